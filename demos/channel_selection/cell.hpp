@@ -1,0 +1,111 @@
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+/// Graph colouring by channel selection (Leith et al. 2012), the first benchmark of the founding paper.
+namespace channel_selection {
+
+/// Leith's rule with b = `learning_rate`: how a node in conflict moves the probabilities of its colours.
+///
+/// In conflict, p[mine] becomes (1-b) p[mine] and every other p[j] becomes (1-b) p[j] + b/(C-1); both keep
+/// the sum at 1. Without conflict p becomes one-hot at the node's colour. (The paper's words, read as
+/// p[mine] = b p[mine], leave 42 % of a torus in conflict after 2000 updates; this leaves 2 %.)
+struct LeithRule {
+  unsigned num_colors = 3;
+  double learning_rate = 0.1;
+};
+
+/// The nodes of one process: a colour each, and the probabilities from which the next one is drawn.
+///
+///     Cells cells{num_nodes, LeithRule{.num_colors = 3, .learning_rate = 0.1}};
+///     bool conflict = false;
+///     for (const unsigned neighbour : neighbours) conflict |= neighbour == cells.Color(i);
+///     cells.Learn(i, conflict, random);
+///     Send(cells.Color(i));
+///
+/// Different threads may work on different nodes at once. A settled node's probabilities are known to be
+/// one-hot, so they are neither written nor read: an update without conflict touches one word.
+template <std::floating_point Real = float>
+class Cells {
+ public:
+  /// `num_nodes` settled nodes of colour 0. Needs at least 2 colours and 0 <= b <= 1.
+  Cells(std::size_t num_nodes, const LeithRule& rule)
+      : num_colors_{rule.num_colors},
+        keep_{static_cast<Real>(1.0 - rule.learning_rate)},
+        share_{static_cast<Real>(rule.learning_rate / (rule.num_colors - 1))},
+        states_(num_nodes),
+        probabilities_(num_nodes * rule.num_colors) {}
+
+  /// Colour of node `index`, below `num_colors`.
+  [[nodiscard]] unsigned Color(std::size_t index) const { return states_[index].color; }
+
+  /// All colours by index.
+  [[nodiscard]] std::vector<unsigned> Colors() const {
+    std::vector<unsigned> colors;
+    for (const State& state : states_) colors.push_back(state.color);
+    return colors;
+  }
+
+  /// Gives node `index` a colour with certainty, as at the start of a run.
+  void Set(std::size_t index, unsigned color) {
+    states_[index] = {.color = color, .is_settled = true};
+  }
+
+  /// One update of node `index` by Leith's rule; `conflict` tells whether a neighbour has its colour.
+  /// `random` yields 32 uniform bits per call, and is called once if there is a conflict, else never.
+  template <typename Random>
+    requires std::uniform_random_bit_generator<std::remove_reference_t<Random>>
+  void Learn(std::size_t index, bool conflict, Random&& random) {
+    if (!conflict) {
+      states_[index].is_settled = true;
+    } else {
+      Redraw(index, static_cast<std::uint32_t>(random()));
+    }
+  }
+
+  /// Probability with which node `index` would draw `color` now.
+  [[nodiscard]] Real Probability(std::size_t index, unsigned color) const {
+    if (states_[index].is_settled) return color == states_[index].color ? Real{1} : Real{0};
+    return probabilities_[index * num_colors_ + color];
+  }
+
+ private:
+  struct State {
+    unsigned color = 0;
+    bool is_settled = true;
+  };
+
+  void Redraw(std::size_t index, std::uint32_t bits) {
+    const std::span p{probabilities_.data() + index * num_colors_, num_colors_};
+    State& state = states_[index];
+    const unsigned mine = state.color;
+    if (state.is_settled) {
+      std::ranges::fill(p, Real{0});
+      p[mine] = Real{1};
+      state.is_settled = false;
+    }
+    for (Real& probability : p) probability = keep_ * probability + share_;
+    p[mine] -= share_;
+
+    // 24 bits: exact in a float, and below 1
+    Real remaining = static_cast<Real>(bits >> 8U) * Real{0x1p-24};
+    unsigned drawn = 0;
+    while (drawn + 1 < num_colors_ && remaining >= p[drawn]) remaining -= p[drawn++];
+    state.color = drawn;
+  }
+
+  unsigned num_colors_;
+  Real keep_;
+  Real share_;
+  std::vector<State> states_;
+  std::vector<Real> probabilities_;
+};
+
+}  // namespace channel_selection

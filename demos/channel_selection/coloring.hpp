@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <netuit/netuit.hpp>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cell.hpp"
+
+namespace channel_selection {
+
+/// The colour of a node, heard by all its out-neighbours.
+struct Color : netuit::Multicast<unsigned> {};
+
+/// The same with a conduit per edge, as in the paper.
+struct ColorByEdge
+    : netuit::Unicast<unsigned, uit::Policy{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled}> {};
+
+/// The newest that an input of either layer has to say.
+template <netuit::Layer L>
+[[nodiscard]] unsigned Heard(auto&& input) {
+  if constexpr (netuit::MulticastLayer<L>) {
+    return input;
+  } else {
+    return input.JumpGet();
+  }
+}
+
+/// Tells a colour through the output of either layer.
+template <netuit::Layer L>
+void Tell(auto&& output, unsigned color) {
+  if constexpr (netuit::MulticastLayer<L>) {
+    output.TryPut(color);
+  } else {
+    for (auto&& inlet : output) inlet.TryPut(color);
+  }
+}
+
+/// Keeps the core busy for `num_steps` steps of a dependent multiplication: a count of work, not of time, so
+/// that a worker which loses its core to another has not done any.
+inline void Work(std::uint64_t num_steps) {
+  std::uint64_t state = num_steps;
+  for (std::uint64_t step = 0; step < num_steps; ++step) state = netuit::MixBits(state + step);
+  asm volatile("" : : "r"(state));
+}
+
+/// First colour of a node: a function of seed and node alone, so that every process knows it.
+[[nodiscard]] inline unsigned FirstColor(std::uint64_t seed, netuit::NodeId node, unsigned num_colors) {
+  return netuit::RandomStream{seed, node}.Below(num_colors);
+}
+
+/// How a run ended, and on rank 0 the final colour of each node by global id; none if a process was lost.
+struct Outcome {
+  netuit::RunReport report;
+  std::vector<unsigned> colors;
+};
+
+/// Colours a graph once. Collective.
+template <netuit::Layer L>
+[[nodiscard]] Outcome ColorGraph(const netuit::Topology& topology, const netuit::Placement& placement,
+                                 const uit::World& world, const LeithRule& rule, std::uint64_t work,
+                                 const netuit::RunOptions& options) {
+  netuit::Mesh<L> mesh{topology, placement, world};
+  const auto first_color = [&](netuit::NodeId node) { return FirstColor(options.seed, node, rule.num_colors); };
+  mesh.template Initialize<L>(first_color);
+  Cells cells{mesh.NumLocalNodes(), rule};
+  for (std::size_t node = 0; node < mesh.NumLocalNodes(); ++node) cells.Set(node, first_color(mesh.Id(node)));
+
+  auto report = netuit::Run(mesh, options, [&](auto& node) {
+    const std::size_t index = node.Index();
+    const unsigned mine = cells.Color(index);
+    bool conflict = false;
+    for (auto&& neighbor : node.template In<L>()) conflict |= Heard<L>(neighbor) == mine;
+    cells.Learn(index, conflict, node.Random());
+    if (work != 0) Work(work);
+    Tell<L>(node.template Out<L>(), cells.Color(index));
+  });
+  if (report.stopped_by == netuit::StopReason::peer_lost) return {std::move(report), {}};
+  const std::vector<unsigned> colors = cells.Colors();
+  return {std::move(report), mesh.Gather(std::span{colors})};
+}
+
+}  // namespace channel_selection

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <concepts>
+#include <netuit/atomic_file.hpp>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace channel_selection {
+
+/// Rows of a CSV file.
+///
+///     Table table{{"mode", "label"}};
+///     table.Row().Add(3).Add("(0, 0)");
+///     table.Save("rows.csv");
+class Table {
+ public:
+  explicit Table(const std::vector<std::string_view>& columns) {
+    for (const std::string_view column : columns) Add(column);
+  }
+
+  /// Starts a row. Fields follow by Add, as many as there are columns.
+  Table& Row() {
+    text_ += '\n';
+    is_first_ = true;
+    return *this;
+  }
+
+  /// Text is quoted where CSV wants it; a truth is 1 or 0; a number has the shortest digits that read back as it.
+  Table& Add(std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return Append(text);
+    std::string quoted{'"'};
+    for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+    return Append(quoted + '"');
+  }
+  Table& Add(const char* text) { return Add(std::string_view{text}); }
+  Table& Add(bool fact) { return Append(fact ? "1" : "0"); }
+  Table& Add(std::floating_point auto number) { return Append(netuit::ShortestDecimal(number)); }
+  Table& Add(std::integral auto number) { return Append(std::to_string(number)); }
+
+  /// Header and rows, each with its line end.
+  [[nodiscard]] std::string Text() const { return text_ + '\n'; }
+
+  /// Replaces the file by header and rows in one step. Throws uit::OutputError, and then leaves it as it was.
+  void Save(const std::string& path) const {
+    netuit::WriteFileAtomically(path, [this](std::ostream& out) { out << Text(); });
+  }
+
+ private:
+  Table& Append(std::string_view text) {
+    if (!is_first_) text_ += ',';
+    is_first_ = false;
+    text_ += text;
+    return *this;
+  }
+
+  std::string text_;
+  bool is_first_ = true;
+};
+
+/// Throws uit::OutputError unless a file could be written under `path`. Leaves nothing behind.
+inline void CheckWritable(const std::string& path) {
+  struct Withdrawn {};
+  try {
+    netuit::WriteFileAtomically(path, [](std::ostream&) { throw Withdrawn{}; });
+  } catch (const Withdrawn&) {
+  }
+}
+
+}  // namespace channel_selection

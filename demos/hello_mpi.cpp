@@ -1,0 +1,49 @@
+// Processes greet their right neighbour in a ring, as often as they can; nobody waits for anybody.
+//
+//     mpirun -n 4 hello_mpi
+
+#include <chrono>
+#include <cstdio>
+
+#include <uit/exchange/fabric.hpp>
+#include <uit/inlet.hpp>
+#include <uit/mpi/session.hpp>
+#include <uit/outlet.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/transport/process.hpp>
+#include <uit/transport/wiring.hpp>
+
+struct Greeting {
+  int from = -1;
+  long number = 0;
+};
+
+// Only the newest greeting matters: one that nobody has read yet gives way to the next.
+constexpr uit::Policy newest{.retain = uit::Retain::latest};
+using Wiring = uit::Wiring<uit::Process>;
+
+int main(int argc, char** argv) {
+  uit::mpi::Session session{argc, argv};
+  const std::size_t here = session.Rank();
+  const std::size_t right = (here + 1) % session.Size();
+  const std::size_t left = (here + session.Size() - 1) % session.Size();
+
+  // A fabric holds this process's connections. Both ends of a conduit name the same key, and the rank of the other.
+  uit::Fabric fabric{session.World()};
+  uit::Inlet<Greeting, newest, Wiring> inlet{uit::Process{.fabric = &fabric, .peer = right, .key = {.channel = 1}}};
+  uit::Outlet<Greeting, newest, Wiring> outlet{uit::Process{.fabric = &fabric, .peer = left, .key = {.channel = 1}}};
+  fabric.Connect();  // all processes; from here on messages flow
+
+  long num_put = 0;
+  const uit::Deadline end = uit::After(std::chrono::milliseconds(200));
+  while (uit::Now() < end) {
+    inlet.TryPut({static_cast<int>(here), ++num_put});  // never waits
+    outlet.Jump();                                      // on to the newest that has arrived, if any
+  }
+  fabric.Close();  // all processes; what is under way arrives
+
+  outlet.Jump();
+  const uit::GetTally gets = outlet.Tally();
+  std::printf("rank %zu sent %ld greetings, read %lu of those from rank %d, the last of them number %ld\n", here,
+              num_put, static_cast<unsigned long>(gets.stepped), outlet.Get().from, outlet.Get().number);
+}

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/ref.hpp>
+#include <uit/support/sync.hpp>
+
+namespace uit {
+
+template <Message T, Synchronization Sync>
+class MailboxDuct;
+
+/// The mailbox with both ends in one thread: nothing need be exchanged, so a put writes to the slot
+/// that waits, or to a spare one if writing may throw.
+template <Message T>
+class MailboxDuct<T, Unsynchronized> final : public RefCounted {
+ public:
+  /// Waiting would be in vain.
+  static constexpr bool in_thread = true;
+
+  /// Get is `initial` before the first step.
+  explicit MailboxDuct(T initial = T{}) { slots_[front_] = std::move(initial); }
+
+  /// Replaces the message waiting, if any.
+  UIT_INLINE bool TryPut(const T& message)
+    requires std::copyable<T>
+  {
+    return Replace(message);
+  }
+  /// The same, by moving.
+  UIT_INLINE bool TryPut(T&& message) { return Replace(std::move(message)); }
+
+  /// Replaces the message staged, if any; the outlet sees it after TryFlush.
+  bool TryStage(const T& message)
+    requires std::copyable<T>
+  {
+    return Stage(message);
+  }
+  /// The same, by moving.
+  bool TryStage(T&& message) { return Stage(std::move(message)); }
+
+  /// Publishes what was staged; always true.
+  bool TryFlush() {
+    if (NumStaged() == 0) return true;
+    last_ += NumStaged();
+    staging_ &= held;
+    std::swap(back_, waiting_);
+    return true;
+  }
+
+  /// Moves on to the message waiting: 1, or 0 if there is none.
+  UIT_INLINE std::size_t TryStep([[maybe_unused]] std::size_t limit) {
+    UIT_ASSERT(limit > 0, "a step needs a limit");
+    if (current_ == last_) return 0;
+    current_ = last_;
+    ++num_passed_;
+    std::swap(front_, waiting_);
+    return 1;
+  }
+
+  /// The message last stepped to, until the next step that succeeds.
+  UIT_INLINE const T& Get() const { return slots_[front_]; }
+  /// The same, to be moved from or changed.
+  UIT_INLINE T& Get() { return slots_[front_]; }
+
+  /// A published message is waiting to be stepped to.
+  [[nodiscard]] UIT_INLINE bool Pending() const { return current_ != last_; }
+
+  /// Accepted messages that a newer one replaced before a step saw them.
+  [[nodiscard]] std::uint64_t NumPreempted() const {
+    return NumAccepted() - num_passed_ - Pending() - (NumStaged() > 0);
+  }
+  /// Messages accepted so far.
+  [[nodiscard]] std::uint64_t NumAccepted() const { return last_ + NumStaged(); }
+  /// Messages stepped to so far.
+  [[nodiscard]] std::uint64_t NumPassed() const { return num_passed_; }
+
+  /// While held, puts are staged and RefreshInlet publishes the newest.
+  void HoldInlet(bool hold) {
+    if (!hold) TryFlush();
+    staging_ = NumStaged() | (hold ? held : 0);
+  }
+  /// Renews what a held inlet goes by.
+  void RefreshInlet() { TryFlush(); }
+
+ private:
+  template <typename M>
+  UIT_INLINE bool Replace(M&& message) {
+    if (staging_ != 0) [[unlikely]]
+      return Stage(std::forward<M>(message)) && (staging_ >= held || TryFlush());
+    if constexpr (std::is_nothrow_assignable_v<T&, M&&>) {
+      slots_[waiting_] = std::forward<M>(message);
+    } else {
+      slots_[back_] = std::forward<M>(message);
+      std::swap(back_, waiting_);
+    }
+    ++last_;
+    return true;
+  }
+
+  template <typename M>
+  bool Stage(M&& message) {
+    slots_[back_] = std::forward<M>(message);
+    ++staging_;
+    return true;
+  }
+
+  std::uint32_t NumStaged() const { return staging_ & ~held; }
+
+  static constexpr std::uint32_t held = std::uint32_t{1} << 31;
+
+  // Not bytes, which the compiler would take for a part of anything.
+  std::uint16_t front_ = 0;    // the slot that the outlet gets
+  std::uint16_t waiting_ = 1;  // the slot of the message that waits, if one does
+  std::uint16_t back_ = 2;
+  std::uint32_t staging_ = 0;  // how many were staged; and held, if the inlet is
+  std::array<T, 3> slots_{};
+  // Messages are numbered one after another.
+  std::uint64_t current_ = 0;  // newest at the last step
+  std::uint64_t last_ = 0;     // newest published
+  std::uint64_t num_passed_ = 0;
+};
+
+}  // namespace uit

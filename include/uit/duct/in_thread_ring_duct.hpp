@@ -1,0 +1,227 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/ref.hpp>
+#include <uit/support/sync.hpp>
+
+namespace uit {
+
+/// The deepest that a ring can be.
+inline constexpr std::size_t max_ring_depth = std::size_t{1} << 30;
+
+namespace detail {
+
+inline std::size_t CheckedRingDepth(std::size_t depth) {
+  if (depth == 0 || depth > max_ring_depth)
+    throw std::invalid_argument{"a ring's depth is between 1 and 2^30"};
+  return depth;
+}
+
+}  // namespace detail
+
+template <Message T, Synchronization Sync>
+class RingDuct;
+
+/// The ring with both ends in one thread, as small as can be: a simulation has one for each edge.
+///
+/// Its slots lie behind it in the same block, so that a put or a step follows one pointer only. They
+/// are a power of two, so that a message's number says which is its own.
+///
+///     const auto ring = uit::RingDuct<int, uit::Unsynchronized>::Open(64);
+///     ring->TryPut(1);
+///     if (ring->TryStep(1) > 0) Use(ring->Get());
+template <Message T>
+class RingDuct<T, Unsynchronized> final : public RefCounted {
+ public:
+  /// Messages are numbered one after another, and numbers wrap.
+  using Number = std::uint64_t;
+
+  /// Waiting would be in vain.
+  static constexpr bool in_thread = true;
+  /// The deepest that it can be.
+  static constexpr std::size_t max_depth = max_ring_depth;
+
+  /// Up to `depth` messages wait; Get is `initial`, the message number `start`, before the first
+  /// step. Throws std::invalid_argument for a depth that is zero or above max_depth.
+  [[nodiscard]] static Ref<RingDuct> Open(std::size_t depth, T initial = T{}, Number start = 0) {
+    const std::size_t num_bytes = NumBytes(depth);
+    void* const memory = ::operator new(num_bytes, std::align_val_t{Alignment()});
+    try {
+      return Ref<RingDuct>{Construct(memory, depth, std::move(initial), start)};
+    } catch (...) {
+      ::operator delete(memory, num_bytes, std::align_val_t{Alignment()});
+      throw;
+    }
+  }
+
+  /// The same in the caller's memory: NumBytes(depth) bytes at a multiple of Alignment(), which
+  /// outlive all references. The caller ends the ring by std::destroy_at, if T needs it.
+  [[nodiscard]] static Ref<RingDuct> OpenAt(void* memory, std::size_t depth, T initial = T{}) {
+    RingDuct* const ring = Construct(memory, depth, std::move(initial), 0);
+    ring->Retain();
+    return Ref<RingDuct>{ring};
+  }
+
+  /// What a ring of this depth takes, slots and all.
+  [[nodiscard]] static std::size_t NumBytes(std::size_t depth) {
+    return SlotsOffset() + std::bit_ceil(detail::CheckedRingDepth(depth) + 1) * sizeof(T);
+  }
+  /// Where a ring may begin.
+  [[nodiscard]] static constexpr std::size_t Alignment() {
+    return std::max(alignof(RingDuct), alignof(T));
+  }
+
+  ~RingDuct() { std::destroy_n(Slots(), mask_ + std::size_t{1}); }
+
+  /// Frees a ring made by Open.
+  static void operator delete(RingDuct* ring, std::destroying_delete_t) {
+    const std::size_t num_bytes = NumBytes(ring->Depth());
+    ring->~RingDuct();
+    ::operator delete(static_cast<void*>(ring), num_bytes, std::align_val_t{Alignment()});
+  }
+
+  /// Appends a copy.
+  UIT_INLINE bool TryPut(const T& message)
+    requires std::copyable<T>
+  {
+    return Append(message);
+  }
+  /// Appends by moving, if there is room.
+  UIT_INLINE bool TryPut(T&& message) { return Append(std::move(message)); }
+
+  /// Like TryPut: in one thread there is nothing to publish.
+  UIT_INLINE bool TryStage(const T& message)
+    requires std::copyable<T>
+  {
+    return Append(message);
+  }
+  /// The same, by moving.
+  UIT_INLINE bool TryStage(T&& message) { return Append(std::move(message)); }
+  /// Always true.
+  UIT_INLINE bool TryFlush() { return true; }
+
+  /// Moves past up to `limit` messages in constant time.
+  UIT_INLINE std::size_t TryStep(std::size_t limit) {
+    UIT_ASSERT(limit > 0, "a step needs a limit");
+    if (current_ == last_) return 0;
+    std::size_t count = limit == 1 ? 1 : std::min<std::size_t>(limit, last_ - current_);
+    if (is_outlet_held_) [[unlikely]] {
+      count = std::min<std::size_t>(count, visible_);
+      visible_ = static_cast<std::uint16_t>(visible_ - count);
+    }
+    current_ += count;
+    return count;
+  }
+
+  /// The message last stepped to, until the next step that succeeds.
+  UIT_INLINE const T& Get() const { return At(current_); }
+  /// The same, to be moved from or changed.
+  UIT_INLINE T& Get() { return At(current_); }
+
+  /// While held, whether there is room depends only on the steps made before the last RefreshInlet, and
+  /// until the next one no more than `max_puts` are accepted.
+  void HoldInlet(bool hold, std::size_t max_puts = no_limit) {
+    depth_ = static_cast<std::int32_t>(Depth()) | (hold ? held : 0);
+    RefreshInlet(max_puts);
+  }
+  /// Renews what a held inlet goes by.
+  void RefreshInlet(std::size_t max_puts = no_limit) {
+    room_ = Budget(std::min<std::uint64_t>(Depth() - (last_ - current_), max_puts));
+  }
+
+  /// While held, a step goes no further than what was put before the last RefreshOutlet.
+  void HoldOutlet(bool hold) {
+    is_outlet_held_ = hold;
+    RefreshOutlet();
+  }
+  /// Renews what a held outlet goes by.
+  void RefreshOutlet() { visible_ = Budget(last_ - current_); }
+
+  /// Messages accepted so far, and moved past so far, both counted on from `start`.
+  [[nodiscard]] std::uint64_t NumAccepted() const { return last_; }
+  /// Messages moved past so far, counted on from `start`.
+  [[nodiscard]] std::uint64_t NumPassed() const { return current_; }
+
+  /// How many messages may wait.
+  [[nodiscard]] std::size_t Depth() const { return static_cast<std::size_t>(depth_ & ~held); }
+
+ private:
+  RingDuct(std::size_t depth, Number start)
+      : mask_{static_cast<std::uint32_t>(std::bit_ceil(depth + 1) - 1)},
+        depth_{static_cast<std::int32_t>(depth)},
+        last_{start},
+        current_{start} {}
+
+  static RingDuct* Construct(void* memory, std::size_t depth, T initial, Number start) {
+    auto* const ring = new (memory) RingDuct{detail::CheckedRingDepth(depth), start};
+    std::uninitialized_value_construct_n(ring->Slots(), ring->mask_ + std::size_t{1});
+    try {
+      ring->Get() = std::move(initial);
+    } catch (...) {
+      ring->~RingDuct();
+      throw;
+    }
+    return ring;
+  }
+
+  template <typename M>
+  UIT_INLINE bool Append(M&& message) {
+    const Number last = last_;
+    if (static_cast<std::int32_t>(last - current_) >= depth_) [[unlikely]] {
+      if (depth_ >= 0 || room_ == 0) return false;
+      --room_;
+    }
+    if constexpr (std::is_nothrow_assignable_v<T&, M&&>) {
+      At(last + 1) = std::forward<M>(message);
+    } else {
+      try {
+        At(last + 1) = std::forward<M>(message);
+      } catch (...) {
+        if (depth_ < 0) ++room_;
+        throw;
+      }
+    }
+    last_ = last + 1;
+    return true;
+  }
+
+  static std::uint16_t Budget(std::uint64_t count) {
+    return static_cast<std::uint16_t>(std::min<std::uint64_t>(count, std::numeric_limits<std::uint16_t>::max()));
+  }
+
+  static constexpr std::size_t SlotsOffset() {
+    return (sizeof(RingDuct) + alignof(T) - 1) / alignof(T) * alignof(T);
+  }
+  UIT_INLINE T* Slots() const {
+    auto* const self = reinterpret_cast<std::byte*>(const_cast<RingDuct*>(this));
+    return reinterpret_cast<T*>(self + SlotsOffset());
+  }
+  UIT_INLINE T& At(Number number) const { return Slots()[number & mask_]; }
+
+  static constexpr auto held = std::numeric_limits<std::int32_t>::min();
+
+  // What a side may do until its next refresh, while it is held; less where it does not fit.
+  std::uint16_t room_ = 0;     // puts
+  std::uint16_t visible_ = 0;  // messages to move past
+  bool is_outlet_held_ = false;
+  std::uint32_t mask_;
+  std::int32_t depth_;  // less than nothing while the inlet is held, so that a put looks closer
+  Number last_;     // newest message
+  Number current_;  // message last stepped to
+};
+
+}  // namespace uit

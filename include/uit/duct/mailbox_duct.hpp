@@ -1,0 +1,165 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
+#include <uit/duct/in_thread_mailbox_duct.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/ref.hpp>
+#include <uit/support/sync.hpp>
+
+namespace uit {
+
+/// Keeps only the latest message, so a put never fails.
+///
+/// One thread may put while another steps (with Spsc). Triple buffered: each side owns one slot and
+/// the third is exchanged, so neither ever waits for the other. Slots go round: a put by move
+/// assigns to an old message, which may hand its buffers on. Nothing is allocated after
+/// construction.
+///
+///     uit::MailboxDuct<double, uit::Spsc> mailbox;
+///     mailbox.TryPut(0.5);                          // one thread
+///     if (mailbox.TryStep(1)) Use(mailbox.Get());   // another
+template <Message T, Synchronization Sync>
+class MailboxDuct final : public RefCounted {
+ public:
+  /// Waiting may help.
+  static constexpr bool in_thread = false;
+
+  /// Get is `initial` before the first step.
+  explicit MailboxDuct(T initial = T{}) { slots_[first_front].message = std::move(initial); }
+
+  /// Replaces the message waiting, if any. Inlet's thread only.
+  UIT_INLINE bool TryPut(const T& message)
+    requires std::copyable<T>
+  {
+    slots_[back_].message = message;
+    return Accept();
+  }
+  /// The same, by moving.
+  UIT_INLINE bool TryPut(T&& message) {
+    slots_[back_].message = std::move(message);
+    return Accept();
+  }
+
+  /// Replaces the message staged, if any; the outlet sees it after TryFlush. Inlet's thread only.
+  UIT_INLINE bool TryStage(const T& message)
+    requires std::copyable<T>
+  {
+    slots_[back_].message = message;
+    return Stage();
+  }
+  /// The same, by moving.
+  UIT_INLINE bool TryStage(T&& message) {
+    slots_[back_].message = std::move(message);
+    return Stage();
+  }
+
+  /// Publishes what was staged; always true. Inlet's thread only.
+  UIT_INLINE bool TryFlush() {
+    if ((staging_ & staged) == 0) return true;
+    staging_ &= held;
+    return Publish();
+  }
+
+  /// Moves on to the message waiting: 1, or 0 if there is none. Outlet's thread only.
+  UIT_INLINE std::size_t TryStep([[maybe_unused]] std::size_t limit) {
+    UIT_ASSERT(limit > 0, "a step needs a limit");
+    if (!Pending()) return 0;
+    // Acquires the message from the release in TryFlush, and releases our slot to it.
+    front_ = middle_.exchange(front_, std::memory_order_acq_rel) & ~fresh;
+    ++num_passed_;
+    return 1;
+  }
+
+  /// The message last stepped to, until the next step that succeeds. Outlet's thread only.
+  UIT_INLINE const T& Get() const { return slots_[front_].message; }
+  /// The same, to be moved from or changed.
+  UIT_INLINE T& Get() { return slots_[front_].message; }
+
+  /// A published message is waiting to be stepped to. Either thread; a hint to all but the
+  /// outlet's, which alone can make it false.
+  [[nodiscard]] UIT_INLINE bool Pending() const {
+    // Only the exchange that follows hands a slot over, so nothing need be acquired here.
+    return (middle_.load(std::memory_order_relaxed) & fresh) != 0;
+  }
+
+  /// Accepted messages that a newer one replaced before a step saw them. Inlet's thread only.
+  [[nodiscard]] std::uint64_t NumPreempted() const { return num_preempted_; }
+  /// Messages accepted so far. Inlet's thread only.
+  [[nodiscard]] std::uint64_t NumAccepted() const { return num_accepted_; }
+  /// Messages stepped to so far. Outlet's thread only.
+  [[nodiscard]] std::uint64_t NumPassed() const { return num_passed_; }
+
+  /// While held, puts are staged and RefreshInlet publishes the newest. Inlet's thread only.
+  void HoldInlet(bool hold) {
+    if (!hold) TryFlush();
+    staging_ = (staging_ & staged) | (hold ? held : 0);
+  }
+  /// Renews what a held inlet goes by.
+  void RefreshInlet() { TryFlush(); }
+
+ private:
+  /// A slot's number.
+  using Index = std::uint32_t;
+  using Shared = typename Sync::template Atomic<Index>;
+  static constexpr Index fresh = 4;  // set in middle_: its message has not been stepped to
+  static constexpr Index first_back = 0;
+  static constexpr Index first_middle = 1;
+  static constexpr Index first_front = 2;
+
+  struct alignas(side_alignment<Sync, T>) Slot {
+    T message{};
+  };
+
+  UIT_INLINE bool Accept() {
+    if (staging_ != 0) [[unlikely]]
+      return Stage() && ((staging_ & held) != 0 || TryFlush());
+    ++num_accepted_;
+    return Publish();
+  }
+
+  bool Stage() {
+    ++num_accepted_;
+    num_preempted_ += staging_ & staged;
+    staging_ |= staged;
+    return true;
+  }
+
+  UIT_INLINE bool Publish() {
+    // Releases the message to the acquire in TryStep, and acquires the slot that TryStep gave back.
+    const Index old = middle_.exchange(back_ | fresh, std::memory_order_acq_rel);
+    num_preempted_ += old / fresh;
+    back_ = old & ~fresh;
+    return true;
+  }
+
+  static constexpr std::uint32_t staged = 1;
+  static constexpr std::uint32_t held = 2;
+
+  // Written by the inlet's thread.
+  alignas(side_alignment<Sync, std::uint64_t>) std::uint64_t num_accepted_ = 0;
+  Index back_ = first_back;
+  std::uint32_t staging_ = 0;  // whether a message is staged, and whether the inlet is held
+  std::uint64_t num_preempted_ = 0;
+
+  // Exchanged.
+  alignas(side_alignment<Sync, Shared>) Shared middle_{first_middle};
+
+  // Written by the outlet's thread.
+  alignas(side_alignment<Sync, std::uint64_t>) std::uint64_t num_passed_ = 0;
+  Index front_ = first_front;
+
+  std::array<Slot, 3> slots_{};
+};
+
+static_assert(Duct<MailboxDuct<int, Unsynchronized>, int>);
+static_assert(Duct<MailboxDuct<int, Spsc>, int>);
+
+}  // namespace uit

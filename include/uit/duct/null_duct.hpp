@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
+#include <uit/support/ref.hpp>
+
+namespace uit {
+
+/// Leads nowhere: each put fails, and nothing ever arrives.
+///
+/// An inlet bound to it is muted, and counts its puts as such; an outlet bound to it keeps the value
+/// it last received.
+template <Message T>
+class NullDuct final : public RefCounted {
+ public:
+  /// Waiting would be in vain.
+  static constexpr bool in_thread = true;
+
+  /// Get is `last`, always.
+  explicit NullDuct(T last = T{}) : last_{std::move(last)} {}
+
+  /// False.
+  UIT_INLINE bool TryPut(const T&) { return false; }
+  /// Zero.
+  UIT_INLINE std::size_t TryStep(std::size_t) { return 0; }
+  /// The value given.
+  UIT_INLINE const T& Get() const { return last_; }
+  /// The same, to be moved from.
+  UIT_INLINE T& Get() { return last_; }
+
+ private:
+  T last_;
+};
+
+/// Ends bound to `D` are muted.
+template <typename D>
+inline constexpr bool is_null_duct = false;
+template <typename T>
+inline constexpr bool is_null_duct<NullDuct<T>> = true;
+
+static_assert(Duct<NullDuct<int>, int>);
+
+}  // namespace uit

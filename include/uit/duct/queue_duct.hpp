@@ -1,0 +1,244 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/ref.hpp>
+#include <uit/support/sync.hpp>
+
+namespace uit {
+
+/// How far a growing buffer grows unless told otherwise.
+inline constexpr std::size_t default_max_bytes = std::size_t{64} << 20;
+
+/// Grows instead of refusing a put, up to a cap: every message, in order.
+///
+/// One thread may put while another steps (with Spsc). A chain of rings: the inlet links a bigger
+/// one when the newest is full, and the outlet frees one that it has emptied, so nothing is moved,
+/// and nothing is allocated once the newest is large enough. A put is refused when the messages
+/// waiting would exceed `max_bytes`; the rings behind them take at most twice that. What a message
+/// owns elsewhere is not counted.
+template <Message T, Synchronization Sync>
+class QueueDuct final : public RefCounted {
+ public:
+  /// Messages are numbered one after another, and numbers wrap.
+  using Number = std::uint64_t;
+
+  /// Whether waiting would be in vain.
+  static constexpr bool in_thread = !Sync::concurrent;
+
+  /// Room for `depth` messages at first and for `max_bytes` of them in the end, if that is more.
+  /// Get is `initial`, the message number `start`, before the first step. Throws
+  /// std::invalid_argument if `depth` is zero or beyond any memory.
+  explicit QueueDuct(std::size_t depth, std::size_t max_bytes = default_max_bytes, T initial = T{},
+                     Number start = 0)
+      : max_waiting_{std::max(CheckedDepth(depth), max_bytes / sizeof(T))},
+        tail_{new Ring{std::bit_ceil(depth + 1), start}},
+        limit_{start},
+        written_{start},
+        seen_current_{start},
+        last_{start},
+        head_{tail_},
+        ready_{start},
+        seen_last_{start},
+        current_{start} {
+    FindLimit();
+    head_->At(start) = std::move(initial);
+  }
+
+  ~QueueDuct() {
+    while (head_ != nullptr) FreeHead();
+  }
+
+  /// Appends a copy and publishes it. Inlet's thread only.
+  UIT_INLINE bool TryPut(const T& message)
+    requires std::copyable<T>
+  {
+    return TryStage(message) && TryFlush();
+  }
+  /// Appends by moving, if that is within the cap, and publishes it. Inlet's thread only.
+  UIT_INLINE bool TryPut(T&& message) { return TryStage(std::move(message)) && TryFlush(); }
+
+  /// Appends; the outlet need not see it before TryFlush or the next TryPut. Inlet's thread only.
+  UIT_INLINE bool TryStage(const T& message)
+    requires std::copyable<T>
+  {
+    return Append(message);
+  }
+  /// The same, by moving.
+  UIT_INLINE bool TryStage(T&& message) { return Append(std::move(message)); }
+
+  /// Publishes what was staged; always true. Inlet's thread only.
+  UIT_INLINE bool TryFlush() {
+    // Pairs with the acquire in StepFar: messages, and links to the rings they are in, come first.
+    last_.store(written_, std::memory_order_release);
+    return true;
+  }
+
+  /// Moves past up to `limit` messages, in time proportional to the rings passed. Outlet's thread
+  /// only.
+  UIT_INLINE std::size_t TryStep(std::size_t limit) {
+    UIT_ASSERT(limit > 0, "a step needs a limit");
+    const Number current = current_.load(std::memory_order_relaxed);
+    if (limit == 1 && current != ready_) [[likely]] {
+      // Pairs with the acquire in RefreshInlet: the slot given back is no longer read.
+      current_.store(current + 1, std::memory_order_release);
+      return 1;
+    }
+    return StepFar(current, limit);
+  }
+
+  /// The message last stepped to, until the next step that succeeds. Outlet's thread only.
+  UIT_INLINE const T& Get() const { return head_->At(current_.load(std::memory_order_relaxed)); }
+  /// The same, to be moved from or changed.
+  UIT_INLINE T& Get() { return head_->At(current_.load(std::memory_order_relaxed)); }
+
+  /// While held, whether a put is accepted depends only on the steps made before the last
+  /// RefreshInlet. Inlet's thread only.
+  void HoldInlet(bool hold) {
+    is_inlet_held_ = hold;
+    RefreshInlet();
+  }
+  /// Renews what a held inlet goes by.
+  void RefreshInlet() { seen_current_ = current_.load(std::memory_order_acquire); }
+
+  /// While held, a step goes no further than what was published before the last RefreshOutlet.
+  /// Outlet's thread only.
+  void HoldOutlet(bool hold) {
+    is_outlet_held_ = hold;
+    RefreshOutlet();
+  }
+  /// Renews what a held outlet goes by.
+  void RefreshOutlet() { seen_last_ = last_.load(std::memory_order_acquire); }
+
+  /// Messages accepted so far, counted on from `start`. Inlet's thread only.
+  [[nodiscard]] std::uint64_t NumAccepted() const { return written_; }
+  /// Messages moved past so far, counted on from `start`. Outlet's thread only.
+  [[nodiscard]] std::uint64_t NumPassed() const { return current_.load(std::memory_order_relaxed); }
+
+  /// How many messages may wait at most.
+  [[nodiscard]] std::size_t Depth() const { return max_waiting_; }
+
+ private:
+  using Shared = typename Sync::template Atomic<Number>;
+
+  /// A power of two of slots; message n is in slot n mod that.
+  class Ring {
+   public:
+    Ring(std::size_t num_slots, Number first_number)
+        : first{first_number},
+          mask_{num_slots - 1},
+          slots_{std::make_unique_for_overwrite<T[]>(num_slots)} {}
+    std::size_t NumSlots() const { return mask_ + 1; }
+    UIT_INLINE T& At(Number number) const { return slots_[number & mask_]; }
+
+    const Number first;  // its first message
+    Shared last{0};      // its last one, once `next` is set
+    typename Sync::template Atomic<Ring*> next{nullptr};
+
+    /// How many messages follow `number` in this ring, once `next` is set.
+    Number NumBeyond(Number number) const {
+      return last.load(std::memory_order_relaxed) - number;
+    }
+    bool HasNext() const { return next.load(std::memory_order_acquire) != nullptr; }
+
+   private:
+    std::size_t mask_;
+    std::unique_ptr<T[]> slots_;
+  };
+
+  static std::size_t CheckedDepth(std::size_t depth) {
+    if (depth == 0 || depth > (std::size_t{1} << 40))
+      throw std::invalid_argument{"a queue's depth is between 1 and 2^40"};
+    return depth;
+  }
+
+  template <typename M>
+  UIT_INLINE bool Append(M&& message) {
+    const Number number = written_ + 1;
+    if (number == limit_) [[unlikely]] {
+      FindLimit();
+      if (number == limit_) return AppendToNewRing(std::forward<M>(message));
+    }
+    tail_->At(number) = std::forward<M>(message);
+    written_ = number;
+    return true;
+  }
+
+  /// Sets limit_, the first number that has no free slot in the tail or is beyond the cap.
+  UIT_NOINLINE void FindLimit() {
+    if (!is_inlet_held_) RefreshInlet();
+    // The tail's slots in use begin with the one leased to the outlet, if that is in it.
+    const bool is_lease_in_tail = seen_current_ - tail_->first <= written_ - tail_->first;
+    const Number oldest = is_lease_in_tail ? seen_current_ : tail_->first;
+    limit_ = written_ + std::min(oldest + tail_->NumSlots() - written_,
+                                 seen_current_ + max_waiting_ + 1 - written_);
+  }
+
+  template <typename M>
+  UIT_NOINLINE bool AppendToNewRing(M&& message) {
+    const Number number = written_ + 1;
+    const std::size_t num_waiting = written_ - seen_current_;
+    if (num_waiting >= max_waiting_) return false;
+    const std::size_t num_slots =
+        std::min(2 * tail_->NumSlots(), std::bit_ceil(max_waiting_ - num_waiting + 1));
+    auto ring = std::make_unique<Ring>(num_slots, number);
+    ring->At(number) = std::forward<M>(message);
+    tail_->last.store(written_, std::memory_order_relaxed);
+    // Pairs with the acquire in HasNext: the old ring's end and the new ring come first.
+    tail_->next.store(ring.get(), std::memory_order_release);
+    tail_ = ring.release();
+    written_ = number;
+    FindLimit();
+    return true;
+  }
+
+  UIT_NOINLINE std::size_t StepFar(Number current, std::size_t limit) {
+    if (!is_outlet_held_) RefreshOutlet();
+    const std::size_t count = std::min<std::size_t>(limit, seen_last_ - current);
+    if (count == 0) return 0;
+    const Number target = current + count;
+    while (head_->HasNext() && count > head_->NumBeyond(current)) FreeHead();
+    ready_ = seen_last_;
+    if (head_->HasNext())
+      ready_ = target + std::min(head_->NumBeyond(target), seen_last_ - target);
+    current_.store(target, std::memory_order_release);
+    return count;
+  }
+
+  void FreeHead() {
+    const std::unique_ptr<Ring> head{head_};
+    head_ = head->next.load(std::memory_order_acquire);
+  }
+
+  // Written by the inlet's thread.
+  alignas(side_alignment<Sync, Number>) const Number max_waiting_;
+  Ring* tail_;
+  Number limit_;
+  Number written_;
+  Number seen_current_;
+  Shared last_;  // newest message published
+  bool is_inlet_held_ = false;
+
+  // Written by the outlet's thread.
+  alignas(side_alignment<Sync, Number>) Ring* head_;
+  Number ready_;  // steps of one up to here need no look at the other side
+  Number seen_last_;
+  Shared current_;  // message last stepped to
+  bool is_outlet_held_ = false;
+};
+
+static_assert(Duct<QueueDuct<int, Unsynchronized>, int>);
+static_assert(Duct<QueueDuct<int, Spsc>, int>);
+
+}  // namespace uit

@@ -1,0 +1,254 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
+#include <uit/duct/in_thread_ring_duct.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/ref.hpp>
+#include <uit/support/sync.hpp>
+
+namespace uit {
+
+namespace detail {
+
+/// What one side of a ring knows of the other side's index: a copy, renewed only when it seems to
+/// stand in the way. So a side reads a line that the other writes once per lap rather than once
+/// per message. While held, only Refresh renews it.
+template <Synchronization Sync>
+class PeerIndex {
+ public:
+  /// A slot's number.
+  using Index = std::uint32_t;
+  using Shared = typename Sync::template Atomic<Index>;
+
+  explicit PeerIndex(Index seen) : seen_{seen} {}
+
+  /// The other side is at `index`, as far as can be known.
+  UIT_INLINE bool IsAt(Index index, const Shared& peer) {
+    return seen_ == index && Newest(peer) == index;
+  }
+
+  /// Where the other side was.
+  Index Known() const { return seen_; }
+
+  /// Where the other side is, as far as can be known.
+  UIT_INLINE Index Newest(const Shared& peer) {
+    if (!is_held_) Refresh(peer);
+    return seen_;
+  }
+
+  void Hold(bool hold, const Shared& peer) {
+    is_held_ = hold;
+    Refresh(peer);
+  }
+
+  /// Pairs with the other side's release: what it wrote, or gave back, before is ours to use.
+  void Refresh(const Shared& peer) { seen_ = peer.load(std::memory_order_acquire); }
+
+  /// While held: as if the other side were there.
+  void Pretend(Index index) { seen_ = index; }
+
+  bool IsHeld() const { return is_held_; }
+  Index Seen() const { return seen_; }
+
+ private:
+  Index seen_;
+  bool is_held_ = false;
+};
+
+}  // namespace detail
+
+/// A ring of a fixed depth: every message, in order; a put into a full ring fails.
+///
+/// One thread may put while another steps. The slot last stepped to stays leased to the outlet, so
+/// a ring of depth N has N + 1 slots and Get is a stable reference. A step to the newest message
+/// costs the same however many it passes. Nothing is allocated after construction.
+///
+///     uit::RingDuct<int, uit::Spsc> ring{64};
+///     ring.TryPut(1);                            // one thread
+///     if (ring.TryStep(1) > 0) Use(ring.Get());  // another
+///
+/// RingDuct<T, Unsynchronized>, for both ends in one thread, is a class of its own.
+template <Message T, Synchronization Sync>
+class RingDuct final : public RefCounted {
+ public:
+  /// A slot's number.
+  using Index = std::uint32_t;
+
+  /// Waiting may help.
+  static constexpr bool in_thread = false;
+  /// The deepest that it can be.
+  static constexpr std::size_t max_depth = max_ring_depth;
+
+  /// Up to `depth` messages wait; Get is `initial` before the first step. `start`, in [0, depth],
+  /// is the slot to begin at, so that a test meets the wrap at once. Throws
+  /// std::invalid_argument for a depth that is zero or above max_depth.
+  explicit RingDuct(std::size_t depth, T initial = T{}, Index start = 0)
+      : num_slots_{static_cast<Index>(detail::CheckedRingDepth(depth) + 1)},
+        slots_{std::make_unique<T[]>(num_slots_)},
+        last_{start},
+        written_{start},
+        num_put_before_lap_{std::uint64_t{0} - start},
+        seen_current_{start},
+        current_{start},
+        num_passed_before_lap_{std::uint64_t{0} - start},
+        seen_last_{start} {
+    UIT_ASSERT(start <= depth, "a ring starts within it");
+    slots_[start] = std::move(initial);
+  }
+
+  /// Appends a copy and publishes it. Inlet's thread only.
+  UIT_INLINE bool TryPut(const T& message)
+    requires std::copyable<T>
+  {
+    return Append<true>(message);
+  }
+  /// Appends by moving, if there is room, and publishes it. Inlet's thread only.
+  UIT_INLINE bool TryPut(T&& message) { return Append<true>(std::move(message)); }
+
+  /// Appends; the outlet may see it only after TryFlush or the next TryPut. Inlet's thread only.
+  UIT_INLINE bool TryStage(const T& message)
+    requires std::copyable<T>
+  {
+    return Append<false>(message);
+  }
+  /// The same, by moving.
+  UIT_INLINE bool TryStage(T&& message) { return Append<false>(std::move(message)); }
+
+  /// Publishes what was staged; always true. Inlet's thread only.
+  UIT_INLINE bool TryFlush() {
+    // Pairs with the acquire in the outlet's PeerIndex: the messages are there before their index.
+    last_.store(written_, std::memory_order_release);
+    return true;
+  }
+
+  /// Moves past up to `limit` messages in constant time. Outlet's thread only.
+  UIT_INLINE std::size_t TryStep(std::size_t limit) {
+    UIT_ASSERT(limit > 0, "a step needs a limit");
+    const Index current = current_.load(std::memory_order_relaxed);
+    if (seen_last_.IsAt(current, last_)) return 0;
+    const Index count = limit == 1 ? 1 : NumWithin(current, limit);
+    Index target = current + count;
+    if (target >= num_slots_) [[unlikely]] {
+      target -= num_slots_;
+      num_passed_before_lap_ += num_slots_;
+    }
+    // Pairs with the acquire in the inlet's PeerIndex: the slots given back are no longer read.
+    current_.store(target, std::memory_order_release);
+    return count;
+  }
+
+  /// The message last stepped to, until the next step that succeeds. Outlet's thread only.
+  UIT_INLINE const T& Get() const { return slots_[current_.load(std::memory_order_relaxed)]; }
+  /// The same, to be moved from or changed.
+  UIT_INLINE T& Get() { return slots_[current_.load(std::memory_order_relaxed)]; }
+
+  /// While held, whether there is room depends only on the steps made before the last
+  /// RefreshInlet, and not on the order in which the two sides come to run; and until the next one
+  /// no more than `max_puts` are accepted. Inlet's thread only.
+  void HoldInlet(bool hold, std::size_t max_puts = no_limit) {
+    seen_current_.Hold(hold, current_);
+    RefreshInlet(max_puts);
+  }
+  /// Renews what a held inlet goes by.
+  void RefreshInlet(std::size_t max_puts = no_limit) {
+    seen_current_.Refresh(current_);
+    if (!seen_current_.IsHeld()) return;
+    const Index seen = seen_current_.Seen();
+    const Index num_waiting = written_ >= seen ? written_ - seen : written_ + num_slots_ - seen;
+    if (max_puts < Depth() - num_waiting) {
+      // A put is refused whose slot is the outlet's.
+      const std::uint64_t slot = std::uint64_t{written_} + max_puts + 1;
+      seen_current_.Pretend(static_cast<Index>(slot < num_slots_ ? slot : slot - num_slots_));
+    }
+  }
+
+  /// While held, a step goes no further than what was published before the last RefreshOutlet.
+  /// Outlet's thread only.
+  void HoldOutlet(bool hold) { seen_last_.Hold(hold, last_); }
+  /// Renews what a held outlet goes by.
+  void RefreshOutlet() { seen_last_.Refresh(last_); }
+
+  /// Messages accepted so far. Inlet's thread only.
+  [[nodiscard]] std::uint64_t NumAccepted() const { return num_put_before_lap_ + written_; }
+  /// Messages moved past so far. Outlet's thread only.
+  [[nodiscard]] std::uint64_t NumPassed() const {
+    return num_passed_before_lap_ + current_.load(std::memory_order_relaxed);
+  }
+
+  /// How many messages may wait.
+  [[nodiscard]] std::size_t Depth() const { return num_slots_ - 1; }
+
+ private:
+  template <bool publish, typename M>
+  UIT_INLINE bool Append(M&& message) {
+    Index next = written_ + 1;
+    if (next == num_slots_) [[unlikely]] {
+      next = 0;
+      num_put_before_lap_ += num_slots_;
+    }
+    if (seen_current_.IsAt(next, current_)) [[unlikely]] {
+      TakeBack(next);
+      return false;
+    }
+    if constexpr (std::is_nothrow_assignable_v<T&, M&&>) {
+      slots_[next] = std::forward<M>(message);
+    } else {
+      try {
+        slots_[next] = std::forward<M>(message);
+      } catch (...) {
+        TakeBack(next);
+        throw;
+      }
+    }
+    written_ = next;
+    if constexpr (publish) TryFlush();
+    return true;
+  }
+
+  void TakeBack(Index next) {
+    if (next == 0) num_put_before_lap_ -= num_slots_;
+  }
+
+  /// How many of at most `limit` messages can be moved past.
+  Index NumWithin(Index current, std::size_t limit) {
+    Index num_waiting = Distance(current, seen_last_.Known());
+    if (num_waiting < limit) num_waiting = Distance(current, seen_last_.Newest(last_));
+    return static_cast<Index>(std::min<std::size_t>(num_waiting, limit));
+  }
+
+  Index Distance(Index from, Index to) const {
+    return to >= from ? to - from : to + num_slots_ - from;
+  }
+
+  using Shared = typename Sync::template Atomic<Index>;
+
+  // Constant while in use.
+  const Index num_slots_;
+  const std::unique_ptr<T[]> slots_;
+
+  // Written by the inlet's thread.
+  alignas(side_alignment<Sync, Shared>) Shared last_;  // newest slot published
+  Index written_;                                      // newest slot written
+  std::uint64_t num_put_before_lap_;                   // how many came before slot 0, this time round
+  detail::PeerIndex<Sync> seen_current_;
+
+  // Written by the outlet's thread.
+  alignas(side_alignment<Sync, Shared>) Shared current_;  // slot last stepped to
+  std::uint64_t num_passed_before_lap_;
+  detail::PeerIndex<Sync> seen_last_;
+};
+
+static_assert(Duct<RingDuct<int, Unsynchronized>, int>);
+static_assert(Duct<RingDuct<int, Spsc>, int>);
+
+}  // namespace uit

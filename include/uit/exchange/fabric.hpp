@@ -1,0 +1,254 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/handshake.hpp>
+#include <uit/exchange/out_port.hpp>
+#include <uit/exchange/wire_hub.hpp>
+#include <uit/exchange/world.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/pause.hpp>
+
+namespace uit {
+
+/// Options of a fabric. The same on every process, but for the number of workers.
+struct FabricOptions {
+  std::size_t num_workers = 1;    ///< threads of this process that own exchanges
+  std::size_t num_slots = 16;     ///< frames per peer that may be sent and not acknowledged, each way
+  std::size_t payload_bytes = 0;  ///< smallest payload that links are opened for, if exchanges come later
+};
+
+/// The wires of one process: one to each peer that it shares an exchange with, moved by whichever worker
+/// polls.
+///
+///     uit::Fabric fabric{session.World()};
+///     uit::Process reach{.fabric = &fabric, .peer = 1, .key = {.channel = 7}};
+///     uit::Inlet<int, uit::Policy{}, uit::Wiring<uit::Process>> inlet{reach};
+///     fabric.Connect();                 // every process; from here on messages flow
+///     inlet.TryPut(42);
+///     fabric.Close();                   // every process
+///
+/// After Close, ends accept nothing more, and what has arrived can still be read, even if the fabric is gone. A fabric
+/// ends before its world does.
+class Fabric {
+ public:
+  /// Messages that MPI may hold for a process at once; beyond it some implementations abort.
+  static constexpr std::size_t max_requests = 65'536;
+
+  /// Throws for options that cannot be.
+  explicit Fabric(World world, FabricOptions options = {})
+      : world_(std::move(world)),
+        options_(options),
+        hub_(std::make_shared<WireHub>(world_.Process(), options.num_workers)) {
+    if (options_.num_workers == 0) throw Error("a fabric needs a worker");
+    if (options_.num_slots == 0 || options_.num_slots > max_requests / 4)
+      throw Error("a fabric has between 1 and " + std::to_string(max_requests / 4) + " slots per peer");
+  }
+  Fabric(const Fabric&) = delete;
+  Fabric& operator=(const Fabric&) = delete;
+  /// Closes, if that has not been done; waits less long while an exception is on its way.
+  ~Fabric() {
+    try {
+      Close(After(std::chrono::seconds(std::uncaught_exceptions() == 0 ? 10 : 2)));
+    } catch (...) {  // a destructor has nobody to tell; Close() has
+    }
+  }
+
+  /// The processes that the fabric was made for. Its links have streams of their own, apart from this world's.
+  const World& GetWorld() const { return world_; }
+
+  /// Announces the sending half of an exchange to a peer. What departs by the returned port waits for Connect.
+  /// While no other thread uses the fabric.
+  OutPort AddOutgoing(std::size_t peer, std::size_t worker, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
+    Check(peer, worker);
+    announced_[peer].push_back({spec, hub_->NumOutgoing(), 0});
+    return OutPort{hub_, hub_->AddOutgoing(peer, worker, std::move(box)), worker};
+  }
+  /// Announces the receiving half of an exchange with a peer. While no other thread uses the fabric.
+  std::shared_ptr<FrameBox> AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
+    Check(peer, 0);
+    announced_[peer].push_back({spec, hub_->NumIncoming(), 1});
+    hub_->AddIncoming(box, spec.frame_bytes);
+    return box;
+  }
+
+  /// The half of an exchange that several ends share: made by `make()` when the first end asks for it. Throws if
+  /// an end has asked for it with another spec.
+  template <std::derived_from<ExchangeHalf> Half, std::invocable Make>
+  std::shared_ptr<Half> Share(std::size_t peer, const ExchangeSpec& spec, bool is_incoming, Make&& make) {
+    const std::tuple key{peer, spec.key, is_incoming};
+    auto found = halves_.find(key);
+    if (found == halves_.end()) found = halves_.emplace(key, Shared{spec, std::forward<Make>(make)()}).first;
+    const Shared& shared = found->second;
+    if (std::string words = shared.spec.Difference(spec, "one end", "another end here"); !words.empty())
+      throw Error(words);
+    return std::static_pointer_cast<Half>(shared.half);
+  }
+
+  /// Opens what has been announced since the last time. Collective. Throws on every process, with the
+  /// same words, if two halves do not match, one is missing, or a link cannot be opened.
+  void Connect();
+
+  /// Moves everyone's frames unless another worker is at it. Never waits. Any worker.
+  /// Returns whether anything arrived.
+  bool Poll() { return hub_->Poll(); }
+  /// Runs `f` while holding the lock under which this process talks to its peers; false if somebody else
+  /// has it. Never waits.
+  template <std::invocable F>
+  bool Exclusively(F&& f) {
+    return hub_->Process().Exclusively(std::forward<F>(f));
+  }
+  /// What moves the frames; it outlives the fabric as long as ends need it.
+  const std::shared_ptr<WireHub>& Hub() const { return hub_; }
+
+  /// Says goodbye to every peer: sends what the ends have accepted, receives all that is under way, then gives the
+  /// links back. Collective, and no other thread may use the fabric or its ends any more. False if a peer did not
+  /// answer by the deadline: then buffers were leaked on purpose (NumLeaked), and the processes should not talk again.
+  bool Close(Deadline deadline = After(std::chrono::seconds(10)));
+
+  /// Buffers leaked by a Close that could not end.
+  std::size_t NumLeaked() const { return num_leaked_; }
+  /// Frames this process has received.
+  std::uint64_t NumFramesReceived() const { return hub_->NumFramesReceived(); }
+
+ private:
+  struct Shared {
+    ExchangeSpec spec;
+    std::shared_ptr<ExchangeHalf> half;
+  };
+
+  void Check(std::size_t peer, std::size_t worker) const {
+    if (hub_->IsShut()) throw Error("the fabric has been closed");
+    if (peer >= world_.Size()) throw Error("there is no rank " + std::to_string(peer) + " to exchange with");
+    if (worker >= hub_->NumWorkers()) throw Error("there is no worker " + std::to_string(worker));
+  }
+  std::string Match(const std::vector<Bytes>& greetings, const Greeting& ours);
+  void OpenWires();
+  bool TryFinishHalves() {
+    bool all = true;
+    for (auto& [key, shared] : halves_) all &= shared.half->TryFinish();
+    return all;
+  }
+  bool SayGoodbye(Deadline deadline);
+
+  World world_;
+  FabricOptions options_;
+  std::shared_ptr<WireHub> hub_;
+  std::map<std::size_t, std::vector<Announcement>> announced_;           // by peer, since the last Connect
+  std::map<std::tuple<std::size_t, ExchangeKey, bool>, Shared> halves_;  // by peer, key and direction
+  std::map<std::size_t, std::size_t> payload_bytes_;                     // by peer, of its open link
+  World private_world_;                                                  // whose streams are this fabric's alone
+  bool is_connected_ = false;
+  bool is_clean_ = true;
+  std::size_t num_leaked_ = 0;
+};
+
+inline void Fabric::Connect() {
+  if (hub_->IsShut()) throw Error("the fabric has been closed");
+  const Greeting greeting{.num_slots = options_.num_slots, .payload_bytes = options_.payload_bytes};
+  std::vector<Bytes> outgoing(world_.Size());
+  for (std::size_t peer = 0; peer < world_.Size(); ++peer) outgoing[peer] = PackGreeting(greeting, announced_[peer]);
+  world_.Agree(Match(world_.AllToAll(std::move(outgoing)), greeting));
+  if (!is_connected_) private_world_ = world_.Duplicate();
+  is_connected_ = true;
+  const std::size_t num_wires_before = hub_->NumWires();
+  std::string trouble;
+  try {
+    OpenWires();
+  } catch (const std::exception& error) {
+    trouble = "rank " + std::to_string(world_.Rank()) + " cannot open its links: " + error.what();
+  }
+  try {
+    // Every link is open, with its receives posted, before anything is sent.
+    world_.Agree(trouble);
+  } catch (...) {  // nothing will be sent, so what was opened can be given back
+    WaitUntil(
+        [&] {
+          bool is_done = false;
+          Exclusively([&] { is_done = hub_->TryCloseLinks(num_wires_before); });
+          return is_done;
+        },
+        After(std::chrono::seconds(2)));
+    num_leaked_ += hub_->DropWires(num_wires_before);
+    throw;
+  }
+  hub_->Activate();
+  announced_.clear();
+}
+
+inline std::string Fabric::Match(const std::vector<Bytes>& greetings, const Greeting& ours) {
+  for (std::size_t peer = 0; peer < greetings.size(); ++peer) {
+    std::vector<Announcement> theirs;
+    std::map<std::uint32_t, std::uint32_t> remote;
+    std::string words = UnpackGreeting(greetings[peer], ours, theirs);
+    if (words.empty()) words = MatchAnnouncements(announced_[peer], theirs, remote);
+    if (words.empty() && payload_bytes_.contains(peer)) {
+      for (const Announcement& half : announced_[peer]) {
+        if (half.spec.frame_bytes > payload_bytes_[peer])
+          words = half.spec.Name() + ": a frame of " + std::to_string(half.spec.frame_bytes) +
+                  " bytes is too large for the open link; see FabricOptions::payload_bytes";
+      }
+    }
+    if (!words.empty())
+      return "rank " + std::to_string(world_.Rank()) + " cannot exchange with rank " + std::to_string(peer) + ": " +
+             words;
+    for (const auto& [index, remote_index] : remote) hub_->Outgoing(index).remote_index = remote_index;
+  }
+  return {};
+}
+
+inline void Fabric::OpenWires() {
+  const std::size_t num_frames = options_.num_slots + Wire::num_uncredited;
+  for (const auto& [peer, halves] : announced_) {
+    if (halves.empty() || hub_->HasWire(peer)) continue;
+    if (2 * num_frames * (hub_->NumWires() + 1) > max_requests)
+      throw Error("its peers want more than " + std::to_string(max_requests) +
+                  " requests; see FabricOptions::num_slots");
+    std::size_t payload_bytes = options_.payload_bytes;
+    for (const Announcement& half : halves) payload_bytes = std::max<std::size_t>(payload_bytes, half.spec.frame_bytes);
+    payload_bytes_[peer] = payload_bytes;
+    hub_->AddWire(peer,
+                  private_world_.OpenLink(
+                      peer, 0, {.num_sends = num_frames, .num_receives = num_frames, .payload_bytes = payload_bytes}),
+                  options_.num_slots);
+  }
+}
+
+inline bool Fabric::SayGoodbye(Deadline deadline) {
+  const auto wait = [&](auto step, auto idle) {
+    bool is_done = false;
+    return WaitUntil([&] { return Exclusively([&] { is_done = step(); }) && is_done; }, deadline, idle);
+  };
+  return wait([&] { return TryFinishHalves() && hub_->TrySayGoodbye(); }, [&] { return hub_->Poll(); }) &&
+         wait([&] { return hub_->TryCloseLinks(); }, NoIdle{});
+}
+
+inline bool Fabric::Close(Deadline deadline) {
+  if (hub_->Shut() || !is_connected_) return is_clean_;
+  is_clean_ = false;
+  try {
+    is_clean_ = SayGoodbye(deadline);
+    num_leaked_ += hub_->DropWires();
+    is_clean_ = is_clean_ && private_world_.Release(deadline);
+  } catch (...) {
+    num_leaked_ += hub_->DropWires();
+    throw;
+  }
+  TryFinishHalves();
+  return is_clean_;
+}
+
+}  // namespace uit

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <uit/config.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/world.hpp>
+
+namespace uit {
+
+/// One half of an exchange, as told to the peer that has the other.
+struct Announcement {
+  ExchangeSpec spec;              ///< what the peer's half must have been built with
+  std::uint32_t index = 0;        ///< the announcer's number for its box
+  std::uint32_t is_incoming = 0;  ///< 1: the receiving half
+};
+
+/// What one process tells another before the first frame.
+struct Greeting {
+  /// "conduit" in little-endian bytes, so that a stranger or the other byte order is told apart.
+  std::uint64_t magic = 0x7469'7564'6e6f'63ULL;
+  /// The library's; the peer's must be the same.
+  std::uint32_t version = UIT_VERSION_MAJOR * 10000 + UIT_VERSION_MINOR * 100 + UIT_VERSION_PATCH;
+  std::uint32_t announcement_bytes = sizeof(Announcement);  ///< of each that follows
+  std::uint64_t num_slots = 0;                              ///< see FabricOptions; the peer's must be the same
+  std::uint64_t payload_bytes = 0;                          ///< see FabricOptions; the peer's must be the same
+};
+
+/// A greeting and announcements as bytes.
+inline Bytes PackGreeting(const Greeting& greeting, const std::vector<Announcement>& announcements) {
+  const auto head = std::as_bytes(std::span(&greeting, 1));
+  const auto rest = std::as_bytes(std::span(announcements));
+  Bytes bytes(head.size() + rest.size());
+  std::ranges::copy(rest, std::ranges::copy(head, bytes.begin()).out);
+  return bytes;
+}
+
+/// Reads what a peer sent; in words, why that cannot be, or nothing.
+inline std::string UnpackGreeting(const Bytes& bytes, const Greeting& ours, std::vector<Announcement>& announcements) {
+  Greeting theirs;
+  if (bytes.size() < sizeof theirs) return "it does not speak this protocol";
+  std::memcpy(&theirs, bytes.data(), sizeof theirs);
+  if (theirs.magic != ours.magic) return "it does not speak this protocol";
+  if (theirs.version != ours.version || theirs.announcement_bytes != ours.announcement_bytes)
+    return "it was built with version " + std::to_string(theirs.version) + " of the library, not " +
+           std::to_string(ours.version);
+  if (theirs.num_slots != ours.num_slots)
+    return "it has " + std::to_string(theirs.num_slots) + " slots per peer, not " + std::to_string(ours.num_slots);
+  if (theirs.payload_bytes != ours.payload_bytes)
+    return "it has FabricOptions::payload_bytes of " + std::to_string(theirs.payload_bytes) + ", not " +
+           std::to_string(ours.payload_bytes);
+  const std::size_t rest = bytes.size() - sizeof theirs;
+  if (rest % sizeof(Announcement) != 0) return "its announcements are cut short";
+  announcements.resize(rest / sizeof(Announcement));
+  if (rest != 0) std::memcpy(announcements.data(), bytes.data() + sizeof theirs, rest);
+  return {};
+}
+
+/// Pairs each of our outgoing halves with the peer's incoming one of the same key: remote[i] becomes the peer's
+/// number for ours[i]. In words, what does not match, or nothing.
+inline std::string MatchAnnouncements(const std::vector<Announcement>& ours, const std::vector<Announcement>& theirs,
+                                      std::map<std::uint32_t, std::uint32_t>& remote) {
+  std::map<ExchangeKey, const Announcement*> incoming;
+  for (const Announcement& half : theirs) {
+    if (half.is_incoming != 0 && !incoming.emplace(half.spec.key, &half).second)
+      return half.spec.Name() + " has two outlets";
+  }
+  for (const Announcement& half : ours) {
+    if (half.is_incoming != 0) continue;
+    const auto found = incoming.find(half.spec.key);
+    if (found == incoming.end()) return half.spec.Name() + " has no outlet there, or two inlets here";
+    if (std::string words = half.spec.Difference(found->second->spec, "the inlet", "the outlet"); !words.empty())
+      return words;
+    remote[half.index] = found->second->index;
+    incoming.erase(found);
+  }
+  if (!incoming.empty()) return incoming.begin()->second->spec.Name() + " has an outlet there and no inlet here";
+  return {};
+}
+
+}  // namespace uit

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include <uit/exchange/frame_box.hpp>
+#include <uit/exchange/wire_hub.hpp>
+
+namespace uit {
+
+/// Where the sending half of an exchange leaves its frames. The box is the receiving half's own if that
+/// is in this process, else one that a wire empties. The exchange's worker only.
+class OutPort {
+ public:
+  OutPort() = default;
+  /// A port to a half in the same process.
+  explicit OutPort(std::shared_ptr<FrameBox> box) : box_(std::move(box)) {}
+  /// A port to another process.
+  OutPort(std::shared_ptr<WireHub> hub, OutgoingBox& outgoing, std::size_t worker)
+      : box_(outgoing.box), hub_(std::move(hub)), outgoing_(&outgoing), worker_(worker) {}
+
+  /// Sends a frame, or leaves it to be sent, if there is room; `frame` is then a spare buffer.
+  bool TryDepart(Frame& frame) {
+    return hub_ == nullptr ? box_->TryPut(frame) : hub_->TryDepart(*outgoing_, worker_, frame);
+  }
+  /// Lets frames move, and tells whether all that departed has left.
+  bool TryEmpty() { return hub_ == nullptr || hub_->TryEmpty(*outgoing_); }
+  /// Lets frames move, if the port leads to another process. Returns whether anything arrived.
+  bool Poll() { return hub_ != nullptr && hub_->Poll(); }
+  /// False once the fabric has closed: nothing should depart any more.
+  bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
+
+ private:
+  std::shared_ptr<FrameBox> box_;
+  std::shared_ptr<WireHub> hub_;
+  OutgoingBox* outgoing_ = nullptr;
+  std::size_t worker_ = 0;
+};
+
+}  // namespace uit

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <uit/exchange/every_frame.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/frame_box.hpp>
+#include <uit/exchange/out_port.hpp>
+
+namespace uit {
+
+/// The inlets' half of an exchange under Retain::every; a pool of one channel serves Consolidate::none.
+///
+/// A frame departs when each channel has put since the last one, or has tried in vain, or on a flush. A channel has at
+/// most `depth` messages accepted and not stepped to, as far as its outlet has reported, and one of them in the pool;
+/// so an outlet that nobody reads refuses its own inlet and no other. At most `depth` frames await their pull. One
+/// thread owns it.
+class PooledEverySender final : public ExchangeHalf {
+ public:
+  /// Frames leave by `port`, and counts of steps come back through `reports`. The window is `depth` messages per
+  /// channel, at least 1.
+  PooledEverySender(EveryFrame layout, std::size_t depth, OutPort port, std::shared_ptr<FrameBox> reports)
+      : layout_(layout),
+        depth_(depth),
+        port_(std::move(port)),
+        reports_(std::move(reports)),
+        accepted_(layout.num_channels),
+        tried_for_(layout.num_channels) {
+    Renew();
+  }
+
+  /// Whether a channel's put would be accepted: it has not spoken in this pool, and its window is open.
+  bool HasRoom(std::size_t channel) {
+    if (EveryFrame::HasSpoken(frame_, channel)) return false;
+    if (accepted_[channel] - NumStepped(channel) < depth_) return true;
+    return TryReadReport() && accepted_[channel] - NumStepped(channel) < depth_;
+  }
+  /// Where a channel's message goes, after HasRoom; call Commit once it is written.
+  std::byte* Slot(std::size_t channel) { return layout_.Slot(frame_, channel); }
+  /// Accepts what was written to the slot; departs if that completes the pool.
+  void Commit(std::size_t channel) {
+    EveryFrame::SetSpoken(frame_, channel);
+    ++accepted_[channel];
+    ++frame_.Header().base;
+    NoteTry(channel);
+  }
+  /// A channel had no room, so that its siblings need not wait for it; departs if that completes the pool.
+  void Refuse(std::size_t channel) {
+    if (tried_for_[channel] != frame_number_) NoteTry(channel);
+  }
+  /// Sends what is in the pool. False if the peer has no room for a frame yet: then nothing has changed.
+  bool TryFlush() override { return frame_.Header().base == 0 || TryDepart(false); }
+  bool TryFinish() override {
+    // One frame beyond the window finds room in the peer's box, and it is the last.
+    return frame_.Header().base == 0 || Depart(false);
+  }
+  /// Sends in any case, marked as the update's end. False if the peer has no room for a frame yet.
+  bool TryEndUpdate() { return TryDepart(true); }
+  /// The number stamped on frames from here on.
+  void SetUpdate(std::uint64_t update) { update_ = update; }
+  /// While held, steps are reported only by RefreshReport, and a pool of several channels departs only on a flush.
+  void Hold(bool hold) { is_held_ = hold; }
+  /// Reads what the outlets have reported. True if the report says so of `update` or later.
+  bool RefreshReport(std::uint64_t update) {
+    while (reports_->TryStep()) has_report_ = true;
+    return has_report_ && reports_->Get().Header().update >= update;
+  }
+  /// Lets frames move, a full pool that had to wait among them. Returns whether anything arrived.
+  bool Poll() {
+    const bool has_arrived = port_.Poll();
+    DepartIfComplete();
+    return has_arrived;
+  }
+  /// Lets frames move, and tells whether all that departed has left.
+  bool TryEmpty() { return port_.TryEmpty(); }
+  /// False once the fabric has closed: nothing should be put any more.
+  bool IsOpen() const { return port_.IsOpen(); }
+
+ private:
+  std::uint64_t NumStepped(std::size_t channel) const {
+    return has_report_ ? ReportFrame::NumStepped(reports_->Get(), channel) : 0;
+  }
+  std::uint64_t NumPulled() const { return has_report_ ? reports_->Get().Header().base : 0; }
+  bool TryReadReport() {
+    if (is_held_ || !reports_->TryStep()) return false;
+    has_report_ = true;
+    return true;
+  }
+  void NoteTry(std::size_t channel) {
+    if (tried_for_[channel] != frame_number_) --num_missing_;
+    tried_for_[channel] = frame_number_;
+    DepartIfComplete();
+  }
+  void DepartIfComplete() {
+    if (num_missing_ == 0 && frame_.Header().base != 0 && !(is_held_ && layout_.num_channels > 1)) TryDepart(false);
+  }
+  bool HasFrameRoom() const { return num_departed_ - NumPulled() < depth_; }
+  bool TryDepart(bool last) {
+    if (!is_held_ && !HasFrameRoom() && !(TryReadReport() && HasFrameRoom())) return false;
+    return Depart(last);
+  }
+  bool Depart(bool last) {
+    frame_.Header().update = update_;
+    frame_.Header().last = last ? 1 : 0;
+    frame_.Header().num_bytes = static_cast<std::uint32_t>(layout_.MaxBytes());
+    if (!port_.TryDepart(frame_)) return false;
+    ++num_departed_;
+    Renew();
+    return true;
+  }
+  void Renew() {
+    frame_.Reserve(layout_.MaxBytes());
+    frame_.Header().base = 0;
+    std::memset(frame_.Payload(), 0, layout_.BitsBytes());
+    num_missing_ = layout_.num_channels;
+    ++frame_number_;
+  }
+
+  EveryFrame layout_;
+  std::size_t depth_;
+  OutPort port_;
+  std::shared_ptr<FrameBox> reports_;
+  std::vector<std::uint64_t> accepted_;
+  std::vector<std::uint64_t> tried_for_;  // the frame that a channel put for last, if in vain
+  std::uint64_t frame_number_ = 0;        // of the next to depart, from 1
+  std::size_t num_missing_ = 0;           // channels that have not tried for it
+  std::uint64_t num_departed_ = 0;
+  std::uint64_t update_ = 0;
+  bool is_held_ = false;
+  bool has_report_ = false;
+  Frame frame_;  // the pool
+};
+
+}  // namespace uit

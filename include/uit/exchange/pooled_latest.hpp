@@ -1,0 +1,180 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/exchange/frame_box.hpp>
+#include <uit/exchange/out_port.hpp>
+
+namespace uit {
+
+/// How the frames of an exchange under Retain::latest are laid out: a slot per channel with its newest message,
+/// and how many messages the channel had accepted by then.
+///
+/// Each frame holds every channel, whether it has spoken since or not, so a frame may replace any older one
+/// without a channel's newest message being lost; and what was replaced follows from the counts. While all
+/// channels have the same count, it stands once, in the header.
+struct LatestFrame {
+  std::size_t num_channels = 1;  ///< ends that share the frame
+  std::size_t slot_bytes = 0;    ///< encoded size of a message
+
+  /// Payload of the smallest frame: the slots, and no counts.
+  std::size_t SlotsBytes() const { return num_channels * slot_bytes; }
+  /// Payload of the largest frame.
+  std::size_t MaxBytes() const { return SlotsBytes() + num_channels * sizeof(std::uint64_t); }
+
+  /// Where a channel's encoded message stands; it means something once Count is not 0.
+  const std::byte* Slot(const Frame& frame, std::size_t channel) const {
+    return frame.Payload() + channel * slot_bytes;
+  }
+  /// Whether all channels have the count in the header.
+  bool IsUniform(const Frame& frame) const { return frame.Header().num_bytes == SlotsBytes(); }
+  /// Messages that the channel had accepted, from the beginning, when the frame departed.
+  std::uint64_t Count(const Frame& frame, std::size_t channel) const {
+    if (IsUniform(frame)) return frame.Header().base;
+    std::uint64_t count = 0;
+    std::memcpy(&count, frame.Payload() + SlotsBytes() + channel * sizeof count, sizeof count);
+    return count;
+  }
+  /// Ends a frame whose slots are written: counts[channel], or `uniform` if counts is null.
+  void Seal(Frame& frame, const std::uint64_t* counts, std::uint64_t uniform) const {
+    frame.Header().base = uniform;
+    frame.Header().num_bytes = static_cast<std::uint32_t>(SlotsBytes());
+    if (counts == nullptr) return;
+    std::memcpy(frame.Payload() + SlotsBytes(), counts, num_channels * sizeof(std::uint64_t));
+    frame.Header().num_bytes = static_cast<std::uint32_t>(MaxBytes());
+  }
+};
+
+/// The inlets' half of an exchange under Retain::latest; a pool of one channel serves Consolidate::none.
+///
+/// A frame departs when each channel has put since the last one, or on a flush. A put never fails: a second one
+/// before departure replaces the first. One thread owns it.
+class PooledLatestSender final : public ExchangeHalf {
+ public:
+  /// Frames leave by `port`, laid out as the receiver expects them.
+  PooledLatestSender(LatestFrame layout, OutPort port)
+      : layout_(layout),
+        port_(std::move(port)),
+        values_(layout.SlotsBytes()),
+        counts_(layout.num_channels),
+        spoke_for_(layout.num_channels),
+        num_silent_(layout.num_channels) {}
+
+  /// Where a channel's message goes; call Commit once it is written.
+  std::byte* Slot(std::size_t channel) { return values_.data() + channel * layout_.slot_bytes; }
+  /// Accepts what was written to the slot; departs if that completes the pool.
+  void Commit(std::size_t channel) {
+    ++counts_[channel];
+    if (spoke_for_[channel] == frame_number_) {
+      is_level_ = false;
+    } else {
+      spoke_for_[channel] = frame_number_;
+      if (--num_silent_ == 0) Depart(false);
+    }
+  }
+  /// Sends what has been put since the last departure. Always true: if it cannot leave yet, a newer frame may replace
+  /// it.
+  bool TryFlush() override {
+    if (num_silent_ != layout_.num_channels) Depart(false);
+    return true;
+  }
+  bool TryFinish() override { return TryFlush(); }
+  /// Sends in any case, marked as the update's end.
+  void EndUpdate() { Depart(true); }
+  /// The number stamped on frames from here on.
+  void SetUpdate(std::uint64_t update) { update_ = update; }
+  /// Lets frames move. Returns whether anything arrived.
+  bool Poll() { return port_.Poll(); }
+  /// Lets frames move, and tells whether all that departed has left.
+  bool TryEmpty() { return port_.TryEmpty(); }
+  /// False once the fabric has closed: nothing should be put any more.
+  bool IsOpen() const { return port_.IsOpen(); }
+
+ private:
+  void Depart(bool last) {
+    frame_.Reserve(layout_.MaxBytes());
+    std::memcpy(frame_.Payload(), values_.data(), values_.size());
+    const bool is_uniform = is_level_ && (num_silent_ == 0 || num_silent_ == layout_.num_channels);
+    layout_.Seal(frame_, is_uniform ? nullptr : counts_.data(), counts_[0]);
+    frame_.Header().update = update_;
+    frame_.Header().last = last ? 1 : 0;
+    port_.TryDepart(frame_);
+    is_level_ = is_uniform || std::ranges::adjacent_find(counts_, std::ranges::not_equal_to{}) == counts_.end();
+    num_silent_ = layout_.num_channels;
+    ++frame_number_;
+  }
+
+  LatestFrame layout_;
+  OutPort port_;
+  std::vector<std::byte> values_;
+  std::vector<std::uint64_t> counts_;     // messages accepted
+  std::vector<std::uint64_t> spoke_for_;  // the frame that a channel put for last
+  std::uint64_t frame_number_ = 1;        // of the next to depart
+  std::size_t num_silent_;                // channels that have not put for it
+  bool is_level_ = true;  // channels had equal counts at the last departure, and have put at most once since
+  std::uint64_t update_ = 0;
+  Frame frame_;
+};
+
+/// The outlets' half: reads the newest frame in place. One thread owns it.
+class PooledLatestReceiver final : public ExchangeHalf {
+ public:
+  /// Frames come to `box` through `fabric`, or, if that is null, from this process.
+  PooledLatestReceiver(LatestFrame layout, std::shared_ptr<FrameBox> box, Fabric* fabric)
+      : layout_(layout),
+        box_(std::move(box)),
+        hub_(fabric == nullptr ? nullptr : fabric->Hub()),
+        seen_(layout.num_channels) {}
+
+  /// Nothing to send.
+  bool TryFlush() override { return true; }
+  bool TryFinish() override {
+    Pull();
+    return true;
+  }
+  /// Goes on to the newest frame that has arrived. Returns whether there was one.
+  bool Pull() {
+    if (!box_->TryStep()) return false;
+    has_frame_ = true;
+    return true;
+  }
+  /// Takes the channel's newest message: how many messages that moves past, 0 if there is none newer. All but
+  /// the newest of them were replaced on the way.
+  std::uint64_t Take(std::size_t channel) {
+    const std::uint64_t num_new = NumUnread(channel);
+    seen_[channel] += num_new;
+    return num_new;
+  }
+  /// The channel's slot in the newest frame. After a Take that returned more than 0.
+  const std::byte* Slot(std::size_t channel) const { return layout_.Slot(box_->Get(), channel); }
+  /// Messages of a channel accepted by the time of the newest frame, and not taken yet.
+  std::uint64_t NumUnread(std::size_t channel) const {
+    return has_frame_ ? layout_.Count(box_->Get(), channel) - seen_[channel] : 0;
+  }
+  /// Whether the newest frame is the one that ends `update`.
+  bool HasLast(std::uint64_t update) const {
+    return has_frame_ && box_->Get().Header().last != 0 && box_->Get().Header().update == update;
+  }
+  /// Lets frames move, if they come from another process. Returns whether anything arrived.
+  bool Poll() { return hub_ != nullptr && hub_->Poll(); }
+  /// False once the fabric has closed: nothing will arrive any more.
+  bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
+
+ private:
+  LatestFrame layout_;
+  std::shared_ptr<FrameBox> box_;
+  std::shared_ptr<WireHub> hub_;
+  std::vector<std::uint64_t> seen_;  // messages taken
+  bool has_frame_ = false;
+};
+
+}  // namespace uit

@@ -1,0 +1,252 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
+#include <uit/duct/null_duct.hpp>
+#include <uit/policy.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/owner.hpp>
+#include <uit/support/pause.hpp>
+#include <uit/tally.hpp>
+#include <uit/transport/transport.hpp>
+#include <uit/transport/wiring.hpp>
+
+namespace uit {
+
+/// The end of a conduit that messages are put into. One thread at a time may use it.
+///
+///     auto [inlet, outlet] = uit::Conduit<double>{uit::Thread{}};
+///     if (!inlet.TryPut(0.5)) ...        // never waits; false: no room, the message was dropped
+///     inlet.Put(0.5, uit::After(10ms));  // waits for room, but not for ever
+template <Message T, Policy policy = Policy{}, typename W = DefaultWiring>
+  requires WiringFor<W, T, policy>
+class Inlet {
+ public:
+  /// The message.
+  using Value = T;
+  /// A reference to what it is bound to: a duct of any transport of the wiring.
+  using End = typename W::template InletEnd<T, policy>;
+
+  /// Muted (or, with a wiring of one transport, not to be used before a splice).
+  Inlet() = default;
+  /// Bound to `end`.
+  explicit Inlet(End end) { Rebind(std::move(end)); }
+  /// Bound to the sending half that `transport` opens.
+  template <InletTransport<T, policy> X>
+    requires TransportIn<X, W>
+  explicit Inlet(const X& transport) : Inlet{End{transport.template OpenInlet<T, policy>()}} {}
+
+  /// An inlet is moved, not copied.
+  Inlet(Inlet&&) noexcept = default;
+  /// An inlet is moved, not copied.
+  Inlet& operator=(Inlet&&) noexcept = default;
+
+  /// Sends a copy if there is room; never waits. False: dropped, or muted.
+  UIT_INLINE bool TryPut(const T& message)
+    requires std::copyable<T>
+  {
+    return Offer([&](auto& duct) { return duct.TryPut(message); });
+  }
+  /// Sends by moving; on false the message is as before.
+  UIT_INLINE bool TryPut(T&& message) {
+    return Offer([&](auto& duct) { return duct.TryPut(std::move(message)); });
+  }
+
+  /// Like TryPut, but the outlet may see the message only after TryFlush or a TryPut: a batch that
+  /// is published together.
+  UIT_INLINE bool TryStage(const T& message)
+    requires std::copyable<T>
+  {
+    return Offer([&](auto& duct) { return Stage(duct, message); });
+  }
+  /// The same, by moving.
+  UIT_INLINE bool TryStage(T&& message) {
+    return Offer([&](auto& duct) { return Stage(duct, std::move(message)); });
+  }
+
+  /// Sends what has been held back to travel together; false: some of it has yet to leave.
+  UIT_INLINE bool TryFlush() {
+    owner_.Check();
+    return end_.Visit([](auto* duct) {
+      if constexpr (requires { duct->TryFlush(); }) return duct == nullptr || duct->TryFlush();
+      return true;
+    });
+  }
+
+  /// Sends, and waits for room until `deadline`, polling the wire meanwhile. False: dropped at the
+  /// deadline, or muted; also, at once, where both ends are in this thread and the duct is full,
+  /// since nobody else could make room.
+  bool Put(const T& message, Deadline deadline = never)
+    requires std::copyable<T>
+  {
+    return OfferUntil(message, deadline);
+  }
+  /// The same, by moving.
+  bool Put(T&& message, Deadline deadline = never) {
+    return OfferUntil(std::move(message), deadline);
+  }
+
+  /// What became of all puts so far, over splices.
+  [[nodiscard]] PutTally Tally() const {
+    const Past past = past_ ? *past_ : Past{};
+    return {.attempted = past.num_accepted + NumAccepted() + num_dropped_,
+            .dropped = num_dropped_,
+            .muted = past.num_muted,
+            .preempted = past.num_preempted + NumPreempted()};
+  }
+
+  /// Puts go nowhere.
+  [[nodiscard]] bool IsMuted() const {
+    return end_.Visit([]<typename D>(D*) { return is_null_duct<D>; });
+  }
+
+  /// While held, acceptance depends only on what the outlet had done by the last Refresh: for a
+  /// bulk-synchronous runner, which refreshes while the other end is idle. A duct that can count
+  /// accepts no more than `max_puts` until the next Refresh.
+  void Hold(bool hold, std::size_t max_puts = no_limit) {
+    end_.Visit([&](auto* duct) {
+      if (duct == nullptr) return;
+      if constexpr (requires { duct->HoldInlet(hold, max_puts); }) duct->HoldInlet(hold, max_puts);
+      else if constexpr (requires { duct->HoldInlet(hold); }) duct->HoldInlet(hold);
+    });
+  }
+  /// Renews what a held inlet goes by.
+  void Refresh(std::size_t max_puts = no_limit) {
+    end_.Visit([&](auto* duct) {
+      if (duct == nullptr) return;
+      if constexpr (requires { duct->RefreshInlet(max_puts); }) duct->RefreshInlet(max_puts);
+      else if constexpr (requires { duct->RefreshInlet(); }) duct->RefreshInlet();
+    });
+  }
+
+  /// Binds to another end and returns the one before. Nothing is carried, as it would be by Splice;
+  /// the tally goes on. While no other thread uses this inlet.
+  End Rebind(End end) {
+    std::uint64_t num_accepted = NumAccepted();
+    std::uint64_t num_preempted = NumPreempted();
+    std::swap(end_, end);
+    num_accepted -= NumAccepted();
+    num_preempted -= NumPreempted();
+    if (num_accepted != 0 || num_preempted != 0 || !IsCountedByDuct()) {
+      ThePast().num_accepted += num_accepted;
+      ThePast().num_preempted += num_preempted;
+    }
+    owner_.Reset();
+    return end;
+  }
+
+  /// What it is bound to.
+  [[nodiscard]] const End& Bound() const { return end_; }
+
+  /// Adds to the tally accepted messages that newer ones replaced on their way to another duct.
+  void CountPreempted(std::uint64_t count) {
+    if (count != 0) ThePast().num_preempted += count;
+  }
+
+  /// From now on another thread may use it. Only checks care.
+  void HandOver() { owner_.Reset(); }
+
+ private:
+  /// What is counted here: what ducts bound to earlier have counted, and what no duct does.
+  struct Past {
+    std::uint64_t num_accepted = 0;
+    std::uint64_t num_muted = 0;
+    std::uint64_t num_preempted = 0;
+  };
+
+  template <typename D>
+  static constexpr bool counts = requires(const D& duct) { duct.NumAccepted(); };
+
+  template <typename F>
+  UIT_INLINE bool Offer(F&& put) {
+    owner_.Check();
+    return end_.Visit([&]<typename D>(D* duct) {
+      if constexpr (is_null_duct<D>) return CountMuted();
+      UIT_ASSERT(duct != nullptr, "an inlet that cannot be muted is bound before it is used");
+      return Count<D>(put(*duct));
+    });
+  }
+
+  template <typename M>
+  bool OfferUntil(M&& message, Deadline deadline) {
+    owner_.Check();
+    return end_.Visit([&]<typename D>(D* duct) {
+      if constexpr (is_null_duct<D>) {
+        return CountMuted();
+      } else if constexpr (is_in_thread<D>) {
+        return Count<D>(duct->TryPut(std::forward<M>(message)));
+      } else {
+        bool is_accepted = false;
+        WaitUntil(
+            [&] {
+              is_accepted = duct->TryPut(std::forward<M>(message));  // moves only on success
+              return is_accepted || IsClosed(*duct);
+            },
+            deadline, [&] { return Poll(*duct); });
+        return Count<D>(is_accepted);
+      }
+    });
+  }
+
+  template <typename D>
+  UIT_INLINE bool Count(bool is_accepted) {
+    if (!is_accepted) [[unlikely]] {
+      ++num_dropped_;
+      return false;
+    }
+    if constexpr (!counts<D>) ++past_->num_accepted;
+    return true;
+  }
+
+  UIT_NOINLINE bool CountMuted() {
+    ++ThePast().num_muted;
+    return false;
+  }
+
+  template <typename D, typename M>
+  UIT_INLINE static bool Stage(D& duct, M&& message) {
+    if constexpr (requires { duct.TryStage(std::forward<M>(message)); })
+      return duct.TryStage(std::forward<M>(message));
+    else
+      return duct.TryPut(std::forward<M>(message));
+  }
+
+  std::uint64_t NumAccepted() const {
+    return end_.Visit([]<typename D>([[maybe_unused]] D* duct) -> std::uint64_t {
+      if constexpr (counts<D>) return duct == nullptr ? 0 : duct->NumAccepted();
+      return 0;
+    });
+  }
+
+  std::uint64_t NumPreempted() const {
+    return end_.Visit([]([[maybe_unused]] auto* duct) -> std::uint64_t {
+      if constexpr (requires { duct->NumPreempted(); })
+        return duct == nullptr ? 0 : duct->NumPreempted();
+      return 0;
+    });
+  }
+
+  bool IsCountedByDuct() const {
+    return end_.Visit([]<typename D>(D*) { return counts<D> || is_null_duct<D>; });
+  }
+
+  Past& ThePast() {
+    if (!past_) past_ = std::make_unique<Past>();
+    return *past_;
+  }
+
+  End end_;
+  std::uint64_t num_dropped_ = 0;
+  std::unique_ptr<Past> past_;  // few ends have one
+  [[no_unique_address]] Owner owner_;
+};
+
+}  // namespace uit

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include <mpi.h>
+
+#include <uit/support/error.hpp>
+
+namespace uit::mpi {
+
+/// A call of MPI that failed: its name, MPI's code and MPI's words.
+class Error : public uit::Error {
+ public:
+  /// `code` is what the function of the name `call` returned.
+  Error(int code, const char* call) : uit::Error(Words(code, call)), code_(code) {}
+  /// MPI's code, not reduced to its error class.
+  int Code() const { return code_; }
+
+ private:
+  static std::string Words(int code, const char* call) {
+    std::string text(MPI_MAX_ERROR_STRING, '\0');
+    int length = 0;
+    if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
+    text.resize(static_cast<std::size_t>(length));
+    return std::string(call) + " failed: " + text + " (code " + std::to_string(code) + ")";
+  }
+  int code_;
+};
+
+/// Throws if a call of MPI failed. The communicator must return errors rather than abort.
+inline void Check(int code, const char* call) {
+  if (code != MPI_SUCCESS) throw Error(code, call);
+}
+
+/// A number of bytes as MPI counts them. Throws beyond 1 GiB, long before an int would wrap.
+inline int CheckedCount(std::size_t num_bytes) {
+  constexpr std::size_t limit = std::size_t{1} << 30;
+  static_assert(limit <= static_cast<std::size_t>(std::numeric_limits<int>::max()));
+  if (num_bytes > limit)
+    throw uit::Error("a message of " + std::to_string(num_bytes) + " bytes is over the limit of 1 GiB");
+  return static_cast<int>(num_bytes);
+}
+
+}  // namespace uit::mpi

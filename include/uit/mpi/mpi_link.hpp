@@ -1,0 +1,137 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <mpi.h>
+
+#include <uit/exchange/frame.hpp>
+#include <uit/exchange/link.hpp>
+#include <uit/mpi/error.hpp>
+#include <uit/support/error.hpp>
+
+namespace uit::mpi {
+
+/// A link over MPI's nonblocking point-to-point calls, to one peer on one tag.
+///
+/// Its sends and receives are rings of requests with buffers that it owns. MPI matches messages of one sender in
+/// order, so only the first posted receive is ever tested. Calls must be serialized with all others to MPI.
+class MpiLink {
+ public:
+  /// The communicator must return errors, and outlive the link. Throws if MPI refuses a receive.
+  MpiLink(MPI_Comm communicator, int peer, int tag, const LinkOptions& options)
+      : communicator_(communicator),
+        peer_(peer),
+        tag_(tag),
+        payload_bytes_(options.payload_bytes),
+        sends_(std::max<std::size_t>(options.num_sends, 1)),
+        receives_(std::max<std::size_t>(options.num_receives, 1)) {
+    CheckedCount(sizeof(FrameHeader) + payload_bytes_);
+    for (Operation& send : sends_) send.frame.Reserve(payload_bytes_);
+    for (Operation& receive : receives_) {
+      receive.frame.Reserve(payload_bytes_);
+      Post(receive);
+    }
+  }
+  MpiLink(const MpiLink&) = delete;
+  MpiLink& operator=(const MpiLink&) = delete;
+
+  /// Whether the oldest send has left its buffer, so that TrySend would take a frame. Throws if MPI fails.
+  bool HasRoom() { return sends_[next_send_].IsDone(); }
+
+  /// Starts a send if the oldest has left its buffer; `frame` is then a spare buffer. Throws for a frame larger than
+  /// the link was opened for, and if MPI fails.
+  bool TrySend(Frame& frame) {
+    if (frame.Header().num_bytes > payload_bytes_)
+      throw uit::Error("a frame of " + std::to_string(frame.Header().num_bytes) +
+                       " bytes is too large for its link of " + std::to_string(payload_bytes_));
+    Operation& send = sends_[next_send_];
+    if (!send.IsDone()) return false;
+    send.frame.Take(frame);
+    const auto bytes = send.frame.Bytes();
+    Check(MPI_Isend(bytes.data(), CheckedCount(bytes.size()), MPI_BYTE, peer_, tag_, communicator_, &send.request),
+          "MPI_Isend");
+    next_send_ = next_send_ + 1 == sends_.size() ? 0 : next_send_ + 1;
+    return true;
+  }
+
+  /// Gives the next frame if it has arrived, and posts a receive into what `frame` was. Throws if MPI fails.
+  bool TryReceive(Frame& frame) {
+    Operation& receive = receives_[next_receive_];
+    if (receive.request == MPI_REQUEST_NULL || !receive.IsDone()) return false;
+    frame.Reserve(payload_bytes_);
+    receive.frame.Swap(frame);
+    Post(receive);
+    next_receive_ = next_receive_ + 1 == receives_.size() ? 0 : next_receive_ + 1;
+    return true;
+  }
+
+  /// Cancels the receives once every send has left its buffer; true once no request is pending. Throws if MPI fails.
+  bool TryClose() {
+    if (!std::ranges::all_of(sends_, [](Operation& send) { return send.IsDone(); })) return false;
+    if (!is_cancelled_) {
+      is_cancelled_ = true;
+      for (Operation& receive : receives_) {
+        if (receive.request != MPI_REQUEST_NULL) Check(MPI_Cancel(&receive.request), "MPI_Cancel");
+      }
+    }
+    return std::ranges::all_of(receives_, [](Operation& receive) { return receive.IsDone(); });
+  }
+
+  /// Leaks the buffers of all requests still pending, and returns how many. Calls no MPI.
+  std::size_t Abandon() {
+    std::size_t num_leaked = 0;
+    for (auto* operations : {&sends_, &receives_}) {
+      for (Operation& operation : *operations) num_leaked += operation.Abandon() ? 1 : 0;
+    }
+    return num_leaked;
+  }
+
+ private:
+  /// A request and the buffer that MPI uses meanwhile.
+  struct Operation {
+    Frame frame;
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    Operation() = default;
+    Operation(const Operation&) = delete;
+    Operation& operator=(const Operation&) = delete;
+    ~Operation() { Abandon(); }
+
+    bool IsDone() {
+      if (request == MPI_REQUEST_NULL) return true;
+      int is_done = 0;
+      Check(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+      return is_done != 0;
+    }
+    /// What is still pending keeps its buffer, which is leaked: MPI may touch it yet.
+    bool Abandon() {
+      if (request == MPI_REQUEST_NULL) return false;
+      new Frame(std::move(frame));  // on purpose
+      request = MPI_REQUEST_NULL;
+      return true;
+    }
+  };
+
+  void Post(Operation& receive) {
+    const auto room = receive.frame.Room();
+    Check(MPI_Irecv(room.data(), CheckedCount(room.size()), MPI_BYTE, peer_, tag_, communicator_, &receive.request),
+          "MPI_Irecv");
+  }
+
+  MPI_Comm communicator_;
+  int peer_;
+  int tag_;
+  std::size_t payload_bytes_;
+  std::vector<Operation> sends_;
+  std::vector<Operation> receives_;
+  std::size_t next_send_ = 0;
+  std::size_t next_receive_ = 0;
+  bool is_cancelled_ = false;
+};
+static_assert(Link<MpiLink>);
+
+}  // namespace uit::mpi

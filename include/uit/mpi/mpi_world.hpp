@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <mpi.h>
+
+#include <uit/exchange/link.hpp>
+#include <uit/exchange/world.hpp>
+#include <uit/mpi/error.hpp>
+#include <uit/mpi/mpi_link.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/pause.hpp>
+
+namespace uit::mpi {
+
+/// Waits for a request without ever blocking inside MPI, which would spin. False at the deadline: then the request is
+/// still pending.
+inline bool Await(MPI_Request& request, Deadline deadline = never) {
+  return WaitUntil(
+      [&request] {
+        int is_done = 0;
+        Check(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+        return is_done != 0;
+      },
+      deadline);
+}
+
+/// The processes of a communicator.
+class MpiWorld final : public WorldModel {
+ public:
+  /// Uses the communicator, which must return errors and outlive the world.
+  explicit MpiWorld(MPI_Comm communicator) : communicator_(communicator) { LookUp(); }
+
+  std::size_t Rank() const override { return rank_; }
+  std::size_t Size() const override { return size_; }
+
+  std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) override {
+    outgoing.resize(size_);
+    const auto [send_counts, send_offsets, send_bytes] = Flatten(outgoing);
+    std::vector<int> receive_counts(size_);
+    MPI_Request request = MPI_REQUEST_NULL;
+    Check(MPI_Ialltoall(send_counts.data(), 1, MPI_INT, receive_counts.data(), 1, MPI_INT, communicator_, &request),
+          "MPI_Ialltoall");
+    Await(request);
+    std::vector<int> receive_offsets(size_);
+    std::size_t total = 0;
+    for (std::size_t rank = 0; rank < size_; ++rank) {
+      receive_offsets[rank] = CheckedCount(total);
+      total += static_cast<std::size_t>(receive_counts[rank]);
+    }
+    Bytes received(static_cast<std::size_t>(CheckedCount(total)));
+    Check(MPI_Ialltoallv(send_bytes.data(), send_counts.data(), send_offsets.data(), MPI_BYTE, received.data(),
+                         receive_counts.data(), receive_offsets.data(), MPI_BYTE, communicator_, &request),
+          "MPI_Ialltoallv");
+    Await(request);
+    std::vector<Bytes> incoming(size_);
+    for (std::size_t rank = 0; rank < size_; ++rank) {
+      const auto first = received.begin() + receive_offsets[rank];
+      incoming[rank].assign(first, first + receive_counts[rank]);
+    }
+    return incoming;
+  }
+
+  /// Throws for a stream that this MPI has no tag for.
+  AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) override {
+    int* largest = nullptr;
+    int is_known = 0;
+    Check(MPI_Comm_get_attr(communicator_, MPI_TAG_UB, &largest, &is_known), "MPI_Comm_get_attr");
+    if (stream < 0 || (is_known != 0 && stream > *largest))
+      throw uit::Error("this MPI has no tag for stream " + std::to_string(stream));
+    return AnyLink(std::make_unique<MpiLink>(communicator_, static_cast<int>(peer), stream, options));
+  }
+
+  std::shared_ptr<WorldModel> Duplicate() override {
+    MPI_Comm duplicate = MPI_COMM_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+    Check(MPI_Comm_idup(communicator_, &duplicate, &request), "MPI_Comm_idup");
+    Await(request);
+    Check(MPI_Comm_set_errhandler(duplicate, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return std::shared_ptr<WorldModel>(new MpiWorld(duplicate, Process()));
+  }
+
+  bool Release(Deadline deadline) override {
+    if (!std::exchange(owns_, false)) return true;
+    MPI_Request request = MPI_REQUEST_NULL;
+    Check(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
+    if (!Await(request, deadline)) {  // such a barrier may be neither cancelled nor freed
+      Process()->Break();
+      return false;
+    }
+    Check(MPI_Comm_free(&communicator_), "MPI_Comm_free");
+    return true;
+  }
+
+ private:
+  MpiWorld(MPI_Comm duplicate, std::shared_ptr<ProcessState> process)
+      : WorldModel(std::move(process)), communicator_(duplicate), owns_(true) {
+    LookUp();
+  }
+  void LookUp() {
+    int rank = 0;
+    int size = 0;
+    Check(MPI_Comm_rank(communicator_, &rank), "MPI_Comm_rank");
+    Check(MPI_Comm_size(communicator_, &size), "MPI_Comm_size");
+    rank_ = static_cast<std::size_t>(rank);
+    size_ = static_cast<std::size_t>(size);
+  }
+  struct Flat {
+    std::vector<int> counts, offsets;
+    Bytes bytes;
+  };
+  static Flat Flatten(const std::vector<Bytes>& parts) {
+    Flat flat;
+    std::size_t total = 0;
+    for (const Bytes& part : parts) {
+      flat.counts.push_back(CheckedCount(part.size()));
+      flat.offsets.push_back(CheckedCount(total));
+      total += part.size();
+    }
+    flat.bytes.reserve(static_cast<std::size_t>(CheckedCount(total)));
+    for (const Bytes& part : parts) flat.bytes.insert(flat.bytes.end(), part.begin(), part.end());
+    return flat;
+  }
+
+  MPI_Comm communicator_;
+  bool owns_ = false;
+  std::size_t rank_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace uit::mpi

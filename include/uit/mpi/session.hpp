@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <mpi.h>
+
+#include <uit/exchange/world.hpp>
+#include <uit/mpi/error.hpp>
+#include <uit/mpi/mpi_world.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+
+namespace uit::mpi {
+
+/// MPI from beginning to end of a program: initialises it unless that has been done, and then also finalises it. One
+/// per process; whatever talks through its world ends before it does.
+///
+///     int main(int argc, char** argv) {
+///       uit::mpi::Session session{argc, argv};
+///       uit::World world = session.World();
+class Session {
+ public:
+  /// Throws if MPI cannot grant that several threads call it one at a time.
+  Session(int& argc, char**& argv) {
+    int is_initialised = 0;
+    Check(MPI_Initialized(&is_initialised), "MPI_Initialized");
+    if (is_initialised == 0) Initialise(argc, argv);
+    int provided = MPI_THREAD_SINGLE;
+    Check(MPI_Query_thread(&provided), "MPI_Query_thread");
+    if (provided < MPI_THREAD_SERIALIZED) {
+      if (owns_) MPI_Finalize();
+      throw uit::Error("MPI grants thread level " + std::to_string(provided) + ", and MPI_THREAD_SERIALIZED is needed");
+    }
+    Check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    world_ = uit::World{std::make_shared<MpiWorld>(MPI_COMM_WORLD)};
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Finalises when all processes have come here. If an exception is on its way or a peer has been given up, waits for
+  /// them for two seconds, and then ends them all, which is better than to wait for ever.
+  ~Session() {
+    if (!owns_) return;
+    const bool is_in_trouble = std::uncaught_exceptions() != 0 || world_.Process()->IsBroken();
+    if (!DoAllLeave(is_in_trouble ? After(std::chrono::seconds(2)) : never)) MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Finalize();
+  }
+
+  /// All processes of the job.
+  uit::World World() const { return world_; }
+  /// This process's number in the job, from 0. Any thread.
+  std::size_t Rank() const { return world_.Rank(); }
+  /// How many processes the job has. Any thread.
+  std::size_t Size() const { return world_.Size(); }
+
+ private:
+  void Initialise(int& argc, char**& argv) {
+    // MPI's own threads inherit the mask, so that a run can take signals up where it sees fit.
+    sigset_t stops;
+    sigset_t previous;
+    sigemptyset(&stops);
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaddset(&stops, signal);
+    pthread_sigmask(SIG_BLOCK, &stops, &previous);
+    int provided = 0;
+    const int code = MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+    pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+    Check(code, "MPI_Init_thread");
+    owns_ = true;
+  }
+  /// Waits here rather than in MPI_Finalize, which spins.
+  static bool DoAllLeave(Deadline deadline) {
+    try {
+      MPI_Request request = MPI_REQUEST_NULL;
+      Check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+      return Await(request, deadline);
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  bool owns_ = false;
+  uit::World world_;
+};
+
+}  // namespace uit::mpi

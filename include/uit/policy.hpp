@@ -1,0 +1,41 @@
+#pragma once
+
+#include <compare>
+
+namespace uit {
+
+/// What becomes of a put when the buffer is full.
+enum class Backlog {
+  drop,  ///< The put fails and is counted.
+  grow   ///< The buffer grows, up to a cap in bytes; then the put fails and is counted.
+};
+
+/// What becomes of messages that have not been stepped to when newer ones arrive.
+enum class Retain {
+  every,  ///< They wait, in order.
+  latest  ///< Only the newest waits; it replaces the one before, which is counted as preempted.
+};
+
+/// Who shares a frame between processes.
+enum class Consolidate {
+  none,   ///< Nobody: a frame per message.
+  pooled  ///< All channels between two places: a frame departs when each has put, or on flush.
+};
+
+/// What a conduit promises; holds only what changes code. Sizes are run-time options.
+///
+///     constexpr uit::Policy latest{.retain = uit::Retain::latest};
+///     uit::Conduit<double, latest> conduit{uit::Thread{}};
+struct Policy {
+  /// When the buffer is full.
+  Backlog backlog = Backlog::drop;
+  /// When newer messages arrive.
+  Retain retain = Retain::every;
+  /// Between processes.
+  Consolidate consolidate = Consolidate::none;
+
+  /// Field by field.
+  friend constexpr auto operator<=>(const Policy&, const Policy&) = default;
+};
+
+}  // namespace uit

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+
+namespace uit {
+
+/// The library's only clock: monotonic, its own in each process.
+using Clock = std::chrono::steady_clock;
+using TimePoint = Clock::time_point;
+
+/// When a wait gives up.
+using Deadline = TimePoint;
+
+/// A deadline that never passes.
+inline constexpr Deadline never = TimePoint::max();
+
+/// The time now. Every reading of a clock goes through here.
+[[nodiscard]] inline TimePoint Now() { return Clock::now(); }
+
+/// The deadline `wait` from now; `never` if that lies beyond the clock's range.
+template <typename Rep, typename Period>
+[[nodiscard]] Deadline After(std::chrono::duration<Rep, Period> wait) {
+  const TimePoint now = Now();
+  const std::chrono::duration<double> room = never - now;
+  if (std::chrono::duration<double>(wait) >= room) return never;
+  return now + std::chrono::ceil<Clock::duration>(wait);
+}
+
+/// Keeps this core busy for `span`, as a simulation's own work would: no sleeping, no yielding.
+inline void Compute(std::chrono::duration<double> span) {
+  const TimePoint start = Now();
+  while (Now() - start < span) {
+  }
+}
+
+}  // namespace uit

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <uit/config.hpp>
+
+namespace uit {
+
+/// Both ends in one thread: an "atomic" is a plain variable and memory orders mean nothing.
+struct Unsynchronized {
+  /// The two sides do not run at once.
+  static constexpr bool concurrent = false;
+  /// Nothing beyond the natural alignment.
+  static constexpr std::size_t alignment = 1;
+
+  /// The part of std::atomic that ducts use, without the synchronization.
+  template <typename V>
+  class Atomic {
+   public:
+    /// Zero.
+    constexpr Atomic() noexcept = default;
+    /// As given.
+    constexpr explicit Atomic(V value) noexcept : value_{value} {}
+    Atomic(const Atomic&) = delete;
+    Atomic& operator=(const Atomic&) = delete;
+
+    /// As std::atomic, in one thread.
+    V load(std::memory_order) const noexcept { return value_; }
+    /// As std::atomic, in one thread.
+    void store(V value, std::memory_order) noexcept { value_ = value; }
+    /// As std::atomic, in one thread.
+    V exchange(V value, std::memory_order) noexcept { return std::exchange(value_, value); }
+    /// As std::atomic, in one thread.
+    V fetch_add(V amount, std::memory_order) noexcept {
+      return std::exchange(value_, static_cast<V>(value_ + amount));
+    }
+
+   private:
+    V value_{};
+  };
+};
+
+/// One thread at the inlet, one at the outlet.
+struct Spsc {
+  /// The two sides may run at once.
+  static constexpr bool concurrent = true;
+  /// Each side's fields have a cache line that the other side does not write.
+  static constexpr std::size_t alignment = cache_line;
+
+  /// What both sides touch.
+  template <typename V>
+  using Atomic = std::atomic<V>;
+};
+
+/// How the two ends of a duct see each other's writes: every atomic of a duct is a
+/// `Sync::Atomic`, so that the same duct runs in one thread, between two, and under a model
+/// that explores every schedule.
+template <typename Sync>
+concept Synchronization =
+    requires(typename Sync::template Atomic<std::uint32_t>& atomic, std::memory_order order) {
+      { Sync::concurrent } -> std::convertible_to<bool>;
+      { Sync::alignment } -> std::convertible_to<std::size_t>;
+      { std::as_const(atomic).load(order) } -> std::same_as<std::uint32_t>;
+      atomic.store(std::uint32_t{}, order);
+      { atomic.exchange(std::uint32_t{}, order) } -> std::same_as<std::uint32_t>;
+      { atomic.fetch_add(std::uint32_t{}, order) } -> std::same_as<std::uint32_t>;
+    };
+
+/// The alignment of a `V` that begins the fields of one side: `alignas(side_alignment<Sync, V>)`.
+template <Synchronization Sync, typename V>
+inline constexpr std::size_t side_alignment =
+    Sync::alignment > alignof(V) ? Sync::alignment : alignof(V);
+
+static_assert(Synchronization<Unsynchronized>);
+static_assert(Synchronization<Spsc>);
+
+}  // namespace uit

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+
+namespace uit {
+
+/// What became of an inlet's puts. `attempted` = accepted + `dropped`; muted puts stand outside.
+struct PutTally {
+  std::uint64_t attempted = 0;  ///< Puts while the inlet was not muted.
+  std::uint64_t dropped = 0;    ///< Attempted, and refused because the buffer was full.
+  std::uint64_t muted = 0;      ///< Puts while the inlet was muted.
+  std::uint64_t preempted = 0;  ///< Accepted, and replaced by a newer one before a step saw it.
+
+  /// Puts that the duct took charge of.
+  [[nodiscard]] constexpr std::uint64_t Accepted() const { return attempted - dropped; }
+
+  /// Adds field by field.
+  constexpr PutTally& operator+=(const PutTally& other) {
+    attempted += other.attempted;
+    dropped += other.dropped;
+    muted += other.muted;
+    preempted += other.preempted;
+    return *this;
+  }
+  /// The sum, field by field.
+  friend constexpr PutTally operator+(PutTally a, const PutTally& b) { return a += b; }
+  /// Equal in every field.
+  friend bool operator==(const PutTally&, const PutTally&) = default;
+};
+
+/// What became of the messages that reached an outlet.
+struct GetTally {
+  std::uint64_t stepped = 0;  ///< Steps: messages that became the current one.
+  std::uint64_t skipped = 0;  ///< Passed over for a later one.
+  std::uint64_t unread = 0;   ///< Left behind when the conduit was re-joined or closed.
+
+  /// Adds field by field.
+  constexpr GetTally& operator+=(const GetTally& other) {
+    stepped += other.stepped;
+    skipped += other.skipped;
+    unread += other.unread;
+    return *this;
+  }
+  /// The sum, field by field.
+  friend constexpr GetTally operator+(GetTally a, const GetTally& b) { return a += b; }
+  /// Equal in every field.
+  friend bool operator==(const GetTally&, const GetTally&) = default;
+};
+
+/// Both ends of one conduit, or the sum over many: add any number of puts and gets to it.
+struct Tally {
+  PutTally put{};            ///< What became of the puts.
+  GetTally get{};            ///< What became of what arrived.
+  std::uint64_t folded = 0;  ///< Accepted, and added to a later message.
+  std::uint64_t lost = 0;    ///< Accepted, and lost to a dead peer.
+
+  /// Accepted and not yet accounted for; zero once everything has arrived.
+  [[nodiscard]] constexpr std::int64_t InFlight() const {
+    return static_cast<std::int64_t>(put.Accepted() - get.stepped - get.skipped - put.preempted -
+                                     folded - get.unread - lost);
+  }
+
+  /// Nothing is in flight, and nothing was counted that never was.
+  [[nodiscard]] constexpr bool Balanced() const {
+    return put.dropped <= put.attempted && InFlight() == 0;
+  }
+
+  /// Adds the puts of an inlet.
+  constexpr Tally& operator+=(const PutTally& other) { return put += other, *this; }
+  /// Adds what reached an outlet.
+  constexpr Tally& operator+=(const GetTally& other) { return get += other, *this; }
+  /// Adds field by field.
+  constexpr Tally& operator+=(const Tally& other) {
+    put += other.put;
+    get += other.get;
+    folded += other.folded;
+    lost += other.lost;
+    return *this;
+  }
+  /// The sum, field by field.
+  friend constexpr Tally operator+(Tally a, const Tally& b) { return a += b; }
+  /// Equal in every field.
+  friend bool operator==(const Tally&, const Tally&) = default;
+};
+
+}  // namespace uit

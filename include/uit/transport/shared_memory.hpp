@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <uit/duct/mailbox_duct.hpp>
+#include <uit/duct/queue_duct.hpp>
+#include <uit/duct/ring_duct.hpp>
+#include <uit/policy.hpp>
+#include <uit/support/ref.hpp>
+#include <uit/support/sync.hpp>
+#include <uit/transport/transport.hpp>
+
+namespace uit {
+
+namespace detail {
+
+template <typename T, Policy policy, typename Sync>
+consteval auto ChooseDuct() {
+  if constexpr (policy.retain == Retain::latest)
+    return std::type_identity<MailboxDuct<T, Sync>>{};
+  else if constexpr (policy.backlog == Backlog::grow)
+    return std::type_identity<QueueDuct<T, Sync>>{};
+  else
+    return std::type_identity<RingDuct<T, Sync>>{};
+}
+
+}  // namespace detail
+
+/// The duct in shared memory that keeps what `policy` promises.
+template <Message T, Policy policy, Synchronization Sync>
+using DuctFor = typename decltype(detail::ChooseDuct<T, policy, Sync>())::type;
+
+/// A new duct of `depth` messages; one that grows does so up to `max_bytes` of them.
+template <Message T, Policy policy, Synchronization Sync>
+[[nodiscard]] Ref<DuctFor<T, policy, Sync>> OpenDuct(std::size_t depth, std::size_t max_bytes,
+                                                     T initial) {
+  using D = DuctFor<T, policy, Sync>;
+  if constexpr (policy.retain == Retain::latest)
+    return MakeRef<D>(std::move(initial));
+  else if constexpr (policy.backlog == Backlog::grow)
+    return MakeRef<D>(depth, max_bytes, std::move(initial));
+  else
+    return MakeRef<D>(depth, std::move(initial));
+}
+
+/// Both ends in one thread.
+///
+///     auto [inlet, outlet] = uit::Conduit<int>{uit::Intra{.depth = 4}};
+struct Intra {
+  std::size_t depth = 2;                      ///< How many messages may wait, before any growth.
+  std::size_t max_bytes = default_max_bytes;  ///< How far a buffer that grows may do so.
+
+  /// What an inlet refers to.
+  template <Message T, Policy policy>
+  using InletDuctFor = DuctFor<T, policy, Unsynchronized>;
+  /// What an outlet refers to.
+  template <Message T, Policy policy>
+  using OutletDuctFor = DuctFor<T, policy, Unsynchronized>;
+
+  /// Throws std::invalid_argument for a depth that no duct can have.
+  template <Message T, Policy policy>
+  [[nodiscard]] auto OpenPair(T initial) const {
+    auto duct = OpenDuct<T, policy, Unsynchronized>(depth, max_bytes, std::move(initial));
+    return std::pair{duct, duct};
+  }
+};
+
+/// The inlet in one thread, the outlet in another (or the same).
+///
+///     auto [inlet, outlet] = uit::Conduit<int>{uit::Thread{.depth = 1024}};
+struct Thread {
+  std::size_t depth = 64;                     ///< How many messages may wait, before any growth.
+  std::size_t max_bytes = default_max_bytes;  ///< How far a buffer that grows may do so.
+
+  /// What an inlet refers to.
+  template <Message T, Policy policy>
+  using InletDuctFor = DuctFor<T, policy, Spsc>;
+  /// What an outlet refers to.
+  template <Message T, Policy policy>
+  using OutletDuctFor = DuctFor<T, policy, Spsc>;
+
+  /// Throws std::invalid_argument for a depth that no duct can have.
+  template <Message T, Policy policy>
+  [[nodiscard]] auto OpenPair(T initial) const {
+    auto duct = OpenDuct<T, policy, Spsc>(depth, max_bytes, std::move(initial));
+    return std::pair{duct, duct};
+  }
+};
+
+static_assert(PairTransport<Intra> && PairTransport<Thread>);
+
+}  // namespace uit

@@ -1,0 +1,112 @@
+// How many sweeps a second does each worker of a graph colouring make, 2048 nodes each, in one thread
+// and in two?
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <uit/exchange/world.hpp>
+
+#include "baselines.hpp"
+#include "mesh.hpp"
+#include "microbenchmarks/support/baselines.hpp"
+#include "microbenchmarks/support/program.hpp"
+
+namespace {
+
+using namespace bench::coloring;
+
+template <netuit::Layer L>
+void AddMesh(bench::Contest& contest, bench::Crew& crew, const std::string& name, std::uint32_t threads,
+             netuit::AsyncMode mode = netuit::AsyncMode::no_barrier) {
+  contest.Add(name, [&crew, threads, mode, mesh = std::make_shared<OnMesh<L>>(netuit::Workers{.processes = 1, .threads = threads},
+                                                                     uit::World{})](const bench::Load& load) {
+    // A thread that it starts inherits the CPU of this one, where the plain loop runs too.
+    if (threads > 1) crew.Unpin();
+    const double time = mesh->Time(load.window, mode);
+    crew.Pin();
+    crew.AddRunQueueDelay(mesh->Idle());
+    return time;
+  });
+}
+
+void MeasureOneThread(bench::Program& program, bench::Crew& crew) {
+  const std::string name = "colouring, 1 thread";
+  bench::Contest contest{name, bench::Unit::thousands_per_second};
+  contest.Add("plain loop", [block = std::make_shared<Block>(0, 1)](const bench::Load& load) {
+    return WorkFor(load.window, [&] { block->Sweep(); }).Time();
+  });
+  AddMesh<Color>(contest, crew, "Mesh, multicast", 1);
+  AddMesh<ColorByEdge>(contest, crew, "Mesh, conduit per edge", 1);
+  contest.Say({.name = name + ": multicast, over the plain loop",
+               .ours = "Mesh, multicast",
+               .against = {"plain loop"},
+               .at_least = 0.95});
+  contest.Say({.name = name + ": conduit per edge, over the plain loop",
+               .ours = "Mesh, conduit per edge",
+               .against = {"plain loop"},
+               .at_least = 0.35});
+  program.Run(contest, crew);
+}
+
+/// Mean of both threads.
+template <typename Job>
+double Together(bench::Crew& crew, Job&& job) {
+  std::vector<Work> works(2);
+  crew.Run([&](std::size_t member) { works[member] = job(member); });
+  return 2 / (1 / works[0].Time() + 1 / works[1].Time());
+}
+
+void MeasureTwoThreads(bench::Program& program, bench::Crew& crew) {
+  const std::string name = "colouring, 2 threads";
+  bench::Contest contest{name, bench::Unit::thousands_per_second};
+  struct State {
+    std::vector<Block> blocks{{0, 2}, {1, 2}};
+    SharedHalo halo;
+    bench::hand::SenseBarrier barrier{2};
+  };
+  contest.Add("shared halo", [&crew, state = std::make_shared<State>()](const bench::Load& load) {
+    return Together(crew, [&](std::size_t member) {
+      return WorkFor(load.window, [&] {
+        state->halo.Pull(member, state->blocks[member]);
+        state->blocks[member].Sweep();
+        state->halo.Push(member, state->blocks[member]);
+      });
+    });
+  });
+  contest.Add("shared halo + spin barrier", [&crew](const bench::Load& load) {
+    // The barrier's sense starts anew.
+    static const auto state = std::make_shared<State>();
+    bench::hand::SenseBarrier barrier{2};
+    return Together(crew, [&](std::size_t member) {
+      bool sense = false;
+      return WorkThrough(load.count, [&] {
+        state->halo.Pull(member, state->blocks[member]);
+        state->blocks[member].Sweep();
+        state->halo.Push(member, state->blocks[member]);
+        barrier.ArriveAndWait(sense);
+      });
+    });
+  });
+  AddMesh<Color>(contest, crew, "Mesh, multicast, mode 3", 2);
+  AddMesh<Color>(contest, crew, "Mesh, multicast, mode 0", 2, netuit::AsyncMode::every_update);
+  contest.Say({.name = name + ", mode 3: over the shared halo",
+               .ours = "Mesh, multicast, mode 3",
+               .against = {"shared halo"},
+               .at_least = 0.95});
+  contest.Say({.name = name + ", mode 3: over shared halo + spin barrier",
+               .ours = "Mesh, multicast, mode 3",
+               .against = {"shared halo + spin barrier"},
+               .at_least = 1.2});
+  program.Run(contest, crew);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::Program program{argc, argv};
+  bench::Crew crew{2};
+  MeasureOneThread(program, crew);
+  MeasureTwoThreads(program, crew);
+  return program.Finish();
+}

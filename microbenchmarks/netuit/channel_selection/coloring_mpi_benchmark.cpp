@@ -1,0 +1,161 @@
+// How many sweeps a second does each of two processes make, and how far is that from what the same
+// loop makes over shared memory, and with MPI by hand?
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <uit/mpi/session.hpp>
+
+#include "baselines.hpp"
+#include "mesh.hpp"
+#include "microbenchmarks/support/program.hpp"
+#include "microbenchmarks/support/ranks.hpp"
+
+namespace {
+
+using namespace bench::coloring;
+
+/// Both edge rows in one message, best effort: dropped while the one before has not left.
+class HandPooled {
+ public:
+  explicit HandPooled(int rank) : peer_{1 - rank} {
+    MPI_Comm_dup(MPI_COMM_WORLD, &communicator_);
+    Receive();
+  }
+  HandPooled(const HandPooled&) = delete;
+  HandPooled& operator=(const HandPooled&) = delete;
+  ~HandPooled() {
+    MPI_Cancel(&receive_);
+    MPI_Wait(&receive_, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&communicator_);
+  }
+
+  void Pull(Block& block) {
+    while (Test(receive_)) {
+      std::copy_n(incoming_.begin() + width, width, block.GhostsAbove());
+      std::copy_n(incoming_.begin(), width, block.GhostsBelow());
+      ++num_received_;
+      Receive();
+    }
+  }
+  void Push(const Block& block) {
+    if (send_ != MPI_REQUEST_NULL && !Test(send_)) return;
+    std::copy_n(block.FirstRow(), width, outgoing_.begin());
+    std::copy_n(block.LastRow(), width, outgoing_.begin() + width);
+    MPI_Isend(outgoing_.data(), static_cast<int>(outgoing_.size()), MPI_UNSIGNED, peer_, 0, communicator_, &send_);
+    ++num_sent_;
+  }
+  /// Takes in what is under way, so that the next sample starts with nothing.
+  void Settle(Block& block) {
+    long num_coming = 0;
+    MPI_Sendrecv(&num_sent_, 1, MPI_LONG, peer_, 1, &num_coming, 1, MPI_LONG, peer_, 1, communicator_, MPI_STATUS_IGNORE);
+    while (num_received_ < num_coming) Pull(block);
+    while (send_ != MPI_REQUEST_NULL) Test(send_);
+  }
+
+ private:
+  using Rows = std::array<unsigned, 2 * width>;
+
+  static bool Test(MPI_Request& request) {
+    int is_done = 0;
+    MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    return is_done != 0;
+  }
+  void Receive() {
+    MPI_Irecv(incoming_.data(), static_cast<int>(incoming_.size()), MPI_UNSIGNED, peer_, 0, communicator_, &receive_);
+  }
+
+  int peer_;
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  MPI_Request receive_ = MPI_REQUEST_NULL;
+  MPI_Request send_ = MPI_REQUEST_NULL;
+  Rows incoming_{};
+  Rows outgoing_{};
+  long num_sent_ = 0;
+  long num_received_ = 0;
+};
+
+void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
+  const std::string name = "colouring, 2 processes";
+  bench::Contest contest{name, bench::Unit::thousands_per_second};
+  const auto rank = static_cast<std::size_t>(ranks.Rank());
+  const auto mean = [&ranks](const Work& work) { return 1 / ranks.Mean(1 / work.Time()); };
+  const auto start = [] { MPI_Barrier(MPI_COMM_WORLD); };
+  const auto make_block = [rank] { return std::make_shared<Block>(rank, 2); };
+  const auto make_halo = [] { return std::make_shared<bench::SharedMemory<SharedHalo>>(MPI_COMM_WORLD); };
+
+  contest.Add("shared-memory halo", [=, block = make_block(), halo = make_halo()](const bench::Load& load) {
+    start();
+    return mean(WorkFor(load.window, [&] {
+      (*halo)->Pull(rank, *block);
+      block->Sweep();
+      (*halo)->Push(rank, *block);
+    }));
+  });
+  contest.Add("shared-memory halo + MPI_Barrier", [=, block = make_block(), halo = make_halo()](const bench::Load& load) {
+    start();
+    return mean(WorkThrough(load.count, [&] {
+      (*halo)->Pull(rank, *block);
+      block->Sweep();
+      (*halo)->Push(rank, *block);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }));
+  });
+  contest.Add("hand-pooled MPI", [=, block = make_block(),
+                                  halo = std::make_shared<HandPooled>(ranks.Rank())](const bench::Load& load) {
+    start();
+    const Work work = WorkFor(load.window, [&] {
+      halo->Pull(*block);
+      block->Sweep();
+      halo->Push(*block);
+    });
+    halo->Settle(*block);
+    return mean(work);
+  });
+  const netuit::Workers workers{.processes = 2, .threads = 1};
+  const auto add_mesh = [&](const std::string& competitor, netuit::AsyncMode mode) {
+    contest.Add(competitor, [&ranks, mode, mesh = std::make_shared<OnMesh<Color>>(workers, world)](const bench::Load& load) {
+      const double time = mesh->Time(load.window, mode);
+      ranks.AddRunQueueDelay(mesh->Idle());
+      return time;
+    });
+  };
+  add_mesh("Mesh, multicast, mode 3", netuit::AsyncMode::no_barrier);
+  add_mesh("Mesh, multicast, mode 0", netuit::AsyncMode::every_update);
+  contest.Say({.name = name + ", mode 3: over shared-memory halo + MPI_Barrier",
+               .ours = "Mesh, multicast, mode 3",
+               .against = {"shared-memory halo + MPI_Barrier"},
+               .at_least = 1.1});
+  const bool is_mpich = bench::MpiName().starts_with("MPICH");
+  if (!is_mpich)
+    contest.Say({.name = name + ", mode 3: over the shared-memory halo",
+                 .ours = "Mesh, multicast, mode 3",
+                 .against = {"shared-memory halo"},
+                 .at_least = 0.8});
+  else
+    contest.Say({.name = name + ", mode 3: over hand-pooled MPI",
+                 .ours = "Mesh, multicast, mode 3",
+                 .against = {"hand-pooled MPI"},
+                 .at_least = 0.95});
+  program.Run(contest, ranks);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  uit::mpi::Session session{argc, argv};
+  bench::Ranks ranks;
+  if (ranks.Size() != 2) {
+    if (ranks.IsLead()) std::fprintf(stderr, "start it with two ranks\n");
+    return 2;
+  }
+  bench::Program program{argc, argv, bench::MpiName(), ranks.IsLead()};
+  Measure(program, ranks, session.World());
+  return program.Finish();
+}

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <ctime>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <netuit/mesh.hpp>
+#include <netuit/placement.hpp>
+#include <netuit/run.hpp>
+#include <netuit/topologies.hpp>
+
+#include "baselines.hpp"
+
+/// The same colouring by the library.
+namespace bench::coloring {
+
+struct Color : netuit::Multicast<unsigned> {};
+struct ColorByEdge
+    : netuit::Unicast<unsigned, uit::Policy{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled}> {};
+
+/// CPU time of all threads of this process so far.
+[[nodiscard]] inline std::chrono::duration<double, std::nano> CpuTime() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+/// A mesh of 2048 nodes per worker, and the user's data.
+template <netuit::Layer L>
+class OnMesh {
+ public:
+  OnMesh(netuit::Workers workers, const uit::World& world)
+      : topology_{netuit::MakeTorus(rows_per_worker * workers.processes * workers.threads, width)},
+        mesh_{topology_, netuit::PlaceContiguous(topology_, workers), world},
+        cells_{mesh_.NumLocalNodes(), rule} {
+    mesh_.template Initialize<L>([](netuit::NodeId id) { return FirstColor(id); });
+    for (std::size_t node = 0; node < mesh_.NumLocalNodes(); ++node) cells_.Set(node, FirstColor(mesh_.Id(node)));
+  }
+
+  netuit::RunReport Run(const netuit::RunOptions& options) {
+    return netuit::Run(mesh_, options, [this](auto& node) {
+      const std::size_t index = node.Index();
+      const unsigned mine = cells_.Color(index);
+      bool conflict = false;
+      if constexpr (netuit::MulticastLayer<L>) {
+        for (const unsigned neighbor : node.template In<L>()) conflict |= neighbor == mine;
+      } else {
+        for (auto& outlet : node.template In<L>()) conflict |= outlet.JumpGet() == mine;
+      }
+      cells_.Learn(index, conflict, node.Random());
+      const unsigned color = cells_.Color(index);
+      if constexpr (netuit::MulticastLayer<L>) {
+        node.template Out<L>().TryPut(color);
+      } else {
+        for (auto& inlet : node.template Out<L>()) inlet.TryPut(color);
+      }
+    });
+  }
+
+  /// ns per sweep and worker, on rank 0 the mean over all workers.
+  double Time(std::chrono::nanoseconds window, netuit::AsyncMode mode = netuit::AsyncMode::no_barrier) {
+    const auto cpu_before = CpuTime();
+    const netuit::RunReport report = Run({.mode = mode, .duration = window, .seed = seed, .stops_on_signal = false});
+    const auto cpu = CpuTime() - cpu_before;
+    std::chrono::duration<double, std::nano> elapsed{0};
+    double rate = 0;
+    for (const netuit::WorkerReport& worker : report.workers) {
+      if (worker.place.process == mesh_.GetWorld().Rank()) elapsed += worker.elapsed;
+      rate += worker.Rate() / static_cast<double>(report.workers.size());
+    }
+    // Who waits for others at a barrier may sleep.
+    constexpr decltype(elapsed) none{0};
+    idle_ = mode == netuit::AsyncMode::every_update ? none : std::max(elapsed - cpu, none);
+    return 1e9 / rate;
+  }
+
+  /// By how much the time of this process's workers exceeded what the process had of the CPUs.
+  [[nodiscard]] double Idle() const { return idle_.count(); }
+
+  auto& Mesh() { return mesh_; }
+
+ private:
+  netuit::Topology topology_;
+  netuit::Mesh<L> mesh_;
+  channel_selection::Cells<float> cells_;
+  std::chrono::duration<double, std::nano> idle_{0};
+};
+
+}  // namespace bench::coloring

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// The CPUs that this process may use, in order.
+[[nodiscard]] inline std::vector<int> AllowedCpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+/// Lets the calling thread run on these CPUs alone; threads that it starts inherit them.
+inline void RunOn(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+/// Pins the calling thread to one CPU.
+inline void PinTo(int cpu) { RunOn({cpu}); }
+
+/// CPUs of the machine that are switched on.
+[[nodiscard]] inline long NumCpus() { return sysconf(_SC_NPROCESSORS_ONLN); }
+
+[[nodiscard]] inline std::string CpuModel() {
+  std::ifstream info{"/proc/cpuinfo"};
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+[[nodiscard]] inline std::string HostName() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// How long the calling thread has waited for a CPU that it could have used, in ns; 0 where the
+/// system does not tell.
+[[nodiscard]] inline double RunQueueDelay() {
+  std::ifstream stat{"/proc/thread-self/schedstat"};
+  double running = 0;
+  double waiting = 0;
+  stat >> running >> waiting;
+  return stat ? waiting : 0;
+}
+
+}  // namespace bench

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "baselines.hpp"
+#include "peers.hpp"
+#include "team.hpp"
+
+/// Jobs for two threads over anything that has TryPush(value) and TryPop(use), on any number of
+/// competitors alike.
+namespace bench {
+
+/// A message of `size` bytes. The first and last words are written and read; no copy is spared.
+template <std::size_t size>
+struct Block {
+  std::array<std::uint64_t, size / 8> words{};
+  void Mark(std::uint32_t number) { words.front() = words.back() = number; }
+  [[nodiscard]] std::uint64_t Check() const { return words.front() + words.back(); }
+};
+
+template <typename T>
+void Mark(T& message, std::uint32_t number) {
+  if constexpr (requires { message.Mark(number); })
+    message.Mark(number);
+  else
+    message = number;
+}
+
+template <typename T>
+[[nodiscard]] std::uint64_t Check(const T& message) {
+  if constexpr (requires { message.Check(); })
+    return message.Check();
+  else
+    return std::uint64_t{2} * message;
+}
+
+/// Makes the compiler believe that `value` is used.
+template <typename T>
+void Keep(const T& value) {
+  asm volatile("" : : "g"(&value) : "memory");
+}
+
+/// ns per message: member 0 sends `count` as fast as it can, member 1 takes them all.
+template <typename T, typename Queue>
+double StreamTime(Crew& crew, Queue& queue, std::uint64_t count) {
+  uit::TimePoint start;
+  uit::TimePoint end;
+  bool is_intact = true;
+  crew.Run([&](std::size_t member) {
+    if (member == 0) {
+      T message{};
+      start = uit::Now();
+      for (std::uint64_t i = 1; i <= count; ++i) {
+        Mark(message, static_cast<std::uint32_t>(i));
+        while (!queue.TryPush(message)) uit::Pause();
+      }
+      if constexpr (requires { queue.Publish(); }) queue.Publish();
+    } else if (member == 1) {
+      std::uint64_t sum = 0;
+      for (std::uint64_t i = 0; i < count; ++i)
+        while (!queue.TryPop([&](const T& message) { sum += Check(message); })) uit::Pause();
+      end = uit::Now();
+      is_intact = sum == count * (count + 1);
+    }
+  });
+  if (!is_intact) std::abort();
+  return std::chrono::duration<double, std::nano>(end - start).count() / static_cast<double>(count);
+}
+
+/// ns per round trip: member 0 sends one and awaits the answer.
+template <typename T, typename Queue>
+double RoundTripTime(Crew& crew, Queue& there, Queue& back, std::uint64_t count) {
+  uit::TimePoint start;
+  uit::TimePoint end;
+  crew.Run([&](std::size_t member) {
+    if (member > 1) return;
+    Queue& out = member == 0 ? there : back;
+    Queue& in = member == 0 ? back : there;
+    T message{};
+    std::uint64_t sum = 0;
+    const auto send = [&](std::uint64_t number) {
+      Mark(message, static_cast<std::uint32_t>(number));
+      while (!out.TryPush(message)) uit::Pause();
+      if constexpr (requires { out.Publish(); }) out.Publish();
+    };
+    const auto receive = [&] {
+      while (!in.TryPop([&](const T& answer) { sum += Check(answer); })) uit::Pause();
+    };
+    if (member == 0) start = uit::Now();
+    for (std::uint64_t i = 1; i <= count; ++i) {
+      if (member == 0) send(i);
+      receive();
+      if (member == 1) send(i);
+    }
+    if (member == 0) end = uit::Now();
+    Keep(sum);
+  });
+  return std::chrono::duration<double, std::nano>(end - start).count() / static_cast<double>(count);
+}
+
+}  // namespace bench

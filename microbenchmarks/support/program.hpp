@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <cctype>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report.hpp"
+
+namespace bench {
+
+/// What the command line of every benchmark says.
+struct Options {
+  bool quick = false;
+  bool list = false;       ///< print the names of the figures, measure nothing
+  std::string filter;      ///< measure the figures whose names contain it, in either case
+  std::string json;        ///< where to write rows and samples
+  std::string error;       ///< what is wrong with the command line
+
+  static Options Parse(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i < argc; ++i) {
+      const std::string_view word = argv[i];
+      const bool has_value = i + 1 < argc;
+      if (word == "--quick") options.quick = true;
+      else if (word == "--list") options.list = true;
+      else if (word == "--filter" && has_value) options.filter = argv[++i];
+      else if (word == "--json" && has_value) options.json = argv[++i];
+      else options.error = "usage: [--quick] [--list] [--filter TEXT] [--json FILE]";
+    }
+    return options;
+  }
+
+  [[nodiscard]] bool Wants(const std::string& name) const {
+    const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+    return !std::ranges::search(name, filter, same).empty() || filter.empty();
+  }
+};
+
+/// A benchmark program: its options, its contests, its record.
+///
+///     int main(int argc, char** argv) {
+///       bench::Program program{argc, argv};
+///       bench::Crew crew{2};
+///       bench::Contest contest{"thread rate, 4 B", bench::Unit::millions_per_second};
+///       contest.Add(…).Add(…).Say(…);
+///       program.Run(contest, crew);
+///       return program.Finish();
+///     }
+class Program {
+ public:
+  /// Of several ranks one is the lead and prints.
+  Program(int argc, char** argv, std::string mpi = "none", bool is_lead = true)
+      : options_{Options::Parse(argc, argv)},
+        record_{std::filesystem::path{argv[0]}.filename().string(), std::move(mpi)},
+        is_lead_{is_lead} {
+    if (!options_.error.empty() && is_lead) std::fprintf(stderr, "%s: %s\n", argv[0], options_.error.c_str());
+  }
+
+  /// Takes the samples of a contest, if a figure of it is wanted. Collective over the team.
+  void Run(Contest& contest, Team& team) {
+    if (!IsWanted(contest)) return;
+    contest.Run(team, options_.quick ? Patience{std::chrono::milliseconds{1200}, std::chrono::seconds{4}}
+                                     : Patience{std::chrono::seconds{6}, std::chrono::seconds{30}});
+    if (!team.IsLead()) return;
+    record_.Add(contest);
+    for (const Claim& claim : contest.claims)
+      for (const Row& row : Judge(contest, claim)) record_.Add(row);
+  }
+
+  /// Whether a figure that is not a ratio should be taken; prints its name under --list.
+  [[nodiscard]] bool IsWanted(const std::string& figure) const {
+    if (options_.list && is_lead_) std::printf("%s\n", figure.c_str());
+    return options_.error.empty() && !options_.list && options_.Wants(figure);
+  }
+
+  /// Adds such a figure.
+  void Add(const Row& row) { record_.Add(row); }
+
+  [[nodiscard]] bool IsQuick() const { return options_.quick; }
+  [[nodiscard]] bool IsList() const { return options_.list; }
+
+  /// Writes what was asked for, and returns the exit code.
+  [[nodiscard]] int Finish() const {
+    if (!options_.error.empty()) return 2;
+    if (!is_lead_ || options_.list || options_.json.empty() || record_.Write(options_.json)) return 0;
+    std::fprintf(stderr, "cannot write %s\n", options_.json.c_str());
+    return 5;
+  }
+
+ private:
+  [[nodiscard]] bool IsWanted(const Contest& contest) const {
+    bool wanted = false;
+    for (const Claim& claim : contest.claims) wanted |= IsWanted(claim.name);
+    return wanted;
+  }
+
+  Options options_;
+  Record record_;
+  bool is_lead_;
+};
+
+}  // namespace bench

@@ -1,0 +1,175 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contest.hpp"
+#include "machine.hpp"
+
+namespace bench {
+
+/// One line of the table: a figure in one class, and what it should be.
+struct Row {
+  std::string figure;
+  std::string value;   // a ratio, or an amount with its unit
+  std::string spread;  // lowest … highest
+  std::string target;
+  std::string verdict;  // ok, short, or noisy: too few clean samples
+  std::string proximity;
+  std::string detail;
+};
+
+[[nodiscard]] inline double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+[[nodiscard]] inline double Median(const std::map<std::size_t, double>& by_round) {
+  std::vector<double> values;
+  for (const auto& [round, value] : by_round) values.push_back(value);
+  return Median(std::move(values));
+}
+
+/// Three significant digits, never in powers of ten.
+[[nodiscard]] inline std::string Digits(double value) {
+  std::ostringstream text;
+  text.setf(std::ios::fixed);
+  text.precision(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
+  text << value;
+  return text.str();
+}
+
+[[nodiscard]] inline std::string Show(double time, Unit unit) {
+  switch (unit) {
+    case Unit::nanoseconds: return Digits(time) + " ns";
+    case Unit::millions_per_second: return Digits(1e3 / time) + " M/s";
+    default: return Digits(1e6 / time) + " k/s";
+  }
+}
+
+/// The rows of a claim: one per class in which there are enough rounds.
+[[nodiscard]] inline std::vector<Row> Judge(const Contest& contest, const Claim& claim) {
+  const std::string target = claim.at_most ? "<= " + Digits(*claim.at_most) : ">= " + Digits(*claim.at_least);
+  std::vector<Row> rows;
+  for (const Proximity proximity : Contest::classes) {
+    const auto ours = contest.Times(claim.ours, proximity);
+    std::string best;
+    double best_time = 0;
+    for (const std::string& peer : claim.against) {
+      const auto theirs = contest.Times(peer, proximity);
+      if (theirs.size() < Contest::min_clean) continue;
+      const double time = Median(theirs);
+      if (best.empty() || time < best_time) best = peer, best_time = time;
+    }
+    if (best.empty()) continue;
+    std::vector<double> ratios;
+    for (const auto& [round, time] : contest.Times(best, proximity))
+      if (const auto found = ours.find(round); found != ours.end())
+        ratios.push_back(claim.Ratio(found->second, time));
+    if (ratios.size() < Contest::min_clean) continue;
+    const double ratio = Median(ratios);
+    rows.push_back({.figure = claim.name,
+                    .value = Digits(ratio),
+                    .spread = Digits(std::ranges::min(ratios)) + " … " + Digits(std::ranges::max(ratios)),
+                    .target = target,
+                    .verdict = claim.Holds(ratio) ? "ok" : "short",
+                    .proximity = std::string{Name(proximity)},
+                    .detail = claim.ours + " " + Show(Median(ours), contest.unit) + ", " + best + " " +
+                              Show(best_time, contest.unit) + ", " + std::to_string(ratios.size()) + " rounds"});
+  }
+  if (rows.empty())
+    rows.push_back({.figure = claim.name, .value = "-", .spread = "-", .target = target, .verdict = "noisy",
+                    .proximity = "-", .detail = "too few clean samples"});
+  return rows;
+}
+
+/// Text as JSON wants it.
+[[nodiscard]] inline std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) >= ' ') quoted += c;
+  }
+  return quoted + '"';
+}
+
+/// Rows, medians and raw samples of one program; microbenchmarks/results/README.md tells the form.
+class Record {
+ public:
+  explicit Record(std::string program, std::string mpi) : program_{std::move(program)}, mpi_{std::move(mpi)} {}
+
+  void Add(const Row& row) {
+    rows_.push_back(row);
+    std::printf("%-58s %8s  %-17s %-9s %-6s %-5s %s\n", row.figure.c_str(), row.value.c_str(), row.spread.c_str(),
+                row.target.c_str(), row.verdict.c_str(), row.proximity.c_str(), row.detail.c_str());
+    std::fflush(stdout);
+  }
+
+  void Add(const Contest& contest) {
+    for (const Proximity proximity : Contest::classes) {
+      for (const std::string& name : contest.names) {
+        const auto times = contest.Times(name, proximity);
+        if (times.size() < Contest::min_clean) continue;
+        std::printf("  %-30s %-34s %-4s %12s  (%zu)\n", contest.name.c_str(), name.c_str(), Name(proximity).data(),
+                    Show(Median(times), contest.unit).c_str(), times.size());
+        medians_ << (has_medians_ ? ",\n" : "") << "    {\"contest\": " << Quoted(contest.name)
+                 << ", \"competitor\": " << Quoted(name) << ", \"class\": " << Quoted(Name(proximity))
+                 << ", \"median\": " << Quoted(Show(Median(times), contest.unit))
+                 << ", \"ns\": " << Median(times) << ", \"samples\": " << times.size() << "}";
+        has_medians_ = true;
+      }
+    }
+    for (const Sample& sample : contest.samples) {
+      samples_ << (has_samples_ ? ",\n" : "") << "    {\"contest\": " << Quoted(contest.name)
+               << ", \"competitor\": " << Quoted(contest.names[sample.competitor]) << ", \"round\": " << sample.round
+               << ", \"ns\": " << sample.time << ", \"probe_before\": " << sample.probe_before
+               << ", \"probe_after\": " << sample.probe_after << ", \"run_queue_share\": " << sample.run_queue_share
+               << ", \"class\": " << Quoted(Name(sample.proximity))
+               << ", \"clean\": " << (sample.is_clean ? "true" : "false") << "}";
+      has_samples_ = true;
+    }
+  }
+
+  [[nodiscard]] bool Write(const std::string& path) const {
+    std::ofstream out{path};
+    std::string date(32, '\0');
+    const std::time_t now = std::time(nullptr);
+    date.resize(std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now)));
+    out << "{\n  \"program\": " << Quoted(program_) << ",\n  \"date\": " << Quoted(date)
+        << ",\n  \"host\": " << Quoted(HostName()) << ",\n  \"cpu\": " << Quoted(CpuModel())
+        << ",\n  \"num_cpus\": " << NumCpus() << ",\n  \"compiler\": " << Quoted(BENCH_COMPILER)
+        << ",\n  \"flags\": " << Quoted(BENCH_FLAGS) << ",\n  \"mpi\": " << Quoted(mpi_) << ",\n  \"rows\": [\n";
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const Row& row = rows_[i];
+      out << "    {\"figure\": " << Quoted(row.figure) << ", \"value\": " << Quoted(row.value)
+          << ", \"spread\": " << Quoted(row.spread) << ", \"target\": " << Quoted(row.target)
+          << ", \"verdict\": " << Quoted(row.verdict) << ", \"class\": " << Quoted(row.proximity)
+          << ", \"detail\": " << Quoted(row.detail) << "}" << (i + 1 < rows_.size() ? ",\n" : "\n");
+    }
+    out << "  ],\n  \"medians\": [\n" << medians_.str() << "\n  ],\n  \"samples\": [\n" << samples_.str() << "\n  ]\n}\n";
+    out.close();
+    return !out.fail();
+  }
+
+ private:
+  std::string program_;
+  std::string mpi_;
+  std::vector<Row> rows_;
+  std::ostringstream medians_;
+  std::ostringstream samples_;
+  bool has_medians_ = false;
+  bool has_samples_ = false;
+};
+
+}  // namespace bench

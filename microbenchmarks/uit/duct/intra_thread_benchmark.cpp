@@ -1,0 +1,139 @@
+// What does a put, a step and a get of 4 bytes cost within one thread, and what do an inlet and an
+// outlet add to the bare duct?
+//
+// As in a simulation: a put into each of many conduits, then a step and a get from each.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <uit/conduit.hpp>
+#include <uit/duct/ring_duct.hpp>
+#include <uit/transport/wiring.hpp>
+
+#include "microbenchmarks/support/baselines.hpp"
+#include "microbenchmarks/support/pair.hpp"
+#include "microbenchmarks/support/program.hpp"
+
+#if __has_include(<boost/circular_buffer.hpp>)
+#include <boost/circular_buffer.hpp>
+#define BENCH_HAS_CIRCULAR_BUFFER 1
+#endif
+
+namespace {
+
+using Message = std::uint32_t;
+constexpr std::size_t depth = 2;
+
+/// Side by side in an arena, which ends without them: a number needs no end.
+struct Ducts {
+  using Duct = uit::RingDuct<Message, uit::Unsynchronized>;
+  explicit Ducts(std::size_t number) : memory(number * stride / sizeof(std::max_align_t) + 1) {
+    for (std::size_t i = 0; i < number; ++i) refs.push_back(Duct::OpenAt(&At(i), depth));
+  }
+  bool Put(std::size_t i, Message value) { return At(i).TryPut(value); }
+  Message Take(std::size_t i) { return At(i).TryStep(1) > 0 ? At(i).Get() : 0; }
+  Duct& At(std::size_t i) { return *reinterpret_cast<Duct*>(reinterpret_cast<std::byte*>(memory.data()) + i * stride); }
+  std::size_t stride = Duct::NumBytes(depth);
+  std::vector<std::max_align_t> memory;
+  std::vector<uit::Ref<Duct>> refs;
+};
+
+template <typename Wiring>
+struct Ends {
+  explicit Ends(std::size_t number) {
+    for (std::size_t i = 0; i < number; ++i) {
+      uit::Conduit<Message, uit::Policy{}, Wiring> conduit{uit::Intra{.depth = depth}};
+      inlets.push_back(std::move(conduit.inlet));
+      outlets.push_back(std::move(conduit.outlet));
+    }
+  }
+  bool Put(std::size_t i, Message value) { return inlets[i].TryPut(value); }
+  Message Take(std::size_t i) { return outlets[i].TryStep() > 0 ? outlets[i].Get() : 0; }
+  std::vector<uit::Inlet<Message, uit::Policy{}, Wiring>> inlets;
+  std::vector<uit::Outlet<Message, uit::Policy{}, Wiring>> outlets;
+};
+
+struct PlainRings {
+  explicit PlainRings(std::size_t number) : rings(number, bench::hand::PlainRing<Message>{depth}) {}
+  bool Put(std::size_t i, Message value) { return rings[i].TryPush(value); }
+  Message Take(std::size_t i) {
+    Message value;
+    return rings[i].TryPop(value) ? value : 0;
+  }
+  std::vector<bench::hand::PlainRing<Message>> rings;
+};
+
+#ifdef BENCH_HAS_CIRCULAR_BUFFER
+struct CircularBuffers {
+  explicit CircularBuffers(std::size_t number) : buffers(number, boost::circular_buffer<Message>{depth}) {}
+  bool Put(std::size_t i, Message value) {
+    if (buffers[i].full()) return false;
+    buffers[i].push_back(value);
+    return true;
+  }
+  Message Take(std::size_t i) {
+    if (buffers[i].empty()) return 0;
+    const Message value = buffers[i].front();
+    buffers[i].pop_front();
+    return value;
+  }
+  std::vector<boost::circular_buffer<Message>> buffers;
+};
+#endif
+
+template <typename Conduits>
+void Add(bench::Contest& contest, const std::string& name, std::size_t number) {
+  contest.Add(name, [conduits = std::make_shared<Conduits>(number), number](const bench::Load& load) {
+    const std::uint64_t num_sweeps = load.count / number + 1;
+    std::uint64_t sum = 0;
+    const uit::TimePoint start = uit::Now();
+    for (std::uint64_t sweep = 0; sweep < num_sweeps; ++sweep) {
+      for (std::size_t i = 0; i < number; ++i) conduits->Put(i, static_cast<Message>(sweep + 1));
+      bench::Keep(*conduits);
+      for (std::size_t i = 0; i < number; ++i) sum += conduits->Take(i);
+      bench::Keep(*conduits);
+    }
+    const std::chrono::duration<double, std::nano> elapsed = uit::Now() - start;
+    if (sum != number * num_sweeps * (num_sweeps + 1) / 2) std::abort();
+    return elapsed.count() / static_cast<double>(num_sweeps * number);
+  });
+}
+
+void Measure(bench::Program& program, bench::Team& team, std::size_t number) {
+  const std::string name = "intra-thread put+get, 4 B, " + std::to_string(number) + " conduits";
+  bench::Contest contest{name, bench::Unit::nanoseconds};
+  Add<Ducts>(contest, "RingDuct", number);
+  Add<PlainRings>(contest, "plain ring", number);
+  Add<Ends<uit::DefaultWiring>>(contest, "Inlet and Outlet", number);
+  Add<Ends<uit::Wiring<uit::Intra>>>(contest, "Inlet and Outlet, one-member wiring", number);
+#ifdef BENCH_HAS_CIRCULAR_BUFFER
+  Add<CircularBuffers>(contest, "boost circular_buffer", number);
+  contest.Say({.name = name + ": to boost circular_buffer",
+               .ours = "RingDuct",
+               .against = {"boost circular_buffer"},
+               .at_most = 0.75});
+#endif
+  contest.Say({.name = name + ": to a plain ring", .ours = "RingDuct", .against = {"plain ring"}, .at_most = 1.1});
+  contest.Say({.name = name + ": Inlet and Outlet, to a plain ring",
+               .ours = "Inlet and Outlet",
+               .against = {"plain ring"},
+               .at_most = 2.1});
+  contest.Say({.name = name + ": one-member wiring, to a plain ring",
+               .ours = "Inlet and Outlet, one-member wiring",
+               .against = {"plain ring"},
+               .at_most = 1.1});
+  program.Run(contest, team);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::Program program{argc, argv};
+  bench::Solo solo;
+  // What fits the first cache, and what a place of 2048 nodes has.
+  for (const std::size_t number : {std::size_t{64}, std::size_t{8192}}) Measure(program, solo, number);
+  return program.Finish();
+}

@@ -1,0 +1,117 @@
+// How many messages a second go from one thread to another, in order and without loss?
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <uit/duct/ring_duct.hpp>
+
+#include "microbenchmarks/support/pair.hpp"
+#include "microbenchmarks/support/program.hpp"
+
+namespace {
+
+constexpr std::size_t capacity = 1024;
+
+template <typename T>
+class Ours {
+ public:
+  bool TryPush(const T& value) { return ring_.TryPut(value); }
+  template <typename Use>
+  bool TryPop(Use&& use) {
+    if (ring_.TryStep(1) == 0) return false;
+    use(ring_.Get());
+    return true;
+  }
+
+ private:
+  uit::RingDuct<T, uit::Spsc> ring_{capacity};
+};
+
+/// Publishes after every eighth message, or when the ring is full.
+template <typename Staged>
+class Batched {
+ public:
+  template <typename T>
+  bool TryPush(const T& value) {
+    if (!staged_.TryStage(value)) {
+      Publish();
+      return false;
+    }
+    if (++num_staged_ % 8 == 0) Publish();
+    return true;
+  }
+  void Publish() { staged_.Publish(); }
+  template <typename Use>
+  bool TryPop(Use&& use) {
+    return staged_.TryPop(std::forward<Use>(use));
+  }
+
+ private:
+  Staged staged_;
+  std::uint32_t num_staged_ = 0;
+};
+
+template <typename T>
+class OursStaged {
+ public:
+  bool TryStage(const T& value) { return ring_.TryStage(value); }
+  void Publish() { ring_.TryFlush(); }
+  template <typename Use>
+  bool TryPop(Use&& use) {
+    if (ring_.TryStep(1) == 0) return false;
+    use(ring_.Get());
+    return true;
+  }
+
+ private:
+  uit::RingDuct<T, uit::Spsc> ring_{capacity};
+};
+
+template <typename T, typename Queue>
+void Add(bench::Contest& contest, bench::Crew& crew, const std::string& name) {
+  contest.Add(name, [&crew, queue = std::shared_ptr<Queue>(std::make_shared<Queue>())](const bench::Load& load) {
+    return bench::StreamTime<T>(crew, *queue, load.count);
+  });
+}
+
+template <typename T>
+void Measure(bench::Program& program, bench::Crew& crew, const std::string& size, double over_peers) {
+  const std::string name = "thread rate, " + size;
+  bench::Contest contest{name, bench::Unit::millions_per_second};
+  std::vector<std::string> peers;
+  Add<T, Ours<T>>(contest, crew, "RingDuct");
+  Add<T, bench::hand::Ring<T, capacity>>(contest, crew, "hand ring");
+  Add<T, Batched<OursStaged<T>>>(contest, crew, "RingDuct, flush every 8");
+  Add<T, Batched<bench::hand::Ring<T, capacity>>>(contest, crew, "hand ring, publish every 8");
+#ifdef BENCH_HAS_BOOST
+  Add<T, bench::peer::Boost<T, capacity>>(contest, crew, peers.emplace_back("boost spsc_queue"));
+#endif
+#ifdef BENCH_HAS_MOODYCAMEL
+  Add<T, bench::peer::Moodycamel<T, capacity>>(contest, crew, peers.emplace_back("moodycamel, peek"));
+  Add<T, bench::peer::MoodycamelCopying<T, capacity>>(contest, crew, peers.emplace_back("moodycamel"));
+#endif
+#ifdef BENCH_HAS_ATOMIC_QUEUE
+  Add<T, bench::peer::AtomicQueue<T, capacity>>(contest, crew, peers.emplace_back("atomic_queue"));
+#endif
+  contest.Say({.name = name + ": over the best peer queue", .ours = "RingDuct", .against = peers, .at_least = over_peers});
+  contest.Say({.name = name + ": over the hand ring", .ours = "RingDuct", .against = {"hand ring"}, .at_least = 0.9});
+  contest.Say({.name = name + ": batched, over the hand batched ring",
+               .ours = "RingDuct, flush every 8",
+               .against = {"hand ring, publish every 8"},
+               .at_least = 0.9});
+  program.Run(contest, crew);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::Program program{argc, argv};
+  bench::Crew crew{2};
+  Measure<std::uint32_t>(program, crew, "4 B", 1.9);
+  Measure<bench::Block<64>>(program, crew, "64 B", 1.0);
+  Measure<bench::Block<1024>>(program, crew, "1 KiB", 1.1);
+  return program.Finish();
+}

@@ -1,0 +1,98 @@
+#include "demos/channel_selection/coloring.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <netuit/netuit.hpp>
+#include <vector>
+
+#include "demos/channel_selection/serial.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace channel_selection;
+
+namespace {
+
+uit::World TestWorld() {
+  int argc = 0;
+  char** argv = nullptr;
+  return uit::mpi::Session{argc, argv}.World();
+}
+
+constexpr LeithRule rule{.num_colors = 3, .learning_rate = 0.1};
+
+InNeighbours InNeighboursOf(const netuit::Topology& topology) {
+  InNeighbours graph{.offsets = {0}, .sources = {}};
+  for (netuit::NodeId node = 0; node < topology.NumNodes(); ++node) {
+    for (const netuit::EdgeId edge : topology.InEdges(node)) graph.sources.push_back(topology.Source(edge));
+    graph.offsets.push_back(graph.sources.size());
+  }
+  return graph;
+}
+
+std::vector<unsigned> ColorSerially(const netuit::Topology& topology, std::uint64_t seed, std::uint64_t num_updates) {
+  const InNeighbours graph = InNeighboursOf(topology);
+  SerialColoring<float> coloring{graph, rule};
+  coloring.Initialize([&](std::size_t node) { return FirstColor(seed, static_cast<netuit::NodeId>(node), rule.num_colors); });
+  for (std::uint64_t update = 0; update < num_updates; ++update) {
+    coloring.SweepSynchronously(update, [&](std::size_t node, std::uint64_t u) {
+      return netuit::NodeRandom{seed, static_cast<netuit::NodeId>(node), u};
+    });
+  }
+  return coloring.Colors();
+}
+
+Score ScoreOn(const netuit::Topology& topology, const std::vector<unsigned>& colors) {
+  return ScoreColoring(colors, [&](std::size_t node) { return topology.OutNeighbors(static_cast<netuit::NodeId>(node)); });
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("mode 0 colours as the serial loop does, wherever nodes are", "[channel_selection]", Color, ColorByEdge) {
+  const uit::World world = TestWorld();
+  constexpr std::uint64_t num_updates = 40;
+  for (const auto& topology : {netuit::MakeTorus(10, 12), netuit::MakeSmallWorld(100, 4, 0.1, 7)}) {
+    for (std::size_t threads = 1; threads <= 2; ++threads) {
+      const netuit::Workers workers{.processes = world.Size(), .threads = threads};
+      for (const auto& placement : {netuit::PlaceByMetis(topology, workers), netuit::PlaceRandom(topology, workers, 5)}) {
+        const Outcome outcome = ColorGraph<TestType>(
+            topology, placement, world, rule, 0,
+            {.mode = netuit::AsyncMode::every_update, .num_updates = num_updates, .seed = 11});
+        CHECK(outcome.report.ExitCode() == 0);
+        if (!world.IsRoot()) continue;
+        CHECK(outcome.colors == ColorSerially(topology, 11, num_updates));
+        CHECK(outcome.report.Balanced());
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("every mode colours a torus and accounts for each message", "[channel_selection]", Color, ColorByEdge) {
+  const uit::World world = TestWorld();
+  const auto topology = netuit::MakeTorus(24, 24);
+  const auto placement = netuit::PlaceByMetis(topology, {.processes = world.Size(), .threads = 2});
+  for (int mode = 0; mode <= 4; ++mode) {
+    CAPTURE(mode);
+    const Outcome outcome =
+        ColorGraph<TestType>(topology, placement, world, rule, 3,
+                             {.mode = static_cast<netuit::AsyncMode>(mode),
+                              .num_updates = 200,
+                              .rolling_span = std::chrono::microseconds{300},
+                              .fixed_period = std::chrono::milliseconds{2},
+                              .seed = 3});
+    CHECK(outcome.report.ExitCode() == 0);
+    if (!world.IsRoot()) continue;
+    CHECK(outcome.report.Balanced());
+    CHECK(outcome.colors.size() == topology.NumNodes());
+    const Score score = ScoreOn(topology, outcome.colors);
+    CHECK(score.num_edges == 2 * 24 * 24);
+    if (mode == 4) {
+      CHECK(outcome.report.Tally().put.attempted == 0);
+      CHECK(outcome.report.Tally().get.stepped == 0);
+      CHECK(outcome.report.Tally().put.muted > 0);
+    } else {
+      CHECK(outcome.report.Tally().put.muted == 0);
+      CHECK(score.nodes_in_conflict < topology.NumNodes() / 5);  // a third of the pairs at first
+    }
+  }
+}

@@ -1,0 +1,101 @@
+# cmake -DINCLUDE_DIR=include -P check_levels.cmake
+# Fails on an include that points upwards, and on a header that the table does not place.
+
+# What graphs are made of knows nothing of messages.
+set(graph
+  "netuit/(label|random_stream|reciprocal_matcher|line_reader|line_cursor|atomic_file)\\.hpp"
+  "netuit/topology\\.hpp"
+  "netuit/(topologies|small_world|random_geometric)\\.hpp"
+  "netuit/(graph_builder|edge_data|edge_list|adjacency_list|metis_graph|node_weights|load_graph)\\.hpp"
+  "netuit/(placement|placement_file)\\.hpp"
+  "netuit/(partition_graph|bisection|metis)\\.hpp")
+
+# Lowest level first; a header may include its own level and those below. uit stands below netuit.
+# The last match wins, so an exception comes after the folder that it is in.
+set(levels
+  "uit/(config|support/.*)\\.hpp"
+  "uit/(policy|tally)\\.hpp"
+  "uit/duct/.*\\.hpp"
+  "uit/codec/.*\\.hpp"
+  "uit/exchange/.*\\.hpp"
+  "uit/duct/channel_duct\\.hpp"
+  "uit/(mpi|shm)/.*\\.hpp"
+  "uit/transport/.*\\.hpp"
+  "uit/(inlet|outlet|conduit)\\.hpp"
+  "uit/uit\\.hpp"
+  ${graph}
+  "netuit/(layer|barrier|thread_barrier|root|guarded_main|run_options|signal_watch|node_random|place_graph)\\.hpp"
+  "netuit/(halo|edge_conduits|pacer|team)\\.hpp"
+  "netuit/mesh\\.hpp"
+  "netuit/node\\.hpp"
+  "netuit/run\\.hpp"
+  "netuit/netuit\\.hpp")
+set(graph_may_include "netuit/.*|uit/(config|support/.*)\\.hpp")
+
+# Kept in one place each, as the right-hand side says.
+set(confined
+  "mpi\\.h"   "uit/mpi/.*"
+  "metis\\.h" "netuit/metis\\.hpp")
+set(forbidden_words "atomic_thread_fence")          # thread sanitizer cannot see it
+
+function(level_of header result)
+  set(level 0)
+  set(${result} -1 PARENT_SCOPE)
+  foreach(pattern IN LISTS levels)
+    if(header MATCHES "^(${pattern})$")
+      set(${result} ${level} PARENT_SCOPE)
+    endif()
+    math(EXPR level "${level} + 1")
+  endforeach()
+endfunction()
+
+set(num_faults 0)
+macro(fault text)
+  message(NOTICE "${text}")
+  math(EXPR num_faults "${num_faults} + 1")
+endmacro()
+
+get_filename_component(INCLUDE_DIR "${INCLUDE_DIR}" ABSOLUTE)
+file(GLOB_RECURSE headers RELATIVE "${INCLUDE_DIR}" "${INCLUDE_DIR}/*.hpp")
+if(NOT headers)
+  message(FATAL_ERROR "no headers in ${INCLUDE_DIR}")
+endif()
+list(JOIN graph "|" graph)
+foreach(header IN LISTS headers)
+  level_of("${header}" own_level)
+  if(own_level EQUAL -1)
+    fault("${header}: has no level: place it in ${CMAKE_CURRENT_LIST_FILE}")
+    continue()
+  endif()
+  file(STRINGS "${INCLUDE_DIR}/${header}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^[^<\"]*[<\"]([^>\"]*)[>\"].*$" "\\1" included "${line}")
+    if(line MATCHES "\"")
+      fault("${header}: include \"${included}\" as <uit/…> or <netuit/…>")
+    endif()
+    if(included MATCHES "^(net)?uit/")
+      level_of("${included}" level)
+      if(level GREATER own_level)
+        fault("${header}: upward include of <${included}>")
+      elseif(header MATCHES "^(${graph})$" AND NOT included MATCHES "^(${graph_may_include})$")
+        fault("${header}: graphs know nothing of messages, yet includes <${included}>")
+      endif()
+    endif()
+    set(rest ${confined})
+    while(rest)
+      list(POP_FRONT rest third_party home)
+      if(included MATCHES "^${third_party}$" AND NOT header MATCHES "^${home}$")
+        fault("${header}: <${included}> belongs in ${home}")
+      endif()
+    endwhile()
+  endforeach()
+  file(STRINGS "${INCLUDE_DIR}/${header}" lines REGEX "^[^/]*(${forbidden_words})")
+  if(lines)
+    fault("${header}: ${lines}")
+  endif()
+endforeach()
+list(LENGTH headers num_headers)
+message(STATUS "${num_headers} headers, ${num_faults} faults")
+if(num_faults)
+  message(FATAL_ERROR "includes flow one way")
+endif()

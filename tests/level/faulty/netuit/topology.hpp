@@ -1,0 +1,1 @@
+#include <uit/policy.hpp>

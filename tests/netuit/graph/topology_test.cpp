@@ -1,0 +1,200 @@
+#include <netuit/topology.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/netuit/graph/graphs.hpp"
+#include "tests/support/catch.hpp"
+
+using netuit::Edge;
+using netuit::EdgeId;
+using netuit::Labels;
+using netuit::NodeId;
+using netuit::Topology;
+
+namespace {
+
+/// Positions in `edges` of a node's outputs and inputs in the order that a topology promises, by
+/// comparing each with each.
+struct ExpectedOrder {
+  std::vector<std::size_t> outputs;
+  std::vector<std::size_t> inputs;
+};
+
+ExpectedOrder OrderAt(NodeId node, const std::vector<Edge>& edges) {
+  const auto number_among_parallels = [&](std::size_t position) {
+    std::size_t number = 0;
+    for (std::size_t at = 0; at < position; ++at) {
+      number += edges[at].source == edges[position].source && edges[at].target == edges[position].target ? 1U : 0U;
+    }
+    return number;
+  };
+  ExpectedOrder order;
+  std::vector<std::size_t> lone_outputs;
+  std::vector<bool> is_taken(edges.size());
+  for (std::size_t out = 0; out < edges.size(); ++out) {
+    if (edges[out].source != node) continue;
+    bool is_matched = false;
+    for (std::size_t in = 0; in < edges.size() && !is_matched; ++in) {
+      is_matched = edges[in].source == edges[out].target && edges[in].target == node &&
+                   number_among_parallels(in) == number_among_parallels(out);
+      if (!is_matched) continue;
+      order.outputs.push_back(out);
+      order.inputs.push_back(in);
+      is_taken[in] = true;
+    }
+    if (!is_matched) lone_outputs.push_back(out);
+  }
+  order.outputs.insert(order.outputs.end(), lone_outputs.begin(), lone_outputs.end());
+  for (std::size_t in = 0; in < edges.size(); ++in) {
+    if (edges[in].target == node && !is_taken[in]) order.inputs.push_back(in);
+  }
+  return order;
+}
+
+std::vector<NodeId> Targets(const Topology& topology, NodeId node) {
+  return {topology.OutNeighbors(node).begin(), topology.OutNeighbors(node).end()};
+}
+
+}  // namespace
+
+TEST_CASE("a topology without nodes is empty") {
+  CHECK(Topology{}.NumNodes() == 0);
+  CHECK(Topology{}.NumEdges() == 0);
+  CHECK(Topology{} == Topology{0, {}});
+}
+
+TEST_CASE("outputs come in the order of the edges, reciprocated ones first") {
+  const Topology topology{4, {{0, 1}, {0, 2}, {0, 3}, {3, 0}, {2, 0}, {1, 3}}};
+  CHECK(Targets(topology, 0) == std::vector<NodeId>{2, 3, 1});
+  REQUIRE(topology.InEdges(0).size() == 2);
+  CHECK(topology.Source(topology.InEdges(0)[0]) == 2);
+  CHECK(topology.Source(topology.InEdges(0)[1]) == 3);
+  CHECK(topology.FirstOutEdge(1) == 3);
+  CHECK(topology.Target(topology.FirstOutEdge(1)) == 3);
+}
+
+TEST_CASE("parallel edges are matched in order and a loop matches itself") {
+  const Topology topology{2, {{0, 1, 2}, {0, 1, 3}, {1, 0, 4}, {0, 0, 5}, {1, 0, 6}}};
+  CHECK(Targets(topology, 0) == std::vector<NodeId>{1, 1, 0});
+  REQUIRE(topology.InEdges(0).size() == 3);
+  CHECK(topology.EdgeWeight(topology.InEdges(0)[0]) == 4);
+  CHECK(topology.EdgeWeight(topology.InEdges(0)[1]) == 6);
+  CHECK(topology.InEdges(0)[2] == topology.FirstOutEdge(0) + 2);
+}
+
+TEST_CASE("any directed multigraph is wired in the promised order") {
+  netuit::RandomStream random{7};
+  for (int round = 0; round < 1000; ++round) {
+    const NodeId num_nodes = 1 + random.Below(8);
+    const std::vector<Edge> edges = RandomEdges(num_nodes, random.Below(30), random);
+    const Topology topology{num_nodes, edges};
+    REQUIRE(topology.NumEdges() == edges.size());
+    const auto position_of = [&](EdgeId edge) { return static_cast<std::size_t>(topology.EdgeWeight(edge)) - 2; };
+    EdgeId next = 0;
+    for (NodeId node = 0; node < num_nodes; ++node) {
+      const ExpectedOrder expected = OrderAt(node, edges);
+      REQUIRE(topology.FirstOutEdge(node) == next);
+      std::vector<std::size_t> outputs;
+      for (const NodeId target : topology.OutNeighbors(node)) {
+        REQUIRE(topology.Source(next) == node);
+        REQUIRE(topology.Target(next) == target);
+        outputs.push_back(position_of(next));
+        REQUIRE(edges[outputs.back()].target == target);
+        ++next;
+      }
+      std::vector<std::size_t> inputs;
+      for (const EdgeId edge : topology.InEdges(node)) inputs.push_back(position_of(edge));
+      REQUIRE(outputs == expected.outputs);
+      REQUIRE(inputs == expected.inputs);
+      for (std::size_t k = 0; k < outputs.size(); ++k) {
+        const bool is_matched = k < inputs.size() && edges[inputs[k]].source == edges[outputs[k]].target;
+        REQUIRE(topology.IsReciprocal(node, k) == is_matched);
+      }
+    }
+    REQUIRE(next == edges.size());
+  }
+}
+
+TEST_CASE("weights are 1 unless given") {
+  const Topology plain{2, {{0, 1}}};
+  CHECK(plain.EdgeWeight(0) == 1);
+  CHECK(plain.NodeWeight(1) == 1);
+  CHECK_FALSE(plain.HasEdgeWeights());
+  CHECK_FALSE(plain.HasNodeWeights());
+
+  const Topology weighted{2, {{0, 1, 2.5}}, {}, {3, 0}};
+  CHECK(weighted.EdgeWeight(0) == 2.5);
+  CHECK(weighted.NodeWeight(0) == 3);
+  CHECK(weighted.NodeWeight(1) == 0);
+  CHECK(weighted.WithNodeWeights({1, 1}) == Topology{2, {{0, 1, 2.5}}});
+  CHECK(plain.WithNodeWeights({1, 4}).NodeWeight(1) == 4);
+}
+
+TEST_CASE("a node without a name is called by its id") {
+  CHECK(Topology{2, {}}.Label(1) == "1");
+  CHECK(Topology{2, {}, {"a", "(0, 0)"}}.Label(1) == "(0, 0)");
+  const std::vector<std::string> names{"b", "a"};
+  CHECK(Topology{2, {}, names}.Label(0) == "b");
+  CHECK_FALSE(Topology{2, {}, {"0", "1"}}.HasLabels());
+  CHECK(Topology{2, {}, {"1", "0"}}.Label(0) == "1");
+  CHECK(Topology{2, {}, {"0", "01"}}.Label(1) == "01");
+}
+
+TEST_CASE("a topology refuses what is no graph") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  CHECK_THROWS_AS((Topology{2, {{0, 2}}}), uit::InputError);
+  CHECK_THROWS_AS((Topology{2, {{2, 0}}}), uit::InputError);
+  CHECK_THROWS_AS((Topology{2, {{0, 1, -1}}}), uit::InputError);
+  CHECK_THROWS_AS((Topology{2, {{0, 1, std::nan("")}}}), uit::InputError);
+  CHECK_THROWS_AS((Topology{2, {{0, 1, infinity}}}), uit::InputError);
+  CHECK_THROWS_AS((Topology{2, {}, {"a"}}), uit::InputError);
+  CHECK_THROWS_AS((Topology{2, {}, {"a", "b", "c"}}), uit::InputError);
+  CHECK_THROWS_AS((Topology{2, {}, {}, {1}}), uit::InputError);
+  CHECK_THROWS_AS((Topology{2, {}, {}, {1, -1}}), uit::InputError);
+  CHECK_THROWS_AS((Topology{2, {}}.WithNodeWeights({1})), uit::InputError);
+  CHECK_THROWS_AS((Topology{2, {}}.WithNodeWeights({1, infinity})), uit::InputError);
+}
+
+TEST_CASE("labels are numbered in order of first appearance") {
+  netuit::LabelIndex index;
+  CHECK_FALSE(index.Find("a"));
+  CHECK(index.FindOrAdd("a") == 0);
+  CHECK(index.FindOrAdd("1000000000000") == 1);
+  CHECK(index.FindOrAdd("1") == 2);
+  CHECK(index.FindOrAdd("01") == 3);
+  CHECK(index.FindOrAdd("a") == 0);
+  CHECK(index.Find("1") == NodeId{2});
+  CHECK_FALSE(index.Find("2"));
+  bool are_in_order = true;
+  for (NodeId node = 0; node < 20000; ++node) are_in_order &= index.FindOrAdd("x" + std::to_string(node)) == 4 + node;
+  for (NodeId node = 0; node < 20000; ++node)
+    are_in_order &= index.FindOrAdd(std::to_string(node * 1024 + 5)) == 20004 + node;
+  CHECK(are_in_order);
+  CHECK(index.Find("x19999") == NodeId{20003});
+  const Labels labels = index.Take();
+  CHECK(labels[3] == "01");
+  CHECK(labels[20004] == "5");
+  CHECK(index.Size() == 0);
+  CHECK_FALSE(index.Find("a"));
+}
+
+TEST_CASE("two words of the same hash are two labels") {
+  // Both have the 64-bit FNV-1a hash 0x4eac0c95540867e4.
+  netuit::LabelIndex index;
+  CHECK(index.FindOrAdd("8yn0iYCKYHlIj4-BwPqk") == 0);
+  CHECK(index.FindOrAdd("GReLUrM4wMqfg9yzV3KQ") == 1);
+  CHECK(index.Find("8yn0iYCKYHlIj4-BwPqk") == NodeId{0});
+}
+
+TEST_CASE("only the shortest form below 2^63 is a whole number") {
+  CHECK(netuit::WholeNumber("0") == 0U);
+  CHECK(netuit::WholeNumber("9223372036854775807") == (std::uint64_t{1} << 63U) - 1);
+  for (const char* word :
+       {"", "00", "01", "-1", "+1", "1x", "1.0", " 1", "9223372036854775808", "99999999999999999999"}) {
+    CHECK_FALSE(netuit::WholeNumber(word));
+  }
+}

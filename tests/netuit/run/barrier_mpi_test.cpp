@@ -1,0 +1,95 @@
+#include <netuit/barrier.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <netuit/netuit.hpp>
+#include <set>
+#include <thread>
+
+#include "tests/netuit/run/station.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+#include "tests/support/skewed_clock.hpp"
+
+using namespace netuit;
+using namespace std::chrono_literals;
+using netuit::testing::CountFaults;
+using netuit::testing::Station;
+using uit::testing::MpiTestWorld;
+
+TEST_CASE("Processes of an MPI job agree at a barrier") {
+  Station station{MpiTestWorld().Duplicate()};
+  CHECK(CountFaults(station, 500) == 0);
+  CHECK(station.barrier.Close(uit::After(10s)));
+  CHECK(station.world.Release());
+}
+
+namespace {
+
+struct Value : Multicast<std::uint64_t> {};
+
+/// The barriers that the workers of all processes made, as rank 0 sees them.
+std::set<std::uint64_t> NumBarriers(const RunReport& report) {
+  std::set<std::uint64_t> numbers;
+  for (const WorkerReport& worker : report.workers) numbers.insert(worker.num_barriers);
+  return numbers;
+}
+
+const auto jitters = {0ms, 2000ms};
+
+}  // namespace
+
+TEST_CASE("However late processes start and however their clocks differ, all workers make the same barriers") {
+  const auto rank = static_cast<std::int64_t>(MpiTestWorld().Rank());
+  const auto before = uit::Now();
+  uit::testing::SkewClocks(5s * rank);
+  CHECK(uit::Now() - before >= 5s * rank);
+
+  const Topology topology = MakeTorus(12, 12);
+  const std::size_t threads = MpiTestWorld().Size() == 4 ? 1 : 2;
+  Mesh<Value> mesh{topology, PlaceByMetis(topology, {.processes = MpiTestWorld().Size(), .threads = threads}), MpiTestWorld()};
+  const auto update = [](auto& node) { node.template Out<Value>().TryPut(node.Update()); };
+  for (const auto jitter : jitters) {
+    for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::fixed}) {
+      for (const bool by_count : {false, true}) {
+        INFO("mode " << static_cast<int>(mode) << ", by " << (by_count ? "count" : "clock"));
+        // The last process comes late; and in the midst of a run the first worker of each is slow now and then.
+        if (rank + 1 == static_cast<std::int64_t>(MpiTestWorld().Size()) && !by_count) std::this_thread::sleep_for(jitter);
+        RunOptions options{.mode = mode, .rolling_span = 3ms, .fixed_period = 5ms};
+        if (by_count) options.num_updates = 400;
+        else options.duration = 60ms;
+        const RunReport report = Run(mesh, options, [&](auto& node) {
+          if (node.Index() == 0 && node.Update() % 100 == static_cast<std::uint64_t>(10 * rank)) std::this_thread::sleep_for(7ms);
+          update(node);
+        });
+        CHECK(report.stopped_by == (by_count ? StopReason::count : StopReason::clock));
+        if (!MpiTestWorld().IsRoot()) continue;
+        CHECK(report.workers.size() == threads * MpiTestWorld().Size());
+        CHECK(NumBarriers(report).size() == 1);
+        CHECK(*NumBarriers(report).begin() >= 1);
+        CHECK(report.Balanced());
+        if (by_count) continue;
+        // A span of 60 ms has room for no more than so many barriers.
+        CHECK(*NumBarriers(report).begin() <= (mode == AsyncMode::rolling ? 21U : 13U));
+      }
+    }
+  }
+  uit::testing::SkewClocks(0ns);
+}
+
+TEST_CASE("Workers stop at a barrier even if most have done their updates long before") {
+  const Topology topology = MakeTorus(8, 8);
+  Mesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2}), MpiTestWorld()};
+  for (const int mode : {0, 1, 2, 3, 4}) {
+    const RunReport report = Run(
+        mesh, {.mode = static_cast<AsyncMode>(mode), .num_updates = 30, .rolling_span = 1ms, .fixed_period = 1ms}, [](auto& node) {
+          if (node.Id() == 63) std::this_thread::sleep_for(1ms);
+        });
+    CHECK(report.stopped_by == StopReason::count);
+    for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == 30);
+    if (mode < 3 && MpiTestWorld().IsRoot()) CHECK(NumBarriers(report).size() == 1);
+    if (mode == 0) CHECK(report.workers[0].num_barriers == 30);
+    if (mode >= 3) CHECK(report.workers[0].num_barriers == 0);
+  }
+}

@@ -1,0 +1,2 @@
+// That it links is the test.
+int main() {}

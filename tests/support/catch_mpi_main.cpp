@@ -1,0 +1,113 @@
+// The main of every MPI test: one Catch2 session per rank, the same tests in the same order on all.
+//
+// Ranks above 0 write to a file, shown only if that rank failed. The exit status is agreed over all
+// ranks. UIT_TEST_RANKS is compared with the world's size, because a launcher of another vendor
+// starts worlds of one in which most tests pass. After UIT_TEST_TIMEOUT seconds a rank names the test
+// it is in and ends itself: killing the launcher would leave it behind.
+#if UIT_CATCH_MAJOR < 3
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
+#endif
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/catch_runner.hpp"
+
+namespace {
+
+int rank = 0;
+std::array<char, 256> current_test{"before the first test"};
+
+extern "C" void OnAlarm(int) {
+  std::array<char, 400> line{};
+  const int size = std::snprintf(line.data(), line.size(), "[rank %d] timed out in: %s\n", rank, current_test.data());
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), static_cast<std::size_t>(size));
+  _exit(124);
+}
+
+#if UIT_CATCH_MAJOR < 3
+using Listener = Catch::TestEventListenerBase;
+using AssertionEnded = bool;
+#else
+using Listener = Catch::EventListenerBase;
+using AssertionEnded = void;
+#endif
+
+// Names the running test for OnAlarm, and the failures of ranks above 0 at once: if the others then
+// wait for this rank, its log is never reached.
+struct Reporter : Listener {
+  using Listener::Listener;
+  void testCaseStarting(const Catch::TestCaseInfo& info) override {
+    const auto size = std::min(info.name.size(), current_test.size() - 1);
+    std::memcpy(current_test.data(), info.name.data(), size);
+    current_test[size] = '\0';
+  }
+  AssertionEnded assertionEnded(const Catch::AssertionStats& stats) override {
+    const auto& result = stats.assertionResult;
+    if (rank > 0 && !result.isOk()) {
+      std::ostringstream line;
+      line << "[rank " << rank << "] " << result.getSourceInfo() << ": failed: " << result.getExpression() << '\n';
+      std::cerr << line.str() << std::flush;
+    }
+    return AssertionEnded(true);
+  }
+};
+
+int FromEnvironment(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? 0 : std::atoi(text);
+}
+
+}  // namespace
+
+CATCH_REGISTER_LISTENER(Reporter)
+
+int main(int argc, char** argv) {
+  std::signal(SIGALRM, OnAlarm);
+  alarm(static_cast<unsigned>(FromEnvironment("UIT_TEST_TIMEOUT")));
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (const int wanted = FromEnvironment("UIT_TEST_RANKS"); wanted != 0 && wanted != size) {
+    std::cerr << "asked for " << wanted << " ranks, the world has " << size
+              << ": launcher and MPI library do not belong together\n";
+    MPI_Finalize();
+    return EXIT_FAILURE;
+  }
+  if (provided < MPI_THREAD_SERIALIZED) {
+    std::cerr << "this MPI does not grant MPI_THREAD_SERIALIZED\n";
+    MPI_Finalize();
+    return EXIT_FAILURE;
+  }
+
+  std::vector<const char*> arguments(argv, argv + argc);
+  std::string log;
+  if (rank > 0) {
+    log = (std::filesystem::temp_directory_path() / ("uit_test." + std::to_string(getpid()))).string();
+    arguments.insert(arguments.end(), {"--out", log.c_str()});
+  }
+  const int failed = RunTests(static_cast<int>(arguments.size()), arguments.data());
+  if (rank > 0) {
+    if (failed != 0) std::cerr << "[rank " << rank << "]\n" << std::ifstream(log).rdbuf() << std::flush;
+    std::filesystem::remove(log);
+  }
+  int any_failed = 0;
+  MPI_Allreduce(&failed, &any_failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return any_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,415 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <uit/duct/duct.hpp>
+#include <uit/policy.hpp>
+#include <uit/tally.hpp>
+
+#include "tests/support/catch.hpp"
+
+/// The laws that every duct keeps, over whatever exchange and link.
+///
+/// A subject is one kind of duct and how to make a pair of ends of it; adding it to a list of types
+/// is all that it takes:
+///
+///     struct MySubject {
+///       static constexpr uit::Retain retain = uit::Retain::every;
+///       static constexpr uit::Backlog backlog = uit::Backlog::drop;
+///       static constexpr bool carries_values = true;  // of any type, not as bytes
+///       static constexpr bool has_threads = true;     // the ends may be in two
+///       template <typename T>
+///       struct Pair {
+///         explicit Pair(std::size_t depth, T initial = T{});
+///         bool TryPut(const T&), TryPut(T&&);
+///         std::size_t TryStep(std::size_t limit);
+///         const T& Get() const;
+///         void Settle();          // lets everything in flight arrive, and its news return
+///         uit::Tally Tally();     // what both ends have counted
+///         // optional: TryStage, TryFlush; HoldInlet, HoldOutlet, Refresh (both sides)
+///       };
+///     };
+///     TEMPLATE_LIST_TEST_CASE("My ducts keep the laws", "", (std::tuple<MySubject>)) {
+///       uit::testing::CheckLaws<TestType>();
+///     }
+namespace uit::testing {
+
+template <typename S>
+using NumberPair = typename S::template Pair<std::uint64_t>;
+
+/// Counts the living, and throws from the copy that it is told to.
+struct Brittle {
+  Brittle() = default;
+  explicit Brittle(int v) : value{v} {}
+  Brittle(const Brittle& other) : value{other.value} { Break(other); }
+  Brittle& operator=(const Brittle& other) {
+    Break(other);
+    value = other.value;
+    return *this;
+  }
+
+  int value = 0;
+  bool breaks = false;
+
+ private:
+  static void Break(const Brittle& other) {
+    if (other.breaks) throw std::runtime_error{"brittle"};
+  }
+};
+
+template <typename S>
+void CheckBeginning() {
+  NumberPair<S> pair{3, 42};
+  pair.Settle();
+  CHECK(pair.Get() == 42);
+  CHECK(pair.TryStep(1) == 0);
+  CHECK(pair.TryStep(no_limit) == 0);
+  CHECK(pair.Get() == 42);
+  CHECK(pair.Tally() == Tally{});
+}
+
+template <typename S>
+void CheckOrder(std::size_t depth) {
+  NumberPair<S> pair{depth};
+  std::uint64_t num_put = 0;
+  std::uint64_t num_stepped = 0;
+  // Batches of every size up to the depth, through many laps.
+  for (std::size_t round = 0; round < 8 * depth + 16; ++round) {
+    const std::size_t batch = 1 + round % depth;
+    for (std::size_t i = 0; i < batch; ++i) REQUIRE(pair.TryPut(++num_put));
+    pair.Settle();
+    if constexpr (S::retain == Retain::every) {
+      for (std::size_t i = 0; i < batch; ++i) {
+        REQUIRE(pair.TryStep(1) == 1);
+        REQUIRE(pair.Get() == ++num_stepped);
+      }
+    } else {
+      REQUIRE(pair.TryStep(1) == 1);
+      REQUIRE(pair.Get() == num_put);
+    }
+    REQUIRE(pair.TryStep(1) == 0);
+    pair.Settle();
+  }
+  const Tally tally = pair.Tally();
+  CHECK(tally.put.attempted == num_put);
+  CHECK(tally.put.dropped == 0);
+  CHECK(tally.Balanced());
+}
+
+/// Exactly `depth` messages are accepted and not stepped to; each step makes room for one.
+template <typename S>
+void CheckCapacity(std::size_t depth) {
+  NumberPair<S> pair{depth};
+  std::uint64_t num_put = 0;
+  while (num_put < depth && pair.TryPut(num_put + 1)) ++num_put;
+  CHECK(num_put == depth);
+  for (int i = 0; i < 3; ++i) CHECK_FALSE(pair.TryPut(99));
+  pair.Settle();
+  CHECK_FALSE(pair.TryPut(99));
+  for (std::uint64_t next = 1; next <= 2 * depth; ++next) {
+    REQUIRE(pair.TryStep(1) == 1);
+    REQUIRE(pair.Get() == next);
+    pair.Settle();
+    REQUIRE(pair.TryPut(++num_put));
+    REQUIRE_FALSE(pair.TryPut(99));
+    pair.Settle();
+  }
+  const Tally tally = pair.Tally();
+  CHECK(tally.put.attempted == tally.put.Accepted() + tally.put.dropped);
+  CHECK(tally.put.Accepted() == num_put);
+  CHECK(tally.InFlight() == static_cast<std::int64_t>(depth));
+}
+
+/// However many puts without a step: none fails, and the newest is there in the end.
+template <typename S>
+void CheckNewestSurvives() {
+  NumberPair<S> pair{2};
+  std::uint64_t num_put = 0;
+  for (std::uint64_t batch = 1; batch < 40; ++batch) {
+    for (std::uint64_t i = 0; i < batch; ++i) REQUIRE(pair.TryPut(++num_put));
+    pair.Settle();
+    REQUIRE(pair.TryStep(1 + batch % 3) >= 1);
+    REQUIRE(pair.Get() == num_put);
+    REQUIRE(pair.TryStep(1) == 0);
+  }
+  const Tally tally = pair.Tally();
+  CHECK(tally.put.dropped == 0);
+  CHECK(tally.get.stepped == 39);
+  CHECK(tally.Balanced());
+}
+
+/// What Get refers to neither moves nor changes until the next step that succeeds.
+template <typename S>
+void CheckLease(std::size_t depth) {
+  NumberPair<S> pair{depth, 7};
+  std::uint64_t num_put = 100;
+  const std::uint64_t* current = &pair.Get();
+  std::uint64_t value = 7;
+  for (int round = 0; round < 50; ++round) {
+    for (std::size_t i = 0; i < 2 * depth + 2; ++i) {
+      pair.TryPut(++num_put);
+      REQUIRE(&pair.Get() == current);
+      REQUIRE(*current == value);
+    }
+    pair.Settle();
+    REQUIRE(&pair.Get() == current);
+    REQUIRE(*current == value);
+    REQUIRE(pair.TryStep(1 + static_cast<std::size_t>(round) % 3) > 0);
+    current = &pair.Get();
+    value = *current;
+  }
+  while (pair.TryStep(no_limit) > 0) {
+  }
+  current = &pair.Get();
+  value = *current;
+  REQUIRE(pair.TryStep(1) == 0);
+  CHECK(&pair.Get() == current);
+  CHECK(*current == value);
+}
+
+/// A step of k passes min(k, waiting) messages and no more; a jump passes all.
+template <typename S>
+void CheckJump(std::size_t depth) {
+  NumberPair<S> pair{depth};
+  std::uint64_t num_put = 0;
+  std::uint64_t num_passed = 0;
+  for (std::size_t round = 0; round < 60; ++round) {
+    while (num_put - num_passed < depth) REQUIRE(pair.TryPut(++num_put));
+    pair.Settle();
+    const std::size_t limit = round % 4 == 3 ? no_limit : 1 + round % (depth + 2);
+    const std::size_t expected = std::min<std::size_t>(limit, num_put - num_passed);
+    REQUIRE(pair.TryStep(limit) == expected);
+    num_passed += expected;
+    REQUIRE(pair.Get() == num_passed);
+    pair.Settle();
+  }
+  while (const std::size_t count = pair.TryStep(no_limit)) num_passed += count;
+  CHECK(num_passed == num_put);
+  CHECK(pair.Get() == num_put);
+  const Tally tally = pair.Tally();
+  CHECK(tally.get.stepped + tally.get.skipped == num_put);
+  CHECK(tally.Balanced());
+}
+
+/// Any mixture of puts, steps and pauses keeps order and both equations.
+template <typename S>
+void CheckMixture(std::size_t depth, std::uint64_t seed) {
+  NumberPair<S> pair{depth};
+  std::uint64_t state = seed * 0x9E3779B97F4A7C15U + 1;
+  const auto draw = [&](std::uint64_t bound) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % bound;
+  };
+  Tally expected;
+  std::deque<std::uint64_t> sent;  // accepted and not passed, oldest first
+  for (int i = 0; i < 4000; ++i) {
+    const std::uint64_t choice = draw(16);
+    if (choice < 7) {
+      const auto number = static_cast<std::uint64_t>(i) + 1;
+      ++expected.put.attempted;
+      if (pair.TryPut(number)) {
+        sent.push_back(number);
+      } else {
+        ++expected.put.dropped;
+        REQUIRE(S::retain == Retain::every);
+      }
+    } else if (choice < 14) {
+      const std::size_t limit = choice == 13 ? no_limit : 1 + draw(3);
+      const std::uint64_t before = pair.Get();
+      if (pair.TryStep(limit) == 0) {
+        REQUIRE(pair.Get() == before);
+      } else {
+        ++expected.get.stepped;
+        const std::uint64_t message = pair.Get();
+        std::size_t num_passed = 1;
+        while (!sent.empty() && sent.front() != message) {
+          sent.pop_front();
+          ++num_passed;
+        }
+        REQUIRE(!sent.empty());  // else it was never sent, or came twice or too late
+        sent.pop_front();
+        if (S::retain == Retain::every) REQUIRE(num_passed <= limit);
+      }
+    } else {
+      pair.Settle();
+    }
+  }
+  pair.Settle();
+  while (pair.TryStep(no_limit) > 0) {
+    ++expected.get.stepped;
+    pair.Settle();
+  }
+  REQUIRE((sent.empty() || pair.Get() == sent.back()));
+  const Tally tally = pair.Tally();
+  CHECK(tally.put.attempted == expected.put.attempted);
+  CHECK(tally.put.dropped == expected.put.dropped);
+  CHECK(tally.get.stepped == expected.get.stepped);
+  CHECK(tally.Balanced());
+}
+
+/// A put that throws from the copy leaves the duct as it was.
+template <typename S>
+void CheckStrongGuarantee() {
+  typename S::template Pair<Brittle> pair{2};
+  Brittle bad{66};
+  bad.breaks = true;
+  for (int round = 1; round < 8; ++round) {
+    REQUIRE_THROWS_AS(pair.TryPut(bad), std::runtime_error);
+    REQUIRE(pair.TryPut(Brittle{round}));
+    REQUIRE_THROWS_AS(pair.TryPut(bad), std::runtime_error);
+    REQUIRE_THROWS_AS(pair.TryPut(bad), std::runtime_error);
+    pair.Settle();
+    REQUIRE(pair.TryStep(no_limit) == 1);
+    REQUIRE(pair.Get().value == round);
+  }
+  CHECK(pair.TryStep(1) == 0);
+  CHECK(pair.Tally().put.attempted == 7);
+  CHECK(pair.Tally().Balanced());
+}
+
+/// Messages that can only be moved pass, and one that is refused has not been moved from.
+template <typename S>
+void CheckMoveOnly() {
+  typename S::template Pair<std::unique_ptr<int>> pair{2};
+  CHECK(pair.Get() == nullptr);
+  int num_accepted = 0;
+  for (int i = 1; i <= 5; ++i) {
+    auto message = std::make_unique<int>(i);
+    const bool is_accepted = pair.TryPut(std::move(message));
+    num_accepted += is_accepted;
+    REQUIRE((message == nullptr) == is_accepted);
+  }
+  pair.Settle();
+  REQUIRE(pair.TryStep(no_limit) > 0);
+  REQUIRE(pair.Get() != nullptr);
+  CHECK(*pair.Get() == num_accepted);
+}
+
+/// Nothing is seen of a batch before its flush or a plain put, if the duct can hold it back at all;
+/// then all of it, in order.
+template <typename S>
+void CheckBatches() {
+  NumberPair<S> pair{4};
+  std::uint64_t next = 1;
+  for (int round = 0; round < 20; ++round) {
+    for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(pair.TryStage(next + i));
+    pair.TryFlush();
+    pair.Settle();
+    if constexpr (S::retain == Retain::every) {
+      for (std::uint64_t i = 0; i < 3; ++i) {
+        REQUIRE(pair.TryStep(1) == 1);
+        REQUIRE(pair.Get() == next + i);
+      }
+    } else {
+      REQUIRE(pair.TryStep(1) == 1);
+      REQUIRE(pair.Get() == next + 2);
+    }
+    REQUIRE(pair.TryStep(1) == 0);
+    next += 3;
+    pair.Settle();
+  }
+  REQUIRE(pair.TryStage(next));
+  REQUIRE(pair.TryPut(next + 1));
+  pair.Settle();
+  REQUIRE(pair.TryStep(no_limit) >= 1);
+  CHECK(pair.Get() == next + 1);
+  CHECK(pair.Tally().Balanced());
+}
+
+/// While held, neither acceptance nor what is seen depends on who runs first between refreshes.
+template <typename S>
+void CheckHold() {
+  constexpr std::size_t depth = 2;
+  std::array<std::vector<std::uint64_t>, 2> seen;
+  std::array<std::vector<bool>, 2> accepted;
+  for (std::size_t order = 0; order < 2; ++order) {
+    NumberPair<S> pair{depth};
+    pair.HoldInlet(true);
+    pair.HoldOutlet(true);
+    std::uint64_t next = 0;
+    for (std::uint64_t update = 0; update < 30; ++update) {
+      const auto put = [&] {
+        for (std::uint64_t i = 0; i < update % 4; ++i) accepted[order].push_back(pair.TryPut(++next));
+      };
+      const auto step = [&] {
+        for (std::uint64_t i = 0; i < update % 3; ++i)
+          seen[order].push_back(pair.TryStep(1) > 0 ? pair.Get() : 0);
+      };
+      if (order == 0) {
+        put();
+        step();
+      } else {
+        step();
+        put();
+      }
+      pair.Settle();
+      pair.Refresh();
+    }
+    pair.HoldInlet(false);
+    pair.HoldOutlet(false);
+    pair.Settle();
+    while (pair.TryStep(no_limit) > 0) pair.Settle();
+    CHECK(pair.Tally().Balanced());
+  }
+  CHECK(seen[0] == seen[1]);
+  CHECK(accepted[0] == accepted[1]);
+}
+
+/// All laws that apply to the subject, each a section of the test case.
+template <typename S>
+void CheckLaws() {
+  using Pair = NumberPair<S>;
+  const auto depths = {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}};
+
+  SECTION("nothing comes before the first put, and Get is the initial value") {
+    CheckBeginning<S>();
+  }
+  SECTION("messages come in order, once each, and are counted") {
+    for (const std::size_t depth : depths) CheckOrder<S>(depth);
+  }
+  SECTION("the current message stays put until the next step") {
+    for (const std::size_t depth : depths) CheckLease<S>(depth);
+  }
+  SECTION("any mixture of puts and steps keeps order and accounts") {
+    for (const std::size_t depth : depths)
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) CheckMixture<S>(depth, seed);
+  }
+  if constexpr (S::retain == Retain::latest) {
+    SECTION("the newest message survives any number of puts") { CheckNewestSurvives<S>(); }
+  } else {
+    SECTION("a step passes as many as it was told, and a jump all") {
+      for (const std::size_t depth : depths) CheckJump<S>(depth);
+    }
+    if constexpr (S::backlog == Backlog::drop) {
+      SECTION("as many messages wait as the depth says") {
+        for (const std::size_t depth : depths) CheckCapacity<S>(depth);
+      }
+    }
+  }
+  if constexpr (S::carries_values) {
+    SECTION("a copy that throws changes nothing") { CheckStrongGuarantee<S>(); }
+    SECTION("move-only messages pass, and stay with who could not put them") {
+      CheckMoveOnly<S>();
+    }
+  }
+  if constexpr (requires(Pair& pair) { pair.TryStage(std::uint64_t{}); }) {
+    SECTION("a batch arrives whole and in order") { CheckBatches<S>(); }
+  }
+  if constexpr (requires(Pair& pair) { pair.HoldInlet(true); }) {
+    SECTION("while held, the order of the two sides does not matter") { CheckHold<S>(); }
+  }
+}
+
+}  // namespace uit::testing

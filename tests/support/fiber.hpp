@@ -1,0 +1,78 @@
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <memory>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define UIT_TEST_TELLS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UIT_TEST_TELLS_SANITIZER 1
+#endif
+#endif
+#ifdef UIT_TEST_TELLS_SANITIZER
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace uit::testing {
+
+/// A course of execution with a stack of its own, switched to by hand; the address sanitizer is told.
+class Fiber {
+ public:
+  /// The next switch to it calls `enter`, which begins with Begin and ends with End.
+  void Prepare(void (*enter)()) {
+    if (!stack_) stack_ = std::make_unique<char[]>(stack_size);
+    bottom_ = stack_.get();
+    size_ = stack_size;
+    getcontext(&context_);
+    context_.uc_stack.ss_sp = stack_.get();
+    context_.uc_stack.ss_size = stack_size;
+    makecontext(&context_, enter, 0);
+  }
+
+  /// Goes on in `to`, until something switches back here.
+  void SwitchTo(Fiber& to) {
+#ifdef UIT_TEST_TELLS_SANITIZER
+    void* fake_stack = nullptr;
+    __sanitizer_start_switch_fiber(&fake_stack, to.bottom_, to.size_);
+#endif
+    swapcontext(&context_, &to.context_);
+#ifdef UIT_TEST_TELLS_SANITIZER
+    __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+#endif
+  }
+
+  /// First of all in a fiber that was switched to for the first time; `main` is the thread's own.
+  void Begin([[maybe_unused]] Fiber& main) {
+#ifdef UIT_TEST_TELLS_SANITIZER
+    const void* bottom = nullptr;
+    std::size_t size = 0;
+    __sanitizer_finish_switch_fiber(nullptr, &bottom, &size);
+    if (main.bottom_ == nullptr) {
+      main.bottom_ = bottom;
+      main.size_ = size;
+    }
+#endif
+  }
+
+  /// Goes on in `to`, for good.
+  [[noreturn]] static void End(Fiber& to) {
+#ifdef UIT_TEST_TELLS_SANITIZER
+    __sanitizer_start_switch_fiber(nullptr, to.bottom_, to.size_);
+#endif
+    setcontext(&to.context_);
+    __builtin_unreachable();
+  }
+
+ private:
+  static constexpr std::size_t stack_size = 256 * 1024;
+
+  ucontext_t context_{};
+  std::unique_ptr<char[]> stack_;
+  const void* bottom_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace uit::testing

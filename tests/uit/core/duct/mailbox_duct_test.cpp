@@ -1,0 +1,95 @@
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <uit/duct/mailbox_duct.hpp>
+
+#include "tests/support/catch.hpp"
+
+using uit::MailboxDuct;
+using uit::Spsc;
+using uit::Unsynchronized;
+
+using Syncs = std::tuple<Unsynchronized, Spsc>;
+
+namespace {
+
+/// A buffer whose assignment by move swaps, so that the other side's old buffer comes back.
+struct Swapped {
+  Swapped() = default;
+  explicit Swapped(int value) : words(100, value) {}
+  Swapped(Swapped&& other) noexcept { words.swap(other.words); }
+  Swapped& operator=(Swapped&& other) noexcept {
+    words.swap(other.words);
+    return *this;
+  }
+  std::vector<int> words;
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("A mailbox counts what was replaced before it was seen", "", Syncs) {
+  MailboxDuct<int, TestType> mailbox{5};
+  CHECK(mailbox.Get() == 5);
+  CHECK_FALSE(mailbox.Pending());
+  CHECK(mailbox.TryPut(6));
+  CHECK(mailbox.Pending());
+  CHECK(mailbox.NumPreempted() == 0);
+  CHECK(mailbox.TryPut(7));
+  CHECK(mailbox.TryPut(8));
+  CHECK(mailbox.NumPreempted() == 2);
+  CHECK(mailbox.Get() == 5);
+  CHECK(mailbox.TryStep(1) == 1);
+  CHECK_FALSE(mailbox.Pending());
+  CHECK(mailbox.Get() == 8);
+  CHECK(mailbox.TryPut(9));
+  CHECK(mailbox.NumPreempted() == 2);
+}
+
+TEMPLATE_LIST_TEST_CASE("A mailbox hands buffers round instead of allocating", "", Syncs) {
+  MailboxDuct<Swapped, TestType> mailbox;
+  Swapped message{0};
+  std::set<const int*> buffers;
+  for (int i = 1; i < 40; ++i) {
+    if (message.words.empty()) message = Swapped{i};
+    for (int& word : message.words) word = i;
+    buffers.insert(message.words.data());
+    REQUIRE(mailbox.TryPut(std::move(message)));
+    if (i % 3 != 0) {
+      REQUIRE(mailbox.TryStep(1) == 1);
+      REQUIRE(mailbox.Get().words == std::vector<int>(100, i));
+    }
+  }
+  CHECK(buffers.size() <= 4);
+}
+
+TEMPLATE_LIST_TEST_CASE("A held mailbox publishes at the refresh", "", Syncs) {
+  MailboxDuct<int, TestType> mailbox;
+  mailbox.HoldInlet(true);
+  CHECK(mailbox.TryPut(1));
+  CHECK(mailbox.TryStep(1) == 0);
+  mailbox.RefreshInlet();
+  CHECK(mailbox.TryPut(2));
+  CHECK(mailbox.TryPut(3));
+  CHECK(mailbox.NumPreempted() == 1);
+  CHECK(mailbox.TryStep(1) == 1);
+  CHECK(mailbox.Get() == 1);
+  CHECK(mailbox.TryStep(1) == 0);
+  mailbox.HoldInlet(false);
+  CHECK(mailbox.TryStep(1) == 1);
+  CHECK(mailbox.Get() == 3);
+}
+
+TEMPLATE_LIST_TEST_CASE("A mailbox shows a staged message after its flush", "", Syncs) {
+  MailboxDuct<int, TestType> mailbox;
+  CHECK(mailbox.TryFlush());
+  CHECK_FALSE(mailbox.Pending());
+  CHECK(mailbox.TryStage(1));
+  CHECK(mailbox.TryStage(2));
+  CHECK(mailbox.TryStep(1) == 0);
+  CHECK(mailbox.TryFlush());
+  CHECK(mailbox.TryStep(1) == 1);
+  CHECK(mailbox.Get() == 2);
+  CHECK(mailbox.NumPreempted() == 1);
+}

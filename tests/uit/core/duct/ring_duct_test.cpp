@@ -1,0 +1,262 @@
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <uit/duct/ring_duct.hpp>
+
+#include "tests/support/catch.hpp"
+
+using uit::RingDuct;
+using uit::Spsc;
+using uit::Unsynchronized;
+
+using Syncs = std::tuple<Unsynchronized, Spsc>;
+
+namespace {
+
+template <typename Sync, typename T = int>
+auto Make(std::size_t depth, T initial = T{}, std::uint32_t start = 0) {
+  return uit::MakeRef<RingDuct<T, Sync>>(depth, std::move(initial), start);
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("A ring may begin at any of its slots", "", Syncs) {
+  for (std::size_t depth = 1; depth < 6; ++depth) {
+    for (std::uint32_t start = 0; start <= depth; ++start) {
+      const auto ref = Make<TestType>(depth, 100, start);
+      auto& ring = *ref;
+      REQUIRE(ring.Depth() == depth);
+      REQUIRE(ring.Get() == 100);
+      int last = 0;
+      int current = 0;
+      for (std::size_t lap = 0; lap < 3 * depth; ++lap) {
+        while (ring.TryPut(last + 1)) ++last;
+        REQUIRE(last - current == static_cast<int>(depth));
+        const std::size_t limit = 1 + lap % (depth + 1);
+        current += static_cast<int>(ring.TryStep(limit));
+        REQUIRE(ring.Get() == current);
+      }
+      current += static_cast<int>(ring.TryStep(uit::no_limit));
+      REQUIRE(current == last);
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("A ring of one message takes turns", "", Syncs) {
+  const auto ref = Make<TestType>(1);
+  auto& ring = *ref;
+  for (int i = 1; i < 10; ++i) {
+    REQUIRE(ring.TryPut(i));
+    REQUIRE_FALSE(ring.TryPut(-1));
+    REQUIRE(ring.TryStep(1) == 1);
+    REQUIRE(ring.TryStep(1) == 0);
+    REQUIRE(ring.Get() == i);
+  }
+}
+
+TEST_CASE("Rings within a thread can lie side by side in an arena") {
+  using Ring = RingDuct<std::string, Unsynchronized>;
+  const std::size_t stride = Ring::NumBytes(2);
+  REQUIRE(stride % Ring::Alignment() == 0);
+  std::vector<std::max_align_t> memory(4 * stride / sizeof(std::max_align_t) + 1);
+  std::vector<uit::Ref<Ring>> rings;
+  std::vector<Ring*> places;
+  for (std::size_t i = 0; i < 4; ++i) {
+    void* const place = reinterpret_cast<std::byte*>(memory.data()) + i * stride;
+    rings.push_back(Ring::OpenAt(place, 2, "a string too long to be kept in place"));
+    places.push_back(rings.back().get());
+  }
+  for (const auto& ring : rings) {
+    CHECK(ring->Depth() == 2);
+    CHECK(ring->TryPut("one that is also too long to be kept in place"));
+    CHECK(ring->TryPut("two"));
+    CHECK_FALSE(ring->TryPut("three"));
+  }
+  for (const auto& ring : rings) {
+    CHECK(ring->Get() == "a string too long to be kept in place");
+    CHECK(ring->TryStep(uit::no_limit) == 2);
+    CHECK(ring->Get() == "two");
+  }
+  rings.clear();
+  for (Ring* const ring : places) std::destroy_at(ring);
+}
+
+TEST_CASE("A ring within a thread keeps messages of any alignment") {
+  struct alignas(64) Wide {
+    int value = 0;
+  };
+  const auto ring = RingDuct<Wide, Unsynchronized>::Open(3);
+  for (int i = 1; i <= 3; ++i) CHECK(ring->TryPut(Wide{i}));
+  for (int i = 1; i <= 3; ++i) {
+    CHECK(ring->TryStep(1) == 1);
+    CHECK(ring->Get().value == i);
+    CHECK(reinterpret_cast<std::uintptr_t>(&ring->Get()) % 64 == 0);
+  }
+}
+
+TEST_CASE("Message numbers within a thread may wrap at any moment") {
+  for (std::uint64_t before = 0; before < 6; ++before) {
+    for (const std::uint64_t last : {std::uint64_t{1} << 32, std::uint64_t{0}}) {
+      const auto ring = RingDuct<int, Unsynchronized>::Open(3, 0, last - before);
+      for (int i = 1; i < 20; ++i) {
+        REQUIRE(ring->TryPut(2 * i - 1));
+        REQUIRE(ring->TryPut(2 * i));
+        REQUIRE(ring->TryStep(1) == 1);
+        REQUIRE(ring->Get() == 2 * i - 1);
+        REQUIRE(ring->TryPut(-1));
+        REQUIRE(ring->TryPut(-2));
+        REQUIRE_FALSE(ring->TryPut(-3));
+        REQUIRE(ring->TryStep(uit::no_limit) == 3);
+        REQUIRE(ring->Get() == -2);
+      }
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("A copy that throws takes no room from a held inlet", "", Syncs) {
+  struct Message {
+    Message() = default;
+    Message(const Message&) = default;
+    Message& operator=(const Message& other) {
+      if (other.breaks) throw std::runtime_error{"brittle"};
+      return *this;
+    }
+    bool breaks = false;
+  };
+  const auto ring = Make<TestType, Message>(2);
+  ring->HoldInlet(true);
+  Message bad;
+  bad.breaks = true;
+  for (int i = 0; i < 5; ++i) CHECK_THROWS_AS(ring->TryPut(bad), std::runtime_error);
+  CHECK(ring->TryPut(Message{}));
+  CHECK(ring->TryPut(Message{}));
+  CHECK_FALSE(ring->TryPut(Message{}));
+  CHECK(ring->TryStep(uit::no_limit) == 2);
+}
+
+TEST_CASE("A held budget is never more than what there is") {
+  const auto ring = RingDuct<std::uint8_t, Unsynchronized>::Open(100'000);
+  ring->HoldInlet(true);
+  int num_accepted = 0;
+  while (ring->TryPut(1)) ++num_accepted;
+  CHECK(num_accepted > 60'000);
+  ring->RefreshInlet();
+  while (ring->TryPut(1)) ++num_accepted;
+  CHECK(num_accepted == 100'000);
+  ring->HoldOutlet(true);
+  CHECK(ring->TryStep(uit::no_limit) <= 65'535);
+  ring->HoldOutlet(false);
+  while (ring->TryStep(uit::no_limit) > 0) {
+  }
+  CHECK(ring->NumPassed() == ring->NumAccepted());
+}
+
+TEST_CASE("What was staged is hidden from the other thread until it is published") {
+  RingDuct<int, Spsc> ring{4};
+  CHECK(ring.TryStage(1));
+  CHECK(ring.TryStage(2));
+  CHECK(ring.TryStep(1) == 0);
+  CHECK(ring.TryFlush());
+  CHECK(ring.TryStep(uit::no_limit) == 2);
+  CHECK(ring.TryStage(3));
+  CHECK(ring.TryStep(1) == 0);
+  CHECK(ring.TryPut(4));
+  CHECK(ring.TryStep(1) == 1);
+  CHECK(ring.Get() == 3);
+  CHECK(ring.TryStage(5));
+  CHECK(ring.TryStage(6));
+  CHECK(ring.TryStage(7));
+  CHECK_FALSE(ring.TryStage(8));
+  CHECK(ring.TryStep(uit::no_limit) == 1);
+  CHECK(ring.Get() == 4);
+}
+
+TEMPLATE_LIST_TEST_CASE("A held inlet finds room only after a refresh", "", Syncs) {
+  const auto ref = Make<TestType>(2);
+  auto& ring = *ref;
+  ring.HoldInlet(true);
+  CHECK(ring.TryPut(1));
+  CHECK(ring.TryPut(2));
+  CHECK(ring.TryStep(uit::no_limit) == 2);
+  CHECK_FALSE(ring.TryPut(3));
+  ring.RefreshInlet();
+  CHECK(ring.TryPut(3));
+  CHECK(ring.TryPut(4));
+  CHECK(ring.TryStep(1) == 1);
+  CHECK_FALSE(ring.TryPut(5));
+  ring.HoldInlet(false);
+  CHECK(ring.TryPut(5));
+}
+
+TEMPLATE_LIST_TEST_CASE("A held inlet may be told how many puts are accepted until the refresh", "", Syncs) {
+  for (std::uint32_t start = 0; start <= 3; ++start) {
+    const auto ref = Make<TestType>(3, 0, start);
+    auto& ring = *ref;
+    ring.HoldInlet(true, 1);
+    CHECK(ring.TryPut(1));
+    CHECK_FALSE(ring.TryPut(-1));
+    ring.RefreshInlet(2);
+    CHECK(ring.TryPut(2));
+    CHECK(ring.TryPut(3));
+    CHECK_FALSE(ring.TryPut(-1));
+    ring.RefreshInlet(1);  // there is no room for it
+    CHECK_FALSE(ring.TryPut(-1));
+    CHECK(ring.TryStep(2) == 2);
+    ring.RefreshInlet(0);
+    CHECK_FALSE(ring.TryPut(-1));
+    ring.RefreshInlet();
+    CHECK(ring.TryPut(4));
+    CHECK(ring.TryPut(5));
+    CHECK_FALSE(ring.TryPut(-1));
+    CHECK(ring.TryStep(3) == 3);
+    CHECK(ring.Get() == 5);
+    ring.HoldInlet(false, 1);
+    for (int i = 6; i <= 8; ++i) CHECK(ring.TryPut(i));
+    CHECK(ring.TryStep(uit::no_limit) == 3);
+    CHECK(ring.Get() == 8);
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("A held outlet sees only what was there at the refresh", "", Syncs) {
+  const auto ref = Make<TestType>(4);
+  auto& ring = *ref;
+  CHECK(ring.TryPut(1));
+  ring.HoldOutlet(true);
+  CHECK(ring.TryPut(2));
+  CHECK(ring.TryPut(3));
+  CHECK(ring.TryStep(uit::no_limit) == 1);
+  CHECK(ring.Get() == 1);
+  CHECK(ring.TryStep(1) == 0);
+  ring.RefreshOutlet();
+  CHECK(ring.TryPut(4));
+  CHECK(ring.TryStep(uit::no_limit) == 2);
+  CHECK(ring.Get() == 3);
+  ring.HoldOutlet(false);
+  CHECK(ring.TryStep(uit::no_limit) == 1);
+  CHECK(ring.Get() == 4);
+}
+
+TEMPLATE_LIST_TEST_CASE("A ring refuses a depth that it cannot have", "", Syncs) {
+  CHECK_THROWS_AS(Make<TestType>(0), std::invalid_argument);
+  CHECK_THROWS_AS(Make<TestType>(uit::max_ring_depth + 1), std::invalid_argument);
+  CHECK_THROWS_AS(Make<TestType>(~std::size_t{0}), std::invalid_argument);
+}
+
+TEST_CASE("The sides of a ring between threads share no cache line") {
+  CHECK(alignof(RingDuct<int, Spsc>) == 64);
+  CHECK(sizeof(RingDuct<int, Spsc>) == 3 * 64);
+  CHECK(alignof(RingDuct<int, Unsynchronized>) == 8);
+}
+
+#if UIT_ASSERT_LEVEL >= 1
+TEST_CASE("A step without a limit is misuse") {
+  RingDuct<int, Spsc> ring{2};
+  CHECK_THROWS_AS(ring.TryStep(0), uit::AssertionError);
+}
+#endif

@@ -1,0 +1,8 @@
+// A codec that cannot refuse bad bytes.
+#include <uit/codec/codec.hpp>
+struct Credulous {
+  std::size_t Size(const int&) const { return 4; }
+  void Encode(const int&, uit::MutableByteView) const {}
+  void TryDecode(uit::ByteView, int&) const {}
+};
+static_assert(uit::Codec<Credulous, int>);

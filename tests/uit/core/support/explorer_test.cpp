@@ -1,0 +1,157 @@
+#include <atomic>
+#include <set>
+#include <utility>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/schedule_explorer.hpp"
+
+namespace {
+
+using uit::testing::Explored;
+using uit::testing::Explorer;
+using uit::testing::NoFault;
+using uit::testing::Watched;
+
+using Atomic = Explored<>::Atomic<int>;
+using Outcomes = std::set<std::pair<int, int>>;
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr auto acquire = std::memory_order_acquire;
+constexpr auto release = std::memory_order_release;
+
+/// Collects the pairs that two threads end with.
+template <typename Litmus>
+struct Observed : Litmus {
+  void Finish() { All().insert({this->first, this->second}); }
+  static Outcomes& All() {
+    static Outcomes all;
+    return all;
+  }
+  static Outcomes Explore(int bound) {
+    All().clear();
+    const auto result = Explorer::Explore<Observed>(bound);
+    REQUIRE(result.failure.empty());
+    REQUIRE(result.is_exhausted);
+    return All();
+  }
+};
+
+struct StoreBuffering {
+  Atomic x{0}, y{0};
+  int first = -1, second = -1;
+  void Run(std::size_t thread) {
+    if (thread == 0) {
+      x.store(1, release);
+      first = y.load(acquire);
+    } else {
+      y.store(1, release);
+      second = x.load(acquire);
+    }
+  }
+};
+
+template <std::memory_order publish, std::memory_order observe>
+struct MessagePassing {
+  Atomic data{0}, flag{0};
+  int first = -1, second = -1;
+  void Run(std::size_t thread) {
+    if (thread == 0) {
+      data.store(1, relaxed);
+      flag.store(1, publish);
+    } else {
+      first = flag.load(observe);
+      second = data.load(relaxed);
+    }
+  }
+};
+
+struct Coherence {
+  Atomic x{0};
+  int first = -1, second = -1;
+  void Run(std::size_t thread) {
+    if (thread == 0) {
+      x.store(1, relaxed);
+      x.store(2, relaxed);
+    } else {
+      first = x.load(relaxed);
+      second = x.load(relaxed);
+    }
+  }
+};
+
+struct TwoIncrements {
+  Atomic x{0};
+  int first = -1, second = -1;
+  void Run(std::size_t thread) { (thread == 0 ? first : second) = x.fetch_add(1, relaxed); }
+};
+
+/// An acquire of a read-modify-write that follows a release still learns from the release.
+struct ReleaseSequence {
+  Atomic data{0}, flag{0};
+  int first = -1, second = -1;
+  void Run(std::size_t thread) {
+    if (thread == 0) {
+      data.store(1, relaxed);
+      flag.store(1, release);
+      flag.fetch_add(1, relaxed);
+    } else {
+      first = flag.load(acquire);
+      second = data.load(relaxed);
+    }
+  }
+};
+
+template <std::memory_order publish>
+struct Handover {
+  Watched message{0};
+  Atomic flag{0};
+  void Run(std::size_t thread) {
+    if (thread == 0) {
+      message = Watched{1};
+      flag.store(1, publish);
+    } else if (flag.load(acquire) == 1) {
+      Explorer::Expect(message.Value() == 1, "the message is another");
+    }
+  }
+  void Finish() { Explorer::Expect(message.Value() == 1, "the message is another"); }
+};
+
+}  // namespace
+
+TEST_CASE("The explorer lets stores pass later loads") {
+  CHECK(Observed<StoreBuffering>::Explore(2) == Outcomes{{0, 0}, {0, 1}, {1, 0}, {1, 1}});
+}
+
+TEST_CASE("The explorer lets data lag behind a flag unless it is released and acquired") {
+  const Outcomes ordered{{0, 0}, {0, 1}, {1, 1}};
+  const Outcomes all{{0, 0}, {0, 1}, {1, 0}, {1, 1}};
+  CHECK(Observed<MessagePassing<release, acquire>>::Explore(2) == ordered);
+  CHECK(Observed<MessagePassing<relaxed, acquire>>::Explore(2) == all);
+  CHECK(Observed<MessagePassing<release, relaxed>>::Explore(2) == all);
+}
+
+TEST_CASE("The explorer never lets a thread see an atomic go back") {
+  CHECK(Observed<Coherence>::Explore(2) ==
+        Outcomes{{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}});
+}
+
+TEST_CASE("The explorer keeps read-modify-writes atomic") {
+  CHECK(Observed<TwoIncrements>::Explore(2) == Outcomes{{0, 1}, {1, 0}});
+}
+
+TEST_CASE("The explorer follows release sequences") {
+  CHECK(Observed<ReleaseSequence>::Explore(2) == Outcomes{{0, 0}, {0, 1}, {1, 1}, {2, 1}});
+}
+
+TEST_CASE("The explorer reports a message that is read without an order") {
+  CHECK(Explorer::Explore<Handover<release>>(2).failure.empty());
+  CHECK(Explorer::Explore<Handover<relaxed>>(2).failure == "a message was read while it was written");
+}
+
+TEST_CASE("A larger preemption bound explores more") {
+  const auto none = Explorer::Explore<Handover<release>>(0);
+  const auto one = Explorer::Explore<Handover<release>>(1);
+  CHECK(none.is_exhausted);
+  CHECK(one.is_exhausted);
+  CHECK(none.num_executions < one.num_executions);
+}

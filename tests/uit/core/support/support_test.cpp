@@ -1,0 +1,227 @@
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <uit/uit.hpp>
+
+#include "tests/support/catch.hpp"
+
+using namespace std::chrono_literals;
+
+TEST_CASE("A wait tries once even after its deadline") {
+  CHECK(uit::WaitUntil([] { return true; }, uit::Now() - 1h));
+  int num_tries = 0;
+  CHECK_FALSE(uit::WaitUntil([&] { return ++num_tries > 100; }, uit::Now() - 1h));
+  CHECK(num_tries == 2);
+}
+
+TEST_CASE("A wait idles between tries, and no more once it is over") {
+  int num_tries = 0;
+  int num_idles = 0;
+  CHECK(uit::WaitUntil([&] { return ++num_tries == 1000; }, uit::never, [&] { ++num_idles; }));
+  CHECK(num_idles == 999);
+}
+
+TEST_CASE("An idle that finds work keeps the wait eager") {
+  // Patient tries sleep for 50 us and more each; eager ones do not.
+  int num_tries = 0;
+  const auto start = uit::Now();
+  CHECK(uit::WaitUntil([&] { return ++num_tries == 20'000; }, uit::never, [] { return true; }));
+  CHECK(uit::Now() - start < 20'000 * 50us);
+}
+
+TEST_CASE("A wait with a deadline ends close to it") {
+  const auto start = uit::Now();
+  CHECK_FALSE(uit::WaitUntil([] { return false; }, uit::After(20ms)));
+  CHECK(uit::Now() - start >= 20ms);
+}
+
+TEST_CASE("A backoff pauses, yields, and then sleeps") {
+  uit::Backoff backoff{20, 10};
+  CHECK_FALSE(backoff.IsPatient());
+  for (int i = 0; i < 20; ++i) backoff.Rest();
+  CHECK(backoff.IsPatient());
+  for (int i = 0; i < 10; ++i) backoff.Rest();
+  const auto start = uit::Now();
+  for (int i = 0; i < 10; ++i) backoff.Rest();
+  CHECK(uit::Now() - start >= 200us);
+  backoff.Reset();
+  CHECK_FALSE(backoff.IsPatient());
+}
+
+TEST_CASE("A deadline beyond the clock's range is never") {
+  CHECK(uit::After(std::chrono::hours::max()) == uit::never);
+  CHECK(uit::After(1e300s) == uit::never);
+  CHECK(uit::After(1h) > uit::Now());
+  CHECK(uit::After(1h) < uit::never);
+  CHECK(uit::After(-1h) < uit::Now());
+}
+
+TEST_CASE("Computing takes the time it is told") {
+  const auto start = uit::Now();
+  uit::Compute(2ms);
+  CHECK(uit::Now() - start >= 2ms);
+}
+
+#if UIT_ASSERT_LEVEL >= 1
+TEST_CASE("A failed assertion says what was wanted, and where") {
+  try {
+    UIT_ASSERT(1 + 1 == 3, "sums come out");
+    FAIL("the assertion held");
+  } catch (const uit::AssertionError& error) {
+    const std::string text = error.what();
+    CHECK(text.find("sums come out") != std::string::npos);
+    CHECK(text.find("1 + 1 == 3") != std::string::npos);
+    CHECK(text.find("support_test.cpp:") != std::string::npos);
+  }
+}
+#endif
+
+TEST_CASE("Bytes are stored and loaded at any alignment") {
+  std::array<std::byte, 20> bytes{};
+  for (std::size_t offset = 0; offset < 8; ++offset) {
+    const std::uint64_t value = 0x0123456789ABCDEFU + offset;
+    uit::StoreBytes(value, uit::MutableByteView{bytes}.subspan(offset));
+    CHECK(uit::LoadBytes<std::uint64_t>(uit::ByteView{bytes}.subspan(offset)) == value);
+  }
+}
+
+TEST_CASE("A byte reader never reads beyond the end") {
+  std::array<std::byte, 6> bytes{};
+  uit::StoreBytes(std::uint32_t{7}, bytes);
+  uit::ByteReader reader{bytes};
+  std::uint32_t number = 0;
+  CHECK(reader.TryRead(number));
+  CHECK(number == 7);
+  CHECK_FALSE(reader.TryRead(number));
+  CHECK(number == 7);
+  CHECK(reader.Rest().size() == 2);
+  uit::ByteView taken;
+  CHECK_FALSE(reader.TryTake(3, taken));
+  CHECK_FALSE(reader.TryTake(std::numeric_limits<std::size_t>::max(), taken));
+  CHECK(reader.TryTake(2, taken));
+  CHECK(taken.data() == bytes.data() + 4);
+  CHECK(reader.Rest().empty());
+  CHECK(reader.TryTake(0, taken));
+}
+
+namespace {
+
+struct Thing : uit::RefCounted {
+  explicit Thing(int& count) : num_alive{count} { ++num_alive; }
+  ~Thing() { --num_alive; }
+  int& num_alive;
+};
+struct OtherThing : Thing {
+  using Thing::Thing;
+};
+
+}  // namespace
+
+TEST_CASE("A thing lives as long as its last reference") {
+  int num_alive = 0;
+  {
+    auto first = uit::MakeRef<Thing>(num_alive);
+    {
+      const uit::Ref<Thing> second = first;
+      CHECK(second == first);
+      CHECK(num_alive == 1);
+    }
+    CHECK(num_alive == 1);
+    const uit::Ref<Thing> third = std::move(first);
+    CHECK_FALSE(first);
+    CHECK(num_alive == 1);
+  }
+  CHECK(num_alive == 0);
+}
+
+TEST_CASE("A thing in an arena outlives its references") {
+  int num_alive = 0;
+  {
+    std::deque<Thing> arena;
+    Thing& thing = arena.emplace_back(num_alive);
+    thing.Retain();
+    { const uit::Ref<Thing> ref{&thing}; }
+    CHECK(num_alive == 1);
+  }
+  CHECK(num_alive == 0);
+}
+
+TEST_CASE("References may be dropped by several threads") {
+  int num_alive = 0;
+  std::vector<std::thread> threads;
+  {
+    const auto ref = uit::MakeRef<Thing>(num_alive);
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([mine = ref]() mutable {
+        for (int j = 0; j < 1000; ++j) const auto copy = mine;
+        mine = {};
+      });
+    }
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(num_alive == 0);
+}
+
+TEST_CASE("A reference to any of a closed set knows which") {
+  int num_alive = 0;
+  using Any = uit::AnyRef<Thing, OtherThing>;
+  STATIC_REQUIRE(sizeof(Any) == sizeof(void*));
+  const auto index_seen = [](const Any& any) {
+    return any.Visit([]<typename Member>(Member*) {
+      return std::is_same_v<Member, OtherThing> ? 1 : 0;
+    });
+  };
+  {
+    Any any;
+    CHECK(any.Index() == 0);
+    CHECK(any.Visit([](auto* target) { return target == nullptr; }));
+    any = uit::MakeRef<OtherThing>(num_alive);
+    CHECK(any.Index() == 1);
+    CHECK(index_seen(any) == 1);
+    any = uit::MakeRef<Thing>(num_alive);
+    CHECK(num_alive == 1);
+    CHECK(index_seen(any) == 0);
+    Any other = std::move(any);
+    CHECK(any.Index() == 0);
+    CHECK(num_alive == 1);
+    other = Any{};
+    CHECK(num_alive == 0);
+    any = uit::MakeRef<OtherThing>(num_alive);
+  }
+  CHECK(num_alive == 0);
+}
+
+TEST_CASE("Tallies add up to both equations") {
+  uit::Tally tally;
+  tally += uit::PutTally{.attempted = 10, .dropped = 3, .muted = 5, .preempted = 1};
+  CHECK(tally.put.Accepted() == 7);
+  CHECK(tally.InFlight() == 6);
+  CHECK_FALSE(tally.Balanced());
+  tally += uit::GetTally{.stepped = 2, .skipped = 2, .unread = 1};
+  CHECK(tally.InFlight() == 1);
+  tally.folded = 1;
+  CHECK(tally.Balanced());
+  tally.lost = 1;
+  CHECK(tally.InFlight() == -1);
+  CHECK_FALSE(tally.Balanced());
+  tally.put.attempted += 1;
+  CHECK(tally.Balanced());
+  const uit::Tally twice = tally + tally;
+  CHECK(twice.Balanced());
+  CHECK(twice.put.muted == 10);
+}
+
+TEST_CASE("Policies are compared field by field, and may be template arguments") {
+  constexpr uit::Policy latest{.retain = uit::Retain::latest};
+  STATIC_REQUIRE(latest != uit::Policy{});
+  STATIC_REQUIRE(std::is_same_v<uit::Inlet<int>, uit::Inlet<int, uit::Policy{}>>);
+  STATIC_REQUIRE_FALSE(std::is_same_v<uit::Inlet<int>, uit::Inlet<int, latest>>);
+}

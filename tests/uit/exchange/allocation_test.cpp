@@ -1,0 +1,103 @@
+// After warming up, exchanges allocate nothing, and buffers stay where their size is needed.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/uit/exchange/support/subjects.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+
+namespace {
+
+std::atomic<std::size_t> num_allocations{0};
+std::atomic<std::size_t> num_bytes{0};
+
+void* Allocate(std::size_t size) {
+  num_allocations.fetch_add(1, std::memory_order_relaxed);
+  num_bytes.fetch_add(size, std::memory_order_relaxed);
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc{};
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return Allocate(size); }
+void* operator new[](std::size_t size) { return Allocate(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace {
+
+struct Large {
+  std::array<char, 100'000> bytes{};
+};
+
+template <typename T, Policy policy>
+using Ends = typename ExchangeSubject<policy, ToOther>::template Pair<T>;
+
+}  // namespace
+
+TEST_CASE("A steady state allocates nothing") {
+  Ends<int, every> a{4};
+  Ends<int, latest> b{4};
+  Ends<int, every_pooled> c{4};
+  Ends<int, latest_pooled> d{4};
+  const auto work = [&] {
+    for (int i = 0; i < 500; ++i) {
+      const auto use = [i](auto& pair) {
+        for (int burst = 0; burst < 1 + i % 7; ++burst) pair.TryPut(i);
+        if (i % 3 == 0) pair.There().Poll();
+        pair.TryStep(1 + static_cast<std::size_t>(i % 2));
+        if (i % 11 == 0) pair.Settle();
+        if (i % 13 == 0) pair.TryStep(no_limit);
+      };
+      use(a);
+      use(b);
+      use(c);
+      use(d);
+    }
+  };
+  work();
+  const std::size_t before = num_allocations.load();
+  work();
+  CHECK(num_allocations.load() == before);
+}
+
+TEST_CASE("Small exchanges beside a large one keep small buffers, and allocate nothing") {
+  const std::size_t num_bytes_before = num_bytes.load();
+  LoopbackNetwork network{1};
+  Fabric fabric{network.World(0), {.num_slots = 4}};
+  using W = Wiring<Process>;
+  Inlet<Large, latest, W> large_inlet{Process{.fabric = &fabric}};
+  Outlet<Large, latest, W> large_outlet{Process{.fabric = &fabric}};
+  std::vector<Inlet<int, every, W>> inlets;
+  std::vector<Outlet<int, every, W>> outlets;
+  for (std::uint64_t channel = 1; channel <= 50; ++channel) {
+    inlets.emplace_back(Process{.fabric = &fabric, .key = {.channel = channel}});
+    outlets.emplace_back(Process{.fabric = &fabric, .key = {.channel = channel}});
+  }
+  fabric.Connect();
+  const Large large{};
+  const auto work = [&] {
+    for (int i = 0; i < 100; ++i) {
+      large_inlet.TryPut(large);
+      for (auto& inlet : inlets) inlet.TryPut(i);
+      for (auto& outlet : outlets) outlet.TryStep(no_limit);
+      large_outlet.TryStep();
+    }
+  };
+  work();
+  const std::size_t before = num_allocations.load();
+  work();
+  CHECK(num_allocations.load() == before);
+  // Slots on the way there and back, and the large exchange's own.
+  CHECK(num_bytes.load() - num_bytes_before < 40 * sizeof(Large));
+}

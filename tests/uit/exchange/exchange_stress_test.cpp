@@ -1,0 +1,16 @@
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/duct_stress.hpp"
+#include "tests/uit/exchange/support/subjects.hpp"
+
+using namespace uit::testing;
+
+using Subjects = std::tuple<ExchangeSubject<every, ToOther>, ExchangeSubject<latest, ToOther>,
+                            ExchangeSubject<every_pooled, ToOther>, ExchangeSubject<latest_pooled, ToOther>>;
+
+TEMPLATE_LIST_TEST_CASE("Two processes lose and tear nothing, however they take turns", "", Subjects) {
+  for (const std::size_t depth : {1, 16}) CheckStress<TestType>(depth, 20'000);
+}

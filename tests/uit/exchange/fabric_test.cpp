@@ -1,0 +1,383 @@
+#include <uit/exchange/fabric.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <uit/conduit.hpp>
+#include <uit/transport/process.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/loopback_world.hpp"
+#include "tests/support/thrown.hpp"
+#include "tests/uit/exchange/support/subjects.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+using W = Wiring<Process>;
+template <Policy policy = every>
+using In = Inlet<int, policy, W>;
+template <Policy policy = every>
+using Out = Outlet<int, policy, W>;
+
+/// Two processes that are to be connected.
+struct TwoProcesses {
+  explicit TwoProcesses(FabricOptions here = {}, std::optional<FabricOptions> there = std::nullopt) {
+    fabrics[0] = std::make_unique<Fabric>(network.World(0), here);
+    fabrics[1] = std::make_unique<Fabric>(network.World(1), there.value_or(here));
+  }
+  /// Together, since each says goodbye to the other.
+  ~TwoProcesses() {
+    network.Together([this](std::size_t rank) { fabrics[rank].reset(); });
+  }
+  Process Reach(std::size_t rank, std::uint64_t channel = 0) {
+    return {.fabric = fabrics[rank].get(), .peer = 1 - rank, .key = {.channel = channel}};
+  }
+  void Connect() {
+    network.Together([this](std::size_t rank) { fabrics[rank]->Connect(); });
+  }
+  bool Close() {
+    std::array<char, 2> is_clean{};
+    network.Together([&](std::size_t rank) { is_clean[rank] = fabrics[rank]->Close(); });
+    return is_clean[0] && is_clean[1];
+  }
+  /// What each says when they connect.
+  std::array<std::string, 2> WordsOfConnect() {
+    std::array<std::string, 2> words;
+    network.Together([&](std::size_t rank) { words[rank] = WordsThrownBy([&] { fabrics[rank]->Connect(); }); });
+    return words;
+  }
+  void PollBoth() {
+    for (int i = 0; i < 4; ++i) {
+      fabrics[0]->Poll();
+      fabrics[1]->Poll();
+    }
+  }
+
+  LoopbackNetwork network{2};
+  std::array<std::unique_ptr<Fabric>, 2> fabrics;
+};
+
+void CheckBothSay(const std::array<std::string, 2>& said, const std::string& words) {
+  CAPTURE(said[0], words);
+  CHECK(said[0].find(words) != std::string::npos);
+  CHECK(said[0] == said[1]);
+}
+
+}  // namespace
+
+TEST_CASE("Options that cannot be are refused at once") {
+  LoopbackNetwork network{2};
+  CheckThrows([&] { Fabric(network.World(0), {.num_workers = 0}); }, "worker");
+  CheckThrows([&] { Fabric(network.World(0), {.num_slots = 0}); }, "slots per peer");
+  CheckThrows([&] { Fabric(network.World(0), {.num_slots = 1'000'000}); }, "slots per peer");
+  Fabric fabric{network.World(0)};
+  CheckThrows([&] { In<>(Process{}); }, "needs a fabric");
+  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 2}); }, "no rank 2");
+  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .worker = 1}); }, "no worker 1");
+  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .depth = 0}); }, "depth");
+  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .depth = std::size_t{1} << 40}); }, "depth");
+  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .channel = 3}); }, "no channel 3");
+  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .num_channels = 3}); }, "pool of one channel");
+}
+
+TEST_CASE("Halves that do not fit are refused on both sides with the same words") {
+  TwoProcesses two;
+  std::optional<In<>> inlet;
+  const auto open = [&] { inlet.emplace(two.Reach(0)); };
+  SECTION("types of two sizes") {
+    open();
+    Outlet<double, every, W> outlet{two.Reach(1)};
+    CheckBothSay(two.WordsOfConnect(),
+                 "rank 0 cannot exchange with rank 1: exchange {layer 0, 0 -> 0, channel 0}: the message's size is 4 "
+                 "at the inlet and 8 at the outlet");
+  }
+  SECTION("two types of one size") {
+    open();
+    Outlet<float, every, W> outlet{two.Reach(1)};
+    CheckBothSay(two.WordsOfConnect(), "type");
+  }
+  SECTION("two depths") {
+    open();
+    Process reach = two.Reach(1);
+    reach.depth = 5;
+    Out<> outlet{reach};
+    CheckBothSay(two.WordsOfConnect(), "the depth is 16 at the inlet and 5 at the outlet");
+  }
+  SECTION("two policies") {
+    open();
+    Out<latest> outlet{two.Reach(1)};
+    CheckBothSay(two.WordsOfConnect(), "Policy::retain");
+  }
+  SECTION("no outlet") {
+    open();
+    CheckBothSay(two.WordsOfConnect(), "has no outlet there");
+  }
+  SECTION("no inlet") {
+    Out<> outlet{two.Reach(1)};
+    CheckBothSay(two.WordsOfConnect(), "has an outlet there and no inlet here");
+  }
+}
+
+TEST_CASE("Fabrics with different options are refused on both sides with the same words") {
+  SECTION("slots") {
+    TwoProcesses two{{.num_slots = 4}, FabricOptions{.num_slots = 5}};
+    CheckBothSay(two.WordsOfConnect(), "5 slots per peer, not 4");
+  }
+  SECTION("payloads") {
+    TwoProcesses two{{}, FabricOptions{.payload_bytes = 5}};
+    CheckBothSay(two.WordsOfConnect(), "payload_bytes of 5, not 0");
+  }
+}
+
+TEST_CASE("A link that cannot be opened on one side is an error on both, and nobody hangs") {
+  TwoProcesses two;
+  In<> inlet{two.Reach(0)};
+  Out<> outlet{two.Reach(1)};
+  two.network.RefuseLinks(1);
+  CheckBothSay(two.WordsOfConnect(), "rank 1 cannot open its links: no more links");
+  CHECK(two.Close());
+  CHECK(two.fabrics[0]->NumLeaked() == 0);
+}
+
+TEST_CASE("More requests than MPI may bear are refused") {
+  TwoProcesses two{{.num_slots = Fabric::max_requests / 4}};
+  In<> inlet{two.Reach(0)};
+  Out<> outlet{two.Reach(1)};
+  CHECK(two.WordsOfConnect()[0].empty());
+  // One peer is all that so many slots leave room for: oneself is a second.
+  std::vector<In<>> inlets;
+  std::vector<Out<>> outlets;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    Process reach = two.Reach(rank, 9);
+    reach.peer = rank;
+    inlets.emplace_back(reach);
+    outlets.emplace_back(reach);
+  }
+  CheckBothSay(two.WordsOfConnect(), "requests");
+}
+
+TEST_CASE("A channel has one end on each side, and ends that share a pool agree on it") {
+  TwoProcesses two;
+  Process reach = two.Reach(0);
+  reach.num_channels = 2;
+  using Pooled = In<every_pooled>;
+  std::optional<Pooled> inlet{reach};
+  CheckThrows([&] { Pooled{reach}; }, "has an end already");
+  reach.channel = 1;
+  Pooled second{reach};
+  inlet.reset();
+  reach.channel = 0;
+  Pooled third{reach};
+  CheckThrows([&] { In<>(two.Reach(0)); }, "the number of channels is 2 at one end and 1 at another end here");
+  CheckThrows([&] { Inlet<float, every_pooled, W>{reach}; }, "type");
+  CheckThrows([&] { In<latest_pooled>{reach}; }, "Policy::retain");
+}
+
+TEST_CASE("One key serves any number of peers, and both directions") {
+  LoopbackNetwork network{3};
+  std::vector<std::unique_ptr<Fabric>> fabrics;
+  std::vector<std::vector<In<>>> inlets(3);
+  std::vector<std::vector<Out<>>> outlets(3);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    fabrics.push_back(std::make_unique<Fabric>(network.World(rank)));
+    for (std::size_t peer = 0; peer < 3; ++peer) {
+      inlets[rank].emplace_back(Process{.fabric = fabrics[rank].get(), .peer = peer});
+      outlets[rank].emplace_back(Process{.fabric = fabrics[rank].get(), .peer = peer});
+    }
+  }
+  network.Together([&](std::size_t rank) {
+    fabrics[rank]->Connect();
+    for (std::size_t peer = 0; peer < 3; ++peer) inlets[rank][peer].Put(static_cast<int>(10 * rank + peer), After(5s));
+    for (std::size_t peer = 0; peer < 3; ++peer) outlets[rank][peer].Step(After(5s));
+    fabrics[rank]->Close();
+  });
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    for (std::size_t peer = 0; peer < 3; ++peer) CHECK(outlets[rank][peer].Get() == static_cast<int>(10 * peer + rank));
+  }
+  CHECK(network.NumReleased() == 3);
+}
+
+TEST_CASE("What is put before connecting waits, and more can be connected later") {
+  TwoProcesses two;
+  In<> inlet{two.Reach(0)};
+  Out<> outlet{two.Reach(1)};
+  CHECK(inlet.TryPut(1));
+  CHECK(inlet.TryPut(2));
+  CHECK_FALSE(inlet.TryFlush());
+  CHECK(outlet.TryStep() == 0);
+  two.Connect();
+  CHECK(inlet.TryFlush());
+  two.PollBoth();
+  CHECK(outlet.TryStep() == 1);
+
+  In<> later_inlet{two.Reach(0, 1)};
+  Out<> later_outlet{two.Reach(1, 1)};
+  CHECK(later_inlet.TryPut(7));
+  CHECK(inlet.TryPut(3));
+  two.Connect();
+  two.PollBoth();
+  CHECK(outlet.TryStep(no_limit) == 2);
+  CHECK(outlet.Get() == 3);
+  CHECK(later_outlet.TryStep() == 1);
+  CHECK(later_outlet.Get() == 7);
+}
+
+TEST_CASE("A frame too large for the link that is open is refused in words, unless the link was opened for it") {
+  struct Large {
+    std::array<char, 1000> bytes;
+  };
+  for (const bool is_foreseen : {false, true}) {
+    TwoProcesses two{{.payload_bytes = is_foreseen ? 2000U : 0U}};
+    In<> inlet{two.Reach(0)};
+    Out<> outlet{two.Reach(1)};
+    two.Connect();
+    Inlet<Large, every, W> large_inlet{two.Reach(0, 1)};
+    Outlet<Large, every, W> large_outlet{two.Reach(1, 1)};
+    if (is_foreseen) {
+      two.Connect();
+      CHECK(large_inlet.TryPut(Large{}));
+      two.PollBoth();
+      CHECK(large_outlet.TryStep() == 1);
+    } else {
+      CheckBothSay(two.WordsOfConnect(), "too large for the open link");
+    }
+  }
+}
+
+TEST_CASE("A put leaves at once, without a poll, while there is credit") {
+  TwoProcesses two{{.num_slots = 2}};
+  In<> inlet{two.Reach(0)};
+  Out<> outlet{two.Reach(1)};
+  In<latest> latest_inlet{two.Reach(0, 1)};
+  Out<latest> latest_outlet{two.Reach(1, 1)};
+  two.Connect();
+  CHECK(inlet.TryPut(1));
+  CHECK(latest_inlet.TryPut(2));
+  CHECK(two.network.Pipe(0, 1).NumInFlight() == 2);
+  CHECK(inlet.TryFlush());
+  CHECK(inlet.TryPut(3));
+  CHECK_FALSE(inlet.TryFlush());  // no credit
+  CHECK(two.network.Pipe(0, 1).NumInFlight() == 2);
+  CHECK(outlet.TryStep() == 1);
+  CHECK(inlet.TryFlush());
+}
+
+TEST_CASE("What goes back for a stream of messages is a frame or two per half window") {
+  TwoProcesses two;
+  In<> inlet{two.Reach(0)};
+  Out<> outlet{two.Reach(1)};
+  two.Connect();
+  for (int i = 0; i < 1600; ++i) {
+    REQUIRE(inlet.TryPut(i));
+    REQUIRE(outlet.TryStep() == 1);
+  }
+  // The reverse frames: a report, or an acknowledgement, for each 8 messages.
+  CHECK(two.fabrics[0]->NumFramesReceived() <= 400);
+}
+
+TEST_CASE("After the fabric has closed ends accept nothing, and what has arrived can be read, even if it is gone") {
+  TwoProcesses two;
+  In<> inlet{two.Reach(0)};
+  Out<> outlet{two.Reach(1)};
+  In<latest> latest_inlet{two.Reach(0, 1)};
+  Out<latest> latest_outlet{two.Reach(1, 1)};
+  two.Connect();
+  for (int i = 1; i <= 3; ++i) {
+    CHECK(inlet.TryPut(i));
+    CHECK(latest_inlet.TryPut(i));
+  }
+  CHECK(two.Close());
+  CHECK(two.network.NumReleased() == 2);
+  two.fabrics[0].reset();
+  two.fabrics[1].reset();
+  CHECK_FALSE(inlet.TryPut(4));
+  CHECK_FALSE(inlet.Put(4));  // does not wait for ever
+  CHECK_FALSE(latest_inlet.TryPut(4));
+  CHECK(inlet.Tally().dropped == 2);
+  for (int i = 1; i <= 3; ++i) {
+    CHECK(outlet.Step());
+    CHECK(outlet.Get() == i);
+  }
+  CHECK_FALSE(outlet.Step());
+  CHECK(latest_outlet.TryStep() == 1);
+  CHECK(latest_outlet.Get() == 3);
+  CHECK(((Tally{} += inlet.Tally()) += outlet.Tally()).Balanced());
+  CHECK(((Tally{} += latest_inlet.Tally()) += latest_outlet.Tally()).Balanced());
+}
+
+TEST_CASE("A closed fabric says so, and closes once") {
+  TwoProcesses two;
+  In<> inlet{two.Reach(0)};
+  Out<> outlet{two.Reach(1)};
+  two.Connect();
+  CHECK(two.Close());
+  CHECK(two.Close());
+  CheckThrows([&] { In<>(two.Reach(0, 1)); }, "closed");
+  CheckThrows([&] { two.fabrics[0]->Connect(); }, "closed");
+  CHECK(two.network.NumReleased() == 2);
+}
+
+TEST_CASE("A close without an answer ends at its deadline, and the process knows that it is broken") {
+  TwoProcesses two;
+  In<> inlet{two.Reach(0)};
+  Out<> outlet{two.Reach(1)};
+  two.Connect();
+  CHECK(inlet.TryPut(1));
+  SECTION("of the peer") {
+    CHECK_FALSE(two.fabrics[0]->Close(After(20ms)));
+    CHECK_FALSE(two.fabrics[0]->Close(After(20ms)));
+    CHECK(two.network.NumReleased() == 0);
+    two.fabrics[1]->Close(After(1ms));
+  }
+  SECTION("of others, though not of the peer") {
+    two.network.LosePeers();
+    CHECK_FALSE(two.Close());
+  }
+}
+
+TEST_CASE("A pair is spliced to another process and back, and nothing is lost") {
+  using Wide = Wiring<Intra, Thread, Process>;
+  LoopbackNetwork network{1};
+  Fabric fabric{network.World(0)};
+  Conduit<int, every, Wide> conduit{Thread{.depth = 8}};
+  auto& [inlet, outlet] = conduit;
+  int num_put = 0;
+  const auto put = [&](int count) {
+    for (int i = 0; i < count; ++i) CHECK(inlet.TryPut(++num_put));
+  };
+  put(3);
+  CHECK(outlet.TryStep() == 1);
+  const Process reach{.fabric = &fabric};
+  Splice(inlet, outlet, reach);
+  fabric.Connect();
+  put(3);
+  CHECK(outlet.TryStep() == 1);
+  CHECK(outlet.Get() == 2);
+  for (int i = 0; i < 4; ++i) fabric.Poll();
+  Splice(inlet, outlet, Intra{.depth = 8});
+  put(1);
+  for (int i = 3; i <= 7; ++i) {
+    CHECK(outlet.TryStep() == 1);
+    CHECK(outlet.Get() == i);
+  }
+  Splice(inlet, outlet, reach);  // the same channel again
+  put(1);
+  fabric.Poll();
+  CHECK(outlet.Step(After(5s)));
+  CHECK(outlet.Get() == 8);
+  fabric.Close();
+  Tally tally;
+  tally += inlet.Tally();
+  tally += outlet.Tally();
+  CHECK(tally.Balanced());
+  CHECK(tally.get.unread == 0);
+}

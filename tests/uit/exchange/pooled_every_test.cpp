@@ -1,0 +1,187 @@
+#include <uit/exchange/pooled_every.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "tests/support/catch.hpp"
+
+using namespace uit;
+
+namespace {
+
+/// Both halves, with nothing but two boxes between them.
+struct Pool {
+  Pool(std::size_t num_channels, std::size_t depth)
+      : layout{num_channels, sizeof(int)},
+        box{FrameBox::Every(depth + 2)},
+        sender{layout, depth, OutPort{box}, reports},
+        receiver{layout, depth, box, OutPort{reports}, nullptr} {}
+
+  bool Put(std::size_t channel, int value) {
+    if (!sender.HasRoom(channel)) {
+      sender.Refuse(channel);
+      return false;
+    }
+    std::memcpy(sender.Slot(channel), &value, sizeof value);
+    sender.Commit(channel);
+    return true;
+  }
+  /// The next message of a channel, or 0.
+  int Next(std::size_t channel) {
+    receiver.Pull();
+    if (receiver.TryStep(channel, 1) == 0) return 0;
+    int value = 0;
+    std::memcpy(&value, receiver.Slot(channel), sizeof value);
+    receiver.ReportIfDue();
+    return value;
+  }
+
+  EveryFrame layout;
+  std::shared_ptr<FrameBox> box;
+  std::shared_ptr<FrameBox> reports = FrameBox::Latest();
+  PooledEverySender sender;
+  PooledEveryReceiver receiver;
+};
+
+}  // namespace
+
+TEST_CASE("A pool departs when each channel has put, and refuses a second message until then") {
+  Pool pool{3, 4};
+  CHECK(pool.Put(0, 1));
+  CHECK_FALSE(pool.Put(0, 9));
+  CHECK(pool.Put(2, 3));
+  CHECK(pool.Next(0) == 0);
+  CHECK(pool.Put(1, 2));
+  for (std::size_t channel = 0; channel < 3; ++channel) CHECK(pool.Next(channel) == static_cast<int>(channel) + 1);
+  CHECK(pool.Put(0, 4));
+}
+
+TEST_CASE("A flush sends what some have put") {
+  Pool pool{3, 4};
+  CHECK(pool.sender.TryFlush());
+  CHECK_FALSE(pool.receiver.Pull());
+  CHECK(pool.Put(1, 5));
+  CHECK(pool.sender.TryFlush());
+  CHECK(pool.Put(1, 6));
+  CHECK(pool.sender.TryFlush());
+  CHECK(pool.Next(0) == 0);
+  CHECK(pool.Next(1) == 5);
+  CHECK(pool.Next(1) == 6);
+  CHECK(pool.Next(1) == 0);
+}
+
+TEST_CASE("An outlet that nobody reads refuses its own inlet, and its siblings need no flush to go on") {
+  Pool pool{3, 2};
+  int num_refused = 0;
+  for (int i = 1; i <= 100; ++i) {
+    for (std::size_t channel = 0; channel < 3; ++channel) {
+      const bool is_accepted = pool.Put(channel, i);
+      if (channel == 1)
+        num_refused += !is_accepted;
+      else
+        REQUIRE(is_accepted);
+    }
+    REQUIRE(pool.Next(0) == i);
+    REQUIRE(pool.Next(2) == i);
+  }
+  CHECK(num_refused == 98);
+  CHECK(pool.receiver.NumUnread(1) == 2);
+  CHECK(pool.Next(1) == 1);
+  CHECK(pool.Next(1) == 2);
+  CHECK(pool.Next(1) == 0);
+  pool.receiver.Report();
+  CHECK(pool.Put(1, 7));
+}
+
+TEST_CASE("A channel has at most its depth of messages accepted and not stepped to") {
+  for (const std::size_t depth : {1, 2, 3, 7}) {
+    Pool pool{1, depth};
+    int num_put = 0;
+    while (pool.Put(0, num_put + 1)) ++num_put;
+    CHECK(num_put == static_cast<int>(depth));
+    for (int i = 1; i <= 50; ++i) {
+      REQUIRE(pool.Next(0) == i);
+      REQUIRE(pool.Put(0, ++num_put));
+      REQUIRE_FALSE(pool.Put(0, 0));
+    }
+  }
+}
+
+TEST_CASE("A report goes only when half a window is used, or an inlet waits, or after a while") {
+  Pool pool{1, 8};
+  const auto is_reported = [&] { return pool.reports->TryStep(); };
+  for (int i = 1; i <= 3; ++i) CHECK(pool.Put(0, i));
+  for (int i = 1; i <= 3; ++i) CHECK(pool.Next(0) == i);
+  CHECK_FALSE(is_reported());
+  SECTION("after half a window") {
+    CHECK(pool.Put(0, 4));
+    CHECK(pool.Next(0) == 4);
+    CHECK(is_reported());
+  }
+  SECTION("when a window has arrived, of which some has been stepped past before") {
+    for (int i = 4; i <= 8; ++i) CHECK(pool.Put(0, i));
+    CHECK_FALSE(pool.Put(0, 9));
+    CHECK_FALSE(is_reported());
+    pool.receiver.Pull();
+    pool.receiver.ReportIfDue();
+    CHECK(pool.Put(0, 9));
+  }
+  SECTION("after a while of nothing to do") {
+    int num_tries = 0;
+    while (num_tries < 1000 && !is_reported()) {
+      ++num_tries;
+      pool.receiver.ReportIfIdle();
+    }
+    CHECK(num_tries > 10);
+    CHECK(num_tries < 200);
+  }
+}
+
+TEST_CASE("At most depth frames await their pull") {
+  Pool pool{4, 2};
+  int num_departed = 0;
+  for (std::size_t channel = 0; channel < 4; ++channel) {
+    REQUIRE(pool.Put(channel, 1));
+    num_departed += pool.sender.TryFlush();
+  }
+  CHECK(num_departed == 2);
+  CHECK_FALSE(pool.sender.TryFlush());
+  CHECK(pool.receiver.Pull());
+  pool.receiver.ReportIfDue();
+  CHECK(pool.sender.TryFlush());
+}
+
+TEST_CASE("When the fabric closes a pool departs though its window is full, and the receiver takes it in") {
+  Pool pool{4, 2};
+  for (std::size_t channel = 0; channel < 4; ++channel) {
+    REQUIRE(pool.Put(channel, static_cast<int>(channel) + 1));
+    pool.sender.TryFlush();
+  }
+  CHECK_FALSE(pool.sender.TryFlush());
+  CHECK(pool.sender.TryFinish());
+  CHECK(pool.receiver.TryFinish());
+  for (std::size_t channel = 0; channel < 4; ++channel) CHECK(pool.receiver.NumUnread(channel) == 1);
+}
+
+TEST_CASE("While held, pools depart on a flush and steps are known on a refresh") {
+  Pool pool{2, 2};
+  pool.sender.Hold(true);
+  pool.sender.SetUpdate(1);
+  pool.receiver.SetUpdate(1);
+  CHECK(pool.Put(0, 1));
+  CHECK(pool.Put(1, 1));
+  CHECK_FALSE(pool.receiver.Pull());
+  CHECK(pool.sender.TryEndUpdate());
+  CHECK(pool.receiver.Pull());
+  CHECK(pool.receiver.HasLast(1));
+  CHECK(pool.Put(0, 2));
+  CHECK(pool.sender.TryFlush());
+  CHECK(pool.Next(0) == 1);
+  pool.receiver.Report(true);
+  CHECK_FALSE(pool.Put(0, 3));
+  CHECK(pool.sender.RefreshReport(1));
+  CHECK_FALSE(pool.sender.RefreshReport(2));
+  CHECK(pool.Put(0, 3));
+}

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <uit/inlet.hpp>
+#include <uit/outlet.hpp>
+#include <uit/transport/process.hpp>
+
+#include "tests/support/loopback_world.hpp"
+
+namespace uit::testing {
+
+/// Where an exchange runs: from a process to itself.
+struct ToSelf {
+  static constexpr std::size_t num_processes = 1;
+};
+/// Between two processes, each of which may have its thread.
+struct ToOther {
+  static constexpr std::size_t num_processes = 2;
+};
+
+/// A conduit over an exchange over a loopback link, as its users would open it.
+///
+/// Of a pool, the conduit is one channel among three, whose others keep silent; each put is flushed.
+template <Policy policy, typename Where>
+struct ExchangeSubject {
+  static constexpr Retain retain = policy.retain;
+  static constexpr Backlog backlog = policy.backlog;
+  static constexpr bool carries_values = false;
+  static constexpr bool has_threads = true;
+
+  template <typename T>
+  struct Pair {
+    using W = Wiring<Process>;
+
+    explicit Pair(std::size_t depth, T initial = T{}, FabricOptions options = {.num_slots = 3})
+        : network(Where::num_processes) {
+      for (std::size_t rank = 0; rank < Where::num_processes; ++rank)
+        fabrics.push_back(std::make_unique<Fabric>(network.World(rank), options));
+      const std::size_t num_channels = policy.consolidate == Consolidate::pooled ? 3 : 1;
+      for (std::size_t channel = 0; channel < num_channels; ++channel) {
+        Process reach{.fabric = &Here(),
+                      .peer = fabrics.size() - 1,
+                      .channel = channel,
+                      .num_channels = num_channels,
+                      .depth = depth};
+        inlets.emplace_back(reach);
+        reach.fabric = &There();
+        reach.peer = 0;
+        outlets.emplace_back(reach, initial);
+      }
+      Together([](Fabric& fabric) { fabric.Connect(); });
+    }
+    ~Pair() {
+      Together([](Fabric& fabric) { fabric.Close(); });
+    }
+
+    bool TryPut(const T& message) {
+      const bool is_accepted = inlets.back().TryPut(message);
+      inlets.back().TryFlush();
+      return is_accepted;
+    }
+    /// Polls for the other side too: it may have put its last message when there was no credit.
+    std::size_t TryStep(std::size_t limit) {
+      const std::size_t count = outlets.back().TryStep(limit);
+      if (count == 0) Here().Poll();
+      return count;
+    }
+    const T& Get() const { return outlets.back().Get(); }
+    void Settle() {
+      for (int i = 0; i < 12; ++i) {
+        inlets.back().TryFlush();
+        outlets.back().Bound().Visit([](auto* duct) {
+          duct->Exchange()->Pull();
+          duct->Exchange()->TryFlush();
+        });
+        Here().Poll();
+        There().Poll();
+      }
+    }
+    uit::Tally Tally() {
+      uit::Tally tally;
+      tally += inlets.back().Tally();
+      tally += outlets.back().Tally();
+      return tally;
+    }
+
+    Fabric& Here() { return *fabrics.front(); }
+    Fabric& There() { return *fabrics.back(); }
+    template <typename F>
+    void Together(F&& f) {
+      network.Together([&](std::size_t rank) { f(*fabrics[rank]); });
+    }
+
+    LoopbackNetwork network;
+    std::vector<std::unique_ptr<Fabric>> fabrics;
+    std::vector<Inlet<T, policy, W>> inlets;
+    std::vector<Outlet<T, policy, W>> outlets;
+  };
+};
+
+inline constexpr Policy every{};
+inline constexpr Policy latest{.retain = Retain::latest};
+inline constexpr Policy every_pooled{.consolidate = Consolidate::pooled};
+inline constexpr Policy latest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
+
+}  // namespace uit::testing

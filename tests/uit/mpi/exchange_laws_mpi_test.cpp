@@ -1,0 +1,59 @@
+// The laws of ducts over MPI: from each process to itself, while the others do the same.
+
+#include <tuple>
+#include <utility>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/duct_laws.hpp"
+#include "tests/uit/mpi/support/ring.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+
+namespace {
+
+template <Policy policy>
+struct MpiSubject {
+  static constexpr Retain retain = policy.retain;
+  static constexpr Backlog backlog = policy.backlog;
+  static constexpr bool carries_values = false;
+  static constexpr bool has_threads = true;
+
+  template <typename T>
+  struct Pair {
+    explicit Pair(std::size_t depth, T initial = T{})
+        : world(TheWorld()), fabric(world, {.num_slots = 5}), inlet(Reach(depth)), outlet(Reach(depth), initial) {
+      fabric.Connect();
+    }
+    ~Pair() { fabric.Close(); }
+
+    bool TryPut(const T& message) { return inlet.TryPut(message); }
+    std::size_t TryStep(std::size_t limit) { return outlet.TryStep(limit); }
+    const T& Get() const { return outlet.Get(); }
+    void Settle() {
+      for (int i = 0; i < 30; ++i) {
+        inlet.TryFlush();
+        outlet.Bound().Visit([](auto* duct) {
+          duct->Exchange()->Pull();
+          duct->Exchange()->TryFlush();
+        });
+        fabric.Poll();
+      }
+    }
+    uit::Tally Tally() { return (uit::Tally{} += inlet.Tally()) += outlet.Tally(); }
+
+   private:
+    Process Reach(std::size_t depth) { return {.fabric = &fabric, .peer = world.Rank(), .depth = depth}; }
+
+    World world;
+    Fabric fabric;
+    Inlet<T, policy, Wiring<Process>> inlet;
+    Outlet<T, policy, Wiring<Process>> outlet;
+  };
+};
+
+using Subjects = std::tuple<MpiSubject<Policy{}>, MpiSubject<Policy{.retain = Retain::latest}>>;
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("Conduits over MPI keep the laws of ducts", "", Subjects) { CheckLaws<TestType>(); }

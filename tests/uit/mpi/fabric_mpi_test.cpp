@@ -1,0 +1,194 @@
+// Fabrics over MPI: what goes wrong ends in words on every rank, and never hangs.
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/pmpi_check.hpp"
+#include "tests/support/thrown.hpp"
+#include "tests/uit/mpi/support/ring.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Policy every{};
+constexpr Policy latest{.retain = Retain::latest};
+using W = Wiring<Process>;
+
+/// All ranks bring the same bytes.
+bool IsEverywhereTheSame(const World& world, const std::string& text) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  const Bytes mine(bytes, bytes + text.size());
+  for (const Bytes& other : world.AllToAll(std::vector<Bytes>(world.Size(), mine))) {
+    if (other != mine) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("Types that differ between ranks are refused on all with the same words") {
+  const World world = TheWorld();
+  const RingPlace place{world};
+  Fabric fabric{world};
+  Inlet<int, every, W> inlet{Process{.fabric = &fabric, .peer = place.next}};
+  Outlet<double, every, W> outlet{Process{.fabric = &fabric, .peer = place.previous}};
+  const std::string words = WordsThrownBy([&] { fabric.Connect(); });
+  CHECK(words.find("the message's size is 4 at the inlet and 8 at the outlet") != std::string::npos);
+  CHECK(IsEverywhereTheSame(world, words));
+}
+
+TEST_CASE("A link beyond MPI's counts is refused on all ranks, and the fabric closes") {
+  const World world = TheWorld();
+  Fabric fabric{world, {.payload_bytes = std::size_t{1} << 31}};
+  Inlet<int, every, W> inlet{Process{.fabric = &fabric, .peer = world.Rank()}};
+  Outlet<int, every, W> outlet{Process{.fabric = &fabric, .peer = world.Rank()}};
+  const std::string words = WordsThrownBy([&] { fabric.Connect(); });
+  CHECK(words.find("over the limit of 1 GiB") != std::string::npos);
+  CHECK(IsEverywhereTheSame(world, words));
+  CHECK(fabric.Close());
+}
+
+TEST_CASE("A link that MPI refuses to one rank is an error on all, and nothing is left pending") {
+  const World world = TheWorld();
+  const RingPlace place{world};
+  {
+    Fabric fabric{world};
+    RingEnds<Load<64>, every> ends{fabric, place, {}};
+    if (world.IsRoot()) pmpi::Fail(pmpi::Call::irecv, 1);
+    const std::string words = WordsThrownBy([&] { fabric.Connect(); });
+    CHECK(words.find("rank 0 cannot open its links: MPI_Irecv failed") != std::string::npos);
+    CHECK(IsEverywhereTheSame(world, words));
+    CHECK(fabric.NumLeaked() == 0);
+  }
+  CHECK(pmpi::NumPending() == 0);
+}
+
+TEST_CASE("An error of MPI comes out of the call that met it, and the fabric still comes to an end") {
+  const World world = TheWorld();
+  {
+    Fabric fabric{world};
+    const Process to_self{.fabric = &fabric, .peer = world.Rank()};
+    Inlet<int, every, W> inlet{to_self};
+    Outlet<int, every, W> outlet{to_self};
+    fabric.Connect();
+    SECTION("while sending") {
+      pmpi::Fail(pmpi::Call::isend, 1);
+      CheckThrows([&] { inlet.TryPut(1); }, "MPI_Isend failed");
+    }
+    SECTION("while receiving") {
+      pmpi::Fail(pmpi::Call::test, 1);
+      CheckThrows([&] { outlet.TryStep(); }, "MPI_Test failed");
+    }
+    SECTION("while posting a receive") {
+      CHECK(inlet.TryPut(1));
+      pmpi::Fail(pmpi::Call::irecv, 1);
+      CheckThrows([&] { outlet.Step(After(5s)); }, "MPI_Irecv failed");
+    }
+    CHECK(fabric.Poll() + 1 > 0);  // the lock is free
+    fabric.Close(After(200ms));
+  }
+  pmpi::CleanUp();
+}
+
+TEST_CASE("A peer that never says goodbye is given up at the deadline, without a collective") {
+  const World world = TheWorld();
+  if (world.Size() == 1) return;
+  {
+    Fabric fabric{world};
+    // All exchange with rank 0, which closes alone.
+    std::vector<Inlet<int, every, W>> inlets;
+    std::vector<Outlet<int, every, W>> outlets;
+    for (std::size_t rank = 1; rank < world.Size(); ++rank) {
+      if (world.IsRoot())
+        inlets.emplace_back(Process{.fabric = &fabric, .peer = rank});
+      else if (world.Rank() == rank)
+        outlets.emplace_back(Process{.fabric = &fabric, .peer = 0});
+    }
+    fabric.Connect();
+    for (auto& inlet : inlets) CHECK(inlet.TryPut(1));
+    const auto close = [&] {
+      const TimePoint before = Now();
+      CHECK_FALSE(fabric.Close(After(100ms)));
+      CHECK(Now() - before < 5s);
+      CHECK(fabric.NumLeaked() > 0);
+      CHECK(world.Process()->IsBroken());
+    };
+    if (world.IsRoot()) close();
+    world.Agree({});
+    if (!world.IsRoot()) close();
+  }
+  world.Agree({});
+  pmpi::CleanUp();
+  world.Agree({});
+}
+
+TEST_CASE("A thread level that is too low is refused in words") {
+  const auto pretence = pmpi::Pretence::ThreadLevel(MPI_THREAD_FUNNELED);
+  CheckThrows([] { TheWorld(); }, "MPI_THREAD_SERIALIZED is needed");
+}
+
+TEST_CASE("Set-up gathers, scatters and agrees") {
+  const World world = TheWorld();
+  const auto bytes_of = [](std::size_t number, std::size_t count) {
+    return Bytes(count, static_cast<std::byte>(number));
+  };
+  const std::vector<Bytes> all = world.Gather(bytes_of(world.Rank(), world.Rank() + 1));
+  REQUIRE(all.size() == (world.IsRoot() ? world.Size() : 0));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) CHECK(all[rank] == bytes_of(rank, rank + 1));
+  std::vector<Bytes> parts;
+  for (std::size_t rank = 0; rank < world.Size(); ++rank) parts.push_back(bytes_of(7 + rank, 100'000 * rank));
+  CHECK(world.Scatter(world.IsRoot() ? parts : std::vector<Bytes>{}) == parts[world.Rank()]);
+  CHECK(world.Broadcast(bytes_of(world.IsRoot() ? 3 : 4, 10)) == bytes_of(3, 10));
+  CHECK(WordsThrownBy([&] { world.Agree({}); }).empty());
+  const std::size_t last = world.Size() - 1;
+  CHECK(WordsThrownBy([&] { world.Agree(world.Rank() == last ? "the last complains" : ""); }) == "the last complains");
+}
+
+TEST_CASE("An outlet that is never stepped stalls no other") {
+  using Message = Load<1024>;
+  const World world = TheWorld();
+  const RingPlace place{world};
+  Fabric fabric{world};
+  RingEnds<Message, every> unread{fabric, place, {.key = {.layer = 0}}};
+  RingEnds<Message, every> read{fabric, place, {.key = {.layer = 1}}};
+  RingEnds<Message, latest> newest{fabric, place, {.key = {.layer = 2}}};
+  fabric.Connect();
+  constexpr std::uint64_t last = 2000;
+  const auto work = [&] {
+    unread.TryPut(1'000'000);
+    read.TryPut(last);
+    newest.TryPut(last);
+    read.TryStep();
+    newest.TryStep();
+    return read.num_got == last && newest.num_got == last && read.num_put == last && newest.num_put == last;
+  };
+  CHECK(WaitUntil(work, After(20s)));
+  CHECK(unread.num_put == 16);
+  CHECK(unread.inlet.Tally().dropped > 0);
+  CHECK(fabric.Close());
+  CHECK(unread.outlet.Bound().Visit([](auto* duct) { return duct->NumUnread(); }) == 16);
+  CHECK(read.is_right);
+  CHECK(newest.is_right);
+}
+
+TEST_CASE("Two sessions in one program are one MPI") {
+  int argc = 0;
+  char** argv = nullptr;
+  {
+    const mpi::Session session{argc, argv};
+    CHECK(session.Size() == TheWorld().Size());
+    CHECK(session.Rank() == TheWorld().Rank());
+  }
+  int is_finalised = 1;
+  MPI_Finalized(&is_finalised);
+  CHECK(is_finalised == 0);
+}

@@ -1,0 +1,93 @@
+// Processes in a ring, each flooding the next: nothing is lost, repeated, reordered or torn, and the accounts are
+// exact.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/pmpi_check.hpp"
+#include "tests/uit/mpi/support/ring.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Policy every{};
+constexpr Policy latest{.retain = Retain::latest};
+constexpr Policy every_pooled{.consolidate = Consolidate::pooled};
+constexpr Policy latest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
+
+// Of all processes, unless the machine is too busy for so many.
+constexpr std::uint64_t num_messages = 1'000'000;
+constexpr auto time_for_puts = 2500ms;
+
+struct Flood {
+  std::size_t num_channels = 1;
+  std::size_t num_silent = 0;  // of the channels
+  std::size_t depth = 64;
+  std::uint64_t flush_every = 0;  // messages of a channel
+};
+
+template <Policy policy>
+void RunRing(const Flood& flood) {
+  using Ends = RingEnds<Load<64>, policy>;
+  const World world = TheWorld();
+  const RingPlace place{world};
+  const std::uint64_t last = num_messages / world.Size() / (flood.num_channels - flood.num_silent);
+  Fabric fabric{world, {.num_slots = 64}};
+  std::vector<std::unique_ptr<Ends>> channels;
+  for (std::size_t channel = 0; channel < flood.num_channels; ++channel) {
+    channels.push_back(std::make_unique<Ends>(
+        fabric, place, Process{.channel = channel, .num_channels = flood.num_channels, .depth = flood.depth}));
+  }
+  fabric.Connect();
+
+  const std::size_t num_speaking = flood.num_channels - flood.num_silent;
+  const Deadline end_of_puts = After(time_for_puts);
+  bool has_moved = false;
+  const auto work = [&] {
+    has_moved = false;
+    bool is_over = true;
+    for (std::size_t channel = 0; channel < num_speaking; ++channel) {
+      Ends& ends = *channels[channel];
+      has_moved |= ends.TryPut(last);
+      for (int i = 0; i < 16 && ends.TryStep(); ++i) has_moved = true;
+      is_over = is_over && ends.num_put == last && ends.num_got == last;
+    }
+    Ends& first = *channels.front();
+    if (flood.flush_every != 0 && (first.num_put % flood.flush_every == 0 || first.num_put == last))
+      first.inlet.TryFlush();
+    return is_over;
+  };
+  WaitUntil(work, end_of_puts, [&] { return has_moved; });
+  CHECK(fabric.Close());
+  for (auto& ends : channels) {
+    while (ends->TryStep()) {
+    }
+    CHECK(ends->is_right);
+    CHECK(ends->inlet.Tally().Accepted() == ends->num_put);
+    const Tally tally = JoinTallies(world, place, ends->inlet.Tally(), ends->outlet.Tally());
+    CHECK(tally.Balanced());
+    CHECK(ends->num_got == tally.put.Accepted());  // the newest comes in any case
+    if (policy.retain == Retain::latest) CHECK(tally.put.dropped == 0);
+    if (policy.retain == Retain::every) CHECK(tally.get.stepped == tally.put.Accepted());
+  }
+  CHECK(pmpi::NumPending() == 0);
+}
+
+}  // namespace
+
+TEST_CASE("Every message passes round the ring") { RunRing<every>({}); }
+TEST_CASE("Every message passes round the ring, one at a time") { RunRing<every>({.depth = 1}); }
+TEST_CASE("The newest message passes round the ring") { RunRing<latest>({}); }
+TEST_CASE("Pools of every message pass round the ring") { RunRing<every_pooled>({.num_channels = 4}); }
+TEST_CASE("Pools of the newest messages pass round the ring") { RunRing<latest_pooled>({.num_channels = 4}); }
+TEST_CASE("Pools with a silent member pass when flushed") {
+  RunRing<every_pooled>({.num_channels = 4, .num_silent = 1, .flush_every = 1});
+  RunRing<latest_pooled>({.num_channels = 4, .num_silent = 1, .flush_every = 8});
+}

@@ -1,0 +1,64 @@
+// Starts and stops with messages of three sizes in flight: nothing hangs, is corrupted, or is left pending.
+
+#include <chrono>
+#include <cstdint>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/pmpi_check.hpp"
+#include "tests/uit/mpi/support/ring.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+
+namespace {
+
+constexpr int num_cycles = 200;
+constexpr Policy every{};
+constexpr Policy latest{.retain = Retain::latest};
+
+template <typename Ends>
+void Check(const World& world, const RingPlace& place, Ends& ends) {
+  while (ends.TryStep()) {
+  }
+  REQUIRE(ends.is_right);
+  const Tally tally = JoinTallies(world, place, ends.inlet.Tally(), ends.outlet.Tally());
+  REQUIRE(tally.Balanced());
+  REQUIRE(ends.num_got == tally.put.Accepted());
+}
+
+}  // namespace
+
+TEST_CASE("A fabric starts and stops under load, again and again") {
+  const World world = TheWorld();
+  const RingPlace place{world};
+  for (int cycle = 0; cycle < num_cycles; ++cycle) {
+    Fabric fabric{world, {.num_slots = 8}};
+    const auto layer = [](std::uint32_t number) { return Process{.key = {.layer = number}, .depth = 8}; };
+    RingEnds<Load<64>, every> small{fabric, place, layer(0)};
+    RingEnds<Load<8192>, every> medium{fabric, place, layer(1)};
+    RingEnds<Load<100'000>, every> large{fabric, place, layer(2)};
+    RingEnds<Load<100'000>, latest> newest{fabric, place, layer(3)};
+    fabric.Connect();
+    // Some stop with all of it in flight, some in the middle, ranks at different times.
+    for (int i = 0; i < (cycle * 7 + static_cast<int>(place.rank) * 3) % 12; ++i) {
+      small.TryPut(1000);
+      medium.TryPut(1000);
+      large.TryPut(1000);
+      newest.TryPut(1000);
+      if (cycle % 3 == 0) {
+        small.TryStep();
+        medium.TryStep();
+        large.TryStep();
+        newest.TryStep();
+      }
+    }
+    REQUIRE(fabric.Close());
+    REQUIRE(pmpi::NumPending() == 0);
+    Check(world, place, small);
+    Check(world, place, medium);
+    Check(world, place, large);
+    Check(world, place, newest);
+  }
+  CHECK(pmpi::NumModifiedSends() == 0);
+  CHECK(pmpi::NumCancelledSends() == 0);
+}

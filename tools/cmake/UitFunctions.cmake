@@ -1,0 +1,167 @@
+# One function per kind of thing. Each takes its target's name first.
+#
+#   uit_add_test(name SOURCES a.cpp … [LIBS Conduit::uit] [THREADS n] [TIMEOUT s] [LABELS stress …])
+#   uit_add_mpi_test(name SOURCES a.cpp … RANKS 1 2 4 [LIBS …] [THREADS n] [TIMEOUT s] [LABELS …])
+#   uit_add_refusal_test(name SOURCE a.cpp EXPECT "text that the compiler must print" [LIBS …])
+#   uit_add_benchmark(name SOURCES a.cpp … [LIBS …] [RANKS n])
+#   uit_add_demo(name SOURCES a.cpp … [LIBS …])
+#
+# THREADS is per process. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads` when a
+# process has more than one; `refusal`. Every label L has a build target `tests_L`.
+
+add_library(uit_warnings INTERFACE)
+target_compile_options(uit_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow $<$<BOOL:${UIT_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(uit_warnings INTERFACE -Wno-restrict)   # wrong about "text" + string (GCC bug 105651)
+endif()
+
+# Runs anywhere: as root, in a container, with more ranks than cores; Open MPI 4 and 5, MPICH.
+set(UIT_LAUNCH_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1     # Open MPI 4 and 5
+  OMPI_MCA_rmaps_base_oversubscribe=1                           # 4
+  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe          # 5
+  OMPI_MCA_hwloc_base_binding_policy=none                       # 4: do not pin a rank's threads to one core
+  PRTE_MCA_hwloc_default_binding_policy=none                    # 5
+  OMPI_MCA_mpi_yield_when_idle=1                                # give the core away while waiting
+  OMPI_MCA_btl_vader_single_copy_mechanism=none                 # 4: containers without CAP_SYS_PTRACE
+  OMPI_MCA_btl_sm_single_copy_mechanism=none                    # 5: likewise
+  OMPI_MCA_plm_rsh_agent=)                                      # 4: no ssh needed on one machine
+set(UIT_TEST_ENVIRONMENT ${UIT_LAUNCH_ENVIRONMENT}
+  ASAN_OPTIONS=detect_leaks=1
+  "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0:fast_unwind_on_malloc=0"
+  UBSAN_OPTIONS=print_stacktrace=1
+  TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+  list(APPEND UIT_TEST_ENVIRONMENT UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none)   # MPICH's hooks crash
+endif()
+
+# Reads the arguments common to all into T_…, and the name into `name`.
+macro(uit_parse_arguments one_value many_values)
+  cmake_parse_arguments(T "" "NAME;TIMEOUT;THREADS;${one_value}" "SOURCES;LIBS;LABELS;${many_values}" ${ARGN})
+  if(NOT T_NAME)
+    list(POP_FRONT T_UNPARSED_ARGUMENTS T_NAME)
+  endif()
+  if(NOT T_NAME OR T_UNPARSED_ARGUMENTS OR T_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "${CMAKE_CURRENT_FUNCTION}(${ARGN}): not understood: ${T_UNPARSED_ARGUMENTS} ${T_KEYWORDS_MISSING_VALUES}")
+  endif()
+  set(name "${T_NAME}")
+  if(NOT T_LIBS)
+    set(T_LIBS Conduit::uit)
+  endif()
+  if(NOT T_THREADS)
+    set(T_THREADS 1)
+  endif()
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 30)
+  endif()
+endmacro()
+
+function(uit_add_own_executable name)
+  cmake_parse_arguments(T "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${T_SOURCES})
+  target_link_libraries(${name} PRIVATE ${T_LIBS} uit_warnings)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+endfunction()
+
+# Misuse throws under test; builds with assertions look for all of it.
+function(uit_grade_assertions name)
+  target_compile_definitions(${name} PRIVATE UIT_ASSERT_THROWS=1 $<$<CONFIG:Debug>:UIT_ASSERT_LEVEL=2>)
+endfunction()
+
+function(uit_build_with_labels name)
+  foreach(label ${ARGN})
+    if(NOT label MATCHES "=")
+      if(NOT TARGET tests_${label})
+        add_custom_target(tests_${label})
+      endif()
+      add_dependencies(tests_${label} ${name})
+    endif()
+  endforeach()
+endfunction()
+
+function(uit_add_test)
+  uit_parse_arguments("" "" ${ARGN})
+  uit_add_own_executable(${name} SOURCES ${T_SOURCES} LIBS ${T_LIBS} uit_catch_main uit_catch_runner)
+  uit_grade_assertions(${name})
+  set(labels unit ${T_LABELS})
+  if(T_THREADS GREATER 1)
+    list(APPEND labels threads)
+  endif()
+  add_test(NAME ${name} COMMAND ${name} --order decl --rng-seed 1)
+  set_tests_properties(${name} PROPERTIES
+    ENVIRONMENT "${UIT_TEST_ENVIRONMENT}" TIMEOUT ${T_TIMEOUT} PROCESSORS ${T_THREADS} LABELS "${labels}")
+  uit_build_with_labels(${name} ${labels})
+endfunction()
+
+function(uit_add_mpi_test)
+  uit_parse_arguments("" "RANKS" ${ARGN})
+  if(NOT T_RANKS)
+    message(FATAL_ERROR "uit_add_mpi_test(${name}): RANKS are missing")
+  endif()
+  if(NOT UIT_WITH_MPI)
+    return()
+  endif()
+  uit_add_own_executable(${name} SOURCES ${T_SOURCES} LIBS ${T_LIBS} uit_catch_mpi_main uit_catch_runner)
+  uit_grade_assertions(${name})
+  set(labels mpi ${T_LABELS})
+  if(T_THREADS GREATER 1)
+    list(APPEND labels threads)
+  endif()
+  math(EXPR kill_after "${T_TIMEOUT} + 10")          # the ranks end themselves first
+  foreach(ranks ${T_RANKS})
+    math(EXPR processors "${ranks} * ${T_THREADS}")
+    add_test(NAME "${name} x${ranks}"
+      COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
+              $<TARGET_FILE:${name}> ${MPIEXEC_POSTFLAGS} --order decl --rng-seed 1)
+    set_tests_properties("${name} x${ranks}" PROPERTIES
+      ENVIRONMENT "${UIT_TEST_ENVIRONMENT};UIT_TEST_RANKS=${ranks};UIT_TEST_TIMEOUT=${T_TIMEOUT}"
+      FAIL_REGULAR_EXPRESSION "UCX +WARN"
+      TIMEOUT ${kill_after} PROCESSORS ${processors} LABELS "${labels};ranks=${ranks}")
+  endforeach()
+  uit_build_with_labels(${name} ${labels})
+endfunction()
+
+function(uit_add_refusal_test)
+  uit_parse_arguments("SOURCE;EXPECT" "" ${ARGN})
+  if(NOT T_SOURCE OR NOT T_EXPECT)
+    message(FATAL_ERROR "uit_add_refusal_test(${name}): SOURCE and EXPECT are needed")
+  endif()
+  cmake_path(ABSOLUTE_PATH T_SOURCE)
+  list(GET T_LIBS 0 library)
+  set(includes "$<TARGET_PROPERTY:${library},INTERFACE_INCLUDE_DIRECTORIES>")
+  set(definitions "$<TARGET_PROPERTY:${library},INTERFACE_COMPILE_DEFINITIONS>")
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} "-DEXPECT=${T_EXPECT}"
+    -P "${PROJECT_SOURCE_DIR}/tools/cmake/ExpectRefusal.cmake" --
+    "${CMAKE_CXX_COMPILER}" -std=c++20 -fsyntax-only "-I${PROJECT_SOURCE_DIR}"
+    "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>"
+    "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>" "${T_SOURCE}" COMMAND_EXPAND_LISTS)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "refusal;${T_LABELS}")
+endfunction()
+
+function(uit_add_benchmark)
+  uit_parse_arguments("RANKS" "" ${ARGN})
+  if(T_RANKS AND NOT UIT_WITH_MPI)
+    return()
+  endif()
+  uit_add_own_executable(${name} SOURCES ${T_SOURCES} LIBS ${T_LIBS})
+  if(NOT T_RANKS)
+    set(T_RANKS 0)
+  endif()
+  # one line a benchmark: name, ranks (0: started without a launcher), program
+  set_property(GLOBAL APPEND_STRING PROPERTY UIT_BENCHMARK_LINES "${name}\t${T_RANKS}\t$<TARGET_FILE:${name}>\n")
+endfunction()
+
+function(uit_add_demo)
+  uit_parse_arguments("" "" ${ARGN})
+  uit_add_own_executable(${name} SOURCES ${T_SOURCES} LIBS ${T_LIBS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/demos")
+endfunction()
+
+# Adds every direct subfolder that has a CMakeLists.txt.
+function(uit_add_subdirectories)
+  file(GLOB folders RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt")
+  foreach(list_file ${folders})
+    cmake_path(GET list_file PARENT_PATH folder)
+    add_subdirectory("${folder}")
+  endforeach()
+endfunction()

@@ -1,0 +1,35 @@
+# `find_package(Conduit COMPONENTS uit netuit)` and pkg-config. Header-only: nothing depends on the
+# architecture. Each component has its own target file, so that `uit` alone never asks for METIS.
+include(CMakePackageConfigHelpers)
+set(uit_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/Conduit")
+
+install(DIRECTORY include/uit DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+install(TARGETS uit EXPORT ConduitUitTargets)
+install(EXPORT ConduitUitTargets NAMESPACE Conduit:: DESTINATION "${uit_package_dir}")
+set(uit_components uit)
+if(UIT_WITH_NETUIT)
+  install(DIRECTORY include/netuit DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+  install(TARGETS netuit EXPORT ConduitNetuitTargets)
+  install(EXPORT ConduitNetuitTargets NAMESPACE Conduit:: DESTINATION "${uit_package_dir}")
+  list(APPEND uit_components netuit)
+endif()
+
+configure_package_config_file(tools/cmake/ConduitConfig.cmake.in
+  "${CMAKE_CURRENT_BINARY_DIR}/ConduitConfig.cmake" INSTALL_DESTINATION "${uit_package_dir}")
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/ConduitConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES
+  "${CMAKE_CURRENT_BINARY_DIR}/ConduitConfig.cmake"
+  "${CMAKE_CURRENT_BINARY_DIR}/ConduitConfigVersion.cmake"
+  tools/cmake/FindMETIS.cmake tools/cmake/FindRandom123.cmake
+  DESTINATION "${uit_package_dir}")
+
+if(UIT_WITH_MPI)
+  set(uit_mpi_flag 1)
+else()
+  set(uit_mpi_flag 0)
+endif()
+foreach(component ${uit_components})
+  configure_file(tools/cmake/${component}.pc.in "${CMAKE_CURRENT_BINARY_DIR}/${component}.pc" @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${component}.pc" DESTINATION "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+endforeach()

@@ -1,0 +1,165 @@
+"""The options of tools/demo. Standard library only: `python3 -m conduit_tools.arguments` checks before set-up."""
+
+import argparse
+import dataclasses
+import math
+import pathlib
+import sys
+import tempfile
+
+from conduit_tools import InputError, OutputError, ToolError
+
+MODE_NAMES = ("every_update", "rolling", "fixed", "no_barrier", "no_communication")
+
+
+@dataclasses.dataclass(frozen=True)
+class Workers:
+    """A layout: processes, and threads in each."""
+
+    processes: int
+    threads: int
+
+    def __str__(self):
+        return f"{self.processes}x{self.threads}"
+
+    @property
+    def count(self):
+        return self.processes * self.threads
+
+
+@dataclasses.dataclass
+class DemoOptions:
+    graphs: list
+    directed: bool
+    workers: list
+    modes: list
+    seconds: float
+    output: pathlib.Path
+    seed: int
+    mpi: str
+    build: pathlib.Path
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise InputError(message)
+
+
+def read_help():
+    return (pathlib.Path(__file__).parent / "demo_help.txt").read_text(encoding="utf-8")
+
+
+def parse_workers(text):
+    """`1x1,2x2` as a list of Workers."""
+    layouts = []
+    for word in text.split(","):
+        parts = word.strip().lower().split("x")
+        if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
+            raise InputError(f"--workers {text}: want PROCESSESxTHREADS, as in 1x1,2x2")
+        layout = Workers(*(int(part) for part in parts))
+        if layout.count == 0:
+            raise InputError(f"--workers {text}: {word.strip()} has no worker")
+        if layout.count > 1024:
+            raise InputError(f"--workers {text}: {word.strip()} has more than 1024 workers")
+        if layout not in layouts:
+            layouts.append(layout)
+    return layouts
+
+
+def parse_modes(text):
+    """`0,rolling` as a sorted list of mode numbers."""
+    modes = set()
+    for word in text.split(","):
+        word = word.strip()
+        if word in MODE_NAMES:
+            modes.add(MODE_NAMES.index(word))
+        elif word in ("0", "1", "2", "3", "4"):
+            modes.add(int(word))
+        else:
+            known = ", ".join(f"{mode} {name}" for mode, name in enumerate(MODE_NAMES))
+            raise InputError(f"--modes {text}: unknown mode {word!r} ({known})")
+    return sorted(modes)
+
+
+def parse_demo(arguments):
+    """DemoOptions from a command line; None if it asks for help. Raises InputError or OutputError."""
+    parser = _Parser(prog="tools/demo", add_help=False, allow_abbrev=False)
+    parser.add_argument("--graph", action="append", default=[])
+    parser.add_argument("--directed", action="store_true")
+    parser.add_argument("--workers", default="1x1,1x2,2x1,2x2")
+    parser.add_argument("--modes", default="0,1,2,3,4")
+    parser.add_argument("--seconds", default="1")
+    parser.add_argument("--output", default="demo-results")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--mpi", default="default")
+    parser.add_argument("--build", default="build/release")  # set by tools/demo
+    parser.add_argument("-h", "--help", action="store_true")
+    given = parser.parse_args(arguments)
+    if given.help:
+        return None
+
+    graphs = [pathlib.Path(name) for name in given.graph]
+    for graph in graphs:
+        check_readable(graph)
+    if given.directed and not graphs:
+        raise InputError("--directed: wants a --graph")
+    try:
+        seconds = float(given.seconds)
+    except ValueError:
+        raise InputError(f"--seconds {given.seconds}: not a number") from None
+    if not math.isfinite(seconds) or not 0 < seconds <= 86400:
+        raise InputError(f"--seconds {given.seconds}: want more than 0, and at most a day")
+    if not (given.seed.isascii() and given.seed.isdigit()) or int(given.seed) >= 2**63:
+        raise InputError(f"--seed {given.seed}: want a whole number from 0 to 2^63 - 1")
+    if given.mpi not in ("default", "mpich"):
+        raise InputError(f"--mpi {given.mpi}: want default or mpich")
+    output = pathlib.Path(given.output)
+    check_folder(output)
+    return DemoOptions(
+        graphs=graphs,
+        directed=given.directed,
+        workers=parse_workers(given.workers),
+        modes=parse_modes(given.modes),
+        seconds=seconds,
+        output=output,
+        seed=int(given.seed),
+        mpi=given.mpi,
+        build=pathlib.Path(given.build),
+    )
+
+
+def check_readable(path):
+    """Raises InputError unless `path` is a file that can be read."""
+    try:
+        with open(path, "rb") as file:
+            if not file.read(1):
+                raise InputError(f"{path}: empty file")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def check_folder(path):
+    """Raises OutputError unless `path` is a folder that can be written to, or could be made. Makes nothing."""
+    present = path
+    while not present.exists() and present != present.parent:
+        present = present.parent
+    if not present.is_dir():
+        raise OutputError(f"{path}: {present} is no folder")
+    try:
+        tempfile.TemporaryFile(dir=present).close()
+    except OSError as error:
+        raise OutputError(f"{path}: {present} cannot be written to: {error.strerror}") from None
+
+
+def main():
+    try:
+        if parse_demo(sys.argv[1:]) is None:
+            sys.stdout.write(read_help())
+    except ToolError as error:
+        print(f"conduit: error: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

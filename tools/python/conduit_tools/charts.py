@@ -1,0 +1,156 @@
+"""The demo's chart and picture."""
+
+import math
+
+import matplotlib
+
+matplotlib.use("Agg")  # no display needed
+
+import matplotlib.pyplot as plt
+from matplotlib.collections import LineCollection
+from matplotlib.colors import ListedColormap
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+# Okabe and Ito's palette, which colour-blind readers can tell apart; in order of modes 0 to 4.
+MODE_COLORS = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#999999")
+# Pale and apart in lightness, so that borders and conflicts stand out.
+NODE_COLORS = ("#FBEBC0", "#A8D0E6", "#7F86B8", "#D9B3C9", "#8FC1A9", "#EDEDED", "#B08D57", "#55618F")
+
+_STYLE = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.8,
+    "figure.dpi": 150,
+}
+
+
+def _in_order(values):
+    return list(dict.fromkeys(values))
+
+
+def _save(figure, path):
+    figure.savefig(path, bbox_inches="tight", pad_inches=0.15)
+    plt.close(figure)
+
+
+def draw_chart(summaries, path, seconds, fixed_period_ms):
+    """Rates and conflicts by layout and mode, a column of panels for each graph."""
+    graphs = _in_order(s.graph for s in summaries)
+    layouts = _in_order(s.workers for s in summaries)
+    modes = sorted({s.mode for s in summaries})
+    by_key = {(s.graph, s.workers, s.mode): s for s in summaries}
+    names = {s.mode: s.mode_name.replace("_", " ") for s in summaries}
+    is_crowded = {s.workers for s in summaries if s.oversubscribed}
+
+    with plt.rc_context(_STYLE):
+        width = max(7.0, 1.6 + len(graphs) * (0.9 + 0.95 * len(layouts)))
+        figure, axes = plt.subplots(2, len(graphs), figsize=(width, 6.4), sharex="col", squeeze=False)
+        bar = 0.8 / len(modes)
+        for column, graph in enumerate(graphs):
+            rates, conflicts = axes[:, column]
+            for position, mode in enumerate(modes):
+                shown = [(x, by_key[graph, layout, mode]) for x, layout in enumerate(layouts) if (graph, layout, mode) in by_key]
+                xs = [x + (position - (len(modes) - 1) / 2) * bar for x, _ in shown]
+                rates.bar(xs, [s.rate / 1000 for _, s in shown], 0.9 * bar, color=MODE_COLORS[mode])
+                conflicts.bar(xs, [s.conflicts for _, s in shown], 0.9 * bar, color=MODE_COLORS[mode])
+            pairs = max(s.edges for s in summaries if s.graph == graph)
+            rates.set_title(f"{graph}  ({pairs:,} adjacent pairs)", fontsize=11)
+            rates.set_ylim(0, 1.05 * max(s.rate for s in summaries) / 1000 or 1)
+            conflicts.set_ylim(bottom=0)
+            conflicts.set_xticks(range(len(layouts)), [w + ("*" if w in is_crowded else "") for w in layouts])
+            conflicts.set_xlabel("workers (processes x threads)")
+            for panel in (rates, conflicts):
+                panel.tick_params(axis="x", length=0)
+        axes[0, 0].set_ylabel("updates per second and worker\n(thousands)")
+        axes[1, 0].set_ylabel("conflicts left at the end\n(adjacent pairs of one colour)")
+        figure.align_ylabels(axes[:, 0])
+        handles = [Patch(color=MODE_COLORS[mode], label=f"{mode} {names[mode]}") for mode in modes]
+        figure.suptitle("Graph colouring by asynchronicity mode", fontsize=13, y=1.0)
+        figure.legend(handles=handles, ncol=len(modes), loc="upper center", bbox_to_anchor=(0.5, 0.975), frameon=False,
+                      handlelength=1.1, columnspacing=1.6)
+        notes = [f"Runs of {seconds:g} s, one each."]
+        if 2 in modes:
+            notes.append(f"Mode 2's period is shortened to {fixed_period_ms} ms.")
+        if is_crowded:
+            notes.append("* more workers than CPUs: they take turns.")
+        figure.text(0.5, -0.005, " ".join(notes), ha="center", va="top", fontsize=9, color="#444444")
+        figure.tight_layout(rect=(0, 0, 1, 0.96))
+        _save(figure, path)
+
+
+def _borders(cells):
+    """Line segments between neighbouring cells of different workers, with x to the right and y down."""
+    worker = {place: owner for _, place, _, owner, _ in cells}
+    segments = []
+    for (row, column), owner in worker.items():
+        right, below = worker.get((row, column + 1)), worker.get((row + 1, column))
+        if right is not None and right != owner:
+            segments.append([(column + 0.5, row - 0.5), (column + 0.5, row + 0.5)])
+        if below is not None and below != owner:
+            segments.append([(column - 0.5, row + 0.5), (column + 0.5, row + 0.5)])
+    return segments
+
+
+def draw_grid(graph, workers, cells, path, names):
+    """Final colours of a grid-like graph, a panel for each mode.
+
+    `cells` has a tuple (mode, (row, column), colour, worker, is in conflict) for each node and mode. Borders
+    between workers are lines, nodes in conflict are marked. `names` is by mode.
+    """
+    modes = sorted({mode for mode, *_ in cells})
+    top = min(place[0] for _, place, *_ in cells)
+    left = min(place[1] for _, place, *_ in cells)
+    cells = [(mode, (row - top, column - left), *rest) for mode, (row, column), *rest in cells]
+    rows = 1 + max(place[0] for _, place, *_ in cells)
+    columns = 1 + max(place[1] for _, place, *_ in cells)
+    num_colors = 1 + max(color for _, _, color, *_ in cells)
+    palette = [NODE_COLORS[color % len(NODE_COLORS)] for color in range(num_colors)]
+
+    per_line = min(len(modes), 3)
+    num_lines = math.ceil(len(modes) / per_line)
+    with plt.rc_context(_STYLE):
+        size = 3.9
+        figure, axes = plt.subplots(num_lines, per_line, squeeze=False,
+                                    figsize=(size * per_line, (size * rows / columns + 0.35) * num_lines + 0.5))
+        panels = list(axes.flat)
+        for panel, mode in zip(panels, modes):
+            here = [cell for cell in cells if cell[0] == mode]
+            image = [[math.nan] * columns for _ in range(rows)]
+            for _, (row, column), color, *_ in here:
+                image[row][column] = color
+            panel.imshow(image, cmap=ListedColormap(palette), vmin=-0.5, vmax=num_colors - 0.5, interpolation="nearest")
+            panel.add_collection(LineCollection(_borders(here), colors="black", linewidths=1.6))
+            marked = [place for _, place, _, _, in_conflict in here if in_conflict]
+            panel.scatter([c for _, c in marked], [r for r, _ in marked], s=_dot_size(size, columns), c="#D00000",
+                          marker="o", linewidths=0)
+            name = names[mode].replace("_", " ")
+            panel.set_title(f"mode {mode}, {name}: {len(marked)} nodes in conflict", fontsize=10)
+            panel.grid(False)
+            panel.set_xticks([])
+            panel.set_yticks([])
+            for spine in panel.spines.values():
+                spine.set_visible(True)
+        for panel in panels[len(modes):]:
+            panel.axis("off")
+        handles = [Patch(facecolor=color, edgecolor="#888888", label=f"colour {index}") for index, color in enumerate(palette)]
+        handles.append(Line2D([], [], color="black", linewidth=1.6, label="border between workers"))
+        handles.append(Line2D([], [], color="#D00000", marker="o", linestyle="", markersize=5, label="node in conflict"))
+        if len(panels) > len(modes):
+            panels[-1].legend(handles=handles, loc="center", frameon=False, fontsize=11)
+        else:
+            figure.legend(handles=handles, loc="lower center", ncol=len(handles), frameon=False, bbox_to_anchor=(0.5, -0.05))
+        num_nodes = sum(cell[0] == modes[0] for cell in cells)
+        figure.suptitle(f"{graph} ({num_nodes} nodes) coloured on {workers} workers (processes x threads)", fontsize=13)
+        figure.tight_layout()
+        _save(figure, path)
+
+
+def _dot_size(inches, columns):
+    """Marker area, in points squared, of a dot that fills 60 % of a cell's width."""
+    return (0.6 * 72 * inches * 0.92 / columns) ** 2

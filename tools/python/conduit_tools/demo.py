@@ -1,0 +1,292 @@
+"""tools/demo once everything is set up and built: runs, table, rows, chart and picture."""
+
+import contextlib
+import csv
+import os
+import pathlib
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+from conduit_tools import InputError, OutputError, ToolError, arguments, launch, results
+
+FIXED_PERIOD_MS = 100
+
+_PROGRESS = re.compile(r"progress: (mode \d \w+), run \d+ of \d+, (.*)")
+_FINISHED = re.compile(r"(mode \d \w+), run \d+ of \d+: (.*)")
+_ERROR = re.compile(r"conduit: error: (.*)")
+
+
+class Interrupted(Exception):
+    """Ctrl-C, or a signal that asks the tool to end."""
+
+
+class Status:
+    """What is going on: one live line on a terminal, plain lines elsewhere."""
+
+    def __init__(self, stream, num_runs):
+        self._stream = stream
+        self._is_live = stream.isatty()
+        self._num_runs = num_runs
+        self._done = 0
+        self._what = ""
+
+    def begin(self, what):
+        self._what = what
+        self._draw("starting")
+
+    def progress(self, text):
+        self._draw(text)
+
+    def finish(self, text):
+        self._done += 1
+        if self._is_live:
+            self._draw(text)
+        else:
+            print(f"[{self._done:2}/{self._num_runs}] {self._what}: {text}", file=self._stream, flush=True)
+
+    def clear(self):
+        if self._is_live:
+            self._stream.write("\r\033[K")
+            self._stream.flush()
+
+    def _draw(self, text):
+        if not self._is_live:
+            return
+        line = f"[{self._done:2}/{self._num_runs}] {self._what}: {text}"
+        width = shutil.get_terminal_size().columns - 1
+        self._stream.write("\r\033[K" + line[:width])
+        self._stream.flush()
+
+
+def color(options, graph, workers, launcher, program, folder, status):
+    """Colours one graph on one layout in all modes, in one launch. Gives (rows, colours file)."""
+    rows_file = pathlib.Path(folder) / "rows.csv"
+    colors_file = pathlib.Path(folder) / "colors.csv"
+    for old in (rows_file, colors_file):
+        old.unlink(missing_ok=True)
+    words = ["--graph", str(graph.path), "--threads", str(workers.threads), "--replicates", "1", "--progress"]
+    words += ["--modes", ",".join(str(mode) for mode in options.modes), "--duration", f"{options.seconds:.9f}"]
+    words += ["--period-fixed", f"{FIXED_PERIOD_MS}ms", "--seed", str(options.seed)]
+    words += ["--output", str(rows_file), "--colors-output", str(colors_file)]
+    if options.directed:
+        words.append("--directed")
+
+    errors = []
+    others = []
+
+    def on_line(line):
+        if match := _PROGRESS.fullmatch(line):
+            status.progress(f"{match[1]}: {match[2]}")
+        elif match := _FINISHED.fullmatch(line):
+            status.finish(f"{match[1]}: {match[2]}")
+        elif match := _ERROR.fullmatch(line):
+            errors.append(match[1])
+        elif line.strip():
+            others.append(line)
+
+    status.begin(f"{graph.name}, {workers}")
+    time_limit = 60 + 3 * options.seconds * len(options.modes)
+    try:
+        code = launch.run(
+            launcher.command(workers.processes, program, words), launcher.environment(), on_line, time_limit
+        )
+    except Interrupted:
+        raise Interrupted(_read_finished(rows_file, graph)) from None
+    if code != 0:
+        if errors:
+            raise (InputError if code == 2 else OutputError if code == 5 else ToolError)(errors[0])
+        raise ToolError("\n".join([f"channel_selection on {workers} ended with code {code}", *others[-10:]]))
+    rows = _read_finished(rows_file, graph)
+    _check_layout(rows, workers, launcher)
+    return rows, colors_file
+
+
+def _read_finished(path, graph):
+    if not path.exists():
+        return []
+    rows = [row for row in results.read_rows(path) if row["stopped_by"] in ("clock", "count")]
+    for row in rows:
+        row["graph"] = graph.name
+    return rows
+
+
+def _check_layout(rows, workers, launcher):
+    seen = {(row["processes"], row["threads"]) for row in rows}
+    if seen != {(workers.processes, workers.threads)}:
+        raise ToolError(
+            f"asked {launcher.path} for {workers.processes} processes, got rows of {seen or 'none'}: "
+            "the program was built with another MPI than this launcher's"
+        )
+
+
+@contextlib.contextmanager
+def signals_as_exceptions():
+    """SIGINT, SIGTERM and SIGHUP raise Interrupted, once."""
+
+    def interrupt(number, frame):
+        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted([])
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, interrupt) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before):
+            signal.signal(number, handler)
+
+
+def list_graphs(options):
+    """The graphs to colour; the demo's own are written into the output folder."""
+    from conduit_tools import graphs
+
+    if not options.graphs:
+        try:
+            return graphs.write_demo_graphs(options.output, options.seed)
+        except OSError as error:
+            raise OutputError(f"{options.output}: {error.strerror}") from None
+    names = [path.name for path in options.graphs]
+    return [
+        graphs.GraphFile(str(path) if names.count(path.name) > 1 else path.name, path) for path in options.graphs
+    ]
+
+
+def report(rows, options, out):
+    """Prints the table and what to know when reading it. Gives whether accounting was exact in every run."""
+    summaries = results.summarize(rows)
+    print("\n".join(results.format_table(summaries)), file=out)
+    print(file=out)
+    print(
+        "updates/s/worker: updates of all its nodes that a worker (a thread of a process) makes in a second, mean\n"
+        "conflicts: pairs of adjacent nodes of one colour at the end, each pair once, recounted serially\n"
+        "failed: puts refused / attempted, skipped: messages overtaken by a newer one before they were read / accepted;\n"
+        "both on channels between workers",
+        file=out,
+    )
+    if 2 in options.modes:
+        print(f"mode 2: its period is shortened to {FIXED_PERIOD_MS} ms here (1 s elsewhere)", file=out)
+    if any(summary.oversubscribed for summary in summaries):
+        print(
+            f"*: oversubscribed, more workers than the {len(os.sched_getaffinity(0))} CPUs here: "
+            "workers take turns, so rates compare modes but are no measure of speed-up",
+            file=out,
+        )
+    wrong = [summary for summary in summaries if not summary.is_accounted]
+    if wrong:
+        for summary in wrong:
+            print(f"accounting WRONG: {summary.graph}, {summary.workers}, mode {summary.mode}", file=out)
+    else:
+        print(f"accounting: exact in all {len(summaries)} runs, nothing in flight at the end", file=out)
+    return not wrong
+
+
+def run_demo(options, out, err):
+    started = time.monotonic()
+    program = options.build / "demos" / "channel_selection"
+    if not program.exists():
+        raise ToolError(f"{program}: not built; tools/demo builds it")
+    launcher = launch.find_launcher(options.build)
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{options.output}: {error.strerror}") from None
+
+    graphs = list_graphs(options)
+    num_runs = len(graphs) * len(options.workers) * len(options.modes)
+    status = Status(err, num_runs)
+    rows_path = options.output / "rows.csv"
+    rows = []
+    pictures = []
+    code = 0
+    with tempfile.TemporaryDirectory(prefix="conduit-demo-") as folder:
+        try:
+            with signals_as_exceptions():
+                for graph in graphs:
+                    for workers in options.workers:
+                        news, colors = color(options, graph, workers, launcher, program, folder, status)
+                        rows += news
+                        results.write_rows(rows_path, rows)
+                        pictures = keep_colors(pictures, graph, workers, colors)
+        except Interrupted as interrupted:
+            status.clear()
+            rows += interrupted.args[0]
+            if rows:
+                results.write_rows(rows_path, rows)
+            kept = f"; finished rows are in {rows_path}" if rows else ""
+            print(f"conduit: error: interrupted{kept}", file=err)
+            return 130
+    status.clear()
+    if not report(rows, options, out):
+        print("conduit: error: messages are not accounted for", file=err)
+        code = 1
+    files = [("rows", rows_path)] + draw(rows, pictures, options, err)
+    print(file=out)
+    for what, path in files:
+        print(f"{what + ':':<9}{path}", file=out)
+    print(f"{num_runs} runs in {time.monotonic() - started:.0f} s", file=out)
+    return code
+
+
+def keep_colors(pictures, graph, workers, path):
+    """Remembers the final colours of the first grid-like graph on its last layout, for the picture."""
+    from conduit_tools import graphs
+
+    if pictures and pictures[0] != graph.name:
+        return pictures
+    with open(path, newline="", encoding="utf-8") as file:
+        cells = []
+        for row in csv.DictReader(file):
+            place = graphs.parse_cell(row["label"])
+            if place is None:
+                return pictures
+            worker = (int(row["process"]), int(row["thread"]))
+            cells.append((int(row["mode"]), place, int(row["color"]), worker, row["in_conflict"] == "1"))
+    return (graph.name, str(workers), cells)
+
+
+def draw(rows, pictures, options, err):
+    """Chart and picture as PNG files."""
+    from conduit_tools import charts
+
+    files = []
+    try:
+        chart = options.output / "chart.png"
+        charts.draw_chart(results.summarize(rows), chart, seconds=options.seconds, fixed_period_ms=FIXED_PERIOD_MS)
+        files.append(("chart", chart))
+        if pictures:
+            picture = options.output / "torus.png"
+            charts.draw_grid(*pictures, picture, arguments.MODE_NAMES)
+            files.append(("picture", picture))
+        else:
+            print("no picture: no node labels of the form (row, column)", file=err)
+    except OSError as error:
+        raise OutputError(f"{options.output}: {error.strerror}") from None
+    return files
+
+
+def main(words=None):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tools/demo starts Python with Ctrl-C ignored
+    try:
+        options = arguments.parse_demo(sys.argv[1:] if words is None else words)
+        if options is None:
+            sys.stdout.write(arguments.read_help())
+            return 0
+        return run_demo(options, sys.stdout, sys.stderr)
+    except ToolError as error:
+        print(f"conduit: error: {error}", file=sys.stderr)
+        return error.exit_code
+    except (KeyboardInterrupt, Interrupted):
+        print("conduit: error: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

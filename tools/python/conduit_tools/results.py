@@ -1,0 +1,194 @@
+"""Rows of channel_selection: reading, writing, and what follows from them."""
+
+import csv
+import dataclasses
+import os
+import pathlib
+import tempfile
+
+from conduit_tools import InputError, OutputError
+
+_INTEGERS = (
+    "nodes edges processes threads mode replicate seed process thread num_nodes updates barriers attempted accepted "
+    "dropped muted stepped skipped preempted folded unread lost in_flight balanced conflicts conflict_edges_total "
+    "nodes_in_conflict oversubscribed"
+).split()
+_REALS = ("period_s", "elapsed_s", "updates_per_second")
+_TEXTS = ("graph", "mode_name", "placement", "addressing", "stopped_by", "mpi_library", "compiler", "version")
+
+
+def read_rows(path):
+    """The rows of a CSV file as dicts with numbers in them. Raises InputError as `file:line: reason`."""
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file, strict=True)
+            try:
+                return [_convert(row, path, reader.line_num) for row in _checked(reader, path)]
+            except (csv.Error, UnicodeDecodeError) as error:
+                raise InputError(f"{path}:{reader.line_num}: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def _checked(reader, path):
+    missing = set(_INTEGERS) | set(_REALS) | set(_TEXTS)
+    missing -= set(reader.fieldnames or ())
+    if missing:
+        raise InputError(f"{path}:1: no column {', '.join(sorted(missing))}")
+    return reader
+
+
+def _convert(row, path, line):
+    if None in row or None in row.values():
+        raise InputError(f"{path}:{line}: want {len([key for key in row if key])} fields")
+    for columns, kind in ((_INTEGERS, int), (_REALS, float)):
+        for column in columns:
+            try:
+                row[column] = kind(row[column])
+            except ValueError:
+                raise InputError(f"{path}:{line}: {column} {row[column]!r} is not a number") from None
+    return row
+
+
+def write_rows(path, rows):
+    """Replaces `path` by the rows in one step. Raises OutputError."""
+    path = pathlib.Path(path)
+    columns = list(rows[0]) if rows else []
+    draft = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", newline="", encoding="utf-8", dir=path.parent, prefix=path.name + ".", delete=False
+        ) as file:
+            draft = file.name
+            writer = csv.DictWriter(file, columns, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(draft, 0o666 & ~umask)
+        os.replace(draft, path)
+    except OSError as error:
+        if draft is not None and os.path.exists(draft):
+            os.unlink(draft)
+        raise OutputError(f"{path}: {error.strerror}") from None
+
+
+@dataclasses.dataclass
+class Summary:
+    """One layout and mode on one graph, over its workers and replicates."""
+
+    graph: str
+    processes: int
+    threads: int
+    mode: int
+    mode_name: str
+    oversubscribed: bool
+    rate: float  #: updates per second and worker, mean
+    ratio: float  #: rate over mode 0's on the same graph and layout; None without a mode 0
+    conflicts: float  #: adjacent pairs of one colour, mean over replicates
+    edges: int  #: adjacent pairs
+    failure: float  #: 1 - accepted / attempted over channels that leave their thread; None without attempts
+    skip: float  #: (skipped + preempted) / accepted: overtaken by a newer message before they were read; likewise
+    is_accounted: bool  #: both equations hold with nothing in flight
+
+    @property
+    def workers(self):
+        return f"{self.processes}x{self.threads}"
+
+
+def is_accounted(rows):
+    """Whether the rows of one run account for each message.
+
+    attempted = accepted + dropped in every row; over all, accepted = stepped + skipped + preempted + folded +
+    unread + lost and nothing is in flight. The program must have found the same.
+    """
+    total = {column: sum(row[column] for row in rows) for column in _INTEGERS}
+    arrived = sum(total[column] for column in ("stepped", "skipped", "preempted", "folded", "unread", "lost"))
+    return (
+        all(row["attempted"] == row["accepted"] + row["dropped"] for row in rows)
+        and total["accepted"] == arrived
+        and all(row["balanced"] == 1 for row in rows)
+        and total["in_flight"] == 0
+    )
+
+
+def summarize(rows):
+    """Summaries in the order in which their first rows appear."""
+    groups = {}
+    for row in rows:
+        key = (row["graph"], row["processes"], row["threads"], row["mode"])
+        groups.setdefault(key, {}).setdefault(row["replicate"], []).append(row)
+    summaries = [_summarize(key, list(runs.values())) for key, runs in groups.items()]
+    base = {(s.graph, s.workers): s.rate for s in summaries if s.mode == 0}
+    for summary in summaries:
+        rate = base.get((summary.graph, summary.workers), 0)
+        summary.ratio = summary.rate / rate if rate > 0 else None
+    return summaries
+
+
+def _summarize(key, runs):
+    graph, processes, threads, mode = key
+    rows = [row for run in runs for row in run]
+    attempted = sum(row["attempted"] for row in rows)
+    accepted = sum(row["accepted"] for row in rows)
+    overtaken = sum(row["skipped"] + row["preempted"] for row in rows)
+    return Summary(
+        graph=graph,
+        processes=processes,
+        threads=threads,
+        mode=mode,
+        mode_name=rows[0]["mode_name"],
+        oversubscribed=any(row["oversubscribed"] for row in rows),
+        rate=sum(row["updates_per_second"] for row in rows) / len(rows),
+        ratio=None,
+        conflicts=sum(run[0]["conflicts"] for run in runs) / len(runs),
+        edges=rows[0]["conflict_edges_total"],
+        failure=1 - accepted / attempted if attempted else None,
+        skip=overtaken / accepted if accepted else None,
+        is_accounted=all(is_accounted(run) for run in runs),
+    )
+
+
+def _percent(value):
+    if value is None:
+        return "-"
+    return "0 %" if value == 0 else f"{100 * value:.1f} %" if value >= 0.0005 else "<0.1 %"
+
+
+def format_table(summaries):
+    """The demo's table as lines."""
+    heading = ("graph", "workers", "mode", "updates/s/worker", "x mode 0", "conflicts", "failed", "skipped", "accounting")
+    cells = []
+    for s in summaries:
+        cells.append(
+            (
+                s.graph,
+                s.workers + (" *" if s.oversubscribed else "  "),
+                f"{s.mode} {s.mode_name}",
+                f"{s.rate:,.0f}",
+                "-" if s.ratio is None else f"{s.ratio:.2f}",
+                f"{s.conflicts:.4g}",
+                _percent(s.failure),
+                _percent(s.skip),
+                "exact" if s.is_accounted else "WRONG",
+            )
+        )
+    widths = [max(len(row[column]) for row in [heading, *cells]) for column in range(len(heading))]
+    is_text = (True, True, True, False, False, False, False, False, True)
+
+    def line(row):
+        words = [word.ljust(width) if text else word.rjust(width) for word, width, text in zip(row, widths, is_text)]
+        return "  ".join(words).rstrip()
+
+    lines = [line(heading)]
+    lines.append("-" * max(len(line(row)) for row in [heading, *cells]))
+    before = None
+    for summary, row in zip(summaries, cells):
+        layout = (summary.graph, summary.workers)
+        if before is not None and layout != before:
+            lines.append("")
+        before = layout
+        lines.append(line(row))
+    return lines
