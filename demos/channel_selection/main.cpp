@@ -240,13 +240,7 @@ int Main(const Options& options, const uit::World& world) {
 }  // namespace channel_selection
 
 int main(int argc, char** argv) {
-  return netuit::GuardedMain([&] {
-#if UIT_WITH_MPI
-    uit::mpi::Session session{argc, argv};
-    const uit::World world = session.World();
-#else
-    const uit::World world;
-#endif
+  return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
     std::string text;
     const auto parse = [&] { return channel_selection::ParseOptions(argc, argv, text); };
     auto options = netuit::OnRoot(world, parse);  // first, so that one process complains

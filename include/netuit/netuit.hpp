@@ -11,6 +11,3 @@
 #include <netuit/run.hpp>
 #include <netuit/topologies.hpp>
 #include <netuit/topology.hpp>
-#if UIT_WITH_MPI
-#include <uit/mpi/session.hpp>
-#endif

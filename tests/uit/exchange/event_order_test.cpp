@@ -192,8 +192,10 @@ class Scenario {
   }
   bool TryFinishHalves(Node& node) {
     const auto finish = [](auto* duct) { return duct->Exchange()->TryFinish(); };
-    if (&node == &a_) return inlets_.front().Bound().Visit(finish) & way_back_.Bound().Visit(finish);
-    return outlets_.front().Bound().Visit(finish) & way_back_inlet_.Bound().Visit(finish);
+    const bool is_a = &node == &a_;
+    const bool is_way_there = is_a ? inlets_.front().Bound().Visit(finish) : outlets_.front().Bound().Visit(finish);
+    const bool is_way_back = is_a ? way_back_.Bound().Visit(finish) : way_back_inlet_.Bound().Visit(finish);
+    return is_way_there && is_way_back;
   }
   void Close() {
     pair_.there->OpenGate();
@@ -252,7 +254,7 @@ void TryAllOrders(const Script& script) {
 }  // namespace
 
 TEST_CASE("Every message comes once and in order, whenever frames arrive") {
-  for (const std::size_t num_slots : {1, 2, 3}) {
+  for (const std::size_t num_slots : {1U, 2U, 3U}) {
     TryAllOrders<every>({.a = "000q", .b = "0000", .num_slots = num_slots, .depth = 1});
     TryAllOrders<every>({.a = "00000", .b = "0q00", .num_slots = num_slots, .depth = 2});
     TryAllOrders<every>({.a = "00y0", .b = "0zz0", .num_slots = num_slots, .depth = 3});
@@ -260,14 +262,14 @@ TEST_CASE("Every message comes once and in order, whenever frames arrive") {
 }
 
 TEST_CASE("The newest message comes at last, whenever frames arrive") {
-  for (const std::size_t num_slots : {1, 2, 3}) {
+  for (const std::size_t num_slots : {1U, 2U, 3U}) {
     TryAllOrders<latest>({.a = "000q0", .b = "0000", .num_slots = num_slots});
     TryAllOrders<latest>({.a = "00y0", .b = "0zz0", .num_slots = num_slots});
   }
 }
 
 TEST_CASE("Pools come through whenever frames arrive") {
-  for (const std::size_t num_slots : {1, 2}) {
+  for (const std::size_t num_slots : {1U, 2U}) {
     TryAllOrders<every_pooled>({.a = "01010", .b = "01q0", .num_slots = num_slots, .depth = 1, .num_channels = 2});
     TryAllOrders<every_pooled>({.a = "0f01f0", .b = "0001", .num_slots = num_slots, .depth = 2, .num_channels = 2});
     // Nobody steps channel 1.
@@ -278,7 +280,7 @@ TEST_CASE("Pools come through whenever frames arrive") {
 }
 
 TEST_CASE("Both sides close whenever they do and frames arrive, and lose nothing") {
-  for (const std::size_t num_slots : {1, 2, 3}) {
+  for (const std::size_t num_slots : {1U, 2U, 3U}) {
     TryAllOrders<every>({.a = "00cc", .b = "0ccc", .num_slots = num_slots, .depth = 1});
     TryAllOrders<every>({.a = "000cc", .b = "ccc", .num_slots = num_slots, .depth = 2});
     TryAllOrders<latest>({.a = "00cc", .b = "zccc", .num_slots = num_slots});

@@ -12,5 +12,5 @@ using Subjects = std::tuple<ExchangeSubject<every, ToOther>, ExchangeSubject<lat
                             ExchangeSubject<every_pooled, ToOther>, ExchangeSubject<latest_pooled, ToOther>>;
 
 TEMPLATE_LIST_TEST_CASE("Two processes lose and tear nothing, however they take turns", "", Subjects) {
-  for (const std::size_t depth : {1, 16}) CheckStress<TestType>(depth, 20'000);
+  for (const std::size_t depth : {1U, 16U}) CheckStress<TestType>(depth, 20'000);
 }

@@ -96,7 +96,7 @@ TEST_CASE("An outlet that nobody reads refuses its own inlet, and its siblings n
 }
 
 TEST_CASE("A channel has at most its depth of messages accepted and not stepped to") {
-  for (const std::size_t depth : {1, 2, 3, 7}) {
+  for (const std::size_t depth : {1U, 2U, 3U, 7U}) {
     Pool pool{1, depth};
     int num_put = 0;
     while (pool.Put(0, num_put + 1)) ++num_put;

@@ -118,7 +118,7 @@ TEST_CASE("Counts travel once while channels agree, and each again when they do 
   CHECK(bytes() == each);
   put_all();
   CHECK(bytes() == each);
-  for (const std::size_t channel : {0, 1, 3}) pool.Put(channel, 1);
+  for (const std::size_t channel : {0U, 1U, 3U}) pool.Put(channel, 1);
   pool.sender.TryFlush();  // level again
   CHECK(bytes() == each);
   put_all();

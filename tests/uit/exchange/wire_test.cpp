@@ -77,7 +77,7 @@ struct Both {
 
 TEST_CASE("A wire sends as many frames as it has credit for, and goes on when they are acknowledged") {
   for (const std::uint32_t start : {std::uint32_t{0}, near_the_wrap}) {
-    for (const std::size_t num_slots : {1, 2, 3, 8}) {
+    for (const std::size_t num_slots : {1U, 2U, 3U, 8U}) {
       Both both{num_slots, start};
       std::uint64_t num_put = 0;
       std::uint64_t num_seen = 0;
@@ -159,7 +159,7 @@ TEST_CASE("A frame goes past the queue only if nothing waits and there is credit
 
 TEST_CASE("Both sides say goodbye, also across the wrap of their counts, and nothing is under way afterwards") {
   for (const std::uint32_t start : {std::uint32_t{0}, near_the_wrap}) {
-    for (const std::size_t num_slots : {1, 2, 5}) {
+    for (const std::size_t num_slots : {1U, 2U, 5U}) {
       Both both{num_slots, start};
       for (std::uint64_t i = 0; i < 7; ++i) both.a.Put(i);
       bool a_is_quiet = false;

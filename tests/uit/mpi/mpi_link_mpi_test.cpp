@@ -49,7 +49,7 @@ struct LinkToSelf {
 }  // namespace
 
 TEST_CASE("Frames of any size come in order, through few slots") {
-  for (const std::size_t largest : {8, 100, 100'000, 2'000'000}) {
+  for (const std::size_t largest : {8U, 100U, 100'000U, 2'000'000U}) {
     LinkToSelf to{{.num_sends = 3, .num_receives = 3, .payload_bytes = largest}};
     const auto size_of = [largest](std::uint64_t number) { return number % 2 == 0 ? largest : 8; };
     std::uint64_t num_sent = 0;
