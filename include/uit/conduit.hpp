@@ -92,7 +92,8 @@ inline constexpr std::chrono::milliseconds splice_patience{100};
 /// Re-joins two ends by `transport`, while no other thread uses either.
 ///
 /// Messages that were under way are carried over, in order; those that find no room count as unread.
-/// The current message stays the outlet's to get, until its next step. Tallies go on, holds end.
+/// The current message stays the outlet's to get, until its next step. Tallies go on, holds end. What the wire does not
+/// bring within a tenth of a second, because its fabric is not connected, is for the next pair on the same channel.
 template <Message T, Policy policy, typename W, PairTransport<T, policy> X>
   requires TransportIn<X, W>
 void Splice(Inlet<T, policy, W>& inlet, Outlet<T, policy, W>& outlet, const X& transport) {
@@ -120,6 +121,7 @@ void Splice(Inlet<T, policy, W>& inlet, Outlet<T, policy, W>& outlet, const X& t
     } else {
       // The two sides are different objects, and something may still be between them.
       WaitUntil(carry_all, After(detail::splice_patience), [&] {
+        inlet.TryFlush();  // again: a pool may have had to wait for its peer
         inlet.Bound().Visit([]<typename I>(I* sender) {
           if constexpr (!is_null_duct<I>) Poll(*sender);
         });

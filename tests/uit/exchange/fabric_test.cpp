@@ -381,3 +381,29 @@ TEST_CASE("A pair is spliced to another process and back, and nothing is lost") 
   CHECK(tally.Balanced());
   CHECK(tally.get.unread == 0);
 }
+
+TEST_CASE("A splice carries what waits in a pool for room at the peer") {
+  constexpr Policy pooled{.consolidate = Consolidate::pooled};
+  using Wide = Wiring<Intra, Thread, Process>;
+  LoopbackNetwork network{1};
+  Fabric fabric{network.World(0)};
+  const Process reach{.fabric = &fabric, .num_channels = 2, .depth = 2};
+  Process other_reach = reach;
+  other_reach.channel = 1;
+  Conduit<int, pooled, Wide> conduit{reach};
+  Conduit<int, pooled, Wide> other{other_reach};
+  fabric.Connect();
+  for (int i = 1; i <= 2; ++i) {  // until no more frames may depart
+    CHECK(other.inlet.TryPut(i));
+    CHECK(other.inlet.TryFlush());
+  }
+  CHECK(conduit.inlet.TryPut(7));
+  CHECK_FALSE(conduit.inlet.TryFlush());
+  Splice(conduit.inlet, conduit.outlet, Intra{});
+  CHECK(conduit.outlet.TryStep() == 1);
+  CHECK(conduit.outlet.Get() == 7);
+  Tally tally;
+  tally += conduit.inlet.Tally();
+  tally += conduit.outlet.Tally();
+  CHECK(tally.Balanced());
+}
