@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,13 +82,13 @@ class MpiLink {
     return std::ranges::all_of(receives_, [](Operation& receive) { return receive.IsDone(); });
   }
 
-  /// Leaks the buffers of all requests still pending, and returns how many. Calls no MPI.
+  /// Keeps the buffers of all requests still pending until the process ends, and returns how many. Calls no MPI.
   std::size_t Abandon() {
-    std::size_t num_leaked = 0;
+    std::size_t num_pending = 0;
     for (auto* operations : {&sends_, &receives_}) {
-      for (Operation& operation : *operations) num_leaked += operation.Abandon() ? 1 : 0;
+      for (Operation& operation : *operations) num_pending += operation.Abandon() ? 1 : 0;
     }
-    return num_leaked;
+    return num_pending;
   }
 
  private:
@@ -107,10 +108,13 @@ class MpiLink {
       Check(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
       return is_done != 0;
     }
-    /// What is still pending keeps its buffer, which is leaked: MPI may touch it yet.
+    /// What is still pending keeps its buffer for good: MPI may touch it yet.
     bool Abandon() {
       if (request == MPI_REQUEST_NULL) return false;
-      new Frame(std::move(frame));  // on purpose
+      static std::mutex mutex;
+      static auto* const kept = new std::vector<Frame>;  // never destroyed
+      const std::lock_guard lock{mutex};
+      kept->push_back(std::move(frame));
       request = MPI_REQUEST_NULL;
       return true;
     }

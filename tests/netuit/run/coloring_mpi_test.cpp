@@ -72,8 +72,8 @@ class Painter {
   /// Nodes whose inputs show other colours than their sources have. On rank 0, over all.
   std::size_t CountStale(const Topology& topology) {
     const std::vector<unsigned> colors = Colors();
-    uit::Bytes bytes(colors.size() * sizeof(unsigned));
-    std::memcpy(bytes.data(), colors.data(), bytes.size());
+    const auto written = std::as_bytes(std::span(colors));
+    uit::Bytes bytes(written.begin(), written.end());
     bytes = MpiTestWorld().Broadcast(std::move(bytes));
     std::vector<unsigned> all(topology.NumNodes());
     std::memcpy(all.data(), bytes.data(), bytes.size());
