@@ -54,7 +54,7 @@ class PeerIndex {
   /// Pairs with the other side's release: what it wrote, or gave back, before is ours to use.
   void Refresh(const Shared& peer) { seen_ = peer.load(std::memory_order_acquire); }
 
-  /// While held: as if the other side were there.
+  /// As if the other side were there.
   void Pretend(Index index) { seen_ = index; }
 
   bool IsHeld() const { return is_held_; }
@@ -72,6 +72,9 @@ class PeerIndex {
 /// One thread may put while another steps. The slot last stepped to stays leased to the outlet, so
 /// a ring of depth N has N + 1 slots and Get is a stable reference. A step to the newest message
 /// costs the same however many it passes. Nothing is allocated after construction.
+///
+/// A message crosses on the line that it is in: a slot tells how far the inlet had published when
+/// it published that slot, so an outlet that steps one by one looks at the next slot alone.
 ///
 ///     uit::RingDuct<int, uit::Spsc> ring{64};
 ///     ring.TryPut(1);                            // one thread
@@ -94,7 +97,7 @@ class RingDuct final : public RefCounted {
   /// std::invalid_argument for a depth that is zero or above max_depth.
   explicit RingDuct(std::size_t depth, T initial = T{}, Index start = 0)
       : num_slots_{static_cast<Index>(detail::CheckedRingDepth(depth) + 1)},
-        slots_{std::make_unique<T[]>(num_slots_)},
+        slots_{std::make_unique<Slot[]>(num_slots_)},
         last_{start},
         written_{start},
         num_put_before_lap_{std::uint64_t{0} - start},
@@ -103,7 +106,7 @@ class RingDuct final : public RefCounted {
         num_passed_before_lap_{std::uint64_t{0} - start},
         seen_last_{start} {
     UIT_ASSERT(start <= depth, "a ring starts within it");
-    slots_[start] = std::move(initial);
+    slots_[start].message = std::move(initial);
   }
 
   /// Appends a copy and publishes it. Inlet's thread only.
@@ -126,8 +129,8 @@ class RingDuct final : public RefCounted {
 
   /// Publishes what was staged; always true. Inlet's thread only.
   UIT_INLINE bool TryFlush() {
-    // Pairs with the acquire in the outlet's PeerIndex: the messages are there before their index.
-    last_.store(written_, std::memory_order_release);
+    const Index published = last_.load(std::memory_order_relaxed);
+    if (published != written_) Publish(After(published));
     return true;
   }
 
@@ -135,8 +138,13 @@ class RingDuct final : public RefCounted {
   UIT_INLINE std::size_t TryStep(std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     const Index current = current_.load(std::memory_order_relaxed);
-    if (seen_last_.IsAt(current, last_)) return 0;
-    const Index count = limit == 1 ? 1 : NumWithin(current, limit);
+    Index count = 1;
+    if (limit == 1) {
+      if (seen_last_.Seen() == current && !LooksAtNext(current)) return 0;
+    } else {
+      if (seen_last_.IsAt(current, last_)) return 0;
+      count = NumWithin(current, limit);
+    }
     Index target = current + count;
     if (target >= num_slots_) [[unlikely]] {
       target -= num_slots_;
@@ -148,9 +156,9 @@ class RingDuct final : public RefCounted {
   }
 
   /// The message last stepped to, until the next step that succeeds. Outlet's thread only.
-  UIT_INLINE const T& Get() const { return slots_[current_.load(std::memory_order_relaxed)]; }
+  UIT_INLINE const T& Get() const { return slots_[current_.load(std::memory_order_relaxed)].message; }
   /// The same, to be moved from or changed.
-  UIT_INLINE T& Get() { return slots_[current_.load(std::memory_order_relaxed)]; }
+  UIT_INLINE T& Get() { return slots_[current_.load(std::memory_order_relaxed)].message; }
 
   /// While held, whether there is room depends only on the steps made before the last
   /// RefreshInlet, and not on the order in which the two sides come to run; and until the next one
@@ -189,6 +197,13 @@ class RingDuct final : public RefCounted {
   [[nodiscard]] std::size_t Depth() const { return num_slots_ - 1; }
 
  private:
+  using Shared = typename Sync::template Atomic<Index>;
+
+  struct Slot {
+    Shared newest{0};  // number, modulo 2^32, of the newest message published together with this one
+    T message{};
+  };
+
   template <bool publish, typename M>
   UIT_INLINE bool Append(M&& message) {
     Index next = written_ + 1;
@@ -200,20 +215,51 @@ class RingDuct final : public RefCounted {
       TakeBack(next);
       return false;
     }
+    Slot& slot = slots_[next];
     if constexpr (std::is_nothrow_assignable_v<T&, M&&>) {
-      slots_[next] = std::forward<M>(message);
+      slot.message = std::forward<M>(message);
     } else {
       try {
-        slots_[next] = std::forward<M>(message);
+        slot.message = std::forward<M>(message);
       } catch (...) {
         TakeBack(next);
         throw;
       }
     }
+    const Index published = last_.load(std::memory_order_relaxed);
+    const bool is_first = published == written_;
     written_ = next;
-    if constexpr (publish) TryFlush();
+    if (publish && is_first) [[likely]] {
+      Publish(next);
+    } else {
+      // Nothing new yet, and no number so old that it might pass for new.
+      slot.newest.store(NumWritten() - 1, std::memory_order_relaxed);
+      if constexpr (publish) Publish(After(published));
+    }
     return true;
   }
+
+  /// All that is written, of which slot `first` is the first not yet published.
+  UIT_INLINE void Publish(Index first) {
+    // Both pair with an acquire in the outlet: the messages are there before what tells of them. An
+    // outlet that has read the slot finds the index no older.
+    last_.store(written_, std::memory_order_release);
+    slots_[first].newest.store(NumWritten(), std::memory_order_release);
+  }
+  Index NumWritten() const { return static_cast<Index>(num_put_before_lap_) + written_; }
+
+  /// Whether the slot after the outlet's has been published, and how far.
+  UIT_INLINE bool LooksAtNext(Index current) {
+    if (seen_last_.IsHeld()) return false;
+    const Index newest = slots_[After(current)].newest.load(std::memory_order_acquire);
+    const Index ahead = newest - (static_cast<Index>(num_passed_before_lap_) + current);
+    if (ahead == 0 || ahead >= num_slots_) return false;  // not yet written this time round
+    const Index last = current + ahead;
+    seen_last_.Pretend(last < num_slots_ ? last : last - num_slots_);
+    return true;
+  }
+
+  UIT_INLINE Index After(Index slot) const { return slot + 1 == num_slots_ ? 0 : slot + 1; }
 
   void TakeBack(Index next) {
     if (next == 0) num_put_before_lap_ -= num_slots_;
@@ -230,11 +276,9 @@ class RingDuct final : public RefCounted {
     return to >= from ? to - from : to + num_slots_ - from;
   }
 
-  using Shared = typename Sync::template Atomic<Index>;
-
   // Constant while in use.
   const Index num_slots_;
-  const std::unique_ptr<T[]> slots_;
+  const std::unique_ptr<Slot[]> slots_;
 
   // Written by the inlet's thread.
   alignas(side_alignment<Sync, Shared>) Shared last_;  // newest slot published
