@@ -3,7 +3,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include <uit/support/clock.hpp>
 #include <uit/support/owner.hpp>
 #include <uit/support/pause.hpp>
+#include <uit/support/small_record.hpp>
 #include <uit/tally.hpp>
 #include <uit/transport/transport.hpp>
 #include <uit/transport/wiring.hpp>
@@ -96,9 +96,9 @@ class Inlet {
 
   /// What became of all puts so far, over splices.
   [[nodiscard]] PutTally Tally() const {
-    const Past past = past_ ? *past_ : Past{};
-    return {.attempted = past.num_accepted + NumAccepted() + num_dropped_,
-            .dropped = num_dropped_,
+    const Past past = drops_.Get();
+    return {.attempted = past.num_accepted + NumAccepted() + drops_.Count(),
+            .dropped = drops_.Count(),
             .muted = past.num_muted,
             .preempted = past.num_preempted + NumPreempted()};
   }
@@ -136,8 +136,8 @@ class Inlet {
     num_accepted -= NumAccepted();
     num_preempted -= NumPreempted();
     if (num_accepted != 0 || num_preempted != 0 || !IsCountedByDuct()) {
-      ThePast().num_accepted += num_accepted;
-      ThePast().num_preempted += num_preempted;
+      drops_.Make().num_accepted += num_accepted;
+      drops_.Make().num_preempted += num_preempted;
     }
     owner_.Reset();
     return end;
@@ -148,7 +148,7 @@ class Inlet {
 
   /// Adds to the tally accepted messages that newer ones replaced on their way to another duct.
   void CountPreempted(std::uint64_t count) {
-    if (count != 0) ThePast().num_preempted += count;
+    if (count != 0) drops_.Make().num_preempted += count;
   }
 
   /// From now on another thread may use it. Only checks care.
@@ -199,15 +199,15 @@ class Inlet {
   template <typename D>
   UIT_INLINE bool Count(bool is_accepted) {
     if (!is_accepted) [[unlikely]] {
-      ++num_dropped_;
+      drops_.Add(1);
       return false;
     }
-    if constexpr (!counts<D>) ++past_->num_accepted;
+    if constexpr (!counts<D>) ++drops_.Make().num_accepted;
     return true;
   }
 
   UIT_NOINLINE bool CountMuted() {
-    ++ThePast().num_muted;
+    ++drops_.Make().num_muted;
     return false;
   }
 
@@ -238,14 +238,8 @@ class Inlet {
     return end_.Visit([]<typename D>(D*) { return counts<D> || is_null_duct<D>; });
   }
 
-  Past& ThePast() {
-    if (!past_) past_ = std::make_unique<Past>();
-    return *past_;
-  }
-
   End end_;
-  std::uint64_t num_dropped_ = 0;
-  std::unique_ptr<Past> past_;  // few ends have one
+  SmallRecord<Past> drops_;  // how many; few ends have a past
   [[no_unique_address]] Owner owner_;
 };
 

@@ -3,7 +3,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -16,6 +15,7 @@
 #include <uit/support/clock.hpp>
 #include <uit/support/owner.hpp>
 #include <uit/support/pause.hpp>
+#include <uit/support/small_record.hpp>
 #include <uit/tally.hpp>
 #include <uit/transport/transport.hpp>
 #include <uit/transport/wiring.hpp>
@@ -107,9 +107,9 @@ class Outlet {
 
   /// What became of all messages that reached it so far, over splices.
   [[nodiscard]] GetTally Tally() const {
-    const Past past = past_ ? *past_ : Past{};
-    return {.stepped = past.num_passed + NumPassed() - num_skipped_,
-            .skipped = past.num_preempted + NumPreempted() + num_skipped_,
+    const Past past = skips_.Get();
+    return {.stepped = past.num_passed + NumPassed() - skips_.Count(),
+            .skipped = past.num_preempted + NumPreempted() + skips_.Count(),
             .unread = past.num_unread};
   }
 
@@ -138,8 +138,8 @@ class Outlet {
     num_passed -= NumPassed();
     num_preempted -= NumPreempted();
     if (num_passed != 0 || num_preempted != 0 || !IsCountedByDuct()) {
-      ThePast().num_passed += num_passed;
-      ThePast().num_preempted += num_preempted;
+      skips_.Make().num_passed += num_passed;
+      skips_.Make().num_preempted += num_preempted;
     }
     owner_.Reset();
     return end;
@@ -150,7 +150,7 @@ class Outlet {
 
   /// Adds to the tally messages that were left behind unread.
   void CountUnread(std::uint64_t count) {
-    if (count != 0) ThePast().num_unread += count;
+    if (count != 0) skips_.Make().num_unread += count;
   }
   /// Passes over all that has arrived, and counts it as unread.
   void DiscardUnread() {
@@ -159,14 +159,14 @@ class Outlet {
         if (duct == nullptr) return;
         while (const std::size_t count = duct->TryStep(no_limit)) {
           CountUnread(count);
-          if constexpr (counts<D>) ThePast().num_passed -= count;  // the duct has counted a step
+          if constexpr (counts<D>) skips_.Make().num_passed -= count;  // the duct has counted a step
         }
       }
     });
   }
   /// Adds to the tally messages that arrived and were replaced on their way to another duct.
   void CountPreempted(std::uint64_t count) {
-    if (count != 0) ThePast().num_preempted += count;
+    if (count != 0) skips_.Make().num_preempted += count;
   }
 
   /// From now on another thread may use it. Only checks care.
@@ -188,8 +188,8 @@ class Outlet {
     if constexpr (is_null_duct<D>) return 0;
     UIT_ASSERT(duct != nullptr, "an outlet that cannot be muted is bound before it is used");
     const std::size_t count = duct->TryStep(limit);
-    if (limit != 1 && count > 1) num_skipped_ += count - 1;
-    if constexpr (!counts<D>) past_->num_passed += count;
+    if (limit != 1 && count > 1) [[unlikely]] skips_.Add(count - 1);
+    if constexpr (!counts<D>) skips_.Make().num_passed += count;
     return count;
   }
 
@@ -219,14 +219,8 @@ class Outlet {
     return end_.Visit([]<typename D>(D*) { return counts<D> || is_null_duct<D>; });
   }
 
-  Past& ThePast() {
-    if (!past_) past_ = std::make_unique<Past>();
-    return *past_;
-  }
-
   End end_;
-  std::uint64_t num_skipped_ = 0;  // by steps
-  std::unique_ptr<Past> past_;     // few ends have one
+  SmallRecord<Past> skips_;  // how many messages steps have passed over; few ends have a past
   [[no_unique_address]] Owner owner_;
 };
 

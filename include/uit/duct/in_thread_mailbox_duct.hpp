@@ -19,7 +19,7 @@ template <Message T, Synchronization Sync>
 class MailboxDuct;
 
 /// The mailbox with both ends in one thread: nothing need be exchanged, so a put writes to the slot
-/// that waits, or to a spare one if writing may throw.
+/// that waits, or to a spare one first if writing may throw.
 template <Message T>
 class MailboxDuct<T, Unsynchronized> final : public RefCounted {
  public:
@@ -27,7 +27,7 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
   static constexpr bool in_thread = true;
 
   /// Get is `initial` before the first step.
-  explicit MailboxDuct(T initial = T{}) { slots_[front_] = std::move(initial); }
+  explicit MailboxDuct(T initial = T{}) { Get() = std::move(initial); }
 
   /// Replaces the message waiting, if any.
   UIT_INLINE bool TryPut(const T& message)
@@ -52,36 +52,39 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
     if (NumStaged() == 0) return true;
     last_ += NumStaged();
     staging_ &= held;
-    std::swap(back_, waiting_);
+    std::swap(spare_, Waiting());
     return true;
   }
 
   /// Moves on to the message waiting: 1, or 0 if there is none.
   UIT_INLINE std::size_t TryStep([[maybe_unused]] std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
-    if (current_ == last_) return 0;
+    if (last_ != current_ + 1) [[unlikely]] {
+      if (last_ == current_) return 0;
+      num_passed_over_ += last_ - current_ - 1;
+    }
     current_ = last_;
-    ++num_passed_;
-    std::swap(front_, waiting_);
+    if constexpr (copies) slots_[0] = slots_[1];
+    else front_ ^= 1U;
     return 1;
   }
 
   /// The message last stepped to, until the next step that succeeds.
-  UIT_INLINE const T& Get() const { return slots_[front_]; }
+  UIT_INLINE const T& Get() const { return slots_[Front()]; }
   /// The same, to be moved from or changed.
-  UIT_INLINE T& Get() { return slots_[front_]; }
+  UIT_INLINE T& Get() { return slots_[Front()]; }
 
   /// A published message is waiting to be stepped to.
   [[nodiscard]] UIT_INLINE bool Pending() const { return current_ != last_; }
 
   /// Accepted messages that a newer one replaced before a step saw them.
   [[nodiscard]] std::uint64_t NumPreempted() const {
-    return NumAccepted() - num_passed_ - Pending() - (NumStaged() > 0);
+    return NumAccepted() - NumPassed() - Pending() - (NumStaged() > 0);
   }
   /// Messages accepted so far.
   [[nodiscard]] std::uint64_t NumAccepted() const { return last_ + NumStaged(); }
   /// Messages stepped to so far.
-  [[nodiscard]] std::uint64_t NumPassed() const { return num_passed_; }
+  [[nodiscard]] std::uint64_t NumPassed() const { return current_ - num_passed_over_; }
 
   /// While held, puts are staged and RefreshInlet publishes the newest.
   void HoldInlet(bool hold) {
@@ -97,10 +100,10 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
     if (staging_ != 0) [[unlikely]]
       return Stage(std::forward<M>(message)) && (staging_ >= held || TryFlush());
     if constexpr (std::is_nothrow_assignable_v<T&, M&&>) {
-      slots_[waiting_] = std::forward<M>(message);
+      Waiting() = std::forward<M>(message);
     } else {
-      slots_[back_] = std::forward<M>(message);
-      std::swap(back_, waiting_);
+      spare_ = std::forward<M>(message);
+      std::swap(spare_, Waiting());
     }
     ++last_;
     return true;
@@ -108,7 +111,7 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
 
   template <typename M>
   bool Stage(M&& message) {
-    slots_[back_] = std::forward<M>(message);
+    spare_ = std::forward<M>(message);
     ++staging_;
     return true;
   }
@@ -117,16 +120,24 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
 
   static constexpr std::uint32_t held = std::uint32_t{1} << 31;
 
-  // Not bytes, which the compiler would take for a part of anything.
-  std::uint16_t front_ = 0;    // the slot that the outlet gets
-  std::uint16_t waiting_ = 1;  // the slot of the message that waits, if one does
-  std::uint16_t back_ = 2;
+  /// Where the message waits, if one does.
+  UIT_INLINE T& Waiting() { return slots_[Front() ^ 1U]; }
+  UIT_INLINE std::size_t Front() const {
+    if constexpr (copies) return 0;
+    return front_;
+  }
+
+  /// A step copies the message, which is faster than to look up where it is.
+  static constexpr bool copies = std::is_trivially_copyable_v<T> && sizeof(T) <= 2 * sizeof(void*);
+
+  std::uint16_t front_ = 0;    // the slot that the outlet gets; no byte, which could be a part of anything
   std::uint32_t staging_ = 0;  // how many were staged; and held, if the inlet is
-  std::array<T, 3> slots_{};
+  std::array<T, 2> slots_{};
+  T spare_{};  // the newest staged
   // Messages are numbered one after another.
   std::uint64_t current_ = 0;  // newest at the last step
   std::uint64_t last_ = 0;     // newest published
-  std::uint64_t num_passed_ = 0;
+  std::uint64_t num_passed_over_ = 0;
 };
 
 }  // namespace uit

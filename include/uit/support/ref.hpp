@@ -160,7 +160,7 @@ class AnyRef {
   UIT_INLINE decltype(auto) VisitFrom(F&& f) const {
     if constexpr (index == 0)
       return f(As<0>());
-    else if (Index() == index)
+    else if (((word_ - index) & mask) == 0) [[likely]]
       return f(As<index>());
     else
       return VisitFrom<(index + 1) % num_members>(std::forward<F>(f));

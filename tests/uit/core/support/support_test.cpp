@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <uit/support/small_record.hpp>
 #include <uit/uit.hpp>
 
 #include "tests/support/catch.hpp"
@@ -197,6 +198,32 @@ TEST_CASE("A reference to any of a closed set knows which") {
     any = uit::MakeRef<OtherThing>(num_alive);
   }
   CHECK(num_alive == 0);
+}
+
+TEST_CASE("A small record counts alike with and without a record") {
+  uit::SmallRecord<std::string> small;
+  CHECK(small.Count() == 0);
+  CHECK(small.Get().empty());
+  constexpr std::uint64_t large = std::uint64_t{1} << 40;
+  small.Add(2);
+  small.Add(large);
+  CHECK(small.Count() == large + 2);
+
+  small.Make() = "a record too long to be kept in place";
+  CHECK(small.Count() == large + 2);
+  small.Add(3);
+  small.Make() += '.';
+  CHECK(small.Count() == large + 5);
+
+  uit::SmallRecord<std::string> other{std::move(small)};
+  CHECK(other.Count() == large + 5);
+  CHECK(other.Get() == "a record too long to be kept in place.");
+  CHECK(small.Count() == 0);  // NOLINT: it is as new
+  CHECK(small.Get().empty());
+  small.Add(1);
+  other = std::move(small);
+  CHECK(other.Count() == 1);
+  CHECK(other.Get().empty());
 }
 
 TEST_CASE("Tallies add up to both equations") {
