@@ -84,8 +84,9 @@ void MeasureAllocations(bench::Program& program, const std::string& addressing, 
     const auto report = mesh.Run({.mode = mode, .num_updates = num_updates, .seed = seed, .stops_on_signal = false});
     return static_cast<double>(bench::Heap().num_allocations - before);
   };
-  count(1000);
-  const double one = count(1000);
+  // An end makes its record when the first message of its is left unread, and that may take some runs.
+  double one = count(1000);
+  for (int run = 0; run < 8; ++run) one = count(1000);
   program.Add(Amount(name, count(2000) - one, "allocations", 0));
 }
 
