@@ -8,7 +8,7 @@
 #include <iostream>
 #include <limits>
 #include <netuit/netuit.hpp>
-#include <netuit/node_weights.hpp>
+#include <netuit/file/node_weights.hpp>
 #include <optional>
 #include <span>
 #include <string>

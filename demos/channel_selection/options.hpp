@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <netuit/layer.hpp>
+#include <netuit/mesh/layer.hpp>
 #include <optional>
 #include <string>
 #include <vector>

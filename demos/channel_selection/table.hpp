@@ -1,7 +1,7 @@
 #pragma once
 
 #include <concepts>
-#include <netuit/atomic_file.hpp>
+#include <netuit/file/atomic_file.hpp>
 #include <ostream>
 #include <string>
 #include <string_view>

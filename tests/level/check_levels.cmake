@@ -3,12 +3,11 @@
 
 # What graphs are made of knows nothing of messages.
 set(graph
-  "netuit/(label|random_stream|reciprocal_matcher|line_reader|line_cursor|atomic_file)\\.hpp"
-  "netuit/topology\\.hpp"
-  "netuit/(topologies|small_world|random_geometric)\\.hpp"
-  "netuit/(graph_builder|edge_data|edge_list|adjacency_list|metis_graph|node_weights|load_graph)\\.hpp"
-  "netuit/(placement|placement_file)\\.hpp"
-  "netuit/(partition_graph|bisection|metis)\\.hpp")
+  "netuit/graph/(label|random_stream|reciprocal_matcher)\\.hpp"
+  "netuit/graph/topology\\.hpp"
+  "netuit/graph/.*\\.hpp"
+  "netuit/file/.*\\.hpp"
+  "netuit/placement/.*\\.hpp")
 
 # Lowest level first; a header may include its own level and those below. uit stands below netuit.
 # The last match wins, so an exception comes after the folder that it is in.
@@ -24,18 +23,24 @@ set(levels
   "uit/(inlet|outlet|conduit)\\.hpp"
   "uit/uit\\.hpp"
   ${graph}
-  "netuit/(layer|barrier|thread_barrier|root|guarded_main|run_options|signal_watch|node_random|place_graph)\\.hpp"
-  "netuit/(halo|edge_conduits|pacer|team)\\.hpp"
-  "netuit/mesh\\.hpp"
-  "netuit/node\\.hpp"
-  "netuit/run\\.hpp"
+  "netuit/barrier/.*\\.hpp"
+  "netuit/mesh/(layer|place_graph)\\.hpp"
+  "netuit/mesh/(halo|edge_conduits)\\.hpp"
+  "netuit/mesh/place_share\\.hpp"
+  "netuit/mesh/layer_wirer\\.hpp"
+  "netuit/mesh/mesh\\.hpp"
+  "netuit/run/(run_options|signal_watch|node_random)\\.hpp"
+  "netuit/run/(pacer|team|node)\\.hpp"
+  "netuit/run/worker\\.hpp"
+  "netuit/run/run\\.hpp"
+  "netuit/program/.*\\.hpp"
   "netuit/netuit\\.hpp")
 set(graph_may_include "netuit/.*|uit/(config|support/.*)\\.hpp")
 
 # Kept in one place each, as the right-hand side says.
 set(confined
   "mpi\\.h"   "uit/mpi/.*"
-  "metis\\.h" "netuit/metis\\.hpp")
+  "metis\\.h" "netuit/placement/metis\\.hpp")
 set(forbidden_words "atomic_thread_fence")          # thread sanitizer cannot see it
 
 function(level_of header result)

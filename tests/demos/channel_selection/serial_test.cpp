@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <netuit/random_stream.hpp>
+#include <netuit/graph/random_stream.hpp>
 #include <vector>
 
 #include "tests/support/catch.hpp"

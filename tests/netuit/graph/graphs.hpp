@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/random_stream.hpp>
-#include <netuit/topology.hpp>
+#include <netuit/graph/random_stream.hpp>
+#include <netuit/graph/topology.hpp>
 
 /// Whether each edge has a reciprocal, found by counting and not by the topology's own order.
 inline bool IsSymmetric(const netuit::Topology& topology) {

@@ -1,4 +1,4 @@
-#include <netuit/topologies.hpp>
+#include <netuit/graph/topologies.hpp>
 
 #include <cmath>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include <netuit/topology.hpp>
+#include <netuit/graph/topology.hpp>
 
 #include <cmath>
 #include <cstddef>

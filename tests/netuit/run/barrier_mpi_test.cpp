@@ -1,4 +1,4 @@
-#include <netuit/barrier.hpp>
+#include <netuit/barrier/process_barrier.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "tests/netuit/run/station.hpp"
+#include "tests/netuit/barrier/station.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/skewed_clock.hpp"

@@ -1,3 +1,3 @@
 #include <mpi.h>
-#include <netuit/topology.hpp>
+#include <netuit/graph/topology.hpp>
 inline void Publish() { atomic_thread_fence(); }

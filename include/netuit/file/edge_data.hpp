@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string_view>
+
+#include <netuit/file/line_cursor.hpp>
+
+namespace netuit {
+
+namespace detail {
+
+/// NumPy's numbers print as np.float64(1.5).
+inline std::string_view WithoutNumpy(std::string_view number) {
+  const std::size_t open = number.find('(');
+  if (!number.starts_with("np.") || open == std::string_view::npos || !number.ends_with(')')) return number;
+  return number.substr(open + 1, number.size() - open - 2);
+}
+
+}  // namespace detail
+
+/// The weight in a Python dictionary such as {'weight': 3, 'color': 'red'}; 1 if it has no such key.
+/// Other values may be anything whose brackets and quotes match.
+inline double TakeDictionary(LineCursor& cursor) {
+  double weight = 1;
+  if (!cursor.TryTake('{')) cursor.Fail("data in braces is missing");
+  if (cursor.TryTake('}')) return weight;
+  for (;;) {
+    const std::string_view key = cursor.TakeValue(":");
+    if (!cursor.TryTake(':')) cursor.Fail("no value for " + Quoted(key));
+    const std::string_view value = cursor.TakeValue(",}");
+    if (key == "'weight'" || key == "\"weight\"") weight = cursor.ParseWeight(detail::WithoutNumpy(value));
+    if (cursor.TryTake('}')) return weight;
+    if (!cursor.TryTake(',')) cursor.Fail("braces that are never closed");
+    if (cursor.TryTake('}')) return weight;
+  }
+}
+
+/// The weight of an edge: a number, or what a dictionary holds, or 1 at the end of the line.
+inline double TakeEdgeData(LineCursor& cursor) {
+  double weight = 1;
+  if (cursor.Peek() == '{') {
+    weight = TakeDictionary(cursor);
+  } else if (!cursor.IsAtEnd()) {
+    weight = cursor.TakeWeight();
+  }
+  cursor.ExpectEnd();
+  return weight;
+}
+
+}  // namespace netuit

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <netuit/graph/label.hpp>
+#include <netuit/file/line_reader.hpp>
+#include <netuit/graph/topology.hpp>
+
+namespace netuit {
+
+/// How a graph file is read.
+struct GraphOptions {
+  /// Whether a line of the file is one directed edge. If not it is a pair of them, one each way, and a
+  /// self-loop is one; no NetworkX text format says which is meant.
+  bool directed = false;
+  /// Files with more nodes are refused. A NodeId counts to 2^32 - 2.
+  std::uint64_t max_nodes = std::uint64_t{1} << 24U;
+  /// Files with more edges are refused; counts the edges of the file.
+  std::uint64_t max_edges = std::uint64_t{1} << 26U;
+  /// Files with a longer line are refused.
+  std::size_t max_line_bytes = LineReader::default_max_line_bytes;
+};
+
+/// Collects the nodes and edges that a reader meets. What is wrong fails at the reader's line.
+class GraphBuilder {
+ public:
+  /// The reader must outlive the builder.
+  GraphBuilder(const LineReader& reader, const GraphOptions& options) : reader_{reader}, options_{options} {}
+
+  /// The node of that name, new if need be. Whole numbers may have gaps but not be negative nor reach
+  /// 2^63; and once all names were whole numbers, a word that starts with a digit is taken for a slip.
+  NodeId AddNode(std::string_view label);
+
+  /// Joins two nodes as the options say.
+  void AddEdge(NodeId source, NodeId target, double weight = 1);
+
+  /// The graph. Fails if there are no nodes.
+  Topology Build() &&;
+
+ private:
+  void CheckNew(std::string_view label);
+
+  const LineReader& reader_;
+  GraphOptions options_;
+  LabelIndex index_;
+  std::vector<Edge> edges_;
+  std::uint64_t num_edges_ = 0;
+  bool are_numbers_ = true;
+};
+
+inline NodeId GraphBuilder::AddNode(std::string_view label) {
+  const std::size_t num_nodes = index_.Size();
+  const NodeId node = index_.FindOrAdd(label);
+  if (index_.Size() != num_nodes) CheckNew(label);
+  return node;
+}
+
+inline void GraphBuilder::CheckNew(std::string_view label) {
+  if (index_.Size() > options_.max_nodes) reader_.Fail("more than " + std::to_string(options_.max_nodes) + " nodes");
+  if (WholeNumber(label)) return;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool is_negative = label.starts_with('-') && label.size() > 1;
+  const bool is_number = std::ranges::all_of(label.substr(is_negative ? 1 : 0), is_digit);
+  if (is_number && is_negative) reader_.Fail("a negative node id: " + Quoted(label));
+  if (is_number) {
+    const std::size_t zeros = std::min(label.find_first_not_of('0'), label.size() - 1);
+    if (!WholeNumber(label.substr(zeros))) reader_.Fail("a node id of 2^63 or more: " + Quoted(label));
+    return;
+  }
+  if (are_numbers_ && index_.Size() > 1 && is_digit(label.front())) {
+    reader_.Fail("the label " + Quoted(label) +
+                 " is no whole number, as those before it are; if it is meant, put it in quotes");
+  }
+  are_numbers_ = false;
+}
+
+inline void GraphBuilder::AddEdge(NodeId source, NodeId target, double weight) {
+  if (++num_edges_ > options_.max_edges) reader_.Fail("more than " + std::to_string(options_.max_edges) + " edges");
+  edges_.push_back({source, target, weight});
+  if (!options_.directed && source != target) edges_.push_back({target, source, weight});
+}
+
+inline Topology GraphBuilder::Build() && {
+  const std::size_t num_nodes = index_.Size();
+  if (num_nodes == 0) reader_.Fail("no nodes");
+  return Topology{static_cast<NodeId>(num_nodes), std::move(edges_), index_.Take()};
+}
+
+}  // namespace netuit

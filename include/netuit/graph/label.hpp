@@ -1,0 +1,160 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <netuit/graph/random_stream.hpp>
+#include <uit/support/assert.hpp>
+
+namespace netuit {
+
+/// A node of a topology: a dense index 0 … n-1.
+using NodeId = std::uint32_t;
+
+/// The names of nodes 0 … n-1, kept in one text without an allocation per name.
+///
+///     Labels labels{"(0, 0)", "(0, 1)"};
+///     labels.Add("hub");
+///     labels[2];  // "hub"
+class Labels {
+ public:
+  Labels() = default;
+  /// Of node 0, 1, ….
+  Labels(std::initializer_list<std::string_view> labels) {
+    for (const std::string_view label : labels) Add(label);
+  }
+  /// Of node 0, 1, ….
+  Labels(const std::vector<std::string>& labels) {
+    for (const std::string& label : labels) Add(label);
+  }
+
+  /// How many names there are.
+  std::size_t Size() const { return ends_.size(); }
+  /// Whether there is no name.
+  bool IsEmpty() const { return ends_.empty(); }
+
+  /// Appends a name, which need not differ from those before.
+  void Add(std::string_view label) {
+    text_.append(label);
+    ends_.push_back(text_.size());
+  }
+
+  /// Valid until the next Add. Wants node < Size().
+  std::string_view operator[](NodeId node) const {
+    const std::size_t begin = node == 0 ? 0 : ends_[node - 1];
+    return std::string_view{text_}.substr(begin, ends_[node] - begin);
+  }
+
+  /// Frees what growth has reserved in excess.
+  void ShrinkToFit() {
+    text_.shrink_to_fit();
+    ends_.shrink_to_fit();
+  }
+
+  /// Whether each node has the same name.
+  bool operator==(const Labels&) const = default;
+
+ private:
+  std::string text_;
+  std::vector<std::size_t> ends_;
+};
+
+/// The value of a label that is a whole number below 2^63 in its shortest form, as in "17" but not "017".
+constexpr std::optional<std::uint64_t> WholeNumber(std::string_view label) {
+  if (label.empty() || label.size() > 19 || (label[0] == '0' && label.size() > 1)) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char digit : label) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    value = value * 10 + static_cast<std::uint64_t>(digit - '0');
+  }
+  if (value >> 63U != 0) return std::nullopt;
+  return value;
+}
+
+/// Numbers labels in order of first appearance.
+///
+/// Open addressing over one array; a whole number is its own key, and so is found without a look at
+/// its text.
+class LabelIndex {
+ public:
+  /// The number of a label, or none if it is unknown.
+  std::optional<NodeId> Find(std::string_view label) const {
+    if (slots_.empty()) return std::nullopt;
+    const Slot& slot = slots_[Locate(label, KeyOf(label))];
+    return slot.node == vacant ? std::nullopt : std::optional<NodeId>{slot.node};
+  }
+
+  /// The number of a label, which is the next free one if the label is new. At most 2^32 - 1 labels.
+  NodeId FindOrAdd(std::string_view label) {
+    if (2 * (labels_.Size() + 1) > slots_.size()) Grow();
+    const std::uint64_t key = KeyOf(label);
+    Slot& slot = slots_[Locate(label, key)];
+    if (slot.node == vacant) {
+      UIT_ASSERT(labels_.Size() < vacant, "a NodeId counts to 2^32 - 2");
+      slot = {key, static_cast<NodeId>(labels_.Size())};
+      labels_.Add(label);
+    }
+    return slot.node;
+  }
+
+  /// How many labels have a number.
+  std::size_t Size() const { return labels_.Size(); }
+
+  /// All labels by number; empties the index.
+  Labels Take() {
+    slots_.clear();
+    return std::exchange(labels_, Labels{});
+  }
+
+ private:
+  static constexpr NodeId vacant = std::numeric_limits<NodeId>::max();
+
+  struct Slot {
+    std::uint64_t key = 0;
+    NodeId node = vacant;
+  };
+
+  /// Whole numbers have the top bit clear, hashes of words have it set.
+  static constexpr std::uint64_t KeyOf(std::string_view label) {
+    if (const auto number = WholeNumber(label)) return *number;
+    std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+    for (const char c : label) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    return hash | (std::uint64_t{1} << 63U);
+  }
+
+  /// Where to look first: four consecutive numbers share a cache line.
+  std::size_t Start(std::uint64_t key) const { return (MixBits(key >> 2U) << 2U | (key & 3U)) & (slots_.size() - 1); }
+
+  std::size_t Locate(std::string_view label, std::uint64_t key) const {
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = Start(key);; at = (at + 1) & mask) {
+      const Slot& slot = slots_[at];
+      if (slot.node == vacant) return at;
+      if (slot.key == key && (key >> 63U == 0 || labels_[slot.node] == label)) return at;
+    }
+  }
+
+  void Grow() {
+    std::vector<Slot> old(slots_.empty() ? 1024 : 2 * slots_.size());
+    old.swap(slots_);
+    const std::size_t mask = slots_.size() - 1;
+    for (const Slot& slot : old) {
+      if (slot.node == vacant) continue;
+      std::size_t at = Start(slot.key);
+      while (slots_[at].node != vacant) at = (at + 1) & mask;
+      slots_[at] = slot;
+    }
+  }
+
+  Labels labels_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace netuit

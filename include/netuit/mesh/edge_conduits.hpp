@@ -1,0 +1,168 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <netuit/mesh/layer.hpp>
+#include <netuit/mesh/place_graph.hpp>
+#include <uit/conduit.hpp>
+#include <uit/transport/process.hpp>
+#include <uit/transport/shared_memory.hpp>
+#include <uit/transport/wiring.hpp>
+
+namespace netuit {
+
+/// How a mesh joins two nodes: in one thread, between threads, between processes.
+using MeshWiring = uit::Wiring<uit::Intra, uit::Thread, uit::Process>;
+
+/// One place's share of a unicast layer: an outlet per input and an inlet per output of its nodes. Its worker only,
+/// once it is wired.
+template <UnicastLayer L>
+class EdgeConduits {
+ public:
+  using T = typename L::Message;  ///< what travels
+  /// Of an output, wherever it leads.
+  using Inlet = uit::Inlet<T, L::policy, MeshWiring>;
+  /// Of an input, wherever it comes from.
+  using Outlet = uit::Outlet<T, L::policy, MeshWiring>;
+  /// Of an exchange with a worker of another process.
+  using Sender = typename uit::ChannelInletDuct<T, L::policy.retain>::Sender;
+  /// Of an exchange with a worker of another process.
+  using Receiver = typename uit::ChannelOutletDuct<T, L::policy.retain>::Receiver;
+  /// Every message waits for its step, so that there are windows and reports.
+  static constexpr bool keeps_every = L::policy.retain == uit::Retain::every;
+  /// Of a bulk synchronous update: a pool has one slot for each channel, so edges within a process admit no more either.
+  static constexpr std::size_t max_puts =
+      keeps_every && L::policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
+
+  /// As many ends as the place has inputs and outputs, joined to nothing yet.
+  explicit EdgeConduits(const PlaceGraph& graph) : inlets_(graph.targets.size()), outlets_(graph.sources.size()) {}
+
+  /// By output.
+  std::vector<Inlet>& Inlets() { return inlets_; }
+  /// By input.
+  std::vector<Outlet>& Outlets() { return outlets_; }
+  /// Outputs that leave the thread.
+  std::vector<std::uint32_t>& CrossingOutputs() { return crossing_outputs_; }
+  /// Inputs that come from another thread.
+  std::vector<std::uint32_t>& CrossingInputs() { return crossing_inputs_; }
+  /// The exchanges with other processes that its inlets share.
+  std::vector<std::shared_ptr<Sender>>& Senders() { return senders_; }
+  /// The exchanges with other processes that its outlets share.
+  std::vector<std::shared_ptr<Receiver>>& Receivers() { return receivers_; }
+
+  /// Bulk synchronous, or back: what is accepted and what can be seen changes only in Refresh. Ends that cross to
+  /// another process are always held: the runner polls for them.
+  void Hold(bool hold) {
+    for (Inlet& inlet : inlets_) inlet.Hold(hold || IsChannel(inlet), max_puts);
+    for (Outlet& outlet : outlets_) outlet.Hold(hold || IsChannel(outlet));
+    if constexpr (keeps_every) {
+      for (auto& sender : senders_) sender->Hold(hold);
+    }
+  }
+  /// While every other worker stands still: the last update's puts and steps take effect.
+  void Refresh() {
+    for (Inlet& inlet : inlets_) inlet.Refresh(max_puts);
+    for (Outlet& outlet : outlets_) outlet.Refresh();
+  }
+  /// Takes in what has arrived from other processes.
+  void Pull() {
+    for (auto& receiver : receivers_) receiver->Pull();
+  }
+  /// Lets go what waits for other processes.
+  void Flush() {
+    for (auto& sender : senders_) sender->TryFlush();
+    for (auto& receiver : receivers_) receiver->TryFlush();
+  }
+  /// The number stamped on frames from here on.
+  void SetUpdate(std::uint64_t update) {
+    for (auto& sender : senders_) sender->SetUpdate(update);
+    if constexpr (keeps_every) {
+      for (auto& receiver : receivers_) receiver->SetUpdate(update);
+    }
+    num_ended_ = 0;
+  }
+  /// Sends the period's last frames. False if a peer has no room yet; call again.
+  bool TryEndUpdate() {
+    if constexpr (keeps_every) {
+      for (; num_ended_ < senders_.size(); ++num_ended_) {
+        if (!senders_[num_ended_]->TryEndUpdate()) return false;
+      }
+    } else {
+      for (auto& sender : senders_) sender->EndUpdate();
+    }
+    return true;
+  }
+  /// Tells the inlets in other processes how far the outlets here have come.
+  void Report() {
+    if constexpr (keeps_every) {
+      for (auto& receiver : receivers_) receiver->Report(true);
+    }
+  }
+  /// Pulls, and tells whether every last frame of `update` has come.
+  bool TryPullLast(std::uint64_t update) {
+    bool all = true;
+    for (auto& receiver : receivers_) {
+      receiver->Pull();
+      all &= receiver->HasLast(update);
+    }
+    return all;
+  }
+  /// Whether every report of `update` has come.
+  bool TryReadReports([[maybe_unused]] std::uint64_t update) {
+    bool all = true;
+    if constexpr (keeps_every) {
+      for (auto& sender : senders_) all &= sender->RefreshReport(update);
+    }
+    return all;
+  }
+
+  /// Binds every inlet that leaves the thread to nothing, and keeps what it was bound to.
+  void Mute() {
+    for (const std::uint32_t output : crossing_outputs_) muted_.push_back(inlets_[output].Rebind({}));
+  }
+  /// Undoes Mute.
+  void Unmute() {
+    for (std::size_t i = 0; i < muted_.size(); ++i) inlets_[crossing_outputs_[i]].Rebind(std::move(muted_[i]));
+    muted_.clear();
+  }
+
+  /// Counts what can be seen and was not read as unread, and passes over it.
+  void DiscardUnread() {
+    for (Outlet& outlet : outlets_) outlet.DiscardUnread();
+  }
+
+  /// What became of the puts and gets of edges that cross to another thread, or of those within this one.
+  uit::Tally GetTally(bool crossing) const {
+    uit::Tally tally;
+    for (std::size_t output = 0; output < inlets_.size(); ++output) {
+      if (std::ranges::binary_search(crossing_outputs_, output) == crossing) tally += inlets_[output].Tally();
+    }
+    for (std::size_t input = 0; input < outlets_.size(); ++input) {
+      if (std::ranges::binary_search(crossing_inputs_, input) == crossing) tally += outlets_[input].Tally();
+    }
+    return tally;
+  }
+
+ private:
+  template <typename End>
+  static bool IsChannel(const End& end) {
+    return end.Bound().Visit([]<typename D>(D*) { return requires(D& duct) { duct.Exchange(); }; });
+  }
+
+  std::vector<Inlet> inlets_;
+  std::vector<Outlet> outlets_;
+  std::vector<std::uint32_t> crossing_outputs_;  // ascending
+  std::vector<std::uint32_t> crossing_inputs_;   // ascending
+  std::vector<std::shared_ptr<Sender>> senders_;
+  std::vector<std::shared_ptr<Receiver>> receivers_;
+  std::vector<typename Inlet::End> muted_;
+  std::size_t num_ended_ = 0;
+};
+
+}  // namespace netuit

@@ -1,0 +1,242 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <netuit/mesh/place_graph.hpp>
+#include <uit/config.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/exchange/pooled_latest.hpp>
+#include <uit/tally.hpp>
+
+namespace netuit {
+
+/// How many messages each node of a place has put: one count for all, and the few nodes' deviations from it, so that
+/// a sweep in which every node puts once costs one addition.
+class NodeCounts {
+ public:
+  /// What one node, numbered within the place, has put.
+  std::uint64_t Of(std::uint32_t node) const {
+    return base_ + (deviations_.empty() ? 0 : static_cast<std::uint64_t>(deviations_[node]));
+  }
+  /// No node differs from Base.
+  bool IsUniform() const { return deviations_.empty(); }
+  /// What a node without deviation has put.
+  std::uint64_t Base() const { return base_; }
+  /// Every node has put once more.
+  void AddOneEach() { ++base_; }
+  /// But this one differs.
+  UIT_NOINLINE void Deviate(std::uint32_t node, std::int64_t by, std::size_t num_nodes) {
+    if (deviations_.empty()) deviations_.resize(num_nodes);
+    deviations_[node] += by;
+  }
+
+ private:
+  std::uint64_t base_ = 0;
+  std::vector<std::int64_t> deviations_;  // empty while there are none; modulo 2^64 beside base_
+};
+
+/// The sending half of a halo exchange: the values of some nodes of a place, for one other place.
+struct HaloSender {
+  std::vector<std::uint32_t> nodes;  ///< local to the place, ascending by id
+  uit::LatestFrame layout;           ///< a slot per node
+  uit::OutPort port;                 ///< to the other place
+  uit::Frame frame;                  ///< to write the next one in
+  std::vector<std::uint64_t> counts; ///< scratch: messages by node, where they differ
+
+  /// Sends the nodes' values, whether new or not.
+  template <typename T>
+  void Send(const T* values, const NodeCounts& puts, std::uint64_t update, bool last) {
+    frame.Reserve(layout.MaxBytes());
+    auto* slot = frame.Payload();
+    for (const std::uint32_t node : nodes) {
+      std::memcpy(slot, &values[node], sizeof(T));
+      slot += sizeof(T);
+    }
+    if (!puts.IsUniform()) {
+      counts.resize(nodes.size());
+      std::ranges::transform(nodes, counts.begin(), [&puts](std::uint32_t node) { return puts.Of(node); });
+    }
+    layout.Seal(frame, puts.IsUniform() ? nullptr : counts.data(), puts.Base());
+    frame.Header().update = update;
+    frame.Header().last = last ? 1 : 0;
+    port.TryDepart(frame);
+  }
+};
+
+/// The receiving half: values of nodes elsewhere, which become ghosts in a row.
+struct HaloReceiver {
+  std::size_t first_ghost = 0;         ///< where its values stand among the place's
+  uit::LatestFrame layout;             ///< a slot per ghost
+  std::shared_ptr<uit::FrameBox> box;  ///< where frames arrive
+  uit::GetTally gets;                  ///< values that reached a ghost
+  std::uint64_t num_preempted = 0;     ///< messages replaced on the way
+  std::uint64_t last_update = 0;       ///< stamp of the newest frame
+  bool has_last = false;               ///< whether that frame ended its update
+
+  /// Copies the newest values that have arrived to their ghosts. Counts them as stepped, or as unread where no
+  /// update will read them. Returns whether there were any.
+  template <typename T>
+  bool Pull(T* values, bool will_be_read) {
+    if (!box->TryStep()) return false;
+    const uit::Frame& frame = box->Get();
+    std::memcpy(values + first_ghost, frame.Payload(), layout.SlotsBytes());
+    Count(frame, will_be_read);
+    has_last = frame.Header().last != 0;
+    last_update = frame.Header().update;
+    return true;
+  }
+
+ private:
+  void Count(const uit::Frame& frame, bool will_be_read) {
+    std::uint64_t num_fresh = 0;
+    std::uint64_t num_new = 0;
+    if (layout.IsUniform(frame) && seen_.empty()) {
+      num_fresh = frame.Header().base != seen_base_ ? layout.num_channels : 0;
+      num_new = (frame.Header().base - seen_base_) * layout.num_channels;
+      seen_base_ = frame.Header().base;
+    } else {
+      if (seen_.empty()) seen_.assign(layout.num_channels, seen_base_);
+      for (std::size_t channel = 0; channel < layout.num_channels; ++channel) {
+        const std::uint64_t count = layout.Count(frame, channel);
+        num_fresh += count != seen_[channel] ? 1 : 0;
+        num_new += count - seen_[channel];
+        seen_[channel] = count;
+      }
+    }
+    (will_be_read ? gets.stepped : gets.unread) += num_fresh;
+    num_preempted += num_new - num_fresh;
+  }
+
+  std::uint64_t seen_base_ = 0;      // messages that earlier frames knew of, while all channels agree
+  std::vector<std::uint64_t> seen_;  // and after
+};
+
+/// One place's share of a multicast layer: the values of its own nodes, then ghosts, one per node elsewhere that it
+/// hears. Its worker only, once it is wired.
+template <typename T>
+class Halo {
+ public:
+  /// The place that `graph` describes.
+  explicit Halo(const PlaceGraph& graph) : num_nodes_(graph.nodes.size()) {
+    // Ghosts stand by source worker, then by id: the order in which that worker sends them.
+    std::vector<std::pair<std::uint32_t, NodeId>> ghosts;
+    for (std::size_t input = 0; input < graph.sources.size(); ++input) {
+      if (graph.source_workers[input] != graph.worker)
+        ghosts.emplace_back(graph.source_workers[input], graph.sources[input]);
+    }
+    std::ranges::sort(ghosts);
+    ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
+    in_index_.reserve(graph.sources.size());
+    for (std::size_t input = 0; input < graph.sources.size(); ++input) {
+      const NodeId source = graph.sources[input];
+      if (graph.source_workers[input] == graph.worker) {
+        in_index_.push_back(graph.LocalIndex(source));
+      } else {
+        const auto ghost = std::ranges::lower_bound(ghosts, std::pair{graph.source_workers[input], source});
+        in_index_.push_back(static_cast<std::uint32_t>(num_nodes_ + static_cast<std::size_t>(ghost - ghosts.begin())));
+      }
+    }
+    for (std::size_t i = 0; i < ghosts.size(); ++i) {
+      ghost_ids_.push_back(ghosts[i].second);
+      if (i == 0 || ghosts[i].first != ghosts[i - 1].first) {
+        receivers_[ghosts[i].first].first_ghost = num_nodes_ + i;
+        receivers_[ghosts[i].first].layout = {.num_channels = 0, .slot_bytes = sizeof(T)};
+      }
+      ++receivers_[ghosts[i].first].layout.num_channels;
+    }
+    for (std::uint32_t node = 0; node < num_nodes_; ++node) {
+      for (std::uint32_t output = graph.first_out[node]; output < graph.first_out[node + 1]; ++output) {
+        if (graph.target_workers[output] == graph.worker) continue;
+        HaloSender& sender = senders_[graph.target_workers[output]];
+        if (sender.nodes.empty() || sender.nodes.back() != node) sender.nodes.push_back(node);
+      }
+    }
+    for (auto& [worker, sender] : senders_) sender.layout = {sender.nodes.size(), sizeof(T)};
+    current_.resize(num_nodes_ + ghosts.size());
+    next_.resize(current_.size());
+  }
+
+  /// The halves by the worker at the other end; wiring gives them their boxes and ports.
+  std::map<std::uint32_t, HaloSender>& Senders() { return senders_; }
+  /// The same for what comes in.
+  std::map<std::uint32_t, HaloReceiver>& Receivers() { return receivers_; }
+
+  /// By node, then ghosts.
+  T* Current() { return current_.data(); }
+  /// What a bulk synchronous update writes.
+  T* Next() { return next_.data(); }
+  /// Where the values of inputs stand, by input.
+  const std::uint32_t* InIndex() const { return in_index_.data(); }
+  /// The global numbers of the ghosts, as they stand.
+  std::span<const NodeId> GhostIds() const { return ghost_ids_; }
+  /// How many nodes the place has itself.
+  std::size_t NumNodes() const { return num_nodes_; }
+
+  /// Counts puts as muted, or as sent again.
+  void SetMuted(bool is_muted) { is_muted_ = is_muted; }
+  /// Where puts are counted.
+  NodeCounts& Counting() { return is_muted_ ? muted_ : puts_; }
+  /// Where puts are counted that were refused.
+  NodeCounts& Dropped() { return is_muted_ ? muted_ : dropped_; }
+
+  /// Sends to every other place that listens. From Next() in bulk synchronous updates.
+  void Send(const T* values, std::uint64_t update, bool last) {
+    for (auto& [worker, sender] : senders_) sender.Send(values, puts_, update, last);
+  }
+  /// Goes on to the newest values that have arrived.
+  void Pull(T* values, bool will_be_read = true) {
+    for (auto& [worker, receiver] : receivers_) receiver.Pull(values, will_be_read);
+  }
+  /// Pulls, and tells whether every sender's end of `update` has come.
+  bool TryPullLast(T* values, std::uint64_t update, bool will_be_read) {
+    bool all = true;
+    for (auto& [worker, receiver] : receivers_) {
+      if (receiver.has_last && receiver.last_update == update) continue;
+      receiver.Pull(values, will_be_read);
+      all &= receiver.has_last && receiver.last_update == update;
+    }
+    return all;
+  }
+  /// Bulk synchronous: what was written becomes what is read.
+  void Swap() { current_.swap(next_); }
+
+  /// What became of this place's puts and gets; a channel is (source node, reading place).
+  uit::Tally GetTally() const {
+    uit::Tally tally;
+    for (const auto& [worker, sender] : senders_) {
+      for (const std::uint32_t node : sender.nodes) {
+        tally.put.attempted += puts_.Of(node) + dropped_.Of(node);
+        tally.put.dropped += dropped_.Of(node);
+        tally.put.muted += muted_.Of(node);
+      }
+    }
+    for (const auto& [worker, receiver] : receivers_) {
+      tally.get += receiver.gets;
+      tally.put.preempted += receiver.num_preempted;
+    }
+    return tally;
+  }
+
+ private:
+  std::size_t num_nodes_;
+  std::vector<T> current_;
+  std::vector<T> next_;
+  std::vector<std::uint32_t> in_index_;
+  std::vector<NodeId> ghost_ids_;
+  std::map<std::uint32_t, HaloSender> senders_;
+  std::map<std::uint32_t, HaloReceiver> receivers_;
+  NodeCounts puts_;
+  NodeCounts muted_;
+  NodeCounts dropped_;
+  bool is_muted_ = false;
+};
+
+}  // namespace netuit

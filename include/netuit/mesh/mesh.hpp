@@ -1,0 +1,212 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <netuit/barrier/process_barrier.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/layer.hpp>
+#include <netuit/mesh/layer_wirer.hpp>
+#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/place_share.hpp>
+#include <netuit/placement/placement.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/exchange/world.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+
+namespace netuit {
+
+/// What can be chosen when a mesh is wired. The same on every process.
+struct MeshOptions {
+  std::size_t depth = 2;       ///< messages that may wait on an edge of a unicast layer that keeps every one; at most 65 535
+  std::size_t num_slots = 16;  ///< frames per peer that may be sent and not acknowledged
+};
+
+/// A topology, placed on threads and processes, and wired with one or more layers of messages.
+///
+///     struct Color : netuit::Multicast<unsigned> {};
+///     netuit::Mesh<Color> mesh{topology, placement, session.World()};
+///     mesh.Initialize<Color>([](netuit::NodeId node) { return node % 3; });
+///     netuit::Run(mesh, {.duration = 5s}, [&](auto& node) { … });
+///
+/// Only rank 0's topology and placement are looked at; each process gets its own part. Nodes of this process are
+/// numbered from 0 without gaps, those of a thread in a row, ascending by id.
+template <Layer... Ls>
+class Mesh {
+ public:
+  using Share = PlaceShare<Ls...>;  ///< what one thread has of it
+
+  /// Wires. Collective; throws on every process if the placement does not fit, or the options cannot be.
+  Mesh(const Topology& topology, const Placement& placement, const uit::World& world = {}, MeshOptions options = {})
+      : world_(world), options_(options) {
+    CheckOptions(options);
+    ProcessGraph graph = ScatterGraph(topology, placement, world);
+    num_nodes_ = static_cast<NodeId>(graph.num_nodes);
+    num_edges_ = graph.num_edges;
+    num_threads_ = static_cast<std::uint32_t>(graph.num_threads);
+    fabric_ = std::make_unique<uit::Fabric>(
+        world_, uit::FabricOptions{.num_workers = num_threads_, .num_slots = options.num_slots});
+    for (PlaceGraph& part : graph.places) {
+      const std::size_t num_nodes = part.nodes.size();
+      places_.push_back(std::make_unique<Share>(std::move(part), num_local_));
+      num_local_ += num_nodes;
+    }
+    private_world_ = world_.Duplicate();
+    barrier_ = std::make_unique<ProcessBarrier>(private_world_, *fabric_);
+    detail::LayerWirer<Ls...>(places_, *fabric_, world_.Rank(), options.depth).Wire();
+    fabric_->Connect();
+  }
+  Mesh(const Mesh&) = delete;
+  Mesh& operator=(const Mesh&) = delete;
+  /// Closes, if that has not been done.
+  ~Mesh() {
+    try {
+      Close();
+    } catch (...) {  // a destructor has nobody to tell; Close() has
+    }
+  }
+
+  /// Says goodbye to the other processes and gives the links back. Collective. False if one of them did not answer
+  /// within ten seconds, or, at once, if one had been lost before.
+  bool Close() {
+    if (is_closed_) return is_clean_;
+    is_closed_ = true;
+    if (is_broken_) {  // nobody is waited for
+      fabric_->Close(uit::Now());
+      barrier_->Close(uit::Now());
+    } else {
+      is_clean_ = fabric_->Close() && barrier_->Close(uit::After(std::chrono::seconds(10))) && private_world_.Release();
+    }
+    return is_clean_;
+  }
+
+  /// Nodes of the whole graph.
+  NodeId NumNodes() const { return num_nodes_; }
+  /// Directed edges of the whole graph.
+  EdgeId NumEdges() const { return num_edges_; }
+  /// Nodes of this process.
+  std::size_t NumLocalNodes() const { return num_local_; }
+  /// Threads of each process.
+  std::uint32_t NumThreads() const { return num_threads_; }
+  /// The processes it is on.
+  const uit::World& GetWorld() const { return world_; }
+
+  /// The global number of a node of this process.
+  NodeId Id(std::size_t local) const {
+    const Share& share = ShareOf(local);
+    return share.graph.nodes[local - share.first_local];
+  }
+  /// What the graph's file calls a node of this process.
+  std::string Label(std::size_t local) const {
+    const Share& share = ShareOf(local);
+    return share.graph.Label(local - share.first_local);
+  }
+
+  /// Sets what is read of each node until its first message arrives: `initial(node id)`, the same function on every
+  /// process. Not during a run.
+  template <Layer L, std::invocable<NodeId> F>
+  void Initialize(F&& initial) {
+    for (auto& place : places_) {
+      auto& layer = place->template Of<L>();
+      if constexpr (MulticastLayer<L>) {
+        for (std::size_t node = 0; node < layer.NumNodes(); ++node) layer.Current()[node] = initial(place->graph.nodes[node]);
+        for (std::size_t ghost = 0; ghost < layer.GhostIds().size(); ++ghost)
+          layer.Current()[layer.NumNodes() + ghost] = initial(layer.GhostIds()[ghost]);
+      } else {
+        for (std::size_t input = 0; input < layer.Outlets().size(); ++input) {
+          layer.Outlets()[input].Bound().Visit([&](auto* duct) {
+            if (duct != nullptr) duct->Get() = initial(place->graph.sources[input]);
+          });
+        }
+      }
+    }
+  }
+
+  /// Brings a value per node of this process to rank 0: there the result is by global node number, elsewhere it is
+  /// empty. Collective. Wants as many values as there are local nodes.
+  template <typename T>
+    requires std::is_trivially_copyable_v<T>
+  std::vector<T> Gather(std::span<const T> values) const {
+    UIT_ASSERT(values.size() == num_local_, "a gather needs a value per local node");
+    uit::Bytes mine(num_local_ * (sizeof(NodeId) + sizeof(T)));
+    std::byte* to = mine.data();
+    for (std::size_t local = 0; local < num_local_; ++local) {
+      const NodeId id = Id(local);
+      std::memcpy(to, &id, sizeof id);
+      std::memcpy(to + sizeof id, &values[local], sizeof(T));
+      to += sizeof id + sizeof(T);
+    }
+    const std::vector<uit::Bytes> parts = world_.Gather(std::move(mine));
+    std::vector<T> all(world_.IsRoot() ? num_nodes_ : 0);
+    for (const uit::Bytes& part : parts) {
+      for (std::size_t at = 0; at + sizeof(NodeId) + sizeof(T) <= part.size(); at += sizeof(NodeId) + sizeof(T)) {
+        NodeId id = 0;
+        std::memcpy(&id, part.data() + at, sizeof id);
+        std::memcpy(&all[id], part.data() + at + sizeof id, sizeof(T));
+      }
+    }
+    return all;
+  }
+
+  /// For the runner: the places of this process by thread, what moves frames, and what processes meet at.
+  std::vector<std::unique_ptr<Share>>& Places() { return places_; }
+  /// For the runner: what moves frames between processes.
+  uit::Fabric& GetFabric() { return *fabric_; }
+  /// For the runner: where processes meet.
+  ProcessBarrier& GetBarrier() { return *barrier_; }
+  /// For the runner: a number that no run of this mesh has had.
+  std::uint64_t NextRun() { return ++num_runs_; }
+  /// For the runner: a peer was lost, so nobody is told goodbye.
+  void Break() {
+    is_broken_ = true;
+    world_.Process()->Break();
+  }
+  /// Whether it can run: not closed, and no peer was lost.
+  bool IsOpen() const { return !is_closed_ && !is_broken_; }
+
+ private:
+  /// What would fail only where there are edges, and leave the other processes waiting.
+  static void CheckOptions(const MeshOptions& options) {
+    constexpr std::size_t max_depth = 65'535;  // what every duct holds to in mode 0
+    if (options.depth == 0 || options.depth > max_depth)
+      throw uit::InputError("a mesh has a depth between 1 and " + std::to_string(max_depth));
+    if (options.num_slots == 0 || options.num_slots > uit::Fabric::max_requests / 4)
+      throw uit::InputError("a mesh has between 1 and " + std::to_string(uit::Fabric::max_requests / 4) + " slots per peer");
+  }
+  const Share& ShareOf(std::size_t local) const {
+    UIT_ASSERT(local < num_local_, "there are only so many local nodes");
+    const auto after = std::ranges::upper_bound(places_, local, {}, [](const auto& place) { return place->first_local; });
+    return **std::prev(after);
+  }
+
+  uit::World world_;
+  uit::World private_world_;  // whose streams are the barrier's
+  MeshOptions options_;
+  NodeId num_nodes_ = 0;
+  EdgeId num_edges_ = 0;
+  std::uint32_t num_threads_ = 1;
+  std::size_t num_local_ = 0;
+  std::unique_ptr<uit::Fabric> fabric_;
+  std::unique_ptr<ProcessBarrier> barrier_;
+  std::vector<std::unique_ptr<Share>> places_;
+  std::uint64_t num_runs_ = 0;
+  bool is_broken_ = false;
+  bool is_closed_ = false;
+  bool is_clean_ = false;
+};
+
+}  // namespace netuit

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <concepts>
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include <netuit/program/root.hpp>
+#include <uit/exchange/world.hpp>
+#if UIT_WITH_MPI
+#include <uit/mpi/session.hpp>
+#endif
+
+namespace netuit {
+
+/// A whole program: starts MPI, if built with it, calls `body` with all processes of the job, and returns its exit
+/// code. What the body throws becomes one line on stderr and an exit code: 2 for input that cannot be, 5 for output
+/// that cannot be written, 1 for all else. Where every process throws for rank 0's sake, only rank 0 prints, and all
+/// end with its code.
+///
+///     int main(int argc, char** argv) {
+///       return netuit::GuardedMain(argc, argv, [&](const uit::World& world) { …; return report.ExitCode(); });
+///     }
+template <std::invocable<const uit::World&> F>
+int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& body) {
+  bool is_told = false;
+  const auto tell = [&is_told] {
+    if (std::exchange(is_told, true)) return;
+    try {
+      throw;
+    } catch (const RootFailed&) {
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "conduit: error: %s\n", error.what());
+    } catch (...) {
+      std::fputs("conduit: error: something was thrown that is no std::exception\n", stderr);
+    }
+  };
+  try {
+#if UIT_WITH_MPI
+    uit::mpi::Session session{argc, argv};
+    const uit::World world = session.World();
+#else
+    const uit::World world;
+#endif
+    try {
+      return static_cast<int>(std::forward<F>(body)(world));
+    } catch (...) {
+      tell();  // before the session ends: once a process has left, the launcher may kill those with something to say
+      throw;
+    }
+  } catch (...) {
+    tell();
+    return ExitCodeOf(std::current_exception());
+  }
+}
+
+}  // namespace netuit

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include <Random123/philox.h>
+
+#include <netuit/graph/label.hpp>
+
+namespace netuit {
+
+/// A node's random numbers in one update: draw k is a function of (seed, node, update, k) alone, whatever thread
+/// or process draws it. Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) from Random123. Costs nothing until drawn
+/// from. A UniformRandomBitGenerator.
+class NodeRandom {
+ public:
+  using result_type = std::uint32_t;  ///< of a draw
+
+  /// The numbers of one node in one update.
+  NodeRandom(std::uint64_t seed, NodeId node, std::uint64_t update) : seed_(seed), update_(update), node_(node) {}
+
+  static constexpr result_type min() { return 0; }  ///< the least that is drawn
+  /// The largest that is drawn.
+  static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
+
+  /// 32 random bits.
+  result_type operator()() {
+    if (num_drawn_ % 4 == 0) {
+      const r123::Philox4x32::ctr_type counter{{node_, static_cast<std::uint32_t>(update_),
+                                                static_cast<std::uint32_t>(update_ >> 32U), num_drawn_ / 4}};
+      block_ = r123::Philox4x32{}(counter, {{static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32U)}});
+    }
+    return block_[num_drawn_++ % 4];
+  }
+  /// Uniform in 0 … bound - 1 without bias (Lemire 2019). Wants bound > 0.
+  std::uint32_t Below(std::uint32_t bound) {
+    const std::uint32_t biased = (0U - bound) % bound;
+    for (;;) {
+      const std::uint64_t product = std::uint64_t{(*this)()} * bound;
+      if (static_cast<std::uint32_t>(product) >= biased) return static_cast<std::uint32_t>(product >> 32U);
+    }
+  }
+  /// Uniform in [0, 1), a multiple of 2^-32.
+  double Uniform() { return (*this)() * 0x1p-32; }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t update_;
+  NodeId node_;
+  std::uint32_t num_drawn_ = 0;
+  r123::Philox4x32::ctr_type block_{};
+};
+
+}  // namespace netuit

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <netuit/placement/placement.hpp>
+#include <uit/support/error.hpp>
+#include <uit/tally.hpp>
+
+namespace netuit {
+
+/// How far the workers of a run keep pace with each other.
+enum class AsyncMode {
+  every_update = 0,     ///< a barrier after every update: bulk synchronous, and deterministic
+  rolling = 1,          ///< work for a span, then a barrier; the span counts from the barrier's end
+  fixed = 2,            ///< a barrier at every multiple of a period since the start
+  no_barrier = 3,       ///< best effort
+  no_communication = 4  ///< nothing leaves its thread until the result is scored
+};
+
+/// Why a run ended. Where workers bring different reasons, the largest counts.
+enum class StopReason : std::uint32_t {
+  none = 0,
+  count = 1,      ///< every worker has made its updates
+  clock = 2,      ///< the time is up
+  signal = 3,     ///< SIGINT, SIGTERM or SIGUSR1
+  thrown = 4,     ///< an update threw, or on_progress
+  peer_lost = 5   ///< a process did not answer in time
+};
+
+/// How far a worker has come.
+struct Progress {
+  std::chrono::nanoseconds elapsed{0};  ///< since the start barrier
+  std::uint64_t num_updates = 0;        ///< of the worker that reports
+};
+
+/// What can be chosen for a run. The same on every process, but for what `on_progress` does.
+struct RunOptions {
+  AsyncMode mode = AsyncMode::no_barrier;  ///< how far workers keep pace
+  std::chrono::nanoseconds duration{0};   ///< 0: no limit by the clock
+  std::uint64_t num_updates = 0;          ///< of each worker; 0: no limit by count
+  std::chrono::nanoseconds rolling_span = std::chrono::milliseconds(10);  ///< of AsyncMode::rolling
+  std::chrono::nanoseconds fixed_period = std::chrono::seconds(1);        ///< of AsyncMode::fixed
+  std::uint64_t seed = 1;                 ///< of Node::Random
+  /// How long to wait for a process that is silent before it counts as lost; with `num_updates` and no barriers also
+  /// how much later than the first worker the last may finish.
+  std::chrono::nanoseconds peer_timeout = std::chrono::seconds(60);
+  /// SIGINT, SIGTERM and SIGUSR1 end the run instead of the process. Once one has done so, they stay blocked, because
+  /// launchers send them more than once, and results are yet to be written.
+  bool stops_on_signal = true;
+  std::function<void(const Progress&)> on_progress{};  ///< called by this process's first worker, between updates
+  std::chrono::nanoseconds progress_interval = std::chrono::seconds(1);  ///< between calls of on_progress
+};
+
+/// Throws uit::InputError if a run cannot be as the options say.
+inline void CheckOptions(const RunOptions& options) {
+  const auto number = static_cast<int>(options.mode);
+  if (number < 0 || number > 4) throw uit::InputError("there is no asynchronicity mode " + std::to_string(number) + ", only 0 to 4");
+  if (options.duration.count() < 0) throw uit::InputError("a run cannot last less than no time");
+  if (options.peer_timeout.count() <= 0) throw uit::InputError("a run must wait for other processes for some time");
+  if (options.mode == AsyncMode::rolling && options.rolling_span.count() <= 0)
+    throw uit::InputError("mode 1 needs a span to work for between barriers");
+  if (options.mode == AsyncMode::fixed && options.fixed_period.count() <= 0)
+    throw uit::InputError("mode 2 needs a period between barriers");
+}
+
+/// What one worker did.
+struct WorkerReport {
+  Place place;                         ///< which worker
+  std::uint64_t num_nodes = 0;         ///< that it updates
+  std::uint64_t num_updates = 0;       ///< of each of them
+  std::uint64_t num_barriers = 0;      ///< but for those that start and end a run
+  std::chrono::nanoseconds elapsed{0}; ///< from the start barrier to its last update
+  uit::Tally tally;                    ///< since the mesh was made: channels that leave the thread
+  uit::Tally inside;                   ///< conduits per edge that do not
+
+  /// Updates per second of its own time.
+  double Rate() const {
+    return elapsed.count() == 0 ? 0 : static_cast<double>(num_updates) / std::chrono::duration<double>(elapsed).count();
+  }
+};
+
+/// What a run came to.
+struct RunReport {
+  std::vector<WorkerReport> workers;  ///< on rank 0 those of all processes, elsewhere one's own; by process and thread
+  StopReason stopped_by = StopReason::none;  ///< the weightiest reason that any worker had
+  int signal = 0;                     ///< which one, if a signal ended the run
+  std::string message;                ///< in one line, what went wrong; on rank 0, or where it did
+
+  /// 0: as planned; 3: without a peer; 4: an update threw; 128 + n: signal n.
+  int ExitCode() const {
+    if (stopped_by == StopReason::peer_lost) return 3;
+    if (stopped_by == StopReason::thrown) return 4;
+    return stopped_by == StopReason::signal ? 128 + signal : 0;
+  }
+  /// Channels that leave their thread, over all workers of this report.
+  uit::Tally Tally() const {
+    uit::Tally sum;
+    for (const WorkerReport& worker : workers) sum += worker.tally;
+    return sum;
+  }
+  /// Whether every message is accounted for and none is in flight. On rank 0, or in a run of one process.
+  bool Balanced() const {
+    uit::Tally inside;
+    for (const WorkerReport& worker : workers) inside += worker.inside;
+    return Tally().Balanced() && inside.Balanced();
+  }
+};
+
+}  // namespace netuit

@@ -1,0 +1,83 @@
+#include <netuit/barrier/process_barrier.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/netuit/barrier/station.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/loopback_world.hpp"
+
+using namespace netuit;
+using namespace std::chrono_literals;
+using netuit::testing::CountFaults;
+using netuit::testing::Station;
+using uit::testing::LoopbackNetwork;
+
+TEST_CASE("Processes agree at a barrier on the largest that any of them brings") {
+  const std::size_t size = GENERATE(1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U);
+  LoopbackNetwork network{size};
+  std::vector<std::size_t> num_faults(size);
+  std::vector<std::uint8_t> is_clean(size);
+  network.Together([&](std::size_t rank) {
+    Station station{network.World(rank)};
+    num_faults[rank] = CountFaults(station, 200);
+    is_clean[rank] = station.barrier.Close(uit::After(10s));
+  });
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    CHECK(num_faults[rank] == 0);
+    CHECK(is_clean[rank] != 0);
+  }
+}
+
+TEST_CASE("Nobody leaves a barrier before the last has arrived") {
+  constexpr std::size_t size = 5;
+  LoopbackNetwork network{size};
+  std::vector<std::size_t> num_faults(size);
+  std::array<std::atomic<std::uint64_t>, size> round_of{};
+  network.Together([&](std::size_t rank) {
+    Station station{network.World(rank)};
+    for (std::uint64_t round = 1; round <= 200; ++round) {
+      round_of[rank] = round;
+      station.barrier.ArriveAndWait({}, uit::After(20s), uit::NoIdle{});
+      for (const auto& other : round_of) num_faults[rank] += other < round;
+    }
+    station.barrier.Close(uit::After(10s));
+  });
+  for (const std::size_t count : num_faults) CHECK(count == 0);
+}
+
+TEST_CASE("A reason to stop is seen before the barrier is reached, by way of those who wait there") {
+  constexpr std::size_t size = 4;
+  LoopbackNetwork network{size};
+  std::vector<std::uint32_t> seen(size);
+  network.Together([&](std::size_t rank) {
+    Station station{network.World(rank)};
+    if (rank != 2) uit::WaitUntil([&] { return (seen[rank] = station.barrier.EarlyStop()) != 0; }, uit::After(20s));
+    const Accord all = station.barrier.ArriveAndWait({.stop = rank == 2 ? 7 : seen[rank]}, uit::After(20s), uit::NoIdle{});
+    seen[rank] = all.stop;
+    station.barrier.ArriveAndWait({}, uit::After(20s), uit::NoIdle{});
+    station.barrier.Close(uit::After(10s));
+  });
+  CHECK(seen == std::vector<std::uint32_t>(size, 7));
+}
+
+TEST_CASE("Who does not come to a barrier is lost, and named") {
+  LoopbackNetwork network{3};
+  std::vector<std::string> words(3);
+  network.Together([&](std::size_t rank) {
+    Station station{network.World(rank)};
+    if (rank == 1) return;
+    try {
+      station.barrier.ArriveAndWait({}, uit::After(50ms), uit::NoIdle{});
+    } catch (const PeerLost& lost) {
+      words[rank] = lost.what();
+    }
+  });
+  CHECK(words[0].starts_with("no word from rank "));
+  CHECK(words[2] == "no word from rank 1 at a barrier");
+}

@@ -1,0 +1,231 @@
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <netuit/file/load_graph.hpp>
+#include <netuit/file/node_weights.hpp>
+#include <netuit/placement/placement_file.hpp>
+#include <netuit/graph/topologies.hpp>
+
+#include "tests/netuit/graph/graphs.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace netuit;
+
+namespace {
+
+Topology LoadGood(const std::string& name, const GraphOptions& options = {}) {
+  return LoadGraph(std::string{UIT_CORPUS} + "/good/" + name, options);
+}
+
+Topology Parse(const std::string& text, const GraphOptions& options = {}) {
+  std::istringstream stream{text};
+  return ReadEdgeList(stream, "text", options);
+}
+
+/// Edges by label and weight, in the order of a multiset.
+std::vector<std::string> NamedEdges(const Topology& topology) {
+  std::vector<std::string> names;
+  for (EdgeId edge = 0; edge < topology.NumEdges(); ++edge) {
+    names.push_back(topology.Label(topology.Source(edge)) + " > " + topology.Label(topology.Target(edge)) + " : " +
+                    ShortestDecimal(topology.EdgeWeight(edge)));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("NetworkX's torus is the same graph in each of its formats, tuple labels and all") {
+  for (const char* name :
+       {"torus_3x4.edgelist", "torus_3x4_plain.edgelist", "torus_3x4.adjlist", "torus_3x4.multiline_adjlist"}) {
+    CAPTURE(name);
+    const Topology topology = LoadGood(name);
+    CHECK(topology.NumNodes() == 12);
+    CHECK(CountOfDegree(topology, 4) == 12);
+    CHECK(IsReciprocal(topology));
+    CHECK(IsSimple(topology));
+    CHECK(topology.Label(0) == "(0, 0)");
+    CHECK(topology.Label(1) == "(1, 0)");
+    CHECK(NamedEdges(topology) == NamedEdges(LoadGood("torus_3x4.edgelist")));
+  }
+  Names torus;
+  const Topology made = MakeTorus(3, 4);
+  const auto name = [](NodeId node) { return "(" + std::to_string(node / 4) + ", " + std::to_string(node % 4) + ")"; };
+  for (EdgeId edge = 0; edge < made.NumEdges(); ++edge)
+    torus.push_back(name(made.Source(edge)) + " > " + name(made.Target(edge)) + " : 1");
+  std::sort(torus.begin(), torus.end());
+  CHECK(NamedEdges(LoadGood("torus_3x4.edgelist")) == torus);
+}
+
+TEST_CASE("weights are read from data and from a third word") {
+  const Names expected{"10 > 3 : 0.25", "10 > 7 : 1.5",          "1000000000000 > 3 : 1",
+                       "3 > 10 : 0.25", "3 > 1000000000000 : 1", "3 > 3 : 4",
+                       "3 > 7 : 2",     "7 > 10 : 1.5",          "7 > 3 : 2"};
+  CHECK(NamedEdges(LoadGood("weights_in_dict.edgelist")) == expected);
+  CHECK(NamedEdges(LoadGood("weighted.edgelist")) == expected);
+  CHECK(NamedEdges(LoadGood("isolated.multiline_adjlist")) == expected);
+  CHECK(NamedEdges(LoadGood("numpy_weights.edgelist")) ==
+        Names{"0 > 1 : 1.5", "0 > 2 : 0.002", "1 > 0 : 1.5", "1 > 2 : 3", "2 > 0 : 0.002", "2 > 1 : 3"});
+}
+
+TEST_CASE("isolated nodes survive in adjacency lists") {
+  for (const char* name : {"isolated.adjlist", "isolated.multiline_adjlist"}) {
+    CAPTURE(name);
+    const Topology topology = LoadGood(name);
+    CHECK(topology.NumNodes() == 5);
+    CHECK(topology.NumEdges() == 9);
+    CHECK(topology.Label(4) == "99");
+    CHECK(topology.OutNeighbors(4).empty());
+    CHECK(IsReciprocal(topology));
+  }
+}
+
+TEST_CASE("a line is one edge in a directed file and two in an undirected one") {
+  for (const char* name : {"directed.edgelist", "directed.adjlist", "directed.multiline_adjlist"}) {
+    CAPTURE(name);
+    CHECK(LoadGood(name, {.directed = true}).NumEdges() == 4);
+    CHECK(LoadGood(name).NumEdges() == 7);
+    CHECK(IsSymmetric(LoadGood(name)));
+  }
+  CHECK(NamedEdges(LoadGood("directed.edgelist", {.directed = true})) ==
+        Names{"a > b : 1", "b > c : 3", "c > b : 1", "d > d : 1"});
+}
+
+TEST_CASE("parallel edges stay apart") {
+  for (const char* name : {"parallel.edgelist", "parallel.adjlist", "parallel.multiline_adjlist"}) {
+    CAPTURE(name);
+    const Topology topology = LoadGood(name);
+    CHECK(topology.NumNodes() == 3);
+    CHECK(topology.NumEdges() == 6);
+    CHECK(topology.OutNeighbors(0).size() == 2);
+    CHECK(IsReciprocal(topology));
+  }
+}
+
+TEST_CASE("carriage returns, a byte-order mark, comments and empty lines are accepted") {
+  CHECK(LoadGood("crlf_and_byte_order_mark.edgelist") == Parse("0 1\n1 2\n2 0\n"));
+  CHECK(Parse("\n  \t\n0\t1   {}#c\n#\n1 2 #") == Parse("0 1\n1 2\n"));
+}
+
+TEST_CASE("a label is a word, or what stands in brackets or quotes") {
+  const Topology odd = LoadGood("odd_labels.edgelist");
+  CHECK(odd.NumNodes() == 4);
+  CHECK(odd.Label(0) == "('a b', 1)");
+  CHECK(odd.Label(1) == "O'Brien");
+  CHECK(odd.Label(2) == "('#', 2)");
+  CHECK(odd.Label(3) == "(('nested',), (1,))");
+
+  const Topology topology = Parse("\"new york\" 'l\\'aquila' 2\n[1, 2] (-1, 0)\nköln a-b_c.d:e 1\n-1.5 007\n1 01\n");
+  Names labels;
+  for (NodeId node = 0; node < topology.NumNodes(); ++node) labels.push_back(topology.Label(node));
+  CHECK(labels ==
+        Names{"\"new york\"", "'l\\'aquila'", "[1, 2]", "(-1, 0)", "köln", "a-b_c.d:e", "-1.5", "007", "1", "01"});
+  CHECK(topology.EdgeWeight(0) == 2);
+}
+
+TEST_CASE("ids up to 2^63 are only labels") {
+  const Topology topology = Parse("1000000000000 5\n5 9223372036854775807\n");
+  CHECK(topology.NumNodes() == 3);
+  CHECK(topology.Label(0) == "1000000000000");
+  CHECK(topology.Label(2) == "9223372036854775807");
+}
+
+TEST_CASE("a word that starts with a digit is a label among words, and in quotes anywhere") {
+  CHECK(Parse("2nd 1st\n1st 3d\n").NumNodes() == 3);
+  CHECK(Parse("a 2x\n").NumNodes() == 2);
+  CHECK(Parse("1 \"2x\"\n").NumNodes() == 2);
+}
+
+TEST_CASE("METIS graphs are read with all their weights") {
+  const Topology plain = LoadGood("plain.graph");
+  CHECK(plain.NumNodes() == 5);
+  CHECK(plain.NumEdges() == 10);
+  CHECK(plain.Label(0) == "1");
+  CHECK(plain.OutNeighbors(4).empty());
+  CHECK(std::vector<NodeId>(plain.OutNeighbors(0).begin(), plain.OutNeighbors(0).end()) ==
+        std::vector<NodeId>{1, 2, 3});
+  CHECK(IsReciprocal(plain));
+
+  const Topology weighted = LoadGood("weighted.graph");
+  CHECK(NamedEdges(weighted) ==
+        Names{"1 > 2 : 10", "2 > 1 : 10", "2 > 3 : 20", "3 > 2 : 20", "3 > 4 : 30", "4 > 3 : 30"});
+  CHECK(weighted.NodeWeight(0) == 1);
+  CHECK(weighted.NodeWeight(3) == 4);
+
+  CHECK(LoadGood("node_weights.graph").NodeWeight(1) == 7);
+  CHECK(LoadGood("node_weights.graph").NodeWeight(2) == 0);
+  CHECK_FALSE(LoadGood("node_weights.graph").HasEdgeWeights());
+  CHECK(NamedEdges(LoadGood("edge_weights.graph")) == Names{"1 > 2 : 5", "2 > 1 : 5", "2 > 3 : 7", "3 > 2 : 7"});
+  CHECK_FALSE(LoadGood("edge_weights.graph").HasNodeWeights());
+  CHECK_FALSE(LoadGood("sizes.graph").HasNodeWeights());
+  CHECK(LoadGood("sizes.graph").NumEdges() == 4);
+}
+
+TEST_CASE("node weights are read in node order or by label") {
+  const Topology torus = LoadGood("torus_3x4.edgelist");
+  const std::string folder = std::string{UIT_CORPUS} + "/good/";
+  const auto in_order = LoadNodeWeights(folder + "torus_3x4.weights", torus);
+  CHECK(in_order[0] == 0.5);
+  CHECK(in_order[11] == 11.5);
+  const auto by_label = LoadNodeWeights(folder + "torus_3x4_by_label.weights", torus);
+  CHECK(by_label[0] == 0);
+  CHECK(by_label[1] == 10);
+  const Topology weighted = torus.WithNodeWeights(by_label);
+  for (NodeId node = 0; node < 12; ++node) {
+    if (weighted.Label(node) == "(2, 3)") CHECK(weighted.NodeWeight(node) == 23);
+  }
+}
+
+TEST_CASE("a placement is read back as it was saved") {
+  const Topology torus = LoadGood("torus_3x4.edgelist");
+  const std::string folder = std::string{UIT_CORPUS} + "/good/";
+  const Workers workers{.processes = 2, .threads = 2};
+  const Placement placement = PlaceFromFile(torus, workers, folder + "torus_3x4.part");
+  CHECK(placement == PlaceRoundRobin(torus, workers));
+  CHECK(placement.Of(5) == Place{0, 1});
+
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("conduit_good_file_test_" + std::to_string(::getpid()));
+  SavePlacement(PlaceRandom(torus, workers, 5), path);
+  CHECK(PlaceFromFile(torus, workers, path) == PlaceRandom(torus, workers, 5));
+  CHECK_THROWS_WITH(PlaceFromFile(torus, {.processes = 13}, path), "more workers (13) than nodes (12)");
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("what WriteEdgeList writes, ReadEdgeList reads") {
+  RandomStream random{3};
+  for (int round = 0; round < 300; ++round) {
+    const NodeId num_nodes = 1 + random.Below(10);
+    std::vector<Edge> edges = RandomEdges(num_nodes, 1 + random.Below(25), random);
+    Labels labels;
+    for (NodeId node = 0; node < num_nodes; ++node)
+      labels.Add(node % 3 == 0 ? "(" + std::to_string(node) + ", 'x y')" : "n" + std::to_string(node));
+    if (round % 3 == 0) {
+      for (Edge& edge : edges) edge.weight = 1;
+    }
+    const Topology directed{num_nodes, edges, labels};
+    std::stringstream text;
+    WriteEdgeList(text, directed, {.directed = true});
+    REQUIRE(NamedEdges(ReadEdgeList(text, "text", {.directed = true})) == NamedEdges(directed));
+
+    std::vector<Edge> both_ways;
+    for (const Edge& edge : edges) {
+      both_ways.push_back(edge);
+      if (edge.source != edge.target) both_ways.push_back({edge.target, edge.source, edge.weight});
+    }
+    const Topology undirected{num_nodes, both_ways, labels};
+    std::stringstream lines;
+    WriteEdgeList(lines, undirected);
+    REQUIRE(NamedEdges(ReadEdgeList(lines, "text")) == NamedEdges(undirected));
+  }
+  std::stringstream text;
+  CHECK_THROWS_WITH(WriteEdgeList(text, MakeProducerConsumer(2)),
+                    "the edge from 0 to 1 has no reciprocal of the same weight");
+  CHECK_THROWS_AS(WriteEdgeList(text, Topology{2, {{0, 1, 1}, {1, 0, 2}}}), uit::InputError);
+}

@@ -1,0 +1,208 @@
+#include <netuit/placement/metis.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+#include <unistd.h>
+
+#include <netuit/graph/topologies.hpp>
+
+#include "tests/netuit/graph/graphs.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace netuit;
+
+namespace {
+
+/// Catches what is written to standard output below C++'s streams, as METIS does.
+class StandardOutput {
+ public:
+  StandardOutput() : saved_{::dup(1)}, file_{std::tmpfile()} {
+    std::fflush(stdout);
+    ::dup2(::fileno(file_), 1);
+  }
+  ~StandardOutput() {
+    Restore();
+    std::fclose(file_);
+  }
+  StandardOutput(const StandardOutput&) = delete;
+  StandardOutput& operator=(const StandardOutput&) = delete;
+
+  /// How many bytes were written.
+  long Restore() {
+    std::fflush(stdout);
+    if (saved_ >= 0) {
+      ::dup2(saved_, 1);
+      ::close(saved_);
+      saved_ = -1;
+    }
+    std::fseek(file_, 0, SEEK_END);
+    return std::ftell(file_);
+  }
+
+ private:
+  int saved_;
+  std::FILE* file_;
+};
+
+std::vector<double> Loads(const Topology& topology, const Placement& placement) {
+  std::vector<double> loads(placement.Shape().Count());
+  for (NodeId node = 0; node < topology.NumNodes(); ++node)
+    loads[placement.WorkerOf(node)] += topology.NodeWeight(node);
+  return loads;
+}
+
+Topology MakeStar(NodeId num_nodes) {
+  std::vector<Edge> edges;
+  for (NodeId node = 1; node < num_nodes; ++node) {
+    edges.push_back({0, node});
+    edges.push_back({node, 0});
+  }
+  return Topology{num_nodes, edges};
+}
+
+Topology AnyTopology(RandomStream& random) {
+  const NodeId size = 1 + random.Below(24);
+  switch (random.Below(9)) {
+    case 0:
+      return MakeEmpty(size);
+    case 1:
+      return MakeLoop(size);
+    case 2:
+      return MakeStar(size);
+    case 3:
+      return MakeTorus(1, size);
+    case 4:
+      return MakeTorus(1 + random.Below(5), 1 + random.Below(5));
+    case 5:
+      return MakeDyadic(size);
+    case 6:
+      return MakeProducerConsumer(size);
+    case 7:
+      return MakeComplete(size);
+    default:
+      return Topology{size, RandomEdges(size, random.Below(80), random)};
+  }
+}
+
+/// Weights as they come: all alike, some 0, all 0, far apart, with fractions.
+Topology WithAnyWeights(const Topology& topology, RandomStream& random) {
+  std::vector<double> weights(topology.NumNodes(), 1);
+  const std::uint32_t kind = random.Below(6);
+  for (double& weight : weights) {
+    if (kind == 1) weight = random.Below(2);
+    if (kind == 2) weight = 0;
+    if (kind == 3) weight = random.Below(4) == 0 ? 1e12 : 1e-12;
+    if (kind == 4) weight = random.Uniform();
+    if (kind == 5) weight = 1 + random.Below(1000000000);
+  }
+  return topology.WithNodeWeights(weights);
+}
+
+}  // namespace
+
+TEST_CASE("any small graph is placed on any number of workers without an empty one and without a sound") {
+  StandardOutput output;
+  RandomStream random{1};
+  std::size_t num_placed = 0;
+  std::size_t num_empty = 0;
+  std::size_t num_different = 0;
+  std::size_t num_fallbacks = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const Topology topology = WithAnyWeights(AnyTopology(random), random);
+    const Workers workers{1 + random.Below(16), round % 2 == 0 ? 1 : 1 + random.Below(4)};
+    if (workers.Count() > topology.NumNodes()) continue;
+    PartitionReport report;
+    const MetisOptions options{.imbalance = random.Below(3), .seed = random.Next(), .report = &report};
+    const Placement placement = PlaceByMetis(topology, workers, options);
+    const auto counts = placement.NumNodesByWorker();
+    num_empty += counts.size() != workers.Count() || std::ranges::find(counts, NodeId{0}) != counts.end() ? 1U : 0U;
+    num_different += round % 8 == 0 && PlaceByMetis(topology, workers, options) != placement ? 1U : 0U;
+    num_fallbacks += report.num_fallbacks;
+    ++num_placed;
+  }
+  CHECK(output.Restore() == 0);
+  CHECK(num_placed > 2000);
+  CHECK(num_empty == 0);
+  CHECK(num_different == 0);
+  CHECK(num_fallbacks == 0);
+}
+
+TEST_CASE("graphs on which METIS' k-way method leaves parts empty have none") {
+  for (const auto& [rows, columns, parts] :
+       {std::array<NodeId, 3>{1, 2, 2}, {1, 3, 3}, {2, 2, 4}, {2, 3, 6}, {3, 3, 8}, {4, 4, 16}}) {
+    const Topology torus = MakeTorus(rows, columns);
+    const auto counts = PlaceByMetis(torus, {.processes = parts}).NumNodesByWorker();
+    CHECK(std::ranges::min(counts) >= 1);
+    CHECK(std::ranges::max(counts) <= 2);
+  }
+}
+
+TEST_CASE("the 64 × 64 torus is balanced and little of it is cut") {
+  const Topology torus = MakeTorus(64, 64);
+  for (const Workers workers : {Workers{4, 1}, Workers{2, 2}, Workers{1, 4}}) {
+    const Placement placement = PlaceByMetis(torus, workers);
+    const auto counts = placement.NumNodesByWorker();
+    CHECK(std::ranges::max(counts) <= 1025);
+    CHECK(std::ranges::min(counts) >= 1023);
+    const Cut cut = EdgeCut(torus, placement);
+    CHECK(cut.processes + cut.threads <= 2 * 300);  // 2 × 256 is the least
+  }
+  const Cut cut = EdgeCut(torus, PlaceByMetis(torus, {.processes = 2, .threads = 2}));
+  CHECK(cut.processes <= 2 * 150);  // 2 × 128 is the least
+}
+
+TEST_CASE("expected load is what is balanced") {
+  RandomStream random{2};
+  std::vector<double> weights(4096);
+  for (double& weight : weights) weight = 1 + random.Below(10);
+  for (NodeId node = 0; node < 1024; ++node) weights[node] *= 7.5;
+  const Topology torus = MakeTorus(64, 64).WithNodeWeights(weights);
+  const double share = std::accumulate(weights.begin(), weights.end(), 0.0) / 4;
+  for (const Workers workers : {Workers{4, 1}, Workers{2, 2}}) {
+    const auto loads = Loads(torus, PlaceByMetis(torus, workers));
+    CHECK(std::ranges::max(loads) <= 1.005 * share);
+    const auto unaware = Loads(torus, PlaceByMetis(MakeTorus(64, 64), workers));
+    CHECK(std::ranges::max(unaware) > 1.2 * share);
+  }
+}
+
+TEST_CASE("a heavy node has a worker to itself") {
+  std::vector<double> weights(20, 1);
+  weights[7] = 100;
+  const Topology ring = MakeRing(20).WithNodeWeights(weights);
+  const Placement placement = PlaceByMetis(ring, {.processes = 2});
+  CHECK(placement.NumNodesByWorker()[placement.WorkerOf(7)] == 1);
+}
+
+TEST_CASE("heavy edges are not cut") {
+  // The shortest cut of a 32 × 16 torus goes through the links between rows; so these are made heavy.
+  const Topology plain = MakeTorus(32, 16);
+  std::vector<Edge> edges;
+  for (EdgeId edge = 0; edge < plain.NumEdges(); ++edge) {
+    const bool is_within_row = plain.Source(edge) / 16 == plain.Target(edge) / 16;
+    edges.push_back({plain.Source(edge), plain.Target(edge), is_within_row ? 0.001 : 1e6});
+  }
+  const Topology torus{plain.NumNodes(), edges};
+  const Placement placement = PlaceByMetis(torus, {.processes = 2});
+  CHECK(EdgeCut(torus, placement).processes <= 2 * 80);  // 2 × 64 is the least
+  for (NodeId node = 16; node < torus.NumNodes(); ++node)
+    CHECK(placement.WorkerOf(node) == placement.WorkerOf(node - 16));
+}
+
+TEST_CASE("a looser balance is an option, and the seed decides") {
+  const Topology world = MakeSmallWorld(2000, 6, 0.2, 1);
+  const auto cut = [&](unsigned imbalance) {
+    return EdgeCut(world, PlaceByMetis(world, {.processes = 4}, {.imbalance = imbalance})).processes;
+  };
+  CHECK(cut(200) < cut(1));
+  CHECK(PlaceByMetis(world, {.processes = 4}, {.seed = 1}) == PlaceByMetis(world, {.processes = 4}, {.seed = 1}));
+  CHECK_FALSE(PlaceByMetis(world, {.processes = 4}, {.seed = 1}) == PlaceByMetis(world, {.processes = 4}, {.seed = 2}));
+}
+
+TEST_CASE("impossible partitions are refused before METIS sees them") {
+  CHECK_THROWS_WITH(PlaceByMetis(MakeRing(3), {.processes = 4}), "more workers (4) than nodes (3)");
+  CHECK_THROWS_WITH(PlaceByMetis(MakeRing(3), {.processes = 0}), "there must be at least one process and one thread");
+}
