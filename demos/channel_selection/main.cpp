@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <iostream>
 #include <limits>
-#include <netuit/netuit.hpp>
 #include <netuit/file/node_weights.hpp>
+#include <netuit/netuit.hpp>
 #include <optional>
 #include <span>
 #include <string>

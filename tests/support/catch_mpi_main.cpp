@@ -78,8 +78,15 @@ CATCH_REGISTER_LISTENER(Reporter)
 int main(int argc, char** argv) {
   std::signal(SIGALRM, OnAlarm);
   alarm(static_cast<unsigned>(FromEnvironment("UIT_TEST_TIMEOUT")));
+  // As a session does: MPI's own threads leave to the runs what these would stop.
+  sigset_t stops;
+  sigset_t previous;
+  sigemptyset(&stops);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaddset(&stops, signal);
+  pthread_sigmask(SIG_BLOCK, &stops, &previous);
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/graph/label.hpp>
 #include <netuit/file/line_cursor.hpp>
 #include <netuit/file/line_reader.hpp>
+#include <netuit/graph/label.hpp>
 #include <netuit/graph/topology.hpp>
 
 namespace netuit {

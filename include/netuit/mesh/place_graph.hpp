@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/placement/placement.hpp>
 #include <netuit/graph/topology.hpp>
+#include <netuit/placement/placement.hpp>
 #include <uit/exchange/world.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/graph/topology.hpp>
 #include <netuit/placement/partition_graph.hpp>
 #include <netuit/placement/placement.hpp>
-#include <netuit/graph/topology.hpp>
 
 namespace netuit {
 

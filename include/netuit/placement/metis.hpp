@@ -9,10 +9,10 @@
 
 #include <metis.h>
 
+#include <netuit/graph/topology.hpp>
 #include <netuit/placement/bisection.hpp>
 #include <netuit/placement/partition_graph.hpp>
 #include <netuit/placement/placement.hpp>
-#include <netuit/graph/topology.hpp>
 
 namespace netuit {
 

@@ -11,8 +11,8 @@
 #include <netuit/file/atomic_file.hpp>
 #include <netuit/file/line_cursor.hpp>
 #include <netuit/file/line_reader.hpp>
-#include <netuit/placement/placement.hpp>
 #include <netuit/graph/topology.hpp>
+#include <netuit/placement/placement.hpp>
 
 namespace netuit {
 

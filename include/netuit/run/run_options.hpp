@@ -50,7 +50,8 @@ struct RunOptions {
   /// how much later than the first worker the last may finish.
   std::chrono::nanoseconds peer_timeout = std::chrono::seconds(60);
   /// SIGINT, SIGTERM and SIGUSR1 end the run instead of the process. Once one has done so, they stay blocked, because
-  /// launchers send them more than once, and results are yet to be written.
+  /// launchers send them more than once, and results are yet to be written. No other thread of the process may be open
+  /// to them: a uit::mpi::Session keeps MPI's own from that, and who starts MPI or threads beforehand blocks them meanwhile.
   bool stops_on_signal = true;
   std::function<void(const Progress&)> on_progress{};  ///< called by this process's first worker, between updates
   std::chrono::nanoseconds progress_interval = std::chrono::seconds(1);  ///< between calls of on_progress

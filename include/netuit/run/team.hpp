@@ -13,9 +13,9 @@
 #include <vector>
 
 #include <netuit/barrier/process_barrier.hpp>
+#include <netuit/barrier/thread_barrier.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/signal_watch.hpp>
-#include <netuit/barrier/thread_barrier.hpp>
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 

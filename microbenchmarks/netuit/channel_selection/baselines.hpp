@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/run/node_random.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/graph/topology.hpp>
+#include <netuit/run/node_random.hpp>
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 

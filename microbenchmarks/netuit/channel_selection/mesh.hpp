@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <memory>
 
+#include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/run/run.hpp>
-#include <netuit/graph/topologies.hpp>
 
 #include "baselines.hpp"
 

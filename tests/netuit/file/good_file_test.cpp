@@ -7,8 +7,8 @@
 
 #include <netuit/file/load_graph.hpp>
 #include <netuit/file/node_weights.hpp>
-#include <netuit/placement/placement_file.hpp>
 #include <netuit/graph/topologies.hpp>
+#include <netuit/placement/placement_file.hpp>
 
 #include "tests/netuit/graph/graphs.hpp"
 #include "tests/support/catch.hpp"

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <netuit/mesh/layer.hpp>
 #include <netuit/graph/topology.hpp>
+#include <netuit/mesh/layer.hpp>
 
 #include "tests/netuit/run/serial_mesh.hpp"
 

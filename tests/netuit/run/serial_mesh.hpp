@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <netuit/graph/topology.hpp>
 #include <netuit/mesh/layer.hpp>
 #include <netuit/run/node_random.hpp>
-#include <netuit/graph/topology.hpp>
 #include <optional>
 #include <span>
 #include <tuple>

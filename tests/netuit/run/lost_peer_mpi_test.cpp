@@ -1,0 +1,39 @@
+// A process that falls silent is given up. A program of its own: after that its processes talk no more.
+#include <netuit/netuit.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <thread>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+
+using namespace netuit;
+using namespace std::chrono_literals;
+using uit::testing::MpiTestWorld;
+
+namespace {
+
+struct Value : Multicast<int> {};
+
+}  // namespace
+
+TEST_CASE("Who waits for a process that is silent gives it up, and says so") {
+  const Topology topology = MakeTorus(8, 8);
+  Mesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2}), MpiTestWorld()};
+  const auto begin = std::chrono::steady_clock::now();
+  const RunReport report = Run(mesh, {.mode = AsyncMode::every_update, .duration = 50s, .peer_timeout = 300ms}, [](auto& node) {
+    if (node.Id() == 63 && node.Update() == 5) std::this_thread::sleep_for(2s);
+    node.template Out<Value>().TryPut(1);
+  });
+  CHECK(std::chrono::steady_clock::now() - begin < 20s);
+  CHECK(report.stopped_by == StopReason::peer_lost);
+  CHECK(report.ExitCode() == 3);
+  CHECK(!report.message.empty());
+  CHECK(report.workers.size() == 2);  // one's own, with what they did
+  for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates >= 5);
+  CHECK_FALSE(mesh.IsOpen());
+  CHECK_THROWS_AS(Run(mesh, {.num_updates = 1}, [](auto&) {}), uit::Error);
+  CHECK_FALSE(mesh.Close());
+}

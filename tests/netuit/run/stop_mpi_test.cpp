@@ -1,0 +1,119 @@
+// However a run ends, all workers leave it together, say why, and leave every message accounted for.
+#include <netuit/netuit.hpp>
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+
+using namespace netuit;
+using namespace std::chrono_literals;
+using uit::testing::MpiTestWorld;
+
+namespace {
+
+struct Value : Multicast<std::uint64_t> {};
+struct Parcel : Unicast<std::uint64_t> {};
+
+constexpr NodeId victim = 37;
+
+struct Fixture {
+  Topology topology = MakeTorus(8, 8);
+  Mesh<Value, Parcel> mesh{topology, PlaceByMetis(topology, {.processes = MpiTestWorld().Size(), .threads = 2}),
+                           MpiTestWorld()};
+
+  /// A run of `mode` that nothing ends but what `meddle(node)` does.
+  template <typename F>
+  RunReport Run(int mode, F meddle) {
+    return netuit::Run(mesh, {.mode = static_cast<AsyncMode>(mode), .duration = 50s, .rolling_span = 1ms, .fixed_period = 2ms},
+                       [&](auto& node) {
+                         for (auto& outlet : node.template In<Parcel>()) outlet.Jump();
+                         node.template Out<Value>().TryPut(node.Update());
+                         for (auto& inlet : node.template Out<Parcel>()) inlet.TryPut(node.Update());
+                         meddle(node);
+                       });
+  }
+};
+
+void CheckWhole(const RunReport& report, int mode) {
+  if (!MpiTestWorld().IsRoot()) return;
+  CHECK(report.Balanced());
+  CHECK(report.workers.size() == 2 * MpiTestWorld().Size());
+  for (const WorkerReport& worker : report.workers) {
+    CHECK(worker.elapsed < 40s);
+    if (mode == 0) CHECK(worker.num_updates == report.workers.front().num_updates);
+    if (mode < 3) CHECK(worker.num_barriers == report.workers.front().num_barriers);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("An update that throws ends the run everywhere, and node and words are told") {
+  Fixture fixture;
+  for (int mode = 0; mode <= 4; ++mode) {
+    CAPTURE(mode);
+    const RunReport report = fixture.Run(mode, [](auto& node) {
+      if (node.Id() == victim && node.Update() == 10) throw std::runtime_error("out of\nfood");
+    });
+    CHECK(report.stopped_by == StopReason::thrown);
+    CHECK(report.ExitCode() == 4);
+    CheckWhole(report, mode);
+    if (MpiTestWorld().IsRoot()) CHECK(report.message == "the update of node 37 threw: out of food");
+  }
+}
+
+TEST_CASE("Whatever is thrown, and by as many nodes as may be, one is named") {
+  Fixture fixture;
+  for (int mode = 0; mode <= 4; ++mode) {
+    CAPTURE(mode);
+    const RunReport report = fixture.Run(mode, [](auto& node) {
+      if (node.Update() == 3) throw 42;
+    });
+    CHECK(report.stopped_by == StopReason::thrown);
+    CheckWhole(report, mode);
+    if (!MpiTestWorld().IsRoot()) continue;
+    CHECK(report.message.starts_with("the update of node "));
+    CHECK(report.message.ends_with(" threw: something that is no std::exception"));
+  }
+}
+
+TEST_CASE("A signal to one process ends the run everywhere") {
+  Fixture fixture;
+  const pid_t process = getpid();
+  for (int mode = 0; mode <= 4; ++mode) {
+    const int signal = std::array{SIGINT, SIGTERM, SIGUSR1}[static_cast<std::size_t>(mode) % 3];
+    CAPTURE(mode, signal);
+    const RunReport report = fixture.Run(mode, [&](auto& node) {
+      if (node.Id() == victim && node.Update() == 10) kill(process, signal);
+    });
+    CHECK(report.stopped_by == StopReason::signal);
+    CHECK(report.signal == signal);
+    CHECK(report.ExitCode() == 128 + signal);
+    CheckWhole(report, mode);
+  }
+}
+
+TEST_CASE("A mesh runs on after it was stopped") {
+  Fixture fixture;
+  for (int mode = 0; mode <= 4; ++mode) {
+    CAPTURE(mode);
+    fixture.Run(mode, [](auto& node) {
+      if (node.Id() == victim && node.Update() == 5) throw std::runtime_error("once");
+    });
+    const RunReport report =
+        Run(fixture.mesh, {.mode = static_cast<AsyncMode>(mode), .num_updates = 10, .rolling_span = 1ms, .fixed_period = 2ms},
+            [](auto& node) { node.template Out<Value>().TryPut(1); });
+    CHECK(report.stopped_by == StopReason::count);
+    CHECK(report.ExitCode() == 0);
+    CheckWhole(report, mode);
+  }
+}
