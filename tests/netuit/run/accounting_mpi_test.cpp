@@ -71,8 +71,8 @@ class Correspondence {
     is_muted_ = options.mode == AsyncMode::no_communication;
     return netuit::Run(mesh_, options, [this](auto& node) {
       auto random = node.Random();
-      (Read<Ls>(node, random() % 3), ...);
-      (Write<Ls>(node, random() % 3), ...);
+      (this->template Read<Ls>(node, random() % 3), ...);
+      (this->template Write<Ls>(node, random() % 3), ...);
     });
   }
 
