@@ -154,7 +154,8 @@ void Splice(Outlet<T, policy, W>& outlet, const X& transport) {
   old_end.Visit([&]<typename D>(D* duct) {
     if (duct == nullptr) return;
     detail::Release(*duct);
-    const std::uint64_t num_preempted_before = detail::NumPreempted(*duct);
+    std::uint64_t num_preempted_before = 0;  // on this side, where the two are different objects
+    if constexpr (!InletDuct<D, T>) num_preempted_before = detail::NumPreempted(*duct);
     while (const std::size_t count = duct->TryStep(no_limit)) outlet.CountUnread(count);
     if constexpr (!InletDuct<D, T>)
       outlet.CountPreempted(detail::NumPreempted(*duct) - num_preempted_before);

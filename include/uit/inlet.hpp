@@ -82,8 +82,8 @@ class Inlet {
   }
 
   /// Sends, and waits for room until `deadline`, polling the wire meanwhile. False: dropped at the
-  /// deadline, or muted; also, at once, where both ends are in this thread and the duct is full,
-  /// since nobody else could make room.
+  /// deadline, or muted; also, at once, where the duct is full and nobody else could make room: if
+  /// both ends are in this thread, or the inlet is held, as in bulk-synchronous runs.
   bool Put(const T& message, Deadline deadline = never)
     requires std::copyable<T>
   {
@@ -184,6 +184,8 @@ class Inlet {
       } else if constexpr (is_in_thread<D>) {
         return Count<D>(duct->TryPut(std::forward<M>(message)));
       } else {
+        if constexpr (requires { duct->IsInletHeld(); })
+          if (duct->IsInletHeld()) return Count<D>(duct->TryPut(std::forward<M>(message)));
         bool is_accepted = false;
         WaitUntil(
             [&] {

@@ -74,8 +74,9 @@ class EdgeConduits {
   void Pull() {
     for (auto& receiver : receivers_) receiver->Pull();
   }
-  /// Lets go what waits for other processes.
+  /// Lets go what was staged for other threads, and what waits for other processes.
   void Flush() {
+    PublishStaged();
     for (auto& sender : senders_) sender->TryFlush();
     for (auto& receiver : receivers_) receiver->TryFlush();
   }
@@ -89,6 +90,7 @@ class EdgeConduits {
   }
   /// Sends the period's last frames. False if a peer has no room yet; call again.
   bool TryEndUpdate() {
+    PublishStaged();
     if constexpr (keeps_every) {
       for (; num_ended_ < senders_.size(); ++num_ended_) {
         if (!senders_[num_ended_]->TryEndUpdate()) return false;
@@ -134,6 +136,9 @@ class EdgeConduits {
 
   /// Counts what can be seen and was not read as unread, and passes over it.
   void DiscardUnread() {
+    for (Inlet& inlet : inlets_) {  // what was staged within the thread
+      if (!IsChannel(inlet)) inlet.TryFlush();
+    }
     for (Outlet& outlet : outlets_) outlet.DiscardUnread();
   }
 
@@ -150,6 +155,12 @@ class EdgeConduits {
   }
 
  private:
+  /// What other threads may see from here on. Within a thread nobody waits for it.
+  void PublishStaged() {
+    for (const std::uint32_t output : crossing_outputs_) {
+      if (!IsChannel(inlets_[output])) inlets_[output].TryFlush();
+    }
+  }
   template <typename End>
   static bool IsChannel(const End& end) {
     return end.Bound().Visit([]<typename D>(D*) { return requires(D& duct) { duct.Exchange(); }; });

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <span>
@@ -81,7 +82,7 @@ class Mesh {
   }
 
   /// Says goodbye to the other processes and gives the links back. Collective. False if one of them did not answer
-  /// within ten seconds, or, at once, if one had been lost before.
+  /// within ten seconds, two while an exception is on its way, or, at once, if one had been lost before.
   bool Close() {
     if (is_closed_) return is_clean_;
     is_closed_ = true;
@@ -89,7 +90,8 @@ class Mesh {
       fabric_->Close(uit::Now());
       barrier_->Close(uit::Now());
     } else {
-      is_clean_ = fabric_->Close() && barrier_->Close(uit::After(std::chrono::seconds(10))) && private_world_.Release();
+      const std::chrono::seconds patience(std::uncaught_exceptions() == 0 ? 10 : 2);
+      is_clean_ = fabric_->Close(uit::After(patience)) && barrier_->Close(uit::After(patience)) && private_world_.Release();
     }
     return is_clean_;
   }

@@ -16,7 +16,7 @@ namespace netuit {
 /// A whole program: starts MPI, if built with it, calls `body` with all processes of the job, and returns its exit
 /// code. What the body throws becomes one line on stderr and an exit code: 2 for input that cannot be, 5 for output
 /// that cannot be written, 1 for all else. Where every process throws for rank 0's sake, only rank 0 prints, and all
-/// end with its code.
+/// end with its code. Where one process alone throws, it ends the others two seconds later.
 ///
 ///     int main(int argc, char** argv) {
 ///       return netuit::GuardedMain(argc, argv, [&](const uit::World& world) { …; return report.ExitCode(); });
@@ -42,10 +42,17 @@ int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& bod
 #else
     const uit::World world;
 #endif
+    const auto end_with = [&]([[maybe_unused]] int code) {
+#if UIT_WITH_MPI
+      session.EndWith(code);
+#endif
+      return code;
+    };
     try {
-      return static_cast<int>(std::forward<F>(body)(world));
+      return end_with(static_cast<int>(std::forward<F>(body)(world)));
     } catch (...) {
       tell();  // before the session ends: once a process has left, the launcher may kill those with something to say
+      end_with(ExitCodeOf(std::current_exception()));
       throw;
     }
   } catch (...) {

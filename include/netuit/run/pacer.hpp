@@ -18,11 +18,11 @@ class Pacer {
   /// All workers leave the start barrier.
   void Start(uit::TimePoint now) {
     start_ = now;
-    end_ = options_.duration.count() > 0 ? now + options_.duration : uit::never;
+    end_ = options_.duration.count() > 0 ? Later(now, options_.duration) : uit::never;
     barrier_ = uit::never;
     next_ = 1;
-    if (options_.mode == AsyncMode::rolling) barrier_ = now + options_.rolling_span;
-    if (options_.mode == AsyncMode::fixed) barrier_ = now + options_.fixed_period;
+    if (options_.mode == AsyncMode::rolling) barrier_ = Later(now, options_.rolling_span);
+    if (options_.mode == AsyncMode::fixed) barrier_ = Later(now, options_.fixed_period);
   }
   /// Whether the run's time is up.
   bool IsOver(uit::TimePoint now) const { return now >= end_; }
@@ -38,7 +38,7 @@ class Pacer {
   }
   /// All workers leave a barrier, having agreed on `next`.
   void Continue(uit::TimePoint now, std::uint64_t next) {
-    if (options_.mode == AsyncMode::rolling) barrier_ = now + options_.rolling_span;
+    if (options_.mode == AsyncMode::rolling) barrier_ = Later(now, options_.rolling_span);
     if (options_.mode == AsyncMode::fixed) {
       next_ = next;
       barrier_ = start_ + static_cast<std::int64_t>(next_) * options_.fixed_period;
@@ -55,6 +55,10 @@ class Pacer {
   }
 
  private:
+  static uit::TimePoint Later(uit::TimePoint now, std::chrono::nanoseconds span) {
+    return span < uit::never - now ? now + span : uit::never;
+  }
+
   const RunOptions& options_;
   uit::TimePoint start_{};
   uit::TimePoint end_ = uit::never;

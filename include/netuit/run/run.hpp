@@ -67,6 +67,7 @@ inline void GatherReport(RunReport& report, const uit::World& world) {
   report.workers.clear();
   for (const uit::Bytes& part : parts) {
     std::uint64_t count = 0;
+    if (part.size() < sizeof count) continue;  // of a process that was lost meanwhile
     std::memcpy(&count, part.data(), sizeof count);
     const std::size_t end = sizeof count + count * sizeof(WorkerReport);
     report.workers.resize(report.workers.size() + count);
@@ -97,6 +98,7 @@ RunReport Run(Mesh<Ls...>& mesh, const RunOptions& options, F&& update) {
   report.workers = options.mode == AsyncMode::every_update
                        ? detail::RunWorkers<true>(mesh, team, options, update)
                        : detail::RunWorkers<false>(mesh, team, options, update);
+  team.HeedLateSignal();
   report.stopped_by = team.Reason();
   report.signal = team.Signal();
   report.message = team.Message();

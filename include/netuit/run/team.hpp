@@ -94,6 +94,13 @@ class Team {
     }
   }
 
+  /// After the last meeting: a signal of which the others did not hear any more counts here all the same.
+  void HeedLateSignal() {
+    LookOut(false);
+    const std::uint32_t stop = StopSeen();
+    if (stop > agreed_.stop && static_cast<StopReason>(stop / 1000) == StopReason::signal) agreed_.stop = stop;
+  }
+
  private:
   struct alignas(uit::cache_line) View {
     Accord accord;

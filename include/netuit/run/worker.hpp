@@ -152,7 +152,7 @@ class Worker<Mesh<Ls...>, F, synchronous> {
             if (IsDueNext<L>(update)) layer.Refresh();
           }
         });
-        team_.MeetHere([this] { fabric_.Poll(); });
+        team_.MeetHere([this] { return Idle(); });
       }
     }
     ShowWritten(last_update);
@@ -259,10 +259,14 @@ class Worker<Mesh<Ls...>, F, synchronous> {
     mine.is_pending = IsDone() ? 0 : 1;
     return mine;
   }
+  bool IsTimeToLook(uit::TimePoint now) {
+    if (now < next_look_) return false;
+    next_look_ = now + std::chrono::milliseconds(1);
+    return true;
+  }
   /// Now and then the first worker looks after the process: signals, other processes' stops, progress.
   void Attend(uit::TimePoint now) {
-    if (thread_ != 0 || now < next_look_) return;
-    next_look_ = now + std::chrono::milliseconds(1);
+    if (thread_ != 0 || !IsTimeToLook(now)) return;
     Communicate([&] { team_.LookOut(!synchronous); });
     if (!options_.on_progress || now < next_progress_) return;
     if (next_progress_ != uit::TimePoint{}) {
@@ -278,7 +282,13 @@ class Worker<Mesh<Ls...>, F, synchronous> {
   // Every mode.
 
   void Meet(const Accord& mine) {
-    team_.Meet(thread_, mine, pacer_.Patience(), [this] { return fabric_.Poll(); });
+    team_.Meet(thread_, mine, pacer_.Patience(), [this] { return Idle(); });
+  }
+  /// What there is to do while others are awaited. Returns whether anything arrived.
+  bool Idle() {
+    bool has_arrived = false;
+    Communicate([&] { has_arrived = fabric_.Poll(); });
+    return has_arrived;
   }
   /// Runs what talks to other workers; trouble there ends the run, not the program.
   template <typename G>
@@ -292,7 +302,11 @@ class Worker<Mesh<Ls...>, F, synchronous> {
   }
   /// When all have stopped: brings everything under way to its end, and everybody's last values to all.
   void Drain() {
-    Meet({.stop = reason_});
+    // Others may have much to do yet, and the first worker goes on to watch for signals.
+    team_.Meet(thread_, {.stop = reason_}, pacer_.Patience(), [this] {
+      if (thread_ == 0 && IsTimeToLook(uit::Now())) team_.LookOut(false);
+      return Idle();
+    });
     ForEachLayer([&]<Layer L>(auto& layer) {
       if constexpr (UnicastLayer<L>) {
         if (options_.mode == AsyncMode::no_communication) layer.Unmute();

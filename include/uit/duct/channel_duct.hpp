@@ -56,6 +56,11 @@ class ChannelInletDuct final : public RefCounted {
   bool IsClosed() const { return !sender_->IsOpen(); }
   /// While held, a put does not poll: the exchange's owner does.
   void HoldInlet(bool hold) { is_held_ = hold; }
+  /// Room comes only when the exchange's owner refreshes it.
+  bool IsInletHeld() const {
+    if constexpr (retain == Retain::every) return sender_->IsHeld();
+    return false;
+  }
   /// The half that this channel belongs to; for the exchange's owner.
   const std::shared_ptr<Sender>& Exchange() const { return sender_; }
 

@@ -47,12 +47,9 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
   /// The same, by moving.
   bool TryStage(T&& message) { return Stage(std::move(message)); }
 
-  /// Publishes what was staged; always true.
+  /// Publishes what was staged, unless the inlet is held; always true.
   bool TryFlush() {
-    if (NumStaged() == 0) return true;
-    last_ += NumStaged();
-    staging_ &= held;
-    std::swap(spare_, Waiting());
+    if (staging_ < held) PublishStaged();
     return true;
   }
 
@@ -88,17 +85,17 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
 
   /// While held, puts are staged and RefreshInlet publishes the newest.
   void HoldInlet(bool hold) {
-    if (!hold) TryFlush();
+    if (!hold) PublishStaged();
     staging_ = NumStaged() | (hold ? held : 0);
   }
   /// Renews what a held inlet goes by.
-  void RefreshInlet() { TryFlush(); }
+  void RefreshInlet() { PublishStaged(); }
 
  private:
   template <typename M>
   UIT_INLINE bool Replace(M&& message) {
     if (staging_ != 0) [[unlikely]]
-      return Stage(std::forward<M>(message)) && (staging_ >= held || TryFlush());
+      return Stage(std::forward<M>(message)) && TryFlush();
     if constexpr (std::is_nothrow_assignable_v<T&, M&&>) {
       Waiting() = std::forward<M>(message);
     } else {
@@ -111,9 +108,21 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
 
   template <typename M>
   bool Stage(M&& message) {
-    spare_ = std::forward<M>(message);
+    if constexpr (std::is_nothrow_assignable_v<T&, M&&>) {
+      spare_ = std::forward<M>(message);
+    } else {
+      T copy{std::forward<M>(message)};  // what is staged stays whole if this throws
+      spare_ = std::move(copy);
+    }
     ++staging_;
     return true;
+  }
+
+  void PublishStaged() {
+    if (NumStaged() == 0) return;
+    last_ += NumStaged();
+    staging_ &= held;
+    std::swap(spare_, Waiting());
   }
 
   std::uint32_t NumStaged() const { return staging_ & ~held; }
@@ -128,7 +137,7 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
   }
 
   /// A step copies the message, which is faster than to look up where it is.
-  static constexpr bool copies = std::is_trivially_copyable_v<T> && sizeof(T) <= 2 * sizeof(void*);
+  static constexpr bool copies = std::copyable<T> && std::is_trivially_copyable_v<T> && sizeof(T) <= 2 * sizeof(void*);
 
   std::uint16_t front_ = 0;    // the slot that the outlet gets; no byte, which could be a part of anything
   std::uint32_t staging_ = 0;  // how many were staged; and held, if the inlet is

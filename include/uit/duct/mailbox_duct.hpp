@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <uit/config.hpp>
@@ -39,12 +40,12 @@ class MailboxDuct final : public RefCounted {
   UIT_INLINE bool TryPut(const T& message)
     requires std::copyable<T>
   {
-    slots_[back_].message = message;
+    Write(message);
     return Accept();
   }
   /// The same, by moving.
   UIT_INLINE bool TryPut(T&& message) {
-    slots_[back_].message = std::move(message);
+    Write(std::move(message));
     return Accept();
   }
 
@@ -52,27 +53,26 @@ class MailboxDuct final : public RefCounted {
   UIT_INLINE bool TryStage(const T& message)
     requires std::copyable<T>
   {
-    slots_[back_].message = message;
+    Write(message);
     return Stage();
   }
   /// The same, by moving.
   UIT_INLINE bool TryStage(T&& message) {
-    slots_[back_].message = std::move(message);
+    Write(std::move(message));
     return Stage();
   }
 
-  /// Publishes what was staged; always true. Inlet's thread only.
+  /// Publishes what was staged, unless the inlet is held; always true. Inlet's thread only.
   UIT_INLINE bool TryFlush() {
-    if ((staging_ & staged) == 0) return true;
-    staging_ &= held;
-    return Publish();
+    if (staging_ == staged) PublishStaged();
+    return true;
   }
 
   /// Moves on to the message waiting: 1, or 0 if there is none. Outlet's thread only.
   UIT_INLINE std::size_t TryStep([[maybe_unused]] std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     if (!Pending()) return 0;
-    // Acquires the message from the release in TryFlush, and releases our slot to it.
+    // Acquires the message from the release in Publish, and releases our slot to it.
     front_ = middle_.exchange(front_, std::memory_order_acq_rel) & ~fresh;
     ++num_passed_;
     return 1;
@@ -99,11 +99,11 @@ class MailboxDuct final : public RefCounted {
 
   /// While held, puts are staged and RefreshInlet publishes the newest. Inlet's thread only.
   void HoldInlet(bool hold) {
-    if (!hold) TryFlush();
+    if (!hold) PublishStaged();
     staging_ = (staging_ & staged) | (hold ? held : 0);
   }
   /// Renews what a held inlet goes by.
-  void RefreshInlet() { TryFlush(); }
+  void RefreshInlet() { PublishStaged(); }
 
  private:
   /// A slot's number.
@@ -120,9 +120,21 @@ class MailboxDuct final : public RefCounted {
 
   UIT_INLINE bool Accept() {
     if (staging_ != 0) [[unlikely]]
-      return Stage() && ((staging_ & held) != 0 || TryFlush());
+      return Stage() && TryFlush();
     ++num_accepted_;
     return Publish();
+  }
+
+  template <typename M>
+  UIT_INLINE void Write(M&& message) {
+    if constexpr (!std::is_nothrow_assignable_v<T&, M&&>) {
+      if ((staging_ & staged) != 0) {
+        T copy{std::forward<M>(message)};  // what is staged stays whole if this throws
+        slots_[back_].message = std::move(copy);
+        return;
+      }
+    }
+    slots_[back_].message = std::forward<M>(message);
   }
 
   bool Stage() {
@@ -130,6 +142,12 @@ class MailboxDuct final : public RefCounted {
     num_preempted_ += staging_ & staged;
     staging_ |= staged;
     return true;
+  }
+
+  void PublishStaged() {
+    if ((staging_ & staged) == 0) return;
+    staging_ &= held;
+    Publish();
   }
 
   UIT_INLINE bool Publish() {

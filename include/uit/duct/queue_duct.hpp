@@ -109,6 +109,8 @@ class QueueDuct final : public RefCounted {
     is_inlet_held_ = hold;
     RefreshInlet();
   }
+  /// Room comes only with a RefreshInlet.
+  bool IsInletHeld() const { return is_inlet_held_; }
   /// Renews what a held inlet goes by.
   void RefreshInlet() { seen_current_ = current_.load(std::memory_order_acquire); }
 

@@ -167,6 +167,8 @@ class RingDuct final : public RefCounted {
     seen_current_.Hold(hold, current_);
     RefreshInlet(max_puts);
   }
+  /// Room comes only with a RefreshInlet.
+  bool IsInletHeld() const { return seen_current_.IsHeld(); }
   /// Renews what a held inlet goes by.
   void RefreshInlet(std::size_t max_puts = no_limit) {
     seen_current_.Refresh(current_);

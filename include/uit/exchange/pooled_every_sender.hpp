@@ -65,6 +65,8 @@ class PooledEverySender final : public ExchangeHalf {
   void SetUpdate(std::uint64_t update) { update_ = update; }
   /// While held, steps are reported only by RefreshReport, and a pool of several channels departs only on a flush.
   void Hold(bool hold) { is_held_ = hold; }
+  /// Whether room comes only with RefreshReport.
+  bool IsHeld() const { return is_held_; }
   /// Reads what the outlets have reported. True if the report says so of `update` or later.
   bool RefreshReport(std::uint64_t update) {
     while (reports_->TryStep()) has_report_ = true;

@@ -39,19 +39,24 @@ class Session {
       throw uit::Error("MPI grants thread level " + std::to_string(provided) + ", and MPI_THREAD_SERIALIZED is needed");
     }
     Check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    if (owns_) Check(MPI_Comm_dup(MPI_COMM_WORLD, &leaving_), "MPI_Comm_dup");
     world_ = uit::World{std::make_shared<MpiWorld>(MPI_COMM_WORLD)};
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   /// Finalises when all processes have come here. If an exception is on its way or a peer has been given up, waits for
-  /// them for two seconds, and then ends them all, which is better than to wait for ever.
+  /// them for two seconds, and then ends them all, with the code of EndWith, which is better than to wait for ever.
   ~Session() {
     if (!owns_) return;
     const bool is_in_trouble = std::uncaught_exceptions() != 0 || world_.Process()->IsBroken();
-    if (!DoAllLeave(is_in_trouble ? After(std::chrono::seconds(2)) : never)) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (!DoAllLeave(is_in_trouble ? After(std::chrono::seconds(2)) : never)) MPI_Abort(MPI_COMM_WORLD, exit_code_);
+    MPI_Comm_free(&leaving_);
     MPI_Finalize();
   }
+
+  /// What the job ends with should this process have to end the others: not 0.
+  void EndWith(int exit_code) { exit_code_ = exit_code != 0 ? exit_code : 1; }
 
   /// All processes of the job.
   uit::World World() const { return world_; }
@@ -75,10 +80,10 @@ class Session {
     owns_ = true;
   }
   /// Waits here rather than in MPI_Finalize, which spins.
-  static bool DoAllLeave(Deadline deadline) {
+  bool DoAllLeave(Deadline deadline) {
     try {
       MPI_Request request = MPI_REQUEST_NULL;
-      Check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+      Check(MPI_Ibarrier(leaving_, &request), "MPI_Ibarrier");
       return Await(request, deadline);
     } catch (const Error&) {
       return false;
@@ -86,6 +91,8 @@ class Session {
   }
 
   bool owns_ = false;
+  int exit_code_ = 1;
+  MPI_Comm leaving_ = MPI_COMM_NULL;  // its own, since another process may be in the midst of a collective
   uit::World world_;
 };
 

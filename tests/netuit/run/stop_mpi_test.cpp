@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
@@ -99,6 +100,40 @@ TEST_CASE("A signal to one process ends the run everywhere") {
     CHECK(report.signal == signal);
     CHECK(report.ExitCode() == 128 + signal);
     CheckWhole(report, mode);
+  }
+}
+
+TEST_CASE("A signal is heard even if the first workers have done their updates") {
+  Fixture fixture;
+  const pid_t process = getpid();
+  const std::size_t last = 2 * MpiTestWorld().Size() - 1;
+  const Placement slow_last = PlaceContiguous(fixture.topology, {.processes = MpiTestWorld().Size(), .threads = 2});
+  Mesh<Value> mesh{fixture.topology, slow_last, MpiTestWorld()};
+  for (const int mode : {3, 4}) {
+    const RunReport report = Run(mesh, {.mode = static_cast<AsyncMode>(mode), .num_updates = 1000}, [&](auto& node) {
+      if (node.Id() != 63) return;  // of the last worker
+      if (node.Update() == 20) kill(process, SIGTERM);
+      std::this_thread::sleep_for(5ms);
+    });
+    CHECK(report.stopped_by == StopReason::signal);
+    CHECK(report.ExitCode() == 128 + SIGTERM);
+    if (!MpiTestWorld().IsRoot()) continue;
+    CHECK(report.workers[0].num_updates == 1000);
+    CHECK(report.workers[last].num_updates < 1000);
+  }
+}
+
+TEST_CASE("The longest of durations ends a run no sooner") {
+  Fixture fixture;
+  for (const int mode : {1, 2, 3}) {
+    const RunReport report = Run(fixture.mesh, {.mode = static_cast<AsyncMode>(mode),
+                                                .duration = std::chrono::nanoseconds::max(),
+                                                .num_updates = 5,
+                                                .rolling_span = std::chrono::nanoseconds::max(),
+                                                .fixed_period = std::chrono::nanoseconds::max()},
+                                 [](auto&) {});
+    CHECK(report.stopped_by == StopReason::count);
+    for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == 5);
   }
 }
 

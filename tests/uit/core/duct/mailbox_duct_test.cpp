@@ -1,4 +1,5 @@
 #include <set>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -27,7 +28,59 @@ struct Swapped {
   std::vector<int> words;
 };
 
+/// Trivially copyable, and yet only moved.
+struct Handle {
+  Handle() = default;
+  explicit Handle(int n) : number(n) {}
+  Handle(Handle&&) = default;
+  Handle& operator=(Handle&&) = default;
+  int number = 0;
+};
+
+/// Whose copying may leave half of it behind, and throw.
+struct Fragile {
+  Fragile() = default;
+  explicit Fragile(int v) : value(v) {}
+  Fragile(const Fragile& other) { *this = other; }
+  Fragile(Fragile&& other) noexcept : value(other.value) {}
+  Fragile& operator=(const Fragile& other) {
+    value = other.value;
+    if (value < 0) throw std::runtime_error("negative");
+    return *this;
+  }
+  Fragile& operator=(Fragile&& other) noexcept {
+    value = other.value;
+    return *this;
+  }
+  int value = 0;
+};
+
 }  // namespace
+
+TEMPLATE_LIST_TEST_CASE("A mailbox takes what is only moved", "", Syncs) {
+  MailboxDuct<Handle, TestType> mailbox;
+  CHECK(mailbox.TryPut(Handle{3}));
+  CHECK(mailbox.TryStep(1) == 1);
+  CHECK(mailbox.Get().number == 3);
+}
+
+TEMPLATE_LIST_TEST_CASE("What is staged in a mailbox survives a copy that throws", "", Syncs) {
+  const Fragile bad{-1};
+  for (const bool hold : {false, true}) {
+    MailboxDuct<Fragile, TestType> mailbox;
+    mailbox.HoldInlet(hold);
+    CHECK(mailbox.TryStage(Fragile{1}));
+    CHECK_THROWS_AS(mailbox.TryPut(bad), std::runtime_error);
+    CHECK_THROWS_AS(mailbox.TryStage(bad), std::runtime_error);
+    CHECK(mailbox.TryFlush());
+    CHECK(mailbox.TryStep(1) == (hold ? 0U : 1U));  // while held, only a refresh publishes
+    mailbox.RefreshInlet();
+    CHECK(mailbox.TryStep(1) == (hold ? 1U : 0U));
+    CHECK(mailbox.Get().value == 1);
+    CHECK(mailbox.NumAccepted() == 1);
+    CHECK(mailbox.NumPreempted() == 0);
+  }
+}
 
 TEMPLATE_LIST_TEST_CASE("A mailbox counts what was replaced before it was seen", "", Syncs) {
   MailboxDuct<int, TestType> mailbox{5};
