@@ -41,7 +41,8 @@ class Pacer {
     if (options_.mode == AsyncMode::rolling) barrier_ = Later(now, options_.rolling_span);
     if (options_.mode == AsyncMode::fixed) {
       next_ = next;
-      barrier_ = start_ + static_cast<std::int64_t>(next_) * options_.fixed_period;
+      const bool is_ever = next_ <= static_cast<std::uint64_t>((uit::never - start_) / options_.fixed_period);
+      barrier_ = is_ever ? start_ + static_cast<std::int64_t>(next_) * options_.fixed_period : uit::never;
     }
   }
   /// How long ago the start barrier was.
