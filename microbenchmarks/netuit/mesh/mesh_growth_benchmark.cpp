@@ -10,7 +10,7 @@
 
 #include <uit/exchange/world.hpp>
 
-#include "channel_selection/mesh.hpp"
+#include "microbenchmarks/netuit/channel_selection/mesh.hpp"
 #include "microbenchmarks/support/counted_new.hpp"
 #include "microbenchmarks/support/program.hpp"
 
