@@ -81,6 +81,8 @@ class Program {
 
   /// Adds such a figure.
   void Add(const Row& row) { record_.Add(row); }
+  /// Adds a point of a chart, at height `y`, that is no competitor's.
+  void Add(const Point& point, double y) { record_.Add(point, y, "-"); }
 
   [[nodiscard]] bool IsQuick() const { return options_.quick; }
   [[nodiscard]] bool IsList() const { return options_.list; }
@@ -95,7 +97,7 @@ class Program {
 
  private:
   [[nodiscard]] bool IsWanted(const Contest& contest) const {
-    bool wanted = false;
+    bool wanted = !contest.points.empty() && IsWanted(contest.name);
     for (const Claim& claim : contest.claims) wanted |= IsWanted(claim.name);
     return wanted;
   }
