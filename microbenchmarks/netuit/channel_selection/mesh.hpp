@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
@@ -34,7 +35,9 @@ template <netuit::Layer L>
 class OnMesh {
  public:
   OnMesh(netuit::Workers workers, const uit::World& world)
-      : topology_{netuit::MakeTorus(rows_per_worker * workers.processes * workers.threads, width)},
+      : OnMesh{netuit::MakeTorus(rows_per_worker * workers.processes * workers.threads, width), workers, world} {}
+  OnMesh(netuit::Topology topology, netuit::Workers workers, const uit::World& world)
+      : topology_{std::move(topology)},
         mesh_{topology_, netuit::PlaceContiguous(topology_, workers), world},
         cells_{mesh_.NumLocalNodes(), rule} {
     mesh_.template Initialize<L>([](netuit::NodeId id) { return FirstColor(id); });

@@ -32,7 +32,7 @@ void Add(bench::Contest& contest, const bench::Ranks& ranks, const std::string& 
   const std::string name = line + ", " + SizeText(size);
   contest.Add(name, [&ranks, side](const bench::Load& load) { return StreamTime(ranks, *side, load.count); });
   bench::Point point{.chart = contest.name,
-                     .x_label = "message, bytes",
+                     .x_label = "message size, bytes",
                      .y_label = "million messages per second",
                      .line = line,
                      .x = static_cast<double>(size),
