@@ -80,7 +80,9 @@ class Program {
   }
 
   /// Adds such a figure.
-  void Add(const Row& row) { record_.Add(row); }
+  void Add(const Row& row) {
+    if (is_lead_) record_.Add(row);
+  }
   /// Adds a point of a chart, at height `y`, that is no competitor's.
   void Add(const Point& point, double y) { record_.Add(point, y, "-"); }
 
