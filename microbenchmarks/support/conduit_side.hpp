@@ -21,6 +21,7 @@ struct ConduitOptions {
   std::size_t num_slots = 64;
   std::size_t depth = 64;
   std::size_t num_channels = 1;
+  bool shares_memory = true;  ///< else MPI carries the messages
 };
 
 /// A fabric of two ranks, and as many conduits each way as there are channels; messages take turns.
@@ -28,7 +29,8 @@ template <typename T, uit::Policy policy = uit::Policy{}>
 class ConduitSide {
  public:
   /// Collective.
-  ConduitSide(const uit::World& world, const ConduitOptions& options) : fabric_{world, {.num_slots = options.num_slots}} {
+  ConduitSide(const uit::World& world, const ConduitOptions& options)
+      : fabric_{world, {.num_slots = options.num_slots, .shares_memory = options.shares_memory}} {
     const std::size_t peer = 1 - world.Rank();
     for (std::size_t channel = 0; channel < options.num_channels; ++channel) {
       const auto reach = [&](std::size_t source) {

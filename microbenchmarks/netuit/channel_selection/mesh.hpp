@@ -34,11 +34,12 @@ struct ColorByEdge
 template <netuit::Layer L>
 class OnMesh {
  public:
-  OnMesh(netuit::Workers workers, const uit::World& world)
-      : OnMesh{netuit::MakeTorus(rows_per_worker * workers.processes * workers.threads, width), workers, world} {}
-  OnMesh(netuit::Topology topology, netuit::Workers workers, const uit::World& world)
+  OnMesh(netuit::Workers workers, const uit::World& world, const netuit::MeshOptions& options = {})
+      : OnMesh{netuit::MakeTorus(rows_per_worker * workers.processes * workers.threads, width), workers, world, options} {}
+  OnMesh(netuit::Topology topology, netuit::Workers workers, const uit::World& world,
+         const netuit::MeshOptions& options = {})
       : topology_{std::move(topology)},
-        mesh_{topology_, netuit::PlaceContiguous(topology_, workers), world},
+        mesh_{topology_, netuit::PlaceContiguous(topology_, workers), world, options},
         cells_{mesh_.NumLocalNodes(), rule} {
     mesh_.template Initialize<L>([](netuit::NodeId id) { return FirstColor(id); });
     for (std::size_t node = 0; node < mesh_.NumLocalNodes(); ++node) cells_.Set(node, FirstColor(mesh_.Id(node)));

@@ -1,5 +1,5 @@
-// What does a conduit between two processes cost beyond what carries its messages: a hand-written ring of
-// nonblocking sends with credits?
+// What does a conduit between two processes cost beyond what carries its messages: a ring of nonblocking sends with
+// credits, or one in shared memory, written by hand? And what does shared memory bring to those who would use MPI?
 
 #include <cstdint>
 #include <memory>
@@ -31,7 +31,7 @@ void MeasureMpi(bench::Program& program, bench::Ranks& ranks, const uit::World& 
   bench::Contest latency{"process, MPI, 8 B, half round trip", bench::Unit::nanoseconds};
   Add(rate, latency, ranks, "conduit",
       std::make_shared<bench::ConduitSide<Message>>(
-          world, bench::ConduitOptions{.num_slots = num_credits, .depth = num_credits}));
+          world, bench::ConduitOptions{.num_slots = num_credits, .depth = num_credits, .shares_memory = false}));
   Add(rate, latency, ranks, "Isend ring",
       std::make_shared<bench::hand::IsendSide<Message>>(1 - ranks.Rank(), num_credits));
   rate.Say({.name = "process, MPI, unpooled, rate: to the Isend ring",
@@ -46,6 +46,36 @@ void MeasureMpi(bench::Program& program, bench::Ranks& ranks, const uit::World& 
   program.Run(latency, ranks);
 }
 
+void MeasureSharedMemory(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
+  constexpr std::size_t capacity = 1024;
+  bench::Contest rate{"process, shared memory, 8 B", bench::Unit::millions_per_second};
+  bench::Contest latency{"process, shared memory, 8 B, half round trip", bench::Unit::nanoseconds};
+  Add(rate, latency, ranks, "conduit",
+      std::make_shared<bench::ConduitSide<Message>>(world,
+                                                    bench::ConduitOptions{.num_slots = capacity, .depth = capacity}));
+  Add(rate, latency, ranks, "bare ring",
+      std::make_shared<bench::hand::SharedRingSide<Message, capacity>>(ranks.Rank()));
+  rate.Add("MPI window of 64",
+           [&ranks](const bench::Load& load) { return bench::hand::WindowTime<Message>(ranks, load.count); });
+  latency.Add("MPI_Send, MPI_Recv",
+              [&ranks](const bench::Load& load) { return bench::hand::SendReceiveTime<Message>(ranks, load.count); });
+  const std::string name = "process, shared memory, ";
+  rate.Say({.name = name + "rate: to an MPI window", .ours = "conduit", .against = {"MPI window of 64"}, .at_least = 8});
+  rate.Say({.name = name + "time per message: to a bare ring", .ours = "conduit", .against = {"bare ring"}, .at_most = 1.15});
+  latency.Say({.name = name + "half round trip: to MPI_Send and MPI_Recv",
+               .ours = "conduit",
+               .against = {"MPI_Send, MPI_Recv"},
+               .at_most = 0.5});
+  latency.Say({.name = name + "half round trip: to a bare ring", .ours = "conduit", .against = {"bare ring"}, .at_most = 1.15});
+  program.Run(rate, ranks);
+  program.Run(latency, ranks);
+}
+
 }  // namespace
 
-int main(int argc, char** argv) { return bench::MainOfTwoRanks(argc, argv, MeasureMpi); }
+int main(int argc, char** argv) { 
+  return bench::MainOfTwoRanks(argc, argv, [](auto& program, auto& ranks, const auto& world) {
+    MeasureMpi(program, ranks, world);
+    MeasureSharedMemory(program, ranks, world);
+  });
+}

@@ -29,22 +29,32 @@ void Add(bench::Contest& contest, const bench::Ranks& ranks, const std::string& 
   });
 }
 
-void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
-  const std::string name = "process, pooled, 64 channels of 8 B";
+void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world, bool shares_memory) {
+  const std::string name =
+      shares_memory ? "process, shared memory, pooled, 64 channels" : "process, MPI, pooled, 64 channels";
   bench::Contest contest{name, bench::Unit::millions_per_second};
   Add(contest, ranks, "pooled",
       std::make_shared<bench::ConduitSide<Message, pooled>>(
-          world, bench::ConduitOptions{.num_slots = num_credits, .depth = num_credits, .num_channels = num_channels}));
+          world, bench::ConduitOptions{.num_slots = num_credits,
+                                       .depth = num_credits,
+                                       .num_channels = num_channels,
+                                       .shares_memory = shares_memory}));
   Add(contest, ranks, "unpooled",
       std::make_shared<bench::ConduitSide<Message>>(
-          world, bench::ConduitOptions{.num_slots = num_credits, .depth = num_credits}));
+          world, bench::ConduitOptions{.num_slots = num_credits, .depth = num_credits, .shares_memory = shares_memory}));
   Add(contest, ranks, "hand-pooled Isend",
       std::make_shared<bench::hand::BatchSide>(1 - ranks.Rank(), num_channels, num_credits));
-  contest.Say({.name = name + ": to unpooled", .ours = "pooled", .against = {"unpooled"}, .at_least = 5});
+  // Of a message that crosses in shared memory there is little to be saved.
+  if (!shares_memory)
+    contest.Say({.name = name + ": to unpooled", .ours = "pooled", .against = {"unpooled"}, .at_least = 5});
   contest.Say({.name = name + ": to hand-pooled", .ours = "pooled", .against = {"hand-pooled Isend"}, .at_least = 0.95});
   program.Run(contest, ranks);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return bench::MainOfTwoRanks(argc, argv, Measure); }
+int main(int argc, char** argv) {
+  return bench::MainOfTwoRanks(argc, argv, [](auto& program, auto& ranks, const auto& world) {
+    for (const bool shares_memory : {false, true}) Measure(program, ranks, world, shares_memory);
+  });
+}

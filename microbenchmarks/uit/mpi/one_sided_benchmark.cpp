@@ -115,7 +115,7 @@ class Put {
 template <typename T>
 class Conduit {
  public:
-  explicit Conduit(const uit::World& world) : fabric_{world} {
+  Conduit(const uit::World& world, bool shares_memory) : fabric_{world, {.shares_memory = shares_memory}} {
     const uit::Process reach{.fabric = &fabric_, .peer = 1 - world.Rank()};
     if (world.Rank() == 0) inlet_ = Inlet{reach};
     if (world.Rank() == 1) outlet_ = Outlet{reach};
@@ -202,13 +202,15 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
     update.Add(competitor, [run](const bench::Load& load) { return run(load).update; });
     age.Add(competitor, [run](const bench::Load& load) { return run(load).age; });
   };
-  add("conduit", std::make_shared<Conduit<T>>(world));
+  add("conduit, MPI", std::make_shared<Conduit<T>>(world, false));
+  add("conduit, shared memory", std::make_shared<Conduit<T>>(world, true));
   add("MPI_Put, versioned", std::make_shared<Put<T, true>>(ranks.Rank()));
   add("MPI_Put, bare", std::make_shared<Put<T, false>>(ranks.Rank()));
   add("shared triple buffer", std::make_shared<Shared<T>>());
   for (bench::Contest* contest : {&update, &age}) {
-    contest->Say({.name = contest->name + ": conduit to MPI_Put, versioned", .ours = "conduit",
-                  .against = {"MPI_Put, versioned"}, .at_most = 1});
+    for (const std::string ours : {"conduit, MPI", "conduit, shared memory"})
+      contest->Say({.name = contest->name + ": " + ours + ", to MPI_Put, versioned", .ours = ours,
+                    .against = {"MPI_Put, versioned"}, .at_most = 1});
     program.Run(*contest, ranks);
   }
   const std::string figure = name + ": torn reads of a bare MPI_Put";

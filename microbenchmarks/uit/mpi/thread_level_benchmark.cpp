@@ -73,7 +73,7 @@ class LockedRings {
 class SharedWire {
  public:
   SharedWire(const uit::World& world, std::size_t num_threads)
-      : fabric_{world, {.num_workers = num_threads, .num_slots = num_credits}} {
+      : fabric_{world, {.num_workers = num_threads, .num_slots = num_credits, .shares_memory = false}} {
     for (std::size_t thread = 0; thread < num_threads; ++thread) {
       const uit::Process reach{.fabric = &fabric_, .peer = 1 - world.Rank(), .key = {.channel = thread},
                                .depth = num_credits, .worker = thread};
