@@ -65,8 +65,8 @@ class Program {
   /// Takes the samples of a contest, if a figure of it is wanted. Collective over the team.
   void Run(Contest& contest, Team& team) {
     if (!IsWanted(contest)) return;
-    contest.Run(team, options_.quick ? Patience{std::chrono::milliseconds{1200}, std::chrono::seconds{4}}
-                                     : Patience{std::chrono::seconds{6}, std::chrono::seconds{30}});
+    contest.Run(team, options_.quick ? Patience{std::chrono::milliseconds{1200}, std::chrono::seconds{3}}
+                                     : Patience{std::chrono::milliseconds{4500}, std::chrono::seconds{20}});
     if (!team.IsLead()) return;
     record_.Add(contest);
     for (const Claim& claim : contest.claims)
