@@ -25,10 +25,14 @@
 
 #include "microbenchmarks/support/baselines.hpp"
 #include "microbenchmarks/support/program.hpp"
+#include "microbenchmarks/support/put_window.hpp"
 #include "microbenchmarks/support/rank_main.hpp"
 #include "microbenchmarks/support/ranks.hpp"
 
 namespace {
+
+template <typename T, bool is_versioned>
+using Put = bench::hand::PutWindow<T, is_versioned>;
 
 /// The time at which it was written, in every word: ns.
 template <std::size_t size>
@@ -46,70 +50,9 @@ struct Value {
 
 /// A value that rank 0 writes and rank 1 reads; Read is false if there is nothing whole to be seen.
 template <typename L, typename T>
-concept Latest = requires(L& latest, T& value, bool& is_torn) {
+concept Latest = requires(L& latest, T& value) {
   latest.Write(value);
   { latest.Read(value) } -> std::same_as<bool>;
-};
-
-/// A window in the reader's memory, open for good.
-template <typename T, bool is_versioned>
-class Put {
- public:
-  explicit Put(int rank) {
-    MPI_Win_allocate(rank == 1 ? sizeof(Slot) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &slot_, &window_);
-    if (rank == 1) *slot_ = Slot{};
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
-  }
-  Put(const Put&) = delete;
-  Put& operator=(const Put&) = delete;
-  ~Put() {
-    MPI_Win_unlock_all(window_);
-    MPI_Win_free(&window_);
-  }
-
-  void Write(const T& value) {
-    if constexpr (!is_versioned) {
-      PutAt(offsetof(Slot, value), &value, sizeof value);
-      MPI_Win_flush_local(1, window_);
-    } else {
-      ++version_;
-      PutAt(offsetof(Slot, begun), &version_, sizeof version_);
-      MPI_Win_flush(1, window_);
-      PutAt(offsetof(Slot, value), &value, sizeof value);
-      MPI_Win_flush(1, window_);
-      PutAt(offsetof(Slot, done), &version_, sizeof version_);
-      MPI_Win_flush(1, window_);
-    }
-  }
-  bool Read(T& value) {
-    // MPICH over UCX moves a put only while the reader is inside MPI.
-    int is_there = 0;
-    if (needs_calls_) MPI_Iprobe(0, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
-    MPI_Win_sync(window_);
-    const volatile Slot& slot = *slot_;
-    const std::uint64_t done = slot.done;
-    MPI_Win_sync(window_);
-    value = slot_->value;
-    MPI_Win_sync(window_);
-    return !is_versioned || slot.begun == done;
-  }
-
- private:
-  struct Slot {
-    std::uint64_t begun = 0;
-    T value{};
-    std::uint64_t done = 0;
-  };
-  void PutAt(std::size_t offset, const void* bytes, std::size_t size) {
-    const int count = static_cast<int>(size);
-    MPI_Put(bytes, count, MPI_BYTE, 1, static_cast<MPI_Aint>(offset), count, MPI_BYTE, window_);
-  }
-
-  MPI_Win window_ = MPI_WIN_NULL;
-  Slot* slot_ = nullptr;
-  std::uint64_t version_ = 0;
-  bool needs_calls_ = bench::MpiName().starts_with("MPICH");
 };
 
 template <typename T>
@@ -196,7 +139,7 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
   const auto add = [&]<typename L>(const std::string& competitor, std::shared_ptr<L> latest) {
     const auto run = [&ranks, &torn, latest](const bench::Load& load) {
       const Outcome outcome = WriteAndRead<T>(ranks.Rank(), *latest, load.window);
-      if constexpr (std::same_as<L, Put<T, false>>) torn.push_back(100 * outcome.torn);
+      if (std::same_as<L, Put<T, false>>) torn.push_back(100 * outcome.torn);
       return outcome;
     };
     update.Add(competitor, [run](const bench::Load& load) { return run(load).update; });
