@@ -80,7 +80,7 @@ class Fabric {
   OutPort AddOutgoing(std::size_t peer, std::size_t worker, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
     Check(peer, worker);
     announced_[peer].push_back({spec, hub_->NumOutgoing(), 0});
-    return OutPort{hub_, hub_->AddOutgoing(peer, worker, std::move(box)), worker};
+    return OutPort{hub_, hub_->AddOutgoing(peer, worker, std::move(box), spec.key.is_report != 0), worker};
   }
   /// Announces the receiving half of an exchange with a peer. While no other thread uses the fabric.
   std::shared_ptr<FrameBox> AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {

@@ -10,8 +10,8 @@ namespace uit {
 ///
 /// A peer that lags takes up at once what has come since it looked last. Frames that left as soon as there was room would
 /// then all be of the time when it last looked; spread, the last of them is about a window's share of that time old.
-/// Turns left out double when the window was found shut since the last acknowledgement, and halve when at most half of it
-/// was in use: between the two, the window itself takes up the difference.
+/// With each acknowledgement, turns left out double if the window has been shut to such frames since the last, and halve
+/// if not: between the two, the window itself takes up the difference.
 class Pace {
  public:
   /// Leaves out at most `max_turns`; with 0, none.
@@ -26,12 +26,12 @@ class Pace {
     num_to_wait_ = num_turns_;
     return true;
   }
-  /// The window was shut, and something waited.
+  /// The window was shut, and nothing but such frames waited.
   void NoteShut() { was_shut_ = true; }
-  /// The peer has acknowledged something, when `num_in_flight` of `num_slots` frames were on their way.
-  void NoteAcknowledged(std::uint32_t num_in_flight, std::uint32_t num_slots) {
-    if (was_shut_) num_turns_ = std::min(2 * num_turns_ + 1, max_turns_);
-    else if (2 * num_in_flight <= num_slots) num_turns_ /= 2;
+  /// The peer has acknowledged something.
+  void NoteAcknowledged() {
+    num_turns_ = was_shut_ ? std::min(2 * num_turns_ + 1, max_turns_) : num_turns_ / 2;
+    num_to_wait_ = std::min(num_to_wait_, num_turns_);
     was_shut_ = false;
   }
   /// Turns left out between two that are used.

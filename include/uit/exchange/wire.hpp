@@ -26,6 +26,7 @@ struct OutgoingBox {
   std::size_t peer = 0;            ///< rank that the frames are for
   std::uint32_t remote_index = 0;  ///< the peer's number for its incoming box; agreed when connecting
   Wire* wire = nullptr;            ///< null until connected
+  bool keeps_pace = false;         ///< its frames may be replaced, and wait for that if the peer lags
   /// Whether the wire knows already that there is something to send. The worker sets it after its put;
   /// the wire clears it before it steps, so a put that finds it set is always seen. Set from the beginning,
   /// because connecting queues every new box.
@@ -61,7 +62,7 @@ class Wire {
   /// Frames of a box that leave before other boxes have their turn.
   static constexpr int frames_per_turn = 4;
   /// Turns that a pace leaves out at most, unless it is told otherwise.
-  static constexpr std::uint32_t default_max_pace = 1024;
+  static constexpr std::uint32_t default_max_pace = 256;
 
   /// A wire over an open link, with a window of `num_slots` frames each way, and a pace that leaves out at most `max_pace`
   /// turns. Both sides count frames from `start`, modulo 2^32, so that a test meets the wrap at once.
@@ -86,6 +87,7 @@ class Wire {
   void Queue(OutgoingBox* outgoing) {
     waiting_->TryPut(outgoing);
     ++num_waiting_;
+    num_waiting_paced_ += outgoing->keeps_pace ? 1 : 0;
   }
 
   /// Receives what has arrived, at most one window of it. Returns how many frames.
@@ -102,7 +104,7 @@ class Wire {
   /// not queued.
   bool TrySendNow(Frame& frame, const OutgoingBox& outgoing) {
     if (num_waiting_ != 0 || !HasCredit()) return false;
-    if (pace_.NumTurns() != 0 && outgoing.box->KeepsLatest()) return false;
+    if (pace_.NumTurns() != 0 && outgoing.keeps_pace) return false;
     SendData(frame, outgoing.remote_index);
     return true;
   }
@@ -114,17 +116,15 @@ class Wire {
       const bool is_held_back = !pace_.TakeTurn() && !is_urgent;
       std::size_t num_held_back = 0;
       while (num_waiting_ > num_held_back && HasCredit()) {
-        waiting_->TryStep(1);
-        --num_waiting_;
-        OutgoingBox* const outgoing = waiting_->Get();
-        if (is_held_back && outgoing->box->KeepsLatest()) {
+        OutgoingBox* const outgoing = TakeWaiting();
+        if (is_held_back && outgoing->keeps_pace) {
           Queue(outgoing);
           ++num_held_back;
         } else {
           TakeTurn(outgoing);
         }
       }
-      if (num_waiting_ > num_held_back) pace_.NoteShut();
+      if (num_waiting_ > num_held_back && num_waiting_ == num_waiting_paced_) pace_.NoteShut();
     }
     if (received_ - acknowledged_to_peer_ >= num_slots_ - num_slots_ / 2) SendCredit();
     return num_waiting_ == 0;
@@ -154,6 +154,13 @@ class Wire {
  private:
   bool HasCredit() { return sent_ - acknowledged_ < num_slots_ && link_.HasRoom(); }
 
+  OutgoingBox* TakeWaiting() {
+    waiting_->TryStep(1);
+    OutgoingBox* const outgoing = waiting_->Get();
+    --num_waiting_;
+    num_waiting_paced_ -= outgoing->keeps_pace ? 1 : 0;
+    return outgoing;
+  }
   void TakeTurn(OutgoingBox* outgoing) {
     // Pairs with the worker's exchange after its put: what was put before it is seen by the steps below.
     outgoing->queued.exchange(false, std::memory_order_acq_rel);
@@ -192,7 +199,7 @@ class Wire {
     const FrameHeader& header = arrived_.Header();
     // Cumulative and in order, so the newest is the largest, modulo 2^32.
     if (header.acknowledged != acknowledged_) {
-      pace_.NoteAcknowledged(sent_ - acknowledged_, num_slots_);
+      pace_.NoteAcknowledged();
       acknowledged_ = header.acknowledged;
     }
     if (header.kind == FrameKind::credit) return;
@@ -210,6 +217,7 @@ class Wire {
   std::uint32_t num_slots_;
   Ref<RingDuct<OutgoingBox*, Unsynchronized>> waiting_;
   std::size_t num_waiting_ = 0;
+  std::size_t num_waiting_paced_ = 0;  // of those
   Frame arrived_;
   Frame control_;
   Pace pace_;

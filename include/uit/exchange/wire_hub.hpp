@@ -29,9 +29,11 @@ class WireHub {
   /// Threads that may own boxes.
   std::size_t NumWorkers() const { return ready_.size(); }
 
-  /// A box that a worker fills, for a peer. Frames wait in it until Activate.
-  OutgoingBox& AddOutgoing(std::size_t peer, std::size_t worker, std::shared_ptr<FrameBox> box) {
+  /// A box that a worker fills, for a peer. Frames wait in it until Activate. `is_urgent`: even those that newer ones
+  /// may replace leave as soon as there is room.
+  OutgoingBox& AddOutgoing(std::size_t peer, std::size_t worker, std::shared_ptr<FrameBox> box, bool is_urgent) {
     outgoing_.push_back(std::make_unique<OutgoingBox>());
+    outgoing_.back()->keeps_pace = box->KeepsLatest() && !is_urgent;
     outgoing_.back()->box = std::move(box);
     outgoing_.back()->peer = peer;
     ++ready_[worker].num_boxes;

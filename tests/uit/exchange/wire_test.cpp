@@ -171,6 +171,7 @@ TEST_CASE("Values for a peer that lags are spread over its rounds, so that what 
     a.wire = Wire{pair.First(), 8, 0, max_pace};
     a.wire.Reserve(1);
     a.outgoing[0]->box = FrameBox::Latest();
+    a.outgoing[0]->keeps_pace = true;
     std::uint64_t sum = 0;
     std::uint64_t newest = 0;
     constexpr std::uint64_t num_rounds = 100;
@@ -191,6 +192,7 @@ TEST_CASE("Values for a peer that lags are spread over its rounds, so that what 
 TEST_CASE("A peer that keeps up gets every turn again") {
   Both both{4};
   both.a.outgoing[0]->box = FrameBox::Latest();
+  both.a.outgoing[0]->keeps_pace = true;
   for (std::uint64_t i = 0; i < 1000; ++i) {  // it lags
     both.a.Put(i);
     both.a.Poll();
