@@ -9,6 +9,10 @@ using namespace uit::testing;
 using Subjects = std::tuple<ExchangeSubject<every, ToSelf>, ExchangeSubject<every, ToOther>,
                             ExchangeSubject<latest, ToSelf>, ExchangeSubject<latest, ToOther>,
                             ExchangeSubject<every_pooled, ToSelf>, ExchangeSubject<every_pooled, ToOther>,
-                            ExchangeSubject<latest_pooled, ToSelf>, ExchangeSubject<latest_pooled, ToOther>>;
+                            ExchangeSubject<latest_pooled, ToSelf>, ExchangeSubject<latest_pooled, ToOther>,
+                            ExchangeSubject<every_aggregated, ToSelf>, ExchangeSubject<every_aggregated, ToOther>,
+                            ExchangeSubject<latest_aggregated, ToSelf>, ExchangeSubject<latest_aggregated, ToOther>,
+                            RowSubject<every, ToSelf>, RowSubject<every, ToOther>, RowSubject<latest, ToOther>,
+                            RowSubject<every_aggregated, ToOther>, RowSubject<latest_aggregated, ToOther>>;
 
 TEMPLATE_LIST_TEST_CASE("Conduits over exchanges keep the laws of ducts", "", Subjects) { CheckLaws<TestType>(); }
