@@ -27,7 +27,11 @@ struct MpiSubject {
     }
     ~Pair() { fabric.Close(); }
 
-    bool TryPut(const T& message) { return inlet.TryPut(message); }
+    bool TryPut(const T& message) {
+      const bool is_accepted = inlet.TryPut(message);
+      inlet.TryFlush();
+      return is_accepted;
+    }
     std::size_t TryStep(std::size_t limit) { return outlet.TryStep(limit); }
     const T& Get() const { return outlet.Get(); }
     void Settle() {
@@ -52,7 +56,9 @@ struct MpiSubject {
   };
 };
 
-using Subjects = std::tuple<MpiSubject<Policy{}>, MpiSubject<Policy{.retain = Retain::latest}>>;
+using Subjects = std::tuple<MpiSubject<Policy{}>, MpiSubject<Policy{.retain = Retain::latest}>,
+                            MpiSubject<Policy{.consolidate = Consolidate::aggregated}>,
+                            MpiSubject<Policy{.retain = Retain::latest, .consolidate = Consolidate::aggregated}>>;
 
 }  // namespace
 
