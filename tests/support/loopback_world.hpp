@@ -20,6 +20,8 @@
 #include <uit/exchange/frame.hpp>
 #include <uit/exchange/link.hpp>
 #include <uit/exchange/world.hpp>
+#include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/support/pause.hpp>
 #include <uit/support/sync.hpp>
 
@@ -128,7 +130,9 @@ struct LoopbackPair {
 ///     network.Together([&](std::size_t rank) { (rank == 0 ? a : b).Connect(); });
 class LoopbackNetwork {
  public:
-  explicit LoopbackNetwork(std::size_t num_processes) : state_(std::make_shared<State>(num_processes)) {}
+  /// Without processes per node they share no memory.
+  explicit LoopbackNetwork(std::size_t num_processes, std::size_t processes_per_node = 0)
+      : state_(std::make_shared<State>(num_processes, processes_per_node)) {}
 
   std::size_t Size() const { return state_->num_processes; }
   uit::World World(std::size_t rank) {
@@ -163,8 +167,11 @@ class LoopbackNetwork {
   void LosePeers() { state_->are_peers_lost = true; }
 
  private:
+  struct alignas(cache_line) SharedLine {
+    std::byte bytes[cache_line];
+  };
   struct State {
-    explicit State(std::size_t n) : num_processes(n) {}
+    State(std::size_t n, std::size_t per_node) : num_processes(n), processes_per_node(per_node) {}
 
     std::shared_ptr<LoopbackPipe> PipeOf(std::size_t communicator, int stream, std::size_t from, std::size_t to,
                                          std::size_t num_frames) {
@@ -175,7 +182,9 @@ class LoopbackNetwork {
     }
 
     const std::size_t num_processes;
+    const std::size_t processes_per_node;
     std::mutex mutex;
+    std::vector<std::unique_ptr<SharedLine[]>> memory;
     std::map<std::tuple<std::size_t, int, std::size_t, std::size_t>, std::shared_ptr<LoopbackPipe>> pipes;
     /// What has been sent in the n-th collective call of a communicator, by sender, and who has fetched it.
     struct Round {
@@ -221,6 +230,29 @@ class LoopbackNetwork {
       return AnyLink(std::make_unique<LoopbackLink>(
           state_->PipeOf(communicator_, stream, rank_, peer, options.num_sends),
           state_->PipeOf(communicator_, stream, peer, rank_, options.num_sends), options));
+    }
+
+    std::vector<std::size_t> NodeRanks() const override {
+      std::vector<std::size_t> ranks;
+      const std::size_t per_node = state_->processes_per_node;
+      for (std::size_t rank = 0; per_node != 0 && rank < Size(); ++rank) {
+        if (rank / per_node == rank_ / per_node) ranks.push_back(rank);
+      }
+      return ranks;
+    }
+    NodeMemory ShareMemory(std::size_t num_bytes) override {
+      const std::size_t num_lines = num_bytes / cache_line + 1;
+      MutableByteView mine;
+      {
+        const std::lock_guard lock(state_->mutex);
+        state_->memory.push_back(std::make_unique_for_overwrite<SharedLine[]>(num_lines));
+        mine = {state_->memory.back()[0].bytes, num_bytes};
+      }
+      const ByteView told = BytesOf(mine);
+      const auto parts = AllToAll(std::vector<Bytes>(Size(), Bytes(told.begin(), told.end())));
+      NodeMemory memory;
+      for (const std::size_t rank : NodeRanks()) memory.emplace(rank, LoadBytes<MutableByteView>(parts[rank]));
+      return memory;
     }
 
     std::shared_ptr<WorldModel> Duplicate() override {

@@ -1,12 +1,12 @@
 # One function per kind of thing. Each takes its target's name first.
 #
 #   uit_add_test(name SOURCES a.cpp … [LIBS Conduit::uit] [THREADS n] [TIMEOUT s] [LABELS stress …])
-#   uit_add_mpi_test(name SOURCES a.cpp … RANKS 1 2 4 [LIBS …] [THREADS n] [TIMEOUT s] [LABELS …])
+#   uit_add_mpi_test(name SOURCES a.cpp … RANKS 1 2 4 [OVER_MPI 2] [LIBS …] [THREADS n] [TIMEOUT s] [LABELS …])
 #   uit_add_refusal_test(name SOURCE a.cpp EXPECT "text that the compiler must print" [LIBS …])
 #   uit_add_benchmark(name SOURCES a.cpp … [LIBS …] [RANKS n])
 #   uit_add_demo(name SOURCES a.cpp … [LIBS …])
 #
-# THREADS is per process. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads` when a
+# THREADS is per process. OVER_MPI are ranks that once more run without shared memory between them. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads` when a
 # process has more than one; `refusal`. Every label L has a build target `tests_L`.
 
 add_library(uit_warnings INTERFACE)
@@ -96,7 +96,7 @@ function(uit_add_test)
 endfunction()
 
 function(uit_add_mpi_test)
-  uit_parse_arguments("" "RANKS" ${ARGN})
+  uit_parse_arguments("" "RANKS;OVER_MPI" ${ARGN})
   if(NOT T_RANKS)
     message(FATAL_ERROR "uit_add_mpi_test(${name}): RANKS are missing")
   endif()
@@ -110,13 +110,16 @@ function(uit_add_mpi_test)
     list(APPEND labels threads)
   endif()
   math(EXPR kill_after "${T_TIMEOUT} + 10")          # the ranks end themselves first
-  foreach(ranks ${T_RANKS})
+  list(TRANSFORM T_OVER_MPI APPEND " over MPI")
+  foreach(how IN LISTS T_RANKS T_OVER_MPI)
+    string(REGEX MATCH "^[0-9]+" ranks "${how}")
+    string(COMPARE EQUAL "${how}" "${ranks}" shares_memory)
     math(EXPR processors "${ranks} * ${T_THREADS}")
-    add_test(NAME "${name} x${ranks}"
+    add_test(NAME "${name} x${how}"
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
               $<TARGET_FILE:${name}> ${MPIEXEC_POSTFLAGS} --order decl --rng-seed 1)
-    set_tests_properties("${name} x${ranks}" PROPERTIES
-      ENVIRONMENT "${UIT_MPI_TEST_ENVIRONMENT};UIT_TEST_RANKS=${ranks};UIT_TEST_TIMEOUT=${T_TIMEOUT}"
+    set_tests_properties("${name} x${how}" PROPERTIES
+      ENVIRONMENT "${UIT_MPI_TEST_ENVIRONMENT};UIT_TEST_RANKS=${ranks};UIT_TEST_TIMEOUT=${T_TIMEOUT};UIT_SHARED_MEMORY=${shares_memory}"
       FAIL_REGULAR_EXPRESSION "UCX +WARN"
       TIMEOUT ${kill_after} PROCESSORS ${processors} LABELS "${labels};ranks=${ranks}")
   endforeach()

@@ -1,60 +1,47 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <netuit/barrier/accord.hpp>
+#include <netuit/barrier/node_board.hpp>
 #include <uit/exchange/fabric.hpp>
+#include <uit/exchange/world.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
 
 namespace netuit {
 
-/// What the workers of a run agree on at a barrier: the maximum of what each brings, field by field.
-struct Accord {
-  std::uint32_t stop = 0;        ///< why to stop, or 0
-  std::uint32_t is_pending = 0;  ///< 1: somebody has work left
-  std::uint64_t next = 0;        ///< the number of the next barrier
-
-  /// Takes another worker's view in.
-  void Merge(const Accord& other) {
-    stop = std::max(stop, other.stop);
-    is_pending = std::max(is_pending, other.is_pending);
-    next = std::max(next, other.next);
-  }
-};
-
 /// A process did not come to the barrier in time.
 class PeerLost : public uit::Error {
   using uit::Error::Error;
 };
 
-/// A barrier between processes: dissemination, in ceil(log2(processes)) rounds of one small message each
-/// (Hensgen, Finkel, Manber 1988). What is agreed on rides in the messages. Never blocks inside MPI.
+/// A barrier between processes. What is agreed on rides in it. Never blocks inside MPI.
+///
+/// Processes that share memory post what they bring on boards that the others of the node read. The first process of
+/// each node, its speaker, meets those of other nodes by dissemination, in ceil(log2(nodes)) rounds of one small message
+/// each (Hensgen, Finkel, Manber 1988), and posts what came of it.
 ///
 /// One thread of each process at a time.
 class ProcessBarrier {
  public:
-  /// Opens links of its own. Collective; nothing may be sent before the others are open too, so let the processes agree on
-  /// something before the first use.
-  ProcessBarrier(const uit::World& world, uit::Fabric& fabric) : fabric_(&fabric), rank_(world.Rank()), size_(world.Size()) {
-    for (std::size_t reach = 1; reach < size_; reach *= 2) {
-      Round& round = rounds_.emplace_back();
-      round.to = (rank_ + reach) % size_;
-      round.from = (rank_ + size_ - reach) % size_;
-    }
-    for (const Round& round : rounds_) {
-      for (const std::size_t peer : {round.to, round.from}) {
-        if (links_.contains(peer)) continue;
-        links_.emplace(peer, world.OpenLink(peer, stream, {.num_sends = 4, .num_receives = 4, .payload_bytes = sizeof(Letter)}));
-      }
-    }
+  /// Opens links and shares memory of its own, the latter if `shares_memory` on every process. Collective; nothing may be
+  /// sent before the others have come back from it, so let the processes agree on something before the first use.
+  ProcessBarrier(const uit::World& world, uit::Fabric& fabric, bool shares_memory = true)
+      : fabric_(&fabric), rank_(world.Rank()) {
+    ShareBoards(world, shares_memory);
+    OpenRounds(world);
   }
 
   /// Waits until every process has arrived, and returns what all have brought. Calls `idle` between tries. Throws
@@ -62,24 +49,29 @@ class ProcessBarrier {
   template <std::invocable Idle>
   Accord ArriveAndWait(Accord mine, uit::Deadline deadline, Idle&& idle) {
     ++epoch_;
+    if (arrivals_.size() > 1) arrivals_.at(rank_).Post(epoch_, mine);
+    if (!IsSpeaker() && num_nodes_ > 1) return Await(speaker_, *result_, deadline, idle);
+    for (const auto& [rank, board] : arrivals_) {
+      if (rank != rank_) mine.Merge(Await(rank, board, deadline, idle));
+    }
     for (Round& round : rounds_) {
       Letter letter{epoch_, mine};
-      const auto attempt = [&](auto step) {
-        bool is_done = false;
-        return fabric_->Exclusively([&] { is_done = step(); }) && is_done;
-      };
-      if (!uit::WaitUntil([&] { return attempt([&] { return TrySend(round, letter); }); }, deadline, idle) ||
-          !uit::WaitUntil([&] { return attempt([&] { return TryReceive(round); }); }, deadline, idle))
-        throw PeerLost("no word from rank " + std::to_string(round.from) + " at a barrier");
+      if (!uit::WaitUntil([&] { return Attempt([&] { return TrySend(round, letter); }); }, deadline, idle) ||
+          !uit::WaitUntil([&] { return Attempt([&] { return TryReceive(round); }); }, deadline, idle))
+        throw Lost(round.from);
       mine.Merge(round.early->accord);
       round.early.reset();
     }
+    if (result_) result_->Post(epoch_, mine);
     return mine;
   }
 
-  /// The largest reason to stop that a process has already brought to the next barrier, or 0. Never waits.
+  /// The largest reason to stop that a process within sight has already brought to the next barrier, or 0. Never waits.
   std::uint32_t EarlyStop() {
     std::uint32_t stop = 0;
+    for (const auto& [rank, board] : arrivals_) {
+      if (const auto early = board.Read(epoch_ + 1)) stop = std::max(stop, early->stop);
+    }
     fabric_->Exclusively([&] {
       for (Round& round : rounds_) {
         if (TryReceive(round)) stop = std::max(stop, round.early->accord.stop);
@@ -90,13 +82,11 @@ class ProcessBarrier {
 
   /// Gives the links back, once all processes have passed their last barrier. False at the deadline.
   bool Close(uit::Deadline deadline) {
-    const bool is_clean = uit::WaitUntil([&] {
-      bool is_done = false;
-      fabric_->Exclusively([&] {
-        is_done = std::ranges::all_of(links_, [](auto& entry) { return entry.second.TryClose(); });
-      });
-      return is_done;
-    }, deadline);
+    const bool is_clean = uit::WaitUntil(
+        [&] {
+          return Attempt([&] { return std::ranges::all_of(links_, [](auto& entry) { return entry.second.TryClose(); }); });
+        },
+        deadline);
     if (!is_clean) {
       for (auto& [peer, link] : links_) link.Abandon();
     }
@@ -113,9 +103,55 @@ class ProcessBarrier {
   struct Round {
     std::size_t to = 0;
     std::size_t from = 0;
-    std::optional<Letter> early;  // received, and not yet used
+    std::optional<Letter> early{};  // received, and not yet used
   };
 
+  void ShareBoards(const uit::World& world, bool shares_memory) {
+    // A board for arrivals, and the speaker's for results.
+    uit::NodeMemory memory;
+    if (shares_memory) memory = world.ShareMemory(2 * NodeBoard::NumBytes());
+    speaker_ = memory.empty() ? rank_ : memory.begin()->first;
+    if (memory.empty()) return;
+    NodeBoard::Create(memory.at(rank_));
+    NodeBoard::Create(memory.at(rank_).subspan(NodeBoard::NumBytes()));
+    for (auto& [rank, part] : memory) arrivals_.emplace(rank, NodeBoard(part.data()));
+    if (memory.size() > 1) result_.emplace(memory.at(speaker_).data() + NodeBoard::NumBytes());
+  }
+  void OpenRounds(const uit::World& world) {
+    const uit::ByteView mine = uit::BytesOf(speaker_);
+    std::vector<std::size_t> speakers;
+    for (const uit::Bytes& bytes : world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(mine.begin(), mine.end()))))
+      speakers.push_back(uit::LoadBytes<std::size_t>(bytes));
+    std::ranges::sort(speakers);
+    speakers.erase(std::unique(speakers.begin(), speakers.end()), speakers.end());
+    num_nodes_ = speakers.size();
+    if (num_nodes_ == 1) result_.reset();  // everybody reads everybody's arrival
+    if (!IsSpeaker()) return;
+    const auto number = static_cast<std::size_t>(std::ranges::find(speakers, rank_) - speakers.begin());
+    for (std::size_t reach = 1; reach < num_nodes_; reach *= 2) {
+      rounds_.push_back({.to = speakers[(number + reach) % num_nodes_],
+                         .from = speakers[(number + num_nodes_ - reach) % num_nodes_]});
+      for (const std::size_t peer : {rounds_.back().to, rounds_.back().from}) {
+        if (links_.contains(peer)) continue;
+        links_.emplace(peer,
+                       world.OpenLink(peer, stream, {.num_sends = 4, .num_receives = 4, .payload_bytes = sizeof(Letter)}));
+      }
+    }
+  }
+
+  bool IsSpeaker() const { return speaker_ == rank_; }
+  static PeerLost Lost(std::size_t rank) { return PeerLost("no word from rank " + std::to_string(rank) + " at a barrier"); }
+  template <std::invocable Idle>
+  Accord Await(std::size_t rank, const NodeBoard& board, uit::Deadline deadline, Idle& idle) const {
+    std::optional<Accord> accord;
+    if (!uit::WaitUntil([&] { return (accord = board.Read(epoch_)).has_value(); }, deadline, idle)) throw Lost(rank);
+    return *accord;
+  }
+  template <std::predicate Step>
+  bool Attempt(Step step) {
+    bool is_done = false;
+    return fabric_->Exclusively([&] { is_done = step(); }) && is_done;
+  }
   bool TrySend(Round& round, const Letter& letter) {
     frame_.Reserve(sizeof(Letter));
     frame_.Header() = uit::FrameHeader{};
@@ -134,9 +170,12 @@ class ProcessBarrier {
 
   uit::Fabric* fabric_;
   std::size_t rank_;
-  std::size_t size_;
+  std::size_t speaker_ = 0;
+  std::size_t num_nodes_ = 1;
   std::uint64_t epoch_ = 0;
-  std::vector<Round> rounds_;
+  std::map<std::size_t, NodeBoard> arrivals_;  // by rank, of this node; none without shared memory
+  std::optional<NodeBoard> result_;            // the speaker's, where there are several nodes
+  std::vector<Round> rounds_;                  // the speaker's
   std::map<std::size_t, uit::AnyLink> links_;  // by peer
   uit::Frame frame_;
 };

@@ -36,6 +36,7 @@ namespace netuit {
 struct MeshOptions {
   std::size_t depth = 2;       ///< messages that may wait on an edge of a unicast layer that keeps every one; at most 65 535
   std::size_t num_slots = 16;  ///< frames per peer that may be sent and not acknowledged
+  bool shares_memory = true;   ///< processes of one node talk through shared memory, not MPI
 
   // Of unicast layers that are aggregated, or whose messages have sizes of their own.
   std::size_t buffer_bytes = 65'536;       ///< of a frame to another process; see uit::Process
@@ -66,14 +67,16 @@ class Mesh {
     num_edges_ = graph.num_edges;
     num_threads_ = static_cast<std::uint32_t>(graph.num_threads);
     fabric_ = std::make_unique<uit::Fabric>(
-        world_, uit::FabricOptions{.num_workers = num_threads_, .num_slots = options.num_slots});
+        world_, uit::FabricOptions{.num_workers = num_threads_,
+                                   .num_slots = options.num_slots,
+                                   .shares_memory = options.shares_memory});
     for (PlaceGraph& part : graph.places) {
       const std::size_t num_nodes = part.nodes.size();
       places_.push_back(std::make_unique<Share>(std::move(part), num_local_));
       num_local_ += num_nodes;
     }
     private_world_ = world_.Duplicate();
-    barrier_ = std::make_unique<ProcessBarrier>(private_world_, *fabric_);
+    barrier_ = std::make_unique<ProcessBarrier>(private_world_, *fabric_, options.shares_memory);
     detail::LayerWirer<Ls...>(places_, *fabric_, world_.Rank(),
                               uit::Process{.depth = options.depth,
                                            .buffer_bytes = options.buffer_bytes,

@@ -15,6 +15,7 @@
 
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/handshake.hpp>
+#include <uit/exchange/open_links.hpp>
 #include <uit/exchange/out_port.hpp>
 #include <uit/exchange/wire_hub.hpp>
 #include <uit/exchange/world.hpp>
@@ -29,6 +30,7 @@ struct FabricOptions {
   std::size_t num_workers = 1;    ///< threads of this process that own exchanges
   std::size_t num_slots = 16;     ///< frames per peer that may be sent and not acknowledged, each way
   std::size_t payload_bytes = 0;  ///< smallest payload that links are opened for, if exchanges come later
+  bool shares_memory = true;      ///< peers on the same node talk through shared memory, if the world has any
 };
 
 /// The wires of one process: one to each peer that it shares an exchange with, moved by whichever worker
@@ -47,6 +49,8 @@ class Fabric {
  public:
   /// Messages that MPI may hold for a process at once; beyond it some implementations abort.
   static constexpr std::size_t max_requests = 65'536;
+  /// The largest payload of a frame.
+  static constexpr std::size_t max_payload_bytes = (std::size_t{1} << 30) - sizeof(FrameHeader);
 
   /// Throws for options that cannot be.
   explicit Fabric(World world, FabricOptions options = {})
@@ -136,6 +140,8 @@ class Fabric {
     if (worker >= hub_->NumWorkers()) throw Error("there is no worker " + std::to_string(worker));
   }
   std::string Match(const std::vector<Bytes>& greetings, const Greeting& ours);
+  LinkWishes NewLinks() const;
+  std::string CheckLinks() const;
   void OpenWires();
   bool TryFinishHalves() {
     bool all = true;
@@ -158,10 +164,13 @@ class Fabric {
 
 inline void Fabric::Connect() {
   if (hub_->IsShut()) throw Error("the fabric has been closed");
-  const Greeting greeting{.num_slots = options_.num_slots, .payload_bytes = options_.payload_bytes};
+  const Greeting greeting{.num_slots = options_.num_slots,
+                          .payload_bytes = options_.payload_bytes,
+                          .shares_memory = options_.shares_memory ? 1U : 0U};
   std::vector<Bytes> outgoing(world_.Size());
   for (std::size_t peer = 0; peer < world_.Size(); ++peer) outgoing[peer] = PackGreeting(greeting, announced_[peer]);
-  world_.Agree(Match(world_.AllToAll(std::move(outgoing)), greeting));
+  std::string complaint = Match(world_.AllToAll(std::move(outgoing)), greeting);
+  world_.Agree(complaint.empty() ? CheckLinks() : complaint);
   if (!is_connected_) private_world_ = world_.Duplicate();
   is_connected_ = true;
   const std::size_t num_wires_before = hub_->NumWires();
@@ -210,21 +219,39 @@ inline std::string Fabric::Match(const std::vector<Bytes>& greetings, const Gree
   return {};
 }
 
-inline void Fabric::OpenWires() {
+/// What the wires that are still to be opened ask of their links.
+inline LinkWishes Fabric::NewLinks() const {
+  LinkWishes wishes;
   const std::size_t num_frames = options_.num_slots + Wire::num_uncredited;
   for (const auto& [peer, halves] : announced_) {
     if (halves.empty() || hub_->HasWire(peer)) continue;
-    if (2 * num_frames * (hub_->NumWires() + 1) > max_requests)
-      throw Error("its peers want more than " + std::to_string(max_requests) +
-                  " requests; see FabricOptions::num_slots");
     std::size_t payload_bytes = options_.payload_bytes;
     for (const Announcement& half : halves) payload_bytes = std::max<std::size_t>(payload_bytes, half.spec.frame_bytes);
-    payload_bytes_[peer] = payload_bytes;
-    hub_->AddWire(peer,
-                  private_world_.OpenLink(
-                      peer, 0, {.num_sends = num_frames, .num_receives = num_frames, .payload_bytes = payload_bytes}),
-                  options_.num_slots);
+    wishes.emplace(peer, LinkOptions{.num_sends = num_frames, .num_receives = num_frames, .payload_bytes = payload_bytes});
   }
+  return wishes;
+}
+
+/// In words, why the links to be opened cannot be, or nothing.
+inline std::string Fabric::CheckLinks() const {
+  const LinkWishes wishes = NewLinks();
+  for (const auto& [peer, options] : wishes) {
+    if (options.payload_bytes > max_payload_bytes)
+      return "rank " + std::to_string(world_.Rank()) + " cannot open its links: a frame of " +
+             std::to_string(options.payload_bytes) + " bytes is over the limit of 1 GiB";
+  }
+  const std::size_t num_wires = hub_->NumWires() + wishes.size();
+  if (2 * (options_.num_slots + Wire::num_uncredited) * num_wires <= max_requests) return {};
+  return "rank " + std::to_string(world_.Rank()) + " cannot open its links: its peers want more than " +
+         std::to_string(max_requests) + " requests; see FabricOptions::num_slots";
+}
+
+inline void Fabric::OpenWires() {
+  const LinkWishes wishes = NewLinks();
+  OpenLinks(private_world_, 0, wishes, options_.shares_memory, [&](std::size_t peer, AnyLink link) {
+    payload_bytes_[peer] = wishes.at(peer).payload_bytes;
+    hub_->AddWire(peer, std::move(link), options_.num_slots);
+  });
 }
 
 inline bool Fabric::SayGoodbye(Deadline deadline) {

@@ -31,6 +31,7 @@ struct Greeting {
   std::uint32_t announcement_bytes = sizeof(Announcement);  ///< of each that follows
   std::uint64_t num_slots = 0;                              ///< see FabricOptions; the peer's must be the same
   std::uint64_t payload_bytes = 0;                          ///< see FabricOptions; the peer's must be the same
+  std::uint64_t shares_memory = 0;                          ///< see FabricOptions; the peer's must be the same
 };
 
 /// A greeting and announcements as bytes.
@@ -56,6 +57,7 @@ inline std::string UnpackGreeting(const Bytes& bytes, const Greeting& ours, std:
   if (theirs.payload_bytes != ours.payload_bytes)
     return "it has FabricOptions::payload_bytes of " + std::to_string(theirs.payload_bytes) + ", not " +
            std::to_string(ours.payload_bytes);
+  if (theirs.shares_memory != ours.shares_memory) return "FabricOptions::shares_memory is not the same there and here";
   const std::size_t rest = bytes.size() - sizeof theirs;
   if (rest % sizeof(Announcement) != 0) return "its announcements are cut short";
   announcements.resize(rest / sizeof(Announcement));

@@ -11,15 +11,17 @@
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/frame_box.hpp>
 #include <uit/exchange/out_port.hpp>
+#include <uit/exchange/pool_roll.hpp>
 
 namespace uit {
 
 /// The inlets' half of an exchange under Retain::every; a pool of one channel serves Consolidate::none.
 ///
-/// A frame departs when each channel has put since the last one, or has tried in vain, or on a flush. A channel has at
+/// A frame departs when each member has put since the last one, or has tried in vain, or on a flush. A channel has at
 /// most `depth` messages accepted and not stepped to, as far as its outlet has reported, and one of them in the pool;
-/// so an outlet that nobody reads refuses its own inlet and no other. At most `depth` frames await their pull. One
-/// thread owns it.
+/// so an outlet that nobody reads refuses its own inlet and no other. A second try before departure is refused, and
+/// shows that the members that have not tried meanwhile skip this round: the frame departs without them, and none is
+/// waited for until the member has put again. At most `depth` frames await their pull. One thread owns it.
 class PooledEverySender final : public ExchangeHalf {
  public:
   /// Frames leave by `port`, and counts of steps come back through `reports`. The window is `depth` messages per
@@ -30,8 +32,8 @@ class PooledEverySender final : public ExchangeHalf {
         port_(std::move(port)),
         reports_(std::move(reports)),
         accepted_(layout.num_channels),
-        tried_for_(layout.num_channels) {
-    Renew();
+        roll_(layout.num_channels) {
+    Clear();
   }
 
   /// Whether a channel's put would be accepted: it has not spoken in this pool, and its window is open.
@@ -47,11 +49,18 @@ class PooledEverySender final : public ExchangeHalf {
     EveryFrame::SetSpoken(frame_, channel);
     ++accepted_[channel];
     ++frame_.Header().base;
-    NoteTry(channel);
+    roll_.Note(channel);
+    DepartIfComplete();
   }
   /// A channel had no room, so that its siblings need not wait for it; departs if that completes the pool.
   void Refuse(std::size_t channel) {
-    if (tried_for_[channel] != frame_number_) NoteTry(channel);
+    if (!roll_.Note(channel)) roll_.ExcuseRest();
+    DepartIfComplete();
+  }
+  /// The channel's inlet is gone; it is not waited for.
+  void Yield(std::size_t channel) {
+    ExchangeHalf::Yield(channel);
+    roll_.Excuse(channel);
   }
   /// Sends what is in the pool. False if the peer has no room for a frame yet: then nothing has changed.
   bool TryFlush() override { return frame_.Header().base == 0 || TryDepart(false); }
@@ -93,13 +102,8 @@ class PooledEverySender final : public ExchangeHalf {
     has_report_ = true;
     return true;
   }
-  void NoteTry(std::size_t channel) {
-    if (tried_for_[channel] != frame_number_) --num_missing_;
-    tried_for_[channel] = frame_number_;
-    DepartIfComplete();
-  }
   void DepartIfComplete() {
-    if (num_missing_ == 0 && frame_.Header().base != 0 && !(is_held_ && layout_.num_channels > 1)) TryDepart(false);
+    if (roll_.IsComplete() && frame_.Header().base != 0 && !(is_held_ && layout_.num_channels > 1)) TryDepart(false);
   }
   bool HasFrameRoom() const { return num_departed_ - NumPulled() < depth_; }
   bool TryDepart(bool last) {
@@ -112,15 +116,14 @@ class PooledEverySender final : public ExchangeHalf {
     frame_.Header().num_bytes = static_cast<std::uint32_t>(layout_.MaxBytes());
     if (!port_.TryDepart(frame_)) return false;
     ++num_departed_;
-    Renew();
+    Clear();
+    roll_.Renew();
     return true;
   }
-  void Renew() {
+  void Clear() {
     frame_.Reserve(layout_.MaxBytes());
     frame_.Header().base = 0;
     std::memset(frame_.Payload(), 0, layout_.BitsBytes());
-    num_missing_ = layout_.num_channels;
-    ++frame_number_;
   }
 
   EveryFrame layout_;
@@ -128,9 +131,7 @@ class PooledEverySender final : public ExchangeHalf {
   OutPort port_;
   std::shared_ptr<FrameBox> reports_;
   std::vector<std::uint64_t> accepted_;
-  std::vector<std::uint64_t> tried_for_;  // the frame that a channel put for last, if in vain
-  std::uint64_t frame_number_ = 0;        // of the next to depart, from 1
-  std::size_t num_missing_ = 0;           // channels that have not tried for it
+  PoolRoll roll_;
   std::uint64_t num_departed_ = 0;
   std::uint64_t update_ = 0;
   bool is_held_ = false;

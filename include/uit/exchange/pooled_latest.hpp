@@ -13,6 +13,7 @@
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/frame_box.hpp>
 #include <uit/exchange/out_port.hpp>
+#include <uit/exchange/pool_roll.hpp>
 
 namespace uit {
 
@@ -56,8 +57,9 @@ struct LatestFrame {
 
 /// The inlets' half of an exchange under Retain::latest; a pool of one channel serves Consolidate::none.
 ///
-/// A frame departs when each channel has put since the last one, or on a flush. A put never fails: a second one
-/// before departure replaces the first. One thread owns it.
+/// A frame departs when each member has put since the last one, or on a flush. A put never fails: a second one before
+/// departure replaces the first, and shows that the members that have not put meanwhile skip this round: the frame
+/// departs without them, and none is waited for until the member has put again. One thread owns it.
 class PooledLatestSender final : public ExchangeHalf {
  public:
   /// Frames leave by `port`, laid out as the receiver expects them.
@@ -66,25 +68,30 @@ class PooledLatestSender final : public ExchangeHalf {
         port_(std::move(port)),
         values_(layout.SlotsBytes()),
         counts_(layout.num_channels),
-        spoke_for_(layout.num_channels),
-        num_silent_(layout.num_channels) {}
+        roll_(layout.num_channels) {}
 
   /// Where a channel's message goes; call Commit once it is written.
   std::byte* Slot(std::size_t channel) { return values_.data() + channel * layout_.slot_bytes; }
   /// Accepts what was written to the slot; departs if that completes the pool.
   void Commit(std::size_t channel) {
     ++counts_[channel];
-    if (spoke_for_[channel] == frame_number_) {
-      is_level_ = false;
+    if (roll_.Note(channel)) {
+      ++num_spoken_;
     } else {
-      spoke_for_[channel] = frame_number_;
-      if (--num_silent_ == 0) Depart(false);
+      is_level_ = false;
+      roll_.ExcuseRest();
     }
+    if (roll_.IsComplete()) Depart(false);
+  }
+  /// The channel's inlet is gone; it is not waited for.
+  void Yield(std::size_t channel) {
+    ExchangeHalf::Yield(channel);
+    roll_.Excuse(channel);
   }
   /// Sends what has been put since the last departure. Always true: if it cannot leave yet, a newer frame may replace
   /// it.
   bool TryFlush() override {
-    if (num_silent_ != layout_.num_channels) Depart(false);
+    if (num_spoken_ != 0) Depart(false);
     return true;
   }
   bool TryFinish() override { return TryFlush(); }
@@ -103,23 +110,22 @@ class PooledLatestSender final : public ExchangeHalf {
   void Depart(bool last) {
     frame_.Reserve(layout_.MaxBytes());
     std::memcpy(frame_.Payload(), values_.data(), values_.size());
-    const bool is_uniform = is_level_ && (num_silent_ == 0 || num_silent_ == layout_.num_channels);
+    const bool is_uniform = is_level_ && (num_spoken_ == 0 || num_spoken_ == layout_.num_channels);
     layout_.Seal(frame_, is_uniform ? nullptr : counts_.data(), counts_[0]);
     frame_.Header().update = update_;
     frame_.Header().last = last ? 1 : 0;
     port_.TryDepart(frame_);
     is_level_ = is_uniform || std::ranges::adjacent_find(counts_, std::ranges::not_equal_to{}) == counts_.end();
-    num_silent_ = layout_.num_channels;
-    ++frame_number_;
+    num_spoken_ = 0;
+    roll_.Renew();
   }
 
   LatestFrame layout_;
   OutPort port_;
   std::vector<std::byte> values_;
-  std::vector<std::uint64_t> counts_;     // messages accepted
-  std::vector<std::uint64_t> spoke_for_;  // the frame that a channel put for last
-  std::uint64_t frame_number_ = 1;        // of the next to depart
-  std::size_t num_silent_;                // channels that have not put for it
+  std::vector<std::uint64_t> counts_;  // messages accepted
+  PoolRoll roll_;
+  std::size_t num_spoken_ = 0;  // channels that have put for the next frame
   bool is_level_ = true;  // channels had equal counts at the last departure, and have put at most once since
   std::uint64_t update_ = 0;
   Frame frame_;

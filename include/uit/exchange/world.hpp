@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include <uit/exchange/link.hpp>
 #include <uit/exchange/process_state.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 
@@ -16,6 +18,9 @@ namespace uit {
 
 /// Bytes as they travel at set-up.
 using Bytes = std::vector<std::byte>;
+
+/// Memory that the processes of one node see: by rank, the part that each has brought, which begins on a line.
+using NodeMemory = std::map<std::size_t, MutableByteView>;
 
 /// The processes of a run, for set-up and tear-down. Every function but `Rank` and `Size` is collective or
 /// pairs with a call of the peer's, is called by one thread, and stays out of the run loop.
@@ -37,6 +42,11 @@ class WorldModel {
   /// A link to a peer (to oneself too). Links of different streams do not meet. The peer opens the other end;
   /// nothing may be sent before both are open.
   virtual AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) = 0;
+  /// The processes that see memory of one another, this one among them, ascending. Any thread.
+  virtual std::vector<std::size_t> NodeRanks() const { return {}; }
+  /// Memory that all processes of the node see: `num_bytes` of this one's, none of which has been written. Empty, for
+  /// all of a node, if there can be none. It stays until Release, and for good if that does not come about. Collective.
+  virtual NodeMemory ShareMemory([[maybe_unused]] std::size_t num_bytes) { return {}; }
   /// The same processes with streams of their own. Collective.
   virtual std::shared_ptr<WorldModel> Duplicate() = 0;
   /// Gives back what `Duplicate` took. Collective; call it only if all links were closed cleanly. False, with
@@ -116,6 +126,10 @@ class World {
   AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) const {
     return model_->OpenLink(peer, stream, options);
   }
+  /// See WorldModel. Any thread.
+  std::vector<std::size_t> NodeRanks() const { return model_->NodeRanks(); }
+  /// See WorldModel. Collective.
+  NodeMemory ShareMemory(std::size_t num_bytes) const { return model_->ShareMemory(num_bytes); }
   /// See WorldModel. Collective.
   World Duplicate() const { return World{model_->Duplicate()}; }
   /// Gives back a world that came from Duplicate; see WorldModel. Collective.

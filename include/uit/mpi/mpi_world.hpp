@@ -12,6 +12,7 @@
 #include <uit/exchange/world.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/mpi_link.hpp>
+#include <uit/mpi/node_group.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
@@ -33,8 +34,11 @@ inline bool Await(MPI_Request& request, Deadline deadline = never) {
 /// The processes of a communicator.
 class MpiWorld final : public WorldModel {
  public:
-  /// Uses the communicator, which must return errors and outlive the world.
-  explicit MpiWorld(MPI_Comm communicator) : communicator_(communicator) { LookUp(); }
+  /// Uses the communicator, which must return errors and outlive the world. Collective.
+  explicit MpiWorld(MPI_Comm communicator)
+      : communicator_(communicator), node_(std::make_shared<const NodeGroup>(communicator)) {
+    LookUp();
+  }
 
   std::size_t Rank() const override { return rank_; }
   std::size_t Size() const override { return size_; }
@@ -82,7 +86,19 @@ class MpiWorld final : public WorldModel {
     Check(MPI_Comm_idup(communicator_, &duplicate, &request), "MPI_Comm_idup");
     Await(request);
     Check(MPI_Comm_set_errhandler(duplicate, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    return std::shared_ptr<WorldModel>(new MpiWorld(duplicate, Process()));
+    return std::shared_ptr<WorldModel>(new MpiWorld(duplicate, *this));
+  }
+
+  std::vector<std::size_t> NodeRanks() const override { return node_->Ranks(); }
+
+  NodeMemory ShareMemory(std::size_t num_bytes) override {
+    MPI_Request request = MPI_REQUEST_NULL;  // all come together here, rather than in MPI, where they would spin
+    Check(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
+    Await(request);
+    MPI_Win window = MPI_WIN_NULL;
+    NodeMemory memory = node_->OpenWindow(num_bytes, window);
+    if (window != MPI_WIN_NULL && !memory.empty()) windows_.push_back(window);
+    return memory;
   }
 
   bool Release(Deadline deadline) override {
@@ -93,13 +109,15 @@ class MpiWorld final : public WorldModel {
       Process()->Break();
       return false;
     }
+    for (MPI_Win& window : windows_) NodeGroup::CloseWindow(window);
+    windows_.clear();
     Check(MPI_Comm_free(&communicator_), "MPI_Comm_free");
     return true;
   }
 
  private:
-  MpiWorld(MPI_Comm duplicate, std::shared_ptr<ProcessState> process)
-      : WorldModel(std::move(process)), communicator_(duplicate), owns_(true) {
+  MpiWorld(MPI_Comm duplicate, const MpiWorld& original)
+      : WorldModel(original.Process()), communicator_(duplicate), owns_(true), node_(original.node_) {
     LookUp();
   }
   void LookUp() {
@@ -129,6 +147,8 @@ class MpiWorld final : public WorldModel {
 
   MPI_Comm communicator_;
   bool owns_ = false;
+  std::shared_ptr<const NodeGroup> node_;
+  std::vector<MPI_Win> windows_;  // to be given back
   std::size_t rank_ = 0;
   std::size_t size_ = 0;
 };

@@ -51,6 +51,7 @@ class Session {
     if (!owns_) return;
     const bool is_in_trouble = std::uncaught_exceptions() != 0 || world_.Process()->IsBroken();
     if (!DoAllLeave(is_in_trouble ? After(std::chrono::seconds(2)) : never)) MPI_Abort(MPI_COMM_WORLD, exit_code_);
+    world_ = uit::World{};
     MPI_Comm_free(&leaving_);
     MPI_Finalize();
   }

@@ -20,7 +20,8 @@ using uit::testing::LoopbackNetwork;
 
 TEST_CASE("Processes agree at a barrier on the largest that any of them brings") {
   const std::size_t size = GENERATE(1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U);
-  LoopbackNetwork network{size};
+  const std::size_t per_node = GENERATE(0U, 2U, 3U, 8U);
+  LoopbackNetwork network{size, per_node};
   std::vector<std::size_t> num_faults(size);
   std::vector<std::uint8_t> is_clean(size);
   network.Together([&](std::size_t rank) {
@@ -36,7 +37,7 @@ TEST_CASE("Processes agree at a barrier on the largest that any of them brings")
 
 TEST_CASE("Nobody leaves a barrier before the last has arrived") {
   constexpr std::size_t size = 5;
-  LoopbackNetwork network{size};
+  LoopbackNetwork network{size, GENERATE(0U, 2U, 5U)};
   std::vector<std::size_t> num_faults(size);
   std::array<std::atomic<std::uint64_t>, size> round_of{};
   network.Together([&](std::size_t rank) {
@@ -53,7 +54,7 @@ TEST_CASE("Nobody leaves a barrier before the last has arrived") {
 
 TEST_CASE("A reason to stop is seen before the barrier is reached, by way of those who wait there") {
   constexpr std::size_t size = 4;
-  LoopbackNetwork network{size};
+  LoopbackNetwork network{size, GENERATE(0U, 2U, 4U)};
   std::vector<std::uint32_t> seen(size);
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};
@@ -67,7 +68,7 @@ TEST_CASE("A reason to stop is seen before the barrier is reached, by way of tho
 }
 
 TEST_CASE("Who does not come to a barrier is lost, and named") {
-  LoopbackNetwork network{3};
+  LoopbackNetwork network{3, GENERATE(0U, 3U)};
   std::vector<std::string> words(3);
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};

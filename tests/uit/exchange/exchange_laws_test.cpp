@@ -1,4 +1,5 @@
 #include <tuple>
+#include <utility>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/duct_laws.hpp"
@@ -6,13 +7,18 @@
 
 using namespace uit::testing;
 
-using Subjects = std::tuple<ExchangeSubject<every, ToSelf>, ExchangeSubject<every, ToOther>,
-                            ExchangeSubject<latest, ToSelf>, ExchangeSubject<latest, ToOther>,
-                            ExchangeSubject<every_pooled, ToSelf>, ExchangeSubject<every_pooled, ToOther>,
-                            ExchangeSubject<latest_pooled, ToSelf>, ExchangeSubject<latest_pooled, ToOther>,
-                            ExchangeSubject<every_aggregated, ToSelf>, ExchangeSubject<every_aggregated, ToOther>,
-                            ExchangeSubject<latest_aggregated, ToSelf>, ExchangeSubject<latest_aggregated, ToOther>,
-                            RowSubject<every, ToSelf>, RowSubject<every, ToOther>, RowSubject<latest, ToOther>,
-                            RowSubject<every_aggregated, ToOther>, RowSubject<latest_aggregated, ToOther>>;
+template <template <typename> typename Each>
+using Everywhere = decltype(std::tuple_cat(std::declval<typename Each<ToSelf>::Members>(),
+                                           std::declval<typename Each<ToOther>::Members>(),
+                                           std::declval<typename Each<ToNear>::Members>()));
 
-TEMPLATE_LIST_TEST_CASE("Conduits over exchanges keep the laws of ducts", "", Subjects) { CheckLaws<TestType>(); }
+template <typename Where>
+struct Exchanges {
+  using Members = std::tuple<ExchangeSubject<every, Where>, ExchangeSubject<latest, Where>,
+                             ExchangeSubject<every_pooled, Where>, ExchangeSubject<latest_pooled, Where>,
+                             ExchangeSubject<every_aggregated, Where>, ExchangeSubject<latest_aggregated, Where>,
+                             RowSubject<every, Where>, RowSubject<latest, Where>, RowSubject<every_aggregated, Where>,
+                             RowSubject<latest_aggregated, Where>>;
+};
+
+TEMPLATE_LIST_TEST_CASE("Conduits over exchanges keep the laws of ducts", "", Everywhere<Exchanges>) { CheckLaws<TestType>(); }

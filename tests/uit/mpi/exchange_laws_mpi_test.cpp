@@ -1,4 +1,4 @@
-// The laws of ducts over MPI: from each process to itself, while the others do the same.
+// The laws of ducts over MPI and over shared memory: from each process to itself, while the others do the same.
 
 #include <tuple>
 #include <utility>
@@ -12,7 +12,7 @@ using namespace uit::testing;
 
 namespace {
 
-template <Policy policy>
+template <Policy policy, bool shares_memory>
 struct MpiSubject {
   static constexpr Retain retain = policy.retain;
   static constexpr Backlog backlog = policy.backlog;
@@ -22,7 +22,7 @@ struct MpiSubject {
   template <typename T>
   struct Pair {
     explicit Pair(std::size_t depth, T initial = T{})
-        : world(TheWorld()), fabric(world, {.num_slots = 5}), inlet(Reach(depth)), outlet(Reach(depth), initial) {
+        : world(TheWorld()), fabric(world, {.num_slots = 5, .shares_memory = shares_memory}), inlet(Reach(depth)), outlet(Reach(depth), initial) {
       fabric.Connect();
     }
     ~Pair() { fabric.Close(); }
@@ -56,10 +56,13 @@ struct MpiSubject {
   };
 };
 
-using Subjects = std::tuple<MpiSubject<Policy{}>, MpiSubject<Policy{.retain = Retain::latest}>,
-                            MpiSubject<Policy{.consolidate = Consolidate::aggregated}>,
-                            MpiSubject<Policy{.retain = Retain::latest, .consolidate = Consolidate::aggregated}>>;
+constexpr Policy latest{.retain = Retain::latest};
+constexpr Policy every_aggregated{.consolidate = Consolidate::aggregated};
+constexpr Policy latest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
+using Subjects = std::tuple<MpiSubject<Policy{}, false>, MpiSubject<latest, false>,  //
+                            MpiSubject<Policy{}, true>, MpiSubject<latest, true>,
+                            MpiSubject<every_aggregated, false>, MpiSubject<latest_aggregated, true>>;
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("Conduits over MPI keep the laws of ducts", "", Subjects) { CheckLaws<TestType>(); }
+TEMPLATE_LIST_TEST_CASE("Conduits between processes keep the laws of ducts", "", Subjects) { CheckLaws<TestType>(); }

@@ -35,6 +35,16 @@ bool IsEverywhereTheSame(const World& world, const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("Processes that do not agree on sharing memory are told so") {
+  const World world = TheWorld();
+  if (world.Size() == 1) return;
+  const RingPlace place{world};
+  Fabric fabric{world, {.shares_memory = world.IsRoot()}};
+  RingEnds<Load<64>, every> ends{fabric, place, {}};
+  const std::string words = WordsThrownBy([&] { fabric.Connect(); });
+  CHECK(words.find("FabricOptions::shares_memory is not the same there and here") != std::string::npos);
+}
+
 TEST_CASE("Types that differ between ranks are refused on all with the same words") {
   const World world = TheWorld();
   const RingPlace place{world};
@@ -61,7 +71,7 @@ TEST_CASE("A link that MPI refuses to one rank is an error on all, and nothing i
   const World world = TheWorld();
   const RingPlace place{world};
   {
-    Fabric fabric{world};
+    Fabric fabric{world, {.shares_memory = false}};
     RingEnds<Load<64>, every> ends{fabric, place, {}};
     if (world.IsRoot()) pmpi::Fail(pmpi::Call::irecv, 1);
     const std::string words = WordsThrownBy([&] { fabric.Connect(); });
@@ -75,7 +85,7 @@ TEST_CASE("A link that MPI refuses to one rank is an error on all, and nothing i
 TEST_CASE("An error of MPI comes out of the call that met it, and the fabric still comes to an end") {
   const World world = TheWorld();
   {
-    Fabric fabric{world};
+    Fabric fabric{world, {.shares_memory = false}};
     const Process to_self{.fabric = &fabric, .peer = world.Rank()};
     Inlet<int, every, W> inlet{to_self};
     Outlet<int, every, W> outlet{to_self};
@@ -102,8 +112,9 @@ TEST_CASE("An error of MPI comes out of the call that met it, and the fabric sti
 TEST_CASE("A peer that never says goodbye is given up at the deadline, without a collective") {
   const World world = TheWorld();
   if (world.Size() == 1) return;
+  const bool shares_memory = GENERATE(true, false);
   {
-    Fabric fabric{world};
+    Fabric fabric{world, {.shares_memory = shares_memory}};
     // All exchange with rank 0, which closes alone.
     std::vector<Inlet<int, every, W>> inlets;
     std::vector<Outlet<int, every, W>> outlets;
@@ -157,7 +168,7 @@ TEST_CASE("An outlet that is never stepped stalls no other") {
   using Message = Load<1024>;
   const World world = TheWorld();
   const RingPlace place{world};
-  Fabric fabric{world};
+  Fabric fabric{world, {.shares_memory = GENERATE(true, false)}};
   RingEnds<Message, every> unread{fabric, place, {.key = {.layer = 0}}};
   RingEnds<Message, every> read{fabric, place, {.key = {.layer = 1}}};
   RingEnds<Message, latest> newest{fabric, place, {.key = {.layer = 2}}};

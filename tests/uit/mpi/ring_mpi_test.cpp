@@ -23,23 +23,24 @@ constexpr Policy every_pooled{.consolidate = Consolidate::pooled};
 constexpr Policy latest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
 
 // Of all processes, unless the machine is too busy for so many.
-constexpr std::uint64_t num_messages = 1'000'000;
-constexpr auto time_for_puts = 2500ms;
+constexpr std::uint64_t num_messages = 500'000;
+constexpr auto time_for_puts = 1500ms;
 
 struct Flood {
   std::size_t num_channels = 1;
   std::size_t num_silent = 0;  // of the channels
   std::size_t depth = 64;
   std::uint64_t flush_every = 0;  // messages of a channel
+  bool shares_memory = true;
 };
 
 template <Policy policy>
-void RunRing(const Flood& flood) {
+void RunRingOver(const Flood& flood) {
   using Ends = RingEnds<Load<64>, policy>;
   const World world = TheWorld();
   const RingPlace place{world};
   const std::uint64_t last = num_messages / world.Size() / (flood.num_channels - flood.num_silent);
-  Fabric fabric{world, {.num_slots = 64}};
+  Fabric fabric{world, {.num_slots = 64, .shares_memory = flood.shares_memory}};
   std::vector<std::unique_ptr<Ends>> channels;
   for (std::size_t channel = 0; channel < flood.num_channels; ++channel) {
     channels.push_back(std::make_unique<Ends>(
@@ -78,6 +79,14 @@ void RunRing(const Flood& flood) {
     if (policy.retain == Retain::every) CHECK(tally.get.stepped == tally.put.Accepted());
   }
   CHECK(pmpi::NumPending() == 0);
+}
+
+template <Policy policy>
+void RunRing(Flood flood) {
+  for (const bool shares_memory : {true, false}) {
+    flood.shares_memory = shares_memory;
+    RunRingOver<policy>(flood);
+  }
 }
 
 }  // namespace

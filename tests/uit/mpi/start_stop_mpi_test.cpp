@@ -1,4 +1,4 @@
-// Starts and stops with messages of three sizes in flight: nothing hangs, is corrupted, or is left pending.
+// Starts and stops over MPI and over shared memory with messages of three sizes in flight: nothing hangs, is corrupted, or is left pending.
 
 #include <chrono>
 #include <cstdint>
@@ -12,7 +12,7 @@ using namespace uit::testing;
 
 namespace {
 
-constexpr int num_cycles = 200;
+constexpr int num_cycles = 400;  // half of them over shared memory
 constexpr Policy every{};
 constexpr Policy latest{.retain = Retain::latest};
 
@@ -32,7 +32,7 @@ TEST_CASE("A fabric starts and stops under load, again and again") {
   const World world = TheWorld();
   const RingPlace place{world};
   for (int cycle = 0; cycle < num_cycles; ++cycle) {
-    Fabric fabric{world, {.num_slots = 8}};
+    Fabric fabric{world, {.num_slots = 8, .shares_memory = cycle % 2 == 0}};
     const auto layer = [](std::uint32_t number) { return Process{.key = {.layer = number}, .depth = 8}; };
     RingEnds<Load<64>, every> small{fabric, place, layer(0)};
     RingEnds<Load<8192>, every> medium{fabric, place, layer(1)};

@@ -27,7 +27,7 @@ TEST_CASE("Two threads of a process share its wires, and lose nothing") {
   constexpr std::uint64_t last = 30'000;
   const World world = TheWorld();
   const RingPlace place{world};
-  Fabric fabric{world, {.num_workers = num_threads}};
+  Fabric fabric{world, {.num_workers = num_threads, .shares_memory = GENERATE(true, false)}};
   struct Worker {
     RingEnds<Message, every> all;
     RingEnds<Message, latest> newest;

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+
+#include <netuit/barrier/accord.hpp>
+#include <uit/config.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/bytes.hpp>
+
+namespace netuit {
+
+/// What one process says to the others of its node at barriers, in memory that all of them see.
+///
+/// It writes, and the others read: that it has come to barrier number `epoch`, and what it brings. Barriers of odd and of even
+/// number have a line each. A line is written again two barriers later, when all have come to the one between, and so
+/// have read it.
+class NodeBoard {
+ public:
+  /// Makes a blank board at the head of `memory`, on a line. Its own process, before the others look.
+  static void Create(uit::MutableByteView memory) {
+    UIT_ASSERT(memory.size() >= sizeof(Lines), "a board needs its lines");
+    new (memory.data()) Lines{};
+  }
+  /// Bytes of a board.
+  static constexpr std::size_t NumBytes() { return sizeof(Lines); }
+  /// A board that has been made, of this or another process.
+  explicit NodeBoard(std::byte* memory) : lines_(reinterpret_cast<Lines*>(memory)) {}
+
+  /// Says so. Its own process only.
+  void Post(std::uint64_t epoch, const Accord& accord) {
+    Line& line = lines_->of[epoch % 2];
+    line.reason.store(std::uint64_t{accord.stop} << 32U | accord.is_pending, std::memory_order_relaxed);
+    line.next.store(accord.next, std::memory_order_relaxed);
+    // Pairs with the acquire in Read.
+    line.epoch.store(epoch, std::memory_order_release);
+  }
+  /// What its process brings to barrier number `epoch`, if it has come there. Never waits.
+  std::optional<Accord> Read(std::uint64_t epoch) const {
+    const Line& line = lines_->of[epoch % 2];
+    // Pairs with the release in Post.
+    if (line.epoch.load(std::memory_order_acquire) != epoch) return std::nullopt;
+    const std::uint64_t reason = line.reason.load(std::memory_order_relaxed);
+    return Accord{.stop = static_cast<std::uint32_t>(reason >> 32U),
+                  .is_pending = static_cast<std::uint32_t>(reason),
+                  .next = line.next.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  using Word = std::atomic<std::uint64_t>;
+  static_assert(Word::is_always_lock_free, "other processes would not see a lock");
+  struct alignas(uit::cache_line) Line {
+    Word epoch{0};
+    Word reason{0};
+    Word next{0};
+  };
+  struct Lines {
+    Line of[2];
+  };
+
+  Lines* lines_;
+};
+
+}  // namespace netuit

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include <uit/config.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/bytes.hpp>
+
+namespace uit {
+
+/// One direction of a link in memory that two processes see: records of bytes, each in a row, in order.
+///
+/// A record begins with a word that says how long it is, on a line of its own. The writer clears the word of the next
+/// record before it stores this one's, so the reader looks at nothing but the record itself: a short one crosses with
+/// the one line that it is in, and whoever dies while writing leaves whole records. Positions count from the beginning
+/// of the memory, which each process may see at another address.
+namespace shared_ring {
+
+using Word = std::uint64_t;
+static_assert(std::atomic_ref<Word>::is_always_lock_free, "other processes would not see a lock");
+
+/// Stands in place of a record that did not fit before the end: the next is at the beginning.
+inline constexpr Word wrap = ~Word{0};
+
+/// At the head of the memory, on lines of its own; the records follow.
+struct Head {
+  alignas(cache_line) Word capacity = 0;  ///< bytes for records, a power of two
+  alignas(cache_line) Word read = 0;      ///< bytes that the reader has passed; stored by the reader
+};
+static_assert(sizeof(Head) == 2 * cache_line);
+
+/// Bytes that a record of `num_bytes` takes up: whole lines.
+constexpr std::size_t RecordBytes(std::size_t num_bytes) {
+  return (sizeof(Word) + num_bytes + cache_line - 1) / cache_line * cache_line;
+}
+/// Bytes of memory for a ring that always takes a record of up to `largest` bytes if fewer than `num_records` wait; or
+/// fewer of them, but at least four, if that were more than `max_bytes`.
+constexpr std::size_t BytesFor(std::size_t largest, std::size_t num_records, std::size_t max_bytes) {
+  const std::size_t record = RecordBytes(largest);
+  std::size_t capacity = std::bit_ceil(record * (num_records + 2));
+  while (capacity > max_bytes && capacity / 2 >= 6 * record) capacity /= 2;
+  return sizeof(Head) + capacity;
+}
+
+inline std::atomic_ref<Word> At(std::byte* place) { return std::atomic_ref<Word>{*reinterpret_cast<Word*>(place)}; }
+
+/// Makes an empty ring of all `memory`, which BytesFor has measured and which begins on a line. Before either side
+/// attaches.
+inline void Create(MutableByteView memory) {
+  const Word capacity = memory.size() - sizeof(Head);
+  UIT_ASSERT(memory.size() > sizeof(Head) && std::has_single_bit(capacity), "a ring has the size that BytesFor gives");
+  new (memory.data()) Head{.capacity = capacity, .read = 0};
+  At(memory.data() + sizeof(Head)).store(0, std::memory_order_relaxed);
+}
+
+/// The writing side. One thread at a time.
+class Writer {
+ public:
+  /// Of a ring that has been created.
+  explicit Writer(std::byte* memory)
+      : head_(*reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_.capacity) {}
+
+  /// Whether a record of `num_bytes` would be taken now.
+  bool HasRoom(std::size_t num_bytes) {
+    const std::size_t needed = Needed(RecordBytes(num_bytes));
+    if (needed <= Free()) return true;
+    // Pairs with the release in Pop: what lies in the room given back has been read.
+    read_ = std::atomic_ref<Word>{head_.read}.load(std::memory_order_acquire);
+    return needed <= Free();
+  }
+  /// Whether everything written has been read.
+  bool IsEmpty() {
+    read_ = std::atomic_ref<Word>{head_.read}.load(std::memory_order_acquire);
+    return read_ == written_;
+  }
+  /// Writes a record. Only if HasRoom.
+  void Write(ByteView bytes) {
+    const std::size_t record = RecordBytes(bytes.size());
+    std::byte* const begin = Place(written_);
+    std::byte* to = begin;
+    if (record > Rest()) {
+      written_ += Rest();
+      to = Place(written_);
+    }
+    std::memcpy(to + sizeof(Word), bytes.data(), bytes.size());
+    written_ += record;
+    // The reader comes here only by way of the words stored below.
+    At(Place(written_)).store(0, std::memory_order_relaxed);
+    if (to != begin) At(to).store(bytes.size(), std::memory_order_relaxed);
+    // Pairs with the acquire in Front.
+    At(begin).store(to != begin ? wrap : bytes.size(), std::memory_order_release);
+  }
+
+ private:
+  std::byte* Place(Word position) { return records_ + (position & (capacity_ - 1)); }
+  std::size_t Rest() const { return static_cast<std::size_t>(capacity_ - (written_ & (capacity_ - 1))); }
+  std::size_t Free() const { return static_cast<std::size_t>(capacity_ - (written_ - read_)); }
+  /// With the word of the record after it.
+  std::size_t Needed(std::size_t record) const { return (record > Rest() ? Rest() : 0) + record + sizeof(Word); }
+
+  Head& head_;
+  std::byte* records_;
+  Word capacity_;
+  Word written_ = 0;
+  Word read_ = 0;  // as last seen
+};
+
+/// The reading side. One thread at a time.
+class Reader {
+ public:
+  /// Of a ring that has been created.
+  explicit Reader(std::byte* memory)
+      : head_(*reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_.capacity) {}
+
+  /// The next record, until Pop; empty, with a null pointer, if there is none.
+  ByteView Front() {
+    // Pairs with the release in Write.
+    Word length = At(Place()).load(std::memory_order_acquire);
+    if (length == 0) return {};
+    if (length == wrap) {
+      read_ += capacity_ - (read_ & (capacity_ - 1));
+      length = At(Place()).load(std::memory_order_relaxed);
+    }
+    return {Place() + sizeof(Word), static_cast<std::size_t>(length)};
+  }
+  /// Passes over the record that Front gave.
+  void Pop(ByteView front) {
+    read_ += RecordBytes(front.size());
+    // Pairs with the acquire in HasRoom.
+    std::atomic_ref<Word>{head_.read}.store(read_, std::memory_order_release);
+  }
+
+ private:
+  std::byte* Place() { return records_ + (read_ & (capacity_ - 1)); }
+
+  Head& head_;
+  std::byte* records_;
+  Word capacity_;
+  Word read_ = 0;
+};
+
+}  // namespace shared_ring
+
+}  // namespace uit

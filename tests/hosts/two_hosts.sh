@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# two_hosts.sh MPIRUN DEMO FOLDER: two hosts on one machine, each with two processes, joined by a virtual link. Shared
+# memory within a host, MPI between them; 5 % packet loss changes rates, never results.
+#
+# A host is a network namespace with a name of its own, which takes root. Exits with 77, and says why, where the machine
+# does not allow that.
+set -euo pipefail
+mpirun=$1 demo=$2 folder=$3
+skip() { echo "SKIPPED: $*"; exit 77; }
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+[ "$(id -u)" = 0 ] || skip 'only root can make network namespaces'
+for tool in ip iptables unshare; do command -v $tool >/dev/null || skip "$tool is missing"; done
+"$mpirun" --version 2>/dev/null | grep -q 'Open MPI\|OpenRTE' || skip 'the launch is of Open MPI'
+a=conduit_a_$$ b=conduit_b_$$
+cleanup() { ip netns del $a 2>/dev/null || true; ip netns del $b 2>/dev/null || true; }
+trap cleanup EXIT
+if ! { ip netns add $a && ip netns add $b && ip -n $a link add link_a type veth peer name link_b netns $b &&
+  ip -n $a addr add 10.231.77.1/24 dev link_a && ip -n $b addr add 10.231.77.2/24 dev link_b &&
+  ip -n $a link set lo up && ip -n $a link set link_a up && ip -n $b link set lo up && ip -n $b link set link_b up; } 2>"$folder/netns.log"; then
+  skip "this machine has no network namespaces: $(head -n 1 "$folder/netns.log")"
+fi
+unshare -u true 2>/dev/null || skip 'a host cannot have a name of its own here'
+
+# How Open MPI starts its daemon on a host: in the namespace of that address.
+agent=$folder/agent
+cat >"$agent" <<AGENT
+#!/bin/sh
+host=\$1; shift
+case \$host in *.2) of=$b name=b ;; *) of=$a name=a ;; esac
+exec ip netns exec \$of unshare -u sh -c "hostname \$name; \$*"
+AGENT
+chmod +x "$agent"
+on_two_hosts() { # on_two_hosts ARGUMENT…: the demo, two processes on each host
+  timeout -k 5 60 ip netns exec $a unshare -u sh -c 'hostname a; exec "$@"' sh \
+    "$mpirun" --mca plm_rsh_agent "$agent" --mca orte_keep_fqdn_hostnames true \
+    --mca btl_tcp_if_include 10.231.77.0/24 --mca oob_tcp_if_include 10.231.77.0/24 \
+    -x UIT_SHARED_MEMORY -n 4 -H 10.231.77.1:2,10.231.77.2:2 "$demo" "$@"
+}
+lose() { # lose PROBABILITY: of packets, in both directions
+  ip netns exec $a iptables -A INPUT -i link_a -m statistic --mode random --probability "$1" -j DROP &&
+    ip netns exec $b iptables -A INPUT -i link_b -m statistic --mode random --probability "$1" -j DROP
+}
+rate() { awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
+  { if ($column["balanced"] != 1) exit 3; sum += $column["updates_per_second"]; ++n } END { printf "%.0f", sum / n }' "$1"; }
+lost() { ip netns exec $a iptables -L INPUT -v -x -n | awk '/DROP/ { print $1 }'; }
+
+steps='--mode 0 --updates 200 --replicates 1 --nodes-per-worker 256'
+# shellcheck disable=SC2086
+timeout 60 "$mpirun" -n 4 "$demo" $steps --output "$folder/one.csv" --colors-output "$folder/one.colors" 2>"$folder/log" ||
+  fail "one host: $(tail -n 3 "$folder/log")"
+for loss in 0 0.05; do
+  if [ $loss != 0 ]; then lose $loss 2>"$folder/iptables.log" || skip "no packets can be lost here: $(head -n 1 "$folder/iptables.log")"; fi
+  # shellcheck disable=SC2086
+  on_two_hosts $steps --output "$folder/two.csv" --colors-output "$folder/two.colors" 2>"$folder/log" ||
+    fail "two hosts, $loss of packets lost, mode 0: $(tail -n 3 "$folder/log")"
+  cmp "$folder/one.colors" "$folder/two.colors" || fail "mode 0 ends otherwise on two hosts, with $loss of packets lost"
+  on_two_hosts --mode 3 --duration 2s --replicates 1 --nodes-per-worker 256 --output "$folder/free.csv" 2>"$folder/log" ||
+    fail "two hosts, $loss of packets lost, mode 3: $(tail -n 3 "$folder/log")"
+  free=$(rate "$folder/free.csv") || fail "the accounts of mode 3 are not exact, with $loss of packets lost"
+  echo "$loss of packets lost: mode 0 as on one host, $(rate "$folder/two.csv") updates/s; mode 3 exact, $free updates/s"
+  [ $loss = 0 ] || echo "packets dropped on their way to the first host: $(lost)"
+  [ $loss = 0 ] || [ "$(lost)" -gt 0 ] || fail 'no packet was lost'
+done

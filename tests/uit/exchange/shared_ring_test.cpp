@@ -1,0 +1,123 @@
+#include <uit/exchange/shared_ring.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <uit/support/pause.hpp>
+
+#include "tests/support/catch.hpp"
+
+using namespace uit;
+
+namespace {
+
+/// A ring with both of its sides.
+struct Ring {
+  struct alignas(cache_line) Line {
+    std::byte bytes[cache_line];
+  };
+  std::unique_ptr<Line[]> memory;
+  shared_ring::Writer writer;
+  shared_ring::Reader reader;
+
+  Ring(std::size_t largest, std::size_t num_records, std::size_t max_bytes = 1U << 20U)
+      : memory(Make(shared_ring::BytesFor(largest, num_records, max_bytes))),
+        writer(memory[0].bytes),
+        reader(memory[0].bytes) {}
+
+  static std::unique_ptr<Line[]> Make(std::size_t num_bytes) {
+    auto lines = std::make_unique<Line[]>(num_bytes / cache_line);
+    std::memset(lines.get(), 0xA5, num_bytes);  // what was there before must not matter
+    shared_ring::Create({lines[0].bytes, num_bytes});
+    return lines;
+  }
+};
+
+/// A record all of whose bytes follow from its number.
+std::vector<std::byte> Record(std::uint64_t number, std::size_t num_bytes) {
+  std::vector<std::byte> bytes(num_bytes);
+  for (std::size_t i = 0; i < num_bytes; ++i) bytes[i] = static_cast<std::byte>(number * 31 + i * 7 + 1);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("Records of all sizes come out of a ring as they went in, in order, over many laps") {
+  constexpr std::size_t largest = 700;
+  Ring ring{largest, 4};
+  std::minstd_rand random{1};
+  std::vector<std::size_t> waiting;
+  std::uint64_t num_written = 0;
+  std::uint64_t num_read = 0;
+  while (num_read < 20'000) {
+    if (random() % 2 == 0 && ring.writer.HasRoom(largest)) {
+      waiting.push_back(1 + random() % largest);
+      ring.writer.Write(Record(num_written++, waiting.back()));
+    } else if (random() % 2 == 0) {
+      const ByteView front = ring.reader.Front();
+      REQUIRE((front.data() != nullptr) == !waiting.empty());
+      if (waiting.empty()) continue;
+      REQUIRE(std::ranges::equal(front, Record(num_read++, waiting.front())));
+      waiting.erase(waiting.begin());
+      ring.reader.Pop(front);
+    }
+  }
+}
+
+TEST_CASE("A ring takes as many of the largest records as it was made for, and then refuses") {
+  const std::size_t largest = GENERATE(1U, 56U, 57U, 1000U, 100'000U);
+  Ring ring{largest, 5, 1U << 24U};
+  for (int lap = 0; lap < 50; ++lap) {
+    std::size_t num_taken = 0;
+    while (ring.writer.HasRoom(largest)) {
+      ring.writer.Write(Record(num_taken, largest));
+      ++num_taken;
+    }
+    CHECK(num_taken >= 5);
+    CHECK_FALSE(ring.writer.IsEmpty());
+    for (std::size_t i = 0; i < num_taken; ++i) ring.reader.Pop(ring.reader.Front());
+    CHECK(ring.reader.Front().data() == nullptr);
+    CHECK(ring.writer.IsEmpty());
+  }
+}
+
+TEST_CASE("A ring is kept small where records are large, and still moves them") {
+  constexpr std::size_t largest = 100'000;
+  CHECK(shared_ring::BytesFor(largest, 1000, 1U << 20U) <= (1U << 20U) + sizeof(shared_ring::Head));
+  Ring ring{largest, 1000, 1};
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    REQUIRE(ring.writer.HasRoom(largest));
+    ring.writer.Write(Record(number, largest));
+    const ByteView front = ring.reader.Front();
+    REQUIRE(std::ranges::equal(front, Record(number, largest)));
+    ring.reader.Pop(front);
+  }
+}
+
+TEST_CASE("Two threads pass whole records, in order") {
+  constexpr std::uint64_t num_records = 100'000;
+  Ring ring{300, 8};
+  std::atomic<std::uint64_t> num_wrong{0};
+  std::thread reading{[&] {
+    for (std::uint64_t number = 0; number < num_records; ++number) {
+      ByteView front;
+      WaitUntil([&] { return (front = ring.reader.Front()).data() != nullptr; });
+      if (!std::ranges::equal(front, Record(number, 1 + number % 300))) ++num_wrong;
+      ring.reader.Pop(front);
+    }
+  }};
+  for (std::uint64_t number = 0; number < num_records; ++number) {
+    WaitUntil([&] { return ring.writer.HasRoom(300); });
+    ring.writer.Write(Record(number, 1 + number % 300));
+  }
+  reading.join();
+  CHECK(num_wrong == 0);
+}
