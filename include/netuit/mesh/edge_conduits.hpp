@@ -31,11 +31,15 @@ class EdgeConduits {
   /// Of an input, wherever it comes from.
   using Outlet = uit::Outlet<T, L::policy, MeshWiring>;
   /// Of an exchange with a worker of another process.
-  using Sender = typename uit::ChannelInletDuct<T, L::policy.retain>::Sender;
+  using Sender = typename uit::Process::InletDuctFor<T, L::policy>::Sender;
   /// Of an exchange with a worker of another process.
-  using Receiver = typename uit::ChannelOutletDuct<T, L::policy.retain>::Receiver;
-  /// Every message waits for its step, so that there are windows and reports.
+  using Receiver = typename uit::Process::OutletDuctFor<T, L::policy>::Receiver;
+  /// Every message waits for its step, so that there are windows.
   static constexpr bool keeps_every = L::policy.retain == uit::Retain::every;
+  /// Frames may have to wait for the peer's to be taken in.
+  static constexpr bool is_aggregated = uit::is_aggregated<T, L::policy>;
+  /// The outlets tell the inlets how far they have come.
+  static constexpr bool has_reports = keeps_every || is_aggregated;
   /// Of a bulk synchronous update: a pool has one slot for each channel, so edges within a process admit no more either.
   static constexpr std::size_t max_puts =
       keeps_every && L::policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
@@ -61,7 +65,7 @@ class EdgeConduits {
   void Hold(bool hold) {
     for (Inlet& inlet : inlets_) inlet.Hold(hold || IsChannel(inlet), max_puts);
     for (Outlet& outlet : outlets_) outlet.Hold(hold || IsChannel(outlet));
-    if constexpr (keeps_every) {
+    if constexpr (has_reports) {
       for (auto& sender : senders_) sender->Hold(hold);
     }
   }
@@ -77,21 +81,24 @@ class EdgeConduits {
   /// Lets go what was staged for other threads, and what waits for other processes.
   void Flush() {
     PublishStaged();
-    for (auto& sender : senders_) sender->TryFlush();
+    for (auto& sender : senders_) {
+      if constexpr (is_aggregated) sender->EndTurn();
+      else sender->TryFlush();
+    }
     for (auto& receiver : receivers_) receiver->TryFlush();
   }
   /// The number stamped on frames from here on.
   void SetUpdate(std::uint64_t update) {
     for (auto& sender : senders_) sender->SetUpdate(update);
-    if constexpr (keeps_every) {
+    if constexpr (has_reports) {
       for (auto& receiver : receivers_) receiver->SetUpdate(update);
     }
     num_ended_ = 0;
   }
-  /// Sends the period's last frames. False if a peer has no room yet; call again.
+  /// Sends the period's last frames. False if a peer has no room yet: call again, and MakeRoom meanwhile.
   bool TryEndUpdate() {
     PublishStaged();
-    if constexpr (keeps_every) {
+    if constexpr (has_reports) {
       for (; num_ended_ < senders_.size(); ++num_ended_) {
         if (!senders_[num_ended_]->TryEndUpdate()) return false;
       }
@@ -100,15 +107,25 @@ class EdgeConduits {
     }
     return true;
   }
+  /// Takes in what has arrived, and tells so, at the end of a period: peers may need the room before they can end theirs.
+  void MakeRoom() {
+    if constexpr (is_aggregated) {
+      for (auto& receiver : receivers_) {
+        receiver->Pull();
+        receiver->ReportIfDue();
+      }
+    }
+  }
   /// Tells the inlets in other processes how far the outlets here have come.
   void Report() {
-    if constexpr (keeps_every) {
+    if constexpr (has_reports) {
       for (auto& receiver : receivers_) receiver->Report(true);
     }
   }
   /// Pulls, and tells whether every last frame of `update` has come.
   bool TryPullLast(std::uint64_t update) {
     bool all = true;
+    MakeRoom();
     for (auto& receiver : receivers_) {
       receiver->Pull();
       all &= receiver->HasLast(update);
@@ -118,7 +135,7 @@ class EdgeConduits {
   /// Whether every report of `update` has come.
   bool TryReadReports([[maybe_unused]] std::uint64_t update) {
     bool all = true;
-    if constexpr (keeps_every) {
+    if constexpr (has_reports) {
       for (auto& sender : senders_) all &= sender->RefreshReport(update);
     }
     return all;

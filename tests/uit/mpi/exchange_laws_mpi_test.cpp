@@ -27,7 +27,11 @@ struct MpiSubject {
     }
     ~Pair() { fabric.Close(); }
 
-    bool TryPut(const T& message) { return inlet.TryPut(message); }
+    bool TryPut(const T& message) {
+      const bool is_accepted = inlet.TryPut(message);
+      inlet.TryFlush();
+      return is_accepted;
+    }
     std::size_t TryStep(std::size_t limit) { return outlet.TryStep(limit); }
     const T& Get() const { return outlet.Get(); }
     void Settle() {
@@ -53,8 +57,11 @@ struct MpiSubject {
 };
 
 constexpr Policy latest{.retain = Retain::latest};
+constexpr Policy every_aggregated{.consolidate = Consolidate::aggregated};
+constexpr Policy latest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
 using Subjects = std::tuple<MpiSubject<Policy{}, false>, MpiSubject<latest, false>,  //
-                            MpiSubject<Policy{}, true>, MpiSubject<latest, true>>;
+                            MpiSubject<Policy{}, true>, MpiSubject<latest, true>,
+                            MpiSubject<every_aggregated, false>, MpiSubject<latest_aggregated, true>>;
 
 }  // namespace
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+
+#include <uit/codec/codec.hpp>
+#include <uit/codec/span_codec.hpp>
+#include <uit/codec/trivial_codec.hpp>
+#include <uit/duct/aggregated_duct.hpp>
+#include <uit/duct/channel_duct.hpp>
+#include <uit/policy.hpp>
+
+namespace uit {
+
+/// Can leave its process under such a policy: a pool has a slot for each channel, and so needs messages of one size.
+template <typename T, Policy policy>
+concept EncodableUnder =
+    Encodable<T> && (policy.consolidate != Consolidate::pooled || FixedSizeEncodable<T>) &&
+    (policy.consolidate != Consolidate::aggregated || policy.retain == Retain::every || policy.retain == Retain::latest);
+
+/// Whether such messages go by an aggregated exchange: by choice, or because each has its own size.
+template <Encodable T, Policy policy>
+inline constexpr bool is_aggregated = policy.consolidate == Consolidate::aggregated || encoded_bytes<T> == 0;
+
+/// The ducts of the exchange that carries such messages between processes; a new exchange adds a line.
+template <Encodable T, Policy policy>
+  requires EncodableUnder<T, policy>
+struct ExchangeFor {
+  using InletDuct = ChannelInletDuct<T, policy.retain>;    ///< of one channel of a pool
+  using OutletDuct = ChannelOutletDuct<T, policy.retain>;  ///< of one channel of a pool
+};
+template <Encodable T, Policy policy>
+  requires(EncodableUnder<T, policy> && is_aggregated<T, policy>)
+struct ExchangeFor<T, policy> {
+  using InletDuct = AggregatedInletDuct<T, policy>;    ///< of one of many channels, or of one alone
+  using OutletDuct = AggregatedOutletDuct<T, policy>;  ///< of one of many channels, or of one alone
+};
+
+}  // namespace uit
