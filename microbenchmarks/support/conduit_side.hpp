@@ -22,6 +22,8 @@ struct ConduitOptions {
   std::size_t depth = 64;
   std::size_t num_channels = 1;
   bool shares_memory = true;  ///< else MPI carries the messages
+  std::size_t buffer_bytes = 65'536;  ///< of those that are aggregated
+  std::size_t num_frames = 8;         ///< likewise
 };
 
 /// A fabric of two ranks, and as many conduits each way as there are channels; messages take turns.
@@ -39,7 +41,9 @@ class ConduitSide {
                             .key = {.source = static_cast<std::uint32_t>(source)},
                             .channel = channel,
                             .num_channels = options.num_channels,
-                            .depth = options.depth};
+                            .depth = options.depth,
+                            .buffer_bytes = options.buffer_bytes,
+                            .num_frames = options.num_frames};
       };
       inlets_.emplace_back(reach(world.Rank()));
       outlets_.emplace_back(reach(peer));
