@@ -66,7 +66,10 @@ class ConduitSide {
   bool TryFlush() { return inlets_.front().TryFlush(); }
 
  private:
-  void Advance(std::size_t& channel) const { channel = channel + 1 == inlets_.size() ? 0 : channel + 1; }
+  void Advance(std::size_t& channel) const {
+    if (inlets_.size() == 1) return;  // stores nothing, as somebody with one conduit would not
+    channel = channel + 1 == inlets_.size() ? 0 : channel + 1;
+  }
 
   uit::Fabric fabric_;
   std::vector<uit::Inlet<T, policy, uit::Wiring<uit::Process>>> inlets_;
