@@ -107,7 +107,7 @@ class EdgeConduits {
     }
     return true;
   }
-  /// Takes in what has arrived, and tells so, at the end of a period: peers may need the room before they can end theirs.
+  /// Takes in what has arrived, and tells so, at the end of a period: peers may need the room to end theirs.
   void MakeRoom() {
     if constexpr (is_aggregated) {
       for (auto& receiver : receivers_) {

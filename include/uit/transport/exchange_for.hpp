@@ -11,11 +11,15 @@
 
 namespace uit {
 
+/// What an aggregated exchange can do with messages that find newer ones behind them.
+template <Policy policy>
+inline constexpr bool keeps_every_or_latest = policy.retain == Retain::every || policy.retain == Retain::latest;
+
 /// Can leave its process under such a policy: a pool has a slot for each channel, and so needs messages of one size.
 template <typename T, Policy policy>
 concept EncodableUnder =
     Encodable<T> && (policy.consolidate != Consolidate::pooled || FixedSizeEncodable<T>) &&
-    (policy.consolidate != Consolidate::aggregated || policy.retain == Retain::every || policy.retain == Retain::latest);
+    (keeps_every_or_latest<policy> || (policy.consolidate != Consolidate::aggregated && FixedSizeEncodable<T>));
 
 /// Whether such messages go by an aggregated exchange: by choice, or because each has its own size.
 template <Encodable T, Policy policy>
