@@ -52,7 +52,8 @@ struct MpiSubject {
   };
 };
 
-using Subjects = std::tuple<MpiSubject<Policy{}>, MpiSubject<Policy{.retain = Retain::latest}>>;
+using Subjects = std::tuple<MpiSubject<Policy{}>, MpiSubject<Policy{.retain = Retain::latest}>,
+                            MpiSubject<Policy{.retain = Retain::accumulate}>>;
 
 }  // namespace
 
