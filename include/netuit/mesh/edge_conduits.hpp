@@ -31,11 +31,15 @@ class EdgeConduits {
   /// Of an input, wherever it comes from.
   using Outlet = uit::Outlet<T, L::policy, MeshWiring>;
   /// Of an exchange with a worker of another process.
-  using Sender = typename uit::ChannelInletDuct<T, L::policy.retain>::Sender;
+  using Sender = typename uit::Process::InletDuctFor<T, L::policy>::Sender;
   /// Of an exchange with a worker of another process.
-  using Receiver = typename uit::ChannelOutletDuct<T, L::policy.retain>::Receiver;
-  /// Every message waits for its step, so that there are windows and reports.
+  using Receiver = typename uit::Process::OutletDuctFor<T, L::policy>::Receiver;
+  /// Every message waits for its step.
   static constexpr bool keeps_every = L::policy.retain == uit::Retain::every;
+  /// The sum of all messages waits for a step.
+  static constexpr bool accumulates = L::policy.retain == uit::Retain::accumulate;
+  /// Nothing may be replaced, so that there are windows and reports.
+  static constexpr bool has_reports = keeps_every || accumulates;
   /// Of a bulk synchronous update: a pool has one slot for each channel, so edges within a process admit no more either.
   static constexpr std::size_t max_puts =
       keeps_every && L::policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
@@ -61,7 +65,7 @@ class EdgeConduits {
   void Hold(bool hold) {
     for (Inlet& inlet : inlets_) inlet.Hold(hold || IsChannel(inlet), max_puts);
     for (Outlet& outlet : outlets_) outlet.Hold(hold || IsChannel(outlet));
-    if constexpr (keeps_every) {
+    if constexpr (has_reports) {
       for (auto& sender : senders_) sender->Hold(hold);
     }
   }
@@ -83,7 +87,7 @@ class EdgeConduits {
   /// The number stamped on frames from here on.
   void SetUpdate(std::uint64_t update) {
     for (auto& sender : senders_) sender->SetUpdate(update);
-    if constexpr (keeps_every) {
+    if constexpr (has_reports) {
       for (auto& receiver : receivers_) receiver->SetUpdate(update);
     }
     num_ended_ = 0;
@@ -91,7 +95,7 @@ class EdgeConduits {
   /// Sends the period's last frames. False if a peer has no room yet; call again.
   bool TryEndUpdate() {
     PublishStaged();
-    if constexpr (keeps_every) {
+    if constexpr (has_reports) {
       for (; num_ended_ < senders_.size(); ++num_ended_) {
         if (!senders_[num_ended_]->TryEndUpdate()) return false;
       }
@@ -102,7 +106,7 @@ class EdgeConduits {
   }
   /// Tells the inlets in other processes how far the outlets here have come.
   void Report() {
-    if constexpr (keeps_every) {
+    if constexpr (has_reports) {
       for (auto& receiver : receivers_) receiver->Report(true);
     }
   }
@@ -118,7 +122,7 @@ class EdgeConduits {
   /// Whether every report of `update` has come.
   bool TryReadReports([[maybe_unused]] std::uint64_t update) {
     bool all = true;
-    if constexpr (keeps_every) {
+    if constexpr (has_reports) {
       for (auto& sender : senders_) all &= sender->RefreshReport(update);
     }
     return all;
@@ -134,22 +138,27 @@ class EdgeConduits {
     muted_.clear();
   }
 
-  /// Counts what can be seen and was not read as unread, and passes over it.
+  /// Counts what can be seen and was not read as unread, and passes over it. But sums stay to be stepped to: nothing is
+  /// to be lost of what is conserved.
   void DiscardUnread() {
+    if constexpr (accumulates) return;
     for (Inlet& inlet : inlets_) {  // what was staged within the thread
       if (!IsChannel(inlet)) inlet.TryFlush();
     }
     for (Outlet& outlet : outlets_) outlet.DiscardUnread();
   }
 
-  /// What became of the puts and gets of edges that cross to another thread, or of those within this one.
+  /// What became of the puts and gets of edges that cross to another thread, or of those within this one. Messages of
+  /// sums that wait to be stepped to count as unread as long as they do. While all stand still.
   uit::Tally GetTally(bool crossing) const {
     uit::Tally tally;
     for (std::size_t output = 0; output < inlets_.size(); ++output) {
       if (std::ranges::binary_search(crossing_outputs_, output) == crossing) tally += inlets_[output].Tally();
     }
     for (std::size_t input = 0; input < outlets_.size(); ++input) {
-      if (std::ranges::binary_search(crossing_inputs_, input) == crossing) tally += outlets_[input].Tally();
+      if (std::ranges::binary_search(crossing_inputs_, input) != crossing) continue;
+      tally += outlets_[input].Tally();
+      if constexpr (accumulates) tally.get.unread += NumWaiting(outlets_[input]);
     }
     return tally;
   }
@@ -160,6 +169,12 @@ class EdgeConduits {
     for (const std::uint32_t output : crossing_outputs_) {
       if (!IsChannel(inlets_[output])) inlets_[output].TryFlush();
     }
+  }
+  static std::uint64_t NumWaiting(const Outlet& outlet) {
+    return outlet.Bound().Visit([](const auto* duct) -> std::uint64_t {
+      if constexpr (requires { duct->NumUnread(); }) return duct == nullptr ? 0 : duct->NumUnread();
+      return 0;
+    });
   }
   template <typename End>
   static bool IsChannel(const End& end) {

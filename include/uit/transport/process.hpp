@@ -7,13 +7,33 @@
 #include <utility>
 
 #include <uit/codec/trivial_codec.hpp>
+#include <uit/duct/accumulate_channel_duct.hpp>
 #include <uit/duct/channel_duct.hpp>
+#include <uit/duct/fold.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/error.hpp>
 #include <uit/transport/transport.hpp>
 
 namespace uit {
+
+namespace detail {
+
+/// The ducts between processes that keep what `policy` promises.
+template <typename T, Policy policy>
+struct ChannelDucts {
+  using Inlet = ChannelInletDuct<T, policy.retain>;
+  using Outlet = ChannelOutletDuct<T, policy.retain>;
+};
+template <typename T, Policy policy>
+  requires(policy.retain == Retain::accumulate)
+struct ChannelDucts<T, policy> {
+  static_assert(RequireFoldable<T>::value);
+  using Inlet = AccumulateInletDuct<T>;
+  using Outlet = AccumulateOutletDuct<T>;
+};
+
+}  // namespace detail
 
 /// The inlet in one process, the outlet in another (or the same), over a fabric.
 ///
@@ -29,21 +49,21 @@ struct Process {
   ExchangeKey key{};             ///< the same on both sides; the ends of a pool share it
   std::size_t channel = 0;       ///< this end's place in the pool
   std::size_t num_channels = 1;  ///< how many ends the pool has
-  std::size_t depth = 16;        ///< how many messages may wait, under Retain::every
+  std::size_t depth = 16;        ///< how many messages may wait, under Retain::every; frames, under accumulate
   std::size_t worker = 0;        ///< the thread of this process that uses the end
 
   /// A buffer that grows is for shared memory.
   template <Policy policy>
-  static constexpr bool can_keep = policy.backlog == Backlog::drop || policy.retain == Retain::latest;
+  static constexpr bool can_keep = policy.backlog == Backlog::drop || policy.retain != Retain::every;
 
   /// What an inlet puts into: a channel of an exchange.
   template <Message T, Policy policy>
     requires can_keep<policy>
-  using InletDuctFor = ChannelInletDuct<T, policy.retain>;
+  using InletDuctFor = typename detail::ChannelDucts<T, policy>::Inlet;
   /// What an outlet reads from: the same channel, at the peer.
   template <Message T, Policy policy>
     requires can_keep<policy>
-  using OutletDuctFor = ChannelOutletDuct<T, policy.retain>;
+  using OutletDuctFor = typename detail::ChannelDucts<T, policy>::Outlet;
 
   /// Throws uit::Error if the options cannot be, the channel has an inlet, or the fabric has been closed.
   template <Message T, Policy policy>
@@ -82,6 +102,8 @@ struct Process {
   auto Layout() const {
     if constexpr (policy.retain == Retain::latest)
       return LatestFrame{num_channels, CodecFor<T>::fixed_size};
+    else if constexpr (policy.retain == Retain::accumulate)
+      return AccumulateFrame{num_channels, CodecFor<T>::fixed_size};
     else
       return EveryFrame{num_channels, CodecFor<T>::fixed_size};
   }
@@ -92,14 +114,17 @@ struct Process {
             .frame_bytes = Layout<T, policy>().MaxBytes(),
             .slot_bytes = static_cast<std::uint32_t>(CodecFor<T>::fixed_size),
             .num_channels = static_cast<std::uint32_t>(num_channels),
-            .depth = policy.retain == Retain::every ? static_cast<std::uint32_t>(depth) : 1,
+            .depth = policy.retain == Retain::latest ? 1 : static_cast<std::uint32_t>(depth),
             .retain = static_cast<std::uint32_t>(policy.retain)};
   }
   template <typename T, Policy policy>
   ExchangeSpec ReportSpec() const {
     ExchangeSpec spec = Spec<T, policy>();
     spec.key.is_report = 1;
-    spec.frame_bytes = ReportFrame{num_channels}.MaxBytes();
+    if constexpr (policy.retain == Retain::accumulate)
+      spec.frame_bytes = AccumulateReport{num_channels, CodecFor<T>::fixed_size}.MaxBytes();
+    else
+      spec.frame_bytes = ReportFrame{num_channels}.MaxBytes();
     return spec;
   }
 
@@ -112,7 +137,11 @@ struct Process {
     } else {
       OutPort port = fabric->AddOutgoing(peer, worker, spec, FrameBox::Every(BoxDepth()));
       auto reports = fabric->AddIncoming(peer, ReportSpec<T, policy>(), FrameBox::Latest());
-      return std::make_shared<PooledEverySender>(layout, depth, std::move(port), std::move(reports));
+      if constexpr (policy.retain == Retain::accumulate)
+        return std::make_shared<PooledAccumulateSender>(layout, depth, &FoldEncoded<T>, std::move(port),
+                                                        std::move(reports));
+      else
+        return std::make_shared<PooledEverySender>(layout, depth, std::move(port), std::move(reports));
     }
   }
   template <typename T, Policy policy>
@@ -125,7 +154,11 @@ struct Process {
     } else {
       auto box = fabric->AddIncoming(peer, spec, FrameBox::Every(BoxDepth()));
       OutPort report_port = fabric->AddOutgoing(peer, worker, ReportSpec<T, policy>(), FrameBox::Latest());
-      return std::make_shared<PooledEveryReceiver>(layout, depth, std::move(box), std::move(report_port), fabric);
+      if constexpr (policy.retain == Retain::accumulate)
+        return std::make_shared<PooledAccumulateReceiver>(layout, depth, &FoldEncoded<T>, std::move(box),
+                                                          std::move(report_port), fabric);
+      else
+        return std::make_shared<PooledEveryReceiver>(layout, depth, std::move(box), std::move(report_port), fabric);
     }
   }
   static constexpr std::size_t max_depth = std::size_t{1} << 24;

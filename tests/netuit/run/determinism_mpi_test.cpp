@@ -194,6 +194,11 @@ struct NewestPooled : Unicast<Word, Policy{.retain = Retain::latest, .consolidat
 struct NewestPooledSeldom
     : Unicast<Word, Policy{.retain = Retain::latest, .consolidate = Consolidate::pooled}, LayerOptions{.period = 3}> {};
 
+struct SumSolo : Unicast<Word, Policy{.retain = Retain::accumulate}> {};
+struct SumPooled : Unicast<Word, Policy{.retain = Retain::accumulate, .consolidate = Consolidate::pooled}> {};
+struct SumPooledSeldom
+    : Unicast<Word, Policy{.retain = Retain::accumulate, .consolidate = Consolidate::pooled}, LayerOptions{.period = 3}> {};
+
 const std::vector<std::uint64_t> one_run{is_sanitized ? 40U : 200U};
 
 }  // namespace
@@ -216,6 +221,11 @@ TEST_CASE("Nor with conduits that keep the newest message in frames of its own")
 
 TEST_CASE("Nor with conduits that keep the newest message and share frames") {
   CheckAgainstSerial<NewestPooled>(MakeTorus(12, 12), one_run);
+}
+
+TEST_CASE("Nor with conduits that add up, some of which refuse what has no room") {
+  CheckAgainstSerial<SumSolo>(MakeTorus(8, 8), one_run);
+  CheckAgainstSerial<SumPooled, SumPooledSeldom>(MakeOddGraph(64, 5), {7, 1, 20, 13});
 }
 
 TEST_CASE("Nor on graphs with loops, parallel edges, lone nodes and one-way edges, over several runs") {

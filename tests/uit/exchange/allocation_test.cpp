@@ -50,6 +50,8 @@ TEST_CASE("A steady state allocates nothing") {
   Ends<int, latest> b{4};
   Ends<int, every_pooled> c{4};
   Ends<int, latest_pooled> d{4};
+  Ends<int, accumulate> e{4};
+  Ends<int, accumulate_pooled> f{4};
   const auto work = [&] {
     for (int i = 0; i < 500; ++i) {
       const auto use = [i](auto& pair) {
@@ -63,6 +65,8 @@ TEST_CASE("A steady state allocates nothing") {
       use(b);
       use(c);
       use(d);
+      use(e);
+      use(f);
     }
   };
   work();

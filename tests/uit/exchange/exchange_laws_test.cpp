@@ -15,7 +15,8 @@ using Everywhere = decltype(std::tuple_cat(std::declval<typename Each<ToSelf>::M
 template <typename Where>
 struct Exchanges {
   using Members = std::tuple<ExchangeSubject<every, Where>, ExchangeSubject<latest, Where>,
-                             ExchangeSubject<every_pooled, Where>, ExchangeSubject<latest_pooled, Where>>;
+                             ExchangeSubject<every_pooled, Where>, ExchangeSubject<latest_pooled, Where>,
+                             ExchangeSubject<accumulate, Where>, ExchangeSubject<accumulate_pooled, Where>>;
 };
 
 TEMPLATE_LIST_TEST_CASE("Conduits over exchanges keep the laws of ducts", "", Everywhere<Exchanges>) { CheckLaws<TestType>(); }

@@ -10,6 +10,7 @@ using namespace uit::testing;
 
 using Subjects = std::tuple<ExchangeSubject<every, ToOther>, ExchangeSubject<latest, ToOther>,
                             ExchangeSubject<every_pooled, ToOther>, ExchangeSubject<latest_pooled, ToOther>,
+                            ExchangeSubject<accumulate, ToOther>, ExchangeSubject<accumulate_pooled, ToOther>,
                             ExchangeSubject<every, ToNear>, ExchangeSubject<latest, ToNear>>;
 
 TEMPLATE_LIST_TEST_CASE("Two processes lose and tear nothing, however they take turns", "", Subjects) {

@@ -53,8 +53,9 @@ struct MpiSubject {
 };
 
 constexpr Policy latest{.retain = Retain::latest};
-using Subjects = std::tuple<MpiSubject<Policy{}, false>, MpiSubject<latest, false>,  //
-                            MpiSubject<Policy{}, true>, MpiSubject<latest, true>>;
+constexpr Policy accumulate{.retain = Retain::accumulate};
+using Subjects = std::tuple<MpiSubject<Policy{}, false>, MpiSubject<latest, false>, MpiSubject<accumulate, false>,
+                            MpiSubject<Policy{}, true>, MpiSubject<latest, true>, MpiSubject<accumulate, true>>;
 
 }  // namespace
 
