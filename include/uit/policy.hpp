@@ -12,8 +12,9 @@ enum class Backlog {
 
 /// What becomes of messages that have not been stepped to when newer ones arrive.
 enum class Retain {
-  every,  ///< They wait, in order.
-  latest  ///< Only the newest waits; it replaces the one before, which is counted as preempted.
+  every,      ///< They wait, in order.
+  latest,     ///< Only the newest waits; it replaces the one before, which is counted as preempted.
+  accumulate  ///< Their sum waits, and a step takes all of it; `Get` is `T{}` after a step that finds nothing.
 };
 
 /// Who shares a frame between processes.

@@ -39,7 +39,7 @@ class ThreadBarrier {
   void ArriveAndWait(OnLast&& on_last = OnLast{}, Idle&& idle = Idle{}) {
     const Ticket ticket = Arrive(on_last);
     // Pausing longer would keep a core from the threads that are awaited, where cores are few.
-    uit::WaitUntil([&] { return HasPassed(ticket); }, uit::never, idle, uit::Backoff{16, 256});
+    uit::WaitUntil([&] { return HasPassed(ticket); }, uit::never, idle);
   }
 
   /// The first half: counts the calling thread in; never waits, but for `on_last`. The thread

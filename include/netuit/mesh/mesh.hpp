@@ -36,6 +36,7 @@ namespace netuit {
 struct MeshOptions {
   std::size_t depth = 2;       ///< messages that may wait on an edge of a unicast layer that keeps every one; at most 65 535
   std::size_t num_slots = 16;  ///< frames per peer that may be sent and not acknowledged
+  std::uint32_t max_pace = uit::Wire::default_max_pace;  ///< polls left out at most between values for a peer that lags
   bool shares_memory = true;   ///< processes of one node talk through shared memory, not MPI
 
   // Of unicast layers that are aggregated, or whose messages have sizes of their own.
@@ -69,6 +70,7 @@ class Mesh {
     fabric_ = std::make_unique<uit::Fabric>(
         world_, uit::FabricOptions{.num_workers = num_threads_,
                                    .num_slots = options.num_slots,
+                                   .max_pace = options.max_pace,
                                    .shares_memory = options.shares_memory});
     for (PlaceGraph& part : graph.places) {
       const std::size_t num_nodes = part.nodes.size();

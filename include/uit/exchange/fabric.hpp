@@ -30,6 +30,7 @@ struct FabricOptions {
   std::size_t num_workers = 1;    ///< threads of this process that own exchanges
   std::size_t num_slots = 16;     ///< frames per peer that may be sent and not acknowledged, each way
   std::size_t payload_bytes = 0;  ///< smallest payload that links are opened for, if exchanges come later
+  std::uint32_t max_pace = Wire::default_max_pace;  ///< polls left out at most between values for a peer that lags
   bool shares_memory = true;      ///< peers on the same node talk through shared memory, if the world has any
 };
 
@@ -79,7 +80,7 @@ class Fabric {
   OutPort AddOutgoing(std::size_t peer, std::size_t worker, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
     Check(peer, worker);
     announced_[peer].push_back({spec, hub_->NumOutgoing(), 0});
-    return OutPort{hub_, hub_->AddOutgoing(peer, worker, std::move(box)), worker};
+    return OutPort{hub_, hub_->AddOutgoing(peer, worker, std::move(box), spec.key.is_report != 0), worker};
   }
   /// Announces the receiving half of an exchange with a peer. While no other thread uses the fabric.
   std::shared_ptr<FrameBox> AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
@@ -250,7 +251,7 @@ inline void Fabric::OpenWires() {
   const LinkWishes wishes = NewLinks();
   OpenLinks(private_world_, 0, wishes, options_.shares_memory, [&](std::size_t peer, AnyLink link) {
     payload_bytes_[peer] = wishes.at(peer).payload_bytes;
-    hub_->AddWire(peer, std::move(link), options_.num_slots);
+    hub_->AddWire(peer, std::move(link), options_.num_slots, options_.max_pace);
   });
 }
 

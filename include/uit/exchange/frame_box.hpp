@@ -27,6 +27,8 @@ class FrameBox {
     return std::shared_ptr<FrameBox>(new FrameBox(std::in_place_type<Mailbox>));
   }
 
+  /// Whether a newer frame replaces one that waits. Any thread.
+  bool KeepsLatest() const { return std::holds_alternative<Mailbox>(duct_); }
   /// Takes the frame if there is room; `frame` is then a spare buffer, or none yet. Putting thread only.
   bool TryPut(Frame& frame) {
     if (auto* mailbox = std::get_if<Mailbox>(&duct_)) return mailbox->TryPut(std::move(frame));

@@ -12,6 +12,7 @@
 #include <uit/duct/ring_duct.hpp>
 #include <uit/exchange/frame_box.hpp>
 #include <uit/exchange/link.hpp>
+#include <uit/exchange/pace.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/sync.hpp>
 
@@ -25,6 +26,7 @@ struct OutgoingBox {
   std::size_t peer = 0;            ///< rank that the frames are for
   std::uint32_t remote_index = 0;  ///< the peer's number for its incoming box; agreed when connecting
   Wire* wire = nullptr;            ///< null until connected
+  bool keeps_pace = false;         ///< its frames may be replaced, and wait for that if the peer lags
   /// Whether the wire knows already that there is something to send. The worker sets it after its put;
   /// the wire clears it before it steps, so a put that finds it set is always seen. Set from the beginning,
   /// because connecting queues every new box.
@@ -50,21 +52,25 @@ struct IncomingBox {
 ///
 /// Frame n leaves only if fewer than `num_slots` before it are unacknowledged, so what the peer must hold
 /// is bounded. An acknowledgement is cumulative, given when the receive has been posted again, rides in
-/// every frame, and goes alone once half the slots await one; it needs no credit. Whoever holds the
-/// process's lock may call; nobody else.
+/// every frame, and goes alone once half the slots await one; it needs no credit. Frames that newer ones may replace are
+/// spread over the time that a peer takes to acknowledge a window of them (see Pace). Whoever holds the process's lock
+/// may call; nobody else.
 class Wire {
  public:
   /// Receives to post beyond the credits: two acknowledgements may be under way, a close, and the last acknowledgement.
   static constexpr std::size_t num_uncredited = 4;
   /// Frames of a box that leave before other boxes have their turn.
   static constexpr int frames_per_turn = 4;
+  /// Turns that a pace leaves out at most, unless it is told otherwise.
+  static constexpr std::uint32_t default_max_pace = 256;
 
-  /// A wire over an open link, with a window of `num_slots` frames each way. Both sides count frames from `start`,
-  /// modulo 2^32, so that a test meets the wrap at once.
-  Wire(AnyLink link, std::size_t num_slots, std::uint32_t start = 0)
+  /// A wire over an open link, with a window of `num_slots` frames each way, and a pace that leaves out at most `max_pace`
+  /// turns. Both sides count frames from `start`, modulo 2^32, so that a test meets the wrap at once.
+  Wire(AnyLink link, std::size_t num_slots, std::uint32_t start = 0, std::uint32_t max_pace = default_max_pace)
       : link_(std::move(link)),
         num_slots_(static_cast<std::uint32_t>(num_slots)),
         control_(0),
+        pace_(max_pace),
         sent_(start),
         acknowledged_(start),
         received_(start),
@@ -81,6 +87,7 @@ class Wire {
   void Queue(OutgoingBox* outgoing) {
     waiting_->TryPut(outgoing);
     ++num_waiting_;
+    num_waiting_paced_ += outgoing->keeps_pace ? 1 : 0;
   }
 
   /// Receives what has arrived, at most one window of it. Returns how many frames.
@@ -93,20 +100,31 @@ class Wire {
     return num_frames;
   }
 
-  /// Sends a frame past the queues, if nothing is waiting before it. Its box must be empty and not queued.
-  bool TrySendNow(Frame& frame, std::uint32_t remote_index) {
+  /// Sends a frame past the queues, if nothing is waiting before it and it need not keep pace. Its box must be empty and
+  /// not queued.
+  bool TrySendNow(Frame& frame, const OutgoingBox& outgoing) {
     if (num_waiting_ != 0 || !HasCredit()) return false;
-    SendData(frame, remote_index);
+    if (pace_.NumTurns() != 0 && outgoing.keeps_pace) return false;
+    SendData(frame, outgoing.remote_index);
     return true;
   }
 
-  /// Sends what credits and the link allow, box by box in turns, then an acknowledgement if one is due. Returns
-  /// whether everything queued has left.
-  bool Send() {
-    while (num_waiting_ != 0 && HasCredit()) {
-      waiting_->TryStep(1);
-      --num_waiting_;
-      TakeTurn(waiting_->Get());
+  /// Sends what credits and the link allow, box by box in turns, then an acknowledgement if one is due. Boxes whose frames
+  /// may be replaced keep the pace, unless it is urgent. Returns whether everything queued has left.
+  bool Send(bool is_urgent = false) {
+    if (num_waiting_ != 0) {
+      const bool is_held_back = !pace_.TakeTurn() && !is_urgent;
+      std::size_t num_held_back = 0;
+      while (num_waiting_ > num_held_back && HasCredit()) {
+        OutgoingBox* const outgoing = TakeWaiting();
+        if (is_held_back && outgoing->keeps_pace) {
+          Queue(outgoing);
+          ++num_held_back;
+        } else {
+          TakeTurn(outgoing);
+        }
+      }
+      if (num_waiting_ > num_held_back && num_waiting_ == num_waiting_paced_) pace_.NoteShut();
     }
     if (received_ - acknowledged_to_peer_ >= num_slots_ - num_slots_ / 2) SendCredit();
     return num_waiting_ == 0;
@@ -136,6 +154,13 @@ class Wire {
  private:
   bool HasCredit() { return sent_ - acknowledged_ < num_slots_ && link_.HasRoom(); }
 
+  OutgoingBox* TakeWaiting() {
+    waiting_->TryStep(1);
+    OutgoingBox* const outgoing = waiting_->Get();
+    --num_waiting_;
+    num_waiting_paced_ -= outgoing->keeps_pace ? 1 : 0;
+    return outgoing;
+  }
   void TakeTurn(OutgoingBox* outgoing) {
     // Pairs with the worker's exchange after its put: what was put before it is seen by the steps below.
     outgoing->queued.exchange(false, std::memory_order_acq_rel);
@@ -173,7 +198,10 @@ class Wire {
     ++num_received_;
     const FrameHeader& header = arrived_.Header();
     // Cumulative and in order, so the newest is the largest, modulo 2^32.
-    acknowledged_ = header.acknowledged;
+    if (header.acknowledged != acknowledged_) {
+      pace_.NoteAcknowledged();
+      acknowledged_ = header.acknowledged;
+    }
     if (header.kind == FrameKind::credit) return;
     ++received_;
     if (header.kind == FrameKind::close) {
@@ -189,8 +217,10 @@ class Wire {
   std::uint32_t num_slots_;
   Ref<RingDuct<OutgoingBox*, Unsynchronized>> waiting_;
   std::size_t num_waiting_ = 0;
+  std::size_t num_waiting_paced_ = 0;  // of those
   Frame arrived_;
   Frame control_;
+  Pace pace_;
   std::uint32_t sent_;          // data and close frames
   std::uint32_t acknowledged_;  // of those, by the peer
   std::uint32_t received_;

@@ -29,9 +29,11 @@ class WireHub {
   /// Threads that may own boxes.
   std::size_t NumWorkers() const { return ready_.size(); }
 
-  /// A box that a worker fills, for a peer. Frames wait in it until Activate.
-  OutgoingBox& AddOutgoing(std::size_t peer, std::size_t worker, std::shared_ptr<FrameBox> box) {
+  /// A box that a worker fills, for a peer. Frames wait in it until Activate. `is_urgent`: even those that newer ones
+  /// may replace leave as soon as there is room.
+  OutgoingBox& AddOutgoing(std::size_t peer, std::size_t worker, std::shared_ptr<FrameBox> box, bool is_urgent) {
     outgoing_.push_back(std::make_unique<OutgoingBox>());
+    outgoing_.back()->keeps_pace = box->KeepsLatest() && !is_urgent;
     outgoing_.back()->box = std::move(box);
     outgoing_.back()->peer = peer;
     ++ready_[worker].num_boxes;
@@ -49,8 +51,8 @@ class WireHub {
   std::uint32_t NumIncoming() const { return static_cast<std::uint32_t>(incoming_.size()); }
 
   /// A new wire to a peer.
-  void AddWire(std::size_t peer, AnyLink link, std::size_t num_slots) {
-    wires_.push_back(std::make_unique<Wire>(std::move(link), num_slots));
+  void AddWire(std::size_t peer, AnyLink link, std::size_t num_slots, std::uint32_t max_pace) {
+    wires_.push_back(std::make_unique<Wire>(std::move(link), num_slots, 0, max_pace));
     by_peer_[peer] = wires_.back().get();
   }
   /// Whether a wire leads to the peer.
@@ -83,7 +85,7 @@ class WireHub {
   bool TryEmpty(OutgoingBox& outgoing) {
     bool is_empty = false;
     process_->Exclusively([&] {
-      MoveFrames();
+      MoveFrames(true);
       is_empty = !outgoing.queued.load(std::memory_order_relaxed);
     });
     return is_empty;
@@ -105,7 +107,7 @@ class WireHub {
   bool TrySayGoodbye() {
     bool all_quiet = true;
     QueueReady();
-    for (auto& wire : wires_) all_quiet &= wire->Send() && wire->TrySendClose() && wire->IsQuiet();
+    for (auto& wire : wires_) all_quiet &= wire->Send(true) && wire->TrySendClose() && wire->IsQuiet();
     return all_quiet;
   }
   /// One step of giving the links back, from the `first` wire's on, under the lock; true when all are.
@@ -156,7 +158,7 @@ class WireHub {
       Wire& wire = *outgoing.wire;
       // Only this worker sets the flag, and only who holds the lock clears it: unset, the box is empty.
       const auto attempt = [&] {
-        return !outgoing.queued.load(std::memory_order_relaxed) && wire.TrySendNow(frame, outgoing.remote_index);
+        return !outgoing.queued.load(std::memory_order_relaxed) && wire.TrySendNow(frame, outgoing);
       };
       QueueReady();
       has_left = attempt();
@@ -167,11 +169,11 @@ class WireHub {
     });
     return has_left;
   }
-  bool MoveFrames() {
+  bool MoveFrames(bool is_urgent = false) {
     std::size_t num_arrived = 0;
     for (auto& wire : wires_) num_arrived += wire->Receive(incoming_);
     QueueReady();
-    for (auto& wire : wires_) wire->Send();
+    for (auto& wire : wires_) wire->Send(is_urgent);
     return num_arrived != 0;
   }
   void QueueReady() {

@@ -28,7 +28,7 @@ inline void Pause() noexcept {
 class Backoff {
  public:
   /// So many pauses, then so many yields, then sleeps.
-  constexpr explicit Backoff(int num_spins = 256, int num_yields = 64)
+  constexpr explicit Backoff(int num_spins = 16, int num_yields = 256)
       : num_spins_{num_spins}, num_patient_{num_spins + num_yields} {}
 
   /// Rests once, a little longer than the last time.

@@ -5,8 +5,10 @@
 #include <uit/codec/codec.hpp>
 #include <uit/codec/span_codec.hpp>
 #include <uit/codec/trivial_codec.hpp>
+#include <uit/duct/accumulate_channel_duct.hpp>
 #include <uit/duct/aggregated_duct.hpp>
 #include <uit/duct/channel_duct.hpp>
+#include <uit/duct/fold.hpp>
 #include <uit/policy.hpp>
 
 namespace uit {
@@ -31,6 +33,13 @@ template <Encodable T, Policy policy>
 struct ExchangeFor {
   using InletDuct = ChannelInletDuct<T, policy.retain>;    ///< of one channel of a pool
   using OutletDuct = ChannelOutletDuct<T, policy.retain>;  ///< of one channel of a pool
+};
+template <Encodable T, Policy policy>
+  requires(EncodableUnder<T, policy> && policy.retain == Retain::accumulate)
+struct ExchangeFor<T, policy> {
+  static_assert(RequireFoldable<T>::value);
+  using InletDuct = AccumulateInletDuct<T>;    ///< of one channel of a pool, which adds up
+  using OutletDuct = AccumulateOutletDuct<T>;  ///< of one channel of a pool, which adds up
 };
 template <Encodable T, Policy policy>
   requires(EncodableUnder<T, policy> && is_aggregated<T, policy>)

@@ -53,6 +53,11 @@ struct Side {
     REQUIRE(outgoing[box]->box->TryPut(frame));
     if (!outgoing[box]->queued.exchange(true)) wire.Queue(outgoing[box].get());
   }
+  /// Past the queues.
+  bool SendNow(std::uint32_t remote_index = 0) {
+    outgoing[0]->remote_index = remote_index;
+    return wire.TrySendNow(frame, *outgoing[0]);
+  }
   std::optional<std::uint64_t> Next() {
     if (!incoming[0]->box->TryStep()) return std::nullopt;
     std::uint64_t number = 0;
@@ -144,17 +149,63 @@ TEST_CASE("A frame goes past the queue only if nothing waits and there is credit
   Both both{2};
   Side& a = both.a;
   a.Fill(1);
-  CHECK(a.wire.TrySendNow(a.frame, 0));
+  CHECK(a.SendNow());
   a.Put(2);
   a.Fill(3);
-  CHECK_FALSE(a.wire.TrySendNow(a.frame, 0));
+  CHECK_FALSE(a.SendNow());
   a.wire.Send();
-  CHECK_FALSE(a.wire.TrySendNow(a.frame, 0));
+  CHECK_FALSE(a.SendNow());
   both.b.Poll();
   a.Poll();
-  CHECK(a.wire.TrySendNow(a.frame, 0));
+  CHECK(a.SendNow());
   both.b.Poll();
   for (std::uint64_t i = 1; i <= 3; ++i) CHECK(both.b.Next() == i);
+}
+
+TEST_CASE("Values for a peer that lags are spread over its rounds, so that what it takes up is newer") {
+  constexpr std::uint64_t polls_per_round = 200;
+  const auto mean_age = [](std::uint32_t max_pace) {
+    LoopbackPair pair{Options(8)};
+    Side a{pair.First(), 8, 0};
+    Side b{pair.Second(), 8, 0};
+    a.wire = Wire{pair.First(), 8, 0, max_pace};
+    a.wire.Reserve(1);
+    a.outgoing[0]->box = FrameBox::Latest();
+    a.outgoing[0]->keeps_pace = true;
+    std::uint64_t sum = 0;
+    std::uint64_t newest = 0;
+    constexpr std::uint64_t num_rounds = 100;
+    for (std::uint64_t poll = 1; poll <= num_rounds * polls_per_round; ++poll) {
+      a.Put(poll);
+      a.Poll();
+      if (poll % polls_per_round != 0) continue;
+      b.Poll();
+      while (const auto number = b.Next()) newest = *number;
+      if (poll > num_rounds / 2 * polls_per_round) sum += poll - newest;
+    }
+    return sum / (num_rounds / 2);
+  };
+  CHECK(mean_age(0) > polls_per_round * 9 / 10);
+  CHECK(mean_age(Wire::default_max_pace) < polls_per_round / 2);
+}
+
+TEST_CASE("A peer that keeps up gets every turn again") {
+  Both both{4};
+  both.a.outgoing[0]->box = FrameBox::Latest();
+  both.a.outgoing[0]->keeps_pace = true;
+  for (std::uint64_t i = 0; i < 1000; ++i) {  // it lags
+    both.a.Put(i);
+    both.a.Poll();
+    if (i % 50 == 0) both.b.Poll();
+  }
+  std::uint64_t num_seen = 0;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    both.a.Put(1000 + i);
+    both.a.Poll();
+    both.b.Poll();
+    while (const auto number = both.b.Next()) num_seen += *number >= 1150 ? 1 : 0;
+  }
+  CHECK(num_seen >= 49);
 }
 
 TEST_CASE("Both sides say goodbye, also across the wrap of their counts, and nothing is under way afterwards") {
@@ -186,26 +237,26 @@ TEST_CASE("A frame that nobody agreed on is an error, and not a crash") {
   Side& a = both.a;
   SECTION("to a box that there is not") {
     a.Fill(1);
-    CHECK(a.wire.TrySendNow(a.frame, 17));
+    CHECK(a.SendNow(17));
     CheckThrows([&] { both.b.Poll(); }, "box 17");
   }
   SECTION("larger than its exchange") {
     both.b.incoming[0]->frame_bytes = 4;
     a.Fill(1);
-    CHECK(a.wire.TrySendNow(a.frame, 0));
+    CHECK(a.SendNow());
     CheckThrows([&] { both.b.Poll(); }, "larger");
   }
   SECTION("larger than its link") {
     a.frame.Reserve(100);
     a.frame.Header().num_bytes = 100;
-    CheckThrows([&] { a.wire.TrySendNow(a.frame, 0); }, "too large");
+    CheckThrows([&] { a.SendNow(); }, "too large");
   }
   SECTION("beyond its window") {
     both.b.incoming[0]->box = FrameBox::Every(1);
     a.Fill(1);
-    CHECK(a.wire.TrySendNow(a.frame, 0));
+    CHECK(a.SendNow());
     a.Fill(2);
-    CHECK(a.wire.TrySendNow(a.frame, 0));
+    CHECK(a.SendNow());
     CheckThrows([&] { both.b.Poll(); }, "window");
   }
 }

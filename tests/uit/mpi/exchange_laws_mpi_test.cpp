@@ -60,10 +60,11 @@ struct MpiSubject {
 };
 
 constexpr Policy latest{.retain = Retain::latest};
+constexpr Policy accumulate{.retain = Retain::accumulate};
 constexpr Policy every_aggregated{.consolidate = Consolidate::aggregated};
 constexpr Policy latest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
-using Subjects = std::tuple<MpiSubject<Policy{}, false>, MpiSubject<latest, false>,  //
-                            MpiSubject<Policy{}, true>, MpiSubject<latest, true>,
+using Subjects = std::tuple<MpiSubject<Policy{}, false>, MpiSubject<latest, false>, MpiSubject<accumulate, false>,
+                            MpiSubject<Policy{}, true>, MpiSubject<latest, true>, MpiSubject<accumulate, true>,
                             MpiSubject<every_aggregated, false>, MpiSubject<latest_aggregated, true>>;
 
 }  // namespace
