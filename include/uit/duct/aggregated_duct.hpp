@@ -134,8 +134,8 @@ class AggregatedInletDuct final : public RefCounted {
   bool is_held_ = false;
 };
 
-/// The outlet's side of a channel of an aggregated exchange: decodes on a step, into a message of its own. The exchange's
-/// worker only.
+/// The outlet's side of a channel of an aggregated exchange: decodes on a step, into a message of its own. The
+/// exchange's worker only.
 ///
 /// Under Retain::every straight from the frame, where that is one channel's and nothing else waited on it; else, and
 /// under Retain::latest, from bytes of the channel's own, to which the frame's were copied once.
