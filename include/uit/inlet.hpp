@@ -12,6 +12,7 @@
 #include <uit/policy.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
 #include <uit/support/owner.hpp>
 #include <uit/support/pause.hpp>
 #include <uit/support/small_record.hpp>
@@ -171,8 +172,23 @@ class Inlet {
     return end_.Visit([&]<typename D>(D* duct) {
       if constexpr (is_null_duct<D>) return CountMuted();
       UIT_ASSERT(duct != nullptr, "an inlet that cannot be muted is bound before it is used");
+      if constexpr (requires { D::refuses_large; }) return OfferAnySize(*duct, put);
       return Count<D>(put(*duct));
     });
+  }
+  /// A message that is too large counts as dropped.
+  template <typename D, typename F>
+  UIT_INLINE bool OfferAnySize(D& duct, F& put) {
+    if constexpr (!D::refuses_large) {
+      return Count<D>(put(duct));
+    } else {
+      try {
+        return Count<D>(put(duct));
+      } catch (const MessageTooLarge&) {
+        Count<D>(false);
+        throw;
+      }
+    }
   }
 
   template <typename M>
@@ -186,14 +202,18 @@ class Inlet {
       } else {
         if constexpr (requires { duct->IsInletHeld(); })
           if (duct->IsInletHeld()) return Count<D>(duct->TryPut(std::forward<M>(message)));
-        bool is_accepted = false;
-        WaitUntil(
-            [&] {
-              is_accepted = duct->TryPut(std::forward<M>(message));  // moves only on success
-              return is_accepted || IsClosed(*duct);
-            },
-            deadline, [&] { return Poll(*duct); });
-        return Count<D>(is_accepted);
+        auto wait = [&](D& to) {
+          bool is_accepted = false;
+          WaitUntil(
+              [&] {
+                is_accepted = to.TryPut(std::forward<M>(message));  // moves only on success
+                return is_accepted || IsClosed(to);
+              },
+              deadline, [&] { return Poll(to); });
+          return is_accepted;
+        };
+        if constexpr (requires { D::refuses_large; }) return OfferAnySize(*duct, wait);
+        return Count<D>(wait(*duct));
       }
     });
   }

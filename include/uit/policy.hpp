@@ -19,8 +19,9 @@ enum class Retain {
 
 /// Who shares a frame between processes.
 enum class Consolidate {
-  none,   ///< Nobody: a frame per message.
-  pooled  ///< All channels between two places: a frame departs when each has put, or on flush.
+  none,       ///< Nobody: a frame per message.
+  pooled,     ///< All channels between two places: a frame departs when each has put, or on flush. Fixed sizes only.
+  aggregated  ///< The same, any number of messages from each: a frame departs on flush, when full, or when old.
 };
 
 /// What a conduit promises; holds only what changes code. Sizes are run-time options.

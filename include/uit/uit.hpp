@@ -3,6 +3,7 @@
 /// All of uit that needs neither a wire nor MPI. Between processes: <uit/transport/process.hpp>.
 
 #include <uit/codec/codec.hpp>
+#include <uit/codec/span_codec.hpp>
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/conduit.hpp>
 #include <uit/config.hpp>

@@ -69,6 +69,7 @@ void CheckOrderedStress(std::size_t depth, std::uint64_t num_messages) {
       return is_accepted;
     });
   }
+  if constexpr (requires { pair.TryFlushAll(); }) WaitUntil([&] { return pair.TryFlushAll(); });
   reader.join();
 
   CHECK(trouble == "");

@@ -34,12 +34,14 @@ class EdgeConduits {
   using Sender = typename uit::Process::InletDuctFor<T, L::policy>::Sender;
   /// Of an exchange with a worker of another process.
   using Receiver = typename uit::Process::OutletDuctFor<T, L::policy>::Receiver;
-  /// Every message waits for its step.
+  /// Every message waits for its step, so that there are windows.
   static constexpr bool keeps_every = L::policy.retain == uit::Retain::every;
   /// The sum of all messages waits for a step.
   static constexpr bool accumulates = L::policy.retain == uit::Retain::accumulate;
-  /// Nothing may be replaced, so that there are windows and reports.
-  static constexpr bool has_reports = keeps_every || accumulates;
+  /// Frames may have to wait for the peer's to be taken in.
+  static constexpr bool is_aggregated = uit::is_aggregated<T, L::policy>;
+  /// The outlets tell the inlets how far they have come.
+  static constexpr bool has_reports = keeps_every || accumulates || is_aggregated;
   /// Of a bulk synchronous update: a pool has one slot for each channel, so edges within a process admit no more either.
   static constexpr std::size_t max_puts =
       keeps_every && L::policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
@@ -81,7 +83,10 @@ class EdgeConduits {
   /// Lets go what was staged for other threads, and what waits for other processes.
   void Flush() {
     PublishStaged();
-    for (auto& sender : senders_) sender->TryFlush();
+    for (auto& sender : senders_) {
+      if constexpr (is_aggregated) sender->EndTurn();
+      else sender->TryFlush();
+    }
     for (auto& receiver : receivers_) receiver->TryFlush();
   }
   /// The number stamped on frames from here on.
@@ -92,7 +97,7 @@ class EdgeConduits {
     }
     num_ended_ = 0;
   }
-  /// Sends the period's last frames. False if a peer has no room yet; call again.
+  /// Sends the period's last frames. False if a peer has no room yet: call again, and MakeRoom meanwhile.
   bool TryEndUpdate() {
     PublishStaged();
     if constexpr (has_reports) {
@@ -104,6 +109,15 @@ class EdgeConduits {
     }
     return true;
   }
+  /// Takes in what has arrived, and tells so, at the end of a period: peers may need the room before they can end theirs.
+  void MakeRoom() {
+    if constexpr (is_aggregated) {
+      for (auto& receiver : receivers_) {
+        receiver->Pull();
+        receiver->ReportIfDue();
+      }
+    }
+  }
   /// Tells the inlets in other processes how far the outlets here have come.
   void Report() {
     if constexpr (has_reports) {
@@ -113,6 +127,7 @@ class EdgeConduits {
   /// Pulls, and tells whether every last frame of `update` has come.
   bool TryPullLast(std::uint64_t update) {
     bool all = true;
+    MakeRoom();
     for (auto& receiver : receivers_) {
       receiver->Pull();
       all &= receiver->HasLast(update);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <uit/codec/codec.hpp>
+#include <uit/codec/span_codec.hpp>
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/policy.hpp>
@@ -41,7 +43,10 @@ struct Multicast {
 /// A conduit per edge. Derive a tag from it:
 ///
 ///     struct Packet : netuit::Unicast<std::array<std::byte, 20>, uit::Policy{.retain = uit::Retain::every}> {};
-template <uit::FixedSizeEncodable T, uit::Policy p = uit::Policy{}, LayerOptions options = LayerOptions{}>
+///     struct Row : netuit::Unicast<std::vector<double>, uit::Policy{.consolidate = uit::Consolidate::aggregated}> {};
+///
+/// Messages may have sizes of their own, unless they are pooled.
+template <uit::Encodable T, uit::Policy p = uit::Policy{}, LayerOptions options = LayerOptions{}>
 struct Unicast {
   using Message = T;  ///< what travels
   static constexpr Addressing addressing = Addressing::unicast;  ///< who hears a put

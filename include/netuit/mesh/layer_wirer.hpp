@@ -28,7 +28,7 @@ struct WiringSite {
   const std::vector<std::unique_ptr<PlaceShare<Ls...>>>& places;
   uit::Fabric& fabric;
   std::size_t rank;
-  std::size_t depth;  // of an edge
+  uit::Process edge;  // options of every edge; where it leads is left open
 
   std::size_t ProcessOf(std::uint32_t worker) const { return worker / places.size(); }
   std::size_t ThreadOf(std::uint32_t worker) const { return worker % places.size(); }
@@ -64,8 +64,8 @@ class EdgeWirer {
       } else {
         const std::size_t thread = site_.ThreadOf(there);
         auto& outlet = site_.places[thread]->template Of<L>().Outlets()[InputOf(thread, edge)];
-        if (there == graph.worker) Join(layer.Inlets()[output], outlet, uit::Intra{.depth = site_.depth});
-        else Join(layer.Inlets()[output], outlet, uit::Thread{.depth = site_.depth});
+        if (there == graph.worker) Join(layer.Inlets()[output], outlet, uit::Intra{.depth = site_.edge.depth});
+        else Join(layer.Inlets()[output], outlet, uit::Thread{.depth = site_.edge.depth});
       }
     }
     CollectHalves(layer.Inlets(), layer.Senders());
@@ -100,11 +100,11 @@ class EdgeWirer {
   }
   uit::Process ReachOf(const Pools& pools, std::uint32_t here, std::uint32_t there, std::uint32_t source,
                        std::uint32_t destination, EdgeId edge) const {
-    uit::Process reach{.fabric = &site_.fabric,
-                       .peer = site_.ProcessOf(there),
-                       .key = {.layer = number_, .source = source, .destination = destination},
-                       .depth = site_.depth,
-                       .worker = site_.ThreadOf(here)};
+    uit::Process reach = site_.edge;
+    reach.fabric = &site_.fabric;
+    reach.peer = site_.ProcessOf(there);
+    reach.key = {.layer = number_, .source = source, .destination = destination};
+    reach.worker = site_.ThreadOf(here);
     if constexpr (L::policy.consolidate == uit::Consolidate::none) {
       reach.key.channel = edge;
     } else {
@@ -146,8 +146,8 @@ template <Layer... Ls>
 class LayerWirer {
  public:
   LayerWirer(const std::vector<std::unique_ptr<PlaceShare<Ls...>>>& places, uit::Fabric& fabric, std::size_t rank,
-             std::size_t depth)
-      : site_{places, fabric, rank, depth} {}
+             const uit::Process& edge)
+      : site_{places, fabric, rank, edge} {}
 
   void Wire() {
     std::uint32_t number = 0;

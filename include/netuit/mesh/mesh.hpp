@@ -28,6 +28,7 @@
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/transport/process.hpp>
 
 namespace netuit {
 
@@ -37,6 +38,11 @@ struct MeshOptions {
   std::size_t num_slots = 16;  ///< frames per peer that may be sent and not acknowledged
   std::uint32_t max_pace = uit::Wire::default_max_pace;  ///< polls left out at most between values for a peer that lags
   bool shares_memory = true;   ///< processes of one node talk through shared memory, not MPI
+
+  // Of unicast layers that are aggregated, or whose messages have sizes of their own.
+  std::size_t buffer_bytes = 65'536;       ///< of a frame to another process; see uit::Process
+  std::size_t max_message_bytes = 65'536;  ///< of a message to another process, encoded; a larger one throws
+  std::chrono::nanoseconds max_age{0};     ///< without barriers, frames leave when older; 0: at the end of each update
 };
 
 /// A topology, placed on threads and processes, and wired with one or more layers of messages.
@@ -73,7 +79,12 @@ class Mesh {
     }
     private_world_ = world_.Duplicate();
     barrier_ = std::make_unique<ProcessBarrier>(private_world_, *fabric_, options.shares_memory);
-    detail::LayerWirer<Ls...>(places_, *fabric_, world_.Rank(), options.depth).Wire();
+    detail::LayerWirer<Ls...>(places_, *fabric_, world_.Rank(),
+                              uit::Process{.depth = options.depth,
+                                           .buffer_bytes = options.buffer_bytes,
+                                           .max_message_bytes = options.max_message_bytes,
+                                           .max_age = options.max_age})
+        .Wire();
     fabric_->Connect();
   }
   Mesh(const Mesh&) = delete;

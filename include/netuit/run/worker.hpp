@@ -182,7 +182,7 @@ class Worker<Mesh<Ls...>, F, synchronous> {
       if constexpr (MulticastLayer<L>) {
         if (IsDue<L>(update)) layer.Send(values(layer), Stamp(update), true);
       } else if (IsDueNext<L>(update)) {
-        Await([&] { return layer.TryEndUpdate(); });
+        Await([&] { return layer.TryEndUpdate() || MakeRoom(update); });
         if (!is_drain) layer.Report();
       }
     });
@@ -202,6 +202,15 @@ class Worker<Mesh<Ls...>, F, synchronous> {
         if (IsDueNext<L>(update)) Await([&] { return layer.TryReadReports(stamp.template operator()<L>()); });
       }
     });
+  }
+  /// Takes in what others end the same update with, so that no two places await each other's room. False: go on waiting.
+  bool MakeRoom(std::uint64_t update) {
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (UnicastLayer<L>) {
+        if (IsDueNext<L>(update)) layer.MakeRoom();
+      }
+    });
+    return false;
   }
   template <typename Ready>
   void Await(Ready ready) {

@@ -27,13 +27,16 @@ struct ExchangeKey {
 
 /// What both halves of an exchange must have been built with. Compared in the opening handshake.
 struct ExchangeSpec {
-  ExchangeKey key{};               ///< pairs the two halves
-  std::uint64_t type = 0;          ///< TypeHash of the message
-  std::uint64_t frame_bytes = 0;   ///< payload of the largest frame
-  std::uint32_t slot_bytes = 0;    ///< encoded size of a message
-  std::uint32_t num_channels = 1;  ///< ends that share a frame
-  std::uint32_t depth = 1;         ///< messages per channel that may be accepted and not stepped to
-  std::uint32_t retain = 0;        ///< static_cast of Retain
+  ExchangeKey key{};                    ///< pairs the two halves
+  std::uint64_t type = 0;               ///< TypeHash of the message
+  std::uint64_t frame_bytes = 0;        ///< payload of the largest frame
+  std::uint64_t max_message_bytes = 0;  ///< of the largest message, if each has its own size
+  std::uint32_t slot_bytes = 0;         ///< encoded size of a message; 0: each has its own
+  std::uint32_t num_channels = 1;       ///< ends that share a frame
+  std::uint32_t depth = 1;              ///< messages per channel that may be accepted and not stepped to
+  std::uint32_t retain = 0;             ///< static_cast of Retain
+  std::uint32_t consolidate = 0;        ///< static_cast of Consolidate
+  std::uint32_t num_frames = 0;         ///< frames under way and not taken in, where that is bounded apart from the depth
 
   /// Field by field, the key too; Difference takes the key as given.
   friend bool operator==(const ExchangeSpec&, const ExchangeSpec&) = default;
@@ -56,6 +59,10 @@ struct ExchangeSpec {
     if (type != other.type) return say_only("the message's type");
     if (num_channels != other.num_channels) return say("the number of channels", num_channels, other.num_channels);
     if (retain != other.retain) return say_only("Policy::retain");
+    if (consolidate != other.consolidate) return say_only("Policy::consolidate");
+    if (max_message_bytes != other.max_message_bytes)
+      return say("the largest message's size", max_message_bytes, other.max_message_bytes);
+    if (num_frames != other.num_frames) return say("the number of frames", num_frames, other.num_frames);
     if (depth != other.depth) return say("the depth", depth, other.depth);
     if (frame_bytes != other.frame_bytes) return say("the frame's size", frame_bytes, other.frame_bytes);
     return {};

@@ -265,7 +265,9 @@ inline bool Fabric::SayGoodbye(Deadline deadline) {
 }
 
 inline bool Fabric::Close(Deadline deadline) {
-  if (hub_->Shut() || !is_connected_) return is_clean_;
+  if (hub_->Shut()) return is_clean_;
+  if (!is_connected_) TryFinishHalves();
+  if (!is_connected_) return is_clean_;
   is_clean_ = false;
   try {
     is_clean_ = SayGoodbye(deadline);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
+#include <string>
 
 namespace uit {
 
@@ -17,6 +19,14 @@ struct InputError : Error {
 /// An output could not be written. Programs end with exit code 5.
 struct OutputError : Error {
   using Error::Error;
+};
+
+/// A message is larger than its conduit may carry. It was not taken, and counts as dropped.
+struct MessageTooLarge : Error {
+  /// Of a message of `num_bytes`, where `max_bytes` are allowed.
+  MessageTooLarge(std::size_t num_bytes, std::size_t max_bytes)
+      : Error("a message of " + std::to_string(num_bytes) + " bytes is larger than the " + std::to_string(max_bytes) +
+              " that its conduit carries; see max_message_bytes") {}
 };
 
 }  // namespace uit

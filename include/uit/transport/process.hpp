@@ -1,39 +1,20 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include <uit/codec/trivial_codec.hpp>
-#include <uit/duct/accumulate_channel_duct.hpp>
-#include <uit/duct/channel_duct.hpp>
-#include <uit/duct/fold.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/error.hpp>
+#include <uit/transport/exchange_for.hpp>
 #include <uit/transport/transport.hpp>
 
 namespace uit {
-
-namespace detail {
-
-/// The ducts between processes that keep what `policy` promises.
-template <typename T, Policy policy>
-struct ChannelDucts {
-  using Inlet = ChannelInletDuct<T, policy.retain>;
-  using Outlet = ChannelOutletDuct<T, policy.retain>;
-};
-template <typename T, Policy policy>
-  requires(policy.retain == Retain::accumulate)
-struct ChannelDucts<T, policy> {
-  static_assert(RequireFoldable<T>::value);
-  using Inlet = AccumulateInletDuct<T>;
-  using Outlet = AccumulateOutletDuct<T>;
-};
-
-}  // namespace detail
 
 /// The inlet in one process, the outlet in another (or the same), over a fabric.
 ///
@@ -41,8 +22,8 @@ struct ChannelDucts<T, policy> {
 ///     uit::Inlet<int, policy, uit::Wiring<uit::Process>> inlet{reach};       // here; the outlet opens at rank 1
 ///
 /// Both sides name the same key. Ends are opened before `fabric.Connect()`, and carry messages after it. Under
-/// Consolidate::pooled the ends that share a key, peer and direction share frames: each names its channel of
-/// `num_channels`. When the fabric closes the ends do too; what has arrived can still be read.
+/// Consolidate::pooled or aggregated the ends that share a key, peer and direction share frames: each names its channel
+/// of `num_channels`. When the fabric closes the ends do too; what has arrived can still be read.
 struct Process {
   Fabric* fabric = nullptr;      ///< of this process; needed to open the ends, which may outlive it
   std::size_t peer = 0;          ///< the rank of the other end
@@ -52,18 +33,24 @@ struct Process {
   std::size_t depth = 16;        ///< how many messages may wait, under Retain::every; frames, under accumulate
   std::size_t worker = 0;        ///< the thread of this process that uses the end
 
+  // Where messages have sizes of their own, or Consolidate::aggregated is chosen; the same on both sides.
+  std::size_t buffer_bytes = 65'536;       ///< of a frame; between 2 and 8 KiB frames are slow, so that 8 are taken
+  std::size_t num_frames = 8;              ///< frames under way and not taken in; unless frames are shared, the depth
+  std::size_t max_message_bytes = 65'536;  ///< of a message, encoded; the buffer is made large enough
+  std::chrono::nanoseconds max_age{0};     ///< of a frame's first message, before a poll sends it; 0: polls send none
+
   /// A buffer that grows is for shared memory.
   template <Policy policy>
   static constexpr bool can_keep = policy.backlog == Backlog::drop || policy.retain != Retain::every;
 
   /// What an inlet puts into: a channel of an exchange.
   template <Message T, Policy policy>
-    requires can_keep<policy>
-  using InletDuctFor = typename detail::ChannelDucts<T, policy>::Inlet;
+    requires(can_keep<policy> && EncodableUnder<T, policy>)
+  using InletDuctFor = typename ExchangeFor<T, policy>::InletDuct;
   /// What an outlet reads from: the same channel, at the peer.
   template <Message T, Policy policy>
-    requires can_keep<policy>
-  using OutletDuctFor = typename detail::ChannelDucts<T, policy>::Outlet;
+    requires(can_keep<policy> && EncodableUnder<T, policy>)
+  using OutletDuctFor = typename ExchangeFor<T, policy>::OutletDuct;
 
   /// Throws uit::Error if the options cannot be, the channel has an inlet, or the fabric has been closed.
   template <Message T, Policy policy>
@@ -97,6 +84,24 @@ struct Process {
     if (channel >= num_channels) throw Error("there is no channel " + std::to_string(channel) + " in the pool");
     if (policy.consolidate == Consolidate::none && num_channels != 1)
       throw Error("a conduit that shares no frames is a pool of one channel");
+    if (num_frames == 0 || num_frames > max_frames)
+      throw Error("a conduit between processes has between 1 and 4096 frames under way");
+  }
+  /// Of an aggregated exchange.
+  template <typename T, Policy policy>
+  AggregatedOptions Aggregation() const {
+    constexpr bool is_shared = policy.consolidate != Consolidate::none;
+    constexpr std::size_t head_bytes = policy.retain == Retain::latest ? sizeof(NewestRecord) : sizeof(MessageRun);
+    const std::size_t largest =
+        encoded_bytes<T> != 0 ? encoded_bytes<T> : max_message_bytes + sizeof(MessageLength);
+    return {.num_channels = num_channels,
+            .message_bytes = encoded_bytes<T>,
+            .max_message_bytes = encoded_bytes<T> != 0 ? 0 : max_message_bytes,
+            .payload_bytes = AggregatedPayloadBytes(is_shared ? buffer_bytes : 0, head_bytes + largest),
+            .depth = depth,
+            .num_frames = is_shared ? num_frames : std::min(depth, max_frames),
+            .max_age = max_age,
+            .departs_at_once = !is_shared};
   }
   template <typename T, Policy policy>
   auto Layout() const {
@@ -109,13 +114,33 @@ struct Process {
   }
   template <typename T, Policy policy>
   ExchangeSpec Spec() const {
+    if constexpr (is_aggregated<T, policy>) return SpecOfAggregated<T, policy>();
+    else return SpecOfPool<T, policy>();
+  }
+  template <typename T, Policy policy>
+  ExchangeSpec SpecOfAggregated() const {
+    const AggregatedOptions options = Aggregation<T, policy>();
+    return {.key = key,
+            .type = TypeHash<T>(),
+            .frame_bytes = options.payload_bytes,
+            .max_message_bytes = options.max_message_bytes,
+            .slot_bytes = static_cast<std::uint32_t>(options.message_bytes),
+            .num_channels = static_cast<std::uint32_t>(num_channels),
+            .depth = policy.retain == Retain::every ? static_cast<std::uint32_t>(depth) : 1,
+            .retain = static_cast<std::uint32_t>(policy.retain),
+            .consolidate = static_cast<std::uint32_t>(policy.consolidate),
+            .num_frames = static_cast<std::uint32_t>(options.num_frames)};
+  }
+  template <typename T, Policy policy>
+  ExchangeSpec SpecOfPool() const {
     return {.key = key,
             .type = TypeHash<T>(),
             .frame_bytes = Layout<T, policy>().MaxBytes(),
             .slot_bytes = static_cast<std::uint32_t>(CodecFor<T>::fixed_size),
             .num_channels = static_cast<std::uint32_t>(num_channels),
             .depth = policy.retain == Retain::latest ? 1 : static_cast<std::uint32_t>(depth),
-            .retain = static_cast<std::uint32_t>(policy.retain)};
+            .retain = static_cast<std::uint32_t>(policy.retain),
+            .consolidate = static_cast<std::uint32_t>(policy.consolidate)};
   }
   template <typename T, Policy policy>
   ExchangeSpec ReportSpec() const {
@@ -124,12 +149,26 @@ struct Process {
     if constexpr (policy.retain == Retain::accumulate)
       spec.frame_bytes = AccumulateReport{num_channels, CodecFor<T>::fixed_size}.MaxBytes();
     else
-      spec.frame_bytes = ReportFrame{num_channels}.MaxBytes();
+      spec.frame_bytes = policy.retain == Retain::every ? ReportFrame{num_channels}.MaxBytes() : 0;
     return spec;
   }
 
   template <typename T, Policy policy>
   auto MakeSender() const {
+    if constexpr (is_aggregated<T, policy>) return MakeAggregatedSender<T, policy>();
+    else return MakePooledSender<T, policy>();
+  }
+  template <typename T, Policy policy>
+  auto MakeAggregatedSender() const {
+    const AggregatedOptions options = Aggregation<T, policy>();
+    const std::size_t box_depth = FrameWindow::BoxDepth(options.num_frames);
+    OutPort port = fabric->AddOutgoing(peer, worker, Spec<T, policy>(), FrameBox::Every(box_depth));
+    auto reports = fabric->AddIncoming(peer, ReportSpec<T, policy>(), FrameBox::Latest());
+    using Sender = typename InletDuctFor<T, policy>::Sender;
+    return std::make_shared<Sender>(options, std::move(port), std::move(reports));
+  }
+  template <typename T, Policy policy>
+  auto MakePooledSender() const {
     const auto layout = Layout<T, policy>();
     const auto spec = Spec<T, policy>();
     if constexpr (policy.retain == Retain::latest) {
@@ -146,6 +185,20 @@ struct Process {
   }
   template <typename T, Policy policy>
   auto MakeReceiver() const {
+    if constexpr (is_aggregated<T, policy>) return MakeAggregatedReceiver<T, policy>();
+    else return MakePooledReceiver<T, policy>();
+  }
+  template <typename T, Policy policy>
+  auto MakeAggregatedReceiver() const {
+    const AggregatedOptions options = Aggregation<T, policy>();
+    const std::size_t box_depth = FrameWindow::BoxDepth(options.num_frames);
+    auto box = fabric->AddIncoming(peer, Spec<T, policy>(), FrameBox::Every(box_depth));
+    OutPort report_port = fabric->AddOutgoing(peer, worker, ReportSpec<T, policy>(), FrameBox::Latest());
+    using Receiver = typename OutletDuctFor<T, policy>::Receiver;
+    return std::make_shared<Receiver>(options, std::move(box), std::move(report_port), fabric);
+  }
+  template <typename T, Policy policy>
+  auto MakePooledReceiver() const {
     const auto layout = Layout<T, policy>();
     const auto spec = Spec<T, policy>();
     if constexpr (policy.retain == Retain::latest) {
@@ -162,6 +215,7 @@ struct Process {
     }
   }
   static constexpr std::size_t max_depth = std::size_t{1} << 24;
+  static constexpr std::size_t max_frames = 4096;
   /// A window of frames, the frame that ends an update, and the last one at the close.
   std::size_t BoxDepth() const { return depth + 2; }
 };

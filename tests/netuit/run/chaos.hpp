@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/layer.hpp>
+#include <type_traits>
 
 #include "tests/netuit/run/serial_mesh.hpp"
 
@@ -13,6 +14,20 @@ inline std::uint64_t Mix(std::uint64_t a, std::uint64_t b) {
   std::uint64_t x = a * 0x9e3779b97f4a7c15U ^ b;
   x = (x ^ x >> 31U) * 0xbf58476d1ce4e5b9U;
   return x ^ x >> 29U;
+}
+
+/// A message of a layer that follows from a number: itself, or a row of some length made of it.
+template <typename T>
+T MessageOf(std::uint64_t number) {
+  if constexpr (std::is_integral_v<T>) return number;
+  else return T(number % 5, number);
+}
+inline std::uint64_t DigestOf(std::uint64_t message) { return message; }
+template <typename T>
+std::uint64_t DigestOf(const T& message) {
+  std::uint64_t digest = message.size();
+  for (const std::uint64_t word : message) digest = Mix(digest, word);
+  return digest;
 }
 
 /// Reads some of what a node has received in a layer: every message of some inputs, no more than one of others.
@@ -26,7 +41,7 @@ std::uint64_t ReadSome(auto& node, auto& random, std::uint64_t state) {
       const auto appetite = random() % 4;
       for (std::uint32_t i = 0; i < appetite && i < 2; ++i) state = Mix(state, outlet.TryStep());
       if (appetite == 3) state = Mix(state, outlet.Jump());
-      state = Mix(state, outlet.Get());
+      state = Mix(state, DigestOf(outlet.Get()));
     }
   }
   return state;
@@ -38,7 +53,7 @@ std::uint64_t WriteSome(auto& node, auto& random, std::uint64_t state) {
   const auto write = [&](auto&& out) {
     const auto zeal = random() % 4;
     for (std::uint32_t i = 0; i < zeal; ++i) {
-      const bool is_accepted = out.TryPut(Mix(state, i));
+      const bool is_accepted = out.TryPut(MessageOf<typename L::Message>(Mix(state, i)));
       state = Mix(state, is_accepted);
     }
   };

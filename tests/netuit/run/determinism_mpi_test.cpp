@@ -18,6 +18,7 @@
 
 using namespace netuit;
 using netuit::testing::MakeOddGraph;
+using netuit::testing::MessageOf;
 using netuit::testing::Mix;
 using netuit::testing::SerialMesh;
 using netuit::testing::UpdateChaotically;
@@ -139,11 +140,13 @@ namespace {
 // Chaos.
 
 constexpr std::size_t depth = 3;
+/// So that an update fills many frames, more than may be under way.
+constexpr MeshOptions small_buffers{.depth = depth, .buffer_bytes = 64, .max_message_bytes = 64};
 
 template <Layer... Ls>
 std::uint64_t RunSerially(const Topology& topology, const std::vector<std::uint64_t>& runs) {
   SerialMesh<Ls...> mesh{topology, depth};
-  (mesh.template Initialize<Ls>([](NodeId node) { return Mix(1, node); }), ...);
+  (mesh.template Initialize<Ls>([](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1, node)); }), ...);
   std::vector<std::uint64_t> states(topology.NumNodes());
   for (std::size_t run = 0; run < runs.size(); ++run) {
     mesh.Run(run, runs[run], [&](auto& node) { states[node.Id()] = UpdateChaotically<Ls...>(node, states[node.Id()]); });
@@ -153,8 +156,8 @@ std::uint64_t RunSerially(const Topology& topology, const std::vector<std::uint6
 
 template <Layer... Ls>
 std::uint64_t RunPlaced(const Topology& topology, const Placement& placement, const std::vector<std::uint64_t>& runs) {
-  Mesh<Ls...> mesh{topology, placement, MpiTestWorld(), {.depth = depth}};
-  (mesh.template Initialize<Ls>([](NodeId node) { return Mix(1, node); }), ...);
+  Mesh<Ls...> mesh{topology, placement, MpiTestWorld(), small_buffers};
+  (mesh.template Initialize<Ls>([](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1, node)); }), ...);
   std::vector<std::uint64_t> states(mesh.NumLocalNodes());
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const RunReport report =
@@ -189,6 +192,14 @@ struct EachSolo : Unicast<Word> {};
 struct EachPooled : Unicast<Word, Policy{.consolidate = Consolidate::pooled}> {};
 struct EachSoloSeldom : Unicast<Word, Policy{}, LayerOptions{.period = 4}> {};
 struct EachPooledSeldom : Unicast<Word, Policy{.consolidate = Consolidate::pooled}, LayerOptions{.period = 2}> {};
+struct EachAggregated : Unicast<Word, Policy{.consolidate = Consolidate::aggregated}> {};
+struct EachAggregatedSeldom : Unicast<Word, Policy{.consolidate = Consolidate::aggregated}, LayerOptions{.period = 3}> {};
+struct EachRow : Unicast<std::vector<Word>, Policy{.consolidate = Consolidate::aggregated}> {};
+struct EachRowSolo : Unicast<std::vector<Word>> {};
+struct NewestAggregated : Unicast<Word, Policy{.retain = Retain::latest, .consolidate = Consolidate::aggregated}> {};
+struct NewestRow : Unicast<std::vector<Word>, Policy{.retain = Retain::latest, .consolidate = Consolidate::aggregated}> {};
+struct NewestRowSoloSeldom
+    : Unicast<std::vector<Word>, Policy{.retain = Retain::latest}, LayerOptions{.period = 2}> {};
 struct NewestSolo : Unicast<Word, Policy{.retain = Retain::latest}> {};
 struct NewestPooled : Unicast<Word, Policy{.retain = Retain::latest, .consolidate = Consolidate::pooled}> {};
 struct NewestPooledSeldom
@@ -228,6 +239,19 @@ TEST_CASE("Nor with conduits that add up, some of which refuse what has no room"
   CheckAgainstSerial<SumPooled, SumPooledSeldom>(MakeOddGraph(64, 5), {7, 1, 20, 13});
 }
 
+TEST_CASE("Nor with conduits that keep every message and share frames with any number from each") {
+  CheckAgainstSerial<EachAggregated>(MakeTorus(12, 12), one_run);
+}
+
+TEST_CASE("Nor with messages of any size, in frames shared or their own") {
+  CheckAgainstSerial<EachRow, NewestRow, EachRowSolo>(MakeTorus(6, 6), one_run);
+}
+
+TEST_CASE("Nor with aggregated layers of several periods at once, over several runs") {
+  CheckAgainstSerial<EachAggregatedSeldom, NewestAggregated, EachRow, NewestRowSoloSeldom, Heard>(MakeOddGraph(64, 7),
+                                                                                             {7, 1, 20, 13});
+}
+
 TEST_CASE("Nor on graphs with loops, parallel edges, lone nodes and one-way edges, over several runs") {
   CheckAgainstSerial<Heard, EachSolo, NewestPooled>(MakeOddGraph(64, 5), {7, 1, 20, 13});
 }
@@ -253,21 +277,22 @@ TEST_CASE("Nor where some places have no node, and the others have few") {
 
 TEST_CASE("A bulk synchronous run owes nothing to a best-effort run before it") {
   const Topology topology = MakeTorus(6, 6);
-  const std::uint64_t expected = MpiTestWorld().IsRoot() ? RunSerially<Heard, EachPooled, EachSolo>(topology, one_run) : 0;
+  const std::uint64_t expected = MpiTestWorld().IsRoot() ? RunSerially<Heard, EachPooled, EachSolo, EachAggregated>(topology, one_run) : 0;
   for (const std::size_t threads : ThreadCounts()) {
     for (const auto& [name, placement] : PlaceSomehow(topology, threads)) {
       INFO(name);
-      Mesh<Heard, EachPooled, EachSolo> mesh{topology, placement, MpiTestWorld(), {.depth = depth}};
+      Mesh<Heard, EachPooled, EachSolo, EachAggregated> mesh{topology, placement, MpiTestWorld(), {.depth = depth}};
       std::vector<std::uint64_t> states(mesh.NumLocalNodes());
       const auto update = [&](auto& node) {
-        states[node.Index()] = UpdateChaotically<Heard, EachPooled, EachSolo>(node, states[node.Index()]);
+        states[node.Index()] = UpdateChaotically<Heard, EachPooled, EachSolo, EachAggregated>(node, states[node.Index()]);
       };
       for (const AsyncMode mode : {AsyncMode::no_barrier, AsyncMode::rolling, AsyncMode::no_communication})
         Run(mesh, {.mode = mode, .num_updates = 50}, update);
       states.assign(states.size(), 0);
       mesh.Initialize<Heard>([](NodeId node) { return Mix(1, node); });
-      mesh.Initialize<EachPooled>([](NodeId node) { return Mix(1, node); });
       mesh.Initialize<EachSolo>([](NodeId node) { return Mix(1, node); });
+      mesh.Initialize<EachPooled>([](NodeId node) { return Mix(1, node); });
+      mesh.Initialize<EachAggregated>([](NodeId node) { return Mix(1, node); });
       Run(mesh, {.mode = AsyncMode::every_update, .num_updates = one_run[0], .seed = 0}, update);
       const auto all = mesh.Gather(std::span<const std::uint64_t>(states));
       CHECK((HashOf(all) == expected || !MpiTestWorld().IsRoot()));

@@ -50,12 +50,23 @@ TEST_CASE("A steady state allocates nothing") {
   Ends<int, latest> b{4};
   Ends<int, every_pooled> c{4};
   Ends<int, latest_pooled> d{4};
-  Ends<int, accumulate> e{4};
-  Ends<int, accumulate_pooled> f{4};
+  Ends<int, accumulate> m{4};
+  Ends<int, accumulate_pooled> n{4};
+  Ends<int, every_aggregated> e{4};
+  Ends<int, latest_aggregated> f{4};
+  Ends<std::vector<int>, every> g{4};
+  Ends<std::vector<int>, latest> h{4};
+  Ends<std::vector<int>, every_aggregated> k{4};
+  Ends<std::vector<int>, latest_aggregated> l{4};
+  std::vector<int> row(40);
   const auto work = [&] {
     for (int i = 0; i < 500; ++i) {
-      const auto use = [i](auto& pair) {
-        for (int burst = 0; burst < 1 + i % 7; ++burst) pair.TryPut(i);
+      row.resize(static_cast<std::size_t>(i) % 40);
+      const auto use = [&, i](auto& pair) {
+        for (int burst = 0; burst < 1 + i % 7; ++burst) {
+          if constexpr (requires { pair.TryPut(i); }) pair.TryPut(i);
+          else pair.TryPut(row);
+        }
         if (i % 3 == 0) pair.There().Poll();
         pair.TryStep(1 + static_cast<std::size_t>(i % 2));
         if (i % 11 == 0) pair.Settle();
@@ -65,8 +76,14 @@ TEST_CASE("A steady state allocates nothing") {
       use(b);
       use(c);
       use(d);
+      use(m);
+      use(n);
       use(e);
       use(f);
+      use(g);
+      use(h);
+      use(k);
+      use(l);
     }
   };
   work();

@@ -11,7 +11,10 @@ using namespace uit::testing;
 using Subjects = std::tuple<ExchangeSubject<every, ToOther>, ExchangeSubject<latest, ToOther>,
                             ExchangeSubject<every_pooled, ToOther>, ExchangeSubject<latest_pooled, ToOther>,
                             ExchangeSubject<accumulate, ToOther>, ExchangeSubject<accumulate_pooled, ToOther>,
-                            ExchangeSubject<every, ToNear>, ExchangeSubject<latest, ToNear>>;
+                            ExchangeSubject<every_aggregated, ToOther>, ExchangeSubject<latest_aggregated, ToOther>,
+                            RowSubject<every, ToOther>, RowSubject<latest_aggregated, ToOther>,
+                            ExchangeSubject<every, ToNear>, ExchangeSubject<latest, ToNear>,
+                            ExchangeSubject<every_aggregated, ToNear>>;
 
 TEMPLATE_LIST_TEST_CASE("Two processes lose and tear nothing, however they take turns", "", Subjects) {
   for (const std::size_t depth : {1U, 16U}) CheckStress<TestType>(depth, 20'000);

@@ -27,7 +27,11 @@ struct MpiSubject {
     }
     ~Pair() { fabric.Close(); }
 
-    bool TryPut(const T& message) { return inlet.TryPut(message); }
+    bool TryPut(const T& message) {
+      const bool is_accepted = inlet.TryPut(message);
+      inlet.TryFlush();
+      return is_accepted;
+    }
     std::size_t TryStep(std::size_t limit) { return outlet.TryStep(limit); }
     const T& Get() const { return outlet.Get(); }
     void Settle() {
@@ -54,8 +58,13 @@ struct MpiSubject {
 
 constexpr Policy latest{.retain = Retain::latest};
 constexpr Policy accumulate{.retain = Retain::accumulate};
-using Subjects = std::tuple<MpiSubject<Policy{}, false>, MpiSubject<latest, false>, MpiSubject<accumulate, false>,
-                            MpiSubject<Policy{}, true>, MpiSubject<latest, true>, MpiSubject<accumulate, true>>;
+constexpr Policy every_aggregated{.consolidate = Consolidate::aggregated};
+constexpr Policy latest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
+template <bool shares_memory>
+using Over = std::tuple<MpiSubject<Policy{}, shares_memory>, MpiSubject<latest, shares_memory>,
+                        MpiSubject<accumulate, shares_memory>, MpiSubject<every_aggregated, shares_memory>,
+                        MpiSubject<latest_aggregated, shares_memory>>;
+using Subjects = decltype(std::tuple_cat(std::declval<Over<false>>(), std::declval<Over<true>>()));
 
 }  // namespace
 

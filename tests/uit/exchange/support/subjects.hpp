@@ -32,7 +32,7 @@ struct ToNear {
 
 /// A conduit over an exchange over a loopback link or over shared memory, as its users would open it.
 ///
-/// Of a pool, the conduit is one channel among three, whose others keep silent; each put is flushed.
+/// Where frames are shared, the conduit is one channel among three, whose others keep silent; each put is flushed.
 template <Policy policy, typename Where>
 struct ExchangeSubject {
   static constexpr Retain retain = policy.retain;
@@ -48,13 +48,16 @@ struct ExchangeSubject {
         : network(Where::num_processes, Where::processes_per_node) {
       for (std::size_t rank = 0; rank < Where::num_processes; ++rank)
         fabrics.push_back(std::make_unique<Fabric>(network.World(rank), options));
-      const std::size_t num_channels = policy.consolidate == Consolidate::pooled ? 3 : 1;
+      const std::size_t num_channels = policy.consolidate == Consolidate::none ? 1 : 3;
       for (std::size_t channel = 0; channel < num_channels; ++channel) {
         Process reach{.fabric = &Here(),
                       .peer = fabrics.size() - 1,
                       .channel = channel,
                       .num_channels = num_channels,
-                      .depth = depth};
+                      .depth = depth,
+                      .buffer_bytes = 256,
+                      .num_frames = 2,
+                      .max_message_bytes = 256};
         inlets.emplace_back(reach);
         reach.fabric = &There();
         reach.peer = 0;
@@ -79,6 +82,8 @@ struct ExchangeSubject {
       return count;
     }
     const T& Get() const { return outlets.back().Get(); }
+    /// Sends what has had to wait; false if some of it still has to.
+    bool TryFlushAll() { return inlets.back().TryFlush(); }
     void Settle() {
       for (int i = 0; i < 12; ++i) {
         inlets.back().TryFlush();
@@ -111,11 +116,32 @@ struct ExchangeSubject {
   };
 };
 
+/// The same, each message a row of its like, of some length.
+template <Policy policy, typename Where>
+struct RowSubject : ExchangeSubject<policy, Where> {
+  template <typename T>
+  struct Pair {
+    explicit Pair(std::size_t depth, T initial = T{}) : rows(depth, std::vector<T>{initial}) {}
+
+    bool TryPut(const T& message) { return rows.TryPut(std::vector<T>(1 + ++num_tries % 3, message)); }
+    std::size_t TryStep(std::size_t limit) { return rows.TryStep(limit); }
+    const T& Get() const { return rows.Get().back(); }
+    bool TryFlushAll() { return rows.TryFlushAll(); }
+    void Settle() { rows.Settle(); }
+    uit::Tally Tally() { return rows.Tally(); }
+
+    typename ExchangeSubject<policy, Where>::template Pair<std::vector<T>> rows;
+    std::size_t num_tries = 0;
+  };
+};
+
 inline constexpr Policy every{};
 inline constexpr Policy latest{.retain = Retain::latest};
 inline constexpr Policy accumulate{.retain = Retain::accumulate};
 inline constexpr Policy accumulate_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
 inline constexpr Policy every_pooled{.consolidate = Consolidate::pooled};
 inline constexpr Policy latest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
+inline constexpr Policy every_aggregated{.consolidate = Consolidate::aggregated};
+inline constexpr Policy latest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
 
 }  // namespace uit::testing

@@ -1,0 +1,253 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <uit/codec/codec.hpp>
+#include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
+#include <uit/exchange/aggregated_every.hpp>
+#include <uit/exchange/aggregated_latest.hpp>
+#include <uit/policy.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/ref.hpp>
+
+namespace uit {
+
+/// Encoded size of every `T`; 0 if each has its own.
+template <Encodable T>
+inline constexpr std::size_t encoded_bytes = [] {
+  if constexpr (FixedSizeEncodable<T>) return static_cast<std::size_t>(CodecFor<T>::fixed_size);
+  return std::size_t{0};
+}();
+
+/// The inlet's side of a channel of an aggregated exchange. The exchange's worker only.
+///
+/// Under Retain::every a message is encoded straight into the frame that leaves; under Retain::latest into a slot, from
+/// which it is copied once when a frame departs. Unless frames are shared, every put is flushed.
+template <Encodable T, Policy policy>
+  requires(policy.retain == Retain::every || policy.retain == Retain::latest)
+class AggregatedInletDuct final : public RefCounted {
+ public:
+  /// The half of the exchange that the inlets share.
+  using Sender = std::conditional_t<policy.retain == Retain::latest, AggregatedLatestSender, AggregatedEverySender>;
+  /// Waiting may help.
+  static constexpr bool in_thread = false;
+  /// A put may throw MessageTooLarge.
+  static constexpr bool refuses_large = encoded_bytes<T> == 0;
+
+  /// Throws if the channel has an inlet.
+  AggregatedInletDuct(std::shared_ptr<Sender> sender, std::size_t channel)
+      : sender_(std::move(sender)), channel_(static_cast<std::uint32_t>(channel)) {
+    sender_->Claim(channel);
+  }
+  ~AggregatedInletDuct() { sender_->Yield(channel_); }
+
+  /// Encodes the message. False if it was not taken: its window is full, or the peer has no room for a full frame, or
+  /// the fabric has closed. Throws MessageTooLarge, and whatever the codec throws: then nothing has changed.
+  UIT_INLINE bool TryPut(const T& message) {
+    if constexpr (keeps_every) {
+      const std::size_t num_bytes = encoded_bytes<T> != 0 ? encoded_bytes<T> : SizeOf(message) + sizeof(MessageLength);
+      std::byte* to = sender_->TryReserve(channel_, num_bytes);
+      if (to == nullptr) [[unlikely]] {
+        to = FindRoom(num_bytes);
+        if (to == nullptr) return false;
+      }
+      EncodeEvery(message, to, num_bytes);
+      sender_->Commit(channel_, num_bytes);
+    } else {
+      if (!sender_->IsOpen()) [[unlikely]]
+        return false;
+      EncodeLatest(message);
+    }
+    if constexpr (departs_at_once) sender_->TryFlush();
+    return true;
+  }
+  /// The same: encoding moves nothing out.
+  UIT_INLINE bool TryPut(T&& message) { return TryPut(std::as_const(message)); }
+
+  /// Sends what has been put through the exchange. False if some of it has yet to leave this process; call again.
+  bool TryFlush() {
+    if (sender_->TryFlush()) return sender_->TryEmpty();
+    sender_->Poll();  // there may be word of room
+    return sender_->TryFlush() && sender_->TryEmpty();
+  }
+  /// Lets frames move, and one departs if it is old enough. Never waits. Returns whether anything arrived.
+  bool Poll() { return sender_->Poll(); }
+  /// Messages accepted by the channel since the exchange began.
+  std::uint64_t NumAccepted() const { return sender_->NumAccepted(channel_); }
+  /// Whether the fabric has closed, so that no put will succeed.
+  bool IsClosed() const { return !sender_->IsOpen(); }
+  /// While held, a put does not poll: the exchange's owner does.
+  void HoldInlet(bool hold) { is_held_ = hold; }
+  /// Room comes only when the exchange's owner refreshes it.
+  bool IsInletHeld() const {
+    if constexpr (keeps_every) return sender_->IsHeld();
+    return false;
+  }
+  /// The half that this channel belongs to; for the exchange's owner.
+  const std::shared_ptr<Sender>& Exchange() const { return sender_; }
+
+ private:
+  static constexpr bool keeps_every = policy.retain == Retain::every;
+  static constexpr bool departs_at_once = policy.consolidate == Consolidate::none;
+
+  UIT_INLINE static void EncodeEvery(const T& message, std::byte* to, std::size_t num_bytes) {
+    if constexpr (encoded_bytes<T> != 0) {
+      codec_for<T>.Encode(message, {to, encoded_bytes<T>});
+    } else {
+      const auto length = static_cast<MessageLength>(num_bytes - sizeof(MessageLength));
+      std::memcpy(to, &length, sizeof length);
+      codec_for<T>.Encode(message, {to + sizeof length, length});
+    }
+  }
+  UIT_INLINE void EncodeLatest(const T& message) {
+    if constexpr (encoded_bytes<T> != 0) {
+      codec_for<T>.Encode(message, {sender_->Slot(channel_), encoded_bytes<T>});
+      sender_->Commit(channel_);
+    } else {  // beside the message that waits, since encoding may throw
+      const std::size_t num_bytes = SizeOf(message);
+      codec_for<T>.Encode(message, {sender_->SpareSlot(num_bytes), num_bytes});
+      sender_->CommitSpare(channel_);
+    }
+  }
+  std::size_t SizeOf(const T& message) const {
+    const std::size_t num_bytes = codec_for<T>.Size(message);
+    if (num_bytes > sender_->MaxMessageBytes()) [[unlikely]]
+      throw MessageTooLarge(num_bytes, sender_->MaxMessageBytes());
+    return num_bytes;
+  }
+  UIT_NOINLINE std::byte* FindRoom(std::size_t num_bytes) {
+    if (is_held_) return nullptr;
+    sender_->Poll();
+    return sender_->TryReserve(channel_, num_bytes);
+  }
+
+  std::shared_ptr<Sender> sender_;
+  std::uint32_t channel_;
+  bool is_held_ = false;
+};
+
+/// The outlet's side of a channel of an aggregated exchange: decodes on a step, into a message of its own, from the
+/// channel's own bytes, to which a frame's were copied. The exchange's worker only.
+template <Encodable T, Policy policy>
+  requires(policy.retain == Retain::every || policy.retain == Retain::latest)
+class AggregatedOutletDuct final : public RefCounted {
+ public:
+  /// The half of the exchange that the outlets share.
+  using Receiver =
+      std::conditional_t<policy.retain == Retain::latest, AggregatedLatestReceiver, AggregatedEveryReceiver>;
+  /// Waiting may help.
+  static constexpr bool in_thread = false;
+
+  /// Throws if the channel has an outlet.
+  AggregatedOutletDuct(std::shared_ptr<Receiver> receiver, std::size_t channel, T initial)
+      : receiver_(std::move(receiver)), channel_(channel), current_(std::move(initial)) {
+    receiver_->Claim(channel_);
+    if constexpr (keeps_every) inbox_ = &receiver_->Inbox(channel_);
+  }
+  ~AggregatedOutletDuct() { receiver_->Yield(channel_); }
+
+  /// Moves past up to `limit` (at least 1) messages, decodes the last, and returns how many; under Retain::latest 1 at
+  /// most. Polls if nothing has arrived. Never waits. Throws for bytes that its codec takes for no message, having
+  /// moved past them.
+  UIT_INLINE std::size_t TryStep(std::size_t limit) {
+    UIT_ASSERT(limit > 0, "a step needs a limit");
+    if constexpr (keeps_every) {
+      if (limit == 1 && inbox_->num_stepped != inbox_->num_arrived) [[likely]] {
+        const ByteView message = inbox_->template Take<encoded_bytes<T>>();
+        receiver_->NoteStep(*inbox_);
+        Decode(message);
+        if (!is_held_) receiver_->ReportIfDue();
+        return 1;
+      }
+    }
+    return StepFar(limit);
+  }
+  /// The message last stepped to, or the initial one. Stays put until the next step that succeeds.
+  UIT_INLINE const T& Get() const { return current_; }
+  /// The same, to be moved out of.
+  UIT_INLINE T& Get() { return current_; }
+
+  /// Messages stepped past or over so far, those of outlets before it among them.
+  std::uint64_t NumPassed() const {
+    if constexpr (keeps_every) return inbox_->num_stepped;
+    return num_passed_;
+  }
+  /// Messages replaced by a newer one before a step saw them.
+  std::uint64_t NumPreempted() const { return num_preempted_; }
+  /// Messages that have arrived and wait.
+  std::uint64_t NumUnread() const {
+    if constexpr (keeps_every) return inbox_->NumUnread();
+    else return receiver_->NumUnread(channel_);
+  }
+  /// While held, only what the exchange's owner has pulled is stepped to.
+  void HoldOutlet(bool hold) { is_held_ = hold; }
+  /// Lets frames move, if the peer is another process. Never waits. Returns whether anything arrived.
+  bool Poll() { return receiver_->Poll(); }
+  /// Whether the fabric has closed: what has arrived can still be stepped to, and no more will come.
+  bool IsClosed() const { return !receiver_->IsOpen(); }
+  /// The half that this channel belongs to; for the exchange's owner.
+  const std::shared_ptr<Receiver>& Exchange() const { return receiver_; }
+
+ private:
+  static constexpr bool keeps_every = policy.retain == Retain::every;
+
+  /// The step that may have to look for messages, or to pass over some.
+  UIT_NOINLINE std::size_t StepFar(std::size_t limit) {
+    // More may have come by somebody else's poll.
+    if (!is_held_ && (!keeps_every || NumUnread() < limit)) receiver_->Pull();
+    std::size_t count = Take(limit);
+    if (count == 0 && !is_held_) {
+      receiver_->Poll();
+      if (receiver_->Pull()) count = Take(limit);
+    }
+    if (!is_held_) {
+      receiver_->ReportIfDue();
+      if (count == 0) receiver_->ReportIfIdle();
+    }
+    return count;
+  }
+  std::size_t Take(std::size_t limit) {
+    if constexpr (keeps_every) {
+      const std::uint64_t num_waiting = inbox_->NumUnread();
+      const std::uint64_t count = num_waiting < limit ? num_waiting : limit;
+      if (count == 0) return 0;
+      inbox_->template Skip<encoded_bytes<T>>(count - 1);
+      const ByteView message = inbox_->template Take<encoded_bytes<T>>();
+      receiver_->NoteStep(*inbox_);
+      Decode(message);
+      return static_cast<std::size_t>(count);
+    } else {
+      const std::uint64_t num_new = receiver_->Take(channel_);
+      if (num_new == 0) return 0;
+      num_preempted_ += num_new - 1;
+      ++num_passed_;
+      Decode(receiver_->Newest(channel_));
+      return 1;
+    }
+  }
+  UIT_INLINE void Decode(ByteView message) {
+    if (!codec_for<T>.TryDecode(message, current_)) [[unlikely]]
+      Refuse(message.size());
+  }
+  [[noreturn]] UIT_NOINLINE static void Refuse(std::size_t num_bytes) {
+    throw Error("a peer has sent " + std::to_string(num_bytes) + " bytes that are no message");
+  }
+
+  std::shared_ptr<Receiver> receiver_;
+  std::size_t channel_;
+  AggregatedInbox* inbox_ = nullptr;  // under Retain::every
+  T current_;
+  std::uint64_t num_passed_ = 0;      // under Retain::latest
+  std::uint64_t num_preempted_ = 0;
+  bool is_held_ = false;
+};
+
+}  // namespace uit

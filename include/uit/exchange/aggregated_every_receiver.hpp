@@ -1,0 +1,186 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <uit/config.hpp>
+#include <uit/exchange/aggregated_frame.hpp>
+#include <uit/exchange/every_frame.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/exchange/frame_box.hpp>
+#include <uit/exchange/out_port.hpp>
+#include <uit/exchange/pull_reports.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+
+namespace uit {
+
+/// What has arrived on a channel of an aggregated exchange and waits. The exchange's worker only.
+struct AggregatedInbox {
+  ByteQueue bytes{};               ///< the messages, each behind its length if that is its own
+  std::uint64_t num_arrived = 0;   ///< messages
+  std::uint64_t num_stepped = 0;   ///< of those
+  std::uint64_t num_reported = 0;  ///< of those stepped past
+  std::uint64_t report_at = 0;     ///< a step to that many makes a report due
+
+  /// Messages that wait.
+  std::uint64_t NumUnread() const { return num_arrived - num_stepped; }
+  /// Moves past the next message, which waits, and gives its bytes: `message_bytes` of them, or, if that is 0, as many
+  /// as its length says. They stay put until more arrives.
+  template <std::size_t message_bytes>
+  UIT_INLINE ByteView Take() {
+    std::size_t num_bytes = message_bytes;
+    if constexpr (message_bytes == 0) {
+      MessageLength length = 0;
+      std::memcpy(&length, bytes.Head(), sizeof length);
+      bytes.Drop(sizeof length);
+      num_bytes = length;
+    }
+    const ByteView message{bytes.Head(), num_bytes};
+    bytes.Drop(num_bytes);
+    ++num_stepped;
+    return message;
+  }
+  /// Moves past messages that wait.
+  template <std::size_t message_bytes>
+  void Skip(std::uint64_t count) {
+    if constexpr (message_bytes != 0) {
+      bytes.Drop(count * message_bytes);
+      num_stepped += count;
+    } else {
+      for (; count != 0; --count) Take<0>();
+    }
+  }
+};
+
+/// The outlets' half of an aggregated exchange under Retain::every: copies each run of a frame to its channel's queue,
+/// and reports steps. One thread owns it.
+class AggregatedEveryReceiver final : public ExchangeHalf {
+ public:
+  /// Frames come to `box` through `fabric`, or, if that is null, from this process.
+  AggregatedEveryReceiver(const AggregatedOptions& options, std::shared_ptr<FrameBox> box, OutPort report_port,
+                          Fabric* fabric)
+      : options_(options),
+        box_(std::move(box)),
+        reports_(options.num_frames, std::move(report_port)),
+        hub_(fabric == nullptr ? nullptr : fabric->Hub()),
+        inboxes_(options.num_channels) {
+    for (AggregatedInbox& inbox : inboxes_) inbox.report_at = HalfWindow();
+  }
+
+  /// Tells the inlets how far the outlets have come.
+  bool TryFlush() override {
+    Report();
+    return true;
+  }
+  bool TryFinish() override {
+    Pull();
+    if (reports_.IsAwaited()) Report();
+    return true;
+  }
+  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of this exchange.
+  bool Pull() {
+    bool any = false;
+    while (box_->TryStep()) {
+      any = true;
+      Scatter(box_->Get());
+    }
+    return any;
+  }
+  /// What has been pulled for a channel; it stays where it is.
+  AggregatedInbox& Inbox(std::size_t channel) { return inboxes_[channel]; }
+  /// A message of the inbox has been stepped past.
+  UIT_INLINE void NoteStep(AggregatedInbox& inbox) {
+    reports_.NoteNews();
+    if (inbox.num_stepped >= inbox.report_at) [[unlikely]]
+      reports_.NoteDue();
+  }
+  /// Tells the inlets how far the outlets have come, if that has changed; with `always`, in any case, and as what ends
+  /// an update.
+  void Report(bool always = false) {
+    if (!reports_.HasNews() && !always) return;
+    reports_.Send(inboxes_.size() * sizeof(std::uint64_t), always, [this](std::byte* to) {
+      for (AggregatedInbox& inbox : inboxes_) {
+        std::memcpy(to, &inbox.num_stepped, sizeof inbox.num_stepped);
+        to += sizeof inbox.num_stepped;
+        inbox.num_reported = inbox.num_stepped;
+        inbox.report_at = inbox.num_reported + HalfWindow();
+      }
+    });
+  }
+  /// Reports if half a window is used, or an inlet has no room, so far as can be known here.
+  UIT_INLINE void ReportIfDue() {
+    if (reports_.IsDue()) [[unlikely]]
+      Report();
+  }
+  /// Reports if nothing has been there to step to for a while.
+  void ReportIfIdle() {
+    if (reports_.IsIdle()) Report();
+  }
+  /// The number stamped on reports that end an update from here on.
+  void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
+  /// Whether the frame that ends `update` was the newest of its kind to be pulled.
+  bool HasLast(std::uint64_t update) const { return has_last_ && last_update_ == update; }
+  /// Lets frames move, if they come from another process. Returns whether anything arrived.
+  bool Poll() { return hub_ != nullptr && hub_->Poll(); }
+  /// False once the fabric has closed: nothing will arrive any more.
+  bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
+
+ private:
+  std::uint64_t HalfWindow() const { return (options_.depth + 1) / 2; }
+
+  void Scatter(const Frame& frame) {
+    const FrameHeader& header = frame.Header();
+    ByteReader reader{ByteView{frame.Payload(), header.num_bytes}};
+    MessageRun run;
+    while (reader.TryRead(run)) {
+      ByteView messages;
+      if (run.channel >= inboxes_.size() || !reader.TryTake(RunBytes(run, reader.Rest()), messages))
+        throw Error("a peer has sent a frame that is none of its exchange");
+      AggregatedInbox& inbox = inboxes_[run.channel];
+      inbox.num_arrived += run.num_messages;
+      if (inbox.NumUnread() > options_.depth) throw Error("a peer has sent more messages than its window allows");
+      inbox.bytes.Append(messages.data(), messages.size());
+      if (inbox.num_arrived - inbox.num_reported >= options_.depth) NoteFullWindow(inbox);
+    }
+    if (!reader.Rest().empty()) throw Error("a peer has sent a frame that is cut short");
+    reports_.NotePulled(header);
+    if (header.last != 0) {
+      last_update_ = header.update;
+      has_last_ = true;
+    }
+  }
+  /// Bytes of a run's messages, which may be more than there are.
+  std::size_t RunBytes(const MessageRun& run, ByteView rest) const {
+    if (options_.message_bytes != 0) return run.num_messages * options_.message_bytes;
+    ByteReader reader{rest};
+    for (std::uint32_t i = 0; i < run.num_messages; ++i) {
+      MessageLength length = 0;
+      ByteView message;
+      if (!reader.TryRead(length) || !reader.TryTake(length, message)) return rest.size() + 1;
+    }
+    return rest.size() - reader.Rest().size();
+  }
+  /// The inlet may be waiting: what has been stepped past is worth a report, or else the next step is.
+  void NoteFullWindow(AggregatedInbox& inbox) {
+    if (inbox.num_stepped != inbox.num_reported) reports_.NoteDue();
+    inbox.report_at = std::min(inbox.report_at, inbox.num_reported + 1);
+  }
+
+  AggregatedOptions options_;
+  std::shared_ptr<FrameBox> box_;
+  PullReports reports_;
+  std::shared_ptr<WireHub> hub_;
+  std::vector<AggregatedInbox> inboxes_;
+  std::uint64_t last_update_ = 0;
+  bool has_last_ = false;
+};
+
+}  // namespace uit

@@ -1,0 +1,214 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <uit/config.hpp>
+#include <uit/exchange/aggregated_frame.hpp>
+#include <uit/exchange/every_frame.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/frame_box.hpp>
+#include <uit/exchange/frame_window.hpp>
+#include <uit/exchange/out_port.hpp>
+#include <uit/support/clock.hpp>
+
+namespace uit {
+
+/// The inlets' half of an aggregated exchange under Retain::every: any number of messages of any size share a frame.
+///
+/// Messages are encoded straight into the frame that leaves. It departs on a flush, when a message does not fit any
+/// more, or, at a poll, when its first message is older than `max_age`. A channel has at most `depth` messages accepted
+/// and not stepped to, as far as its outlet has reported, so that one that nobody reads refuses its own inlet and no
+/// other; and `num_frames` frames may be under way. One thread owns it.
+class AggregatedEverySender final : public ExchangeHalf {
+ public:
+  /// Frames leave by `port`, and counts of steps come back through `reports`.
+  AggregatedEverySender(const AggregatedOptions& options, OutPort port, std::shared_ptr<FrameBox> reports)
+      : options_(options),
+        window_(options.num_frames, std::move(port), std::move(reports)),
+        channels_(options.num_channels, Channel{0, options.depth}) {}
+
+  /// Where to write the next `num_bytes` of a channel, which are a message with its length if it needs one; null if
+  /// there is no room. Call Commit once they are written.
+  UIT_INLINE std::byte* TryReserve(std::uint32_t channel, std::size_t num_bytes) {
+    const Channel& own = channels_[channel];
+    if (own.num_accepted < own.num_allowed) [[likely]] {
+      const auto num_free = static_cast<std::size_t>(end_ - next_);
+      if (channel == run_channel_) {
+        if (num_bytes <= num_free) [[likely]] return next_;
+      } else if (num_bytes + sizeof(MessageRun) <= num_free) {
+        CloseRun();
+        OpenRun(channel);
+        return next_;
+      }
+    }
+    return MakeRoom(channel, num_bytes);
+  }
+  /// Accepts what was written, as many bytes as were reserved.
+  UIT_INLINE void Commit(std::uint32_t channel, std::size_t num_bytes) {
+    next_ += num_bytes;
+    ++channels_[channel].num_accepted;
+  }
+  /// Messages of a channel accepted since the exchange began.
+  std::uint64_t NumAccepted(std::uint32_t channel) const { return channels_[channel].num_accepted; }
+
+  /// Sends all that has been accepted. False if the peer has no room for a frame yet.
+  bool TryFlush() override { return TrySendBacklog(false) && (next_ == begin_ || TryDepart(false)); }
+  bool TryFinish() override {
+    is_finished_ = true;
+    end_ = next_;  // so that nothing more is accepted
+    return TrySendBacklog(true) && (next_ == begin_ || (window_.HasRoom(true) && Depart(false, FrameWish::none)));
+  }
+  /// Sends what has waited, and in any case a frame marked as the update's end. False if the peer has no room yet.
+  bool TryEndUpdate() {
+    if (!TrySendBacklog(false) || !window_.HasRoom()) return false;
+    if (begin_ == nullptr) OpenFrame();
+    return Depart(true, FrameWish::none);
+  }
+  /// In a run, at the end of a node's update: sends what is old enough.
+  void EndTurn() {
+    if (options_.max_age.count() == 0 || IsOld()) TryFlush();
+  }
+  /// The number stamped on frames from here on.
+  void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
+  /// While held, steps count only from RefreshReport on, and frames that find no room wait here.
+  void Hold(bool hold) { is_held_ = hold; }
+  /// Whether room comes only with RefreshReport.
+  bool IsHeld() const { return is_held_; }
+  /// Reads what the outlets have reported. True, and their steps count, if the report ends `update` or a later one.
+  bool RefreshReport(std::uint64_t update) {
+    window_.TryReadReport();
+    if (!window_.HasReport(update)) return false;
+    for (std::size_t channel = 0; channel < channels_.size(); ++channel) Widen(channel);
+    return true;
+  }
+  /// Lets frames move, and one departs if it had to wait or is old enough. Returns whether anything arrived.
+  bool Poll() {
+    const bool has_arrived = window_.Poll();
+    if (is_full_ || options_.departs_at_once || IsOld()) TryFlush();
+    return has_arrived;
+  }
+  /// Lets frames move, and tells whether all that departed has left.
+  bool TryEmpty() { return window_.TryEmpty(); }
+  /// False once the fabric has closed: nothing should be put any more.
+  bool IsOpen() const { return window_.IsOpen(); }
+  /// The largest message, if each has its own size.
+  std::size_t MaxMessageBytes() const { return options_.max_message_bytes; }
+
+ private:
+  struct Channel {
+    std::uint64_t num_accepted;
+    std::uint64_t num_allowed;  // accepted at most, as far as is known
+  };
+  static constexpr std::uint32_t no_channel = std::numeric_limits<std::uint32_t>::max();
+
+  UIT_NOINLINE std::byte* MakeRoom(std::uint32_t channel, std::size_t num_bytes) {
+    if (is_finished_ || !IsOpen()) return nullptr;
+    const Channel& own = channels_[channel];
+    if (own.num_accepted >= own.num_allowed) {
+      if (is_held_) return nullptr;
+      window_.TryReadReport();
+      Widen(channel);
+      if (own.num_accepted >= own.num_allowed) return nullptr;
+    }
+    const std::size_t num_needed = num_bytes + (channel == run_channel_ ? 0 : sizeof(MessageRun));
+    if (num_needed > static_cast<std::size_t>(end_ - next_)) {
+      if (next_ != begin_ && !TryDepart(false) && !TrySetAside()) return nullptr;
+      OpenFrame();
+    }
+    if (channel != run_channel_) {
+      CloseRun();
+      OpenRun(channel);
+    }
+    return next_;
+  }
+  void Widen(std::size_t channel) {
+    if (const Frame* report = window_.Report())
+      channels_[channel].num_allowed = ReportFrame::NumStepped(*report, channel) + options_.depth;
+  }
+
+  void OpenFrame() {
+    frame_.Reserve(options_.payload_bytes);
+    begin_ = next_ = frame_.Payload();
+    end_ = begin_ + options_.payload_bytes;
+    if (options_.max_age.count() != 0) opened_ = Now();
+  }
+  UIT_INLINE void OpenRun(std::uint32_t channel) {
+    run_ = next_;
+    run_channel_ = channel;
+    num_accepted_before_run_ = channels_[channel].num_accepted;
+    next_ += sizeof(MessageRun);
+  }
+  UIT_INLINE void CloseRun() {
+    if (run_channel_ == no_channel) return;
+    const std::uint64_t count = channels_[run_channel_].num_accepted - num_accepted_before_run_;
+    const MessageRun run{run_channel_, static_cast<std::uint32_t>(count)};
+    std::memcpy(run_, &run, sizeof run);
+    run_channel_ = no_channel;
+  }
+  void SealFrame() {
+    CloseRun();
+    frame_.Header().num_bytes = static_cast<std::uint32_t>(next_ - begin_);
+  }
+  void ForgetFrame() {
+    begin_ = next_ = end_ = nullptr;
+    is_full_ = false;
+  }
+  bool TryDepart(bool last) {
+    if (TrySendBacklog(false) && window_.HasRoom() && Depart(last, FrameWish::none)) return true;
+    is_full_ = true;
+    return false;
+  }
+  bool Depart(bool last, FrameWish wish) {
+    SealFrame();
+    if (!window_.TryDepart(frame_, last, wish)) return false;
+    ForgetFrame();
+    return true;
+  }
+  /// While held, a full frame waits here; the windows bound how many.
+  bool TrySetAside() {
+    if (!is_held_) return false;
+    SealFrame();
+    if (num_waiting_ == backlog_.size()) backlog_.emplace_back();
+    backlog_[num_waiting_++].Swap(frame_);
+    ForgetFrame();
+    return true;
+  }
+  bool TrySendBacklog(bool is_closing) {
+    for (; num_sent_ < num_waiting_; ++num_sent_) {
+      const FrameWish wish = is_closing ? FrameWish::report : FrameWish::none;
+      if (!window_.HasRoom(is_closing) || !window_.TryDepart(backlog_[num_sent_], false, wish)) return false;
+    }
+    num_sent_ = num_waiting_ = 0;
+    return true;
+  }
+  bool IsOld() const {
+    return options_.max_age.count() != 0 && next_ != begin_ && Now() - opened_ >= options_.max_age;
+  }
+
+  AggregatedOptions options_;
+  FrameWindow window_;
+  std::vector<Channel> channels_;
+  std::byte* begin_ = nullptr;  // of the open frame's payload; null if none is open
+  std::byte* next_ = nullptr;   // where the next message goes
+  std::byte* end_ = nullptr;
+  std::byte* run_ = nullptr;  // the open run
+  std::uint32_t run_channel_ = no_channel;
+  std::uint64_t num_accepted_before_run_ = 0;
+  bool is_held_ = false;
+  bool is_full_ = false;  // and had to wait
+  bool is_finished_ = false;
+  TimePoint opened_{};
+  Frame frame_;
+  std::vector<Frame> backlog_;   // those that wait, then spares
+  std::size_t num_waiting_ = 0;  // of the backlog
+  std::size_t num_sent_ = 0;     // of those that wait
+};
+
+}  // namespace uit

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <uit/exchange/aggregated_frame.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/exchange/frame_box.hpp>
+#include <uit/exchange/out_port.hpp>
+#include <uit/exchange/pull_reports.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+
+namespace uit {
+
+/// The outlets' half of an aggregated exchange under Retain::latest: copies each record of a frame to its channel's
+/// slot, and reports the frames taken in. One thread owns it.
+class AggregatedLatestReceiver final : public ExchangeHalf {
+ public:
+  /// Frames come to `box` through `fabric`, or, if that is null, from this process.
+  AggregatedLatestReceiver(const AggregatedOptions& options, std::shared_ptr<FrameBox> box, OutPort report_port,
+                           Fabric* fabric)
+      : options_(options),
+        box_(std::move(box)),
+        reports_(options.num_frames, std::move(report_port)),
+        hub_(fabric == nullptr ? nullptr : fabric->Hub()),
+        channels_(options.num_channels) {}
+
+  /// Tells the inlets what has been taken in.
+  bool TryFlush() override {
+    Report();
+    return true;
+  }
+  bool TryFinish() override {
+    Pull();
+    if (reports_.IsAwaited()) Report();
+    return true;
+  }
+  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of this exchange.
+  bool Pull() {
+    bool any = false;
+    while (box_->TryStep()) {
+      any = true;
+      Scatter(box_->Get());
+    }
+    return any;
+  }
+  /// Takes the channel's newest message: how many messages that moves past, 0 if there is none newer. All but the
+  /// newest of them were replaced on the way.
+  std::uint64_t Take(std::size_t channel) {
+    const std::uint64_t num_new = NumUnread(channel);
+    channels_[channel].num_seen += num_new;
+    return num_new;
+  }
+  /// The channel's newest message. After a Take that returned more than 0, until the next Pull.
+  ByteView Newest(std::size_t channel) const { return channels_[channel].slot.Bytes(); }
+  /// Messages of a channel accepted by the time of the newest that has come, and not taken yet.
+  std::uint64_t NumUnread(std::size_t channel) const {
+    return channels_[channel].num_accepted - channels_[channel].num_seen;
+  }
+  /// Tells the inlets what has been taken in, if that has changed; with `always`, in any case, and as what ends an update.
+  void Report(bool always = false) {
+    if (reports_.HasNews() || always) reports_.Send(0, always, [](std::byte*) {});
+  }
+  /// Reports if half the frames that may be under way have come since the last report.
+  void ReportIfDue() {
+    if (reports_.IsDue()) Report();
+  }
+  /// Reports if nothing has been there to step to for a while.
+  void ReportIfIdle() {
+    if (reports_.IsIdle()) Report();
+  }
+  /// The number stamped on reports that end an update from here on.
+  void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
+  /// Whether the frame that ends `update` was the newest of its kind to be pulled.
+  bool HasLast(std::uint64_t update) const { return has_last_ && last_update_ == update; }
+  /// Lets frames move, if they come from another process. Returns whether anything arrived.
+  bool Poll() { return hub_ != nullptr && hub_->Poll(); }
+  /// False once the fabric has closed: nothing will arrive any more.
+  bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
+
+ private:
+  struct Channel {
+    ByteSlot slot{};
+    std::uint64_t num_accepted = 0;
+    std::uint64_t num_seen = 0;
+  };
+
+  void Scatter(const Frame& frame) {
+    const FrameHeader& header = frame.Header();
+    ByteReader reader{ByteView{frame.Payload(), header.num_bytes}};
+    NewestRecord record;
+    while (reader.TryRead(record)) {
+      ByteView message;
+      const bool has_size = options_.message_bytes == 0 || record.num_bytes == options_.message_bytes;
+      if (record.channel >= channels_.size() || !has_size || !reader.TryTake(record.num_bytes, message))
+        throw Error("a peer has sent a frame that is none of its exchange");
+      Channel& channel = channels_[record.channel];
+      channel.num_accepted = record.num_accepted;
+      std::byte* to = channel.slot.Resize(message.size());
+      if (!message.empty()) std::memcpy(to, message.data(), message.size());
+    }
+    if (!reader.Rest().empty()) throw Error("a peer has sent a frame that is cut short");
+    reports_.NotePulled(header);
+    if (header.last != 0) {
+      last_update_ = header.update;
+      has_last_ = true;
+    }
+  }
+
+  AggregatedOptions options_;
+  std::shared_ptr<FrameBox> box_;
+  PullReports reports_;
+  std::shared_ptr<WireHub> hub_;
+  std::vector<Channel> channels_;
+  std::uint64_t last_update_ = 0;
+  bool has_last_ = false;
+};
+
+}  // namespace uit

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <uit/config.hpp>
+#include <uit/exchange/aggregated_frame.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/frame_box.hpp>
+#include <uit/exchange/frame_window.hpp>
+#include <uit/exchange/out_port.hpp>
+#include <uit/support/clock.hpp>
+
+namespace uit {
+
+/// The inlets' half of an aggregated exchange under Retain::latest: a frame carries the newest message of each channel
+/// that has spoken since its last.
+///
+/// Messages are encoded into a slot of their channel, and copied from there when a frame departs: on a flush, when
+/// there is enough to fill one, or, at a poll, when the first of them is older than `max_age`. A put never fails; while
+/// there is no room for a frame a second message replaces the first. One thread owns it.
+class AggregatedLatestSender final : public ExchangeHalf {
+ public:
+  /// Frames leave by `port`, and word of those taken in comes back through `reports`.
+  AggregatedLatestSender(const AggregatedOptions& options, OutPort port, std::shared_ptr<FrameBox> reports)
+      : options_(options),
+        window_(options.num_frames, std::move(port), std::move(reports)),
+        channels_(options.num_channels) {
+    waiting_.reserve(options.num_channels);
+  }
+
+  /// Where to write a channel's message of a size that all have; call Commit once it is written.
+  UIT_INLINE std::byte* Slot(std::uint32_t channel) { return channels_[channel].slot.Resize(options_.message_bytes); }
+  /// Where to write a message of its own size; call CommitSpare once it is written.
+  std::byte* SpareSlot(std::size_t num_bytes) { return spare_.Resize(num_bytes); }
+  /// Accepts what was written to the slot.
+  UIT_INLINE void Commit(std::uint32_t channel) {
+    Channel& own = channels_[channel];
+    ++own.num_accepted;
+    if (!own.is_waiting) NoteWaiting(channel);
+  }
+  /// Accepts what was written to the spare slot.
+  void CommitSpare(std::uint32_t channel) {
+    channels_[channel].slot.Take(spare_);
+    Commit(channel);
+  }
+  /// Messages of a channel accepted since the exchange began.
+  std::uint64_t NumAccepted(std::uint32_t channel) const { return channels_[channel].num_accepted; }
+
+  /// Sends the newest message of each channel that has spoken since its last. False if the peer has no room for a frame
+  /// yet; a newer message may replace one that waits.
+  bool TryFlush() override { return TrySend(false, false); }
+  bool TryFinish() override { return TrySend(false, true); }
+  /// The same, and in any case a frame marked as the update's end.
+  bool TryEndUpdate() { return TrySend(true, false); }
+  /// In a run, at the end of a node's update: sends what is old enough.
+  void EndTurn() {
+    if (options_.max_age.count() == 0 || IsOld()) TryFlush();
+  }
+  /// The number stamped on frames from here on.
+  void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
+  /// Nothing is refused, held or not.
+  void Hold(bool) {}
+  /// True if the outlets have reported the end of `update` or of a later one.
+  bool RefreshReport(std::uint64_t update) {
+    window_.TryReadReport();
+    return window_.HasReport(update);
+  }
+  /// Lets frames move, and one departs if it had to wait or is old enough. Returns whether anything arrived.
+  bool Poll() {
+    const bool has_arrived = window_.Poll();
+    if (is_full_ || options_.departs_at_once || IsOld()) TryFlush();
+    return has_arrived;
+  }
+  /// Lets frames move, and tells whether all that departed has left.
+  bool TryEmpty() { return window_.TryEmpty(); }
+  /// False once the fabric has closed: nothing should be put any more.
+  bool IsOpen() const { return window_.IsOpen(); }
+  /// The largest message, if each has its own size.
+  std::size_t MaxMessageBytes() const { return options_.max_message_bytes; }
+
+ private:
+  struct Channel {
+    ByteSlot slot{};
+    std::uint64_t num_accepted = 0;
+    bool is_waiting = false;  // the newest has not departed
+  };
+
+  UIT_NOINLINE void NoteWaiting(std::uint32_t channel) {
+    if (waiting_.empty() && options_.max_age.count() != 0) first_ = Now();
+    channels_[channel].is_waiting = true;
+    waiting_.push_back(channel);
+    num_waiting_bytes_ += sizeof(NewestRecord) + channels_[channel].slot.Bytes().size();
+    if (num_waiting_bytes_ >= options_.payload_bytes) TryFlush();
+  }
+  bool TrySend(bool last, bool is_closing) {
+    is_full_ = true;
+    for (bool is_over = waiting_.empty() && !last; !is_over;) {
+      if (!window_.HasRoom(is_closing)) return false;
+      const std::size_t num_records = WriteFrame();
+      const bool is_rest = num_records == waiting_.size();
+      const FrameWish wish = is_closing && !is_rest ? FrameWish::report : FrameWish::none;
+      if (!window_.TryDepart(frame_, last && is_rest, wish)) return false;
+      Forget(num_records);
+      is_over = is_rest;
+    }
+    is_full_ = false;
+    return true;
+  }
+  /// Fills a frame from the first channels that wait. Returns how many fitted.
+  std::size_t WriteFrame() {
+    frame_.Reserve(options_.payload_bytes);
+    std::byte* to = frame_.Payload();
+    std::size_t num_free = options_.payload_bytes;
+    std::size_t num_records = 0;
+    for (; num_records < waiting_.size(); ++num_records) {
+      const Channel& channel = channels_[waiting_[num_records]];
+      const ByteView message = channel.slot.Bytes();
+      if (sizeof(NewestRecord) + message.size() > num_free) break;
+      const NewestRecord record{channel.num_accepted, waiting_[num_records], static_cast<std::uint32_t>(message.size())};
+      std::memcpy(to, &record, sizeof record);
+      if (!message.empty()) std::memcpy(to + sizeof record, message.data(), message.size());
+      to += sizeof record + message.size();
+      num_free -= sizeof record + message.size();
+    }
+    frame_.Header().num_bytes = static_cast<std::uint32_t>(options_.payload_bytes - num_free);
+    return num_records;
+  }
+  /// The first channels wait no longer.
+  void Forget(std::size_t num_channels) {
+    const auto last = waiting_.begin() + static_cast<std::ptrdiff_t>(num_channels);
+    std::for_each(waiting_.begin(), last, [this](std::uint32_t channel) { channels_[channel].is_waiting = false; });
+    waiting_.erase(waiting_.begin(), last);
+    num_waiting_bytes_ = 0;
+    for (const std::uint32_t channel : waiting_)
+      num_waiting_bytes_ += sizeof(NewestRecord) + channels_[channel].slot.Bytes().size();
+  }
+  bool IsOld() const {
+    return options_.max_age.count() != 0 && !waiting_.empty() && Now() - first_ >= options_.max_age;
+  }
+
+  AggregatedOptions options_;
+  FrameWindow window_;
+  std::vector<Channel> channels_;
+  std::vector<std::uint32_t> waiting_;  // channels, in the order of their first put since the last departure
+  std::size_t num_waiting_bytes_ = 0;   // in a frame, by the sizes that the messages had at first
+  bool is_full_ = false;                // and had to wait
+  TimePoint first_{};
+  ByteSlot spare_;
+  Frame frame_;
+};
+
+}  // namespace uit

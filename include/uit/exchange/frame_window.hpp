@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <uit/exchange/aggregated_frame.hpp>
+#include <uit/exchange/frame_box.hpp>
+#include <uit/exchange/out_port.hpp>
+
+namespace uit {
+
+/// Sends the frames of an exchange, of which at most `num_frames` may be under way and not taken in, as far as reported.
+/// The exchange's worker only.
+class FrameWindow {
+ public:
+  /// Frames that must fit the box that they arrive in: the window, and one more when the exchange closes.
+  static constexpr std::size_t BoxDepth(std::size_t num_frames) { return num_frames + 1; }
+
+  /// Frames leave by `port`, and reports come back through `reports`, a box that keeps the newest.
+  FrameWindow(std::size_t num_frames, OutPort port, std::shared_ptr<FrameBox> reports)
+      : num_frames_(num_frames), port_(std::move(port)), reports_(std::move(reports)) {}
+
+  /// Whether another frame may leave; when closing, one beyond the window may.
+  bool HasRoom(bool is_closing = false) {
+    const std::size_t max_frames = num_frames_ + (is_closing ? 1 : 0);
+    return NumUnderWay() < max_frames || (TryReadReport() && NumUnderWay() < max_frames);
+  }
+  /// Sends a frame, of which the payload and its size are written; HasRoom has said so. False if the port is full: then
+  /// nothing has changed. Afterwards `frame` is a spare buffer.
+  bool TryDepart(Frame& frame, bool last, FrameWish wish = FrameWish::none) {
+    frame.Header().base = static_cast<std::uint64_t>(wish);
+    frame.Header().update = update_;
+    frame.Header().last = last ? 1 : 0;
+    if (!port_.TryDepart(frame)) return false;
+    ++num_departed_;
+    return true;
+  }
+  /// Reads what has been reported. Returns whether there was anything new.
+  bool TryReadReport() {
+    bool any = false;
+    while (reports_->TryStep()) any = true;
+    if (any) num_pulled_ = reports_->Get().Header().base;
+    has_report_ |= any;
+    return any;
+  }
+  /// The newest report read; null if there is none.
+  const Frame* Report() const { return has_report_ ? &reports_->Get() : nullptr; }
+  /// Whether the newest report read ends `update`, or a later one.
+  bool HasReport(std::uint64_t update) const { return has_report_ && reports_->Get().Header().update >= update; }
+  /// The number stamped on frames from here on.
+  void SetUpdate(std::uint64_t update) { update_ = update; }
+
+  /// Lets frames move. Returns whether anything arrived.
+  bool Poll() { return port_.Poll(); }
+  /// Lets frames move, and tells whether all that departed has left.
+  bool TryEmpty() { return port_.TryEmpty(); }
+  /// False once the fabric has closed: nothing should be put any more.
+  bool IsOpen() const { return port_.IsOpen(); }
+
+ private:
+  std::uint64_t NumUnderWay() const { return num_departed_ - num_pulled_; }
+
+  std::size_t num_frames_;
+  OutPort port_;
+  std::shared_ptr<FrameBox> reports_;
+  std::uint64_t num_departed_ = 0;
+  std::uint64_t num_pulled_ = 0;  // of those, as reported
+  std::uint64_t update_ = 0;
+  bool has_report_ = false;
+};
+
+}  // namespace uit

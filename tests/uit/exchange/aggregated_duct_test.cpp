@@ -1,0 +1,158 @@
+// Messages of any size between processes, as users put them.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <uit/support/error.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/thrown.hpp"
+#include "tests/uit/exchange/support/subjects.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Row = std::vector<std::uint32_t>;
+
+/// From a process to itself; each policy with its own type.
+template <typename T, Policy policy>
+struct Ends {
+  using W = Wiring<Process>;
+
+  explicit Ends(Process reach = {}) {
+    reach.fabric = &fabric;
+    inlet = Inlet<T, policy, W>{reach};
+    outlet = Outlet<T, policy, W>{reach};
+    fabric.Connect();
+  }
+  uit::Tally Tally() const { return (uit::Tally{} += inlet.Tally()) += outlet.Tally(); }
+
+  LoopbackNetwork network{1};
+  Fabric fabric{network.World(0), {.num_slots = 4}};
+  Inlet<T, policy, W> inlet;
+  Outlet<T, policy, W> outlet;
+};
+
+/// A codec that throws, or takes no bytes for a message, as it is told.
+struct Moody {
+  int value = 0;
+};
+struct MoodyCodec {
+  std::size_t Size(const Moody&) const { return sizeof(int); }
+  void Encode(const Moody& message, MutableByteView to) const {
+    StoreBytes(-1, to);
+    if (message.value == 13) throw std::runtime_error("moody");
+    StoreBytes(message.value, to);
+  }
+  bool TryDecode(ByteView from, Moody& into) const {
+    into.value = LoadBytes<int>(from);
+    return into.value != 14;
+  }
+};
+
+}  // namespace
+
+template <>
+inline constexpr MoodyCodec uit::codec_for<Moody>{};
+
+TEMPLATE_TEST_CASE_SIG("A message that is too large is refused in words, counts as dropped, and harms nothing", "",
+                       ((Policy policy), policy), every, latest, every_aggregated, latest_aggregated) {
+  Ends<Row, policy> ends{{.max_message_bytes = 400}};
+  const Row most(100, 7);
+  CHECK(ends.inlet.TryPut(most));
+  Row more(101, 8);
+  CHECK_THROWS_AS(ends.inlet.TryPut(std::move(more)), MessageTooLarge);
+  CHECK(more == Row(101, 8));
+  CHECK_THROWS_AS(ends.inlet.Put(more, After(1ms)), MessageTooLarge);
+  CheckThrows([&] { ends.inlet.TryPut(more); },
+              "a message of 404 bytes is larger than the 400 that its conduit carries; see max_message_bytes");
+  ends.inlet.TryFlush();
+  CHECK(ends.outlet.GetNext(After(1s)) == most);
+  CHECK(ends.inlet.Tally().attempted == 4);
+  CHECK(ends.inlet.Tally().dropped == 3);
+  CHECK(ends.Tally().Balanced());
+}
+
+TEST_CASE("Messages larger than the buffer make it larger") {
+  Ends<Row, every_aggregated> ends{{.buffer_bytes = 512, .max_message_bytes = 4'000'000}};
+  const Row row(1'000'000, 5);
+  CHECK(ends.inlet.TryPut(row));
+  CHECK(ends.inlet.TryFlush());
+  CHECK(ends.outlet.Jump() == 1);
+  CHECK(ends.outlet.Get() == row);
+}
+
+TEST_CASE("Without consolidation a message of its own size leaves at once, and small ones need no flush") {
+  Ends<std::string, every> ends;
+  for (int i = 0; i < 100; ++i) {
+    CHECK(ends.inlet.TryPut(std::to_string(i)));
+    REQUIRE(ends.outlet.TryStep() == 1);
+    CHECK(ends.outlet.Get() == std::to_string(i));
+  }
+}
+
+TEMPLATE_TEST_CASE_SIG("A message that cannot be encoded changes nothing", "", ((Policy policy), policy), every, latest,
+                       every_aggregated, latest_aggregated) {
+  Ends<Moody, policy> ends;
+  CHECK(ends.inlet.TryPut(Moody{1}));
+  CHECK_THROWS_AS(ends.inlet.TryPut(Moody{13}), std::runtime_error);
+  ends.inlet.TryFlush();
+  CHECK(ends.outlet.GetNext(After(1s)).value == 1);
+  CHECK(ends.outlet.TryStep() == 0);
+  CHECK(ends.inlet.Tally().attempted == 1);
+  CHECK(ends.Tally().Balanced());
+}
+
+TEMPLATE_TEST_CASE_SIG("Bytes that are no message are moved past, accounted for, and told", "",
+                       ((Policy policy), policy), every, latest, every_aggregated, latest_aggregated) {
+  Ends<Moody, policy> ends;
+  CHECK(ends.inlet.TryPut(Moody{14}));
+  ends.inlet.TryFlush();
+  ends.fabric.Poll();
+  CHECK_THROWS_AS(ends.outlet.TryStep(), Error);
+  CHECK(ends.outlet.TryStep() == 0);
+  CHECK(ends.Tally().Balanced());
+}
+
+TEST_CASE("The two sides agree on sizes before the first message") {
+  LoopbackNetwork network{1};
+  Fabric fabric{network.World(0)};
+  using W = Wiring<Process>;
+  Inlet<Row, every, W> inlet{Process{.fabric = &fabric, .max_message_bytes = 1000}};
+  SECTION("the largest message") {
+    Outlet<Row, every, W> outlet{Process{.fabric = &fabric, .max_message_bytes = 1004}};
+    CheckThrows([&] { fabric.Connect(); }, "the largest message's size is 1000 at the inlet and 1004");
+  }
+  SECTION("who shares a frame") {
+    Outlet<Row, every_aggregated, W> outlet{Process{.fabric = &fabric, .max_message_bytes = 1000}};
+    CheckThrows([&] { fabric.Connect(); }, "Policy::consolidate");
+  }
+}
+
+TEST_CASE("Ends of a fabric that never connected accept nothing once it has closed") {
+  LoopbackNetwork network{1};
+  Fabric fabric{network.World(0)};
+  Inlet<Row, every_aggregated, Wiring<Process>> inlet{Process{.fabric = &fabric}};
+  CHECK(inlet.TryPut(Row{1}));
+  fabric.Close();
+  CHECK_FALSE(inlet.TryPut(Row{2}));
+}
+
+TEST_CASE("What was put and not flushed arrives when the fabric closes") {
+  Ends<Row, every_aggregated> ends;
+  for (std::uint32_t i = 0; i < 10; ++i) CHECK(ends.inlet.TryPut(Row(i, i)));
+  CHECK(ends.fabric.Close());
+  CHECK_FALSE(ends.inlet.TryPut(Row{}));
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    REQUIRE(ends.outlet.TryStep() == 1);
+    CHECK(ends.outlet.Get() == Row(i, i));
+  }
+  CHECK(ends.Tally().Balanced());
+}

@@ -1,0 +1,296 @@
+#include <uit/exchange/aggregated_every.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+
+#include "tests/support/catch.hpp"
+
+using namespace uit;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Both halves, with nothing but two boxes between them.
+struct Exchange {
+  explicit Exchange(const AggregatedOptions& o)
+      : options(o),
+        box(FrameBox::Every(FrameWindow::BoxDepth(o.num_frames))),
+        sender(o, OutPort{box}, reports),
+        receiver(o, box, OutPort{reports}, nullptr) {}
+
+  bool Put(std::uint32_t channel, int value) {
+    std::byte* to = sender.TryReserve(channel, sizeof value);
+    if (to == nullptr) return false;
+    std::memcpy(to, &value, sizeof value);
+    sender.Commit(channel, sizeof value);
+    return true;
+  }
+  /// Puts a message of its own size.
+  bool PutText(std::uint32_t channel, const std::string& text) {
+    std::byte* to = sender.TryReserve(channel, sizeof(MessageLength) + text.size());
+    if (to == nullptr) return false;
+    const auto length = static_cast<MessageLength>(text.size());
+    std::memcpy(to, &length, sizeof length);
+    std::memcpy(to + sizeof length, text.data(), text.size());
+    sender.Commit(channel, sizeof length + text.size());
+    return true;
+  }
+  bool HasNext(std::uint32_t channel) {
+    receiver.Pull();
+    return receiver.Inbox(channel).NumUnread() != 0;
+  }
+  /// The next message of a channel, or 0.
+  int Next(std::uint32_t channel) {
+    int value = 0;
+    if (!HasNext(channel)) return value;
+    AggregatedInbox& inbox = receiver.Inbox(channel);
+    std::memcpy(&value, inbox.Take<sizeof value>().data(), sizeof value);
+    receiver.NoteStep(inbox);
+    receiver.ReportIfDue();
+    return value;
+  }
+  std::string NextText(std::uint32_t channel) {
+    if (!HasNext(channel)) return "nothing";
+    AggregatedInbox& inbox = receiver.Inbox(channel);
+    const ByteView bytes = inbox.Take<0>();
+    receiver.NoteStep(inbox);
+    receiver.ReportIfDue();
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  AggregatedOptions options;
+  std::shared_ptr<FrameBox> box;
+  std::shared_ptr<FrameBox> reports = FrameBox::Latest();
+  AggregatedEverySender sender;
+  AggregatedEveryReceiver receiver;
+};
+
+AggregatedOptions OfNumbers(std::size_t num_channels, std::size_t depth, std::size_t payload_bytes = 64) {
+  return {.num_channels = num_channels,
+          .message_bytes = sizeof(int),
+          .payload_bytes = payload_bytes,
+          .depth = depth,
+          .num_frames = 4};
+}
+
+Frame RawFrame(const std::vector<std::uint32_t>& words) {
+  Frame frame(words.size() * sizeof(std::uint32_t));
+  std::memcpy(frame.Payload(), words.data(), words.size() * sizeof(std::uint32_t));
+  frame.Header().num_bytes = static_cast<std::uint32_t>(words.size() * sizeof(std::uint32_t));
+  return frame;
+}
+
+}  // namespace
+
+TEST_CASE("Messages of all channels share a frame, which departs on a flush, in the order of each channel") {
+  Exchange exchange(OfNumbers(3, 16));
+  for (const std::uint32_t channel : {0U, 2U, 2U, 0U}) CHECK(exchange.Put(channel, static_cast<int>(10 * channel) + 1));
+  CHECK(exchange.Put(2, 22));
+  CHECK_FALSE(exchange.receiver.Pull());
+  CHECK(exchange.sender.TryFlush());
+  CHECK(exchange.receiver.Pull());
+  CHECK_FALSE(exchange.receiver.Pull());
+  CHECK(exchange.Next(0) == 1);
+  CHECK(exchange.Next(0) == 1);
+  CHECK(exchange.Next(0) == 0);
+  CHECK(exchange.Next(1) == 0);
+  for (const int value : {21, 21, 22, 0}) CHECK(exchange.Next(2) == value);
+}
+
+TEST_CASE("A run costs eight bytes however long it is, and a frame departs when a message does not fit") {
+  Exchange exchange(OfNumbers(2, 100, 8 + 6 * sizeof(int)));
+  for (int i = 1; i <= 6; ++i) CHECK(exchange.Put(0, i));
+  CHECK_FALSE(exchange.receiver.Pull());
+  CHECK(exchange.Put(0, 7));
+  CHECK(exchange.receiver.Pull());
+  CHECK(exchange.receiver.Inbox(0).NumUnread() == 6);
+  for (int i = 1; i <= 3; ++i) CHECK(exchange.Put(1, i));  // a run of one and another of three just fit
+  CHECK_FALSE(exchange.receiver.Pull());
+  CHECK(exchange.Put(1, 4));
+  CHECK(exchange.receiver.Pull());
+  for (int i = 1; i <= 7; ++i) CHECK(exchange.Next(0) == i);
+  CHECK(exchange.Next(1) == 1);
+}
+
+TEST_CASE("Messages of every size come as they were, none among them, and of the whole frame") {
+  Exchange exchange({.num_channels = 2, .max_message_bytes = 52, .payload_bytes = 64, .depth = 1000, .num_frames = 4});
+  std::deque<std::string> expected;
+  for (std::size_t i = 0; i < 500; ++i) {
+    const std::string text(i % 53, static_cast<char>('a' + i % 26));
+    REQUIRE(exchange.PutText(i % 7 == 0 ? 1 : 0, text));
+    if (i % 7 != 0) expected.push_back(text);
+    if (i % 3 == 0) REQUIRE(exchange.NextText(1) != "something");
+    while (exchange.HasNext(0)) {
+      REQUIRE(exchange.NextText(0) == expected.front());
+      expected.pop_front();
+    }
+    exchange.receiver.Report();
+  }
+  CHECK(exchange.sender.TryFlush());
+  while (exchange.HasNext(0)) {
+    REQUIRE(exchange.NextText(0) == expected.front());
+    expected.pop_front();
+  }
+  CHECK(expected.empty());
+}
+
+TEST_CASE("Aggregated, a channel has at most its depth of messages accepted and not stepped to") {
+  for (const std::size_t depth : {1U, 2U, 3U, 7U}) {
+    Exchange exchange(OfNumbers(2, depth));
+    int num_put = 0;
+    while (exchange.Put(0, num_put + 1)) ++num_put;
+    CHECK(num_put == static_cast<int>(depth));
+    for (int i = 1; i <= 50; ++i) {
+      exchange.sender.TryFlush();
+      REQUIRE(exchange.Next(0) == i);
+      exchange.receiver.Report();
+      REQUIRE(exchange.Put(0, ++num_put));
+      REQUIRE_FALSE(exchange.Put(0, 0));
+    }
+  }
+}
+
+TEST_CASE("Aggregated, an outlet that nobody reads refuses its own inlet and no other") {
+  Exchange exchange(OfNumbers(3, 8));
+  int num_refused = 0;
+  for (int i = 1; i <= 1000; ++i) {
+    num_refused += !exchange.Put(1, i);
+    REQUIRE(exchange.Put(0, i));
+    REQUIRE(exchange.Put(2, i));
+    exchange.sender.TryFlush();
+    REQUIRE(exchange.Next(0) == i);
+    REQUIRE(exchange.Next(2) == i);
+  }
+  CHECK(num_refused == 992);
+  for (int i = 1; i <= 8; ++i) CHECK(exchange.Next(1) == i);
+  CHECK(exchange.Next(1) == 0);
+}
+
+TEST_CASE("So many frames may be under way; then a full one waits, and puts are refused until there is room") {
+  Exchange exchange(OfNumbers(1, 1000, 8 + 2 * sizeof(int)));
+  int num_put = 0;
+  while (exchange.Put(0, num_put + 1)) ++num_put;
+  CHECK(num_put == 5 * 2);  // four under way, one full
+  CHECK_FALSE(exchange.sender.TryFlush());
+  CHECK(exchange.Next(0) == 1);
+  CHECK(exchange.Put(0, ++num_put));
+  while (exchange.Put(0, num_put + 1)) ++num_put;
+  CHECK(num_put == 9 * 2);
+  exchange.receiver.Pull();
+  exchange.receiver.Report();
+  exchange.sender.Poll();  // the full one leaves without another put
+  CHECK(exchange.receiver.Pull());
+  for (int i = 2; i <= num_put; ++i) CHECK(exchange.Next(0) == i);
+}
+
+TEST_CASE("A jump over many messages counts them, and stands at the last") {
+  Exchange exchange({.num_channels = 1, .max_message_bytes = 20, .payload_bytes = 512, .depth = 50, .num_frames = 4});
+  for (int i = 0; i < 10; ++i) exchange.PutText(0, std::string(static_cast<std::size_t>(i), 'x'));
+  exchange.sender.TryFlush();
+  REQUIRE(exchange.HasNext(0));
+  AggregatedInbox& inbox = exchange.receiver.Inbox(0);
+  inbox.Skip<0>(7);
+  CHECK(inbox.NumUnread() == 3);
+  CHECK(exchange.NextText(0) == "xxxxxxx");
+}
+
+TEST_CASE("A poll sends a frame when its first message is old enough, and not before") {
+  AggregatedOptions options = OfNumbers(1, 16);
+  SECTION("of an age") {
+    options.max_age = 20ms;
+    Exchange exchange(options);
+    const TimePoint before = Now();
+    CHECK(exchange.Put(0, 1));
+    bool has_left = false;
+    while (!has_left) {
+      exchange.sender.Poll();
+      has_left = exchange.receiver.Pull();
+    }
+    CHECK(Now() - before >= 20ms);
+  }
+  SECTION("of no age, polls send nothing") {
+    Exchange exchange(options);
+    CHECK(exchange.Put(0, 1));
+    for (int i = 0; i < 1000; ++i) exchange.sender.Poll();
+    CHECK_FALSE(exchange.receiver.Pull());
+  }
+}
+
+TEST_CASE("While held, room depends on the last refresh alone, and full frames wait for the update's end") {
+  Exchange exchange(OfNumbers(2, 40, 8 + 2 * sizeof(int)));
+  exchange.sender.Hold(true);
+  int next = 1;
+  for (std::uint64_t update = 1; update <= 5; ++update) {
+    exchange.sender.SetUpdate(update);
+    exchange.receiver.SetUpdate(update);
+    for (int i = 0; i < 40; ++i) REQUIRE(exchange.Put(0, i + 1));
+    CHECK_FALSE(exchange.Put(0, 0));
+    CHECK(exchange.Put(1, next++));
+    exchange.receiver.Pull();  // some frames have left early
+    exchange.receiver.Report();
+    CHECK_FALSE(exchange.sender.RefreshReport(update));
+    int num_tries = 0;
+    for (; !exchange.sender.TryEndUpdate(); ++num_tries) {
+      exchange.receiver.Pull();
+      exchange.receiver.ReportIfDue();
+    }
+    CHECK(num_tries > 0);
+    exchange.receiver.Pull();
+    CHECK(exchange.receiver.HasLast(update));
+    for (int i = 0; i < 40; ++i) REQUIRE(exchange.Next(0) == i + 1);
+    CHECK(exchange.Next(1) == next - 1);
+    CHECK_FALSE(exchange.Put(0, 0));
+    exchange.receiver.Report(true);
+    CHECK(exchange.sender.RefreshReport(update));
+  }
+}
+
+TEST_CASE("When the fabric closes all departs, whatever the window, and the receiver takes it in") {
+  Exchange exchange(OfNumbers(1, 1000, 8 + 2 * sizeof(int)));
+  int num_put = 0;
+  SECTION("one frame that waits") {
+    while (exchange.Put(0, num_put + 1)) ++num_put;
+  }
+  SECTION("many, after an update that was broken off") {
+    exchange.sender.Hold(true);
+    while (num_put < 999 && exchange.Put(0, num_put + 1)) ++num_put;
+    CHECK(num_put == 999);
+  }
+  while (!exchange.sender.TryFinish()) exchange.receiver.TryFinish();
+  exchange.receiver.TryFinish();
+  CHECK_FALSE(exchange.reports->TryStep());  // nothing is said that nobody waits for
+  CHECK_FALSE(exchange.Put(0, 1));
+  for (int i = 1; i <= num_put; ++i) REQUIRE(exchange.Next(0) == i);
+}
+
+TEST_CASE("Frames that no sender makes are refused in words") {
+  Exchange exchange(OfNumbers(2, 4));
+  const auto pull = [&](const std::vector<std::uint32_t>& words) {
+    Frame frame = RawFrame(words);
+    exchange.box->TryPut(frame);
+    exchange.receiver.Pull();
+  };
+  CHECK_THROWS_AS(pull({2, 1, 5}), Error);           // there is no such channel
+  CHECK_THROWS_AS(pull({0, 2, 5}), Error);           // a message is missing
+  CHECK_THROWS_AS(pull({0, 0xffffffff, 5}), Error);  // many are
+  CHECK_THROWS_AS(pull({0, 1, 5, 6}), Error);        // there is too much
+  CHECK_THROWS_AS(pull({0, 5, 1, 2, 3, 4, 5}), Error);  // more than the window allows
+}
+
+TEST_CASE("Buffers of the sizes that are slow become larger") {
+  CHECK(AggregatedPayloadBytes(65'536, 16) == 65'536);
+  CHECK(AggregatedPayloadBytes(2048, 16) == 2048);
+  CHECK(AggregatedPayloadBytes(4096, 16) == 8192);
+  CHECK(AggregatedPayloadBytes(100, 5000) == 8192);
+  CHECK(AggregatedPayloadBytes(100, 70'000) == 70'000);
+  CHECK_THROWS_AS(AggregatedPayloadBytes(100, std::size_t{1} << 31), Error);
+}
