@@ -41,6 +41,9 @@ struct Multicast {
 /// A conduit per edge. Derive a tag from it:
 ///
 ///     struct Packet : netuit::Unicast<std::array<std::byte, 20>, uit::Policy{.retain = uit::Retain::every}> {};
+///
+/// Under Retain::accumulate what nodes hold and what is under way is the same in all, to the last unit: what a run leaves
+/// unread counts as unread in its report, and can be stepped to in the next.
 template <uit::FixedSizeEncodable T, uit::Policy p = uit::Policy{}, LayerOptions options = LayerOptions{}>
 struct Unicast {
   using Message = T;  ///< what travels

@@ -32,7 +32,7 @@ struct ExchangeSpec {
   std::uint64_t frame_bytes = 0;   ///< payload of the largest frame
   std::uint32_t slot_bytes = 0;    ///< encoded size of a message
   std::uint32_t num_channels = 1;  ///< ends that share a frame
-  std::uint32_t depth = 1;         ///< messages per channel that may be accepted and not stepped to
+  std::uint32_t depth = 1;         ///< messages per channel that may be accepted and not stepped to, or frames not pulled
   std::uint32_t retain = 0;        ///< static_cast of Retain
 
   /// Field by field, the key too; Difference takes the key as given.
