@@ -34,11 +34,11 @@ class EdgeConduits {
   using Sender = typename uit::Process::InletDuctFor<T, L::policy>::Sender;
   /// Of an exchange with a worker of another process.
   using Receiver = typename uit::Process::OutletDuctFor<T, L::policy>::Receiver;
-  /// Every message waits for its step, so that there are windows.
+  /// Every message waits for its step.
   static constexpr bool keeps_every = L::policy.retain == uit::Retain::every;
   /// The sum of all messages waits for a step.
   static constexpr bool accumulates = L::policy.retain == uit::Retain::accumulate;
-  /// Frames may have to wait for the peer's to be taken in.
+  /// Frames may have to wait until the peer has taken in others.
   static constexpr bool is_aggregated = uit::is_aggregated<T, L::policy>;
   /// The outlets tell the inlets how far they have come.
   static constexpr bool has_reports = keeps_every || accumulates || is_aggregated;
@@ -109,7 +109,7 @@ class EdgeConduits {
     }
     return true;
   }
-  /// Takes in what has arrived, and tells so, at the end of a period: peers may need the room before they can end theirs.
+  /// Takes in what has arrived, and tells so, at the end of a period: peers may need the room to end theirs.
   void MakeRoom() {
     if constexpr (is_aggregated) {
       for (auto& receiver : receivers_) {

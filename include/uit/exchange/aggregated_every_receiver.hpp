@@ -85,7 +85,7 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
     if (reports_.IsAwaited()) Report();
     return true;
   }
-  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of this exchange.
+  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of the exchange.
   bool Pull() {
     bool any = false;
     while (box_->TryStep()) {

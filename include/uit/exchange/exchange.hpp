@@ -36,7 +36,7 @@ struct ExchangeSpec {
   std::uint32_t depth = 1;              ///< messages per channel that may be accepted and not stepped to, or frames not pulled
   std::uint32_t retain = 0;             ///< static_cast of Retain
   std::uint32_t consolidate = 0;        ///< static_cast of Consolidate
-  std::uint32_t num_frames = 0;         ///< frames under way and not taken in, where that is bounded apart from the depth
+  std::uint32_t num_frames = 0;         ///< frames under way and not taken in, if that is bounded by itself
 
   /// Field by field, the key too; Difference takes the key as given.
   friend bool operator==(const ExchangeSpec&, const ExchangeSpec&) = default;

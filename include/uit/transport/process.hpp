@@ -33,11 +33,11 @@ struct Process {
   std::size_t depth = 16;        ///< how many messages may wait, under Retain::every; frames, under accumulate
   std::size_t worker = 0;        ///< the thread of this process that uses the end
 
-  // Where messages have sizes of their own, or Consolidate::aggregated is chosen; the same on both sides.
-  std::size_t buffer_bytes = 65'536;       ///< of a frame; between 2 and 8 KiB frames are slow, so that 8 are taken
+  // Where messages have sizes of their own, or Consolidate::aggregated is chosen; the same on both sides, but the age.
+  std::size_t buffer_bytes = 65'536;       ///< of a frame; from 2 to 8 KiB frames are slow, so 8 are taken
   std::size_t num_frames = 8;              ///< frames under way and not taken in; unless frames are shared, the depth
   std::size_t max_message_bytes = 65'536;  ///< of a message, encoded; the buffer is made large enough
-  std::chrono::nanoseconds max_age{0};     ///< of a frame's first message, before a poll sends it; 0: polls send none
+  std::chrono::nanoseconds max_age{0};     ///< of a frame's first message, until a poll sends it; 0: none does
 
   /// A buffer that grows is for shared memory.
   template <Policy policy>

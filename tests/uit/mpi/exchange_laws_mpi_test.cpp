@@ -22,7 +22,10 @@ struct MpiSubject {
   template <typename T>
   struct Pair {
     explicit Pair(std::size_t depth, T initial = T{})
-        : world(TheWorld()), fabric(world, {.num_slots = 5, .shares_memory = shares_memory}), inlet(Reach(depth)), outlet(Reach(depth), initial) {
+        : world(TheWorld()),
+          fabric(world, {.num_slots = 5, .shares_memory = shares_memory}),
+          inlet(Reach(depth)),
+          outlet(Reach(depth), initial) {
       fabric.Connect();
     }
     ~Pair() { fabric.Close(); }

@@ -98,7 +98,8 @@ class Ends {
       for (int i = 0; i < 256 && (count = outlets[channel].TryStep(i % 4 == 3 ? 2 : 1)) != 0; ++i) {
         const T& message = outlets[channel].Get();
         const std::uint64_t number = Kind::NumberOf(message);
-        const bool follows = S::policy.retain == Retain::every ? number == newest[channel] + count : number > newest[channel];
+        const bool follows =
+            S::policy.retain == Retain::every ? number == newest[channel] + count : number > newest[channel];
         is_right = is_right && follows && Kind::IsWhole(message);
         newest[channel] = number;
       }
