@@ -14,7 +14,9 @@ enum class Backlog {
 enum class Retain {
   every,      ///< They wait, in order.
   latest,     ///< Only the newest waits; it replaces the one before, which is counted as preempted.
-  accumulate  ///< Their sum waits, and a step takes all of it; `Get` is `T{}` after a step that finds nothing.
+  /// Their sum waits, and a step takes all of it, so that nothing is lost of what is conserved. A step that finds nothing
+  /// makes `Get` `T{}`, so that nothing is counted twice. A put fails only if a sum would overflow. See Foldable.
+  accumulate
 };
 
 /// Who shares a frame between processes.

@@ -33,7 +33,7 @@ struct GetTally {
   std::uint64_t stepped = 0;  ///< Steps: messages that became the current one.
   std::uint64_t skipped = 0;  ///< Passed over for a later one.
   std::uint64_t folded = 0;   ///< Added to another message, with which they were stepped to.
-  std::uint64_t unread = 0;   ///< Left behind when the conduit was re-joined or closed.
+  std::uint64_t unread = 0;   ///< Left behind when the conduit was re-joined or closed; of a sum, all its messages.
 
   /// Adds field by field.
   constexpr GetTally& operator+=(const GetTally& other) {

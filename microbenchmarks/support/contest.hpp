@@ -44,6 +44,18 @@ struct Claim {
   }
 };
 
+/// One competitor's place on a curve.
+struct Point {
+  std::string chart;  ///< points of one chart are drawn side by side, a panel for each y
+  std::string x_label;
+  std::string y_label;
+  std::string line;
+  double x = 0;
+  std::string competitor{};
+  double amount = 1;         ///< y is this amount per ns,
+  bool is_inverse = false;   ///< or its inverse: ns per amount
+};
+
 /// One competitor's turn in one round.
 struct Sample {
   std::size_t competitor;
@@ -81,6 +93,12 @@ class Contest {
 
   Contest& Say(Claim claim) {
     claims.push_back(std::move(claim));
+    return *this;
+  }
+
+  /// A place on a chart for a competitor. A contest with points is wanted for its own name.
+  Contest& Draw(Point point) {
+    points.push_back(std::move(point));
     return *this;
   }
 
@@ -126,6 +144,7 @@ class Contest {
   Unit unit;
   std::vector<std::string> names;
   std::vector<Claim> claims;
+  std::vector<Point> points;
   std::vector<Sample> samples;
   /// Members outnumber the cores on purpose, so that waiting for a core is part of the job.
   bool is_oversubscribed = false;
@@ -151,10 +170,11 @@ class Contest {
     return time;
   }
 
-  /// Whether each claim can be judged, all in one class.
+  /// Whether each claim can be judged and each point drawn, all in one class.
   [[nodiscard]] bool HasEnough() const {
     return std::ranges::any_of(classes, [&](Proximity proximity) {
-      return std::ranges::all_of(claims, [&](const Claim& claim) {
+      const auto can_draw = [&](const Point& point) { return Times(point.competitor, proximity).size() >= min_clean; };
+      return std::ranges::all_of(points, can_draw) && std::ranges::all_of(claims, [&](const Claim& claim) {
         const auto ours = Times(claim.ours, proximity);
         return std::ranges::all_of(claim.against, [&](const std::string& peer) {
           const auto theirs = Times(peer, proximity);

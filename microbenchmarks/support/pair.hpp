@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -8,42 +7,13 @@
 #include <utility>
 
 #include "baselines.hpp"
+#include "message.hpp"
 #include "peers.hpp"
 #include "team.hpp"
 
 /// Jobs for two threads over anything that has TryPush(value) and TryPop(use), on any number of
 /// competitors alike.
 namespace bench {
-
-/// A message of `size` bytes. The first and last words are written and read; no copy is spared.
-template <std::size_t size>
-struct Block {
-  std::array<std::uint64_t, size / 8> words{};
-  void Mark(std::uint32_t number) { words.front() = words.back() = number; }
-  [[nodiscard]] std::uint64_t Check() const { return words.front() + words.back(); }
-};
-
-template <typename T>
-void Mark(T& message, std::uint32_t number) {
-  if constexpr (requires { message.Mark(number); })
-    message.Mark(number);
-  else
-    message = number;
-}
-
-template <typename T>
-[[nodiscard]] std::uint64_t Check(const T& message) {
-  if constexpr (requires { message.Check(); })
-    return message.Check();
-  else
-    return std::uint64_t{2} * message;
-}
-
-/// Makes the compiler believe that `value` is used.
-template <typename T>
-void Keep(const T& value) {
-  asm volatile("" : : "g"(&value) : "memory");
-}
 
 /// ns per message: member 0 sends `count` as fast as it can, member 1 takes them all.
 template <typename T, typename Queue>

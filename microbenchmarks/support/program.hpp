@@ -65,8 +65,8 @@ class Program {
   /// Takes the samples of a contest, if a figure of it is wanted. Collective over the team.
   void Run(Contest& contest, Team& team) {
     if (!IsWanted(contest)) return;
-    contest.Run(team, options_.quick ? Patience{std::chrono::milliseconds{1200}, std::chrono::seconds{4}}
-                                     : Patience{std::chrono::seconds{6}, std::chrono::seconds{30}});
+    contest.Run(team, options_.quick ? Patience{std::chrono::milliseconds{1200}, std::chrono::seconds{3}}
+                                     : Patience{std::chrono::milliseconds{4500}, std::chrono::seconds{20}});
     if (!team.IsLead()) return;
     record_.Add(contest);
     for (const Claim& claim : contest.claims)
@@ -80,7 +80,11 @@ class Program {
   }
 
   /// Adds such a figure.
-  void Add(const Row& row) { record_.Add(row); }
+  void Add(const Row& row) {
+    if (is_lead_) record_.Add(row);
+  }
+  /// Adds a point of a chart, at height `y`, that is no competitor's.
+  void Add(const Point& point, double y) { record_.Add(point, y, "-"); }
 
   [[nodiscard]] bool IsQuick() const { return options_.quick; }
   [[nodiscard]] bool IsList() const { return options_.list; }
@@ -95,7 +99,7 @@ class Program {
 
  private:
   [[nodiscard]] bool IsWanted(const Contest& contest) const {
-    bool wanted = false;
+    bool wanted = !contest.points.empty() && IsWanted(contest.name);
     for (const Claim& claim : contest.claims) wanted |= IsWanted(claim.name);
     return wanted;
   }

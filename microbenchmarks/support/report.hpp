@@ -107,7 +107,7 @@ struct Row {
 /// Rows, medians and raw samples of one program; microbenchmarks/results/README.md tells the form.
 class Record {
  public:
-  explicit Record(std::string program, std::string mpi) : program_{std::move(program)}, mpi_{std::move(mpi)} {}
+  explicit Record(std::string program, std::string mpi) : program_{std::move(program)}, mpi_{std::move(mpi)} { points_.precision(9); }
 
   void Add(const Row& row) {
     rows_.push_back(row);
@@ -130,6 +130,7 @@ class Record {
         has_medians_ = true;
       }
     }
+    AddPoints(contest);
     for (const Sample& sample : contest.samples) {
       samples_ << (has_samples_ ? ",\n" : "") << "    {\"contest\": " << Quoted(contest.name)
                << ", \"competitor\": " << Quoted(contest.names[sample.competitor]) << ", \"round\": " << sample.round
@@ -139,6 +140,14 @@ class Record {
                << ", \"clean\": " << (sample.is_clean ? "true" : "false") << "}";
       has_samples_ = true;
     }
+  }
+
+  void Add(const Point& point, double y, const std::string& proximity) {
+    points_ << (has_points_ ? ",\n" : "") << "    {\"chart\": " << Quoted(point.chart) << ", \"x_label\": "
+            << Quoted(point.x_label) << ", \"y_label\": " << Quoted(point.y_label) << ", \"line\": "
+            << Quoted(point.line) << ", \"x\": " << point.x << ", \"y\": " << y << ", \"class\": "
+            << Quoted(proximity) << "}";
+    has_points_ = true;
   }
 
   [[nodiscard]] bool Write(const std::string& path) const {
@@ -157,19 +166,38 @@ class Record {
           << ", \"verdict\": " << Quoted(row.verdict) << ", \"class\": " << Quoted(row.proximity)
           << ", \"detail\": " << Quoted(row.detail) << "}" << (i + 1 < rows_.size() ? ",\n" : "\n");
     }
-    out << "  ],\n  \"medians\": [\n" << medians_.str() << "\n  ],\n  \"samples\": [\n" << samples_.str() << "\n  ]\n}\n";
+    out << "  ],\n  \"medians\": [\n" << medians_.str() << "\n  ],\n  \"samples\": [\n" << samples_.str()
+        << "\n  ],\n  \"points\": [\n" << points_.str() << "\n  ]\n}\n";
     out.close();
     return !out.fail();
   }
 
  private:
+  /// Of the class in which most competitors have enough samples; their medians.
+  void AddPoints(const Contest& contest) {
+    const auto has_place = [&](const Point& point, Proximity proximity) {
+      return contest.Times(point.competitor, proximity).size() >= Contest::min_clean;
+    };
+    const auto num_places = [&](Proximity proximity) {
+      return std::ranges::count_if(contest.points, [&](const Point& point) { return has_place(point, proximity); });
+    };
+    const Proximity best = *std::ranges::max_element(Contest::classes, {}, num_places);
+    for (const Point& point : contest.points) {
+      if (!has_place(point, best)) continue;
+      const double time = Median(contest.Times(point.competitor, best));
+      Add(point, point.is_inverse ? time / point.amount : point.amount / time, std::string{Name(best)});
+    }
+  }
+
   std::string program_;
   std::string mpi_;
   std::vector<Row> rows_;
   std::ostringstream medians_;
   std::ostringstream samples_;
+  std::ostringstream points_;
   bool has_medians_ = false;
   bool has_samples_ = false;
+  bool has_points_ = false;
 };
 
 }  // namespace bench

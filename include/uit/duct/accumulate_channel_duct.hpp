@@ -24,14 +24,15 @@ bool FoldEncoded(std::byte* into, const std::byte* from) {
   constexpr std::size_t num_bytes = CodecFor<T>::fixed_size;
   T sum{};
   T message{};
-  const bool are_messages = codec_for<T>.TryDecode({into, num_bytes}, sum) && codec_for<T>.TryDecode({from, num_bytes}, message);
+  const bool are_messages =
+      codec_for<T>.TryDecode({into, num_bytes}, sum) && codec_for<T>.TryDecode({from, num_bytes}, message);
   if (!are_messages || !TryFold(sum, message)) return false;
   codec_for<T>.Encode(sum, {into, num_bytes});
   return true;
 }
 
-/// The inlet's side of a channel of an exchange under Retain::accumulate. The exchange's worker only; a put fails only if
-/// the sum of what waits to leave would overflow, or after the fabric has closed.
+/// The inlet's side of a channel of an exchange under Retain::accumulate. The exchange's worker only; a put fails only
+/// if the sum of what waits to leave would overflow, or after the fabric has closed.
 template <typename T>
   requires Foldable<T> && FixedSizeEncodable<T>
 class AccumulateInletDuct final : public RefCounted {

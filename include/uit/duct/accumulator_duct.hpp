@@ -9,6 +9,8 @@
 #include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/duct/fold.hpp>
+#include <uit/duct/held_sum.hpp>
+#include <uit/duct/in_thread_accumulator_duct.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/ref.hpp>
 #include <uit/support/sync.hpp>
@@ -25,11 +27,13 @@ namespace uit {
 ///     uit::AccumulatorDuct<int, uit::Spsc> accumulator;
 ///     accumulator.TryPut(1);                            // one thread
 ///     if (accumulator.TryStep(1)) Use(accumulator.Get());  // another
+///
+/// AccumulatorDuct<T, Unsynchronized>, for both ends in one thread, is a class of its own.
 template <Foldable T, Synchronization Sync>
 class AccumulatorDuct final : public RefCounted {
  public:
-  /// Waiting may help, between threads.
-  static constexpr bool in_thread = !Sync::concurrent;
+  /// Waiting may help.
+  static constexpr bool in_thread = false;
 
   /// Get is `initial` before the first step.
   explicit AccumulatorDuct(T initial = T{}) : current_{std::move(initial)} {}
@@ -40,7 +44,7 @@ class AccumulatorDuct final : public RefCounted {
   UIT_INLINE bool TryPut(T&& message) { return TryCarry(message, 1); }
   /// Adds a sum that stands for `num_messages`. False if the sum of all would overflow. Inlet's thread only.
   UIT_INLINE bool TryCarry(const T& sum, std::uint64_t num_messages) {
-    if (is_held_ ? !Stage(sum, num_messages) : !Publish(sum, num_messages)) [[unlikely]]
+    if (is_held_ ? !held_.TryAdd(sum, num_messages) : !Publish(sum, num_messages)) [[unlikely]]
       return false;
     num_accepted_ += num_messages;
     return true;
@@ -77,7 +81,7 @@ class AccumulatorDuct final : public RefCounted {
   /// Messages accepted that no step has taken. While nobody puts or steps.
   [[nodiscard]] std::uint64_t NumUnread() const {
     const Index middle = middle_.load(std::memory_order_acquire);
-    return num_staged_ + ((middle & fresh) != 0 ? slots_[middle & ~fresh].num_messages : 0);
+    return held_.NumMessages() + ((middle & fresh) != 0 ? slots_[middle & ~fresh].num_messages : 0);
   }
 
   /// While held, puts are added up apart and RefreshInlet publishes them. A put is accepted if they do not overflow,
@@ -91,15 +95,12 @@ class AccumulatorDuct final : public RefCounted {
   bool IsInletHeld() const { return is_held_; }
   /// Publishes what was put while held, and renews what a held inlet goes by.
   void RefreshInlet() {
-    if (num_staged_ != 0) {
-      [[maybe_unused]] const bool is_published = Publish(staged_, num_staged_);
+    if (held_.NumMessages() != 0) {
+      [[maybe_unused]] const bool is_published = Publish(held_.Sum(), held_.NumMessages());
       UIT_ASSERT(is_published, "what was accepted while held has room");
-      num_staged_ = 0;
-      staged_ = T{};
     }
     const Index middle = middle_.load(std::memory_order_acquire);
-    is_any_waiting_ = (middle & fresh) != 0;
-    if (is_any_waiting_) staged_and_waiting_ = slots_[middle & ~fresh].sum;
+    held_.Refresh((middle & fresh) != 0 ? &slots_[middle & ~fresh].sum : nullptr);
   }
 
  private:
@@ -143,25 +144,11 @@ class AccumulatorDuct final : public RefCounted {
     return true;
   }
 
-  bool Stage(const T& sum, std::uint64_t num_messages) {
-    T with_waiting = staged_and_waiting_;
-    if (is_any_waiting_ && !TryFold(with_waiting, sum)) return false;
-    T alone = staged_;
-    if (!TryFold(alone, sum)) return false;
-    staged_ = std::move(alone);
-    staged_and_waiting_ = std::move(with_waiting);
-    num_staged_ += num_messages;
-    return true;
-  }
-
   // Written by the inlet's thread.
   alignas(side_alignment<Sync, std::uint64_t>) std::uint64_t num_accepted_ = 0;
   Index back_ = first_back;
   bool is_held_ = false;
-  bool is_any_waiting_ = false;  // at the last refresh
-  std::uint64_t num_staged_ = 0;
-  T staged_{};
-  T staged_and_waiting_{};  // with what waited at the last refresh
+  detail::HeldSum<T> held_;
 
   // Exchanged.
   alignas(side_alignment<Sync, Shared>) Shared middle_{first_middle};

@@ -77,7 +77,8 @@ class PooledAccumulateReceiver final : public ExchangeHalf {
       std::memcpy(report_layout_.Counts(report_), counts_.data(), report_layout_.CountsBytes());
       std::memcpy(report_layout_.Sums(report_), sums_.data(), sums_.size());
     }
-    report_.Header().num_bytes = static_cast<std::uint32_t>(always ? report_layout_.MaxBytes() : report_layout_.BitsBytes());
+    const std::size_t num_bytes = always ? report_layout_.MaxBytes() : report_layout_.BitsBytes();
+    report_.Header().num_bytes = static_cast<std::uint32_t>(num_bytes);
     report_.Header().base = num_pulled_;
     report_.Header().update = update_;
     report_port_.TryDepart(report_);

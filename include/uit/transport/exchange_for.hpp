@@ -13,19 +13,18 @@
 
 namespace uit {
 
-/// What an aggregated exchange can do with messages that find newer ones behind them.
-template <Policy policy>
-inline constexpr bool keeps_every_or_latest = policy.retain == Retain::every || policy.retain == Retain::latest;
-
-/// Can leave its process under such a policy: a pool has a slot for each channel, and so needs messages of one size.
+/// Can leave its process under such a policy: a pool has a slot for each channel, and a sum one for itself, and so they
+/// need messages of one size.
 template <typename T, Policy policy>
 concept EncodableUnder =
-    Encodable<T> && (policy.consolidate != Consolidate::pooled || FixedSizeEncodable<T>) &&
-    (keeps_every_or_latest<policy> || (policy.consolidate != Consolidate::aggregated && FixedSizeEncodable<T>));
+    Encodable<T> && (FixedSizeEncodable<T> ||
+                     (policy.consolidate != Consolidate::pooled && policy.retain != Retain::accumulate));
 
-/// Whether such messages go by an aggregated exchange: by choice, or because each has its own size.
+/// Whether such messages go by an aggregated exchange: by choice, or because each has its own size. Sums always go by
+/// pools.
 template <Encodable T, Policy policy>
-inline constexpr bool is_aggregated = policy.consolidate == Consolidate::aggregated || encoded_bytes<T> == 0;
+inline constexpr bool is_aggregated = policy.retain != Retain::accumulate &&
+                                      (policy.consolidate == Consolidate::aggregated || encoded_bytes<T> == 0);
 
 /// The ducts of the exchange that carries such messages between processes; a new exchange adds a line.
 template <Encodable T, Policy policy>
@@ -35,17 +34,17 @@ struct ExchangeFor {
   using OutletDuct = ChannelOutletDuct<T, policy.retain>;  ///< of one channel of a pool
 };
 template <Encodable T, Policy policy>
-  requires(EncodableUnder<T, policy> && policy.retain == Retain::accumulate)
-struct ExchangeFor<T, policy> {
-  static_assert(RequireFoldable<T>::value);
-  using InletDuct = AccumulateInletDuct<T>;    ///< of one channel of a pool, which adds up
-  using OutletDuct = AccumulateOutletDuct<T>;  ///< of one channel of a pool, which adds up
-};
-template <Encodable T, Policy policy>
   requires(EncodableUnder<T, policy> && is_aggregated<T, policy>)
 struct ExchangeFor<T, policy> {
   using InletDuct = AggregatedInletDuct<T, policy>;    ///< of one of many channels, or of one alone
   using OutletDuct = AggregatedOutletDuct<T, policy>;  ///< of one of many channels, or of one alone
+};
+template <Encodable T, Policy policy>
+  requires(EncodableUnder<T, policy> && policy.retain == Retain::accumulate)
+struct ExchangeFor<T, policy> {
+  static_assert(RequireFoldable<T>::value);
+  using InletDuct = AccumulateInletDuct<T>;    ///< of one channel of a pool of sums
+  using OutletDuct = AccumulateOutletDuct<T>;  ///< of one channel of a pool of sums
 };
 
 }  // namespace uit

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
@@ -33,9 +34,12 @@ struct ColorByEdge
 template <netuit::Layer L>
 class OnMesh {
  public:
-  OnMesh(netuit::Workers workers, const uit::World& world)
-      : topology_{netuit::MakeTorus(rows_per_worker * workers.processes * workers.threads, width)},
-        mesh_{topology_, netuit::PlaceContiguous(topology_, workers), world},
+  OnMesh(netuit::Workers workers, const uit::World& world, const netuit::MeshOptions& options = {})
+      : OnMesh{netuit::MakeTorus(rows_per_worker * workers.processes * workers.threads, width), workers, world, options} {}
+  OnMesh(netuit::Topology topology, netuit::Workers workers, const uit::World& world,
+         const netuit::MeshOptions& options = {})
+      : topology_{std::move(topology)},
+        mesh_{topology_, netuit::PlaceContiguous(topology_, workers), world, options},
         cells_{mesh_.NumLocalNodes(), rule} {
     mesh_.template Initialize<L>([](netuit::NodeId id) { return FirstColor(id); });
     for (std::size_t node = 0; node < mesh_.NumLocalNodes(); ++node) cells_.Set(node, FirstColor(mesh_.Id(node)));

@@ -76,14 +76,14 @@ TEST_CASE("A steady state allocates nothing") {
       use(b);
       use(c);
       use(d);
+      use(m);
+      use(n);
       use(e);
       use(f);
       use(g);
       use(h);
       use(k);
       use(l);
-      use(m);
-      use(n);
     }
   };
   work();

@@ -17,7 +17,7 @@ MODE_COLORS = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#999999")
 # Pale and apart in lightness, so that borders and conflicts stand out.
 NODE_COLORS = ("#FBEBC0", "#A8D0E6", "#7F86B8", "#D9B3C9", "#8FC1A9", "#EDEDED", "#B08D57", "#55618F")
 
-_STYLE = {
+STYLE = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -30,25 +30,25 @@ _STYLE = {
 }
 
 
-def _in_order(values):
+def in_order(values):
     return list(dict.fromkeys(values))
 
 
-def _save(figure, path):
+def save(figure, path):
     figure.savefig(path, bbox_inches="tight", pad_inches=0.15)
     plt.close(figure)
 
 
 def draw_chart(summaries, path, seconds, fixed_period_ms):
     """Rates and conflicts by layout and mode, a column of panels for each graph."""
-    graphs = _in_order(s.graph for s in summaries)
-    layouts = _in_order(s.workers for s in summaries)
+    graphs = in_order(s.graph for s in summaries)
+    layouts = in_order(s.workers for s in summaries)
     modes = sorted({s.mode for s in summaries})
     by_key = {(s.graph, s.workers, s.mode): s for s in summaries}
     names = {s.mode: s.mode_name.replace("_", " ") for s in summaries}
     is_crowded = {s.workers for s in summaries if s.oversubscribed}
 
-    with plt.rc_context(_STYLE):
+    with plt.rc_context(STYLE):
         width = max(7.0, 1.6 + len(graphs) * (0.9 + 0.95 * len(layouts)))
         figure, axes = plt.subplots(2, len(graphs), figsize=(width, 6.4), sharex="col", squeeze=False)
         bar = 0.8 / len(modes)
@@ -81,7 +81,7 @@ def draw_chart(summaries, path, seconds, fixed_period_ms):
             notes.append("* more workers than CPUs: they take turns.")
         figure.text(0.5, -0.005, " ".join(notes), ha="center", va="top", fontsize=9, color="#444444")
         figure.tight_layout(rect=(0, 0, 1, 0.96))
-        _save(figure, path)
+        save(figure, path)
 
 
 def _borders(cells):
@@ -114,7 +114,7 @@ def draw_grid(graph, workers, cells, path, names):
 
     per_line = min(len(modes), 3)
     num_lines = math.ceil(len(modes) / per_line)
-    with plt.rc_context(_STYLE):
+    with plt.rc_context(STYLE):
         size = 3.9
         figure, axes = plt.subplots(num_lines, per_line, squeeze=False,
                                     figsize=(size * per_line, (size * rows / columns + 0.35) * num_lines + 0.5))
@@ -148,7 +148,7 @@ def draw_grid(graph, workers, cells, path, names):
         num_nodes = sum(cell[0] == modes[0] for cell in cells)
         figure.suptitle(f"{graph} ({num_nodes} nodes) coloured on {workers} workers (processes x threads)", fontsize=13)
         figure.tight_layout()
-        _save(figure, path)
+        save(figure, path)
 
 
 def _dot_size(inches, columns):

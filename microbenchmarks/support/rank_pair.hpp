@@ -1,0 +1,81 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include <uit/support/clock.hpp>
+#include <uit/support/pause.hpp>
+
+#include "ranks.hpp"
+
+/// Jobs for two ranks over anything that both can send by and take from, on any number of
+/// competitors alike.
+namespace bench {
+
+/// One rank's ends, one each way. None of these waits.
+template <typename S>
+concept Side = requires(S& side, std::uint32_t number, std::uint64_t& sum) {
+  { side.TrySend(number) } -> std::same_as<bool>;  // a message marked with the number
+  { side.TryTake(sum) } -> std::same_as<bool>;     // adds what Check says of the message
+  { side.TryFlush() } -> std::same_as<bool>;       // true: what was sent needs this side no more
+};
+
+/// Calls `step` until it is true.
+template <std::predicate Step>
+void Persist(Step&& step) {
+  while (!step()) uit::Pause();
+}
+
+/// ns from the first rank's start to the last one's end: they read one clock.
+[[nodiscard]] inline double Span(uit::TimePoint start, uit::TimePoint end) {
+  const auto count = [](uit::TimePoint time) { return static_cast<double>(time.time_since_epoch() / std::chrono::nanoseconds{1}); };
+  double times[2] = {-count(start), count(end)};
+  MPI_Allreduce(MPI_IN_PLACE, times, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return times[0] + times[1];
+}
+
+/// ns per message: rank 0 sends `count` as fast as it can, rank 1 takes them all.
+template <Side S>
+double StreamTime(const Ranks& ranks, S& side, std::uint64_t count) {
+  std::uint64_t sum = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  const uit::TimePoint start = uit::Now();
+  if (ranks.Rank() == 0) {
+    for (std::uint64_t i = 1; i <= count; ++i) Persist([&] { return side.TrySend(static_cast<std::uint32_t>(i)); });
+    Persist([&] { return side.TryFlush(); });
+  } else {
+    for (std::uint64_t i = 0; i < count; ++i) Persist([&] { return side.TryTake(sum); });
+  }
+  const double time = Span(start, uit::Now());
+  if (ranks.Rank() == 1 && sum != count * (count + 1)) std::abort();
+  return time / static_cast<double>(count);
+}
+
+/// ns per half round trip: rank 0 sends one and awaits the answer.
+template <Side S>
+double HalfRoundTripTime(const Ranks& ranks, S& side, std::uint64_t count) {
+  std::uint64_t sum = 0;
+  const auto send = [&](std::uint64_t i) {
+    Persist([&] { return side.TrySend(static_cast<std::uint32_t>(i)); });
+  };
+  const auto take = [&] { Persist([&] { return side.TryTake(sum); }); };
+  MPI_Barrier(MPI_COMM_WORLD);
+  const uit::TimePoint start = uit::Now();
+  for (std::uint64_t i = 1; i <= count; ++i) {
+    if (ranks.Rank() == 0) send(i);
+    take();
+    if (ranks.Rank() == 1) send(i);
+  }
+  Persist([&] { return side.TryFlush(); });
+  const double time = Span(start, uit::Now());
+  if (sum != count * (count + 1)) std::abort();
+  return time / static_cast<double>(2 * count);
+}
+
+}  // namespace bench

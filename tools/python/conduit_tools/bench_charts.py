@@ -1,0 +1,128 @@
+"""Charts of the curves that benchmarks measure: python -m conduit_tools.bench_charts RESULT.json…"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")  # no display needed
+
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from conduit_tools.charts import STYLE, in_order, save
+
+# Okabe and Ito's palette, which colour-blind readers can tell apart, without its pale yellow.
+LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+MARKERS = "os^Dv<>"
+
+PROXIMITIES = {
+    "HT": "ranks on two hyperthreads of a core",
+    "NEAR": "cores that share a cache",
+    "FAR": "cores that share no cache",
+    "ONE": "one core",
+}
+
+
+def bytes_text(value, _=None):
+    """A tick: 4 B, 16 KiB, 1 MiB."""
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if value >= factor:
+            return f"{value / factor:g} {unit}"
+    return f"{value:g} B"
+
+
+def count_text(value, _=None):
+    """A tick, in full down to thousandths: 1000, 0.05."""
+    return f"{value:,.0f}" if value >= 1 else f"{value:.3f}".rstrip("0")
+
+
+def power_text(value, _=None):
+    """A tick: a power of ten."""
+    return f"$10^{{{round(_log10(value))}}}$"
+
+
+def _log10(value):
+    return len(f"{round(value)}") - 1
+
+
+def _x_axis(panel, label):
+    if label.endswith(", bytes"):
+        panel.set_xscale("log", base=2)
+        panel.set_xlabel(label.removesuffix(", bytes"))
+        panel.xaxis.set_major_locator(LogLocator(base=16, numticks=12))
+        panel.xaxis.set_major_formatter(FuncFormatter(bytes_text))
+    else:
+        panel.set_xscale("log")
+        panel.set_xlabel(label)
+        panel.xaxis.set_major_formatter(FuncFormatter(power_text))
+    panel.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _y_axis(panel, label, values):
+    panel.set_ylabel(label)
+    low, high = min(values), max(values)
+    if low <= 0 or high < 30 * low:  # a curve that is nearly flat should look so
+        panel.set_ylim(0, 1.15 * high or 1)
+        return
+    panel.set_yscale("log")
+    panel.yaxis.set_major_formatter(FuncFormatter(count_text))
+    panel.yaxis.set_minor_formatter(NullFormatter())
+
+
+def notes(record, points):
+    """What was measured where, in a line or two."""
+    where = [f"{record['cpu']}, {record['num_cpus']} CPUs", record["compiler"]]
+    if record["mpi"] != "none":
+        where.append(record["mpi"])
+    classes = [PROXIMITIES[p] for p in in_order(point["class"] for point in points) if p in PROXIMITIES]
+    if classes:
+        where.append("; ".join(classes))
+    return "; ".join(where) + f"; {record['date'][:10]}"
+
+
+def draw(record, chart, path):
+    """One chart of a benchmark's record: a panel for each quantity, a line for each competitor."""
+    points = [point for point in record["points"] if point["chart"] == chart]
+    quantities = in_order(point["y_label"] for point in points)
+    lines = in_order(point["line"] for point in points)
+    with plt.rc_context(STYLE | {"axes.grid.axis": "both"}):
+        figure, axes = plt.subplots(1, len(quantities), figsize=(max(5.6, 4.4 * len(quantities)), 4.2), squeeze=False)
+        for panel, quantity in zip(axes[0], quantities):
+            here = [point for point in points if point["y_label"] == quantity]
+            for index, line in enumerate(lines):
+                curve = sorted((point["x"], point["y"]) for point in here if point["line"] == line)
+                if curve:
+                    panel.plot(*zip(*curve), color=LINE_COLORS[index % len(LINE_COLORS)],
+                               marker=MARKERS[index % len(MARKERS)], markersize=4.5, linewidth=1.6)
+            _x_axis(panel, here[0]["x_label"])
+            _y_axis(panel, quantity, [point["y"] for point in here])
+        figure.suptitle(chart[0].upper() + chart[1:], fontsize=13, y=1.0)
+        handles = [plt.Line2D([], [], color=LINE_COLORS[i % len(LINE_COLORS)], marker=MARKERS[i % len(MARKERS)],
+                              markersize=4.5, linewidth=1.6, label=line) for i, line in enumerate(lines)]
+        figure.legend(handles=handles, ncol=min(len(lines), 4), loc="upper center", bbox_to_anchor=(0.5, 0.955),
+                      frameon=False)
+        rows = -(-len(lines) // 4)
+        figure.text(0.5, -0.005, notes(record, points), ha="center", va="top", fontsize=8, color="#444444")
+        figure.tight_layout(rect=(0, 0, 1, 0.97 - 0.05 * rows))
+        save(figure, path)
+
+
+def draw_all(result):
+    """All charts of a result file, beside it; returns their paths."""
+    record = json.loads(result.read_text(encoding="utf-8"))
+    suffix = ".mpich" if result.name.endswith(".mpich.json") else ""
+    paths = []
+    for chart in in_order(point["chart"] for point in record.get("points", [])):
+        slug = re.sub(r"[^a-z0-9]+", "-", chart.lower()).strip("-")
+        paths.append(result.parent / f"{slug}{suffix}.png")
+        draw(record, chart, paths[-1])
+    return paths
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        for picture in draw_all(Path(argument)):
+            print(picture)
