@@ -235,6 +235,20 @@ TEST_CASE("Frames read where they arrived, one by one or with others behind them
   }
 }
 
+TEST_CASE("What waits in a frame that was kept stays as it is while the frames of others come and go") {
+  Exchange exchange(OfNumbers(2, 100));
+  for (int i = 1; i <= 4; ++i) CHECK(exchange.Put(0, i));
+  exchange.sender.TryFlush();
+  for (int i = 1; i <= 30; ++i) {
+    for (int k = 0; k < 5; ++k) REQUIRE(exchange.Put(1, 100 * i + k));
+    exchange.sender.TryFlush();
+    exchange.receiver.PullFor(exchange.receiver.Inbox(1));
+    for (int k = 0; k < 5; ++k) REQUIRE(exchange.Next(1) == 100 * i + k);
+    exchange.receiver.Report();
+  }
+  for (int i = 1; i <= 4; ++i) CHECK(exchange.Next(0) == i);
+}
+
 TEST_CASE("A poll sends a frame when its first message is old enough, and not before") {
   AggregatedOptions options = OfNumbers(1, 16);
   SECTION("of an age") {
