@@ -33,12 +33,14 @@ struct ExchangeFor {
   using InletDuct = ChannelInletDuct<T, policy.retain>;    ///< of one channel of a pool
   using OutletDuct = ChannelOutletDuct<T, policy.retain>;  ///< of one channel of a pool
 };
+/// Of messages that share frames with any number of others, or have sizes of their own.
 template <Encodable T, Policy policy>
   requires(EncodableUnder<T, policy> && is_aggregated<T, policy>)
 struct ExchangeFor<T, policy> {
   using InletDuct = AggregatedInletDuct<T, policy>;    ///< of one of many channels, or of one alone
   using OutletDuct = AggregatedOutletDuct<T, policy>;  ///< of one of many channels, or of one alone
 };
+/// Of messages that add up.
 template <Encodable T, Policy policy>
   requires(EncodableUnder<T, policy> && policy.retain == Retain::accumulate)
 struct ExchangeFor<T, policy> {
