@@ -163,7 +163,7 @@ class Reporter {
       rows_.Add(worker.place.process).Add(worker.place.thread).Add(worker.num_nodes).Add(worker.num_updates);
       rows_.Add(Seconds(worker.elapsed)).Add(Rate(worker.num_updates, worker.elapsed)).Add(worker.num_barriers);
       rows_.Add(tally.put.attempted).Add(tally.put.Accepted()).Add(tally.put.dropped).Add(tally.put.muted);
-      rows_.Add(tally.get.stepped).Add(tally.get.skipped).Add(tally.put.preempted).Add(tally.folded);
+      rows_.Add(tally.get.stepped).Add(tally.get.skipped).Add(tally.put.preempted).Add(tally.get.folded);
       rows_.Add(tally.get.unread).Add(tally.lost).Add(report.Tally().InFlight()).Add(report.Balanced());
       rows_.Add(score.num_conflicts).Add(score.num_edges).Add(score.nodes_in_conflict).Add(host_.oversubscribed);
       rows_.Add(ReasonName(report.stopped_by)).Add(host_.mpi_library).Add(host_.compiler).Add(UIT_VERSION);

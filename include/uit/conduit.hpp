@@ -65,11 +65,13 @@ void Release(D& duct) {
   Poll(duct);
 }
 
-/// Puts the current message of one duct into another, by moving it if that is possible.
+/// Puts the current message of one duct, which stands for `num_messages`, into another, by moving it if that is possible.
 template <Message T, typename From, typename To>
-bool Carry(From& from, To* to) {
+bool Carry(From& from, [[maybe_unused]] std::uint64_t num_messages, To* to) {
   if constexpr (is_null_duct<To>)
     return false;
+  else if constexpr (requires { { to->TryCarry(from.Get(), num_messages) } -> std::same_as<bool>; })
+    return to->TryCarry(from.Get(), num_messages);
   else if constexpr (requires { { from.Get() } -> std::same_as<T&>; })
     return to->TryPut(std::move(from.Get()));
   else if constexpr (std::copyable<T>)
@@ -84,6 +86,12 @@ std::uint64_t NumPreempted(const D& duct) {
   return 0;
 }
 
+template <typename D>
+std::uint64_t NumFolded(const D& duct) {
+  if constexpr (requires { duct.NumFolded(); }) return duct.NumFolded();
+  return 0;
+}
+
 /// How long a splice waits for messages that another thread or the wire has yet to bring.
 inline constexpr std::chrono::milliseconds splice_patience{100};
 
@@ -91,7 +99,8 @@ inline constexpr std::chrono::milliseconds splice_patience{100};
 
 /// Re-joins two ends by `transport`, while no other thread uses either.
 ///
-/// Messages that were under way are carried over, in order; those that find no room count as unread.
+/// Messages that were under way are carried over, in order; those that find no room count as unread. A sum is carried as
+/// one, and goes on to stand for as many messages as before.
 /// The current message stays the outlet's to get, until its next step. Tallies go on, holds end. What the wire does not
 /// bring within a tenth of a second, because its fabric is not connected, is for the next pair on the same channel.
 template <Message T, Policy policy, typename W, PairTransport<T, policy> X>
@@ -109,10 +118,15 @@ void Splice(Inlet<T, policy, W>& inlet, Outlet<T, policy, W>& outlet, const X& t
     if (from == nullptr) return;
     detail::Release(*from);
     const std::uint64_t num_preempted_before = detail::NumPreempted(*from);
-    std::int64_t num_stepped = 0;
+    std::int64_t num_stepped = 0;  // messages, those of a sum among them
     const auto carry_all = [&] {
-      for (; from->TryStep(1) > 0; ++num_stepped)
-        if (!detail::Carry<T>(*from, to.get())) outlet.CountUnread(1);
+      for (;;) {
+        const std::uint64_t num_folded_before = detail::NumFolded(*from);
+        if (from->TryStep(1) == 0) break;
+        const std::uint64_t num_messages = 1 + detail::NumFolded(*from) - num_folded_before;
+        num_stepped += static_cast<std::int64_t>(num_messages);
+        if (!detail::Carry<T>(*from, num_messages, to.get())) outlet.CountUnread(num_messages);
+      }
       const std::uint64_t num_preempted = detail::NumPreempted(*from) - num_preempted_before;
       return num_stepped + static_cast<std::int64_t>(num_preempted) >= before.InFlight();
     };
@@ -156,7 +170,9 @@ void Splice(Outlet<T, policy, W>& outlet, const X& transport) {
     detail::Release(*duct);
     std::uint64_t num_preempted_before = 0;  // on this side, where the two are different objects
     if constexpr (!InletDuct<D, T>) num_preempted_before = detail::NumPreempted(*duct);
+    const std::uint64_t num_folded_before = detail::NumFolded(*duct);
     while (const std::size_t count = duct->TryStep(no_limit)) outlet.CountUnread(count);
+    outlet.CountUnread(detail::NumFolded(*duct) - num_folded_before);
     if constexpr (!InletDuct<D, T>)
       outlet.CountPreempted(detail::NumPreempted(*duct) - num_preempted_before);
   });

@@ -82,6 +82,16 @@ class Inlet {
     });
   }
 
+  /// Lets frames on their way move, and those leave that have waited long enough (Process::max_age); never waits.
+  /// Returns whether anything arrived. Nothing to do within a process.
+  bool Poll() {
+    owner_.Check();
+    return end_.Visit([]<typename D>([[maybe_unused]] D* duct) {
+      if constexpr (is_null_duct<D>) return false;
+      else return duct != nullptr && uit::Poll(*duct);
+    });
+  }
+
   /// Sends, and waits for room until `deadline`, polling the wire meanwhile. False: dropped at the
   /// deadline, or muted; also, at once, where the duct is full and nobody else could make room: if
   /// both ends are in this thread, or the inlet is held, as in bulk-synchronous runs.
@@ -209,7 +219,7 @@ class Inlet {
                 is_accepted = to.TryPut(std::forward<M>(message));  // moves only on success
                 return is_accepted || IsClosed(to);
               },
-              deadline, [&] { return Poll(to); });
+              deadline, [&] { return uit::Poll(to); });
           return is_accepted;
         };
         if constexpr (requires { D::refuses_large; }) return OfferAnySize(*duct, wait);

@@ -100,7 +100,9 @@ class Outlet {
   }
 
   /// The current message: the one last stepped to, over splices; before the first step the initial
-  /// one. The reference and what it refers to stay put until the next step that succeeds.
+  /// one. The reference and what it refers to stay put until the next step that succeeds. Under
+  /// Retain::accumulate it is the sum of all that had arrived, and a step that finds nothing, by whatever
+  /// verb, makes it `T{}`, so that no sum is counted twice.
   UIT_INLINE const T& Get() const {
     return end_.Visit([](const auto* duct) -> const T& { return GetFrom(duct); });
   }
@@ -110,6 +112,7 @@ class Outlet {
     const Past past = skips_.Get();
     return {.stepped = past.num_passed + NumPassed() - skips_.Count(),
             .skipped = past.num_preempted + NumPreempted() + skips_.Count(),
+            .folded = past.num_folded + NumFolded(),
             .unread = past.num_unread};
   }
 
@@ -134,12 +137,15 @@ class Outlet {
   End Rebind(End end) {
     std::uint64_t num_passed = NumPassed();
     std::uint64_t num_preempted = NumPreempted();
+    std::uint64_t num_folded = NumFolded();
     std::swap(end_, end);
     num_passed -= NumPassed();
     num_preempted -= NumPreempted();
-    if (num_passed != 0 || num_preempted != 0 || !IsCountedByDuct()) {
+    num_folded -= NumFolded();
+    if (num_passed != 0 || num_preempted != 0 || num_folded != 0 || !IsCountedByDuct()) {
       skips_.Make().num_passed += num_passed;
       skips_.Make().num_preempted += num_preempted;
+      skips_.Make().num_folded += num_folded;
     }
     owner_.Reset();
     return end;
@@ -152,14 +158,19 @@ class Outlet {
   void CountUnread(std::uint64_t count) {
     if (count != 0) skips_.Make().num_unread += count;
   }
-  /// Passes over all that has arrived, and counts it as unread.
+  /// Passes over all that has arrived, and counts it as unread; of a sum, all of its messages.
   void DiscardUnread() {
     end_.Visit([&]<typename D>(D* duct) {
       if constexpr (!is_null_duct<D>) {
         if (duct == nullptr) return;
+        const std::uint64_t num_folded_before = NumFolded();
         while (const std::size_t count = duct->TryStep(no_limit)) {
           CountUnread(count);
           if constexpr (counts<D>) skips_.Make().num_passed -= count;  // the duct has counted a step
+        }
+        if (const std::uint64_t num_folded = NumFolded() - num_folded_before; num_folded != 0) {
+          CountUnread(num_folded);
+          skips_.Make().num_folded -= num_folded;
         }
       }
     });
@@ -178,6 +189,7 @@ class Outlet {
     std::uint64_t num_passed = 0;
     std::uint64_t num_unread = 0;
     std::uint64_t num_preempted = 0;  // on arrival
+    std::uint64_t num_folded = 0;
   };
 
   template <typename D>
@@ -185,7 +197,12 @@ class Outlet {
 
   template <typename D>
   UIT_INLINE std::size_t StepIn(D* duct, std::size_t limit) {
-    if constexpr (is_null_duct<D>) return 0;
+    if constexpr (is_null_duct<D>) {
+      if constexpr (policy.retain == Retain::accumulate) {
+        if (duct != nullptr) duct->Get() = T{};
+      }
+      return 0;
+    }
     UIT_ASSERT(duct != nullptr, "an outlet that cannot be muted is bound before it is used");
     const std::size_t count = duct->TryStep(limit);
     if (limit != 1 && count > 1) [[unlikely]] skips_.Add(count - 1);
@@ -211,6 +228,13 @@ class Outlet {
     return end_.Visit([]<typename D>([[maybe_unused]] D* duct) -> std::uint64_t {
       if constexpr (!InletDuct<D, T> && requires { duct->NumPreempted(); })
         return duct == nullptr ? 0 : duct->NumPreempted();
+      return 0;
+    });
+  }
+
+  std::uint64_t NumFolded() const {
+    return end_.Visit([]([[maybe_unused]] auto* duct) -> std::uint64_t {
+      if constexpr (requires { duct->NumFolded(); }) return duct == nullptr ? 0 : duct->NumFolded();
       return 0;
     });
   }

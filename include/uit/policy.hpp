@@ -12,8 +12,11 @@ enum class Backlog {
 
 /// What becomes of messages that have not been stepped to when newer ones arrive.
 enum class Retain {
-  every,  ///< They wait, in order.
-  latest  ///< Only the newest waits; it replaces the one before, which is counted as preempted.
+  every,      ///< They wait, in order.
+  latest,     ///< Only the newest waits; it replaces the one before, which is counted as preempted.
+  /// Their sum waits, and a step takes all of it, so that nothing is lost of what is conserved. A step that finds nothing
+  /// makes `Get` `T{}`, so that nothing is counted twice. A put fails only if a sum would overflow. See Foldable.
+  accumulate
 };
 
 /// Who shares a frame between processes.

@@ -32,12 +32,14 @@ struct PutTally {
 struct GetTally {
   std::uint64_t stepped = 0;  ///< Steps: messages that became the current one.
   std::uint64_t skipped = 0;  ///< Passed over for a later one.
-  std::uint64_t unread = 0;   ///< Left behind when the conduit was re-joined or closed.
+  std::uint64_t folded = 0;   ///< Added to another message, with which they were stepped to.
+  std::uint64_t unread = 0;   ///< Left behind when the conduit was re-joined or closed; of a sum, all its messages.
 
   /// Adds field by field.
   constexpr GetTally& operator+=(const GetTally& other) {
     stepped += other.stepped;
     skipped += other.skipped;
+    folded += other.folded;
     unread += other.unread;
     return *this;
   }
@@ -49,15 +51,14 @@ struct GetTally {
 
 /// Both ends of one conduit, or the sum over many: add any number of puts and gets to it.
 struct Tally {
-  PutTally put{};            ///< What became of the puts.
-  GetTally get{};            ///< What became of what arrived.
-  std::uint64_t folded = 0;  ///< Accepted, and added to a later message.
-  std::uint64_t lost = 0;    ///< Accepted, and lost to a dead peer.
+  PutTally put{};          ///< What became of the puts.
+  GetTally get{};          ///< What became of what arrived.
+  std::uint64_t lost = 0;  ///< Accepted, and lost to a dead peer.
 
   /// Accepted and not yet accounted for; zero once everything has arrived.
   [[nodiscard]] constexpr std::int64_t InFlight() const {
     return static_cast<std::int64_t>(put.Accepted() - get.stepped - get.skipped - put.preempted -
-                                     folded - get.unread - lost);
+                                     get.folded - get.unread - lost);
   }
 
   /// Nothing is in flight, and nothing was counted that never was.
@@ -73,7 +74,6 @@ struct Tally {
   constexpr Tally& operator+=(const Tally& other) {
     put += other.put;
     get += other.get;
-    folded += other.folded;
     lost += other.lost;
     return *this;
   }

@@ -7,7 +7,9 @@
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/conduit.hpp>
 #include <uit/config.hpp>
+#include <uit/duct/accumulator_duct.hpp>
 #include <uit/duct/duct.hpp>
+#include <uit/duct/fold.hpp>
 #include <uit/duct/mailbox_duct.hpp>
 #include <uit/duct/null_duct.hpp>
 #include <uit/duct/queue_duct.hpp>

@@ -17,7 +17,7 @@ set(levels
   "uit/duct/.*\\.hpp"
   "uit/codec/.*\\.hpp"
   "uit/exchange/.*\\.hpp"
-  "uit/duct/(channel|aggregated)_duct\\.hpp"
+  "uit/duct/((accumulate_)?channel|aggregated)_duct\\.hpp"
   "uit/(mpi|shm)/.*\\.hpp"
   "uit/transport/.*\\.hpp"
   "uit/(inlet|outlet|conduit)\\.hpp"

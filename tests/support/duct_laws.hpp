@@ -16,6 +16,7 @@
 #include <uit/policy.hpp>
 #include <uit/tally.hpp>
 
+#include "tests/support/accumulate_laws.hpp"
 #include "tests/support/catch.hpp"
 
 /// The laws that every duct keeps, over whatever exchange and link.
@@ -367,9 +368,9 @@ void CheckHold() {
   CHECK(accepted[0] == accepted[1]);
 }
 
-/// All laws that apply to the subject, each a section of the test case.
+/// All laws of messages that stay apart.
 template <typename S>
-void CheckLaws() {
+void CheckOrderedLaws() {
   using Pair = NumberPair<S>;
   const auto depths = {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}};
 
@@ -410,6 +411,13 @@ void CheckLaws() {
   if constexpr (requires(Pair& pair) { pair.HoldInlet(true); }) {
     SECTION("while held, the order of the two sides does not matter") { CheckHold<S>(); }
   }
+}
+
+/// All laws that apply to the subject, each a section of the test case.
+template <typename S>
+void CheckLaws() {
+  if constexpr (S::retain == Retain::accumulate) CheckAccumulateLaws<S>();
+  else CheckOrderedLaws<S>();
 }
 
 }  // namespace uit::testing

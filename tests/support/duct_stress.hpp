@@ -11,6 +11,7 @@
 #include <uit/support/pause.hpp>
 #include <uit/tally.hpp>
 
+#include "tests/support/accumulate_laws.hpp"
 #include "tests/support/catch.hpp"
 
 namespace uit::testing {
@@ -39,7 +40,7 @@ struct Parcel {
 /// One thread puts `num_messages` as fast as it can, another steps by all kinds of limits: nothing
 /// is lost, repeated, reordered or torn, and both equations hold. For a subject with threads.
 template <typename S>
-void CheckStress(std::size_t depth, std::uint64_t num_messages) {
+void CheckOrderedStress(std::size_t depth, std::uint64_t num_messages) {
   typename S::template Pair<Parcel> pair{depth};
 
   std::string trouble;
@@ -76,6 +77,13 @@ void CheckStress(std::size_t depth, std::uint64_t num_messages) {
   CHECK(tally.put.Accepted() == num_messages);
   CHECK(tally.put.dropped == num_refused);
   CHECK(tally.Balanced());
+}
+
+/// The same, whatever the subject retains.
+template <typename S>
+void CheckStress(std::size_t depth, std::uint64_t num_messages) {
+  if constexpr (S::retain == Retain::accumulate) CheckAccumulateStress<S>(depth, num_messages);
+  else CheckOrderedStress<S>(depth, num_messages);
 }
 
 }  // namespace uit::testing

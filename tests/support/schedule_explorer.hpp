@@ -234,6 +234,22 @@ struct Explored {
     V fetch_add(V amount, std::memory_order order) {
       return Modify(order, [&](V old) { return static_cast<V>(old + amount); });
     }
+    /// A failure reads the newest value, which is all that the ducts' failures can read.
+    bool compare_exchange_strong(V& expected, V value, std::memory_order success, std::memory_order failure) {
+      Explorer& explorer = *Explorer::Current();
+      explorer.Point();
+      const StoreEvent before = stores_.back();
+      if (before.value != expected) {
+        NoteSeen(stores_.size() - 1);
+        if (IsAcquire(Fault::Load(number_, failure))) Explorer::Join(explorer.Clock(), before.released);
+        expected = before.value;
+        return false;
+      }
+      const std::memory_order order = Fault::Exchange(number_, success);
+      if (IsAcquire(order)) Explorer::Join(explorer.Clock(), before.released);
+      Append(value, order, &before.released);
+      return true;
+    }
 
    private:
     using VectorClock = Explorer::VectorClock;

@@ -34,12 +34,14 @@ class EdgeConduits {
   using Sender = typename uit::Process::InletDuctFor<T, L::policy>::Sender;
   /// Of an exchange with a worker of another process.
   using Receiver = typename uit::Process::OutletDuctFor<T, L::policy>::Receiver;
-  /// Every message waits for its step, so that there are windows.
+  /// Every message waits for its step.
   static constexpr bool keeps_every = L::policy.retain == uit::Retain::every;
-  /// Frames may have to wait for the peer's to be taken in.
+  /// The sum of all messages waits for a step.
+  static constexpr bool accumulates = L::policy.retain == uit::Retain::accumulate;
+  /// Frames may have to wait until the peer has taken in others.
   static constexpr bool is_aggregated = uit::is_aggregated<T, L::policy>;
   /// The outlets tell the inlets how far they have come.
-  static constexpr bool has_reports = keeps_every || is_aggregated;
+  static constexpr bool has_reports = keeps_every || accumulates || is_aggregated;
   /// Of a bulk synchronous update: a pool has one slot for each channel, so edges within a process admit no more either.
   static constexpr std::size_t max_puts =
       keeps_every && L::policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
@@ -107,7 +109,7 @@ class EdgeConduits {
     }
     return true;
   }
-  /// Takes in what has arrived, and tells so, at the end of a period: peers may need the room before they can end theirs.
+  /// Takes in what has arrived, and tells so, at the end of a period: peers may need the room to end theirs.
   void MakeRoom() {
     if constexpr (is_aggregated) {
       for (auto& receiver : receivers_) {
@@ -151,22 +153,27 @@ class EdgeConduits {
     muted_.clear();
   }
 
-  /// Counts what can be seen and was not read as unread, and passes over it.
+  /// Counts what can be seen and was not read as unread, and passes over it. But sums stay to be stepped to: nothing is
+  /// to be lost of what is conserved.
   void DiscardUnread() {
+    if constexpr (accumulates) return;
     for (Inlet& inlet : inlets_) {  // what was staged within the thread
       if (!IsChannel(inlet)) inlet.TryFlush();
     }
     for (Outlet& outlet : outlets_) outlet.DiscardUnread();
   }
 
-  /// What became of the puts and gets of edges that cross to another thread, or of those within this one.
+  /// What became of the puts and gets of edges that cross to another thread, or of those within this one. Messages of
+  /// sums that wait to be stepped to count as unread as long as they do. While all stand still.
   uit::Tally GetTally(bool crossing) const {
     uit::Tally tally;
     for (std::size_t output = 0; output < inlets_.size(); ++output) {
       if (std::ranges::binary_search(crossing_outputs_, output) == crossing) tally += inlets_[output].Tally();
     }
     for (std::size_t input = 0; input < outlets_.size(); ++input) {
-      if (std::ranges::binary_search(crossing_inputs_, input) == crossing) tally += outlets_[input].Tally();
+      if (std::ranges::binary_search(crossing_inputs_, input) != crossing) continue;
+      tally += outlets_[input].Tally();
+      if constexpr (accumulates) tally.get.unread += NumWaiting(outlets_[input]);
     }
     return tally;
   }
@@ -177,6 +184,12 @@ class EdgeConduits {
     for (const std::uint32_t output : crossing_outputs_) {
       if (!IsChannel(inlets_[output])) inlets_[output].TryFlush();
     }
+  }
+  static std::uint64_t NumWaiting(const Outlet& outlet) {
+    return outlet.Bound().Visit([](const auto* duct) -> std::uint64_t {
+      if constexpr (requires { duct->NumUnread(); }) return duct == nullptr ? 0 : duct->NumUnread();
+      return 0;
+    });
   }
   template <typename End>
   static bool IsChannel(const End& end) {

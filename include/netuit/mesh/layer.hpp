@@ -45,7 +45,9 @@ struct Multicast {
 ///     struct Packet : netuit::Unicast<std::array<std::byte, 20>, uit::Policy{.retain = uit::Retain::every}> {};
 ///     struct Row : netuit::Unicast<std::vector<double>, uit::Policy{.consolidate = uit::Consolidate::aggregated}> {};
 ///
-/// Messages may have sizes of their own, unless they are pooled.
+/// Messages may have sizes of their own, unless they are pooled or added up. Under Retain::accumulate what nodes hold and
+/// what is under way is the same in all, to the last unit: what a run leaves unread counts as unread in its report, and can
+/// be stepped to in the next.
 template <uit::Encodable T, uit::Policy p = uit::Policy{}, LayerOptions options = LayerOptions{}>
 struct Unicast {
   using Message = T;  ///< what travels

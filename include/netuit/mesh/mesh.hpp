@@ -34,7 +34,9 @@ namespace netuit {
 
 /// What can be chosen when a mesh is wired. The same on every process.
 struct MeshOptions {
-  std::size_t depth = 2;       ///< messages that may wait on an edge of a unicast layer that keeps every one; at most 65 535
+  /// Messages that may wait on an edge of a unicast layer that keeps every one, or frames of one that accumulates; at
+  /// most 65 535.
+  std::size_t depth = 2;
   std::size_t num_slots = 16;  ///< frames per peer that may be sent and not acknowledged
   std::uint32_t max_pace = uit::Wire::default_max_pace;  ///< polls left out at most between values for a peer that lags
   bool shares_memory = true;   ///< processes of one node talk through shared memory, not MPI

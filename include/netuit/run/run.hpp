@@ -87,8 +87,9 @@ inline void GatherReport(RunReport& report, const uit::World& world) {
 /// `update(node)` is called once per node and update; see Node for what it can do. It is called by several threads
 /// at once, for different nodes, in no order that it may rely on, and is compiled for two types of node. Layers are
 /// pulled for it beforehand and sent for it afterwards. Collective. Afterwards every message is accounted for:
-/// nothing is in flight, unless a peer was lost. Throws uit::InputError if the options cannot be, and uit::Error if the
-/// mesh has been closed or has lost a peer, or if threads cannot be started.
+/// nothing is in flight, unless a peer was lost. What layers under Retain::accumulate have brought and nobody read waits
+/// for the next run; a run of one update in mode 4 can fetch it. Throws uit::InputError if the options cannot be, and
+/// uit::Error if the mesh has been closed or has lost a peer, or if threads cannot be started.
 template <Layer... Ls, typename F>
 RunReport Run(Mesh<Ls...>& mesh, const RunOptions& options, F&& update) {
   CheckOptions(options);

@@ -31,8 +31,8 @@ struct SpanCodec {
     if (const std::size_t num_bytes = Size(message); num_bytes != 0)
       std::memcpy(to.data(), std::ranges::data(message), num_bytes);
   }
-  /// Copies them back, as many as there are bytes for; false if that leaves some over. Allocates only if `into` has never
-  /// been as large.
+  /// Copies them back, as many as there are bytes for; false, with nothing changed, if that leaves some over. Allocates
+  /// only if `into` has never been as large.
   bool TryDecode(ByteView from, T& into) const {
     if (from.size() % element_bytes != 0) return false;
     into.resize(from.size() / element_bytes);

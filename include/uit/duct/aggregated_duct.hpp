@@ -134,8 +134,11 @@ class AggregatedInletDuct final : public RefCounted {
   bool is_held_ = false;
 };
 
-/// The outlet's side of a channel of an aggregated exchange: decodes on a step, into a message of its own, from the
-/// channel's own bytes, to which a frame's were copied. The exchange's worker only.
+/// The outlet's side of a channel of an aggregated exchange: decodes on a step, into a message of its own. The
+/// exchange's worker only.
+///
+/// Under Retain::every straight from the frame, where that is one channel's and nothing else waited on it; else, and
+/// under Retain::latest, from bytes of the channel's own, to which the frame's were copied once.
 template <Encodable T, Policy policy>
   requires(policy.retain == Retain::every || policy.retain == Retain::latest)
 class AggregatedOutletDuct final : public RefCounted {
@@ -198,21 +201,34 @@ class AggregatedOutletDuct final : public RefCounted {
 
  private:
   static constexpr bool keeps_every = policy.retain == Retain::every;
+  static constexpr std::size_t poll_bytes = 8192;  // so many that a poll costs little beside them
 
   /// The step that may have to look for messages, or to pass over some.
   UIT_NOINLINE std::size_t StepFar(std::size_t limit) {
     // More may have come by somebody else's poll.
-    if (!is_held_ && (!keeps_every || NumUnread() < limit)) receiver_->Pull();
+    if (!is_held_ && (!keeps_every || NumUnread() < limit)) Pull(limit);
     std::size_t count = Take(limit);
     if (count == 0 && !is_held_) {
       receiver_->Poll();
-      if (receiver_->Pull()) count = Take(limit);
+      Pull(limit);
+      count = Take(limit);
     }
     if (!is_held_) {
       receiver_->ReportIfDue();
       if (count == 0) receiver_->ReportIfIdle();
     }
     return count;
+  }
+  /// For a step of one, a frame at a time: it stays in the cache, and others arrive while it is read.
+  void Pull(std::size_t limit) {
+    if constexpr (keeps_every) {
+      if (limit == 1) {
+        receiver_->PullFor(*inbox_);
+        if (inbox_->bytes.NumBytes() >= poll_bytes) receiver_->Poll();
+        return;
+      }
+    }
+    receiver_->Pull();
   }
   std::size_t Take(std::size_t limit) {
     if constexpr (keeps_every) {

@@ -22,6 +22,7 @@ concept Message = std::is_object_v<T> && !std::is_const_v<T> && std::movable<T> 
 ///
 /// Optional, found by name:
 /// - `NumPreempted() -> uint64`: accepted messages that were replaced before a step saw them.
+/// - `TryCarry(message, num_messages) -> bool`: like TryPut, of a sum that stands for so many messages.
 /// - `NumAccepted() -> uint64`: how often a put or a staging succeeded, from any number on; spares
 ///   the inlet the counting.
 /// - `TryStage(message) -> bool`: like TryPut, but the outlet need not see the message before
@@ -44,11 +45,13 @@ concept InletDuct = Message<T> && requires(D& duct, T message) {
 /// - `TryStep(limit) -> size_t` never waits. Moves past up to `limit` (at least 1) messages and
 ///   returns how many; the last of them is now the current one. 0: nothing has arrived.
 /// - `Get() -> const T&`: the current message, `T{}` or the given initial one before the first
-///   step. The reference and what it refers to stay put until the next step that succeeds.
+///   step. The reference and what it refers to stay put until the next step that succeeds. Under
+///   Retain::accumulate it is `T{}` after a step that returned 0, so that no sum is taken twice.
 ///
 /// Optional: `Poll()`, `IsClosed()` and `in_thread`, as for InletDuct; `HoldOutlet(bool)` and
 /// `RefreshOutlet()`: while held, a step sees only what had arrived by the last refresh;
 /// `NumPassed() -> uint64`: the sum of what TryStep returned, from any number on;
+/// `NumFolded() -> uint64`: messages that were added to others, over all steps;
 /// `T& Get()`, so that messages can be moved out; and, of a duct that is an outlet's alone,
 /// `NumPreempted() -> uint64`: messages that arrived and were replaced before a step saw them.
 template <typename D, typename T>

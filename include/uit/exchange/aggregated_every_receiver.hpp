@@ -61,7 +61,8 @@ struct AggregatedInbox {
 };
 
 /// The outlets' half of an aggregated exchange under Retain::every: copies each run of a frame to its channel's queue,
-/// and reports steps. One thread owns it.
+/// and reports steps. A frame of one channel that has nothing waiting is kept, and read where it arrived. One thread
+/// owns it.
 class AggregatedEveryReceiver final : public ExchangeHalf {
  public:
   /// Frames come to `box` through `fabric`, or, if that is null, from this process.
@@ -85,7 +86,7 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
     if (reports_.IsAwaited()) Report();
     return true;
   }
-  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of this exchange.
+  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of the exchange.
   bool Pull() {
     bool any = false;
     while (box_->TryStep()) {
@@ -93,6 +94,10 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
       Scatter(box_->Get());
     }
     return any;
+  }
+  /// Takes in frames until something waits in the inbox; others may take in the rest.
+  void PullFor(const AggregatedInbox& inbox) {
+    while (inbox.NumUnread() == 0 && box_->TryStep()) Scatter(box_->Get());
   }
   /// What has been pulled for a channel; it stays where it is.
   AggregatedInbox& Inbox(std::size_t channel) { return inboxes_[channel]; }
@@ -136,8 +141,8 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
  private:
   std::uint64_t HalfWindow() const { return (options_.depth + 1) / 2; }
 
-  void Scatter(const Frame& frame) {
-    const FrameHeader& header = frame.Header();
+  void Scatter(Frame& frame) {
+    const FrameHeader header = frame.Header();
     ByteReader reader{ByteView{frame.Payload(), header.num_bytes}};
     MessageRun run;
     while (reader.TryRead(run)) {
@@ -147,7 +152,8 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
       AggregatedInbox& inbox = inboxes_[run.channel];
       inbox.num_arrived += run.num_messages;
       if (inbox.NumUnread() > options_.depth) throw Error("a peer has sent more messages than its window allows");
-      inbox.bytes.Append(messages.data(), messages.size());
+      const bool is_whole_frame = messages.size() + sizeof run == header.num_bytes;
+      if (!is_whole_frame || !TryKeep(frame, inbox, messages)) inbox.bytes.Append(messages.data(), messages.size());
       if (inbox.num_arrived - inbox.num_reported >= options_.depth) NoteFullWindow(inbox);
     }
     if (!reader.Rest().empty()) throw Error("a peer has sent a frame that is cut short");
@@ -156,6 +162,15 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
       last_update_ = header.update;
       has_last_ = true;
     }
+  }
+  /// Keeps the frame, so that its messages need not be copied: if the inbox has no others, and no inbox needs the frame
+  /// kept before.
+  bool TryKeep(Frame& frame, AggregatedInbox& inbox, ByteView messages) {
+    if (inbox.bytes.NumBytes() != 0 || (keeper_ != nullptr && keeper_->bytes.NumBytes() != 0)) return false;
+    inbox.bytes.Borrow(messages);
+    keeper_ = &inbox;
+    kept_.Swap(frame);
+    return true;
   }
   /// Bytes of a run's messages, which may be more than there are.
   std::size_t RunBytes(const MessageRun& run, ByteView rest) const {
@@ -179,6 +194,8 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
   PullReports reports_;
   std::shared_ptr<WireHub> hub_;
   std::vector<AggregatedInbox> inboxes_;
+  Frame kept_;                         // what an inbox may borrow from
+  AggregatedInbox* keeper_ = nullptr;  // the last that did
   std::uint64_t last_update_ = 0;
   bool has_last_ = false;
 };

@@ -64,7 +64,7 @@ inline std::size_t AggregatedPayloadBytes(std::size_t buffer_bytes, std::size_t 
 }
 
 /// Bytes in a row: appended at the tail, taken at the head. Room grows to four times what waits at once at most, and
-/// then no more. One thread at a time.
+/// then no more. An empty queue may borrow bytes instead. One thread at a time.
 class ByteQueue {
  public:
   /// Where the next byte to take stands. Until the next Append.
@@ -73,11 +73,17 @@ class ByteQueue {
   void Drop(std::size_t num_bytes) { head_ += num_bytes; }
   /// Bytes that wait.
   std::size_t NumBytes() const { return static_cast<std::size_t>(tail_ - head_); }
-  /// Copies bytes to the tail.
+  /// Copies bytes to the tail; those borrowed too, so that they are needed no more.
   void Append(const std::byte* bytes, std::size_t num_bytes) {
-    if (num_bytes > static_cast<std::size_t>(storage_.get() + capacity_ - tail_)) MakeRoom(num_bytes);
-    if (num_bytes != 0) std::memcpy(tail_, bytes, num_bytes);
+    if (is_borrowing_ || num_bytes > capacity_ - static_cast<std::size_t>(tail_ - storage_.get())) MakeRoom(num_bytes);
+    if (num_bytes != 0) std::memcpy(storage_.get() + (tail_ - storage_.get()), bytes, num_bytes);
     tail_ += num_bytes;
+  }
+  /// Takes from bytes that somebody else keeps, until they are used up or the next Append. Of an empty queue.
+  void Borrow(ByteView bytes) {
+    head_ = bytes.data();
+    tail_ = bytes.data() + bytes.size();
+    is_borrowing_ = true;
   }
 
  private:
@@ -94,12 +100,14 @@ class ByteQueue {
     }
     head_ = storage_.get();
     tail_ = storage_.get() + num_waiting;
+    is_borrowing_ = false;
   }
 
   std::unique_ptr<std::byte[]> storage_;
   std::size_t capacity_ = 0;
   const std::byte* head_ = nullptr;
-  std::byte* tail_ = nullptr;
+  const std::byte* tail_ = nullptr;
+  bool is_borrowing_ = false;
 };
 
 /// The bytes of one message, replaced by those of newer ones; room grows to a power of two.

@@ -41,7 +41,7 @@ class AggregatedLatestReceiver final : public ExchangeHalf {
     if (reports_.IsAwaited()) Report();
     return true;
   }
-  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of this exchange.
+  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of the exchange.
   bool Pull() {
     bool any = false;
     while (box_->TryStep()) {
@@ -63,7 +63,8 @@ class AggregatedLatestReceiver final : public ExchangeHalf {
   std::uint64_t NumUnread(std::size_t channel) const {
     return channels_[channel].num_accepted - channels_[channel].num_seen;
   }
-  /// Tells the inlets what has been taken in, if that has changed; with `always`, in any case, and as what ends an update.
+  /// Tells the inlets what has been taken in, if that has changed; with `always`, in any case, and as what ends an
+  /// update.
   void Report(bool always = false) {
     if (reports_.HasNews() || always) reports_.Send(0, always, [](std::byte*) {});
   }

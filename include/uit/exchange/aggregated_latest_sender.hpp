@@ -122,7 +122,8 @@ class AggregatedLatestSender final : public ExchangeHalf {
       const Channel& channel = channels_[waiting_[num_records]];
       const ByteView message = channel.slot.Bytes();
       if (sizeof(NewestRecord) + message.size() > num_free) break;
-      const NewestRecord record{channel.num_accepted, waiting_[num_records], static_cast<std::uint32_t>(message.size())};
+      const auto num_bytes = static_cast<std::uint32_t>(message.size());
+      const NewestRecord record{channel.num_accepted, waiting_[num_records], num_bytes};
       std::memcpy(to, &record, sizeof record);
       if (!message.empty()) std::memcpy(to + sizeof record, message.data(), message.size());
       to += sizeof record + message.size();

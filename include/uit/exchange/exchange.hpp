@@ -33,10 +33,10 @@ struct ExchangeSpec {
   std::uint64_t max_message_bytes = 0;  ///< of the largest message, if each has its own size
   std::uint32_t slot_bytes = 0;         ///< encoded size of a message; 0: each has its own
   std::uint32_t num_channels = 1;       ///< ends that share a frame
-  std::uint32_t depth = 1;              ///< messages per channel that may be accepted and not stepped to
+  std::uint32_t depth = 1;              ///< messages per channel that may be accepted and not stepped to, or frames not pulled
   std::uint32_t retain = 0;             ///< static_cast of Retain
   std::uint32_t consolidate = 0;        ///< static_cast of Consolidate
-  std::uint32_t num_frames = 0;         ///< frames under way and not taken in, where that is bounded apart from the depth
+  std::uint32_t num_frames = 0;         ///< frames under way and not taken in, if that is bounded by itself
 
   /// Field by field, the key too; Difference takes the key as given.
   friend bool operator==(const ExchangeSpec&, const ExchangeSpec&) = default;

@@ -11,8 +11,8 @@
 
 namespace uit {
 
-/// Sends the frames of an exchange, of which at most `num_frames` may be under way and not taken in, as far as reported.
-/// The exchange's worker only.
+/// Sends the frames of an exchange, of which at most `num_frames` may be under way and not taken in, as far as
+/// reported. The exchange's worker only.
 class FrameWindow {
  public:
   /// Frames that must fit the box that they arrive in: the window, and one more when the exchange closes.

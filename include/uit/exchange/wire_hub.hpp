@@ -51,7 +51,7 @@ class WireHub {
   std::uint32_t NumIncoming() const { return static_cast<std::uint32_t>(incoming_.size()); }
 
   /// A new wire to a peer.
-  void AddWire(std::size_t peer, AnyLink link, std::size_t num_slots, std::uint32_t max_pace) {
+  void AddWire(std::size_t peer, AnyLink link, std::size_t num_slots, std::uint32_t max_pace = Wire::default_max_pace) {
     wires_.push_back(std::make_unique<Wire>(std::move(link), num_slots, 0, max_pace));
     by_peer_[peer] = wires_.back().get();
   }

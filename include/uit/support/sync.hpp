@@ -38,6 +38,15 @@ struct Unsynchronized {
     V fetch_add(V amount, std::memory_order) noexcept {
       return std::exchange(value_, static_cast<V>(value_ + amount));
     }
+    /// As std::atomic, in one thread.
+    bool compare_exchange_strong(V& expected, V value, std::memory_order, std::memory_order) noexcept {
+      if (value_ != expected) {
+        expected = value_;
+        return false;
+      }
+      value_ = value;
+      return true;
+    }
 
    private:
     V value_{};
@@ -61,13 +70,14 @@ struct Spsc {
 /// that explores every schedule.
 template <typename Sync>
 concept Synchronization =
-    requires(typename Sync::template Atomic<std::uint32_t>& atomic, std::memory_order order) {
+    requires(typename Sync::template Atomic<std::uint32_t>& atomic, std::uint32_t& expected, std::memory_order order) {
       { Sync::concurrent } -> std::convertible_to<bool>;
       { Sync::alignment } -> std::convertible_to<std::size_t>;
       { std::as_const(atomic).load(order) } -> std::same_as<std::uint32_t>;
       atomic.store(std::uint32_t{}, order);
       { atomic.exchange(std::uint32_t{}, order) } -> std::same_as<std::uint32_t>;
       { atomic.fetch_add(std::uint32_t{}, order) } -> std::same_as<std::uint32_t>;
+      { atomic.compare_exchange_strong(expected, std::uint32_t{}, order, order) } -> std::same_as<bool>;
     };
 
 /// The alignment of a `V` that begins the fields of one side: `alignas(side_alignment<Sync, V>)`.

@@ -30,18 +30,18 @@ struct Process {
   ExchangeKey key{};             ///< the same on both sides; the ends of a pool share it
   std::size_t channel = 0;       ///< this end's place in the pool
   std::size_t num_channels = 1;  ///< how many ends the pool has
-  std::size_t depth = 16;        ///< how many messages may wait, under Retain::every
+  std::size_t depth = 16;        ///< how many messages may wait, under Retain::every; frames, under accumulate
   std::size_t worker = 0;        ///< the thread of this process that uses the end
 
-  // Where messages have sizes of their own, or Consolidate::aggregated is chosen; the same on both sides.
-  std::size_t buffer_bytes = 65'536;       ///< of a frame; between 2 and 8 KiB frames are slow, so that 8 are taken
+  // Where messages have sizes of their own, or Consolidate::aggregated is chosen; the same on both sides, but the age.
+  std::size_t buffer_bytes = 65'536;       ///< of a frame; from 2 to 8 KiB frames are slow, so 8 are taken
   std::size_t num_frames = 8;              ///< frames under way and not taken in; unless frames are shared, the depth
   std::size_t max_message_bytes = 65'536;  ///< of a message, encoded; the buffer is made large enough
-  std::chrono::nanoseconds max_age{0};     ///< of a frame's first message, before a poll sends it; 0: polls send none
+  std::chrono::nanoseconds max_age{0};     ///< of a frame's first message, until a poll sends it; 0: none does
 
   /// A buffer that grows is for shared memory.
   template <Policy policy>
-  static constexpr bool can_keep = policy.backlog == Backlog::drop || policy.retain == Retain::latest;
+  static constexpr bool can_keep = policy.backlog == Backlog::drop || policy.retain != Retain::every;
 
   /// What an inlet puts into: a channel of an exchange.
   template <Message T, Policy policy>
@@ -107,6 +107,8 @@ struct Process {
   auto Layout() const {
     if constexpr (policy.retain == Retain::latest)
       return LatestFrame{num_channels, CodecFor<T>::fixed_size};
+    else if constexpr (policy.retain == Retain::accumulate)
+      return AccumulateFrame{num_channels, CodecFor<T>::fixed_size};
     else
       return EveryFrame{num_channels, CodecFor<T>::fixed_size};
   }
@@ -136,7 +138,7 @@ struct Process {
             .frame_bytes = Layout<T, policy>().MaxBytes(),
             .slot_bytes = static_cast<std::uint32_t>(CodecFor<T>::fixed_size),
             .num_channels = static_cast<std::uint32_t>(num_channels),
-            .depth = policy.retain == Retain::every ? static_cast<std::uint32_t>(depth) : 1,
+            .depth = policy.retain == Retain::latest ? 1 : static_cast<std::uint32_t>(depth),
             .retain = static_cast<std::uint32_t>(policy.retain),
             .consolidate = static_cast<std::uint32_t>(policy.consolidate)};
   }
@@ -144,7 +146,10 @@ struct Process {
   ExchangeSpec ReportSpec() const {
     ExchangeSpec spec = Spec<T, policy>();
     spec.key.is_report = 1;
-    spec.frame_bytes = policy.retain == Retain::every ? ReportFrame{num_channels}.MaxBytes() : 0;
+    if constexpr (policy.retain == Retain::accumulate)
+      spec.frame_bytes = AccumulateReport{num_channels, CodecFor<T>::fixed_size}.MaxBytes();
+    else
+      spec.frame_bytes = policy.retain == Retain::every ? ReportFrame{num_channels}.MaxBytes() : 0;
     return spec;
   }
 
@@ -171,7 +176,11 @@ struct Process {
     } else {
       OutPort port = fabric->AddOutgoing(peer, worker, spec, FrameBox::Every(BoxDepth()));
       auto reports = fabric->AddIncoming(peer, ReportSpec<T, policy>(), FrameBox::Latest());
-      return std::make_shared<PooledEverySender>(layout, depth, std::move(port), std::move(reports));
+      if constexpr (policy.retain == Retain::accumulate)
+        return std::make_shared<PooledAccumulateSender>(layout, depth, &FoldEncoded<T>, std::move(port),
+                                                        std::move(reports));
+      else
+        return std::make_shared<PooledEverySender>(layout, depth, std::move(port), std::move(reports));
     }
   }
   template <typename T, Policy policy>
@@ -198,7 +207,11 @@ struct Process {
     } else {
       auto box = fabric->AddIncoming(peer, spec, FrameBox::Every(BoxDepth()));
       OutPort report_port = fabric->AddOutgoing(peer, worker, ReportSpec<T, policy>(), FrameBox::Latest());
-      return std::make_shared<PooledEveryReceiver>(layout, depth, std::move(box), std::move(report_port), fabric);
+      if constexpr (policy.retain == Retain::accumulate)
+        return std::make_shared<PooledAccumulateReceiver>(layout, depth, &FoldEncoded<T>, std::move(box),
+                                                          std::move(report_port), fabric);
+      else
+        return std::make_shared<PooledEveryReceiver>(layout, depth, std::move(box), std::move(report_port), fabric);
     }
   }
   static constexpr std::size_t max_depth = std::size_t{1} << 24;

@@ -4,6 +4,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <uit/duct/accumulator_duct.hpp>
+#include <uit/duct/fold.hpp>
 #include <uit/duct/mailbox_duct.hpp>
 #include <uit/duct/queue_duct.hpp>
 #include <uit/duct/ring_duct.hpp>
@@ -16,10 +18,18 @@ namespace uit {
 
 namespace detail {
 
+template <typename T, typename Sync>
+consteval auto ChooseAccumulator() {
+  if constexpr (RequireFoldable<T>::value) return std::type_identity<AccumulatorDuct<T, Sync>>{};
+  else return std::type_identity<MailboxDuct<T, Sync>>{};  // refused in words
+}
+
 template <typename T, Policy policy, typename Sync>
 consteval auto ChooseDuct() {
   if constexpr (policy.retain == Retain::latest)
     return std::type_identity<MailboxDuct<T, Sync>>{};
+  else if constexpr (policy.retain == Retain::accumulate)
+    return ChooseAccumulator<T, Sync>();
   else if constexpr (policy.backlog == Backlog::grow)
     return std::type_identity<QueueDuct<T, Sync>>{};
   else
@@ -37,7 +47,7 @@ template <Message T, Policy policy, Synchronization Sync>
 [[nodiscard]] Ref<DuctFor<T, policy, Sync>> OpenDuct(std::size_t depth, std::size_t max_bytes,
                                                      T initial) {
   using D = DuctFor<T, policy, Sync>;
-  if constexpr (policy.retain == Retain::latest)
+  if constexpr (policy.retain != Retain::every)
     return MakeRef<D>(std::move(initial));
   else if constexpr (policy.backlog == Backlog::grow)
     return MakeRef<D>(depth, max_bytes, std::move(initial));

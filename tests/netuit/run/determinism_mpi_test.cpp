@@ -205,6 +205,11 @@ struct NewestPooled : Unicast<Word, Policy{.retain = Retain::latest, .consolidat
 struct NewestPooledSeldom
     : Unicast<Word, Policy{.retain = Retain::latest, .consolidate = Consolidate::pooled}, LayerOptions{.period = 3}> {};
 
+struct SumSolo : Unicast<Word, Policy{.retain = Retain::accumulate}> {};
+struct SumPooled : Unicast<Word, Policy{.retain = Retain::accumulate, .consolidate = Consolidate::pooled}> {};
+struct SumPooledSeldom
+    : Unicast<Word, Policy{.retain = Retain::accumulate, .consolidate = Consolidate::pooled}, LayerOptions{.period = 3}> {};
+
 const std::vector<std::uint64_t> one_run{is_sanitized ? 40U : 200U};
 
 }  // namespace
@@ -240,6 +245,11 @@ TEST_CASE("Nor with messages of any size, in frames shared or their own") {
 TEST_CASE("Nor with aggregated layers of several periods at once, over several runs") {
   CheckAgainstSerial<EachAggregatedSeldom, NewestAggregated, EachRow, NewestRowSoloSeldom, Heard>(MakeOddGraph(64, 7),
                                                                                              {7, 1, 20, 13});
+}
+
+TEST_CASE("Nor with conduits that add up, some of which refuse what has no room") {
+  CheckAgainstSerial<SumSolo>(MakeTorus(8, 8), one_run);
+  CheckAgainstSerial<SumPooled, SumPooledSeldom>(MakeOddGraph(64, 5), {7, 1, 20, 13});
 }
 
 TEST_CASE("Nor on graphs with loops, parallel edges, lone nodes and one-way edges, over several runs") {

@@ -100,6 +100,51 @@ class SerialLatest {
   T current_{};
 };
 
+/// An edge of a layer that adds up: a put has room if the sums of what is put, alone and with what waited at the
+/// period's beginning, have; whether that has been stepped to since does not matter.
+template <typename T>
+class SerialSum {
+ public:
+  explicit SerialSum(std::size_t) {}
+
+  bool TryPut(const T& message) {
+    T bound = waiting_at_first_;
+    T put = put_;
+    if (__builtin_add_overflow(bound, message, &bound) || __builtin_add_overflow(put, message, &put)) {
+      ++num_dropped_;
+      return false;
+    }
+    waiting_at_first_ = bound;
+    put_ = put;
+    has_put_ = true;
+    return true;
+  }
+  std::size_t TryStep(std::size_t = 1) {
+    current_ = std::exchange(waiting_, T{});
+    return std::exchange(is_waiting_, false) ? 1 : 0;
+  }
+  std::size_t Jump() { return TryStep(); }
+  T& Get() { return current_; }
+
+  void EndPeriod() {
+    waiting_ += std::exchange(put_, T{});
+    is_waiting_ |= std::exchange(has_put_, false);
+    waiting_at_first_ = waiting_;
+  }
+  /// What nobody read stays.
+  void EndRun() { EndPeriod(); }
+  std::uint64_t NumDropped() const { return num_dropped_; }
+
+ private:
+  T put_{};
+  T waiting_{};
+  T waiting_at_first_{};  // with what was put since
+  bool has_put_ = false;
+  bool is_waiting_ = false;
+  T current_{};
+  std::uint64_t num_dropped_ = 0;
+};
+
 /// The value of each node in a multicast layer.
 template <typename T>
 struct SerialValues {
@@ -205,8 +250,10 @@ class SerialMesh {
 
  private:
   template <netuit::Layer L>
-  using Edge = std::conditional_t<L::policy.retain == uit::Retain::every, SerialEvery<typename L::Message, L::policy>,
-                                  SerialLatest<typename L::Message>>;
+  using Edge = std::conditional_t<
+      L::policy.retain == uit::Retain::every, SerialEvery<typename L::Message, L::policy>,
+      std::conditional_t<L::policy.retain == uit::Retain::latest, SerialLatest<typename L::Message>,
+                         SerialSum<typename L::Message>>>;
   template <netuit::Layer L>
   struct Share {
     std::conditional_t<netuit::MulticastLayer<L>, SerialValues<typename L::Message>, std::vector<Edge<L>>> value;

@@ -26,6 +26,7 @@ using uit::Thread;
 namespace {
 
 constexpr Policy latest{.retain = uit::Retain::latest};
+constexpr Policy accumulate{.retain = uit::Retain::accumulate};
 constexpr Policy growing{.backlog = uit::Backlog::grow};
 
 template <typename I, typename O>
@@ -170,6 +171,85 @@ TEST_CASE("A splice keeps what a mailbox has preempted") {
   CHECK(inlet.Tally().preempted == 3);
   CHECK(outlet.Get() == 3);
   CHECK(outlet.JumpGet() == 5);
+  CHECK(Both(inlet, outlet).Balanced());
+}
+
+TEST_CASE("An outlet gets each sum once, by whatever verb") {
+  auto [inlet, outlet] = Conduit<int, accumulate>{Intra{}, -1};
+  CHECK(outlet.Get() == -1);
+  CHECK(outlet.JumpGet() == 0);
+  for (int i = 1; i <= 4; ++i) inlet.TryPut(i);
+  CHECK(outlet.JumpGet() == 10);
+  CHECK(outlet.Get() == 10);
+  CHECK(outlet.JumpGet() == 0);
+  inlet.TryPut(5);
+  CHECK(outlet.TryStep(7) == 1);
+  CHECK(outlet.Get() == 5);
+  CHECK(outlet.GetNext() == 0);
+  inlet.TryPut(6);
+  inlet.TryPut(7);
+  CHECK(outlet.GetNextOrNullopt() == 13);
+  CHECK_FALSE(outlet.Step());
+  CHECK(outlet.Get() == 0);
+  CHECK(outlet.Tally() == uit::GetTally{.stepped = 3, .folded = 4});
+  CHECK(Both(inlet, outlet).Balanced());
+  Splice(outlet, Null{});
+  CHECK(outlet.JumpGet() == 0);
+}
+
+TEST_CASE("A put waits until its sum has room") {
+  auto [inlet, outlet] = Conduit<std::uint8_t, accumulate>{Thread{}};
+  CHECK(inlet.Put(200, After(1h)));
+  CHECK_FALSE(inlet.Put(100, After(5ms)));
+  CHECK(outlet.JumpGet() == 200);
+  CHECK(inlet.Put(100, After(1h)));
+  inlet.Hold(true);
+  CHECK_FALSE(inlet.Put(200));  // which only a refresh could bring
+  inlet.Hold(false);
+  CHECK(Both(inlet, outlet).put == PutTally{.attempted = 4, .dropped = 2});
+  CHECK(outlet.JumpGet() == 100);
+  CHECK(Both(inlet, outlet).Balanced());
+}
+
+TEST_CASE("A splice carries a sum, which goes on to stand for its messages") {
+  auto [inlet, outlet] = Conduit<int, accumulate>{Intra{}};
+  for (int i = 1; i <= 3; ++i) inlet.TryPut(i);
+  Splice(inlet, outlet, Thread{});
+  CHECK(Both(inlet, outlet).InFlight() == 3);
+  CHECK(outlet.Get() == 0);
+  inlet.TryPut(4);
+  CHECK(outlet.JumpGet() == 10);
+  CHECK(outlet.Tally() == uit::GetTally{.stepped = 1, .folded = 3});
+
+  inlet.Hold(true);
+  inlet.TryPut(5);
+  inlet.TryPut(6);
+  Splice(inlet, outlet, Intra{});
+  CHECK(outlet.Get() == 10);
+  CHECK(outlet.JumpGet() == 11);
+  CHECK(outlet.Tally() == uit::GetTally{.stepped = 2, .folded = 4});
+  CHECK(Both(inlet, outlet).Balanced());
+}
+
+TEST_CASE("All messages of a sum that is left behind count as unread") {
+  auto [inlet, outlet] = Conduit<int, accumulate>{Thread{}};
+  const auto put = [&in = inlet] {
+    for (int i = 1; i <= 3; ++i) in.TryPut(i);
+  };
+  put();
+  outlet.DiscardUnread();
+  CHECK(outlet.Tally() == uit::GetTally{.unread = 3});
+  put();
+  CHECK(outlet.JumpGet() == 6);
+  put();
+  Splice(outlet, Null{});
+  CHECK(outlet.Get() == 6);
+  CHECK(outlet.Tally() == uit::GetTally{.stepped = 1, .folded = 2, .unread = 6});
+  CHECK(Both(inlet, outlet).Balanced());
+  Splice(inlet, outlet, Intra{});
+  put();
+  Splice(inlet, outlet, Null{});
+  CHECK(outlet.Tally() == uit::GetTally{.stepped = 1, .folded = 2, .unread = 9});
   CHECK(Both(inlet, outlet).Balanced());
 }
 

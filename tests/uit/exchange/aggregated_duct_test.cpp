@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 
 #include "tests/support/catch.hpp"
@@ -143,6 +144,14 @@ TEST_CASE("Ends of a fabric that never connected accept nothing once it has clos
   CHECK(inlet.TryPut(Row{1}));
   fabric.Close();
   CHECK_FALSE(inlet.TryPut(Row{2}));
+}
+
+TEST_CASE("A poll of the inlet sends what is old enough") {
+  Ends<int, every_aggregated> ends{{.max_age = 5ms}};
+  const TimePoint start = Now();
+  CHECK(ends.inlet.TryPut(1));
+  while (ends.outlet.TryStep() == 0) ends.inlet.Poll();
+  CHECK(Now() - start >= 5ms);
 }
 
 TEST_CASE("What was put and not flushed arrives when the fabric closes") {

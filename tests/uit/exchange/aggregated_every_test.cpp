@@ -203,6 +203,52 @@ TEST_CASE("A jump over many messages counts them, and stands at the last") {
   CHECK(exchange.NextText(0) == "xxxxxxx");
 }
 
+TEST_CASE("Frames read where they arrived, one by one or with others behind them, lose and mix nothing") {
+  Exchange exchange(OfNumbers(2, 100, 8 + 4 * sizeof(int)));
+  int next_put[2] = {1, 1};
+  int next_got[2] = {1, 1};
+  for (std::uint32_t round = 0; round < 400; ++round) {
+    const std::uint32_t channel = round / 3 % 2;
+    for (std::uint32_t i = 0; i <= round % 5; ++i) next_put[channel] += exchange.Put(channel, next_put[channel]);
+    exchange.sender.TryFlush();
+    const std::uint32_t reader = round / 5 % 2;
+    AggregatedInbox& inbox = exchange.receiver.Inbox(reader);
+    if (round % 7 == 0) exchange.receiver.Pull();
+    for (std::uint32_t i = 0; i < round % 6; ++i) {
+      exchange.receiver.PullFor(inbox);
+      if (inbox.NumUnread() == 0) break;
+      int value = 0;
+      std::memcpy(&value, inbox.Take<sizeof value>().data(), sizeof value);
+      REQUIRE(value == next_got[reader]++);
+      exchange.receiver.NoteStep(inbox);
+    }
+    exchange.receiver.Report();
+  }
+  while (!exchange.sender.TryFlush()) {
+    exchange.receiver.Pull();
+    exchange.receiver.Report();
+  }
+  for (std::uint32_t channel = 0; channel < 2; ++channel) {
+    while (const int value = exchange.Next(channel)) REQUIRE(value == next_got[channel]++);
+    CHECK(next_got[channel] == next_put[channel]);
+    CHECK(next_put[channel] > 300);
+  }
+}
+
+TEST_CASE("What waits in a frame that was kept stays as it is while the frames of others come and go") {
+  Exchange exchange(OfNumbers(2, 100));
+  for (int i = 1; i <= 4; ++i) CHECK(exchange.Put(0, i));
+  exchange.sender.TryFlush();
+  for (int i = 1; i <= 30; ++i) {
+    for (int k = 0; k < 5; ++k) REQUIRE(exchange.Put(1, 100 * i + k));
+    exchange.sender.TryFlush();
+    exchange.receiver.PullFor(exchange.receiver.Inbox(1));
+    for (int k = 0; k < 5; ++k) REQUIRE(exchange.Next(1) == 100 * i + k);
+    exchange.receiver.Report();
+  }
+  for (int i = 1; i <= 4; ++i) CHECK(exchange.Next(0) == i);
+}
+
 TEST_CASE("A poll sends a frame when its first message is old enough, and not before") {
   AggregatedOptions options = OfNumbers(1, 16);
   SECTION("of an age") {

@@ -137,5 +137,6 @@ TEST_CASE("When the fabric closes the newest of all channels departs, in as many
   while (!exchange.sender.TryFinish()) exchange.receiver.TryFinish();
   exchange.receiver.TryFinish();
   CHECK_FALSE(exchange.reports->TryStep());  // nothing is said that nobody waits for
-  for (std::uint32_t channel = 0; channel < 4; ++channel) CHECK(exchange.Newest(channel) == std::string(40, 'z') + " of 3");
+  for (std::uint32_t channel = 0; channel < 4; ++channel)
+    CHECK(exchange.Newest(channel) == std::string(40, 'z') + " of 3");
 }

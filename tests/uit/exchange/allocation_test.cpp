@@ -50,12 +50,14 @@ TEST_CASE("A steady state allocates nothing") {
   Ends<int, latest> b{4};
   Ends<int, every_pooled> c{4};
   Ends<int, latest_pooled> d{4};
-  Ends<int, every_aggregated> e{4};
-  Ends<int, latest_aggregated> f{4};
-  Ends<std::vector<int>, every> g{4};
-  Ends<std::vector<int>, latest> h{4};
-  Ends<std::vector<int>, every_aggregated> k{4};
-  Ends<std::vector<int>, latest_aggregated> l{4};
+  Ends<int, accumulate> e{4};
+  Ends<int, accumulate_pooled> f{4};
+  Ends<int, every_aggregated> g{4};
+  Ends<int, latest_aggregated> h{4};
+  Ends<std::vector<int>, every> k{4};
+  Ends<std::vector<int>, latest> l{4};
+  Ends<std::vector<int>, every_aggregated> m{4};
+  Ends<std::vector<int>, latest_aggregated> n{4};
   std::vector<int> row(40);
   const auto work = [&] {
     for (int i = 0; i < 500; ++i) {
@@ -74,6 +76,8 @@ TEST_CASE("A steady state allocates nothing") {
       use(b);
       use(c);
       use(d);
+      use(m);
+      use(n);
       use(e);
       use(f);
       use(g);

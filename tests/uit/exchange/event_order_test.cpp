@@ -140,13 +140,26 @@ class Scenario {
     }
   }
   void Put(std::size_t channel) {
-    const int value = num_puts_[channel] + 1;
-    if (inlets_[channel].TryPut(value)) num_puts_[channel] = value;
+    if (inlets_[channel].TryPut(NextOf(channel))) ++num_puts_[channel];
+  }
+  /// Messages are numbered, or ones that add up to their number.
+  int NextOf(std::size_t channel) const { return policy.retain == Retain::accumulate ? 1 : num_puts_[channel] + 1; }
+  /// The number of the newest message stepped to.
+  int Got(std::size_t channel) const {
+    return policy.retain == Retain::accumulate ? sums_[channel] : outlets_[channel].Get();
+  }
+  bool TryStep(std::size_t channel) {
+    const bool has_stepped = outlets_[channel].TryStep() != 0;
+    if constexpr (policy.retain == Retain::accumulate) {
+      if (!has_stepped) REQUIRE(outlets_[channel].Get() == 0);
+      sums_[channel] += outlets_[channel].Get();
+    }
+    return has_stepped;
   }
   void Step(std::size_t channel) {
-    const int before = outlets_[channel].Get();
-    if (outlets_[channel].TryStep() == 0) return;
-    const int value = outlets_[channel].Get();
+    const int before = Got(channel);
+    if (!TryStep(channel)) return;
+    const int value = Got(channel);
     if constexpr (policy.retain == Retain::every) REQUIRE(value == before + 1);
     REQUIRE(value > before);
     REQUIRE(value <= num_puts_[channel]);
@@ -171,12 +184,12 @@ class Scenario {
       way_back_.TryStep();
     }
     for (std::size_t channel = 0; channel < script_.num_channels; ++channel)
-      REQUIRE(outlets_[channel].Get() == num_puts_[channel]);
+      REQUIRE(Got(channel) == num_puts_[channel]);
     REQUIRE(way_back_.Get() == num_back_puts_);
-    for (auto& inlet : inlets_) {
-      REQUIRE(inlet.TryFlush());
-      REQUIRE(inlet.TryPut(num_puts_[static_cast<std::size_t>(&inlet - inlets_.data())] + 1));
-      ++num_puts_[static_cast<std::size_t>(&inlet - inlets_.data())];
+    for (std::size_t channel = 0; channel < script_.num_channels; ++channel) {
+      REQUIRE(inlets_[channel].TryFlush());
+      REQUIRE(inlets_[channel].TryPut(NextOf(channel)));
+      ++num_puts_[channel];
     }
   }
 
@@ -218,9 +231,9 @@ class Scenario {
       REQUIRE(tally.put.Accepted() == static_cast<std::uint64_t>(num_puts_[channel]));
       REQUIRE(tally.Balanced());
       // What was not read can still be, the newest at last.
-      while (outlets_[channel].TryStep() != 0) {
+      while (TryStep(channel)) {
       }
-      REQUIRE(outlets_[channel].Get() == num_puts_[channel]);
+      REQUIRE(Got(channel) == num_puts_[channel]);
     }
     while (way_back_.TryStep() != 0) {
     }
@@ -237,6 +250,7 @@ class Scenario {
   Outlet<int, latest, W> way_back_{ReachOf(a_, 1, 0, 1)};
   Inlet<int, latest, W> way_back_inlet_{ReachOf(b_, 0, 0, 1)};
   std::vector<int> num_puts_ = std::vector<int>(2);
+  std::vector<int> sums_ = std::vector<int>(2);
   int num_back_puts_ = 0;
   std::size_t next_a_ = 0;
   std::size_t next_b_ = 0;
@@ -268,6 +282,15 @@ TEST_CASE("The newest message comes at last, whenever frames arrive") {
   }
 }
 
+TEST_CASE("Every amount comes once, whenever frames arrive") {
+  for (const std::size_t num_slots : {1U, 2U, 3U}) {
+    TryAllOrders<accumulate>({.a = "000q0", .b = "0000", .num_slots = num_slots, .depth = 1});
+    TryAllOrders<accumulate>({.a = "00y0", .b = "0zz0", .num_slots = num_slots, .depth = 2});
+    TryAllOrders<accumulate_pooled>({.a = "0101", .b = "01q0", .num_slots = num_slots, .depth = 1, .num_channels = 2});
+    TryAllOrders<accumulate_pooled>({.a = "0f00f1", .b = "0011", .num_slots = num_slots, .depth = 2, .num_channels = 2});
+  }
+}
+
 TEST_CASE("Pools come through whenever frames arrive") {
   for (const std::size_t num_slots : {1U, 2U}) {
     TryAllOrders<every_pooled>({.a = "01010", .b = "01q0", .num_slots = num_slots, .depth = 1, .num_channels = 2});
@@ -286,5 +309,7 @@ TEST_CASE("Both sides close whenever they do and frames arrive, and lose nothing
     TryAllOrders<latest>({.a = "00cc", .b = "zccc", .num_slots = num_slots});
     TryAllOrders<every_pooled>({.a = "00f0c", .b = "0cc", .num_slots = num_slots, .depth = 2, .num_channels = 2});
     TryAllOrders<latest_pooled>({.a = "010c", .b = "zcc", .num_slots = num_slots, .num_channels = 2});
+    TryAllOrders<accumulate>({.a = "000cc", .b = "0ccc", .num_slots = num_slots, .depth = 1});
+    TryAllOrders<accumulate_pooled>({.a = "00f0c", .b = "0cc", .num_slots = num_slots, .depth = 2, .num_channels = 2});
   }
 }

@@ -16,6 +16,7 @@ template <typename Where>
 struct Exchanges {
   using Members = std::tuple<ExchangeSubject<every, Where>, ExchangeSubject<latest, Where>,
                              ExchangeSubject<every_pooled, Where>, ExchangeSubject<latest_pooled, Where>,
+                             ExchangeSubject<accumulate, Where>, ExchangeSubject<accumulate_pooled, Where>,
                              ExchangeSubject<every_aggregated, Where>, ExchangeSubject<latest_aggregated, Where>,
                              RowSubject<every, Where>, RowSubject<latest, Where>, RowSubject<every_aggregated, Where>,
                              RowSubject<latest_aggregated, Where>>;

@@ -10,6 +10,7 @@ using namespace uit::testing;
 
 using Subjects = std::tuple<ExchangeSubject<every, ToOther>, ExchangeSubject<latest, ToOther>,
                             ExchangeSubject<every_pooled, ToOther>, ExchangeSubject<latest_pooled, ToOther>,
+                            ExchangeSubject<accumulate, ToOther>, ExchangeSubject<accumulate_pooled, ToOther>,
                             ExchangeSubject<every_aggregated, ToOther>, ExchangeSubject<latest_aggregated, ToOther>,
                             RowSubject<every, ToOther>, RowSubject<latest_aggregated, ToOther>,
                             ExchangeSubject<every, ToNear>, ExchangeSubject<latest, ToNear>,

@@ -382,6 +382,39 @@ TEST_CASE("A pair is spliced to another process and back, and nothing is lost") 
   CHECK(tally.get.unread == 0);
 }
 
+TEST_CASE("A splice to another process and back carries a sum, and what it stands for") {
+  using Wide = Wiring<Intra, Thread, Process>;
+  LoopbackNetwork network{1};
+  Fabric fabric{network.World(0)};
+  const Process reach{.fabric = &fabric, .num_channels = 2, .depth = 2};
+  Conduit<std::uint8_t, accumulate_pooled, Wide> conduit{Thread{}};
+  auto& [inlet, outlet] = conduit;
+  const auto tally = [&in = inlet, &out = outlet] { return (Tally{} += in.Tally()) += out.Tally(); };
+  for (int i = 0; i < 3; ++i) CHECK(inlet.TryPut(50));
+  Splice(inlet, outlet, reach);
+  fabric.Connect();
+  CHECK(tally().InFlight() == 3);
+  CHECK(inlet.TryPut(50));
+  const auto step = [&, &in = inlet, &out = outlet] {
+    in.TryFlush();
+    out.TryStep();
+    return tally().InFlight() == 0;
+  };
+  REQUIRE(WaitUntil(step, After(5s)));
+  CHECK(tally().get.stepped + tally().get.folded == 4);
+
+  CHECK(inlet.TryPut(250));  // as much as there is room for
+  CHECK(inlet.TryFlush());
+  CHECK(inlet.TryPut(25));
+  Splice(inlet, outlet, Intra{});
+  CHECK(tally().get.unread == 1);  // the second sum found no room beside the first
+  CHECK(outlet.JumpGet() == 250);
+  CHECK(outlet.JumpGet() == 0);
+  CHECK(tally().put.dropped == 0);
+  CHECK(tally().Balanced());
+  fabric.Close();
+}
+
 TEST_CASE("A splice carries what waits in a pool for room at the peer") {
   constexpr Policy pooled{.consolidate = Consolidate::pooled};
   using Wide = Wiring<Intra, Thread, Process>;

@@ -22,7 +22,10 @@ struct MpiSubject {
   template <typename T>
   struct Pair {
     explicit Pair(std::size_t depth, T initial = T{})
-        : world(TheWorld()), fabric(world, {.num_slots = 5, .shares_memory = shares_memory}), inlet(Reach(depth)), outlet(Reach(depth), initial) {
+        : world(TheWorld()),
+          fabric(world, {.num_slots = 5, .shares_memory = shares_memory}),
+          inlet(Reach(depth)),
+          outlet(Reach(depth), initial) {
       fabric.Connect();
     }
     ~Pair() { fabric.Close(); }
@@ -57,11 +60,14 @@ struct MpiSubject {
 };
 
 constexpr Policy latest{.retain = Retain::latest};
+constexpr Policy accumulate{.retain = Retain::accumulate};
 constexpr Policy every_aggregated{.consolidate = Consolidate::aggregated};
 constexpr Policy latest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
-using Subjects = std::tuple<MpiSubject<Policy{}, false>, MpiSubject<latest, false>,  //
-                            MpiSubject<Policy{}, true>, MpiSubject<latest, true>,
-                            MpiSubject<every_aggregated, false>, MpiSubject<latest_aggregated, true>>;
+template <bool shares_memory>
+using Over = std::tuple<MpiSubject<Policy{}, shares_memory>, MpiSubject<latest, shares_memory>,
+                        MpiSubject<accumulate, shares_memory>, MpiSubject<every_aggregated, shares_memory>,
+                        MpiSubject<latest_aggregated, shares_memory>>;
+using Subjects = decltype(std::tuple_cat(std::declval<Over<false>>(), std::declval<Over<true>>()));
 
 }  // namespace
 

@@ -90,8 +90,10 @@ static_assert(uit::Encodable<Genome> && !uit::FixedSizeEncodable<Genome>);
 
 Genome MakeGenome() {
   Genome genome;
-  for (int i = 0; i < 7; ++i)
-    genome.genes.push_back({i % 2 == 0 ? Kind::plain : Kind::odd, i * 0.5, std::string(static_cast<std::size_t>(i), 'x'), i > 3});
+  for (std::size_t i = 0; i < 7; ++i) {
+    const Kind kind = i % 2 == 0 ? Kind::plain : Kind::odd;
+    genome.genes.push_back({kind, static_cast<double>(i) / 2, std::string(i, 'x'), i > 3});
+  }
   genome.table = {{"one", {1}}, {"none", {}}, {"three", {1, 2, 3}}};
   genome.best = std::make_unique<Gene>(genome.genes[3]);
   genome.mask = {true, false, true};
@@ -136,7 +138,8 @@ TEST_CASE("Corrupted bytes neither throw nor make for large allocations") {
     for (const int value : {0, 1, 0x7f, 0x80, 0xff}) {
       for (const std::size_t width : {std::size_t{1}, std::size_t{4}, std::size_t{8}}) {
         std::vector<std::byte> corrupted = bytes;
-        for (std::size_t i = at; i < std::min(at + width, bytes.size()); ++i) corrupted[i] = static_cast<std::byte>(value);
+        const std::size_t end = std::min(at + width, bytes.size());
+        for (std::size_t i = at; i < end; ++i) corrupted[i] = static_cast<std::byte>(value);
         uit::testing::LargestAllocation largest;
         uit::codec_for<Genome>.TryDecode(corrupted, into);
         REQUIRE(largest.NumBytes() <= bytes.size() * sizeof(Gene));

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 
+#include <uit/duct/accumulator_duct.hpp>
 #include <uit/duct/mailbox_duct.hpp>
 #include <uit/duct/queue_duct.hpp>
 #include <uit/duct/ring_duct.hpp>
@@ -94,6 +95,53 @@ struct LatestScenario {
   int num_stepped = 0;
 };
 
+/// An amount that notices who reads and writes it.
+struct WatchedAmount {
+  Watched amount;
+  bool TryFold(const WatchedAmount& other) {
+    const int sum = amount.Value() + other.amount.Value();
+    if (sum > most) return false;
+    amount = Watched{sum};
+    return true;
+  }
+  static constexpr int most = 1 + 2 + 4 + 8;
+};
+
+/// Puts 1, 2, 4 … so that every sum tells what is in it. No put comes twice, each that was accepted comes, and a step
+/// takes what was put before; of which there may be more than a sum can hold.
+template <typename D, int num_puts, int num_steps>
+struct AccumulateScenario {
+  void Run(std::size_t thread) {
+    if (thread == 0) {
+      for (int i = 0; i < num_puts; ++i) accepted += duct.TryPut(WatchedAmount{1 << i}) ? 1 << i : 0;
+    } else {
+      for (int i = 0; i < num_steps; ++i) Step();
+    }
+  }
+
+  void Finish() {
+    Step();
+    Explorer::Expect(seen == accepted, "an amount was lost");
+    Step();
+    Explorer::Expect(duct.NumFolded() + duct.NumPassed() == duct.NumAccepted(), "the counts do not add up");
+    Explorer::Expect(duct.NumUnread() == 0, "something is left");
+  }
+
+  void Step() {
+    const std::size_t count = duct.TryStep(1);
+    const int sum = duct.Get().amount.Value();
+    Explorer::Expect((count == 0) == (sum == 0), "a sum was shown twice");
+    Explorer::Expect((seen & sum) == 0, "an amount came twice");
+    seen += sum;
+  }
+
+  D duct{};
+  int accepted = 0;
+  int seen = 0;
+};
+
+template <typename Fault = NoFault>
+using Accumulator = AccumulateScenario<uit::AccumulatorDuct<WatchedAmount, Explored<Fault>>, 5, 4>;
 template <typename Fault = NoFault>
 using Ring = EveryScenario<uit::RingDuct<Watched, Explored<Fault>>, 6, 4>;
 template <typename Fault = NoFault>
@@ -137,6 +185,11 @@ struct RelaxedLoad : NoFault {
   static constexpr std::memory_order Load(std::size_t number, std::memory_order order) {
     return number == n || n == all ? std::memory_order_relaxed : order;
   }
+};
+
+/// Of an exchange that compares first.
+struct RelaxedFailure : NoFault {
+  static constexpr std::memory_order Load(std::size_t, std::memory_order) { return std::memory_order_relaxed; }
 };
 
 template <std::memory_order weaker>
@@ -199,6 +252,43 @@ class TornMailbox {
   std::uint64_t num_preempted_ = 0;
 };
 
+/// An accumulator that publishes without a look at whether the outlet has come between: it takes back what has gone.
+class HastyAccumulator {
+ public:
+  bool TryPut(const WatchedAmount& message) {
+    const unsigned middle = middle_.load(std::memory_order_acquire);
+    slots_[back_] = message;
+    if ((middle & fresh) != 0 && !slots_[back_].TryFold(slots_[middle & ~fresh])) return false;
+    num_messages_[back_] = 1 + ((middle & fresh) != 0 ? num_messages_[middle & ~fresh] : 0);
+    back_ = middle_.exchange(back_ | fresh, std::memory_order_acq_rel) & ~fresh;
+    ++num_accepted_;
+    return true;
+  }
+  std::size_t TryStep(std::size_t) {
+    current_ = WatchedAmount{};
+    if ((middle_.load(std::memory_order_relaxed) & fresh) == 0) return 0;
+    front_ = middle_.exchange(front_, std::memory_order_acq_rel) & ~fresh;
+    current_ = slots_[front_];
+    num_folded_ += num_messages_[front_] - 1;
+    ++num_passed_;
+    return 1;
+  }
+  const WatchedAmount& Get() const { return current_; }
+  std::uint64_t NumAccepted() const { return num_accepted_; }
+  std::uint64_t NumPassed() const { return num_passed_; }
+  std::uint64_t NumFolded() const { return num_folded_; }
+  std::uint64_t NumUnread() const { return 0; }
+
+ private:
+  static constexpr unsigned fresh = 4;
+  WatchedAmount slots_[3];
+  std::uint64_t num_messages_[3] = {};
+  Explored<>::Atomic<unsigned> middle_{1};
+  unsigned back_ = 0, front_ = 2;
+  WatchedAmount current_;
+  std::uint64_t num_accepted_ = 0, num_passed_ = 0, num_folded_ = 0;
+};
+
 /// One slot that both threads use, with a number of the newest.
 class BareSlot {
  public:
@@ -247,6 +337,7 @@ TEST_CASE("No schedule makes a thread duct lose, repeat, tear or reorder a messa
   num_executions += CheckExhausted<Ring<>>("ring");
   num_executions += CheckExhausted<BatchedRing<>>("ring, batched");
   num_executions += CheckExhausted<Mailbox<>>("mailbox");
+  num_executions += CheckExhausted<Accumulator<>>("accumulator");
   num_executions += CheckExhausted<Queue<>>("queue");
   num_executions += CheckExhausted<CappedQueue<>>("queue, capped");
   num_executions += CheckExhausted<BatchedQueue<>>("queue, batched");
@@ -276,8 +367,17 @@ TEST_CASE("A mailbox that exchanges without an order is caught") {
   CheckCaught<Mailbox<WeakExchange<std::memory_order_release>>>("release alone");
 }
 
+TEST_CASE("An accumulator that publishes, takes or gives back without an order is caught") {
+  CheckCaught<Accumulator<RelaxedStore<0>>>("relaxed publication");
+  CheckCaught<Accumulator<RelaxedFailure>>("relaxed loads");
+  CheckCaught<Accumulator<WeakExchange<std::memory_order_relaxed>>>("relaxed exchange");
+  CheckCaught<Accumulator<WeakExchange<std::memory_order_acquire>>>("acquire alone");
+  CheckCaught<Accumulator<WeakExchange<std::memory_order_release>>>("release alone");
+}
+
 TEST_CASE("Ducts with a step missing are caught") {
   CheckCaught<EveryScenario<OverfullRing, 4, 3>>("full one message too late");
   CheckCaught<LatestScenario<TornMailbox, 3, 3>>("a mailbox without exchange");
   CheckCaught<LatestScenario<BareSlot, 3, 3>>("an unsynchronized slot");
+  CheckCaught<AccumulateScenario<HastyAccumulator, 3, 3>>("an accumulator that does not compare");
 }

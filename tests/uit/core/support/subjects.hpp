@@ -19,6 +19,7 @@ struct DuctSubject {
   static constexpr Backlog backlog = policy.backlog;
   static constexpr bool carries_values = true;
   static constexpr bool has_threads = Sync::concurrent;
+  static constexpr bool can_stage = policy.retain != Retain::accumulate;
 
   template <typename T>
   struct Pair {
@@ -32,11 +33,15 @@ struct DuctSubject {
     }
     bool TryPut(T&& message) { return Count(duct->TryPut(std::move(message))); }
     bool TryStage(const T& message)
-      requires std::copyable<T>
+      requires std::copyable<T> && can_stage
     {
       return Count(duct->TryStage(message));
     }
-    bool TryFlush() { return duct->TryFlush(); }
+    bool TryFlush()
+      requires can_stage
+    {
+      return duct->TryFlush();
+    }
     std::size_t TryStep(std::size_t limit) {
       const std::size_t count = duct->TryStep(limit);
       tally.get.stepped += count > 0;
@@ -47,6 +52,7 @@ struct DuctSubject {
     void Settle() {}
     uit::Tally Tally() {
       if constexpr (requires { duct->NumPreempted(); }) tally.put.preempted = duct->NumPreempted();
+      if constexpr (requires { duct->NumFolded(); }) tally.get.folded = duct->NumFolded();
       CHECK(duct->NumAccepted() == tally.put.Accepted());
       CHECK(duct->NumPassed() == tally.get.stepped + tally.get.skipped);
       return tally;
@@ -120,6 +126,7 @@ struct ConduitSubject {
 inline constexpr Policy every_drop{};
 inline constexpr Policy every_grow{.backlog = Backlog::grow};
 inline constexpr Policy latest{.retain = Retain::latest};
+inline constexpr Policy accumulate{.retain = Retain::accumulate};
 
 /// One line per member.
 using InProcessSubjects = std::tuple<
@@ -129,6 +136,8 @@ using InProcessSubjects = std::tuple<
     DuctSubject<every_grow, Spsc>,
     DuctSubject<latest, Unsynchronized>,
     DuctSubject<latest, Spsc>,
+    DuctSubject<accumulate, Unsynchronized>,
+    DuctSubject<accumulate, Spsc>,
     ConduitSubject<every_drop, Intra>,
     ConduitSubject<every_drop, Thread>,
     ConduitSubject<every_drop, Intra, Wiring<Intra>>,
@@ -138,6 +147,8 @@ using InProcessSubjects = std::tuple<
     ConduitSubject<latest, Intra>,
     ConduitSubject<latest, Thread>,
     ConduitSubject<latest, Thread, Wiring<Thread>>,
+    ConduitSubject<accumulate, Intra>,
+    ConduitSubject<accumulate, Thread, Wiring<Thread>>,
     ConduitSubject<Policy{.consolidate = Consolidate::pooled}, Thread>,
     ConduitSubject<Policy{.backlog = Backlog::grow, .retain = Retain::latest}, Thread>>;
 

@@ -234,7 +234,7 @@ TEST_CASE("Tallies add up to both equations") {
   CHECK_FALSE(tally.Balanced());
   tally += uit::GetTally{.stepped = 2, .skipped = 2, .unread = 1};
   CHECK(tally.InFlight() == 1);
-  tally.folded = 1;
+  tally.get.folded = 1;
   CHECK(tally.Balanced());
   tally.lost = 1;
   CHECK(tally.InFlight() == -1);

@@ -74,6 +74,7 @@ struct ExchangeSubject {
       inlets.back().TryFlush();
       return is_accepted;
     }
+    bool TryFlush() { return inlets.back().TryFlush(); }
     /// Polls for the other side too: it may have put its last message when there was no credit.
     std::size_t TryStep(std::size_t limit) {
       const std::size_t count = outlets.back().TryStep(limit);
@@ -136,6 +137,8 @@ struct RowSubject : ExchangeSubject<policy, Where> {
 
 inline constexpr Policy every{};
 inline constexpr Policy latest{.retain = Retain::latest};
+inline constexpr Policy accumulate{.retain = Retain::accumulate};
+inline constexpr Policy accumulate_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
 inline constexpr Policy every_pooled{.consolidate = Consolidate::pooled};
 inline constexpr Policy latest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
 inline constexpr Policy every_aggregated{.consolidate = Consolidate::aggregated};

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <mpi.h>
+
+#include <uit/exchange/world.hpp>
+#include <uit/mpi/error.hpp>
+
+#include "table.hpp"
+
+namespace gups {
+
+/// What one would write by hand with a collective: in rounds, everybody makes a batch of updates, sorts them by owner, and
+/// all exchange them by MPI_Alltoallv.
+class ByAlltoallv {
+ public:
+  ByAlltoallv(const uit::World& world, std::size_t batch) : size_(world.Size()), batch_(batch), by_owner_(size_) {
+    for (auto& updates : by_owner_) updates.reserve(batch);
+  }
+
+  void Run(UpdateStream updates, std::uint64_t num_updates, Table& table) {
+    std::vector<int> send_counts(size_), send_offsets(size_), receive_counts(size_), receive_offsets(size_);
+    for (std::uint64_t done = 0; done < num_updates; done += batch_) {
+      for (auto& part : by_owner_) part.clear();
+      for (std::uint64_t i = done; i < done + batch_ && i < num_updates; ++i) {
+        const Update update = updates.Next();
+        by_owner_[table.OwnerOf(update)].push_back(update);
+      }
+      outgoing_.clear();
+      for (std::size_t rank = 0; rank < size_; ++rank) {
+        send_counts[rank] = static_cast<int>(by_owner_[rank].size());
+        send_offsets[rank] = static_cast<int>(outgoing_.size());
+        outgoing_.insert(outgoing_.end(), by_owner_[rank].begin(), by_owner_[rank].end());
+      }
+      uit::mpi::Check(MPI_Alltoall(send_counts.data(), 1, MPI_INT, receive_counts.data(), 1, MPI_INT, MPI_COMM_WORLD),
+                      "MPI_Alltoall");
+      int total = 0;
+      for (std::size_t rank = 0; rank < size_; ++rank) {
+        receive_offsets[rank] = total;
+        total += receive_counts[rank];
+      }
+      incoming_.resize(static_cast<std::size_t>(total));
+      uit::mpi::Check(MPI_Alltoallv(outgoing_.data(), send_counts.data(), send_offsets.data(), MPI_UINT64_T, incoming_.data(),
+                                    receive_counts.data(), receive_offsets.data(), MPI_UINT64_T, MPI_COMM_WORLD),
+                      "MPI_Alltoallv");
+      for (const Update update : incoming_) table.Apply(update);
+    }
+  }
+
+ private:
+  std::size_t size_;
+  std::size_t batch_;
+  std::vector<std::vector<Update>> by_owner_;
+  std::vector<Update> outgoing_;
+  std::vector<Update> incoming_;
+};
+
+/// One-sided, one by one: each update is put by itself into the place that its owner keeps for this process; after a
+/// batch, the owners apply what has come.
+class ByPuts {
+ public:
+  /// Collective.
+  ByPuts(const uit::World& world, std::size_t batch) : rank_(world.Rank()), size_(world.Size()), batch_(batch) {
+    const auto num_bytes = static_cast<MPI_Aint>(size_ * batch_ * sizeof(Update));
+    uit::mpi::Check(MPI_Win_allocate(num_bytes, sizeof(Update), MPI_INFO_NULL, MPI_COMM_WORLD, &landing_, &window_),
+                    "MPI_Win_allocate");
+    uit::mpi::Check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
+  }
+  ByPuts(const ByPuts&) = delete;
+  ByPuts& operator=(const ByPuts&) = delete;
+  /// Collective.
+  ~ByPuts() {
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+  }
+
+  void Run(UpdateStream updates, std::uint64_t num_updates, Table& table) {
+    std::vector<int> sent(size_), received(size_);
+    std::vector<Update> origin(batch_);  // must keep until the flush
+    for (std::uint64_t done = 0; done < num_updates; done += batch_) {
+      sent.assign(size_, 0);
+      for (std::uint64_t i = 0; i < batch_ && done + i < num_updates; ++i) {
+        origin[i] = updates.Next();
+        const std::size_t owner = table.OwnerOf(origin[i]);
+        if (owner == rank_) {
+          table.Apply(origin[i]);
+          continue;
+        }
+        const std::size_t place = rank_ * batch_ + static_cast<std::size_t>(sent[owner]++);
+        uit::mpi::Check(MPI_Put(&origin[i], 1, MPI_UINT64_T, static_cast<int>(owner), static_cast<MPI_Aint>(place), 1,
+                                MPI_UINT64_T, window_),
+                        "MPI_Put");
+      }
+      uit::mpi::Check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
+      uit::mpi::Check(MPI_Alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD), "MPI_Alltoall");
+      uit::mpi::Check(MPI_Win_sync(window_), "MPI_Win_sync");
+      for (std::size_t source = 0; source < size_; ++source) {
+        for (int i = 0; i < received[source]; ++i) table.Apply(landing_[source * batch_ + static_cast<std::size_t>(i)]);
+      }
+      uit::mpi::Check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");  // before the next batch lands there
+    }
+  }
+
+ private:
+  std::size_t rank_;
+  std::size_t size_;
+  std::size_t batch_;
+  Update* landing_ = nullptr;
+  MPI_Win window_ = MPI_WIN_NULL;
+};
+
+}  // namespace gups

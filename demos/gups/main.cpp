@@ -1,0 +1,124 @@
+// Random updates of a table that is spread over processes, 8 bytes each, in the manner of the HPC Challenge's RandomAccess:
+// through conduits that aggregate, by a hand-written MPI_Alltoallv, and by an MPI_Put per update, in one run.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <netuit/program/guarded_main.hpp>
+#include <uit/config.hpp>
+#include <uit/exchange/world.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+
+#include "by_conduits.hpp"
+#include "by_mpi.hpp"
+#include "table.hpp"
+
+namespace gups {
+namespace {
+
+struct Options {
+  unsigned log2_words = 20;
+  std::uint64_t updates = 2'000'000;
+  std::size_t buffer_bytes = 65'536;
+  std::size_t batch = 8192;
+  unsigned replicates = 3;
+  std::uint64_t seed = 1;
+  bool shares_memory = true;
+};
+
+/// The largest of all processes' values.
+double Largest(const uit::World& world, double value) {
+  const uit::ByteView mine = uit::BytesOf(value);
+  double largest = value;
+  for (const uit::Bytes& theirs : world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(mine.begin(), mine.end()))))
+    largest = std::max(largest, uit::LoadBytes<double>(theirs));
+  return largest;
+}
+
+/// Times a way to make the updates, made twice so that the table must be as before, and prints a row. Returns updates per
+/// second over all processes: the median of the replicates.
+template <typename Way>
+double Measure(const char* name, Way& way, const uit::World& world, const Options& options, Table& table) {
+  std::vector<double> rates;
+  for (unsigned replicate = 0; replicate < options.replicates; ++replicate) {
+    for (int half = 0; half < 2; ++half) {
+      world.Agree({});  // all begin together
+      const uit::TimePoint start = uit::Now();
+      way.Run(UpdateStream{options.seed + replicate, world.Rank()}, options.updates, table);
+      const double seconds = Largest(world, std::chrono::duration<double>(uit::Now() - start).count());
+      rates.push_back(static_cast<double>(options.updates * world.Size()) / seconds);
+    }
+    const std::size_t num_odd = table.NumOdd();
+    world.Agree(num_odd == 0 ? "" : std::string(name) + ": " + std::to_string(num_odd) + " words of rank " +
+                                        std::to_string(world.Rank()) + " are wrong");
+  }
+  std::ranges::sort(rates);
+  const double median = (rates[(rates.size() - 1) / 2] + rates[rates.size() / 2]) / 2;
+  if (world.IsRoot()) {
+    std::printf("%s,%zu,%llu,%llu,%zu,%.6g,%.6g,%.6g\n", name, world.Size(), 1ULL << options.log2_words,
+                static_cast<unsigned long long>(options.updates), options.buffer_bytes, median / 1e9, rates.front() / 1e9,
+                rates.back() / 1e9);
+    std::fflush(stdout);
+  }
+  return median;
+}
+
+int Run(const uit::World& world, const Options& options) {
+  if (world.IsRoot()) std::puts("method,processes,words_per_process,updates_per_process,buffer_bytes,gups,gups_min,gups_max");
+  Table table{world.Size(), options.log2_words};
+  double conduits = 0;
+  {
+    ByConduits way{world, options.buffer_bytes, options.shares_memory};
+    conduits = Measure("conduits", way, world, options, table);
+    way.Close();
+  }
+  ByAlltoallv collective{world, options.batch};
+  const double alltoallv = Measure("alltoallv", collective, world, options, table);
+  ByPuts one_sided{world, options.batch};
+  const double put = Measure("put", one_sided, world, options, table);
+  if (world.IsRoot())
+    std::fprintf(stderr, "conduits make %.2f times the updates of MPI_Alltoallv and %.2f times those of an MPI_Put each\n",
+                 conduits / alltoallv, conduits / put);
+  return 0;
+}
+
+}  // namespace
+}  // namespace gups
+
+int main(int argc, char** argv) {
+  return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
+    gups::Options options;
+    CLI::App app{
+        "Random updates of a table spread over processes (as the HPC Challenge's RandomAccess): through conduits that\n"
+        "aggregate, by a hand-written MPI_Alltoallv, and by an MPI_Put per update. Start it with mpirun."};
+    app.set_version_flag("--version", "gups of Conduit " UIT_VERSION);
+    app.add_option("--log2-words", options.log2_words, "words of each process's part of the table, as a power of two")
+        ->check(CLI::Range(1, 30))->capture_default_str();
+    app.add_option("--updates", options.updates, "that each process makes")->check(CLI::Range(1ULL, 1ULL << 40U))->capture_default_str();
+    app.add_option("--buffer-bytes", options.buffer_bytes, "of the frames that conduits share")
+        ->check(CLI::Range(64ULL, 1ULL << 24U))->capture_default_str();
+    app.add_option("--batch", options.batch, "updates of a process between two exchanges by MPI")
+        ->check(CLI::Range(1ULL, 1ULL << 20U))->capture_default_str();
+    app.add_option("--replicates", options.replicates, "of each method")->check(CLI::Range(1, 1000))->capture_default_str();
+    app.add_option("--seed", options.seed, "of the updates")->capture_default_str();
+    app.add_flag("!--no-shared-memory", options.shares_memory, "conduits go over MPI, even within a node");
+    app.footer("Each method makes the updates twice, which must leave the table as it was; a run in which a word is wrong, or\n"
+               "a message unaccounted for, fails. Writes a CSV row per method: giga-updates per second over all processes.");
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::Success& asked) {  // help, or the version
+      return world.IsRoot() ? app.exit(asked) : 0;
+    } catch (const CLI::ParseError& error) {
+      throw uit::InputError(error.what());
+    }
+    return gups::Run(world, options);
+  });
+}

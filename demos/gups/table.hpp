@@ -1,0 +1,73 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <Random123/philox.h>
+
+namespace gups {
+
+/// What is sent: a random number, whose low bits say where in the table it goes and all of which is combined with what
+/// stands there.
+using Update = std::uint64_t;
+
+/// One process's updates: the shift register of the HPC Challenge's RandomAccess (x^63 + x^2 + x + 1), which begins at a
+/// random state of its own.
+class UpdateStream {
+ public:
+  /// The same for the same seed and rank.
+  UpdateStream(std::uint64_t seed, std::size_t rank) {
+    r123::Philox4x32 philox;
+    const auto words = philox({{static_cast<std::uint32_t>(rank), 0, 0, 0}},
+                              {{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)}});
+    state_ = std::uint64_t{words[0]} << 32U | words[1] | 1U;
+  }
+  /// The next update.
+  Update Next() {
+    constexpr std::uint64_t polynomial = 7;
+    state_ = (state_ << 1U) ^ ((state_ >> 63U) != 0 ? polynomial : 0);
+    return state_;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// A table of 64-bit words over all processes: which process has a word follows from the low bits of an update, and which
+/// of its words from the bits above. So the number of processes need not be a power of two.
+class Table {
+ public:
+  /// 2^log2_words words for each of `num_processes`.
+  Table(std::size_t num_processes, unsigned log2_words)
+      : num_processes_(num_processes), mask_((std::uint64_t{1} << log2_words) - 1), words_(mask_ + 1) {
+    Reset();
+  }
+
+  /// The process that has the word which the update is for.
+  std::size_t OwnerOf(Update update) const {
+    // A multiplication in place of a division: the upper 32 bits of the product are below num_processes (Lemire 2019).
+    return static_cast<std::size_t>(((update & 0xFFFF'FFFFU) * num_processes_) >> 32U);
+  }
+  /// Combines a word of this process with the update. Twice undoes it.
+  void Apply(Update update) { words_[(update >> 32U) & mask_] ^= update; }
+
+  /// Every word is its own number.
+  void Reset() {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = i;
+  }
+  /// Words that are not as after Reset.
+  std::size_t NumOdd() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < words_.size(); ++i) count += words_[i] != i ? 1 : 0;
+    return count;
+  }
+
+ private:
+  std::uint64_t num_processes_;
+  std::uint64_t mask_;
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace gups

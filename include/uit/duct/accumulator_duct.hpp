@@ -1,0 +1,168 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
+#include <uit/duct/fold.hpp>
+#include <uit/duct/held_sum.hpp>
+#include <uit/duct/in_thread_accumulator_duct.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/ref.hpp>
+#include <uit/support/sync.hpp>
+
+namespace uit {
+
+/// Adds up the messages that wait, so a put fails only if their sum would overflow; a step takes the sum.
+///
+/// One thread may put while another steps (with Spsc); neither ever waits for the other. Three slots go round, as in a
+/// mailbox. A put writes the sum of what waits and its message to a slot of its own, and exchanges it for the slot that
+/// waits if that still does so; else it leaves its message alone. So a message is in one step's sum, whole, and a step
+/// that comes after a put sees it. Nothing is allocated after construction, unless copying a message does so.
+///
+///     uit::AccumulatorDuct<int, uit::Spsc> accumulator;
+///     accumulator.TryPut(1);                            // one thread
+///     if (accumulator.TryStep(1)) Use(accumulator.Get());  // another
+///
+/// AccumulatorDuct<T, Unsynchronized>, for both ends in one thread, is a class of its own.
+template <Foldable T, Synchronization Sync>
+class AccumulatorDuct final : public RefCounted {
+ public:
+  /// Waiting may help.
+  static constexpr bool in_thread = false;
+
+  /// Get is `initial` before the first step.
+  explicit AccumulatorDuct(T initial = T{}) : current_{std::move(initial)} {}
+
+  /// Adds a copy to what waits. False if the sum would overflow. Inlet's thread only.
+  UIT_INLINE bool TryPut(const T& message) { return TryCarry(message, 1); }
+  /// The same; adding moves nothing out.
+  UIT_INLINE bool TryPut(T&& message) { return TryCarry(message, 1); }
+  /// Adds a sum that stands for `num_messages`. False if the sum of all would overflow. Inlet's thread only.
+  UIT_INLINE bool TryCarry(const T& sum, std::uint64_t num_messages) {
+    if (is_held_ ? !held_.TryAdd(sum, num_messages) : !Publish(sum, num_messages)) [[unlikely]]
+      return false;
+    num_accepted_ += num_messages;
+    return true;
+  }
+
+  /// Takes all that has arrived: 1, and Get is the sum; or 0, and Get is `T{}`. Outlet's thread only.
+  UIT_INLINE std::size_t TryStep([[maybe_unused]] std::size_t limit) {
+    UIT_ASSERT(limit > 0, "a step needs a limit");
+    // Only the exchange that follows hands a slot over, so nothing need be acquired here.
+    if ((middle_.load(std::memory_order_relaxed) & fresh) == 0) {
+      current_ = T{};
+      return 0;
+    }
+    // Acquires the sum from the release in Publish, and gives our slot back to the acquire there.
+    front_ = middle_.exchange(front_, std::memory_order_acq_rel) & ~fresh;
+    const Slot& taken = slots_[front_];  // the inlet may still read it, so that it is copied from
+    current_ = taken.sum;
+    num_folded_ += taken.num_messages - 1;
+    ++num_passed_;
+    return 1;
+  }
+
+  /// The sum last stepped to, `T{}` if the last step found nothing; until the next step. Outlet's thread only.
+  UIT_INLINE const T& Get() const { return current_; }
+  /// The same, to be moved from or changed.
+  UIT_INLINE T& Get() { return current_; }
+
+  /// Messages accepted so far. Inlet's thread only.
+  [[nodiscard]] std::uint64_t NumAccepted() const { return num_accepted_; }
+  /// Steps that found something so far. Outlet's thread only.
+  [[nodiscard]] std::uint64_t NumPassed() const { return num_passed_; }
+  /// Messages beyond one of each step. Outlet's thread only.
+  [[nodiscard]] std::uint64_t NumFolded() const { return num_folded_; }
+  /// Messages accepted that no step has taken. While nobody puts or steps.
+  [[nodiscard]] std::uint64_t NumUnread() const {
+    const Index middle = middle_.load(std::memory_order_acquire);
+    return held_.NumMessages() + ((middle & fresh) != 0 ? slots_[middle & ~fresh].num_messages : 0);
+  }
+
+  /// While held, puts are added up apart and RefreshInlet publishes them. A put is accepted if they do not overflow,
+  /// neither by themselves nor with what waited at the last refresh; so it does not matter whether the outlet has
+  /// stepped since. Inlet's thread only.
+  void HoldInlet(bool hold) {
+    RefreshInlet();
+    is_held_ = hold;
+  }
+  /// Room comes only with a RefreshInlet.
+  bool IsInletHeld() const { return is_held_; }
+  /// Publishes what was put while held, and renews what a held inlet goes by.
+  void RefreshInlet() {
+    if (held_.NumMessages() != 0) {
+      [[maybe_unused]] const bool is_published = Publish(held_.Sum(), held_.NumMessages());
+      UIT_ASSERT(is_published, "what was accepted while held has room");
+    }
+    const Index middle = middle_.load(std::memory_order_acquire);
+    held_.Refresh((middle & fresh) != 0 ? &slots_[middle & ~fresh].sum : nullptr);
+  }
+
+ private:
+  /// A slot's number.
+  using Index = std::uint32_t;
+  using Shared = typename Sync::template Atomic<Index>;
+  static constexpr Index fresh = 4;  // set in middle_: its sum waits
+  static constexpr Index first_back = 0;
+  static constexpr Index first_middle = 1;
+  static constexpr Index first_front = 2;
+
+  /// A sum, and how many messages it stands for.
+  struct Parcel {
+    T sum{};
+    std::uint64_t num_messages = 0;
+  };
+  struct alignas(side_alignment<Sync, Parcel>) Slot : Parcel {};
+
+  UIT_INLINE bool Publish(const T& sum, std::uint64_t num_messages) {
+    Slot& back = slots_[back_];
+    Index middle = middle_.load(std::memory_order_acquire);
+    if ((middle & fresh) != 0) {
+      // Nobody writes to a slot that has been published before it comes back here, so it can be read.
+      const Slot& waiting = slots_[middle & ~fresh];
+      back.sum = waiting.sum;
+      if (!TryFold(back.sum, sum)) return false;
+      back.num_messages = waiting.num_messages + num_messages;
+      // Releases the sum to the acquire in TryStep. On failure, acquires the slot that TryStep gave back.
+      Index seen = middle;
+      if (middle_.compare_exchange_strong(seen, back_ | fresh, std::memory_order_release, std::memory_order_acquire)) {
+        back_ = middle & ~fresh;
+        return true;
+      }
+      middle = seen;  // a step has come between
+    }
+    back.sum = sum;
+    back.num_messages = num_messages;
+    // Releases the message to the acquire in TryStep, which alone can take it and does not look at what is not fresh.
+    middle_.store(back_ | fresh, std::memory_order_release);
+    back_ = middle;
+    return true;
+  }
+
+  // Written by the inlet's thread.
+  alignas(side_alignment<Sync, std::uint64_t>) std::uint64_t num_accepted_ = 0;
+  Index back_ = first_back;
+  bool is_held_ = false;
+  detail::HeldSum<T> held_;
+
+  // Exchanged.
+  alignas(side_alignment<Sync, Shared>) Shared middle_{first_middle};
+
+  // Written by the outlet's thread.
+  alignas(side_alignment<Sync, std::uint64_t>) std::uint64_t num_passed_ = 0;
+  std::uint64_t num_folded_ = 0;
+  Index front_ = first_front;
+  T current_;
+
+  std::array<Slot, 3> slots_{};
+};
+
+static_assert(Duct<AccumulatorDuct<int, Unsynchronized>, int>);
+static_assert(Duct<AccumulatorDuct<int, Spsc>, int>);
+
+}  // namespace uit

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
+
+namespace uit {
+
+/// Sums of `T` may depend on the order of their terms, and that is fine: set by who sends floating-point numbers under
+/// Retain::accumulate, whose order of adding nobody knows.
+///
+///     template <>
+///     inline constexpr bool uit::accumulates_inexactly<double> = true;
+template <typename T>
+inline constexpr bool accumulates_inexactly = false;
+
+namespace detail {
+
+/// Knows by itself when a sum is too large.
+template <typename T>
+concept FoldsItself = requires(T& into, const T& from) {
+  { into.TryFold(from) } -> std::same_as<bool>;
+};
+template <typename T>
+concept ExactNumber = std::integral<T> && !std::same_as<T, bool>;
+template <typename T>
+concept InexactNumber = std::floating_point<T> && accumulates_inexactly<T>;
+template <typename T>
+concept AddsTo = !std::is_arithmetic_v<T> && requires(T& into, const T& from) { into += from; };
+
+}  // namespace detail
+
+/// A message that can be added to another, so that one stands for both. `T{}` is the sum of nothing, and the order of
+/// adding does not matter.
+///
+/// Integers but bool; any type with `+=`, which must not overflow; any with a member `TryFold(other) -> bool` that adds
+/// `other`, or, if the sum would overflow, changes nothing and returns false. Floating-point numbers only where
+/// accumulates_inexactly says so.
+template <typename T>
+concept Foldable = Message<T> && std::copyable<T> &&
+                   (detail::FoldsItself<T> || detail::ExactNumber<T> || detail::InexactNumber<T> || detail::AddsTo<T>);
+
+/// Refuses in words what cannot be sent under Retain::accumulate.
+template <typename T>
+struct RequireFoldable {
+  static_assert(Foldable<T>,
+                "Retain::accumulate wants a message with exact sums: an integer, or a type with += or TryFold; "
+                "for floating point see uit::accumulates_inexactly");
+  static constexpr bool value = Foldable<T>;  ///< so that nothing else is complained of
+};
+
+/// Adds `from` to `into`. False, with nothing changed, if the sum would overflow.
+template <Foldable T>
+UIT_INLINE constexpr bool TryFold(T& into, const T& from) {
+  if constexpr (detail::FoldsItself<T>) {
+    return into.TryFold(from);
+  } else if constexpr (detail::ExactNumber<T>) {
+    T sum{};
+    if (__builtin_add_overflow(into, from, &sum)) return false;
+    into = sum;
+    return true;
+  } else {
+    into += from;
+    return true;
+  }
+}
+
+static_assert(Foldable<int> && Foldable<unsigned char> && !Foldable<bool> && !Foldable<double>);
+
+}  // namespace uit

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <uit/exchange/accumulate_frame.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/frame_box.hpp>
+#include <uit/exchange/out_port.hpp>
+#include <uit/exchange/pool_roll.hpp>
+
+namespace uit {
+
+/// The inlets' half of an exchange under Retain::accumulate; a pool of one channel serves Consolidate::none.
+///
+/// Adds up what each channel puts. A frame departs when each member has put since the last one, or on a flush, and takes
+/// the sums along; a second put before departure shows that the members that have not put meanwhile skip this round, so
+/// that the frame departs without them, and none is waited for until the member has put again; while `depth` frames await their pull, so far as the receiver has reported, sums go on growing
+/// here. So a put is refused only where a sum would overflow. A channel whose sum at the receiver could not take in
+/// more stays behind when frames depart. One thread owns it.
+class PooledAccumulateSender final : public ExchangeHalf {
+ public:
+  /// Frames leave by `port`, and counts of pulls come back through `reports`. `depth` is at least 1.
+  PooledAccumulateSender(AccumulateFrame layout, std::size_t depth, FoldFunction fold, OutPort port,
+                         std::shared_ptr<FrameBox> reports)
+      : layout_(layout),
+        report_layout_{layout.num_channels, layout.slot_bytes},
+        depth_(depth),
+        fold_(fold),
+        port_(std::move(port)),
+        reports_(std::move(reports)),
+        sums_(layout.SlotsBytes()),
+        counts_(layout.num_channels),
+        leaving_(layout.num_channels),
+        roll_(layout.num_channels),
+        sent_sums_(layout.SlotsBytes()),
+        waiting_(layout.num_channels),
+        bounds_(layout.SlotsBytes()),
+        scratch_(layout.slot_bytes) {}
+
+  /// Adds an encoded message, or a sum that stands for several, to what its channel has put; departs if that completes
+  /// the pool. False, with nothing changed, if the sum would overflow.
+  ///
+  /// While held, it must not do so with what waited at the outlet by the last RefreshReport, either: so acceptance does
+  /// not depend on whether the outlet has stepped since.
+  bool TryFold(std::size_t channel, const std::byte* message, std::uint64_t num_messages = 1) {
+    const bool is_bounded = is_held_ && waiting_[channel] != 0;
+    if (is_bounded) {
+      std::memcpy(scratch_.data(), At(bounds_, channel), layout_.slot_bytes);
+      if (!fold_(scratch_.data(), message)) return false;
+    }
+    if (counts_[channel] == 0) {
+      std::memcpy(At(sums_, channel), message, layout_.slot_bytes);
+      ++num_speaking_;
+    } else if (!fold_(At(sums_, channel), message)) {
+      return false;
+    }
+    counts_[channel] += num_messages;
+    if (is_bounded) std::memcpy(At(bounds_, channel), scratch_.data(), layout_.slot_bytes);
+    if (!roll_.Note(channel)) roll_.ExcuseRest();
+    DepartIfComplete();
+    return true;
+  }
+  /// The channel's inlet is gone; it is not waited for.
+  void Yield(std::size_t channel) {
+    ExchangeHalf::Yield(channel);
+    roll_.Excuse(channel);
+  }
+
+  /// Sends what has been put. False if some of it has to wait for the receiver. While held, sums leave only at the
+  /// update's end.
+  bool TryFlush() override { return num_speaking_ == 0 || is_held_ || (TryDepart(false) && num_speaking_ == 0); }
+  bool TryFinish() override {
+    // One frame beyond the window finds room in the peer's box, and it is the last.
+    return num_speaking_ == 0 || Depart(false, false);
+  }
+  /// Sends in any case, marked as the update's end. False if the peer has no room for a frame yet.
+  bool TryEndUpdate() { return TryDepart(true); }
+  /// The number stamped on frames from here on.
+  void SetUpdate(std::uint64_t update) { update_ = update; }
+  /// While held, frames depart only at the update's end, and acceptance goes by the last RefreshReport.
+  void Hold(bool hold) { is_held_ = hold; }
+  /// Whether room comes only with RefreshReport.
+  bool IsHeld() const { return is_held_; }
+  /// Reads what the outlets have reported. True if the report says so of `update` or later.
+  bool RefreshReport(std::uint64_t update) {
+    while (reports_->TryStep()) has_report_ = true;
+    if (!has_report_ || reports_->Get().Header().update < update) return false;
+    if (is_held_) LearnWhatWaits();
+    return true;
+  }
+  /// Lets frames move, a full pool that had to wait among them. Returns whether anything arrived.
+  bool Poll() {
+    const bool has_arrived = port_.Poll();
+    DepartIfComplete();
+    return has_arrived;
+  }
+  /// Lets frames move, and tells whether all that departed has left.
+  bool TryEmpty() { return port_.TryEmpty(); }
+  /// False once the fabric has closed: nothing should be put any more.
+  bool IsOpen() const { return port_.IsOpen(); }
+
+ private:
+  std::byte* At(std::vector<std::byte>& sums, std::size_t channel) { return sums.data() + channel * layout_.slot_bytes; }
+  std::uint64_t NumPulled() const { return has_report_ ? reports_->Get().Header().base : 0; }
+  bool HasFrameRoom() const { return num_departed_ - NumPulled() < depth_; }
+  bool IsBlocked(std::size_t channel) const {
+    return has_report_ && AccumulateReport::IsBlocked(reports_->Get(), channel);
+  }
+  bool TryReadReport() {
+    if (!reports_->TryStep()) return false;
+    has_report_ = true;
+    return true;
+  }
+
+  void DepartIfComplete() {
+    if (roll_.IsComplete() && num_speaking_ != 0 && !is_held_) TryDepart(false);
+  }
+  bool TryDepart(bool last) {
+    if (is_held_) return Depart(last, false);
+    while (TryReadReport()) {
+    }
+    return HasFrameRoom() && Depart(last, true);
+  }
+  bool Depart(bool last, bool heeds_blocks) {
+    std::size_t num_leaving = 0;
+    for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) {
+      leaving_[channel] = heeds_blocks && IsBlocked(channel) ? 0 : counts_[channel];
+      num_leaving += leaving_[channel] != 0 ? 1 : 0;
+    }
+    if (num_leaving == 0 && !last) return false;
+    frame_.Reserve(layout_.MaxBytes());
+    layout_.Write(frame_, sums_.data(), leaving_.data());
+    frame_.Header().update = update_;
+    frame_.Header().last = last ? 1 : 0;
+    if (!port_.TryDepart(frame_)) return false;
+    ++num_departed_;
+    if (is_held_) std::memcpy(sent_sums_.data(), sums_.data(), sums_.size());
+    for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) counts_[channel] -= leaving_[channel];
+    num_speaking_ -= num_leaving;
+    roll_.Renew();
+    return true;
+  }
+
+  /// What waits at the outlets from this barrier on: what they have reported, and the last frame, if that came after.
+  void LearnWhatWaits() {
+    Frame& report = reports_->Get();
+    if (!report_layout_.HasSums(report)) return;
+    std::memcpy(waiting_.data(), report_layout_.Counts(report), report_layout_.CountsBytes());
+    std::memcpy(bounds_.data(), report_layout_.Sums(report), bounds_.size());
+    if (report.Header().base == num_departed_) return;
+    for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) {
+      if (leaving_[channel] == 0) continue;
+      if (waiting_[channel] == 0) std::memcpy(At(bounds_, channel), At(sent_sums_, channel), layout_.slot_bytes);
+      else fold_(At(bounds_, channel), At(sent_sums_, channel));
+      waiting_[channel] += leaving_[channel];
+    }
+  }
+
+  AccumulateFrame layout_;
+  AccumulateReport report_layout_;
+  std::size_t depth_;
+  FoldFunction fold_;
+  OutPort port_;
+  std::shared_ptr<FrameBox> reports_;
+  std::vector<std::byte> sums_;         // put since the last departure
+  std::vector<std::uint64_t> counts_;   // messages in sums_
+  std::vector<std::uint64_t> leaving_;  // messages in the last frame
+  PoolRoll roll_;
+  std::vector<std::byte> sent_sums_;    // of the last frame, if it departed while held
+  std::vector<std::uint64_t> waiting_;  // messages at the outlets at the last refresh
+  std::vector<std::byte> bounds_;       // their sums, and what was put since
+  std::vector<std::byte> scratch_;
+  std::size_t num_speaking_ = 0;  // channels that have put since the last departure
+  std::uint64_t num_departed_ = 0;
+  std::uint64_t update_ = 0;
+  bool is_held_ = false;
+  bool has_report_ = false;
+  Frame frame_;
+};
+
+}  // namespace uit
