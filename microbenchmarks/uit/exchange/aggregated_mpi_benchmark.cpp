@@ -40,7 +40,7 @@ void Add(bench::Contest& contest, const bench::Ranks& ranks, const std::string& 
 }
 
 void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
-  bench::Contest contest{"process, aggregated", bench::Unit::millions_per_second};
+  bench::Contest contest{"aggregated messages between processes", bench::Unit::millions_per_second};
   for (std::size_t buffer_bytes = 256; buffer_bytes <= std::size_t{256} << 10; buffer_bytes *= 4) {
     for (const bool shares_memory : {false, true}) {
       const bench::ConduitOptions options{.num_slots = num_frames,

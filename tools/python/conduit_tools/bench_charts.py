@@ -48,11 +48,11 @@ def _log10(value):
     return len(f"{round(value)}") - 1
 
 
-def _x_axis(panel, label):
+def _x_axis(panel, label, values):
     if label.endswith(", bytes"):
         panel.set_xscale("log", base=2)
         panel.set_xlabel(label.removesuffix(", bytes"))
-        panel.xaxis.set_major_locator(LogLocator(base=16, numticks=12))
+        panel.xaxis.set_major_locator(LogLocator(base=4 if max(values) <= 4**6 * min(values) else 16, numticks=12))
         panel.xaxis.set_major_formatter(FuncFormatter(bytes_text))
     else:
         panel.set_xscale("log")
@@ -97,7 +97,7 @@ def draw(record, chart, path):
                 if curve:
                     panel.plot(*zip(*curve), color=LINE_COLORS[index % len(LINE_COLORS)],
                                marker=MARKERS[index % len(MARKERS)], markersize=4.5, linewidth=1.6)
-            _x_axis(panel, here[0]["x_label"])
+            _x_axis(panel, here[0]["x_label"], [point["x"] for point in here])
             _y_axis(panel, quantity, [point["y"] for point in here])
         figure.suptitle(chart[0].upper() + chart[1:], fontsize=13, y=1.0)
         handles = [plt.Line2D([], [], color=LINE_COLORS[i % len(LINE_COLORS)], marker=MARKERS[i % len(MARKERS)],
