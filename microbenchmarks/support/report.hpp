@@ -182,6 +182,9 @@ class Record {
       return std::ranges::count_if(contest.points, [&](const Point& point) { return has_place(point, proximity); });
     };
     const Proximity best = *std::ranges::max_element(Contest::classes, {}, num_places);
+    if (!contest.points.empty() && num_places(best) == 0)
+      Add(Row{.figure = contest.name, .value = "-", .spread = "-", .target = "-", .verdict = "noisy", .proximity = "-",
+              .detail = "too few clean samples for a curve"});
     for (const Point& point : contest.points) {
       if (!has_place(point, best)) continue;
       const double time = Median(contest.Times(point.competitor, best));
