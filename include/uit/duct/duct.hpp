@@ -71,6 +71,7 @@ inline constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 template <typename D>
 inline constexpr bool is_in_thread = false;
 
+/// What the duct says itself.
 template <typename D>
   requires requires { { D::in_thread } -> std::convertible_to<bool>; }
 inline constexpr bool is_in_thread<D> = D::in_thread;

@@ -39,6 +39,7 @@ class NullDuct final : public RefCounted {
 /// Ends bound to `D` are muted.
 template <typename D>
 inline constexpr bool is_null_duct = false;
+/// It does.
 template <typename T>
 inline constexpr bool is_null_duct<NullDuct<T>> = true;
 

@@ -19,8 +19,8 @@ namespace uit {
 /// A frame is copied once into the ring and once out of it. Nobody waits, and nothing is asked of the system.
 class SharedMemoryLink {
  public:
-  /// No ring becomes larger than this for the sake of its number of frames.
-  static constexpr std::size_t max_ring_bytes = std::size_t{4} << 20U;
+  /// No ring becomes larger than this for the sake of its number of frames: it passes through a core's cache lap by lap.
+  static constexpr std::size_t max_ring_bytes = std::size_t{256} << 10U;
 
   /// Bytes of memory for one direction of a link opened with these options.
   static std::size_t RingBytes(const LinkOptions& options) {

@@ -21,6 +21,7 @@ namespace uit {
 /// of the memory, which each process may see at another address.
 namespace shared_ring {
 
+/// A length, or a position.
 using Word = std::uint64_t;
 static_assert(std::atomic_ref<Word>::is_always_lock_free, "other processes would not see a lock");
 
@@ -47,6 +48,7 @@ constexpr std::size_t BytesFor(std::size_t largest, std::size_t num_records, std
   return sizeof(Head) + capacity;
 }
 
+/// The word at a place, which is as aligned as a word.
 inline std::atomic_ref<Word> At(std::byte* place) { return std::atomic_ref<Word>{*reinterpret_cast<Word*>(place)}; }
 
 /// Makes an empty ring of all `memory`, which BytesFor has measured and which begins on a line. Before either side

@@ -167,6 +167,7 @@ class Wire {
     for (int i = 0; i < frames_per_turn && HasCredit(); ++i) {
       if (!outgoing->box->TryStep()) return;
       SendData(outgoing->box->Get(), outgoing->remote_index);
+      if (outgoing->box->KeepsLatest()) return;  // what is put later queues the box again
     }
     // There may be more: it goes to the back of the line, unless its worker has queued it again.
     if (!outgoing->queued.exchange(true, std::memory_order_acq_rel)) Queue(outgoing);

@@ -6,6 +6,7 @@ namespace uit {
 
 /// The library's only clock: monotonic, its own in each process.
 using Clock = std::chrono::steady_clock;
+/// A reading of the clock; it means something in its own process alone.
 using TimePoint = Clock::time_point;
 
 /// When a wait gives up.

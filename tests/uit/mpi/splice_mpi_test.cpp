@@ -197,8 +197,8 @@ void CheckVisitToPool() {
   CHECK(resident.Put());
   resident.Read();
   Splice(visitor.inlet, visitor.outlet, reach);
-  CHECK(visitor.Both().get.unread == (visitor.keeps_every ? 7 : 0));  // a pool has room for one
-  CHECK(visitor.Both().InFlight() == 1);
+  CHECK(visitor.Both().get.unread == (visitor.keeps_every ? 1 : 0));  // refused, until the resident is not waited for
+  CHECK(visitor.Both().InFlight() == (visitor.keeps_every ? 7 : 1));
   visitor.inlet.TryFlush();
   update(false);
   Splice(visitor.inlet, visitor.outlet, Null{});
