@@ -37,7 +37,7 @@ struct MeshOptions {
   /// Messages that may wait on an edge of a unicast layer that keeps every one, or frames of one that accumulates; at
   /// most 65 535.
   std::size_t depth = 2;
-  std::size_t num_slots = 16;  ///< frames per peer that may be sent and not acknowledged
+  std::size_t num_slots = 16;  ///< frames per peer that may be sent and not acknowledged; see uit::FabricOptions
   std::uint32_t max_pace = uit::Wire::default_max_pace;  ///< polls left out at most between values for a peer that lags
   bool shares_memory = true;   ///< processes of one node talk through shared memory, not MPI
 

@@ -28,7 +28,9 @@ namespace uit {
 /// Options of a fabric. The same on every process, but for the number of workers.
 struct FabricOptions {
   std::size_t num_workers = 1;    ///< threads of this process that own exchanges
-  std::size_t num_slots = 16;     ///< frames per peer that may be sent and not acknowledged, each way
+  /// Frames per peer that may be sent and not acknowledged, each way; through shared memory at least 256 of those that
+  /// newer ones do not replace.
+  std::size_t num_slots = 16;
   std::size_t payload_bytes = 0;  ///< smallest payload that links are opened for, if exchanges come later
   std::uint32_t max_pace = Wire::default_max_pace;  ///< polls left out at most between values for a peer that lags
   bool shares_memory = true;      ///< peers on the same node talk through shared memory, if the world has any
@@ -249,9 +251,11 @@ inline std::string Fabric::CheckLinks() const {
 
 inline void Fabric::OpenWires() {
   const LinkWishes wishes = NewLinks();
-  OpenLinks(private_world_, 0, wishes, options_.shares_memory, [&](std::size_t peer, AnyLink link) {
+  OpenLinks(private_world_, 0, wishes, options_.shares_memory, [&](std::size_t peer, AnyLink link, bool is_near) {
     payload_bytes_[peer] = wishes.at(peer).payload_bytes;
-    hub_->AddWire(peer, std::move(link), options_.num_slots, options_.max_pace);
+    // What is under way in shared memory costs no request, and its ring bounds it.
+    const std::size_t num_slots = is_near ? std::max(options_.num_slots, SharedMemoryLink::min_num_frames) : options_.num_slots;
+    hub_->AddWire(peer, std::move(link), num_slots, options_.max_pace, options_.num_slots);
   });
 }
 

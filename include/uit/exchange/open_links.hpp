@@ -33,11 +33,11 @@ inline std::map<std::size_t, std::uint64_t> LayOutRings(const LinkWishes& wishes
 
 }  // namespace detail
 
-/// Opens a link to each peer, and gives it to `take(peer, link)`: through memory where the world shares some with the
+/// Opens a link to each peer, and gives it to `take(peer, link, is_near)`: through memory where the world shares some with the
 /// peer and `shares_memory` says so on every process, else as the world does. Collective, also for a process without
 /// wishes; nothing may be sent before all have come back from it. Throws what the world throws, then only on this
 /// process.
-template <std::invocable<std::size_t, AnyLink> Take>
+template <std::invocable<std::size_t, AnyLink, bool> Take>
 void OpenLinks(const World& world, int stream, const LinkWishes& wishes, bool shares_memory, Take&& take) {
   NodeMemory memory;
   LinkWishes near;
@@ -63,9 +63,9 @@ void OpenLinks(const World& world, int stream, const LinkWishes& wishes, bool sh
     if (near.contains(peer)) {
       std::byte* const outgoing = memory.at(peer).data() + LoadBytes<std::uint64_t>(offsets.at(peer));
       std::byte* const incoming = memory.at(world.Rank()).data() + my_offsets.at(peer);
-      take(peer, AnyLink(std::make_unique<SharedMemoryLink>(outgoing, incoming, options)));
+      take(peer, AnyLink(std::make_unique<SharedMemoryLink>(outgoing, incoming, options)), true);
     } else {
-      take(peer, world.OpenLink(peer, stream, options));
+      take(peer, world.OpenLink(peer, stream, options), false);
     }
   }
 }

@@ -50,9 +50,10 @@ class WireHub {
   /// Incoming boxes so far, and so the number of the next, by which the peer addresses it.
   std::uint32_t NumIncoming() const { return static_cast<std::uint32_t>(incoming_.size()); }
 
-  /// A new wire to a peer.
-  void AddWire(std::size_t peer, AnyLink link, std::size_t num_slots, std::uint32_t max_pace = Wire::default_max_pace) {
-    wires_.push_back(std::make_unique<Wire>(std::move(link), num_slots, 0, max_pace));
+  /// A new wire to a peer; see Wire.
+  void AddWire(std::size_t peer, AnyLink link, std::size_t num_slots, std::uint32_t max_pace = Wire::default_max_pace,
+               std::size_t num_fresh_slots = ~std::size_t{0}) {
+    wires_.push_back(std::make_unique<Wire>(std::move(link), num_slots, 0, max_pace, num_fresh_slots));
     by_peer_[peer] = wires_.back().get();
   }
   /// Whether a wire leads to the peer.

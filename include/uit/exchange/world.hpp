@@ -44,8 +44,8 @@ class WorldModel {
   virtual AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) = 0;
   /// The processes that see memory of one another, this one among them, ascending. Any thread.
   virtual std::vector<std::size_t> NodeRanks() const { return {}; }
-  /// Memory that all processes of the node see: `num_bytes` of this one's, none of which has been written. Empty, for
-  /// all of a node, if there can be none. It stays until Release, and for good if that does not come about. Collective.
+  /// Memory that all processes of the node see: at least `num_bytes` of this one's, in which anything may stand. Empty,
+  /// for all of a node, if there can be none. It stays until Release, and for good if that does not come about. Collective.
   virtual NodeMemory ShareMemory([[maybe_unused]] std::size_t num_bytes) { return {}; }
   /// The same processes with streams of their own. Collective.
   virtual std::shared_ptr<WorldModel> Duplicate() = 0;

@@ -10,33 +10,21 @@
 
 #include <uit/exchange/link.hpp>
 #include <uit/exchange/world.hpp>
+#include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/mpi_link.hpp>
 #include <uit/mpi/node_group.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
-#include <uit/support/pause.hpp>
 
 namespace uit::mpi {
-
-/// Waits for a request without ever blocking inside MPI, which would spin. False at the deadline: then the request is
-/// still pending.
-inline bool Await(MPI_Request& request, Deadline deadline = never) {
-  return WaitUntil(
-      [&request] {
-        int is_done = 0;
-        Check(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
-        return is_done != 0;
-      },
-      deadline);
-}
 
 /// The processes of a communicator.
 class MpiWorld final : public WorldModel {
  public:
   /// Uses the communicator, which must return errors and outlive the world. Collective.
   explicit MpiWorld(MPI_Comm communicator)
-      : communicator_(communicator), node_(std::make_shared<const NodeGroup>(communicator)) {
+      : communicator_(communicator), node_(std::make_shared<NodeGroup>(communicator, Process())) {
     LookUp();
   }
 
@@ -92,12 +80,9 @@ class MpiWorld final : public WorldModel {
   std::vector<std::size_t> NodeRanks() const override { return node_->Ranks(); }
 
   NodeMemory ShareMemory(std::size_t num_bytes) override {
-    MPI_Request request = MPI_REQUEST_NULL;  // all come together here, rather than in MPI, where they would spin
-    Check(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
-    Await(request);
-    MPI_Win window = MPI_WIN_NULL;
-    NodeMemory memory = node_->OpenWindow(num_bytes, window);
-    if (window != MPI_WIN_NULL && !memory.empty()) windows_.push_back(window);
+    std::size_t window = 0;
+    NodeMemory memory = node_->Lend(num_bytes, window);
+    if (!memory.empty()) windows_.push_back(window);
     return memory;
   }
 
@@ -109,7 +94,7 @@ class MpiWorld final : public WorldModel {
       Process()->Break();
       return false;
     }
-    for (MPI_Win& window : windows_) NodeGroup::CloseWindow(window);
+    for (const std::size_t window : windows_) node_->TakeBack(window);
     windows_.clear();
     Check(MPI_Comm_free(&communicator_), "MPI_Comm_free");
     return true;
@@ -147,8 +132,8 @@ class MpiWorld final : public WorldModel {
 
   MPI_Comm communicator_;
   bool owns_ = false;
-  std::shared_ptr<const NodeGroup> node_;
-  std::vector<MPI_Win> windows_;  // to be given back
+  std::shared_ptr<NodeGroup> node_;
+  std::vector<std::size_t> windows_;  // borrowed
   std::size_t rank_ = 0;
   std::size_t size_ = 0;
 };

@@ -1,28 +1,38 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
 
 #include <uit/config.hpp>
+#include <uit/exchange/process_state.hpp>
 #include <uit/exchange/world.hpp>
+#include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
+#include <uit/support/bytes.hpp>
 
 namespace uit::mpi {
 
-/// The processes of a job that share this one's memory, and windows of memory that they all see.
+/// The processes of a job that share this one's memory, and windows of memory that they all see. A window is kept when it
+/// is given back, and lent again: to open one, MPI makes the processes wait for each other at full speed.
 ///
 /// The environment variable UIT_SHARED_MEMORY=0 keeps a process out of it, so that it is as if on a node of its own.
 class NodeGroup {
  public:
   /// Finds them among those of `communicator`, whose ranks are spoken of from here on. Collective.
-  explicit NodeGroup(MPI_Comm communicator) {
+  NodeGroup(MPI_Comm communicator, std::shared_ptr<ProcessState> process) : process_(std::move(process)) {
     int rank = 0;
     Check(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
+    rank_ = static_cast<std::size_t>(rank);
     const char* wish = std::getenv("UIT_SHARED_MEMORY");
     const bool is_off = wish != nullptr && std::string_view(wish) == "0";
     Check(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &communicator_),
@@ -43,54 +53,90 @@ class NodeGroup {
   }
   NodeGroup(const NodeGroup&) = delete;
   NodeGroup& operator=(const NodeGroup&) = delete;
-  /// Gives the communicator back unless MPI has ended.
+  /// Gives everything back, which is collective; nothing, if MPI has ended, or not all may come.
   ~NodeGroup() {
     int is_over = 0;
     MPI_Finalized(&is_over);
-    if (is_over == 0 && communicator_ != MPI_COMM_NULL) MPI_Comm_free(&communicator_);
+    if (is_over != 0 || communicator_ == MPI_COMM_NULL || process_->IsBroken() || std::uncaught_exceptions() != 0) return;
+    for (Window& window : windows_) {
+      MPI_Win_unlock_all(window.handle);
+      MPI_Win_free(&window.handle);
+    }
+    MPI_Comm_free(&communicator_);
   }
 
   /// In the job, ascending; none, if this process shares no memory.
   const std::vector<std::size_t>& Ranks() const { return ranks_; }
 
-  /// Opens a window of `num_bytes` of this process's and as many as they want of the others'. Null, and with no memory,
-  /// if MPI cannot, or if it is not wanted here. Collective over Ranks.
-  NodeMemory OpenWindow(std::size_t num_bytes, MPI_Win& window) const {
-    window = MPI_WIN_NULL;
+  /// Lends a window of at least `num_bytes` of this process's and as many as they want of the others', and its number.
+  /// None, for all of the node, if MPI cannot, or if it is not wanted here. Collective over Ranks.
+  NodeMemory Lend(std::size_t num_bytes, std::size_t& number) {
     if (communicator_ == MPI_COMM_NULL) return {};
+    std::uint64_t fitting = 0;  // a bit per window; the windows are the same on all
+    for (std::size_t i = 0; i < windows_.size() && i < 64; ++i) {
+      if (!windows_[i].is_lent && windows_[i].memory.at(rank_).size() >= num_bytes) fitting |= std::uint64_t{1} << i;
+    }
+    fitting = CommonBits(fitting);
+    if (fitting != 0) {
+      number = static_cast<std::size_t>(std::countr_zero(fitting));
+    } else {
+      number = windows_.size();
+      if (!TryOpen(num_bytes)) return {};
+    }
+    windows_[number].is_lent = true;
+    return windows_[number].memory;
+  }
+  /// Takes a window back that nobody will use any more. On all of Ranks, in the same order beside Lend.
+  void TakeBack(std::size_t number) { windows_[number].is_lent = false; }
+
+ private:
+  struct Window {
+    MPI_Win handle = MPI_WIN_NULL;
+    NodeMemory memory{};
+    bool is_lent = false;
+  };
+
+  /// The bits that all bring.
+  std::uint64_t CommonBits(std::uint64_t mine) const {
+    std::uint64_t all = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    Check(MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_BAND, communicator_, &request), "MPI_Iallreduce");
+    Await(request);
+    return all;
+  }
+  /// Opens one more window. False, on all, if one of them cannot.
+  bool TryOpen(std::size_t num_bytes) {
+    constexpr std::size_t least = 64 * 1024;
+    const std::size_t rounded = std::bit_ceil(std::max(num_bytes, least));
     MPI_Info info = MPI_INFO_NULL;
     Check(MPI_Info_create(&info), "MPI_Info_create");
     MPI_Info_set(info, "alloc_shared_noncontig", "true");  // each part on pages of its own
+    MPI_Win handle = MPI_WIN_NULL;
     void* mine = nullptr;
-    const int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(num_bytes + cache_line), 1, info, communicator_,
-                                             &mine, &window);
+    const int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(rounded + cache_line), 1, info, communicator_, &mine, &handle);
     MPI_Info_free(&info);
-    int can_all = code == MPI_SUCCESS ? 1 : 0;
-    Check(MPI_Allreduce(MPI_IN_PLACE, &can_all, 1, MPI_INT, MPI_MIN, communicator_), "MPI_Allreduce");
-    if (can_all == 0) return {};  // where some have a window, it stays: only all could give it back
-    Check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window), "MPI_Win_lock_all");
-    NodeMemory memory;
+    // Where only some have a window, it stays: all would have to give it back.
+    if (CommonBits(code == MPI_SUCCESS ? 1 : 0) == 0) return false;
+    Check(MPI_Win_lock_all(MPI_MODE_NOCHECK, handle), "MPI_Win_lock_all");
+    Window& window = windows_.emplace_back(Window{.handle = handle});
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       MPI_Aint size = 0;
       int unit = 0;
       void* base = nullptr;
-      Check(MPI_Win_shared_query(window, static_cast<int>(i), &size, &unit, &base), "MPI_Win_shared_query");
+      Check(MPI_Win_shared_query(handle, static_cast<int>(i), &size, &unit, &base), "MPI_Win_shared_query");
       auto room = static_cast<std::size_t>(size);
       base = std::align(cache_line, room - cache_line, base, room);
-      memory.emplace(ranks_[i], MutableByteView{static_cast<std::byte*>(base), static_cast<std::size_t>(size) - cache_line});
+      window.memory.emplace(ranks_[i],
+                            MutableByteView{static_cast<std::byte*>(base), static_cast<std::size_t>(size) - cache_line});
     }
-    return memory;
-  }
-  /// Gives a window back. Collective over Ranks, and only once all have come this far: it waits inside MPI.
-  static void CloseWindow(MPI_Win& window) {
-    if (window == MPI_WIN_NULL) return;
-    Check(MPI_Win_unlock_all(window), "MPI_Win_unlock_all");
-    Check(MPI_Win_free(&window), "MPI_Win_free");
+    return true;
   }
 
- private:
+  std::shared_ptr<ProcessState> process_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
+  std::size_t rank_ = 0;  // in the job
   std::vector<std::size_t> ranks_;
+  std::vector<Window> windows_;
 };
 
 }  // namespace uit::mpi

@@ -12,6 +12,7 @@
 #include <mpi.h>
 
 #include <uit/exchange/world.hpp>
+#include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/mpi_world.hpp>
 #include <uit/support/clock.hpp>
