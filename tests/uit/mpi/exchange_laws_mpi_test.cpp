@@ -12,6 +12,12 @@ using namespace uit::testing;
 
 namespace {
 
+/// One for all pairs, so that they take turns at the same windows.
+World CommonWorld() {
+  static const World world = TheWorld();
+  return world;
+}
+
 template <Policy policy, bool shares_memory>
 struct MpiSubject {
   static constexpr Retain retain = policy.retain;
@@ -22,7 +28,7 @@ struct MpiSubject {
   template <typename T>
   struct Pair {
     explicit Pair(std::size_t depth, T initial = T{})
-        : world(TheWorld()),
+        : world(CommonWorld()),
           fabric(world, {.num_slots = 5, .shares_memory = shares_memory}),
           inlet(Reach(depth)),
           outlet(Reach(depth), initial) {
