@@ -6,8 +6,8 @@
 
 #include <mpi.h>
 
-#include <uit/exchange/world.hpp>
 #include <uit/mpi/error.hpp>
+#include <uit/wire/world.hpp>
 
 #include "table.hpp"
 

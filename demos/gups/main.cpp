@@ -12,10 +12,10 @@
 
 #include <netuit/program/guarded_main.hpp>
 #include <uit/config.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/wire/world.hpp>
 
 #include "by_conduits.hpp"
 #include "by_mpi.hpp"

@@ -3,8 +3,8 @@
 #include <concepts>
 #include <cstdio>
 
-#include <uit/exchange/world.hpp>
 #include <uit/mpi/session.hpp>
+#include <uit/wire/world.hpp>
 
 #include "program.hpp"
 #include "ranks.hpp"

@@ -16,14 +16,14 @@
 #include <utility>
 #include <vector>
 
-#include <uit/duct/ring_duct.hpp>
-#include <uit/exchange/frame.hpp>
-#include <uit/exchange/link.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/config.hpp>
+#include <uit/duct/ring_duct.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/pause.hpp>
 #include <uit/support/sync.hpp>
+#include <uit/wire/frame.hpp>
+#include <uit/wire/link.hpp>
+#include <uit/wire/world.hpp>
 
 namespace uit::testing {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <uit/exchange/world.hpp>
 #include <uit/mpi/session.hpp>
+#include <uit/wire/world.hpp>
 
 namespace uit::testing {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include <uit/exchange/world.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/wire/world.hpp>
 
 namespace uit::testing {
 

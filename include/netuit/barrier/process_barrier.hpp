@@ -14,11 +14,11 @@
 #include <netuit/barrier/accord.hpp>
 #include <netuit/barrier/node_board.hpp>
 #include <uit/exchange/fabric.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
+#include <uit/wire/world.hpp>
 
 namespace netuit {
 

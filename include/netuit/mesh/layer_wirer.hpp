@@ -15,10 +15,10 @@
 #include <netuit/mesh/place_share.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
-#include <uit/exchange/frame_box.hpp>
-#include <uit/exchange/out_port.hpp>
 #include <uit/transport/process.hpp>
 #include <uit/transport/shared_memory.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/out_port.hpp>
 
 namespace netuit::detail {
 

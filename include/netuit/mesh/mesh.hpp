@@ -23,12 +23,12 @@
 #include <netuit/mesh/place_share.hpp>
 #include <netuit/placement/placement.hpp>
 #include <uit/exchange/fabric.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/transport/process.hpp>
+#include <uit/wire/world.hpp>
 
 namespace netuit {
 

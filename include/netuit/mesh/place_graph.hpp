@@ -12,9 +12,9 @@
 
 #include <netuit/graph/topology.hpp>
 #include <netuit/placement/placement.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
+#include <uit/wire/world.hpp>
 
 namespace netuit {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <netuit/program/root.hpp>
-#include <uit/exchange/world.hpp>
+#include <uit/wire/world.hpp>
 #if UIT_WITH_MPI
 #include <uit/mpi/session.hpp>
 #endif

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <uit/exchange/world.hpp>
 #include <uit/support/error.hpp>
+#include <uit/wire/world.hpp>
 
 namespace netuit {
 

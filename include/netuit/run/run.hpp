@@ -15,9 +15,9 @@
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/team.hpp>
 #include <netuit/run/worker.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
+#include <uit/wire/world.hpp>
 
 namespace netuit {
 

@@ -15,13 +15,13 @@
 
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/handshake.hpp>
-#include <uit/exchange/open_links.hpp>
-#include <uit/exchange/out_port.hpp>
-#include <uit/exchange/wire_hub.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
+#include <uit/wire/open_links.hpp>
+#include <uit/wire/out_port.hpp>
+#include <uit/wire/wire_hub.hpp>
+#include <uit/wire/world.hpp>
 
 namespace uit {
 

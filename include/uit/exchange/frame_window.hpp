@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include <uit/exchange/aggregated_frame.hpp>
-#include <uit/exchange/frame_box.hpp>
-#include <uit/exchange/out_port.hpp>
+#include <uit/exchange/aggregated/aggregated_frame.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/out_port.hpp>
 
 namespace uit {
 

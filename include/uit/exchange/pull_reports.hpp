@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <utility>
 
-#include <uit/exchange/aggregated_frame.hpp>
-#include <uit/exchange/frame.hpp>
-#include <uit/exchange/out_port.hpp>
+#include <uit/exchange/aggregated/aggregated_frame.hpp>
+#include <uit/wire/frame.hpp>
+#include <uit/wire/out_port.hpp>
 
 namespace uit {
 

@@ -9,10 +9,10 @@
 
 #include <mpi.h>
 
-#include <uit/exchange/frame.hpp>
-#include <uit/exchange/link.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/support/error.hpp>
+#include <uit/wire/frame.hpp>
+#include <uit/wire/link.hpp>
 
 namespace uit::mpi {
 

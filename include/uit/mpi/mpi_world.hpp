@@ -8,14 +8,14 @@
 
 #include <mpi.h>
 
-#include <uit/exchange/link.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/mpi_link.hpp>
 #include <uit/mpi/node_group.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/wire/link.hpp>
+#include <uit/wire/world.hpp>
 
 namespace uit::mpi {
 

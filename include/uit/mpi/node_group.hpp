@@ -14,11 +14,11 @@
 #include <mpi.h>
 
 #include <uit/config.hpp>
-#include <uit/exchange/process_state.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/wire/process_state.hpp>
+#include <uit/wire/world.hpp>
 
 namespace uit::mpi {
 

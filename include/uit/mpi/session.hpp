@@ -11,12 +11,12 @@
 
 #include <mpi.h>
 
-#include <uit/exchange/world.hpp>
 #include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/mpi_world.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/wire/world.hpp>
 
 namespace uit::mpi {
 

@@ -5,10 +5,10 @@
 #include <uit/codec/codec.hpp>
 #include <uit/codec/span_codec.hpp>
 #include <uit/codec/trivial_codec.hpp>
-#include <uit/duct/accumulate_channel_duct.hpp>
-#include <uit/duct/aggregated_duct.hpp>
-#include <uit/duct/channel_duct.hpp>
 #include <uit/duct/fold.hpp>
+#include <uit/exchange/aggregated/aggregated_duct.hpp>
+#include <uit/exchange/pooled/accumulate_channel_duct.hpp>
+#include <uit/exchange/pooled/channel_duct.hpp>
 #include <uit/policy.hpp>
 
 namespace uit {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include <uit/exchange/fabric.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/support/clock.hpp>
+#include <uit/wire/world.hpp>
 
 #include <netuit/barrier/process_barrier.hpp>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <uit/exchange/world.hpp>
+#include <uit/wire/world.hpp>
 
 #include "baselines.hpp"
 #include "mesh.hpp"

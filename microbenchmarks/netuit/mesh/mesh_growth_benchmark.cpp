@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include <uit/exchange/world.hpp>
+#include <uit/wire/world.hpp>
 
 #include "microbenchmarks/netuit/channel_selection/mesh.hpp"
 #include "microbenchmarks/support/counted_new.hpp"

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include <uit/exchange/world.hpp>
 #include <uit/policy.hpp>
+#include <uit/wire/world.hpp>
 
 #include "microbenchmarks/support/conduit_side.hpp"
 #include "microbenchmarks/support/mpi_baselines.hpp"

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <netuit/barrier/process_barrier.hpp>
 #include <uit/exchange/fabric.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/pause.hpp>
+#include <uit/wire/world.hpp>
 
 namespace netuit::testing {
 

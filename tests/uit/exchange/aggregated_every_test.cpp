@@ -1,4 +1,4 @@
-#include <uit/exchange/aggregated_every.hpp>
+#include <uit/exchange/aggregated/aggregated_every.hpp>
 
 #include <chrono>
 #include <cstddef>

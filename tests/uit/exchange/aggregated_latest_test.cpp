@@ -1,4 +1,4 @@
-#include <uit/exchange/aggregated_latest.hpp>
+#include <uit/exchange/aggregated/aggregated_latest.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -1,11 +1,11 @@
-#include <uit/exchange/pooled_accumulate.hpp>
+#include <uit/exchange/pooled/pooled_accumulate.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 
-#include <uit/duct/accumulate_channel_duct.hpp>
+#include <uit/exchange/pooled/accumulate_channel_duct.hpp>
 
 #include "tests/support/catch.hpp"
 

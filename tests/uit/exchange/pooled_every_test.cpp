@@ -1,4 +1,4 @@
-#include <uit/exchange/pooled_every.hpp>
+#include <uit/exchange/pooled/pooled_every.hpp>
 
 #include <cstddef>
 #include <cstdint>

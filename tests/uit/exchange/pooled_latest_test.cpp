@@ -1,4 +1,4 @@
-#include <uit/exchange/pooled_latest.hpp>
+#include <uit/exchange/pooled/pooled_latest.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include <uit/exchange/frame.hpp>
+#include <uit/wire/frame.hpp>
 
 #include <cstring>
 #include <utility>

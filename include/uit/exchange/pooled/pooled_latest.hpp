@@ -11,9 +11,9 @@
 
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
-#include <uit/exchange/frame_box.hpp>
-#include <uit/exchange/out_port.hpp>
-#include <uit/exchange/pool_roll.hpp>
+#include <uit/exchange/pooled/pool_roll.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/out_port.hpp>
 
 namespace uit {
 

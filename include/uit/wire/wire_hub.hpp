@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <uit/duct/ring_duct.hpp>
-#include <uit/exchange/frame_box.hpp>
-#include <uit/exchange/process_state.hpp>
-#include <uit/exchange/wire.hpp>
 #include <uit/support/sync.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/process_state.hpp>
+#include <uit/wire/wire.hpp>
 
 namespace uit {
 

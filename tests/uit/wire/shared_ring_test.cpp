@@ -1,4 +1,4 @@
-#include <uit/exchange/shared_ring.hpp>
+#include <uit/wire/shared_ring.hpp>
 
 #include <algorithm>
 #include <atomic>

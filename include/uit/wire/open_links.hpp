@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include <uit/exchange/link.hpp>
-#include <uit/exchange/shared_memory_link.hpp>
-#include <uit/exchange/world.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/wire/link.hpp>
+#include <uit/wire/shared_memory_link.hpp>
+#include <uit/wire/world.hpp>
 
 namespace uit {
 

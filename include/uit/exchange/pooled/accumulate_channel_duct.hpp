@@ -10,7 +10,7 @@
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/duct/fold.hpp>
-#include <uit/exchange/pooled_accumulate.hpp>
+#include <uit/exchange/pooled/pooled_accumulate.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/ref.hpp>

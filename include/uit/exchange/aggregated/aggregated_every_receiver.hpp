@@ -10,15 +10,15 @@
 #include <vector>
 
 #include <uit/config.hpp>
-#include <uit/exchange/aggregated_frame.hpp>
-#include <uit/exchange/every_frame.hpp>
+#include <uit/exchange/aggregated/aggregated_frame.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
-#include <uit/exchange/frame_box.hpp>
-#include <uit/exchange/out_port.hpp>
+#include <uit/exchange/pooled/every_frame.hpp>
 #include <uit/exchange/pull_reports.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/out_port.hpp>
 
 namespace uit {
 

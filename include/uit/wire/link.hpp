@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include <uit/exchange/frame.hpp>
+#include <uit/wire/frame.hpp>
 
 namespace uit {
 

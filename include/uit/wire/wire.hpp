@@ -10,11 +10,11 @@
 #include <vector>
 
 #include <uit/duct/ring_duct.hpp>
-#include <uit/exchange/frame_box.hpp>
-#include <uit/exchange/link.hpp>
-#include <uit/exchange/pace.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/sync.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/link.hpp>
+#include <uit/wire/pace.hpp>
 
 namespace uit {
 

@@ -7,8 +7,8 @@
 
 #include <uit/duct/mailbox_duct.hpp>
 #include <uit/duct/ring_duct.hpp>
-#include <uit/exchange/frame.hpp>
 #include <uit/support/sync.hpp>
+#include <uit/wire/frame.hpp>
 
 namespace uit {
 

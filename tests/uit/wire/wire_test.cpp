@@ -1,4 +1,4 @@
-#include <uit/exchange/wire.hpp>
+#include <uit/wire/wire.hpp>
 
 #include <cstdint>
 #include <cstring>

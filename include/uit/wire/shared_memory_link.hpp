@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include <uit/exchange/frame.hpp>
-#include <uit/exchange/link.hpp>
-#include <uit/exchange/shared_ring.hpp>
 #include <uit/support/error.hpp>
+#include <uit/wire/frame.hpp>
+#include <uit/wire/link.hpp>
+#include <uit/wire/shared_ring.hpp>
 
 namespace uit {
 

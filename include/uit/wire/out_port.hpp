@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include <uit/exchange/frame_box.hpp>
-#include <uit/exchange/wire_hub.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/wire_hub.hpp>
 
 namespace uit {
 

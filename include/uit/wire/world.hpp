@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <uit/exchange/link.hpp>
-#include <uit/exchange/process_state.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/wire/link.hpp>
+#include <uit/wire/process_state.hpp>
 
 namespace uit {
 

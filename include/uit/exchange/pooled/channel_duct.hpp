@@ -9,8 +9,8 @@
 #include <uit/codec/codec.hpp>
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/duct/duct.hpp>
-#include <uit/exchange/pooled_every.hpp>
-#include <uit/exchange/pooled_latest.hpp>
+#include <uit/exchange/pooled/pooled_every.hpp>
+#include <uit/exchange/pooled/pooled_latest.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/ref.hpp>

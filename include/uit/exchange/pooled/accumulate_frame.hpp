@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include <uit/exchange/frame.hpp>
+#include <uit/wire/frame.hpp>
 
 namespace uit {
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include <uit/config.hpp>
-#include <uit/exchange/aggregated_frame.hpp>
+#include <uit/exchange/aggregated/aggregated_frame.hpp>
 #include <uit/exchange/exchange.hpp>
-#include <uit/exchange/frame_box.hpp>
 #include <uit/exchange/frame_window.hpp>
-#include <uit/exchange/out_port.hpp>
 #include <uit/support/clock.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/out_port.hpp>
 
 namespace uit {
 

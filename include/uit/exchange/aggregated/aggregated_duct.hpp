@@ -11,8 +11,8 @@
 #include <uit/codec/codec.hpp>
 #include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
-#include <uit/exchange/aggregated_every.hpp>
-#include <uit/exchange/aggregated_latest.hpp>
+#include <uit/exchange/aggregated/aggregated_every.hpp>
+#include <uit/exchange/aggregated/aggregated_latest.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/error.hpp>

@@ -1,6 +1,0 @@
-#pragma once
-
-/// Both halves of an aggregated exchange under Retain::every.
-
-#include <uit/exchange/aggregated_every_receiver.hpp>
-#include <uit/exchange/aggregated_every_sender.hpp>

@@ -1,6 +1,0 @@
-#pragma once
-
-/// Both halves of an aggregated exchange under Retain::latest.
-
-#include <uit/exchange/aggregated_latest_receiver.hpp>
-#include <uit/exchange/aggregated_latest_sender.hpp>

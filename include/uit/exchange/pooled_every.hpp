@@ -1,7 +1,0 @@
-#pragma once
-
-/// Both halves of an exchange under Retain::every.
-
-#include <uit/exchange/every_frame.hpp>
-#include <uit/exchange/pooled_every_receiver.hpp>
-#include <uit/exchange/pooled_every_sender.hpp>
