@@ -8,6 +8,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -28,12 +29,10 @@ namespace uit {
 /// Options of a fabric. The same on every process, but for the number of workers.
 struct FabricOptions {
   std::size_t num_workers = 1;    ///< threads of this process that own exchanges
-  /// Frames per peer that may be sent and not acknowledged, each way; through shared memory at least 256 of those that
-  /// newer ones do not replace.
-  std::size_t num_slots = 16;
+  std::size_t num_slots = 16;     ///< frames per peer that may be sent and not acknowledged, each way
   std::size_t payload_bytes = 0;  ///< smallest payload that links are opened for, if exchanges come later
   std::uint32_t max_pace = Wire::default_max_pace;  ///< polls left out at most between values for a peer that lags
-  bool shares_memory = true;      ///< peers on the same node talk through shared memory, if the world has any
+  bool shares_memory = true;      ///< exchanges within a node go through shared memory, if the world has any
 };
 
 /// The wires of one process: one to each peer that it shares an exchange with, moved by whichever worker
@@ -88,7 +87,7 @@ class Fabric {
   std::shared_ptr<FrameBox> AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
     Check(peer, 0);
     announced_[peer].push_back({spec, hub_->NumIncoming(), 1});
-    hub_->AddIncoming(box, spec.frame_bytes);
+    hub_->AddIncoming(peer, box, spec.frame_bytes);
     return box;
   }
 
@@ -143,15 +142,22 @@ class Fabric {
     if (worker >= hub_->NumWorkers()) throw Error("there is no worker " + std::to_string(worker));
   }
   std::string Match(const std::vector<Bytes>& greetings, const Greeting& ours);
-  LinkWishes NewLinks() const;
+  PeerWishes Wishes() const;
   std::string CheckLinks() const;
-  void OpenWires();
+  std::map<std::size_t, SharedBoxes> OpenWires();
+  void ShareBoxes(const std::map<std::size_t, SharedBoxes>& shared);
   bool TryFinishHalves() {
     bool all = true;
     for (auto& [key, shared] : halves_) all &= shared.half->TryFinish();
     return all;
   }
   bool SayGoodbye(Deadline deadline);
+  /// What has arrived is taken in; then nothing is left of the peers.
+  void DropWires() {
+    TryFinishHalves();
+    num_leaked_ += hub_->DropWires();
+    hub_->DetachBoxes();
+  }
 
   World world_;
   FabricOptions options_;
@@ -178,8 +184,9 @@ inline void Fabric::Connect() {
   is_connected_ = true;
   const std::size_t num_wires_before = hub_->NumWires();
   std::string trouble;
+  std::map<std::size_t, SharedBoxes> shared;
   try {
-    OpenWires();
+    shared = OpenWires();
   } catch (const std::exception& error) {
     trouble = "rank " + std::to_string(world_.Rank()) + " cannot open its links: " + error.what();
   }
@@ -197,6 +204,7 @@ inline void Fabric::Connect() {
     num_leaked_ += hub_->DropWires(num_wires_before);
     throw;
   }
+  ShareBoxes(shared);
   hub_->Activate();
   announced_.clear();
 }
@@ -222,41 +230,72 @@ inline std::string Fabric::Match(const std::vector<Bytes>& greetings, const Gree
   return {};
 }
 
-/// What the wires that are still to be opened ask of their links.
-inline LinkWishes Fabric::NewLinks() const {
-  LinkWishes wishes;
+/// What has been announced asks of the peers.
+inline PeerWishes Fabric::Wishes() const {
+  PeerWishes wishes;
   const std::size_t num_frames = options_.num_slots + Wire::num_uncredited;
   for (const auto& [peer, halves] : announced_) {
-    if (halves.empty() || hub_->HasWire(peer)) continue;
+    if (halves.empty()) continue;
+    PeerWish& wish = wishes[peer];
     std::size_t payload_bytes = options_.payload_bytes;
-    for (const Announcement& half : halves) payload_bytes = std::max<std::size_t>(payload_bytes, half.spec.frame_bytes);
-    wishes.emplace(peer, LinkOptions{.num_sends = num_frames, .num_receives = num_frames, .payload_bytes = payload_bytes});
+    for (const Announcement& half : halves) {
+      payload_bytes = std::max<std::size_t>(payload_bytes, half.spec.frame_bytes);
+      if (half.is_incoming != 0)
+        wish.boxes.emplace(half.index, BoxWish{hub_->Incoming(half.index).box, half.spec.frame_bytes});
+    }
+    if (!hub_->HasWire(peer))
+      wish.link = {.num_sends = num_frames, .num_receives = num_frames, .payload_bytes = payload_bytes};
   }
   return wishes;
 }
 
 /// In words, why the links to be opened cannot be, or nothing.
 inline std::string Fabric::CheckLinks() const {
-  const LinkWishes wishes = NewLinks();
-  for (const auto& [peer, options] : wishes) {
-    if (options.payload_bytes > max_payload_bytes)
+  std::size_t num_wires = hub_->NumWires();
+  for (const auto& [peer, wish] : Wishes()) {
+    if (!wish.link) continue;
+    ++num_wires;
+    if (wish.link->payload_bytes > max_payload_bytes)
       return "rank " + std::to_string(world_.Rank()) + " cannot open its links: a frame of " +
-             std::to_string(options.payload_bytes) + " bytes is over the limit of 1 GiB";
+             std::to_string(wish.link->payload_bytes) + " bytes is over the limit of 1 GiB";
   }
-  const std::size_t num_wires = hub_->NumWires() + wishes.size();
   if (2 * (options_.num_slots + Wire::num_uncredited) * num_wires <= max_requests) return {};
   return "rank " + std::to_string(world_.Rank()) + " cannot open its links: its peers want more than " +
          std::to_string(max_requests) + " requests; see FabricOptions::num_slots";
 }
 
-inline void Fabric::OpenWires() {
-  const LinkWishes wishes = NewLinks();
-  OpenLinks(private_world_, 0, wishes, options_.shares_memory, [&](std::size_t peer, AnyLink link, bool is_near) {
-    payload_bytes_[peer] = wishes.at(peer).payload_bytes;
-    // What is under way in shared memory costs no request, and its ring bounds it.
-    const std::size_t num_slots = is_near ? std::max(options_.num_slots, SharedMemoryLink::min_num_frames) : options_.num_slots;
-    hub_->AddWire(peer, std::move(link), num_slots, options_.max_pace, options_.num_slots);
-  });
+/// Opens the wires that are missing. Returns the memory for boxes to be shared, by peer.
+inline std::map<std::size_t, SharedBoxes> Fabric::OpenWires() {
+  const PeerWishes wishes = Wishes();
+  std::map<std::size_t, SharedBoxes> shared;
+  OpenLinks(private_world_, 0, wishes, options_.shares_memory,
+            [&](std::size_t peer, std::optional<AnyLink> link, SharedBoxes boxes) {
+              if (link) {
+                payload_bytes_[peer] = wishes.at(peer).link->payload_bytes;
+                hub_->AddWire(peer, std::move(*link), options_.num_slots, options_.max_pace);
+              }
+              shared.emplace(peer, std::move(boxes));
+            });
+  return shared;
+}
+
+/// From here on what has been announced goes through memory shared with the peer, where there is some.
+inline void Fabric::ShareBoxes(const std::map<std::size_t, SharedBoxes>& shared) {
+  for (const auto& [peer, halves] : announced_) {
+    if (halves.empty()) continue;
+    const SharedBoxes& memory = shared.at(peer);
+    for (const Announcement& half : halves) {
+      if (half.is_incoming != 0) {
+        const auto place = memory.incoming.find(half.index);
+        if (place != memory.incoming.end())
+          hub_->Incoming(half.index).box->ReceiveBy(place->second, half.spec.frame_bytes);
+      } else {
+        OutgoingBox& outgoing = hub_->Outgoing(half.index);
+        const auto place = memory.outgoing.find(outgoing.remote_index);
+        if (place != memory.outgoing.end()) outgoing.box->SendBy(place->second);
+      }
+    }
+  }
 }
 
 inline bool Fabric::SayGoodbye(Deadline deadline) {
@@ -275,13 +314,12 @@ inline bool Fabric::Close(Deadline deadline) {
   is_clean_ = false;
   try {
     is_clean_ = SayGoodbye(deadline);
-    num_leaked_ += hub_->DropWires();
+    DropWires();
     is_clean_ = is_clean_ && private_world_.Release(deadline);
   } catch (...) {
-    num_leaked_ += hub_->DropWires();
+    DropWires();
     throw;
   }
-  TryFinishHalves();
   return is_clean_;
 }
 

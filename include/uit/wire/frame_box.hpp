@@ -1,20 +1,29 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <variant>
 
+#include <uit/config.hpp>
 #include <uit/duct/mailbox_duct.hpp>
 #include <uit/duct/ring_duct.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/support/sync.hpp>
 #include <uit/wire/frame.hpp>
+#include <uit/wire/shared_box.hpp>
+#include <uit/wire/shared_mailbox.hpp>
+#include <uit/wire/shared_ring.hpp>
 
 namespace uit {
 
 /// Where frames wait between the two halves of an exchange, or between a half and the wire: a duct
 /// of frames, one thread putting and another stepping. Buffers circulate through it; each comes
 /// from the putting side's first laps, so that later ones allocate nothing.
+///
+/// Between processes that share memory it has an end in either: what the one puts, the other steps to.
 class FrameBox {
  public:
   /// A box that keeps every frame, up to `depth` of them. Throws std::invalid_argument for a depth that no ring can
@@ -28,31 +37,95 @@ class FrameBox {
   }
 
   /// Whether a newer frame replaces one that waits. Any thread.
-  bool KeepsLatest() const { return std::holds_alternative<Mailbox>(duct_); }
+  bool KeepsLatest() const { return depth_ == 0; }
   /// Takes the frame if there is room; `frame` is then a spare buffer, or none yet. Putting thread only.
-  bool TryPut(Frame& frame) {
-    if (auto* mailbox = std::get_if<Mailbox>(&duct_)) return mailbox->TryPut(std::move(frame));
-    return std::get<Ring>(duct_).TryPut(std::move(frame));
+  UIT_INLINE bool TryPut(Frame& frame) {
+    return std::visit(
+        [&frame]<typename D>(D& duct) {
+          if constexpr (requires { duct.TryPut(std::move(frame)); }) return duct.TryPut(std::move(frame));
+          else return false;
+        },
+        duct_);
   }
   /// Goes on to the next frame, if there is one. Stepping thread only.
-  bool TryStep() {
-    if (auto* mailbox = std::get_if<Mailbox>(&duct_)) return mailbox->TryStep(1) != 0;
-    return std::get<Ring>(duct_).TryStep(1) != 0;
+  UIT_INLINE bool TryStep() {
+    return std::visit(
+        []<typename D>(D& duct) {
+          if constexpr (requires { duct.TryStep(1); }) return duct.TryStep(1) != 0;
+          else return false;
+        },
+        duct_);
   }
   /// The frame last stepped to; its buffer may be swapped out. Stepping thread only.
-  Frame& Get() {
-    if (auto* mailbox = std::get_if<Mailbox>(&duct_)) return mailbox->Get();
-    return std::get<Ring>(duct_).Get();
+  UIT_INLINE Frame& Get() {
+    return std::visit(
+        []<typename D>(D& duct) -> Frame& {
+          if constexpr (requires { duct.Get(); }) return duct.Get();
+          else std::abort();  // nothing has been stepped to on this side
+        },
+        duct_);
+  }
+
+  // With an end in either of two processes that share memory. Called while no other thread uses the box.
+
+  /// Bytes of shared memory for frames with payloads of up to `payload_bytes`.
+  std::size_t SharedBytes(std::size_t payload_bytes) const {
+    const std::size_t largest = sizeof(FrameHeader) + payload_bytes;
+    return KeepsLatest() ? shared_mailbox::BytesFor(largest) : shared_ring::BytesFor(largest, depth_);
+  }
+  /// Makes memory of that size ready for both ends. The stepping side, first of all.
+  void CreateShared(MutableByteView memory) const {
+    if (KeepsLatest()) shared_mailbox::Create(memory);
+    else shared_ring::Create(memory);
+  }
+  /// From here on this is the putting end. What waits here is put first.
+  void SendBy(std::byte* memory) {
+    if (KeepsLatest()) BecomeOutbox<shared_mailbox::Writer>(memory);
+    else BecomeOutbox<shared_ring::Writer>(memory);
+  }
+  /// From here on this is the stepping end, of frames with payloads of up to `payload_bytes`.
+  void ReceiveBy(std::byte* memory, std::size_t payload_bytes) {
+    if (KeepsLatest()) duct_.emplace<SharedInbox<shared_mailbox::Reader>>(memory, payload_bytes);
+    else duct_.emplace<SharedInbox<shared_ring::Reader>>(memory, payload_bytes);
+  }
+  /// Whether the box has an end in each of two processes.
+  UIT_INLINE bool IsShared() const { return duct_.index() > 1; }
+  /// From here on nothing can be put or stepped to, if it is shared.
+  void Detach() {
+    std::visit(
+        []<typename D>(D& duct) {
+          if constexpr (requires { duct.Detach(); }) duct.Detach();
+        },
+        duct_);
+  }
+  /// Frames stepped to here that came through shared memory.
+  std::uint64_t NumReceived() const {
+    return std::visit(
+        []<typename D>(const D& duct) -> std::uint64_t {
+          if constexpr (requires { duct.NumReceived(); }) return duct.NumReceived();
+          else return 0;
+        },
+        duct_);
   }
 
  private:
   using Mailbox = MailboxDuct<Frame, Spsc>;
   using Ring = RingDuct<Frame, Spsc>;
 
-  template <typename D, typename... Args>
-  explicit FrameBox(std::in_place_type_t<D> kind, Args&&... args) : duct_(kind, std::forward<Args>(args)...) {}
+  explicit FrameBox(std::in_place_type_t<Mailbox> kind) : duct_(kind) {}
+  FrameBox(std::in_place_type_t<Ring> kind, std::size_t depth) : depth_(depth), duct_(kind, depth) {}
 
-  std::variant<Mailbox, Ring> duct_;
+  template <typename Writer>
+  void BecomeOutbox(std::byte* memory) {
+    SharedOutbox<Writer> outbox{memory};
+    while (TryStep()) outbox.TryPut(std::move(Get()));  // there is as much room there as here
+    duct_.emplace<SharedOutbox<Writer>>(outbox);
+  }
+
+  std::size_t depth_ = 0;  // 0: keeps the latest
+  std::variant<Mailbox, Ring, SharedOutbox<shared_mailbox::Writer>, SharedOutbox<shared_ring::Writer>,
+               SharedInbox<shared_mailbox::Reader>, SharedInbox<shared_ring::Reader>>
+      duct_;
 };
 
 }  // namespace uit

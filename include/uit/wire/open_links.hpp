@@ -3,70 +3,134 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <uit/support/bytes.hpp>
+#include <uit/wire/frame_box.hpp>
 #include <uit/wire/link.hpp>
 #include <uit/wire/shared_memory_link.hpp>
 #include <uit/wire/world.hpp>
 
 namespace uit {
 
-/// What a process asks of its link to a peer; the peer asks the same of its own.
-using LinkWishes = std::map<std::size_t, LinkOptions>;  // by peer
+/// A box that receives frames from a peer, best straight from its box.
+struct BoxWish {
+  std::shared_ptr<FrameBox> box{};  ///< whose kind and depth tell how much memory it takes
+  std::size_t payload_bytes = 0;    ///< of its largest frame
+};
+/// What a process asks of a peer.
+struct PeerWish {
+  std::optional<LinkOptions> link{};         ///< of a new link, of which the peer asks the same
+  std::map<std::uint32_t, BoxWish> boxes{};  ///< by this process's numbers
+};
+/// By peer.
+using PeerWishes = std::map<std::size_t, PeerWish>;
+
+/// Memory shared with a peer for boxes of their own.
+struct SharedBoxes {
+  std::map<std::uint32_t, std::byte*> outgoing{};  ///< by the peer's numbers
+  std::map<std::uint32_t, std::byte*> incoming{};  ///< by this process's
+};
+
+/// A box takes no more shared memory of its own than this; else its frames go by the peer's link.
+inline constexpr std::size_t max_shared_box_bytes = std::size_t{1} << 20U;
 
 namespace detail {
 
-/// Where in this process's part of a node's memory the rings begin into which each peer writes.
-inline std::map<std::size_t, std::uint64_t> LayOutRings(const LinkWishes& wishes, std::uint64_t& num_bytes) {
-  std::map<std::size_t, std::uint64_t> offsets;
-  num_bytes = 0;
-  for (const auto& [peer, options] : wishes) {
-    offsets[peer] = num_bytes;
-    num_bytes += SharedMemoryLink::RingBytes(options);
+/// Where the memory stands that a peer writes to, from the beginning of the part of the process that reads.
+struct SharedPlaces {
+  /// A box, by its reader's number.
+  struct Box {
+    std::uint64_t number;
+    std::uint64_t offset;
+  };
+  std::uint64_t link = 0;    ///< of the link's ring, if a link is wished for
+  std::vector<Box> boxes{};  ///< of those that have memory of their own
+
+  Bytes Pack() const {
+    Bytes bytes(sizeof link + boxes.size() * sizeof(Box));
+    std::memcpy(bytes.data(), &link, sizeof link);
+    if (!boxes.empty()) std::memcpy(bytes.data() + sizeof link, boxes.data(), boxes.size() * sizeof(Box));
+    return bytes;
   }
-  return offsets;
+  static SharedPlaces Unpack(const Bytes& bytes) {
+    SharedPlaces places;
+    std::memcpy(&places.link, bytes.data(), sizeof places.link);
+    places.boxes.resize((bytes.size() - sizeof places.link) / sizeof(Box));
+    if (!places.boxes.empty())
+      std::memcpy(places.boxes.data(), bytes.data() + sizeof places.link, places.boxes.size() * sizeof(Box));
+    return places;
+  }
+};
+
+/// Lays out what a peer writes to, from `num_bytes` on, which it moves past it.
+inline SharedPlaces LayOut(const PeerWish& wish, std::uint64_t& num_bytes) {
+  SharedPlaces places;
+  if (wish.link) places.link = std::exchange(num_bytes, num_bytes + SharedMemoryLink::RingBytes(*wish.link));
+  for (const auto& [number, box] : wish.boxes) {
+    const std::size_t box_bytes = box.box->SharedBytes(box.payload_bytes);
+    if (box_bytes <= max_shared_box_bytes) places.boxes.push_back({number, std::exchange(num_bytes, num_bytes + box_bytes)});
+  }
+  return places;
+}
+/// Makes ready what has been laid out.
+inline void CreateShared(const PeerWish& wish, const SharedPlaces& places, MutableByteView mine) {
+  if (wish.link) shared_ring::Create(mine.subspan(places.link, SharedMemoryLink::RingBytes(*wish.link)));
+  for (const auto& [number, offset] : places.boxes) {
+    const BoxWish& box = wish.boxes.at(static_cast<std::uint32_t>(number));
+    box.box->CreateShared(mine.subspan(offset, box.box->SharedBytes(box.payload_bytes)));
+  }
 }
 
 }  // namespace detail
 
-/// Opens a link to each peer, and gives it to `take(peer, link, is_near)`: through memory where the world shares some with the
-/// peer and `shares_memory` says so on every process, else as the world does. Collective, also for a process without
-/// wishes; nothing may be sent before all have come back from it. Throws what the world throws, then only on this
-/// process.
-template <std::invocable<std::size_t, AnyLink, bool> Take>
-void OpenLinks(const World& world, int stream, const LinkWishes& wishes, bool shares_memory, Take&& take) {
+/// Opens what is wished of each peer, and gives it to `take(peer, link, boxes)`: the link goes through memory where the
+/// world shares some with the peer and `shares_memory` says so on every process, and boxes have memory of their own; else
+/// the link is the world's, and there are no boxes. Collective, also for a process without wishes; nothing may be sent
+/// before all have come back from it. Throws what the world throws, then only on this process.
+template <std::invocable<std::size_t, std::optional<AnyLink>, SharedBoxes> Take>
+void OpenLinks(const World& world, int stream, const PeerWishes& wishes, bool shares_memory, Take&& take) {
   NodeMemory memory;
-  LinkWishes near;
-  std::vector<Bytes> offsets(world.Size());
-  std::map<std::size_t, std::uint64_t> my_offsets;
+  std::map<std::size_t, detail::SharedPlaces> near;
+  std::vector<Bytes> told(world.Size());
   if (shares_memory) {
-    for (const std::size_t rank : world.NodeRanks()) {
-      if (wishes.contains(rank)) near.emplace(rank, wishes.at(rank));
-    }
     std::uint64_t num_bytes = 0;
-    my_offsets = detail::LayOutRings(near, num_bytes);
+    for (const std::size_t rank : world.NodeRanks()) {
+      if (wishes.contains(rank)) near.emplace(rank, detail::LayOut(wishes.at(rank), num_bytes));
+    }
     memory = world.ShareMemory(num_bytes);
     if (memory.empty()) near.clear();  // for all of the node alike
-    for (const auto& [peer, options] : near) {
-      const std::uint64_t& offset = my_offsets.at(peer);
-      shared_ring::Create(memory.at(world.Rank()).subspan(offset, SharedMemoryLink::RingBytes(options)));
-      const ByteView bytes = BytesOf(offset);
-      offsets[peer].assign(bytes.begin(), bytes.end());
+    for (const auto& [peer, places] : near) {
+      detail::CreateShared(wishes.at(peer), places, memory.at(world.Rank()));
+      told[peer] = places.Pack();
     }
-    offsets = world.AllToAll(std::move(offsets));
+    told = world.AllToAll(std::move(told));
   }
-  for (const auto& [peer, options] : wishes) {
-    if (near.contains(peer)) {
-      std::byte* const outgoing = memory.at(peer).data() + LoadBytes<std::uint64_t>(offsets.at(peer));
-      std::byte* const incoming = memory.at(world.Rank()).data() + my_offsets.at(peer);
-      take(peer, AnyLink(std::make_unique<SharedMemoryLink>(outgoing, incoming, options)), true);
-    } else {
-      take(peer, world.OpenLink(peer, stream, options), false);
+  for (const auto& [peer, wish] : wishes) {
+    if (!near.contains(peer)) {
+      std::optional<AnyLink> link;
+      if (wish.link) link = world.OpenLink(peer, stream, *wish.link);
+      take(peer, std::move(link), SharedBoxes{});
+      continue;
     }
+    const auto there = detail::SharedPlaces::Unpack(told.at(peer));
+    const detail::SharedPlaces& here = near.at(peer);
+    std::byte* const theirs = memory.at(peer).data();
+    std::byte* const mine = memory.at(world.Rank()).data();
+    std::optional<AnyLink> link;
+    if (wish.link)
+      link = AnyLink(std::make_unique<SharedMemoryLink>(theirs + there.link, mine + here.link, *wish.link));
+    SharedBoxes boxes;
+    for (const auto& [number, offset] : there.boxes)
+      boxes.outgoing.emplace(static_cast<std::uint32_t>(number), theirs + offset);
+    for (const auto& [number, offset] : here.boxes)
+      boxes.incoming.emplace(static_cast<std::uint32_t>(number), mine + offset);
+    take(peer, std::move(link), std::move(boxes));
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace uit {
 
-/// Where the sending half of an exchange leaves its frames. The box is the receiving half's own if that
-/// is in this process, else one that a wire empties. The exchange's worker only.
+/// Where the sending half of an exchange leaves its frames. The box is the receiving half's own if that is in this
+/// process, or shares memory with it, else one that a wire empties. The exchange's worker only.
 class OutPort {
  public:
   OutPort() = default;
@@ -22,16 +22,18 @@ class OutPort {
 
   /// Sends a frame, or leaves it to be sent, if there is room; `frame` is then a spare buffer.
   bool TryDepart(Frame& frame) {
-    return hub_ == nullptr ? box_->TryPut(frame) : hub_->TryDepart(*outgoing_, worker_, frame);
+    return IsDirect() ? box_->TryPut(frame) : hub_->TryDepart(*outgoing_, worker_, frame);
   }
   /// Lets frames move, and tells whether all that departed has left.
-  bool TryEmpty() { return hub_ == nullptr || hub_->TryEmpty(*outgoing_); }
-  /// Lets frames move, if the port leads to another process. Returns whether anything arrived.
-  bool Poll() { return hub_ != nullptr && hub_->Poll(); }
+  bool TryEmpty() { return IsDirect() || hub_->TryEmpty(*outgoing_); }
+  /// Lets frames move, if the port leads to a wire. Returns whether anything arrived.
+  bool Poll() { return !IsDirect() && hub_->Poll(); }
   /// False once the fabric has closed: nothing should depart any more.
   bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
 
  private:
+  bool IsDirect() const { return hub_ == nullptr || box_->IsShared(); }
+
   std::shared_ptr<FrameBox> box_;
   std::shared_ptr<WireHub> hub_;
   OutgoingBox* outgoing_ = nullptr;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,13 +21,9 @@ class SharedMemoryLink {
   /// No ring becomes larger than this for the sake of its number of frames: it passes through a core's cache lap by lap.
   static constexpr std::size_t max_ring_bytes = std::size_t{256} << 10U;
 
-  /// A ring has room for at least so many small frames.
-  static constexpr std::size_t min_num_frames = 256;
-
   /// Bytes of memory for one direction of a link opened with these options.
   static std::size_t RingBytes(const LinkOptions& options) {
-    return shared_ring::BytesFor(sizeof(FrameHeader) + options.payload_bytes,
-                                 std::max(options.num_receives, min_num_frames), max_ring_bytes);
+    return shared_ring::BytesFor(sizeof(FrameHeader) + options.payload_bytes, options.num_receives, max_ring_bytes);
   }
 
   /// Over two rings that have been created, in memory that outlives the link.

@@ -41,7 +41,7 @@ constexpr std::size_t RecordBytes(std::size_t num_bytes) {
 }
 /// Bytes of memory for a ring that always takes a record of up to `largest` bytes if fewer than `num_records` wait; or
 /// fewer of them, but at least four, if that were more than `max_bytes`.
-constexpr std::size_t BytesFor(std::size_t largest, std::size_t num_records, std::size_t max_bytes) {
+constexpr std::size_t BytesFor(std::size_t largest, std::size_t num_records, std::size_t max_bytes = ~std::size_t{0}) {
   const std::size_t record = RecordBytes(largest);
   std::size_t capacity = std::bit_ceil(record * (num_records + 2));
   while (capacity > max_bytes && capacity / 2 >= 6 * record) capacity /= 2;
@@ -65,19 +65,19 @@ class Writer {
  public:
   /// Of a ring that has been created.
   explicit Writer(std::byte* memory)
-      : head_(*reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_.capacity) {}
+      : head_(reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_->capacity) {}
 
   /// Whether a record of `num_bytes` would be taken now.
   bool HasRoom(std::size_t num_bytes) {
     const std::size_t needed = Needed(RecordBytes(num_bytes));
     if (needed <= Free()) return true;
     // Pairs with the release in Pop: what lies in the room given back has been read.
-    read_ = std::atomic_ref<Word>{head_.read}.load(std::memory_order_acquire);
+    read_ = std::atomic_ref<Word>{head_->read}.load(std::memory_order_acquire);
     return needed <= Free();
   }
   /// Whether everything written has been read.
   bool IsEmpty() {
-    read_ = std::atomic_ref<Word>{head_.read}.load(std::memory_order_acquire);
+    read_ = std::atomic_ref<Word>{head_->read}.load(std::memory_order_acquire);
     return read_ == written_;
   }
   /// Writes a record. Only if HasRoom.
@@ -105,7 +105,7 @@ class Writer {
   /// With the word of the record after it.
   std::size_t Needed(std::size_t record) const { return (record > Rest() ? Rest() : 0) + record + sizeof(Word); }
 
-  Head& head_;
+  Head* head_;
   std::byte* records_;
   Word capacity_;
   Word written_ = 0;
@@ -117,7 +117,7 @@ class Reader {
  public:
   /// Of a ring that has been created.
   explicit Reader(std::byte* memory)
-      : head_(*reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_.capacity) {}
+      : head_(reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_->capacity) {}
 
   /// The next record, until Pop; empty, with a null pointer, if there is none.
   ByteView Front() {
@@ -134,13 +134,13 @@ class Reader {
   void Pop(ByteView front) {
     read_ += RecordBytes(front.size());
     // Pairs with the acquire in HasRoom.
-    std::atomic_ref<Word>{head_.read}.store(read_, std::memory_order_release);
+    std::atomic_ref<Word>{head_->read}.store(read_, std::memory_order_release);
   }
 
  private:
   std::byte* Place() { return records_ + (read_ & (capacity_ - 1)); }
 
-  Head& head_;
+  Head* head_;
   std::byte* records_;
   Word capacity_;
   Word read_ = 0;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +36,7 @@ struct OutgoingBox {
 struct IncomingBox {
   std::shared_ptr<FrameBox> box;  ///< shared with the receiving half
   std::size_t frame_bytes = 0;    ///< payload of its largest frame
+  std::size_t peer = 0;           ///< rank that the frames are from
   Frame spare{};                  ///< the buffer that the next Put starts from
 
   /// Moves a frame that has arrived to the box. The sender's window sees to it that there is room.
@@ -52,7 +52,7 @@ struct IncomingBox {
 ///
 /// Frame n leaves only if fewer than `num_slots` before it are unacknowledged, so what the peer must hold
 /// is bounded. An acknowledgement is cumulative, given when the receive has been posted again, rides in
-/// every frame, and goes alone once half the slots for fresh frames await one; it needs no credit. Frames that newer ones may replace are
+/// every frame, and goes alone once half the slots await one; it needs no credit. Frames that newer ones may replace are
 /// spread over the time that a peer takes to acknowledge a window of them (see Pace). Whoever holds the process's lock
 /// may call; nobody else.
 class Wire {
@@ -64,14 +64,11 @@ class Wire {
   /// Turns that a pace leaves out at most, unless it is told otherwise.
   static constexpr std::uint32_t default_max_pace = 256;
 
-  /// A wire over an open link, with a window of `num_slots` frames each way, of which those that keep the pace take up no
-  /// more than `num_fresh_slots`, and a pace that leaves out at most `max_pace` turns. Both sides count frames from `start`,
-  /// modulo 2^32, so that a test meets the wrap at once.
-  Wire(AnyLink link, std::size_t num_slots, std::uint32_t start = 0, std::uint32_t max_pace = default_max_pace,
-       std::size_t num_fresh_slots = ~std::size_t{0})
+  /// A wire over an open link, with a window of `num_slots` frames each way, and a pace that leaves out at most `max_pace`
+  /// turns. Both sides count frames from `start`, modulo 2^32, so that a test meets the wrap at once.
+  Wire(AnyLink link, std::size_t num_slots, std::uint32_t start = 0, std::uint32_t max_pace = default_max_pace)
       : link_(std::move(link)),
         num_slots_(static_cast<std::uint32_t>(num_slots)),
-        num_fresh_slots_(static_cast<std::uint32_t>(std::min(num_fresh_slots, num_slots))),
         control_(0),
         pace_(max_pace),
         sent_(start),
@@ -106,7 +103,7 @@ class Wire {
   /// Sends a frame past the queues, if nothing is waiting before it and it need not keep pace. Its box must be empty and
   /// not queued.
   bool TrySendNow(Frame& frame, const OutgoingBox& outgoing) {
-    if (num_waiting_ != 0 || !HasCredit(outgoing.keeps_pace)) return false;
+    if (num_waiting_ != 0 || !HasCredit()) return false;
     if (pace_.NumTurns() != 0 && outgoing.keeps_pace) return false;
     SendData(frame, outgoing.remote_index);
     return true;
@@ -118,21 +115,18 @@ class Wire {
     if (num_waiting_ != 0) {
       const bool is_held_back = !pace_.TakeTurn() && !is_urgent;
       std::size_t num_held_back = 0;
-      bool was_shut = false;  // to those that keep the pace
-      while (num_waiting_ > num_held_back && HasCredit(false)) {
+      while (num_waiting_ > num_held_back && HasCredit()) {
         OutgoingBox* const outgoing = TakeWaiting();
-        if (outgoing->keeps_pace && (is_held_back || !HasCredit(true))) {
-          was_shut = was_shut || !is_held_back;
+        if (is_held_back && outgoing->keeps_pace) {
           Queue(outgoing);
           ++num_held_back;
         } else {
           TakeTurn(outgoing);
         }
       }
-      was_shut = was_shut || num_waiting_ > num_held_back;
-      if (was_shut && num_waiting_ == num_waiting_paced_) pace_.NoteShut();
+      if (num_waiting_ > num_held_back && num_waiting_ == num_waiting_paced_) pace_.NoteShut();
     }
-    if (received_ - acknowledged_to_peer_ >= num_fresh_slots_ - num_fresh_slots_ / 2) SendCredit();
+    if (received_ - acknowledged_to_peer_ >= num_slots_ - num_slots_ / 2) SendCredit();
     return num_waiting_ == 0;
   }
 
@@ -158,9 +152,7 @@ class Wire {
   std::uint64_t NumReceived() const { return num_received_; }
 
  private:
-  bool HasCredit(bool keeps_pace) {
-    return sent_ - acknowledged_ < (keeps_pace ? num_fresh_slots_ : num_slots_) && link_.HasRoom();
-  }
+  bool HasCredit() { return sent_ - acknowledged_ < num_slots_ && link_.HasRoom(); }
 
   OutgoingBox* TakeWaiting() {
     waiting_->TryStep(1);
@@ -172,7 +164,7 @@ class Wire {
   void TakeTurn(OutgoingBox* outgoing) {
     // Pairs with the worker's exchange after its put: what was put before it is seen by the steps below.
     outgoing->queued.exchange(false, std::memory_order_acq_rel);
-    for (int i = 0; i < frames_per_turn && HasCredit(outgoing->keeps_pace); ++i) {
+    for (int i = 0; i < frames_per_turn && HasCredit(); ++i) {
       if (!outgoing->box->TryStep()) return;
       SendData(outgoing->box->Get(), outgoing->remote_index);
       if (outgoing->box->KeepsLatest()) return;  // what is put later queues the box again
@@ -224,7 +216,6 @@ class Wire {
 
   AnyLink link_;
   std::uint32_t num_slots_;
-  std::uint32_t num_fresh_slots_;
   Ref<RingDuct<OutgoingBox*, Unsynchronized>> waiting_;
   std::size_t num_waiting_ = 0;
   std::size_t num_waiting_paced_ = 0;  // of those

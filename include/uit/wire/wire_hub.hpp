@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -39,21 +40,22 @@ class WireHub {
     ++ready_[worker].num_boxes;
     return *outgoing_.back();
   }
-  /// A box that a wire fills with frames of up to `frame_bytes` of payload.
-  void AddIncoming(std::shared_ptr<FrameBox> box, std::size_t frame_bytes) {
-    incoming_.push_back(std::make_unique<IncomingBox>(IncomingBox{std::move(box), frame_bytes}));
+  /// A box that a wire fills with a peer's frames of up to `frame_bytes` of payload.
+  void AddIncoming(std::size_t peer, std::shared_ptr<FrameBox> box, std::size_t frame_bytes) {
+    incoming_.push_back(std::make_unique<IncomingBox>(IncomingBox{std::move(box), frame_bytes, peer}));
   }
   /// Boxes are numbered in the order in which they were added.
   OutgoingBox& Outgoing(std::size_t index) { return *outgoing_[index]; }
+  /// The same.
+  IncomingBox& Incoming(std::size_t index) { return *incoming_[index]; }
   /// Outgoing boxes so far, and so the number of the next.
   std::uint32_t NumOutgoing() const { return static_cast<std::uint32_t>(outgoing_.size()); }
   /// Incoming boxes so far, and so the number of the next, by which the peer addresses it.
   std::uint32_t NumIncoming() const { return static_cast<std::uint32_t>(incoming_.size()); }
 
   /// A new wire to a peer; see Wire.
-  void AddWire(std::size_t peer, AnyLink link, std::size_t num_slots, std::uint32_t max_pace = Wire::default_max_pace,
-               std::size_t num_fresh_slots = ~std::size_t{0}) {
-    wires_.push_back(std::make_unique<Wire>(std::move(link), num_slots, 0, max_pace, num_fresh_slots));
+  void AddWire(std::size_t peer, AnyLink link, std::size_t num_slots, std::uint32_t max_pace = Wire::default_max_pace) {
+    wires_.push_back(std::make_unique<Wire>(std::move(link), num_slots, 0, max_pace));
     by_peer_[peer] = wires_.back().get();
   }
   /// Whether a wire leads to the peer.
@@ -61,16 +63,18 @@ class WireHub {
   /// Wires added and not dropped.
   std::size_t NumWires() const { return wires_.size(); }
 
-  /// From here on frames move between all boxes and their wires, which peers must have open too.
+  /// From here on frames move between all boxes and their wires, which peers must have open too; but for boxes that are
+  /// shared with the peer's.
   void Activate() {
     for (auto& wire : wires_) wire->Reserve(outgoing_.size());
     QueueReady();
     for (Ready& ready : ready_) ready.queue = std::make_unique<ReadyQueue>(std::max<std::size_t>(ready.num_boxes, 1));
     for (auto& outgoing : outgoing_) {
-      if (outgoing->wire != nullptr) continue;
+      if (outgoing->wire != nullptr || outgoing->box->IsShared()) continue;
       outgoing->wire = by_peer_.at(outgoing->peer);
       outgoing->wire->Queue(outgoing.get());
     }
+    NoteBusyWires();
   }
 
   /// Sends a frame, or leaves it in the box to be sent later; false if there is no room: then nothing has
@@ -93,14 +97,18 @@ class WireHub {
   }
   /// Moves everyone's frames unless another worker is at it. Never waits. Any worker. Returns whether anything arrived.
   bool Poll() {
-    if (wires_.empty()) return false;
+    if (busy_.empty()) return false;
     bool has_arrived = false;
     process_->Exclusively([&] { has_arrived = MoveFrames(); });
     return has_arrived;
   }
 
-  /// Nothing may be put any more. Returns whether this was so already.
-  bool Shut() { return std::exchange(is_shut_, true); }
+  /// Nothing may be put any more. Returns whether this was so already. While no other thread uses the hub.
+  bool Shut() {
+    const bool was_shut = std::exchange(is_shut_, true);
+    NoteBusyWires();
+    return was_shut;
+  }
   /// Whether Shut has been called.
   bool IsShut() const { return is_shut_; }
   /// One step of saying goodbye to every peer, once nothing is put any more and under the lock; true when no
@@ -129,14 +137,22 @@ class WireHub {
       }
     }
     wires_.resize(std::min(first, wires_.size()));
+    NoteBusyWires();
     if (num_leaked != 0) process_->Break();
     return num_leaked;
   }
 
-  /// Frames received from all peers.
+  /// Boxes that are shared with a peer's are so no more. What has arrived in them must have been stepped to.
+  void DetachBoxes() {
+    for (auto& outgoing : outgoing_) outgoing->box->Detach();
+    for (auto& incoming : incoming_) incoming->box->Detach();
+  }
+
+  /// Frames received from all peers; while no other thread uses the hub.
   std::uint64_t NumFramesReceived() const {
     std::uint64_t sum = num_received_;
     for (const auto& wire : wires_) sum += wire->NumReceived();
+    for (const auto& incoming : incoming_) sum += incoming->box->NumReceived();
     return sum;
   }
   /// Where the lock is. Any thread.
@@ -172,10 +188,23 @@ class WireHub {
   }
   bool MoveFrames(bool is_urgent = false) {
     std::size_t num_arrived = 0;
-    for (auto& wire : wires_) num_arrived += wire->Receive(incoming_);
+    for (Wire* wire : busy_) num_arrived += wire->Receive(incoming_);
     QueueReady();
-    for (auto& wire : wires_) wire->Send(is_urgent);
+    for (Wire* wire : busy_) wire->Send(is_urgent);
     return num_arrived != 0;
+  }
+  /// A wire between boxes that all are shared carries nothing until it is said goodbye by.
+  void NoteBusyWires() {
+    std::set<Wire*> used;
+    for (const auto& outgoing : outgoing_) used.insert(outgoing->wire);
+    for (const auto& incoming : incoming_) {
+      const auto wire = by_peer_.find(incoming->peer);
+      if (!incoming->box->IsShared() && wire != by_peer_.end()) used.insert(wire->second);
+    }
+    busy_.clear();
+    for (const auto& wire : wires_) {
+      if (is_shut_ || used.contains(wire.get())) busy_.push_back(wire.get());
+    }
   }
   void QueueReady() {
     for (Ready& ready : ready_) {
@@ -189,6 +218,7 @@ class WireHub {
   std::vector<std::unique_ptr<IncomingBox>> incoming_;
   std::vector<Ready> ready_;
   std::vector<std::unique_ptr<Wire>> wires_;
+  std::vector<Wire*> busy_;  // of those, in their order
   std::map<std::size_t, Wire*> by_peer_;
   std::uint64_t num_received_ = 0;  // over wires dropped
   bool is_shut_ = false;

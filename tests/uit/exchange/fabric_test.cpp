@@ -28,9 +28,11 @@ using In = Inlet<int, policy, W>;
 template <Policy policy = every>
 using Out = Outlet<int, policy, W>;
 
-/// Two processes that are to be connected.
+/// Two processes that are to be connected; on one node, if two share one.
 struct TwoProcesses {
-  explicit TwoProcesses(FabricOptions here = {}, std::optional<FabricOptions> there = std::nullopt) {
+  explicit TwoProcesses(FabricOptions here = {}, std::optional<FabricOptions> there = std::nullopt,
+                        std::size_t processes_per_node = 0)
+      : network(2, processes_per_node) {
     fabrics[0] = std::make_unique<Fabric>(network.World(0), here);
     fabrics[1] = std::make_unique<Fabric>(network.World(1), there.value_or(here));
   }
@@ -62,7 +64,7 @@ struct TwoProcesses {
     }
   }
 
-  LoopbackNetwork network{2};
+  LoopbackNetwork network;
   std::array<std::unique_ptr<Fabric>, 2> fabrics;
 };
 
@@ -207,7 +209,7 @@ TEST_CASE("One key serves any number of peers, and both directions") {
 }
 
 TEST_CASE("What is put before connecting waits, and more can be connected later") {
-  TwoProcesses two;
+  TwoProcesses two{{}, {}, GENERATE(0U, 2U)};
   In<> inlet{two.Reach(0)};
   Out<> outlet{two.Reach(1)};
   CHECK(inlet.TryPut(1));
@@ -285,7 +287,7 @@ TEST_CASE("What goes back for a stream of messages is a frame or two per half wi
 }
 
 TEST_CASE("After the fabric has closed ends accept nothing, and what has arrived can be read, even if it is gone") {
-  TwoProcesses two;
+  TwoProcesses two{{}, {}, GENERATE(0U, 2U)};
   In<> inlet{two.Reach(0)};
   Out<> outlet{two.Reach(1)};
   In<latest> latest_inlet{two.Reach(0, 1)};
@@ -312,6 +314,30 @@ TEST_CASE("After the fabric has closed ends accept nothing, and what has arrived
   CHECK(latest_outlet.Get() == 3);
   CHECK(((Tally{} += inlet.Tally()) += outlet.Tally()).Balanced());
   CHECK(((Tally{} += latest_inlet.Tally()) += latest_outlet.Tally()).Balanced());
+}
+
+TEST_CASE("Within a node messages go from end to end, without a poll and past the link, unless they are very large") {
+  struct Large {
+    std::array<int, 100'000> values;
+  };
+  TwoProcesses two{{}, {}, 2};
+  In<> inlet{two.Reach(0)};
+  Out<> outlet{two.Reach(1)};
+  const auto large_ends = [&](std::uint64_t channel) {
+    return std::pair{Inlet<Large, every, W>{two.Reach(0, channel)}, Outlet<Large, every, W>{two.Reach(1, channel)}};
+  };
+  auto [large_inlet, large_outlet] = large_ends(1);
+  two.Connect();
+  REQUIRE(inlet.TryPut(5));
+  REQUIRE(outlet.TryStep() == 1);
+  CHECK(outlet.Get() == 5);
+
+  auto large = std::make_unique<Large>();
+  large->values.back() = 7;
+  REQUIRE(large_inlet.TryPut(*large));
+  REQUIRE(large_outlet.TryStep() == 1);
+  CHECK(large_outlet.Get().values.back() == 7);
+  CHECK(two.fabrics[1]->NumFramesReceived() == 2);
 }
 
 TEST_CASE("A closed fabric says so, and closes once") {

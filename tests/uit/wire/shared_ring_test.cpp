@@ -4,9 +4,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
-#include <new>
 #include <random>
 #include <thread>
 #include <vector>
@@ -14,6 +11,7 @@
 #include <uit/support/pause.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/uit/wire/support/shared_memory.hpp"
 
 using namespace uit;
 
@@ -21,24 +19,14 @@ namespace {
 
 /// A ring with both of its sides.
 struct Ring {
-  struct alignas(cache_line) Line {
-    std::byte bytes[cache_line];
-  };
-  std::unique_ptr<Line[]> memory;
+  testing::SharedMemory memory;
   shared_ring::Writer writer;
   shared_ring::Reader reader;
 
   Ring(std::size_t largest, std::size_t num_records, std::size_t max_bytes = 1U << 20U)
-      : memory(Make(shared_ring::BytesFor(largest, num_records, max_bytes))),
-        writer(memory[0].bytes),
-        reader(memory[0].bytes) {}
-
-  static std::unique_ptr<Line[]> Make(std::size_t num_bytes) {
-    auto lines = std::make_unique<Line[]>(num_bytes / cache_line);
-    std::memset(lines.get(), 0xA5, num_bytes);  // what was there before must not matter
-    shared_ring::Create({lines[0].bytes, num_bytes});
-    return lines;
-  }
+      : memory(shared_ring::BytesFor(largest, num_records, max_bytes)),
+        writer((shared_ring::Create(memory.All()), memory.Begin())),
+        reader(memory.Begin()) {}
 };
 
 /// A record all of whose bytes follow from its number.

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/wire/frame.hpp>
+#include <uit/wire/shared_mailbox.hpp>
+#include <uit/wire/shared_ring.hpp>
+
+namespace uit {
+
+/// The putting end of a box of frames in shared memory: copies each frame there. One thread at a time.
+template <typename Writer>
+class SharedOutbox {
+ public:
+  /// Of memory that has been created.
+  explicit SharedOutbox(std::byte* memory) : writer_(memory) {}
+
+  /// Copies the frame if there is room; it is then a spare buffer.
+  UIT_INLINE bool TryPut(Frame&& frame) {
+    const ByteView bytes = frame.Bytes();
+    if (is_detached_ || !writer_.HasRoom(bytes.size())) return false;
+    writer_.Write(bytes);
+    return true;
+  }
+  /// The memory is not touched any more.
+  void Detach() { is_detached_ = true; }
+
+ private:
+  Writer writer_;
+  bool is_detached_ = false;
+};
+
+/// The stepping end: copies each frame into a buffer of its own. One thread at a time.
+template <typename Reader>
+class SharedInbox {
+ public:
+  /// Of memory that has been created, for frames of up to `payload_bytes`.
+  SharedInbox(std::byte* memory, std::size_t payload_bytes)
+      : reader_(memory), payload_bytes_(payload_bytes), frame_(payload_bytes) {}
+
+  /// Goes on to the next frame: 1, or 0 if there is none. Throws for one that is larger than agreed on.
+  UIT_INLINE std::size_t TryStep(std::size_t) {
+    if (is_detached_) return 0;
+    const ByteView arrived = reader_.Front();
+    if (arrived.data() == nullptr) return 0;
+    frame_.Reserve(payload_bytes_);
+    const auto room = frame_.Room();
+    if (arrived.size() > room.size()) throw Error("a frame is larger than its exchange agreed on");
+    std::memcpy(room.data(), arrived.data(), arrived.size());
+    reader_.Pop(arrived);
+    ++num_received_;
+    return 1;
+  }
+  /// The frame last stepped to; its buffer may be swapped out.
+  Frame& Get() { return frame_; }
+  /// Frames stepped to.
+  std::uint64_t NumReceived() const { return num_received_; }
+  /// The memory is not touched any more.
+  void Detach() { is_detached_ = true; }
+
+ private:
+  Reader reader_;
+  std::size_t payload_bytes_;
+  Frame frame_;
+  std::uint64_t num_received_ = 0;
+  bool is_detached_ = false;
+};
+
+}  // namespace uit

@@ -1,0 +1,147 @@
+#include <uit/wire/shared_box.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include <uit/support/bytes.hpp>
+#include <uit/support/pause.hpp>
+#include <uit/wire/frame.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/shared_mailbox.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/thrown.hpp"
+#include "tests/uit/wire/support/shared_memory.hpp"
+
+using namespace uit;
+using uit::testing::CheckThrows;
+using uit::testing::SharedMemory;
+
+namespace {
+
+/// A mailbox with both of its sides.
+struct Mailbox {
+  SharedMemory memory;
+  shared_mailbox::Writer writer;
+  shared_mailbox::Reader reader;
+
+  explicit Mailbox(std::size_t largest)
+      : memory(shared_mailbox::BytesFor(largest)),
+        writer((shared_mailbox::Create(memory.All()), memory.Begin())),
+        reader(memory.Begin()) {}
+};
+
+constexpr std::size_t payload_bytes = 200;
+
+/// A box with an end on either side, which has memory of its own once it is shared.
+struct Ends {
+  std::shared_ptr<FrameBox> putting;
+  std::shared_ptr<FrameBox> stepping;
+  SharedMemory memory;
+
+  explicit Ends(bool keeps_latest)
+      : putting(keeps_latest ? FrameBox::Latest() : FrameBox::Every(4)),
+        stepping(keeps_latest ? FrameBox::Latest() : FrameBox::Every(4)),
+        memory(stepping->SharedBytes(payload_bytes)) {}
+  void Share() {
+    stepping->CreateShared(memory.All());
+    stepping->ReceiveBy(memory.Begin(), payload_bytes);
+    putting->SendBy(memory.Begin());
+  }
+};
+
+/// A frame that says its number, and is as long as that.
+Frame Numbered(std::uint64_t number) {
+  Frame frame{payload_bytes + 1};
+  frame.Header().update = number;
+  frame.Header().num_bytes = static_cast<std::uint32_t>(number);
+  std::fill_n(frame.Payload(), number, static_cast<std::byte>(number));
+  return frame;
+}
+bool TryPut(FrameBox& box, std::uint64_t number) {
+  Frame frame = Numbered(number);
+  return box.TryPut(frame);
+}
+/// The number of the next frame, which must be whole; 0: there is none.
+std::uint64_t TryStep(FrameBox& box) {
+  if (!box.TryStep()) return 0;
+  CHECK(std::ranges::equal(box.Get().Bytes(), Numbered(box.Get().Header().update).Bytes()));
+  return box.Get().Header().update;
+}
+
+}  // namespace
+
+TEST_CASE("A mailbox in shared memory gives the newest record, once") {
+  Mailbox mailbox{100};
+  CHECK(mailbox.reader.Front().data() == nullptr);
+  for (std::uint64_t number = 1; number <= 10; ++number) {
+    for (std::uint64_t i = 0; i < number; ++i) mailbox.writer.Write(BytesOf(number * 100 + i));
+    const ByteView newest = mailbox.reader.Front();
+    REQUIRE(newest.size() == sizeof number);
+    CHECK(LoadBytes<std::uint64_t>(newest) == number * 100 + number - 1);
+    CHECK(mailbox.reader.Front().data() == nullptr);
+  }
+}
+
+TEST_CASE("A mailbox in shared memory gives whole records, ever newer ones, and at last the last") {
+  using Record = std::array<std::uint64_t, 40>;
+  constexpr std::uint64_t num_records = 200'000;
+  Mailbox mailbox{sizeof(Record)};
+  std::thread writing{[&] {
+    for (std::uint64_t number = 1; number <= num_records; ++number) {
+      Record record;
+      record.fill(number);
+      mailbox.writer.Write(BytesOf(record));
+    }
+  }};
+  std::uint64_t last = 0;
+  std::uint64_t num_wrong = 0;
+  WaitUntil([&] {
+    const ByteView newest = mailbox.reader.Front();
+    if (newest.data() == nullptr) return false;
+    const auto record = LoadBytes<Record>(newest);
+    num_wrong += record.front() <= last || std::ranges::count(record, record.front()) != 40 ? 1 : 0;
+    last = record.front();
+    return last == num_records;
+  });
+  writing.join();
+  CHECK(num_wrong == 0);
+}
+
+TEST_CASE("A box with ends in two processes keeps what its kind promises") {
+  const bool keeps_latest = GENERATE(false, true);
+  Ends ends{keeps_latest};
+  REQUIRE(TryPut(*ends.putting, 1));
+  REQUIRE(TryPut(*ends.putting, 2));
+  CHECK_FALSE(ends.putting->IsShared());
+  ends.Share();
+  CHECK(ends.putting->IsShared());
+  CHECK(ends.putting->KeepsLatest() == keeps_latest);
+  CHECK(ends.stepping->KeepsLatest() == keeps_latest);
+  REQUIRE(TryPut(*ends.putting, 3));
+  REQUIRE(TryPut(*ends.putting, payload_bytes));
+  if (!keeps_latest) {
+    for (const std::uint64_t number : {1U, 2U, 3U}) CHECK(TryStep(*ends.stepping) == number);
+  }
+  CHECK(TryStep(*ends.stepping) == payload_bytes);
+  CHECK(TryStep(*ends.stepping) == 0);
+  CHECK(ends.stepping->NumReceived() == (keeps_latest ? 1 : 4));
+
+  SECTION("a frame that is larger than agreed on is an error") {
+    if (keeps_latest) return;  // there is no place for it
+    REQUIRE(TryPut(*ends.putting, payload_bytes + 1));
+    CheckThrows([&] { ends.stepping->TryStep(); }, "larger");
+  }
+  SECTION("and nothing more once it is detached") {
+    ends.putting->Detach();
+    CHECK_FALSE(TryPut(*ends.putting, 5));
+    ends.stepping->Detach();
+    CHECK(TryStep(*ends.stepping) == 0);
+    CHECK(ends.stepping->Get().Header().update == payload_bytes);
+  }
+}
