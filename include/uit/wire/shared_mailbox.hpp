@@ -70,6 +70,9 @@ class Side {
 /// The writing side. One thread at a time.
 class Writer : private Side {
  public:
+  /// Some records are never read.
+  static constexpr bool keeps_order = false;
+
   /// Of a mailbox that has been created.
   explicit Writer(std::byte* memory) : Side(memory, 0) {}
   /// Always: what has not been read is replaced.
@@ -97,6 +100,8 @@ class Reader : private Side {
     std::memcpy(&length, Own(), sizeof length);
     return {Own() + sizeof length, static_cast<std::size_t>(length)};
   }
+  /// No record bears a mark.
+  static constexpr bool IsMarked() { return false; }
   /// Nothing needs to be given back.
   static constexpr void Pop(ByteView) {}
 };

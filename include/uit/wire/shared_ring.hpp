@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -15,16 +16,20 @@ namespace uit {
 
 /// One direction of a link in memory that two processes see: records of bytes, each in a row, in order.
 ///
-/// A record begins with a word that says how long it is, on a line of its own. The writer clears the word of the next
-/// record before it stores this one's, so the reader looks at nothing but the record itself: a short one crosses with
-/// the one line that it is in, and whoever dies while writing leaves whole records. Positions count from the beginning
-/// of the memory, which each process may see at another address.
+/// A record begins with a word that says how long it is. The writer clears the word of the next record before it stores
+/// this one's, so the reader looks at nothing but the record itself: a short one crosses with the line that it is in,
+/// and perhaps with its neighbours; and whoever dies while writing leaves whole records. Positions count from the
+/// beginning of the memory, which each process may see at another address.
 namespace shared_ring {
 
 /// A length, or a position.
 using Word = std::uint64_t;
 static_assert(std::atomic_ref<Word>::is_always_lock_free, "other processes would not see a lock");
 
+/// Set in the word of every record, so that it is none that has been cleared.
+inline constexpr Word written = Word{1} << 63U;
+/// Set in the word of a record that has been marked.
+inline constexpr Word marked = Word{1} << 62U;
 /// Stands in place of a record that did not fit before the end: the next is at the beginning.
 inline constexpr Word wrap = ~Word{0};
 
@@ -35,15 +40,15 @@ struct Head {
 };
 static_assert(sizeof(Head) == 2 * cache_line);
 
-/// Bytes that a record of `num_bytes` takes up: whole lines.
+/// Bytes that a record of `num_bytes` takes up: whole words.
 constexpr std::size_t RecordBytes(std::size_t num_bytes) {
-  return (sizeof(Word) + num_bytes + cache_line - 1) / cache_line * cache_line;
+  return sizeof(Word) + (num_bytes + sizeof(Word) - 1) / sizeof(Word) * sizeof(Word);
 }
 /// Bytes of memory for a ring that always takes a record of up to `largest` bytes if fewer than `num_records` wait; or
 /// fewer of them, but at least four, if that were more than `max_bytes`.
 constexpr std::size_t BytesFor(std::size_t largest, std::size_t num_records, std::size_t max_bytes = ~std::size_t{0}) {
   const std::size_t record = RecordBytes(largest);
-  std::size_t capacity = std::bit_ceil(record * (num_records + 2));
+  std::size_t capacity = std::bit_ceil(std::max(record * (num_records + 2), cache_line));
   while (capacity > max_bytes && capacity / 2 >= 6 * record) capacity /= 2;
   return sizeof(Head) + capacity;
 }
@@ -63,6 +68,9 @@ inline void Create(MutableByteView memory) {
 /// The writing side. One thread at a time.
 class Writer {
  public:
+  /// All records are read, in their order.
+  static constexpr bool keeps_order = true;
+
   /// Of a ring that has been created.
   explicit Writer(std::byte* memory)
       : head_(reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_->capacity) {}
@@ -80,8 +88,8 @@ class Writer {
     read_ = std::atomic_ref<Word>{head_->read}.load(std::memory_order_acquire);
     return read_ == written_;
   }
-  /// Writes a record. Only if HasRoom.
-  void Write(ByteView bytes) {
+  /// Writes a record, perhaps with a mark. Only if HasRoom.
+  void Write(ByteView bytes, bool is_marked = false) {
     const std::size_t record = RecordBytes(bytes.size());
     std::byte* const begin = Place(written_);
     std::byte* to = begin;
@@ -89,13 +97,14 @@ class Writer {
       written_ += Rest();
       to = Place(written_);
     }
-    std::memcpy(to + sizeof(Word), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(to + sizeof(Word), bytes.data(), bytes.size());
     written_ += record;
+    const Word word = bytes.size() | written | (is_marked ? marked : 0);
     // The reader comes here only by way of the words stored below.
     At(Place(written_)).store(0, std::memory_order_relaxed);
-    if (to != begin) At(to).store(bytes.size(), std::memory_order_relaxed);
+    if (to != begin) At(to).store(word, std::memory_order_relaxed);
     // Pairs with the acquire in Front.
-    At(begin).store(to != begin ? wrap : bytes.size(), std::memory_order_release);
+    At(begin).store(to != begin ? wrap : word, std::memory_order_release);
   }
 
  private:
@@ -122,14 +131,16 @@ class Reader {
   /// The next record, until Pop; empty, with a null pointer, if there is none.
   ByteView Front() {
     // Pairs with the release in Write.
-    Word length = At(Place()).load(std::memory_order_acquire);
-    if (length == 0) return {};
-    if (length == wrap) {
+    word_ = At(Place()).load(std::memory_order_acquire);
+    if (word_ == 0) return {};
+    if (word_ == wrap) {
       read_ += capacity_ - (read_ & (capacity_ - 1));
-      length = At(Place()).load(std::memory_order_relaxed);
+      word_ = At(Place()).load(std::memory_order_relaxed);
     }
-    return {Place() + sizeof(Word), static_cast<std::size_t>(length)};
+    return {Place() + sizeof(Word), static_cast<std::size_t>(word_ & ~(written | marked))};
   }
+  /// Whether the record that Front gave has been marked.
+  bool IsMarked() const { return (word_ & marked) != 0; }
   /// Passes over the record that Front gave.
   void Pop(ByteView front) {
     read_ += RecordBytes(front.size());
@@ -144,6 +155,7 @@ class Reader {
   std::byte* records_;
   Word capacity_;
   Word read_ = 0;
+  Word word_ = 0;  // of the record last given
 };
 
 }  // namespace shared_ring
