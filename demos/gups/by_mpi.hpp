@@ -1,11 +1,13 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include <mpi.h>
 
+#include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/wire/world.hpp>
 
@@ -13,8 +15,16 @@
 
 namespace gups {
 
+/// Begins a collective and waits for it outside MPI, which would spin where there are more processes than cores.
+template <std::invocable<MPI_Request*> F>
+void Complete(F&& begin) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  uit::mpi::Check(begin(&request), "a collective");
+  uit::mpi::Await(request);
+}
+
 /// What one would write by hand with a collective: in rounds, everybody makes a batch of updates, sorts them by owner, and
-/// all exchange them by MPI_Alltoallv.
+/// all exchange them by MPI_Ialltoallv.
 class ByAlltoallv {
  public:
   ByAlltoallv(const uit::World& world, std::size_t batch) : size_(world.Size()), batch_(batch), by_owner_(size_) {
@@ -35,17 +45,19 @@ class ByAlltoallv {
         send_offsets[rank] = static_cast<int>(outgoing_.size());
         outgoing_.insert(outgoing_.end(), by_owner_[rank].begin(), by_owner_[rank].end());
       }
-      uit::mpi::Check(MPI_Alltoall(send_counts.data(), 1, MPI_INT, receive_counts.data(), 1, MPI_INT, MPI_COMM_WORLD),
-                      "MPI_Alltoall");
+      Complete([&](MPI_Request* request) {
+        return MPI_Ialltoall(send_counts.data(), 1, MPI_INT, receive_counts.data(), 1, MPI_INT, MPI_COMM_WORLD, request);
+      });
       int total = 0;
       for (std::size_t rank = 0; rank < size_; ++rank) {
         receive_offsets[rank] = total;
         total += receive_counts[rank];
       }
       incoming_.resize(static_cast<std::size_t>(total));
-      uit::mpi::Check(MPI_Alltoallv(outgoing_.data(), send_counts.data(), send_offsets.data(), MPI_UINT64_T, incoming_.data(),
-                                    receive_counts.data(), receive_offsets.data(), MPI_UINT64_T, MPI_COMM_WORLD),
-                      "MPI_Alltoallv");
+      Complete([&](MPI_Request* request) {
+        return MPI_Ialltoallv(outgoing_.data(), send_counts.data(), send_offsets.data(), MPI_UINT64_T, incoming_.data(),
+                              receive_counts.data(), receive_offsets.data(), MPI_UINT64_T, MPI_COMM_WORLD, request);
+      });
       for (const Update update : incoming_) table.Apply(update);
     }
   }
@@ -95,12 +107,15 @@ class ByPuts {
                         "MPI_Put");
       }
       uit::mpi::Check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
-      uit::mpi::Check(MPI_Alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD), "MPI_Alltoall");
+      Complete([&](MPI_Request* request) {
+        return MPI_Ialltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD, request);
+      });
       uit::mpi::Check(MPI_Win_sync(window_), "MPI_Win_sync");
       for (std::size_t source = 0; source < size_; ++source) {
         for (int i = 0; i < received[source]; ++i) table.Apply(landing_[source * batch_ + static_cast<std::size_t>(i)]);
       }
-      uit::mpi::Check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");  // before the next batch lands there
+      // Before the next batch lands there.
+      Complete([](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); });
     }
   }
 

@@ -1,5 +1,6 @@
-// Random updates of a table that is spread over processes, 8 bytes each, in the manner of the HPC Challenge's RandomAccess:
-// through conduits that aggregate, by a hand-written MPI_Alltoallv, and by an MPI_Put per update, in one run.
+// Random updates of a table that is spread over processes, 8 bytes each, in the manner of the HPC Challenge's
+// RandomAccess: through conduits that aggregate, by a hand-written exchange of batches (MPI_Ialltoallv), and by an MPI_Put
+// per update, in one run.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -83,7 +84,9 @@ int Run(const uit::World& world, const Options& options) {
   ByAlltoallv collective{world, options.batch};
   const double alltoallv = Measure("alltoallv", collective, world, options, table);
   ByPuts one_sided{world, options.batch};
-  const double put = Measure("put", one_sided, world, options, table);
+  Options fewer = options;  // each is so slow that the others would be waited out
+  fewer.updates = std::max<std::uint64_t>(1, options.updates / 16);
+  const double put = Measure("put", one_sided, world, fewer, table);
   if (world.IsRoot())
     std::fprintf(stderr, "conduits make %.2f times the updates of MPI_Alltoallv and %.2f times those of an MPI_Put each\n",
                  conduits / alltoallv, conduits / put);
@@ -98,7 +101,8 @@ int main(int argc, char** argv) {
     gups::Options options;
     CLI::App app{
         "Random updates of a table spread over processes (as the HPC Challenge's RandomAccess): through conduits that\n"
-        "aggregate, by a hand-written MPI_Alltoallv, and by an MPI_Put per update. Start it with mpirun."};
+        "aggregate, by a hand-written exchange of batches (MPI_Ialltoallv), and by an MPI_Put per update. Start it with\n"
+        "mpirun."};
     app.set_version_flag("--version", "gups of Conduit " UIT_VERSION);
     app.add_option("--log2-words", options.log2_words, "words of each process's part of the table, as a power of two")
         ->check(CLI::Range(1, 30))->capture_default_str();
