@@ -48,7 +48,8 @@ class AggregatedEverySender final : public ExchangeHalf {
   /// Where to write the next `num_bytes` of a channel; null if there is no room. Call Commit once they are written.
   template <std::size_t message_bytes>
   UIT_INLINE std::byte* TryReserve(std::uint32_t channel, std::size_t num_bytes) {
-    if (channel == run_channel_ || num_bytes + sizeof(MessageRun) > NumFree() || !channels_[channel].HasRoom())
+    const bool is_simple = channel != run_channel_ && num_bytes + sizeof(MessageRun) <= NumFree();
+    if (!is_simple || !channels_[channel].HasRoom()) [[unlikely]]
       return MakeRoom(channel, num_bytes);
     CloseRun(message_bytes);
     OpenRun(channel, message_bytes);
@@ -160,7 +161,7 @@ class AggregatedEverySender final : public ExchangeHalf {
     run_ = next_;
     run_channel_ = channel;
     next_ += sizeof(MessageRun);
-    num_in_run_ = 0;
+    if (message_bytes == 0) num_in_run_ = 0;
     BoundRun(message_bytes);
   }
   /// The open run ends where the window or the frame does.
@@ -177,9 +178,9 @@ class AggregatedEverySender final : public ExchangeHalf {
     if (run_channel_ == no_channel) return;
     const std::uint64_t count = NumInRun(message_bytes);
     const MessageRun run{run_channel_, static_cast<std::uint32_t>(count)};
-    std::memcpy(run_, &run, sizeof run);
     channels_[run_channel_].num_accepted += count;
     run_channel_ = no_channel;
+    std::memcpy(run_, &run, sizeof run);
   }
   void SealFrame() {
     CloseRun(options_.message_bytes);
