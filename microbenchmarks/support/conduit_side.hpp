@@ -32,7 +32,8 @@ class ConduitSide {
  public:
   /// Collective.
   ConduitSide(const uit::World& world, const ConduitOptions& options)
-      : fabric_{world, {.num_slots = options.num_slots, .shares_memory = options.shares_memory}} {
+      : fabric_{world, {.num_slots = options.num_slots, .shares_memory = options.shares_memory}},
+        takes_turns_{options.num_channels > 1} {
     const std::size_t peer = 1 - world.Rank();
     for (std::size_t channel = 0; channel < options.num_channels; ++channel) {
       const auto reach = [&](std::size_t source) {
@@ -49,33 +50,41 @@ class ConduitSide {
       outlets_.emplace_back(reach(peer));
     }
     fabric_.Connect();
+    inlet_ = inlets_.data();
+    outlet_ = outlets_.data();
   }
 
   bool TrySend(std::uint32_t number) {
     Mark(message_, number);
-    if (!inlets_[next_inlet_].TryPut(message_)) return false;
-    Advance(next_inlet_);
+    if (!inlet_->TryPut(message_)) return false;
+    Advance(inlet_, inlets_);
     return true;
   }
   bool TryTake(std::uint64_t& sum) {
-    if (outlets_[next_outlet_].TryStep() == 0) return false;
-    sum += Check(outlets_[next_outlet_].Get());
-    Advance(next_outlet_);
+    Outlet& outlet = *outlet_;
+    if (outlet.TryStep() == 0) return false;
+    sum += Check(outlet.Get());
+    Advance(outlet_, outlets_);
     return true;
   }
   bool TryFlush() { return inlets_.front().TryFlush(); }
 
  private:
-  void Advance(std::size_t& channel) const {
-    if (inlets_.size() == 1) return;  // stores nothing, as somebody with one conduit would not
-    channel = channel + 1 == inlets_.size() ? 0 : channel + 1;
+  using Inlet = uit::Inlet<T, policy, uit::Wiring<uit::Process>>;
+  using Outlet = uit::Outlet<T, policy, uit::Wiring<uit::Process>>;
+
+  template <typename E>
+  void Advance(E*& end, std::vector<E>& ends) const {
+    if (!takes_turns_) return;  // looks nothing up and stores nothing, as somebody with one conduit would not
+    end = end == &ends.back() ? ends.data() : end + 1;
   }
 
   uit::Fabric fabric_;
-  std::vector<uit::Inlet<T, policy, uit::Wiring<uit::Process>>> inlets_;
-  std::vector<uit::Outlet<T, policy, uit::Wiring<uit::Process>>> outlets_;
-  std::size_t next_inlet_ = 0;
-  std::size_t next_outlet_ = 0;
+  std::vector<Inlet> inlets_;
+  std::vector<Outlet> outlets_;
+  Inlet* inlet_ = nullptr;  // whose turn it is
+  Outlet* outlet_ = nullptr;
+  bool takes_turns_;
   T message_{};
 };
 

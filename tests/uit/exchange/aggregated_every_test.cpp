@@ -9,6 +9,10 @@
 #include <string>
 #include <vector>
 
+#include <uit/codec/trivial_codec.hpp>
+#include <uit/exchange/aggregated/aggregated_duct.hpp>
+#include <uit/exchange/pooled/every_frame.hpp>
+#include <uit/policy.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 
@@ -28,43 +32,66 @@ struct Exchange {
         receiver(o, box, OutPort{reports}, nullptr) {}
 
   bool Put(std::uint32_t channel, int value) {
-    std::byte* to = sender.TryReserve(channel, sizeof value);
+    const std::uint64_t num_accepted = sender.NumAccepted(channel);
+    std::byte* to = Reserve<sizeof value>(channel, sizeof value);
+    REQUIRE(sender.NumAccepted(channel) == num_accepted);
     if (to == nullptr) return false;
     std::memcpy(to, &value, sizeof value);
-    sender.Commit(channel, sizeof value);
+    sender.Commit<sizeof value>(to + sizeof value);
+    REQUIRE(sender.NumAccepted(channel) == num_accepted + 1);
     return true;
   }
   /// Puts a message of its own size.
   bool PutText(std::uint32_t channel, const std::string& text) {
-    std::byte* to = sender.TryReserve(channel, sizeof(MessageLength) + text.size());
+    std::byte* to = Reserve<0>(channel, sizeof(MessageLength) + text.size());
     if (to == nullptr) return false;
+    const std::uint64_t num_accepted = sender.NumAccepted(channel);
     const auto length = static_cast<MessageLength>(text.size());
     std::memcpy(to, &length, sizeof length);
     std::memcpy(to + sizeof length, text.data(), text.size());
-    sender.Commit(channel, sizeof length + text.size());
+    sender.Commit<0>(to + sizeof length + text.size());
+    REQUIRE(sender.NumAccepted(channel) == num_accepted + 1);
     return true;
   }
   bool HasNext(std::uint32_t channel) {
     receiver.Pull();
-    return receiver.Inbox(channel).NumUnread() != 0;
+    return receiver.Inbox(channel).NumUnread(options.message_bytes) != 0;
   }
   /// The next message of a channel, or 0.
   int Next(std::uint32_t channel) {
     int value = 0;
-    if (!HasNext(channel)) return value;
-    AggregatedInbox& inbox = receiver.Inbox(channel);
-    std::memcpy(&value, inbox.Take<sizeof value>().data(), sizeof value);
-    receiver.NoteStep(inbox);
-    receiver.ReportIfDue();
+    if (HasNext(channel)) std::memcpy(&value, Step<sizeof value>(channel).data(), sizeof value);
     return value;
   }
   std::string NextText(std::uint32_t channel) {
     if (!HasNext(channel)) return "nothing";
-    AggregatedInbox& inbox = receiver.Inbox(channel);
-    const ByteView bytes = inbox.Take<0>();
-    receiver.NoteStep(inbox);
-    receiver.ReportIfDue();
+    const ByteView bytes = Step<0>(channel);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  /// For ducts that go before this does.
+  std::shared_ptr<AggregatedEveryReceiver> SharedReceiver() { return {std::shared_ptr<void>{}, &receiver}; }
+  /// What a report says of a channel if one has been sent; else -1.
+  int Reported(std::uint32_t channel) {
+    if (!reports->TryStep()) return -1;
+    return static_cast<int>(ReportFrame::NumStepped(reports->Get(), channel));
+  }
+  /// Where the next message of a channel goes, as an inlet's duct finds it.
+  template <std::size_t message_bytes>
+  std::byte* Reserve(std::uint32_t channel, std::size_t num_bytes) {
+    if (sender.HasRoom<message_bytes>(channel, num_bytes)) return sender.Next();
+    return sender.TryReserve<message_bytes>(channel, num_bytes);
+  }
+  /// Steps to the next message of a channel, which waits, as an outlet's duct does.
+  template <std::size_t message_bytes>
+  ByteView Step(std::uint32_t channel) {
+    AggregatedInbox& inbox = receiver.Inbox(channel);
+    const bool is_light = inbox.HasLight<message_bytes>();
+    const ByteView bytes = inbox.Take<message_bytes>();
+    if (is_light) return bytes;
+    receiver.NoteStep(inbox, message_bytes);
+    if (!is_held) receiver.ReportIfDue();
+    receiver.Lighten(inbox, message_bytes, is_held);
+    return bytes;
   }
 
   AggregatedOptions options;
@@ -72,7 +99,10 @@ struct Exchange {
   std::shared_ptr<FrameBox> reports = FrameBox::Latest();
   AggregatedEverySender sender;
   AggregatedEveryReceiver receiver;
+  bool is_held = false;  // the outlets are
 };
+
+using NumberOutlet = AggregatedOutletDuct<int, Policy{.consolidate = Consolidate::aggregated}>;
 
 AggregatedOptions OfNumbers(std::size_t num_channels, std::size_t depth, std::size_t payload_bytes = 64) {
   return {.num_channels = num_channels,
@@ -112,7 +142,7 @@ TEST_CASE("A run costs eight bytes however long it is, and a frame departs when 
   CHECK_FALSE(exchange.receiver.Pull());
   CHECK(exchange.Put(0, 7));
   CHECK(exchange.receiver.Pull());
-  CHECK(exchange.receiver.Inbox(0).NumUnread() == 6);
+  CHECK(exchange.receiver.Inbox(0).NumUnread(sizeof(int)) == 6);
   for (int i = 1; i <= 3; ++i) CHECK(exchange.Put(1, i));  // a run of one and another of three just fit
   CHECK_FALSE(exchange.receiver.Pull());
   CHECK(exchange.Put(1, 4));
@@ -199,8 +229,98 @@ TEST_CASE("A jump over many messages counts them, and stands at the last") {
   REQUIRE(exchange.HasNext(0));
   AggregatedInbox& inbox = exchange.receiver.Inbox(0);
   inbox.Skip<0>(7);
-  CHECK(inbox.NumUnread() == 3);
+  CHECK(inbox.NumUnread(0) == 3);
   CHECK(exchange.NextText(0) == "xxxxxxx");
+}
+
+TEST_CASE("A report leaves with the step that uses half the window, neither sooner nor later") {
+  Exchange exchange(OfNumbers(2, 20, 200));
+  for (int i = 1; i <= 19; ++i) CHECK(exchange.Put(0, i));
+  exchange.sender.TryFlush();
+  for (int i = 1; i <= 19; ++i) {
+    REQUIRE(exchange.Next(0) == i);
+    REQUIRE(exchange.Reported(0) == (i == 10 ? 10 : -1));
+  }
+}
+
+TEST_CASE("Frames that make a report due have it sent by the next step of any outlet") {
+  Exchange exchange(OfNumbers(3, 100));
+  for (int i = 1; i <= 5; ++i) CHECK(exchange.Put(0, i));
+  exchange.sender.TryFlush();
+  for (int i = 1; i <= 3; ++i) CHECK(exchange.Next(0) == i);
+  CHECK(exchange.Put(1, 1));
+  exchange.sender.TryFlush();
+  exchange.receiver.Pull();  // half of the frames that may be under way
+  CHECK(exchange.Reported(0) == -1);
+  CHECK(exchange.Next(0) == 4);
+  CHECK(exchange.Reported(0) == 4);
+}
+
+TEST_CASE("Every step is news for a report that is sent for want of anything to do") {
+  Exchange exchange(OfNumbers(2, 100));
+  for (int i = 1; i <= 9; ++i) CHECK(exchange.Put(0, i));
+  exchange.sender.TryFlush();
+  exchange.HasNext(0);
+  int num_stepped = 0;
+  for (const int more : {0, 1, 3, 2, 1}) {
+    for (int i = 0; i < more; ++i) CHECK(exchange.Next(0) == ++num_stepped);
+    for (int i = 0; i < 100; ++i) exchange.receiver.ReportIfIdle();
+    CHECK(exchange.Reported(0) == num_stepped);
+    for (int i = 0; i < 100; ++i) exchange.receiver.ReportIfIdle();
+    CHECK(exchange.Reported(0) == -1);
+  }
+}
+
+TEST_CASE("A report that is due while an outlet is held leaves with its first step after that") {
+  Exchange exchange(OfNumbers(1, 20, 200));
+  NumberOutlet outlet{exchange.SharedReceiver(), 0, 0};
+  for (int i = 1; i <= 19; ++i) CHECK(exchange.Put(0, i));
+  exchange.sender.TryFlush();
+  exchange.receiver.Pull();
+  outlet.HoldOutlet(true);
+  for (int i = 1; i <= 15; ++i) REQUIRE((outlet.TryStep(1) == 1 && outlet.Get() == i));
+  CHECK(exchange.Reported(0) == -1);
+  outlet.HoldOutlet(false);
+  CHECK(outlet.TryStep(1) == 1);
+  CHECK(exchange.Reported(0) == 16);
+  CHECK(outlet.TryStep(2) == 2);
+  CHECK(outlet.NumPassed() == 18);
+  CHECK(outlet.NumUnread() == 1);
+}
+
+TEST_CASE("Messages that are moved to make room for more are stepped to once, and nothing beyond them") {
+  Exchange exchange(
+      {.num_channels = 2, .message_bytes = sizeof(int), .payload_bytes = 512, .depth = 1000, .num_frames = 16});
+  NumberOutlet outlet{exchange.SharedReceiver(), 0, 0};
+  int num_put = 0;
+  int num_stepped = 0;
+  for (const int more : {20, 20, 25}) {
+    CHECK(exchange.Put(1, 1));  // no frame of one channel, so that it is copied
+    for (int i = 0; i < more; ++i) CHECK(exchange.Put(0, ++num_put));
+    exchange.sender.TryFlush();
+    exchange.receiver.Pull();
+    while (num_stepped + 1 < num_put) REQUIRE((outlet.TryStep(1) == 1 && outlet.Get() == ++num_stepped));
+  }
+  CHECK(outlet.TryStep(1) == 1);
+  CHECK(outlet.Get() == num_put);
+  CHECK(outlet.TryStep(1) == 0);
+}
+
+TEST_CASE("A window that widens while a run is open lets the run go on") {
+  Exchange exchange(OfNumbers(1, 4, 200));
+  for (int i = 1; i <= 3; ++i) CHECK(exchange.Put(0, i));
+  exchange.sender.TryFlush();
+  CHECK(exchange.Put(0, 4));
+  CHECK_FALSE(exchange.Put(0, 5));
+  for (int i = 1; i <= 3; ++i) CHECK(exchange.Next(0) == i);
+  exchange.receiver.Report();
+  for (int i = 5; i <= 7; ++i) CHECK(exchange.Put(0, i));
+  CHECK_FALSE(exchange.Put(0, 8));
+  CHECK_FALSE(exchange.receiver.Pull());
+  exchange.sender.TryFlush();
+  CHECK(exchange.receiver.Pull());
+  CHECK_FALSE(exchange.receiver.Pull());  // one frame
+  for (int i = 4; i <= 7; ++i) CHECK(exchange.Next(0) == i);
 }
 
 TEST_CASE("Frames read where they arrived, one by one or with others behind them, lose and mix nothing") {
@@ -216,11 +336,10 @@ TEST_CASE("Frames read where they arrived, one by one or with others behind them
     if (round % 7 == 0) exchange.receiver.Pull();
     for (std::uint32_t i = 0; i < round % 6; ++i) {
       exchange.receiver.PullFor(inbox);
-      if (inbox.NumUnread() == 0) break;
+      if (inbox.NumUnread(sizeof(int)) == 0) break;
       int value = 0;
-      std::memcpy(&value, inbox.Take<sizeof value>().data(), sizeof value);
+      std::memcpy(&value, exchange.Step<sizeof value>(reader).data(), sizeof value);
       REQUIRE(value == next_got[reader]++);
-      exchange.receiver.NoteStep(inbox);
     }
     exchange.receiver.Report();
   }
@@ -311,7 +430,10 @@ TEST_CASE("When the fabric closes all departs, whatever the window, and the rece
     while (num_put < 999 && exchange.Put(0, num_put + 1)) ++num_put;
     CHECK(num_put == 999);
   }
-  while (!exchange.sender.TryFinish()) exchange.receiver.TryFinish();
+  while (!exchange.sender.TryFinish()) {
+    CHECK_FALSE(exchange.Put(0, 0));  // though there would be room
+    exchange.receiver.TryFinish();
+  }
   exchange.receiver.TryFinish();
   CHECK_FALSE(exchange.reports->TryStep());  // nothing is said that nobody waits for
   CHECK_FALSE(exchange.Put(0, 1));

@@ -54,13 +54,17 @@ class AggregatedInletDuct final : public RefCounted {
   UIT_INLINE bool TryPut(const T& message) {
     if constexpr (keeps_every) {
       const std::size_t num_bytes = encoded_bytes<T> != 0 ? encoded_bytes<T> : SizeOf(message) + sizeof(MessageLength);
-      std::byte* to = sender_->TryReserve(channel_, num_bytes);
-      if (to == nullptr) [[unlikely]] {
-        to = FindRoom(num_bytes);
-        if (to == nullptr) return false;
+      Sender& sender = *sender_;
+      std::byte* to = sender.Next();
+      if (!sender.template HasRoom<encoded_bytes<T>>(channel_, num_bytes)) {
+        to = sender.template TryReserve<encoded_bytes<T>>(channel_, num_bytes);
+        if (to == nullptr) [[unlikely]] {
+          to = FindRoom(num_bytes);
+          if (to == nullptr) return false;
+        }
       }
       EncodeEvery(message, to, num_bytes);
-      sender_->Commit(channel_, num_bytes);
+      sender.template Commit<encoded_bytes<T>>(to + num_bytes);
     } else {
       if (!sender_->IsOpen()) [[unlikely]]
         return false;
@@ -126,7 +130,7 @@ class AggregatedInletDuct final : public RefCounted {
   UIT_NOINLINE std::byte* FindRoom(std::size_t num_bytes) {
     if (is_held_) return nullptr;
     sender_->Poll();
-    return sender_->TryReserve(channel_, num_bytes);
+    return sender_->template TryReserve<encoded_bytes<T>>(channel_, num_bytes);
   }
 
   std::shared_ptr<Sender> sender_;
@@ -163,11 +167,8 @@ class AggregatedOutletDuct final : public RefCounted {
   UIT_INLINE std::size_t TryStep(std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     if constexpr (keeps_every) {
-      if (limit == 1 && inbox_->num_stepped != inbox_->num_arrived) [[likely]] {
-        const ByteView message = inbox_->template Take<encoded_bytes<T>>();
-        receiver_->NoteStep(*inbox_);
-        Decode(message);
-        if (!is_held_) receiver_->ReportIfDue();
+      if (limit == 1 && inbox_->template HasLight<encoded_bytes<T>>()) [[likely]] {
+        Decode(inbox_->template Take<encoded_bytes<T>>());
         return 1;
       }
     }
@@ -180,18 +181,21 @@ class AggregatedOutletDuct final : public RefCounted {
 
   /// Messages stepped past or over so far, those of outlets before it among them.
   std::uint64_t NumPassed() const {
-    if constexpr (keeps_every) return inbox_->num_stepped;
+    if constexpr (keeps_every) return inbox_->NumStepped(encoded_bytes<T>);
     return num_passed_;
   }
   /// Messages replaced by a newer one before a step saw them.
   std::uint64_t NumPreempted() const { return num_preempted_; }
   /// Messages that have arrived and wait.
   std::uint64_t NumUnread() const {
-    if constexpr (keeps_every) return inbox_->NumUnread();
+    if constexpr (keeps_every) return inbox_->NumUnread(encoded_bytes<T>);
     else return receiver_->NumUnread(channel_);
   }
   /// While held, only what the exchange's owner has pulled is stepped to.
-  void HoldOutlet(bool hold) { is_held_ = hold; }
+  void HoldOutlet(bool hold) {
+    is_held_ = hold;
+    if constexpr (keeps_every) inbox_->ClearLight();  // a report may have waited
+  }
   /// Lets frames move, if the peer is another process. Never waits. Returns whether anything arrived.
   bool Poll() { return receiver_->Poll(); }
   /// Whether the fabric has closed: what has arrived can still be stepped to, and no more will come.
@@ -217,6 +221,7 @@ class AggregatedOutletDuct final : public RefCounted {
       receiver_->ReportIfDue();
       if (count == 0) receiver_->ReportIfIdle();
     }
+    if constexpr (keeps_every) receiver_->Lighten(*inbox_, encoded_bytes<T>, is_held_);
     return count;
   }
   /// For a step of one, a frame at a time: it stays in the cache, and others arrive while it is read.
@@ -232,12 +237,12 @@ class AggregatedOutletDuct final : public RefCounted {
   }
   std::size_t Take(std::size_t limit) {
     if constexpr (keeps_every) {
-      const std::uint64_t num_waiting = inbox_->NumUnread();
+      const std::uint64_t num_waiting = NumUnread();
       const std::uint64_t count = num_waiting < limit ? num_waiting : limit;
       if (count == 0) return 0;
       inbox_->template Skip<encoded_bytes<T>>(count - 1);
       const ByteView message = inbox_->template Take<encoded_bytes<T>>();
-      receiver_->NoteStep(*inbox_);
+      receiver_->NoteStep(*inbox_, encoded_bytes<T>);
       Decode(message);
       return static_cast<std::size_t>(count);
     } else {

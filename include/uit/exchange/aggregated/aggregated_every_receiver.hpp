@@ -11,6 +11,7 @@
 
 #include <uit/config.hpp>
 #include <uit/exchange/aggregated/aggregated_frame.hpp>
+#include <uit/exchange/aggregated/aggregated_inbox.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/every_frame.hpp>
@@ -21,44 +22,6 @@
 #include <uit/wire/out_port.hpp>
 
 namespace uit {
-
-/// What has arrived on a channel of an aggregated exchange and waits. The exchange's worker only.
-struct AggregatedInbox {
-  ByteQueue bytes{};               ///< the messages, each behind its length if that is its own
-  std::uint64_t num_arrived = 0;   ///< messages
-  std::uint64_t num_stepped = 0;   ///< of those
-  std::uint64_t num_reported = 0;  ///< of those stepped past
-  std::uint64_t report_at = 0;     ///< a step to that many makes a report due
-
-  /// Messages that wait.
-  std::uint64_t NumUnread() const { return num_arrived - num_stepped; }
-  /// Moves past the next message, which waits, and gives its bytes: `message_bytes` of them, or, if that is 0, as many
-  /// as its length says. They stay put until more arrives.
-  template <std::size_t message_bytes>
-  UIT_INLINE ByteView Take() {
-    std::size_t num_bytes = message_bytes;
-    if constexpr (message_bytes == 0) {
-      MessageLength length = 0;
-      std::memcpy(&length, bytes.Head(), sizeof length);
-      bytes.Drop(sizeof length);
-      num_bytes = length;
-    }
-    const ByteView message{bytes.Head(), num_bytes};
-    bytes.Drop(num_bytes);
-    ++num_stepped;
-    return message;
-  }
-  /// Moves past messages that wait.
-  template <std::size_t message_bytes>
-  void Skip(std::uint64_t count) {
-    if constexpr (message_bytes != 0) {
-      bytes.Drop(count * message_bytes);
-      num_stepped += count;
-    } else {
-      for (; count != 0; --count) Take<0>();
-    }
-  }
-};
 
 /// The outlets' half of an aggregated exchange under Retain::every: copies each run of a frame to its channel's queue,
 /// and reports steps. A frame of one channel that has nothing waiting is kept, and read where it arrived. One thread
@@ -97,15 +60,27 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
   }
   /// Takes in frames until something waits in the inbox; others may take in the rest.
   void PullFor(const AggregatedInbox& inbox) {
-    while (inbox.NumUnread() == 0 && box_->TryStep()) Scatter(box_->Get());
+    while (inbox.bytes.NumBytes() == 0 && box_->TryStep()) Scatter(box_->Get());
   }
   /// What has been pulled for a channel; it stays where it is.
   AggregatedInbox& Inbox(std::size_t channel) { return inboxes_[channel]; }
-  /// A message of the inbox has been stepped past.
-  UIT_INLINE void NoteStep(AggregatedInbox& inbox) {
+  /// Messages of the inbox have been stepped past, by a step that was not light.
+  UIT_INLINE void NoteStep(AggregatedInbox& inbox, std::size_t message_bytes) {
     reports_.NoteNews();
-    if (inbox.num_stepped >= inbox.report_at) [[unlikely]]
-      reports_.NoteDue();
+    if (inbox.NumStepped(message_bytes) >= inbox.report_at) [[unlikely]]
+      NoteDue();
+  }
+  /// Makes those steps light that would change nothing about reports: there is news already, and they make none due, or
+  /// one that is due has to wait, since the outlet is held.
+  UIT_INLINE void Lighten(AggregatedInbox& inbox, std::size_t message_bytes, bool is_held) {
+    if (!reports_.HasNews()) return;
+    std::uint64_t count = inbox.NumUnread(message_bytes);
+    if (reports_.IsDue()) {
+      if (!is_held) return;
+    } else {
+      count = std::min(count, inbox.report_at - inbox.NumStepped(message_bytes) - 1);
+    }
+    inbox.SetLight(count, message_bytes);
   }
   /// Tells the inlets how far the outlets have come, if that has changed; with `always`, in any case, and as what ends
   /// an update.
@@ -113,10 +88,11 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
     if (!reports_.HasNews() && !always) return;
     reports_.Send(inboxes_.size() * sizeof(std::uint64_t), always, [this](std::byte* to) {
       for (AggregatedInbox& inbox : inboxes_) {
-        std::memcpy(to, &inbox.num_stepped, sizeof inbox.num_stepped);
-        to += sizeof inbox.num_stepped;
-        inbox.num_reported = inbox.num_stepped;
+        inbox.num_reported = inbox.NumStepped(options_.message_bytes);
         inbox.report_at = inbox.num_reported + HalfWindow();
+        inbox.ClearLight();  // the next step is news
+        std::memcpy(to, &inbox.num_reported, sizeof inbox.num_reported);
+        to += sizeof inbox.num_reported;
       }
     });
   }
@@ -150,14 +126,17 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
       if (run.channel >= inboxes_.size() || !reader.TryTake(RunBytes(run, reader.Rest()), messages))
         throw Error("a peer has sent a frame that is none of its exchange");
       AggregatedInbox& inbox = inboxes_[run.channel];
+      if (!Fits(run, messages, inbox)) throw Error("a peer has sent more messages than its window allows");
       inbox.num_arrived += run.num_messages;
-      if (inbox.NumUnread() > options_.depth) throw Error("a peer has sent more messages than its window allows");
       const bool is_whole_frame = messages.size() + sizeof run == header.num_bytes;
       if (!is_whole_frame || !TryKeep(frame, inbox, messages)) inbox.bytes.Append(messages.data(), messages.size());
+      inbox.ClearLight();  // its bytes may have moved
       if (inbox.num_arrived - inbox.num_reported >= options_.depth) NoteFullWindow(inbox);
     }
     if (!reader.Rest().empty()) throw Error("a peer has sent a frame that is cut short");
+    const bool was_due = reports_.IsDue();
     reports_.NotePulled(header);
+    if (reports_.IsDue() && !was_due) Burden();
     if (header.last != 0) {
       last_update_ = header.update;
       has_last_ = true;
@@ -183,10 +162,23 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
     }
     return rest.size() - reader.Rest().size();
   }
+  /// Whether the channel's window allows for the run's messages.
+  bool Fits(const MessageRun& run, ByteView messages, const AggregatedInbox& inbox) const {
+    if (options_.message_bytes == 0) return run.num_messages + inbox.NumUnread(0) <= options_.depth;
+    return messages.size() + inbox.bytes.NumBytes() <= options_.depth * options_.message_bytes;
+  }
   /// The inlet may be waiting: what has been stepped past is worth a report, or else the next step is.
   void NoteFullWindow(AggregatedInbox& inbox) {
-    if (inbox.num_stepped != inbox.num_reported) reports_.NoteDue();
+    if (inbox.NumStepped(options_.message_bytes) != inbox.num_reported) NoteDue();
     inbox.report_at = std::min(inbox.report_at, inbox.num_reported + 1);
+  }
+  void NoteDue() {
+    if (!reports_.IsDue()) Burden();
+    reports_.NoteDue();
+  }
+  /// The next step of each outlet sends a report, if it may.
+  UIT_NOINLINE void Burden() {
+    for (AggregatedInbox& inbox : inboxes_) inbox.ClearLight();
   }
 
   AggregatedOptions options_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -34,35 +35,42 @@ class AggregatedEverySender final : public ExchangeHalf {
         window_(options.num_frames, std::move(port), std::move(reports)),
         channels_(options.num_channels, Channel{0, options.depth}) {}
 
-  /// Where to write the next `num_bytes` of a channel, which are a message with its length if it needs one; null if
-  /// there is no room. Call Commit once they are written.
-  UIT_INLINE std::byte* TryReserve(std::uint32_t channel, std::size_t num_bytes) {
-    const Channel& own = channels_[channel];
-    if (own.num_accepted < own.num_allowed) [[likely]] {
-      const auto num_free = static_cast<std::size_t>(end_ - next_);
-      if (channel == run_channel_) {
-        if (num_bytes <= num_free) [[likely]] return next_;
-      } else if (num_bytes + sizeof(MessageRun) <= num_free) {
-        CloseRun();
-        OpenRun(channel);
-        return next_;
-      }
-    }
-    return MakeRoom(channel, num_bytes);
+  /// Whether the next `num_bytes` of a channel, which are a message with its length if it needs one, go to Next, since
+  /// its run goes on; if not, TryReserve may find room. `message_bytes` is that of the options.
+  template <std::size_t message_bytes>
+  UIT_INLINE bool HasRoom(std::uint32_t channel, std::size_t num_bytes) const {
+    if (channel != run_channel_) return false;
+    if constexpr (message_bytes != 0) return next_ < run_end_;
+    else return num_in_run_ < max_in_run_ && num_bytes <= NumFree();
   }
-  /// Accepts what was written, as many bytes as were reserved.
-  UIT_INLINE void Commit(std::uint32_t channel, std::size_t num_bytes) {
-    next_ += num_bytes;
-    ++channels_[channel].num_accepted;
+  /// Where the next message of a run that goes on is written.
+  UIT_INLINE std::byte* Next() const { return next_; }
+  /// Where to write the next `num_bytes` of a channel; null if there is no room. Call Commit once they are written.
+  template <std::size_t message_bytes>
+  UIT_INLINE std::byte* TryReserve(std::uint32_t channel, std::size_t num_bytes) {
+    const bool is_simple = channel != run_channel_ && num_bytes + sizeof(MessageRun) <= NumFree();
+    if (!is_simple || !channels_[channel].HasRoom()) [[unlikely]]
+      return MakeRoom(channel, num_bytes);
+    CloseRun(message_bytes);
+    OpenRun(channel, message_bytes);
+    return next_;
+  }
+  /// Accepts the message that was written to Next, or to where TryReserve said, and ends at `end`.
+  template <std::size_t message_bytes>
+  UIT_INLINE void Commit(std::byte* end) {
+    next_ = end;
+    if constexpr (message_bytes == 0) ++num_in_run_;
   }
   /// Messages of a channel accepted since the exchange began.
-  std::uint64_t NumAccepted(std::uint32_t channel) const { return channels_[channel].num_accepted; }
+  std::uint64_t NumAccepted(std::uint32_t channel) const {
+    return channels_[channel].num_accepted + (channel == run_channel_ ? NumInRun(options_.message_bytes) : 0);
+  }
 
   /// Sends all that has been accepted. False if the peer has no room for a frame yet.
   bool TryFlush() override { return TrySendBacklog(false) && (next_ == begin_ || TryDepart(false)); }
   bool TryFinish() override {
     is_finished_ = true;
-    end_ = next_;  // so that nothing more is accepted
+    end_ = run_end_ = next_;  // so that nothing more is accepted
     return TrySendBacklog(true) && (next_ == begin_ || (window_.HasRoom(true) && Depart(false, FrameWish::none)));
   }
   /// Sends what has waited, and in any case a frame marked as the update's end. False if the peer has no room yet.
@@ -85,7 +93,7 @@ class AggregatedEverySender final : public ExchangeHalf {
   bool RefreshReport(std::uint64_t update) {
     window_.TryReadReport();
     if (!window_.HasReport(update)) return false;
-    for (std::size_t channel = 0; channel < channels_.size(); ++channel) Widen(channel);
+    for (std::uint32_t channel = 0; channel < channels_.size(); ++channel) Widen(channel);
     return true;
   }
   /// Lets frames move, and one departs if it had to wait or is old enough. Returns whether anything arrived.
@@ -103,34 +111,43 @@ class AggregatedEverySender final : public ExchangeHalf {
 
  private:
   struct Channel {
-    std::uint64_t num_accepted;
-    std::uint64_t num_allowed;  // accepted at most, as far as is known
+    std::uint64_t num_accepted;  // without those of the open run
+    std::uint64_t num_allowed;   // accepted at most, as far as is known
+    bool HasRoom() const { return num_accepted < num_allowed; }
   };
   static constexpr std::uint32_t no_channel = std::numeric_limits<std::uint32_t>::max();
 
+  std::size_t NumFree() const { return static_cast<std::size_t>(end_ - next_); }
+  /// Messages of the open run. If all have one size the bytes tell, and a put need not count.
+  UIT_INLINE std::uint64_t NumInRun(std::size_t message_bytes) const {
+    if (message_bytes == 0) return num_in_run_;
+    return (static_cast<std::size_t>(next_ - run_) - sizeof(MessageRun)) / message_bytes;
+  }
+
   UIT_NOINLINE std::byte* MakeRoom(std::uint32_t channel, std::size_t num_bytes) {
     if (is_finished_ || !IsOpen()) return nullptr;
-    const Channel& own = channels_[channel];
-    if (own.num_accepted >= own.num_allowed) {
+    if (NumAccepted(channel) >= channels_[channel].num_allowed) {
       if (is_held_) return nullptr;
       window_.TryReadReport();
       Widen(channel);
-      if (own.num_accepted >= own.num_allowed) return nullptr;
+      if (NumAccepted(channel) >= channels_[channel].num_allowed) return nullptr;
     }
     const std::size_t num_needed = num_bytes + (channel == run_channel_ ? 0 : sizeof(MessageRun));
-    if (num_needed > static_cast<std::size_t>(end_ - next_)) {
+    if (num_needed > NumFree()) {
       if (next_ != begin_ && !TryDepart(false) && !TrySetAside()) return nullptr;
       OpenFrame();
     }
     if (channel != run_channel_) {
-      CloseRun();
-      OpenRun(channel);
+      CloseRun(options_.message_bytes);
+      OpenRun(channel, options_.message_bytes);
     }
     return next_;
   }
-  void Widen(std::size_t channel) {
-    if (const Frame* report = window_.Report())
-      channels_[channel].num_allowed = ReportFrame::NumStepped(*report, channel) + options_.depth;
+  void Widen(std::uint32_t channel) {
+    const Frame* report = window_.Report();
+    if (report == nullptr) return;
+    channels_[channel].num_allowed = ReportFrame::NumStepped(*report, channel) + options_.depth;
+    if (channel == run_channel_) BoundRun(options_.message_bytes);
   }
 
   void OpenFrame() {
@@ -139,25 +156,38 @@ class AggregatedEverySender final : public ExchangeHalf {
     end_ = begin_ + options_.payload_bytes;
     if (options_.max_age.count() != 0) opened_ = Now();
   }
-  UIT_INLINE void OpenRun(std::uint32_t channel) {
+  /// For a message that fits.
+  UIT_INLINE void OpenRun(std::uint32_t channel, std::size_t message_bytes) {
     run_ = next_;
     run_channel_ = channel;
-    num_accepted_before_run_ = channels_[channel].num_accepted;
     next_ += sizeof(MessageRun);
+    if (message_bytes == 0) num_in_run_ = 0;
+    BoundRun(message_bytes);
   }
-  UIT_INLINE void CloseRun() {
+  /// The open run ends where the window or the frame does.
+  UIT_INLINE void BoundRun(std::size_t message_bytes) {
+    const Channel& own = channels_[run_channel_];
+    max_in_run_ = own.HasRoom() ? own.num_allowed - own.num_accepted : 0;
+    if (message_bytes == 0) return;
+    std::byte* const messages = run_ + sizeof(MessageRun);
+    const auto num_free = static_cast<std::size_t>(end_ - messages);
+    const std::size_t num_fitting = num_free / message_bytes;
+    run_end_ = messages + std::min<std::uint64_t>(max_in_run_, num_fitting) * message_bytes;
+  }
+  UIT_INLINE void CloseRun(std::size_t message_bytes) {
     if (run_channel_ == no_channel) return;
-    const std::uint64_t count = channels_[run_channel_].num_accepted - num_accepted_before_run_;
+    const std::uint64_t count = NumInRun(message_bytes);
     const MessageRun run{run_channel_, static_cast<std::uint32_t>(count)};
-    std::memcpy(run_, &run, sizeof run);
+    channels_[run_channel_].num_accepted += count;
     run_channel_ = no_channel;
+    std::memcpy(run_, &run, sizeof run);
   }
   void SealFrame() {
-    CloseRun();
+    CloseRun(options_.message_bytes);
     frame_.Header().num_bytes = static_cast<std::uint32_t>(next_ - begin_);
   }
   void ForgetFrame() {
-    begin_ = next_ = end_ = nullptr;
+    begin_ = next_ = end_ = run_end_ = nullptr;
     is_full_ = false;
   }
   bool TryDepart(bool last) {
@@ -198,9 +228,11 @@ class AggregatedEverySender final : public ExchangeHalf {
   std::byte* begin_ = nullptr;  // of the open frame's payload; null if none is open
   std::byte* next_ = nullptr;   // where the next message goes
   std::byte* end_ = nullptr;
-  std::byte* run_ = nullptr;  // the open run
+  std::byte* run_ = nullptr;      // the open run
+  std::byte* run_end_ = nullptr;  // its messages begin before, if all have one size
   std::uint32_t run_channel_ = no_channel;
-  std::uint64_t num_accepted_before_run_ = 0;
+  std::uint64_t num_in_run_ = 0;  // if each has its own
+  std::uint64_t max_in_run_ = 0;  // as the window allows
   bool is_held_ = false;
   bool is_full_ = false;  // and had to wait
   bool is_finished_ = false;
