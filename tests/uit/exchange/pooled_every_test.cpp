@@ -1,9 +1,11 @@
 #include <uit/exchange/pooled/pooled_every.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <random>
 
 #include "tests/support/catch.hpp"
 
@@ -20,11 +22,13 @@ struct Pool {
         receiver{layout, depth, box, OutPort{reports}, nullptr} {}
 
   bool Put(std::size_t channel, int value) {
+    const auto encode = [&](std::byte* slot) { std::memcpy(slot, &value, sizeof value); };
+    if (sender.TryPutNext(channel, sizeof value, encode)) return true;
     if (!sender.HasRoom(channel)) {
       sender.Refuse(channel);
       return false;
     }
-    std::memcpy(sender.Slot(channel), &value, sizeof value);
+    encode(sender.Slot(channel));
     sender.Commit(channel);
     return true;
   }
@@ -44,6 +48,44 @@ struct Pool {
   PooledEverySender sender;
   PooledEveryReceiver receiver;
 };
+
+/// Puts and steps, now in turn, now at random, against a model.
+void CheckOrder(std::size_t depth) {
+  constexpr std::size_t num_channels = 5;
+  Pool pool{num_channels, depth};
+  std::array<int, num_channels> num_put{};
+  std::array<int, num_channels> num_read{};
+  const auto read = [&](std::size_t channel) {
+    const int value = pool.Next(channel);
+    if (value != 0) REQUIRE(value == ++num_read[channel]);
+    return value != 0;
+  };
+  std::minstd_rand random{7};
+  for (int i = 0; i < 20'000; ++i) {
+    const bool is_level = i / 500 % 2 == 0;  // all in turn, or any in any order
+    const std::size_t channel = is_level ? static_cast<std::size_t>(i) % num_channels : random() % num_channels;
+    if (pool.Put(channel, num_put[channel] + 1)) ++num_put[channel];
+    REQUIRE(pool.sender.NumAccepted(channel) == static_cast<std::uint64_t>(num_put[channel]));
+    REQUIRE(num_put[channel] - num_read[channel] <= static_cast<int>(depth));
+    if (!is_level && random() % 8 == 0) pool.sender.TryFlush();
+    if (!is_level && random() % 16 == 0) pool.receiver.Report();
+    read(is_level ? channel : random() % num_channels);
+  }
+  pool.sender.TryFlush();
+  for (std::size_t channel = 0; channel < num_channels; ++channel) {
+    while (read(channel)) {
+    }
+    pool.receiver.Report();
+  }
+  pool.sender.TryFlush();
+  for (std::size_t channel = 0; channel < num_channels; ++channel) {
+    while (read(channel)) {
+    }
+    CHECK(num_read[channel] == num_put[channel]);
+    CHECK(pool.receiver.NumStepped(channel) == static_cast<std::uint64_t>(num_put[channel]));
+    CHECK(num_put[channel] > 500);
+  }
+}
 
 }  // namespace
 
@@ -76,6 +118,38 @@ TEST_CASE("A second message before departure is refused, and then those who skip
   CHECK(pool.Next(0) == 0);
   CHECK(pool.Put(2, 31));
   CHECK(pool.Next(1) == 40);
+}
+
+TEST_CASE("Who is refused while nobody has put holds up no frame, so nobody is left behind") {
+  Pool pool{2, 1};
+  CHECK(pool.Put(0, 1));
+  CHECK(pool.Put(1, 2));
+  for (int i = 0; i < 3; ++i) CHECK_FALSE(pool.Put(0, 9));
+  CHECK(pool.Next(0) == 1);
+  CHECK(pool.Next(1) == 2);
+  pool.receiver.Report();
+  CHECK(pool.Put(0, 3));
+  CHECK(pool.Next(0) == 0);  // its sibling is waited for
+  CHECK(pool.Put(1, 4));
+  CHECK(pool.Next(0) == 3);
+  CHECK(pool.Next(1) == 4);
+}
+
+TEST_CASE("What an inlet has put departs though the inlet has gone, and its successor goes on") {
+  Pool pool{2, 4};
+  pool.sender.Claim(0);
+  CHECK(pool.Put(0, 1));
+  pool.sender.Yield(0);
+  CHECK_FALSE(pool.Put(0, 9));
+  CHECK(pool.sender.NumAccepted(0) == 1);
+  CHECK(pool.sender.TryFlush());
+  CHECK(pool.Next(0) == 1);
+  CHECK(pool.Put(1, 2));
+  CHECK(pool.Next(1) == 0);  // the successor, which has tried, is waited for
+  CHECK(pool.Put(0, 3));
+  CHECK(pool.Next(1) == 2);
+  CHECK(pool.Next(0) == 3);
+  CHECK(pool.sender.NumAccepted(0) == 2);
 }
 
 TEST_CASE("A member whose inlet has gone is not waited for") {
@@ -215,4 +289,35 @@ TEST_CASE("While held, pools depart on a flush and steps are known on a refresh"
   CHECK(pool.sender.RefreshReport(1));
   CHECK_FALSE(pool.sender.RefreshReport(2));
   CHECK(pool.Put(0, 3));
+}
+
+TEST_CASE("Once the fabric has closed nothing is accepted, whatever is reported") {
+  Pool pool{2, 4};
+  for (std::size_t channel = 0; channel < 2; ++channel) CHECK(pool.Put(channel, 1));
+  CHECK(pool.Put(0, 2));
+  CHECK(pool.sender.TryFinish());
+  for (std::size_t channel = 0; channel < 2; ++channel) CHECK(pool.Next(channel) == 1);
+  CHECK(pool.Next(0) == 2);
+  pool.receiver.Report();
+  for (std::size_t channel = 0; channel < 2; ++channel) CHECK_FALSE(pool.Put(channel, 3));
+}
+
+TEST_CASE("Only a frame for which some spoke and others did not says who did") {
+  const EveryFrame layout{70, sizeof(int)};
+  const auto is_odd = [](std::size_t channel) { return channel % 2 == 1; };
+  Frame frame{layout.MaxBytes()};
+  layout.Seal(frame, 70, is_odd);
+  CHECK(layout.IsRound(frame));
+  CHECK(frame.Header().num_bytes == 70 * sizeof(int));
+  layout.Seal(frame, 35, is_odd);
+  CHECK_FALSE(layout.IsRound(frame));
+  CHECK(frame.Header().num_bytes == layout.MaxBytes());
+  for (std::size_t channel = 0; channel < 70; ++channel) CHECK(layout.HasSpoken(frame, channel) == is_odd(channel));
+  layout.Seal(frame, 0, is_odd);
+  CHECK_FALSE(layout.IsRound(frame));
+  CHECK(frame.Header().num_bytes == 0);
+}
+
+TEST_CASE("Each channel's messages come in order and complete, however many its siblings have put and read") {
+  for (const std::size_t depth : {1U, 3U, 8U}) CheckOrder(depth);
 }

@@ -153,3 +153,16 @@ TEST_CASE("The end of an update departs in any case, and says so") {
   CHECK(pool.receiver.Pull());
   CHECK_FALSE(pool.receiver.HasLast(6));
 }
+
+TEST_CASE("Who follows an inlet that has put and gone has its own message counted") {
+  Pool pool{2};
+  pool.sender.Claim(0);
+  pool.Put(0, 1);
+  pool.sender.Yield(0);
+  pool.Put(0, 2);
+  pool.sender.TryFlush();
+  CHECK(pool.sender.NumAccepted(0) == 2);
+  pool.receiver.Pull();
+  CHECK(pool.receiver.NumUnread(0) == 2);
+  CHECK(pool.receiver.NumUnread(1) == 0);
+}

@@ -8,6 +8,7 @@
 
 #include <uit/codec/codec.hpp>
 #include <uit/codec/trivial_codec.hpp>
+#include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/exchange/pooled/pooled_every.hpp>
 #include <uit/exchange/pooled/pooled_latest.hpp>
@@ -35,23 +36,25 @@ class ChannelInletDuct final : public RefCounted {
   ~ChannelInletDuct() { sender_->Yield(channel_); }
 
   /// Encodes the message, which departs with its pool. False if the message was not taken.
-  bool TryPut(const T& message) {
-    if (!sender_->IsOpen()) [[unlikely]]
-      return false;
+  UIT_INLINE bool TryPut(const T& message) {
+    const auto encode = [&](std::byte* slot) { codec_for<T>.Encode(message, {slot, CodecFor<T>::fixed_size}); };
     if constexpr (retain == Retain::every) {
-      if (!sender_->HasRoom(channel_) && !FindRoom()) return false;
+      if (sender_->TryPutNext(channel_, CodecFor<T>::fixed_size, encode)) [[likely]]
+        return true;
+      return PutFar(message);
+    } else {
+      return sender_->TryPut(channel_, CodecFor<T>::fixed_size, encode);
     }
-    codec_for<T>.Encode(message, {sender_->Slot(channel_), CodecFor<T>::fixed_size});
-    sender_->Commit(channel_);
-    return true;
   }
   /// The same: encoding moves nothing out.
-  bool TryPut(T&& message) { return TryPut(std::as_const(message)); }
+  UIT_INLINE bool TryPut(T&& message) { return TryPut(std::as_const(message)); }
 
   /// Sends the pool as it is. False if some of what was put has yet to leave this process; call again.
   bool TryFlush() { return sender_->TryFlush() && sender_->TryEmpty(); }
   /// Lets frames move, if the peer is another process. Never waits. Returns whether anything arrived.
   bool Poll() { return sender_->Poll(); }
+  /// Messages accepted by the channel since the exchange began.
+  std::uint64_t NumAccepted() const { return sender_->NumAccepted(channel_); }
   /// Whether the fabric has closed, so that no put will succeed.
   bool IsClosed() const { return !sender_->IsOpen(); }
   /// While held, a put does not poll: the exchange's owner does.
@@ -65,7 +68,14 @@ class ChannelInletDuct final : public RefCounted {
   const std::shared_ptr<Sender>& Exchange() const { return sender_; }
 
  private:
-  UIT_NOINLINE bool FindRoom() {
+  /// The put for which there may be no room.
+  UIT_NOINLINE bool PutFar(const T& message) {
+    if (!sender_->IsOpen() || !(sender_->HasRoom(channel_) || FindRoom())) return false;
+    codec_for<T>.Encode(message, {sender_->Slot(channel_), CodecFor<T>::fixed_size});
+    sender_->Commit(channel_);
+    return true;
+  }
+  bool FindRoom() {
     if (!is_held_) {
       sender_->Poll();
       if (sender_->HasRoom(channel_)) return true;
@@ -98,29 +108,27 @@ class ChannelOutletDuct final : public RefCounted {
 
   /// Moves past up to `limit` (at least 1) messages, decodes the last, and returns how many; under Retain::latest 1 at
   /// most. Polls if nothing has arrived. Never waits.
-  std::size_t TryStep(std::size_t limit) {
+  UIT_INLINE std::size_t TryStep(std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
-    // More may have come by somebody else's poll.
-    if (!is_held_ && (retain == Retain::latest || receiver_->NumUnread(channel_) < limit)) receiver_->Pull();
-    std::size_t count = Take(limit);
-    if (count == 0 && !is_held_) {
-      receiver_->Poll();
-      if (receiver_->Pull()) count = Take(limit);
-    }
-    if (count != 0) codec_for<T>.TryDecode({receiver_->Slot(channel_), CodecFor<T>::fixed_size}, current_);
-    if constexpr (retain == Retain::every) {
-      if (!is_held_) {
-        receiver_->ReportIfDue();
-        if (count == 0) receiver_->ReportIfIdle();
+    if constexpr (keeps_every) {
+      if (limit == 1 && receiver_->TryStep(channel_, 1) != 0) [[likely]] {
+        Decode();
+        if (!is_held_) receiver_->ReportIfDue();
+        return 1;
       }
     }
-    return count;
+    return StepFar(limit);
   }
   /// The message last stepped to, or the initial one. Stays put until the next step that succeeds.
-  const T& Get() const { return current_; }
+  UIT_INLINE const T& Get() const { return current_; }
   /// The same, to be moved out of.
-  T& Get() { return current_; }
+  UIT_INLINE T& Get() { return current_; }
 
+  /// Messages stepped past or over so far, those of outlets before it among them.
+  std::uint64_t NumPassed() const {
+    if constexpr (keeps_every) return receiver_->NumStepped(channel_);
+    else return num_passed_;
+  }
   /// Messages replaced by a newer one before a step saw them.
   std::uint64_t NumPreempted() const { return num_preempted_; }
   /// Messages that have arrived and wait.
@@ -135,21 +143,47 @@ class ChannelOutletDuct final : public RefCounted {
   const std::shared_ptr<Receiver>& Exchange() const { return receiver_; }
 
  private:
+  static constexpr bool keeps_every = retain == Retain::every;
+
+  /// The step that may have to look for messages, or to pass over some.
+  UIT_NOINLINE std::size_t StepFar(std::size_t limit) {
+    // More may have come by somebody else's poll.
+    if (!is_held_ && (!keeps_every || receiver_->NumUnread(channel_) < limit)) receiver_->Pull();
+    std::size_t count = Take(limit);
+    if (count == 0 && !is_held_) {
+      receiver_->Poll();
+      if (receiver_->Pull()) count = Take(limit);
+    }
+    if (count != 0) Decode();
+    if constexpr (keeps_every) {
+      if (!is_held_) {
+        receiver_->ReportIfDue();
+        if (count == 0) receiver_->ReportIfIdle();
+      }
+    }
+    return count;
+  }
   std::size_t Take(std::size_t limit) {
-    if constexpr (retain == Retain::every) {
+    if constexpr (keeps_every) {
       return receiver_->TryStep(channel_, limit);
     } else {
       const std::uint64_t num_new = receiver_->Take(channel_);
       if (num_new == 0) return 0;
       num_preempted_ += num_new - 1;
+      ++num_passed_;
       return 1;
     }
+  }
+  UIT_INLINE void Decode() {
+    constexpr std::size_t slot_bytes = CodecFor<T>::fixed_size;
+    codec_for<T>.TryDecode({receiver_->Slot(channel_, slot_bytes), slot_bytes}, current_);
   }
 
   std::shared_ptr<Receiver> receiver_;
   std::size_t channel_;
   T current_;
-  std::uint64_t num_preempted_ = 0;
+  std::uint64_t num_passed_ = 0;     // under Retain::latest
+  std::uint64_t num_preempted_ = 0;  // likewise
   bool is_held_ = false;
 };
 

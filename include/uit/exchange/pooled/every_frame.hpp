@@ -1,37 +1,57 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include <uit/config.hpp>
 #include <uit/wire/frame.hpp>
 
 namespace uit {
 
-/// How the frames of an exchange under Retain::every are laid out: a bit per channel for who spoke, and a slot per
-/// channel. The header's base counts the messages.
+/// Copies an encoded message; those of a word, or half of one, without a call.
+UIT_INLINE void CopySlot(std::byte* to, const std::byte* from, std::size_t slot_bytes) {
+  if (slot_bytes == 8) std::memcpy(to, from, 8);
+  else if (slot_bytes == 4) std::memcpy(to, from, 4);
+  else std::memcpy(to, from, slot_bytes);
+}
+
+/// How the frames of an exchange under Retain::every are laid out: a slot per channel, and, if some channels spoke and
+/// others did not, a bit per channel for who did. The header's base counts the messages.
 struct EveryFrame {
   std::size_t num_channels = 1;  ///< ends that share the frame
   std::size_t slot_bytes = 0;    ///< encoded size of a message
 
-  /// Bytes of the bits, which come first; whole 64-bit words.
-  std::size_t BitsBytes() const { return (num_channels + 63) / 64 * sizeof(std::uint64_t); }
-  /// Payload of a frame.
-  std::size_t MaxBytes() const { return BitsBytes() + num_channels * slot_bytes; }
-  /// Where a channel's encoded message goes. The frame has room for MaxBytes.
-  std::byte* Slot(Frame& frame, std::size_t channel) const {
-    return frame.Payload() + BitsBytes() + channel * slot_bytes;
+  /// Payload of a round, a frame for which all channels spoke; in others, where the bits begin.
+  std::size_t SlotsBytes() const { return num_channels * slot_bytes; }
+  /// Payload of the largest frame; the bits are whole 64-bit words.
+  std::size_t MaxBytes() const { return SlotsBytes() + (num_channels + 63) / 64 * sizeof(std::uint64_t); }
+
+  /// Whether all channels spoke.
+  bool IsRound(const Frame& frame) const { return frame.Header().base == num_channels; }
+  /// Whether the channel's slot holds a message; of a frame that is no round, and not empty.
+  bool HasSpoken(const Frame& frame, std::size_t channel) const {
+    return (frame.Payload()[SlotsBytes() + channel / 8] & Bit(channel)) != std::byte{0};
   }
-  /// Where a channel's encoded message stands, if HasSpoken.
+  /// Where a channel's encoded message stands, if it has spoken.
   const std::byte* Slot(const Frame& frame, std::size_t channel) const {
-    return frame.Payload() + BitsBytes() + channel * slot_bytes;
+    return frame.Payload() + channel * slot_bytes;
   }
-  /// Whether the channel's slot holds a message.
-  static bool HasSpoken(const Frame& frame, std::size_t channel) {
-    return (frame.Payload()[channel / 8] & Bit(channel)) != std::byte{0};
+  /// Ends a frame whose slots are written, and in which `has_spoken(channel)` tells for whom if not for all. The frame has
+  /// room for MaxBytes.
+  template <std::predicate<std::size_t> F>
+  void Seal(Frame& frame, std::size_t num_spoken, F&& has_spoken) const {
+    frame.Header().base = num_spoken;
+    frame.Header().num_bytes = static_cast<std::uint32_t>(num_spoken == 0 ? 0 : SlotsBytes());
+    if (num_spoken == 0 || num_spoken == num_channels) return;
+    frame.Header().num_bytes = static_cast<std::uint32_t>(MaxBytes());
+    std::byte* const bits = frame.Payload() + SlotsBytes();
+    std::memset(bits, 0, MaxBytes() - SlotsBytes());
+    for (std::size_t channel = 0; channel < num_channels; ++channel) {
+      if (has_spoken(channel)) bits[channel / 8] |= Bit(channel);
+    }
   }
-  /// Marks the channel's slot as holding a message. Counting it is the caller's.
-  static void SetSpoken(Frame& frame, std::size_t channel) { frame.Payload()[channel / 8] |= Bit(channel); }
 
  private:
   static std::byte Bit(std::size_t channel) { return std::byte{1} << (channel % 8); }

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/pooled/every_frame.hpp>
 #include <uit/exchange/pooled/pool_roll.hpp>
@@ -31,30 +33,39 @@ class PooledEverySender final : public ExchangeHalf {
         depth_(depth),
         port_(std::move(port)),
         reports_(std::move(reports)),
-        accepted_(layout.num_channels),
+        num_beside_(layout.num_channels),
         roll_(layout.num_channels) {
-    Clear();
+    OpenFrame();
+    Widen();
   }
 
+  /// Accepts a message, which `encode(slot)` writes, in the usual case: the channel spoke for the frame before, has not
+  /// been heard for this one, and no channel's window is near its end. Departs if that completes the pool. False, with
+  /// nothing done, in any other case: see HasRoom.
+  template <std::invocable<std::byte*> F>
+  UIT_INLINE bool TryPutNext(std::size_t channel, std::size_t slot_bytes, F&& encode) {
+    if (!is_wide_ || !roll_.IsNext(channel)) [[unlikely]]
+      return false;
+    encode(slots_ + channel * slot_bytes);
+    if (roll_.NoteNext(channel)) DepartIfComplete();
+    return true;
+  }
   /// Whether a channel's put would be accepted: it has not spoken in this pool, and its window is open.
   bool HasRoom(std::size_t channel) {
-    if (EveryFrame::HasSpoken(frame_, channel)) return false;
-    if (accepted_[channel] - NumStepped(channel) < depth_) return true;
-    return TryReadReport() && accepted_[channel] - NumStepped(channel) < depth_;
+    if (is_finished_ || roll_.HasSpoken(channel)) return false;
+    if (NumAccepted(channel) - NumStepped(channel) < depth_) return true;
+    return TryReadReport() && NumAccepted(channel) - NumStepped(channel) < depth_;
   }
   /// Where a channel's message goes, after HasRoom; call Commit once it is written.
-  std::byte* Slot(std::size_t channel) { return layout_.Slot(frame_, channel); }
+  std::byte* Slot(std::size_t channel) { return slots_ + channel * layout_.slot_bytes; }
   /// Accepts what was written to the slot; departs if that completes the pool.
   void Commit(std::size_t channel) {
-    EveryFrame::SetSpoken(frame_, channel);
-    ++accepted_[channel];
-    ++frame_.Header().base;
     roll_.Note(channel);
     DepartIfComplete();
   }
   /// A channel had no room, so that its siblings need not wait for it; departs if that completes the pool.
   void Refuse(std::size_t channel) {
-    if (!roll_.Note(channel)) roll_.ExcuseRest();
+    if (!roll_.NoteInVain(channel) && roll_.NumSpoken() != 0) roll_.ExcuseRest();
     DepartIfComplete();
   }
   /// The channel's inlet is gone; it is not waited for.
@@ -62,11 +73,18 @@ class PooledEverySender final : public ExchangeHalf {
     ExchangeHalf::Yield(channel);
     roll_.Excuse(channel);
   }
+  /// Messages of a channel accepted since the exchange began.
+  std::uint64_t NumAccepted(std::size_t channel) const {
+    return num_rounds_ + num_beside_[channel] + (roll_.HasSpoken(channel) ? 1 : 0);
+  }
+
   /// Sends what is in the pool. False if the peer has no room for a frame yet: then nothing has changed.
-  bool TryFlush() override { return frame_.Header().base == 0 || TryDepart(false); }
+  bool TryFlush() override { return roll_.NumSpoken() == 0 || TryDepart(false); }
   bool TryFinish() override {
+    is_finished_ = true;
+    is_wide_ = false;  // so that nothing more is accepted
     // One frame beyond the window finds room in the peer's box, and it is the last.
-    return frame_.Header().base == 0 || Depart(false);
+    return roll_.NumSpoken() == 0 || Depart(false);
   }
   /// Sends in any case, marked as the update's end. False if the peer has no room for a frame yet.
   bool TryEndUpdate() { return TryDepart(true); }
@@ -79,6 +97,7 @@ class PooledEverySender final : public ExchangeHalf {
   /// Reads what the outlets have reported. True if the report says so of `update` or later.
   bool RefreshReport(std::uint64_t update) {
     while (reports_->TryStep()) has_report_ = true;
+    Widen();
     return has_report_ && reports_->Get().Header().update >= update;
   }
   /// Lets frames move, a full pool that had to wait among them. Returns whether anything arrived.
@@ -100,10 +119,20 @@ class PooledEverySender final : public ExchangeHalf {
   bool TryReadReport() {
     if (is_held_ || !reports_->TryStep()) return false;
     has_report_ = true;
+    Widen();
     return true;
   }
-  void DepartIfComplete() {
-    if (roll_.IsComplete() && frame_.Header().base != 0 && !(is_held_ && layout_.num_channels > 1)) TryDepart(false);
+  /// Works out for how many frames, this one included, no channel can fill its window: each takes one message at most.
+  void Widen() {
+    std::uint64_t num_free = depth_;
+    for (std::size_t channel = 0; channel < layout_.num_channels; ++channel)
+      num_free = std::min(num_free, NumStepped(channel) + depth_ - num_rounds_ - num_beside_[channel]);
+    num_wide_ = num_free;
+    is_wide_ = num_free != 0 && !is_finished_;
+  }
+
+  UIT_NOINLINE void DepartIfComplete() {
+    if (roll_.IsComplete() && roll_.NumSpoken() != 0 && !(is_held_ && layout_.num_channels > 1)) TryDepart(false);
   }
   bool HasFrameRoom() const { return num_departed_ - NumPulled() < depth_; }
   bool TryDepart(bool last) {
@@ -111,31 +140,47 @@ class PooledEverySender final : public ExchangeHalf {
     return Depart(last);
   }
   bool Depart(bool last) {
+    layout_.Seal(frame_, roll_.NumSpoken(), [this](std::size_t channel) { return roll_.HasSpoken(channel); });
     frame_.Header().update = update_;
     frame_.Header().last = last ? 1 : 0;
-    frame_.Header().num_bytes = static_cast<std::uint32_t>(layout_.MaxBytes());
     if (!port_.TryDepart(frame_)) return false;
     ++num_departed_;
-    Clear();
+    Count();
     roll_.Renew();
+    OpenFrame();
+    if (num_wide_ != 0) --num_wide_;
+    if (num_wide_ == 0 && !TryReadReport()) is_wide_ = false;
     return true;
   }
-  void Clear() {
+  /// Counts the messages of a frame that departs.
+  void Count() {
+    if (roll_.NumSpoken() == layout_.num_channels) {
+      ++num_rounds_;
+    } else if (roll_.NumSpoken() != 0) {
+      for (std::size_t channel = 0; channel < layout_.num_channels; ++channel)
+        num_beside_[channel] += roll_.HasSpoken(channel) ? 1 : 0;
+    }
+  }
+  void OpenFrame() {
     frame_.Reserve(layout_.MaxBytes());
-    frame_.Header().base = 0;
-    std::memset(frame_.Payload(), 0, layout_.BitsBytes());
+    slots_ = frame_.Payload();
   }
 
   EveryFrame layout_;
   std::size_t depth_;
   OutPort port_;
   std::shared_ptr<FrameBox> reports_;
-  std::vector<std::uint64_t> accepted_;
+  std::uint64_t num_rounds_ = 0;           // frames for which all channels spoke, and which have departed
+  std::vector<std::uint64_t> num_beside_;  // per channel: messages in other frames
   PoolRoll roll_;
+  std::byte* slots_ = nullptr;   // of the pool
+  std::uint64_t num_wide_ = 0;   // see Widen
+  bool is_wide_ = false;         // num_wide_ is not 0, and the exchange not finished
+  bool is_held_ = false;
+  bool is_finished_ = false;
+  bool has_report_ = false;
   std::uint64_t num_departed_ = 0;
   std::uint64_t update_ = 0;
-  bool is_held_ = false;
-  bool has_report_ = false;
   Frame frame_;  // the pool
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/pool_roll.hpp>
@@ -70,19 +72,27 @@ class PooledLatestSender final : public ExchangeHalf {
         counts_(layout.num_channels),
         roll_(layout.num_channels) {}
 
+  /// Accepts a message, which `encode(slot)` writes. False, with nothing done, after TryFinish.
+  template <std::invocable<std::byte*> F>
+  UIT_INLINE bool TryPut(std::size_t channel, std::size_t slot_bytes, F&& encode) {
+    if (is_finished_) [[unlikely]]
+      return false;
+    encode(values_.data() + channel * slot_bytes);
+    Commit(channel);
+    return true;
+  }
   /// Where a channel's message goes; call Commit once it is written.
   std::byte* Slot(std::size_t channel) { return values_.data() + channel * layout_.slot_bytes; }
   /// Accepts what was written to the slot; departs if that completes the pool.
-  void Commit(std::size_t channel) {
+  UIT_INLINE void Commit(std::size_t channel) {
     ++counts_[channel];
-    if (roll_.Note(channel)) {
-      ++num_spoken_;
-    } else {
-      is_level_ = false;
-      roll_.ExcuseRest();
-    }
-    if (roll_.IsComplete()) Depart(false);
+    if (!roll_.IsNext(channel)) [[unlikely]]
+      NoteFar(channel);
+    else if (roll_.NoteNext(channel))
+      Depart(false);
   }
+  /// Messages of a channel accepted since the exchange began.
+  std::uint64_t NumAccepted(std::size_t channel) const { return counts_[channel]; }
   /// The channel's inlet is gone; it is not waited for.
   void Yield(std::size_t channel) {
     ExchangeHalf::Yield(channel);
@@ -91,10 +101,13 @@ class PooledLatestSender final : public ExchangeHalf {
   /// Sends what has been put since the last departure. Always true: if it cannot leave yet, a newer frame may replace
   /// it.
   bool TryFlush() override {
-    if (num_spoken_ != 0) Depart(false);
+    if (roll_.NumSpoken() != 0) Depart(false);
     return true;
   }
-  bool TryFinish() override { return TryFlush(); }
+  bool TryFinish() override {
+    is_finished_ = true;
+    return TryFlush();
+  }
   /// Sends in any case, marked as the update's end.
   void EndUpdate() { Depart(true); }
   /// The number stamped on frames from here on.
@@ -107,16 +120,22 @@ class PooledLatestSender final : public ExchangeHalf {
   bool IsOpen() const { return port_.IsOpen(); }
 
  private:
-  void Depart(bool last) {
+  /// A channel has put that is out of turn: again, or for the first time in a while.
+  UIT_NOINLINE void NoteFar(std::size_t channel) {
+    if (roll_.HasSpoken(channel)) is_level_ = false;
+    if (!roll_.Note(channel)) roll_.ExcuseRest();
+    if (roll_.IsComplete()) Depart(false);
+  }
+  UIT_NOINLINE void Depart(bool last) {
+    const std::size_t num_spoken = roll_.NumSpoken();
     frame_.Reserve(layout_.MaxBytes());
     std::memcpy(frame_.Payload(), values_.data(), values_.size());
-    const bool is_uniform = is_level_ && (num_spoken_ == 0 || num_spoken_ == layout_.num_channels);
+    const bool is_uniform = is_level_ && (num_spoken == 0 || num_spoken == layout_.num_channels);
     layout_.Seal(frame_, is_uniform ? nullptr : counts_.data(), counts_[0]);
     frame_.Header().update = update_;
     frame_.Header().last = last ? 1 : 0;
     port_.TryDepart(frame_);
     is_level_ = is_uniform || std::ranges::adjacent_find(counts_, std::ranges::not_equal_to{}) == counts_.end();
-    num_spoken_ = 0;
     roll_.Renew();
   }
 
@@ -125,8 +144,8 @@ class PooledLatestSender final : public ExchangeHalf {
   std::vector<std::byte> values_;
   std::vector<std::uint64_t> counts_;  // messages accepted
   PoolRoll roll_;
-  std::size_t num_spoken_ = 0;  // channels that have put for the next frame
   bool is_level_ = true;  // channels had equal counts at the last departure, and have put at most once since
+  bool is_finished_ = false;
   std::uint64_t update_ = 0;
   Frame frame_;
 };
@@ -150,25 +169,29 @@ class PooledLatestReceiver final : public ExchangeHalf {
   /// Goes on to the newest frame that has arrived. Returns whether there was one.
   bool Pull() {
     if (!box_->TryStep()) return false;
-    has_frame_ = true;
+    frame_ = &box_->Get();
     return true;
   }
   /// Takes the channel's newest message: how many messages that moves past, 0 if there is none newer. All but
   /// the newest of them were replaced on the way.
-  std::uint64_t Take(std::size_t channel) {
+  UIT_INLINE std::uint64_t Take(std::size_t channel) {
     const std::uint64_t num_new = NumUnread(channel);
     seen_[channel] += num_new;
     return num_new;
   }
   /// The channel's slot in the newest frame. After a Take that returned more than 0.
-  const std::byte* Slot(std::size_t channel) const { return layout_.Slot(box_->Get(), channel); }
+  const std::byte* Slot(std::size_t channel) const { return layout_.Slot(*frame_, channel); }
+  /// The same, for who knows how large a slot is.
+  UIT_INLINE const std::byte* Slot(std::size_t channel, std::size_t slot_bytes) const {
+    return frame_->Payload() + channel * slot_bytes;
+  }
   /// Messages of a channel accepted by the time of the newest frame, and not taken yet.
   std::uint64_t NumUnread(std::size_t channel) const {
-    return has_frame_ ? layout_.Count(box_->Get(), channel) - seen_[channel] : 0;
+    return frame_ != nullptr ? layout_.Count(*frame_, channel) - seen_[channel] : 0;
   }
   /// Whether the newest frame is the one that ends `update`.
   bool HasLast(std::uint64_t update) const {
-    return has_frame_ && box_->Get().Header().last != 0 && box_->Get().Header().update == update;
+    return frame_ != nullptr && frame_->Header().last != 0 && frame_->Header().update == update;
   }
   /// Lets frames move, if they come from another process. Returns whether anything arrived.
   bool Poll() { return hub_ != nullptr && hub_->Poll(); }
@@ -180,7 +203,7 @@ class PooledLatestReceiver final : public ExchangeHalf {
   std::shared_ptr<FrameBox> box_;
   std::shared_ptr<WireHub> hub_;
   std::vector<std::uint64_t> seen_;  // messages taken
-  bool has_frame_ = false;
+  const Frame* frame_ = nullptr;     // the newest; in the box
 };
 
 }  // namespace uit
