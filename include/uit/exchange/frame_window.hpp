@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include <uit/exchange/aggregated/aggregated_frame.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/out_port.hpp>
 
@@ -27,10 +26,9 @@ class FrameWindow {
     const std::size_t max_frames = num_frames_ + (is_closing ? 1 : 0);
     return NumUnderWay() < max_frames || (TryReadReport() && NumUnderWay() < max_frames);
   }
-  /// Sends a frame, of which the payload and its size are written; HasRoom has said so. False if the port is full: then
-  /// nothing has changed. Afterwards `frame` is a spare buffer.
-  bool TryDepart(Frame& frame, bool last, FrameWish wish = FrameWish::none) {
-    frame.Header().base = static_cast<std::uint64_t>(wish);
+  /// Sends a frame, of which the payload, its size and the header's base are written; HasRoom has said so, unless the
+  /// exchange is held. False if the port is full: then nothing has changed. Afterwards `frame` is a spare buffer.
+  bool TryDepart(Frame& frame, bool last) {
     frame.Header().update = update_;
     frame.Header().last = last ? 1 : 0;
     if (!port_.TryDepart(frame)) return false;
@@ -45,8 +43,10 @@ class FrameWindow {
     has_report_ |= any;
     return any;
   }
+  /// Frames that have departed.
+  std::uint64_t NumDeparted() const { return num_departed_; }
   /// The newest report read; null if there is none.
-  const Frame* Report() const { return has_report_ ? &reports_->Get() : nullptr; }
+  Frame* Report() const { return has_report_ ? &reports_->Get() : nullptr; }
   /// Whether the newest report read ends `update`, or a later one.
   bool HasReport(std::uint64_t update) const { return has_report_ && reports_->Get().Header().update >= update; }
   /// The number stamped on frames from here on.

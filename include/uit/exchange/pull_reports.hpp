@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <utility>
 
-#include <uit/exchange/aggregated/aggregated_frame.hpp>
 #include <uit/wire/frame.hpp>
 #include <uit/wire/out_port.hpp>
 
@@ -18,11 +17,11 @@ class PullReports {
   /// Reports leave by `port`; the sender has at most `num_frames` frames under way.
   PullReports(std::size_t num_frames, OutPort port) : num_frames_(num_frames), port_(std::move(port)) {}
 
-  /// A frame has been taken in.
-  void NotePulled(const FrameHeader& header) {
+  /// A frame has been taken in. `wishes_report`: the sender waits for a report of it.
+  void NotePulled(bool wishes_report = false) {
     ++num_pulled_;
     has_news_ = true;
-    wishes_report_ = header.base == static_cast<std::uint64_t>(FrameWish::report);
+    wishes_report_ = wishes_report;
     if (2 * (num_pulled_ - num_reported_) >= num_frames_ || wishes_report_) is_due_ = true;
   }
   /// There is something to report, at some time.

@@ -12,12 +12,12 @@
 #include <uit/config.hpp>
 #include <uit/exchange/aggregated/aggregated_frame.hpp>
 #include <uit/exchange/aggregated/aggregated_inbox.hpp>
-#include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/every_frame.hpp>
 #include <uit/exchange/pull_reports.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
+#include <uit/exchange/receiving_half.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/out_port.hpp>
 
@@ -26,15 +26,14 @@ namespace uit {
 /// The outlets' half of an aggregated exchange under Retain::every: copies each run of a frame to its channel's queue,
 /// and reports steps. A frame of one channel that has nothing waiting is kept, and read where it arrived. One thread
 /// owns it.
-class AggregatedEveryReceiver final : public ExchangeHalf {
+class AggregatedEveryReceiver final : public ReceivingHalf {
  public:
   /// Frames come to `box` through `fabric`, or, if that is null, from this process.
   AggregatedEveryReceiver(const AggregatedOptions& options, std::shared_ptr<FrameBox> box, OutPort report_port,
                           Fabric* fabric)
-      : options_(options),
-        box_(std::move(box)),
+      : ReceivingHalf(std::move(box), fabric),
+        options_(options),
         reports_(options.num_frames, std::move(report_port)),
-        hub_(fabric == nullptr ? nullptr : fabric->Hub()),
         inboxes_(options.num_channels) {
     for (AggregatedInbox& inbox : inboxes_) inbox.report_at = HalfWindow();
   }
@@ -51,16 +50,12 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
   }
   /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of the exchange.
   bool Pull() {
-    bool any = false;
-    while (box_->TryStep()) {
-      any = true;
-      Scatter(box_->Get());
-    }
-    return any;
+    return PullAll([this](Frame& frame) { Scatter(frame); });
   }
   /// Takes in frames until something waits in the inbox; others may take in the rest.
   void PullFor(const AggregatedInbox& inbox) {
-    while (inbox.bytes.NumBytes() == 0 && box_->TryStep()) Scatter(box_->Get());
+    while (inbox.bytes.NumBytes() == 0 && TryPullOne([this](Frame& frame) { Scatter(frame); })) {
+    }
   }
   /// What has been pulled for a channel; it stays where it is.
   AggregatedInbox& Inbox(std::size_t channel) { return inboxes_[channel]; }
@@ -107,12 +102,6 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
   }
   /// The number stamped on reports that end an update from here on.
   void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
-  /// Whether the frame that ends `update` was the newest of its kind to be pulled.
-  bool HasLast(std::uint64_t update) const { return has_last_ && last_update_ == update; }
-  /// Lets frames move, if they come from another process. Returns whether anything arrived.
-  bool Poll() { return hub_ != nullptr && hub_->Poll(); }
-  /// False once the fabric has closed: nothing will arrive any more.
-  bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
 
  private:
   std::uint64_t HalfWindow() const { return (options_.depth + 1) / 2; }
@@ -135,12 +124,8 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
     }
     if (!reader.Rest().empty()) throw Error("a peer has sent a frame that is cut short");
     const bool was_due = reports_.IsDue();
-    reports_.NotePulled(header);
+    reports_.NotePulled(WishOf(header) == FrameWish::report);
     if (reports_.IsDue() && !was_due) Burden();
-    if (header.last != 0) {
-      last_update_ = header.update;
-      has_last_ = true;
-    }
   }
   /// Keeps the frame, so that its messages need not be copied: if the inbox has no others, and no inbox needs the frame
   /// kept before.
@@ -182,14 +167,10 @@ class AggregatedEveryReceiver final : public ExchangeHalf {
   }
 
   AggregatedOptions options_;
-  std::shared_ptr<FrameBox> box_;
   PullReports reports_;
-  std::shared_ptr<WireHub> hub_;
   std::vector<AggregatedInbox> inboxes_;
   Frame kept_;                         // what an inbox may borrow from
   AggregatedInbox* keeper_ = nullptr;  // the last that did
-  std::uint64_t last_update_ = 0;
-  bool has_last_ = false;
 };
 
 }  // namespace uit

@@ -197,7 +197,8 @@ class AggregatedEverySender final : public ExchangeHalf {
   }
   bool Depart(bool last, FrameWish wish) {
     SealFrame();
-    if (!window_.TryDepart(frame_, last, wish)) return false;
+    frame_.Header().base = static_cast<std::uint64_t>(wish);
+    if (!window_.TryDepart(frame_, last)) return false;
     ForgetFrame();
     return true;
   }
@@ -213,7 +214,8 @@ class AggregatedEverySender final : public ExchangeHalf {
   bool TrySendBacklog(bool is_closing) {
     for (; num_sent_ < num_waiting_; ++num_sent_) {
       const FrameWish wish = is_closing ? FrameWish::report : FrameWish::none;
-      if (!window_.HasRoom(is_closing) || !window_.TryDepart(backlog_[num_sent_], false, wish)) return false;
+      backlog_[num_sent_].Header().base = static_cast<std::uint64_t>(wish);
+      if (!window_.HasRoom(is_closing) || !window_.TryDepart(backlog_[num_sent_], false)) return false;
     }
     num_sent_ = num_waiting_ = 0;
     return true;

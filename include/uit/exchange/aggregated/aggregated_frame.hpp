@@ -11,6 +11,7 @@
 
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
+#include <uit/wire/frame.hpp>
 
 namespace uit {
 
@@ -49,6 +50,9 @@ enum class FrameWish : std::uint64_t {
   none,   ///< a report when one is due
   report  ///< a report at once: the sender closes, and has more than there is room for
 };
+
+/// What the sender wishes by a frame.
+inline FrameWish WishOf(const FrameHeader& header) { return static_cast<FrameWish>(header.base); }
 
 /// Payload of frames for a buffer of about `buffer_bytes` in which `needed_bytes` must fit.
 ///

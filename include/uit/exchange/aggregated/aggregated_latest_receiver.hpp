@@ -8,11 +8,11 @@
 #include <vector>
 
 #include <uit/exchange/aggregated/aggregated_frame.hpp>
-#include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pull_reports.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
+#include <uit/exchange/receiving_half.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/out_port.hpp>
 
@@ -20,15 +20,14 @@ namespace uit {
 
 /// The outlets' half of an aggregated exchange under Retain::latest: copies each record of a frame to its channel's
 /// slot, and reports the frames taken in. One thread owns it.
-class AggregatedLatestReceiver final : public ExchangeHalf {
+class AggregatedLatestReceiver final : public ReceivingHalf {
  public:
   /// Frames come to `box` through `fabric`, or, if that is null, from this process.
   AggregatedLatestReceiver(const AggregatedOptions& options, std::shared_ptr<FrameBox> box, OutPort report_port,
                            Fabric* fabric)
-      : options_(options),
-        box_(std::move(box)),
+      : ReceivingHalf(std::move(box), fabric),
+        options_(options),
         reports_(options.num_frames, std::move(report_port)),
-        hub_(fabric == nullptr ? nullptr : fabric->Hub()),
         channels_(options.num_channels) {}
 
   /// Tells the inlets what has been taken in.
@@ -43,12 +42,7 @@ class AggregatedLatestReceiver final : public ExchangeHalf {
   }
   /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of the exchange.
   bool Pull() {
-    bool any = false;
-    while (box_->TryStep()) {
-      any = true;
-      Scatter(box_->Get());
-    }
-    return any;
+    return PullAll([this](Frame& frame) { Scatter(frame); });
   }
   /// Takes the channel's newest message: how many messages that moves past, 0 if there is none newer. All but the
   /// newest of them were replaced on the way.
@@ -78,12 +72,6 @@ class AggregatedLatestReceiver final : public ExchangeHalf {
   }
   /// The number stamped on reports that end an update from here on.
   void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
-  /// Whether the frame that ends `update` was the newest of its kind to be pulled.
-  bool HasLast(std::uint64_t update) const { return has_last_ && last_update_ == update; }
-  /// Lets frames move, if they come from another process. Returns whether anything arrived.
-  bool Poll() { return hub_ != nullptr && hub_->Poll(); }
-  /// False once the fabric has closed: nothing will arrive any more.
-  bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
 
  private:
   struct Channel {
@@ -107,20 +95,12 @@ class AggregatedLatestReceiver final : public ExchangeHalf {
       if (!message.empty()) std::memcpy(to, message.data(), message.size());
     }
     if (!reader.Rest().empty()) throw Error("a peer has sent a frame that is cut short");
-    reports_.NotePulled(header);
-    if (header.last != 0) {
-      last_update_ = header.update;
-      has_last_ = true;
-    }
+    reports_.NotePulled(WishOf(header) == FrameWish::report);
   }
 
   AggregatedOptions options_;
-  std::shared_ptr<FrameBox> box_;
   PullReports reports_;
-  std::shared_ptr<WireHub> hub_;
   std::vector<Channel> channels_;
-  std::uint64_t last_update_ = 0;
-  bool has_last_ = false;
 };
 
 }  // namespace uit

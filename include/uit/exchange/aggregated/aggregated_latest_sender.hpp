@@ -105,7 +105,8 @@ class AggregatedLatestSender final : public ExchangeHalf {
       const std::size_t num_records = WriteFrame();
       const bool is_rest = num_records == waiting_.size();
       const FrameWish wish = is_closing && !is_rest ? FrameWish::report : FrameWish::none;
-      if (!window_.TryDepart(frame_, last && is_rest, wish)) return false;
+      frame_.Header().base = static_cast<std::uint64_t>(wish);
+      if (!window_.TryDepart(frame_, last && is_rest)) return false;
       Forget(num_records);
       is_over = is_rest;
     }

@@ -65,19 +65,17 @@ struct AccumulateReport {
 
   /// Whether the report says what waits.
   bool HasSums(const Frame& report) const { return report.Header().num_bytes == MaxBytes(); }
-  /// The bits.
-  static std::byte* Bits(Frame& report) { return report.Payload(); }
-  /// Where the counts begin.
-  std::byte* Counts(Frame& report) const { return report.Payload() + BitsBytes(); }
-  /// Where the sums begin.
-  std::byte* Sums(Frame& report) const { return Counts(report) + CountsBytes(); }
+  /// Where the counts begin in a payload.
+  std::byte* Counts(std::byte* payload) const { return payload + BitsBytes(); }
+  /// Where the sums begin in a payload.
+  std::byte* Sums(std::byte* payload) const { return Counts(payload) + CountsBytes(); }
 
   /// Whether a channel's sum could not take in more.
   static bool IsBlocked(const Frame& report, std::size_t channel) {
     return (report.Payload()[channel / 8] & Bit(channel)) != std::byte{0};
   }
   /// Says that a channel's sum could not take in more.
-  static void SetBlocked(Frame& report, std::size_t channel) { report.Payload()[channel / 8] |= Bit(channel); }
+  static void SetBlocked(std::byte* payload, std::size_t channel) { payload[channel / 8] |= Bit(channel); }
 
  private:
   static std::byte Bit(std::size_t channel) { return std::byte{1} << (channel % 8); }

@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/accumulate_frame.hpp>
+#include <uit/exchange/pull_reports.hpp>
+#include <uit/exchange/receiving_half.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/out_port.hpp>
 
@@ -17,18 +18,16 @@ namespace uit {
 
 /// The outlets' half: adds what arrives to a sum per channel, and reports pulls. What would make a sum overflow waits
 /// beside it until the sum has been taken. One thread owns it.
-class PooledAccumulateReceiver final : public ExchangeHalf {
+class PooledAccumulateReceiver final : public ReceivingHalf {
  public:
   /// Frames come to `box` through `fabric`, or, if that is null, from this process.
   PooledAccumulateReceiver(AccumulateFrame layout, std::size_t depth, FoldFunction fold, std::shared_ptr<FrameBox> box,
                            OutPort report_port, Fabric* fabric)
-      : layout_(layout),
+      : ReceivingHalf(std::move(box), fabric),
+        layout_(layout),
         report_layout_{layout.num_channels, layout.slot_bytes},
-        depth_(depth),
         fold_(fold),
-        box_(std::move(box)),
-        report_port_(std::move(report_port)),
-        hub_(fabric == nullptr ? nullptr : fabric->Hub()),
+        reports_(depth, std::move(report_port)),
         sums_(layout.SlotsBytes()),
         counts_(layout.num_channels) {}
 
@@ -43,12 +42,7 @@ class PooledAccumulateReceiver final : public ExchangeHalf {
   }
   /// Adds up every frame that has arrived. Returns whether there was one.
   bool Pull() {
-    bool any = false;
-    while (box_->TryStep()) {
-      any = true;
-      AddUp(box_->Get());
-    }
-    return any;
+    return PullAll([this](const Frame& frame) { AddUp(frame); });
   }
   /// Takes a channel's sum to `sum`, of an encoded message's size. Returns how many messages it stands for; 0: there is
   /// none, and `sum` is as before.
@@ -66,47 +60,31 @@ class PooledAccumulateReceiver final : public ExchangeHalf {
     return count;
   }
 
-  /// Tells the inlets how far frames have been pulled, if that has changed; with `always`, in any case, and what waits at
-  /// each outlet.
+  /// Tells the inlets how far frames have been pulled, if that has changed; with `always`, in any case, what waits at
+  /// each outlet, and as what ends an update.
   void Report(bool always = false) {
-    if (!has_news_ && !always) return;
-    report_.Reserve(report_layout_.MaxBytes());
-    std::memset(AccumulateReport::Bits(report_), 0, report_layout_.BitsBytes());
-    for (const Aside& aside : aside_) AccumulateReport::SetBlocked(report_, aside.channel);
-    if (always) {
-      std::memcpy(report_layout_.Counts(report_), counts_.data(), report_layout_.CountsBytes());
-      std::memcpy(report_layout_.Sums(report_), sums_.data(), sums_.size());
-    }
+    if (!reports_.HasNews() && !always) return;
     const std::size_t num_bytes = always ? report_layout_.MaxBytes() : report_layout_.BitsBytes();
-    report_.Header().num_bytes = static_cast<std::uint32_t>(num_bytes);
-    report_.Header().base = num_pulled_;
-    report_.Header().update = update_;
-    report_port_.TryDepart(report_);
-    num_pulled_reported_ = num_pulled_;
-    num_idle_tries_ = 0;
-    has_news_ = false;
-    is_report_due_ = false;
+    reports_.Send(num_bytes, always, [&](std::byte* to) {
+      std::memset(to, 0, report_layout_.BitsBytes());
+      for (const Aside& aside : aside_) AccumulateReport::SetBlocked(to, aside.channel);
+      if (!always) return;
+      std::memcpy(report_layout_.Counts(to), counts_.data(), report_layout_.CountsBytes());
+      std::memcpy(report_layout_.Sums(to), sums_.data(), sums_.size());
+    });
   }
   /// Reports if half of the sender's window is used up, so far as can be known here; else waits for more to report.
   void ReportIfDue() {
-    if (is_report_due_) Report();
+    if (reports_.IsDue()) Report();
   }
   /// Reports if nothing has been there to step to for a while.
   void ReportIfIdle() {
-    if (has_news_ && ++num_idle_tries_ >= max_idle_tries) Report();
+    if (reports_.IsIdle()) Report();
   }
-  /// The number stamped on reports from here on.
-  void SetUpdate(std::uint64_t update) { update_ = update; }
-  /// Whether the frame that ends `update` was the newest of its kind to be pulled.
-  bool HasLast(std::uint64_t update) const { return has_last_ && last_update_ == update; }
-  /// Lets frames move, if they come from another process. Returns whether anything arrived.
-  bool Poll() { return hub_ != nullptr && hub_->Poll(); }
-  /// False once the fabric has closed: nothing will arrive any more.
-  bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
+  /// The number stamped on reports that end an update from here on.
+  void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
 
  private:
-  static constexpr int max_idle_tries = 64;
-
   /// What a channel's sum had no room for. The sender holds such a channel back once it knows, so these are few.
   struct Aside {
     std::size_t channel;
@@ -117,8 +95,7 @@ class PooledAccumulateReceiver final : public ExchangeHalf {
   std::byte* Sum(std::size_t channel) { return sums_.data() + channel * layout_.slot_bytes; }
 
   void AddUp(const Frame& frame) {
-    const FrameHeader& header = frame.Header();
-    if (header.num_bytes != 0) {
+    if (frame.Header().num_bytes != 0) {
       for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) {
         const std::uint64_t count = layout_.Count(frame, channel);
         if (count == 0) continue;
@@ -126,13 +103,7 @@ class PooledAccumulateReceiver final : public ExchangeHalf {
         if (!TryAdd(channel, sum, count)) PutAside(channel, sum, count);
       }
     }
-    ++num_pulled_;
-    has_news_ = true;
-    if (2 * (num_pulled_ - num_pulled_reported_) >= depth_) is_report_due_ = true;
-    if (header.last != 0) {
-      last_update_ = header.update;
-      has_last_ = true;
-    }
+    reports_.NotePulled();
   }
   bool TryAdd(std::size_t channel, const std::byte* sum, std::uint64_t count) {
     if (counts_[channel] == 0) std::memcpy(Sum(channel), sum, layout_.slot_bytes);
@@ -147,7 +118,7 @@ class PooledAccumulateReceiver final : public ExchangeHalf {
       return;
     }
     aside_.push_back({channel, count, {sum, sum + layout_.slot_bytes}});
-    is_report_due_ = true;
+    reports_.NoteDue();
   }
   /// A channel's sum has been taken, so what was put aside may find room.
   void AddAside(std::size_t channel) {
@@ -155,30 +126,16 @@ class PooledAccumulateReceiver final : public ExchangeHalf {
     std::erase_if(aside_, [&](const Aside& aside) {
       return aside.channel == channel && TryAdd(channel, aside.sum.data(), aside.count);
     });
-    if (aside_.size() == num_before) return;
-    has_news_ = true;
-    is_report_due_ = true;
+    if (aside_.size() != num_before) reports_.NoteDue();
   }
 
   AccumulateFrame layout_;
   AccumulateReport report_layout_;
-  std::size_t depth_;
   FoldFunction fold_;
-  std::shared_ptr<FrameBox> box_;
-  OutPort report_port_;
-  std::shared_ptr<WireHub> hub_;
+  PullReports reports_;
   std::vector<std::byte> sums_;
   std::vector<std::uint64_t> counts_;  // messages in sums_
   std::vector<Aside> aside_;
-  std::uint64_t num_pulled_ = 0;  // frames
-  std::uint64_t num_pulled_reported_ = 0;
-  int num_idle_tries_ = 0;
-  bool has_news_ = false;  // something to report
-  bool is_report_due_ = false;
-  std::uint64_t update_ = 0;
-  std::uint64_t last_update_ = 0;
-  bool has_last_ = false;
-  Frame report_;
 };
 
 }  // namespace uit

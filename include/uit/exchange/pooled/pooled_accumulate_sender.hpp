@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <uit/exchange/exchange.hpp>
+#include <uit/exchange/frame_window.hpp>
 #include <uit/exchange/pooled/accumulate_frame.hpp>
 #include <uit/exchange/pooled/pool_roll.hpp>
 #include <uit/wire/frame_box.hpp>
@@ -29,10 +30,8 @@ class PooledAccumulateSender final : public ExchangeHalf {
                          std::shared_ptr<FrameBox> reports)
       : layout_(layout),
         report_layout_{layout.num_channels, layout.slot_bytes},
-        depth_(depth),
         fold_(fold),
-        port_(std::move(port)),
-        reports_(std::move(reports)),
+        window_(depth, std::move(port), std::move(reports)),
         sums_(layout.SlotsBytes()),
         counts_(layout.num_channels),
         leaving_(layout.num_channels),
@@ -81,40 +80,33 @@ class PooledAccumulateSender final : public ExchangeHalf {
   /// Sends in any case, marked as the update's end. False if the peer has no room for a frame yet.
   bool TryEndUpdate() { return TryDepart(true); }
   /// The number stamped on frames from here on.
-  void SetUpdate(std::uint64_t update) { update_ = update; }
+  void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
   /// While held, frames depart only at the update's end, and acceptance goes by the last RefreshReport.
   void Hold(bool hold) { is_held_ = hold; }
   /// Whether room comes only with RefreshReport.
   bool IsHeld() const { return is_held_; }
   /// Reads what the outlets have reported. True if the report says so of `update` or later.
   bool RefreshReport(std::uint64_t update) {
-    while (reports_->TryStep()) has_report_ = true;
-    if (!has_report_ || reports_->Get().Header().update < update) return false;
+    window_.TryReadReport();
+    if (!window_.HasReport(update)) return false;
     if (is_held_) LearnWhatWaits();
     return true;
   }
   /// Lets frames move, a full pool that had to wait among them. Returns whether anything arrived.
   bool Poll() {
-    const bool has_arrived = port_.Poll();
+    const bool has_arrived = window_.Poll();
     DepartIfComplete();
     return has_arrived;
   }
   /// Lets frames move, and tells whether all that departed has left.
-  bool TryEmpty() { return port_.TryEmpty(); }
+  bool TryEmpty() { return window_.TryEmpty(); }
   /// False once the fabric has closed: nothing should be put any more.
-  bool IsOpen() const { return port_.IsOpen(); }
+  bool IsOpen() const { return window_.IsOpen(); }
 
  private:
   std::byte* At(std::vector<std::byte>& sums, std::size_t channel) { return sums.data() + channel * layout_.slot_bytes; }
-  std::uint64_t NumPulled() const { return has_report_ ? reports_->Get().Header().base : 0; }
-  bool HasFrameRoom() const { return num_departed_ - NumPulled() < depth_; }
   bool IsBlocked(std::size_t channel) const {
-    return has_report_ && AccumulateReport::IsBlocked(reports_->Get(), channel);
-  }
-  bool TryReadReport() {
-    if (!reports_->TryStep()) return false;
-    has_report_ = true;
-    return true;
+    return window_.Report() != nullptr && AccumulateReport::IsBlocked(*window_.Report(), channel);
   }
 
   void DepartIfComplete() {
@@ -122,9 +114,8 @@ class PooledAccumulateSender final : public ExchangeHalf {
   }
   bool TryDepart(bool last) {
     if (is_held_) return Depart(last, false);
-    while (TryReadReport()) {
-    }
-    return HasFrameRoom() && Depart(last, true);
+    window_.TryReadReport();  // it may say who is blocked
+    return window_.HasRoom() && Depart(last, true);
   }
   bool Depart(bool last, bool heeds_blocks) {
     std::size_t num_leaving = 0;
@@ -135,10 +126,7 @@ class PooledAccumulateSender final : public ExchangeHalf {
     if (num_leaving == 0 && !last) return false;
     frame_.Reserve(layout_.MaxBytes());
     layout_.Write(frame_, sums_.data(), leaving_.data());
-    frame_.Header().update = update_;
-    frame_.Header().last = last ? 1 : 0;
-    if (!port_.TryDepart(frame_)) return false;
-    ++num_departed_;
+    if (!window_.TryDepart(frame_, last)) return false;
     if (is_held_) std::memcpy(sent_sums_.data(), sums_.data(), sums_.size());
     for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) counts_[channel] -= leaving_[channel];
     num_speaking_ -= num_leaving;
@@ -148,11 +136,11 @@ class PooledAccumulateSender final : public ExchangeHalf {
 
   /// What waits at the outlets from this barrier on: what they have reported, and the last frame, if that came after.
   void LearnWhatWaits() {
-    Frame& report = reports_->Get();
+    Frame& report = *window_.Report();
     if (!report_layout_.HasSums(report)) return;
-    std::memcpy(waiting_.data(), report_layout_.Counts(report), report_layout_.CountsBytes());
-    std::memcpy(bounds_.data(), report_layout_.Sums(report), bounds_.size());
-    if (report.Header().base == num_departed_) return;
+    std::memcpy(waiting_.data(), report_layout_.Counts(report.Payload()), report_layout_.CountsBytes());
+    std::memcpy(bounds_.data(), report_layout_.Sums(report.Payload()), bounds_.size());
+    if (report.Header().base == window_.NumDeparted()) return;
     for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) {
       if (leaving_[channel] == 0) continue;
       if (waiting_[channel] == 0) std::memcpy(At(bounds_, channel), At(sent_sums_, channel), layout_.slot_bytes);
@@ -163,10 +151,8 @@ class PooledAccumulateSender final : public ExchangeHalf {
 
   AccumulateFrame layout_;
   AccumulateReport report_layout_;
-  std::size_t depth_;
   FoldFunction fold_;
-  OutPort port_;
-  std::shared_ptr<FrameBox> reports_;
+  FrameWindow window_;
   std::vector<std::byte> sums_;         // put since the last departure
   std::vector<std::uint64_t> counts_;   // messages in sums_
   std::vector<std::uint64_t> leaving_;  // messages in the last frame
@@ -176,10 +162,7 @@ class PooledAccumulateSender final : public ExchangeHalf {
   std::vector<std::byte> bounds_;       // their sums, and what was put since
   std::vector<std::byte> scratch_;
   std::size_t num_speaking_ = 0;  // channels that have put since the last departure
-  std::uint64_t num_departed_ = 0;
-  std::uint64_t update_ = 0;
   bool is_held_ = false;
-  bool has_report_ = false;
   Frame frame_;
 };
 

@@ -5,15 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include <uit/config.hpp>
-#include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/every_frame.hpp>
+#include <uit/exchange/pull_reports.hpp>
+#include <uit/exchange/receiving_half.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/out_port.hpp>
 
@@ -23,16 +23,16 @@ namespace uit {
 ///
 /// Messages of one count lie side by side, as they do in a frame: so the messages of a frame for which all channels spoke
 /// are copied together, for neighbours that have had the same number of messages.
-class PooledEveryReceiver final : public ExchangeHalf {
+class PooledEveryReceiver final : public ReceivingHalf {
  public:
   /// Frames come to `box` through `fabric`, or, if that is null, from this process.
   PooledEveryReceiver(EveryFrame layout, std::size_t depth, std::shared_ptr<FrameBox> box, OutPort report_port,
                       Fabric* fabric)
-      : layout_(layout),
+      : ReceivingHalf(std::move(box), fabric),
+        layout_(layout),
         depth_(depth),
-        box_(std::move(box)),
-        report_port_(std::move(report_port)),
-        hub_(fabric == nullptr ? nullptr : fabric->Hub()),
+        // A frame of one channel is a message: its step says more. But frames can be empty.
+        reports_(layout.num_channels == 1 ? 2 * depth : depth, std::move(report_port)),
         row_mask_(std::bit_ceil(depth) - 1),
         row_bytes_(layout.SlotsBytes()),
         slots_((row_mask_ + 1) * row_bytes_),
@@ -53,12 +53,7 @@ class PooledEveryReceiver final : public ExchangeHalf {
   }
   /// Takes in every frame that has arrived. Returns whether there was one.
   bool Pull() {
-    bool any = false;
-    while (box_->TryStep()) {
-      any = true;
-      Scatter(box_->Get());
-    }
-    return any;
+    return PullAll([this](const Frame& frame) { Scatter(frame); });
   }
   /// Moves past up to `limit` messages of a channel. Returns how many.
   UIT_INLINE std::size_t TryStep(std::size_t channel, std::size_t limit) {
@@ -67,9 +62,9 @@ class PooledEveryReceiver final : public ExchangeHalf {
     const std::uint64_t count = num_waiting < limit ? num_waiting : limit;
     if (count == 0) return 0;
     own.num_stepped += count;
-    has_news_ = true;
+    reports_.NoteNews();
     if (own.num_stepped >= own.report_at) [[unlikely]]
-      is_report_due_ = true;
+      reports_.NoteDue();
     return static_cast<std::size_t>(count);
   }
   /// The message last stepped past, until the channel's next Pull.
@@ -84,46 +79,32 @@ class PooledEveryReceiver final : public ExchangeHalf {
   }
   /// Messages of a channel stepped past since the exchange began.
   std::uint64_t NumStepped(std::size_t channel) const { return channels_[channel].num_stepped; }
-  /// Tells the inlets how far the outlets have come, if that has changed; with `always`, in any case.
+  /// Tells the inlets how far the outlets have come, if that has changed; with `always`, in any case, and as what ends
+  /// an update.
   UIT_NOINLINE void Report(bool always = false) {
-    if (!has_news_ && !always) return;
-    const ReportFrame layout{layout_.num_channels};
-    report_.Reserve(layout.MaxBytes());
-    std::byte* to = report_.Payload();
-    for (Channel& own : channels_) {
-      std::memcpy(to, &own.num_stepped, sizeof own.num_stepped);
-      to += sizeof own.num_stepped;
-      own.num_reported = own.num_stepped;
-      own.report_at = own.num_reported + HalfWindow();
-    }
-    report_.Header().num_bytes = static_cast<std::uint32_t>(layout.MaxBytes());
-    report_.Header().base = num_pulled_;
-    report_.Header().update = update_;
-    report_port_.TryDepart(report_);
-    num_pulled_reported_ = num_pulled_;
-    num_idle_tries_ = 0;
-    has_news_ = false;
-    is_report_due_ = false;
+    if (!reports_.HasNews() && !always) return;
+    reports_.Send(ReportFrame{layout_.num_channels}.MaxBytes(), always, [this](std::byte* to) {
+      for (Channel& own : channels_) {
+        std::memcpy(to, &own.num_stepped, sizeof own.num_stepped);
+        to += sizeof own.num_stepped;
+        own.num_reported = own.num_stepped;
+        own.report_at = own.num_reported + HalfWindow();
+      }
+    });
     NoteFullWindows();
   }
   /// Reports if an inlet has no room or half of its room left, so far as can be known here; else waits for more to
   /// report, so that most messages cause no report of their own.
   UIT_INLINE void ReportIfDue() {
-    if (is_report_due_) [[unlikely]]
+    if (reports_.IsDue()) [[unlikely]]
       Report();
   }
   /// Reports if nothing has been there to step to for a while.
   void ReportIfIdle() {
-    if (has_news_ && ++num_idle_tries_ >= max_idle_tries) Report();
+    if (reports_.IsIdle()) Report();
   }
-  /// The number stamped on reports from here on.
-  void SetUpdate(std::uint64_t update) { update_ = update; }
-  /// Whether the frame that ends `update` was the newest of its kind to be pulled.
-  bool HasLast(std::uint64_t update) const { return has_last_ && last_update_ == update; }
-  /// Lets frames move, if they come from another process. Returns whether anything arrived.
-  bool Poll() { return hub_ != nullptr && hub_->Poll(); }
-  /// False once the fabric has closed: nothing will arrive any more.
-  bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
+  /// The number stamped on reports that end an update from here on.
+  void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
 
  private:
   struct Channel {
@@ -138,26 +119,17 @@ class PooledEveryReceiver final : public ExchangeHalf {
     std::size_t num_bytes = 0;     // of their slots in a frame
     std::uint64_t num_beside = 0;  // of each of the channels
   };
-  static constexpr int max_idle_tries = 64;
 
   std::uint64_t HalfWindow() const { return (depth_ + 1) / 2; }
   UIT_INLINE std::uint64_t NumArrived(const Channel& own) const { return num_rounds_ + own.num_beside; }
   std::byte* Row(std::uint64_t count) { return slots_.data() + (count & row_mask_) * row_bytes_; }
 
   void Scatter(const Frame& frame) {
-    const FrameHeader& header = frame.Header();
     if (layout_.IsRound(frame)) TakeRound(frame);
-    else if (header.base != 0) TakePartial(frame);
-    ++num_pulled_;
-    has_news_ = true;
-    // A frame of one channel is a message: its step says more. But frames can be empty.
-    const std::uint64_t num_unreported = num_pulled_ - num_pulled_reported_;
-    if ((layout_.num_channels == 1 ? num_unreported : 2 * num_unreported) >= depth_) is_report_due_ = true;
-    if (num_unreported >= num_open_) NoteFullWindows();
-    if (header.last != 0) {
-      last_update_ = header.update;
-      has_last_ = true;
-    }
+    else if (frame.Header().base != 0) TakePartial(frame);
+    reports_.NotePulled();
+    if (num_open_ <= 1) NoteFullWindows();
+    else --num_open_;
   }
   void TakeRound(const Frame& frame) {
     for (const Block& block : blocks_) {
@@ -185,25 +157,22 @@ class PooledEveryReceiver final : public ExchangeHalf {
     }
   }
   /// Where a window has arrived since the last report, the inlet may be waiting: what has been stepped past is worth a
-  /// report, or else the next step is. Works out how many frames after the last report bring that about: each carries
-  /// one message of a channel at most.
+  /// report, or else the next step is. Works out how many more frames may bring that about: each carries one message of a
+  /// channel at most.
   void NoteFullWindows() {
-    std::uint64_t num_open = std::numeric_limits<std::uint64_t>::max();
+    num_open_ = depth_;
     for (Channel& own : channels_) {
       const std::uint64_t num_arrived = NumArrived(own) - own.num_reported;
-      num_open = std::min(num_open, num_arrived < depth_ ? depth_ - num_arrived : 0);
+      num_open_ = std::min(num_open_, num_arrived < depth_ ? depth_ - num_arrived : 0);
       if (num_arrived < depth_) continue;
-      if (own.num_stepped != own.num_reported) is_report_due_ = true;
+      if (own.num_stepped != own.num_reported) reports_.NoteDue();
       own.report_at = own.num_reported + 1;
     }
-    num_open_ = num_pulled_ - num_pulled_reported_ + num_open;
   }
 
   EveryFrame layout_;
   std::size_t depth_;
-  std::shared_ptr<FrameBox> box_;
-  OutPort report_port_;
-  std::shared_ptr<WireHub> hub_;
+  PullReports reports_;
   std::uint64_t row_mask_;  // rows are the power of two that holds a window
   std::size_t row_bytes_;
   std::vector<std::byte> slots_;   // by count of messages, then by channel
@@ -211,15 +180,6 @@ class PooledEveryReceiver final : public ExchangeHalf {
   std::vector<Channel> channels_;
   std::vector<Block> blocks_;      // all channels
   std::uint64_t num_open_;         // see NoteFullWindows
-  std::uint64_t num_pulled_ = 0;   // frames
-  std::uint64_t num_pulled_reported_ = 0;
-  int num_idle_tries_ = 0;
-  bool has_news_ = false;  // something to report
-  bool is_report_due_ = false;
-  std::uint64_t update_ = 0;
-  std::uint64_t last_update_ = 0;
-  bool has_last_ = false;
-  Frame report_;
 };
 
 }  // namespace uit

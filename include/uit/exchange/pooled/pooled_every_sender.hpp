@@ -10,6 +10,7 @@
 
 #include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>
+#include <uit/exchange/frame_window.hpp>
 #include <uit/exchange/pooled/every_frame.hpp>
 #include <uit/exchange/pooled/pool_roll.hpp>
 #include <uit/wire/frame_box.hpp>
@@ -31,8 +32,7 @@ class PooledEverySender final : public ExchangeHalf {
   PooledEverySender(EveryFrame layout, std::size_t depth, OutPort port, std::shared_ptr<FrameBox> reports)
       : layout_(layout),
         depth_(depth),
-        port_(std::move(port)),
-        reports_(std::move(reports)),
+        window_(depth, std::move(port), std::move(reports)),
         num_beside_(layout.num_channels),
         roll_(layout.num_channels) {
     OpenFrame();
@@ -89,36 +89,34 @@ class PooledEverySender final : public ExchangeHalf {
   /// Sends in any case, marked as the update's end. False if the peer has no room for a frame yet.
   bool TryEndUpdate() { return TryDepart(true); }
   /// The number stamped on frames from here on.
-  void SetUpdate(std::uint64_t update) { update_ = update; }
+  void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
   /// While held, steps are reported only by RefreshReport, and a pool of several channels departs only on a flush.
   void Hold(bool hold) { is_held_ = hold; }
   /// Whether room comes only with RefreshReport.
   bool IsHeld() const { return is_held_; }
-  /// Reads what the outlets have reported. True if the report says so of `update` or later.
+  /// Reads what the outlets have reported. True if the report ends `update` or a later one.
   bool RefreshReport(std::uint64_t update) {
-    while (reports_->TryStep()) has_report_ = true;
-    Widen();
-    return has_report_ && reports_->Get().Header().update >= update;
+    if (window_.TryReadReport()) Widen();
+    return window_.HasReport(update);
   }
   /// Lets frames move, a full pool that had to wait among them. Returns whether anything arrived.
   bool Poll() {
-    const bool has_arrived = port_.Poll();
+    const bool has_arrived = window_.Poll();
     DepartIfComplete();
     return has_arrived;
   }
   /// Lets frames move, and tells whether all that departed has left.
-  bool TryEmpty() { return port_.TryEmpty(); }
+  bool TryEmpty() { return window_.TryEmpty(); }
   /// False once the fabric has closed: nothing should be put any more.
-  bool IsOpen() const { return port_.IsOpen(); }
+  bool IsOpen() const { return window_.IsOpen(); }
 
  private:
   std::uint64_t NumStepped(std::size_t channel) const {
-    return has_report_ ? ReportFrame::NumStepped(reports_->Get(), channel) : 0;
+    const Frame* const report = window_.Report();
+    return report != nullptr ? ReportFrame::NumStepped(*report, channel) : 0;
   }
-  std::uint64_t NumPulled() const { return has_report_ ? reports_->Get().Header().base : 0; }
   bool TryReadReport() {
-    if (is_held_ || !reports_->TryStep()) return false;
-    has_report_ = true;
+    if (is_held_ || !window_.TryReadReport()) return false;
     Widen();
     return true;
   }
@@ -134,17 +132,10 @@ class PooledEverySender final : public ExchangeHalf {
   UIT_NOINLINE void DepartIfComplete() {
     if (roll_.IsComplete() && roll_.NumSpoken() != 0 && !(is_held_ && layout_.num_channels > 1)) TryDepart(false);
   }
-  bool HasFrameRoom() const { return num_departed_ - NumPulled() < depth_; }
-  bool TryDepart(bool last) {
-    if (!is_held_ && !HasFrameRoom() && !(TryReadReport() && HasFrameRoom())) return false;
-    return Depart(last);
-  }
+  bool TryDepart(bool last) { return (is_held_ || window_.HasRoom()) && Depart(last); }
   bool Depart(bool last) {
     layout_.Seal(frame_, roll_.NumSpoken(), [this](std::size_t channel) { return roll_.HasSpoken(channel); });
-    frame_.Header().update = update_;
-    frame_.Header().last = last ? 1 : 0;
-    if (!port_.TryDepart(frame_)) return false;
-    ++num_departed_;
+    if (!window_.TryDepart(frame_, last)) return false;
     Count();
     roll_.Renew();
     OpenFrame();
@@ -168,8 +159,7 @@ class PooledEverySender final : public ExchangeHalf {
 
   EveryFrame layout_;
   std::size_t depth_;
-  OutPort port_;
-  std::shared_ptr<FrameBox> reports_;
+  FrameWindow window_;
   std::uint64_t num_rounds_ = 0;           // frames for which all channels spoke, and which have departed
   std::vector<std::uint64_t> num_beside_;  // per channel: messages in other frames
   PoolRoll roll_;
@@ -178,9 +168,6 @@ class PooledEverySender final : public ExchangeHalf {
   bool is_wide_ = false;         // num_wide_ is not 0, and the exchange not finished
   bool is_held_ = false;
   bool is_finished_ = false;
-  bool has_report_ = false;
-  std::uint64_t num_departed_ = 0;
-  std::uint64_t update_ = 0;
   Frame frame_;  // the pool
 };
 

@@ -14,6 +14,7 @@
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/pool_roll.hpp>
+#include <uit/exchange/receiving_half.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/out_port.hpp>
 
@@ -151,14 +152,11 @@ class PooledLatestSender final : public ExchangeHalf {
 };
 
 /// The outlets' half: reads the newest frame in place. One thread owns it.
-class PooledLatestReceiver final : public ExchangeHalf {
+class PooledLatestReceiver final : public ReceivingHalf {
  public:
   /// Frames come to `box` through `fabric`, or, if that is null, from this process.
   PooledLatestReceiver(LatestFrame layout, std::shared_ptr<FrameBox> box, Fabric* fabric)
-      : layout_(layout),
-        box_(std::move(box)),
-        hub_(fabric == nullptr ? nullptr : fabric->Hub()),
-        seen_(layout.num_channels) {}
+      : ReceivingHalf(std::move(box), fabric), layout_(layout), seen_(layout.num_channels) {}
 
   /// Nothing to send.
   bool TryFlush() override { return true; }
@@ -168,9 +166,7 @@ class PooledLatestReceiver final : public ExchangeHalf {
   }
   /// Goes on to the newest frame that has arrived. Returns whether there was one.
   bool Pull() {
-    if (!box_->TryStep()) return false;
-    frame_ = &box_->Get();
-    return true;
+    return TryPullOne([this](const Frame& frame) { frame_ = &frame; });
   }
   /// Takes the channel's newest message: how many messages that moves past, 0 if there is none newer. All but
   /// the newest of them were replaced on the way.
@@ -189,19 +185,9 @@ class PooledLatestReceiver final : public ExchangeHalf {
   std::uint64_t NumUnread(std::size_t channel) const {
     return frame_ != nullptr ? layout_.Count(*frame_, channel) - seen_[channel] : 0;
   }
-  /// Whether the newest frame is the one that ends `update`.
-  bool HasLast(std::uint64_t update) const {
-    return frame_ != nullptr && frame_->Header().last != 0 && frame_->Header().update == update;
-  }
-  /// Lets frames move, if they come from another process. Returns whether anything arrived.
-  bool Poll() { return hub_ != nullptr && hub_->Poll(); }
-  /// False once the fabric has closed: nothing will arrive any more.
-  bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
 
  private:
   LatestFrame layout_;
-  std::shared_ptr<FrameBox> box_;
-  std::shared_ptr<WireHub> hub_;
   std::vector<std::uint64_t> seen_;  // messages taken
   const Frame* frame_ = nullptr;     // the newest; in the box
 };
