@@ -10,10 +10,10 @@
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/duct/fold.hpp>
+#include <uit/exchange/exchange_duct.hpp>
 #include <uit/exchange/pooled/pooled_accumulate.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
-#include <uit/support/ref.hpp>
 
 namespace uit {
 
@@ -35,19 +35,11 @@ bool FoldEncoded(std::byte* into, const std::byte* from) {
 /// if the sum of what waits to leave would overflow, or after the fabric has closed.
 template <typename T>
   requires Foldable<T> && FixedSizeEncodable<T>
-class AccumulateInletDuct final : public RefCounted {
+class AccumulateInletDuct final : public ExchangeInletDuct<PooledAccumulateSender> {
  public:
-  /// The half of the exchange that the inlets of a pool share.
-  using Sender = PooledAccumulateSender;
-  /// Waiting may help.
-  static constexpr bool in_thread = false;
-
   /// Throws if the channel has an inlet.
-  AccumulateInletDuct(std::shared_ptr<Sender> sender, std::size_t channel)
-      : sender_(std::move(sender)), channel_(channel) {
-    sender_->Claim(channel_);
-  }
-  ~AccumulateInletDuct() { sender_->Yield(channel_); }
+  AccumulateInletDuct(std::shared_ptr<PooledAccumulateSender> sender, std::size_t channel)
+      : ExchangeInletDuct(std::move(sender), channel) {}
 
   /// Adds the message to what departs with its pool. False if the message was not taken.
   bool TryPut(const T& message) { return TryCarry(message, 1); }
@@ -68,39 +60,18 @@ class AccumulateInletDuct final : public RefCounted {
 
   /// Sends what the pool has. False if some of what was put has yet to leave this process; call again.
   bool TryFlush() { return sender_->TryFlush() && sender_->TryEmpty(); }
-  /// Lets frames move, if the peer is another process. Never waits. Returns whether anything arrived.
-  bool Poll() { return sender_->Poll(); }
-  /// Whether the fabric has closed, so that no put will succeed.
-  bool IsClosed() const { return !sender_->IsOpen(); }
-  /// While held, a put does not poll: the exchange's owner does.
-  void HoldInlet(bool hold) { is_held_ = hold; }
-  /// Room comes only when the exchange's owner refreshes it.
-  bool IsInletHeld() const { return sender_->IsHeld(); }
-  /// The half that this channel belongs to; for the exchange's owner.
-  const std::shared_ptr<Sender>& Exchange() const { return sender_; }
-
- private:
-  std::shared_ptr<Sender> sender_;
-  std::size_t channel_;
-  bool is_held_ = false;
 };
 
 /// The outlet's side of a channel of an exchange under Retain::accumulate. The exchange's worker only.
 template <typename T>
   requires Foldable<T> && FixedSizeEncodable<T>
-class AccumulateOutletDuct final : public RefCounted {
- public:
-  /// The half of the exchange that the outlets of a pool share.
-  using Receiver = PooledAccumulateReceiver;
-  /// Waiting may help.
-  static constexpr bool in_thread = false;
+class AccumulateOutletDuct final : public ExchangeOutletDuct<PooledAccumulateReceiver, T> {
+  using Base = ExchangeOutletDuct<PooledAccumulateReceiver, T>;
 
+ public:
   /// Throws if the channel has an outlet.
-  AccumulateOutletDuct(std::shared_ptr<Receiver> receiver, std::size_t channel, T initial)
-      : receiver_(std::move(receiver)), channel_(channel), current_(std::move(initial)) {
-    receiver_->Claim(channel_);
-  }
-  ~AccumulateOutletDuct() { receiver_->Yield(channel_); }
+  AccumulateOutletDuct(std::shared_ptr<PooledAccumulateReceiver> receiver, std::size_t channel, T initial)
+      : Base(std::move(receiver), channel, std::move(initial)) {}
 
   /// Takes the sum of all that has arrived: 1; or 0, and Get is `T{}`. Polls if nothing has arrived. Never waits. What
   /// would have made the sum overflow is for the next step.
@@ -123,25 +94,18 @@ class AccumulateOutletDuct final : public RefCounted {
     num_folded_ += count - 1;
     return 1;
   }
-  /// The sum last stepped to, `T{}` if the last step found nothing; until the next step.
-  const T& Get() const { return current_; }
-  /// The same, to be moved out of.
-  T& Get() { return current_; }
 
   /// Messages beyond one of each step.
   std::uint64_t NumFolded() const { return num_folded_; }
   /// Messages that have arrived and wait.
   std::uint64_t NumUnread() const { return receiver_->NumUnread(channel_); }
-  /// While held, only what the exchange's owner has pulled is stepped to.
-  void HoldOutlet(bool hold) { is_held_ = hold; }
-  /// Lets frames move, if the peer is another process. Never waits. Returns whether anything arrived.
-  bool Poll() { return receiver_->Poll(); }
-  /// Whether the fabric has closed: what has arrived can still be stepped to, and no more will come.
-  bool IsClosed() const { return !receiver_->IsOpen(); }
-  /// The half that this channel belongs to; for the exchange's owner.
-  const std::shared_ptr<Receiver>& Exchange() const { return receiver_; }
 
  private:
+  using Base::channel_;
+  using Base::current_;
+  using Base::is_held_;
+  using Base::receiver_;
+
   std::uint64_t Take() {
     std::array<std::byte, CodecFor<T>::fixed_size> encoded;
     const std::uint64_t count = receiver_->Take(channel_, encoded.data());
@@ -149,11 +113,7 @@ class AccumulateOutletDuct final : public RefCounted {
     return count;
   }
 
-  std::shared_ptr<Receiver> receiver_;
-  std::size_t channel_;
-  T current_;
   std::uint64_t num_folded_ = 0;
-  bool is_held_ = false;
 };
 
 static_assert(InletDuct<AccumulateInletDuct<int>, int> && OutletDuct<AccumulateOutletDuct<int>, int>);

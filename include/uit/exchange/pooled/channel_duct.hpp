@@ -10,30 +10,31 @@
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
+#include <uit/exchange/exchange_duct.hpp>
 #include <uit/exchange/pooled/pooled_every.hpp>
 #include <uit/exchange/pooled/pooled_latest.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/assert.hpp>
-#include <uit/support/ref.hpp>
 
 namespace uit {
+
+/// The inlets' half of a pool.
+template <Retain retain>
+using PooledSender = std::conditional_t<retain == Retain::latest, PooledLatestSender, PooledEverySender>;
+/// The outlets' half of a pool.
+template <Retain retain>
+using PooledReceiver = std::conditional_t<retain == Retain::latest, PooledLatestReceiver, PooledEveryReceiver>;
 
 /// The inlet's side of a channel of an exchange: encodes each message straight into the pool. The exchange's worker
 /// only; a put into a full pool or window fails, and so does one after the fabric has closed.
 template <FixedSizeEncodable T, Retain retain>
-class ChannelInletDuct final : public RefCounted {
- public:
-  /// The half of the exchange that the inlets of a pool share.
-  using Sender = std::conditional_t<retain == Retain::latest, PooledLatestSender, PooledEverySender>;
-  /// Waiting may help.
-  static constexpr bool in_thread = false;
+class ChannelInletDuct final : public ExchangeInletDuct<PooledSender<retain>> {
+  using Base = ExchangeInletDuct<PooledSender<retain>>;
 
+ public:
   /// Throws if the channel has an inlet.
-  ChannelInletDuct(std::shared_ptr<Sender> sender, std::size_t channel)
-      : sender_(std::move(sender)), channel_(channel) {
-    sender_->Claim(channel_);
-  }
-  ~ChannelInletDuct() { sender_->Yield(channel_); }
+  ChannelInletDuct(std::shared_ptr<PooledSender<retain>> sender, std::size_t channel)
+      : Base(std::move(sender), channel) {}
 
   /// Encodes the message, which departs with its pool. False if the message was not taken.
   UIT_INLINE bool TryPut(const T& message) {
@@ -51,23 +52,14 @@ class ChannelInletDuct final : public RefCounted {
 
   /// Sends the pool as it is. False if some of what was put has yet to leave this process; call again.
   bool TryFlush() { return sender_->TryFlush() && sender_->TryEmpty(); }
-  /// Lets frames move, if the peer is another process. Never waits. Returns whether anything arrived.
-  bool Poll() { return sender_->Poll(); }
   /// Messages accepted by the channel since the exchange began.
   std::uint64_t NumAccepted() const { return sender_->NumAccepted(channel_); }
-  /// Whether the fabric has closed, so that no put will succeed.
-  bool IsClosed() const { return !sender_->IsOpen(); }
-  /// While held, a put does not poll: the exchange's owner does.
-  void HoldInlet(bool hold) { is_held_ = hold; }
-  /// Room comes only when the exchange's owner refreshes it.
-  bool IsInletHeld() const {
-    if constexpr (retain == Retain::every) return sender_->IsHeld();
-    return false;
-  }
-  /// The half that this channel belongs to; for the exchange's owner.
-  const std::shared_ptr<Sender>& Exchange() const { return sender_; }
 
  private:
+  using Base::channel_;
+  using Base::is_held_;
+  using Base::sender_;
+
   /// The put for which there may be no room.
   UIT_NOINLINE bool PutFar(const T& message) {
     if (!sender_->IsOpen() || !(sender_->HasRoom(channel_) || FindRoom())) return false;
@@ -83,28 +75,18 @@ class ChannelInletDuct final : public RefCounted {
     sender_->Refuse(channel_);
     return false;
   }
-
-  std::shared_ptr<Sender> sender_;
-  std::size_t channel_;
-  bool is_held_ = false;
 };
 
 /// The outlet's side of a channel of an exchange: decodes on a step, into a message of its own. The exchange's worker
 /// only.
 template <FixedSizeEncodable T, Retain retain>
-class ChannelOutletDuct final : public RefCounted {
- public:
-  /// The half of the exchange that the outlets of a pool share.
-  using Receiver = std::conditional_t<retain == Retain::latest, PooledLatestReceiver, PooledEveryReceiver>;
-  /// Waiting may help.
-  static constexpr bool in_thread = false;
+class ChannelOutletDuct final : public ExchangeOutletDuct<PooledReceiver<retain>, T> {
+  using Base = ExchangeOutletDuct<PooledReceiver<retain>, T>;
 
+ public:
   /// Throws if the channel has an outlet.
-  ChannelOutletDuct(std::shared_ptr<Receiver> receiver, std::size_t channel, T initial)
-      : receiver_(std::move(receiver)), channel_(channel), current_(std::move(initial)) {
-    receiver_->Claim(channel_);
-  }
-  ~ChannelOutletDuct() { receiver_->Yield(channel_); }
+  ChannelOutletDuct(std::shared_ptr<PooledReceiver<retain>> receiver, std::size_t channel, T initial)
+      : Base(std::move(receiver), channel, std::move(initial)) {}
 
   /// Moves past up to `limit` (at least 1) messages, decodes the last, and returns how many; under Retain::latest 1 at
   /// most. Polls if nothing has arrived. Never waits.
@@ -119,10 +101,6 @@ class ChannelOutletDuct final : public RefCounted {
     }
     return StepFar(limit);
   }
-  /// The message last stepped to, or the initial one. Stays put until the next step that succeeds.
-  UIT_INLINE const T& Get() const { return current_; }
-  /// The same, to be moved out of.
-  UIT_INLINE T& Get() { return current_; }
 
   /// Messages stepped past or over so far, those of outlets before it among them.
   std::uint64_t NumPassed() const {
@@ -133,16 +111,12 @@ class ChannelOutletDuct final : public RefCounted {
   std::uint64_t NumPreempted() const { return num_preempted_; }
   /// Messages that have arrived and wait.
   std::uint64_t NumUnread() const { return receiver_->NumUnread(channel_); }
-  /// While held, only what the exchange's owner has pulled is stepped to.
-  void HoldOutlet(bool hold) { is_held_ = hold; }
-  /// Lets frames move, if the peer is another process. Never waits. Returns whether anything arrived.
-  bool Poll() { return receiver_->Poll(); }
-  /// Whether the fabric has closed: what has arrived can still be stepped to, and no more will come.
-  bool IsClosed() const { return !receiver_->IsOpen(); }
-  /// The half that this channel belongs to; for the exchange's owner.
-  const std::shared_ptr<Receiver>& Exchange() const { return receiver_; }
 
  private:
+  using Base::channel_;
+  using Base::current_;
+  using Base::is_held_;
+  using Base::receiver_;
   static constexpr bool keeps_every = retain == Retain::every;
 
   /// The step that may have to look for messages, or to pass over some.
@@ -179,12 +153,8 @@ class ChannelOutletDuct final : public RefCounted {
     codec_for<T>.TryDecode({receiver_->Slot(channel_, slot_bytes), slot_bytes}, current_);
   }
 
-  std::shared_ptr<Receiver> receiver_;
-  std::size_t channel_;
-  T current_;
   std::uint64_t num_passed_ = 0;     // under Retain::latest
   std::uint64_t num_preempted_ = 0;  // likewise
-  bool is_held_ = false;
 };
 
 }  // namespace uit

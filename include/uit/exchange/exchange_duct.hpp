@@ -1,0 +1,90 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/receiving_half.hpp>
+#include <uit/support/ref.hpp>
+
+namespace uit {
+
+/// What the inlet's side of a channel is in every exchange: a place in the half that inlets share. The exchange's worker
+/// only.
+template <std::derived_from<ExchangeHalf> S>
+class ExchangeInletDuct : public RefCounted {
+ public:
+  /// The half of the exchange that the inlets share.
+  using Sender = S;
+  /// Waiting may help.
+  static constexpr bool in_thread = false;
+
+  /// Lets frames move, and one departs if it is due. Never waits. Returns whether anything arrived.
+  bool Poll() { return sender_->Poll(); }
+  /// Whether the fabric has closed, so that no put will succeed.
+  bool IsClosed() const { return !sender_->IsOpen(); }
+  /// While held, a put does not poll: the exchange's owner does.
+  void HoldInlet(bool hold) { is_held_ = hold; }
+  /// Whether room comes only when the exchange's owner refreshes it.
+  bool IsInletHeld() const {
+    if constexpr (requires { sender_->IsHeld(); }) return sender_->IsHeld();
+    else return false;
+  }
+  /// The half that this channel belongs to; for the exchange's owner.
+  const std::shared_ptr<Sender>& Exchange() const { return sender_; }
+
+ protected:
+  /// Throws if the channel has an inlet.
+  ExchangeInletDuct(std::shared_ptr<Sender> sender, std::size_t channel)
+      : sender_(std::move(sender)), channel_(channel) {
+    sender_->Claim(channel_);
+  }
+  ~ExchangeInletDuct() { sender_->Yield(channel_); }
+
+  std::shared_ptr<Sender> sender_;
+  std::size_t channel_;
+  bool is_held_ = false;
+};
+
+/// What the outlet's side of a channel is in every exchange: a place in the half that outlets share, and a message of its
+/// own, which a step decodes into. The exchange's worker only.
+template <std::derived_from<ReceivingHalf> R, Message T>
+class ExchangeOutletDuct : public RefCounted {
+ public:
+  /// The half of the exchange that the outlets share.
+  using Receiver = R;
+  /// Waiting may help.
+  static constexpr bool in_thread = false;
+
+  /// The message last stepped to, or the initial one. Stays put until the next step that succeeds.
+  UIT_INLINE const T& Get() const { return current_; }
+  /// The same, to be moved out of.
+  UIT_INLINE T& Get() { return current_; }
+  /// While held, only what the exchange's owner has pulled is stepped to.
+  void HoldOutlet(bool hold) { is_held_ = hold; }
+  /// Lets frames move, if the peer is another process. Never waits. Returns whether anything arrived.
+  bool Poll() { return receiver_->Poll(); }
+  /// Whether the fabric has closed: what has arrived can still be stepped to, and no more will come.
+  bool IsClosed() const { return !receiver_->IsOpen(); }
+  /// The half that this channel belongs to; for the exchange's owner.
+  const std::shared_ptr<Receiver>& Exchange() const { return receiver_; }
+
+ protected:
+  /// Throws if the channel has an outlet.
+  ExchangeOutletDuct(std::shared_ptr<Receiver> receiver, std::size_t channel, T initial)
+      : receiver_(std::move(receiver)), channel_(channel), current_(std::move(initial)) {
+    receiver_->Claim(channel_);
+  }
+  ~ExchangeOutletDuct() { receiver_->Yield(channel_); }
+
+  std::shared_ptr<Receiver> receiver_;
+  std::size_t channel_;
+  T current_;
+  bool is_held_ = false;
+};
+
+}  // namespace uit
