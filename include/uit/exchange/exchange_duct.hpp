@@ -13,8 +13,8 @@
 
 namespace uit {
 
-/// What the inlet's side of a channel is in every exchange: a place in the half that inlets share. The exchange's worker
-/// only.
+/// What the inlet's side of a channel is in every exchange: a place in the half that inlets share. The exchange's
+/// worker only.
 template <std::derived_from<ExchangeHalf> S>
 class ExchangeInletDuct : public RefCounted {
  public:
@@ -50,8 +50,8 @@ class ExchangeInletDuct : public RefCounted {
   bool is_held_ = false;
 };
 
-/// What the outlet's side of a channel is in every exchange: a place in the half that outlets share, and a message of its
-/// own, which a step decodes into. The exchange's worker only.
+/// What the outlet's side of a channel is in every exchange: a place in the half that outlets share, and a message of
+/// its own, which a step decodes into. The exchange's worker only.
 template <std::derived_from<ReceivingHalf> R, Message T>
 class ExchangeOutletDuct : public RefCounted {
  public:

@@ -12,8 +12,8 @@
 
 namespace uit {
 
-/// What the receiving halves of all exchanges share: the box that frames arrive in, and which update was the last that a
-/// frame has ended. The exchange's worker only.
+/// What the receiving halves of all exchanges share: the box that frames arrive in, and which update was the last that
+/// a frame has ended. The exchange's worker only.
 class ReceivingHalf : public ExchangeHalf {
  public:
   /// Whether the frame that ends `update` was the newest of its kind to be pulled.

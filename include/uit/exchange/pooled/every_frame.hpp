@@ -38,8 +38,8 @@ struct EveryFrame {
   const std::byte* Slot(const Frame& frame, std::size_t channel) const {
     return frame.Payload() + channel * slot_bytes;
   }
-  /// Ends a frame whose slots are written, and in which `has_spoken(channel)` tells for whom if not for all. The frame has
-  /// room for MaxBytes.
+  /// Ends a frame whose slots are written, and in which `has_spoken(channel)` tells for whom if not for all. The frame
+  /// has room for MaxBytes.
   template <std::predicate<std::size_t> F>
   void Seal(Frame& frame, std::size_t num_spoken, F&& has_spoken) const {
     frame.Header().base = num_spoken;

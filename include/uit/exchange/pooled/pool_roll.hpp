@@ -93,7 +93,8 @@ class PoolRoll {
     return true;
   }
 
-  std::vector<std::uint64_t> heard_for_;  // by member: the frame that it was heard for last, plus 1 if it spoke, or `excused`
+  // By member: the frame that it was heard for last, plus 1 if it spoke; or `excused`.
+  std::vector<std::uint64_t> heard_for_;
   std::uint64_t frame_ = first_frame;     // even
   std::size_t num_missing_;               // waited for, and not heard
   std::size_t num_awaited_;

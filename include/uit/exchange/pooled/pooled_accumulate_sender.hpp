@@ -18,11 +18,12 @@ namespace uit {
 
 /// The inlets' half of an exchange under Retain::accumulate; a pool of one channel serves Consolidate::none.
 ///
-/// Adds up what each channel puts. A frame departs when each member has put since the last one, or on a flush, and takes
-/// the sums along; a second put before departure shows that the members that have not put meanwhile skip this round, so
-/// that the frame departs without them, and none is waited for until the member has put again; while `depth` frames await their pull, so far as the receiver has reported, sums go on growing
-/// here. So a put is refused only where a sum would overflow. A channel whose sum at the receiver could not take in
-/// more stays behind when frames depart. One thread owns it.
+/// Adds up what each channel puts. A frame departs when each member has put since the last one, or on a flush, and
+/// takes the sums along; a second put before departure shows that the members that have not put meanwhile skip this
+/// round, so that the frame departs without them, and none is waited for until the member has put again; while `depth`
+/// frames await their pull, so far as the receiver has reported, sums go on growing here. So a put is refused only
+/// where a sum would overflow. A channel whose sum at the receiver could not take in more stays behind when frames
+/// depart. One thread owns it.
 class PooledAccumulateSender final : public ExchangeHalf {
  public:
   /// Frames leave by `port`, and counts of pulls come back through `reports`. `depth` is at least 1.

@@ -21,8 +21,8 @@ namespace uit {
 
 /// The outlets' half: copies frames to where messages wait, and reports steps. One thread owns it.
 ///
-/// Messages of one count lie side by side, as they do in a frame: so the messages of a frame for which all channels spoke
-/// are copied together, for neighbours that have had the same number of messages.
+/// Messages of one count lie side by side, as they do in a frame: so the messages of a frame for which all channels
+/// spoke are copied together, for neighbours that have had the same number of messages.
 class PooledEveryReceiver final : public ReceivingHalf {
  public:
   /// Frames come to `box` through `fabric`, or, if that is null, from this process.
@@ -157,8 +157,8 @@ class PooledEveryReceiver final : public ReceivingHalf {
     }
   }
   /// Where a window has arrived since the last report, the inlet may be waiting: what has been stepped past is worth a
-  /// report, or else the next step is. Works out how many more frames may bring that about: each carries one message of a
-  /// channel at most.
+  /// report, or else the next step is. Works out how many more frames may bring that about: each carries one message of
+  /// a channel at most.
   void NoteFullWindows() {
     num_open_ = depth_;
     for (Channel& own : channels_) {

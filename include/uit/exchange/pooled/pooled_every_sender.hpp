@@ -22,9 +22,10 @@ namespace uit {
 ///
 /// A frame departs when each member has put since the last one, or has tried in vain, or on a flush. A channel has at
 /// most `depth` messages accepted and not stepped to, as far as its outlet has reported, and one of them in the pool;
-/// so an outlet that nobody reads refuses its own inlet and no other. A second try before departure is refused, and
-/// shows that the members that have not tried meanwhile skip this round: the frame departs without them, and none is
-/// waited for until the member has put again. At most `depth` frames await their pull. One thread owns it.
+/// so an outlet that nobody reads refuses its own inlet and no other. A second try before departure is refused, and,
+/// once anybody has put, shows that the members that have not tried meanwhile skip this round: the frame departs
+/// without them, and none is waited for until the member has put again. At most `depth` frames await their pull. One
+/// thread owns it.
 class PooledEverySender final : public ExchangeHalf {
  public:
   /// Frames leave by `port`, and counts of steps come back through `reports`. The window is `depth` messages per
