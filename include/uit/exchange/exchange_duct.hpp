@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -40,13 +41,13 @@ class ExchangeInletDuct : public RefCounted {
  protected:
   /// Throws if the channel has an inlet.
   ExchangeInletDuct(std::shared_ptr<Sender> sender, std::size_t channel)
-      : sender_(std::move(sender)), channel_(channel) {
-    sender_->Claim(channel_);
+      : sender_(std::move(sender)), channel_(static_cast<std::uint32_t>(channel)) {
+    sender_->Claim(channel);
   }
   ~ExchangeInletDuct() { sender_->Yield(channel_); }
 
   std::shared_ptr<Sender> sender_;
-  std::size_t channel_;
+  std::uint32_t channel_;
   bool is_held_ = false;
 };
 

@@ -13,10 +13,10 @@
 #include <uit/duct/duct.hpp>
 #include <uit/exchange/aggregated/aggregated_every.hpp>
 #include <uit/exchange/aggregated/aggregated_latest.hpp>
+#include <uit/exchange/exchange_duct.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/error.hpp>
-#include <uit/support/ref.hpp>
 
 namespace uit {
 
@@ -27,27 +27,31 @@ inline constexpr std::size_t encoded_bytes = [] {
   return std::size_t{0};
 }();
 
+/// The inlets' half of an aggregated exchange.
+template <Retain retain>
+using AggregatedSender = std::conditional_t<retain == Retain::latest, AggregatedLatestSender, AggregatedEverySender>;
+/// The outlets' half of an aggregated exchange.
+template <Retain retain>
+using AggregatedReceiver =
+    std::conditional_t<retain == Retain::latest, AggregatedLatestReceiver, AggregatedEveryReceiver>;
+
 /// The inlet's side of a channel of an aggregated exchange. The exchange's worker only.
 ///
 /// Under Retain::every a message is encoded straight into the frame that leaves; under Retain::latest into a slot, from
 /// which it is copied once when a frame departs. Unless frames are shared, every put is flushed.
 template <Encodable T, Policy policy>
   requires(policy.retain == Retain::every || policy.retain == Retain::latest)
-class AggregatedInletDuct final : public RefCounted {
+class AggregatedInletDuct final : public ExchangeInletDuct<AggregatedSender<policy.retain>> {
+  using Base = ExchangeInletDuct<AggregatedSender<policy.retain>>;
+
  public:
   /// The half of the exchange that the inlets share.
-  using Sender = std::conditional_t<policy.retain == Retain::latest, AggregatedLatestSender, AggregatedEverySender>;
-  /// Waiting may help.
-  static constexpr bool in_thread = false;
+  using Sender = AggregatedSender<policy.retain>;
   /// A put may throw MessageTooLarge.
   static constexpr bool refuses_large = encoded_bytes<T> == 0;
 
   /// Throws if the channel has an inlet.
-  AggregatedInletDuct(std::shared_ptr<Sender> sender, std::size_t channel)
-      : sender_(std::move(sender)), channel_(static_cast<std::uint32_t>(channel)) {
-    sender_->Claim(channel);
-  }
-  ~AggregatedInletDuct() { sender_->Yield(channel_); }
+  AggregatedInletDuct(std::shared_ptr<Sender> sender, std::size_t channel) : Base(std::move(sender), channel) {}
 
   /// Encodes the message. False if it was not taken: its window is full, or the peer has no room for a full frame, or
   /// the fabric has closed. Throws MessageTooLarge, and whatever the codec throws: then nothing has changed.
@@ -82,23 +86,13 @@ class AggregatedInletDuct final : public RefCounted {
     sender_->Poll();  // there may be word of room
     return sender_->TryFlush() && sender_->TryEmpty();
   }
-  /// Lets frames move, and one departs if it is old enough. Never waits. Returns whether anything arrived.
-  bool Poll() { return sender_->Poll(); }
   /// Messages accepted by the channel since the exchange began.
   std::uint64_t NumAccepted() const { return sender_->NumAccepted(channel_); }
-  /// Whether the fabric has closed, so that no put will succeed.
-  bool IsClosed() const { return !sender_->IsOpen(); }
-  /// While held, a put does not poll: the exchange's owner does.
-  void HoldInlet(bool hold) { is_held_ = hold; }
-  /// Room comes only when the exchange's owner refreshes it.
-  bool IsInletHeld() const {
-    if constexpr (keeps_every) return sender_->IsHeld();
-    return false;
-  }
-  /// The half that this channel belongs to; for the exchange's owner.
-  const std::shared_ptr<Sender>& Exchange() const { return sender_; }
 
  private:
+  using Base::channel_;
+  using Base::is_held_;
+  using Base::sender_;
   static constexpr bool keeps_every = policy.retain == Retain::every;
   static constexpr bool departs_at_once = policy.consolidate == Consolidate::none;
 
@@ -132,10 +126,6 @@ class AggregatedInletDuct final : public RefCounted {
     sender_->Poll();
     return sender_->template TryReserve<encoded_bytes<T>>(channel_, num_bytes);
   }
-
-  std::shared_ptr<Sender> sender_;
-  std::uint32_t channel_;
-  bool is_held_ = false;
 };
 
 /// The outlet's side of a channel of an aggregated exchange: decodes on a step, into a message of its own. The
@@ -145,21 +135,15 @@ class AggregatedInletDuct final : public RefCounted {
 /// under Retain::latest, from bytes of the channel's own, to which the frame's were copied once.
 template <Encodable T, Policy policy>
   requires(policy.retain == Retain::every || policy.retain == Retain::latest)
-class AggregatedOutletDuct final : public RefCounted {
- public:
-  /// The half of the exchange that the outlets share.
-  using Receiver =
-      std::conditional_t<policy.retain == Retain::latest, AggregatedLatestReceiver, AggregatedEveryReceiver>;
-  /// Waiting may help.
-  static constexpr bool in_thread = false;
+class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<policy.retain>, T> {
+  using Base = ExchangeOutletDuct<AggregatedReceiver<policy.retain>, T>;
 
+ public:
   /// Throws if the channel has an outlet.
-  AggregatedOutletDuct(std::shared_ptr<Receiver> receiver, std::size_t channel, T initial)
-      : receiver_(std::move(receiver)), channel_(channel), current_(std::move(initial)) {
-    receiver_->Claim(channel_);
+  AggregatedOutletDuct(std::shared_ptr<AggregatedReceiver<policy.retain>> receiver, std::size_t channel, T initial)
+      : Base(std::move(receiver), channel, std::move(initial)) {
     if constexpr (keeps_every) inbox_ = &receiver_->Inbox(channel_);
   }
-  ~AggregatedOutletDuct() { receiver_->Yield(channel_); }
 
   /// Moves past up to `limit` (at least 1) messages, decodes the last, and returns how many; under Retain::latest 1 at
   /// most. Polls if nothing has arrived. Never waits. Throws for bytes that its codec takes for no message, having
@@ -174,10 +158,6 @@ class AggregatedOutletDuct final : public RefCounted {
     }
     return StepFar(limit);
   }
-  /// The message last stepped to, or the initial one. Stays put until the next step that succeeds.
-  UIT_INLINE const T& Get() const { return current_; }
-  /// The same, to be moved out of.
-  UIT_INLINE T& Get() { return current_; }
 
   /// Messages stepped past or over so far, those of outlets before it among them.
   std::uint64_t NumPassed() const {
@@ -193,17 +173,15 @@ class AggregatedOutletDuct final : public RefCounted {
   }
   /// While held, only what the exchange's owner has pulled is stepped to.
   void HoldOutlet(bool hold) {
-    is_held_ = hold;
+    Base::HoldOutlet(hold);
     if constexpr (keeps_every) inbox_->ClearLight();  // a report may have waited
   }
-  /// Lets frames move, if the peer is another process. Never waits. Returns whether anything arrived.
-  bool Poll() { return receiver_->Poll(); }
-  /// Whether the fabric has closed: what has arrived can still be stepped to, and no more will come.
-  bool IsClosed() const { return !receiver_->IsOpen(); }
-  /// The half that this channel belongs to; for the exchange's owner.
-  const std::shared_ptr<Receiver>& Exchange() const { return receiver_; }
 
  private:
+  using Base::channel_;
+  using Base::current_;
+  using Base::is_held_;
+  using Base::receiver_;
   static constexpr bool keeps_every = policy.retain == Retain::every;
   static constexpr std::size_t poll_bytes = 8192;  // so many that a poll costs little beside them
 
@@ -262,13 +240,9 @@ class AggregatedOutletDuct final : public RefCounted {
     throw Error("a peer has sent " + std::to_string(num_bytes) + " bytes that are no message");
   }
 
-  std::shared_ptr<Receiver> receiver_;
-  std::size_t channel_;
   AggregatedInbox* inbox_ = nullptr;  // under Retain::every
-  T current_;
   std::uint64_t num_passed_ = 0;      // under Retain::latest
   std::uint64_t num_preempted_ = 0;
-  bool is_held_ = false;
 };
 
 }  // namespace uit
