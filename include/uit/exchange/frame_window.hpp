@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include <uit/wire/frame.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/out_port.hpp>
 
@@ -29,8 +30,8 @@ class FrameWindow {
   /// Sends a frame, of which the payload, its size and the header's base are written; HasRoom has said so, unless the
   /// exchange is held. False if the port is full: then nothing has changed. Afterwards `frame` is a spare buffer.
   bool TryDepart(Frame& frame, bool last) {
-    frame.Header().update = update_;
-    frame.Header().last = last ? 1 : 0;
+    StoreIfNew(frame.Header().update, update_);
+    StoreIfNew(frame.Header().last, static_cast<std::uint16_t>(last ? 1 : 0));
     if (!port_.TryDepart(frame)) return false;
     ++num_departed_;
     return true;

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 
+#include <uit/config.hpp>
 #include <uit/support/assert.hpp>
 
 namespace uit {
@@ -30,6 +33,13 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 32);
 
+/// Stores a value unless it is there already, as it mostly is where buffers go round: a store may have to wait in line
+/// behind others for another core's memory, and a load need not.
+template <std::equality_comparable V>
+UIT_INLINE void StoreIfNew(V& to, std::type_identity_t<V> value) {
+  if (to != value) to = value;
+}
+
 /// A header and a payload in one buffer, which moves by swap, so that buffers circulate and a steady
 /// state allocates nothing: after `a = std::move(b)`, b holds the buffer that a had.
 ///
@@ -48,11 +58,9 @@ class Frame {
   }
 
   /// Makes room for a payload; what was in the frame is lost if it has to grow. New buffers have a clean header.
-  void Reserve(std::size_t payload_bytes) {
-    if (storage_ != nullptr && payload_bytes <= capacity_) return;
-    storage_ = std::make_unique_for_overwrite<std::byte[]>(sizeof(FrameHeader) + payload_bytes);
-    capacity_ = payload_bytes;
-    Header() = FrameHeader{};
+  UIT_INLINE void Reserve(std::size_t payload_bytes) {
+    if (storage_ == nullptr || payload_bytes > capacity_) [[unlikely]]
+      Allocate(payload_bytes);
   }
 
   /// Bytes of payload that fit.
@@ -92,6 +100,12 @@ class Frame {
   }
 
  private:
+  UIT_NOINLINE void Allocate(std::size_t payload_bytes) {
+    storage_ = std::make_unique_for_overwrite<std::byte[]>(sizeof(FrameHeader) + payload_bytes);
+    capacity_ = payload_bytes;
+    Header() = FrameHeader{};
+  }
+
   std::unique_ptr<std::byte[]> storage_;
   std::size_t capacity_ = 0;
 };

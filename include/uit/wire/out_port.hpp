@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include <uit/config.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/wire_hub.hpp>
 
@@ -21,7 +22,7 @@ class OutPort {
       : box_(outgoing.box), hub_(std::move(hub)), outgoing_(&outgoing), worker_(worker) {}
 
   /// Sends a frame, or leaves it to be sent, if there is room; `frame` is then a spare buffer.
-  bool TryDepart(Frame& frame) {
+  UIT_INLINE bool TryDepart(Frame& frame) {
     return IsDirect() ? box_->TryPut(frame) : hub_->TryDepart(*outgoing_, worker_, frame);
   }
   /// Lets frames move, and tells whether all that departed has left.

@@ -76,7 +76,7 @@ class Writer {
       : head_(reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_->capacity) {}
 
   /// Whether a record of `num_bytes` would be taken now.
-  bool HasRoom(std::size_t num_bytes) {
+  UIT_INLINE bool HasRoom(std::size_t num_bytes) {
     const std::size_t needed = Needed(RecordBytes(num_bytes));
     if (needed <= Free()) return true;
     // Pairs with the release in Pop: what lies in the room given back has been read.
@@ -89,7 +89,7 @@ class Writer {
     return read_ == written_;
   }
   /// Writes a record, perhaps with a mark. Only if HasRoom.
-  void Write(ByteView bytes, bool is_marked = false) {
+  UIT_INLINE void Write(ByteView bytes, bool is_marked = false) {
     const std::size_t record = RecordBytes(bytes.size());
     std::byte* const begin = Place(written_);
     std::byte* to = begin;
@@ -97,7 +97,8 @@ class Writer {
       written_ += Rest();
       to = Place(written_);
     }
-    if (!bytes.empty()) std::memcpy(to + sizeof(Word), bytes.data(), bytes.size());
+    if (bytes.size() == sizeof(Word)) std::memcpy(to + sizeof(Word), bytes.data(), sizeof(Word));  // without a call
+    else if (!bytes.empty()) std::memcpy(to + sizeof(Word), bytes.data(), bytes.size());
     written_ += record;
     const Word word = bytes.size() | written | (is_marked ? marked : 0);
     // The reader comes here only by way of the words stored below.
@@ -129,7 +130,7 @@ class Reader {
       : head_(reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_->capacity) {}
 
   /// The next record, until Pop; empty, with a null pointer, if there is none.
-  ByteView Front() {
+  UIT_INLINE ByteView Front() {
     // Pairs with the release in Write.
     word_ = At(Place()).load(std::memory_order_acquire);
     if (word_ == 0) return {};
@@ -142,7 +143,7 @@ class Reader {
   /// Whether the record that Front gave has been marked.
   bool IsMarked() const { return (word_ & marked) != 0; }
   /// Passes over the record that Front gave.
-  void Pop(ByteView front) {
+  UIT_INLINE void Pop(ByteView front) {
     read_ += RecordBytes(front.size());
     // Pairs with the acquire in HasRoom.
     std::atomic_ref<Word>{head_->read}.store(read_, std::memory_order_release);

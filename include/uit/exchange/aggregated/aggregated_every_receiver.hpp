@@ -15,9 +15,9 @@
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/every_frame.hpp>
 #include <uit/exchange/pull_reports.hpp>
+#include <uit/exchange/receiving_half.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
-#include <uit/exchange/receiving_half.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/out_port.hpp>
 

@@ -42,8 +42,8 @@ struct EveryFrame {
   /// has room for MaxBytes.
   template <std::predicate<std::size_t> F>
   void Seal(Frame& frame, std::size_t num_spoken, F&& has_spoken) const {
-    frame.Header().base = num_spoken;
-    frame.Header().num_bytes = static_cast<std::uint32_t>(num_spoken == 0 ? 0 : SlotsBytes());
+    StoreIfNew(frame.Header().base, num_spoken);
+    StoreIfNew(frame.Header().num_bytes, static_cast<std::uint32_t>(num_spoken == 0 ? 0 : SlotsBytes()));
     if (num_spoken == 0 || num_spoken == num_channels) return;
     frame.Header().num_bytes = static_cast<std::uint32_t>(MaxBytes());
     std::byte* const bits = frame.Payload() + SlotsBytes();

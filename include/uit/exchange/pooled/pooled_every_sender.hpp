@@ -155,7 +155,7 @@ class PooledEverySender final : public ExchangeHalf {
   }
   void OpenFrame() {
     frame_.Reserve(layout_.MaxBytes());
-    slots_ = frame_.Payload();
+    StoreIfNew(slots_, frame_.Payload());
   }
 
   EveryFrame layout_;
