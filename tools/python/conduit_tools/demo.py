@@ -191,6 +191,9 @@ def run_demo(options, out, err):
     if not program.exists():
         raise ToolError(f"{program}: not built; tools/demo builds it")
     launcher = launch.find_launcher(options.build)
+    num_left = launch.remove_leftovers()
+    if num_left:
+        print(f"removed {num_left} files of shared memory that jobs which were killed had left in /dev/shm", file=err)
     try:
         options.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -14,6 +14,7 @@ import uuid
 from conduit_tools import ToolError
 
 _TOKEN = "CONDUIT_LAUNCH"  # in the environment of all that a launch starts, so that stragglers are found
+_SEGMENT = re.compile(r"(vader_segment|sm_segment|osc_sm)\.")  # Open MPI's names of files in shared memory
 _ANYWHERE = {  # what Open MPI 4 and 5 want; others do not care
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -83,6 +84,38 @@ def find_launcher(build):
         check=False,
     )
     return identify(path, version.stdout)
+
+
+def remove_leftovers(folder=pathlib.Path("/dev/shm"), proc=pathlib.Path("/proc")):
+    """Removes the shared memory of Open MPI jobs that were killed, launcher and all; gives how many files that were.
+
+    Those are files of this user's that no process has mapped and that have been there for a minute: a job that is
+    just starting may not have come to map its own.
+    """
+    youngest = time.time() - 60
+    found = {}
+    for path in folder.glob("*"):
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        if _SEGMENT.match(path.name) and status.st_uid == os.getuid() and status.st_mtime < youngest:
+            found[str(path)] = path
+    for maps in proc.glob("[0-9]*/maps") if found else ():
+        try:
+            lines = maps.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            continue  # ended meanwhile, or another user's, who cannot map files of ours
+        for line in lines:
+            found.pop(line.split(maxsplit=5)[-1], None)
+    num_removed = 0
+    for path in found.values():
+        try:
+            path.unlink()
+            num_removed += 1
+        except OSError:
+            pass
+    return num_removed
 
 
 def run(command, environment, on_line, time_limit):

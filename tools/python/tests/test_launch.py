@@ -99,3 +99,21 @@ def test_an_interruption_leaves_no_process_behind_even_one_that_left_the_group_a
     assert processes and not any(map(is_alive, processes))
     assert time.monotonic() - started < 10
     assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_shared_memory_that_killed_jobs_left_is_removed_and_no_other(tmp_path):
+    shm, proc = tmp_path / "shm", tmp_path / "proc"
+    (proc / "7").mkdir(parents=True)
+    shm.mkdir()
+    left, mapped, young, other = (
+        shm / name for name in ("vader_segment.h.0.1.0", "osc_sm.h.2", "sm_segment.h.3", "somebody_elses")
+    )
+    for path in (left, mapped, young, other):
+        path.write_bytes(b"x")
+        if path != young:
+            os.utime(path, (1, 1))
+    (proc / "7" / "maps").write_text(f"7f00-7f01 rw-s 00000000 00:18 7   {mapped}\n7f02-7f03 r-xp 0 00:01 8\n")
+    assert launch.remove_leftovers(shm, proc) == 1
+    assert sorted(path.name for path in shm.iterdir()) == sorted(path.name for path in (mapped, young, other))
+    assert launch.remove_leftovers(shm, tmp_path / "none") == 1  # nobody maps it any more
+    assert launch.remove_leftovers(tmp_path / "none", proc) == 0
