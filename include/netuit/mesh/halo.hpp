@@ -13,7 +13,7 @@
 #include <netuit/mesh/place_graph.hpp>
 #include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
-#include <uit/exchange/pooled/pooled_latest.hpp>
+#include <uit/exchange/pooled/latest_frame.hpp>
 #include <uit/tally.hpp>
 
 namespace netuit {
