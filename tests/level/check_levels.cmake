@@ -31,6 +31,7 @@ set(levels
   "netuit/mesh/mesh\\.hpp"
   "netuit/run/(run_options|signal_watch|node_random)\\.hpp"
   "netuit/run/(pacer|team|node)\\.hpp"
+  "netuit/run/layer_traffic\\.hpp"
   "netuit/run/worker\\.hpp"
   "netuit/run/run\\.hpp"
   "netuit/program/.*\\.hpp"

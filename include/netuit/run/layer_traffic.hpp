@@ -1,0 +1,220 @@
+#pragma once
+
+#include <cstdint>
+
+#include <netuit/mesh/layer.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/team.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/pause.hpp>
+
+namespace netuit::detail {
+
+/// Stands for the drain where the number of an update is asked for.
+inline constexpr std::uint64_t drain_update = (std::uint64_t{1} << 40) - 1;
+
+/// What one thread's part in a run sends, takes in and waits for, layer by layer; it knows nothing of what updates do,
+/// nor of when the workers meet. That thread only.
+template <typename M>
+class LayerTraffic;
+
+template <Layer... Ls>
+class LayerTraffic<Mesh<Ls...>> {
+ public:
+  using M = Mesh<Ls...>;
+  using Share = typename M::Share;
+
+  /// Of the place of `thread`. Frames are stamped with the number of their update, from `first_stamp` on.
+  LayerTraffic(M& mesh, Team& team, const RunOptions& options, std::uint64_t first_stamp, std::uint32_t thread)
+      : fabric_(mesh.GetFabric()),
+        share_(*mesh.Places()[thread]),
+        team_(team),
+        options_(options),
+        first_stamp_(first_stamp),
+        is_synchronous_(options.mode == AsyncMode::every_update) {}
+
+  /// The place.
+  Share& GetShare() { return share_; }
+  /// How the process reaches others.
+  uit::Fabric& GetFabric() { return fabric_; }
+
+  /// Makes the ends ready for the run's mode.
+  void Prepare() {
+    const bool is_muted = options_.mode == AsyncMode::no_communication;
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (MulticastLayer<L>) {
+        layer.SetMuted(is_muted);
+      } else {
+        for (auto& inlet : layer.Inlets()) inlet.HandOver();
+        for (auto& outlet : layer.Outlets()) outlet.HandOver();
+        layer.Hold(is_synchronous_);
+        if (is_muted) layer.Mute();
+      }
+    });
+  }
+
+  // Best effort.
+
+  /// Takes in what has arrived.
+  void Pull() {
+    fabric_.Poll();
+    ForEachLayer([]<Layer L>(auto& layer) {
+      if constexpr (MulticastLayer<L>) layer.Pull(layer.Current());
+      else layer.Pull();
+    });
+  }
+  /// Sends what the update has put, in layers that are due.
+  void Send(std::uint64_t update) {
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if (!IsDue<L>(update)) return;
+      if constexpr (MulticastLayer<L>) layer.Send(layer.Current(), Stamp(update), false);
+      else layer.Flush();
+    });
+  }
+
+  // Bulk synchronous.
+
+  /// What the last due update wrote is read from now on.
+  void ShowWritten(std::uint64_t update) {
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (MulticastLayer<L>) {
+        if (IsDue<L>(update)) layer.Swap();
+      }
+    });
+  }
+  /// Frames bear the update's number from here on.
+  void SetStamp(std::uint64_t update) {
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (UnicastLayer<L>) {
+        if (IsDue<L>(update)) layer.SetUpdate(Stamp(update));
+      }
+    });
+  }
+  /// Sends the last frames of an update, and waits for everybody's. Conduits per edge do so at the end of their period,
+  /// since what is put in one can be seen in the next.
+  void EndUpdate(std::uint64_t update) {
+    const bool is_drain = update == drain_update;
+    const auto values = [&](auto& halo) { return is_synchronous_ && !is_drain ? halo.Next() : halo.Current(); };
+    const auto stamp = [&]<Layer L>() { return Stamp(is_drain ? update : update - update % L::period); };
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (MulticastLayer<L>) {
+        if (IsDue<L>(update)) layer.Send(values(layer), Stamp(update), true);
+      } else if (IsDueNext<L>(update)) {
+        Await([&] { return layer.TryEndUpdate() || MakeRoom(update); });
+        if (!is_drain) layer.Report();
+      }
+    });
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (MulticastLayer<L>) {
+        if (IsDue<L>(update)) Await([&] { return layer.TryPullLast(values(layer), Stamp(update), !is_drain); });
+      } else if (IsDueNext<L>(update)) {
+        Await([&] { return layer.TryPullLast(stamp.template operator()<L>()); });
+        if (is_drain) {  // inlets learn that nothing waits any more
+          layer.DiscardUnread();
+          layer.Report();
+        }
+      }
+    });
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (UnicastLayer<L>) {
+        if (IsDueNext<L>(update)) Await([&] { return layer.TryReadReports(stamp.template operator()<L>()); });
+      }
+    });
+  }
+  /// While everybody stands still, at the end of the update: what was put and stepped takes effect.
+  void Refresh(std::uint64_t update) {
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (UnicastLayer<L>) {
+        if (IsDueNext<L>(update)) layer.Refresh();
+      }
+    });
+  }
+
+  // Every mode.
+
+  /// Counts the puts of an update of all nodes.
+  void CountUpdate(std::uint64_t update) {
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (MulticastLayer<L>) {
+        if (IsDue<L>(update)) layer.Counting().AddOneEach();
+      }
+    });
+  }
+  /// From here on last frames leave at once, whatever the window: two that await each other's reports would hang.
+  void BeginDrain() {
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (UnicastLayer<L>) {
+        if (options_.mode == AsyncMode::no_communication) layer.Unmute();
+        layer.Hold(true);
+      }
+    });
+    SetStamp(drain_update);
+  }
+  /// After EndUpdate of the drain.
+  void EndDrain() {
+    ForEachLayer([]<Layer L>(auto& layer) {
+      if constexpr (UnicastLayer<L>) layer.Hold(false);
+    });
+  }
+  /// Passes over what nobody will read, once all has been received.
+  void DiscardUnread() {
+    ForEachLayer([]<Layer L>(auto& layer) {
+      if constexpr (UnicastLayer<L>) layer.DiscardUnread();
+    });
+  }
+  /// Adds what became of the place's puts and gets.
+  void AddTallies(WorkerReport& report) {
+    ForEachLayer([&report]<Layer L>(auto& layer) {
+      if constexpr (MulticastLayer<L>) {
+        report.tally += layer.GetTally();
+      } else {
+        report.tally += layer.GetTally(true);
+        report.inside += layer.GetTally(false);
+      }
+    });
+  }
+
+ private:
+  template <typename G>
+  void ForEachLayer(G&& visit) {
+    (visit.template operator()<Ls>(share_.template Of<Ls>()), ...);
+  }
+  template <Layer L>
+  static bool IsDue(std::uint64_t update) {
+    return update == drain_update || update % L::period == 0;
+  }
+  /// Whether the layer is due in the update that follows.
+  template <Layer L>
+  static bool IsDueNext(std::uint64_t update) {
+    return update == drain_update || (update + 1) % L::period == 0;
+  }
+  std::uint64_t Stamp(std::uint64_t update) const { return first_stamp_ + update; }
+
+  /// Takes in what others end the same update with, so that no two places await each other's room. False: go on waiting.
+  bool MakeRoom(std::uint64_t update) {
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (UnicastLayer<L>) {
+        if (IsDueNext<L>(update)) layer.MakeRoom();
+      }
+    });
+    return false;
+  }
+  template <typename Ready>
+  void Await(Ready ready) {
+    if (ready()) return;
+    if (!uit::WaitUntil([&] { return team_.IsBroken() || ready(); }, uit::After(options_.peer_timeout),
+                        [this] { return fabric_.Poll(); }))
+      team_.Break("no answer from another process within the time allowed");
+  }
+
+  uit::Fabric& fabric_;
+  Share& share_;
+  Team& team_;
+  const RunOptions& options_;
+  std::uint64_t first_stamp_;
+  bool is_synchronous_;
+};
+
+}  // namespace netuit::detail
