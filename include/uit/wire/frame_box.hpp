@@ -77,8 +77,8 @@ class FrameBox {
     return KeepsLatest() ? shared_mailbox::BytesFor(largest) : shared_ring::BytesFor(largest, depth_);
   }
   /// Makes memory of that size ready for both ends. The stepping side, first of all.
-  void CreateShared(MutableByteView memory) const {
-    if (KeepsLatest()) shared_mailbox::Create(memory);
+  void CreateShared(MutableByteView memory, std::size_t payload_bytes) const {
+    if (KeepsLatest()) shared_mailbox::Create(memory.data(), sizeof(FrameHeader) + payload_bytes);
     else shared_ring::Create(memory);
   }
   /// From here on this is the putting end. What waits here is put first.

@@ -74,7 +74,8 @@ inline SharedPlaces LayOut(const PeerWish& wish, std::uint64_t& num_bytes) {
   if (wish.link) places.link = std::exchange(num_bytes, num_bytes + SharedMemoryLink::RingBytes(*wish.link));
   for (const auto& [number, box] : wish.boxes) {
     const std::size_t box_bytes = box.box->SharedBytes(box.payload_bytes);
-    if (box_bytes <= max_shared_box_bytes) places.boxes.push_back({number, std::exchange(num_bytes, num_bytes + box_bytes)});
+    if (box_bytes > max_shared_box_bytes) continue;
+    places.boxes.push_back({number, std::exchange(num_bytes, num_bytes + box_bytes)});
   }
   return places;
 }
@@ -83,7 +84,7 @@ inline void CreateShared(const PeerWish& wish, const SharedPlaces& places, Mutab
   if (wish.link) shared_ring::Create(mine.subspan(places.link, SharedMemoryLink::RingBytes(*wish.link)));
   for (const auto& [number, offset] : places.boxes) {
     const BoxWish& box = wish.boxes.at(static_cast<std::uint32_t>(number));
-    box.box->CreateShared(mine.subspan(offset, box.box->SharedBytes(box.payload_bytes)));
+    box.box->CreateShared(mine.subspan(offset, box.box->SharedBytes(box.payload_bytes)), box.payload_bytes);
   }
 }
 

@@ -59,21 +59,8 @@ class SharedInbox {
   /// Goes on to the next frame: 1, or 0 if there is none. Throws for one that is larger than agreed on.
   UIT_INLINE std::size_t TryStep(std::size_t) {
     if (is_detached_) return 0;
-    const ByteView arrived = reader_.Front();
-    if (arrived.data() == nullptr) return 0;
     frame_.Reserve(payload_bytes_);
-    const std::size_t head_bytes = reader_.IsMarked() ? sizeof(FrameHeader) : 0;
-    const auto room = frame_.Room().subspan(head_bytes);
-    if (arrived.size() > room.size()) throw Error("a frame is larger than its exchange agreed on");
-    if (arrived.size() == 8) std::memcpy(room.data(), arrived.data(), 8);  // without a call
-    else if (!arrived.empty()) std::memcpy(room.data(), arrived.data(), arrived.size());
-    reader_.Pop(arrived);
-    if (head_bytes == 0) {
-      last_ = frame_.Header();
-    } else {
-      frame_.Header() = last_;
-      frame_.Header().num_bytes = static_cast<std::uint32_t>(arrived.size());
-    }
+    if (!TryRead()) return 0;
     ++num_received_;
     return 1;
   }
@@ -85,6 +72,34 @@ class SharedInbox {
   void Detach() { is_detached_ = true; }
 
  private:
+  UIT_INLINE bool TryRead()
+    requires Reader::keeps_order
+  {
+    const ByteView arrived = reader_.Front();
+    if (arrived.data() == nullptr) return false;
+    const std::size_t head_bytes = reader_.IsMarked() ? sizeof(FrameHeader) : 0;
+    const auto room = frame_.Room().subspan(head_bytes);
+    CheckSize(arrived.size(), room.size());
+    if (arrived.size() == 8) std::memcpy(room.data(), arrived.data(), 8);  // without a call
+    else if (!arrived.empty()) std::memcpy(room.data(), arrived.data(), arrived.size());
+    reader_.Pop(arrived);
+    if (head_bytes == 0) {
+      last_ = frame_.Header();
+    } else {
+      frame_.Header() = last_;
+      frame_.Header().num_bytes = static_cast<std::uint32_t>(arrived.size());
+    }
+    return true;
+  }
+  UIT_INLINE bool TryRead() {
+    const auto num_bytes = reader_.TryRead(frame_.Room());
+    if (num_bytes) CheckSize(*num_bytes, frame_.Room().size());
+    return num_bytes.has_value();
+  }
+  static void CheckSize(std::size_t num_bytes, std::size_t room) {
+    if (num_bytes > room) throw Error("a frame is larger than its exchange agreed on");
+  }
+
   Reader reader_;
   std::size_t payload_bytes_;
   Frame frame_;

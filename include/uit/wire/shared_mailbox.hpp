@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include <uit/config.hpp>
 #include <uit/support/assert.hpp>
@@ -14,57 +17,71 @@ namespace uit {
 
 /// The newest record of bytes, in memory that two processes see.
 ///
-/// Of three slots each side has one, and the third lies between them: a writer that has filled its own exchanges it for
-/// that one, and a reader does so if it is fresh. Neither ever waits, no record is torn, and whoever dies while writing
-/// leaves the one before. Slots are numbered, since each process may see the memory at another address.
+/// The writer goes round a few slots, and says each time which it has written last; the reader copies that one, and then
+/// looks whether the writer has come round to it meanwhile. So neither waits for the other, nor stores where the other
+/// does: a record crosses with the lines that it is in and one more. What has been copied is whole, and whoever dies
+/// while writing leaves the record before.
 namespace shared_mailbox {
 
-/// A length, or a slot's number with a mark.
+/// A number of a record, a length, or eight bytes of one.
 using Word = std::uint64_t;
 static_assert(std::atomic_ref<Word>::is_always_lock_free, "other processes would not see a lock");
 
-/// Marks a number of a slot in which something has been written since the reader last took one.
-inline constexpr Word fresh = 4;
-
 /// At the head of the memory; the slots follow, each on lines of its own.
 struct Head {
-  alignas(cache_line) Word between = 1;  ///< number of the slot that nobody has, perhaps `fresh`
-  Word slot_bytes = 0;                   ///< of a slot, its length included
+  alignas(cache_line) Word newest = 0;  ///< number of the last record written, from 1; 0: there is none
+  Word num_slots = 0;                   ///< record n is in slot n % num_slots; a power of two
+  Word slot_bytes = 0;                  ///< of a slot
+};
+/// Before the words of a record, in its slot.
+struct SlotHead {
+  Word number = 0;  ///< of the record that is in the slot, or being written to it
+  Word length = 0;  ///< bytes of the record
 };
 
 /// Bytes of a slot for records of up to `largest`: whole lines.
 constexpr std::size_t SlotBytes(std::size_t largest) {
-  return (sizeof(Word) + largest + cache_line - 1) / cache_line * cache_line;
+  return (sizeof(SlotHead) + largest + cache_line - 1) / cache_line * cache_line;
+}
+/// Slots for records of up to `largest`: the more, the longer a reader may take to copy one.
+constexpr std::size_t NumSlots(std::size_t largest) {
+  return std::clamp<std::size_t>(std::bit_floor((std::size_t{1} << 14U) / SlotBytes(largest)), 4, 16);
 }
 /// Bytes of memory for records of up to `largest`.
-constexpr std::size_t BytesFor(std::size_t largest) { return sizeof(Head) + 3 * SlotBytes(largest); }
+constexpr std::size_t BytesFor(std::size_t largest) { return sizeof(Head) + NumSlots(largest) * SlotBytes(largest); }
 
-/// Makes an empty mailbox of memory that BytesFor has measured and that begins on a line. Before either side attaches.
-inline void Create(MutableByteView memory) {
-  UIT_ASSERT(memory.size() > sizeof(Head), "a mailbox has the size that BytesFor gives");
-  new (memory.data()) Head{.between = 1, .slot_bytes = (memory.size() - sizeof(Head)) / 3};
+/// Makes an empty mailbox for records of up to `largest`, in memory of BytesFor that begins on a line. Before either side
+/// attaches.
+inline void Create(std::byte* memory, std::size_t largest) {
+  const Head& head =
+      *new (memory) Head{.newest = 0, .num_slots = NumSlots(largest), .slot_bytes = SlotBytes(largest)};
+  for (std::size_t slot = 0; slot < head.num_slots; ++slot)
+    new (memory + sizeof(Head) + slot * head.slot_bytes) SlotHead;
 }
 
-/// What both sides have: the memory, and a slot.
+/// What both sides know of the memory.
 class Side {
  protected:
-  Side(std::byte* memory, Word own)
-      : between_(&reinterpret_cast<Head*>(memory)->between),
+  explicit Side(std::byte* memory)
+      : head_(reinterpret_cast<Head*>(memory)),
         slots_(memory + sizeof(Head)),
-        slot_bytes_(reinterpret_cast<Head*>(memory)->slot_bytes),
-        own_(own) {}
+        slot_mask_(head_->num_slots - 1),
+        slot_bytes_(head_->slot_bytes) {}
 
-  std::atomic_ref<Word> Between() const { return std::atomic_ref<Word>{*between_}; }
-  std::byte* Own() const { return slots_ + own_ * slot_bytes_; }
-  std::size_t SlotRoom() const { return static_cast<std::size_t>(slot_bytes_); }
-  /// Acquires what the other side has put there, or has done with, and releases what was done with ours.
-  void Exchange(Word mark) { own_ = Between().exchange(own_ | mark, std::memory_order_acq_rel) & ~fresh; }
+  static std::atomic_ref<Word> At(Word& word) { return std::atomic_ref<Word>{word}; }
+  static std::atomic_ref<Word> At(std::byte* place) { return At(*reinterpret_cast<Word*>(place)); }
+  Head& GetHead() const { return *head_; }
+  SlotHead& SlotOf(Word number) const {
+    return *reinterpret_cast<SlotHead*>(slots_ + (number & slot_mask_) * slot_bytes_);
+  }
+  static std::byte* Words(SlotHead& slot) { return reinterpret_cast<std::byte*>(&slot) + sizeof(SlotHead); }
+  std::size_t MaxBytes() const { return static_cast<std::size_t>(slot_bytes_) - sizeof(SlotHead); }
 
  private:
-  Word* between_;
+  Head* head_;
   std::byte* slots_;
+  Word slot_mask_;
   Word slot_bytes_;
-  Word own_;
 };
 
 /// The writing side. One thread at a time.
@@ -74,36 +91,74 @@ class Writer : private Side {
   static constexpr bool keeps_order = false;
 
   /// Of a mailbox that has been created.
-  explicit Writer(std::byte* memory) : Side(memory, 0) {}
+  explicit Writer(std::byte* memory) : Side(memory) {}
   /// Always: what has not been read is replaced.
   static constexpr bool HasRoom(std::size_t) { return true; }
   /// Writes a record, no longer than the mailbox was made for.
   void Write(ByteView bytes) {
-    UIT_ASSERT(sizeof(Word) + bytes.size() <= SlotRoom(), "a record fits its slot");
-    const Word length = bytes.size();
-    std::memcpy(Own(), &length, sizeof length);
-    std::memcpy(Own() + sizeof length, bytes.data(), bytes.size());
-    Exchange(fresh);
+    UIT_ASSERT(bytes.size() <= MaxBytes(), "a record fits its slot");
+    ++number_;
+    SlotHead& slot = SlotOf(number_);
+    At(slot.number).store(number_, std::memory_order_relaxed);
+    // Each store below releases the one above: who sees any of them sees that the slot is another record's.
+    At(slot.length).store(bytes.size(), std::memory_order_release);
+    std::byte* const words = Words(slot);
+    std::size_t i = 0;
+    for (; i + sizeof(Word) <= bytes.size(); i += sizeof(Word))
+      At(words + i).store(LoadBytes<Word>(bytes.subspan(i)), std::memory_order_release);
+    if (i < bytes.size()) {
+      Word rest = 0;
+      std::memcpy(&rest, bytes.data() + i, bytes.size() - i);
+      At(words + i).store(rest, std::memory_order_release);
+    }
+    // Pairs with the acquire in TryRead.
+    At(GetHead().newest).store(number_, std::memory_order_release);
   }
+
+ private:
+  Word number_ = 0;
 };
 
 /// The reading side. One thread at a time.
 class Reader : private Side {
  public:
+  /// Some records are never read.
+  static constexpr bool keeps_order = false;
+
   /// Of a mailbox that has been created.
-  explicit Reader(std::byte* memory) : Side(memory, 2) {}
-  /// The newest record, if it has not been given yet, until the next Front; else empty, with a null pointer.
-  ByteView Front() {
-    if ((Between().load(std::memory_order_relaxed) & fresh) == 0) return {};
-    Exchange(0);
-    Word length = 0;
-    std::memcpy(&length, Own(), sizeof length);
-    return {Own() + sizeof length, static_cast<std::size_t>(length)};
+  explicit Reader(std::byte* memory) : Side(memory) {}
+  /// Copies the newest record to `to`, if it has not been copied yet: its length, which is that of what was copied if `to`
+  /// has room for it. Nothing either if the writer has come round to it each time; then a later call will do.
+  std::optional<std::size_t> TryRead(MutableByteView to) {
+    for (int i = 0; i < max_attempts; ++i) {
+      // Pairs with the release in Write: the record is all there.
+      const Word number = At(GetHead().newest).load(std::memory_order_acquire);
+      if (number == number_) return std::nullopt;
+      SlotHead& slot = SlotOf(number);
+      const auto length = static_cast<std::size_t>(At(slot.length).load(std::memory_order_acquire));
+      if (length <= to.size() && length <= MaxBytes()) Copy(slot, to.first(length));
+      // What was copied has been acquired, so this is no older.
+      if (At(slot.number).load(std::memory_order_relaxed) != number) continue;
+      number_ = number;
+      return length;
+    }
+    return std::nullopt;
   }
-  /// No record bears a mark.
-  static constexpr bool IsMarked() { return false; }
-  /// Nothing needs to be given back.
-  static constexpr void Pop(ByteView) {}
+
+ private:
+  static constexpr int max_attempts = 4;
+
+  static void Copy(SlotHead& slot, MutableByteView to) {
+    std::byte* const words = Words(slot);
+    std::size_t i = 0;
+    for (; i + sizeof(Word) <= to.size(); i += sizeof(Word))
+      StoreBytes(At(words + i).load(std::memory_order_acquire), to.subspan(i));
+    if (i == to.size()) return;
+    const Word rest = At(words + i).load(std::memory_order_acquire);
+    std::memcpy(to.data() + i, &rest, to.size() - i);
+  }
+
+  Word number_ = 0;  // of the record last copied
 };
 
 }  // namespace shared_mailbox

@@ -125,6 +125,9 @@ class Writer {
 /// The reading side. One thread at a time.
 class Reader {
  public:
+  /// All records are read, in their order.
+  static constexpr bool keeps_order = true;
+
   /// Of a ring that has been created.
   explicit Reader(std::byte* memory)
       : head_(reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_->capacity) {}

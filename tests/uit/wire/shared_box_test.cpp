@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include <uit/support/bytes.hpp>
 #include <uit/support/pause.hpp>
@@ -32,7 +34,7 @@ struct Mailbox {
 
   explicit Mailbox(std::size_t largest)
       : memory(shared_mailbox::BytesFor(largest)),
-        writer((shared_mailbox::Create(memory.All()), memory.Begin())),
+        writer((shared_mailbox::Create(memory.Begin(), largest), memory.Begin())),
         reader(memory.Begin()) {}
 };
 
@@ -49,7 +51,7 @@ struct Ends {
         stepping(keeps_latest ? FrameBox::Latest() : FrameBox::Every(4)),
         memory(stepping->SharedBytes(payload_bytes)) {}
   void Share() {
-    stepping->CreateShared(memory.All());
+    stepping->CreateShared(memory.All(), payload_bytes);
     stepping->ReceiveBy(memory.Begin(), payload_bytes);
     putting->SendBy(memory.Begin());
   }
@@ -77,15 +79,35 @@ std::uint64_t TryStep(FrameBox& box) {
 }  // namespace
 
 TEST_CASE("A mailbox in shared memory gives the newest record, once") {
-  Mailbox mailbox{100};
-  CHECK(mailbox.reader.Front().data() == nullptr);
-  for (std::uint64_t number = 1; number <= 10; ++number) {
-    for (std::uint64_t i = 0; i < number; ++i) mailbox.writer.Write(BytesOf(number * 100 + i));
-    const ByteView newest = mailbox.reader.Front();
-    REQUIRE(newest.size() == sizeof number);
-    CHECK(LoadBytes<std::uint64_t>(newest) == number * 100 + number - 1);
-    CHECK(mailbox.reader.Front().data() == nullptr);
+  constexpr std::size_t largest = 101;
+  Mailbox mailbox{largest};
+  std::vector<std::byte> room(largest);
+  CHECK_FALSE(mailbox.reader.TryRead(room));
+  std::uint64_t last = 0;
+  for (std::size_t num_bytes = 0; num_bytes <= largest; ++num_bytes) {
+    std::vector<std::byte> record(num_bytes);
+    for (std::size_t i = 0; i <= num_bytes; ++i) {
+      std::ranges::fill(record, static_cast<std::byte>(++last));
+      mailbox.writer.Write(record);
+    }
+    CHECK(mailbox.reader.TryRead(room) == num_bytes);
+    CHECK(std::ranges::equal(record, std::span(room).first(num_bytes)));
+    CHECK_FALSE(mailbox.reader.TryRead(room));
   }
+}
+
+TEST_CASE("A mailbox in shared memory gives no record that the writer has begun to write over") {
+  constexpr std::size_t largest = 8;
+  Mailbox mailbox{largest};
+  std::array<std::byte, largest> room{};
+  for (std::uint64_t i = 0; i < shared_mailbox::NumSlots(largest); ++i) mailbox.writer.Write(BytesOf(i));
+  std::byte* const slots = mailbox.memory.Begin() + sizeof(shared_mailbox::Head);
+  auto* const first_slot = reinterpret_cast<shared_mailbox::SlotHead*>(slots);
+  const std::uint64_t number = first_slot->number;  // the newest record's, as one round has been made
+  first_slot->number = number + shared_mailbox::NumSlots(largest);
+  CHECK_FALSE(mailbox.reader.TryRead(room));
+  first_slot->number = number;
+  CHECK(mailbox.reader.TryRead(room) == largest);
 }
 
 TEST_CASE("A mailbox in shared memory gives whole records, ever newer ones, and at last the last") {
@@ -94,17 +116,16 @@ TEST_CASE("A mailbox in shared memory gives whole records, ever newer ones, and 
   Mailbox mailbox{sizeof(Record)};
   std::thread writing{[&] {
     for (std::uint64_t number = 1; number <= num_records; ++number) {
-      Record record;
-      record.fill(number);
-      mailbox.writer.Write(BytesOf(record));
+      Record written;
+      written.fill(number);
+      mailbox.writer.Write(BytesOf(written));
     }
   }};
   std::uint64_t last = 0;
   std::uint64_t num_wrong = 0;
+  Record record;
   WaitUntil([&] {
-    const ByteView newest = mailbox.reader.Front();
-    if (newest.data() == nullptr) return false;
-    const auto record = LoadBytes<Record>(newest);
+    if (!mailbox.reader.TryRead(std::as_writable_bytes(std::span(record)))) return false;
     num_wrong += record.front() <= last || std::ranges::count(record, record.front()) != 40 ? 1 : 0;
     last = record.front();
     return last == num_records;
