@@ -35,8 +35,8 @@ struct FabricOptions {
   bool shares_memory = true;      ///< exchanges within a node go through shared memory, if the world has any
 };
 
-/// The wires of one process: one to each peer that it shares an exchange with, moved by whichever worker
-/// polls.
+/// What joins one process to others: a wire to each peer that it shares an exchange with, moved by whichever worker
+/// polls; and, to peers that it shares memory with, a box there for each exchange, which its own worker moves.
 ///
 ///     uit::Fabric fabric{session.World()};
 ///     uit::Process reach{.fabric = &fabric, .peer = 1, .key = {.channel = 7}};
