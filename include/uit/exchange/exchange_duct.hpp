@@ -46,9 +46,9 @@ class ExchangeInletDuct : public RefCounted {
   }
   ~ExchangeInletDuct() { sender_->Yield(channel_); }
 
-  std::shared_ptr<Sender> sender_;
-  std::uint32_t channel_;
-  bool is_held_ = false;
+  std::shared_ptr<Sender> sender_;  ///< shared with the other inlets
+  std::uint32_t channel_;           ///< the inlet's place in it
+  bool is_held_ = false;            ///< see HoldInlet
 };
 
 /// What the outlet's side of a channel is in every exchange: a place in the half that outlets share, and a message of
@@ -82,10 +82,10 @@ class ExchangeOutletDuct : public RefCounted {
   }
   ~ExchangeOutletDuct() { receiver_->Yield(channel_); }
 
-  std::shared_ptr<Receiver> receiver_;
-  std::size_t channel_;
-  T current_;
-  bool is_held_ = false;
+  std::shared_ptr<Receiver> receiver_;  ///< shared with the other outlets
+  std::size_t channel_;                 ///< the outlet's place in it
+  T current_;                           ///< see Get
+  bool is_held_ = false;                ///< see HoldOutlet
 };
 
 }  // namespace uit

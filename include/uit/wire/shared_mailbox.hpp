@@ -62,19 +62,26 @@ inline void Create(std::byte* memory, std::size_t largest) {
 /// What both sides know of the memory.
 class Side {
  protected:
+  /// Of a mailbox that has been created.
   explicit Side(std::byte* memory)
       : head_(reinterpret_cast<Head*>(memory)),
         slots_(memory + sizeof(Head)),
         slot_mask_(head_->num_slots - 1),
         slot_bytes_(head_->slot_bytes) {}
 
+  /// A word as both sides use it.
   static std::atomic_ref<Word> At(Word& word) { return std::atomic_ref<Word>{word}; }
+  /// The same, at a place that is as aligned as a word.
   static std::atomic_ref<Word> At(std::byte* place) { return At(*reinterpret_cast<Word*>(place)); }
+  /// At the beginning of the memory.
   Head& GetHead() const { return *head_; }
+  /// The slot of the record with that number.
   SlotHead& SlotOf(Word number) const {
     return *reinterpret_cast<SlotHead*>(slots_ + (number & slot_mask_) * slot_bytes_);
   }
+  /// Where the record itself begins.
   static std::byte* Words(SlotHead& slot) { return reinterpret_cast<std::byte*>(&slot) + sizeof(SlotHead); }
+  /// Bytes of the largest record.
   std::size_t MaxBytes() const { return static_cast<std::size_t>(slot_bytes_) - sizeof(SlotHead); }
 
  private:
