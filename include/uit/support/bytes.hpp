@@ -6,6 +6,7 @@
 #include <span>
 #include <type_traits>
 
+#include <uit/config.hpp>
 #include <uit/support/assert.hpp>
 
 namespace uit {
@@ -19,6 +20,13 @@ using MutableByteView = std::span<std::byte>;
 /// Equal to its bytes: may be copied by memcpy, within one kind of machine.
 template <typename V>
 concept TriviallyCopyable = std::is_trivially_copyable_v<V> && !std::is_pointer_v<V>;
+
+/// Copies bytes; those of a word, or of half a word, without a call.
+UIT_INLINE void CopyBytes(std::byte* to, const std::byte* from, std::size_t num_bytes) {
+  if (num_bytes == 8) std::memcpy(to, from, 8);
+  else if (num_bytes == 4) std::memcpy(to, from, 4);
+  else if (num_bytes != 0) std::memcpy(to, from, num_bytes);
+}
 
 /// The bytes of `value` in place.
 template <TriviallyCopyable V>

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include <uit/config.hpp>
@@ -80,8 +79,7 @@ class SharedInbox {
     const std::size_t head_bytes = reader_.IsMarked() ? sizeof(FrameHeader) : 0;
     const auto room = frame_.Room().subspan(head_bytes);
     CheckSize(arrived.size(), room.size());
-    if (arrived.size() == 8) std::memcpy(room.data(), arrived.data(), 8);  // without a call
-    else if (!arrived.empty()) std::memcpy(room.data(), arrived.data(), arrived.size());
+    CopyBytes(room.data(), arrived.data(), arrived.size());
     reader_.Pop(arrived);
     if (head_bytes == 0) {
       last_ = frame_.Header();

@@ -97,8 +97,7 @@ class Writer {
       written_ += Rest();
       to = Place(written_);
     }
-    if (bytes.size() == sizeof(Word)) std::memcpy(to + sizeof(Word), bytes.data(), sizeof(Word));  // without a call
-    else if (!bytes.empty()) std::memcpy(to + sizeof(Word), bytes.data(), bytes.size());
+    CopyBytes(to + sizeof(Word), bytes.data(), bytes.size());
     written_ += record;
     const Word word = bytes.size() | written | (is_marked ? marked : 0);
     // The reader comes here only by way of the words stored below.

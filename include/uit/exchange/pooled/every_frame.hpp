@@ -5,17 +5,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include <uit/config.hpp>
 #include <uit/wire/frame.hpp>
 
 namespace uit {
-
-/// Copies an encoded message; those of a word, or half of one, without a call.
-UIT_INLINE void CopySlot(std::byte* to, const std::byte* from, std::size_t slot_bytes) {
-  if (slot_bytes == 8) std::memcpy(to, from, 8);
-  else if (slot_bytes == 4) std::memcpy(to, from, 4);
-  else std::memcpy(to, from, slot_bytes);
-}
 
 /// How the frames of an exchange under Retain::every are laid out: a slot per channel, and, if some channels spoke and
 /// others did not, a bit per channel for who did. The header's base counts the messages.

@@ -14,6 +14,7 @@
 #include <uit/exchange/pooled/every_frame.hpp>
 #include <uit/exchange/pull_reports.hpp>
 #include <uit/exchange/receiving_half.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/out_port.hpp>
 
@@ -134,7 +135,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
   void TakeRound(const Frame& frame) {
     for (const Block& block : blocks_) {
       const std::size_t offset = block.first * layout_.slot_bytes;
-      CopySlot(Row(num_rounds_ + block.num_beside) + offset, frame.Payload() + offset, block.num_bytes);
+      CopyBytes(Row(num_rounds_ + block.num_beside) + offset, frame.Payload() + offset, block.num_bytes);
     }
     ++num_rounds_;
   }
@@ -143,7 +144,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
       if (!layout_.HasSpoken(frame, channel)) continue;
       Channel& own = channels_[channel];
       const std::size_t offset = channel * layout_.slot_bytes;
-      CopySlot(Row(NumArrived(own)) + offset, frame.Payload() + offset, layout_.slot_bytes);
+      CopyBytes(Row(NumArrived(own)) + offset, frame.Payload() + offset, layout_.slot_bytes);
       ++own.num_beside;
     }
     FindBlocks();
