@@ -35,27 +35,30 @@ struct LeithRule {
 template <std::floating_point Real = float>
 class Cells {
  public:
-  /// `num_nodes` settled nodes of colour 0. Needs at least 2 colours and 0 <= b <= 1.
-  Cells(std::size_t num_nodes, const LeithRule& rule)
+  /// `num_nodes` settled nodes of colour 0. Needs at least 2 colours and 0 <= b <= 1. If padded, each node's state has a
+  /// cache line of its own, so that no two threads ever share one.
+  Cells(std::size_t num_nodes, const LeithRule& rule, bool is_padded = false)
       : num_colors_{rule.num_colors},
         keep_{static_cast<Real>(1.0 - rule.learning_rate)},
         share_{static_cast<Real>(rule.learning_rate / (rule.num_colors - 1))},
-        states_(num_nodes),
+        log2_stride_{is_padded ? 3U : 0U},
+        num_nodes_{num_nodes},
+        states_(num_nodes << log2_stride_),
         probabilities_(num_nodes * rule.num_colors) {}
 
   /// Colour of node `index`, below `num_colors`.
-  [[nodiscard]] unsigned Color(std::size_t index) const { return states_[index].color; }
+  [[nodiscard]] unsigned Color(std::size_t index) const { return StateOf(index).color; }
 
   /// All colours by index.
   [[nodiscard]] std::vector<unsigned> Colors() const {
     std::vector<unsigned> colors;
-    for (const State& state : states_) colors.push_back(state.color);
+    for (std::size_t index = 0; index < num_nodes_; ++index) colors.push_back(Color(index));
     return colors;
   }
 
   /// Gives node `index` a colour with certainty, as at the start of a run.
   void Set(std::size_t index, unsigned color) {
-    states_[index] = {.color = color, .is_settled = true};
+    StateOf(index) = {.color = color, .is_settled = true};
   }
 
   /// One update of node `index` by Leith's rule; `conflict` tells whether a neighbour has its colour.
@@ -64,7 +67,7 @@ class Cells {
     requires std::uniform_random_bit_generator<std::remove_reference_t<Random>>
   void Learn(std::size_t index, bool conflict, Random&& random) {
     if (!conflict) {
-      states_[index].is_settled = true;
+      StateOf(index).is_settled = true;
     } else {
       Redraw(index, static_cast<std::uint32_t>(random()));
     }
@@ -72,7 +75,8 @@ class Cells {
 
   /// Probability with which node `index` would draw `color` now.
   [[nodiscard]] Real Probability(std::size_t index, unsigned color) const {
-    if (states_[index].is_settled) return color == states_[index].color ? Real{1} : Real{0};
+    const State& state = StateOf(index);
+    if (state.is_settled) return color == state.color ? Real{1} : Real{0};
     return probabilities_[index * num_colors_ + color];
   }
 
@@ -81,10 +85,14 @@ class Cells {
     unsigned color = 0;
     bool is_settled = true;
   };
+  static_assert(8 * sizeof(State) == 64);  // a cache line
+
+  State& StateOf(std::size_t index) { return states_[index << log2_stride_]; }
+  const State& StateOf(std::size_t index) const { return states_[index << log2_stride_]; }
 
   void Redraw(std::size_t index, std::uint32_t bits) {
     const std::span p{probabilities_.data() + index * num_colors_, num_colors_};
-    State& state = states_[index];
+    State& state = StateOf(index);
     const unsigned mine = state.color;
     if (state.is_settled) {
       std::ranges::fill(p, Real{0});
@@ -104,6 +112,8 @@ class Cells {
   unsigned num_colors_;
   Real keep_;
   Real share_;
+  unsigned log2_stride_;
+  std::size_t num_nodes_;
   std::vector<State> states_;
   std::vector<Real> probabilities_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <netuit/netuit.hpp>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "cell.hpp"
+#include "film.hpp"
 
 namespace channel_selection {
 
@@ -39,12 +41,25 @@ void Tell(auto&& output, unsigned color) {
 }
 
 /// Keeps the core busy for `num_steps` steps of a dependent multiplication: a count of work, not of time, so
-/// that a worker which loses its core to another has not done any.
+/// that a worker which loses its core to another has not done any. A simulated one is charged SimulatedWork instead.
 inline void Work(std::uint64_t num_steps) {
+  if constexpr (uit::is_simulated) return;
   std::uint64_t state = num_steps;
   for (std::uint64_t step = 0; step < num_steps; ++step) state = netuit::MixBits(state + step);
   asm volatile("" : : "r"(state));
 }
+
+/// What so many steps cost in a simulation, by UIT_SIMULATED_STEP_SECONDS.
+[[nodiscard]] inline std::chrono::duration<double> SimulatedWork(std::uint64_t num_steps) {
+  return static_cast<double>(num_steps) *
+         netuit::SecondsFromEnvironment("UIT_SIMULATED_STEP_SECONDS", std::chrono::nanoseconds{2});
+}
+
+/// What an update costs beside the rule itself.
+struct Load {
+  std::uint64_t work = 0;  ///< steps of Work, per node
+  bool is_padded = false;  ///< a cache line for each node's state
+};
 
 /// First colour of a node: a function of seed and node alone, so that every process knows it.
 [[nodiscard]] inline unsigned FirstColor(std::uint64_t seed, netuit::NodeId node, unsigned num_colors) {
@@ -55,18 +70,29 @@ inline void Work(std::uint64_t num_steps) {
 struct Outcome {
   netuit::RunReport report;
   std::vector<unsigned> colors;
+  std::vector<Frame> frames{};  ///< as it went, if that was asked for
 };
 
-/// Colours a graph once. Collective.
+/// Colours a graph once; records a frame every `frame_interval`, or none if that is 0. Collective.
 template <netuit::Layer L>
 [[nodiscard]] Outcome ColorGraph(const netuit::Topology& topology, const netuit::Placement& placement,
-                                 const uit::World& world, const LeithRule& rule, std::uint64_t work,
-                                 const netuit::RunOptions& options) {
-  netuit::Mesh<L> mesh{topology, placement, world};
+                                 const uit::World& world, const LeithRule& rule, const Load& load,
+                                 netuit::RunOptions options, std::chrono::nanoseconds frame_interval = {}) {
+  netuit::Mesh<L> mesh{topology, placement, world,
+                       {.is_traced = options.quality.interval.count() > 0 || options.on_status,
+                        .is_watched = static_cast<bool>(options.on_status)}};
   const auto first_color = [&](netuit::NodeId node) { return FirstColor(options.seed, node, rule.num_colors); };
   mesh.template Initialize<L>(first_color);
-  Cells cells{mesh.NumLocalNodes(), rule};
+  Cells cells{mesh.NumLocalNodes(), rule, load.is_padded};
   for (std::size_t node = 0; node < mesh.NumLocalNodes(); ++node) cells.Set(node, first_color(mesh.Id(node)));
+
+  Film film{mesh.NumLocalNodes(), mesh.NumThreads(), frame_interval, options.duration};
+  if (frame_interval.count() > 0) {
+    options.sample_interval = frame_interval;
+    options.on_sample = [&](const netuit::Sample& sample) {
+      film.Record(sample, [&cells](std::size_t node) { return cells.Color(node); });
+    };
+  }
 
   auto report = netuit::Run(mesh, options, [&](auto& node) {
     const std::size_t index = node.Index();
@@ -74,12 +100,13 @@ template <netuit::Layer L>
     bool conflict = false;
     for (auto&& neighbor : node.template In<L>()) conflict |= Heard<L>(neighbor) == mine;
     cells.Learn(index, conflict, node.Random());
-    if (work != 0) Work(work);
+    if (load.work != 0) Work(load.work);
     Tell<L>(node.template Out<L>(), cells.Color(index));
   });
   if (report.stopped_by == netuit::StopReason::peer_lost) return {std::move(report), {}};
   const std::vector<unsigned> colors = cells.Colors();
-  return {std::move(report), mesh.Gather(std::span{colors})};
+  auto all = mesh.Gather(std::span{colors});
+  return {std::move(report), std::move(all), film.Gather(mesh)};
 }
 
 }  // namespace channel_selection

@@ -24,16 +24,21 @@ set(levels
   "uit/uit\\.hpp"
   ${graph}
   "netuit/barrier/.*\\.hpp"
-  "netuit/mesh/(layer|place_graph)\\.hpp"
+  "netuit/quality/(latency_histogram|exchange_counts)\\.hpp"
+  "netuit/quality/.*\\.hpp"
+  "netuit/mesh/(layer|place_graph|surroundings|status_board)\\.hpp"
+  "netuit/mesh/edge_peers\\.hpp"
   "netuit/mesh/(halo|edge_conduits)\\.hpp"
   "netuit/mesh/place_share\\.hpp"
   "netuit/mesh/layer_wirer\\.hpp"
   "netuit/mesh/mesh\\.hpp"
   "netuit/run/(run_options|signal_watch|node_random)\\.hpp"
-  "netuit/run/(pacer|team|node)\\.hpp"
+  "netuit/run/(pacer|team|node|quality_sampler|status_reporter|channel_rows|simulated_cost)\\.hpp"
   "netuit/run/layer_traffic\\.hpp"
   "netuit/run/worker\\.hpp"
   "netuit/run/run\\.hpp"
+  "netuit/results/table\\.hpp"
+  "netuit/results/.*\\.hpp"
   "netuit/program/.*\\.hpp"
   "netuit/netuit\\.hpp")
 set(graph_may_include "netuit/.*|uit/(config|support/.*)\\.hpp")
@@ -42,6 +47,7 @@ set(graph_may_include "netuit/.*|uit/(config|support/.*)\\.hpp")
 set(confined
   "mpi\\.h"   "uit/mpi/.*"
   "cereal/.*" "uit/codec/cereal_codec\\.hpp"
+  "nlohmann/.*" "netuit/results/manifest\\.hpp"
   "metis\\.h" "netuit/placement/metis\\.hpp")
 set(forbidden_words "atomic_thread_fence")          # thread sanitizer cannot see it
 

@@ -2,6 +2,7 @@
 #
 #   uit_add_test(name SOURCES a.cpp … [LIBS Conduit::uit] [THREADS n] [TIMEOUT s] [LABELS stress …])
 #   uit_add_mpi_test(name SOURCES a.cpp … RANKS 1 2 4 [OVER_MPI 2] [LIBS …] [THREADS n] [TIMEOUT s] [LABELS …])
+#   uit_add_program_tests(name CASES a b …)   # of the demo `name`, by program_test.cmake beside; no other arguments
 #   uit_add_refusal_test(name SOURCE a.cpp EXPECT "text that the compiler must print" [LIBS …])
 #   uit_add_benchmark(name SOURCES a.cpp … [LIBS …] [RANKS n])
 #   uit_add_demo(name SOURCES a.cpp … [LIBS …])
@@ -126,6 +127,22 @@ function(uit_add_mpi_test)
   uit_build_with_labels(${name} ${labels})
 endfunction()
 
+# The program itself, started as a user would; needs a launcher.
+function(uit_add_program_tests name)
+  cmake_parse_arguments(T "" "" "CASES" ${ARGN})
+  if(NOT TARGET ${name} OR NOT UIT_WITH_MPI)
+    return()
+  endif()
+  foreach(case ${T_CASES})
+    add_test(NAME "${name} ${case}" COMMAND ${CMAKE_COMMAND} -DCASE=${case}
+      "-DPROGRAM=$<TARGET_FILE:${name}>" "-DMPIEXEC=${MPIEXEC_EXECUTABLE}"
+      "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/${case}" -P "${CMAKE_CURRENT_SOURCE_DIR}/program_test.cmake")
+    set_tests_properties("${name} ${case}" PROPERTIES
+      ENVIRONMENT "${UIT_MPI_TEST_ENVIRONMENT}" TIMEOUT 120 PROCESSORS 2 LABELS "mpi")
+  endforeach()
+  uit_build_with_labels(${name} mpi)
+endfunction()
+
 function(uit_add_refusal_test)
   uit_parse_arguments("SOURCE;EXPECT" "" ${ARGN})
   if(NOT T_SOURCE OR NOT T_EXPECT)
@@ -160,6 +177,9 @@ function(uit_add_demo)
   uit_parse_arguments("" "" ${ARGN})
   uit_add_own_executable(${name} SOURCES ${T_SOURCES} LIBS ${T_LIBS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/demos")
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)   # what results are to say of the build
+  string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" flags)
+  target_compile_definitions(${name} PRIVATE UIT_BUILD_TYPE="${CMAKE_BUILD_TYPE}" UIT_COMPILE_FLAGS="${flags}")
 endfunction()
 
 # Adds every direct subfolder that has a CMakeLists.txt.

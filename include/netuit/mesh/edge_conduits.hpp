@@ -1,15 +1,22 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include <netuit/mesh/edge_peers.hpp>
 #include <netuit/mesh/layer.hpp>
 #include <netuit/mesh/place_graph.hpp>
+#include <netuit/quality/exchange_counts.hpp>
+#include <netuit/quality/peer_trace.hpp>
+#include <netuit/quality/quality.hpp>
 #include <uit/conduit.hpp>
 #include <uit/transport/process.hpp>
 #include <uit/transport/shared_memory.hpp>
@@ -47,7 +54,8 @@ class EdgeConduits {
       keeps_every && L::policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
 
   /// As many ends as the place has inputs and outputs, joined to nothing yet.
-  explicit EdgeConduits(const PlaceGraph& graph) : inlets_(graph.targets.size()), outlets_(graph.sources.size()) {}
+  explicit EdgeConduits(const PlaceGraph& graph)
+      : inlets_(graph.targets.size()), outlets_(graph.sources.size()), peers_(graph) {}
 
   /// By output.
   std::vector<Inlet>& Inlets() { return inlets_; }
@@ -62,6 +70,9 @@ class EdgeConduits {
   /// The exchanges with other processes that its outlets share.
   std::vector<std::shared_ptr<Receiver>>& Receivers() { return receivers_; }
 
+  /// The other places that it has edges with.
+  EdgePeers& Peers() { return peers_; }
+
   /// Bulk synchronous, or back: what is accepted and what can be seen changes only in Refresh. Ends that cross to
   /// another process are always held: the runner polls for them.
   void Hold(bool hold) {
@@ -73,12 +84,18 @@ class EdgeConduits {
   }
   /// While every other worker stands still: the last update's puts and steps take effect.
   void Refresh() {
+    peers_.PullBeacons();
     for (Inlet& inlet : inlets_) inlet.Refresh(max_puts);
     for (Outlet& outlet : outlets_) outlet.Refresh();
   }
   /// Takes in what has arrived from other processes.
   void Pull() {
+    peers_.PullBeacons();
     for (auto& receiver : receivers_) receiver->Pull();
+  }
+  /// An update that begins at `now` reads what has been pulled.
+  void Read(uit::TimePoint now) {
+    peers_.Read(now, [this](std::uint32_t input) { return outlets_[input].Tally().stepped; });
   }
   /// Lets go what was staged for other threads, and what waits for other processes.
   void Flush() {
@@ -153,14 +170,57 @@ class EdgeConduits {
     muted_.clear();
   }
 
+  /// At the end of a run: what was staged or held back can be stepped to.
+  void ShowAll() {
+    for (Inlet& inlet : inlets_) {
+      if (IsChannel(inlet)) continue;
+      inlet.Hold(false, max_puts);
+      inlet.TryFlush();
+    }
+    for (Outlet& outlet : outlets_) outlet.Hold(IsChannel(outlet));
+  }
   /// Counts what can be seen and was not read as unread, and passes over it. But sums stay to be stepped to: nothing is
   /// to be lost of what is conserved.
   void DiscardUnread() {
     if constexpr (accumulates) return;
-    for (Inlet& inlet : inlets_) {  // what was staged within the thread
-      if (!IsChannel(inlet)) inlet.TryFlush();
-    }
     for (Outlet& outlet : outlets_) outlet.DiscardUnread();
+  }
+
+  /// Calls `visit(worker, counts, trace)` for every other place that it has edges with.
+  template <std::invocable<std::uint32_t, const ExchangeCounts&, PeerTrace*> F>
+  void ForEachPeer(F&& visit) {
+    for (auto& [worker, peer] : peers_.Map()) {
+      ExchangeCounts counts{.channels_out = peer.outputs.size(), .channels_in = peer.inputs.size()};
+      for (const std::uint32_t output : peer.outputs) counts += inlets_[output].Tally();
+      for (const std::uint32_t input : peer.inputs) counts += outlets_[input].Tally();
+      counts.pulls = peers_.NumReads() * peer.inputs.size();
+      counts.laden = std::accumulate(peer.laden.begin(), peer.laden.end(), std::uint64_t{0});
+      if (peer.trace) counts.touches = peer.trace->frames.NumTouches();
+      visit(worker, counts, peer.trace ? &*peer.trace : nullptr);
+    }
+  }
+
+  /// Calls `visit(channel, counts)` for every output that leaves the thread, with its puts, and for every such input, with
+  /// what became of messages. `graph` is the place's.
+  template <std::invocable<const Channel&, const ExchangeCounts&> F>
+  void ForEachChannel(const PlaceGraph& graph, F&& visit) {
+    for (auto& [worker, peer] : peers_.Map()) {
+      for (const std::uint32_t output : peer.outputs) {
+        ExchangeCounts counts{.channels_out = 1};
+        counts += inlets_[output].Tally();
+        visit(Channel{graph.NodeOf(graph.first_out, output), graph.targets[output], worker}, counts);
+      }
+      for (std::size_t i = 0; i < peer.inputs.size(); ++i) {
+        ExchangeCounts counts{.channels_in = 1};
+        counts += outlets_[peer.inputs[i]].Tally();
+        counts.pulls = peers_.NumReads();
+        if (peer.trace) {
+          counts.laden = peer.laden[i];
+          counts.touches = peer.trace->frames.NumTouches();
+        }
+        visit(Channel{graph.sources[peer.inputs[i]], graph.NodeOf(graph.first_in, peer.inputs[i]), worker}, counts);
+      }
+    }
   }
 
   /// What became of the puts and gets of edges that cross to another thread, or of those within this one. Messages of
@@ -184,6 +244,7 @@ class EdgeConduits {
     for (const std::uint32_t output : crossing_outputs_) {
       if (!IsChannel(inlets_[output])) inlets_[output].TryFlush();
     }
+    peers_.SendBeacons();
   }
   static std::uint64_t NumWaiting(const Outlet& outlet) {
     return outlet.Bound().Visit([](const auto* duct) -> std::uint64_t {
@@ -203,6 +264,7 @@ class EdgeConduits {
   std::vector<std::shared_ptr<Sender>> senders_;
   std::vector<std::shared_ptr<Receiver>> receivers_;
   std::vector<typename Inlet::End> muted_;
+  EdgePeers peers_;
   std::size_t num_ended_ = 0;
 };
 

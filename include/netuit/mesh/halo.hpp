@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +12,9 @@
 #include <vector>
 
 #include <netuit/mesh/place_graph.hpp>
+#include <netuit/quality/exchange_counts.hpp>
+#include <netuit/quality/peer_trace.hpp>
+#include <netuit/quality/quality.hpp>
 #include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/latest_frame.hpp>
@@ -76,8 +80,11 @@ struct HaloReceiver {
   std::size_t first_ghost = 0;         ///< where its values stand among the place's
   uit::LatestFrame layout;             ///< a slot per ghost
   std::shared_ptr<uit::FrameBox> box;  ///< where frames arrive
+  PeerTrace* trace = nullptr;          ///< if frames bear stamps
   uit::GetTally gets;                  ///< values that reached a ghost
   std::uint64_t num_preempted = 0;     ///< messages replaced on the way
+  std::vector<std::uint64_t> fresh;    ///< by channel: values that reached a ghost, where they differ; else see below
+  std::uint64_t fresh_base = 0;        ///< the same while all channels agree
   std::uint64_t last_update = 0;       ///< stamp of the newest frame
   bool has_last = false;               ///< whether that frame ended its update
 
@@ -86,12 +93,19 @@ struct HaloReceiver {
   template <typename T>
   bool Pull(T* values, bool will_be_read) {
     if (!box->TryStep()) return false;
-    const uit::Frame& frame = box->Get();
+    uit::Frame& frame = box->Get();
+    if (trace != nullptr) [[unlikely]] trace->frames.Take(frame);
     std::memcpy(values + first_ghost, frame.Payload(), layout.SlotsBytes());
     Count(frame, will_be_read);
     has_last = frame.Header().last != 0;
     last_update = frame.Header().update;
     return true;
+  }
+  /// What became of the messages of one channel.
+  ExchangeCounts CountsOf(std::size_t channel) const {
+    const std::uint64_t num_fresh = fresh.empty() ? fresh_base : fresh[channel];
+    const std::uint64_t num_seen = seen_.empty() ? seen_base_ : seen_[channel];
+    return {.channels_in = 1, .stepped = num_fresh, .skipped = num_seen - num_fresh, .laden = num_fresh};
   }
 
  private:
@@ -102,11 +116,16 @@ struct HaloReceiver {
       num_fresh = frame.Header().base != seen_base_ ? layout.num_channels : 0;
       num_new = (frame.Header().base - seen_base_) * layout.num_channels;
       seen_base_ = frame.Header().base;
+      fresh_base += num_fresh != 0 ? 1 : 0;
     } else {
-      if (seen_.empty()) seen_.assign(layout.num_channels, seen_base_);
+      if (seen_.empty()) {
+        seen_.assign(layout.num_channels, seen_base_);
+        fresh.assign(layout.num_channels, fresh_base);
+      }
       for (std::size_t channel = 0; channel < layout.num_channels; ++channel) {
         const std::uint64_t count = layout.Count(frame, channel);
         num_fresh += count != seen_[channel] ? 1 : 0;
+        fresh[channel] += count != seen_[channel] ? 1 : 0;
         num_new += count - seen_[channel];
         seen_[channel] = count;
       }
@@ -169,6 +188,72 @@ class Halo {
   /// The same for what comes in.
   std::map<std::uint32_t, HaloReceiver>& Receivers() { return receivers_; }
 
+  /// Frames are to bear stamps with the times of `clock`, which the halo refers to; `is_same_clock(worker)` tells whether
+  /// a peer's are comparable. Before it is wired.
+  template <std::predicate<std::uint32_t> F>
+  void TraceBy(const uit::TraceClock& clock, F&& is_same_clock) {
+    const auto add = [&](std::uint32_t worker) -> PeerTrace& {
+      return traces_.try_emplace(worker, clock, is_same_clock(worker)).first->second;
+    };
+    for (auto& [worker, receiver] : receivers_) receiver.trace = &add(worker);
+    for (auto& [worker, sender] : senders_) add(worker);
+  }
+  /// Of a peer, if frames bear stamps, else null.
+  PeerTrace* TraceOf(std::uint32_t worker) {
+    const auto found = traces_.find(worker);
+    return found == traces_.end() ? nullptr : &found->second;
+  }
+  /// An update that begins at `now` reads what has been pulled.
+  void Read(uit::TimePoint now) {
+    ++num_reads_;
+    for (auto& [worker, trace] : traces_) trace.Read(now);
+  }
+  /// Calls `visit(worker, counts, trace)` for every other place that it exchanges values with.
+  template <std::invocable<std::uint32_t, const ExchangeCounts&, PeerTrace*> F>
+  void ForEachPeer(F&& visit) {
+    std::map<std::uint32_t, ExchangeCounts> peers;
+    for (const auto& [worker, sender] : senders_) {
+      ExchangeCounts& counts = peers[worker];
+      counts.channels_out = sender.nodes.size();
+      counts += PutsTo(sender);
+    }
+    for (const auto& [worker, receiver] : receivers_) {
+      ExchangeCounts& counts = peers[worker];
+      counts.channels_in = receiver.layout.num_channels;
+      counts += receiver.gets;
+      counts.skipped += receiver.num_preempted;
+      counts.pulls = num_reads_ * receiver.layout.num_channels;
+      counts.laden = receiver.gets.stepped + receiver.gets.unread;
+    }
+    for (auto& [worker, counts] : peers) {
+      PeerTrace* const trace = TraceOf(worker);
+      if (trace != nullptr) counts.touches = trace->frames.NumTouches();
+      visit(worker, counts, trace);
+    }
+  }
+
+  /// Calls `visit(channel, counts)` for every node heard elsewhere, with its puts, and for every ghost, with what became of
+  /// them. `graph` is the place's.
+  template <std::invocable<const Channel&, const ExchangeCounts&> F>
+  void ForEachChannel(const PlaceGraph& graph, F&& visit) {
+    for (const auto& [worker, sender] : senders_) {
+      for (const std::uint32_t node : sender.nodes) {
+        ExchangeCounts counts{.channels_out = 1};
+        counts += PutsOf(node);
+        visit(Channel{.source = graph.nodes[node], .target = no_node, .peer = worker}, counts);
+      }
+    }
+    for (const auto& [worker, receiver] : receivers_) {
+      for (std::size_t channel = 0; channel < receiver.layout.num_channels; ++channel) {
+        ExchangeCounts counts = receiver.CountsOf(channel);
+        counts.pulls = num_reads_;
+        if (const PeerTrace* const trace = TraceOf(worker); trace != nullptr) counts.touches = trace->frames.NumTouches();
+        const NodeId source = ghost_ids_[receiver.first_ghost - num_nodes_ + channel];
+        visit(Channel{.source = source, .target = no_node, .peer = worker}, counts);
+      }
+    }
+  }
+
   /// By node, then ghosts.
   T* Current() { return current_.data(); }
   /// What a bulk synchronous update writes.
@@ -211,13 +296,7 @@ class Halo {
   /// What became of this place's puts and gets; a channel is (source node, reading place).
   uit::Tally GetTally() const {
     uit::Tally tally;
-    for (const auto& [worker, sender] : senders_) {
-      for (const std::uint32_t node : sender.nodes) {
-        tally.put.attempted += puts_.Of(node) + dropped_.Of(node);
-        tally.put.dropped += dropped_.Of(node);
-        tally.put.muted += muted_.Of(node);
-      }
-    }
+    for (const auto& [worker, sender] : senders_) tally += PutsTo(sender);
     for (const auto& [worker, receiver] : receivers_) {
       tally.get += receiver.gets;
       tally.put.preempted += receiver.num_preempted;
@@ -226,6 +305,15 @@ class Halo {
   }
 
  private:
+  uit::PutTally PutsTo(const HaloSender& sender) const {
+    uit::PutTally puts;
+    for (const std::uint32_t node : sender.nodes) puts += PutsOf(node);
+    return puts;
+  }
+  uit::PutTally PutsOf(std::uint32_t node) const {
+    return {.attempted = puts_.Of(node) + dropped_.Of(node), .dropped = dropped_.Of(node), .muted = muted_.Of(node)};
+  }
+
   std::size_t num_nodes_;
   std::vector<T> current_;
   std::vector<T> next_;
@@ -233,6 +321,8 @@ class Halo {
   std::vector<NodeId> ghost_ids_;
   std::map<std::uint32_t, HaloSender> senders_;
   std::map<std::uint32_t, HaloReceiver> receivers_;
+  std::map<std::uint32_t, PeerTrace> traces_;  // by worker; empty if frames bear no stamps
+  std::uint64_t num_reads_ = 0;
   NodeCounts puts_;
   NodeCounts muted_;
   NodeCounts dropped_;

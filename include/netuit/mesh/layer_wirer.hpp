@@ -13,11 +13,14 @@
 #include <netuit/mesh/layer.hpp>
 #include <netuit/mesh/place_graph.hpp>
 #include <netuit/mesh/place_share.hpp>
+#include <netuit/mesh/surroundings.hpp>
+#include <netuit/quality/peer_trace.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/transport/process.hpp>
 #include <uit/transport/shared_memory.hpp>
 #include <uit/wire/frame_box.hpp>
+#include <uit/wire/frame_trace.hpp>
 #include <uit/wire/out_port.hpp>
 
 namespace netuit::detail {
@@ -29,10 +32,16 @@ struct WiringSite {
   uit::Fabric& fabric;
   std::size_t rank;
   uit::Process edge;  // options of every edge; where it leads is left open
+  const Surroundings& surroundings;
+  bool is_traced = false;
 
   std::size_t ProcessOf(std::uint32_t worker) const { return worker / places.size(); }
   std::size_t ThreadOf(std::uint32_t worker) const { return worker % places.size(); }
   bool IsHere(std::uint32_t worker) const { return ProcessOf(worker) == rank; }
+  /// Whether stamps of a worker are by this computer's clock.
+  auto SameClock() const {
+    return [this](std::uint32_t worker) { return surroundings.IsSameClock(ProcessOf(worker)); };
+  }
 };
 
 /// Joins the edges of a unicast layer.
@@ -69,6 +78,7 @@ class EdgeWirer {
       }
     }
     CollectHalves(layer.Inlets(), layer.Senders());
+    if (site_.is_traced) JoinBeacons(graph.worker, layer.Peers());
   }
   /// Beyond the process, the outlets.
   void JoinInputs(PlaceShare<Ls...>& place) const {
@@ -87,6 +97,11 @@ class EdgeWirer {
   }
 
  private:
+  void JoinBeacons(std::uint32_t here, EdgePeers& peers) const {
+    for (auto& [there, peer] : peers.Map()) {
+      if (site_.IsHere(there)) peers.JoinBeacons(here, there, site_.places[site_.ThreadOf(there)]->template Of<L>().Peers());
+    }
+  }
   /// The edges to or from each worker of another process, ascending: an edge's place is its channel.
   using Pools = std::map<std::uint32_t, std::vector<EdgeId>>;
 
@@ -105,6 +120,8 @@ class EdgeWirer {
     reach.peer = site_.ProcessOf(there);
     reach.key = {.layer = number_, .source = source, .destination = destination};
     reach.worker = site_.ThreadOf(here);
+    if (PeerTrace* const trace = site_.places[site_.ThreadOf(here)]->template Of<L>().Peers().TraceOf(there); trace != nullptr)
+      reach.trace = &trace->frames;
     if constexpr (L::policy.consolidate == uit::Consolidate::none) {
       reach.key.channel = edge;
     } else {
@@ -145,9 +162,7 @@ class EdgeWirer {
 template <Layer... Ls>
 class LayerWirer {
  public:
-  LayerWirer(const std::vector<std::unique_ptr<PlaceShare<Ls...>>>& places, uit::Fabric& fabric, std::size_t rank,
-             const uit::Process& edge)
-      : site_{places, fabric, rank, edge} {}
+  explicit LayerWirer(const WiringSite<Ls...>& site) : site_(site) {}
 
   void Wire() {
     std::uint32_t number = 0;
@@ -161,12 +176,13 @@ class LayerWirer {
       return uit::ExchangeSpec{
           .key = {.layer = number, .source = source, .destination = destination},
           .type = uit::TypeHash<typename L::Message>(),
-          .frame_bytes = layout.MaxBytes(),
+          .frame_bytes = layout.MaxBytes() + (site_.is_traced ? uit::FrameTrace::num_bytes : 0),
           .slot_bytes = static_cast<std::uint32_t>(layout.slot_bytes),
           .num_channels = static_cast<std::uint32_t>(layout.num_channels),
           .retain = static_cast<std::uint32_t>(uit::Retain::latest)};
     };
     for (auto& place : site_.places) {
+      if (site_.is_traced) place->template Of<L>().TraceBy(place->clock, site_.SameClock());
       const std::uint32_t here = place->graph.worker;
       for (auto& [there, receiver] : place->template Of<L>().Receivers()) {
         receiver.box = uit::FrameBox::Latest();
@@ -185,12 +201,20 @@ class LayerWirer {
           sender.port = site_.fabric.AddOutgoing(site_.ProcessOf(there), site_.ThreadOf(here),
                                                  spec(here, there, sender.layout), uit::FrameBox::Latest());
         }
+        if (PeerTrace* const trace = place->template Of<L>().TraceOf(there); trace != nullptr)
+          sender.port.TraceBy(&trace->frames);
       }
     }
   }
 
   template <UnicastLayer L>
   void WireLayer(std::uint32_t number) {
+    if (site_.is_traced) {
+      for (auto& place : site_.places) {
+        place->template Of<L>().Peers().TraceBy(place->clock, site_.SameClock(),
+                                                [this](std::uint32_t worker) { return site_.IsHere(worker); });
+      }
+    }
     const EdgeWirer<L, Ls...> wirer{site_, number};
     for (auto& place : site_.places) wirer.JoinOutputs(*place);
     for (auto& place : site_.places) wirer.JoinInputs(*place);

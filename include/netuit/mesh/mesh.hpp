@@ -21,6 +21,8 @@
 #include <netuit/mesh/layer_wirer.hpp>
 #include <netuit/mesh/place_graph.hpp>
 #include <netuit/mesh/place_share.hpp>
+#include <netuit/mesh/status_board.hpp>
+#include <netuit/mesh/surroundings.hpp>
 #include <netuit/placement/placement.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/assert.hpp>
@@ -40,6 +42,8 @@ struct MeshOptions {
   std::size_t num_slots = 16;  ///< frames per peer that may be sent and not acknowledged; see uit::FabricOptions
   std::uint32_t max_pace = uit::Wire::default_max_pace;  ///< polls left out at most between values for a peer that lags
   bool shares_memory = true;   ///< processes of one node talk through shared memory, not MPI
+  bool is_traced = false;      ///< frames bear stamps, from which a run tells latencies: see RunOptions::quality
+  bool is_watched = false;     ///< process 0 can be told how all workers are doing: see RunOptions::on_status
 
   // Of unicast layers that are aggregated, or whose messages have sizes of their own.
   std::size_t buffer_bytes = 65'536;       ///< of a frame to another process; see uit::Process
@@ -79,14 +83,20 @@ class Mesh {
       places_.push_back(std::make_unique<Share>(std::move(part), num_local_));
       num_local_ += num_nodes;
     }
+    surroundings_ = Surroundings(world_, options.shares_memory, options.is_traced);
     private_world_ = world_.Duplicate();
     barrier_ = std::make_unique<ProcessBarrier>(private_world_, *fabric_, options.shares_memory);
-    detail::LayerWirer<Ls...>(places_, *fabric_, world_.Rank(),
-                              uit::Process{.depth = options.depth,
-                                           .buffer_bytes = options.buffer_bytes,
-                                           .max_message_bytes = options.max_message_bytes,
-                                           .max_age = options.max_age})
-        .Wire();
+    const detail::WiringSite<Ls...> site{.places = places_,
+                                         .fabric = *fabric_,
+                                         .rank = world_.Rank(),
+                                         .edge = {.depth = options.depth,
+                                                  .buffer_bytes = options.buffer_bytes,
+                                                  .max_message_bytes = options.max_message_bytes,
+                                                  .max_age = options.max_age},
+                                         .surroundings = surroundings_,
+                                         .is_traced = options.is_traced};
+    detail::LayerWirer<Ls...>(site).Wire();
+    if (options.is_watched) board_ = std::make_unique<StatusBoard>(*fabric_, num_threads_);
     fabric_->Connect();
   }
   Mesh(const Mesh&) = delete;
@@ -188,6 +198,12 @@ class Mesh {
   uit::Fabric& GetFabric() { return *fabric_; }
   /// For the runner: where processes meet.
   ProcessBarrier& GetBarrier() { return *barrier_; }
+  /// What carries messages to other processes.
+  const Surroundings& GetSurroundings() const { return surroundings_; }
+  /// Whether frames bear stamps.
+  bool IsTraced() const { return options_.is_traced; }
+  /// For the runner: where workers say how they are doing; null unless the mesh is watched.
+  StatusBoard* Board() { return board_.get(); }
   /// For the runner: a number that no run of this mesh has had.
   std::uint64_t NextRun() { return ++num_runs_; }
   /// For the runner: a peer was lost, so nobody is told goodbye.
@@ -216,12 +232,14 @@ class Mesh {
   uit::World world_;
   uit::World private_world_;  // whose streams are the barrier's
   MeshOptions options_;
+  Surroundings surroundings_;
   NodeId num_nodes_ = 0;
   EdgeId num_edges_ = 0;
   std::uint32_t num_threads_ = 1;
   std::size_t num_local_ = 0;
   std::unique_ptr<uit::Fabric> fabric_;
   std::unique_ptr<ProcessBarrier> barrier_;
+  std::unique_ptr<StatusBoard> board_;
   std::vector<std::unique_ptr<Share>> places_;
   std::uint64_t num_runs_ = 0;
   bool is_broken_ = false;

@@ -40,6 +40,10 @@ struct PlaceGraph {
     if (guess < nodes.size() && nodes[guess] == node) return static_cast<std::uint32_t>(guess);
     return static_cast<std::uint32_t>(std::ranges::lower_bound(nodes, node) - nodes.begin());
   }
+  /// The global number of the node that an output is of, by `first_out`, or an input, by `first_in`.
+  NodeId NodeOf(const std::vector<std::uint32_t>& first, std::uint32_t edge) const {
+    return nodes[static_cast<std::size_t>(std::ranges::upper_bound(first, edge) - first.begin()) - 1];
+  }
   /// What the graph's file calls node i.
   std::string Label(std::size_t node) const {
     if (label_ends.empty()) return std::to_string(nodes[node]);

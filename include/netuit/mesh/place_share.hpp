@@ -11,6 +11,7 @@
 #include <netuit/mesh/halo.hpp>
 #include <netuit/mesh/layer.hpp>
 #include <netuit/mesh/place_graph.hpp>
+#include <uit/wire/frame_trace.hpp>
 
 namespace netuit {
 
@@ -39,6 +40,7 @@ struct PlaceShare {
   PlaceGraph graph;  ///< its nodes and their edges
   std::size_t first_local = 0;  ///< its nodes are numbered from here within the process
   std::tuple<LayerShare<Ls>...> layers;  ///< in the mesh's order
+  uit::TraceClock clock{};               ///< what frames are stamped with
 
   /// Of a part of the graph whose nodes are numbered from `first` within the process.
   explicit PlaceShare(PlaceGraph part, std::size_t first)

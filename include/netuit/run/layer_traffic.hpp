@@ -55,6 +55,14 @@ class LayerTraffic<Mesh<Ls...>> {
     });
   }
 
+  // While frames bear stamps.
+
+  /// An update begins at `now`, and reads what has been pulled.
+  void Read(uit::TimePoint now) {
+    share_.clock.begun = now;
+    ForEachLayer([now]<Layer L>(auto& layer) { layer.Read(now); });
+  }
+
   // Best effort.
 
   /// Takes in what has arrived.
@@ -111,12 +119,9 @@ class LayerTraffic<Mesh<Ls...>> {
         if (IsDue<L>(update)) Await([&] { return layer.TryPullLast(values(layer), Stamp(update), !is_drain); });
       } else if (IsDueNext<L>(update)) {
         Await([&] { return layer.TryPullLast(stamp.template operator()<L>()); });
-        if (is_drain) {  // inlets learn that nothing waits any more
-          layer.DiscardUnread();
-          layer.Report();
-        }
       }
     });
+    if (is_drain) return;
     ForEachLayer([&]<Layer L>(auto& layer) {
       if constexpr (UnicastLayer<L>) {
         if (IsDueNext<L>(update)) Await([&] { return layer.TryReadReports(stamp.template operator()<L>()); });
@@ -152,16 +157,28 @@ class LayerTraffic<Mesh<Ls...>> {
     });
     SetStamp(drain_update);
   }
-  /// After EndUpdate of the drain.
-  void EndDrain() {
+  /// After EndUpdate of the drain: what was staged or held back can be stepped to, as soon as all workers have come here.
+  void ShowAll() {
     ForEachLayer([]<Layer L>(auto& layer) {
-      if constexpr (UnicastLayer<L>) layer.Hold(false);
+      if constexpr (UnicastLayer<L>) layer.ShowAll();
     });
   }
-  /// Passes over what nobody will read, once all has been received.
+  /// Passes over what nobody has read.
   void DiscardUnread() {
     ForEachLayer([]<Layer L>(auto& layer) {
       if constexpr (UnicastLayer<L>) layer.DiscardUnread();
+    });
+  }
+  /// Tells the inlets that nothing waits any more, and waits until they all know.
+  void EndDrain() {
+    ForEachLayer([]<Layer L>(auto& layer) {
+      if constexpr (UnicastLayer<L>) layer.Report();
+    });
+    ForEachLayer([&]<Layer L>(auto& layer) {
+      if constexpr (UnicastLayer<L>) {
+        Await([&] { return layer.TryReadReports(Stamp(drain_update)); });
+        layer.Hold(false);
+      }
     });
   }
   /// Adds what became of the place's puts and gets.

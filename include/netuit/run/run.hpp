@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -12,23 +13,28 @@
 #include <vector>
 
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/quality/quality.hpp>
+#include <netuit/run/channel_rows.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/team.hpp>
 #include <netuit/run/worker.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
+#include <uit/support/simulation.hpp>
 #include <uit/wire/world.hpp>
 
 namespace netuit {
 
 namespace detail {
 
-template <bool synchronous, typename M, typename F>
-std::vector<WorkerReport> RunWorkers(M& mesh, Team& team, const RunOptions& options, F& update) {
+template <bool synchronous, typename M, typename F, typename C>
+void RunWorkers(M& mesh, Team& team, const RunOptions& options, F& update, C& collect, RunReport& report) {
   const std::uint64_t first_stamp = mesh.NextRun() << 40U;
-  std::vector<WorkerReport> reports(mesh.NumThreads());
+  report.workers.resize(mesh.NumThreads());
+  std::vector<std::vector<QualityRow>> quality(mesh.NumThreads());
   const auto work = [&](std::uint32_t thread) {
-    reports[thread] = Worker<M, F, synchronous>(mesh, team, options, first_stamp, thread, update).Work();
+    report.workers[thread] =
+        Worker<M, F, C, synchronous>(mesh, team, options, first_stamp, thread, update, collect).Work(quality[thread]);
   };
   enum Gate : int { closed, open, cancelled };
   std::atomic<int> gate{closed};  // because workers wait for each other, none begins before there are all
@@ -51,28 +57,53 @@ std::vector<WorkerReport> RunWorkers(M& mesh, Team& team, const RunOptions& opti
   set_gate(open);
   work(0);
   threads.clear();
-  return reports;
+  for (const auto& rows : quality) report.quality.insert(report.quality.end(), rows.begin(), rows.end());
+  for (std::uint32_t thread = 0; options.quality.channels && thread < mesh.NumThreads(); ++thread) {
+    const WorkerReport& worker = report.workers[thread];
+    AddChannelHalves(mesh, thread, worker.elapsed, worker.num_updates, report.channels);
+  }
+}
+
+/// Appends values behind their number.
+template <typename V>
+  requires std::is_trivially_copyable_v<V>
+void Pack(uit::Bytes& bytes, std::span<const V> values) {
+  const std::uint64_t count = values.size();
+  const std::size_t at = bytes.size();
+  bytes.resize(at + sizeof count + values.size_bytes());
+  std::memcpy(bytes.data() + at, &count, sizeof count);
+  if (count != 0) std::memcpy(bytes.data() + at + sizeof count, values.data(), values.size_bytes());
+}
+/// Appends what Pack has put there; nothing, if it has been cut short.
+template <typename C>
+void Unpack(uit::ByteReader& reader, C& values) {
+  using V = typename C::value_type;
+  std::uint64_t count = 0;
+  uit::ByteView taken;
+  if (!reader.TryRead(count) || count > reader.Rest().size() / sizeof(V) || !reader.TryTake(count * sizeof(V), taken)) return;
+  const std::size_t at = values.size();
+  values.resize(at + count);
+  if (count != 0) std::memcpy(values.data() + at, taken.data(), taken.size());
 }
 
 /// Brings every process's part to rank 0.
 inline void GatherReport(RunReport& report, const uit::World& world) {
-  static_assert(std::is_trivially_copyable_v<WorkerReport>);
-  const std::uint64_t num_workers = report.workers.size();
-  uit::Bytes mine(sizeof num_workers + num_workers * sizeof(WorkerReport) + report.message.size());
-  std::memcpy(mine.data(), &num_workers, sizeof num_workers);
-  std::memcpy(mine.data() + sizeof num_workers, report.workers.data(), num_workers * sizeof(WorkerReport));
-  std::memcpy(mine.data() + mine.size() - report.message.size(), report.message.data(), report.message.size());
+  uit::Bytes mine;
+  Pack(mine, std::span<const WorkerReport>(report.workers));
+  Pack(mine, std::span<const QualityRow>(report.quality));
+  Pack(mine, std::span<const QualityRow>(report.channels));
+  Pack(mine, std::span<const char>(report.message));
   const std::vector<uit::Bytes> parts = world.Gather(std::move(mine));
   if (!world.IsRoot()) return;
-  report.workers.clear();
-  for (const uit::Bytes& part : parts) {
-    std::uint64_t count = 0;
-    if (part.size() < sizeof count) continue;  // of a process that was lost meanwhile
-    std::memcpy(&count, part.data(), sizeof count);
-    const std::size_t end = sizeof count + count * sizeof(WorkerReport);
-    report.workers.resize(report.workers.size() + count);
-    std::memcpy(report.workers.data() + report.workers.size() - count, part.data() + sizeof count, count * sizeof(WorkerReport));
-    if (report.message.empty()) report.message.assign(reinterpret_cast<const char*>(part.data()) + end, part.size() - end);
+  report = RunReport{.stopped_by = report.stopped_by, .signal = report.signal};
+  for (const uit::Bytes& part : parts) {  // empty, if of a process that was lost meanwhile
+    uit::ByteReader reader(part);
+    std::string theirs;
+    Unpack(reader, report.workers);
+    Unpack(reader, report.quality);
+    Unpack(reader, report.channels);
+    Unpack(reader, theirs);
+    if (report.message.empty()) report.message = theirs;
   }
 }
 
@@ -87,24 +118,32 @@ inline void GatherReport(RunReport& report, const uit::World& world) {
 /// `update(node)` is called once per node and update; see Node for what it can do. It is called by several threads
 /// at once, for different nodes, in no order that it may rely on, and is compiled for two types of node. Layers are
 /// pulled for it beforehand and sent for it afterwards. Collective. Afterwards every message is accounted for:
-/// nothing is in flight, unless a peer was lost. What layers under Retain::accumulate have brought and nobody read waits
-/// for the next run; a run of one update in mode 4 can fetch it. Throws uit::InputError if the options cannot be, and
-/// uit::Error if the mesh has been closed or has lost a peer, or if threads cannot be started.
-template <Layer... Ls, typename F>
-RunReport Run(Mesh<Ls...>& mesh, const RunOptions& options, F&& update) {
+/// nothing is in flight, unless a peer was lost. What nobody has read counts as unread; under Retain::accumulate it waits
+/// for the next run.
+///
+/// `collect(node)`, if given, is called once per node at the very end, by the same threads, when all that was under way has
+/// arrived: it can step to what came too late for the last update, so that nothing has to be left unread. It puts nothing.
+/// It is not called if a peer was lost.
+///
+/// Throws uit::InputError if the options cannot be, and uit::Error if the mesh has been closed or has lost a peer, or if
+/// threads cannot be started.
+template <Layer... Ls, typename F, typename C = detail::NoCollection>
+RunReport Run(Mesh<Ls...>& mesh, const RunOptions& options, F&& update, C&& collect = {}) {
   CheckOptions(options);
   if (!mesh.IsOpen()) throw uit::Error("a mesh that has been closed, or has lost a peer, cannot run");
-  detail::Team team(mesh.GetBarrier(), mesh.NumThreads(), options.stops_on_signal);
+  if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
+  // Simulated processes are all one to the system, and its signals end it.
+  detail::Team team(mesh.GetBarrier(), mesh.NumThreads(), options.stops_on_signal && !uit::is_simulated);
   RunReport report;
-  report.workers = options.mode == AsyncMode::every_update
-                       ? detail::RunWorkers<true>(mesh, team, options, update)
-                       : detail::RunWorkers<false>(mesh, team, options, update);
+  if (options.mode == AsyncMode::every_update) detail::RunWorkers<true>(mesh, team, options, update, collect, report);
+  else detail::RunWorkers<false>(mesh, team, options, update, collect, report);
   team.HeedLateSignal();
   report.stopped_by = team.Reason();
   report.signal = team.Signal();
   report.message = team.Message();
   if (team.IsBroken()) mesh.Break();
   else detail::GatherReport(report, mesh.GetWorld());
+  detail::JoinChannelHalves(report.channels);
   return report;
 }
 

@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include <netuit/mesh/status_board.hpp>
 #include <netuit/placement/placement.hpp>
+#include <netuit/quality/quality.hpp>
 #include <uit/support/error.hpp>
 #include <uit/tally.hpp>
 
@@ -38,6 +41,15 @@ struct Progress {
   std::uint64_t num_updates = 0;        ///< of the worker that reports
 };
 
+/// A worker between two of its updates.
+struct Sample {
+  Place worker;                         ///< which
+  std::chrono::nanoseconds elapsed{0};  ///< since the start barrier, by its clock
+  std::uint64_t num_updates = 0;        ///< that it has made
+  std::size_t first_node = 0;           ///< of its nodes, numbered within the process
+  std::size_t num_nodes = 0;            ///< they stand in a row
+};
+
 /// What can be chosen for a run. The same on every process, but for what `on_progress` does.
 struct RunOptions {
   AsyncMode mode = AsyncMode::no_barrier;  ///< how far workers keep pace
@@ -46,6 +58,9 @@ struct RunOptions {
   std::chrono::nanoseconds rolling_span = std::chrono::milliseconds(10);  ///< of AsyncMode::rolling
   std::chrono::nanoseconds fixed_period = std::chrono::seconds(1);        ///< of AsyncMode::fixed
   std::uint64_t seed = 1;                 ///< of Node::Random
+  std::uint64_t clock_every = 1;  ///< updates from one look at the clock to the next, without barriers; at least 1
+  /// Snapshots of the quality of service, taken while the run goes on; latencies want a mesh with MeshOptions::is_traced.
+  QualityOptions quality{};
   /// How long to wait for a process that is silent before it counts as lost; with `num_updates` and no barriers also
   /// how much later than the first worker the last may finish.
   std::chrono::nanoseconds peer_timeout = std::chrono::seconds(60);
@@ -55,6 +70,15 @@ struct RunOptions {
   bool stops_on_signal = true;
   std::function<void(const Progress&)> on_progress{};  ///< called by this process's first worker, between updates
   std::chrono::nanoseconds progress_interval = std::chrono::seconds(1);  ///< between calls of on_progress
+  /// Called by every worker by its own clock, between its updates, to look at its own nodes; nobody is stopped. Several
+  /// threads at once.
+  std::function<void(const Sample&)> on_sample{};
+  std::chrono::nanoseconds sample_interval = std::chrono::milliseconds(50);  ///< between calls of on_sample; the first is at 0
+  /// Called on process 0 by its first worker, between updates, with what all workers have said last, by process and thread.
+  /// Wants a mesh with MeshOptions::is_watched.
+  std::function<void(std::span<const WorkerStatus>)> on_status{};
+  std::chrono::nanoseconds status_interval = std::chrono::milliseconds(250);  ///< between calls of on_status
+  std::chrono::duration<double> simulated_node_cost{0};  ///< in a simulation, of a node's update: see SimulatedCost
 };
 
 /// Throws uit::InputError if a run cannot be as the options say.
@@ -63,6 +87,10 @@ inline void CheckOptions(const RunOptions& options) {
   if (number < 0 || number > 4) throw uit::InputError("there is no asynchronicity mode " + std::to_string(number) + ", only 0 to 4");
   if (options.duration.count() < 0) throw uit::InputError("a run cannot last less than no time");
   if (options.peer_timeout.count() <= 0) throw uit::InputError("a run must wait for other processes for some time");
+  if (options.clock_every == 0) throw uit::InputError("a run looks at the clock every so many updates, at least 1");
+  if (options.quality.interval.count() < 0) throw uit::InputError("snapshots cannot follow each other in less than no time");
+  if (options.quality.interval.count() > 0 && options.quality.length.count() <= 0)
+    throw uit::InputError("a snapshot needs some time");
   if (options.mode == AsyncMode::rolling && options.rolling_span.count() <= 0)
     throw uit::InputError("mode 1 needs a span to work for between barriers");
   if (options.mode == AsyncMode::fixed && options.fixed_period.count() <= 0)
@@ -87,10 +115,12 @@ struct WorkerReport {
 
 /// What a run came to.
 struct RunReport {
-  std::vector<WorkerReport> workers;  ///< on rank 0 those of all processes, elsewhere one's own; by process and thread
+  std::vector<WorkerReport> workers{};  ///< on rank 0 those of all processes, elsewhere one's own; by process and thread
+  std::vector<QualityRow> quality{};    ///< the snapshots that those workers have taken, by worker and time
+  std::vector<QualityRow> channels{};   ///< likewise a row per channel, if asked for
   StopReason stopped_by = StopReason::none;  ///< the weightiest reason that any worker had
   int signal = 0;                     ///< which one, if a signal ended the run
-  std::string message;                ///< in one line, what went wrong; on rank 0, or where it did
+  std::string message{};              ///< in one line, what went wrong; on rank 0, or where it did
 
   /// 0: as planned; 3: without a peer; 4: an update threw; 128 + n: signal n.
   int ExitCode() const {

@@ -1,48 +1,69 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <exception>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <netuit/mesh/layer.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/status_board.hpp>
+#include <netuit/quality/quality.hpp>
 #include <netuit/run/layer_traffic.hpp>
 #include <netuit/run/node.hpp>
 #include <netuit/run/pacer.hpp>
+#include <netuit/run/quality_sampler.hpp>
 #include <netuit/run/run_options.hpp>
+#include <netuit/run/simulated_cost.hpp>
+#include <netuit/run/status_reporter.hpp>
 #include <netuit/run/team.hpp>
 #include <uit/support/clock.hpp>
 
 namespace netuit::detail {
 
 /// One thread's part in a run.
-template <typename M, typename F, bool synchronous>
+template <typename M, typename F, typename C, bool synchronous>
 class Worker;
 
-template <Layer... Ls, typename F, bool synchronous>
-class Worker<Mesh<Ls...>, F, synchronous> {
+/// Stands for a run that leaves what its nodes have not read unread.
+struct NoCollection {};
+
+template <Layer... Ls, typename F, typename C, bool synchronous>
+class Worker<Mesh<Ls...>, F, C, synchronous> {
  public:
   using M = Mesh<Ls...>;
 
-  Worker(M& mesh, Team& team, const RunOptions& options, std::uint64_t first_stamp, std::uint32_t thread, F& update)
+  Worker(M& mesh, Team& team, const RunOptions& options, std::uint64_t first_stamp, std::uint32_t thread, F& update,
+         C& collect)
       : traffic_(mesh, team, options, first_stamp, thread),
         team_(team),
         options_(options),
         thread_(thread),
         update_(update),
-        pacer_(options) {}
+        collect_(collect),
+        pacer_(options),
+        cost_(options),
+        is_traced_(mesh.IsTraced()),
+        sampler_(mesh, traffic_.GetShare(), options.quality),
+        board_(mesh.Board()),
+        status_(traffic_.GetShare(), MyPlace()) {}
 
-  /// Works from the start barrier to the end of the drain.
-  WorkerReport Work() {
+  /// Works from the start barrier to the end of the drain. The snapshots go to `quality`.
+  WorkerReport Work(std::vector<QualityRow>& quality) {
     traffic_.Prepare();
     Meet({.is_pending = 1});
-    pacer_.Start(uit::Now());
+    const uit::TimePoint start = uit::Now();
+    pacer_.Start(start);
+    sampler_.Start(start, options_.duration);
     if constexpr (synchronous) KeepPace();
     else if (options_.mode == AsyncMode::rolling || options_.mode == AsyncMode::fixed) MeetNowAndThen();
     else GoAhead();
     elapsed_ = pacer_.Elapsed(uit::Now());
     Drain();
+    quality = sampler_.TakeRows();
     return Report();
   }
 
@@ -55,6 +76,7 @@ class Worker<Mesh<Ls...>, F, synchronous> {
     if constexpr (!synchronous) {
       if (options_.mode != AsyncMode::no_communication) Communicate([this] { traffic_.Pull(); });
     }
+    if (is_traced_) traffic_.Read(uit::Now());
     Sweep();
     if constexpr (!synchronous) {
       if (options_.mode != AsyncMode::no_communication) Communicate([this] { traffic_.Send(num_updates_); });
@@ -80,6 +102,7 @@ class Worker<Mesh<Ls...>, F, synchronous> {
       }
     }
     traffic_.CountUpdate(num_updates_);
+    cost_.Charge(num_nodes);
   }
 
   // Mode 0.
@@ -124,9 +147,14 @@ class Worker<Mesh<Ls...>, F, synchronous> {
   // Modes 3 and 4.
 
   void GoAhead() {
+    uit::TimePoint now{};
+    std::uint64_t next_reading = 0;
     for (;;) {
-      const uit::TimePoint now = uit::Now();
-      Attend(now);
+      if (num_updates_ >= next_reading) {
+        now = uit::Now();
+        next_reading = num_updates_ + options_.clock_every;
+        Attend(now);
+      }
       if (team_.StopSeen() != 0 || pacer_.IsOver(now) || IsDone()) {
         reason_ = View(now).stop;
         if (reason_ == 0) reason_ = Team::Encode(StopReason::count);
@@ -155,20 +183,45 @@ class Worker<Mesh<Ls...>, F, synchronous> {
     next_look_ = now + std::chrono::milliseconds(1);
     return true;
   }
-  /// Now and then the first worker looks after the process: signals, other processes' stops, progress.
+  /// Now and then a worker takes its snapshots, and the first looks after the process: signals, other processes' stops,
+  /// progress.
   void Attend(uit::TimePoint now) {
+    if (now >= sampler_.Next()) [[unlikely]] sampler_.Look(now, num_updates_);
+    if (options_.on_sample && now >= next_sample_) [[unlikely]] TakeSample(now);
+    if (board_ != nullptr && now >= next_status_) [[unlikely]] SayStatus(now);
     if (thread_ != 0 || !IsTimeToLook(now)) return;
     Communicate([&] { team_.LookOut(!synchronous); });
     if (!options_.on_progress || now < next_progress_) return;
     if (next_progress_ != uit::TimePoint{}) {
-      try {
-        options_.on_progress({pacer_.Elapsed(now), num_updates_});
-      } catch (...) {
-        team_.StopByThrow("on_progress", std::current_exception());
-      }
+      Call("on_progress", [&] { options_.on_progress({pacer_.Elapsed(now), num_updates_}); });
     }
     next_progress_ = now + options_.progress_interval;
   }
+
+  void TakeSample(uit::TimePoint now) {
+    const auto& share = traffic_.GetShare();
+    Call("on_sample", [&] {
+      options_.on_sample({MyPlace(), pacer_.Elapsed(now), num_updates_, share.first_local, share.graph.nodes.size()});
+    });
+    next_sample_ = now + options_.sample_interval;
+  }
+  void SayStatus(uit::TimePoint now) {
+    const bool is_first = std::exchange(next_status_, now + options_.status_interval) == uit::TimePoint{};
+    if (is_first) return;
+    board_->Say(thread_, status_.Report(pacer_.Elapsed(now), num_updates_));
+    const auto all = thread_ == 0 ? board_->Look() : std::span<const WorkerStatus>{};
+    if (options_.on_status && !all.empty()) Call("on_status", [&] { options_.on_status(all); });
+  }
+  /// Calls a function of the user's; if it throws, the run ends.
+  template <typename G>
+  void Call(const char* name, G&& call) {
+    try {
+      call();
+    } catch (...) {
+      team_.StopByThrow(name, std::current_exception());
+    }
+  }
+  Place MyPlace() { return {static_cast<std::uint32_t>(traffic_.GetFabric().GetWorld().Rank()), thread_}; }
 
   // Every mode.
 
@@ -200,14 +253,30 @@ class Worker<Mesh<Ls...>, F, synchronous> {
     });
     traffic_.BeginDrain();
     Communicate([this] { traffic_.EndUpdate(drain_update); });
-    traffic_.EndDrain();
-    // Frames leave while waiting here; when all have come, all has been received.
-    Meet({.stop = team_.Agreed().stop});
+    traffic_.ShowAll();
+    Meet({.stop = team_.Agreed().stop});  // frames leave while waiting here; when all have come, all has been received
+    Collect();
     traffic_.DiscardUnread();
+    Communicate([this] { traffic_.EndDrain(); });
+    Meet({.stop = team_.Agreed().stop});
+  }
+  /// A look at what has arrived too late for the last update.
+  void Collect() {
+    if constexpr (!std::same_as<C, NoCollection>) {
+      if (team_.IsBroken()) return;
+      auto& share = traffic_.GetShare();
+      Node<M, synchronous> node(share, options_.seed, num_updates_);
+      Call("collect", [&] {
+        for (std::uint32_t position = 0; position < share.graph.nodes.size(); ++position) {
+          node.GoTo(position);
+          collect_(node);
+        }
+      });
+    }
   }
   WorkerReport Report() {
     WorkerReport report;
-    report.place = {static_cast<std::uint32_t>(traffic_.GetFabric().GetWorld().Rank()), thread_};
+    report.place = MyPlace();
     report.num_nodes = traffic_.GetShare().graph.nodes.size();
     report.num_updates = num_updates_;
     report.num_barriers = num_barriers_;
@@ -221,12 +290,20 @@ class Worker<Mesh<Ls...>, F, synchronous> {
   const RunOptions& options_;
   std::uint32_t thread_;
   F& update_;
+  C& collect_;
   Pacer pacer_;
+  SimulatedCost cost_;
+  bool is_traced_;
+  QualitySampler<M> sampler_;
+  StatusBoard* board_;
+  StatusReporter<M> status_;
   std::uint64_t num_updates_ = 0;
   std::uint64_t num_barriers_ = 0;
   std::chrono::nanoseconds elapsed_{0};
   uit::TimePoint next_look_{};
   uit::TimePoint next_progress_{};
+  uit::TimePoint next_sample_{};
+  uit::TimePoint next_status_{};
   std::uint32_t reason_ = Team::Encode(StopReason::count);
 };
 

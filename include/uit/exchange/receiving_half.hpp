@@ -8,6 +8,7 @@
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/wire/frame_box.hpp>
+#include <uit/wire/frame_trace.hpp>
 #include <uit/wire/wire_hub.hpp>
 
 namespace uit {
@@ -22,6 +23,8 @@ class ReceivingHalf : public ExchangeHalf {
   bool Poll() { return hub_ != nullptr && hub_->Poll(); }
   /// False once the fabric has closed: nothing will arrive any more.
   bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
+  /// Frames bear stamps, which are given to `trace`; the half refers to it. Null: they bear none.
+  void TraceBy(FrameTrace* trace) { trace_ = trace; }
 
  protected:
   /// Frames come to `box` through `fabric`, or, if that is null, from this process.
@@ -33,6 +36,7 @@ class ReceivingHalf : public ExchangeHalf {
   bool TryPullOne(F&& take) {
     if (!box_->TryStep()) return false;
     Frame& frame = box_->Get();
+    if (trace_ != nullptr) [[unlikely]] trace_->Take(frame);
     const FrameHeader header = frame.Header();
     std::forward<F>(take)(frame);
     if (header.last != 0) {
@@ -52,6 +56,7 @@ class ReceivingHalf : public ExchangeHalf {
  private:
   std::shared_ptr<FrameBox> box_;
   std::shared_ptr<WireHub> hub_;
+  FrameTrace* trace_ = nullptr;
   std::uint64_t last_update_ = 0;
   bool has_last_ = false;
 };

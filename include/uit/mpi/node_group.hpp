@@ -17,6 +17,7 @@
 #include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/simulation.hpp>
 #include <uit/wire/process_state.hpp>
 #include <uit/wire/world.hpp>
 
@@ -25,7 +26,8 @@ namespace uit::mpi {
 /// The processes of a job that share this one's memory, and windows of memory that they all see. A window is kept when it
 /// is given back, and lent again: to open one, MPI makes the processes wait for each other at full speed.
 ///
-/// The environment variable UIT_SHARED_MEMORY=0 keeps a process out of it, so that it is as if on a node of its own.
+/// The environment variable UIT_SHARED_MEMORY=0 keeps a process out of it, so that it is as if on a node of its own; a
+/// simulated process always is.
 class NodeGroup {
  public:
   /// Finds them among those of `communicator`, whose ranks are spoken of from here on. Collective.
@@ -34,7 +36,7 @@ class NodeGroup {
     Check(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
     rank_ = static_cast<std::size_t>(rank);
     const char* wish = std::getenv("UIT_SHARED_MEMORY");
-    const bool is_off = wish != nullptr && std::string_view(wish) == "0";
+    const bool is_off = is_simulated || (wish != nullptr && std::string_view(wish) == "0");
     Check(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &communicator_),
           "MPI_Comm_split_type");
     MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);

@@ -16,6 +16,7 @@
 #include <uit/mpi/mpi_world.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/support/simulation.hpp>
 #include <uit/wire/world.hpp>
 
 namespace uit::mpi {
@@ -35,7 +36,7 @@ class Session {
     if (is_initialised == 0) Initialise(argc, argv);
     int provided = MPI_THREAD_SINGLE;
     Check(MPI_Query_thread(&provided), "MPI_Query_thread");
-    if (provided < MPI_THREAD_SERIALIZED) {
+    if (provided < MPI_THREAD_SERIALIZED && !is_simulated) {  // a simulated process has one thread
       if (owns_) MPI_Finalize();
       throw uit::Error("MPI grants thread level " + std::to_string(provided) + ", and MPI_THREAD_SERIALIZED is needed");
     }

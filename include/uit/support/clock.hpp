@@ -2,10 +2,16 @@
 
 #include <chrono>
 
+#include <uit/support/simulation.hpp>
+
 namespace uit {
 
-/// The library's only clock: monotonic, its own in each process.
+/// The library's only clock: monotonic, its own in each process; in a simulation, that of the simulation.
+#if UIT_SIMULATED
+using Clock = SimulatedClock;
+#else
 using Clock = std::chrono::steady_clock;
+#endif
 /// A reading of the clock; it means something in its own process alone.
 using TimePoint = Clock::time_point;
 
@@ -27,11 +33,16 @@ template <typename Rep, typename Period>
   return now + std::chrono::ceil<Clock::duration>(wait);
 }
 
-/// Keeps this core busy for `span`, as a simulation's own work would: no sleeping, no yielding.
+/// Keeps this core busy for `span`, as a simulation's own work would: no sleeping, no yielding. On a simulated host,
+/// the work that takes `span` at nominal speed.
 inline void Compute(std::chrono::duration<double> span) {
+#if UIT_SIMULATED
+  simulation::Work(span);
+#else
   const TimePoint start = Now();
   while (Now() - start < span) {
   }
+#endif
 }
 
 }  // namespace uit

@@ -9,15 +9,36 @@
 #endif
 
 #include <uit/support/clock.hpp>
+#include <uit/support/simulation.hpp>
 
 namespace uit {
 
 /// Tells the core that this is a spinning wait.
-inline void Pause() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
+inline void Pause() noexcept(!is_simulated) {
+#if UIT_SIMULATED
+  simulation::Pass(simulation::pause_time);
+#elif defined(__x86_64__) || defined(__i386__)
   _mm_pause();
 #elif defined(__aarch64__) || defined(__arm__)
   asm volatile("yield" ::: "memory");
+#endif
+}
+
+/// Lets other threads have the core, if any want it.
+inline void Yield() {
+#if UIT_SIMULATED
+  simulation::Pass(simulation::yield_time);
+#else
+  std::this_thread::yield();
+#endif
+}
+
+/// Sleeps for `span` and what the system adds to it.
+inline void SleepFor(std::chrono::microseconds span) {
+#if UIT_SIMULATED
+  simulation::Pass(span + simulation::timer_slack);
+#else
+  std::this_thread::sleep_for(span);
 #endif
 }
 
@@ -36,9 +57,9 @@ class Backoff {
     if (num_rests_ < num_spins_) {
       Pause();
     } else if (num_rests_ < num_patient_) {
-      std::this_thread::yield();
+      Yield();
     } else {
-      std::this_thread::sleep_for(sleep_);
+      SleepFor(sleep_);
       if (sleep_ < longest_sleep) sleep_ *= 2;
       if (sleep_ > longest_sleep) sleep_ = longest_sleep;
       return;

@@ -13,6 +13,7 @@
 #include <uit/support/error.hpp>
 #include <uit/transport/exchange_for.hpp>
 #include <uit/transport/transport.hpp>
+#include <uit/wire/frame_trace.hpp>
 
 namespace uit {
 
@@ -32,6 +33,7 @@ struct Process {
   std::size_t num_channels = 1;  ///< how many ends the pool has
   std::size_t depth = 16;        ///< how many messages may wait, under Retain::every; frames, under accumulate
   std::size_t worker = 0;        ///< the thread of this process that uses the end
+  FrameTrace* trace = nullptr;   ///< of the worker, if frames are to bear stamps; on both sides or on neither
 
   // Where messages have sizes of their own, or Consolidate::aggregated is chosen; the same on both sides, but the age.
   std::size_t buffer_bytes = 65'536;       ///< of a frame; from 2 to 8 KiB frames are slow, so 8 are taken
@@ -114,8 +116,11 @@ struct Process {
   }
   template <typename T, Policy policy>
   ExchangeSpec Spec() const {
-    if constexpr (is_aggregated<T, policy>) return SpecOfAggregated<T, policy>();
-    else return SpecOfPool<T, policy>();
+    ExchangeSpec spec;
+    if constexpr (is_aggregated<T, policy>) spec = SpecOfAggregated<T, policy>();
+    else spec = SpecOfPool<T, policy>();
+    if (trace != nullptr) spec.frame_bytes += FrameTrace::num_bytes;
+    return spec;
   }
   template <typename T, Policy policy>
   ExchangeSpec SpecOfAggregated() const {
@@ -162,7 +167,7 @@ struct Process {
   auto MakeAggregatedSender() const {
     const AggregatedOptions options = Aggregation<T, policy>();
     const std::size_t box_depth = FrameWindow::BoxDepth(options.num_frames);
-    OutPort port = fabric->AddOutgoing(peer, worker, Spec<T, policy>(), FrameBox::Every(box_depth));
+    OutPort port = OpenPort<T, policy>(FrameBox::Every(box_depth));
     auto reports = fabric->AddIncoming(peer, ReportSpec<T, policy>(), FrameBox::Latest());
     using Sender = typename InletDuctFor<T, policy>::Sender;
     return std::make_shared<Sender>(options, std::move(port), std::move(reports));
@@ -170,11 +175,10 @@ struct Process {
   template <typename T, Policy policy>
   auto MakePooledSender() const {
     const auto layout = Layout<T, policy>();
-    const auto spec = Spec<T, policy>();
     if constexpr (policy.retain == Retain::latest) {
-      return std::make_shared<PooledLatestSender>(layout, fabric->AddOutgoing(peer, worker, spec, FrameBox::Latest()));
+      return std::make_shared<PooledLatestSender>(layout, OpenPort<T, policy>(FrameBox::Latest()));
     } else {
-      OutPort port = fabric->AddOutgoing(peer, worker, spec, FrameBox::Every(BoxDepth()));
+      OutPort port = OpenPort<T, policy>(FrameBox::Every(BoxDepth()));
       auto reports = fabric->AddIncoming(peer, ReportSpec<T, policy>(), FrameBox::Latest());
       if constexpr (policy.retain == Retain::accumulate)
         return std::make_shared<PooledAccumulateSender>(layout, depth, &FoldEncoded<T>, std::move(port),
@@ -183,10 +187,21 @@ struct Process {
         return std::make_shared<PooledEverySender>(layout, depth, std::move(port), std::move(reports));
     }
   }
+  /// The port that messages leave by.
+  template <typename T, Policy policy>
+  OutPort OpenPort(std::shared_ptr<FrameBox> box) const {
+    OutPort port = fabric->AddOutgoing(peer, worker, Spec<T, policy>(), std::move(box));
+    port.TraceBy(trace);
+    return port;
+  }
   template <typename T, Policy policy>
   auto MakeReceiver() const {
-    if constexpr (is_aggregated<T, policy>) return MakeAggregatedReceiver<T, policy>();
-    else return MakePooledReceiver<T, policy>();
+    auto receiver = [this] {
+      if constexpr (is_aggregated<T, policy>) return MakeAggregatedReceiver<T, policy>();
+      else return MakePooledReceiver<T, policy>();
+    }();
+    receiver->TraceBy(trace);
+    return receiver;
   }
   template <typename T, Policy policy>
   auto MakeAggregatedReceiver() const {

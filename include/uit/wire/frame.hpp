@@ -62,6 +62,10 @@ class Frame {
     if (storage_ == nullptr || payload_bytes > capacity_) [[unlikely]]
       Allocate(payload_bytes);
   }
+  /// The same, but what is in the frame stays.
+  UIT_INLINE void Grow(std::size_t payload_bytes) {
+    if (payload_bytes > capacity_) [[unlikely]] Reallocate(payload_bytes);
+  }
 
   /// Bytes of payload that fit.
   std::size_t Capacity() const { return capacity_; }
@@ -104,6 +108,11 @@ class Frame {
     storage_ = std::make_unique_for_overwrite<std::byte[]>(sizeof(FrameHeader) + payload_bytes);
     capacity_ = payload_bytes;
     Header() = FrameHeader{};
+  }
+  UIT_NOINLINE void Reallocate(std::size_t payload_bytes) {
+    Frame larger(payload_bytes);
+    if (HasBuffer()) std::memcpy(larger.storage_.get(), storage_.get(), Bytes().size());
+    Swap(larger);
   }
 
   std::unique_ptr<std::byte[]> storage_;

@@ -6,6 +6,7 @@
 
 #include <uit/config.hpp>
 #include <uit/wire/frame_box.hpp>
+#include <uit/wire/frame_trace.hpp>
 #include <uit/wire/wire_hub.hpp>
 
 namespace uit {
@@ -23,8 +24,10 @@ class OutPort {
 
   /// Sends a frame, or leaves it to be sent, if there is room; `frame` is then a spare buffer.
   UIT_INLINE bool TryDepart(Frame& frame) {
-    return IsDirect() ? box_->TryPut(frame) : hub_->TryDepart(*outgoing_, worker_, frame);
+    return trace_ == nullptr ? Send(frame) : SendTraced(frame);
   }
+  /// Frames are stamped from here on; the other side must expect it. The port refers to the trace; null: no stamps.
+  void TraceBy(FrameTrace* trace) { trace_ = trace; }
   /// Lets frames move, and tells whether all that departed has left.
   bool TryEmpty() { return IsDirect() || hub_->TryEmpty(*outgoing_); }
   /// Lets frames move, if the port leads to a wire. Returns whether anything arrived.
@@ -33,12 +36,22 @@ class OutPort {
   bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
 
  private:
+  UIT_INLINE bool Send(Frame& frame) {
+    return IsDirect() ? box_->TryPut(frame) : hub_->TryDepart(*outgoing_, worker_, frame);
+  }
+  UIT_NOINLINE bool SendTraced(Frame& frame) {
+    trace_->Stamp(frame);
+    if (Send(frame)) return true;
+    FrameTrace::TakeBack(frame);
+    return false;
+  }
   bool IsDirect() const { return hub_ == nullptr || box_->IsShared(); }
 
   std::shared_ptr<FrameBox> box_;
   std::shared_ptr<WireHub> hub_;
   OutgoingBox* outgoing_ = nullptr;
   std::size_t worker_ = 0;
+  FrameTrace* trace_ = nullptr;
 };
 
 }  // namespace uit

@@ -47,6 +47,8 @@ class WorldModel {
   /// Memory that all processes of the node see: at least `num_bytes` of this one's, in which anything may stand. Empty,
   /// for all of a node, if there can be none. It stays until Release, and for good if that does not come about. Collective.
   virtual NodeMemory ShareMemory([[maybe_unused]] std::size_t num_bytes) { return {}; }
+  /// What carries the messages, for reports: name and version of a library; empty if nothing does. Any thread.
+  virtual std::string Library() const { return {}; }
   /// The same processes with streams of their own. Collective.
   virtual std::shared_ptr<WorldModel> Duplicate() = 0;
   /// Gives back what `Duplicate` took. Collective; call it only if all links were closed cleanly. False, with
@@ -126,6 +128,8 @@ class World {
   AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) const {
     return model_->OpenLink(peer, stream, options);
   }
+  /// See WorldModel. Any thread.
+  std::string Library() const { return model_->Library(); }
   /// See WorldModel. Any thread.
   std::vector<std::size_t> NodeRanks() const { return model_->NodeRanks(); }
   /// See WorldModel. Collective.

@@ -56,7 +56,7 @@ TEMPLATE_TEST_CASE("mode 0 colours as the serial loop does, wherever nodes are",
       const netuit::Workers workers{.processes = world.Size(), .threads = threads};
       for (const auto& placement : {netuit::PlaceByMetis(topology, workers), netuit::PlaceRandom(topology, workers, 5)}) {
         const Outcome outcome = ColorGraph<TestType>(
-            topology, placement, world, rule, 0,
+            topology, placement, world, rule, Load{},
             {.mode = netuit::AsyncMode::every_update, .num_updates = num_updates, .seed = 11});
         CHECK(outcome.report.ExitCode() == 0);
         if (!world.IsRoot()) continue;
@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("every mode colours a torus and accounts for each message", "
   for (int mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
     const Outcome outcome =
-        ColorGraph<TestType>(topology, placement, world, rule, 3,
+        ColorGraph<TestType>(topology, placement, world, rule, Load{.work = 3},
                              {.mode = static_cast<netuit::AsyncMode>(mode),
                               .num_updates = 200,
                               .rolling_span = std::chrono::microseconds{300},

@@ -68,7 +68,9 @@ TEST_CASE("nonsense is refused in one line", "[channel_selection]") {
       {"--duration", "inf"},   {"--duration", "1e300"}, {"--period-fixed", "0"},  {"--period-rolling", "0ms"},
       {"--replicates", "0"},   {"--updates", "-5"},     {"--addressing", "post"}, {"--nodes-per-worker", "0"},
       {"--seed", "-1"},        {"--work", "-1"},        {"--directed"},           {"--unknown"},
-      {"stray"},               {"--graph"},
+      {"stray"},               {"--graph"},             {"--clock-every", "0"},   {"--quality-channels"},
+      {"--snapshot-interval", "0"}, {"--snapshot-length", "0s"}, {"--frame-interval", "0"},
+      {"--frames", "f.csv", "--updates", "5"},
   };
   for (const auto& words : nonsense) {
     CAPTURE(words.front(), words.back());

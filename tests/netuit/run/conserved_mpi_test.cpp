@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "tests/netuit/run/chaos.hpp"
@@ -29,7 +31,26 @@ struct Seldom : Unicast<Amount, pooled, LayerOptions{.period = 3}> {};
 /// Which overflows all the time, so that many puts are refused.
 struct Narrow : Unicast<std::int8_t, pooled> {};
 
+/// Messages of which each counts.
+struct Coin : Unicast<Amount, uit::Policy{.consolidate = uit::Consolidate::pooled}> {};
+/// Likewise, with a size of their own, and seldom.
+struct Purse : Unicast<std::vector<Amount>, uit::Policy{.consolidate = uit::Consolidate::aggregated}, LayerOptions{.period = 3}> {};
+
 constexpr Amount first_stock = 1'000;
+
+template <Layer L>
+constexpr bool is_sum = L::policy.retain == uit::Retain::accumulate;
+
+Amount Worth(Amount amount) { return amount; }
+Amount Worth(const std::vector<Amount>& amounts) { return std::accumulate(amounts.begin(), amounts.end(), Amount{0}); }
+
+/// A message that is worth so much.
+template <Layer L>
+typename L::Message Make(int amount) {
+  using Message = typename L::Message;
+  if constexpr (std::is_integral_v<Message>) return static_cast<Message>(amount);
+  else return amount % 2 == 0 ? Message{amount} : Message{amount - 1, 0, 1};
+}
 
 Amount SumOverRanks(Amount value) {
   const auto bytes = uit::BytesOf(value);
@@ -41,7 +62,13 @@ Amount SumOverRanks(Amount value) {
 
 template <Layer L>
 void Fetch(auto& node, Amount& stock) {
-  for (auto& outlet : node.template In<L>()) stock += outlet.JumpGet();
+  for (auto& outlet : node.template In<L>()) {
+    if constexpr (is_sum<L>) {
+      stock += outlet.JumpGet();
+    } else {
+      while (outlet.TryStep() != 0) stock += Worth(outlet.Get());
+    }
+  }
 }
 
 /// Gives away, or takes on credit, some of a node's stock.
@@ -49,8 +76,8 @@ template <Layer L>
 void Give(auto& node, auto& random, Amount& stock) {
   for (auto& inlet : node.template Out<L>()) {
     for (auto zeal = random() % 3; zeal != 0; --zeal) {
-      const auto amount = static_cast<typename L::Message>(static_cast<int>(random() % 200) - 90);
-      if (inlet.TryPut(amount)) stock -= amount;
+      const auto amount = Make<L>(static_cast<int>(random() % 200) - 90);
+      if (inlet.TryPut(amount)) stock -= Worth(amount);
     }
   }
 }
@@ -63,12 +90,13 @@ class Economy {
         stocks_(mesh_.NumLocalNodes(), first_stock) {}
 
   RunReport Trade(RunOptions options) {
-    return Run(mesh_, options, [this](auto& node) {
-      auto random = node.Random();
-      Amount& stock = stocks_[node.Index()];
-      if (random() % 4 == 0) (Fetch<Ls>(node, stock), ...);
-      (Give<Ls>(node, random, stock), ...);
-    });
+    return Run(mesh_, options, [this](auto& node) { this->Deal(node); });
+  }
+  /// What was left to be read is so before the run ends.
+  RunReport TradeAndCollect(RunOptions options) {
+    return Run(
+        mesh_, options, [this](auto& node) { this->Deal(node); },
+        [this](auto& node) { (Fetch<Ls>(node, stocks_[node.Index()]), ...); });
   }
   /// What was left to be read is so in the next run: one update without communication.
   RunReport FetchTheRest() {
@@ -91,6 +119,13 @@ class Economy {
   Amount TotalAtFirst() const { return static_cast<Amount>(mesh_.NumNodes()) * first_stock; }
 
  private:
+  void Deal(auto& node) {
+    auto random = node.Random();
+    Amount& stock = stocks_[node.Index()];
+    if (random() % 4 == 0) (Fetch<Ls>(node, stock), ...);
+    (Give<Ls>(node, random, stock), ...);
+  }
+
   Mesh<Ls...> mesh_;
   std::vector<Amount> stocks_;
 };
@@ -132,7 +167,32 @@ void CheckConserved() {
   }
 }
 
+template <Layer... Ls>
+void CheckCollected() {
+  const Topology topology = MakeOddGraph(is_sanitized ? 40 : 120, 1);
+  for (const std::size_t threads : {1U, 2U}) {
+    Economy<Ls...> economy{topology, threads};
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      INFO(threads << " threads, run " << i << ", mode " << static_cast<int>(runs[i].mode));
+      RunOptions options = runs[i];
+      options.seed = i;
+      const RunReport report = economy.TradeAndCollect(options);
+      CHECK(report.ExitCode() == 0);
+      CHECK(economy.Total() == economy.TotalAtFirst());
+      if (!MpiTestWorld().IsRoot()) continue;
+      CHECK(report.Balanced());
+      CHECK(report.Tally().get.unread == 0);
+    }
+  }
+}
+
 }  // namespace
+
+TEST_CASE("What is under way when a run ends can be collected, whatever carries it") {
+  CheckCollected<Coin>();
+  CheckCollected<Purse>();
+  CheckCollected<Coin, Purse, Solo, Pooled>();
+}
 
 TEST_CASE("Amounts in frames of their own are conserved in every mode") { CheckConserved<Solo>(); }
 

@@ -1,4 +1,60 @@
-"""Launches Conduit's programs, reads their results and draws them."""
+"""Conduit from Python: graphs in and out, partitions, launches, results and their figures.
+
+    import networkx, conduit_tools as conduit
+    graph = networkx.watts_strogatz_graph(1000, 4, 0.1, seed=1)
+    rows = conduit.run(graph, workers="2x1", modes=[0, 3], seconds=1, replicates=3)
+    conduit.plot_rates(rows).figure.savefig("rates.png")
+    conduit.draw_partition(graph, conduit.partition(graph, 2)).figure.savefig("partition.png")
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conduit_tools.drawing import draw_partition, plot_conflicts, plot_quality, plot_rates
+    from conduit_tools.graph_files import read_graph, read_placement, write_graph, write_placement
+    from conduit_tools.loading import load
+    from conduit_tools.partitioning import cut_weight, partition
+    from conduit_tools.running import run
+    from conduit_tools.sweeping import run_sweep
+
+__all__ = [
+    "InputError",
+    "OutputError",
+    "ToolError",
+    "cut_weight",
+    "draw_partition",
+    "load",
+    "partition",
+    "plot_conflicts",
+    "plot_quality",
+    "plot_rates",
+    "read_graph",
+    "read_placement",
+    "run",
+    "run_sweep",
+    "write_graph",
+    "write_placement",
+]
+
+# Loaded when first asked for: arguments are checked where nothing but the standard library is installed yet.
+_HOME_OF = {
+    "draw_partition": "drawing",
+    "plot_conflicts": "drawing",
+    "plot_quality": "drawing",
+    "plot_rates": "drawing",
+    "read_graph": "graph_files",
+    "read_placement": "graph_files",
+    "write_graph": "graph_files",
+    "write_placement": "graph_files",
+    "load": "loading",
+    "cut_weight": "partitioning",
+    "partition": "partitioning",
+    "run": "running",
+    "run_sweep": "sweeping",
+}
 
 
 class ToolError(Exception):
@@ -17,3 +73,13 @@ class OutputError(ToolError):
     """Results that cannot be written."""
 
     exit_code = 5
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        return getattr(importlib.import_module(f"conduit_tools.{_HOME_OF[name]}"), name)
+    raise AttributeError(f"module 'conduit_tools' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,11 +1,14 @@
 """The options of tools/demo. Standard library only: `python3 -m conduit_tools.arguments` checks before set-up."""
 
+from __future__ import annotations
+
 import argparse
 import dataclasses
 import math
 import pathlib
 import sys
 import tempfile
+from typing import NoReturn
 
 from conduit_tools import InputError, OutputError, ToolError
 
@@ -19,20 +22,20 @@ class Workers:
     processes: int
     threads: int
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.processes}x{self.threads}"
 
     @property
-    def count(self):
+    def count(self) -> int:
         return self.processes * self.threads
 
 
 @dataclasses.dataclass
 class DemoOptions:
-    graphs: list
+    graphs: list[pathlib.Path]
     directed: bool
-    workers: list
-    modes: list
+    workers: list[Workers]
+    modes: list[int]
     seconds: float
     output: pathlib.Path
     seed: int
@@ -41,17 +44,17 @@ class DemoOptions:
 
 
 class _Parser(argparse.ArgumentParser):
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         raise InputError(message)
 
 
-def read_help():
+def read_help() -> str:
     return (pathlib.Path(__file__).parent / "demo_help.txt").read_text(encoding="utf-8")
 
 
-def parse_workers(text):
+def parse_workers(text: str) -> list[Workers]:
     """`1x1,2x2` as a list of Workers."""
-    layouts = []
+    layouts: list[Workers] = []
     for word in text.split(","):
         parts = word.strip().lower().split("x")
         if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
@@ -66,7 +69,7 @@ def parse_workers(text):
     return layouts
 
 
-def parse_modes(text):
+def parse_modes(text: str) -> list[int]:
     """`0,rolling` as a sorted list of mode numbers."""
     modes = set()
     for word in text.split(","):
@@ -81,7 +84,7 @@ def parse_modes(text):
     return sorted(modes)
 
 
-def parse_demo(arguments):
+def parse_demo(arguments: list[str]) -> DemoOptions | None:
     """DemoOptions from a command line; None if it asks for help. Raises InputError or OutputError."""
     parser = _Parser(prog="tools/demo", add_help=False, allow_abbrev=False)
     parser.add_argument("--graph", action="append", default=[])
@@ -128,7 +131,7 @@ def parse_demo(arguments):
     )
 
 
-def check_readable(path):
+def check_readable(path: pathlib.Path) -> None:
     """Raises InputError unless `path` is a file that can be read."""
     try:
         with open(path, "rb") as file:
@@ -138,7 +141,7 @@ def check_readable(path):
         raise InputError(f"{path}: {error.strerror}") from None
 
 
-def check_folder(path):
+def check_folder(path: pathlib.Path) -> None:
     """Raises OutputError unless `path` is a folder that can be written to, or could be made. Makes nothing."""
     present = path
     while not present.exists() and present != present.parent:
@@ -151,7 +154,7 @@ def check_folder(path):
         raise OutputError(f"{path}: {present} cannot be written to: {error.strerror}") from None
 
 
-def main():
+def main() -> int:
     try:
         if parse_demo(sys.argv[1:]) is None:
             sys.stdout.write(read_help())

@@ -12,7 +12,8 @@ matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from conduit_tools.charts import STYLE, in_order, save
+from conduit_tools.charts import in_order, save
+from conduit_tools.style import STYLE
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, without its pale yellow.
 LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")

@@ -12,22 +12,10 @@ from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-# Okabe and Ito's palette, which colour-blind readers can tell apart; in order of modes 0 to 4.
-MODE_COLORS = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#999999")
+from conduit_tools.style import MODE_COLORS, STYLE
+
 # Pale and apart in lightness, so that borders and conflicts stand out.
 NODE_COLORS = ("#FBEBC0", "#A8D0E6", "#7F86B8", "#D9B3C9", "#8FC1A9", "#EDEDED", "#B08D57", "#55618F")
-
-STYLE = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.8,
-    "figure.dpi": 150,
-}
 
 
 def in_order(values):

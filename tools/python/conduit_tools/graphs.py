@@ -1,5 +1,7 @@
 """The demo's graphs, written as NetworkX writes them."""
 
+from __future__ import annotations
+
 import ast
 import dataclasses
 import pathlib
@@ -18,17 +20,17 @@ class GraphFile:
     path: pathlib.Path
 
 
-def make_torus(side=TORUS_SIDE):
+def make_torus(side: int = TORUS_SIDE) -> networkx.Graph:
     """A square torus; its labels are tuples, (row, column)."""
     return networkx.grid_2d_graph(side, side, periodic=True)
 
 
-def make_small_world(seed, num_nodes=SMALL_WORLD_NODES):
+def make_small_world(seed: int, num_nodes: int = SMALL_WORLD_NODES) -> networkx.Graph:
     """A ring in which each node has 4 neighbours, one edge in ten re-wired at random."""
     return networkx.watts_strogatz_graph(num_nodes, 4, 0.1, seed=seed)
 
 
-def write_demo_graphs(folder, seed):
+def write_demo_graphs(folder: str | pathlib.Path, seed: int) -> list[GraphFile]:
     """Writes the two graphs as edge lists into `folder`."""
     graphs = []
     for name, graph in (
@@ -41,7 +43,7 @@ def write_demo_graphs(folder, seed):
     return graphs
 
 
-def parse_cell(label):
+def parse_cell(label: str) -> tuple[int, int] | None:
     """(row, column) if the label is a pair of whole numbers, as grid_2d_graph's are; else None."""
     try:
         value = ast.literal_eval(label)

@@ -1,5 +1,7 @@
 """Starts a program over MPI on this machine, and leaves no process behind."""
 
+from __future__ import annotations
+
 import dataclasses
 import os
 import pathlib
@@ -8,8 +10,10 @@ import selectors
 import shutil
 import signal
 import subprocess
+import threading
 import time
 import uuid
+from collections.abc import Callable, Mapping, Sequence
 
 from conduit_tools import ToolError
 
@@ -37,12 +41,12 @@ class Launcher:
     vendor: str  #: "Open MPI", "MPICH" or "unknown"
     major: int
 
-    def command(self, processes, program, arguments):
+    def command(self, processes: int, program: str | pathlib.Path, arguments: Sequence[str]) -> list[str]:
         """The command line that starts `processes` of `program`, any number on any machine."""
         placing = ["--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"] if self.vendor == "Open MPI" else []
         return [self.path, "-n", str(processes), *placing, str(program), *arguments]
 
-    def environment(self):
+    def environment(self) -> dict[str, str]:
         """What lets it run as root, in a container, and with more processes than cores."""
         variables = {**os.environ, **_ANYWHERE}
         if self.vendor == "Open MPI":  # one machine: shared memory will do
@@ -50,7 +54,7 @@ class Launcher:
         return variables
 
 
-def identify(path, version_text):
+def identify(path: str, version_text: str) -> Launcher:
     """The Launcher at `path`, from what it prints for --version."""
     match = re.search(r"\((?:Open MPI|OpenRTE)\) (\d+)", version_text)
     if match:
@@ -61,7 +65,7 @@ def identify(path, version_text):
     return Launcher(path, "unknown", 0)
 
 
-def find_launcher(build):
+def find_launcher(build: str | os.PathLike[str]) -> Launcher:
     """The launcher that goes with the MPI of a CMake build folder, else the mpirun of PATH."""
     name = "mpirun"
     try:
@@ -86,7 +90,9 @@ def find_launcher(build):
     return identify(path, version.stdout)
 
 
-def remove_leftovers(folder=pathlib.Path("/dev/shm"), proc=pathlib.Path("/proc")):
+def remove_leftovers(
+    folder: pathlib.Path = pathlib.Path("/dev/shm"), proc: pathlib.Path = pathlib.Path("/proc")
+) -> int:
     """Removes the shared memory of Open MPI jobs that were killed, launcher and all; gives how many files that were.
 
     Those are files of this user's that no process has mapped and that have been there for a minute: a job that is
@@ -118,7 +124,9 @@ def remove_leftovers(folder=pathlib.Path("/dev/shm"), proc=pathlib.Path("/proc")
     return num_removed
 
 
-def run(command, environment, on_line, time_limit):
+def run(
+    command: Sequence[str], environment: Mapping[str, str], on_line: Callable[[str], object], time_limit: float
+) -> int:
     """Runs a command in a session of its own; gives its exit code once every process of it is gone.
 
     Each line of its stderr is given to `on_line` as it comes; stdin and stdout are closed to it. If this is
@@ -144,7 +152,10 @@ def run(command, environment, on_line, time_limit):
         _end(child, token)
 
 
-def _pump(child, on_line, deadline, command):
+def _pump(
+    child: subprocess.Popen[bytes], on_line: Callable[[str], object], deadline: float, command: Sequence[str]
+) -> None:
+    assert child.stderr is not None
     pending = b""
     with selectors.DefaultSelector() as selector:
         selector.register(child.stderr, selectors.EVENT_READ)
@@ -164,9 +175,10 @@ def _pump(child, on_line, deadline, command):
         on_line(pending.decode(errors="replace"))
 
 
-def _end(child, token):
+def _end(child: subprocess.Popen[bytes], token: str) -> None:
     """Ends a launcher and whatever it started, politely first. Safe when all is over already."""
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave processes behind
+    is_main = threading.current_thread() is threading.main_thread()  # which alone may say what signals do
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None  # a second Ctrl-C must leave no process
     try:
         _signal_group(child, signal.SIGTERM)
         _wait(lambda: child.poll() is not None and not _stragglers(token), 3)
@@ -179,18 +191,20 @@ def _end(child, token):
             except (ProcessLookupError, PermissionError):
                 pass
         _wait(lambda: not _stragglers(token), 3)
-        child.stderr.close()
+        if child.stderr is not None:
+            child.stderr.close()
     finally:
-        signal.signal(signal.SIGINT, handler)
+        if is_main:
+            signal.signal(signal.SIGINT, handler)
 
 
-def _wait(condition, seconds):
+def _wait(condition: Callable[[], bool], seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
-def _signal_group(child, number):
+def _signal_group(child: subprocess.Popen[bytes], number: int) -> None:
     if child.poll() is not None:
         return
     try:
@@ -199,7 +213,7 @@ def _signal_group(child, number):
         pass
 
 
-def _stragglers(token):
+def _stragglers(token: str) -> list[int]:
     """Ids of live processes that carry the token; none where there is no /proc."""
     mark = f"{_TOKEN}={token}".encode()
     found = []

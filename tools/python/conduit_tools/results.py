@@ -1,23 +1,29 @@
-"""Rows of channel_selection: reading, writing, and what follows from them."""
+"""Rows of programs: reading, writing, and what follows from them."""
+
+from __future__ import annotations
 
 import csv
 import dataclasses
 import os
 import pathlib
-import tempfile
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
 
-from conduit_tools import InputError, OutputError
+from conduit_tools import InputError, files
+
+Row = dict[str, Any]
 
 _INTEGERS = (
     "nodes edges processes threads mode replicate seed process thread num_nodes updates barriers attempted accepted "
-    "dropped muted stepped skipped preempted folded unread lost in_flight balanced conflicts conflict_edges_total "
-    "nodes_in_conflict oversubscribed"
+    "dropped muted stepped skipped preempted folded unread lost in_flight balanced oversubscribed"
 ).split()
+_OF_COLOURING = ("conflicts", "conflict_edges_total", "nodes_in_conflict")
+_OF_EVOLUTION = ("cells", "cells_of_rival", "births")  # that tell its rows from those of colouring
 _REALS = ("period_s", "elapsed_s", "updates_per_second")
 _TEXTS = ("graph", "mode_name", "placement", "addressing", "stopped_by", "mpi_library", "compiler", "version")
 
 
-def read_rows(path):
+def read_rows(path: str | os.PathLike[str]) -> list[Row]:
     """The rows of a CSV file as dicts with numbers in them. Raises InputError as `file:line: reason`."""
     try:
         with open(path, newline="", encoding="utf-8") as file:
@@ -30,18 +36,23 @@ def read_rows(path):
         raise InputError(f"{path}: {error.strerror}") from None
 
 
-def _checked(reader, path):
-    missing = set(_INTEGERS) | set(_REALS) | set(_TEXTS)
-    missing -= set(reader.fieldnames or ())
+def _checked(reader: csv.DictReader[str], path: str | os.PathLike[str]) -> csv.DictReader[str]:
+    present = set(reader.fieldnames or ())
+    missing = {*_INTEGERS, *_REALS, *_TEXTS, *_own_columns(present)} - present
     if missing:
         raise InputError(f"{path}:1: no column {', '.join(sorted(missing))}")
     return reader
 
 
-def _convert(row, path, line):
+def _own_columns(present: Container[str]) -> Sequence[str]:
+    return _OF_EVOLUTION if "cells_of_rival" in present else _OF_COLOURING
+
+
+def _convert(row: Row, path: str | os.PathLike[str], line: int) -> Row:
     if None in row or None in row.values():
         raise InputError(f"{path}:{line}: want {len([key for key in row if key])} fields")
-    for columns, kind in ((_INTEGERS, int), (_REALS, float)):
+    kinds: tuple[tuple[Sequence[str], Any], ...] = ((_INTEGERS, int), (_own_columns(row), int), (_REALS, float))
+    for columns, kind in kinds:
         for column in columns:
             try:
                 row[column] = kind(row[column])
@@ -50,29 +61,13 @@ def _convert(row, path, line):
     return row
 
 
-def write_rows(path, rows):
+def write_rows(path: str | os.PathLike[str], rows: Sequence[Mapping[str, Any]]) -> None:
     """Replaces `path` by the rows in one step. Raises OutputError."""
-    path = pathlib.Path(path)
     columns = list(rows[0]) if rows else []
-    draft = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", newline="", encoding="utf-8", dir=path.parent, prefix=path.name + ".", delete=False
-        ) as file:
-            draft = file.name
-            writer = csv.DictWriter(file, columns, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(draft, 0o666 & ~umask)
-        os.replace(draft, path)
-    except OSError as error:
-        if draft is not None and os.path.exists(draft):
-            os.unlink(draft)
-        raise OutputError(f"{path}: {error.strerror}") from None
+    with files.replacing(pathlib.Path(path)) as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 @dataclasses.dataclass
@@ -86,19 +81,19 @@ class Summary:
     mode_name: str
     oversubscribed: bool
     rate: float  #: updates per second and worker, mean
-    ratio: float  #: rate over mode 0's on the same graph and layout; None without a mode 0
+    ratio: float | None  #: rate over mode 0's on the same graph and layout; None without a mode 0
     conflicts: float  #: adjacent pairs of one colour, mean over replicates
     edges: int  #: adjacent pairs
-    failure: float  #: 1 - accepted / attempted over channels that leave their thread; None without attempts
-    skip: float  #: (skipped + preempted) / accepted: overtaken by a newer message before they were read; likewise
+    failure: float | None  #: 1 - accepted / attempted over channels that leave their thread; None without attempts
+    skip: float | None  #: (skipped + preempted) / accepted: overtaken by a newer message before they were read; likewise
     is_accounted: bool  #: both equations hold with nothing in flight
 
     @property
-    def workers(self):
+    def workers(self) -> str:
         return f"{self.processes}x{self.threads}"
 
 
-def is_accounted(rows):
+def is_accounted(rows: Sequence[Row]) -> bool:
     """Whether the rows of one run account for each message.
 
     attempted = accepted + dropped in every row; over all, accepted = stepped + skipped + preempted + folded +
@@ -114,9 +109,9 @@ def is_accounted(rows):
     )
 
 
-def summarize(rows):
+def summarize(rows: Sequence[Row]) -> list[Summary]:
     """Summaries in the order in which their first rows appear."""
-    groups = {}
+    groups: dict[Any, dict[Any, list[Row]]] = {}
     for row in rows:
         key = (row["graph"], row["processes"], row["threads"], row["mode"])
         groups.setdefault(key, {}).setdefault(row["replicate"], []).append(row)
@@ -128,7 +123,7 @@ def summarize(rows):
     return summaries
 
 
-def _summarize(key, runs):
+def _summarize(key: Any, runs: Sequence[Sequence[Row]]) -> Summary:
     graph, processes, threads, mode = key
     rows = [row for run in runs for row in run]
     attempted = sum(row["attempted"] for row in rows)
@@ -151,13 +146,13 @@ def _summarize(key, runs):
     )
 
 
-def _percent(value):
+def _percent(value: float | None) -> str:
     if value is None:
         return "-"
     return "0 %" if value == 0 else f"{100 * value:.1f} %" if value >= 0.0005 else "<0.1 %"
 
 
-def format_table(summaries):
+def format_table(summaries: Sequence[Summary]) -> list[str]:
     """The demo's table as lines."""
     heading = ("graph", "workers", "mode", "updates/s/worker", "x mode 0", "conflicts", "failed", "skipped", "accounting")
     cells = []
@@ -178,7 +173,7 @@ def format_table(summaries):
     widths = [max(len(row[column]) for row in [heading, *cells]) for column in range(len(heading))]
     is_text = (True, True, True, False, False, False, False, False, True)
 
-    def line(row):
+    def line(row: Sequence[str]) -> str:
         words = [word.ljust(width) if text else word.rjust(width) for word, width, text in zip(row, widths, is_text)]
         return "  ".join(words).rstrip()
 

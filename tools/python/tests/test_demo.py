@@ -8,17 +8,11 @@ import signal
 import sys
 import threading
 
+import fake_build
 import pytest
 from conduit_tools import InputError, ToolError, arguments, demo, results
 
 HERE = pathlib.Path(__file__).parent
-
-LAUNCHER = """#!/bin/sh
-if [ "$1" = --version ]; then echo "mpirun (Open MPI) 4.1.4"; exit; fi
-shift; export STUB_PROCESSES="$1"; shift
-while [ "${1#/}" = "$1" ]; do shift; done
-exec "$@"
-"""
 
 PROGRAM = f"""#!{sys.executable}
 import csv, os, sys, time
@@ -63,7 +57,7 @@ def options(tmp_path, monkeypatch):
     build = tmp_path / "build"
     program = build / "demos" / "channel_selection"
     program.parent.mkdir(parents=True)
-    for path, text in ((build / "mpirun", LAUNCHER), (program, PROGRAM)):
+    for path, text in ((build / "mpirun", fake_build.LAUNCHER), (program, PROGRAM)):
         path.write_text(text)
         path.chmod(0o755)
     (build / "CMakeCache.txt").write_text(f"MPIEXEC_EXECUTABLE:FILEPATH={build / 'mpirun'}\n")

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <concepts>
-#include <netuit/file/atomic_file.hpp>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace channel_selection {
+#include <netuit/file/atomic_file.hpp>
+
+namespace netuit {
 
 /// Rows of a CSV file.
 ///
@@ -16,6 +17,7 @@ namespace channel_selection {
 ///     table.Save("rows.csv");
 class Table {
  public:
+  /// With a header of these names.
   explicit Table(const std::vector<std::string_view>& columns) {
     for (const std::string_view column : columns) Add(column);
   }
@@ -34,9 +36,13 @@ class Table {
     for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
     return Append(quoted + '"');
   }
+  /// Text.
   Table& Add(const char* text) { return Add(std::string_view{text}); }
+  /// A truth.
   Table& Add(bool fact) { return Append(fact ? "1" : "0"); }
-  Table& Add(std::floating_point auto number) { return Append(netuit::ShortestDecimal(number)); }
+  /// A number; an empty field if it is none (NaN).
+  Table& Add(std::floating_point auto number) { return Append(number == number ? ShortestDecimal(number) : ""); }
+  /// A whole number.
   Table& Add(std::integral auto number) { return Append(std::to_string(number)); }
 
   /// Header and rows, each with its line end.
@@ -44,7 +50,7 @@ class Table {
 
   /// Replaces the file by header and rows in one step. Throws uit::OutputError, and then leaves it as it was.
   void Save(const std::string& path) const {
-    netuit::WriteFileAtomically(path, [this](std::ostream& out) { out << Text(); });
+    WriteFileAtomically(path, [this](std::ostream& out) { out << Text(); });
   }
 
  private:
@@ -63,9 +69,9 @@ class Table {
 inline void CheckWritable(const std::string& path) {
   struct Withdrawn {};
   try {
-    netuit::WriteFileAtomically(path, [](std::ostream&) { throw Withdrawn{}; });
+    WriteFileAtomically(path, [](std::ostream&) { throw Withdrawn{}; });
   } catch (const Withdrawn&) {
   }
 }
 
-}  // namespace channel_selection
+}  // namespace netuit

@@ -1,4 +1,4 @@
-#include "demos/channel_selection/table.hpp"
+#include <netuit/results/table.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -9,8 +9,8 @@
 
 #include "tests/support/catch.hpp"
 
-using channel_selection::CheckWritable;
-using channel_selection::Table;
+using netuit::CheckWritable;
+using netuit::Table;
 
 namespace {
 

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <netuit/netuit.hpp>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace channel_selection {
+
+/// The colours of all nodes, by global id, at about one time.
+struct Frame {
+  std::chrono::nanoseconds elapsed{0};  ///< since the start barrier; each worker went by its own clock
+  std::vector<unsigned> colors;
+};
+
+/// Records the colours of this process's nodes while a run goes on: each worker those of its own nodes, between its
+/// updates. A frame that a worker has missed shows its nodes as they were in the one before.
+class Film {
+ public:
+  /// Of frames `interval` apart in a run of `duration`; as many as there is room for. None, if the interval is 0.
+  Film(std::size_t num_nodes, std::size_t num_threads, std::chrono::nanoseconds interval, std::chrono::nanoseconds duration)
+      : interval_{interval}, last_(num_threads, 0) {
+    if (interval.count() <= 0) return;
+    const auto num_frames = static_cast<std::size_t>(duration / interval) + 1;
+    frames_.assign(std::min(num_frames, max_frames), std::vector<unsigned>(num_nodes));
+  }
+
+  /// Looks at a worker's nodes, whose colours `color(node)` tells. That worker only.
+  template <std::invocable<std::size_t> F>
+  void Record(const netuit::Sample& sample, F&& color) {
+    const auto now = std::min(static_cast<std::size_t>(sample.elapsed / interval_), frames_.size() - 1);
+    std::size_t& last = last_[sample.worker.thread];
+    for (std::size_t frame = last + 1; frame < now; ++frame) {  // missed
+      for (std::size_t i = 0; i < sample.num_nodes; ++i)
+        frames_[frame][sample.first_node + i] = frames_[last][sample.first_node + i];
+    }
+    for (std::size_t i = 0; i < sample.num_nodes; ++i) frames_[now][sample.first_node + i] = color(sample.first_node + i);
+    last = now;
+  }
+  /// Brings the frames to rank 0; those that some worker never came to are left out. Collective.
+  template <netuit::Layer L>
+  std::vector<Frame> Gather(const netuit::Mesh<L>& mesh) const {
+    std::vector<Frame> film;
+    for (std::size_t frame = 0; frame < NumWhole(mesh); ++frame) {
+      auto colors = mesh.Gather(std::span{frames_[frame]});
+      if (mesh.GetWorld().IsRoot()) film.push_back({frame * interval_, std::move(colors)});
+    }
+    return film;
+  }
+
+ private:
+  /// Frames that every worker of the job has come to.
+  template <netuit::Layer L>
+  std::size_t NumWhole(const netuit::Mesh<L>& mesh) const {
+    if (frames_.empty()) return 0;
+    const std::uint64_t mine = *std::ranges::min_element(last_) + 1;
+    uit::Bytes bytes(sizeof mine);
+    std::memcpy(bytes.data(), &mine, sizeof mine);
+    std::uint64_t least = mine;
+    for (const uit::Bytes& theirs : mesh.GetWorld().AllToAll(std::vector<uit::Bytes>(mesh.GetWorld().Size(), bytes))) {
+      std::uint64_t number = 0;
+      std::memcpy(&number, theirs.data(), sizeof number);
+      least = std::min(least, number);
+    }
+    return static_cast<std::size_t>(least);
+  }
+
+  static constexpr std::size_t max_frames = 1000;
+
+  std::chrono::nanoseconds interval_;
+  std::vector<std::vector<unsigned>> frames_;  // by frame and local node
+  std::vector<std::size_t> last_;              // recorded, by thread
+};
+
+}  // namespace channel_selection

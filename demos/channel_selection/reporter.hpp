@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <netuit/results/table.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "coloring.hpp"
+#include "demos/common/run_record.hpp"
+#include "options.hpp"
+#include "serial.hpp"
+
+namespace channel_selection {
+
+/// How the layers of a colouring are wired, as rows call it.
+inline const char* AddressingName(const Options& options) {
+  return options.addressing == netuit::Addressing::multicast ? "multicast" : "edge";
+}
+
+/// Everything that rank 0 writes and says.
+class Reporter {
+ public:
+  /// Adds to what every benchmark writes.
+  Reporter(const Options& options, const demo::Problem& problem, netuit::Hosts hosts, std::string library,
+           std::vector<std::string> command_line)
+      : options_{options},
+        problem_{problem},
+        record_{"channel_selection", options, problem, AddressingName(options), std::move(hosts), std::move(library),
+                std::move(command_line), {"conflicts", "conflict_edges_total", "nodes_in_conflict"}} {}
+
+  /// What every benchmark writes.
+  demo::RunRecord& Record() { return record_; }
+
+  /// Adds a run to the results and writes them out, so that they outlive whatever comes after.
+  void Add(unsigned mode, unsigned replicate, const Outcome& outcome) {
+    const Score score = ScoreOf(outcome.colors);
+    if (!options_.colors_output.empty()) {
+      AddColors(mode, replicate, outcome.colors, score.in_conflict);
+      colors_.Save(options_.colors_output);
+    }
+    if (!options_.frames.empty()) {
+      AddFrames(mode, replicate, outcome.frames);
+      frames_.Save(options_.frames);
+    }
+    record_.Add(mode, replicate, outcome.report, [&score](netuit::Table& row, const netuit::WorkerReport&) {
+      row.Add(score.num_conflicts).Add(score.num_edges).Add(score.nodes_in_conflict);
+    });
+    record_.Say(mode, replicate, outcome.report,
+                std::to_string(score.num_conflicts) + " of " + std::to_string(score.num_edges) + " adjacent pairs in conflict");
+  }
+
+ private:
+  [[nodiscard]] Score ScoreOf(std::span<const unsigned> colors) const {
+    return ScoreColoring(colors, [this](std::size_t node) {
+      return problem_.topology.OutNeighbors(static_cast<netuit::NodeId>(node));
+    });
+  }
+  void AddFrames(unsigned mode, unsigned replicate, const std::vector<Frame>& frames) {
+    static constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (const Frame& frame : frames) {
+      std::string text;
+      for (const unsigned color : frame.colors) text += digits[color % digits.size()];
+      frames_.Row().Add(mode).Add(replicate).Add(demo::Seconds(frame.elapsed)).Add(text);
+      frames_.Add(ScoreOf(frame.colors).num_conflicts);
+    }
+  }
+  void AddColors(unsigned mode, unsigned replicate, std::span<const unsigned> colors,
+                 const std::vector<std::uint8_t>& in_conflict) {
+    for (netuit::NodeId node = 0; node < colors.size(); ++node) {
+      const netuit::Place place = problem_.placement.Of(node);
+      colors_.Row().Add(mode).Add(replicate).Add(node).Add(problem_.topology.Label(node)).Add(colors[node]);
+      colors_.Add(place.process).Add(place.thread).Add(in_conflict[node] != 0);
+    }
+  }
+
+  const Options& options_;
+  const demo::Problem& problem_;
+  demo::RunRecord record_;
+  netuit::Table colors_{{"mode", "replicate", "node", "label", "color", "process", "thread", "in_conflict"}};
+  netuit::Table frames_{{"mode", "replicate", "elapsed_s", "colors", "conflicts"}};
+};
+
+}  // namespace channel_selection

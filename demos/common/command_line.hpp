@@ -1,0 +1,53 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "demos/common/settings.hpp"
+
+namespace demo {
+
+/// A span of time among the options: text on the command line, nanoseconds afterwards.
+class SpanOption {
+ public:
+  /// Adds the option to `app`; what is there already is the default.
+  SpanOption(CLI::App& app, std::string name, std::chrono::nanoseconds& span, const std::string& help);
+  SpanOption(const SpanOption&) = delete;
+  SpanOption& operator=(const SpanOption&) = delete;
+
+  /// Once the command line has been read. Throws uit::InputError.
+  void Finish();
+  /// Whether the command line had it.
+  [[nodiscard]] bool IsGiven() const { return !option_->empty(); }
+
+ private:
+  std::string name_;
+  std::string text_;
+  std::chrono::nanoseconds& span_;
+  CLI::Option* option_;
+};
+
+/// Adds the options of every benchmark to a command line.
+class SettingsOptions {
+ public:
+  /// What the settings hold is the default.
+  SettingsOptions(CLI::App& app, Settings& settings);
+
+  /// Once the command line has been read. Throws uit::InputError.
+  void Finish();
+
+ private:
+  Settings& settings_;
+  std::vector<std::string> modes_;
+  SpanOption duration_, rolling_, fixed_, interval_, length_;
+};
+
+/// For CLI::Option::check: refuses a minus, which unsigned numbers would take for a wrap-around.
+[[nodiscard]] std::string Natural(const std::string& number);
+
+/// Reads a command line. False if it asks for help or the version: `text` is that then. Throws uit::InputError with one line.
+[[nodiscard]] bool Parse(CLI::App& app, int argc, const char* const* argv, std::string& text);
+
+}  // namespace demo

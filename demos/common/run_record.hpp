@@ -1,0 +1,221 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <netuit/netuit.hpp>
+#include <netuit/results/hosts.hpp>
+#include <netuit/results/manifest.hpp>
+#include <netuit/results/quality_table.hpp>
+#include <netuit/results/table.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "demos/common/settings.hpp"
+
+namespace demo {
+
+/// How a reason to stop is called in the rows.
+inline const char* ReasonName(netuit::StopReason reason) {
+  switch (reason) {
+    case netuit::StopReason::count: return "count";
+    case netuit::StopReason::clock: return "clock";
+    case netuit::StopReason::signal: return "signal";
+    case netuit::StopReason::thrown: return "thrown";
+    default: return "peer_lost";
+  }
+}
+
+/// The same span as a number.
+inline double Seconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>{span}.count(); }
+
+/// Updates per second; 0 if there was no time.
+inline double Rate(std::uint64_t num_updates, std::chrono::nanoseconds elapsed) {
+  return elapsed.count() > 0 ? static_cast<double>(num_updates) / Seconds(elapsed) : 0;
+}
+
+/// The graph that is run on and where its nodes are. Rank 0's business.
+struct Problem {
+  std::string name;
+  netuit::Topology topology;
+  netuit::Placement placement;
+};
+
+/// Of one run of a mode.
+[[nodiscard]] inline netuit::RunOptions MakeRunOptions(const Settings& settings, unsigned mode, unsigned replicate) {
+  netuit::RunOptions run;
+  run.mode = static_cast<netuit::AsyncMode>(mode);
+  run.duration = settings.duration;
+  run.num_updates = settings.updates;
+  run.rolling_span = settings.rolling_span;
+  run.fixed_period = settings.fixed_period;
+  run.seed = settings.seed + replicate;
+  run.clock_every = settings.clock_every;
+  run.progress_interval = std::chrono::milliseconds{200};
+  if (!settings.quality.empty())
+    run.quality = {.interval = settings.snapshot_interval,
+                   .length = settings.snapshot_length,
+                   .channels = settings.quality_channels};
+  return run;
+}
+
+/// Nodes on workers, as the settings name it: by a method or from a file.
+[[nodiscard]] inline netuit::Placement Place(const netuit::Topology& topology, const Settings& settings,
+                                             netuit::Workers workers) {
+  if (settings.placement == "metis") return netuit::PlaceByMetis(topology, workers);
+  if (settings.placement == "contiguous") return netuit::PlaceContiguous(topology, workers);
+  if (settings.placement == "round_robin") return netuit::PlaceRoundRobin(topology, workers);
+  if (settings.placement == "random") return netuit::PlaceRandom(topology, workers, settings.seed);
+  return netuit::PlaceFromFile(topology, workers, settings.placement);
+}
+
+/// What rank 0 writes of every benchmark: a row per run and worker, the quality of service, what computers it was on, and
+/// how it all came about.
+class RunRecord {
+ public:
+  /// Of `program`, whose rows have columns of its own too, as `manifest` adds to. Addressing is how its layers are wired.
+  RunRecord(std::string program, const Settings& settings, const Problem& problem, std::string addressing,
+            netuit::Hosts hosts, std::string library, std::vector<std::string> command_line,
+            std::vector<std::string_view> own_columns)
+      : settings_{settings},
+        problem_{problem},
+        hosts_{std::move(hosts)},
+        rows_{Columns(std::move(own_columns))} {
+    manifest_.program = std::move(program);
+    manifest_.command_line = std::move(command_line);
+    manifest_.seed = settings.seed;
+    manifest_.build_type = UIT_BUILD_TYPE;
+    manifest_.compile_flags = UIT_COMPILE_FLAGS;
+    manifest_.mpi_library = std::move(library);
+    manifest_.processes = problem.placement.Shape().processes;
+    manifest_.threads = problem.placement.Shape().threads;
+    manifest_.nodes = problem.topology.NumNodes();
+    manifest_.edges = problem.topology.NumEdges();
+    manifest_.graph = problem.name;
+    manifest_.placement = settings.placement;
+    manifest_.addressing = std::move(addressing);
+    manifest_.modes.assign(settings.modes.begin(), settings.modes.end());
+    manifest_.replicates = settings.replicates;
+    manifest_.oversubscribed = hosts_.is_oversubscribed;
+  }
+
+  /// Writes what says how the results come about, before the first of them; they are not complete yet.
+  void Begin() const {
+    SaveManifest();
+    if (settings_.output != "-") hosts_.ToTable().Save(Beside(".hosts.csv"));
+  }
+  /// Adds a run and writes all there is. `add_own(table, worker)` adds the program's own columns.
+  template <typename F>
+  void Add(unsigned mode, unsigned replicate, const netuit::RunReport& report, F&& add_own) {
+    for (const netuit::WorkerReport& worker : report.workers) {
+      AddRow(mode, replicate, report, worker);
+      add_own(rows_, worker);
+      rows_.Add(hosts_.is_oversubscribed).Add(ReasonName(report.stopped_by)).Add(manifest_.mpi_library);
+      rows_.Add(manifest_.compiler).Add(UIT_VERSION);
+    }
+    if (!settings_.quality.empty()) {
+      AddQualityRows(mode, replicate, report.quality);
+      AddQualityRows(mode, replicate, report.channels);
+      quality_.Save(settings_.quality);
+    }
+    if (settings_.output != "-") rows_.Save(settings_.output);
+    manifest_.stopped_by = ReasonName(report.stopped_by);
+    SaveManifest();
+  }
+  /// All that was asked for is there, or the rest never will be. Writes what goes to standard output.
+  void Finish(bool is_complete) {
+    manifest_.complete = is_complete;
+    SaveManifest();
+    if (settings_.output == "-") std::cout << rows_.Text() << std::flush;
+  }
+
+  /// What a run is called.
+  [[nodiscard]] std::string RunName(unsigned mode, unsigned replicate) const {
+    return "mode " + std::to_string(mode) + ' ' + ModeName(mode) + ", run " + std::to_string(replicate + 1) + " of " +
+           std::to_string(settings_.replicates);
+  }
+  /// Whether somebody is to be told how runs go.
+  [[nodiscard]] bool HasProgress() const { return settings_.progress || is_terminal_; }
+
+  /// Shows how a run goes: a line that is written over on a terminal, else one line after the other.
+  void Show(unsigned mode, unsigned replicate, const netuit::Progress& progress, const std::string& more = {}) const {
+    std::fprintf(stderr, "%sprogress: %s, %.1f s, %.0f updates/s%s%s", is_terminal_ ? "\r\033[K" : "",
+                 RunName(mode, replicate).c_str(), Seconds(progress.elapsed), Rate(progress.num_updates, progress.elapsed),
+                 more.c_str(), is_terminal_ ? "" : "\n");
+  }
+  /// Says how a run went; `result` is what it came to.
+  void Say(unsigned mode, unsigned replicate, const netuit::RunReport& report, const std::string& result) const {
+    const bool is_whole =
+        report.stopped_by == netuit::StopReason::clock || report.stopped_by == netuit::StopReason::count;
+    double rate = 0;
+    for (const auto& worker : report.workers) rate += Rate(worker.num_updates, worker.elapsed);
+    std::fprintf(stderr, "%s%s: %.0f updates/s and worker, %s, accounting %s%s%s\n", is_terminal_ ? "\r\033[K" : "",
+                 RunName(mode, replicate).c_str(), rate / static_cast<double>(report.workers.size()), result.c_str(),
+                 report.Balanced() ? "exact" : "WRONG", is_whole ? "" : ", ended by ",
+                 is_whole ? "" : ReasonName(report.stopped_by));
+  }
+
+ private:
+  [[nodiscard]] double Period(unsigned mode) const {
+    return mode == 1 ? Seconds(settings_.rolling_span) : mode == 2 ? Seconds(settings_.fixed_period) : 0;
+  }
+  void AddRow(unsigned mode, unsigned replicate, const netuit::RunReport& report, const netuit::WorkerReport& worker) {
+    const netuit::Workers workers = problem_.placement.Shape();
+    const uit::Tally& tally = worker.tally;
+    rows_.Row().Add(problem_.name).Add(problem_.topology.NumNodes()).Add(problem_.topology.NumEdges());
+    rows_.Add(workers.processes).Add(workers.threads).Add(mode).Add(ModeName(mode)).Add(replicate);
+    rows_.Add(settings_.seed + replicate).Add(settings_.placement).Add(manifest_.addressing).Add(Period(mode));
+    rows_.Add(worker.place.process).Add(worker.place.thread).Add(worker.num_nodes).Add(worker.num_updates);
+    rows_.Add(Seconds(worker.elapsed)).Add(Rate(worker.num_updates, worker.elapsed)).Add(worker.num_barriers);
+    rows_.Add(tally.put.attempted).Add(tally.put.Accepted()).Add(tally.put.dropped).Add(tally.put.muted);
+    rows_.Add(tally.get.stepped).Add(tally.get.skipped).Add(tally.put.preempted).Add(tally.get.folded);
+    rows_.Add(tally.get.unread).Add(tally.lost).Add(report.Tally().InFlight()).Add(report.Balanced());
+  }
+  void AddQualityRows(unsigned mode, unsigned replicate, const std::vector<netuit::QualityRow>& rows) {
+    for (const netuit::QualityRow& row : rows) {
+      quality_.Row().Add(mode).Add(ModeName(mode)).Add(replicate).Add(settings_.seed + replicate);
+      netuit::AddQuality(quality_, row);
+    }
+  }
+  [[nodiscard]] std::string Beside(const char* ending) const {
+    return std::filesystem::path(settings_.output).replace_extension().string() + ending;
+  }
+  void SaveManifest() const {
+    if (settings_.output != "-") manifest_.Save(Beside(".json"));
+  }
+
+  static std::vector<std::string_view> Columns(std::vector<std::string_view> own) {
+    std::vector<std::string_view> columns{
+        "graph",    "nodes",    "edges",     "processes", "threads", "mode",    "mode_name",         "replicate",
+        "seed",     "placement", "addressing", "period_s", "process", "thread",  "num_nodes",         "updates",
+        "elapsed_s", "updates_per_second", "barriers", "attempted", "accepted", "dropped", "muted", "stepped",
+        "skipped",  "preempted", "folded",   "unread",    "lost",    "in_flight", "balanced"};
+    columns.insert(columns.end(), own.begin(), own.end());
+    for (const char* last : {"oversubscribed", "stopped_by", "mpi_library", "compiler", "version"}) columns.emplace_back(last);
+    return columns;
+  }
+  static std::vector<std::string_view> QualityHeader() {
+    std::vector<std::string_view> columns{"mode", "mode_name", "replicate", "seed"};
+    std::ranges::copy(netuit::QualityColumns(), std::back_inserter(columns));
+    return columns;
+  }
+
+  const Settings& settings_;
+  const Problem& problem_;
+  netuit::Hosts hosts_;
+  netuit::Manifest manifest_;
+  bool is_terminal_ = isatty(STDERR_FILENO) == 1;
+  netuit::Table rows_;
+  netuit::Table quality_{QualityHeader()};
+};
+
+}  // namespace demo

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// What the programs of the founding paper's two benchmarks have in common.
+namespace demo {
+
+/// How to run: options that every benchmark has.
+struct Settings {
+  std::size_t threads = 1;  ///< workers of each process
+  std::string placement = "metis";
+
+  std::vector<unsigned> modes{3};
+  std::chrono::nanoseconds duration = std::chrono::seconds{5};  ///< 0: no limit by the clock
+  std::uint64_t updates = 0;                                    ///< 0: no limit by count
+  std::chrono::nanoseconds rolling_span = std::chrono::milliseconds{10};
+  std::chrono::nanoseconds fixed_period = std::chrono::seconds{1};
+  std::uint64_t clock_every = 1;  ///< updates from one look at the clock to the next, in modes 3 and 4
+  unsigned replicates = 5;
+  std::uint64_t seed = 1;
+
+  std::string output = "-";  ///< rows as CSV; "-" is standard output
+  bool progress = false;
+  bool watch = false;  ///< a table of all workers while it runs
+
+  std::string quality;  ///< rows of the quality of service as CSV; empty: it is not measured
+  bool quality_channels = false;  ///< also a row per channel
+  std::chrono::nanoseconds snapshot_interval = std::chrono::seconds{1};  ///< from snapshot to snapshot
+  std::chrono::nanoseconds snapshot_length = std::chrono::seconds{1};    ///< of a snapshot
+};
+
+/// The names of modes 0 to 4, as in the rows.
+[[nodiscard]] const char* ModeName(unsigned mode);
+
+/// "10ms", "1.5 s", "2" (seconds). Throws uit::InputError, in which `option` is named.
+[[nodiscard]] std::chrono::nanoseconds ParseSpan(const std::string& option, const std::string& text);
+
+/// Throws uit::InputError with this text unless the condition holds.
+void Want(bool condition, const std::string& text);
+
+}  // namespace demo

@@ -1,0 +1,172 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <netuit/netuit.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "demos/common/run_record.hpp"
+#include "demos/common/watch.hpp"
+#include "demos/digital_evolution/options.hpp"
+#include "demos/digital_evolution/record/checkpoint.hpp"
+#include "demos/digital_evolution/record/recorder.hpp"
+
+namespace digital_evolution {
+
+/// What a world begins from. Rank 0's business, but for `founding` and the size.
+struct Beginning {
+  Founding founding;
+  std::optional<Checkpoint> checkpoint;  ///< to go on from, instead
+  std::uint64_t side = 0;                ///< of the torus: rows
+  std::uint64_t width = 0;               ///< of the torus: columns
+};
+
+/// How a run ended; sums are rank 0's.
+struct Outcome {
+  netuit::RunReport report;
+  Census sums;                    ///< over all workers
+  bool is_conserved = true;       ///< resource is accounted for to the last unit
+  std::uint64_t state_hash = 0;   ///< of the whole world
+};
+
+/// One run of a mode, in parts if there are checkpoints: the world, its runs, and what is kept of them.
+class Evolution {
+ public:
+  /// Wires and founds, or loads, a world. Collective.
+  Evolution(const Options& options, const demo::Problem& problem, const Beginning& beginning, const uit::World& world,
+            std::uint64_t seed)
+      : options_{options},
+        beginning_{beginning},
+        seed_{seed},
+        mesh_{problem.topology, problem.placement, world,
+              {.depth = world_depth,
+               .is_traced = !options.quality.empty() || options.watch,
+               .is_watched = options.watch}},
+        phylogeny_{mesh_.NumThreads()},
+        cells_{mesh_, options.rules, seed, options.record.empty() ? Hooks{} : phylogeny_.MakeHooks()} {
+    if constexpr (!uit::is_simulated) signals_.emplace();
+    const Checkpoint none;  // but on rank 0
+    if (options.resume.empty()) cells_.Found(beginning.founding);
+    else LoadCheckpoint(beginning.checkpoint ? *beginning.checkpoint : none, cells_, world);
+    if (options.record.empty()) return;
+    phylogeny_.NoteRoots(cells_);
+    recorder_.emplace(cells_, mesh_, options.sample_interval, phylogeny_);
+  }
+
+  /// Runs until the options, or a signal, end it. Collective.
+  Outcome Run(netuit::RunOptions run) {
+    Outcome outcome;
+    const std::uint64_t updates = run.num_updates;
+    const std::chrono::nanoseconds duration = run.duration;
+    for (bool goes_on = true; goes_on;) {
+      const std::uint64_t part = Part();
+      if (part != 0) run.num_updates = updates == 0 ? part : std::min(part, updates - done_);
+      if (duration.count() != 0) run.duration = duration - elapsed_;
+      Prepare(run);
+      netuit::RunReport report = cells_.Run(run);
+      const bool has_lost_peer = report.stopped_by == netuit::StopReason::peer_lost;
+      const std::chrono::nanoseconds longest = has_lost_peer ? std::chrono::nanoseconds{0} : Longest(report);
+      Append(outcome.report, std::move(report), longest);
+      if (has_lost_peer) return outcome;
+      done_ += part;
+      if (recorder_) phylogeny_.Gather(cells_, mesh_.GetWorld());
+      if (!options_.checkpoint.empty())
+        SaveCheckpoint(options_.checkpoint, cells_, mesh_.GetWorld(), beginning_.side, beginning_.width, seed_);
+      goes_on = part != 0 && outcome.report.stopped_by == netuit::StopReason::count && (updates == 0 || done_ < updates) &&
+                (duration.count() == 0 || elapsed_ < duration);
+    }
+    if (recorder_) recorder_->RecordEnd(outcome.report, mesh_, elapsed_);
+    AddSums(outcome);
+    return outcome;
+  }
+  /// Writes what has been recorded. Collective.
+  void Save(EvolutionTable& table, unsigned mode, unsigned replicate) {
+    if (recorder_) recorder_->Save(table, options_.record, beginning_.width, mode, replicate, seed_);
+  }
+  /// Of the whole run, what a part of it tells.
+  netuit::Progress Whole(const netuit::Progress& part) const {
+    return {.elapsed = elapsed_ + part.elapsed, .num_updates = done_ + part.num_updates};
+  }
+  /// In a few words, how the cells of this process's first worker are doing.
+  std::string Describe() const {
+    const Census census = TakeCensus(cells_, {}, 0, mesh_.NumThreads() == 1 ? cells_.NumPlaces() : FirstPlaces());
+    char text[160];
+    std::snprintf(text, sizeof text, "; first worker: %llu cells, %llu kin groups, generation %.1f, %.1f instructions",
+                  static_cast<unsigned long long>(census.num_cells), static_cast<unsigned long long>(census.num_kin_groups),
+                  census.MeanGeneration(), census.MeanLength());
+    return text;
+  }
+
+ private:
+  /// Updates from one meeting of all workers to the next, for checkpoints, or to let extinct lines of the phylogeny go; 0: none.
+  std::uint64_t Part() const {
+    constexpr std::uint64_t for_phylogeny = 16'384;
+    if (options_.checkpoint_every != 0 || !recorder_) return options_.checkpoint_every;
+    return for_phylogeny;
+  }
+  void Prepare(netuit::RunOptions& run) {
+    if (!recorder_) return;
+    run.sample_interval = options_.sample_interval;
+    run.on_sample = [this, before = elapsed_, age = cells_.Age()](const netuit::Sample& sample) {
+      recorder_->Record(sample, before, age);
+    };
+  }
+  std::size_t FirstPlaces() const {
+    std::size_t count = 0;
+    while (count < cells_.NumPlaces() && cells_.At(count).worker == 0) ++count;
+    return count;
+  }
+  /// How long the slowest worker of all has run. Collective.
+  std::chrono::nanoseconds Longest(const netuit::RunReport& report) const {
+    std::chrono::nanoseconds longest{0};
+    for (const netuit::WorkerReport& worker : report.workers) longest = std::max(longest, worker.elapsed);
+    return FromRoot(mesh_.GetWorld(), longest);
+  }
+  /// Adds a part to the whole run. Tallies go on from part to part by themselves.
+  void Append(netuit::RunReport& whole, netuit::RunReport part, std::chrono::nanoseconds longest) {
+    for (std::size_t i = 0; i < std::min(whole.workers.size(), part.workers.size()); ++i) {
+      part.workers[i].num_updates += whole.workers[i].num_updates;
+      part.workers[i].num_barriers += whole.workers[i].num_barriers;
+      part.workers[i].elapsed += whole.workers[i].elapsed;
+    }
+    for (auto* rows : {&part.quality, &part.channels}) {
+      for (netuit::QualityRow& row : *rows) row.begin += elapsed_, row.end += elapsed_;
+    }
+    part.quality.insert(part.quality.begin(), whole.quality.begin(), whole.quality.end());
+    part.channels.insert(part.channels.begin(), whole.channels.begin(), whole.channels.end());
+    elapsed_ += longest;
+    whole = std::move(part);
+  }
+  void AddSums(Outcome& outcome) const {
+    const uit::World& world = mesh_.GetWorld();
+    Census mine = TakeCensus(cells_, {}, 0, cells_.NumPlaces());
+    mine.ledger = cells_.SumLedger();
+    mine.counters = cells_.SumCounters();
+    const std::int64_t under_way = SumOnRoot(world, cells_.UnderWay());
+    outcome.state_hash = SumOnRoot(world, cells_.StateHash());
+    outcome.sums = SumOnRoot(world, mine);
+    const Ledger& ledger = outcome.sums.ledger;
+    outcome.is_conserved = ledger.Gained() == ledger.Lost() + outcome.sums.held + under_way && ledger.UnderWay() == under_way;
+  }
+
+  std::optional<netuit::SignalWatch> signals_;  // that come between two parts wait for the next
+  const Options& options_;
+  const Beginning& beginning_;
+  std::uint64_t seed_;
+  WorldMesh mesh_;
+  Phylogeny phylogeny_;
+  World cells_;
+  std::optional<RunRecorder> recorder_;
+  std::uint64_t done_ = 0;               // updates of a worker in all parts
+  std::chrono::nanoseconds elapsed_{0};  // of all parts
+};
+
+}  // namespace digital_evolution

@@ -1,0 +1,170 @@
+// Digital evolution over threads and processes: benchmark 2 of the founding paper.
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <netuit/netuit.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "demos/common/run_record.hpp"
+#include "demos/common/torus.hpp"
+#include "demos/common/watch.hpp"
+#include "demos/digital_evolution/evolution.hpp"
+#include "demos/digital_evolution/options.hpp"
+#include "demos/digital_evolution/world/ancestor.hpp"
+
+namespace digital_evolution {
+namespace {
+
+Genome ReadGenome(const std::string& path) {
+  std::ifstream stream{path};
+  if (!stream) throw uit::InputError(path + ": cannot be read");
+  return ParseGenome(stream, path, world_names);
+}
+
+/// Gives every process rank 0's genome. Collective.
+Genome Shared(const uit::World& world, const Genome& genome) {
+  const auto bytes = std::as_bytes(std::span<const Instruction>(genome));
+  const uit::Bytes all = world.Broadcast(uit::Bytes(bytes.begin(), bytes.end()));
+  Genome shared(all.size() / sizeof(Instruction));
+  if (!all.empty()) std::memcpy(static_cast<void*>(shared.data()), all.data(), all.size());
+  return shared;
+}
+
+/// Reads what there is to read, and finds out what cannot be, on rank 0.
+struct Setting {
+  demo::Problem problem;
+  Beginning beginning;
+};
+Setting Prepare(Options& options, std::size_t num_processes) {
+  Setting setting;
+  Beginning& beginning = setting.beginning;
+  const netuit::Workers workers{.processes = num_processes, .threads = options.threads};
+  beginning.founding.ancestor = options.ancestor.empty() ? AncestorGenome() : ReadGenome(options.ancestor);
+  if (!options.rival.empty()) beginning.founding.rival = ReadGenome(options.rival);
+  if (!options.resume.empty()) {
+    beginning.checkpoint = ReadCheckpoint(options.resume);
+    beginning.side = beginning.checkpoint->header.side;
+    beginning.width = beginning.checkpoint->header.width;
+    options.seed = beginning.checkpoint->header.seed;
+  } else {
+    const std::uint64_t num_cells = std::uint64_t{options.cells_per_worker} * workers.Count();
+    if (num_cells > std::numeric_limits<netuit::NodeId>::max()) throw uit::InputError("--cells-per-worker: too many cells");
+    const auto shape = demo::SquarishTorus(num_cells);
+    if (!shape)
+      throw uit::InputError("--cells-per-worker: " + std::to_string(num_cells) +
+                            " cells in all make no torus with sides of 3 or more");
+    beginning.side = shape->side;
+    beginning.width = shape->width;
+  }
+  setting.problem.topology = netuit::MakeTorus(beginning.side, beginning.width);
+  setting.problem.name = "torus";
+  setting.problem.placement = demo::Place(setting.problem.topology, options, workers);
+  if (options.founders > setting.problem.topology.NumNodes())
+    throw uit::InputError("--founders: more than there are places");
+  for (const std::string& path : {options.output, options.quality, options.checkpoint}) {
+    if (!path.empty() && path != "-") netuit::CheckWritable(path);
+  }
+  if (!options.record.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.record, error);
+    netuit::CheckWritable(options.record + "/evolution.csv");
+  }
+  return setting;
+}
+
+/// What an update of a cell costs in a simulation, by UIT_SIMULATED_CELL_SECONDS.
+std::chrono::duration<double> SimulatedCell() {
+  return netuit::SecondsFromEnvironment("UIT_SIMULATED_CELL_SECONDS", std::chrono::nanoseconds{110});
+}
+
+std::string Describe(const Outcome& outcome) {
+  const Census& sums = outcome.sums;
+  char text[320];
+  std::snprintf(text, sizeof text,
+                "%llu cells of generation %.1f with %.1f instructions, %llu births, resource %s, state %016llx",
+                static_cast<unsigned long long>(sums.num_cells), sums.MeanGeneration(), sums.MeanLength(),
+                static_cast<unsigned long long>(sums.counters.Births()), outcome.is_conserved ? "exact" : "WRONG",
+                static_cast<unsigned long long>(outcome.state_hash));
+  return text;
+}
+
+int Main(Options options, std::vector<std::string> command_line, const uit::World& world) {
+  auto [problem, beginning] = netuit::OnRoot(world, [&] { return Prepare(options, world.Size()); });
+  beginning.founding.ancestor = Shared(world, beginning.founding.ancestor);
+  if (!options.rival.empty()) beginning.founding.rival = Shared(world, beginning.founding.rival.value_or(Genome{}));
+  beginning.side = FromRoot(world, beginning.side);
+  beginning.width = FromRoot(world, beginning.width);
+  options.seed = FromRoot(world, options.seed);
+  beginning.founding.num_founders = options.founders;
+  for (const std::string& name : options.knock_out) options.rules.machine.knocked_out.Insert(*FindClass(name));
+  if (options.ignores_genomes)
+    options.rules.common_program = std::make_shared<const Program>(beginning.founding.ancestor, options.rules.machine);
+
+  demo::RunRecord record{"digital_evolution", options, problem, "mixed", netuit::Hosts::Inspect(world, options.threads),
+                         world.Library(), std::move(command_line),
+                         {"cells", "cells_of_rival", "births", "mean_generation", "mean_genome_length", "resource_exact",
+                          "state_hash"}};
+  netuit::OnRoot(world, [&] { return record.Begin(), 0; });
+  EvolutionTable table;
+  int code = 0;
+  for (const unsigned mode : options.modes) {
+    for (unsigned replicate = 0; replicate < options.replicates && code == 0; ++replicate) {
+      netuit::RunOptions run = demo::MakeRunOptions(options, mode, replicate);
+      run.simulated_node_cost = SimulatedCell();
+      Evolution evolution{options, problem, beginning, world, run.seed};
+      demo::Watch watch{record.RunName(mode, replicate)};
+      if (options.watch) run.on_status = [&watch](std::span<const netuit::WorkerStatus> workers) { watch.Show(workers); };
+      if (world.IsRoot() && record.HasProgress() && !options.watch) {
+        run.on_progress = [&, mode, replicate](const netuit::Progress& progress) {
+          record.Show(mode, replicate, evolution.Whole(progress), evolution.Describe());
+        };
+      }
+      const Outcome outcome = evolution.Run(run);
+      code = outcome.report.ExitCode();
+      if (world.IsRoot() && !outcome.report.message.empty())
+        std::fprintf(stderr, "conduit: error: %s\n", outcome.report.message.c_str());
+      if (outcome.report.stopped_by == netuit::StopReason::peer_lost) {  // and nobody can be asked any more
+        if (world.IsRoot()) record.Finish(false);
+        return code;
+      }
+      evolution.Save(table, mode, replicate);
+      const bool is_conserved = FromRoot(world, outcome.is_conserved);
+      netuit::OnRoot(world, [&] {
+        const Census& sums = outcome.sums;
+        record.Add(mode, replicate, outcome.report, [&](netuit::Table& row, const netuit::WorkerReport&) {
+          row.Add(sums.num_cells).Add(sums.num_of_rival).Add(sums.counters.Births()).Add(sums.MeanGeneration());
+          row.Add(sums.MeanLength()).Add(outcome.is_conserved).Add(detail::Hexadecimal(outcome.state_hash));
+        });
+        record.Say(mode, replicate, outcome.report, Describe(outcome));
+        return 0;
+      });
+      if (!is_conserved) throw uit::Error("resource has been made or lost on the way");
+    }
+  }
+  netuit::OnRoot(world, [&] { return record.Finish(code == 0), 0; });
+  return code;
+}
+
+}  // namespace
+}  // namespace digital_evolution
+
+int main(int argc, char** argv) {
+  return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
+    std::string text;
+    const auto parse = [&] { return digital_evolution::ParseOptions(argc, argv, text); };
+    auto options = netuit::OnRoot(world, parse);  // first, so that one process complains
+    if (!world.IsRoot()) options = parse();
+    if (options) return digital_evolution::Main(*options, {argv, argv + argc}, world);
+    if (world.IsRoot()) std::cout << text;
+    return 0;
+  });
+}

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demos/common/settings.hpp"
+#include "demos/digital_evolution/world/rules.hpp"
+
+namespace digital_evolution {
+
+/// What the command line asks for; the defaults are the founding paper's second benchmark.
+struct Options : demo::Settings {
+  Options() {
+    rolling_span = std::chrono::milliseconds{100};
+    replicates = 1;
+  }
+
+  std::uint32_t cells_per_worker = 3600;
+  Rules rules;                ///< but for what `knock_out` and `ignores_genomes` change
+  std::string ancestor;       ///< genome as text; empty: the one that comes with it
+  std::string rival;          ///< genome as text, for half of the founders; empty: none
+  std::uint32_t founders = 0; ///< 0: one in each place
+  bool ignores_genomes = false;             ///< all run the ancestor's program
+  std::vector<std::string> knock_out;       ///< classes of instructions that do nothing
+
+  std::string record;  ///< folder for what evolved; empty: nothing is recorded
+  std::chrono::nanoseconds sample_interval = std::chrono::milliseconds{500};  ///< of what is recorded over time
+  std::string checkpoint;            ///< file; empty: none is written
+  std::uint64_t checkpoint_every = 0;  ///< updates; 0: at the end alone
+  std::string resume;                ///< checkpoint to go on from
+};
+
+/// Reads the command line. Throws uit::InputError with one line if it makes no sense; if it asks for help, the version, or
+/// a table of instructions or sensors, gives that text in `text` and no options.
+[[nodiscard]] std::optional<Options> ParseOptions(int argc, const char* const* argv, std::string& text);
+
+}  // namespace digital_evolution

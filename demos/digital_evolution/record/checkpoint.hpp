@@ -1,0 +1,159 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <netuit/file/atomic_file.hpp>
+#include <netuit/netuit.hpp>
+#include <span>
+#include <string>
+#include <uit/config.hpp>
+#include <utility>
+#include <vector>
+
+#include "demos/digital_evolution/record/gathered.hpp"
+#include "demos/digital_evolution/world/world.hpp"
+
+namespace digital_evolution {
+
+/// What a checkpoint begins with.
+struct CheckpointHeader {
+  std::array<char, 32> magic{};     ///< what the file is
+  std::uint64_t format = 0;         ///< its version, and sizes of what it holds
+  std::uint64_t side = 0;           ///< of the torus: rows
+  std::uint64_t width = 0;          ///< of the torus: columns
+  std::uint64_t seed = 0;           ///< of the run
+  std::uint64_t age = 0;            ///< of the world, in updates
+  Ledger ledger{};                  ///< of the world
+  Counters counters{};              ///< of the world
+  std::uint64_t num_bytes = 0;      ///< of the places that follow
+  std::uint64_t hash = 0;           ///< of those
+};
+
+/// A world on file: the header, then for each node, by number, how many bytes World::Save has for it, and those.
+struct Checkpoint {
+  CheckpointHeader header;
+  std::vector<uit::Bytes> places{};  ///< by node
+};
+
+namespace detail {
+inline constexpr std::array<char, 32> checkpoint_magic{"conduit digital_evolution world"};
+inline constexpr std::uint64_t checkpoint_format =
+    (std::uint64_t{1} << 48) + (std::uint64_t{sizeof(Cell)} << 24) + sizeof(Outbox) + sizeof(State) + sizeof(Counters);
+}  // namespace detail
+
+/// Saves a world between runs, in one step: a file that was there stays until then. Rank 0 writes. Collective. Throws
+/// uit::OutputError.
+inline void SaveCheckpoint(const std::string& path, const World& cells, const uit::World& world, std::uint64_t side,
+                           std::uint64_t width, std::uint64_t seed) {
+  uit::Bytes mine;
+  for (std::size_t local = 0; local < cells.NumPlaces(); ++local) {
+    const std::size_t at = mine.size();
+    mine.resize(at + 2 * sizeof(std::uint64_t));
+    cells.Save(local, mine);
+    const std::uint64_t id = cells.At(local).id;
+    const std::uint64_t size = mine.size() - at - 2 * sizeof(std::uint64_t);
+    std::memcpy(mine.data() + at, &id, sizeof id);
+    std::memcpy(mine.data() + at + sizeof id, &size, sizeof size);
+  }
+  CheckpointHeader header{.magic = detail::checkpoint_magic,
+                          .format = detail::checkpoint_format,
+                          .side = side,
+                          .width = width,
+                          .seed = seed,
+                          .age = cells.Age(),
+                          .ledger = SumOnRoot(world, cells.SumLedger()),
+                          .counters = SumOnRoot(world, cells.SumCounters())};
+  const std::vector<uit::Bytes> parts = world.Gather(std::move(mine));
+  netuit::OnRoot(world, [&] {
+    std::vector<uit::ByteView> places(side * width);
+    for (const uit::Bytes& part : parts) {
+      uit::ByteReader reader(part);
+      std::uint64_t id = 0;
+      std::uint64_t size = 0;
+      while (reader.TryRead(id) && reader.TryRead(size) && reader.TryTake(size, places[id])) {
+      }
+    }
+    for (std::size_t id = 0; id < places.size(); ++id) {
+      header.num_bytes += sizeof(std::uint64_t) + places[id].size();
+      header.hash += HashOfPlace(static_cast<netuit::NodeId>(id), places[id]);
+    }
+    netuit::WriteFileAtomically(path, [&](std::ostream& out) {
+      const auto write = [&out](const void* data, std::size_t size) {
+        out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+      };
+      write(&header, sizeof header);
+      for (const uit::ByteView place : places) {
+        const std::uint64_t size = place.size();
+        write(&size, sizeof size);
+        write(place.data(), place.size());
+      }
+    });
+    return 0;
+  });
+}
+
+/// Reads a checkpoint. Throws uit::InputError if it is none, of another version, or not whole.
+inline Checkpoint ReadCheckpoint(const std::string& path) {
+  const auto refuse = [&path](const std::string& why) { throw uit::InputError(path + ": " + why); };
+  std::ifstream stream{path, std::ios::binary};
+  if (!stream) refuse("cannot be read");
+  const std::string text{std::istreambuf_iterator<char>{stream}, std::istreambuf_iterator<char>{}};
+  if (stream.bad()) refuse("cannot be read");
+  uit::ByteReader reader{std::as_bytes(std::span(text))};
+  Checkpoint checkpoint;
+  CheckpointHeader& header = checkpoint.header;
+  if (text.compare(0, header.magic.size(), detail::checkpoint_magic.data(), header.magic.size()) != 0)
+    refuse("is no checkpoint of digital_evolution");
+  if (!reader.TryRead(header)) refuse("is cut short");
+  if (header.format != detail::checkpoint_format) refuse("is of another version of digital_evolution");
+  if (header.num_bytes > reader.Rest().size()) refuse("is cut short");
+  if (header.num_bytes < reader.Rest().size()) refuse("has something behind its end");
+  if (header.side < 3 || header.width < 3 || header.side > header.num_bytes || header.width > header.num_bytes / header.side)
+    refuse("is damaged");
+  std::uint64_t hash = 0;
+  for (std::uint64_t id = 0; id < header.side * header.width; ++id) {
+    std::uint64_t size = 0;
+    uit::ByteView bytes;
+    if (!reader.TryRead(size) || !reader.TryTake(size, bytes)) refuse("is damaged");
+    hash += HashOfPlace(static_cast<netuit::NodeId>(id), bytes);
+    checkpoint.places.emplace_back(bytes.begin(), bytes.end());
+  }
+  if (hash != header.hash || !reader.Rest().empty()) refuse("is damaged");
+  return checkpoint;
+}
+
+/// Gives every process what it needs to go on from rank 0's checkpoint. Collective. Throws uit::InputError.
+inline void LoadCheckpoint(const Checkpoint& checkpoint, World& cells, const uit::World& world) {
+  std::vector<netuit::NodeId> mine;
+  for (const Place& place : cells.Places()) mine.push_back(place.id);
+  const auto bytes = std::as_bytes(std::span<const netuit::NodeId>(mine));
+  std::vector<uit::Bytes> parts;
+  for (const uit::Bytes& ids : world.Gather(uit::Bytes(bytes.begin(), bytes.end()))) {
+    uit::Bytes& part = parts.emplace_back();
+    uit::ByteReader reader(ids);
+    for (netuit::NodeId id = 0; reader.TryRead(id);) {
+      const uit::Bytes& place = checkpoint.places[id];
+      part.insert(part.end(), place.begin(), place.end());
+    }
+  }
+  const uit::Bytes part = world.Scatter(std::move(parts));
+  uit::ByteReader reader(part);
+  std::string complaint;
+  try {
+    for (std::size_t local = 0; local < cells.NumPlaces(); ++local) cells.Load(local, reader);
+  } catch (const std::exception& error) {
+    complaint = error.what();
+  }
+  world.Agree(complaint);
+  const auto header = FromRoot(world, checkpoint.header);
+  cells.SetAge(header.age);
+  if (world.IsRoot()) cells.AddToRecords(header.ledger, header.counters);
+  cells.Announce();
+}
+
+}  // namespace digital_evolution

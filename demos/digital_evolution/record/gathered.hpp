@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <uit/support/bytes.hpp>
+#include <uit/wire/world.hpp>
+#include <utility>
+#include <vector>
+
+namespace digital_evolution {
+
+/// Brings every process's values to rank 0, in order of rank; none elsewhere. Collective.
+template <typename T>
+  requires std::is_trivially_copyable_v<T>
+std::vector<T> Gathered(const uit::World& world, std::span<const T> mine) {
+  const auto bytes = std::as_bytes(mine);
+  std::vector<T> all;
+  for (const uit::Bytes& part : world.Gather(uit::Bytes(bytes.begin(), bytes.end()))) {
+    const std::size_t at = all.size();
+    all.resize(at + part.size() / sizeof(T));
+    if (!part.empty()) std::memcpy(static_cast<void*>(all.data() + at), part.data(), part.size());
+  }
+  return all;
+}
+
+/// The sum over all processes on rank 0, and zero elsewhere. Collective.
+template <typename T>
+  requires std::is_trivially_copyable_v<T>
+T SumOnRoot(const uit::World& world, const T& mine) {
+  T sum{};
+  for (const T& theirs : Gathered(world, std::span<const T>(&mine, 1))) sum += theirs;
+  return sum;
+}
+
+/// Rank 0's value on every process. Collective.
+template <typename T>
+  requires std::is_trivially_copyable_v<T>
+T FromRoot(const uit::World& world, const T& value) {
+  const auto bytes = uit::BytesOf(value);
+  return uit::LoadBytes<T>(world.Broadcast(uit::Bytes(bytes.begin(), bytes.end())));
+}
+
+}  // namespace digital_evolution

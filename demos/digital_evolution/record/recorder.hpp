@@ -1,0 +1,106 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <netuit/file/atomic_file.hpp>
+#include <netuit/netuit.hpp>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "demos/common/run_record.hpp"
+#include "demos/digital_evolution/record/census.hpp"
+#include "demos/digital_evolution/record/dominant.hpp"
+#include "demos/digital_evolution/record/film.hpp"
+#include "demos/digital_evolution/record/gathered.hpp"
+#include "demos/digital_evolution/record/phylogeny.hpp"
+#include "demos/digital_evolution/world/names.hpp"
+#include "demos/digital_evolution/world/world.hpp"
+
+namespace digital_evolution {
+
+/// What one run is to leave in the folder of --record.
+class RunRecorder {
+ public:
+  /// Of a world that has been founded or loaded; a picture every `interval`.
+  RunRecorder(const World& cells, const WorldMesh& mesh, std::chrono::nanoseconds interval, Phylogeny& phylogeny)
+      : cells_{cells},
+        age_at_beginning_{cells.Age()},
+        world_{mesh.GetWorld()},
+        num_nodes_{mesh.NumNodes()},
+        rows_(mesh.NumThreads()),
+        film_{cells, mesh.NumThreads(), mesh.NumNodes(), interval},
+        phylogeny_{phylogeny} {}
+
+  /// A worker looks at its cells, `before` having passed in earlier parts of the run; that worker only.
+  void Record(netuit::Sample sample, std::chrono::nanoseconds before, std::uint64_t age_before) {
+    sample.elapsed += before;
+    film_.Record(sample);
+    rows_[sample.worker.thread].push_back(Look(sample, age_before + sample.num_updates));
+  }
+  /// After the run, the last rows. Not collective.
+  void RecordEnd(const netuit::RunReport& report, const WorldMesh& mesh, std::chrono::nanoseconds elapsed) {
+    const auto rank = static_cast<std::uint32_t>(world_.Rank());
+    std::size_t first = 0;
+    for (std::uint32_t thread = 0; thread < mesh.NumThreads(); ++thread) {
+      std::size_t count = 0;
+      while (first + count < cells_.NumPlaces() && cells_.At(first + count).worker == thread) ++count;
+      netuit::Sample sample{{rank, thread}, elapsed, 0, first, count};
+      for (const netuit::WorkerReport& worker : report.workers) {
+        if (worker.place == sample.worker) sample.num_updates = worker.num_updates;
+      }
+      rows_[thread].push_back(Look(sample, age_at_beginning_ + sample.num_updates));
+      first += count;
+    }
+  }
+  /// Brings what has been recorded to rank 0, adds to `table`, and writes the run's own folder there. Collective.
+  void Save(EvolutionTable& table, const std::string& folder, std::size_t width, unsigned mode, unsigned replicate,
+            std::uint64_t seed) {
+    std::vector<Census> mine;
+    for (const auto& rows : rows_) mine.insert(mine.end(), rows.begin(), rows.end());
+    const std::vector<Census> all = Gathered(world_, std::span<const Census>(mine));
+    const std::string own = folder + "/mode" + std::to_string(mode) + "-replicate" + std::to_string(replicate);
+    const Dominant dominant = FindDominant(cells_, world_);
+    phylogeny_.Gather(cells_, world_);
+    netuit::OnRoot(world_, [&] {
+      std::error_code error;
+      std::filesystem::create_directories(own, error);
+      if (error) throw uit::OutputError(own + ": cannot be made: " + error.message());
+      for (const Census& census : all) table.Add(mode, demo::ModeName(mode), replicate, seed, census);
+      table.Save(folder + "/evolution.csv");
+      netuit::WriteFileAtomically(own + "/dominant.genome", [&](std::ostream& out) {
+        out << "# the genome of " << dominant.num_cells << " cells, after " << cells_.Age() << " updates; taxon "
+            << dominant.taxon << ", seed " << seed << ", mode " << mode << '\n';
+        if (!dominant.genome.empty()) out << ToText(dominant.genome, world_names);
+      });
+      phylogeny_.Save(own + "/phylogeny.csv");
+      phylogeny_.SaveLineage(dominant.taxon, own + "/lineage.csv");
+      return 0;
+    });
+    film_.Save(world_, num_nodes_, width, own + "/frames.csv");
+  }
+
+ private:
+  Census Look(const netuit::Sample& sample, std::uint64_t age) const {
+    Census census = TakeCensus(cells_, sample.worker, sample.first_node, sample.num_nodes);
+    census.elapsed = sample.elapsed;
+    census.age = age;
+    return census;
+  }
+
+  const World& cells_;
+  std::uint64_t age_at_beginning_;
+  uit::World world_;
+  std::size_t num_nodes_;
+  std::vector<std::vector<Census>> rows_;  // by thread
+  Film film_;
+  Phylogeny& phylogeny_;
+};
+
+}  // namespace digital_evolution

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <uit/support/error.hpp>
+
+#include "demos/digital_evolution/machine/mutation.hpp"
+#include "demos/digital_evolution/world/birth.hpp"
+#include "demos/digital_evolution/world/site.hpp"
+
+namespace digital_evolution {
+
+/// Moves out of an outlet the message that it has stepped to, so that no buffer keeps the memory of a genome.
+template <typename O>
+typename O::Value TakeFrom(O& outlet) {
+  return outlet.Bound().Visit([](auto* duct) { return std::exchange(duct->Get(), {}); });
+}
+
+/// Calls `visit(facing, message)` for each message that waits on a layer that keeps every one; it may move them away.
+template <netuit::UnicastLayer L, typename N, typename V>
+void TakeAll(N& node, V&& visit) {
+  auto outlets = node.template In<L>();
+  for (std::uint32_t facing = 0; facing < outlets.size(); ++facing) {
+    while (outlets[facing].TryStep() != 0) visit(facing, TakeFrom(outlets[facing]));
+  }
+}
+
+/// Takes in what has been given to the place.
+template <typename N>
+void ReceiveTransfers(Site<N>& site) {
+  std::int64_t amount = std::exchange(site.place.mail.transferred, 0);
+  for (auto& outlet : site.node.template In<Transfer>()) amount += outlet.JumpGet();
+  if (amount == 0) return;
+  Ledger& ledger = site.worker.ledger;
+  ledger.transfers_received += amount;
+  Cell& cell = site.place.cell;
+  if (!cell.IsAlive()) {
+    ledger.lost_to_empty += amount;
+    return;
+  }
+  ledger.decayed += cell.Gain(amount);
+  cell.Note(Sensor::received, amount);
+}
+
+/// A birth takes the place, whoever was there.
+template <typename N>
+void Settle(Site<N>& site, const std::vector<std::uint32_t>& words, std::uint32_t facing) {
+  Genome& genome = site.worker.genome;
+  std::optional<Birth> birth = DecodeBirth(words, genome);
+  if (!birth) throw uit::Error("a birth that cannot be read");
+  Place& place = site.place;
+  const bool has_displaced = place.cell.IsAlive();
+  if (has_displaced) {
+    site.End(birth->kin == place.cell.group.kin ? Death::displaced_by_kin : Death::displaced_by_stranger);
+  }
+  const BirthNote note{.worker = place.worker,
+                       .age = site.age,
+                       .parent_taxon = birth->taxon,
+                       .is_new_taxon = Mutate(genome, site.rules.mutation, site.random).Any()};
+  if (note.is_new_taxon) birth->taxon = (site.age + 1) * site.num_nodes + place.id;
+  place.program = site.worker.shelf.Find(genome);
+  place.cell =
+      MakeCell(*birth, place.program->Hash(), genome.size(), static_cast<std::int32_t>(facing), site.random());
+  place.cell.state[Sensor::has_displaced] = has_displaced ? 1 : 0;
+  Counters& counters = site.worker.counters;
+  ++(birth->kin_generation == 0 ? counters.births_new : counters.births_kin);
+  counters.births_mutated += note.is_new_taxon ? 1 : 0;
+  if (site.hooks.on_birth) site.hooks.on_birth(place, note);
+  place.cell.machine.SignalEvent(site.GetProgram(), static_cast<std::size_t>(Event::born), facing);
+}
+
+/// Of the births that have arrived, one takes the place, whichever by chance.
+template <typename N>
+void ReceiveBirths(Site<N>& site) {
+  std::uint32_t num_arrived = 0;
+  std::uint32_t facing = 0;
+  std::vector<std::uint32_t>& newcomer = site.worker.newcomer;
+  Ledger& ledger = site.worker.ledger;
+  const auto receive = [&](std::uint32_t from, std::vector<std::uint32_t> words) {
+    if (words.size() < num_birth_words) throw uit::Error("a birth that cannot be read");
+    ++num_arrived;
+    ledger.endowments_received += EndowmentOf(words);
+    if (num_arrived == 1 || site.random.Below(num_arrived) == 0) {
+      std::swap(newcomer, words);
+      facing = from;
+    }
+    if (num_arrived > 1) ledger.crowded_out += EndowmentOf(words);
+  };
+  for (Mail::Offspring& offspring : site.place.mail.offspring) receive(offspring.facing, std::move(offspring.words));
+  site.place.mail.offspring.clear();
+  TakeAll<Spawn>(site.node, receive);
+  if (num_arrived == 0) return;
+  site.worker.counters.births_crowded_out += num_arrived - 1;
+  Settle(site, newcomer, facing);
+}
+
+/// Packets of kin, and of strangers that are admitted, start cores.
+template <typename N>
+void ReceivePackets(Site<N>& site) {
+  Cell& cell = site.place.cell;
+  const auto receive = [&](std::uint32_t from, const Packet& packet) {
+    if (!cell.IsAlive()) return;
+    Counters& counters = site.worker.counters;
+    ++counters.packets_received;
+    if (!site.IsKin(from) && cell.state.At(Sensor::admits_0, from) == 0) return;
+    const Tag tag = packet.tag_words[0] | std::uint64_t{packet.tag_words[1]} << 32U;
+    if (!cell.machine.Signal(site.GetProgram(), tag, from, packet.data)) return;
+    ++counters.packets_heeded;
+    ++cell.state[Sensor::packets_received];
+  };
+  for (const Mail::Post& post : site.place.mail.post) receive(post.facing, post.packet);
+  site.place.mail.post.clear();
+  TakeAll<Talk>(site.node, receive);
+}
+
+/// When a run ends: puts what was under way into the place's mail.
+template <typename N>
+void CollectMail(N& node, Mail& mail) {
+  for (auto& outlet : node.template In<Transfer>()) mail.transferred += outlet.JumpGet();
+  TakeAll<Spawn>(node, [&](std::uint32_t facing, std::vector<std::uint32_t> words) {
+    mail.offspring.push_back({facing, std::move(words)});
+  });
+  TakeAll<Talk>(node, [&](std::uint32_t facing, const Packet& packet) { mail.post.push_back({facing, packet}); });
+}
+
+}  // namespace digital_evolution

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <netuit/netuit.hpp>
+#include <type_traits>
+#include <vector>
+
+#include "demos/digital_evolution/machine/program.hpp"
+#include "demos/digital_evolution/world/cell.hpp"
+#include "demos/digital_evolution/world/counters.hpp"
+#include "demos/digital_evolution/world/layers.hpp"
+#include "demos/digital_evolution/world/program_shelf.hpp"
+#include "demos/digital_evolution/world/resource.hpp"
+
+namespace digital_evolution {
+
+/// Packets that wait until they are due, by facing.
+struct Outbox {
+  std::array<std::uint32_t, num_facings> count{};                         ///< that wait
+  std::array<std::array<Packet, max_packets>, num_facings> packets{};  ///< the first of them
+};
+static_assert(std::has_unique_object_representations_v<Outbox>);
+
+/// What was under way to a place when a run ended, to be read before all else in the next.
+struct Mail {
+  /// A birth, as EncodeBirth writes it.
+  struct Offspring {
+    std::uint32_t facing = 0;          ///< where it comes from
+    std::vector<std::uint32_t> words;  ///< the message
+  };
+  /// A packet.
+  struct Post {
+    std::uint32_t facing = 0;  ///< where it comes from
+    Packet packet;             ///< the message
+  };
+  std::int64_t transferred = 0;      ///< resource
+  std::vector<Offspring> offspring;  ///< in order of arrival
+  std::vector<Post> post;            ///< in order of arrival
+};
+
+/// A node of the mesh: a cell or none, and what is on its way to and from it.
+struct Place {
+  Cell cell{};                             ///< see Cell::IsAlive
+  std::shared_ptr<const Program> program;  ///< made of the cell's genome; null if there is no cell
+  netuit::NodeId id = 0;                   ///< of the node
+  std::uint32_t worker = 0;                ///< thread that updates it
+  Outbox outbox{};                         ///< packets that leave when they are due
+  Mail mail;                               ///< of the last run
+  State shown{};                           ///< last put in Environment
+  KinSignal told{};                        ///< last put in Kinship
+};
+
+/// What a birth was, for those who keep records.
+struct BirthNote {
+  std::uint32_t worker = 0;        ///< thread on which it took place
+  std::uint64_t age = 0;           ///< of the world
+  std::uint64_t parent_taxon = 0;  ///< of the parent
+  bool is_new_taxon = false;       ///< it has a genome of its own
+};
+
+/// Functions that are told of births and deaths, by the thread on which they happen: several at once. None: empty.
+struct Hooks {
+  /// There is a new cell.
+  std::function<void(const Place&, const BirthNote&)> on_birth{};
+  /// The cell is about to go, when the world is so old.
+  std::function<void(const Place&, Death, std::uint64_t age)> on_death{};
+};
+
+/// What belongs to one thread. On a cache line of its own.
+struct alignas(128) WorkerRecord {
+  explicit WorkerRecord(const MachineOptions& options) : shelf(options) {}
+
+  Ledger ledger{};                       ///< where resource went
+  Counters counters{};                   ///< what happened
+  ProgramShelf shelf;                    ///< programs of its cells
+  std::uint64_t age = 0;                 ///< updates that it has made, those of earlier runs included
+  std::vector<std::uint32_t> newcomer;   ///< scratch: the birth that was preferred
+  std::vector<std::uint32_t> departure;  ///< scratch: a birth that leaves
+  Genome genome;                         ///< scratch: of a newcomer
+};
+
+}  // namespace digital_evolution

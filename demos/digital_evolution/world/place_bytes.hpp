@@ -1,0 +1,119 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include <netuit/graph/random_stream.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+
+#include "demos/digital_evolution/world/place.hpp"
+
+namespace digital_evolution {
+
+namespace detail {
+inline void Append(uit::Bytes& bytes, uit::ByteView more) {
+  const std::size_t at = bytes.size();
+  bytes.resize(at + more.size());
+  if (!more.empty()) std::memcpy(bytes.data() + at, more.data(), more.size());
+}
+template <uit::TriviallyCopyable V>
+void Append(uit::Bytes& bytes, const V& value) {
+  Append(bytes, uit::BytesOf(value));
+}
+template <uit::TriviallyCopyable V>
+V Take(uit::ByteReader& reader) {
+  V value{};
+  if (!reader.TryRead(value)) throw uit::InputError("the cells of a checkpoint end too soon");
+  return value;
+}
+/// As many values as the next word says; no more than there are bytes for.
+template <typename C>
+C TakeRow(uit::ByteReader& reader) {
+  using Value = typename C::value_type;
+  const auto count = Take<std::uint32_t>(reader);
+  uit::ByteView bytes;
+  if (count > reader.Rest().size() / sizeof(Value) || !reader.TryTake(count * sizeof(Value), bytes)) {
+    throw uit::InputError("the cells of a checkpoint end too soon");
+  }
+  C row(count);
+  if (!bytes.empty()) std::memcpy(static_cast<void*>(row.data()), bytes.data(), bytes.size());
+  return row;
+}
+template <typename V>
+void AppendRow(uit::Bytes& bytes, std::span<const V> row) {
+  Append(bytes, static_cast<std::uint32_t>(row.size()));
+  Append(bytes, std::as_bytes(row));
+}
+}  // namespace detail
+
+/// Appends all there is to know of a place, so that it can go on from there: its cell and genome, what waits to leave and
+/// what has arrived, and what neighbours see. Between programs built alike, on machines of one kind.
+inline void SavePlace(const Place& place, uit::Bytes& bytes) {
+  using detail::Append;
+  using detail::AppendRow;
+  Append(bytes, place.cell);
+  Append(bytes, place.outbox);
+  Append(bytes, place.shown);
+  Append(bytes, place.told);
+  Append(bytes, place.mail.transferred);
+  Append(bytes, static_cast<std::uint32_t>(place.mail.offspring.size()));
+  for (const Mail::Offspring& offspring : place.mail.offspring) {
+    Append(bytes, offspring.facing);
+    AppendRow(bytes, std::span<const std::uint32_t>(offspring.words));
+  }
+  AppendRow(bytes, std::span<const Mail::Post>(place.mail.post));
+  if (place.cell.IsAlive()) AppendRow(bytes, std::span<const Instruction>(place.program->GetGenome()));
+}
+
+/// Whether a place that was read leads nowhere beyond what there is.
+inline bool IsSound(const Place& place) {
+  const std::int32_t heir = place.cell.state[Sensor::heir];
+  const std::int32_t endowment = place.cell.state[Sensor::endowment];
+  const auto is_from_neighbor = [](const auto& letter) { return letter.facing < num_facings; };
+  return place.cell.stockpile >= 0 && place.cell.stockpile <= max_stockpile && heir >= -1 &&
+         heir < static_cast<std::int32_t>(num_facings) && endowment >= 0 && endowment < 256 &&
+         std::ranges::all_of(place.outbox.count, [](std::uint32_t count) { return count <= max_packets; }) &&
+         std::ranges::all_of(place.mail.offspring, is_from_neighbor) &&
+         std::ranges::all_of(place.mail.post, is_from_neighbor);
+}
+
+/// Reads what SavePlace has appended; programs are found on `shelf`. Throws uit::InputError if that cannot be.
+inline void LoadPlace(uit::ByteReader& reader, ProgramShelf& shelf, Place& place) {
+  using detail::Take;
+  using detail::TakeRow;
+  place.cell = Take<Cell>(reader);
+  place.outbox = Take<Outbox>(reader);
+  place.shown = Take<State>(reader);
+  place.told = Take<KinSignal>(reader);
+  place.mail.transferred = Take<std::int64_t>(reader);
+  place.mail.offspring.clear();
+  for (auto count = Take<std::uint32_t>(reader); count != 0; --count) {
+    const auto facing = Take<std::uint32_t>(reader);
+    place.mail.offspring.push_back({facing, TakeRow<std::vector<std::uint32_t>>(reader)});
+  }
+  place.mail.post = TakeRow<std::vector<Mail::Post>>(reader);
+  if (!IsSound(place)) throw uit::InputError("a cell of a checkpoint cannot be");
+  place.program = nullptr;
+  if (!place.cell.IsAlive()) return;
+  const auto genome = TakeRow<Genome>(reader);
+  if (!IsValid(genome)) throw uit::InputError("a genome of a checkpoint is not valid");
+  place.program = shelf.Find(genome);
+}
+
+/// 64 bits that differ between states of a place, `bytes` being what SavePlace makes of it.
+inline std::uint64_t HashOfPlace(netuit::NodeId id, uit::ByteView bytes) {
+  std::uint64_t hash = netuit::MixBits(id + 1);
+  while (bytes.size() >= sizeof(std::uint64_t)) {
+    hash = netuit::MixBits(hash ^ uit::LoadBytes<std::uint64_t>(bytes)) + bytes.size();
+    bytes = bytes.subspan(sizeof(std::uint64_t));
+  }
+  for (const std::byte byte : bytes) hash = netuit::MixBits(hash ^ static_cast<std::uint64_t>(byte));
+  return hash;
+}
+
+}  // namespace digital_evolution

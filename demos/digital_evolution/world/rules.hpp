@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "demos/digital_evolution/machine/machine.hpp"
+#include "demos/digital_evolution/machine/mutation.hpp"
+#include "demos/digital_evolution/machine/program.hpp"
+#include "demos/digital_evolution/world/events.hpp"
+#include "demos/digital_evolution/world/resource.hpp"
+#include "demos/digital_evolution/world/wave.hpp"
+
+namespace digital_evolution {
+
+/// How resource beyond the inflow comes into the world.
+enum class Harvest {
+  wave,  ///< with waves through kin groups, which reward groups of a size
+  even   ///< to every cell alike, whatever it does
+};
+
+/// The laws of a world. The same on every process.
+struct Rules {
+  Resource inflow = ToResource(0.018);        ///< to each cell in an update
+  Harvest harvest = Harvest::wave;            ///< of what comes on top
+  Resource wave_harvest = ToResource(0.4);    ///< to each cell that a wave reaches
+  Resource even_harvest = ToResource(0.008);  ///< to each cell in an update, with Harvest::even
+  WaveRule wave{};                            ///< how waves run
+  std::uint32_t decay_shift = 10;             ///< a stockpile loses this part of itself in an update: 1/2^shift
+  Resource birth_cost = one_resource;         ///< of an offspring, beside its endowment
+  std::uint32_t max_age = 4'096;              ///< in updates; then a cell dies
+  std::uint32_t kin_span = 512;               ///< updates of a cell in which its kin group ages as by a birth
+  std::int32_t fertile_kin_age = 9;           ///< of a kin group in which births within it are possible
+  std::int32_t harvest_kin_age = 11;          ///< of a kin group that waves run through
+  unsigned budget = 16;                       ///< instructions of a cell in an update
+  MutationRates mutation{};                   ///< of births
+  /// How tags match, and which instructions do nothing.
+  MachineOptions machine{.metric = Metric::hamming,
+                         .match_threshold = default_match_threshold,
+                         .knocked_out = {},
+                         .event_tags = event_tags};
+  /// What every cell runs, whatever its genome, for a neutral control; null: its genome.
+  std::shared_ptr<const Program> common_program{};
+};
+
+}  // namespace digital_evolution

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <netuit/netuit.hpp>
+
+#include "demos/digital_evolution/world/place.hpp"
+#include "demos/digital_evolution/world/rules.hpp"
+
+namespace digital_evolution {
+
+/// A place in one of its updates, and all that it can look at. `N` is a netuit::Node.
+template <typename N>
+struct Site {
+  N& node;                       ///< the ends of its messages
+  Place& place;                  ///< what is kept of it
+  WorkerRecord& worker;          ///< of the thread
+  const Rules& rules;            ///< of the world
+  const Hooks& hooks;            ///< who is told
+  std::uint64_t age = 0;         ///< of the world
+  std::uint64_t num_nodes = 0;   ///< of the world
+  netuit::NodeRandom random;     ///< of the place in this update
+  std::array<KinSignal, num_facings> signals{};  ///< newest of the neighbours
+
+  /// What the cell runs, which wants to be alive.
+  const Program& GetProgram() const { return rules.common_program ? *rules.common_program : *place.program; }
+  /// Whether the neighbour is of the cell's kin group.
+  bool IsKin(unsigned facing) const { return signals[facing].group == GroupOf(place.cell.group.kin); }
+
+  /// The cell is no more. What it held is forfeited, if anything is left.
+  void End(Death death) {
+    if (hooks.on_death) hooks.on_death(place, death, age);
+    ++worker.counters.deaths[static_cast<std::size_t>(death)];
+    worker.ledger.forfeited += place.cell.stockpile;
+    place.cell = Cell{};
+    place.program = nullptr;
+    place.outbox = Outbox{};
+  }
+  /// Gives resource away, if there is room for it on the way.
+  bool TryTransfer(unsigned facing, Resource amount) {
+    if (amount <= 0 || !node.template Out<Transfer>()[facing].TryPut(amount)) return false;
+    Cell& cell = place.cell;
+    cell.Pay(amount);
+    cell.Note(Sensor::given, amount);
+    worker.ledger.transfers_sent += amount;
+    const bool is_kin = IsKin(facing);
+    ++(is_kin ? worker.counters.transfers_kin : worker.counters.transfers_strangers);
+    (is_kin ? worker.counters.transferred_kin : worker.counters.transferred_strangers) += amount;
+    return true;
+  }
+};
+
+}  // namespace digital_evolution

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "demos/digital_evolution/world/arrivals.hpp"
+#include "demos/digital_evolution/world/cell_host.hpp"
+#include "demos/digital_evolution/world/departures.hpp"
+#include "demos/digital_evolution/world/site.hpp"
+
+namespace digital_evolution {
+
+/// Facing of events that face one neighbour after the other.
+template <typename N>
+unsigned TurningFacing(const Site<N>& site) {
+  return static_cast<unsigned>((site.age / event_period + site.place.id) % num_facings);
+}
+
+/// Brings the words of the state up to date that are not kept so.
+template <typename N>
+void RefreshState(Site<N>& site) {
+  Cell& cell = site.place.cell;
+  State& state = cell.state;
+  const std::int32_t kin_age = cell.KinAge(site.rules.kin_span);
+  state[Sensor::stockpile] = cell.stockpile >> Cell::sensed_shift;
+  state[Sensor::age] = static_cast<std::int32_t>(cell.age);
+  state[Sensor::kin_generation] = kin_age;
+  state[Sensor::kin_size] = static_cast<std::int32_t>(cell.group.size);
+  state[Sensor::wave] = cell.wave.hop;
+  state[Sensor::since_harvest] = static_cast<std::int32_t>(cell.age - cell.last_harvest);
+  state[Sensor::is_expired] = kin_age > site.rules.fertile_kin_age ? 1 : 0;
+  state[Sensor::can_afford] = cell.stockpile >= site.rules.birth_cost ? 1 : 0;
+  state[Sensor::num_cores] = static_cast<std::int32_t>(cell.machine.NumCores());
+  state[Sensor::clock] = static_cast<std::int32_t>(static_cast<std::uint32_t>(site.age));
+  std::int32_t num_kin = 0;
+  std::int32_t num_alive = 0;
+  for (unsigned facing = 0; facing < num_facings; ++facing) {
+    const std::int32_t is_kin = site.IsKin(facing) ? 1 : 0;
+    num_kin += is_kin;
+    num_alive += site.signals[facing].group != 0 ? 1 : 0;
+    state.At(Sensor::kin_0, facing) = is_kin;
+    state.At(Sensor::paused_0, facing) = static_cast<std::int32_t>(std::max(cell.paused[facing], cell.age) - cell.age);
+  }
+  state[Sensor::num_kin] = num_kin;
+  state[Sensor::num_alive] = num_alive;
+}
+
+/// What comes of waves, or to all alike.
+template <typename N>
+void GainResource(Site<N>& site) {
+  Cell& cell = site.place.cell;
+  const Rules& rules = site.rules;
+  Ledger& ledger = site.worker.ledger;
+  const Resource loss = cell.stockpile >> rules.decay_shift;
+  cell.stockpile -= loss;
+  ledger.decayed += loss;
+  ledger.inflow += rules.inflow;
+  Resource harvest = rules.harvest == Harvest::even ? rules.even_harvest : 0;
+  if (rules.harvest == Harvest::wave) {
+    const bool takes_part = cell.KinAge(rules.kin_span) <= rules.harvest_kin_age;
+    std::uint8_t heard = 0;
+    for (unsigned facing = 0; takes_part && facing < num_facings; ++facing) {
+      const std::uint8_t hop = site.signals[facing].wave;
+      if (hop != 0 && site.IsKin(facing) && (heard == 0 || hop < heard)) heard = hop;
+    }
+    const bool begins = takes_part && site.random() < rules.wave.start;
+    if (cell.wave.Update(rules.wave, heard, begins)) {
+      harvest = rules.wave_harvest;
+      cell.last_harvest = cell.age;
+      ++site.worker.counters.waves_harvested;
+      site.worker.counters.waves_begun += begins ? 1 : 0;
+      cell.machine.SignalEvent(site.GetProgram(), static_cast<std::size_t>(Event::wave), TurningFacing(site));
+    }
+  }
+  ledger.harvested += harvest;
+  cell.Note(Sensor::harvested, harvest);
+  ledger.decayed += cell.Gain(std::int64_t{rules.inflow} + harvest);
+}
+
+/// Tells the program what there is around.
+template <typename N>
+void RaiseEvents(Site<N>& site) {
+  Cell& cell = site.place.cell;
+  const Program& program = site.GetProgram();
+  const auto raise = [&](Event event, unsigned facing) {
+    cell.machine.SignalEvent(program, static_cast<std::size_t>(event), facing);
+  };
+  cell.machine.Decay();
+  raise(Event::heartbeat, TurningFacing(site));
+  if (cell.stockpile >= site.rules.birth_cost) raise(Event::can_afford, TurningFacing(site));
+  for (unsigned facing = 0; facing < num_facings; ++facing) {
+    const std::uint32_t group = site.signals[facing].group;
+    if (std::exchange(cell.seen[facing], group) != group) raise(Event::neighbor_changed, facing);
+    raise(group == 0 ? Event::beside_empty : site.IsKin(facing) ? Event::beside_kin : Event::beside_stranger, facing);
+  }
+}
+
+/// Runs the cell's program for an update. It may be the cell's last.
+template <typename N>
+void RunProgram(Site<N>& site) {
+  Cell& cell = site.place.cell;
+  if (cell.machine.NumCores() == 0) return;
+  RefreshState(site);
+  CellHost<N> host(site);
+  cell.machine.Run(site.GetProgram(), site.rules.budget, host);
+  if (!host.IsDying()) return;
+  if (const std::int32_t heir = cell.state[Sensor::heir]; heir >= 0) {
+    site.TryTransfer(static_cast<unsigned>(heir), cell.stockpile);
+  }
+  site.End(Death::apoptosis);
+}
+
+/// Shows the neighbours what there is.
+template <typename N>
+void Show(Site<N>& site) {
+  Place& place = site.place;
+  place.told = place.cell.Signal();
+  site.node.template Out<Kinship>().TryPut(place.told);
+  if (!site.node.template IsDue<Environment>()) return;
+  if (place.cell.IsAlive()) RefreshState(site);
+  place.shown = place.cell.state;
+  site.node.template Out<Environment>().TryPut(place.shown);
+}
+
+/// One update of a place.
+template <typename N>
+void Step(Site<N>& site) {
+  const auto signals = site.node.template In<Kinship>();
+  for (unsigned facing = 0; facing < num_facings; ++facing) site.signals[facing] = signals[facing];
+  Cell& cell = site.place.cell;
+  ReceiveTransfers(site);
+  if (site.node.template IsDue<Spawn>()) ReceiveBirths(site);
+  if (cell.IsAlive()) {
+    if (++cell.age > site.rules.max_age) site.End(Death::old_age);
+  }
+  if (cell.IsAlive()) {
+    cell.group.Update(site.place.id, site.signals);
+    GainResource(site);
+  }
+  if (site.node.template IsDue<Talk>()) ReceivePackets(site);
+  if (cell.IsAlive()) {
+    if (site.age % event_period == 0) RaiseEvents(site);
+    RunProgram(site);
+  }
+  if (cell.IsAlive()) {
+    if (site.node.template IsDue<Spawn>()) SendBirths(site);
+    if (site.node.template IsDue<Talk>()) SendPackets(site);
+  }
+  Show(site);
+}
+
+}  // namespace digital_evolution

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <netuit/quality/quality.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/wire/world.hpp>
+
+namespace netuit {
+
+/// Where the other processes of a mesh are, seen from this one: what carries messages to them, and whether their clocks
+/// are this one's.
+class Surroundings {
+ public:
+  Surroundings() = default;
+  /// Collective. Throws on every process unless all say the same of `is_traced`.
+  Surroundings(const uit::World& world, bool shares_memory, bool is_traced) : rank_(world.Rank()) {
+    std::string card = (is_traced ? "1" : "0") + KernelName();
+    const auto* text = reinterpret_cast<const std::byte*>(card.data());
+    const std::vector<uit::Bytes> cards = world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(text, text + card.size())));
+    bool agrees = true;
+    for (std::size_t process = 0; process < cards.size(); ++process) {
+      const std::string theirs(reinterpret_cast<const char*>(cards[process].data()), cards[process].size());
+      agrees &= !theirs.empty() && theirs[0] == card[0];
+      is_same_clock_.push_back(process == rank_ || (card.size() > 1 && theirs.substr(std::min<std::size_t>(theirs.size(), 1)) == card.substr(1)));
+    }
+    world.Agree(agrees ? "" : "MeshOptions::is_traced is not the same on every process");
+    transports_.assign(world.Size(), Transport::mpi);
+    for (const std::size_t process : world.NodeRanks()) {
+      if (shares_memory) transports_[process] = Transport::shared_memory;
+    }
+    transports_[rank_] = Transport::thread;
+  }
+
+  /// What carries messages to a process.
+  Transport TransportTo(std::size_t process) const { return transports_[process]; }
+  /// Whether readings of a process's clock can be compared with readings of this one's.
+  bool IsSameClock(std::size_t process) const { return is_same_clock_[process]; }
+
+ private:
+  /// Names the running kernel, whose monotonic clock all its processes share; empty if it has no name.
+  static std::string KernelName() {
+    std::string name;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> name;
+    return name;
+  }
+
+  std::size_t rank_ = 0;
+  std::vector<Transport> transports_;
+  std::vector<bool> is_same_clock_;
+};
+
+}  // namespace netuit

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <netuit/results/table.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/simulation.hpp>
+#include <uit/wire/world.hpp>
+
+namespace netuit {
+
+/// A computer that processes of a job are on: what rates must be read with.
+struct Host {
+  std::string name{};          ///< as it calls itself
+  std::string kernel{};        ///< of the running system, so that containers of one computer are told to be one; may be empty
+  std::string processor{};     ///< the first one's model
+  std::string interconnect{};  ///< InfiniBand devices, else the fastest network interface; empty if none is known
+  std::uint64_t num_cores = 0;     ///< physical, as far as the system tells
+  std::uint64_t memory_bytes = 0;  ///< installed
+  std::vector<std::uint32_t> cpus{};            ///< that the job's processes may use, ascending
+  std::vector<std::size_t> processes{};         ///< of the job, ascending
+
+  /// Looks at the computer that this process is on, from this process alone. A simulated one has the name that the
+  /// simulation gives it, a core, and the interconnect that UIT_SIMULATED_NETWORK says.
+  static Host Here();
+};
+
+/// The computers of a job.
+struct Hosts {
+  std::vector<Host> all;         ///< by their first process
+  bool is_oversubscribed = false;  ///< on one of them there are more workers than CPUs that they may use
+
+  /// Brings together what the processes see; each has `num_threads` workers. The same everywhere. Collective.
+  static Hosts Inspect(const uit::World& world, std::size_t num_threads);
+  /// A row for each.
+  Table ToTable() const;
+};
+
+namespace detail {
+
+/// The value of the first line of /proc/cpuinfo that begins with `key`.
+inline std::string CpuInfo(const std::string& key) {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with(key) && line.find(": ") != std::string::npos) return line.substr(line.find(": ") + 2);
+  }
+  return {};
+}
+/// Pairs of (package, core) that the system has.
+inline std::uint64_t CountCores() {
+  std::set<std::pair<int, int>> cores;
+  for (int cpu = 0;; ++cpu) {
+    const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+    std::pair<int, int> core;
+    if (!(std::ifstream(folder + "physical_package_id") >> core.first) || !(std::ifstream(folder + "core_id") >> core.second)) break;
+    cores.insert(core);
+  }
+  return cores.empty() ? static_cast<std::uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))) : cores.size();
+}
+inline std::vector<std::uint32_t> UsableCpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<std::uint32_t> cpus;
+  const bool is_known = sched_getaffinity(0, sizeof set, &set) == 0;
+  const auto num_online = static_cast<std::uint32_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  for (std::uint32_t cpu = 0; cpu < (is_known ? CPU_SETSIZE : num_online); ++cpu) {
+    if (!is_known || CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+inline std::string FindInterconnect() {
+  std::error_code error;
+  std::string devices;
+  for (const auto& device : std::filesystem::directory_iterator("/sys/class/infiniband", error))
+    devices += (devices.empty() ? "InfiniBand " : " ") + device.path().filename().string();
+  if (!devices.empty()) return devices;
+  long fastest = 0;
+  for (const auto& interface : std::filesystem::directory_iterator("/sys/class/net", error)) {
+    long speed = 0;  // Mbit/s; not told by virtual ones
+    if (std::ifstream(interface.path() / "speed") >> speed) fastest = std::max(fastest, speed);
+  }
+  return fastest > 0 ? "Ethernet " + std::to_string(fastest) + " Mbit/s" : "";
+}
+/// A host as lines of text, and back.
+inline std::string ToCard(const Host& host) {
+  std::string card = host.name + '\n' + host.kernel + '\n' + host.processor + '\n' + host.interconnect + '\n' +
+                     std::to_string(host.num_cores) + '\n' + std::to_string(host.memory_bytes) + '\n';
+  for (const std::uint32_t cpu : host.cpus) card += std::to_string(cpu) + '\n';
+  return card;
+}
+inline Host FromCard(const uit::Bytes& card) {
+  Host host;
+  std::vector<std::string> lines(1);
+  for (const std::byte byte : card) {
+    const char c = static_cast<char>(byte);
+    if (c == '\n') lines.emplace_back();
+    else lines.back() += c;
+  }
+  lines.resize(std::max<std::size_t>(lines.size(), 7));
+  host.name = lines[0], host.kernel = lines[1], host.processor = lines[2], host.interconnect = lines[3];
+  host.num_cores = std::strtoull(lines[4].c_str(), nullptr, 10);
+  host.memory_bytes = std::strtoull(lines[5].c_str(), nullptr, 10);
+  for (std::size_t i = 6; i + 1 < lines.size(); ++i)
+    host.cpus.push_back(static_cast<std::uint32_t>(std::strtoul(lines[i].c_str(), nullptr, 10)));
+  return host;
+}
+
+}  // namespace detail
+
+inline Host Host::Here() {
+  Host host;
+#if UIT_SIMULATED
+  host.name = uit::simulation::HostName();
+  host.processor = "simulated";
+  const char* network = std::getenv("UIT_SIMULATED_NETWORK");
+  host.interconnect = network != nullptr ? network : "simulated";
+  host.num_cores = 1;
+  host.cpus = {0};
+  return host;
+#endif
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) == 0) host.name = name.data();
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> host.kernel;
+  host.processor = detail::CpuInfo("model name");
+  host.interconnect = detail::FindInterconnect();
+  host.num_cores = detail::CountCores();
+  host.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  host.cpus = detail::UsableCpus();
+  return host;
+}
+
+inline Hosts Hosts::Inspect(const uit::World& world, std::size_t num_threads) {
+  const std::string card = detail::ToCard(Host::Here());
+  const auto* text = reinterpret_cast<const std::byte*>(card.data());
+  const auto cards = world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(text, text + card.size())));
+  Hosts hosts;
+  for (std::size_t process = 0; process < cards.size(); ++process) {
+    Host seen = detail::FromCard(cards[process]);
+    hosts.is_oversubscribed |= num_threads > seen.cpus.size();
+    const auto known = std::ranges::find_if(hosts.all, [&](const Host& host) {
+      return host.kernel == seen.kernel && (!seen.kernel.empty() || host.name == seen.name);
+    });
+    Host& host = known == hosts.all.end() ? hosts.all.emplace_back(seen) : *known;
+    host.processes.push_back(process);
+    std::vector<std::uint32_t> cpus;
+    std::ranges::set_union(host.cpus, seen.cpus, std::back_inserter(cpus));
+    host.cpus = std::move(cpus);
+  }
+  for (const Host& host : hosts.all) hosts.is_oversubscribed |= host.processes.size() * num_threads > host.cpus.size();
+  return hosts;
+}
+
+inline Table Hosts::ToTable() const {
+  Table table{{"host", "hostname", "processor", "cores", "cpus_allowed", "memory_bytes", "interconnect", "first_process",
+               "num_processes"}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Host& host = all[i];
+    table.Row().Add(i).Add(host.name).Add(host.processor).Add(host.num_cores).Add(host.cpus.size()).Add(host.memory_bytes);
+    table.Add(host.interconnect).Add(host.processes.front()).Add(host.processes.size());
+  }
+  return table;
+}
+
+}  // namespace netuit

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/quality/exchange_counts.hpp>
+#include <netuit/quality/quality.hpp>
+
+namespace netuit::detail {
+
+/// One worker's halves of all channels that leave its thread, since the mesh was made: of those that begin here the puts,
+/// of those that end here what became of the messages. While nobody uses them.
+template <Layer... Ls>
+void AddChannelHalves(Mesh<Ls...>& mesh, std::uint32_t thread, std::chrono::nanoseconds elapsed, std::uint64_t num_updates,
+                      std::vector<QualityRow>& rows) {
+  auto& share = *mesh.Places()[thread];
+  const std::uint32_t num_threads = mesh.NumThreads();
+  const auto place_of = [num_threads](std::uint32_t worker) { return Place{worker / num_threads, worker % num_threads}; };
+  std::uint32_t number = 0;
+  const auto add_layer = [&](auto& layer) {
+    layer.ForEachChannel(share.graph, [&](const Channel& channel, const ExchangeCounts& counts) {
+      QualityRow& row = rows.emplace_back();
+      const bool ends_here = counts.channels_in != 0;
+      row.scope = QualityScope::channel;
+      row.layer = number;
+      row.worker = place_of(ends_here ? share.graph.worker : channel.peer);
+      row.peer = place_of(ends_here ? channel.peer : share.graph.worker);
+      row.transport = mesh.GetSurroundings().TransportTo(place_of(channel.peer).process);
+      row.source = channel.source;
+      row.target = channel.target;
+      row.counts = counts;
+      if (ends_here) {
+        row.end = elapsed;
+        row.num_updates = num_updates;
+      }
+    });
+    ++number;
+  };
+  (add_layer(share.template Of<Ls>()), ...);
+}
+
+/// Joins the halves of each channel, and of parallel ones, to a row.
+inline void JoinChannelHalves(std::vector<QualityRow>& rows) {
+  const auto key = [](const QualityRow& row) {
+    return std::tuple(row.layer, row.source, row.target, row.worker.process, row.worker.thread, row.peer.process, row.peer.thread);
+  };
+  std::ranges::sort(rows, {}, key);
+  std::vector<QualityRow> joined;
+  for (const QualityRow& row : rows) {
+    if (joined.empty() || key(joined.back()) != key(row)) {
+      joined.push_back(row);
+      continue;
+    }
+    QualityRow& whole = joined.back();
+    const std::uint64_t touches = std::max(whole.counts.touches, row.counts.touches);  // they are of the exchange
+    whole.counts += row.counts;
+    whole.counts.touches = touches;
+    whole.end = std::max(whole.end, row.end);
+    whole.num_updates = std::max(whole.num_updates, row.num_updates);
+  }
+  rows = std::move(joined);
+}
+
+}  // namespace netuit::detail

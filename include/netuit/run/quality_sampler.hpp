@@ -1,0 +1,169 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <netuit/mesh/layer.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/quality/exchange_counts.hpp>
+#include <netuit/quality/latency_histogram.hpp>
+#include <netuit/quality/peer_trace.hpp>
+#include <netuit/quality/quality.hpp>
+#include <uit/support/clock.hpp>
+
+namespace netuit::detail {
+
+/// Takes one worker's snapshots, between its updates: counts at the beginning of a window, and what has been added to them
+/// at its end. Nobody else is stopped or asked. That worker only.
+template <typename M>
+class QualitySampler;
+
+template <Layer... Ls>
+class QualitySampler<Mesh<Ls...>> {
+ public:
+  using M = Mesh<Ls...>;
+  using Share = typename M::Share;
+
+  /// Of the place of `share`; takes nothing unless the options name an interval.
+  QualitySampler(M& mesh, Share& share, const QualityOptions& options)
+      : share_(share),
+        surroundings_(mesh.GetSurroundings()),
+        num_threads_(mesh.NumThreads()),
+        options_(options),
+        length_(std::min(options.length, options.interval)) {}
+
+  /// The run begins, and will last for `duration`, or, if that is 0, nobody knows how long.
+  void Start(uit::TimePoint now, std::chrono::nanoseconds duration) {
+    start_ = now;
+    if (options_.interval.count() <= 0) return;
+    std::size_t num_peers = 0;
+    ForEachPeer([&](auto&&...) { ++num_peers; });
+    const std::int64_t num_expected = duration.count() > 0 ? duration / options_.interval : 64;
+    constexpr std::size_t max_sums = 3 * sizeof...(Ls);  // by transport and layer
+    sums_.reserve(max_sums);
+    rows_.reserve((num_peers + max_sums) * std::min<std::size_t>(static_cast<std::size_t>(num_expected), options_.max_snapshots));
+    before_.reserve(num_peers);
+    next_ = Later(options_.interval - length_);
+  }
+  /// When Look wants to be called next.
+  uit::TimePoint Next() const { return next_; }
+  /// Begins or ends a snapshot. After `num_updates` updates.
+  UIT_NOINLINE void Look(uit::TimePoint now, std::uint64_t num_updates) {
+    if (is_open_) {
+      End(now, num_updates);
+      // Those that the worker has missed, because an update took longer, are left out.
+      snapshot_ = std::max<std::uint64_t>(snapshot_ + 1, static_cast<std::uint64_t>((now - start_) / options_.interval));
+    }
+    const uit::TimePoint begin = Later(static_cast<std::int64_t>(snapshot_ + 1) * options_.interval - length_);
+    if (snapshot_ >= options_.max_snapshots) next_ = uit::never;
+    else if (!is_open_ && now >= begin) Begin(now, num_updates);
+    else next_ = begin;
+  }
+  /// What has been taken.
+  std::vector<QualityRow> TakeRows() { return std::move(rows_); }
+
+ private:
+  uit::TimePoint Later(std::chrono::nanoseconds span) const { return start_ + span; }
+
+  void Begin(uit::TimePoint now, std::uint64_t num_updates) {
+    is_open_ = true;
+    begin_ = now;
+    begin_updates_ = num_updates;
+    before_.clear();
+    ForEachPeer([this](std::uint32_t, std::uint32_t, const ExchangeCounts& counts, PeerTrace* trace) {
+      before_.push_back(counts);
+      if (trace != nullptr) trace->Clear();
+    });
+    next_ = Later(static_cast<std::int64_t>(snapshot_ + 1) * options_.interval);
+  }
+  void End(uit::TimePoint now, std::uint64_t num_updates) {
+    is_open_ = false;
+    std::size_t i = 0;
+    ForEachPeer([&](std::uint32_t layer, std::uint32_t peer, const ExchangeCounts& counts, const PeerTrace* trace) {
+      QualityRow row;
+      row.snapshot = static_cast<std::uint32_t>(snapshot_);
+      row.layer = layer;
+      row.worker = PlaceOf(share_.graph.worker);
+      row.peer = PlaceOf(peer);
+      row.transport = surroundings_.TransportTo(row.peer.process);
+      row.begin = begin_ - start_;
+      row.end = now - start_;
+      row.num_updates = num_updates - begin_updates_;
+      row.counts = counts.Since(before_[i++]);
+      if (trace != nullptr) {
+        row.touch = trace->touch.Summary();
+        row.age = trace->age.Summary();
+        row.transit = trace->transit.Summary();
+      }
+      rows_.push_back(row);
+      AddToSum(row, trace);
+    });
+    for (Sum& sum : sums_) {
+      sum.row.touch = sum.touch.Summary();
+      sum.row.age = sum.age.Summary();
+      sum.row.transit = sum.transit.Summary();
+      rows_.push_back(sum.row);
+    }
+    sums_.clear();
+  }
+  /// Adds a row to that of all peers of its layer and transport.
+  void AddToSum(const QualityRow& row, const PeerTrace* trace) {
+    auto sum = std::ranges::find_if(sums_, [&](const Sum& s) {
+      return s.row.layer == row.layer && s.row.transport == row.transport;
+    });
+    if (sum == sums_.end()) {
+      sum = sums_.insert(sums_.end(), Sum{.row = row});
+      sum->row.scope = QualityScope::worker;
+      sum->row.peer = row.worker;
+    } else {
+      sum->row.counts += row.counts;
+      ++sum->row.num_peers;
+    }
+    if (trace == nullptr) return;
+    sum->touch += trace->touch;
+    sum->age += trace->age;
+    sum->transit += trace->transit;
+  }
+  /// Calls `visit(layer, worker, counts, trace)`.
+  template <typename F>
+  void ForEachPeer(F&& visit) {
+    std::uint32_t layer = 0;
+    const auto visit_layer = [&](auto& of) {
+      of.ForEachPeer([&](std::uint32_t worker, const ExchangeCounts& counts, PeerTrace* trace) {
+        visit(layer, worker, counts, trace);
+      });
+      ++layer;
+    };
+    (visit_layer(share_.template Of<Ls>()), ...);
+  }
+  Place PlaceOf(std::uint32_t worker) const { return {worker / num_threads_, worker % num_threads_}; }
+
+  /// Over all peers that one transport leads to in one layer.
+  struct Sum {
+    QualityRow row;
+    LatencyHistogram touch{};
+    LatencyHistogram age{};
+    LatencyHistogram transit{};
+  };
+
+  Share& share_;
+  const Surroundings& surroundings_;
+  std::uint32_t num_threads_;
+  QualityOptions options_;
+  std::chrono::nanoseconds length_;
+  uit::TimePoint start_{};
+  uit::TimePoint next_ = uit::never;
+  bool is_open_ = false;
+  std::uint64_t snapshot_ = 0;
+  uit::TimePoint begin_{};
+  std::uint64_t begin_updates_ = 0;
+  std::vector<ExchangeCounts> before_;  // by layer and peer
+  std::vector<Sum> sums_;               // while a snapshot ends
+  std::vector<QualityRow> rows_;
+};
+
+}  // namespace netuit::detail

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/status_board.hpp>
+#include <netuit/quality/exchange_counts.hpp>
+#include <netuit/quality/peer_trace.hpp>
+#include <uit/support/clock.hpp>
+
+namespace netuit::detail {
+
+/// What one worker says on the status board, over all its layers. That worker only.
+template <typename M>
+class StatusReporter;
+
+template <Layer... Ls>
+class StatusReporter<Mesh<Ls...>> {
+ public:
+  using Share = typename Mesh<Ls...>::Share;
+
+  StatusReporter(Share& share, Place worker) : share_(share), worker_(worker) {}
+
+  /// How it goes, after `num_updates` updates; rates are since the last call.
+  WorkerStatus Report(std::chrono::nanoseconds elapsed, std::uint64_t num_updates) {
+    ExchangeCounts counts;
+    std::uint64_t num_peers = 0;  // that tell latencies
+    const auto visit = [&](std::uint32_t, const ExchangeCounts& of_peer, const PeerTrace* trace) {
+      counts += of_peer;
+      num_peers += trace != nullptr && of_peer.channels_in != 0 && of_peer.channels_out != 0 ? 1 : 0;
+    };
+    (share_.template Of<Ls>().ForEachPeer(visit), ...);
+    const ExchangeCounts since = counts.Since(counts_);
+    const double seconds = std::chrono::duration<double>(elapsed - elapsed_).count();
+    const auto updates = static_cast<double>(num_updates - num_updates_);
+    counts_ = counts;
+    elapsed_ = elapsed;
+    num_updates_ = num_updates;
+    return {.worker = worker_,
+            .elapsed = elapsed,
+            .num_updates = num_updates,
+            .rate = Ratio(updates, seconds),
+            .latency = num_peers == 0 ? nan : Ratio(seconds * static_cast<double>(num_peers), static_cast<double>(since.touches)),
+            .failure_rate = Ratio(static_cast<double>(since.dropped), static_cast<double>(since.attempted)),
+            .skip_rate = Ratio(static_cast<double>(since.skipped + since.preempted),
+                               static_cast<double>(since.Received() + since.preempted))};
+  }
+
+ private:
+  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  static double Ratio(double part, double whole) { return whole > 0 ? part / whole : nan; }
+
+  Share& share_;
+  Place worker_;
+  ExchangeCounts counts_;
+  std::chrono::nanoseconds elapsed_{0};
+  std::uint64_t num_updates_ = 0;
+};
+
+}  // namespace netuit::detail

@@ -1,0 +1,101 @@
+// What a phylogeny keeps of a run in parts is what lives at its end, and all its ancestors.
+#include "demos/digital_evolution/record/phylogeny.hpp"
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/demos/digital_evolution/world/worlds.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace digital_evolution;
+using digital_evolution::testing::BusyGenome;
+using digital_evolution::testing::BusyRules;
+using digital_evolution::testing::Scene;
+
+namespace {
+
+struct Line {
+  std::string ancestors;
+  std::uint64_t origin = 0;
+  std::string destruction;
+  std::uint64_t num_cells = 0;
+};
+
+std::map<std::uint64_t, Line> ReadPhylogeny(const std::string& path) {
+  std::ifstream stream{path};
+  std::string header;
+  std::getline(stream, header);
+  REQUIRE(header == "id,ancestor_list,origin_time,destruction_time,taxon_label,genome_length,num_cells,total_cells");
+  std::map<std::uint64_t, Line> lines;
+  for (std::string text; std::getline(stream, text);) {
+    std::istringstream fields{text};
+    std::vector<std::string> words;
+    for (std::string word; std::getline(fields, word, ',');) words.push_back(word);
+    REQUIRE(words.size() == 8);
+    lines[std::stoull(words[0])] = {words[1], std::stoull(words[2]), words[3], std::stoull(words[6])};
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("the phylogeny of a run in parts has all that live, and their ancestors to the root", "[digital_evolution]") {
+  const auto torus = netuit::MakeTorus(12, 12);
+  Phylogeny phylogeny{2};
+  Scene scene{torus, netuit::PlaceContiguous(torus, {.processes = 1, .threads = 2}), {}, BusyRules(), 5, phylogeny.MakeHooks()};
+  scene.world.Found({.ancestor = BusyGenome()});
+  phylogeny.NoteRoots(scene.world);
+  const uit::World alone;
+  for (const std::uint64_t part : {160U, 16U, 331U}) {
+    scene.RunInStep(part);
+    phylogeny.Gather(scene.world, alone);
+  }
+
+  const auto path = (std::filesystem::temp_directory_path() / ("phylogeny_test." + std::to_string(getpid()))).string();
+  phylogeny.Save(path);
+  const auto lines = ReadPhylogeny(path);
+  std::filesystem::remove(path);
+
+  std::map<std::uint64_t, std::uint64_t> alive;
+  std::set<std::uint64_t> bears;  // offspring that is on its way
+  for (const Place& place : scene.world.Places()) {
+    if (place.cell.IsAlive()) ++alive[place.cell.taxon];
+    for (const Mail::Offspring& offspring : place.mail.offspring) bears.insert(TaxonOf(offspring.words));
+  }
+  REQUIRE(alive.size() > 10);
+  for (const auto& [taxon, count] : alive) {
+    INFO("taxon " << taxon);
+    REQUIRE(lines.contains(taxon));
+    CHECK(lines.at(taxon).num_cells == count);
+    CHECK(lines.at(taxon).destruction == "inf");
+  }
+  std::size_t num_roots = 0;
+  std::map<std::uint64_t, std::size_t> num_children;
+  for (const auto& [id, line] : lines) {
+    INFO("taxon " << id << ", ancestors " << line.ancestors);
+    if (line.ancestors == "[none]") {
+      ++num_roots;
+      continue;
+    }
+    const auto parent = lines.find(std::stoull(line.ancestors.substr(1)));
+    REQUIRE(parent != lines.end());
+    CHECK(parent->second.origin < line.origin);
+    ++num_children[parent->first];
+    if (!alive.contains(id)) CHECK(line.destruction != "inf");
+  }
+  CHECK(num_roots == 1);
+  for (const auto& [id, line] : lines) {  // no extinct leaf
+    INFO("taxon " << id);
+    CHECK((alive.contains(id) || num_children[id] != 0 || bears.contains(id)));
+  }
+}

@@ -1,0 +1,34 @@
+#include <cstddef>
+#include <cstdint>
+#include <netuit/netuit.hpp>
+
+#include "tests/demos/digital_evolution/world/worlds.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/counted_memory.hpp"
+
+using namespace digital_evolution;
+using namespace digital_evolution::testing;
+
+TEST_CASE("cells that share, talk and harvest, but do not bear, allocate nothing") {
+  const auto topology = netuit::MakeTorus(8, 8);
+  Rules rules = BusyRules();
+  rules.max_age = 100'000;
+  rules.machine.knocked_out = {InstructionClass::reproduction, InstructionClass::apoptosis};
+  for (const auto mode : {netuit::AsyncMode::every_update, netuit::AsyncMode::no_barrier}) {
+    Scene scene{topology, netuit::PlaceContiguous(topology, {.processes = 1, .threads = 1}), {}, rules, 1};
+    scene.world.Found({.ancestor = BusyGenome()});
+    constexpr std::uint64_t warm = 64;
+    std::size_t num_before = 0;
+    std::size_t num_after = 0;
+    netuit::Run(scene.mesh, {.mode = mode, .num_updates = 400}, [&](auto& node) {
+      if (node.Index() == 0 && node.Update() == warm) num_before = uit::testing::num_allocations;
+      scene.world.Update(node, node.Update());
+      if (node.Index() == 0) num_after = uit::testing::num_allocations;
+    });
+    CHECK(num_after == num_before);
+    const Counters counters = scene.world.SumCounters();
+    CHECK(counters.packets_heeded + counters.packets_received > 1000);
+    CHECK(counters.transfers_strangers > 1000);
+    CHECK(counters.waves_harvested > 100);
+  }
+}

@@ -1,0 +1,230 @@
+// What a world comes to does not depend on where its cells are, and nothing is lost in any mode.
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <netuit/netuit.hpp>
+#include <numeric>
+#include <vector>
+
+#include "tests/demos/digital_evolution/world/worlds.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+#include "tests/uit/core/support/sanitized.hpp"
+
+using namespace digital_evolution;
+using namespace digital_evolution::testing;
+using namespace std::chrono_literals;
+using netuit::AsyncMode;
+using uit::testing::is_sanitized;
+using uit::testing::MpiTestWorld;
+
+namespace {
+
+constexpr std::uint64_t seed = 5;
+constexpr std::uint64_t num_updates = is_sanitized ? 160 : 480;
+
+netuit::Topology TestTorus() { return netuit::MakeTorus(12, 10); }
+
+template <typename V>
+V SumOverRanks(V value) {
+  const auto bytes = uit::BytesOf(value);
+  V sum = 0;
+  for (const uit::Bytes& theirs : MpiTestWorld().AllToAll(
+           std::vector<uit::Bytes>(MpiTestWorld().Size(), uit::Bytes(bytes.begin(), bytes.end()))))
+    sum += uit::LoadBytes<V>(theirs);
+  return sum;
+}
+
+/// Of ranks x 1 and 2 threads, some placements.
+std::vector<netuit::Placement> Placements(const netuit::Topology& topology) {
+  std::vector<netuit::Placement> placements;
+  for (const std::size_t threads : {1U, 2U}) {
+    const netuit::Workers workers{.processes = MpiTestWorld().Size(), .threads = threads};
+    placements.push_back(netuit::PlaceContiguous(topology, workers));
+    placements.push_back(netuit::PlaceRandom(topology, workers, 3));
+  }
+  return placements;
+}
+
+std::unique_ptr<Scene> Begin(const netuit::Topology& topology, const netuit::Placement& placement,
+                             const uit::World& processes) {
+  auto scene = std::make_unique<Scene>(topology, placement, processes, BusyRules(), seed);
+  scene->world.Found({.ancestor = BusyGenome(), .rival = AncestorGenome(), .num_founders = 90});
+  return scene;
+}
+
+/// The hash of a world on one thread of one process; 0 elsewhere.
+std::uint64_t RunAlone(const netuit::Topology& topology) {
+  if (!MpiTestWorld().IsRoot()) return 0;
+  const auto scene = Begin(topology, netuit::PlaceContiguous(topology, {.processes = 1, .threads = 1}), {});
+  scene->RunInStep(num_updates);
+  const Counters counters = scene->world.SumCounters();
+  CHECK(counters.births_dropped == 0);
+  CHECK(counters.births_kin > 50);
+  CHECK(counters.births_new > 10);
+  CHECK(counters.births_mutated > 50);
+  CHECK(counters.births_crowded_out > 0);
+  CHECK(counters.packets_heeded > 50);
+  CHECK(counters.transfers_kin > 50);
+  CHECK(counters.waves_harvested > 50);
+  for (const std::uint64_t count : counters.deaths) CHECK(count > 0);
+  return scene->world.StateHash();
+}
+
+/// All places of a world by node, on every process.
+std::map<netuit::NodeId, uit::Bytes> SaveAll(const World& world) {
+  uit::Bytes mine;
+  for (std::size_t local = 0; local < world.NumPlaces(); ++local) {
+    uit::Bytes bytes;
+    world.Save(local, bytes);
+    for (const std::uint64_t word : {std::uint64_t{world.At(local).id}, std::uint64_t{bytes.size()}}) {
+      const auto of_word = uit::BytesOf(word);
+      mine.insert(mine.end(), of_word.begin(), of_word.end());
+    }
+    mine.insert(mine.end(), bytes.begin(), bytes.end());
+  }
+  std::map<netuit::NodeId, uit::Bytes> all;
+  for (const uit::Bytes& part : MpiTestWorld().AllToAll(std::vector<uit::Bytes>(MpiTestWorld().Size(), mine))) {
+    uit::ByteReader reader(part);
+    std::uint64_t node = 0;
+    std::uint64_t size = 0;
+    uit::ByteView bytes;
+    while (reader.TryRead(node) && reader.TryRead(size) && reader.TryTake(size, bytes))
+      all[static_cast<netuit::NodeId>(node)] = uit::Bytes(bytes.begin(), bytes.end());
+  }
+  return all;
+}
+
+/// Nothing has come from nowhere, and nothing has gone there.
+void CheckConserved(const World& world) {
+  const Ledger ledger = world.SumLedger();
+  std::int64_t transfers_under_way = 0;
+  for (const Place& place : world.Places()) transfers_under_way += place.mail.transferred;
+  CHECK(SumOverRanks(ledger.Gained()) == SumOverRanks(ledger.Lost() + world.Held() + world.UnderWay()));
+  CHECK(SumOverRanks(ledger.transfers_sent) == SumOverRanks(ledger.transfers_received + transfers_under_way));
+  CHECK(SumOverRanks(ledger.endowments_sent) ==
+        SumOverRanks(ledger.endowments_received + world.UnderWay() - transfers_under_way));
+  for (const std::int64_t amount : {ledger.transfers_sent, ledger.endowments_sent, ledger.spent, ledger.forfeited})
+    CHECK(SumOverRanks(amount) > 0);
+  const Counters counters = world.SumCounters();
+  std::uint64_t under_way = 0;
+  for (const Place& place : world.Places()) under_way += place.mail.offspring.size();
+  CHECK(SumOverRanks(counters.births_sent) == SumOverRanks(counters.Births() + counters.births_crowded_out + under_way));
+}
+
+}  // namespace
+
+TEST_CASE("in mode 0 a world comes to the same, wherever its cells are") {
+  const auto topology = TestTorus();
+  const std::uint64_t expected = RunAlone(topology);
+  for (const netuit::Placement& placement : Placements(topology)) {
+    const auto scene = Begin(topology, placement, MpiTestWorld());
+    const netuit::RunReport report = scene->RunInStep(num_updates);
+    CHECK(report.ExitCode() == 0);
+    CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
+    const std::uint64_t hash = SumOverRanks(scene->world.StateHash());
+    CHECK((hash == expected || !MpiTestWorld().IsRoot()));
+    CHECK(scene->world.Age() == num_updates);
+  }
+}
+
+TEST_CASE("in mode 0 a run in two parts is as good as one, and so is one that was saved and loaded elsewhere in between") {
+  const auto topology = TestTorus();
+  const std::uint64_t expected = RunAlone(topology);
+  const auto check = [&](World& world) {
+    const std::uint64_t hash = SumOverRanks(world.StateHash());
+    CHECK((hash == expected || !MpiTestWorld().IsRoot()));
+    CheckConserved(world);
+  };
+  constexpr std::uint64_t first_part = 96;
+  static_assert(first_part % Spawn::period == 0);
+  const auto placements = Placements(topology);
+  const auto scene = Begin(topology, placements.front(), MpiTestWorld());
+  scene->RunInStep(first_part);
+  std::uint64_t num_waiting = 0;
+  for (const Place& place : scene->world.Places()) num_waiting += place.mail.offspring.size() + place.mail.post.size();
+  CHECK(SumOverRanks(num_waiting) > 0);
+  const auto saved = SaveAll(scene->world);
+  CHECK(saved.size() == topology.NumNodes());
+  const Ledger ledger = scene->world.SumLedger();
+  const Counters counters = scene->world.SumCounters();
+
+  const auto restored = std::make_unique<Scene>(topology, placements.back(), MpiTestWorld(), BusyRules(), seed);
+  for (std::size_t local = 0; local < restored->world.NumPlaces(); ++local) {
+    uit::ByteReader reader(saved.at(restored->world.At(local).id));
+    restored->world.Load(local, reader);
+    CHECK(reader.Rest().empty());
+  }
+  restored->world.Announce();
+  restored->world.AddToRecords(ledger, counters);
+  restored->world.SetAge(first_part);
+  CHECK(SumOverRanks(restored->world.StateHash()) == SumOverRanks(scene->world.StateHash()));
+
+  scene->RunInStep(num_updates - first_part);
+  check(scene->world);
+  restored->RunInStep(num_updates - first_part);
+  check(restored->world);
+}
+
+TEST_CASE("what is cut short, or is no genome, is not loaded") {
+  const auto topology = TestTorus();
+  const auto scene = Begin(topology, Placements(topology).front(), MpiTestWorld());
+  scene->RunInStep(17);
+  std::size_t local = 0;
+  while (!scene->world.At(local).cell.IsAlive()) ++local;
+  uit::Bytes bytes;
+  scene->world.Save(local, bytes);
+  for (std::size_t size = 0; size < bytes.size(); size += 7) {
+    uit::ByteReader reader(uit::ByteView(bytes).first(size));
+    CHECK_THROWS_AS(scene->world.Load(local, reader), uit::InputError);
+  }
+  uit::Bytes no_genome = bytes;
+  no_genome[bytes.size() - sizeof(Instruction)] = std::byte{0xff};
+  uit::ByteReader reader(no_genome);
+  CHECK_THROWS_AS(scene->world.Load(local, reader), uit::InputError);
+  uit::Bytes many_packets = bytes;
+  many_packets[sizeof(Cell)] = std::byte{max_packets + 1};  // of the outbox's first facing
+  uit::ByteReader other_reader(many_packets);
+  CHECK_THROWS_AS(scene->world.Load(local, other_reader), uit::InputError);
+}
+
+TEST_CASE("a world goes on under other rules, which make another program of its genomes") {
+  const auto topology = TestTorus();
+  const auto placement = Placements(topology).front();
+  const auto scene = Begin(topology, placement, MpiTestWorld());
+  scene->RunInStep(72);
+  Rules rules = BusyRules();
+  rules.common_program = std::make_shared<const Program>(GenomeOf("module @can_afford\n spawn_new\n"), rules.machine);
+  Scene other{topology, placement, MpiTestWorld(), rules, seed};
+  for (std::size_t local = 0; local < other.world.NumPlaces(); ++local) {
+    uit::Bytes bytes;
+    scene->world.Save(local, bytes);
+    uit::ByteReader reader(bytes);
+    other.world.Load(local, reader);
+  }
+  other.world.Announce();
+  other.world.SetAge(scene->world.Age());
+  other.RunInStep(160);
+  const Counters counters = other.world.SumCounters();
+  CHECK(SumOverRanks(counters.births_new) > 10);
+  CHECK(SumOverRanks(counters.use[static_cast<std::size_t>(Operation::share_some)]) == 0);
+}
+
+TEST_CASE("resource and births are conserved in every mode, over several runs") {
+  const auto topology = TestTorus();
+  for (const netuit::Placement& placement : Placements(topology)) {
+    const auto scene = Begin(topology, placement, MpiTestWorld());
+    for (const int mode : {3, 0, 1, 4, 2, 3}) {
+      CAPTURE(mode);
+      const netuit::RunReport report = scene->world.Run({.mode = static_cast<AsyncMode>(mode),
+                                                         .num_updates = num_updates / 4 + static_cast<std::uint64_t>(mode),
+                                                         .rolling_span = 300us,
+                                                         .fixed_period = 1ms});
+      CHECK(report.ExitCode() == 0);
+      CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
+      CheckConserved(scene->world);
+    }
+  }
+}

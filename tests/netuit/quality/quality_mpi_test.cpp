@@ -1,0 +1,259 @@
+#include <netuit/quality/quality.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <netuit/netuit.hpp>
+#include <set>
+#include <stdexcept>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+
+using namespace netuit;
+using namespace std::chrono_literals;
+using uit::testing::MpiTestWorld;
+
+namespace {
+
+struct Newest : Multicast<std::uint32_t> {};
+struct Jumped : Unicast<std::uint32_t, uit::Policy{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled}> {};
+struct Each : Unicast<std::uint64_t, uit::Policy{.consolidate = uit::Consolidate::pooled}> {};
+struct Row : Unicast<std::vector<char>, uit::Policy{.consolidate = uit::Consolidate::aggregated}> {};
+using TestMesh = Mesh<Newest, Jumped, Each, Row>;
+
+constexpr std::size_t num_threads = 2;
+
+struct Job {
+  Workers workers{.processes = MpiTestWorld().Size(), .threads = num_threads};
+  Topology topology = MakeTorus(4, 4 * workers.Count());
+  TestMesh mesh{topology, PlaceContiguous(topology, workers), MpiTestWorld(), {.is_traced = true, .is_watched = true}};
+
+  RunReport Run(RunOptions options) {
+    return netuit::Run(mesh, options, [](auto& node) {
+      node.template Out<Newest>().TryPut(1);
+      for (auto& outlet : node.template In<Jumped>()) outlet.Jump();
+      for (auto& inlet : node.template Out<Jumped>()) inlet.TryPut(2);
+      for (auto& outlet : node.template In<Each>()) {
+        while (outlet.TryStep()) {
+        }
+      }
+      for (auto& inlet : node.template Out<Each>()) inlet.TryPut(3);
+      for (auto& outlet : node.template In<Row>()) outlet.TryStep();
+      for (auto& inlet : node.template Out<Row>()) inlet.TryPut(std::vector<char>(node.Id() % 5));
+    });
+  }
+};
+
+RunOptions Snapshots(AsyncMode mode) {
+  return {.mode = mode, .duration = 400ms, .quality = {.interval = 100ms, .length = 50ms}};
+}
+
+/// What all exchanges of this process have counted.
+uit::Tally SumOfPeers(TestMesh& mesh) {
+  uit::Tally sum;
+  const auto add = [&sum](std::uint32_t, const ExchangeCounts& counts, const PeerTrace*) {
+    sum.put.attempted += counts.attempted;
+    sum.put.dropped += counts.dropped;
+    sum.put.preempted += counts.preempted;
+    sum.get.stepped += counts.stepped;
+    sum.get.skipped += counts.skipped;
+    sum.get.folded += counts.folded;
+    sum.get.unread += counts.unread;
+  };
+  for (auto& place : mesh.Places())
+    std::apply([&](auto&... layers) { (layers.ForEachPeer(add), ...); }, place->layers);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("What exchanges count adds up to the tallies") {
+  const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::no_barrier);
+  Job job;
+  const RunReport report = job.Run({.mode = mode, .num_updates = 300});
+  uit::Tally tally;
+  for (const WorkerReport& worker : report.workers) {
+    if (worker.place.process == MpiTestWorld().Rank()) tally += worker.tally;
+  }
+  const uit::Tally sum = SumOfPeers(job.mesh);
+  CHECK(sum.put.attempted == tally.put.attempted);
+  CHECK(sum.put.dropped == tally.put.dropped);
+  CHECK(sum.get.stepped == tally.get.stepped);
+  CHECK(sum.get.skipped + sum.put.preempted == tally.get.skipped + tally.put.preempted);
+  CHECK(sum.get.folded == tally.get.folded);
+  CHECK(sum.get.unread == tally.get.unread);
+  if (MpiTestWorld().IsRoot()) CHECK(report.Balanced());
+}
+
+TEST_CASE("In bulk synchronous runs every message is one update old, none fails and none is skipped") {
+  Job job;
+  const RunReport report = job.Run(Snapshots(AsyncMode::every_update));
+  if (!MpiTestWorld().IsRoot()) return;
+  REQUIRE_FALSE(report.quality.empty());
+  for (const QualityRow& row : report.quality) {
+    if (row.num_updates < 2) continue;  // of a machine that has other things to do
+    INFO("layer " << row.layer << ", worker " << row.worker.process << '.' << row.worker.thread << " with "
+                  << row.peer.process << '.' << row.peer.thread << ", " << row.num_updates << " updates");
+    CHECK(row.counts.touches == row.num_updates * row.num_peers);
+    CHECK(row.SimstepLatency() == Approx(1));
+    CHECK(row.counts.dropped == 0);
+    CHECK(row.counts.skipped + row.counts.preempted == 0);
+    if (row.layer != 3) CHECK(row.Clumpiness() == Approx(0).margin(2.0 / static_cast<double>(row.num_updates)));
+  }
+}
+
+TEST_CASE("Snapshots have the length and the distance that were asked for, for every worker and peer") {
+  Job job;
+  const RunReport report = job.Run(Snapshots(AsyncMode::no_barrier));
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> snapshots;  // by worker
+  for (const QualityRow& row : report.quality) {
+    CHECK(row.begin >= (row.snapshot + 1) * 100ms - 50ms);
+    CHECK(row.end >= (row.snapshot + 1) * 100ms);
+    CHECK(row.end > row.begin);
+    CHECK(row.counts.attempted <= row.num_updates * row.counts.channels_out);
+    CHECK(row.counts.laden <= row.counts.pulls);
+    CHECK(row.counts.channels_in == row.counts.channels_out);
+    CHECK((row.transport == Transport::thread) == (row.scope == QualityScope::worker ? row.transport == Transport::thread
+                                                                                     : row.worker.process == row.peer.process));
+    if (row.age.count != 0) {
+      CHECK(row.age.p50 <= row.age.p99);
+      CHECK(row.age.p99 <= row.age.max);
+      CHECK(row.transit.p50 <= row.age.max);
+    }
+    snapshots[{row.worker.process, row.worker.thread}].insert(row.snapshot);
+  }
+  if (MpiTestWorld().IsRoot()) CHECK(snapshots.size() == MpiTestWorld().Size() * num_threads);
+  for (const auto& [worker, seen] : snapshots) CHECK(seen.contains(0));
+}
+
+TEST_CASE("Every channel that leaves its thread has a row, and the rows add up to the tallies") {
+  const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::no_barrier);
+  Job job;
+  const RunReport report = job.Run({.mode = mode, .num_updates = 200, .quality = {.channels = true}});
+  if (!MpiTestWorld().IsRoot()) return;
+  ExchangeCounts sum;
+  for (const QualityRow& row : report.channels) {
+    CHECK(row.scope == QualityScope::channel);
+    CHECK(row.counts.channels_in >= 1);
+    CHECK(row.counts.channels_in == row.counts.channels_out);
+    CHECK(row.source < job.mesh.NumNodes());
+    CHECK((row.target == no_node) == (row.layer == 0));
+    CHECK(row.num_updates == 200);
+    sum += row.counts;
+  }
+  const uit::Tally tally = report.Tally();
+  CHECK(sum.attempted == tally.put.attempted);
+  CHECK(sum.dropped == tally.put.dropped);
+  CHECK(sum.stepped + sum.unread == tally.get.stepped + tally.get.unread);
+  CHECK(sum.skipped + sum.preempted == tally.get.skipped + tally.put.preempted);
+}
+
+TEST_CASE("Latency by touches, which needs no clock, is the mean over both ways of that by stamps") {
+  Job job;
+  RunOptions options = Snapshots(AsyncMode::no_barrier);
+  options.quality = {.interval = 400ms, .length = 350ms};
+  const RunReport report = job.Run(options);
+  if (!MpiTestWorld().IsRoot()) return;
+  constexpr double tolerance = 0.3;  // workers beyond the CPUs come in turns, and few touches make a window
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, const QualityRow*> rows;  // by layer, worker and peer
+  const auto number = [](const Place& place) { return place.process * std::uint32_t{num_threads} + place.thread; };
+  for (const QualityRow& row : report.quality) {
+    if (row.scope == QualityScope::pair) rows[{row.layer, number(row.worker), number(row.peer)}] = &row;
+  }
+  for (const auto& [key, row] : rows) {
+    const auto [layer, worker, peer] = key;
+    const auto back = rows.find({layer, peer, worker});
+    if (back == rows.end()) continue;  // did not come to its snapshot
+    if (row->touch.count < 100 || back->second->touch.count < 100) continue;  // the window's ends would count
+    INFO("layer " << layer << ", " << worker << " with " << peer << ", " << row->counts.touches << " touches");
+    CHECK(row->WallLatency() == Approx((row->touch.mean + back->second->touch.mean) / 2).epsilon(tolerance));
+  }
+}
+
+TEST_CASE("Nothing is measured unless it is asked for") {
+  Job job;
+  CHECK(job.Run({.mode = AsyncMode::no_barrier, .num_updates = 50}).quality.empty());
+}
+
+TEST_CASE("Processes that do not agree on stamps are told so") {
+  const bool mine = MpiTestWorld().Rank() % 2 == 0;
+  const Workers workers{.processes = MpiTestWorld().Size(), .threads = 1};
+  const Topology topology = MakeTorus(4, 4 * workers.Count());
+  std::string words;
+  try {
+    Mesh<Newest> mesh(topology, PlaceContiguous(topology, workers), MpiTestWorld(), {.is_traced = mine});
+  } catch (const std::exception& error) {
+    words = error.what();
+  }
+  CHECK(words == (MpiTestWorld().Size() == 1 ? "" : "MeshOptions::is_traced is not the same on every process"));
+}
+
+TEST_CASE("Every worker samples its own nodes, and nobody else's") {
+  Job job;
+  std::mutex mutex;
+  std::map<std::uint32_t, std::vector<Sample>> samples;  // by thread
+  RunOptions options{.mode = AsyncMode::no_barrier, .duration = 100ms};
+  options.sample_interval = 10ms;
+  options.on_sample = [&](const Sample& sample) {
+    const std::lock_guard lock(mutex);
+    samples[sample.worker.thread].push_back(sample);
+  };
+  job.Run(options);
+  REQUIRE(samples.size() == num_threads);
+  std::size_t next = 0;
+  for (const auto& [thread, taken] : samples) {
+    CHECK(taken.front().elapsed < 100ms);
+    CHECK(taken.size() <= 12);
+    for (const Sample& sample : taken) {
+      CHECK(sample.worker.process == MpiTestWorld().Rank());
+      CHECK(sample.first_node == next);
+      CHECK(sample.num_nodes == taken.front().num_nodes);
+    }
+    next += taken.front().num_nodes;
+  }
+  CHECK(next == job.mesh.NumLocalNodes());
+}
+
+TEST_CASE("Process 0 hears from every worker while a run goes on") {
+  const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::no_barrier);
+  Job job;
+  std::vector<WorkerStatus> last;
+  std::size_t num_calls = 0;
+  RunOptions options{.mode = mode, .duration = 500ms};
+  options.status_interval = 20ms;
+  options.on_status = [&](std::span<const WorkerStatus> all) {
+    last.assign(all.begin(), all.end());
+    ++num_calls;
+  };
+  job.Run(options);
+  if (!MpiTestWorld().IsRoot()) {
+    CHECK(num_calls == 0);
+    return;
+  }
+  CHECK(num_calls >= 2);
+  REQUIRE(last.size() == MpiTestWorld().Size() * num_threads);
+  for (std::uint32_t worker = 0; worker < last.size(); ++worker) {
+    CHECK(last[worker].worker.process == worker / num_threads);
+    CHECK(last[worker].worker.thread == worker % num_threads);
+    CHECK(last[worker].elapsed.count() > 0);
+    CHECK(last[worker].num_updates > 0);
+  }
+}
+
+TEST_CASE("A sample that throws ends the run") {
+  Job job;
+  RunOptions options{.mode = AsyncMode::no_barrier, .duration = 10s};
+  options.on_sample = [](const Sample&) { throw std::runtime_error("no film"); };
+  const RunReport report = job.Run(options);
+  CHECK(report.ExitCode() == 4);
+  if (MpiTestWorld().IsRoot()) CHECK(report.message == "on_sample threw: no film");
+}

@@ -1,0 +1,26 @@
+# For scripts that run a program as a user would: cmake -DCASE=… -DPROGRAM=… -DMPIEXEC=… -DFOLDER=… -P program_test.cmake,
+# as uit_add_program_tests starts them. Begins with an empty FOLDER. Wants `seconds`, after which a run is given up.
+file(REMOVE_RECURSE "${FOLDER}")
+file(MAKE_DIRECTORY "${FOLDER}")
+
+# run(RANKS ARGUMENT…): sets code, out, err
+macro(run ranks)
+  set(launch ${MPIEXEC} -n ${ranks})
+  if(${ranks} EQUAL 1)
+    set(launch "")
+  endif()
+  execute_process(COMMAND ${launch} "${PROGRAM}" ${ARGN} WORKING_DIRECTORY "${FOLDER}"
+    RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err TIMEOUT ${seconds})
+endmacro()
+
+# expect_error(RANKS CODE PATTERN ARGUMENT…): one line that says it, and nothing written. `short_run`: arguments of them all
+function(expect_error ranks wanted_code pattern)
+  run(${ranks} ${short_run} ${ARGN})
+  string(REPLACE ";" "," said "${err}")
+  string(REGEX MATCHALL "conduit: error: [^\n]*\n" lines "${said}")
+  list(LENGTH lines num_lines)
+  file(GLOB written "${FOLDER}/*.csv*" "${FOLDER}/*.tmp")
+  if(NOT code EQUAL wanted_code OR NOT num_lines EQUAL 1 OR NOT lines MATCHES "${pattern}" OR written OR out)
+    message(SEND_ERROR "${ARGN}: code ${code}, wrote '${written}${out}', said:\n${err}")
+  endif()
+endfunction()

@@ -1,0 +1,170 @@
+"""What follows from whole experiments, in numbers: ratios, regressions, and the data of the notebooks in binder/."""
+
+from __future__ import annotations
+
+import pathlib
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+import pandas
+import statsmodels.api
+
+from conduit_tools import InputError, load
+from conduit_tools.drawing import QUALITY_METRICS, by_run
+
+
+def relative_rates(rows: pandas.DataFrame) -> pandas.DataFrame:
+    """by_run(rows) with `relative`, the rate over the mean of a single worker's in that mode, and `num_workers`."""
+    runs = by_run(rows)
+    runs["num_workers"] = runs["processes"] * runs["threads"]
+    alone = runs[runs["num_workers"] == 1].groupby("mode")["rate"].mean()
+    return runs.assign(relative=runs["rate"] / runs["mode"].map(alone))
+
+
+def ratio_interval(one: Any, other: Any, level: float = 0.95, num_samples: int = 4000) -> tuple[float, float, float]:
+    """Ratio of two means with its bootstrapped interval: (ratio, low, high)."""
+    one, other = numpy.asarray(one, dtype=float), numpy.asarray(other, dtype=float)
+    if one.size == 0 or other.size == 0:
+        return numpy.nan, numpy.nan, numpy.nan
+    random = numpy.random.default_rng(1)
+    ratios = one[random.integers(one.size, size=(num_samples, one.size))].mean(1) / (
+        other[random.integers(other.size, size=(num_samples, other.size))].mean(1)
+    )
+    low, high = numpy.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
+    return float(one.mean() / other.mean()), float(low), float(high)
+
+
+def against_mode_0(rows: pandas.DataFrame, mode: int = 3) -> pandas.DataFrame:
+    """By layout: a mode's rate over that of mode 0, and, of colouring, the conflicts left, each with bootstrapped 95 %
+    intervals."""
+    lines = []
+    columns = ["workers", "rate ratio", "low", "high", "conflicts ratio", "conflicts low", "conflicts high"]
+    for (processes, threads), runs in by_run(rows).groupby(["processes", "threads"]):
+        ours, base = (runs[runs["mode"] == number] for number in (mode, 0))
+        if len(ours) and len(base):
+            rate = ratio_interval(ours["rate"], base["rate"])
+            line = [f"{processes}x{threads}", *rate]
+            if "conflicts" in runs:
+                some = base["conflicts"].mean()
+                line += ratio_interval(ours["conflicts"], base["conflicts"]) if some else (numpy.nan,) * 3
+            lines.append(line)
+    return pandas.DataFrame(lines, columns=columns[: len(lines[0])] if lines else columns)
+
+
+def snapshots(quality: pandas.DataFrame) -> pandas.DataFrame:
+    """Rows of single workers and snapshots. Where nothing was sent, there is no latency either."""
+    rows = quality[(quality["scope"].astype(str) == "worker") & quality["snapshot"].notna()]
+    latencies = [column for column in ("simstep_latency_updates", "wall_latency_s") if column in rows]
+    return rows.assign(**{column: rows[column].where(rows["failure_rate"].notna()) for column in latencies})
+
+
+def latency_agreement(quality: pandas.DataFrame) -> pandas.DataFrame:
+    """By case, layout and mode, in microseconds: means over workers and snapshots of the latency by touches and of the
+    mean age by stamps, and how many times the first the second is. Only where messages carried stamps, and touches were
+    stamped."""
+    rows = snapshots(quality).dropna(subset=["touch_mean_s", "wall_latency_s", "age_mean_s"])
+    keys = [key for key in ("case", "processes", "threads", "transport", "mode") if key in rows]
+    table = rows.groupby(keys, observed=True)[["wall_latency_s", "age_mean_s"]].mean() * 1e6
+    table.columns = ["by touches, µs", "by stamps, µs"]
+    return table.assign(ratio=table.iloc[:, 1] / table.iloc[:, 0])
+
+
+def by_replicate(quality: pandas.DataFrame, metric: str) -> pandas.DataFrame:
+    """One row a launch, mode and replicate: `mean` and `median` of a metric over its workers and snapshots, beside
+    `log2_processes`, `log2_threads` and `log2_workers`."""
+    rows = snapshots(quality).dropna(subset=[metric])
+    keys = [key for key in ("case", "processes", "threads", "mode", "replicate") if key in rows]
+    frame = rows.groupby(keys, as_index=False, observed=True)[metric].agg(["mean", "median"])
+    frame["log2_processes"] = numpy.log2(frame["processes"])
+    frame["log2_threads"] = numpy.log2(frame["threads"])
+    frame["log2_workers"] = frame["log2_processes"] + frame["log2_threads"]
+    return frame
+
+
+def regress(
+    quality: pandas.DataFrame, on: str = "log2_workers", metrics: Mapping[str, str] | None = None
+) -> pandas.DataFrame:
+    """Each metric on the logarithm of the number of workers, as in the follow-up study: ordinary least squares on the
+    means of replicates, quantile regression on their medians.
+
+    One row a metric and statistic: `slope` for each doubling with its 95 % interval `low` … `high`, `p`, `intercept`
+    and `n`. Where a metric is the same throughout, the slope is 0 and p is missing.
+    """
+    metrics = QUALITY_METRICS if metrics is None else metrics
+    lines = []
+    for metric, label in metrics.items():
+        table = by_replicate(quality, metric)
+        if len(table) < 4 or table[on].nunique() < 2:
+            continue
+        for statistic in ("mean", "median"):
+            lines.append([label, statistic, *_fit(table[on], table[statistic], statistic), len(table)])
+    if not lines:
+        raise InputError(f"too few replicates for a regression on {on}")
+    return pandas.DataFrame(lines, columns=["metric", "statistic", "slope", "low", "high", "p", "intercept", "n"])
+
+
+def _fit(x: Any, y: Any, statistic: str) -> tuple[float, float, float, float, float]:
+    """(slope, low, high, p, intercept)."""
+    if y.nunique() == 1:
+        return 0.0, 0.0, 0.0, numpy.nan, float(y.iloc[0])
+    scale = float(y.abs().median()) or float(y.abs().max())  # the solver wants numbers of about one
+    explained, explaining = y / scale, statsmodels.api.add_constant(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of iterations: the intervals tell how good a fit is
+        if statistic == "mean":
+            fit = statsmodels.api.OLS(explained, explaining).fit()
+        else:
+            fit = statsmodels.api.QuantReg(explained, explaining).fit(q=0.5)
+        low, high = fit.conf_int().iloc[1] * scale
+    slope = fit.params.iloc[1] * scale
+    return float(slope), float(low), float(high), float(fit.pvalues.iloc[1]), float(fit.params.iloc[0] * scale)
+
+
+def data(sweep: str, file: str = "rows.csv", folder: str = "data") -> pandas.DataFrame | None:
+    """Results of a sweep beside a notebook; None, and a line that says so, where they were not measured."""
+    path = pathlib.Path(folder) / sweep / file
+    if not path.exists():
+        tool = "tools/evidence" if sweep == "evidence" else f"tools/experiment {sweep}"
+        print(f"Not drawn: no {path}. It comes from: {tool}; tools/figures --take its results")
+        return None
+    return load(path)
+
+
+def _completed(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Results of simulated hosts with the columns that those of processes have."""
+    if "hosts" not in table or "network" not in table:
+        return table
+    is_faulty = table["faulty_host"].notna() if "faulty_host" in table else pandas.Series(False, index=table.index)
+    case = table["network"].astype(str) + is_faulty.map({True: ", faulty host", False: ""})
+    facts = {"graph": "torus", "threads": 1, "thread": 0, "oversubscribed": False, "scope": "worker", "snapshot": 0}
+    absent = {column: value for column, value in facts.items() if column not in table}
+    return table.assign(case=case, processes=table["hosts"], **absent)
+
+
+def simulated(folder: str = "data/simulated", kind: str = "rows") -> dict[str, pandas.DataFrame]:
+    """Results of simulated clusters, rows or quality, by the name of what holds them in the folder: a file, or a folder
+    of any depth, whose rows are put together. A file of several cases or networks is taken apart by them."""
+    found: dict[str, list[pandas.DataFrame]] = {}
+    for path in sorted(pathlib.Path(folder).rglob("*.csv")):
+        table = load(path)
+        if table.attrs["table"] != kind:
+            continue
+        table = _completed(table)
+        place = path.relative_to(folder)
+        parts = table.groupby("case", observed=True, sort=False) if "case" in table else [(place.parts[0], table)]
+        for name, part in parts:
+            found.setdefault(str(name).removesuffix(".csv"), []).append(part)
+    if not found:
+        print(f"Not drawn: no {kind} in {folder}. They come from: tools/experiment simulated; tools/figures --take")
+    return {name: pandas.concat(parts, ignore_index=True) for name, parts in found.items()}
+
+
+def means_and_medians(quality: pandas.DataFrame, metrics: Mapping[str, str] | None = None) -> pandas.DataFrame:
+    """Each metric's mean and median over workers and snapshots: a row a mode and number of processes, if known."""
+    metrics = QUALITY_METRICS if metrics is None else metrics
+    rows = snapshots(quality)
+    keys = [key for key in ("processes", "mode") if key in rows]
+    present = {column: label for column, label in metrics.items() if column in rows}
+    return rows.groupby(keys)[list(present)].agg(["mean", "median"]).rename(columns=present)

@@ -1,0 +1,123 @@
+"""Figures that set one measurement beside another, as the notebooks in binder/ draw them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas
+import seaborn
+
+from conduit_tools import InputError
+from conduit_tools.analysis import ratio_interval
+from conduit_tools.drawing import SILENT_MODE, by_run
+from conduit_tools.plots import mode_key, mode_label, name_metric
+from conduit_tools.style import MODE_COLORS, STYLE
+
+PAPERS_FOUR_THREADS = 0.39  #: of one thread's rate, each of four had, in all modes alike; doi:10.1145/3449726.3463205
+_SET_COLORS = ["#4C5B7A", "#C9A227"]
+_CALIBRATED = {  # quantities of calibration data and what to call them
+    "updates_per_second": "updates per second and process",
+    "conflicts": "conflicts left",
+    "wall_latency_s": "wall-time latency",
+    "age_p50_s": "age of what is read, median",
+    "clumpiness": "delivery clumpiness",
+    "skip_rate": "skip rate",
+}
+
+
+def rates_by_case(rows: pandas.DataFrame) -> Any:
+    """By case, what each mode keeps of the rate that workers have in mode 4, where none communicates: ratios of means
+    with bootstrapped 95 % intervals, a panel for each layout of several workers. Gives the figure."""
+    runs = by_run(rows)
+    runs = runs[runs["processes"] * runs["threads"] > 1]
+    names = dict(zip(runs["mode"], runs["mode_name"].astype(str)))
+    shown = sorted(set(names) - {SILENT_MODE})
+    if SILENT_MODE not in names or not shown:
+        raise InputError(f"no rates of several workers in mode {SILENT_MODE} and another")
+    layouts, cases = (list(dict.fromkeys(runs[key].astype(str))) for key in ("workers", "case"))
+    with plt.rc_context(STYLE):
+        size = (1.2 + 4.2 * len(layouts), 3.4)
+        figure, axes = plt.subplots(1, len(layouts), figsize=size, squeeze=False, sharey=True, layout="constrained")
+        for panel, layout in zip(axes.flat, layouts):
+            here = runs[runs["workers"] == layout]
+            for number, mode in enumerate(shown):
+                aside = (number - (len(shown) - 1) / 2) * 0.5 / len(shown)
+                for place, case in enumerate(cases):
+                    part = here[here["case"].astype(str) == case]
+                    rate, alone = (part.loc[part["mode"] == each, "rate"] for each in (mode, SILENT_MODE))
+                    _point(panel, place + aside, rate, alone, MODE_COLORS[mode])
+            _finish(panel, f"{layout} workers", [case.replace("_", " ") for case in cases])
+        axes[0, 0].set_ylabel("rate, relative to mode 4")
+        figure.legend(handles=mode_key(shown, names), ncol=len(shown), loc="outside upper center", frameon=False)
+    return figure
+
+
+def threads_by_case(rows: pandas.DataFrame) -> Any:
+    """By number of threads and case, what is kept of one thread's rate per CPU: ratios of means with bootstrapped 95 %
+    intervals, beside what the founding paper's four threads kept. Gives the figure."""
+    runs = by_run(rows)
+    runs = runs[runs["processes"] == 1]
+    alone = runs[runs["threads"] == 1]
+    counts = sorted(set(runs["threads"]) - {1})
+    if not len(alone) or not counts:
+        raise InputError("want rates of one thread and of several")
+    cases = list(dict.fromkeys(runs["case"].astype(str)))
+    crowded = set(runs.loc[runs["oversubscribed"], "threads"])
+    colors = seaborn.color_palette("colorblind", len(cases))
+    with plt.rc_context(STYLE):
+        figure, panel = plt.subplots(figsize=(8.4, 4.0), layout="constrained")
+        for number, (case, color) in enumerate(zip(cases, colors)):
+            base = alone.loc[alone["case"].astype(str) == case, "rate_per_cpu"]
+            aside = (number - (len(cases) - 1) / 2) * 0.7 / len(cases)
+            for place, count in enumerate(counts):
+                part = runs[(runs["case"].astype(str) == case) & (runs["threads"] == count)]
+                _point(panel, place + aside, part["rate_per_cpu"], base, color)
+            panel.plot([], [], "o", color=color, label=case.replace("_", " "))
+        if 4 in counts:
+            panel.plot(counts.index(4), PAPERS_FOUR_THREADS, "*", color="black", markersize=9, linestyle="", label="founding paper")
+        _finish(panel, "", [f"{count}*" if count in crowded else str(count) for count in counts])
+        panel.set_ylim(bottom=0)
+        panel.set_xlabel("threads" + ("; * more than CPUs, so that they take turns" if crowded else ""))
+        panel.set_ylabel("rate per CPU, relative to one thread")
+        figure.legend(loc="outside right center", frameon=False)
+    return figure
+
+
+def _point(panel: Any, x: float, values: Any, base: Any, color: Any) -> None:
+    """A ratio of means with its interval, if there are both."""
+    if len(values) and len(base):
+        ratio, low, high = ratio_interval(values, base)
+        panel.plot([x, x], [low, high], color=color, linewidth=1.6)
+        panel.plot(x, ratio, "o", color=color, markeredgecolor="white", markeredgewidth=0.8, markersize=6)
+
+
+def _finish(panel: Any, title: str, ticks: list[str]) -> None:
+    panel.axhline(1, color="#888888", linewidth=1, zorder=0)
+    panel.set_title(title)
+    panel.set_xticks(range(len(ticks)), ticks)
+    panel.set_xlim(-0.5, len(ticks) - 0.5)
+
+
+def real_and_simulated(table: pandas.DataFrame) -> Any:
+    """What was measured and what simulated, beside each other: a panel a quantity, by mode. table: columns mode,
+    mode_name, quantity, real, simulated. Gives the figure."""
+    shown = {name: label for name, label in _CALIBRATED.items() if (table["quantity"] == name).any()}
+    if not shown:
+        raise InputError("no quantity that was measured and simulated")
+    names = dict(zip(table["mode"], table["mode_name"].astype(str)))
+    with plt.rc_context(STYLE):
+        lines = -(-len(shown) // 3)
+        figure, axes = plt.subplots(lines, 3, figsize=(11.4, 2.9 * lines), squeeze=False, layout="constrained")
+        for panel, (quantity, label) in zip(axes.flat, shown.items()):
+            part = table[table["quantity"] == quantity]
+            for of, aside, color in (("real", -0.2, _SET_COLORS[0]), ("simulated", 0.2, _SET_COLORS[1])):
+                panel.bar(part["mode"] + aside, part[of], 0.4, color=color, label=of)
+            name_metric(panel, label, quantity)
+            panel.set_xticks(sorted(part["mode"]))
+            panel.tick_params(axis="x", length=0)
+        for panel in list(axes.flat)[len(shown) :]:
+            panel.set_visible(False)
+        figure.supxlabel("mode: " + ", ".join(mode_label(mode, names[mode]) for mode in sorted(names)), fontsize=9)
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), ncol=2, loc="outside upper center", frameon=False)
+    return figure

@@ -1,0 +1,229 @@
+"""tools/evolve: runs digital_evolution, and shows what evolved in pictures and a table.
+
+`--check` checks the command line alone, and wants nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import os
+import pathlib
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NoReturn, TextIO
+
+from conduit_tools import InputError, ToolError, files, launch
+from conduit_tools.arguments import MODE_NAMES, check_folder, parse_modes
+from conduit_tools.command import exit_code_of_command
+from conduit_tools.program import check_exit, find_build
+
+PROGRAM = "digital_evolution"
+NUM_SAMPLES = 120  #: looks at the world in a run
+
+_OURS = "output mode modes threads duration replicates seed record progress watch checkpoint-every".split()
+_MAX_WORKERS = 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """A command line that makes sense."""
+
+    seconds: float
+    mode: int
+    processes: int
+    threads: int
+    seed: int
+    output: pathlib.Path
+    build: pathlib.Path | None
+    words: tuple[str, ...]  #: of the program
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(message)
+
+
+def read_help() -> str:
+    """The text of --help."""
+    return (pathlib.Path(__file__).parent / "evolve_help.txt").read_text(encoding="utf-8")
+
+
+def parse(words: Sequence[str]) -> Options | None:
+    """Options from a command line; None if it asks for help. Raises InputError or OutputError."""
+    own, rest = list(words), []
+    if "--" in own:
+        rest = own[own.index("--") + 1 :]
+        own = own[: own.index("--")]
+    parser = _Parser(prog="tools/evolve", add_help=False, allow_abbrev=False)
+    parser.add_argument("--seconds", default="60")
+    parser.add_argument("--mode", default="3")
+    parser.add_argument("--processes", default=str(min(2, num_cpus())))
+    parser.add_argument("--threads", default="1")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--output", default="evolution-results")
+    parser.add_argument("--build")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("-h", "--help", action="store_true")
+    given = parser.parse_args(own)
+    if given.help:
+        return None
+    modes = parse_modes(given.mode)
+    if len(modes) != 1:
+        raise InputError(f"--mode {given.mode}: want one mode")
+    processes, threads = (_number(name, getattr(given, name), 1, _MAX_WORKERS) for name in ("processes", "threads"))
+    if processes * threads > _MAX_WORKERS:
+        raise InputError(f"--processes {processes} --threads {threads}: more than {_MAX_WORKERS} workers")
+    for word in rest:
+        name = word.split("=")[0]
+        if name.startswith("--") and name[2:] in _OURS:
+            raise InputError(f"{name} behind --: set by tools/evolve")
+    output = pathlib.Path(given.output)
+    check_folder(output)
+    return Options(
+        seconds=_seconds(given.seconds),
+        mode=modes[0],
+        processes=processes,
+        threads=threads,
+        seed=_number("seed", given.seed, 0, 2**63 - 1),
+        output=output,
+        build=pathlib.Path(given.build) if given.build else None,
+        words=tuple(rest),
+    )
+
+
+def num_cpus() -> int:
+    """CPUs that may be used."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _number(name: str, text: str, least: int, most: int) -> int:
+    if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
+        raise InputError(f"--{name} {text}: want a whole number from {least} to {most}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise InputError(f"--seconds {text}: not a number") from None
+    if not math.isfinite(seconds) or not 0 < seconds <= 7 * 86400:
+        raise InputError(f"--seconds {text}: want more than 0, and at most a week")
+    return seconds
+
+
+def command_words(options: Options) -> list[str]:
+    """The program's command line."""
+    words = ["--mode", str(options.mode), "--duration", f"{options.seconds:.9f}", "--threads", str(options.threads)]
+    words += ["--seed", str(options.seed), "--output", str(options.output / "rows.csv"), "--record", str(options.output)]
+    if not any(word.split("=")[0] == "--sample-interval" for word in options.words):
+        words += ["--sample-interval", f"{options.seconds / NUM_SAMPLES:.9f}"]
+    return [*words, "--progress", *options.words]
+
+
+def run(options: Options, err: TextIO) -> str:
+    """Runs the program, telling on `err` how it goes; gives the line in which it says what came of it. Raises ToolError."""
+    folder = find_build(options.build, PROGRAM)
+    launcher = launch.find_launcher(folder)
+    files.make_folder(options.output)
+    print(f"evolving for {options.seconds:g} s in mode {options.mode} {MODE_NAMES[options.mode]} on "
+          f"{options.processes}x{options.threads} workers", file=err, flush=True)  # fmt: skip
+    lines: list[str] = []
+
+    def on_line(line: str) -> None:
+        if not line.startswith("progress: "):
+            lines.append(line)
+        elif err.isatty():
+            err.write("\r\033[K" + line.removeprefix("progress: ")[: os.get_terminal_size(err.fileno()).columns - 1])
+            err.flush()
+
+    command = launcher.command(options.processes, folder / "demos" / PROGRAM, command_words(options))
+    try:
+        code = launch.run(command, launcher.environment(), on_line, 300 + 3 * options.seconds)
+    finally:
+        if err.isatty():
+            err.write("\r\033[K")
+    check_exit(code, lines, PROGRAM)
+    return next((line for line in reversed(lines) if ", run 1 of 1: " in line), "").split(", run 1 of 1: ")[-1]
+
+
+#: What the table has: key of evolution.outcomes, what to call it, and how to write it.
+_LINES = (
+    ("births", "births per 1000 updates and cell", "{:.2f}"),
+    ("generation", "mean generation", "{:.1f}"),
+    ("genome_length", "mean genome length, instructions", "{:.1f}"),
+    ("kin_size", "mean kin size that a cell sees", "{:.1f}"),
+    ("births_within_kin", "births that stay in the kin group", "{:.1%}"),
+    ("harvested", "resource harvested per 1000 updates and cell", "{:.2f}"),
+    ("shared", "resource shared per 1000 updates and cell", "{:.2f}"),
+    ("shared_to_kin", "of that, to kin", "{:.1%}"),
+    ("packets", "packets per 1000 updates and cell", "{:.2f}"),
+    ("packets_heeded", "of those that arrive, heeded", "{:.2%}"),
+    ("cells", "places with a cell", "{:.1%}"),
+)
+
+
+def table(first: Mapping[str, float], last: Mapping[str, float]) -> str:
+    """The end of a run beside its beginning."""
+    cells = [["", "first tenth", "last tenth"]]
+    for key, name, form in _LINES:
+        cells.append([name, *("-" if math.isnan(part[key]) else form.format(part[key]) for part in (first, last))])
+    widths = [max(len(row[column]) for row in cells) for column in range(3)]
+    lines = [f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}" for row in cells]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]]) + "\n"
+
+
+def show(options: Options, said: str, out: TextIO) -> None:
+    """Draws the pictures and prints the table, from what a run has left in the folder. Raises ToolError."""
+    from conduit_tools import evolution, evolution_plots
+
+    history = evolution.read_history(options.output)
+    history = history[history["mode"] == options.mode]
+    folder = evolution.run_folder(options.output, options.mode)
+    frames = list(evolution.read_frames(folder / "frames.csv"))
+    num_updates = f"{history['updates'].iloc[-1]:,.0f} updates"
+    place = f"mode {options.mode} {MODE_NAMES[options.mode]}, {options.processes}x{options.threads} workers, seed {options.seed}"
+    title = f"Digital evolution: {place}"
+    evolution_plots.draw_world(frames[-1], f"{title}, after {num_updates}", options.output / "world.png")
+    evolution_plots.draw_animation(frames, options.output / "world.gif")
+    evolution_plots.draw_history(history, title, options.output / "history.png")
+    text = table(evolution.outcomes(history, "first"), evolution.outcomes(history, "last"))
+    heading = f"{place}: {num_updates}\n{said}\n\n"
+    files.write_text(options.output / "report.txt", heading + text)
+    out.write(heading + text + "\n")
+    for what, path in (
+        ("world", options.output / "world.png"), ("animation", options.output / "world.gif"),
+        ("history", options.output / "history.png"), ("censuses", options.output / "evolution.csv"),
+        ("dominant genome", folder / "dominant.genome"), ("its lineage", folder / "lineage.csv"),
+        ("phylogeny", folder / "phylogeny.csv"), ("rows", options.output / "rows.csv"),
+    ):  # fmt: skip
+        print(f"{what + ':':<17}{path}", file=out)
+
+
+def _show_program_help(build: pathlib.Path | None) -> int:
+    program = find_build(build, PROGRAM) / "demos" / PROGRAM
+    return subprocess.run([program, "--help"], check=False).returncode
+
+
+def _run_command(words: Sequence[str]) -> int:
+    options = parse(words)
+    if options is None:
+        sys.stdout.write(read_help())
+    elif "--check" not in words:
+        if {"--help", "-h"} & set(options.words):
+            return _show_program_help(options.build)
+        show(options, run(options, sys.stderr), sys.stdout)
+    return 0
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The command. Gives the exit code."""
+    given = sys.argv[1:] if words is None else words
+    return exit_code_of_command(lambda: _run_command(given))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""Labels and lines of graph files, as C++'s LineCursor takes them."""
+
+from __future__ import annotations
+
+import ast
+import math
+import numbers
+import pathlib
+from typing import Any
+
+from conduit_tools import InputError
+
+WEIGHT = "weight"  #: the attribute of edges and of nodes
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+
+
+def label_text(node: Any) -> str:
+    """A node's label as it stands in files. Raises InputError if the programs would refuse it."""
+    if isinstance(node, tuple):
+        if not all(isinstance(part, (numbers.Integral, str, tuple)) for part in node):
+            raise InputError(f"label {node}: want whole numbers, words and tuples in it")
+        parts = [label_text(part) if isinstance(part, (str, tuple)) else str(int(part)) for part in node]
+        parts = [repr(part) if isinstance(value, str) else part for value, part in zip(node, parts)]
+        return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+    text = str(node)
+    if not text:
+        raise InputError("a label is empty")
+    if any(c.isspace() for c in text):
+        raise InputError(f"label {text!r} has a blank in it")
+    if any(c in "#'\"()[]{}," or not c.isprintable() for c in text):
+        raise InputError(f"label {text!r} has a bracket, quote, comma, '#' or control character in it")
+    number = text[1:] if text.startswith("-") else text
+    if number.isascii() and number.isdigit() and (text.startswith("-") or int(text) >= 2**63):
+        raise InputError(f"label {text}: want whole numbers from 0 to 2^63 - 1")
+    return text
+
+
+class Cursor:
+    """Takes labels, words and weights from the front of a line."""
+
+    def __init__(self, path: pathlib.Path, line: int, text: str) -> None:
+        self._path, self._line, self._rest = path, line, text
+
+    def is_at_end(self) -> bool:
+        """Whether nothing but blanks and a comment is left."""
+        self._rest = self._rest.lstrip(" \t")
+        return not self._rest or self._rest[0] == "#"
+
+    def fail(self, reason: str) -> InputError:
+        """The error to raise."""
+        return InputError(f"{self._path}:{self._line}: {reason}")
+
+    def take_word(self) -> str:
+        """Everything up to the next blank."""
+        if self.is_at_end():
+            raise self.fail("the line ends too early")
+        length = next((i for i, c in enumerate(self._rest) if c in " \t#"), len(self._rest))
+        return self._split(length)
+
+    def take_label(self) -> Any:
+        """A node's label."""
+        if self.is_at_end():
+            raise self.fail("a label is missing")
+        if self._rest[0] == "{":
+            raise self.fail(f"a label is missing before {self._rest!r}")
+        if self._rest[0] in "([":
+            return _label_value(self._split(self._bracketed(0)))
+        if self._rest[0] in "'\"":
+            return self._split(self._quoted(0))
+        return _label_value(self.take_word())
+
+    def take_count(self) -> int:
+        """A whole number."""
+        word = self.take_word()
+        if not (word.isascii() and word.isdigit()):
+            raise self.fail(f"{word!r} is not a whole number")
+        return int(word)
+
+    def take_weight(self) -> float:
+        """A finite number that is not negative."""
+        return self._parse_weight(self.take_word())
+
+    def take_edge_data(self) -> dict[str, float]:
+        """{'weight': …} from a dictionary, a number, or nothing."""
+        if self.is_at_end():
+            return {}
+        if self._rest[0] != "{":
+            return {WEIGHT: self.take_weight()}
+        text = self._split(self._bracketed(0))
+        try:
+            data = ast.literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            raise self.fail(f"{text!r} is no dictionary") from None
+        return {WEIGHT: self._parse_weight(repr(data[WEIGHT]))} if isinstance(data, dict) and WEIGHT in data else {}
+
+    def expect_end(self) -> None:
+        """Fails if a word is left."""
+        if not self.is_at_end():
+            raise self.fail(f"too many words, from {self._rest!r}; a label with blanks needs brackets or quotes")
+
+    def _split(self, length: int) -> str:
+        front, self._rest = self._rest[:length], self._rest[length:]
+        return front
+
+    def _parse_weight(self, word: str) -> float:
+        try:
+            weight = float(word)
+        except ValueError:
+            raise self.fail(f"the weight {word!r} is not a number") from None
+        if not math.isfinite(weight) or weight < 0:
+            raise self.fail(f"the weight {word!r} is not finite, or negative")
+        return int(weight) if weight.is_integer() and weight < 2**53 else weight
+
+    def _quoted(self, begin: int) -> int:
+        at = begin + 1
+        while at < len(self._rest):
+            if self._rest[at] == self._rest[begin]:
+                return at + 1 - begin
+            at += 2 if self._rest[at] == "\\" else 1
+        raise self.fail(f"a quote that is never closed: {self._rest[begin:]!r}")
+
+    def _bracketed(self, begin: int) -> int:
+        closers: list[str] = []
+        at = begin
+        while at < len(self._rest):
+            c = self._rest[at]
+            if c in "'\"":
+                at += self._quoted(at) - 1
+            elif c in _CLOSERS:
+                closers.append(_CLOSERS[c])
+            elif c in ")]}":
+                if closers.pop() != c:
+                    raise self.fail(f"brackets that do not match: {self._rest[begin:]!r}")
+                if not closers:
+                    return at + 1 - begin
+            at += 1
+        raise self.fail(f"a bracket that is never closed: {self._rest[begin:]!r}")
+
+
+def _label_value(text: str) -> Any:
+    if text.isascii() and text.isdigit() and str(int(text)) == text:
+        return int(text)
+    if text[0] == "(":
+        try:
+            value = ast.literal_eval(text)
+            hash(value)
+            return value
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            pass
+    return text

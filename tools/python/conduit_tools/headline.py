@@ -1,0 +1,271 @@
+"""The founding paper's headline figures beside ours, and why they differ.
+
+The paper: Moreno, Papa, Ofria, "Conduit: a C++ library for best-effort high performance computing", 2021,
+doi:10.1145/3449726.3463205. The follow-up study: arXiv 2211.10897.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+import pandas
+
+from conduit_tools.drawing import bootstrap_interval, by_run
+
+ABSENT = "not run"
+_INTENSIVE = "follow_up|intensive"  #: cases with hardly any work between messages, as in the follow-up study
+
+
+@dataclasses.dataclass
+class Measured:
+    """What a sweep measured: a row a run, and rows of quality of service, if there are any."""
+
+    runs: pandas.DataFrame
+    quality: pandas.DataFrame | None
+
+    def num_cpus(self, layout: str) -> int:
+        """CPUs that the workers of a layout could use."""
+        return int(self.runs.loc[self.runs["workers"] == layout, "cpus"].max())
+
+    def values(self, layout: str, mode: int, column: str) -> Any:
+        """One value a replicate."""
+        chosen = self.runs[(self.runs["workers"] == layout) & (self.runs["mode"] == mode)]
+        return chosen[column].to_numpy(dtype=float)
+
+    def metric(self, layout: str, column: str, on_hosts: bool) -> Any:
+        """A metric in mode 3, one value a worker and snapshot; of two hosts, or of one."""
+        if self.quality is None or column not in self.quality:
+            return numpy.array([])
+        quality = self.quality
+        processes, threads = layout.split("x")
+        chosen = quality[(quality["processes"] == int(processes)) & (quality["threads"] == int(threads))]
+        chosen = chosen[(chosen["mode"] == 3) & (chosen["scope"] == "worker")]
+        chosen = chosen[(chosen["launcher"] == "hosts") == on_hosts]
+        is_intensive = chosen["case"].astype(str).str.contains(_INTENSIVE)
+        chosen = chosen[is_intensive] if is_intensive.any() else chosen
+        return chosen[column].dropna().to_numpy(dtype=float)
+
+
+@dataclasses.dataclass(frozen=True)
+class Headline:
+    """One line of the table."""
+
+    experiment: str
+    figure: str
+    paper: str
+    ours: Callable[[Measured], str]
+    why: int  #: which of REASONS
+
+
+REASONS = {
+    1: "In the paper each process had a CPU of its own, and lost time to the network. On one machine messages pass through "
+    "memory, and processes that outnumber its CPUs take turns: rates are per CPU, that is, the sum over workers for each CPU "
+    "that they share, and what mode 4 loses too is not lost to messages. tools/experiment simulated has a host for each.",
+    2: "The paper's barrier polled, and its mode 0 gave no guarantee of delivery; ours delivers all, and on one machine meets "
+    "in memory. Where workers outnumber the CPUs, each must have had its turn before any goes on: the ratio shows that "
+    "switching rather than a network. tools/experiment simulated has a network.",
+    3: "The paper's sync points raced, and its clock ticked in seconds; ours do not. What spread is left is that of the "
+    "colouring.",
+    4: "Threads beyond the CPUs take turns, so rates are per CPU; tools/experiment thread_cost takes the cost per thread "
+    "apart. The paper's modes 1 to 3 were the same code within a process.",
+    5: "Within a process or a host, messages go through shared memory here, through MPI in the study; a newer value "
+    "replaces an older one, and none is refused. Other machine, other update: compare ratios.",
+    6: "Most of an update computes, and little of it is messages. Workers that outnumber the CPUs take turns, and share "
+    "their caches, so rates are per CPU; the programs that cells run are not the paper's. tools/experiment "
+    "evolution_simulated has a host for each.",
+    7: "Hosts are simulated, one for each process; their network, processors and noise are assumptions about the paper's "
+    "cluster. What mode 3 loses is the processor's time for frames. Mode 0 waits for the slowest host and, by a fast barrier, "
+    "for log2(hosts) messages in a row: its rate follows the latency that is assumed. binder/README.md has the figures.",
+    8: "Two network namespaces of one machine stand in for two nodes: each packet passes the network's software, none a "
+    "wire. Each update asks MPI for messages, which here is a call into the system.",
+    9: "Two simulated processes of the machine that costs were measured on, over MPI; a newer value replaces an older one, "
+    "and none is refused. Other machine, other update: compare ratios.",
+}
+
+
+def percent(value: float) -> str:
+    """A share to read."""
+    return f"{100 * value:.0f} %" if abs(value) >= 0.0995 else f"{100 * value:.2g} %"
+
+
+def _ratio(above: Any, below: Any) -> str:
+    """Ratio of means with its bootstrapped 95 % interval."""
+    if not len(above) or not len(below) or not below.mean() > 0:
+        return ABSENT
+    generator = numpy.random.default_rng(1)
+
+    def means(values: Any) -> Any:
+        return values[generator.integers(len(values), size=(2000, len(values)))].mean(axis=1)
+
+    low, high = numpy.quantile(means(above) / means(below), [0.025, 0.975])
+    return f"{above.mean() / below.mean():.2f}x ({low:.2f} to {high:.2f})"
+
+
+def _kept(layout: str, of: str, mode: int) -> Callable[[Measured], str]:
+    def figure(measured: Measured) -> str:
+        here, there = (measured.values(each, mode, "rate_per_cpu") for each in (layout, of))
+        if not len(here) or not len(there):
+            return ABSENT
+        return f"{percent(here.mean() / there.mean())} per CPU, {measured.num_cpus(layout)} CPUs"
+
+    return figure
+
+
+def _change(layout: str, of: str) -> Callable[[Measured], str]:
+    def figure(measured: Measured) -> str:
+        said = []
+        for mode in (3, 4):
+            here, there = (measured.values(each, mode, "rate_per_cpu") for each in (layout, of))
+            if not len(here) or not len(there):
+                return ABSENT
+            change = here.mean() / there.mean() - 1
+            said.append(f"mode {mode} {'+' if change > 0 else '-'}{percent(abs(change))}")
+        return ", ".join(said) + f" per CPU, {measured.num_cpus(layout)} CPUs"
+
+    return figure
+
+
+def _against_barrier(layout: str) -> Callable[[Measured], str]:
+    return lambda measured: _ratio(measured.values(layout, 3, "rate"), measured.values(layout, 0, "rate"))
+
+
+def _disjoint(layout: str) -> Callable[[Measured], str]:
+    def figure(measured: Measured) -> str:
+        said = []
+        for column, name, sign in (("rate", "rate", 1), ("conflicts", "conflicts", -1)):
+            if column not in measured.runs:
+                continue
+            free, barred = (measured.values(layout, mode, column) for mode in (3, 0))
+            if len(free) < 2 or len(barred) < 2:
+                return ABSENT if not len(free) else "wants two replicates or more"
+            better = sign * (free.mean() - barred.mean()) > 0
+            (low, high), (barred_low, barred_high) = bootstrap_interval(free), bootstrap_interval(barred)
+            apart = high < barred_low or barred_high < low
+            said.append(f"{name} {'better' if better else 'not better'}, {'disjoint' if apart else 'overlapping'}")
+        return "; ".join(said)
+
+    return figure
+
+
+def _spread(layout: str) -> Callable[[Measured], str]:
+    def figure(measured: Measured) -> str:
+        said = []
+        for mode in (1, 2, 3):
+            conflicts = measured.values(layout, mode, "conflicts")
+            if len(conflicts) < 2:
+                return ABSENT if not len(conflicts) else "wants two replicates or more"
+            said.append(f"mode {mode}: {conflicts.mean():.0f} +- {conflicts.std(ddof=1):.0f}")
+        return "conflicts " + ", ".join(said)
+
+    return figure
+
+
+def _quality(layout: str, column: str, scale: float, unit: str, on_hosts: bool = False) -> Callable[[Measured], str]:
+    def figure(measured: Measured) -> str:
+        values = measured.metric(layout, column, on_hosts) * scale
+        if not len(values):
+            return ABSENT
+        return f"{_short(values.mean())}/{_short(float(numpy.median(values)))}{unit}"
+
+    return figure
+
+
+def _short(value: float) -> str:
+    return "0" if value == 0 else f"{value:.3g}" if math.isfinite(value) else str(value)
+
+
+def _kept_in_modes(layout: str, of: str) -> Callable[[Measured], str]:
+    def figure(measured: Measured) -> str:
+        said = []
+        for mode in (1, 2, 3, 4):
+            here, there = (measured.values(each, mode, "rate_per_cpu") for each in (layout, of))
+            if not len(here) or not len(there):
+                return ABSENT
+            said.append(f"mode {mode} {percent(here.mean() / there.mean())}")
+        return ", ".join(said) + f" per CPU, {measured.num_cpus(layout)} CPUs"
+
+    return figure
+
+
+def _headlines() -> list[Headline]:
+    processes, threads = "colouring, processes", "colouring, threads"
+    lines = [
+        Headline(processes, "mode 3 at 64, of one process' rate", "63 %", _kept("64x1", "1x1", 3), 1),
+        Headline(processes, "mode 3 / mode 0, rate, at 64", "7.8x", _against_barrier("64x1"), 2),
+    ]
+    for count in (4, 16, 64):
+        text = "rate and conflicts better, disjoint"
+        lines.append(Headline(processes, f"mode 3 against mode 0 at {count}", text, _disjoint(f"{count}x1"), 2))
+    for count in (16, 64):
+        lines.append(Headline(processes, f"modes 1 and 2 at {count}", "highly inconsistent", _spread(f"{count}x1"), 3))
+    lines += [
+        Headline(threads, "rate, 1 to 4 threads", "-61 %, in mode 4 too", _change("1x4", "1x1"), 4),
+        Headline(threads, "rate, 4 to 64 threads", "-75 %, in mode 4 too", _change("1x64", "1x4"), 4),
+    ]
+    metrics = (
+        ("simstep period", "simstep_period_s", 1e6, " us", ("9.06 us", "4.60 us", "14.5 us")),
+        ("wall latency", "wall_latency_s", 1e6, " us", ("7.70/6.94 us", "-/5 us", "600/551 us")),
+        ("simstep latency", "simstep_latency_updates", 1.0, "", ("1.00/0.75", "-", "41.6/37.4")),
+        ("clumpiness", "clumpiness", 1.0, "", ("0.014/0.002", "-/0.54", "0.96")),
+        ("failure rate", "failure_rate", 1.0, "", ("0.33/0.30", "0", "0")),
+    )
+    places = (("2 processes", "2x1", False, 5), ("2 threads", "1x2", False, 5), ("2 hosts", "2x1", True, 8))
+    for index, (place, layout, on_hosts, why) in enumerate(places):
+        for name, column, scale, unit, papers in metrics:
+            ours = _quality(layout, column, scale, unit, on_hosts)
+            lines.append(Headline(f"quality, {place}", f"{name}, mean/median", papers[index], ours, why))
+    return lines
+
+
+def _headlines_of_evolution() -> list[Headline]:
+    processes = "evolution, processes"
+    lines = [
+        Headline(processes, "mode 3 at 64, of one process' rate", "92 %", _kept("64x1", "1x1", 3), 6),
+        Headline(processes, "mode 3 / mode 0, rate, at 64", "2.1x", _against_barrier("64x1"), 6),
+    ]
+    for count in (16, 64):
+        lines.append(Headline(processes, f"mode 3 against mode 0 at {count}", "rate better, disjoint", _disjoint(f"{count}x1"), 6))
+    lines.append(Headline("evolution, threads", "modes 1-3 at 64, of one thread's rate", "43 %", _kept_in_modes("1x64", "1x1"), 6))
+    return lines
+
+
+HEADLINES = tuple(_headlines())
+HEADLINES_OF_EVOLUTION = tuple(_headlines_of_evolution())
+
+
+def table(rows: pandas.DataFrame, quality: pandas.DataFrame | None) -> list[tuple[str, str, str, str, int]]:
+    """Experiment, figure, the paper's, ours, and the reason's number, for each headline that the rows tell; of each
+    layout, its first case."""
+    own = rows[~rows["case"].astype(str).str.contains(_INTENSIVE)]
+    layout = [own["processes"], own["threads"]]
+    own = own[own["case"].astype(str) == own["case"].astype(str).groupby(layout).transform("first")]
+    measured = Measured(by_run(own), quality)
+    is_simulated = "launcher" in rows and (rows["launcher"] == "simulated").all()
+    whys = {1: 7, 2: 7, 5: 9, 6: 7} if is_simulated else {}
+    headlines = HEADLINES if "conflicts" in rows else HEADLINES_OF_EVOLUTION
+    lines = [
+        (each.experiment, each.figure, each.paper, each.ours(measured), whys.get(each.why, each.why)) for each in headlines
+    ]
+    return [line for line in lines if line[3] != ABSENT]
+
+
+def as_text(lines: Sequence[tuple[str, str, str, str, int]]) -> str:
+    """The table with the reasons below it, for a terminal."""
+    cells = [("experiment", "figure", "the paper", "ours", "why"), *(tuple(map(str, line)) for line in lines)]
+    widths = [max(len(row[column]) for row in cells) for column in range(5)]
+    text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells]
+    text.insert(1, "-" * max(map(len, text)))
+    used = sorted({line[4] for line in lines})
+    return "\n".join([*text, "", *(f"{number}  {REASONS[number]}" for number in used)]) + "\n"
+
+
+def as_markdown(lines: Sequence[tuple[str, str, str, str, int]]) -> str:
+    """The table for a page."""
+    text = ["| experiment | figure | the paper | ours | why |", "|---|---|---|---|---|"]
+    text += ["| " + " | ".join(map(str, line)) + " |" for line in lines]
+    used = sorted({line[4] for line in lines})
+    return "\n".join([*text, "", *(f"{number}. {REASONS[number]}" for number in used)]) + "\n"

@@ -1,0 +1,180 @@
+"""Runs the notebooks of binder/, and takes data for them: python -m conduit_tools.notebooks (tools/figures)"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from conduit_tools import InputError, OutputError, ToolError, files
+
+BINDER = pathlib.Path(__file__).resolve().parents[3] / "binder"
+USAGE = """\
+usage: tools/figures [--output DIR] [--list] [NAME...]
+       tools/figures --take RESULTS...
+
+Runs the notebooks of binder/ on the data beside them and writes the figures that they draw, as PNG.
+
+  NAME            a figure or a notebook; by default, all of them
+  --list          the names of the notebooks and of their figures
+  -o, --output    where the figures go (default: binder/figures)
+  --take RESULTS  puts what tools/experiment or tools/evidence has measured into binder/data, under the name of its sweep
+"""
+
+#: What the notebooks read of each file; the rest is in the manifest, or not needed.
+KEPT = {
+    "rows.csv": "case launcher cpus graph processes threads mode mode_name replicate updates_per_second conflicts "
+    "conflict_edges_total oversubscribed updates cells_of_rival mean_generation".split(),
+    "evidence.csv": ["experiment", "case", "seed", "measure", "value"],
+    "quality.csv": "case launcher oversubscribed processes threads mode mode_name replicate snapshot scope transport simstep_period_s "
+    "simstep_latency_updates wall_latency_s failure_rate clumpiness skip_rate touch_mean_s age_mean_s age_p50_s age_p99_s".split(),
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(message)
+
+
+def notebooks(folder: pathlib.Path = BINDER) -> dict[str, list[str]]:
+    """Each notebook's name and those of the figures that it keeps, in order."""
+    found = {}
+    for path in sorted(folder.glob("*.ipynb")):
+        source = "\n".join(
+            "".join(cell["source"]) for cell in files.read_json(path)["cells"] if cell["cell_type"] == "code"
+        )
+        found[path.stem] = [line.split('"')[1] for line in source.splitlines() if "plots.keep(" in line]
+    return found
+
+
+def run_notebook(path: pathlib.Path, figures: pathlib.Path, seconds: float = 300) -> None:
+    """Runs all cells of a notebook, whose figures go to a folder. Raises ToolError with the line that failed."""
+    import nbclient
+    import nbformat
+
+    package = str(pathlib.Path(__file__).resolve().parents[1])
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    variables = os.environ | {"CONDUIT_FIGURES": str(figures.resolve()), "PYTHONPATH": os.pathsep.join(paths)}
+    notebook = nbformat.read(path, as_version=4)
+    where = {"metadata": {"path": str(path.parent)}}
+    client = nbclient.NotebookClient(notebook, timeout=seconds, kernel_name="python3", resources=where)
+    try:
+        client.execute(env=variables, stderr=subprocess.DEVNULL)  # what kernels say about themselves
+    except nbclient.exceptions.CellExecutionError as error:
+        raise ToolError(f"{path}: {error.ename}: {error.evalue}") from None
+    except nbclient.exceptions.CellTimeoutError:
+        raise ToolError(f"{path}: a cell did not end within {seconds:g} s") from None
+
+
+def take(results: pathlib.Path, data: pathlib.Path) -> pathlib.Path:
+    """Copies a sweep's results into the notebooks' data, without the columns that they do not read, and without what
+    only tells where they were measured: of paths the base names are left, and the host has no name."""
+    import pandas
+
+    manifest = files.read_json(results / "manifest.json")
+    name = str(manifest.get("sweep") or manifest.get("name") or results.name)
+    files.make_folder(data / name)
+    for file, columns in KEPT.items():
+        if not (results / file).exists():
+            continue
+        table = pandas.read_csv(results / file, dtype=str, keep_default_na=False)
+        if file == "quality.csv":
+            if missing := {"scope", "snapshot"} - set(table.columns):
+                raise InputError(f"{results / file}:1: no column {min(missing)}")
+            table = table[(table["scope"] == "worker") & (table["snapshot"] != "run")]
+        kept = table[[column for column in columns if column in table.columns]].apply(
+            lambda words: words.map(_shortened)
+        )
+        files.write_text(data / name / file, kept.to_csv(index=False, lineterminator="\n"))
+    files.write_text(data / name / "manifest.json", json.dumps(_of_no_host(_anywhere(manifest)), indent=1) + "\n")
+    return data / name
+
+
+def _shortened(word: str) -> str:
+    """A number with a fraction to five digits; of a path the base name; other words as they are."""
+    if re.fullmatch(r"\d*\.\d+(e-?\d+)?|\d+e-?\d+", word):
+        return f"{float(word):.5g}"
+    return str(_anywhere(word))
+
+
+_ABSOLUTE = re.compile(r"(?<![\w./~])~?/(?:[^\s/:;,'\"]+/)*([^\s/:;,'\"]+)/?")
+_WHOLE = re.compile(r"(--[\w-]+=)?/[^:]*")  # a word of a command line, which may have blanks
+
+
+def _anywhere(value: Any) -> Any:
+    """Texts, and what holds texts, with the base names of absolute paths."""
+    if isinstance(value, dict):
+        return {_anywhere(name): _anywhere(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_anywhere(each) for each in value]
+    if not isinstance(value, str):
+        return value
+    if whole := _WHOLE.fullmatch(value):
+        return (whole[1] or "") + pathlib.PurePath(value).name
+    return _ABSOLUTE.sub(r"\1", value)
+
+
+def _of_no_host(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Without this host's name, where messages may have it."""
+    host = re.compile(rf"(?<![\w.-]){re.escape(socket.gethostname())}(?![\w-])")
+    told = {name: manifest[name] for name in ("failed", "left_out", "launcher", "machine") if name in manifest}
+    return {**manifest, **json.loads(host.sub("host", json.dumps(told)))}
+
+
+def _draw(names: Sequence[str], output: pathlib.Path) -> None:
+    known = notebooks()
+    for name in names:
+        if not any(name in (notebook, *figures) for notebook, figures in known.items()):
+            raise InputError(f"no notebook or figure {name} (--list names them)")
+    for notebook, figures in known.items():
+        if not names or set(names) & {notebook, *figures}:
+            run_notebook(BINDER / f"{notebook}.ipynb", output)
+            for path in (output / f"{figure}.png" for figure in figures):
+                print(path if path.exists() else f"figures: not drawn: {path} (its data are absent)", flush=True)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        parser = _Parser(prog="tools/figures", add_help=False)
+        parser.add_argument("names", nargs="*")
+        parser.add_argument("-o", "--output", type=pathlib.Path, default=BINDER / "figures")
+        parser.add_argument("--take", action="store_true")
+        parser.add_argument("--list", action="store_true")
+        parser.add_argument("-h", "--help", action="store_true")
+        options = parser.parse_args(words)
+        if options.help:
+            sys.stdout.write(USAGE)
+        elif options.list:
+            for notebook, figures in notebooks().items():
+                print(f"{notebook}: {' '.join(figures)}")
+        elif options.take:
+            if not options.names:
+                raise InputError("--take: wants the folders of results")
+            for name in options.names:
+                print(take(pathlib.Path(name), BINDER / "data"))
+        else:
+            files.make_folder(options.output)
+            _draw(options.names, options.output)
+        return 0
+    except ToolError as error:
+        print(f"conduit: error: {error}", file=sys.stderr)
+        return error.exit_code
+    except OSError as error:
+        print(f"conduit: error: {error.filename}: {error.strerror}", file=sys.stderr)
+        return OutputError.exit_code
+    except KeyboardInterrupt:
+        print("conduit: error: interrupted", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,5 @@
+import sys
+
+from conduit_tools.report import main
+
+sys.exit(main())

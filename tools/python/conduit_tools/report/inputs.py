@@ -1,0 +1,156 @@
+"""Finds and reads what a report is made of: files are told apart by what is in them, not by their names."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import pathlib
+from collections.abc import Iterable
+from typing import Any
+
+import pandas
+
+from conduit_tools import InputError, files, load
+
+#: A kind of file -> the columns without which there is nothing to draw.
+NEEDED = {
+    "rows": (
+        "graph", "edges", "processes", "threads", "mode", "mode_name", "replicate", "process", "thread",
+        "updates_per_second", "attempted", "accepted", "skipped", "preempted", "conflicts", "conflict_edges_total",
+        "balanced", "oversubscribed",
+    ),
+    "quality": (
+        "mode", "mode_name", "replicate", "snapshot", "scope", "transport", "process", "thread", "peer_process",
+        "peer_thread", "attempted", "accepted", "received", "skipped", "touches", "simstep_period_s", "wall_latency_s",
+        "age_mean_s", "age_p50_s", "age_p90_s", "age_p99_s", "age_max_s",
+    ),
+    "frames": ("mode", "replicate", "elapsed_s", "colors", "conflicts"),
+    "colors": ("mode", "replicate", "node", "label", "color", "process", "thread"),
+    "hosts": ("hostname",),
+}  # fmt: skip
+
+
+@dataclasses.dataclass
+class Launch:
+    """The files of one launch of a program, or of a sweep as a whole. What is absent is None."""
+
+    folder: pathlib.Path
+    rows: pandas.DataFrame | None = None
+    quality: pandas.DataFrame | None = None
+    frames: pandas.DataFrame | None = None
+    colors: pandas.DataFrame | None = None
+    hosts: pandas.DataFrame | None = None
+    manifest: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Inputs:
+    """What the charts are drawn from, and the launches whose convergence can be played."""
+
+    whole: Launch
+    launches: list[Launch]
+
+
+def read_inputs(paths: Iterable[pathlib.Path]) -> Inputs:
+    """Reads files, and folders with their runs/*/ below. Raises InputError with one line."""
+    parts: list[Launch] = []
+    runs: list[Launch] = []
+    named: list[pathlib.Path] = []
+    for path in paths:
+        if path.is_dir():
+            parts.append(_read_launch(path, _results_in(path), is_named=False))
+            below = sorted(folder for folder in (path / "runs").glob("*") if folder.is_dir() and not folder.suffix)
+            runs += [_read_launch(folder, _results_in(folder), is_named=False) for folder in below]
+        elif path.exists():
+            named.append(path)
+        else:
+            raise InputError(f"{path}: No such file or directory")
+    if named:
+        parts.append(_read_launch(named[0].parent, named, is_named=True))
+    whole = parts[0]
+    for part in parts[1:]:
+        _merge(whole, part)
+    _gather(whole, runs)
+    playable = [one for one in [whole, *runs] if one.frames is not None or one.colors is not None]
+    if whole.rows is None and whole.quality is None and not playable:
+        raise InputError(f"{whole.folder}: no results of a program in it")
+    return Inputs(whole, playable)
+
+
+def _results_in(folder: pathlib.Path) -> list[pathlib.Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file() and path.suffix in (".csv", ".json"))
+
+
+def _read_launch(folder: pathlib.Path, paths: list[pathlib.Path], is_named: bool) -> Launch:
+    launch = Launch(folder)
+    for path in paths:
+        one = Launch(folder)
+        if path.suffix == ".json":
+            one.manifest = files.read_json(path)
+        else:
+            kind, table = _read_table(path, is_named)
+            if kind:
+                setattr(one, kind, table)
+        _merge(launch, one)
+    return launch
+
+
+def _read_table(path: pathlib.Path, is_named: bool) -> tuple[str, pandas.DataFrame]:
+    """A table and its kind, which is empty for a file that is none of ours and was only found in a folder."""
+    try:
+        table = load(path)
+    except InputError as error:
+        if not is_named and "these are no columns" in str(error):
+            return "", pandas.DataFrame()
+        raise
+    kind = str(table.attrs["table"])
+    if kind not in NEEDED:
+        if is_named:
+            raise InputError(f"{path}: of digital_evolution, which this page has no charts for; tools/evolve draws them")
+        return "", pandas.DataFrame()
+    missing = [column for column in NEEDED[kind] if column not in table.columns]
+    if missing:
+        raise InputError(f"{path}:1: no column {', '.join(missing)}")
+    if table.empty:
+        if kind == "rows":
+            raise InputError(f"{path}: no rows")
+        return "", table  # a worker alone has no quality of service
+    _check_numbers(path, table, kind)
+    words = table.select_dtypes("category").columns
+    return kind, table.astype(dict.fromkeys(words, "str"))  # groups of categories would have empty ones
+
+
+def _check_numbers(path: pathlib.Path, table: pandas.DataFrame, kind: str) -> None:
+    """Infinite numbers cannot be drawn; a metric may be undefined, and nothing else."""
+    for column in table.select_dtypes("float").columns:
+        is_wrong = table[column].isin([math.inf, -math.inf])
+        if kind != "quality" and column in NEEDED[kind]:
+            is_wrong |= table[column].isna()
+        if is_wrong.any():
+            line = int(is_wrong.to_numpy().argmax()) + 2
+            raise InputError(f"{path}:{line}: {column} is no finite number")
+
+
+def _merge(first: Launch, second: Launch) -> None:
+    """Adds what `second` has to `first`."""
+    for kind in NEEDED:
+        ours, theirs = getattr(first, kind), getattr(second, kind)
+        if ours is None:
+            setattr(first, kind, theirs)
+        elif theirs is not None and kind in ("rows", "quality"):
+            setattr(first, kind, pandas.concat([ours, theirs], ignore_index=True))
+        elif theirs is not None and kind != "hosts":
+            raise InputError(f"{second.folder}: a second file of {kind}; name the files of one launch")
+    if second.manifest and not ("program" in first.manifest or "sweep" in first.manifest):
+        first.manifest = second.manifest
+
+
+def _gather(whole: Launch, runs: list[Launch]) -> None:
+    """Takes from the launches of a sweep what it has not gathered yet."""
+    for kind in ("rows", "quality"):
+        tables = [getattr(run, kind) for run in runs if getattr(run, kind) is not None]
+        if getattr(whole, kind) is None and tables:
+            setattr(whole, kind, pandas.concat(tables, ignore_index=True))
+    for run in runs:
+        whole.hosts = run.hosts if whole.hosts is None else whole.hosts
+        whole.manifest = whole.manifest or run.manifest

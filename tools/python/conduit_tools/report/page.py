@@ -1,0 +1,182 @@
+"""Puts a report together: one page with its style, script and data in it."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+import shlex
+from typing import Any
+
+import pandas
+
+from conduit_tools import units
+from conduit_tools.report import charts, quality_charts, svg, takes
+from conduit_tools.report.inputs import Inputs, Launch
+
+_FACTS = {
+    "program": "Program",
+    "version": "Version",
+    "started": "Started",
+    "graph": "Graph",
+    "nodes": "Nodes",
+    "edges": "Edges",
+    "processes": "Processes",
+    "threads": "Threads in each",
+    "placement": "Placement",
+    "addressing": "Addressing",
+    "modes": "Modes",
+    "replicates": "Replicates",
+    "seed": "First seed",
+    "mpi_library": "MPI",
+    "compiler": "Compiler",
+    "build_type": "Build",
+    "compile_flags": "Flags",
+    "command_line": "Command",
+}
+
+
+def _part(name: str) -> str:
+    return importlib.resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def make_page(inputs: Inputs) -> str:
+    notes: list[str] = []
+    player = takes.make_takes(inputs, notes)
+    figures = _figures(inputs, notes)
+    whole = inputs.whole
+    body = _warnings(whole) + _tiles(whole)
+    if player["takes"]:
+        notes += [note for stage in player["stages"] for note in stage.pop("notes")]
+        body += _part("player.html")
+    else:
+        notes.append("No final colours (--colors-output, with --frames for all that came before): no graph is shown.")
+    if figures:
+        body += f'<section><h2>Measured</h2><div class="charts">{"".join(figures)}</div></section>'
+    if notes:
+        items = "".join(f"<li>{svg.escape(note)}</li>" for note in dict.fromkeys(notes))
+        body += f'<section id="left-out"><h2>Left out</h2><ul>{items}</ul></section>'
+    body += _facts(whole)
+    words = {
+        "TITLE": svg.escape(_title(whole)),
+        "LEAD": svg.escape(_lead(whole)),
+        "STYLE": _part("page.css"),
+        "BODY": body,
+        "FOOT": "Drawn by <code>tools/report</code>. All data are in this file; nothing is fetched.",
+        "TAKES": json.dumps(player, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+        "SCRIPT": _part("drawing.js") + _part("player.js"),
+    }
+    page, *pieces = _part("page.html").split("@")
+    for piece in pieces:  # words that look like a mark stay as they are
+        page += words.get(piece, piece)
+    return page
+
+
+def _figures(inputs: Inputs, notes: list[str]) -> list[str]:
+    whole = inputs.whole
+    figures: list[str] = []
+    if whole.rows is None:
+        notes.append("No rows (--output): no rates and no conflicts left.")
+    else:
+        figures += charts.rates(whole.rows) + charts.conflicts_left(whole.rows)
+    over_time = charts.conflicts_over_time(inputs)
+    figures += over_time
+    if not over_time:
+        notes.append("No colours over time (--frames): no conflicts over time.")
+    figures += charts.losses(whole.rows, whole.quality)
+    if whole.quality is None:
+        notes.append("No quality of service (--quality): no latency, and losses only over whole runs.")
+    elif quality_charts.is_sweep(whole.quality):
+        figures += quality_charts.latency_by_layout(whole.quality) + quality_charts.agreement(whole.quality)
+        notes.append(
+            "What changes along a run, or by pair of workers, is not shown for a sweep: name a folder of its runs."
+        )
+    else:
+        figures += quality_charts.by_snapshot(whole.quality) + quality_charts.agreement(whole.quality)
+        figures += quality_charts.latency_by_pair(whole.quality, notes)
+    return figures
+
+
+def _title(whole: Launch) -> str:
+    name = str(whole.manifest.get("sweep") or whole.manifest.get("name") or whole.manifest.get("program") or "Results")
+    return name.rsplit("/", 1)[-1].replace("_", " ").capitalize()
+
+
+def _lead(whole: Launch) -> str:
+    words = []
+    if whole.rows is not None:
+        graphs = whole.rows["graph"].astype(str).str.rsplit("/").str[-1].unique()
+        words.append(", ".join(graphs[:3]) + (" and others" if len(graphs) > 3 else ""))
+        cases = whole.rows[["processes", "threads"]].drop_duplicates()
+        words.append(
+            ", ".join(f"{row['processes']:g}x{row['threads']:g}" for _, row in cases.head(8).iterrows())
+            + " workers (processes x threads)"
+        )
+    if whole.manifest.get("started"):
+        words.append(str(whole.manifest["started"]))
+    return "; ".join(words)
+
+
+def _warnings(whole: Launch) -> str:
+    found = []
+    if whole.manifest.get("complete") is False:
+        found.append(
+            f"This run was cut short ({whole.manifest.get('stopped_by') or 'reason unknown'}); what it had is shown."
+        )
+    if whole.manifest.get("simulated") is True:
+        found.append("Simulated: times are those of a simulated cluster.")
+    if whole.rows is not None:
+        if (whole.rows["balanced"] != 1).any():
+            found.append("The accounting of messages is wrong: attempted, accepted and received do not add up.")
+        crowded = whole.rows["oversubscribed"] == 1
+        if crowded.any():
+            part = "All" if crowded.all() else "Some"
+            found.append(f"{part} of these runs had more workers than CPUs: they took turns, and rates say little.")
+    return "".join(f'<p class="warning">{svg.escape(text)}</p>' for text in found)
+
+
+def _tiles(whole: Launch) -> str:
+    """A tile for each mode; none where there are several graphs, cases or layouts."""
+    if whole.rows is None:
+        return ""
+    rows = whole.rows
+    keys = [key for key in ("graph", "case", "processes", "threads") if key in rows.columns]
+    if len(rows[keys].drop_duplicates()) > 1:
+        return ""
+    base = rows[rows["mode"] == 0]["updates_per_second"].mean()
+    items = []
+    for mode, table in rows.groupby("mode"):
+        rate = float(table["updates_per_second"].mean())
+        of_base = f" · {rate / base:.2f} x mode 0" if base > 0 and mode != 0 else ""
+        conflicts = table.groupby("replicate")["conflicts"].first().mean()
+        name = charts.mode_names(table).popitem()[1]
+        items.append(
+            f'<li class="{charts.mode_class(mode)}"><span class="name">{svg.escape(name)}</span>'
+            f"<b>{units.short(rate)}/s</b><span>updates per worker{of_base}</span>"
+            f"<span>{f'{conflicts:,.1f}'.removesuffix('.0')} conflicts left</span></li>"
+        )
+    return f'<ul class="tiles" aria-label="Modes">{"".join(items)}</ul>'
+
+
+def _facts(whole: Launch) -> str:
+    rows = []
+    for key, name in _FACTS.items():
+        value = whole.manifest.get(key)
+        if value in (None, "", []):
+            continue
+        if isinstance(value, list):
+            value = shlex.join(map(str, value)) if key == "command_line" else ", ".join(map(str, value))
+        rows.append(f'<tr><th scope="row">{name}</th><td>{svg.escape(value)}</td></tr>')
+    parts = (
+        f'<table class="facts"><tbody>{"".join(rows)}</tbody></table>'
+        if rows
+        else "<p>No manifest (X.json) was given.</p>"
+    )
+    if whole.hosts is not None:
+        columns = [column for column in whole.hosts.columns if column != "host"]
+        headings = [column.replace("_", " ") for column in columns]
+        parts += svg.table(headings, _cells(whole.hosts, columns), name="Hosts")
+    return f"<section><h2>How it was run</h2>{parts}</section>"
+
+
+def _cells(table: pandas.DataFrame, columns: list[str]) -> list[list[Any]]:
+    return [[row[column] for column in columns] for _, row in table.iterrows()]

@@ -1,0 +1,397 @@
+"""Sweeps: what to run, declared in a small TOML file. Standard library only (tomli before Python 3.11).
+
+    name = "compute_work"
+    title = "from communication-bound to compute-bound"
+    seconds = 5                    # of each run; a launch makes a run of each mode, a simulated one of a single mode
+    replicates = 5
+    modes = [0, 3]
+    workers = ["1x1", "2x1"]       # processes x threads
+    [options]                      # of the program, for all cases
+    nodes-per-worker = 2048
+    [[case]]                       # one or more; each may have keys of its own, which go before those above
+    name = "work_0"
+    options = { work = 0 }
+    [quick]                        # what --quick changes
+    seconds = 1
+    replicates = 3
+
+`KEYS` has all keys with their meanings.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import pathlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from conduit_tools import InputError
+from conduit_tools.arguments import MODE_NAMES, Workers, check_readable, parse_workers
+from conduit_tools.program import SIZE_OPTIONS
+
+LAUNCHERS = ("local", "hosts", "slurm", "simulated")
+REPORTS = ("rates", "headline", "factors")
+PROGRAMS = tuple(SIZE_OPTIONS)
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sweeps"
+
+_OURS = (  # options that tools/experiment sets itself
+    "output mode modes threads duration updates replicates seed quality snapshot-interval snapshot-length progress "
+    "watch help version record checkpoint checkpoint-every resume instructions sensors"
+).split()
+_FILES = ("graph", "node-weights", "placement", "ancestor", "rival")  # options whose value is a file, or may be
+_CLUSTER_KEYS = ("network", "noise", "faulty-host", "node-seconds", "update-seconds")
+_PLACEMENTS = ("metis", "contiguous", "round_robin", "random")
+_WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+CASE_KEYS = {
+    "about": "what the case shows, in a line",
+    "launcher": "local, hosts (two network namespaces of this machine), slurm, or simulated",
+    "workers": "layouts, processes x threads",
+    "modes": "asynchronicity modes, by number or name",
+    "seconds": "length of each run",
+    "replicates": "runs of each layout and mode; replicate r has seed + r",
+    "snapshot": "length of snapshots of the quality of service in seconds, from the beginning of one to the next; 0: none",
+    "options": "options of the program; true is a flag",
+    "straggler": "the last worker has so many times the nodes of each other one; 1: all have as many",
+    "cluster": "settings of a simulated cluster: options of tools/simulate, but for hosts, seed and output",
+}
+KEYS = {
+    "name": "name of the sweep, as its file's",
+    "title": "what it shows, in a line",
+    "program": "the program, of demos/",
+    "seed": "first seed",
+    "report": "what is drawn and printed at the end: rates, headline, factors",
+    "case": "the cases, each with a name and any of the keys that follow",
+    "quick": "what --quick changes: any of the keys that follow, max_workers, and without (names of cases)",
+    **CASE_KEYS,
+}
+_QUICK_KEYS = (set(CASE_KEYS) - {"about", "launcher"}) | {"max_workers", "without"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One line of a sweep: layouts and modes with the same options."""
+
+    name: str
+    about: str
+    launcher: str
+    workers: tuple[Workers, ...]
+    modes: tuple[int, ...]
+    seconds: float
+    replicates: int
+    snapshot: float
+    straggler: float
+    options: dict[str, Any]
+    cluster: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """A sweep as it is to be run."""
+
+    name: str
+    title: str
+    program: str
+    seed: int
+    reports: tuple[str, ...]
+    cases: tuple[Case, ...]
+    path: pathlib.Path
+
+
+@dataclasses.dataclass(frozen=True)
+class Launch:
+    """One start of the program: one layout of one case, one replicate, and as many modes as one start takes."""
+
+    case: Case
+    workers: Workers
+    replicate: int
+    seed: int
+    modes: tuple[int, ...]
+
+    @property
+    def declared_s(self) -> float:
+        """The seconds that its runs are to take."""
+        return self.case.seconds * len(self.modes)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether other launches have the rest of the case's modes."""
+        return self.modes != self.case.modes
+
+    def __str__(self) -> str:
+        mode = f", mode {self.modes[0]}" if self.is_part else ""
+        return f"{self.case.name} {self.workers}{mode}, replicate {self.replicate}"
+
+    def words(self) -> list[str]:
+        """The program's command line, without outputs and what else depends on the program's age."""
+        words = ["--threads", str(self.workers.threads), "--modes", ",".join(map(str, self.modes))]
+        words += ["--duration", f"{self.case.seconds:.9g}", "--replicates", "1", "--seed", str(self.seed)]
+        for name, value in self.case.options.items():
+            if value is False:
+                continue
+            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+        return words
+
+    def identity(self) -> dict[str, Any]:
+        """All that decides the result, but for the build: files are named by what they hold."""
+        options = {name: _content(name, value) for name, value in self.case.options.items()}
+        return {
+            "words": dataclasses.replace(self, case=dataclasses.replace(self.case, options=options)).words(),
+            "processes": self.workers.processes,
+            "launcher": self.case.launcher,
+            "cluster": self.case.cluster,
+            "snapshot": self.case.snapshot,
+            "straggler": self.case.straggler,
+        }
+
+    def placement(self) -> list[int] | None:
+        """The worker of each node of the program's own torus, in runs of consecutive nodes, where one is a straggler."""
+        if self.case.straggler == 1:
+            return None
+        num_workers = self.workers.count
+        num_nodes = int(self.case.options.get("nodes-per-worker", 2048)) * num_workers
+        share = num_nodes / (num_workers - 1 + self.case.straggler)
+        return [min(int(node / share), num_workers - 1) for node in range(num_nodes)]
+
+
+def launches(sweep: Sweep) -> Iterator[Launch]:
+    """All launches, replicates outermost, so that a drift of the machine meets all cases alike."""
+    for replicate in range(max(case.replicates for case in sweep.cases)):
+        for case in sweep.cases:
+            for workers in case.workers if replicate < case.replicates else ():
+                for modes in _by_launch(case):
+                    yield Launch(case, workers, replicate, sweep.seed + replicate, modes)
+
+
+def _by_launch(case: Case) -> list[tuple[int, ...]]:
+    """Modes of each launch: SimGrid gets slower with every message of a launch, so there each mode has its own."""
+    return [(mode,) for mode in case.modes] if case.launcher == "simulated" else [case.modes]
+
+
+def ready_made() -> list[pathlib.Path]:
+    """The files of the sweeps that come with the tool."""
+    return sorted(FOLDER.glob("*.toml"))
+
+
+def find(name: str) -> pathlib.Path:
+    """The file of a sweep by its name, or by its path. Raises InputError."""
+    if name.endswith(".toml") or "/" in name:
+        return pathlib.Path(name)
+    path = FOLDER / f"{name}.toml"
+    if not _WORD.fullmatch(name) or not path.exists():
+        known = "".join(f"{each.stem}, " for each in ready_made())
+        raise InputError(f"unknown sweep {name} ({known}or a file that ends in .toml)")
+    return path
+
+
+def load(path: pathlib.Path, *, quick: bool = False, overrides: Mapping[str, Any] | None = None) -> Sweep:
+    """Reads a sweep. overrides: keys of CASE_KEYS that go before all else. Raises InputError as `file: reason`."""
+    table = _parse(path)
+    try:
+        return _sweep(table, path, quick, dict(overrides or {}))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _parse(path: pathlib.Path) -> dict[str, Any]:
+    try:
+        import tomllib
+    except ModuleNotFoundError:
+        import tomli as tomllib
+    try:
+        text = path.read_bytes().decode()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: this is no text") from None
+    try:
+        return dict(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        match = re.search(r" \(at line (\d+), column \d+\)$", str(error))
+        line = match[1] if match else str(text.count("\n") + 1)
+        reason = str(error)[: match.start()] if match else str(error).replace(" (at end of document)", " at the end")
+        raise InputError(f"{path}:{line}: {reason}") from None
+    except RecursionError:
+        raise InputError(f"{path}: nested too deep") from None
+
+
+def _sweep(table: dict[str, Any], path: pathlib.Path, quick: bool, overrides: dict[str, Any]) -> Sweep:
+    _check_keys(table, KEYS, "")
+    cases = _take(table, "case", [], _is_tables, "one [[case]] or more")
+    hurried = _take(table, "quick", {}, _is_table, "a table")
+    _check_keys(hurried, _QUICK_KEYS, "quick: ")
+    if not quick:
+        hurried = {}
+    without = _take(hurried, "without", [], _is_words, "names of cases")
+    common = {key: value for key, value in table.items() if key in CASE_KEYS}
+    names = [_take(case, "name", "", _is_word, "a name of letters, digits, _ and -") for case in cases]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two cases are named {name}")
+    for name in without:
+        if name not in names:
+            raise InputError(f"quick: without {name}: there is no such case")
+    made = [
+        _case(name, case, common, hurried, overrides, path) for name, case in zip(names, cases) if name not in without
+    ]
+    if not made:
+        raise InputError("no case: want [[case]] with a name")
+    if len({case.launcher == "simulated" for case in made}) > 1:
+        raise InputError("simulated cases want a program built for them: put them into a sweep of their own")
+    program = _take(table, "program", "channel_selection", _is_word, "a program's name")
+    if program not in PROGRAMS:
+        raise InputError(f"unknown program {program} ({', '.join(PROGRAMS)})")
+    for case in made:
+        if case.straggler != 1 and program != "channel_selection":
+            raise InputError(f"case {case.name}: straggler: of channel_selection only")
+    reports = _take(table, "report", ["rates"], _is_words, f"any of {', '.join(REPORTS)}")
+    for report in reports:
+        if report not in REPORTS:
+            raise InputError(f"unknown report {report} ({', '.join(REPORTS)})")
+    return Sweep(
+        name=_take(table, "name", "", _is_word, "a name of letters, digits, _ and -"),
+        title=_take(table, "title", "", _is_line, "a line of text"),
+        program=program,
+        seed=_take(table, "seed", 1, lambda value: _is_count(value) and value < 2**62, "a whole number"),
+        reports=tuple(reports),
+        cases=tuple(made),
+        path=path,
+    )
+
+
+def _case(
+    name: str,
+    own: dict[str, Any],
+    common: dict[str, Any],
+    hurried: dict[str, Any],
+    overrides: dict[str, Any],
+    path: pathlib.Path,
+) -> Case:
+    try:
+        _check_keys(own, {"name", *CASE_KEYS}, "")
+        layers = [common, own, hurried, overrides]
+        merged: dict[str, Any] = {}
+        for layer in layers:
+            for key, value in layer.items():
+                joins = key in ("options", "cluster") and _is_table(value)
+                merged[key] = {**merged.get(key, {}), **value} if joins else value
+        launcher = _take(merged, "launcher", "local", _is_word, f"one of {', '.join(LAUNCHERS)}")
+        if launcher not in LAUNCHERS:
+            raise InputError(f"unknown launcher {launcher} ({', '.join(LAUNCHERS)})")
+        layouts = _workers(_take(merged, "workers", ["1x1"], _is_words, 'layouts as in ["1x2", "2x1"]'))
+        most = _take(merged, "max_workers", 1024, _is_count, "a whole number")
+        seconds = _take(merged, "seconds", 1, lambda value: _is_number(value) and 0 < value <= 86400, "more than 0, and at most a day")
+        straggler = _take(merged, "straggler", 1, lambda value: _is_number(value) and 1 <= value <= 1000, "1 to 1000")
+        for option in ("graph", "placement"):
+            if straggler != 1 and option in merged.get("options", {}):
+                raise InputError(f"straggler {straggler}: not together with option {option}")
+        return Case(
+            name=name,
+            straggler=float(straggler),
+            about=_take(merged, "about", "", _is_line, "a line of text"),
+            launcher=launcher,
+            workers=tuple(layout for layout in layouts if layout.count <= most),
+            modes=_modes(_take(merged, "modes", [0, 1, 2, 3, 4], lambda value: isinstance(value, list) and value, "a list of modes")),
+            seconds=float(seconds),
+            replicates=_take(merged, "replicates", 1, lambda value: _is_count(value) and 0 < value <= 1000, "1 to 1000"),
+            snapshot=float(_take(merged, "snapshot", 1.0, lambda value: _is_number(value) and 0 <= value <= 86400, "seconds, or 0")),
+            options=_options(_take(merged, "options", {}, _is_table, "a table"), path),
+            cluster=_cluster(_take(merged, "cluster", {}, _is_table, "a table")),
+        )  # fmt: skip
+    except InputError as error:
+        raise InputError(f"case {name}: {error}") from None
+
+
+def _check_keys(table: Mapping[str, Any], known: Any, where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise InputError(f"{where}unknown key {key} ({', '.join(sorted(known))})")
+
+
+def _take(table: Mapping[str, Any], key: str, default: Any, accepts: Callable[[Any], Any], wanted: str) -> Any:
+    value = table.get(key, default)
+    if not accepts(value):
+        given = f"{key} {value!r}" if key in table else f"no {key}"
+        raise InputError(f"{given}: want {wanted}")
+    return value
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and _WORD.fullmatch(value) is not None
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(_is_word(each) for each in value)
+
+
+def _is_line(value: Any) -> bool:
+    return isinstance(value, str) and value.isprintable()
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _workers(words: list[str]) -> list[Workers]:
+    try:
+        return parse_workers(",".join(words))
+    except InputError as error:
+        raise InputError(str(error).replace("--workers", "workers", 1)) from None
+
+
+def _modes(values: list[Any]) -> tuple[int, ...]:
+    modes = set()
+    for value in values:
+        if value in MODE_NAMES:
+            modes.add(MODE_NAMES.index(value))
+        elif _is_count(value) and value < len(MODE_NAMES):
+            modes.add(value)
+        else:
+            raise InputError(f"unknown mode {value!r} (0 to 4, or {', '.join(MODE_NAMES)})")
+    return tuple(sorted(modes))
+
+
+def _options(table: dict[str, Any], path: pathlib.Path) -> dict[str, Any]:
+    options = {}
+    for name, value in table.items():
+        if not _WORD.fullmatch(name):
+            raise InputError(f"option {name!r}: want a name as in nodes-per-worker")
+        if name in _OURS:
+            raise InputError(f"option {name} is set by tools/experiment")
+        if not isinstance(value, (str, bool, int, float)) or (isinstance(value, str) and not value.isprintable()):
+            raise InputError(f"option {name}: {value!r} is no text, number or flag")
+        if name in _FILES and not (name == "placement" and value in _PLACEMENTS):
+            file = path.parent / str(value)
+            check_readable(file)
+            value = str(file)
+        options[name] = value
+    return options
+
+
+def _cluster(table: dict[str, Any]) -> dict[str, Any]:
+    for name, value in table.items():
+        if name not in _CLUSTER_KEYS:
+            raise InputError(f"cluster: unknown key {name} ({', '.join(_CLUSTER_KEYS)})")
+        if not isinstance(value, (str, int, float)) or isinstance(value, bool):
+            raise InputError(f"cluster: {name} {value!r}: want text or a number")
+    return table
+
+
+def _content(name: str, value: Any) -> Any:
+    if name in _FILES and value not in _PLACEMENTS:
+        return hashlib.sha256(pathlib.Path(value).read_bytes()).hexdigest()
+    return value

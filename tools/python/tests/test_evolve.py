@@ -1,0 +1,142 @@
+"""tools/evolve against a program that is a stand-in, and against the real one where it is built."""
+
+import csv
+import pathlib
+import subprocess
+
+import fake_evolution
+import matplotlib.image
+import numpy
+import pytest
+from conduit_tools import InputError, ToolError, evolution, evolve, program
+from PIL import Image
+
+EVOLVE = pathlib.Path(__file__).parents[2] / "evolve"
+
+
+@pytest.fixture
+def build(tmp_path, monkeypatch):
+    return fake_evolution.make(tmp_path, monkeypatch)
+
+
+def is_drawn(path):
+    """Whether there is more to a picture than one colour and a few lines."""
+    pixels = (255 * matplotlib.image.imread(path)[..., :3]).astype(numpy.uint32) @ numpy.array([65536, 256, 1])
+    return len(numpy.unique(pixels)) > 50 and (pixels == pixels[0, 0]).mean() < 0.97
+
+
+def check_pictures(folder):
+    assert is_drawn(folder / "world.png") and is_drawn(folder / "history.png")
+    with Image.open(folder / "world.gif") as film:
+        assert film.n_frames > 1 and len(film.convert("RGB").getcolors(100000)) > 5
+    assert (folder / "world.gif").stat().st_size <= 5_000_000
+
+
+def test_pictures_and_a_table_come_of_a_run(build, tmp_path, capsys):
+    out = tmp_path / "out"
+    words = ["--build", str(build), "--output", str(out), "--seconds", "1", "--processes", "2", "--seed", "4"]
+    assert evolve.main([*words, "--", "--cells-per-worker", "72"]) == 0
+    said = capsys.readouterr().out
+    check_pictures(out)
+    assert "births per 1000 updates and cell" in said and "99 updates/s and worker" in said
+    for name in ("dominant.genome", "lineage.csv", "phylogeny.csv"):
+        assert str(out / "mode3-replicate0" / name) in said
+    line = (tmp_path / "log").read_text()
+    assert "--mode 3 --duration 1.0" in line and "--seed 4" in line and line.endswith("--cells-per-worker 72\n")
+
+
+def test_counts_of_workers_are_added_and_means_are_over_cells(tmp_path):
+    columns = "mode mode_name replicate seed process thread elapsed_s updates places cells mean_kin_size mean_genome_length"
+    columns = [*columns.split(), "mean_generation", "max_generation", "births_kin"]
+    rows = []
+    for row in range(5):
+        rows.append([3, "no_barrier", 0, 1, 0, 0, row, 100 * row, 40, 10, 2, 80, row, row, 7 * row])
+        rows.append([3, "no_barrier", 0, 1, 1, 0, row + 0.2, 300 * row, 40, 30, 6, 40, row, 2 * row, row])
+    with open(tmp_path / "evolution.csv", "w", newline="") as file:
+        csv.writer(file).writerows([columns, *rows])
+    history = evolution.read_history(tmp_path)
+    last = history.iloc[-1]
+    assert len(history) == 5 and last["updates"] == 800 and last["cells"] == 40 and last["births_kin"] == 32
+    assert last["mean_kin_size"] == 5 and last["mean_genome_length"] == 50 and last["max_generation"] == 8
+
+
+def test_frames_are_read_row_by_row(tmp_path):
+    path = tmp_path / "frames.csv"
+    cells = "".join(f"{value:08x}" for value in (0, 3, 5, 7, 9, 2**20))
+    path.write_text("elapsed_s,width,property,cells\n" + "".join(f"1.5,3,{name},{cells}\n" for name in ("kin", "genome", "stockpile")))
+    (frame,) = evolution.read_frames(path)
+    assert frame.kin.tolist() == [[0, 3, 5], [7, 9, 2**20]] and frame.stockpile[1, 2] == 1.0
+    path.write_text(path.read_text().replace("1.5,3,", "1.5,4,"))
+    with pytest.raises(InputError, match="frames.csv: cells: "):
+        list(evolution.read_frames(path))
+
+
+def test_what_the_program_refuses_is_bad_input(build, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("STUB_FAULT", "refuse")
+    assert evolve.main(["--build", str(build), "--output", str(tmp_path / "out"), "--", "--founders", "99999"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == "conduit: error: --founders: more than there are places"
+
+
+def test_a_program_that_is_not_built_is_an_error(build, tmp_path):
+    (build / "demos" / "digital_evolution").unlink()
+    options = evolve.parse(["--build", str(build), "--output", str(tmp_path / "out")])
+    with pytest.raises(ToolError, match="digital_evolution: not built"):
+        evolve.run(options, open("/dev/null", "w"))
+
+
+NONSENSE = [["--seconds", "x"], ["--seconds", "0"], ["--mode", "7"], ["--mode", "0,3"], ["--processes", "0"], ["--seed", "-1"],
+            ["--what"], ["--processes", "64", "--threads", "64"], ["--", "--record", "x"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", NONSENSE)
+def test_nonsense_ends_before_anything_is_set_up(words, tmp_path):
+    ended = subprocess.run([EVOLVE, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=30)
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert ended.stderr.startswith("conduit: error: ") and ended.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_works_anywhere(tmp_path):
+    ended = subprocess.run([EVOLVE, "--help"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=30)
+    assert ended.returncode == 0 and "--seconds S" in ended.stdout
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    """What two seconds of the real program leave."""
+    try:
+        build = program.find_build(program="digital_evolution")
+    except ToolError:
+        pytest.skip("digital_evolution is not built")
+    out = tmp_path_factory.mktemp("evolved")
+    words = ["--build", str(build), "--output", str(out), "--seconds", "2", "--processes", "2", "--mode", "0"]
+    assert evolve.main([*words, "--", "--cells-per-worker", "200"]) == 0
+    return out
+
+
+def test_the_real_program_leaves_pictures(real):
+    check_pictures(real)
+    assert "mean genome length" in (real / "report.txt").read_text()
+
+
+def test_the_phylogeny_is_of_one_root_in_the_standard_s_columns(real):
+    with open(real / "mode0-replicate0" / "phylogeny.csv", newline="") as file:
+        taxa = list(csv.DictReader(file))
+    assert list(taxa[0])[:5] == ["id", "ancestor_list", "origin_time", "destruction_time", "taxon_label"]
+    parent = {taxon["id"]: taxon["ancestor_list"].strip("[]") for taxon in taxa}
+    origin = {taxon["id"]: int(taxon["origin_time"]) for taxon in taxa}
+    assert len(parent) == len(taxa) > 1
+    assert [taxon for taxon in parent if parent[taxon] == "none"] == [taxa[0]["id"]]
+    for taxon in taxa:
+        if parent[taxon["id"]] != "none":
+            assert origin[parent[taxon["id"]]] <= origin[taxon["id"]]
+        end = taxon["destruction_time"]
+        assert end == "inf" or float(end) >= origin[taxon["id"]]
+
+
+def test_the_lineage_is_one_chain_of_the_phylogeny_from_its_root(real):
+    with open(real / "mode0-replicate0" / "lineage.csv", newline="") as file:
+        line = list(csv.DictReader(file))
+    assert line[0]["ancestor_list"] == "[none]"
+    for above, below in zip(line, line[1:]):
+        assert below["ancestor_list"] == f"[{above['id']}]" and int(below["depth"]) == int(above["depth"]) + 1

@@ -1,0 +1,408 @@
+"""tools/experiment against a launcher and a program that are stand-ins."""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import fake_build
+import pytest
+
+import conduit_tools
+from conduit_tools import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, run_sweep, store
+
+SWEEP = """
+name = "small"
+title = "a few runs"
+seconds = 0.1
+replicates = 2
+modes = [0, 3]
+report = ["rates", "headline", "factors"]
+[[case]]
+name = "one"
+workers = ["1x1", "2x1"]
+[[case]]
+name = "two"
+workers = ["1x4"]
+options = { work = 5 }
+"""
+
+
+class Place:
+    """A sweep, a build, and a folder for results."""
+
+    def __init__(self, folder, monkeypatch):
+        self.folder, self._monkeypatch = folder, monkeypatch
+        self.build = fake_build.make(folder, monkeypatch)
+        self.sweep = folder / "small.toml"
+        self.sweep.write_text(SWEEP)
+        self.output = folder / "out"
+
+    def words(self, *more):
+        return [str(self.sweep), "--build", str(self.build), "--output", str(self.output), *more]
+
+    def run(self, *more, fault=""):
+        self._monkeypatch.setenv("STUB_FAULT", fault)
+        out, err = io.StringIO(), io.StringIO()
+        code = experiment.run_experiment(experiment.parse(self.words(*more)), out, err)
+        return code, out.getvalue(), err.getvalue()
+
+    def rows(self, name="rows.csv"):
+        with open(self.output / name, newline="") as file:
+            return list(csv.DictReader(file))
+
+    def manifest(self):
+        return json.loads((self.output / "manifest.json").read_text())
+
+    def starts(self):
+        return fake_build.starts(self.folder)
+
+    def rebuild(self):
+        """The same program with one byte more."""
+        with open(self.build / "demos" / "channel_selection", "a") as file:
+            file.write("#")
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Without figures, which take most of the time."""
+    monkeypatch.setattr(experiment_report, "draw", lambda *given: [])
+    return Place(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def place_with_figures(tmp_path, monkeypatch):
+    return Place(tmp_path, monkeypatch)
+
+
+ALL = ["1x1 seed 1", "2x1 seed 1", "1x4 seed 1", "1x1 seed 2", "2x1 seed 2", "1x4 seed 2"]
+
+
+def test_a_sweep_gives_rows_manifest_report_and_figures(place_with_figures):
+    place = place_with_figures
+    code, out, err = place.run()
+    assert code == 0 and place.starts() == ALL
+    rows = place.rows()
+    assert len(rows) == 2 * 2 * (1 + 2 + 4)
+    assert {row["sweep"] for row in rows} == {"small"} and len({row["build"] for row in rows}) == 1
+    assert {(row["case"], row["replicate"], row["seed"]) for row in rows} == {
+        (case, str(replicate), str(replicate + 1)) for case in ("one", "two") for replicate in (0, 1)
+    }
+    assert {row["oversubscribed"] for row in rows if row["case"] == "two"} == {"1"}
+    for name in ("rows.csv", "manifest.json", "report.txt", "headline.md", "rates.png", "conflicts.png"):
+        assert (place.output / name).exists() and str(place.output / name) in out
+    manifest = place.manifest()
+    assert manifest["complete"] and manifest["num_done"] == 6 and manifest["compile_flags"] == "-O3"
+    assert {row["build"] for row in rows} == {manifest["build"]}
+    assert "one   1x1      0 every_update" in out and "two   1x4 *" in out
+    assert [line.split("]")[0] for line in err.splitlines()] == [f"[{done}/6" for done in range(1, 7)]
+    assert load(place.output)["cpus"].dtype == "int64" and load(place.output)["others_cpus"].dtype == "float64"
+
+
+def test_other_work_on_the_machine_is_told(place, monkeypatch):
+    _, out, _ = place.run("--cases", "one", "--seconds", "0.2")
+    monkeypatch.setattr(busy, "others_cpus", lambda before, after: 0.75)
+    _, out, _ = place.run("--cases", "one", "--seconds", "0.3")
+    assert "DISTURBED: other work took 0.75 CPUs meanwhile" in out
+    monkeypatch.setattr(busy, "others_cpus", lambda before, after: None)
+    _, out, _ = place.run("--cases", "one", "--seconds", "0.4")
+    assert "DISTURBED" not in out and {row["others_cpus"] for row in place.rows()} == {""}
+
+
+def test_each_launch_leaves_its_own_files_and_what_it_was(place):
+    place.run()
+    folders = sorted(path.name for path in (place.output / "runs").iterdir())
+    assert len(folders) == 6 and not any(name.endswith(".unfinished") for name in folders)
+    record = json.loads((place.output / "runs" / folders[0] / "run.json").read_text())
+    assert record["workers"] == "1x1" and record["took_s"] > 0 and record["compile_flags"] == "-O3"
+    assert set(record["files"]) == {"rows.csv", "rows.json", "log.txt"}
+
+
+def test_quality_is_asked_for_where_the_program_knows_it(place_with_figures, monkeypatch):
+    place = place_with_figures
+    monkeypatch.setenv("STUB_QUALITY", "1")
+    place.run()
+    quality = place.rows("quality.csv")
+    assert len(quality) == 2 * 2 * (1 + 2 + 4)
+    assert {(row["processes"], row["threads"]) for row in quality} == {("1", "1"), ("2", "1"), ("1", "4")}
+    assert {row["replicate"] for row in quality} == {"0", "1"}
+    assert (place.output / "quality.png").exists()
+    assert "0.25/0.25" in (place.output / "headline.md").read_text()
+
+
+def test_what_is_done_is_not_done_again(place):
+    place.run()
+    before = (place.output / "rows.csv").read_bytes()
+    code, _, err = place.run()
+    assert code == 0 and place.starts() == ALL
+    assert (place.output / "rows.csv").read_bytes() == before
+
+
+def test_more_replicates_add_to_those_that_are_done(place):
+    place.run()
+    _, _, err = place.run("--replicates", "3")
+    assert place.starts() == [*ALL, "1x1 seed 3", "2x1 seed 3", "1x4 seed 3"]
+    assert "6 of 9 launches were done before; continuing" in err
+    assert len(place.rows()) == 42
+
+
+def test_other_seconds_are_other_runs(place):
+    place.run()
+    place.run("--seconds", "0.2", "--cases", "two")
+    assert place.starts()[6:] == ["1x4 seed 1", "1x4 seed 2"]
+    assert {row["case"] for row in place.rows()} == {"two"}
+
+
+def test_a_launch_whose_files_are_damaged_is_done_again(place):
+    place.run()
+    for path in (place.output / "runs").glob("one-2x1-r1-*/rows.csv"):
+        path.write_text(path.read_text()[:-10])
+    place.run()
+    assert place.starts()[6:] == ["2x1 seed 2"] and len(place.rows()) == 28
+
+
+@pytest.mark.parametrize("fact", ["took_s", "cpus", "others_cpus", "oversubscribed"])
+def test_results_of_an_earlier_version_are_left_alone_and_it_says_so_in_a_line(fact, place, capsys):
+    place.run()
+    before = (place.output / "rows.csv").read_bytes()
+    [path] = place.output.glob("runs/one-2x1-r1-*/run.json")
+    record = json.loads(path.read_text())
+    del record[fact]
+    path.write_text(json.dumps(record))
+    assert experiment.main(place.words()) == 2
+    err = capsys.readouterr().err
+    assert err == f"conduit: error: {path}: no {fact}: of an earlier version; want another --output\n"
+    assert (place.output / "rows.csv").read_bytes() == before and place.starts() == ALL
+
+
+def test_rows_of_an_earlier_version_are_told_in_a_line(place, capsys):
+    place.run()
+    [path] = place.output.glob("runs/one-2x1-r1-*/rows.csv")
+    lines = [line.rpartition(",")[0] for line in path.read_text().splitlines()]
+    path.write_text("\n".join(lines) + "\n")
+    record = json.loads(path.with_name("run.json").read_text())
+    record["files"]["rows.csv"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.with_name("run.json").write_text(json.dumps(record))
+    assert experiment.main(place.words()) == 2
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert err == f"conduit: error: {path}:1: other columns than those of the launches before it"
+
+
+def test_rows_of_two_builds_are_never_mixed_and_the_earlier_are_kept_aside(place):
+    place.run()
+    first = place.manifest()["build"]
+    place.rebuild()
+    code, _, err = place.run()
+    second = place.manifest()["build"]
+    assert code == 0 and first != second and place.starts() == ALL + ALL
+    assert {row["build"] for row in place.rows()} == {second}
+    assert f"results of another build ({first}) are kept aside in {place.output / 'aside' / first}" in err
+    assert {row["build"] for row in place.rows(f"aside/{first}/rows.csv")} == {first}
+    assert (place.output / "aside" / first / "manifest.json").exists()
+
+
+def test_a_program_that_is_built_anew_meanwhile_ends_the_sweep(place, monkeypatch):
+    finish = store.Store.finish
+    monkeypatch.setattr(store.Store, "finish", lambda *given: (finish(*given), place.rebuild()))
+    with pytest.raises(ToolError, match="was built anew while the sweep ran"):
+        place.run()
+    assert place.starts() == ALL[:1] and len(place.rows()) == 2
+
+
+def test_an_interrupted_sweep_keeps_what_it_had_says_so_and_goes_on(place, tmp_path):
+    environment = {**os.environ, "STUB_FAULT": "hang", "PYTHONPATH": str(pathlib.Path(experiment.__file__).parents[1])}
+    started = subprocess.Popen(
+        [sys.executable, "-m", "conduit_tools.experiment", *place.words()], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "hanging").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert err.splitlines()[-1] == (
+        f"conduit: error: interrupted; 3 of 6 launches are done; their rows are in {place.output / 'rows.csv'}, "
+        "and the same command continues"
+    )
+    assert "Traceback" not in err
+    assert len(place.rows()) == 14 and place.manifest()["complete"] is False
+    assert place.starts() == ALL[:4]
+    code, _, err = place.run()
+    assert code == 0 and place.starts() == [*ALL[:4], *ALL[3:]] and len(place.rows()) == 28
+    assert place.manifest()["complete"] is True
+
+
+def test_an_interruption_while_figures_are_drawn_says_where_the_rows_are(place, monkeypatch, capsys):
+    monkeypatch.setattr(experiment_report, "draw", lambda *given: os.kill(os.getpid(), signal.SIGTERM))
+    assert experiment.main(place.words()) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"conduit: error: interrupted; all launches are over; their rows are in {place.output / 'rows.csv'}, "
+        "and the same command draws them"
+    )
+    assert place.manifest()["complete"] is True and len(place.rows()) == 28
+
+
+def test_a_launch_that_fails_is_named_and_the_others_are_run(place):
+    code, out, err = place.run(fault="crash on 2x1")
+    assert code == 1
+    assert "failed: one 2x1, replicate 0: channel_selection ended with code" in err and "something bad" in err
+    assert err.splitlines()[-1].startswith("conduit: error: 2 of 6 launches failed; first, one 2x1, replicate 0")
+    assert len(place.rows()) == 2 * 2 * (1 + 4) and place.manifest()["complete"] is False
+    assert place.run()[0] == 0 and len(place.rows()) == 28
+
+
+def test_when_all_fail_it_gives_up(place):
+    code, out, err = place.run(fault="crash")
+    assert code == 1 and len(place.starts()) == 3
+    assert not (place.output / "report.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "fault, reason",
+    [("lose one", "mode 3: messages are not accounted for"), ("cut short", "cut short by signal"), ("other MPI", "another MPI"),
+     ("short file", "rows, want one for each")],
+)  # fmt: skip
+def test_rows_that_are_not_whole_are_not_taken(fault, reason, place):
+    code, _, err = place.run("--cases", "one", fault=fault)
+    assert code == 1 and reason in err
+    assert not any(row["processes"] == "2" for row in place.rows())
+
+
+def test_what_the_program_refuses_is_bad_input(place):
+    with pytest.raises(InputError, match="^graph:3: label with a blank$"):
+        place.run(fault="refuse")
+
+
+def test_options_that_the_program_does_not_know_leave_a_case_out_and_it_says_so(place):
+    place.sweep.write_text(SWEEP.replace("work = 5", "padded = true"))
+    code, _, err = place.run()
+    assert code == 0 and "left out: case two: channel_selection does not know --padded" in err
+    assert {row["case"] for row in place.rows()} == {"one"}
+    assert place.manifest()["left_out"] == {"case two": "channel_selection does not know --padded"}
+    with pytest.raises(ToolError, match="nothing of this sweep can be run here"):
+        place.run("--cases", "two")
+
+
+def test_slurm_outside_a_job_is_left_out_with_what_makes_one(place):
+    place.sweep.write_text(SWEEP + 'launcher = "slurm"\n')
+    _, _, err = place.run()
+    assert "left out: case two: launcher slurm: this is no Slurm job; sbatch tools/slurm/experiment.sbatch" in err
+
+
+def test_two_at_once_in_one_folder_are_refused(place):
+    place.output.mkdir()
+    with store.locked(place.output), pytest.raises(OutputError, match="another tools/experiment is writing there"):
+        place.run()
+
+
+def test_the_folder_is_made_and_a_dry_run_makes_nothing(place, capsys):
+    assert experiment.main(place.words("--dry-run")) == 0
+    out = capsys.readouterr().out
+    assert "6 launches, about" in out and "case two (local)" in out
+    assert not place.output.exists() and place.starts() == []
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_of_output(place):
+    place.output.write_text("a file")
+    with pytest.raises(OutputError, match="is no folder"):
+        place.run()
+
+
+def test_a_program_that_is_not_built_is_named(place, capsys):
+    (place.build / "demos" / "channel_selection").unlink()
+    assert experiment.main(place.words()) == 1
+    assert "channel_selection: not built in" in capsys.readouterr().err
+    assert not place.output.exists()
+
+
+@pytest.mark.parametrize(
+    "words, code, reason",
+    [
+        ([], 2, "want the name of a sweep"),
+        (["papr"], 2, "unknown sweep papr"),
+        (["paper", "more"], 2, "unrecognized arguments: more"),
+        (["paper", "--what"], 2, "unrecognized arguments: --what"),
+        (["paper", "--seconds", "many"], 2, "--seconds many: not a number"),
+        (["paper", "--seconds", "-1"], 2, "seconds -1.0: want more than 0"),
+        (["paper", "--replicates", "0"], 2, "replicates 0"),
+        (["paper", "--cases", "x"], 2, "--cases x: no case x (threads, processes, follow_up)"),
+        (["paper", "--mpi", "x"], 2, "--mpi x"),
+        (["paper", "--launcher", "ssh"], 2, "unknown launcher ssh"),
+        (["paper", "--output", "/proc/none"], 5, "/proc/none"),
+        (["none.toml"], 2, "none.toml: No such file"),
+    ],
+)
+def test_nonsense_ends_in_one_line_with_its_code_and_leaves_nothing(words, code, reason, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert experiment.main(words) == code
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("conduit: error: ") and reason in err and err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_package_that_is_missing_is_named_in_one_line(place, monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "conduit_tools.experiment_report")  # what is drawn at the end wants packages
+    monkeypatch.delattr(conduit_tools, "experiment_report")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert experiment.main(place.words()) == 1
+    assert capsys.readouterr().err.splitlines()[-1:] == [
+        "conduit: error: Python's pandas is missing; tools/setup demo installs it"
+    ]
+
+
+def test_the_list_has_a_line_a_sweep(capsys):
+    assert experiment.main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("paper ") for line in lines) and any(line.startswith("thread_cost ") for line in lines)
+
+
+def test_time_left_is_learnt_from_what_launches_took(place):
+    estimate = progress.Estimate()
+    launch = next(experiment.sweeps.launches(experiment.sweeps.load(place.sweep)))
+    before = estimate.of(launch)
+    assert before > launch.declared_s
+    estimate.learn(launch, launch.declared_s + 9)
+    assert estimate.of(launch) == launch.declared_s + 9
+
+
+@pytest.mark.parametrize("seconds, text", [(0, "0 s"), (59.4, "59 s"), (59.6, "1:00 min"), (3725, "1:02 h")])
+def test_spans_of_time_are_readable(seconds, text):
+    assert progress.span(seconds) == text
+
+
+TOOL = pathlib.Path(__file__).parents[2] / "experiment"
+
+
+@pytest.mark.parametrize("words, code", [(["--help"], 0), (["list"], 0), (["paper", "--dry-run"], 0), (["nonsense"], 2), (["paper", "--what"], 2)])
+def test_the_command_answers_before_anything_is_set_up(words, code, tmp_path):
+    ended = subprocess.run([TOOL, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=30)
+    assert ended.returncode == code
+    assert (ended.stdout == "") == (code != 0)
+    assert ended.stderr.count("\n") == (1 if code else 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_runs_a_sweep_with_a_build_of_the_callers(place):
+    ended = subprocess.run([TOOL, *place.words()], capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL)
+    assert ended.returncode == 0, ended.stderr
+    assert len(place.rows()) == 28
+
+
+def test_python_runs_a_sweep_and_has_its_rows(place):
+    rows = run_sweep(place.sweep, output=place.output, build=place.build, cases=["one"])
+    assert len(rows) == 12 and set(rows["case"]) == {"one"} and rows["replicate"].dtype == "int64"
+    assert place.starts() == ["1x1 seed 1", "2x1 seed 1", "1x1 seed 2", "2x1 seed 2"]
+    with pytest.raises(InputError, match="unknown sweep papr"):
+        run_sweep("papr")
+
+
+def test_python_is_told_of_launches_that_fail(place, monkeypatch):
+    monkeypatch.setenv("STUB_FAULT", "crash on 2x1")
+    with pytest.raises(ToolError, match="sweep small: some launches failed"):
+        run_sweep(place.sweep, output=place.output, build=place.build)

@@ -1,0 +1,157 @@
+import networkx
+import pytest
+from conduit_tools import InputError, OutputError, read_graph, read_placement, write_graph, write_placement
+
+
+def make_graph():
+    """Node and edge weights, a self-loop, an isolated node, labels that are pairs, in no particular order."""
+    graph = networkx.Graph()
+    graph.add_node((2, 0), weight=2.5)
+    graph.add_node((0, 1), weight=3)
+    graph.add_edge((0, 0), (2, 0), weight=1.5)
+    graph.add_edge((0, 0), (0, 1), weight=4)
+    graph.add_edge((0, 0), (0, 0), weight=2)
+    graph.add_node((5, 5))
+    graph.add_node((0, 0), weight=1)
+    return graph
+
+
+def edges_of(graph):
+    order = (lambda pair: pair) if graph.is_directed() else (lambda pair: tuple(sorted(pair, key=str)))
+    return sorted((*map(str, order((u, v))), data.get("weight", 1)) for u, v, data in graph.edges(data=True))
+
+
+@pytest.mark.parametrize("name", ["g.multiline_adjlist", "g.madjlist"])
+def test_all_of_a_graph_survives_a_multiline_adjacency_list(name, tmp_path):
+    graph = make_graph()
+    write_graph(graph, tmp_path / name)
+    back = read_graph(tmp_path / name)
+    assert list(back) == list(graph)
+    assert edges_of(back) == edges_of(graph)
+    assert dict(back.nodes(data="weight", default=1)) == dict(graph.nodes(data="weight", default=1))
+    assert type(back) is networkx.Graph
+
+
+def test_direction_order_and_parallel_edges_survive_a_multiline_adjacency_list(tmp_path):
+    graph = networkx.MultiDiGraph([(3, 1), (1, 3), (1, 3), (2, 3)])
+    graph.add_node(9)
+    write_graph(graph, tmp_path / "g.multiline_adjlist")
+    back = read_graph(tmp_path / "g.multiline_adjlist", directed=True)
+    assert list(back) == list(graph) and edges_of(back) == edges_of(graph)
+    assert back.is_multigraph() and back.is_directed()
+
+
+def test_metis_keeps_weights_loops_and_isolated_nodes_and_numbers_the_nodes(tmp_path):
+    graph = make_graph()
+    write_graph(graph, tmp_path / "g.graph")
+    back = read_graph(tmp_path / "g.graph")
+    numbered = networkx.relabel_nodes(graph, {node: index for index, node in enumerate(graph, 1)})
+    assert list(back) == [1, 2, 3, 4]
+    assert edges_of(back) == edges_of(numbered)
+    assert dict(back.nodes(data="weight")) == {1: 2.5, 2: 3, 3: 1, 4: 1}
+    assert not (tmp_path / "g.weights").exists()
+
+
+def test_a_plain_metis_file_has_no_weights_in_it(tmp_path):
+    write_graph(networkx.path_graph(3), tmp_path / "g.graph")
+    assert (tmp_path / "g.graph").read_text() == "3 2\n2\n1 3\n2\n"
+
+
+def test_an_edge_list_keeps_weights_and_what_networkx_writes_is_read(tmp_path):
+    graph = networkx.grid_2d_graph(3, 3, periodic=True)
+    graph.edges[(0, 0), (0, 1)]["weight"] = 0.25
+    write_graph(graph, tmp_path / "ours.edgelist")
+    networkx.write_edgelist(graph, tmp_path / "theirs.edgelist")
+    assert edges_of(read_graph(tmp_path / "ours.edgelist")) == edges_of(graph) == edges_of(read_graph(tmp_path / "theirs.edgelist"))
+
+
+def test_an_adjacency_list_keeps_isolated_nodes_and_order(tmp_path):
+    graph = networkx.Graph([("b", "a"), ("a", "c")])
+    graph.add_node("z")
+    write_graph(graph, tmp_path / "g.adjlist")
+    back = read_graph(tmp_path / "g.adjlist")
+    assert list(back) == list(graph) and edges_of(back) == edges_of(graph)
+
+
+def with_weight(value):
+    graph = networkx.path_graph(2)
+    graph.edges[0, 1]["weight"] = value
+    return graph
+
+
+@pytest.mark.parametrize(
+    "graph, name, reason",
+    [
+        (networkx.Graph(), "g.graph", "no nodes"),
+        (networkx.Graph([("a b", "c")]), "g.edgelist", "blank"),
+        (networkx.Graph([("a(b", "c")]), "g.edgelist", "bracket"),
+        (networkx.Graph([("", "c")]), "g.edgelist", "empty"),
+        (networkx.Graph([(-1, 2)]), "g.adjlist", "from 0"),
+        (networkx.Graph([(2**63, 2)]), "g.adjlist", "2.63"),
+        (networkx.Graph([(1, "1")]), "g.adjlist", "same label"),
+        (make_graph(), "g.edgelist", "no edge and would vanish"),
+        (make_graph(), "g.adjlist", "no edge weights"),
+        (networkx.DiGraph([(1, 2)]), "g.graph", "undirected"),
+        (with_weight(-1), "g.madjlist", "negative"),
+        (with_weight(float("nan")), "g.madjlist", "not finite"),
+        (with_weight("heavy"), "g.madjlist", "not a number"),
+        (with_weight(None), "g.madjlist", "not a number"),
+    ],
+)
+def test_what_a_file_would_lose_or_a_program_refuse_is_refused_and_nothing_written(graph, name, reason, tmp_path):
+    with pytest.raises(InputError, match=f"{name}: .*{reason}|{name}: {reason}"):
+        write_graph(graph, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "name, text, reason",
+    [
+        ("g.edgelist", "1 2\n3\n", "2: a label is missing"),
+        ("g.edgelist", "a b c d\n", "1: the weight 'c' is not a number"),
+        ("g.edgelist", "1 2 -3\n", "1: the weight '-3' is not finite, or negative"),
+        ("g.edgelist", "(1, 2 3\n", "1: a bracket that is never closed"),
+        ("g.edgelist", "# nothing\n", "1: no nodes"),
+        ("g.multiline_adjlist", "1 2\n2\n", "2 neighbours|1 neighbours too early"),
+        ("g.multiline_adjlist", "1 x\n", "1: 'x' is not a whole number"),
+        ("g.graph", "2 1\n2\n", "want 2 lines"),
+        ("g.graph", "2 1\n3\n1\n", "2: the neighbour 3"),
+        ("g.graph", "2 1\n2\n\n", "not listed alike"),
+        ("g.graph", "", "no nodes"),
+        ("g.edgelist", "1 2\0\n", "no text"),
+    ],
+)
+def test_bad_files_are_refused_with_file_and_line(name, text, reason, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=f"{name}.*({reason})"):
+        read_graph(tmp_path / name)
+
+
+def test_a_file_that_is_not_there_and_a_folder_that_is_not(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        read_graph(tmp_path / "none.edgelist")
+    with pytest.raises(OutputError, match="No such file"):
+        write_graph(networkx.path_graph(2), tmp_path / "none" / "g.edgelist")
+
+
+def test_placements_are_written_in_the_order_of_nodes_and_read_back(tmp_path):
+    graph = make_graph()
+    write_graph(graph, tmp_path / "g.madjlist")
+    write_placement({node: index % 2 for index, node in enumerate(graph)}, tmp_path / "g.part")
+    assert (tmp_path / "g.part").read_text() == "0\n1\n0\n1\n"
+    assert read_placement(tmp_path / "g.part", read_graph(tmp_path / "g.madjlist")) == {(2, 0): 0, (0, 1): 1, (0, 0): 0, (5, 5): 1}
+    with pytest.raises(InputError, match="no worker"):
+        write_placement({1: -1}, tmp_path / "bad.part")
+    (tmp_path / "g.part").write_text("0\n1.0\n")
+    with pytest.raises(InputError, match="g.part:2: '1.0' is not a whole number"):
+        read_placement(tmp_path / "g.part", graph)
+
+
+def test_weights_of_nodes_are_checked(tmp_path):
+    write_graph(networkx.path_graph(2), tmp_path / "g.edgelist")
+    for text, reason in (("0 1\n7 1\n", "2: there is no node 7"), ("0 1\n", "no weight for node 1"), ("1\n2\n3\n", "more weights")):
+        (tmp_path / "g.weights").write_text(text)
+        with pytest.raises(InputError, match=reason):
+            read_graph(tmp_path / "g.edgelist")
+    (tmp_path / "g.weights").write_text("5\n6\n")
+    assert dict(read_graph(tmp_path / "g.edgelist").nodes(data="weight")) == {0: 5, 1: 6}

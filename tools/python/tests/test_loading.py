@@ -1,0 +1,132 @@
+import json
+
+import fake
+import pandas
+import pytest
+from conduit_tools import InputError, load, plot_conflicts, plot_quality, plot_rates, results, schema
+from conduit_tools.drawing import bootstrap_interval, by_run
+
+
+def write_rows(folder, **changes):
+    path = folder / "rows.csv"
+    results.write_rows(path, [{**row, **changes} for row in fake.make_rows()])
+    return path
+
+
+def test_rows_have_the_dtypes_of_the_schema(tmp_path):
+    frame = load(write_rows(tmp_path, seed=2**63 + 5))
+    assert frame.attrs["table"] == "rows" and len(frame) == len(fake.make_rows())
+    assert frame["updates_per_second"].dtype == "float64" and frame["mode"].dtype == "int64"
+    assert frame["balanced"].dtype == bool and frame["balanced"].all()
+    assert frame["mode_name"].dtype == "category"
+    assert int(frame["seed"].iloc[0]) == 2**63 + 5
+    assert load(tmp_path).equals(frame)  # a folder gives its rows
+
+
+def test_the_schema_documents_each_column_that_the_program_writes():
+    assert [column.name for column in schema.ROWS.columns][:39] == list(fake.make_row())
+    for table in schema.TABLES:
+        assert all(table.column(mark) for mark in table.marks)
+        names = [column.name for column in table.columns]
+        assert len(set(names)) == len(names)
+        assert all(column.kind in {"count", "id", "real", "text", "flag", "list"} and column.meaning for column in table.columns)
+        assert f"| `{names[0]}` |" in schema.as_markdown(table)
+
+
+QUALITY = (
+    "mode,mode_name,replicate,seed,snapshot,scope,layer,transport,process,thread,peer_process,peer_thread,"
+    "simstep_period_s,simstep_latency_updates,clumpiness\n"
+    "3,no_barrier,0,1,0,worker,0,thread,0,1,,,1e-05,1.5,0.5\n"
+    "3,no_barrier,0,1,run,pair,0,thread,0,1,0,0,1e-05,,\n"
+)
+
+
+def test_quality_has_empty_ids_and_undefined_metrics(tmp_path):
+    (tmp_path / "q.csv").write_text(QUALITY)
+    frame = load(tmp_path / "q.csv")
+    assert frame.attrs["table"] == "quality"
+    assert frame["snapshot"].dtype == "Int64" and list(frame["snapshot"].isna()) == [False, True]
+    assert list(frame["peer_process"].isna()) == [True, False]
+    assert frame["clumpiness"].isna().tolist() == [False, True]
+
+
+def test_a_manifest_is_one_row(tmp_path):
+    (tmp_path / "rows.json").write_text(json.dumps({"program": "channel_selection", "modes": [0, 3]}))
+    frame = load(tmp_path / "rows.json")
+    assert len(frame) == 1 and frame["modes"].iloc[0] == [0, 3]
+
+
+def test_columns_that_the_schema_does_not_know_stay(tmp_path):
+    frame = load(write_rows(tmp_path, extra="7"))
+    assert frame["extra"].sum() == 7 * len(frame)
+
+
+@pytest.mark.parametrize(
+    "name, text, reason",
+    [
+        ("a.csv", "x,y\n1,2\n", "a.csv:1: these are no columns"),
+        ("a.csv", "", "a.csv:1: these are no columns"),
+        ("a.json", "{\n", "a.json:2"),
+        ("a.json", "[]", "a.json:1: want an object"),
+        ("q.csv", QUALITY.replace("0.5", "half"), "q.csv:2: clumpiness 'half' is not a number"),
+        ("q.csv", QUALITY.replace("3,no_barrier,0,1,run", "x,no_barrier,0,1,run"), "q.csv:3: mode 'x' is not a number"),
+        ("q.csv", QUALITY.replace("3,no_barrier,0,1,0", ",no_barrier,0,1,0"), "q.csv:2: mode is empty"),
+    ],
+)
+def test_bad_files_are_refused_with_file_and_line(name, text, reason, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=reason):
+        load(tmp_path / name)
+    with pytest.raises(InputError, match="none.csv: No such file"):
+        load(tmp_path / "none.csv")
+
+
+def test_a_file_that_was_cut_in_a_row_is_refused(tmp_path):
+    path = write_rows(tmp_path)
+    path.write_text(path.read_text()[:-60])
+    with pytest.raises(InputError, match="is empty|not a number|Expected"):
+        load(path)
+
+
+def test_a_bootstrapped_interval_holds_the_mean_and_narrows_with_agreement():
+    low, high = bootstrap_interval([9.0, 10.0, 11.0])
+    assert 9 <= low < 10 < high <= 11
+    assert bootstrap_interval([5.0, 5.0]) == (5.0, 5.0)
+    assert bootstrap_interval([9.0, 10.0, 11.0]) == (low, high)
+
+
+def test_rates_are_per_worker_and_per_cpu():
+    rows = pandas.DataFrame([fake.make_row(threads=4, thread=t, updates_per_second=100.0 * (t + 1)) for t in range(4)])
+    assert by_run(rows)["rate"].tolist() == [250] and by_run(rows)["rate_per_cpu"].tolist() == [250]
+    assert by_run(rows.assign(cpus=2))["rate_per_cpu"].tolist() == [500]
+    assert by_run(rows.assign(cpus=64))["rate_per_cpu"].tolist() == [250]  # more CPUs than workers do not count
+
+
+def test_plots_have_a_bar_for_each_layout_and_mode_and_mark_oversubscription(tmp_path):
+    rows = load(write_rows(tmp_path))
+    rows = rows[rows["graph"] == "torus 64x64"]
+    for plot in (plot_rates, plot_conflicts):
+        axes = plot(rows)
+        assert [label.get_text() for label in axes.get_xticklabels()] == ["1x1", "1x2", "2x1", "2x2*"]
+        assert len(axes.containers) == 5 and all(len(bars) == 4 for bars in axes.containers)
+    heights = [bar.get_height() for bar in plot_rates(rows).containers[0]]
+    assert heights[0] == pytest.approx(rows.query("mode == 0 and processes == 1 and threads == 1")["updates_per_second"].mean())
+    with pytest.raises(InputError, match="no rows"):
+        plot_rates(rows[:0])
+
+
+def test_quality_is_drawn_by_layout_and_mode(tmp_path):
+    (tmp_path / "q.csv").write_text(QUALITY)
+    figure = plot_quality(load(tmp_path / "q.csv"))
+    assert [panel.get_ylabel() for panel in figure.axes if panel.get_visible()] == [
+        "simstep period, s", "simstep latency, updates", "delivery clumpiness",
+    ]  # fmt: skip
+
+
+def test_the_schema_is_printed_as_tables(capsys):
+    assert schema.main(["rows"]) == 0
+    assert capsys.readouterr().out.startswith("### rows.csv\n")
+    assert schema.main([]) == 0
+    assert capsys.readouterr().out.count("###") == len(schema.TABLES)
+    assert schema.main(["what"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

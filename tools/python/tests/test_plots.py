@@ -1,0 +1,275 @@
+import math
+
+import numpy
+import pandas
+import pytest
+
+import conduit_tools as conduit
+import fake
+import fake_results
+from conduit_tools import analysis, comparisons, drawing, plots
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(autouse=True)
+def away(tmp_path, monkeypatch):
+    """No figure lands in the checkout."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CONDUIT_FIGURES", str(tmp_path / "figures"))
+    yield
+    plots.plt.close("all")
+
+
+def make_rows(tmp_path, rate=lambda workers, mode: 1000.0, conflicts=lambda workers, mode: 40, replicates=3):
+    """Rows of a sweep with threads of one process and processes of one thread."""
+    rows = []
+    for processes, threads in ((1, 1), (1, 2), (1, 4), (2, 1), (4, 1)):
+        workers = processes * threads
+        for mode, name in enumerate(fake.MODES):
+            for replicate in range(replicates):
+                rows += [
+                    fake.make_row(
+                        processes=processes, threads=threads, mode=mode, mode_name=name, replicate=replicate,
+                        process=process, thread=thread, updates_per_second=rate(workers, mode) * (1 + 0.01 * replicate),
+                        conflicts=conflicts(workers, mode) + replicate, oversubscribed=int(workers > 2),
+                    ) | {"case": "threads" if processes == 1 else "processes"}
+                    for process in range(processes) for thread in range(threads)
+                ]  # fmt: skip
+    fake_results.write_csv(tmp_path / "rows.csv", rows)
+    return conduit.load(tmp_path / "rows.csv")
+
+
+def make_quality(tmp_path, factor=lambda workers: 1.0):
+    random = numpy.random.default_rng(1)
+    rows = []
+    for workers in (1, 2, 4, 8):
+        for replicate in range(4):
+            for snapshot in range(3):
+                row = fake_results.quality_row(random, 3, snapshot, "worker", 0, 0, "thread")
+                row |= {
+                    "replicate": replicate,
+                    "case": "threads",
+                    "processes": 1,
+                    "threads": workers,
+                    "oversubscribed": 0,
+                }
+                rows.append(
+                    row | {"wall_latency_s": 1e-5 * factor(workers) * random.lognormal(0, 0.02), "failure_rate": 0}
+                )
+    fake_results.write_csv(tmp_path / "quality.csv", rows)
+    return conduit.load(tmp_path / "quality.csv")
+
+
+def is_drawn(figure, name):
+    path = plots.keep(figure, name, "tools/experiment fake")
+    return path.name == f"{name}.png" and path.read_bytes().startswith(PNG)
+
+
+def test_whole_experiments_become_pictures(tmp_path):
+    rows, quality = make_rows(tmp_path), make_quality(tmp_path)
+    assert is_drawn(plots.rates_and_conflicts(rows), "rates")
+    assert is_drawn(comparisons.rates_by_case(rows), "cases")
+    assert is_drawn(comparisons.threads_by_case(rows), "threads")
+    assert is_drawn(plots.quality_by_case(quality), "quality")
+    assert is_drawn(plots.regressions(quality, "log2_threads"), "regressions")
+    assert is_drawn(
+        plots.clusters({"fast": rows[rows["threads"] == 1], "slow": rows[rows["threads"] == 1]}), "clusters"
+    )
+
+
+def test_real_and_simulated_are_bars_beside_each_other():
+    table = pandas.DataFrame(
+        [(mode, fake.MODES[mode], quantity, 10.0 + mode, 11.0) for quantity in ("conflicts", "wall_latency_s") for mode in (0, 3)],
+        columns=["mode", "mode_name", "quantity", "real", "simulated"],
+    )
+    figure = comparisons.real_and_simulated(table)
+    assert is_drawn(figure, "beside")
+    panels = [panel for panel in figure.axes if panel.get_visible()]
+    assert [[bar.get_height() for bar in panel.patches] for panel in panels] == [[10, 13, 11, 11]] * 2
+
+
+def dots(panel, color):
+    """Ordinates of the dots of a colour, from left to right."""
+    lines = [line for line in panel.lines if line.get_marker() == "o" and line.get_color() == color and len(line.get_ydata())]
+    return [line.get_ydata()[0] for line in sorted(lines, key=lambda line: line.get_xdata()[0])]
+
+
+def test_by_case_a_mode_is_set_against_the_one_that_does_not_communicate(tmp_path):
+    rows = make_rows(tmp_path, rate=lambda workers, mode: {0: 500.0, 3: 900.0}.get(mode, 1000.0))
+    rows = rows[rows["threads"] == 1].assign(case=pandas.Categorical(["one"] * (rows["threads"] == 1).sum()))
+    figure = comparisons.rates_by_case(rows)
+    assert [panel.get_title() for panel in figure.axes] == ["2x1 workers", "4x1 workers"]
+    for panel in figure.axes:
+        assert dots(panel, drawing.MODE_COLORS[0]) == pytest.approx([0.5])
+        assert dots(panel, drawing.MODE_COLORS[3]) == pytest.approx([0.9])
+
+
+def test_what_threads_keep_is_per_cpu_and_relative_to_one_of_the_same_case(tmp_path):
+    slow = make_rows(tmp_path, rate=lambda workers, mode: 1000.0 / max(1, workers / 2)).assign(cpus=2, case="slow")
+    quick = make_rows(tmp_path, rate=lambda workers, mode: 9000.0 * 0.8 ** (workers - 1) / max(1, workers / 2)).assign(cpus=2, case="quick")
+    panel = comparisons.threads_by_case(pandas.concat([slow, quick])[lambda rows: rows["mode"] == 4]).axes[0]
+    first, second = comparisons.seaborn.color_palette("colorblind", 2)
+    assert dots(panel, first) == pytest.approx([1, 1]) and dots(panel, second) == pytest.approx([0.8, 0.8**3])
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["2", "4*"]
+
+
+def test_axes_of_quality_have_units_and_stars_where_workers_take_turns(tmp_path):
+    quality = make_quality(tmp_path, factor=lambda workers: workers**3)
+    quality["oversubscribed"] = quality["threads"] > 2
+    figure = plots.quality_by_case(quality)
+    figure.draw_without_rendering()
+    panels = {panel.get_ylabel(): panel for panel in figure.axes}
+    assert panels["wall-time latency"].get_yscale() == "log" and panels["simstep period"].get_yscale() == "linear"
+    for panel in panels.values():
+        labels = [text.get_text() for text in panel.get_yticklabels(which="both") if text.get_text()]
+        assert len(labels) >= 2 and not any("times" in label for label in labels)
+    assert [text.get_text().split("\n")[-1] for text in figure.axes[-1].get_xticklabels()] == ["1x1", "1x2", "1x4*", "1x8*"]
+    assert "take turns" in figure.get_supxlabel()
+
+
+def test_rates_are_per_cpu_where_workers_outnumber_them(tmp_path):
+    rows = make_rows(tmp_path, rate=lambda workers, mode: 1000.0 / max(1, workers / 2)).assign(cpus=2)
+    panel = plots.rates_and_conflicts(rows).axes[0]
+    assert panel.get_ylabel() == "updates per second and CPU"
+    assert [round(bar.get_height()) for bar in panel.containers[3]] == [1010] * 3
+    few = rows[rows["processes"] * rows["threads"] <= 2]
+    assert plots.rates_and_conflicts(few).axes[0].get_ylabel() == "updates per second and worker"
+
+
+def test_no_point_of_a_cluster_is_cut_off(tmp_path):
+    few = make_rows(tmp_path, conflicts=lambda workers, mode: 4)
+    many = make_rows(tmp_path, conflicts=lambda workers, mode: 400 * workers)
+    figure = plots.clusters({name: rows[rows["threads"] == 1] for name, rows in (("few", few), ("many", many))})
+    for panel in figure.axes:
+        assert panel.get_ylim()[0] == 0
+        assert all(max(line.get_ydata()) <= panel.get_ylim()[1] for line in panel.lines)
+
+
+def test_a_figure_names_the_commands_that_make_it_again(tmp_path):
+    figure = plots.rates_and_conflicts(make_rows(tmp_path))
+    plots.keep(figure, "rates", "tools/experiment paper")
+    words = [text.get_text() for text in figure.texts]
+    assert "drawn by: tools/figures rates     measured by: tools/experiment paper" in words
+
+
+def test_a_figure_drawn_again_is_the_same_file(tmp_path):
+    rows = make_rows(tmp_path)
+    first = plots.keep(plots.rates_and_conflicts(rows), "rates").read_bytes()
+    assert plots.keep(plots.rates_and_conflicts(rows), "rates").read_bytes() == first
+
+
+def test_rates_are_relative_to_one_worker_in_the_same_mode(tmp_path):
+    runs = analysis.relative_rates(make_rows(tmp_path, rate=lambda workers, mode: (1000.0 + mode) / workers))
+    for workers, part in runs.groupby("num_workers"):
+        assert part["relative"].mean() == pytest.approx(1 / workers)
+
+
+def test_mode_3_is_set_against_mode_0_with_intervals(tmp_path):
+    rows = make_rows(
+        tmp_path,
+        rate=lambda workers, mode: 800.0 if mode == 3 else 100.0,
+        conflicts=lambda workers, mode: 10 if mode == 3 else 41,
+    )
+    table = analysis.against_mode_0(rows).set_index("workers")
+    assert table.loc["4x1", "rate ratio"] == pytest.approx(8)
+    assert table.loc["4x1", "low"] < 8 < table.loc["4x1", "high"]
+    assert table.loc["4x1", "conflicts ratio"] == pytest.approx(11 / 42)
+
+
+def test_a_ratio_without_samples_is_not_a_number():
+    assert all(map(math.isnan, analysis.ratio_interval([], [1.0])))
+
+
+def test_regressions_find_a_slope_and_say_where_there_is_none(tmp_path):
+    fits = analysis.regress(make_quality(tmp_path, factor=lambda workers: 1 + math.log2(workers)), "log2_threads")
+    fits = fits.set_index(["metric", "statistic"])
+    for statistic in ("mean", "median"):
+        latency = fits.loc[("wall-time latency, s", statistic)]
+        assert latency["slope"] == pytest.approx(1e-5, rel=0.1)
+        assert latency["low"] < latency["slope"] < latency["high"] and latency["p"] < 0.001
+        failure = fits.loc[("delivery failure rate", statistic)]
+        assert failure["slope"] == 0 and math.isnan(failure["p"])
+        assert fits.loc[("simstep period, s", statistic)]["p"] > 0.001
+        assert latency["n"] == 16
+
+
+def test_outliers_move_means_and_no_medians(tmp_path):
+    quality = make_quality(tmp_path)
+    is_struck = (quality["threads"] == 8) & (quality["snapshot"] == 0)
+    quality.loc[is_struck, "wall_latency_s"] *= 100
+    fits = analysis.regress(quality, "log2_threads", {"wall_latency_s": "latency"}).set_index("statistic")
+    assert fits.loc["mean", "slope"] > 20 * abs(fits.loc["median", "slope"])
+    latency = analysis.means_and_medians(quality)["wall-time latency, s"].loc[(1, 3)]
+    assert latency["mean"] > 5 * latency["median"]
+
+
+def test_latencies_by_touches_and_by_stamps_are_set_beside_each_other(tmp_path):
+    quality = make_quality(tmp_path)
+    table = analysis.latency_agreement(quality.assign(age_mean_s=1.1 * quality["wall_latency_s"], age_p50_s=9.0))
+    assert list(table.columns) == ["by touches, µs", "by stamps, µs", "ratio"]
+    assert len(table) == 4 and table["ratio"].to_numpy() == pytest.approx(1.1)
+
+
+def test_nothing_to_draw_is_an_input_error(tmp_path):
+    quality = make_quality(tmp_path)
+    with pytest.raises(conduit.InputError):
+        analysis.regress(quality[quality["threads"] == 1], "log2_threads")
+    with pytest.raises(conduit.InputError):
+        plots.quality_by_case(quality[quality["scope"] == "pair"])
+    with pytest.raises(conduit.InputError):
+        plots.rates_and_conflicts(make_rows(tmp_path).iloc[:0])
+    rows = make_rows(tmp_path)
+    with pytest.raises(conduit.InputError):
+        comparisons.real_and_simulated(pandas.DataFrame({"quantity": ["colour"], "mode": [0], "mode_name": ["every_update"]}))
+    with pytest.raises(conduit.InputError):
+        comparisons.rates_by_case(rows[rows["mode"] != 4])
+    with pytest.raises(conduit.InputError):
+        comparisons.threads_by_case(rows[rows["threads"] == 1])
+    with pytest.raises(conduit.InputError):
+        plots.clusters({"two sizes": rows[(rows["processes"] > 1) & (rows["threads"] == 1)]})
+
+
+def test_data_that_are_not_there_are_said_to_be_absent(capsys):
+    assert analysis.data("missing") is None
+    assert "tools/experiment missing" in capsys.readouterr().out
+    assert analysis.simulated() == {} and "tools/experiment simulated" in capsys.readouterr().out
+
+
+def test_simulated_results_are_named_by_their_file_folder_or_case(tmp_path):
+    for path in ("fast.csv", "slow/4/rows.csv", "slow/16/rows.csv"):
+        (tmp_path / "data/simulated" / path).parent.mkdir(parents=True, exist_ok=True)
+        fake_results.write_csv(tmp_path / "data/simulated" / path, [fake.make_row()])
+    cases = [fake.make_row() | {"case": case} for case in ("whole", "faulty")]
+    fake_results.write_csv(tmp_path / "data/simulated/cases.csv", cases)
+    parts = analysis.simulated()
+    assert {name: len(rows) for name, rows in parts.items()} == {"whole": 1, "faulty": 1, "fast": 1, "slow": 2}
+    assert analysis.simulated(kind="quality") == {}
+
+
+def test_simulated_hosts_are_processes_and_a_faulty_one_makes_a_cluster_of_its_own(tmp_path):
+    kept = ("mode", "mode_name", "replicate", "process", "updates_per_second", "conflicts", "conflict_edges_total")
+    rows = [
+        {"network": "paper", "hosts": hosts, "faulty_host": faulty} | {key: fake.make_row()[key] for key in kept}
+        for hosts, faulty in ((1, ""), (64, ""), (64, 27))
+    ]
+    (tmp_path / "data/simulated").mkdir(parents=True)
+    fake_results.write_csv(tmp_path / "data/simulated/rows.csv", rows)
+    parts = analysis.simulated()
+    assert {name: sorted(part["processes"]) for name, part in parts.items()} == {
+        "paper": [1, 64],
+        "paper, faulty host": [64],
+    }
+    assert list(analysis.relative_rates(parts["paper"])["relative"]) == [1, 1]
+
+
+def test_a_figure_that_cannot_be_written_is_an_output_error(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CONDUIT_FIGURES", str(tmp_path / "file"))
+    with pytest.raises(conduit.OutputError):
+        plots.keep(plots.rates_and_conflicts(make_rows(tmp_path)), "rates")
+
+
+def test_rows_of_one_replicate_are_drawn(tmp_path):
+    assert is_drawn(plots.rates_and_conflicts(make_rows(tmp_path, replicates=1)), "one")
+    assert isinstance(analysis.against_mode_0(pandas.read_csv(tmp_path / "rows.csv")), pandas.DataFrame)

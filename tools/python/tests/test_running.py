@@ -1,0 +1,126 @@
+import csv
+import subprocess
+import sys
+
+import fake_build
+import networkx
+import pytest
+from conduit_tools import InputError, ToolError, load, partition, program, read_graph, run, running, schema, write_graph, write_placement
+
+
+@pytest.fixture
+def build(tmp_path, monkeypatch):
+    return fake_build.make(tmp_path, monkeypatch)
+
+
+def test_a_run_gives_typed_rows_of_what_was_asked(build):
+    graph = networkx.path_graph(6, create_using=networkx.Graph)
+    rows = run(graph, workers="2x2", modes=["no_barrier", 0], seconds=0.5, seed=4, build=build)
+    assert len(rows) == 2 * 4 and set(rows["seed"]) == {4} and rows["balanced"].all()
+    words = rows.attrs["command_line"]
+    assert words[words.index("--modes") + 1] == "0,3"
+    assert words[words.index("--duration") + 1] == "0.500000000"
+
+
+def test_options_placements_and_weights_become_words(build):
+    graph = networkx.DiGraph([(0, 1), (1, 0), (1, 2)])
+    graph.nodes[1]["weight"] = 2
+    words = run(graph, 2, modes=[3], placement=partition(graph, 2), options={"work": 10}, build=build).attrs["command_line"]
+    for option in ("--graph", "--directed", "--node-weights", "--placement", "--work"):
+        assert option in words
+    assert "--graph" not in run(None, 1, modes=[3], build=build).attrs["command_line"]
+
+
+@pytest.mark.parametrize(
+    "changes, error, reason",
+    [
+        ({"workers": "0x1"}, InputError, "no worker"),
+        ({"modes": [7]}, InputError, "unknown mode .7"),
+        ({"seconds": -1}, InputError, "seconds -1"),
+        ({"graph": networkx.Graph([("a b", 1)])}, InputError, "blank"),
+    ],
+)
+def test_nonsense_is_refused_before_anything_runs(changes, error, reason, build, tmp_path):
+    with pytest.raises(error, match=reason):
+        run(**{"graph": None, "workers": "1x1", "modes": [0], "build": build, **changes})
+    assert fake_build.starts(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "fault, error, reason",
+    [("refuse", InputError, "^graph:3: label with a blank$"), ("crash", ToolError, "ended with code.*something bad"),
+     ("other MPI", ToolError, "another MPI")],
+)  # fmt: skip
+def test_what_the_program_says_is_raised(fault, error, reason, build, monkeypatch):
+    monkeypatch.setenv("STUB_FAULT", fault)
+    with pytest.raises(error, match=reason):
+        run(None, "2x1", [0], build=build)
+
+
+def test_a_program_that_is_not_built_is_named_with_what_builds_it(tmp_path):
+    with pytest.raises(ToolError, match="channel_selection: not built in .*; tools/demo builds it"):
+        run(None, build=tmp_path)
+
+
+FIVE_LINES = """
+import networkx, conduit_tools as conduit
+graph = networkx.watts_strogatz_graph(1000, 4, 0.1, seed=1)
+rows = conduit.run(graph, workers="2x1", modes=[0, 3], seconds=0.2, replicates=2)
+conduit.plot_rates(rows).figure.savefig("rates.png")
+conduit.draw_partition(graph, conduit.partition(graph, 2)).figure.savefig("partition.png")
+"""
+
+
+def test_five_lines_take_a_user_from_a_networkx_graph_to_a_plot(tmp_path):
+    try:
+        build = program.find_build()
+    except ToolError as error:
+        pytest.skip(f"the program is not here: {error}")
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "MPLBACKEND": "Agg", "CONDUIT_BUILD": str(build.resolve())}
+    environment["PYTHONPATH"] = str(running.pathlib.Path(running.__file__).parents[1])
+    script = FIVE_LINES + "print(len(rows), bool(rows['balanced'].all()), rows['graph'].iloc[0])\n"
+    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.split() == ["8", "True", "graph"]
+    for name in ("rates.png", "partition.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_schema_documents_all_that_the_program_writes(tmp_path):
+    try:
+        build = program.find_build()
+    except ToolError as error:
+        pytest.skip(f"the program is not here: {error}")
+    named = {"quality": tmp_path / "quality.csv", "frames": tmp_path / "frames.csv", "snapshot-interval": "50ms", "snapshot-length": "50ms", "colors-output": tmp_path / "colors.csv"}
+    rows = run(None, "1x2", [3], 0.2, options={**named, "nodes-per-worker": 32}, build=build)
+    quality, frames = load(named["quality"]), load(named["frames"])
+    for frame, table in ((rows, schema.ROWS), (quality, schema.QUALITY), (frames, schema.FRAMES), (load(tmp_path / "colors.csv"), schema.COLORS)):
+        added = {column.name for column in schema.SWEEP_COLUMNS} | ({"processes", "threads", "oversubscribed"} if table is schema.QUALITY else set())
+        assert set(frame.columns) == {column.name for column in table.columns} - added
+    assert set(quality["scope"]) == {"pair", "worker"} and (quality["simstep_period_s"] > 0).all()
+
+
+@pytest.mark.parametrize("name", ["g.multiline_adjlist", "g.edgelist", "g.graph", "g.adjlist"])
+@pytest.mark.parametrize("kind", [networkx.Graph, networkx.DiGraph])
+def test_the_program_reads_what_is_written_here_in_the_same_order(name, kind, tmp_path):
+    try:
+        build = program.find_build()
+    except ToolError as error:
+        pytest.skip(f"the program is not here: {error}")
+    if kind is networkx.DiGraph and name == "g.graph":
+        pytest.skip("a .graph file is undirected")
+    graph = kind([(4, 2), (2, 9), (2, 4), (9, 7), (4, 7), (1, 4)])
+    if name != "g.edgelist":
+        graph.add_nodes_from([30, 20])
+    if name != "g.adjlist":
+        graph.edges[4, 2]["weight"] = 0.5
+    graph.nodes[9]["weight"] = 7.25
+    write_graph(graph, tmp_path / name)
+    back = read_graph(tmp_path / name, directed=graph.is_directed())
+    write_placement({node: index % 2 for index, node in enumerate(back)}, tmp_path / "g.part")
+    options = {"updates": 1, "directed": graph.is_directed(), "colors-output": tmp_path / "colors.csv"}
+    rows = run(tmp_path / name, "1x2", [0], 5, placement=str(tmp_path / "g.part"), options=options, build=build)
+    assert set(rows["nodes"]) == {len(graph)} and set(rows["conflict_edges_total"]) == {graph.to_undirected().number_of_edges()}
+    with open(tmp_path / "colors.csv", newline="") as file:
+        told = [(row["label"], int(row["thread"])) for row in csv.DictReader(file)]
+    assert told == [(str(node), index % 2) for index, node in enumerate(back)]

@@ -1,0 +1,156 @@
+"""Simulated runs, where SimGrid is installed and the preset `simgrid` is built (`tools/test --preset simgrid`)."""
+
+import csv
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conduit_tools import InputError, ToolError, clusters
+
+ROOT = pathlib.Path(__file__).parents[3]
+SIMULATED = ROOT / "build" / "simgrid"
+REAL = ROOT / "build" / "release" / "demos" / "channel_selection"
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is missing"),
+    pytest.mark.skipif(not (SIMULATED / "demos" / "channel_selection").exists(), reason="the preset simgrid is not built"),
+]
+
+
+def simulate(folder, *words, hosts=4, noise="usual", network="commodity", seed=1, **more):
+    """The rows and lines of a run."""
+    given = ["--hosts", str(hosts), "--noise", noise, "--network", network, "--seed", str(seed), "--output", str(folder)]
+    for name, value in more.items():
+        given += [f"--{name.replace('_', '-')}"] if value is True else [f"--{name.replace('_', '-')}", str(value)]
+    lines = []
+    options = clusters.parse([*given, "--build", str(SIMULATED), "--", "--nodes-per-worker", "256", *words])
+    clusters.simulate(options, lines.append)
+    return read(folder / "rows.csv"), lines
+
+
+SNAPSHOTS = ("--snapshot-interval", "2ms", "--snapshot-length", "1ms")
+
+
+def read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_simulated_run_leaves_what_a_real_one_does(tmp_path):
+    rows, lines = simulate(tmp_path, "--modes", "0,1,2,3,4", "--duration", "5ms", "--replicates", "1", *SNAPSHOTS, quality=True)
+    assert len(rows) == 5 * 4 and len(lines) == 5
+    assert all(row["processes"] == "4" and row["threads"] == "1" and row["balanced"] == "1" for row in rows)
+    assert all(row["oversubscribed"] == "0" and row["stopped_by"] == "clock" for row in rows)
+    manifest = json.loads((tmp_path / "rows.json").read_text())
+    assert manifest["simulated"] is True and manifest["complete"] is True and manifest["processes"] == 4
+    assert [host["hostname"] for host in read(tmp_path / "rows.hosts.csv")] == ["host0", "host1", "host2", "host3"]
+    assert {row["transport"] for row in read(tmp_path / "quality.csv")} == {"mpi"}
+    assert json.loads((tmp_path / "cluster.json").read_text())["cluster"]["hosts"] == 4
+
+
+def test_the_same_seed_gives_the_same_rows_and_another_does_not(tmp_path):
+    words = ("--modes", "0,3", "--duration", "5ms", "--replicates", "2", *SNAPSHOTS)
+    first, _ = simulate(tmp_path / "a", *words, quality=True)
+    again, _ = simulate(tmp_path / "b", *words, quality=True)
+    assert first == again
+    assert read(tmp_path / "a" / "quality.csv")
+    assert read(tmp_path / "a" / "quality.csv") == read(tmp_path / "b" / "quality.csv")
+    assert simulate(tmp_path / "c", *words, seed=7)[0] != first
+
+
+def test_time_passes_only_as_the_simulation_says(tmp_path):
+    began = time.monotonic()
+    rows, _ = simulate(tmp_path, "--modes", "3", "--duration", "20s", "--replicates", "1", "--updates", "50",
+                       hosts=2, noise="none", update_seconds=0.1, node_seconds=0)  # fmt: skip
+    assert time.monotonic() - began < 20  # five simulated seconds
+    for row in rows:
+        assert row["updates"] == "50" and float(row["elapsed_s"]) == pytest.approx(5, rel=0.001)
+
+
+def test_work_is_charged_by_its_steps(tmp_path):
+    words = ("--modes", "4", "--duration", "1s", "--updates", "10", "--replicates", "1")
+    idle = float(simulate(tmp_path, *words, hosts=1, noise="none")[0][0]["elapsed_s"])
+    busy = float(simulate(tmp_path, *words, "--work", "1000", hosts=1, noise="none")[0][0]["elapsed_s"])
+    assert busy - idle == pytest.approx(10 * 256 * 1000 * clusters.Cost.step, rel=0.001)
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the preset release is not built")
+def test_mode_0_colours_as_the_real_program_does(tmp_path):
+    words = ["--modes", "0", "--updates", "40", "--replicates", "1", "--seed", "5"]
+    simulate(tmp_path / "s", *(word for word in words if word not in ("--seed", "5")),
+             "--colors-output", str(tmp_path / "simulated.csv"), seed=5)  # fmt: skip
+    subprocess.run(
+        [REAL, "--nodes-per-worker", "1024", *words, "--output", tmp_path / "r.csv", "--colors-output", tmp_path / "real.csv"],
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
+    colors = [[(row["node"], row["color"]) for row in read(tmp_path / f"{kind}.csv")] for kind in ("simulated", "real")]
+    assert len(colors[0]) == 1024 and colors[0] == colors[1]
+    assert read(tmp_path / "s" / "rows.csv")[0]["conflicts"] == read(tmp_path / "r.csv")[0]["conflicts"]
+
+
+def test_a_slower_network_slows_bulk_synchronous_updates_and_hardly_others(tmp_path):
+    rate = {}
+    for network in ("fast", "commodity"):
+        rows, _ = simulate(tmp_path, "--modes", "0,3", "--duration", "4ms", "--replicates", "1", noise="none", network=network)
+        for mode in ("0", "3"):
+            rate[network, mode] = min(float(row["updates_per_second"]) for row in rows if row["mode"] == mode)
+    assert rate["fast", "0"] > 3 * rate["commodity", "0"]
+    assert rate["commodity", "3"] > 5 * rate["commodity", "0"]
+
+
+def test_a_faulty_host_is_slow_and_others_are_not(tmp_path):
+    words = ("--modes", "3", "--duration", "4ms", "--replicates", "1", "--work", "50")
+    healthy, _ = simulate(tmp_path / "h", *words)
+    faulty, _ = simulate(tmp_path / "f", *words, faulty_host=2)
+    rates = [float(f["updates_per_second"]) / float(h["updates_per_second"]) for f, h in zip(faulty, healthy)]
+    assert rates[2] < 0.5 and all(rates[host] > 0.9 for host in (0, 1, 3))
+
+
+def test_what_the_program_refuses_is_one_line(tmp_path):
+    with pytest.raises(InputError, match="--duration soon"):
+        simulate(tmp_path, "--duration", "soon")
+
+
+def test_ctrl_c_leaves_nothing_running(tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools" / "python"), "TMPDIR": str(tmp_path)}
+    words = ["--hosts", "2", "--output", str(tmp_path / "out"), "--build", str(SIMULATED), "--", "--duration", "60min"]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "conduit_tools.clusters", *words], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 30
+    while not running(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert running(tmp_path)
+    child.send_signal(signal.SIGINT)
+    assert "interrupted" in child.communicate(timeout=30)[1]
+    assert child.returncode == 130
+    assert not running(tmp_path)
+    assert not list(tmp_path.glob("conduit-simulate-*"))
+
+
+def running(folder):
+    """Simulators that work in the folder."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes()
+        except OSError:
+            continue
+        if b"smpimain" in words and str(folder).encode() in words:
+            found.append(path.parent.name)
+    return found
+
+
+def test_a_program_that_is_no_simulated_one_is_refused(tmp_path):
+    (tmp_path / "demos").mkdir()
+    (tmp_path / "demos" / "channel_selection").write_text("no program")
+    options = clusters.parse(["--build", str(tmp_path), "--output", str(tmp_path / "out")])
+    with pytest.raises(ToolError):
+        clusters.simulate(options, lambda line: None)
