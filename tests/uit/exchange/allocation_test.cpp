@@ -1,38 +1,15 @@
 // After warming up, exchanges allocate nothing, and buffers stay where their size is needed.
 
 #include <array>
-#include <atomic>
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/counted_memory.hpp"
 #include "tests/uit/exchange/support/subjects.hpp"
 
 using namespace uit;
 using namespace uit::testing;
-
-namespace {
-
-std::atomic<std::size_t> num_allocations{0};
-std::atomic<std::size_t> num_bytes{0};
-
-void* Allocate(std::size_t size) {
-  num_allocations.fetch_add(1, std::memory_order_relaxed);
-  num_bytes.fetch_add(size, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc{};
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return Allocate(size); }
-void* operator new[](std::size_t size) { return Allocate(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -93,7 +70,7 @@ TEST_CASE("A steady state allocates nothing") {
 }
 
 TEST_CASE("Small exchanges beside a large one keep small buffers, and allocate nothing") {
-  const std::size_t num_bytes_before = num_bytes.load();
+  const std::size_t bytes_before = num_allocated_bytes.load();
   LoopbackNetwork network{1};
   Fabric fabric{network.World(0), {.num_slots = 4}};
   using W = Wiring<Process>;
@@ -120,5 +97,5 @@ TEST_CASE("Small exchanges beside a large one keep small buffers, and allocate n
   work();
   CHECK(num_allocations.load() == before);
   // Slots on the way there and back, and the large exchange's own.
-  CHECK(num_bytes.load() - num_bytes_before < 40 * sizeof(Large));
+  CHECK(num_allocated_bytes.load() - bytes_before < 40 * sizeof(Large));
 }
