@@ -66,10 +66,19 @@ struct Load {
   return netuit::RandomStream{seed, node}.Below(num_colors);
 }
 
-/// How a run ended, and on rank 0 the final colour of each node by global id; none if a process was lost.
+/// A node of this process.
+struct OwnNode {
+  netuit::NodeId node = 0;
+  std::string label{};
+  unsigned color = 0;
+};
+
+/// How a run ended, and on rank 0 the final colour of each node by global id. If a process was lost, there are none, and
+/// the report is about this process.
 struct Outcome {
   netuit::RunReport report;
-  std::vector<unsigned> colors;
+  std::vector<OwnNode> own{};   ///< of this process, by local number
+  std::vector<unsigned> colors{};
   std::vector<Frame> frames{};  ///< as it went, if that was asked for
 };
 
@@ -103,10 +112,18 @@ template <netuit::Layer L>
     if (load.work != 0) Work(load.work);
     Tell<L>(node.template Out<L>(), cells.Color(index));
   });
-  if (report.stopped_by == netuit::StopReason::peer_lost) return {std::move(report), {}};
+  Outcome outcome{.report = std::move(report)};
   const std::vector<unsigned> colors = cells.Colors();
-  auto all = mesh.Gather(std::span{colors});
-  return {std::move(report), std::move(all), film.Gather(mesh)};
+  for (std::size_t node = 0; node < colors.size(); ++node)
+    outcome.own.push_back({mesh.Id(node), mesh.Label(node), colors[node]});
+  if (outcome.report.stopped_by == netuit::StopReason::peer_lost) return outcome;
+  try {
+    outcome.colors = mesh.Gather(std::span{colors});
+    outcome.frames = film.Gather(mesh);
+  } catch (const uit::PeerLost& lost) {
+    outcome.report.Lose(lost);
+  }
+  return outcome;
 }
 
 }  // namespace channel_selection

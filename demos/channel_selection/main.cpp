@@ -74,7 +74,7 @@ demo::Problem MakeProblem(const Options& options, std::size_t num_processes) {
 
 int Main(const Options& options, std::vector<std::string> command_line, const uit::World& world) {
   const auto problem = netuit::OnRoot(world, [&] { return MakeProblem(options, world.Size()); });
-  Reporter reporter{options, problem, netuit::Hosts::Inspect(world, options.threads), world.Library(),
+  Reporter reporter{options, problem, demo::ShareFacts(world, problem, options.threads), netuit::Hosts::Inspect(world, options.threads), world.Library(),
                     std::move(command_line)};
   demo::RunRecord& record = reporter.Record();
   netuit::OnRoot(world, [&] { return record.Begin(), 0; });
@@ -90,18 +90,21 @@ int Main(const Options& options, std::vector<std::string> command_line, const ui
       if (world.IsRoot() && record.HasProgress() && !options.watch) {
         run.on_progress = [&, mode, replicate](const netuit::Progress& progress) { record.Show(mode, replicate, progress); };
       }
-      const Outcome outcome = color_graph(problem.topology, problem.placement, world, options.rule,
+      Outcome outcome = color_graph(problem.topology, problem.placement, world, options.rule,
                                           Load{.work = options.work, .is_padded = options.padded}, run,
                                           options.frames.empty() ? std::chrono::nanoseconds{0} : options.frame_interval);
+      if (outcome.report.stopped_by != netuit::StopReason::peer_lost) {
+        try {
+          netuit::OnRoot(world, [&] { return reporter.Add(mode, replicate, outcome), 0; });
+        } catch (const uit::PeerLost& lost) {
+          outcome.report.Lose(lost);
+        }
+      }
       code = outcome.report.ExitCode();
-      if (world.IsRoot() && !outcome.report.message.empty()) {
-        std::fprintf(stderr, "conduit: error: %s\n", outcome.report.message.c_str());
-      }
-      if (outcome.report.stopped_by == netuit::StopReason::peer_lost) {  // and nobody can be asked any more
-        if (world.IsRoot()) record.Finish(false);
-        return code;
-      }
-      netuit::OnRoot(world, [&] { return reporter.Add(mode, replicate, outcome), 0; });
+      const bool has_lost_peer = outcome.report.stopped_by == netuit::StopReason::peer_lost;  // nobody can be asked any more
+      if (has_lost_peer) reporter.AddOwn(world.Rank(), mode, replicate, outcome);
+      demo::ReportError(world, outcome.report);
+      if (has_lost_peer) return code;
     }
   }
   netuit::OnRoot(world, [&] { return record.Finish(code == 0), 0; });

@@ -21,15 +21,15 @@ inline const char* AddressingName(const Options& options) {
   return options.addressing == netuit::Addressing::multicast ? "multicast" : "edge";
 }
 
-/// Everything that rank 0 writes and says.
+/// Everything that rank 0 writes and says; and the others, where one of them has been lost.
 class Reporter {
  public:
   /// Adds to what every benchmark writes.
-  Reporter(const Options& options, const demo::Problem& problem, netuit::Hosts hosts, std::string library,
-           std::vector<std::string> command_line)
+  Reporter(const Options& options, const demo::Problem& problem, demo::ProblemFacts facts, netuit::Hosts hosts,
+           std::string library, std::vector<std::string> command_line)
       : options_{options},
         problem_{problem},
-        record_{"channel_selection", options, problem, AddressingName(options), std::move(hosts), std::move(library),
+        record_{"channel_selection", options, std::move(facts), AddressingName(options), std::move(hosts), std::move(library),
                 std::move(command_line), {"conflicts", "conflict_edges_total", "nodes_in_conflict"}} {}
 
   /// What every benchmark writes.
@@ -51,6 +51,18 @@ class Reporter {
     });
     record_.Say(mode, replicate, outcome.report,
                 std::to_string(score.num_conflicts) + " of " + std::to_string(score.num_edges) + " adjacent pairs in conflict");
+  }
+
+  /// Writes what this process knows by itself of a run that has lost another: its rows, and the colours of its nodes.
+  void AddOwn(std::size_t rank, unsigned mode, unsigned replicate, const Outcome& outcome) {
+    if (!options_.colors_output.empty()) {
+      netuit::Table colors = colors_.Empty();
+      for (const auto& [node, label, color] : outcome.own)
+        colors.Row().Add(mode).Add(replicate).Add(node).Add(label).Add(color).Add(rank).Add("").Add("");
+      colors.Save(demo::RunRecord::OfRank(options_.colors_output, rank));
+    }
+    record_.AddOwn(rank, mode, replicate, outcome.report,
+                   [](netuit::Table& row, const netuit::WorkerReport&) { row.Add("").Add("").Add(""); });
   }
 
  private:

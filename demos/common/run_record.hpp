@@ -50,6 +50,29 @@ struct Problem {
   netuit::Placement placement;
 };
 
+/// What rows say of a problem. Every process has it, because each may have to write for itself.
+struct ProblemFacts {
+  std::string graph;
+  std::uint64_t num_nodes = 0;
+  std::uint64_t num_edges = 0;
+  netuit::Workers workers;
+};
+/// Tells every process of rank 0's problem. Collective.
+[[nodiscard]] inline ProblemFacts ShareFacts(const uit::World& world, const Problem& problem, std::size_t num_threads) {
+  const std::uint64_t sizes[] = {problem.topology.NumNodes(), problem.topology.NumEdges()};
+  const auto numbers = std::as_bytes(std::span(sizes));
+  const auto name = std::as_bytes(std::span(problem.name));
+  uit::Bytes bytes{numbers.begin(), numbers.end()};
+  bytes.insert(bytes.end(), name.begin(), name.end());
+  bytes = world.Broadcast(std::move(bytes));
+  uit::ByteReader reader{bytes};
+  ProblemFacts facts;
+  facts.workers = {.processes = world.Size(), .threads = num_threads};
+  if (!reader.TryRead(facts.num_nodes) || !reader.TryRead(facts.num_edges)) throw uit::Error("a problem came in parts");
+  for (const std::byte byte : reader.Rest()) facts.graph += static_cast<char>(byte);
+  return facts;
+}
+
 /// Of one run of a mode.
 [[nodiscard]] inline netuit::RunOptions MakeRunOptions(const Settings& settings, unsigned mode, unsigned replicate) {
   netuit::RunOptions run;
@@ -78,16 +101,23 @@ struct Problem {
   return netuit::PlaceFromFile(topology, workers, settings.placement);
 }
 
+/// Says what went wrong in a run, if anything: on rank 0, or, if a process was lost, on the first that is left.
+inline void ReportError(const uit::World& world, const netuit::RunReport& report) {
+  std::size_t speaker = 0;
+  for (const std::size_t lost : report.lost_peers) speaker += lost == speaker ? 1 : 0;  // ascending
+  if (world.Rank() == speaker && !report.message.empty()) std::fprintf(stderr, "conduit: error: %s\n", report.message.c_str());
+}
+
 /// What rank 0 writes of every benchmark: a row per run and worker, the quality of service, what computers it was on, and
-/// how it all came about.
+/// how it all came about. Where a process has been lost, every other writes what it has itself, beside.
 class RunRecord {
  public:
   /// Of `program`, whose rows have columns of its own too, as `manifest` adds to. Addressing is how its layers are wired.
-  RunRecord(std::string program, const Settings& settings, const Problem& problem, std::string addressing,
+  RunRecord(std::string program, const Settings& settings, ProblemFacts facts, std::string addressing,
             netuit::Hosts hosts, std::string library, std::vector<std::string> command_line,
             std::vector<std::string_view> own_columns)
       : settings_{settings},
-        problem_{problem},
+        facts_{std::move(facts)},
         hosts_{std::move(hosts)},
         rows_{Columns(std::move(own_columns))} {
     manifest_.program = std::move(program);
@@ -96,11 +126,11 @@ class RunRecord {
     manifest_.build_type = UIT_BUILD_TYPE;
     manifest_.compile_flags = UIT_COMPILE_FLAGS;
     manifest_.mpi_library = std::move(library);
-    manifest_.processes = problem.placement.Shape().processes;
-    manifest_.threads = problem.placement.Shape().threads;
-    manifest_.nodes = problem.topology.NumNodes();
-    manifest_.edges = problem.topology.NumEdges();
-    manifest_.graph = problem.name;
+    manifest_.processes = facts_.workers.processes;
+    manifest_.threads = facts_.workers.threads;
+    manifest_.nodes = facts_.num_nodes;
+    manifest_.edges = facts_.num_edges;
+    manifest_.graph = facts_.graph;
     manifest_.placement = settings.placement;
     manifest_.addressing = std::move(addressing);
     manifest_.modes.assign(settings.modes.begin(), settings.modes.end());
@@ -116,12 +146,7 @@ class RunRecord {
   /// Adds a run and writes all there is. `add_own(table, worker)` adds the program's own columns.
   template <typename F>
   void Add(unsigned mode, unsigned replicate, const netuit::RunReport& report, F&& add_own) {
-    for (const netuit::WorkerReport& worker : report.workers) {
-      AddRow(mode, replicate, report, worker);
-      add_own(rows_, worker);
-      rows_.Add(hosts_.is_oversubscribed).Add(ReasonName(report.stopped_by)).Add(manifest_.mpi_library);
-      rows_.Add(manifest_.compiler).Add(UIT_VERSION);
-    }
+    AddRows(rows_, mode, replicate, report, add_own);
     if (!settings_.quality.empty()) {
       AddQualityRows(mode, replicate, report.quality);
       AddQualityRows(mode, replicate, report.channels);
@@ -130,6 +155,26 @@ class RunRecord {
     if (settings_.output != "-") rows_.Save(settings_.output);
     manifest_.stopped_by = ReasonName(report.stopped_by);
     SaveManifest();
+  }
+  /// Writes what process `rank` itself knows of a run that has lost another: X.rank2.csv and X.rank2.json, or to stderr
+  /// where rows go to standard output, of which rank 0 is the master.
+  template <typename F>
+  void AddOwn(std::size_t rank, unsigned mode, unsigned replicate, const netuit::RunReport& report, F&& add_own) {
+    netuit::Table rows = rows_.Empty();
+    AddRows(rows, mode, replicate, report, add_own);
+    manifest_.stopped_by = ReasonName(report.stopped_by);
+    manifest_.lost_processes.assign(report.lost_peers.begin(), report.lost_peers.end());
+    if (settings_.output == "-") {
+      std::fputs(rows.Text().c_str(), stderr);
+      return;
+    }
+    rows.Save(OfRank(settings_.output, rank));
+    manifest_.Save(Beside(".rank" + std::to_string(rank) + ".json"));
+  }
+  /// The path of what one process writes for itself: rows.csv becomes rows.rank2.csv.
+  [[nodiscard]] static std::string OfRank(const std::filesystem::path& path, std::size_t rank) {
+    return std::filesystem::path(path).replace_extension().string() + ".rank" + std::to_string(rank) +
+           path.extension().string();
   }
   /// All that was asked for is there, or the rest never will be. Writes what goes to standard output.
   void Finish(bool is_complete) {
@@ -168,17 +213,27 @@ class RunRecord {
   [[nodiscard]] double Period(unsigned mode) const {
     return mode == 1 ? Seconds(settings_.rolling_span) : mode == 2 ? Seconds(settings_.fixed_period) : 0;
   }
-  void AddRow(unsigned mode, unsigned replicate, const netuit::RunReport& report, const netuit::WorkerReport& worker) {
-    const netuit::Workers workers = problem_.placement.Shape();
+  template <typename F>
+  void AddRows(netuit::Table& rows, unsigned mode, unsigned replicate, const netuit::RunReport& report, F& add_own) const {
+    for (const netuit::WorkerReport& worker : report.workers) {
+      AddRow(rows, mode, replicate, report, worker);
+      add_own(rows, worker);
+      rows.Add(manifest_.oversubscribed).Add(ReasonName(report.stopped_by)).Add(manifest_.mpi_library);
+      rows.Add(manifest_.compiler).Add(UIT_VERSION);
+    }
+  }
+  void AddRow(netuit::Table& rows, unsigned mode, unsigned replicate, const netuit::RunReport& report,
+              const netuit::WorkerReport& worker) const {
+    const netuit::Workers workers = facts_.workers;
     const uit::Tally& tally = worker.tally;
-    rows_.Row().Add(problem_.name).Add(problem_.topology.NumNodes()).Add(problem_.topology.NumEdges());
-    rows_.Add(workers.processes).Add(workers.threads).Add(mode).Add(ModeName(mode)).Add(replicate);
-    rows_.Add(settings_.seed + replicate).Add(settings_.placement).Add(manifest_.addressing).Add(Period(mode));
-    rows_.Add(worker.place.process).Add(worker.place.thread).Add(worker.num_nodes).Add(worker.num_updates);
-    rows_.Add(Seconds(worker.elapsed)).Add(Rate(worker.num_updates, worker.elapsed)).Add(worker.num_barriers);
-    rows_.Add(tally.put.attempted).Add(tally.put.Accepted()).Add(tally.put.dropped).Add(tally.put.muted);
-    rows_.Add(tally.get.stepped).Add(tally.get.skipped).Add(tally.put.preempted).Add(tally.get.folded);
-    rows_.Add(tally.get.unread).Add(tally.lost).Add(report.Tally().InFlight()).Add(report.Balanced());
+    rows.Row().Add(facts_.graph).Add(facts_.num_nodes).Add(facts_.num_edges);
+    rows.Add(workers.processes).Add(workers.threads).Add(mode).Add(ModeName(mode)).Add(replicate);
+    rows.Add(settings_.seed + replicate).Add(settings_.placement).Add(manifest_.addressing).Add(Period(mode));
+    rows.Add(worker.place.process).Add(worker.place.thread).Add(worker.num_nodes).Add(worker.num_updates);
+    rows.Add(Seconds(worker.elapsed)).Add(Rate(worker.num_updates, worker.elapsed)).Add(worker.num_barriers);
+    rows.Add(tally.put.attempted).Add(tally.put.Accepted()).Add(tally.put.dropped).Add(tally.put.muted);
+    rows.Add(tally.get.stepped).Add(tally.get.skipped).Add(tally.put.preempted).Add(tally.get.folded);
+    rows.Add(tally.get.unread).Add(tally.lost).Add(report.Tally().InFlight()).Add(report.Balanced());
   }
   void AddQualityRows(unsigned mode, unsigned replicate, const std::vector<netuit::QualityRow>& rows) {
     for (const netuit::QualityRow& row : rows) {
@@ -186,7 +241,7 @@ class RunRecord {
       netuit::AddQuality(quality_, row);
     }
   }
-  [[nodiscard]] std::string Beside(const char* ending) const {
+  [[nodiscard]] std::string Beside(const std::string& ending) const {
     return std::filesystem::path(settings_.output).replace_extension().string() + ending;
   }
   void SaveManifest() const {
@@ -210,7 +265,7 @@ class RunRecord {
   }
 
   const Settings& settings_;
-  const Problem& problem_;
+  ProblemFacts facts_;
   netuit::Hosts hosts_;
   netuit::Manifest manifest_;
   bool is_terminal_ = isatty(STDERR_FILENO) == 1;

@@ -72,20 +72,40 @@ class Evolution {
       if (duration.count() != 0) run.duration = duration - elapsed_;
       Prepare(run);
       netuit::RunReport report = cells_.Run(run);
-      const bool has_lost_peer = report.stopped_by == netuit::StopReason::peer_lost;
-      const std::chrono::nanoseconds longest = has_lost_peer ? std::chrono::nanoseconds{0} : Longest(report);
+      std::chrono::nanoseconds longest{0};
+      try {
+        if (report.stopped_by != netuit::StopReason::peer_lost) longest = Longest(report);
+      } catch (const uit::PeerLost& lost) {
+        report.Lose(lost);
+      }
       Append(outcome.report, std::move(report), longest);
-      if (has_lost_peer) return outcome;
+      if (outcome.report.stopped_by == netuit::StopReason::peer_lost) return outcome;
       done_ += part;
-      if (recorder_) phylogeny_.Gather(cells_, mesh_.GetWorld());
-      if (!options_.checkpoint.empty())
-        SaveCheckpoint(options_.checkpoint, cells_, mesh_.GetWorld(), beginning_.side, beginning_.width, seed_);
+      try {
+        if (recorder_) phylogeny_.Gather(cells_, mesh_.GetWorld());
+        if (!options_.checkpoint.empty())
+          SaveCheckpoint(options_.checkpoint, cells_, mesh_.GetWorld(), beginning_.side, beginning_.width, seed_);
+      } catch (const uit::PeerLost& lost) {
+        outcome.report.Lose(lost);
+        return outcome;
+      }
       goes_on = part != 0 && outcome.report.stopped_by == netuit::StopReason::count && (updates == 0 || done_ < updates) &&
                 (duration.count() == 0 || elapsed_ < duration);
     }
-    if (recorder_) recorder_->RecordEnd(outcome.report, mesh_, elapsed_);
-    AddSums(outcome);
+    try {
+      if (recorder_) recorder_->RecordEnd(outcome.report, mesh_, elapsed_);
+      AddSums(outcome);
+    } catch (const uit::PeerLost& lost) {
+      outcome.report.Lose(lost);
+    }
     return outcome;
+  }
+  /// Of the cells of this process.
+  Census TakeOwnCensus() const {
+    Census mine = TakeCensus(cells_, {}, 0, cells_.NumPlaces());
+    mine.ledger = cells_.SumLedger();
+    mine.counters = cells_.SumCounters();
+    return mine;
   }
   /// Writes what has been recorded. Collective.
   void Save(EvolutionTable& table, unsigned mode, unsigned replicate) {
@@ -147,12 +167,9 @@ class Evolution {
   }
   void AddSums(Outcome& outcome) const {
     const uit::World& world = mesh_.GetWorld();
-    Census mine = TakeCensus(cells_, {}, 0, cells_.NumPlaces());
-    mine.ledger = cells_.SumLedger();
-    mine.counters = cells_.SumCounters();
     const std::int64_t under_way = SumOnRoot(world, cells_.UnderWay());
     outcome.state_hash = SumOnRoot(world, cells_.StateHash());
-    outcome.sums = SumOnRoot(world, mine);
+    outcome.sums = SumOnRoot(world, TakeOwnCensus());
     const Ledger& ledger = outcome.sums.ledger;
     outcome.is_conserved = ledger.Gained() == ledger.Lost() + outcome.sums.held + under_way && ledger.UnderWay() == under_way;
   }

@@ -109,7 +109,7 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
   if (options.ignores_genomes)
     options.rules.common_program = std::make_shared<const Program>(beginning.founding.ancestor, options.rules.machine);
 
-  demo::RunRecord record{"digital_evolution", options, problem, "mixed", netuit::Hosts::Inspect(world, options.threads),
+  demo::RunRecord record{"digital_evolution", options, demo::ShareFacts(world, problem, options.threads), "mixed", netuit::Hosts::Inspect(world, options.threads),
                          world.Library(), std::move(command_line),
                          {"cells", "cells_of_rival", "births", "mean_generation", "mean_genome_length", "resource_exact",
                           "state_hash"}};
@@ -128,25 +128,38 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
           record.Show(mode, replicate, evolution.Whole(progress), evolution.Describe());
         };
       }
-      const Outcome outcome = evolution.Run(run);
-      code = outcome.report.ExitCode();
-      if (world.IsRoot() && !outcome.report.message.empty())
-        std::fprintf(stderr, "conduit: error: %s\n", outcome.report.message.c_str());
-      if (outcome.report.stopped_by == netuit::StopReason::peer_lost) {  // and nobody can be asked any more
-        if (world.IsRoot()) record.Finish(false);
-        return code;
+      Outcome outcome = evolution.Run(run);
+      const auto add_sums = [](netuit::Table& row, const Census& sums) {
+        row.Add(sums.num_cells).Add(sums.num_of_rival).Add(sums.counters.Births()).Add(sums.MeanGeneration());
+        row.Add(sums.MeanLength());
+      };
+      bool is_conserved = true;
+      if (outcome.report.stopped_by != netuit::StopReason::peer_lost) {
+        try {
+          evolution.Save(table, mode, replicate);
+          is_conserved = FromRoot(world, outcome.is_conserved);
+          netuit::OnRoot(world, [&] {
+            record.Add(mode, replicate, outcome.report, [&](netuit::Table& row, const netuit::WorkerReport&) {
+              add_sums(row, outcome.sums);
+              row.Add(outcome.is_conserved).Add(detail::Hexadecimal(outcome.state_hash));
+            });
+            record.Say(mode, replicate, outcome.report, Describe(outcome));
+            return 0;
+          });
+        } catch (const uit::PeerLost& lost) {
+          outcome.report.Lose(lost);
+        }
       }
-      evolution.Save(table, mode, replicate);
-      const bool is_conserved = FromRoot(world, outcome.is_conserved);
-      netuit::OnRoot(world, [&] {
-        const Census& sums = outcome.sums;
-        record.Add(mode, replicate, outcome.report, [&](netuit::Table& row, const netuit::WorkerReport&) {
-          row.Add(sums.num_cells).Add(sums.num_of_rival).Add(sums.counters.Births()).Add(sums.MeanGeneration());
-          row.Add(sums.MeanLength()).Add(outcome.is_conserved).Add(detail::Hexadecimal(outcome.state_hash));
+      code = outcome.report.ExitCode();
+      const bool has_lost_peer = outcome.report.stopped_by == netuit::StopReason::peer_lost;  // nobody can be asked any more
+      if (has_lost_peer) {
+        record.AddOwn(world.Rank(), mode, replicate, outcome.report, [&](netuit::Table& row, const netuit::WorkerReport&) {
+          add_sums(row, evolution.TakeOwnCensus());
+          row.Add("").Add("");
         });
-        record.Say(mode, replicate, outcome.report, Describe(outcome));
-        return 0;
-      });
+      }
+      demo::ReportError(world, outcome.report);
+      if (has_lost_peer) return code;
       if (!is_conserved) throw uit::Error("resource has been made or lost on the way");
     }
   }

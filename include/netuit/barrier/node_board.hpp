@@ -49,6 +49,11 @@ class NodeBoard {
                   .next = line.next.load(std::memory_order_relaxed)};
   }
 
+  /// Its process ends without the others, because it has lost one. Its own process only.
+  void Leave() { lines_->has_left.store(1, std::memory_order_relaxed); }
+  /// Whether it said so. Never waits.
+  bool HasLeft() const { return lines_->has_left.load(std::memory_order_relaxed) != 0; }
+
  private:
   using Word = std::atomic<std::uint64_t>;
   static_assert(Word::is_always_lock_free, "other processes would not see a lock");
@@ -59,6 +64,7 @@ class NodeBoard {
   };
   struct Lines {
     Line of[2];
+    Word has_left{0};
   };
 
   Lines* lines_;

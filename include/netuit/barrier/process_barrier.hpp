@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,14 +19,11 @@
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
+#include <uit/support/peer_watch.hpp>
+#include <uit/wire/process_state.hpp>
 #include <uit/wire/world.hpp>
 
 namespace netuit {
-
-/// A process did not come to the barrier in time.
-class PeerLost : public uit::Error {
-  using uit::Error::Error;
-};
 
 /// A barrier between processes. What is agreed on rides in it. Never blocks inside MPI.
 ///
@@ -39,32 +37,34 @@ class ProcessBarrier {
   /// Opens links and shares memory of its own, the latter if `shares_memory` on every process. Collective; nothing may be
   /// sent before the others have come back from it, so let the processes agree on something before the first use.
   ProcessBarrier(const uit::World& world, uit::Fabric& fabric, bool shares_memory = true)
-      : fabric_(&fabric), rank_(world.Rank()) {
+      : fabric_(&fabric), process_(world.Process()), rank_(world.Rank()) {
     ShareBoards(world, shares_memory);
     OpenRounds(world);
   }
 
   /// Waits until every process has arrived, and returns what all have brought. Calls `idle` between tries. Throws
-  /// PeerLost at the deadline; the barrier is of no use from then on.
+  /// uit::PeerLost at the deadline, or as soon as a process is known to have ended; the barrier is of no use from then on.
   template <std::invocable Idle>
   Accord ArriveAndWait(Accord mine, uit::Deadline deadline, Idle&& idle) {
     ++epoch_;
     if (arrivals_.size() > 1) arrivals_.at(rank_).Post(epoch_, mine);
-    if (!IsSpeaker() && num_nodes_ > 1) return Await(speaker_, *result_, deadline, idle);
+    if (!IsSpeaker() && num_nodes_ > 1) return Read(speaker_, *result_, deadline, idle);
     for (const auto& [rank, board] : arrivals_) {
-      if (rank != rank_) mine.Merge(Await(rank, board, deadline, idle));
+      if (rank != rank_) mine.Merge(Read(rank, board, deadline, idle));
     }
     for (Round& round : rounds_) {
       Letter letter{epoch_, mine};
-      if (!uit::WaitUntil([&] { return Attempt([&] { return TrySend(round, letter); }); }, deadline, idle) ||
-          !uit::WaitUntil([&] { return Attempt([&] { return TryReceive(round); }); }, deadline, idle))
-        throw Lost(round.from);
+      Await(round.from, [&] { return Attempt([&] { return TrySend(round, letter); }); }, deadline, idle);
+      Await(round.from, [&] { return Attempt([&] { return TryReceive(round); }); }, deadline, idle);
       mine.Merge(round.early->accord);
       round.early.reset();
     }
     if (result_) result_->Post(epoch_, mine);
     return mine;
   }
+
+  /// Whom ArriveAndWait is waiting for, or was last. Its thread, in `idle`.
+  std::size_t Awaited() const { return awaited_; }
 
   /// The largest reason to stop that a process within sight has already brought to the next barrier, or 0. Never waits.
   std::uint32_t EarlyStop() {
@@ -80,13 +80,25 @@ class ProcessBarrier {
     return stop;
   }
 
+  /// Tells those who share memory that this process ends without them, because one was lost: it is not another.
+  void Leave() {
+    if (const auto own = arrivals_.find(rank_); own != arrivals_.end()) own->second.Leave();
+  }
+  /// Whether a process has told so.
+  bool HasLeft(std::size_t rank) const {
+    const auto board = arrivals_.find(rank);
+    return board != arrivals_.end() && board->second.HasLeft();
+  }
+
   /// Gives the links back, once all processes have passed their last barrier. False at the deadline.
   bool Close(uit::Deadline deadline) {
-    const bool is_clean = uit::WaitUntil(
-        [&] {
-          return Attempt([&] { return std::ranges::all_of(links_, [](auto& entry) { return entry.second.TryClose(); }); });
-        },
-        deadline);
+    bool is_clean = false;
+    const auto is_over = [&] {
+      const bool is_anybody_gone = process_->Watch().Gone().has_value();  // and will not answer
+      is_clean = Attempt([&] { return std::ranges::all_of(links_, [](auto& entry) { return entry.second.TryClose(); }); });
+      return is_clean || is_anybody_gone;
+    };
+    uit::WaitUntil(is_over, deadline);
     if (!is_clean) {
       for (auto& [peer, link] : links_) link.Abandon();
     }
@@ -140,12 +152,28 @@ class ProcessBarrier {
   }
 
   bool IsSpeaker() const { return speaker_ == rank_; }
-  static PeerLost Lost(std::size_t rank) { return PeerLost("no word from rank " + std::to_string(rank) + " at a barrier"); }
   template <std::invocable Idle>
-  Accord Await(std::size_t rank, const NodeBoard& board, uit::Deadline deadline, Idle& idle) const {
+  Accord Read(std::size_t rank, const NodeBoard& board, uit::Deadline deadline, Idle& idle) {
     std::optional<Accord> accord;
-    if (!uit::WaitUntil([&] { return (accord = board.Read(epoch_)).has_value(); }, deadline, idle)) throw Lost(rank);
+    Await(rank, [&] { return (accord = board.Read(epoch_)).has_value(); }, deadline, idle);
     return *accord;
+  }
+  /// Waits for rank `rank`.
+  template <std::predicate Ready, std::invocable Idle>
+  void Await(std::size_t rank, Ready ready, uit::Deadline deadline, Idle& idle) {
+    awaited_ = rank;
+    const uit::PeerWatch& watch = process_->Watch();
+    bool is_ready = false;
+    const bool is_over = uit::WaitUntil(
+        [&] {
+          const bool is_anybody_gone = watch.Gone().has_value();  // what it did before is done
+          is_ready = ready();
+          return is_ready || is_anybody_gone;
+        },
+        deadline, idle);
+    if (is_ready) return;
+    if (is_over) watch.Check("at a barrier");
+    throw uit::PeerLost("no word from rank " + std::to_string(rank) + " at a barrier", rank);
   }
   template <std::predicate Step>
   bool Attempt(Step step) {
@@ -169,7 +197,9 @@ class ProcessBarrier {
   }
 
   uit::Fabric* fabric_;
+  std::shared_ptr<uit::ProcessState> process_;
   std::size_t rank_;
+  std::size_t awaited_ = 0;
   std::size_t speaker_ = 0;
   std::size_t num_nodes_ = 1;
   std::uint64_t epoch_ = 0;

@@ -110,7 +110,7 @@ class Mesh {
   }
 
   /// Says goodbye to the other processes and gives the links back. Collective. False if one of them did not answer
-  /// within ten seconds, two while an exception is on its way, or, at once, if one had been lost before.
+  /// within ten seconds, two while an exception is on its way, or, at once, if one had been lost before or has ended.
   bool Close() {
     if (is_closed_) return is_clean_;
     is_closed_ = true;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <netuit/program/root.hpp>
+#include <netuit/program/verdict.hpp>
 #include <uit/wire/world.hpp>
 #if UIT_WITH_MPI
 #include <uit/mpi/session.hpp>
@@ -14,8 +15,8 @@
 namespace netuit {
 
 /// A whole program: starts MPI, if built with it, calls `body` with all processes of the job, and returns its exit
-/// code. What the body throws becomes one line on stderr and an exit code: 2 for input that cannot be, 5 for output
-/// that cannot be written, 1 for all else. Where every process throws for rank 0's sake, only rank 0 prints, and all
+/// code. What the body throws becomes one line on stderr and an exit code: 2 for input that cannot be, 3 for a process that
+/// was lost, 5 for output that cannot be written, 1 for all else. Where every process throws for rank 0's sake, only rank 0 prints, and all
 /// end with its code. Where one process alone throws, it ends the others two seconds later.
 ///
 ///     int main(int argc, char** argv) {
@@ -42,7 +43,8 @@ int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& bod
 #else
     const uit::World world;
 #endif
-    const auto end_with = [&]([[maybe_unused]] int code) {
+    const auto end_with = [&](int code) {
+      LeaveVerdict(world.Rank(), code);
 #if UIT_WITH_MPI
       session.EndWith(code);
 #endif

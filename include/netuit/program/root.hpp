@@ -11,8 +11,8 @@
 
 namespace netuit {
 
-/// What a program ends with when `failure` has been thrown: 2 for input that cannot be, 5 for output that cannot be
-/// written, 1 for all else; what RootFailed says it was.
+/// What a program ends with when `failure` has been thrown: 2 for input that cannot be, 3 for a process that was lost, 5
+/// for output that cannot be written, 1 for all else; what RootFailed says it was.
 int ExitCodeOf(const std::exception_ptr& failure) noexcept;
 
 /// What `f()` returns on rank 0, and a default-constructed value elsewhere: for what one process reads or makes and
@@ -43,6 +43,8 @@ inline int ExitCodeOf(const std::exception_ptr& failure) noexcept {
     return 2;
   } catch (const uit::OutputError&) {
     return 5;
+  } catch (const uit::PeerLost&) {
+    return 3;
   } catch (...) {
     return 1;
   }

@@ -40,6 +40,7 @@ struct Manifest {
   std::string started = TimeOfDay();         ///< UTC, ISO 8601
   bool complete = false;                     ///< all that was asked for is there
   std::string stopped_by{};                  ///< why the last run ended
+  std::vector<std::uint64_t> lost_processes{};  ///< that ended or fell silent, as far as the writer knows
 
   /// Every field under its name, in the order above.
   nlohmann::ordered_json ToJson() const {
@@ -64,7 +65,8 @@ struct Manifest {
             {"simulated", simulated},
             {"started", started},
             {"complete", complete},
-            {"stopped_by", stopped_by}};
+            {"stopped_by", stopped_by},
+            {"lost_processes", lost_processes}};
   }
   /// Replaces the file in one step; bytes of words that are no UTF-8 become U+FFFD. Throws uit::OutputError, and then leaves
   /// it as it was.

@@ -45,6 +45,13 @@ class Table {
   /// A whole number.
   Table& Add(std::integral auto number) { return Append(std::to_string(number)); }
 
+  /// A table of the same header.
+  [[nodiscard]] Table Empty() const {
+    Table table{{}};
+    table.text_ = text_.substr(0, text_.find('\n'));
+    return table;
+  }
+
   /// Header and rows, each with its line end.
   [[nodiscard]] std::string Text() const { return text_ + '\n'; }
 

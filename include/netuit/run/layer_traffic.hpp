@@ -4,6 +4,7 @@
 
 #include <netuit/mesh/layer.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/team.hpp>
 #include <uit/exchange/fabric.hpp>
@@ -221,9 +222,23 @@ class LayerTraffic<Mesh<Ls...>> {
   template <typename Ready>
   void Await(Ready ready) {
     if (ready()) return;
-    if (!uit::WaitUntil([&] { return team_.IsBroken() || ready(); }, uit::After(options_.peer_timeout),
-                        [this] { return fabric_.Poll(); }))
-      team_.Break("no answer from another process within the time allowed");
+    bool is_ready = false;
+    bool is_anybody_gone = false;
+    const auto is_over = [&] {
+      if (team_.IsBroken()) return true;
+      is_anybody_gone = team_.IsAnybodyGone();  // what it did before has arrived
+      is_ready = ready();
+      return is_ready || is_anybody_gone;
+    };
+    LateNotice notice(options_.warn_after);
+    const auto idle = [&] {
+      notice.Try([this] { team_.Warn("waiting for messages of other processes"); });
+      return fabric_.Poll();
+    };
+    const bool is_in_time = uit::WaitUntil(is_over, uit::After(options_.peer_timeout), idle);
+    if (is_ready || team_.IsBroken()) return;
+    if (is_in_time) team_.BreakForTheGone("its messages are awaited");
+    else team_.Break("no answer from another process within the time allowed");
   }
 
   uit::Fabric& fabric_;

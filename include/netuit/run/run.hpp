@@ -118,7 +118,7 @@ inline void GatherReport(RunReport& report, const uit::World& world) {
 /// `update(node)` is called once per node and update; see Node for what it can do. It is called by several threads
 /// at once, for different nodes, in no order that it may rely on, and is compiled for two types of node. Layers are
 /// pulled for it beforehand and sent for it afterwards. Collective. Afterwards every message is accounted for:
-/// nothing is in flight, unless a peer was lost. What nobody has read counts as unread; under Retain::accumulate it waits
+/// nothing is in flight, unless a peer was lost: then every process that is left reports of itself alone. What nobody has read counts as unread; under Retain::accumulate it waits
 /// for the next run.
 ///
 /// `collect(node)`, if given, is called once per node at the very end, by the same threads, when all that was under way has
@@ -132,8 +132,7 @@ RunReport Run(Mesh<Ls...>& mesh, const RunOptions& options, F&& update, C&& coll
   CheckOptions(options);
   if (!mesh.IsOpen()) throw uit::Error("a mesh that has been closed, or has lost a peer, cannot run");
   if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
-  // Simulated processes are all one to the system, and its signals end it.
-  detail::Team team(mesh.GetBarrier(), mesh.NumThreads(), options.stops_on_signal && !uit::is_simulated);
+  detail::Team team(mesh.GetBarrier(), mesh.GetWorld().Process()->Watch(), mesh.NumThreads(), options);
   RunReport report;
   if (options.mode == AsyncMode::every_update) detail::RunWorkers<true>(mesh, team, options, update, collect, report);
   else detail::RunWorkers<false>(mesh, team, options, update, collect, report);
@@ -141,8 +140,19 @@ RunReport Run(Mesh<Ls...>& mesh, const RunOptions& options, F&& update, C&& coll
   report.stopped_by = team.Reason();
   report.signal = team.Signal();
   report.message = team.Message();
-  if (team.IsBroken()) mesh.Break();
-  else detail::GatherReport(report, mesh.GetWorld());
+  if (team.IsBroken()) {
+    report.lost_peers = team.LostPeers();
+    mesh.GetBarrier().Leave();
+    mesh.Break();
+  } else {
+    try {
+      detail::GatherReport(report, mesh.GetWorld());
+    } catch (const uit::PeerLost& lost) {  // after the last meeting
+      report.Lose(lost);
+      mesh.GetBarrier().Leave();
+      mesh.Break();
+    }
+  }
   detail::JoinChannelHalves(report.channels);
   return report;
 }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <span>
 #include <string>
@@ -62,12 +64,19 @@ struct RunOptions {
   /// Snapshots of the quality of service, taken while the run goes on; latencies want a mesh with MeshOptions::is_traced.
   QualityOptions quality{};
   /// How long to wait for a process that is silent before it counts as lost; with `num_updates` and no barriers also
-  /// how much later than the first worker the last may finish.
+  /// how much later than the first worker the last may finish. One of this computer that has ended is noticed at once.
+  /// Who loses another goes on to the run's end without it, but for mode 0, where it ends the run; see RunReport::Lose.
   std::chrono::nanoseconds peer_timeout = std::chrono::seconds(60);
+  std::chrono::nanoseconds warn_after = std::chrono::seconds(5);  ///< how long to wait for others without an on_warning
   /// SIGINT, SIGTERM and SIGUSR1 end the run instead of the process. Once one has done so, they stay blocked, because
   /// launchers send them more than once, and results are yet to be written. No other thread of the process may be open
   /// to them: a uit::mpi::Session keeps MPI's own from that, and who starts MPI or threads beforehand blocks them meanwhile.
   bool stops_on_signal = true;
+  /// Called with one line when something is amiss and the run goes on: a process has ended, or is late at a barrier. By
+  /// any worker, one at a time; by default prints to stderr.
+  std::function<void(const std::string&)> on_warning = [](const std::string& words) {
+    std::fprintf(stderr, "conduit: warning: %s\n", words.c_str());
+  };
   std::function<void(const Progress&)> on_progress{};  ///< called by this process's first worker, between updates
   std::chrono::nanoseconds progress_interval = std::chrono::seconds(1);  ///< between calls of on_progress
   /// Called by every worker by its own clock, between its updates, to look at its own nodes; nobody is stopped. Several
@@ -121,6 +130,15 @@ struct RunReport {
   StopReason stopped_by = StopReason::none;  ///< the weightiest reason that any worker had
   int signal = 0;                     ///< which one, if a signal ended the run
   std::string message{};              ///< in one line, what went wrong; on rank 0, or where it did
+  std::vector<std::size_t> lost_peers{};  ///< the processes that ended or fell silent, as far as this one knows; ascending
+
+  /// A process is gone, so that what others did is not to be had: the report is about this process alone.
+  void Lose(const uit::PeerLost& lost) {
+    stopped_by = StopReason::peer_lost;
+    if (message.empty()) message = lost.what();
+    if (std::ranges::find(lost_peers, lost.Rank()) == lost_peers.end()) lost_peers.push_back(lost.Rank());
+    std::ranges::sort(lost_peers);
+  }
 
   /// 0: as planned; 3: without a peer; 4: an update threw; 128 + n: signal n.
   int ExitCode() const {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -14,24 +15,31 @@
 
 #include <netuit/barrier/process_barrier.hpp>
 #include <netuit/barrier/thread_barrier.hpp>
+#include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/signal_watch.hpp>
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/peer_watch.hpp>
+#include <uit/support/simulation.hpp>
 
 namespace netuit::detail {
 
 /// The threads of one process in a run: where they meet, and what ends the run.
 class Team {
  public:
-  Team(ProcessBarrier& processes, std::uint32_t num_threads, bool watches_signals)
-      : processes_(processes), threads_(num_threads), views_(num_threads) {
-    if (watches_signals) watch_.emplace();
+  /// For a run as `options` say, in a process that knows of `peers` whether they have ended.
+  Team(ProcessBarrier& processes, const uit::PeerWatch& peers, std::uint32_t num_threads, const RunOptions& options)
+      : processes_(processes), peers_(peers), options_(options), threads_(num_threads), views_(num_threads) {
+    // Simulated processes are all one to the system, and its signals end it.
+    if (options.stops_on_signal && !uit::is_simulated) watch_.emplace();
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   ~Team() {
-    if (watch_ && Reason() == StopReason::signal) watch_->Keep();
+    // A launcher that hears of a lost process ends the others by signals, too.
+    if (watch_ && (Reason() == StopReason::signal || Reason() == StopReason::peer_lost)) watch_->Keep();
   }
 
   /// A reason to stop as one number; the signal's beside it. A weightier reason is larger.
@@ -82,7 +90,30 @@ class Team {
     is_broken_.store(true, std::memory_order_relaxed);
     RaiseStop(Encode(StopReason::peer_lost));
   }
+  /// Tells the user's on_warning. Any worker.
+  void Warn(const std::string& words) {
+    const std::lock_guard lock(mutex_);
+    if (options_.on_warning) options_.on_warning(words);
+  }
   bool IsBroken() const { return is_broken_.load(std::memory_order_relaxed); }
+  /// Whether a process of this computer is known to have ended; what waits for it waits in vain.
+  bool IsAnybodyGone() const { return peers_.Gone().has_value(); }
+  /// Breaks because somebody who has ended is wanted for `what`. Any worker.
+  void BreakForTheGone(const char* what) { Lose(uit::PeerLost(peers_.Gone().value_or(0), what), true); }
+  /// At the end of the run what processes have to agree on cannot be had any more, if they have gone on apart. Any worker.
+  void BreakIfApart() {
+    if (are_apart_.load(std::memory_order_relaxed)) Break("processes have gone on without each other");
+  }
+  /// The processes that were lost, ascending, without those that have ended since, for the same reason as this one. After
+  /// the run.
+  std::vector<std::size_t> LostPeers() const {
+    std::vector<std::size_t> lost = peers_.AllGone();
+    std::erase_if(lost, [this](std::size_t rank) { return processes_.HasLeft(rank); });
+    if (silent_) lost.push_back(*silent_);
+    std::ranges::sort(lost);
+    lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
+    return lost;
+  }
 
   /// Looks for signals; and, where no barrier would bring them, for other processes' reasons to stop. First worker.
   void LookOut(bool at_others) {
@@ -90,6 +121,7 @@ class Team {
       if (const int signal = watch_->Take(); signal != 0) RaiseStop(Encode(StopReason::signal, signal));
     }
     if (at_others) {
+      if (IsAnybodyGone()) SayOnce(uit::PeerLost(*peers_.Gone(), "noticed between updates"));
       if (const std::uint32_t stop = processes_.EarlyStop(); stop >= Encode(StopReason::signal)) RaiseStop(stop);
     }
   }
@@ -110,13 +142,34 @@ class Team {
   Accord Agree(std::chrono::nanoseconds timeout, Idle&& idle) {
     Accord all;
     for (const View& view : views_) all.Merge(view.accord);
+    const Accord here = all;
+    LateNotice notice(options_.warn_after);
+    const auto watchfully_idle = [&] {
+      notice.Try([this] { Warn("waiting for rank " + std::to_string(processes_.Awaited()) + " at a barrier"); });
+      return idle();
+    };
     try {
-      if (!IsBroken()) all = processes_.ArriveAndWait(all, uit::After(timeout), idle);
+      if (!IsBroken() && !are_apart_.load(std::memory_order_relaxed))
+        all = processes_.ArriveAndWait(all, uit::After(timeout), watchfully_idle);
+    } catch (const uit::PeerLost& lost) {
+      Lose(lost, options_.mode == AsyncMode::every_update);
+      all = here;
     } catch (const std::exception& trouble) {
       Break(trouble.what());
     }
     if (IsBroken()) all.stop = Encode(StopReason::peer_lost);
     return all;
+  }
+  /// Somebody will not come any more. In mode 0 this ends the run; otherwise the processes go on apart.
+  void Lose(const uit::PeerLost& lost, bool is_fatal) {
+    if (!IsAnybodyGone()) silent_ = lost.Rank();
+    if (is_fatal) return Break(lost.what());
+    SetMessage(lost.what());
+    are_apart_.store(true, std::memory_order_relaxed);
+    SayOnce(lost);
+  }
+  void SayOnce(const uit::PeerLost& lost) {
+    if (!has_said_.exchange(true, std::memory_order_relaxed)) Warn(std::string(lost.what()) + "; the others go on");
   }
   void SetMessage(std::string words) {
     std::ranges::replace_if(words, [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -125,12 +178,17 @@ class Team {
   }
 
   ProcessBarrier& processes_;
+  const uit::PeerWatch& peers_;
+  const RunOptions& options_;
   ThreadBarrier<> threads_;
   std::vector<View> views_;  // by thread
   Accord agreed_;
   std::optional<SignalWatch> watch_;
   std::atomic<std::uint32_t> stop_{0};
   std::atomic<bool> is_broken_{false};
+  std::atomic<bool> are_apart_{false};
+  std::atomic<bool> has_said_{false};  // that somebody was lost
+  std::optional<std::size_t> silent_;  // by who agrees for all
   std::mutex mutex_;
   std::string message_;
 };

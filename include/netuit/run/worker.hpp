@@ -251,6 +251,7 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
       if (thread_ == 0 && IsTimeToLook(uit::Now())) team_.LookOut(false);
       return Idle();
     });
+    team_.BreakIfApart();
     traffic_.BeginDrain();
     Communicate([this] { traffic_.EndUpdate(drain_update); });
     traffic_.ShowAll();

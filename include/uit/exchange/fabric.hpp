@@ -301,7 +301,11 @@ inline void Fabric::ShareBoxes(const std::map<std::size_t, SharedBoxes>& shared)
 inline bool Fabric::SayGoodbye(Deadline deadline) {
   const auto wait = [&](auto step, auto idle) {
     bool is_done = false;
-    return WaitUntil([&] { return Exclusively([&] { is_done = step(); }) && is_done; }, deadline, idle);
+    const auto is_over = [&] {
+      const bool is_anybody_gone = hub_->Process().Watch().Gone().has_value();  // and will not answer
+      return (Exclusively([&] { is_done = step(); }) && is_done) || is_anybody_gone;
+    };
+    return WaitUntil(is_over, deadline, idle) && is_done;
   };
   return wait([&] { return TryFinishHalves() && hub_->TrySayGoodbye(); }, [&] { return hub_->Poll(); }) &&
          wait([&] { return hub_->TryCloseLinks(); }, NoIdle{});

@@ -14,6 +14,7 @@
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/exchange_sparsely.hpp>
 #include <uit/mpi/mpi_link.hpp>
+#include <uit/mpi/neighbors.hpp>
 #include <uit/mpi/node_group.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
@@ -28,8 +29,10 @@ class MpiWorld final : public WorldModel {
  public:
   /// Uses the communicator, which must return errors and outlive the world. Collective.
   explicit MpiWorld(MPI_Comm communicator)
-      : communicator_(communicator), node_(std::make_shared<NodeGroup>(communicator, Process())) {
+      : communicator_(communicator) {
     LookUp();
+    Process()->WatchOver(FindNeighbors(communicator));
+    node_ = std::make_shared<NodeGroup>(communicator, Process());
   }
 
   std::size_t Rank() const override { return rank_; }
@@ -47,31 +50,32 @@ class MpiWorld final : public WorldModel {
 
   std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) override {
     outgoing.resize(size_);
-    const auto [send_counts, send_offsets, send_bytes] = Flatten(outgoing);
-    std::vector<int> receive_counts(size_);
-    Collective("MPI_Ialltoall", [&](MPI_Request* request) {
+    auto held = std::make_unique<Letters>();
+    auto& [sent, received] = *held;
+    sent = Flatten(outgoing);
+    received.counts.resize(size_);
+    Collective("MPI_Ialltoall", held, [&](MPI_Request* request) {
       if constexpr (is_simulated)
-        return MPI_Alltoall(send_counts.data(), 1, MPI_INT, receive_counts.data(), 1, MPI_INT, communicator_);
-      return MPI_Ialltoall(send_counts.data(), 1, MPI_INT, receive_counts.data(), 1, MPI_INT, communicator_, request);
+        return MPI_Alltoall(sent.counts.data(), 1, MPI_INT, received.counts.data(), 1, MPI_INT, communicator_);
+      return MPI_Ialltoall(sent.counts.data(), 1, MPI_INT, received.counts.data(), 1, MPI_INT, communicator_, request);
     });
-    std::vector<int> receive_offsets(size_);
     std::size_t total = 0;
-    for (std::size_t rank = 0; rank < size_; ++rank) {
-      receive_offsets[rank] = CheckedCount(total);
-      total += static_cast<std::size_t>(receive_counts[rank]);
+    for (const int count : received.counts) {
+      received.offsets.push_back(CheckedCount(total));
+      total += static_cast<std::size_t>(count);
     }
-    Bytes received(static_cast<std::size_t>(CheckedCount(total)));
-    Collective("MPI_Ialltoallv", [&](MPI_Request* request) {
+    received.bytes.resize(static_cast<std::size_t>(CheckedCount(total)));
+    Collective("MPI_Ialltoallv", held, [&](MPI_Request* request) {
       if constexpr (is_simulated)
-        return ExchangeSparsely(send_bytes.data(), send_counts, send_offsets, received.data(), receive_counts,
-                                receive_offsets, communicator_);
-      return MPI_Ialltoallv(send_bytes.data(), send_counts.data(), send_offsets.data(), MPI_BYTE, received.data(),
-                            receive_counts.data(), receive_offsets.data(), MPI_BYTE, communicator_, request);
+        return ExchangeSparsely(sent.bytes.data(), sent.counts, sent.offsets, received.bytes.data(), received.counts,
+                                received.offsets, communicator_);
+      return MPI_Ialltoallv(sent.bytes.data(), sent.counts.data(), sent.offsets.data(), MPI_BYTE, received.bytes.data(),
+                            received.counts.data(), received.offsets.data(), MPI_BYTE, communicator_, request);
     });
     std::vector<Bytes> incoming(size_);
     for (std::size_t rank = 0; rank < size_; ++rank) {
-      const auto first = received.begin() + receive_offsets[rank];
-      incoming[rank].assign(first, first + receive_counts[rank]);
+      const auto first = received.bytes.begin() + received.offsets[rank];
+      incoming[rank].assign(first, first + received.counts[rank]);
     }
     return incoming;
   }
@@ -87,13 +91,13 @@ class MpiWorld final : public WorldModel {
   }
 
   std::shared_ptr<WorldModel> Duplicate() override {
-    MPI_Comm duplicate = MPI_COMM_NULL;
-    Collective("MPI_Comm_idup", [&](MPI_Request* request) {
-      if constexpr (is_simulated) return MPI_Comm_dup(communicator_, &duplicate);
-      return MPI_Comm_idup(communicator_, &duplicate, request);
+    auto duplicate = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
+    Collective("MPI_Comm_idup", duplicate, [&](MPI_Request* request) {
+      if constexpr (is_simulated) return MPI_Comm_dup(communicator_, duplicate.get());
+      return MPI_Comm_idup(communicator_, duplicate.get(), request);
     });
-    Check(MPI_Comm_set_errhandler(duplicate, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    return std::shared_ptr<WorldModel>(new MpiWorld(duplicate, *this));
+    Check(MPI_Comm_set_errhandler(*duplicate, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    return std::shared_ptr<WorldModel>(new MpiWorld(*duplicate, *this));
   }
 
   std::vector<std::size_t> NodeRanks() const override { return node_->Ranks(); }
@@ -109,7 +113,7 @@ class MpiWorld final : public WorldModel {
     if (!std::exchange(owns_, false)) return true;
     MPI_Request request = MPI_REQUEST_NULL;
     Check(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
-    if (!Await(request, deadline)) {  // such a barrier may be neither cancelled nor freed
+    if (!AwaitAll(request, Process()->Watch(), deadline)) {  // such a barrier may be neither cancelled nor freed
       Process()->Break();
       return false;
     }
@@ -133,12 +137,15 @@ class MpiWorld final : public WorldModel {
     size_ = static_cast<std::size_t>(size);
   }
   /// Starts a collective by `start(&request)` and awaits it. A simulated MPI does it at once, since it does not spin, and
-  /// takes long over many requests.
-  template <std::invocable<MPI_Request*> Start>
-  static void Collective(const char* name, Start&& start) {
+  /// takes long over many requests. If a process has ended, throws PeerLost, and what MPI may still use, `held`, stays.
+  template <typename Held, std::invocable<MPI_Request*> Start>
+  void Collective(const char* name, std::unique_ptr<Held>& held, Start&& start) {
     MPI_Request request = MPI_REQUEST_NULL;
     Check(start(&request), name);
-    if (request != MPI_REQUEST_NULL) Await(request);
+    if (request == MPI_REQUEST_NULL || AwaitAll(request, Process()->Watch())) return;
+    static_cast<void>(held.release());
+    Process()->Break();
+    Process()->Watch().Check(name);
   }
   struct Flat {
     std::vector<int> counts, offsets;
@@ -156,6 +163,9 @@ class MpiWorld final : public WorldModel {
     for (const Bytes& part : parts) flat.bytes.insert(flat.bytes.end(), part.begin(), part.end());
     return flat;
   }
+  struct Letters {
+    Flat sent, received;
+  };
 
   MPI_Comm communicator_;
   bool owns_ = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,7 @@ class NodeGroup {
     rank_ = static_cast<std::size_t>(rank);
     const char* wish = std::getenv("UIT_SHARED_MEMORY");
     const bool is_off = is_simulated || (wish != nullptr && std::string_view(wish) == "0");
+    const PeerWatch::Blocking blocking(process_->Watch(), "MPI_Comm_split");
     Check(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &communicator_),
           "MPI_Comm_split_type");
     MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
@@ -60,6 +62,7 @@ class NodeGroup {
     int is_over = 0;
     MPI_Finalized(&is_over);
     if (is_over != 0 || communicator_ == MPI_COMM_NULL || process_->IsBroken() || std::uncaught_exceptions() != 0) return;
+    const PeerWatch::Blocking blocking(process_->Watch(), "MPI_Win_free");
     for (Window& window : windows_) {
       MPI_Win_unlock_all(window.handle);
       MPI_Win_free(&window.handle);
@@ -100,16 +103,23 @@ class NodeGroup {
 
   /// The bits that all bring.
   std::uint64_t CommonBits(std::uint64_t mine) const {
-    std::uint64_t all = 0;
+    auto held = std::make_unique<std::array<std::uint64_t, 2>>();
+    auto& [own, all] = *held;
+    own = mine;
     MPI_Request request = MPI_REQUEST_NULL;
-    Check(MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_BAND, communicator_, &request), "MPI_Iallreduce");
-    Await(request);
+    Check(MPI_Iallreduce(&own, &all, 1, MPI_UINT64_T, MPI_BAND, communicator_, &request), "MPI_Iallreduce");
+    if (!AwaitAll(request, process_->Watch())) {
+      static_cast<void>(held.release());  // MPI may still use it
+      process_->Break();
+      process_->Watch().Check("MPI_Iallreduce");
+    }
     return all;
   }
   /// Opens one more window. False, on all, if one of them cannot.
   bool TryOpen(std::size_t num_bytes) {
     constexpr std::size_t least = 64 * 1024;
     const std::size_t rounded = std::bit_ceil(std::max(num_bytes, least));
+    const PeerWatch::Blocking blocking(process_->Watch(), "MPI_Win_allocate_shared");
     MPI_Info info = MPI_INFO_NULL;
     Check(MPI_Info_create(&info), "MPI_Info_create");
     MPI_Info_set(info, "alloc_shared_noncontig", "true");  // each part on pages of its own

@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <string>
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <mpi.h>
 
@@ -16,6 +18,7 @@
 #include <uit/mpi/mpi_world.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/support/peer_watch.hpp>
 #include <uit/support/simulation.hpp>
 #include <uit/wire/world.hpp>
 
@@ -41,18 +44,21 @@ class Session {
       throw uit::Error("MPI grants thread level " + std::to_string(provided) + ", and MPI_THREAD_SERIALIZED is needed");
     }
     Check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    if (owns_) Check(MPI_Comm_dup(MPI_COMM_WORLD, &leaving_), "MPI_Comm_dup");
     world_ = uit::World{std::make_shared<MpiWorld>(MPI_COMM_WORLD)};
+    if (!owns_) return;
+    const PeerWatch::Blocking blocking(world_.Process()->Watch(), "MPI_Comm_dup");
+    Check(MPI_Comm_dup(MPI_COMM_WORLD, &leaving_), "MPI_Comm_dup");
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   /// Finalises when all processes have come here. If an exception is on its way or a peer has been given up, waits for
-  /// them for two seconds, and then ends them all, with the code of EndWith, which is better than to wait for ever.
+  /// them for two seconds, and then ends them all, with the code of EndWith, which is better than to wait for ever. If one
+  /// has ended before, this process ends at once with that code, and leaves the others alone: they may have results to write.
   ~Session() {
     if (!owns_) return;
     const bool is_in_trouble = std::uncaught_exceptions() != 0 || world_.Process()->IsBroken();
-    if (!DoAllLeave(is_in_trouble ? After(std::chrono::seconds(2)) : never)) MPI_Abort(MPI_COMM_WORLD, exit_code_);
+    if (!DoAllLeave(is_in_trouble ? After(std::chrono::seconds(2)) : never)) Abandon();
     world_ = uit::World{};
     MPI_Comm_free(&leaving_);
     MPI_Finalize();
@@ -82,12 +88,18 @@ class Session {
     Check(code, "MPI_Init_thread");
     owns_ = true;
   }
+  /// MPI cannot be finalised, since that waits for everybody.
+  [[noreturn]] void Abandon() const {
+    if (!world_.Process()->Watch().Gone()) MPI_Abort(MPI_COMM_WORLD, exit_code_);
+    std::fflush(nullptr);
+    _exit(exit_code_);
+  }
   /// Waits here rather than in MPI_Finalize, which spins.
   bool DoAllLeave(Deadline deadline) {
     try {
       MPI_Request request = MPI_REQUEST_NULL;
       Check(MPI_Ibarrier(leaving_, &request), "MPI_Ibarrier");
-      return Await(request, deadline);
+      return AwaitAll(request, world_.Process()->Watch(), deadline);
     } catch (const Error&) {
       return false;
     }

@@ -21,6 +21,22 @@ struct OutputError : Error {
   using Error::Error;
 };
 
+/// Another process has ended, or does not answer, and what was being done cannot be done without it. Programs end with
+/// exit code 3.
+class PeerLost : public Error {
+ public:
+  /// That rank has ended; `where` is what was being done.
+  PeerLost(std::size_t rank, const std::string& where)
+      : PeerLost("rank " + std::to_string(rank) + " has ended (" + where + ")", rank) {}
+  /// In words of one's own.
+  PeerLost(const std::string& words, std::size_t rank) : Error(words), rank_(rank) {}
+  /// Which process.
+  std::size_t Rank() const { return rank_; }
+
+ private:
+  std::size_t rank_;
+};
+
 /// A message is larger than its conduit may carry. It was not taken, and counts as dropped.
 struct MessageTooLarge : Error {
   /// Of a message of `num_bytes`, where `max_bytes` are allowed.

@@ -3,12 +3,16 @@
 #include <atomic>
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <utility>
+#include <vector>
+
+#include <uit/support/peer_watch.hpp>
 
 namespace uit {
 
 /// What all that talks to the peers of this process has in common: one lock, because MPI wants to be called by one
-/// thread at a time, and whether something had to be left unfinished.
+/// thread at a time; who is known to have ended; and whether something had to be left unfinished.
 class ProcessState {
  public:
   /// Runs `f` while holding the lock; false if somebody else has it. Never waits. Any thread.
@@ -24,6 +28,11 @@ class ProcessState {
     return true;
   }
 
+  /// Watches these from now on, instead of nobody. Before anybody else looks.
+  void WatchOver(const std::vector<ProcessIdentity>& peers) { watch_ = std::make_unique<PeerWatch>(peers); }
+  /// Who of this computer has ended. Any thread.
+  PeerWatch& Watch() const { return *watch_; }
+
   /// A peer did not answer, so something is pending that never ends, and there may be no collective any more.
   void Break() { is_broken_.store(true, std::memory_order_relaxed); }
   /// Whether anything ever broke. Any thread.
@@ -32,6 +41,7 @@ class ProcessState {
  private:
   std::atomic_flag is_held_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> is_broken_{false};
+  std::unique_ptr<PeerWatch> watch_ = std::make_unique<PeerWatch>();
 };
 
 }  // namespace uit

@@ -75,7 +75,7 @@ TEST_CASE("Who does not come to a barrier is lost, and named") {
     if (rank == 1) return;
     try {
       station.barrier.ArriveAndWait({}, uit::After(50ms), uit::NoIdle{});
-    } catch (const PeerLost& lost) {
+    } catch (const uit::PeerLost& lost) {
       words[rank] = lost.what();
     }
   });

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
@@ -18,6 +19,24 @@ namespace {
 struct Value : Multicast<int> {};
 
 }  // namespace
+
+TEST_CASE("Who is waited for long at a barrier is named meanwhile") {
+  const Topology topology = MakeTorus(8, 8);
+  const std::size_t last = MpiTestWorld().Size() - 1;
+  Mesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = last + 1, .threads = 2}), MpiTestWorld()};
+  std::vector<std::string> warnings;
+  RunOptions options{.mode = AsyncMode::rolling, .num_updates = 10, .rolling_span = 1ms};
+  options.warn_after = 50ms;
+  options.on_warning = [&](const std::string& words) { warnings.push_back(words); };
+  const RunReport report = Run(mesh, options, [](auto& node) {
+    if (node.Id() == 63 && node.Update() == 5) std::this_thread::sleep_for(1s);
+    node.template Out<Value>().TryPut(1);
+  });
+  CHECK(report.stopped_by == StopReason::count);
+  if (MpiTestWorld().Rank() == last) return;
+  REQUIRE(!warnings.empty());
+  CHECK(warnings[0] == "waiting for rank " + std::to_string(last) + " at a barrier");
+}
 
 TEST_CASE("Who waits for a process that is silent gives it up, and says so") {
   const Topology topology = MakeTorus(8, 8);

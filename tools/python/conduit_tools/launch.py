@@ -75,6 +75,11 @@ def find_launcher(build: str | os.PathLike[str]) -> Launcher:
             name = match[1]
     except OSError:
         pass
+    return launcher_at(name)
+
+
+def launcher_at(name: str) -> Launcher:
+    """The launcher of that path, or of that name in PATH. Raises ToolError if there is none."""
     path = shutil.which(name)
     if path is None:
         raise ToolError(f"{name}: no such launcher; tools/setup installs one")
@@ -91,14 +96,16 @@ def find_launcher(build: str | os.PathLike[str]) -> Launcher:
 
 
 def remove_leftovers(
-    folder: pathlib.Path = pathlib.Path("/dev/shm"), proc: pathlib.Path = pathlib.Path("/proc")
+    folder: pathlib.Path = pathlib.Path("/dev/shm"),
+    proc: pathlib.Path = pathlib.Path("/proc"),
+    least_age: float = 60,
 ) -> int:
     """Removes the shared memory of Open MPI jobs that were killed, launcher and all; gives how many files that were.
 
-    Those are files of this user's that no process has mapped and that have been there for a minute: a job that is
-    just starting may not have come to map its own.
+    Those are files of this user's that no process has mapped and that have been there for `least_age` seconds: a job
+    that is just starting may not have come to map its own.
     """
-    youngest = time.time() - 60
+    youngest = time.time() - least_age
     found = {}
     for path in folder.glob("*"):
         try:

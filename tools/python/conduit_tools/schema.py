@@ -282,6 +282,7 @@ simulated  | flag  | - | whether time was that of a simulated cluster
 started    | text  | - | when, UTC, ISO 8601
 complete   | flag  | - | false while it runs, and if it was cut short
 stopped_by | text  | - | what ended it
+lost_processes | list | - | processes that ended or fell silent on the way; then each of the others writes X.rankN.csv and X.rankN.json
 """),
 )
 

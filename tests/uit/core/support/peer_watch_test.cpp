@@ -1,0 +1,113 @@
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <fcntl.h>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <uit/support/pause.hpp>
+#include <uit/support/peer_watch.hpp>
+
+#include "tests/support/catch.hpp"
+
+using namespace std::chrono_literals;
+using uit::PeerWatch;
+using uit::ProcessIdentity;
+
+namespace {
+
+/// A process that does nothing until it is told how to end.
+struct Child {
+  pid_t process = fork();
+  Child() {
+    if (process == 0) {
+      for (;;) pause();
+    }
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    kill(process, SIGKILL);
+    waitpid(process, nullptr, 0);
+  }
+  [[nodiscard]] ProcessIdentity Identity(std::size_t rank) const {
+    ProcessIdentity identity = ProcessIdentity::OfThis(rank);
+    identity.process = process;
+    return identity;
+  }
+};
+
+bool IsNoticed(const PeerWatch& watch) {
+  return uit::WaitUntil([&] { return watch.Gone().has_value(); }, uit::After(10s));
+}
+
+}  // namespace
+
+TEST_CASE("A process that ends is noticed, however it ends") {
+  for (const int signal : {SIGKILL, SIGTERM, SIGABRT}) {
+    CAPTURE(signal);
+    const Child first;
+    const Child second;
+    const PeerWatch watch({ProcessIdentity::OfThis(0), first.Identity(1), second.Identity(2)});
+    std::this_thread::sleep_for(10ms);
+    CHECK_FALSE(watch.Gone());
+    CHECK_NOTHROW(watch.Check("in a test"));
+    kill(second.process, signal);  // and nobody collects it
+    REQUIRE(IsNoticed(watch));
+    CHECK(watch.Gone() == std::size_t{2});
+    CHECK(watch.AllGone() == std::vector<std::size_t>{2});
+    try {
+      watch.Check("in a test");
+      FAIL("nothing was thrown");
+    } catch (const uit::PeerLost& lost) {
+      CHECK(lost.Rank() == 2);
+      CHECK(std::string(lost.what()) == "rank 2 has ended (in a test)");
+    }
+    kill(first.process, signal);
+    CHECK(uit::WaitUntil([&] { return watch.AllGone().size() == 2; }, uit::After(10s)));
+    CHECK(watch.Gone() == std::size_t{2});
+  }
+}
+
+TEST_CASE("A process that has ended before the watch begins is noticed") {
+  ProcessIdentity identity;
+  {
+    const Child child;
+    identity = child.Identity(3);
+  }
+  const PeerWatch watch({identity});
+  CHECK(watch.Gone() == std::size_t{3});
+}
+
+TEST_CASE("Processes of other containers are not watched, nor is this one") {
+  const Child child;
+  ProcessIdentity elsewhere = child.Identity(1);
+  elsewhere.numbers += 1;
+  const PeerWatch watch({ProcessIdentity::OfThis(0), elsewhere});
+  kill(child.process, SIGKILL);
+  std::this_thread::sleep_for(20ms);
+  CHECK_FALSE(watch.Gone());
+}
+
+TEST_CASE("Who is inside a call that waits for a process that has ended is ended with code 3") {
+  const pid_t waiting = fork();
+  if (waiting == 0) {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, STDERR_FILENO);
+    const Child child;
+    PeerWatch watch({child.Identity(1)});
+    const PeerWatch::Blocking blocking(watch, "a call that waits");
+    kill(child.process, SIGKILL);
+    for (;;) pause();
+  }
+  int status = 0;
+  REQUIRE(waitpid(waiting, &status, 0) == waiting);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+}

@@ -1,0 +1,143 @@
+"""tools/run: starts a program so that the other processes survive if one dies, and judges how it ended."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+
+from conduit_tools import InputError, ToolError, launch
+from conduit_tools.command import exit_code_of_command
+
+LOST = 3  #: what a job ends with that has lost a process
+
+
+class Verdicts:
+    """What the processes of a job say of how they ended, in a folder: a file for each."""
+
+    def __init__(self, folder: pathlib.Path, processes: int) -> None:
+        self.folder = folder
+        self.processes = processes
+
+    def codes(self) -> dict[int, int]:
+        """The exit codes so far, by rank; a rank that died has none."""
+        found = {}
+        for rank in range(self.processes):
+            try:
+                found[rank] = int((self.folder / f"rank{rank}").read_text(encoding="ascii"))
+            except (OSError, ValueError):
+                continue
+        return found
+
+    def missing(self) -> list[int]:
+        """Ranks that have left no word."""
+        codes = self.codes()
+        return [rank for rank in range(self.processes) if rank not in codes]
+
+    def exit_code(self, launcher_code: int) -> int:
+        """What the whole job ends with. A launcher that could not start anything speaks for itself."""
+        codes = self.codes()
+        if not codes:
+            return launcher_code if launcher_code != 0 else LOST
+        if self.missing() or LOST in codes.values():
+            return LOST
+        return max(codes.values())
+
+
+def surviving_command(launcher: launch.Launcher, processes: int, program: str, arguments: Sequence[str]) -> list[str]:
+    """The command line that starts the program so that the others go on when one dies, where the launcher can."""
+    command = launcher.command(processes, program, arguments)
+    if launcher.vendor != "Open MPI":
+        return command
+    return [command[0], *(["--enable-recovery"] if launcher.major < 5 else ["--with-ft", "ulfm"]), *command[1:]]
+
+
+def supervise(launcher: launch.Launcher, processes: int, program: str, arguments: Sequence[str], grace: float) -> int:
+    """Runs the job, and gives its exit code once nothing of it is left. Signals go on to the launcher."""
+    with tempfile.TemporaryDirectory(prefix="conduit-verdict-") as name:
+        verdicts = Verdicts(pathlib.Path(name), processes)
+        environment = {**launcher.environment(), "UIT_VERDICT": name}
+        command = surviving_command(launcher, processes, program, arguments)
+        try:
+            child = subprocess.Popen(command, env=environment, start_new_session=True)
+        except OSError as error:
+            raise ToolError(f"{command[0]}: {error.strerror}") from None
+        code = _wait(child, verdicts, grace)
+        missing = verdicts.missing()
+        if missing:  # whose shared memory nobody has removed
+            time.sleep(1)
+            launch.remove_leftovers(least_age=1)
+        if missing and verdicts.codes():
+            ranks = ", ".join(map(str, missing))
+            print(f"conduit: error: no word from rank{'s' if len(missing) > 1 else ''} {ranks} at the end", file=sys.stderr)
+        return verdicts.exit_code(code if code >= 0 else 128 - code)
+
+
+def _wait(child: subprocess.Popen[bytes], verdicts: Verdicts, grace: float) -> int:
+    def pass_on(number: int, _frame: object) -> None:
+        if child.poll() is None:
+            os.kill(child.pid, number)  # the launcher, which tells all of its processes
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, pass_on)
+    deadline: float | None = None
+    try:
+        while True:
+            try:
+                return child.wait(timeout=0.05)
+            except subprocess.TimeoutExpired:
+                pass
+            if deadline is None and verdicts.codes():
+                deadline = time.monotonic() + grace
+            if deadline is not None and time.monotonic() > deadline:
+                print(f"conduit: error: some processes have not ended {grace:g} s after the first", file=sys.stderr)
+                return LOST
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGTERM)
+            try:
+                child.wait(timeout=3)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+
+
+def main(words: Sequence[str]) -> int:
+    """The command."""
+    help_text = pathlib.Path(__file__).with_name("supervise_help.txt").read_text(encoding="utf-8")
+    if "-h" in words[:1] or "--help" in words[:1]:
+        print(help_text, end="")
+        return 0
+    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, prog="tools/run")
+    parser.add_argument("-n", dest="processes", type=int, required=True)
+    parser.add_argument("--mpiexec", default="mpirun")
+    parser.add_argument("--grace", type=float, default=60.0)
+    parser.add_argument("program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    parser.error = _refuse  # type: ignore[method-assign]
+    try:
+        options = parser.parse_args(list(words))
+    except argparse.ArgumentError as error:
+        raise InputError(str(error)) from None
+    if options.processes < 1:
+        raise InputError(f"-n {options.processes}: want at least one process")
+    program = shutil.which(options.program)
+    if program is None:
+        raise InputError(f"{options.program}: no such program")
+    launcher = launch.launcher_at(options.mpiexec)
+    return supervise(launcher, options.processes, program, options.arguments, options.grace)
+
+
+def _refuse(message: str) -> None:
+    raise InputError(f"{message}; see --help")
+
+
+if __name__ == "__main__":
+    sys.exit(exit_code_of_command(lambda: main(sys.argv[1:])))
