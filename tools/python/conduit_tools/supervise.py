@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from typing import NoReturn
 
 from conduit_tools import InputError, ToolError, launch
 from conduit_tools.command import exit_code_of_command
@@ -109,23 +110,24 @@ def _wait(child: subprocess.Popen[bytes], verdicts: Verdicts, grace: float) -> i
                 child.wait()
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message}; see --help")
+
+
 def main(words: Sequence[str]) -> int:
     """The command."""
     help_text = pathlib.Path(__file__).with_name("supervise_help.txt").read_text(encoding="utf-8")
     if "-h" in words[:1] or "--help" in words[:1]:
         print(help_text, end="")
         return 0
-    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, prog="tools/run")
+    parser = _Parser(add_help=False, prog="tools/run")
     parser.add_argument("-n", dest="processes", type=int, required=True)
     parser.add_argument("--mpiexec", default="mpirun")
     parser.add_argument("--grace", type=float, default=60.0)
     parser.add_argument("program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
-    parser.error = _refuse  # type: ignore[method-assign]
-    try:
-        options = parser.parse_args(list(words))
-    except argparse.ArgumentError as error:
-        raise InputError(str(error)) from None
+    options = parser.parse_args(list(words))
     if options.processes < 1:
         raise InputError(f"-n {options.processes}: want at least one process")
     program = shutil.which(options.program)
@@ -133,10 +135,6 @@ def main(words: Sequence[str]) -> int:
         raise InputError(f"{options.program}: no such program")
     launcher = launch.launcher_at(options.mpiexec)
     return supervise(launcher, options.processes, program, options.arguments, options.grace)
-
-
-def _refuse(message: str) -> None:
-    raise InputError(f"{message}; see --help")
 
 
 if __name__ == "__main__":
