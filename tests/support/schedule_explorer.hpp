@@ -64,6 +64,18 @@ class Explorer {
     if (!condition) Current()->Fail(text);
   }
 
+  /// While there is one, a failure does not leave the execution by an exception; for destructors.
+  class Unbroken {
+   public:
+    Unbroken() : num_{&Current()->num_unbroken_[Current()->thread_]} { ++*num_; }
+    Unbroken(const Unbroken&) = delete;
+    Unbroken& operator=(const Unbroken&) = delete;
+    ~Unbroken() { --*num_; }
+
+   private:
+    int* num_;
+  };
+
   // For Explored::Atomic and Watched.
 
   /// The thread running; num_threads while the scenario is set up or finished.
@@ -83,26 +95,26 @@ class Explorer {
   /// A point at which another thread may go on.
   void Point() {
     if (thread_ == num_threads) return;
-    if (is_leaving_) {
-      if (std::uncaught_exceptions() == 0) throw Leave{};
-      return;
-    }
+    if (is_leaving_) return LeaveThread();
     const std::size_t other = 1 - thread_;
     if (has_ended_[other] || num_preemptions_ == preemption_bound_) return;
     if (Choose(2) == 0) return;
     ++num_preemptions_;
     Switch(other);
-    if (is_leaving_) throw Leave{};
+    if (is_leaving_) LeaveThread();
   }
 
   void Fail(const std::string& text) {
     if (failure_.empty()) failure_ = text;
     is_leaving_ = true;
-    if (thread_ != num_threads && std::uncaught_exceptions() == 0) throw Leave{};
+    if (thread_ != num_threads) LeaveThread();
   }
 
  private:
   struct Leave {};
+  void LeaveThread() const {
+    if (num_unbroken_[thread_] == 0 && std::uncaught_exceptions() == 0) throw Leave{};
+  }
   struct Choice {
     std::size_t chosen, num_options;
   };
@@ -117,6 +129,7 @@ class Explorer {
     num_atomics_ = 0;
     is_leaving_ = false;
     has_ended_ = {};
+    num_unbroken_ = {};
     thread_ = num_threads;
     clocks_ = {};
     {
@@ -183,6 +196,7 @@ class Explorer {
   std::size_t thread_ = num_threads;
   std::array<VectorClock, num_threads + 1> clocks_{};
   std::array<bool, num_threads> has_ended_{};
+  std::array<int, num_threads + 1> num_unbroken_{};
   std::array<Fiber, num_threads + 1> fibers_;
   std::function<void(std::size_t)> body_;
 };
@@ -211,6 +225,13 @@ struct Explored {
     }
     Atomic(const Atomic&) = delete;
     Atomic& operator=(const Atomic&) = delete;
+    ~Atomic() {
+      Explorer* const explorer = Explorer::Current();
+      if (explorer == nullptr || explorer->IsLeaving()) return;
+      const Explorer::Unbroken unbroken;
+      for (std::size_t thread = 0; thread < touched_.size(); ++thread)
+        if (touched_[thread] > explorer->Clock()[thread]) explorer->Fail("an atomic was destroyed while it was used");
+    }
 
     V load(std::memory_order order) const {
       Explorer& explorer = *Explorer::Current();
@@ -294,6 +315,7 @@ struct Explored {
       Explorer& explorer = *Explorer::Current();
       auto& seen = seen_[explorer.Thread()];
       const std::uint32_t time = explorer.Tick();
+      touched_[explorer.Thread()] = time;
       if (seen.empty() || seen.back().index < index) seen.push_back({time, index});
     }
 
@@ -309,6 +331,7 @@ struct Explored {
     std::size_t number_;
     std::vector<StoreEvent> stores_;
     mutable std::array<std::vector<Seen>, Explorer::num_threads + 1> seen_;
+    mutable VectorClock touched_{};  // when each thread used it last
   };
 };
 
@@ -318,6 +341,11 @@ class Watched {
  public:
   Watched() { NoteWrite(); }
   Watched(int value) : value_{value} { NoteWrite(); }  // NOLINT: a number is a message
+  ~Watched() {
+    if (Explorer::Current() == nullptr) return;
+    const Explorer::Unbroken unbroken;
+    NoteWrite();
+  }
   Watched(const Watched& other) : value_{other.Value()} { NoteWrite(); }
   Watched& operator=(const Watched& other) {
     const int value = other.Value();
