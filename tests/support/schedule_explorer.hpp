@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -333,6 +336,36 @@ struct Explored {
     mutable std::array<std::vector<Seen>, Explorer::num_threads + 1> seen_;
     mutable VectorClock touched_{};  // when each thread used it last
   };
+};
+
+/// Words of memory that the explorer models, with the values that they have at first; for as long as it lives, as a member of
+/// a scenario. A `Ref` to one of them stands for a std::atomic_ref.
+template <typename V, typename Fault = NoFault>
+class ExploredMemory {
+ public:
+  explicit ExploredMemory(std::span<V> words) {
+    for (V& word : words) All().emplace(&word, std::make_unique<Atomic>(word));
+  }
+  ExploredMemory(const ExploredMemory&) = delete;
+  ExploredMemory& operator=(const ExploredMemory&) = delete;
+  ~ExploredMemory() { All().clear(); }
+
+  class Ref {
+   public:
+    explicit Ref(V& word) : atomic_{All().at(&word).get()} {}
+    V load(std::memory_order order) const { return atomic_->load(order); }
+    void store(V value, std::memory_order order) const { atomic_->store(value, order); }
+
+   private:
+    typename Explored<Fault>::template Atomic<V>* atomic_;
+  };
+
+ private:
+  using Atomic = typename Explored<Fault>::template Atomic<V>;
+  static auto& All() {
+    static std::map<const V*, std::unique_ptr<Atomic>> all;
+    return all;
+  }
 };
 
 /// A message that notices a read or a write not ordered after the last write, and a write not
