@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +67,18 @@ class Explorer {
     if (!condition) Current()->Fail(text);
   }
 
+  /// While there is one, a failure does not leave the execution by an exception; for destructors.
+  class Unbroken {
+   public:
+    Unbroken() : num_{&Current()->num_unbroken_[Current()->thread_]} { ++*num_; }
+    Unbroken(const Unbroken&) = delete;
+    Unbroken& operator=(const Unbroken&) = delete;
+    ~Unbroken() { --*num_; }
+
+   private:
+    int* num_;
+  };
+
   // For Explored::Atomic and Watched.
 
   /// The thread running; num_threads while the scenario is set up or finished.
@@ -83,26 +98,26 @@ class Explorer {
   /// A point at which another thread may go on.
   void Point() {
     if (thread_ == num_threads) return;
-    if (is_leaving_) {
-      if (std::uncaught_exceptions() == 0) throw Leave{};
-      return;
-    }
+    if (is_leaving_) return LeaveThread();
     const std::size_t other = 1 - thread_;
     if (has_ended_[other] || num_preemptions_ == preemption_bound_) return;
     if (Choose(2) == 0) return;
     ++num_preemptions_;
     Switch(other);
-    if (is_leaving_) throw Leave{};
+    if (is_leaving_) LeaveThread();
   }
 
   void Fail(const std::string& text) {
     if (failure_.empty()) failure_ = text;
     is_leaving_ = true;
-    if (thread_ != num_threads && std::uncaught_exceptions() == 0) throw Leave{};
+    if (thread_ != num_threads) LeaveThread();
   }
 
  private:
   struct Leave {};
+  void LeaveThread() const {
+    if (num_unbroken_[thread_] == 0 && std::uncaught_exceptions() == 0) throw Leave{};
+  }
   struct Choice {
     std::size_t chosen, num_options;
   };
@@ -117,6 +132,7 @@ class Explorer {
     num_atomics_ = 0;
     is_leaving_ = false;
     has_ended_ = {};
+    num_unbroken_ = {};
     thread_ = num_threads;
     clocks_ = {};
     {
@@ -183,6 +199,7 @@ class Explorer {
   std::size_t thread_ = num_threads;
   std::array<VectorClock, num_threads + 1> clocks_{};
   std::array<bool, num_threads> has_ended_{};
+  std::array<int, num_threads + 1> num_unbroken_{};
   std::array<Fiber, num_threads + 1> fibers_;
   std::function<void(std::size_t)> body_;
 };
@@ -211,6 +228,13 @@ struct Explored {
     }
     Atomic(const Atomic&) = delete;
     Atomic& operator=(const Atomic&) = delete;
+    ~Atomic() {
+      Explorer* const explorer = Explorer::Current();
+      if (explorer == nullptr || explorer->IsLeaving()) return;
+      const Explorer::Unbroken unbroken;
+      for (std::size_t thread = 0; thread < touched_.size(); ++thread)
+        if (touched_[thread] > explorer->Clock()[thread]) explorer->Fail("an atomic was destroyed while it was used");
+    }
 
     V load(std::memory_order order) const {
       Explorer& explorer = *Explorer::Current();
@@ -294,6 +318,7 @@ struct Explored {
       Explorer& explorer = *Explorer::Current();
       auto& seen = seen_[explorer.Thread()];
       const std::uint32_t time = explorer.Tick();
+      touched_[explorer.Thread()] = time;
       if (seen.empty() || seen.back().index < index) seen.push_back({time, index});
     }
 
@@ -309,7 +334,38 @@ struct Explored {
     std::size_t number_;
     std::vector<StoreEvent> stores_;
     mutable std::array<std::vector<Seen>, Explorer::num_threads + 1> seen_;
+    mutable VectorClock touched_{};  // when each thread used it last
   };
+};
+
+/// Words of memory that the explorer models, with the values that they have at first; for as long as it lives, as a member of
+/// a scenario. A `Ref` to one of them stands for a std::atomic_ref.
+template <typename V, typename Fault = NoFault>
+class ExploredMemory {
+ public:
+  explicit ExploredMemory(std::span<V> words) {
+    for (V& word : words) All().emplace(&word, std::make_unique<Atomic>(word));
+  }
+  ExploredMemory(const ExploredMemory&) = delete;
+  ExploredMemory& operator=(const ExploredMemory&) = delete;
+  ~ExploredMemory() { All().clear(); }
+
+  class Ref {
+   public:
+    explicit Ref(V& word) : atomic_{All().at(&word).get()} {}
+    V load(std::memory_order order) const { return atomic_->load(order); }
+    void store(V value, std::memory_order order) const { atomic_->store(value, order); }
+
+   private:
+    typename Explored<Fault>::template Atomic<V>* atomic_;
+  };
+
+ private:
+  using Atomic = typename Explored<Fault>::template Atomic<V>;
+  static auto& All() {
+    static std::map<const V*, std::unique_ptr<Atomic>> all;
+    return all;
+  }
 };
 
 /// A message that notices a read or a write not ordered after the last write, and a write not
@@ -318,6 +374,11 @@ class Watched {
  public:
   Watched() { NoteWrite(); }
   Watched(int value) : value_{value} { NoteWrite(); }  // NOLINT: a number is a message
+  ~Watched() {
+    if (Explorer::Current() == nullptr) return;
+    const Explorer::Unbroken unbroken;
+    NoteWrite();
+  }
   Watched(const Watched& other) : value_{other.Value()} { NoteWrite(); }
   Watched& operator=(const Watched& other) {
     const int value = other.Value();

@@ -27,8 +27,8 @@ class ThreadBarrier {
   /// Which round a thread has arrived for.
   using Ticket = std::uint32_t;
 
-  /// Wants at least one thread.
-  explicit ThreadBarrier(std::uint32_t num_threads) : num_threads_{num_threads} {
+  /// Wants at least one thread. Rounds are counted from `first`, so that a test meets the wrap at once.
+  explicit ThreadBarrier(std::uint32_t num_threads, Ticket first = 0) : round_{first}, num_threads_{num_threads} {
     UIT_ASSERT(num_threads > 0, "a barrier needs a thread");
   }
 

@@ -30,7 +30,7 @@ namespace uit {
 ///
 /// AccumulatorDuct<T, Unsynchronized>, for both ends in one thread, is a class of its own.
 template <Foldable T, Synchronization Sync>
-class AccumulatorDuct final : public RefCounted {
+class AccumulatorDuct final : public RefCountedBy<Sync> {
  public:
   /// Waiting may help.
   static constexpr bool in_thread = false;

@@ -28,7 +28,7 @@ namespace uit {
 ///     mailbox.TryPut(0.5);                          // one thread
 ///     if (mailbox.TryStep(1)) Use(mailbox.Get());   // another
 template <Message T, Synchronization Sync>
-class MailboxDuct final : public RefCounted {
+class MailboxDuct final : public RefCountedBy<Sync> {
  public:
   /// Waiting may help.
   static constexpr bool in_thread = false;

@@ -29,7 +29,7 @@ inline constexpr std::size_t default_max_bytes = std::size_t{64} << 20;
 /// waiting would exceed `max_bytes`; the rings behind them take at most twice that. What a message
 /// owns elsewhere is not counted.
 template <Message T, Synchronization Sync>
-class QueueDuct final : public RefCounted {
+class QueueDuct final : public RefCountedBy<Sync> {
  public:
   /// Messages are numbered one after another, and numbers wrap.
   using Number = std::uint64_t;

@@ -82,7 +82,7 @@ class PeerIndex {
 ///
 /// RingDuct<T, Unsynchronized>, for both ends in one thread, is a class of its own.
 template <Message T, Synchronization Sync>
-class RingDuct final : public RefCounted {
+class RingDuct final : public RefCountedBy<Sync> {
  public:
   /// A slot's number.
   using Index = std::uint32_t;
@@ -93,20 +93,23 @@ class RingDuct final : public RefCounted {
   static constexpr std::size_t max_depth = max_ring_depth;
 
   /// Up to `depth` messages wait; Get is `initial` before the first step. `start`, in [0, depth],
-  /// is the slot to begin at, so that a test meets the wrap at once. Throws
-  /// std::invalid_argument for a depth that is zero or above max_depth.
-  explicit RingDuct(std::size_t depth, T initial = T{}, Index start = 0)
+  /// is the slot to begin at, and `number` that of the initial message, so that a test meets the
+  /// wraps at once. Throws std::invalid_argument for a depth that is zero or above max_depth.
+  explicit RingDuct(std::size_t depth, T initial = T{}, Index start = 0, std::uint64_t number = 0)
       : num_slots_{static_cast<Index>(detail::CheckedRingDepth(depth) + 1)},
         slots_{std::make_unique<Slot[]>(num_slots_)},
         last_{start},
         written_{start},
-        num_put_before_lap_{std::uint64_t{0} - start},
+        num_put_before_lap_{number - start},
         seen_current_{start},
         current_{start},
-        num_passed_before_lap_{std::uint64_t{0} - start},
+        num_passed_before_lap_{number - start},
         seen_last_{start} {
     UIT_ASSERT(start <= depth, "a ring starts within it");
     slots_[start].message = std::move(initial);
+    if (number == 0) return;
+    for (Index slot = 0; slot < num_slots_; ++slot)  // none is new yet
+      slots_[slot].newest.store(static_cast<Index>(number), std::memory_order_relaxed);
   }
 
   /// Appends a copy and publishes it. Inlet's thread only.
@@ -188,9 +191,9 @@ class RingDuct final : public RefCounted {
   /// Renews what a held outlet goes by.
   void RefreshOutlet() { seen_last_.Refresh(last_); }
 
-  /// Messages accepted so far. Inlet's thread only.
+  /// Messages accepted so far, counted on from `number`. Inlet's thread only.
   [[nodiscard]] std::uint64_t NumAccepted() const { return num_put_before_lap_ + written_; }
-  /// Messages moved past so far. Outlet's thread only.
+  /// Messages moved past so far, counted on from `number`. Outlet's thread only.
   [[nodiscard]] std::uint64_t NumPassed() const {
     return num_passed_before_lap_ + current_.load(std::memory_order_relaxed);
   }

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <limits>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <uit/config.hpp>
 #include <uit/support/assert.hpp>
+#include <uit/support/sync.hpp>
 
 namespace uit {
 
@@ -18,30 +20,39 @@ namespace uit {
 /// An object made by MakeRef is deleted with its last reference. One that lives elsewhere (an
 /// arena, the stack) holds a reference to itself by `Retain` and is never deleted. There may be up to
 /// 65535 references at once: few ends share a duct, and a duct has to be small.
-class alignas(8) RefCounted {
+template <Synchronization Sync>
+class alignas(8) BasicRefCounted {
  public:
-  RefCounted(const RefCounted&) = delete;
-  RefCounted& operator=(const RefCounted&) = delete;
+  BasicRefCounted(const BasicRefCounted&) = delete;
+  BasicRefCounted& operator=(const BasicRefCounted&) = delete;
 
   /// Adds a reference. Any thread.
   void Retain() const {
-    [[maybe_unused]] const auto before = count_.fetch_add(1, std::memory_order_relaxed);
-    UIT_ASSERT(before < std::numeric_limits<std::uint16_t>::max(), "at most 65535 references");
+    [[maybe_unused]] const Count before = count_.fetch_add(1, std::memory_order_relaxed);
+    UIT_ASSERT(before < std::numeric_limits<Count>::max(), "at most 65535 references");
   }
 
   /// Takes a reference away; true if it was the last. Any thread.
   [[nodiscard]] bool Release() const noexcept {
     // A release of each last use, and an acquire before the deletion that follows the last one.
-    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    return count_.fetch_add(static_cast<Count>(-1), std::memory_order_acq_rel) == 1;
   }
 
  protected:
-  RefCounted() noexcept = default;
-  ~RefCounted() = default;
+  BasicRefCounted() noexcept = default;
+  ~BasicRefCounted() = default;
 
  private:
-  mutable std::atomic<std::uint16_t> count_{0};
+  using Count = std::uint16_t;
+  mutable typename Sync::template Atomic<Count> count_{0};
 };
+
+/// The base of whatever is shared.
+using RefCounted = BasicRefCounted<Spsc>;
+
+/// The base of a duct that is synchronized by `Sync`. Its ends may be in two threads at the end even if it is used in one.
+template <Synchronization Sync>
+using RefCountedBy = std::conditional_t<Sync::concurrent, BasicRefCounted<Sync>, RefCounted>;
 
 /// A shared, counted reference to a `D` that derives from RefCounted: one pointer wide.
 template <typename D>

@@ -59,6 +59,17 @@ inline void Create(std::byte* memory, std::size_t largest) {
     new (memory + sizeof(Head) + slot * head.slot_bytes) SlotHead;
 }
 
+/// A word as both sides use it, by references like std::atomic_ref.
+template <template <typename> class AtomicRef>
+AtomicRef<Word> At(Word& word) {
+  return AtomicRef<Word>{word};
+}
+/// The same, at a place that is as aligned as a word.
+template <template <typename> class AtomicRef>
+AtomicRef<Word> At(std::byte* place) {
+  return At<AtomicRef>(*reinterpret_cast<Word*>(place));
+}
+
 /// What both sides know of the memory.
 class Side {
  protected:
@@ -69,10 +80,6 @@ class Side {
         slot_mask_(head_->num_slots - 1),
         slot_bytes_(head_->slot_bytes) {}
 
-  /// A word as both sides use it.
-  static std::atomic_ref<Word> At(Word& word) { return std::atomic_ref<Word>{word}; }
-  /// The same, at a place that is as aligned as a word.
-  static std::atomic_ref<Word> At(std::byte* place) { return At(*reinterpret_cast<Word*>(place)); }
   /// At the beginning of the memory.
   Head& GetHead() const { return *head_; }
   /// The slot of the record with that number.
@@ -91,14 +98,15 @@ class Side {
   Word slot_bytes_;
 };
 
-/// The writing side. One thread at a time.
-class Writer : private Side {
+/// The writing side. One thread at a time. `AtomicRef`: as std::atomic_ref, or under a model that explores every schedule.
+template <template <typename> class AtomicRef>
+class BasicWriter : private Side {
  public:
   /// Some records are never read.
   static constexpr bool keeps_order = false;
 
   /// Of a mailbox that has been created.
-  explicit Writer(std::byte* memory) : Side(memory) {}
+  explicit BasicWriter(std::byte* memory) : Side(memory) {}
   /// Always: what has not been read is replaced.
   static constexpr bool HasRoom(std::size_t) { return true; }
   /// Writes a record, no longer than the mailbox was made for.
@@ -106,46 +114,47 @@ class Writer : private Side {
     UIT_ASSERT(bytes.size() <= MaxBytes(), "a record fits its slot");
     ++number_;
     SlotHead& slot = SlotOf(number_);
-    At(slot.number).store(number_, std::memory_order_relaxed);
+    At<AtomicRef>(slot.number).store(number_, std::memory_order_relaxed);
     // Each store below releases the one above: who sees any of them sees that the slot is another record's.
-    At(slot.length).store(bytes.size(), std::memory_order_release);
+    At<AtomicRef>(slot.length).store(bytes.size(), std::memory_order_release);
     std::byte* const words = Words(slot);
     std::size_t i = 0;
     for (; i + sizeof(Word) <= bytes.size(); i += sizeof(Word))
-      At(words + i).store(LoadBytes<Word>(bytes.subspan(i)), std::memory_order_release);
+      At<AtomicRef>(words + i).store(LoadBytes<Word>(bytes.subspan(i)), std::memory_order_release);
     if (i < bytes.size()) {
       Word rest = 0;
       std::memcpy(&rest, bytes.data() + i, bytes.size() - i);
-      At(words + i).store(rest, std::memory_order_release);
+      At<AtomicRef>(words + i).store(rest, std::memory_order_release);
     }
     // Pairs with the acquire in TryRead.
-    At(GetHead().newest).store(number_, std::memory_order_release);
+    At<AtomicRef>(GetHead().newest).store(number_, std::memory_order_release);
   }
 
  private:
   Word number_ = 0;
 };
 
-/// The reading side. One thread at a time.
-class Reader : private Side {
+/// The reading side. One thread at a time. `AtomicRef`: see BasicWriter.
+template <template <typename> class AtomicRef>
+class BasicReader : private Side {
  public:
   /// Some records are never read.
   static constexpr bool keeps_order = false;
 
   /// Of a mailbox that has been created.
-  explicit Reader(std::byte* memory) : Side(memory) {}
+  explicit BasicReader(std::byte* memory) : Side(memory) {}
   /// Copies the newest record to `to`, if it has not been copied yet: its length, which is that of what was copied if `to`
   /// has room for it. Nothing either if the writer has come round to it each time; then a later call will do.
   std::optional<std::size_t> TryRead(MutableByteView to) {
     for (int i = 0; i < max_attempts; ++i) {
       // Pairs with the release in Write: the record is all there.
-      const Word number = At(GetHead().newest).load(std::memory_order_acquire);
+      const Word number = At<AtomicRef>(GetHead().newest).load(std::memory_order_acquire);
       if (number == number_) return std::nullopt;
       SlotHead& slot = SlotOf(number);
-      const auto length = static_cast<std::size_t>(At(slot.length).load(std::memory_order_acquire));
+      const auto length = static_cast<std::size_t>(At<AtomicRef>(slot.length).load(std::memory_order_acquire));
       if (length <= to.size() && length <= MaxBytes()) Copy(slot, to.first(length));
       // What was copied has been acquired, so this is no older.
-      if (At(slot.number).load(std::memory_order_relaxed) != number) continue;
+      if (At<AtomicRef>(slot.number).load(std::memory_order_relaxed) != number) continue;
       number_ = number;
       return length;
     }
@@ -159,14 +168,17 @@ class Reader : private Side {
     std::byte* const words = Words(slot);
     std::size_t i = 0;
     for (; i + sizeof(Word) <= to.size(); i += sizeof(Word))
-      StoreBytes(At(words + i).load(std::memory_order_acquire), to.subspan(i));
+      StoreBytes(At<AtomicRef>(words + i).load(std::memory_order_acquire), to.subspan(i));
     if (i == to.size()) return;
-    const Word rest = At(words + i).load(std::memory_order_acquire);
+    const Word rest = At<AtomicRef>(words + i).load(std::memory_order_acquire);
     std::memcpy(to.data() + i, &rest, to.size() - i);
   }
 
   Word number_ = 0;  // of the record last copied
 };
+
+using Writer = BasicWriter<std::atomic_ref>;  ///< between processes
+using Reader = BasicReader<std::atomic_ref>;  ///< between processes
 
 }  // namespace shared_mailbox
 

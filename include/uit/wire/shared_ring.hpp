@@ -53,8 +53,11 @@ constexpr std::size_t BytesFor(std::size_t largest, std::size_t num_records, std
   return sizeof(Head) + capacity;
 }
 
-/// The word at a place, which is as aligned as a word.
-inline std::atomic_ref<Word> At(std::byte* place) { return std::atomic_ref<Word>{*reinterpret_cast<Word*>(place)}; }
+/// The word at a place, which is as aligned as a word, as both sides use it: by references like std::atomic_ref.
+template <template <typename> class AtomicRef = std::atomic_ref>
+AtomicRef<Word> At(std::byte* place) {
+  return AtomicRef<Word>{*reinterpret_cast<Word*>(place)};
+}
 
 /// Makes an empty ring of all `memory`, which BytesFor has measured and which begins on a line. Before either side
 /// attaches.
@@ -65,14 +68,15 @@ inline void Create(MutableByteView memory) {
   At(memory.data() + sizeof(Head)).store(0, std::memory_order_relaxed);
 }
 
-/// The writing side. One thread at a time.
-class Writer {
+/// The writing side. One thread at a time. `AtomicRef`: as std::atomic_ref, or under a model that explores every schedule.
+template <template <typename> class AtomicRef>
+class BasicWriter {
  public:
   /// All records are read, in their order.
   static constexpr bool keeps_order = true;
 
   /// Of a ring that has been created.
-  explicit Writer(std::byte* memory)
+  explicit BasicWriter(std::byte* memory)
       : head_(reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_->capacity) {}
 
   /// Whether a record of `num_bytes` would be taken now.
@@ -80,12 +84,12 @@ class Writer {
     const std::size_t needed = Needed(RecordBytes(num_bytes));
     if (needed <= Free()) return true;
     // Pairs with the release in Pop: what lies in the room given back has been read.
-    read_ = std::atomic_ref<Word>{head_->read}.load(std::memory_order_acquire);
+    read_ = AtomicRef<Word>{head_->read}.load(std::memory_order_acquire);
     return needed <= Free();
   }
   /// Whether everything written has been read.
   bool IsEmpty() {
-    read_ = std::atomic_ref<Word>{head_->read}.load(std::memory_order_acquire);
+    read_ = AtomicRef<Word>{head_->read}.load(std::memory_order_acquire);
     return read_ == written_;
   }
   /// Writes a record, perhaps with a mark. Only if HasRoom.
@@ -101,10 +105,10 @@ class Writer {
     written_ += record;
     const Word word = bytes.size() | written | (is_marked ? marked : 0);
     // The reader comes here only by way of the words stored below.
-    At(Place(written_)).store(0, std::memory_order_relaxed);
-    if (to != begin) At(to).store(word, std::memory_order_relaxed);
+    At<AtomicRef>(Place(written_)).store(0, std::memory_order_relaxed);
+    if (to != begin) At<AtomicRef>(to).store(word, std::memory_order_relaxed);
     // Pairs with the acquire in Front.
-    At(begin).store(to != begin ? wrap : word, std::memory_order_release);
+    At<AtomicRef>(begin).store(to != begin ? wrap : word, std::memory_order_release);
   }
 
  private:
@@ -121,24 +125,25 @@ class Writer {
   Word read_ = 0;  // as last seen
 };
 
-/// The reading side. One thread at a time.
-class Reader {
+/// The reading side. One thread at a time. `AtomicRef`: see BasicWriter.
+template <template <typename> class AtomicRef>
+class BasicReader {
  public:
   /// All records are read, in their order.
   static constexpr bool keeps_order = true;
 
   /// Of a ring that has been created.
-  explicit Reader(std::byte* memory)
+  explicit BasicReader(std::byte* memory)
       : head_(reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_->capacity) {}
 
   /// The next record, until Pop; empty, with a null pointer, if there is none.
   UIT_INLINE ByteView Front() {
     // Pairs with the release in Write.
-    word_ = At(Place()).load(std::memory_order_acquire);
+    word_ = At<AtomicRef>(Place()).load(std::memory_order_acquire);
     if (word_ == 0) return {};
     if (word_ == wrap) {
       read_ += capacity_ - (read_ & (capacity_ - 1));
-      word_ = At(Place()).load(std::memory_order_relaxed);
+      word_ = At<AtomicRef>(Place()).load(std::memory_order_relaxed);
     }
     return {Place() + sizeof(Word), static_cast<std::size_t>(word_ & ~(written | marked))};
   }
@@ -148,7 +153,7 @@ class Reader {
   UIT_INLINE void Pop(ByteView front) {
     read_ += RecordBytes(front.size());
     // Pairs with the acquire in HasRoom.
-    std::atomic_ref<Word>{head_->read}.store(read_, std::memory_order_release);
+    AtomicRef<Word>{head_->read}.store(read_, std::memory_order_release);
   }
 
  private:
@@ -160,6 +165,9 @@ class Reader {
   Word read_ = 0;
   Word word_ = 0;  // of the record last given
 };
+
+using Writer = BasicWriter<std::atomic_ref>;  ///< between processes
+using Reader = BasicReader<std::atomic_ref>;  ///< between processes
 
 }  // namespace shared_ring
 

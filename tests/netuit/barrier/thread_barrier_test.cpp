@@ -1,17 +1,13 @@
 #include <netuit/barrier/thread_barrier.hpp>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <vector>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/schedule_explorer.hpp"
 
 namespace {
 
@@ -103,76 +99,4 @@ TEST_CASE("A barrier can be tried without waiting") {
   const auto second = barrier.Arrive();
   CHECK(barrier.HasPassed(first));
   CHECK(barrier.HasPassed(second));
-}
-
-namespace {
-
-using uit::testing::Explored;
-using uit::testing::Explorer;
-using uit::testing::Watched;
-
-/// Two threads, two rounds; each writes what the other reads after the barrier, and so does the last.
-template <typename Sync>
-struct Meeting {
-  ThreadBarrier<Sync> barrier{2};
-  std::array<Watched, 2> notes;
-  Watched act{0};
-  std::array<int, 2> num_rounds{};
-
-  void Run(std::size_t thread) {
-    for (int round = 1; round <= 2; ++round) {
-      notes[thread] = Watched{round};
-      if (!Meet(true)) return;
-      Explorer::Expect(notes[1 - thread].Value() == round, "a thread left before the other arrived");
-      Explorer::Expect(act.Value() == round, "a thread left before the last had acted");
-      if (!Meet(false)) return;
-      num_rounds[thread] = round;
-    }
-  }
-
-  bool Meet(bool acts) {
-    const auto ticket = barrier.Arrive([&] {
-      if (acts) act = Watched{act.Value() + 1};
-    });
-    for (int i = 0; i < 2; ++i)
-      if (barrier.HasPassed(ticket)) return true;
-    return false;  // waits no longer, so that there are only so many schedules
-  }
-
-  void Finish() {}
-};
-
-/// Weakens one operation on one of the barrier's two atomics.
-enum class Weak { arrival, release, pass };
-template <Weak weak>
-struct Weakened : uit::testing::NoFault {
-  static constexpr std::memory_order Load(std::size_t atomic, std::memory_order order) {
-    return weak == Weak::pass && atomic == 1 ? std::memory_order_relaxed : order;
-  }
-  static constexpr std::memory_order Store(std::size_t atomic, std::memory_order order) {
-    return weak == Weak::release && atomic == 1 ? std::memory_order_relaxed : order;
-  }
-  static constexpr std::memory_order Exchange(std::size_t atomic, std::memory_order order) {
-    return weak == Weak::arrival && atomic == 0 ? std::memory_order_relaxed : order;
-  }
-};
-
-template <Weak weak>
-std::string Failure() {
-  return Explorer::Explore<Meeting<Explored<Weakened<weak>>>>(3).failure;
-}
-
-}  // namespace
-
-TEST_CASE("Under every schedule a barrier orders what comes before it and what comes after") {
-  const Explorer::Result result = Explorer::Explore<Meeting<Explored<>>>(3);
-  CHECK(result.failure.empty());
-  CHECK(result.is_exhausted);
-  CHECK(result.num_executions > 100);
-}
-
-TEST_CASE("The explorer sees each memory order of a barrier that is too weak") {
-  CHECK_FALSE(Failure<Weak::arrival>().empty());
-  CHECK_FALSE(Failure<Weak::release>().empty());
-  CHECK_FALSE(Failure<Weak::pass>().empty());
 }

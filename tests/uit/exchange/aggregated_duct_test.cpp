@@ -58,10 +58,18 @@ struct MoodyCodec {
   }
 };
 
+/// The same, of a size known beforehand.
+struct Terse : Moody {};
+struct TerseCodec : MoodyCodec {
+  static constexpr std::size_t fixed_size = sizeof(int);
+};
+
 }  // namespace
 
 template <>
 inline constexpr MoodyCodec uit::codec_for<Moody>{};
+template <>
+inline constexpr TerseCodec uit::codec_for<Terse>{};
 
 TEMPLATE_TEST_CASE_SIG("A message that is too large is refused in words, counts as dropped, and harms nothing", "",
                        ((Policy policy), policy), every, latest, every_aggregated, latest_aggregated) {
@@ -104,6 +112,20 @@ TEMPLATE_TEST_CASE_SIG("A message that cannot be encoded changes nothing", "", (
   Ends<Moody, policy> ends;
   CHECK(ends.inlet.TryPut(Moody{1}));
   CHECK_THROWS_AS(ends.inlet.TryPut(Moody{13}), std::runtime_error);
+  ends.inlet.TryFlush();
+  CHECK(ends.outlet.GetNext(After(1s)).value == 1);
+  CHECK(ends.outlet.TryStep() == 0);
+  CHECK(ends.inlet.Tally().attempted == 1);
+  CHECK(ends.Tally().Balanced());
+}
+
+TEMPLATE_TEST_CASE_SIG("A message of a size known beforehand that cannot be encoded changes nothing, nor what waits in a pool",
+                       "", ((Policy policy), policy), every, latest, every_pooled, latest_pooled) {
+  constexpr bool is_pooled = policy.consolidate == Consolidate::pooled;
+  Ends<Terse, policy> ends{{.num_channels = is_pooled ? 2U : 1U}};
+  CHECK_THROWS_AS(ends.inlet.TryPut(Terse{{13}}), std::runtime_error);
+  CHECK(ends.inlet.TryPut(Terse{{1}}));
+  if (!is_pooled || policy.retain == Retain::latest) CHECK_THROWS_AS(ends.inlet.TryPut(Terse{{13}}), std::runtime_error);
   ends.inlet.TryFlush();
   CHECK(ends.outlet.GetNext(After(1s)).value == 1);
   CHECK(ends.outlet.TryStep() == 0);

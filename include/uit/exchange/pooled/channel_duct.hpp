@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -38,13 +41,22 @@ class ChannelInletDuct final : public ExchangeInletDuct<PooledSender<retain>> {
 
   /// Encodes the message, which departs with its pool. False if the message was not taken.
   UIT_INLINE bool TryPut(const T& message) {
-    const auto encode = [&](std::byte* slot) { codec_for<T>.Encode(message, {slot, CodecFor<T>::fixed_size}); };
+    constexpr std::size_t num_bytes = CodecFor<T>::fixed_size;
+    const auto encode = [&](std::byte* slot) {
+      if constexpr (retain == Retain::every || requires { requires std::same_as<CodecFor<T>, TrivialCodec<T>>; }) {
+        codec_for<T>.Encode(message, {slot, num_bytes});
+      } else {
+        std::array<std::byte, num_bytes> encoded;  // the message before stays whole if this throws
+        codec_for<T>.Encode(message, encoded);
+        std::memcpy(slot, encoded.data(), num_bytes);
+      }
+    };
     if constexpr (retain == Retain::every) {
-      if (sender_->TryPutNext(channel_, CodecFor<T>::fixed_size, encode)) [[likely]]
+      if (sender_->TryPutNext(channel_, num_bytes, encode)) [[likely]]
         return true;
       return PutFar(message);
     } else {
-      return sender_->TryPut(channel_, CodecFor<T>::fixed_size, encode);
+      return sender_->TryPut(channel_, num_bytes, encode);
     }
   }
   /// The same: encoding moves nothing out.
