@@ -75,15 +75,19 @@ inline bool IsSound(const Place& place) {
   const std::int32_t heir = place.cell.state[Sensor::heir];
   const std::int32_t endowment = place.cell.state[Sensor::endowment];
   const auto is_from_neighbor = [](const auto& letter) { return letter.facing < num_facings; };
+  Genome genome;
+  const auto is_birth = [&genome](const Mail::Offspring& offspring) { return DecodeBirth(offspring.words, genome).has_value(); };
   return place.cell.stockpile >= 0 && place.cell.stockpile <= max_stockpile && heir >= -1 &&
          heir < static_cast<std::int32_t>(num_facings) && endowment >= 0 && endowment < 256 &&
          std::ranges::all_of(place.outbox.count, [](std::uint32_t count) { return count <= max_packets; }) &&
          std::ranges::all_of(place.mail.offspring, is_from_neighbor) &&
+         std::ranges::all_of(place.mail.offspring, is_birth) &&
          std::ranges::all_of(place.mail.post, is_from_neighbor);
 }
 
-/// Reads what SavePlace has appended; programs are found on `shelf`. Throws uit::InputError if that cannot be.
-inline void LoadPlace(uit::ByteReader& reader, ProgramShelf& shelf, Place& place) {
+/// Reads what SavePlace has appended, but for the program: returns its genome, none if there is no cell. Throws uit::InputError if
+/// that cannot be.
+inline Genome ReadPlace(uit::ByteReader& reader, Place& place) {
   using detail::Take;
   using detail::TakeRow;
   place.cell = Take<Cell>(reader);
@@ -99,10 +103,15 @@ inline void LoadPlace(uit::ByteReader& reader, ProgramShelf& shelf, Place& place
   place.mail.post = TakeRow<std::vector<Mail::Post>>(reader);
   if (!IsSound(place)) throw uit::InputError("a cell of a checkpoint cannot be");
   place.program = nullptr;
-  if (!place.cell.IsAlive()) return;
-  const auto genome = TakeRow<Genome>(reader);
+  if (!place.cell.IsAlive()) return {};
+  auto genome = TakeRow<Genome>(reader);
   if (!IsValid(genome)) throw uit::InputError("a genome of a checkpoint is not valid");
-  place.program = shelf.Find(genome);
+  return genome;
+}
+
+/// The same with the program, which is found on `shelf`.
+inline void LoadPlace(uit::ByteReader& reader, ProgramShelf& shelf, Place& place) {
+  if (const Genome genome = ReadPlace(reader, place); !genome.empty()) place.program = shelf.Find(genome);
 }
 
 /// 64 bits that differ between states of a place, `bytes` being what SavePlace makes of it.
