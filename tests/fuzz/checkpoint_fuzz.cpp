@@ -1,5 +1,4 @@
-// Checkpoints of digital_evolution are read or refused; one that is read is loaded into a world or refused, comes back as it
-// was, and the world goes on from it.
+// Checkpoints of digital_evolution are read or refused; what is read is loaded into a world, which goes on from it.
 #include <optional>
 #include <sstream>
 
@@ -13,14 +12,6 @@ using namespace uit::fuzz;
 using namespace digital_evolution;
 
 constexpr std::uint64_t side = 3;
-
-/// Two worlds on the smallest torus, made once: what a checkpoint is loaded to is replaced whole by the next.
-digital_evolution::testing::Scene& MakeScene() {
-  static const netuit::Topology torus = netuit::MakeTorus(side, side);
-  static digital_evolution::testing::Scene scene{torus, netuit::PlaceContiguous(torus, {.processes = 1, .threads = 1}),
-                                                 uit::World{}, digital_evolution::testing::BusyRules(), 1};
-  return scene;
-}
 
 /// The same bytes with a header that fits them, so that what is behind it is looked at.
 std::string Repaired(std::string text) {
@@ -48,14 +39,16 @@ void Try(const std::string& text) {
   std::optional<Checkpoint> checkpoint;
   if (!Accepts([&] { checkpoint = ReadCheckpoint(stream, "text"); }, "text: ", false)) return;
   if (checkpoint->header.side != side || checkpoint->header.width != side) return;
-  auto& scene = MakeScene();
-  if (!Accepts([&] { LoadCheckpoint(*checkpoint, scene.world, {}); }, "", false)) return;
+  static const netuit::Topology torus = netuit::MakeTorus(side, side);
+  static const netuit::Placement placement = netuit::PlaceContiguous(torus, {.processes = 1, .threads = 1});
+  digital_evolution::testing::Scene scene{torus, placement, uit::World{}, digital_evolution::testing::BusyRules(), 1};
+  LoadCheckpoint(*checkpoint, scene.world, {});
   for (std::size_t local = 0; local < scene.world.NumPlaces(); ++local) {
     uit::Bytes bytes;
     scene.world.Save(local, bytes);
     const uit::Bytes& place = checkpoint->places[scene.world.At(local).id];
-    // Machine{} where its own does not fit the genome: then it begins anew
-    Demand(bytes.size() == place.size(), "a place comes back as it was");
+    // but for the machine, which begins anew where it does not fit the genome
+    Demand(bytes.size() == place.size(), "a place comes back as large as it was");
   }
   static_cast<void>(scene.world.UnderWay());
   scene.RunInStep(32);

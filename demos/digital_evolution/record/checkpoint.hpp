@@ -140,7 +140,8 @@ inline Checkpoint ReadCheckpoint(std::istream& stream, const std::string& name) 
     if (!try_read(rest.data() + rest.size() - num_bytes, num_bytes)) refuse("is cut short");
   }
   if (stream.peek() != std::istream::traits_type::eof()) refuse("has something behind its end");
-  if (header.side < 3 || header.width < 3 || header.side > header.num_bytes || header.width > header.num_bytes / header.side)
+  if (header.side < 3 || header.width < 3 || header.side > header.num_bytes || header.width > header.num_bytes / header.side ||
+      !IsSound(header.ledger))
     refuse("is damaged");
   uit::ByteReader reader{rest};
   std::uint64_t hash = 0;
