@@ -1,5 +1,7 @@
 // Checkpoints of digital_evolution are read or refused; what is read is loaded into a world, which goes on from it.
+#include <cstring>
 #include <optional>
+#include <span>
 #include <sstream>
 
 #include "demos/digital_evolution/record/checkpoint.hpp"

@@ -1,6 +1,9 @@
 // Frames of a peer, whatever they hold, are taken in by the receiving halves of all exchanges, or refused by an exception.
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
