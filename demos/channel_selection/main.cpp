@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
-#include <limits>
 #include <netuit/file/node_weights.hpp>
 #include <netuit/netuit.hpp>
 #include <optional>
@@ -20,16 +19,6 @@
 
 namespace channel_selection {
 namespace {
-
-netuit::Topology MakeSquarishTorus(std::uint64_t num_nodes) {
-  if (num_nodes > std::numeric_limits<netuit::NodeId>::max()) throw uit::InputError("--nodes-per-worker: too many nodes");
-  const auto shape = demo::SquarishTorus(num_nodes);
-  if (!shape) {
-    throw uit::InputError("--nodes-per-worker: " + std::to_string(num_nodes) +
-                          " nodes in all make no 2-D torus with sides of 3 or more");
-  }
-  return netuit::MakeTorus(shape->side, shape->width);
-}
 
 /// The graph without edges from a node to itself, which no colouring can satisfy: such a node would never rest,
 /// nor let its neighbours.
@@ -55,7 +44,9 @@ demo::Problem MakeProblem(const Options& options, std::size_t num_processes) {
   const netuit::Workers workers{.processes = num_processes, .threads = options.threads};
   demo::Problem problem;
   if (options.graph.empty()) {
-    problem.topology = MakeSquarishTorus(std::uint64_t{options.nodes_per_worker} * workers.Count());
+    const std::uint64_t num_nodes = std::uint64_t{options.nodes_per_worker} * workers.Count();
+    const demo::TorusShape shape = demo::SquarishTorus("--nodes-per-worker", num_nodes, "nodes");
+    problem.topology = netuit::MakeTorus(shape.side, shape.width);
     problem.name = "torus";
   } else {
     problem.topology = WithoutSelfLoops(netuit::LoadGraph(options.graph, {.directed = options.directed}));

@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <optional>
+#include <netuit/file/graph_builder.hpp>
+#include <string>
+#include <uit/support/error.hpp>
 
 namespace demo {
 
@@ -12,12 +14,17 @@ struct TorusShape {
   std::uint64_t width = 0;  ///< columns; not fewer
 };
 
-/// The most nearly square torus of so many nodes; none if it has a side of less than 3.
-[[nodiscard]] inline std::optional<TorusShape> SquarishTorus(std::uint64_t num_nodes) {
+/// The most nearly square torus of so many `nodes` (what messages call them), as `option` of the command line tells. Throws
+/// uit::InputError if it has a side of less than 3, or more nodes than a graph file may have.
+[[nodiscard]] inline TorusShape SquarishTorus(const std::string& option, std::uint64_t num_nodes, const std::string& nodes) {
+  constexpr std::uint64_t most = netuit::GraphOptions{}.max_nodes;
+  if (num_nodes > most) throw uit::InputError(option + ": more than " + std::to_string(most) + ' ' + nodes);
   auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(num_nodes)));
   while (side > 2 && num_nodes % side != 0) --side;
-  if (side < 3) return std::nullopt;
-  return TorusShape{.side = side, .width = num_nodes / side};
+  if (side < 3)
+    throw uit::InputError(option + ": " + std::to_string(num_nodes) + ' ' + nodes +
+                          " in all make no torus with sides of 3 or more");
+  return {.side = side, .width = num_nodes / side};
 }
 
 }  // namespace demo

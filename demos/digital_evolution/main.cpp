@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <limits>
 #include <memory>
 #include <netuit/netuit.hpp>
 #include <span>
@@ -25,8 +24,7 @@ namespace digital_evolution {
 namespace {
 
 Genome ReadGenome(const std::string& path) {
-  std::ifstream stream{path};
-  if (!stream) throw uit::InputError(path + ": cannot be read");
+  std::ifstream stream = netuit::OpenInput(path);
   return ParseGenome(stream, path, world_names);
 }
 
@@ -57,13 +55,9 @@ Setting Prepare(Options& options, std::size_t num_processes) {
     options.seed = beginning.checkpoint->header.seed;
   } else {
     const std::uint64_t num_cells = std::uint64_t{options.cells_per_worker} * workers.Count();
-    if (num_cells > std::numeric_limits<netuit::NodeId>::max()) throw uit::InputError("--cells-per-worker: too many cells");
-    const auto shape = demo::SquarishTorus(num_cells);
-    if (!shape)
-      throw uit::InputError("--cells-per-worker: " + std::to_string(num_cells) +
-                            " cells in all make no torus with sides of 3 or more");
-    beginning.side = shape->side;
-    beginning.width = shape->width;
+    const demo::TorusShape shape = demo::SquarishTorus("--cells-per-worker", num_cells, "cells");
+    beginning.side = shape.side;
+    beginning.width = shape.width;
   }
   setting.problem.topology = netuit::MakeTorus(beginning.side, beginning.width);
   setting.problem.name = "torus";

@@ -1,13 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <fstream>
-#include <iterator>
+#include <istream>
 #include <netuit/file/atomic_file.hpp>
+#include <netuit/file/line_reader.hpp>
 #include <netuit/netuit.hpp>
 #include <span>
 #include <string>
@@ -97,24 +100,50 @@ inline void SaveCheckpoint(const std::string& path, const World& cells, const ui
   });
 }
 
-/// Reads a checkpoint. Throws uit::InputError if it is none, of another version, or not whole.
-inline Checkpoint ReadCheckpoint(const std::string& path) {
-  const auto refuse = [&path](const std::string& why) { throw uit::InputError(path + ": " + why); };
-  std::ifstream stream{path, std::ios::binary};
-  if (!stream) refuse("cannot be read");
-  const std::string text{std::istreambuf_iterator<char>{stream}, std::istreambuf_iterator<char>{}};
-  if (stream.bad()) refuse("cannot be read");
-  uit::ByteReader reader{std::as_bytes(std::span(text))};
+namespace detail {
+/// Calls `refuse` with words about the first place that cannot be, if there is one.
+inline void CheckPlaces(const Checkpoint& checkpoint, std::invocable<const std::string&> auto&& refuse) {
+  for (std::size_t id = 0; id < checkpoint.places.size(); ++id) {
+    const std::string where = "is damaged at node " + std::to_string(id) + ": ";
+    uit::ByteReader reader{checkpoint.places[id]};
+    try {
+      Place place;
+      ReadPlace(reader, place);
+    } catch (const uit::InputError& error) {
+      refuse(where + error.what());
+    }
+    if (!reader.Rest().empty()) refuse(where + "something stands behind its end");
+  }
+}
+}  // namespace detail
+
+/// Reads a checkpoint, which messages call `name`. Throws uit::InputError if it is none, of another version, or not whole.
+/// Never reads on in what is none.
+inline Checkpoint ReadCheckpoint(std::istream& stream, const std::string& name) {
+  const auto refuse = [&name](const std::string& why) { throw uit::InputError(name + ": " + why); };
+  const auto try_read = [&](void* to, std::size_t num_bytes) {
+    stream.read(static_cast<char*>(to), static_cast<std::streamsize>(num_bytes));
+    if (stream.bad()) refuse("cannot be read");
+    return static_cast<std::size_t>(stream.gcount()) == num_bytes;
+  };
   Checkpoint checkpoint;
   CheckpointHeader& header = checkpoint.header;
-  if (text.compare(0, header.magic.size(), detail::checkpoint_magic.data(), header.magic.size()) != 0)
-    refuse("is no checkpoint of digital_evolution");
-  if (!reader.TryRead(header)) refuse("is cut short");
+  const bool has_header = try_read(&header, sizeof header);
+  if (header.magic != detail::checkpoint_magic) refuse("is no checkpoint of digital_evolution");
+  if (!has_header) refuse("is cut short");
   if (header.format != detail::checkpoint_format) refuse("is of another version of digital_evolution");
-  if (header.num_bytes > reader.Rest().size()) refuse("is cut short");
-  if (header.num_bytes < reader.Rest().size()) refuse("has something behind its end");
-  if (header.side < 3 || header.width < 3 || header.side > header.num_bytes || header.width > header.num_bytes / header.side)
+  uit::Bytes rest;
+  while (rest.size() < header.num_bytes) {
+    constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20U;  // so that what the header promises is not believed
+    const auto num_bytes = static_cast<std::size_t>(std::min(block_bytes, header.num_bytes - rest.size()));
+    rest.resize(rest.size() + num_bytes);
+    if (!try_read(rest.data() + rest.size() - num_bytes, num_bytes)) refuse("is cut short");
+  }
+  if (stream.peek() != std::istream::traits_type::eof()) refuse("has something behind its end");
+  if (header.side < 3 || header.width < 3 || header.side > header.num_bytes || header.width > header.num_bytes / header.side ||
+      !IsSound(header.ledger))
     refuse("is damaged");
+  uit::ByteReader reader{rest};
   std::uint64_t hash = 0;
   for (std::uint64_t id = 0; id < header.side * header.width; ++id) {
     std::uint64_t size = 0;
@@ -124,7 +153,14 @@ inline Checkpoint ReadCheckpoint(const std::string& path) {
     checkpoint.places.emplace_back(bytes.begin(), bytes.end());
   }
   if (hash != header.hash || !reader.Rest().empty()) refuse("is damaged");
+  detail::CheckPlaces(checkpoint, refuse);
   return checkpoint;
+}
+
+/// ReadCheckpoint from a file.
+inline Checkpoint ReadCheckpoint(const std::string& path) {
+  std::ifstream stream = netuit::OpenInput(path);
+  return ReadCheckpoint(stream, path);
 }
 
 /// Gives every process what it needs to go on from rank 0's checkpoint. Collective. Throws uit::InputError.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -70,20 +71,49 @@ inline void SavePlace(const Place& place, uit::Bytes& bytes) {
   if (place.cell.IsAlive()) AppendRow(bytes, std::span<const Instruction>(place.program->GetGenome()));
 }
 
-/// Whether a place that was read leads nowhere beyond what there is.
+namespace detail {
+/// So that sums of what a world goes on from do not overflow: it counts on from there by ones.
+inline constexpr std::int64_t largest_count = std::int64_t{1} << 30U;
+/// The same of what waits for a place, and of what a world has had of resource.
+inline constexpr std::int64_t most_transferred = std::int64_t{1} << 38U;
+inline constexpr std::int64_t most_resource = std::int64_t{1} << 59U;
+
+constexpr bool IsWithin(std::int64_t amount, std::int64_t most) { return amount >= 0 && amount <= most; }
+}  // namespace detail
+
+/// Whether a birth that was read can be, and its genome.
+inline bool IsSound(const Mail::Offspring& offspring) {
+  Genome genome;
+  const auto birth = DecodeBirth(offspring.words, genome);
+  return birth && detail::IsWithin(birth->endowment, max_stockpile) && detail::IsWithin(birth->kin_generation, detail::largest_count);
+}
+/// Whether a ledger that was read can be added to others.
+inline bool IsSound(const Ledger& ledger) {
+  return std::ranges::all_of(
+      std::to_array({ledger.initial, ledger.inflow, ledger.harvested, ledger.spent, ledger.decayed, ledger.forfeited,
+                     ledger.crowded_out, ledger.lost_to_empty, ledger.transfers_sent, ledger.transfers_received,
+                     ledger.endowments_sent, ledger.endowments_received}),
+      [](std::int64_t amount) { return detail::IsWithin(amount, detail::most_resource); });
+}
+/// Whether a place that was read leads nowhere beyond what there is, nor counts beyond what can be counted.
 inline bool IsSound(const Place& place) {
-  const std::int32_t heir = place.cell.state[Sensor::heir];
-  const std::int32_t endowment = place.cell.state[Sensor::endowment];
+  const Cell& cell = place.cell;
+  const auto is_count = [](std::int64_t count) { return detail::IsWithin(count, detail::largest_count); };
   const auto is_from_neighbor = [](const auto& letter) { return letter.facing < num_facings; };
-  return place.cell.stockpile >= 0 && place.cell.stockpile <= max_stockpile && heir >= -1 &&
-         heir < static_cast<std::int32_t>(num_facings) && endowment >= 0 && endowment < 256 &&
+  return detail::IsWithin(cell.stockpile, max_stockpile) && is_count(cell.kin_generation) && is_count(cell.age) &&
+         is_count(cell.state[Sensor::births_kin]) && is_count(cell.state[Sensor::births_new]) &&
+         is_count(cell.state[Sensor::packets_received]) && is_count(cell.state[Sensor::packets_sent]) &&
+         detail::IsWithin(std::int64_t{cell.state[Sensor::heir]} + 1, num_facings) && detail::IsWithin(cell.state[Sensor::endowment], 255) &&
          std::ranges::all_of(place.outbox.count, [](std::uint32_t count) { return count <= max_packets; }) &&
+         detail::IsWithin(place.mail.transferred, detail::most_transferred) &&
          std::ranges::all_of(place.mail.offspring, is_from_neighbor) &&
+         std::ranges::all_of(place.mail.offspring, [](const Mail::Offspring& offspring) { return IsSound(offspring); }) &&
          std::ranges::all_of(place.mail.post, is_from_neighbor);
 }
 
-/// Reads what SavePlace has appended; programs are found on `shelf`. Throws uit::InputError if that cannot be.
-inline void LoadPlace(uit::ByteReader& reader, ProgramShelf& shelf, Place& place) {
+/// Reads what SavePlace has appended, but for the program: returns its genome, none if there is no cell. Throws uit::InputError if
+/// that cannot be.
+inline Genome ReadPlace(uit::ByteReader& reader, Place& place) {
   using detail::Take;
   using detail::TakeRow;
   place.cell = Take<Cell>(reader);
@@ -99,10 +129,15 @@ inline void LoadPlace(uit::ByteReader& reader, ProgramShelf& shelf, Place& place
   place.mail.post = TakeRow<std::vector<Mail::Post>>(reader);
   if (!IsSound(place)) throw uit::InputError("a cell of a checkpoint cannot be");
   place.program = nullptr;
-  if (!place.cell.IsAlive()) return;
-  const auto genome = TakeRow<Genome>(reader);
+  if (!place.cell.IsAlive()) return {};
+  auto genome = TakeRow<Genome>(reader);
   if (!IsValid(genome)) throw uit::InputError("a genome of a checkpoint is not valid");
-  place.program = shelf.Find(genome);
+  return genome;
+}
+
+/// The same with the program, which is found on `shelf`.
+inline void LoadPlace(uit::ByteReader& reader, ProgramShelf& shelf, Place& place) {
+  if (const Genome genome = ReadPlace(reader, place); !genome.empty()) place.program = shelf.Find(genome);
 }
 
 /// 64 bits that differ between states of a place, `bytes` being what SavePlace makes of it.

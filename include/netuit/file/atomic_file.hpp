@@ -40,7 +40,9 @@ inline void WriteFileAtomically(const std::filesystem::path& path, std::invocabl
   std::ofstream stream{draft, std::ios::binary | std::ios::trunc};
   if (!stream) fail(errno);
   try {
+    errno = 0;
     write(stream);
+    if (!stream) fail(errno);
     errno = 0;
     stream.close();
     if (!stream) fail(errno);

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <netuit/program/root.hpp>
@@ -13,6 +16,17 @@
 #endif
 
 namespace netuit {
+
+namespace detail {
+
+/// What went wrong, in one line whatever names of the user's are in it.
+inline void PrintError(std::string_view text) {
+  std::string line{text};
+  std::ranges::replace_if(line, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  std::fprintf(stderr, "conduit: error: %s\n", line.c_str());
+}
+
+}  // namespace detail
 
 /// A whole program: starts MPI, if built with it, calls `body` with all processes of the job, and returns its exit
 /// code. What the body throws becomes one line on stderr and an exit code: 2 for input that cannot be, 3 for a process that
@@ -31,7 +45,7 @@ int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& bod
       throw;
     } catch (const RootFailed&) {
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "conduit: error: %s\n", error.what());
+      detail::PrintError(error.what());
     } catch (...) {
       std::fputs("conduit: error: something was thrown that is no std::exception\n", stderr);
     }

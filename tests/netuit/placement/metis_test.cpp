@@ -11,6 +11,7 @@
 
 #include "tests/netuit/graph/graphs.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/goal.hpp"
 
 using namespace netuit;
 
@@ -101,6 +102,13 @@ Topology WithAnyWeights(const Topology& topology, RandomStream& random) {
   return topology.WithNodeWeights(weights);
 }
 
+bool HasLoop(const Topology& topology) {
+  for (EdgeId edge = 0; edge < topology.NumEdges(); ++edge) {
+    if (topology.Source(edge) == topology.Target(edge)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 TEST_CASE("any small graph is placed on any number of workers without an empty one and without a sound") {
@@ -110,7 +118,12 @@ TEST_CASE("any small graph is placed on any number of workers without an empty o
   std::size_t num_empty = 0;
   std::size_t num_different = 0;
   std::size_t num_fallbacks = 0;
-  for (int round = 0; round < 4000; ++round) {
+  std::size_t num_of_one = 0;
+  std::size_t num_of_each = 0;
+  std::size_t num_asymmetric = 0;
+  std::size_t num_of_loops = 0;
+  const int num_rounds = uit::testing::PerCommitOrNight(4000, 24000);
+  for (int round = 0; round < num_rounds; ++round) {
     const Topology topology = WithAnyWeights(AnyTopology(random), random);
     const Workers workers{1 + random.Below(16), round % 2 == 0 ? 1 : 1 + random.Below(4)};
     if (workers.Count() > topology.NumNodes()) continue;
@@ -121,10 +134,15 @@ TEST_CASE("any small graph is placed on any number of workers without an empty o
     num_empty += counts.size() != workers.Count() || std::ranges::find(counts, NodeId{0}) != counts.end() ? 1U : 0U;
     num_different += round % 8 == 0 && PlaceByMetis(topology, workers, options) != placement ? 1U : 0U;
     num_fallbacks += report.num_fallbacks;
+    num_of_one += workers.Count() == 1 ? 1U : 0U;
+    num_of_each += workers.Count() == topology.NumNodes() ? 1U : 0U;
+    num_asymmetric += IsSymmetric(topology) ? 0U : 1U;
+    num_of_loops += HasLoop(topology) ? 1U : 0U;
     ++num_placed;
   }
   CHECK(output.Restore() == 0);
-  CHECK(num_placed > 2000);
+  CHECK(num_placed > static_cast<std::size_t>(num_rounds) / 2);
+  for (const std::size_t count : {num_of_one, num_of_each, num_asymmetric, num_of_loops}) CHECK(count > num_placed / 50);
   CHECK(num_empty == 0);
   CHECK(num_different == 0);
   CHECK(num_fallbacks == 0);
@@ -204,5 +222,6 @@ TEST_CASE("a looser balance is an option, and the seed decides") {
 
 TEST_CASE("impossible partitions are refused before METIS sees them") {
   CHECK_THROWS_WITH(PlaceByMetis(MakeRing(3), {.processes = 4}), "more workers (4) than nodes (3)");
+  CHECK_THROWS_WITH(PlaceByMetis(MakeEmpty(0), {.processes = 1}), "more workers (1) than nodes (0)");
   CHECK_THROWS_WITH(PlaceByMetis(MakeRing(3), {.processes = 0}), "there must be at least one process and one thread");
 }

@@ -100,5 +100,7 @@ TEST_CASE("what is no checkpoint, of another version, cut short or damaged is re
   }
   file.Write("mode,mode_name\n");
   CHECK(Complaint(file.path) == file.path + ": is no checkpoint of digital_evolution");
-  CHECK(Complaint("no_such_file") == "no_such_file: cannot be read");
+  CHECK(Complaint("no_such_file") == "no_such_file: cannot be opened: No such file or directory");
+  CHECK(Complaint("/") == "/: is a directory");
+  CHECK(Complaint("/dev/zero") == "/dev/zero: is no checkpoint of digital_evolution");
 }

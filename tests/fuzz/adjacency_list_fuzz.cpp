@@ -1,0 +1,14 @@
+// Adjacency lists of both kinds are read, or refused with file, line and reason; and those read come back as edge lists.
+#include <netuit/file/adjacency_list.hpp>
+
+#include "tests/fuzz/graph_round_trip.hpp"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace uit::fuzz;
+  for (const auto read : {&netuit::ReadAdjacencyList, &netuit::ReadMultilineAdjacencyList}) {
+    std::istringstream text{TextOf(data, size)};
+    netuit::Topology topology;
+    if (Accepts([&] { topology = read(text, "text", {}); }, "text:")) DemandEdgesComeBack(topology, false);
+  }
+  return 0;
+}

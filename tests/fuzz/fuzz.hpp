@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+
+/// What the fuzz targets have in common. Each target is one function, which libFuzzer calls with inputs of its own, and
+/// replay_main.cpp with those of the corpus.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace uit::fuzz {
+
+/// The input as text.
+inline std::string TextOf(const std::uint8_t* data, std::size_t size) {
+  return size == 0 ? std::string{} : std::string(reinterpret_cast<const char*>(data), size);
+}
+/// The input as bytes.
+inline ByteView InputBytes(const std::uint8_t* data, std::size_t size) { return std::as_bytes(std::span(data, size)); }
+
+/// Ends the process, as a crash does, unless the condition holds.
+inline void Demand(bool condition, const std::string& what) {
+  if (condition) return;
+  std::fprintf(stderr, "broken promise: %s\n", what.c_str());
+  std::abort();
+}
+
+/// Whether `act` goes through. If not, it must have thrown uit::InputError with one line that begins with `beginning`
+/// (and, if `has_line`, a line number), which becomes `complaint`. All else that is thrown ends the process.
+template <typename F>
+bool Accepts(F&& act, std::string_view beginning, bool has_line, std::string& complaint) {
+  try {
+    act();
+    return true;
+  } catch (const InputError& error) {
+    complaint = error.what();
+  }
+  Demand(!complaint.empty() && complaint.find('\n') == std::string::npos, "a complaint is one line: " + complaint);
+  Demand(complaint.starts_with(beginning), "a complaint begins with what is at fault: " + complaint);
+  if (has_line) {
+    const std::size_t end = complaint.find_first_not_of("0123456789", beginning.size());
+    Demand(end != beginning.size() && complaint.substr(end).starts_with(": "), "a complaint names the line: " + complaint);
+  }
+  return false;
+}
+/// The same, where nobody wants the words.
+template <typename F>
+bool Accepts(F&& act, std::string_view beginning, bool has_line = true) {
+  std::string complaint;
+  return Accepts(act, beginning, has_line, complaint);
+}
+
+}  // namespace uit::fuzz

@@ -1,0 +1,56 @@
+// What a peer says before the first frame is understood or answered in words. What is understood packs to the same bytes.
+#include <map>
+#include <set>
+
+#include <uit/exchange/handshake.hpp>
+
+#include "tests/fuzz/fuzz.hpp"
+
+namespace {
+
+using namespace uit;
+using namespace uit::fuzz;
+
+/// The halves that the peer's would fit: our outgoing for each of its incoming.
+std::vector<Announcement> Mirror(const std::vector<Announcement>& theirs) {
+  std::vector<Announcement> ours;
+  for (const Announcement& half : theirs) {
+    if (half.is_incoming == 0) continue;
+    ours.push_back(half);
+    ours.back().index = static_cast<std::uint32_t>(ours.size());
+    ours.back().is_incoming = 0;
+  }
+  return ours;
+}
+
+void Try(const Bytes& bytes) {
+  std::vector<Announcement> theirs;
+  const Greeting ours{};
+  if (!UnpackGreeting(bytes, ours, theirs).empty()) return;
+  Demand(PackGreeting(LoadBytes<Greeting>(bytes), theirs) == bytes, "a greeting that is understood packs to the same bytes");
+  std::set<ExchangeKey> keys;
+  bool is_unique = true;
+  for (const Announcement& half : theirs) is_unique &= half.is_incoming == 0 || keys.insert(half.spec.key).second;
+  std::map<std::uint32_t, std::uint32_t> remote;
+  const std::vector<Announcement> mirror = Mirror(theirs);
+  Demand(MatchAnnouncements(mirror, theirs, remote).empty() == is_unique, "halves match their mirror if no two have one key");
+  if (is_unique) Demand(remote.size() == mirror.size(), "each half has its number");
+  // halves that were made for others match or are named
+  std::map<std::uint32_t, std::uint32_t> unused;
+  std::vector<Announcement> other = mirror;
+  for (Announcement& half : other) half.spec.depth ^= 1U;
+  const bool matches = MatchAnnouncements(other, theirs, unused).empty();
+  Demand(matches == other.empty(), "halves of another depth do not match");
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const ByteView view = uit::fuzz::InputBytes(data, size);
+  Bytes bytes(view.begin(), view.end());
+  Try(bytes);
+  if (bytes.size() < sizeof(Greeting)) return 0;
+  StoreBytes(Greeting{}, bytes);  // as if the beginning were right
+  Try(bytes);
+  return 0;
+}
