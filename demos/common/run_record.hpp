@@ -105,7 +105,9 @@ struct ProblemFacts {
 inline void ReportError(const uit::World& world, const netuit::RunReport& report) {
   std::size_t speaker = 0;
   for (const std::size_t lost : report.lost_peers) speaker += lost == speaker ? 1 : 0;  // ascending
-  if (world.Rank() == speaker && !report.message.empty()) std::fprintf(stderr, "conduit: error: %s\n", report.message.c_str());
+  // Who is in trouble alone has nobody else to say it.
+  const bool is_alone = report.stopped_by == netuit::StopReason::peer_lost && report.lost_peers.empty();
+  if ((is_alone || world.Rank() == speaker) && !report.message.empty()) std::fprintf(stderr, "conduit: error: %s\n", report.message.c_str());
 }
 
 /// What rank 0 writes of every benchmark: a row per run and worker, the quality of service, what computers it was on, and

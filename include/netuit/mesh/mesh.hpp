@@ -105,7 +105,10 @@ class Mesh {
   ~Mesh() {
     try {
       Close();
-    } catch (...) {  // a destructor has nobody to tell; Close() has
+    } catch (const std::exception& trouble) {  // a destructor has nobody to tell; Close() has
+      world_.Process()->Fail(trouble.what());
+    } catch (...) {
+      world_.Process()->Fail("a close threw what is no std::exception");
     }
   }
 

@@ -4,12 +4,14 @@
 #include <concepts>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <netuit/program/root.hpp>
 #include <netuit/program/verdict.hpp>
+#include <uit/wire/process_state.hpp>
 #include <uit/wire/world.hpp>
 #if UIT_WITH_MPI
 #include <uit/mpi/session.hpp>
@@ -30,7 +32,7 @@ inline void PrintError(std::string_view text) {
 
 /// A whole program: starts MPI, if built with it, calls `body` with all processes of the job, and returns its exit
 /// code. What the body throws becomes one line on stderr and an exit code: 2 for input that cannot be, 3 for a process that
-/// was lost, 5 for output that cannot be written, 1 for all else. Where every process throws for rank 0's sake, only rank 0 prints, and all
+/// was lost, 5 for output that cannot be written, 1 for all else; likewise what went wrong while things were given back, with 1. Where every process throws for rank 0's sake, only rank 0 prints, and all
 /// end with its code. Where one process alone throws, it ends the others two seconds later.
 ///
 ///     int main(int argc, char** argv) {
@@ -39,8 +41,10 @@ inline void PrintError(std::string_view text) {
 template <std::invocable<const uit::World&> F>
 int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& body) {
   bool is_told = false;
-  const auto tell = [&is_told] {
+  std::shared_ptr<uit::ProcessState> process;
+  const auto tell = [&is_told, &process] {
     if (std::exchange(is_told, true)) return;
+    if (process) process->CountAsTold();
     try {
       throw;
     } catch (const RootFailed&) {
@@ -50,6 +54,7 @@ int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& bod
       std::fputs("conduit: error: something was thrown that is no std::exception\n", stderr);
     }
   };
+  int code = 0;
   try {
 #if UIT_WITH_MPI
     uit::mpi::Session session{argc, argv};
@@ -57,15 +62,16 @@ int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& bod
 #else
     const uit::World world;
 #endif
-    const auto end_with = [&](int code) {
-      LeaveVerdict(world.Rank(), code);
+    process = world.Process();
+    const auto end_with = [&](int exit_code) {
+      LeaveVerdict(world.Rank(), exit_code);
 #if UIT_WITH_MPI
-      session.EndWith(code);
+      session.EndWith(exit_code);
 #endif
-      return code;
     };
     try {
-      return end_with(static_cast<int>(std::forward<F>(body)(world)));
+      code = static_cast<int>(std::forward<F>(body)(world));
+      end_with(code);
     } catch (...) {
       tell();  // before the session ends: once a process has left, the launcher may kill those with something to say
       end_with(ExitCodeOf(std::current_exception()));
@@ -73,8 +79,13 @@ int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& bod
     }
   } catch (...) {
     tell();
+#if UIT_WITH_MPI
+    if (!process) uit::mpi::EndUnbegun();
+#endif
     return ExitCodeOf(std::current_exception());
   }
+  if (const std::string words = process->TakeUntold(); !words.empty()) detail::PrintError(words);
+  return code == 0 && !process->Trouble().empty() ? 1 : code;
 }
 
 }  // namespace netuit

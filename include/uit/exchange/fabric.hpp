@@ -69,7 +69,10 @@ class Fabric {
   ~Fabric() {
     try {
       Close(After(std::chrono::seconds(std::uncaught_exceptions() == 0 ? 10 : 2)));
-    } catch (...) {  // a destructor has nobody to tell; Close() has
+    } catch (const std::exception& trouble) {  // a destructor has nobody to tell; Close() has
+      world_.Process()->Fail(trouble.what());
+    } catch (...) {
+      world_.Process()->Fail("a close threw what is no std::exception");
     }
   }
 

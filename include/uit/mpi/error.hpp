@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -22,9 +23,17 @@ class Error : public uit::Error {
   static std::string Words(int code, const char* call) {
     std::string text(MPI_MAX_ERROR_STRING, '\0');
     int length = 0;
-    if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
+    if (!IsRunning() || MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) length = 0;
     text.resize(static_cast<std::size_t>(length));
+    std::ranges::replace(text, '\n', ' ');
     return std::string(call) + " failed: " + text + " (code " + std::to_string(code) + ")";
+  }
+  /// Before and after, some implementations abort when asked for words.
+  static bool IsRunning() {
+    int has_begun = 0;
+    int is_over = 0;
+    return MPI_Initialized(&has_begun) == MPI_SUCCESS && has_begun != 0 && MPI_Finalized(&is_over) == MPI_SUCCESS &&
+           is_over == 0;
   }
   int code_;
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <mutex>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include <uit/mpi/error.hpp>
+#include <uit/mpi/keep.hpp>
 #include <uit/support/error.hpp>
 #include <uit/wire/frame.hpp>
 #include <uit/wire/link.hpp>
@@ -111,10 +112,7 @@ class MpiLink {
     /// What is still pending keeps its buffer for good: MPI may touch it yet.
     bool Abandon() {
       if (request == MPI_REQUEST_NULL) return false;
-      static std::mutex mutex;
-      static auto* const kept = new std::vector<Frame>;  // never destroyed
-      const std::lock_guard lock{mutex};
-      kept->push_back(std::move(frame));
+      Keep(std::make_shared<Frame>(std::move(frame)));
       request = MPI_REQUEST_NULL;
       return true;
     }

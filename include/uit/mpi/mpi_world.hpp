@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -10,7 +9,7 @@
 
 #include <mpi.h>
 
-#include <uit/mpi/await.hpp>
+#include <uit/mpi/collective.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/exchange_sparsely.hpp>
 #include <uit/mpi/mpi_link.hpp>
@@ -50,11 +49,13 @@ class MpiWorld final : public WorldModel {
 
   std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) override {
     outgoing.resize(size_);
-    auto held = std::make_unique<Letters>();
-    auto& [sent, received] = *held;
-    sent = Flatten(outgoing);
-    received.counts.resize(size_);
-    Collective("MPI_Ialltoall", held, [&](MPI_Request* request) {
+    const auto parts = std::make_shared<Exchange>();
+    Flatten(outgoing, parts->sent);
+    parts->received.counts.resize(size_);
+    Flat& sent = parts->sent;
+    Flat& received = parts->received;
+    // A simulated MPI does its collectives at once, since it does not spin, and takes long over many requests.
+    Collective(*Process(), "MPI_Ialltoall", parts, [&](MPI_Request* request) {
       if constexpr (is_simulated)
         return MPI_Alltoall(sent.counts.data(), 1, MPI_INT, received.counts.data(), 1, MPI_INT, communicator_);
       return MPI_Ialltoall(sent.counts.data(), 1, MPI_INT, received.counts.data(), 1, MPI_INT, communicator_, request);
@@ -65,10 +66,12 @@ class MpiWorld final : public WorldModel {
       total += static_cast<std::size_t>(count);
     }
     received.bytes.resize(static_cast<std::size_t>(CheckedCount(total)));
-    Collective("MPI_Ialltoallv", held, [&](MPI_Request* request) {
-      if constexpr (is_simulated)
-        return ExchangeSparsely(sent.bytes.data(), sent.counts, sent.offsets, received.bytes.data(), received.counts,
-                                received.offsets, communicator_);
+    Collective(*Process(), "MPI_Ialltoallv", parts, [&](MPI_Request* request) {
+      if constexpr (is_simulated) {
+        ExchangeSparsely(sent.bytes.data(), sent.counts, sent.offsets, received.bytes.data(), received.counts,
+                         received.offsets, communicator_);
+        return MPI_SUCCESS;
+      }
       return MPI_Ialltoallv(sent.bytes.data(), sent.counts.data(), sent.offsets.data(), MPI_BYTE, received.bytes.data(),
                             received.counts.data(), received.offsets.data(), MPI_BYTE, communicator_, request);
     });
@@ -91,8 +94,8 @@ class MpiWorld final : public WorldModel {
   }
 
   std::shared_ptr<WorldModel> Duplicate() override {
-    auto duplicate = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
-    Collective("MPI_Comm_idup", duplicate, [&](MPI_Request* request) {
+    const auto duplicate = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
+    Collective(*Process(), "MPI_Comm_idup", duplicate, [&](MPI_Request* request) {
       if constexpr (is_simulated) return MPI_Comm_dup(communicator_, duplicate.get());
       return MPI_Comm_idup(communicator_, duplicate.get(), request);
     });
@@ -111,15 +114,14 @@ class MpiWorld final : public WorldModel {
 
   bool Release(Deadline deadline) override {
     if (!std::exchange(owns_, false)) return true;
-    MPI_Request request = MPI_REQUEST_NULL;
-    Check(MPI_Ibarrier(communicator_, &request), "MPI_Ibarrier");
-    if (!AwaitAll(request, Process()->Watch(), deadline)) {  // such a barrier may be neither cancelled nor freed
+    const auto start = [&](MPI_Request* request) { return MPI_Ibarrier(communicator_, request); };
+    if (!Collective(*Process(), "MPI_Ibarrier", nullptr, start, deadline)) {
       Process()->Break();
       return false;
     }
     for (const std::size_t window : windows_) node_->TakeBack(window);
     windows_.clear();
-    Check(MPI_Comm_free(&communicator_), "MPI_Comm_free");
+    if (const int code = MPI_Comm_free(&communicator_); code != MPI_SUCCESS) Process()->Note(Error(code, "MPI_Comm_free").what());
     return true;
   }
 
@@ -136,23 +138,14 @@ class MpiWorld final : public WorldModel {
     rank_ = static_cast<std::size_t>(rank);
     size_ = static_cast<std::size_t>(size);
   }
-  /// Starts a collective by `start(&request)` and awaits it. A simulated MPI does it at once, since it does not spin, and
-  /// takes long over many requests. If a process has ended, throws PeerLost, and what MPI may still use, `held`, stays.
-  template <typename Held, std::invocable<MPI_Request*> Start>
-  void Collective(const char* name, std::unique_ptr<Held>& held, Start&& start) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    Check(start(&request), name);
-    if (request == MPI_REQUEST_NULL || AwaitAll(request, Process()->Watch())) return;
-    static_cast<void>(held.release());
-    Process()->Break();
-    Process()->Watch().Check(name);
-  }
   struct Flat {
     std::vector<int> counts, offsets;
     Bytes bytes;
   };
-  static Flat Flatten(const std::vector<Bytes>& parts) {
-    Flat flat;
+  struct Exchange {
+    Flat sent, received;
+  };
+  static void Flatten(const std::vector<Bytes>& parts, Flat& flat) {
     std::size_t total = 0;
     for (const Bytes& part : parts) {
       flat.counts.push_back(CheckedCount(part.size()));
@@ -161,11 +154,7 @@ class MpiWorld final : public WorldModel {
     }
     flat.bytes.reserve(static_cast<std::size_t>(CheckedCount(total)));
     for (const Bytes& part : parts) flat.bytes.insert(flat.bytes.end(), part.begin(), part.end());
-    return flat;
   }
-  struct Letters {
-    Flat sent, received;
-  };
 
   MPI_Comm communicator_;
   bool owns_ = false;

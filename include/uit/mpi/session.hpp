@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
@@ -40,7 +41,7 @@ class Session {
     int provided = MPI_THREAD_SINGLE;
     Check(MPI_Query_thread(&provided), "MPI_Query_thread");
     if (provided < MPI_THREAD_SERIALIZED && !is_simulated) {  // a simulated process has one thread
-      if (owns_) MPI_Finalize();
+      if (owns_) Check(MPI_Finalize(), "MPI_Finalize");
       throw uit::Error("MPI grants thread level " + std::to_string(provided) + ", and MPI_THREAD_SERIALIZED is needed");
     }
     Check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -59,9 +60,13 @@ class Session {
     if (!owns_) return;
     const bool is_in_trouble = std::uncaught_exceptions() != 0 || world_.Process()->IsBroken();
     if (!DoAllLeave(is_in_trouble ? After(std::chrono::seconds(2)) : never)) Abandon();
-    world_ = uit::World{};
-    MPI_Comm_free(&leaving_);
-    MPI_Finalize();
+    const auto process = world_.Process();
+    world_ = uit::World{std::make_shared<uit::Alone>(process)};  // gives back what it has of MPI's
+    if (process->HasFailed()) Abandon();  // others wait for what this process could not give back with them
+    Note(MPI_Comm_free(&leaving_), "MPI_Comm_free");
+    SayUntold();
+    Note(MPI_Finalize(), "MPI_Finalize");
+    SayUntold();
   }
 
   /// What the job ends with should this process have to end the others: not 0.
@@ -89,8 +94,9 @@ class Session {
     owns_ = true;
   }
   /// MPI cannot be finalised, since that waits for everybody.
-  [[noreturn]] void Abandon() const {
-    if (!world_.Process()->Watch().Gone()) MPI_Abort(MPI_COMM_WORLD, exit_code_);
+  [[noreturn]] void Abandon() {
+    SayUntold();
+    if (!world_.Process()->Watch().Gone()) Note(MPI_Abort(MPI_COMM_WORLD, exit_code_), "MPI_Abort");
     std::fflush(nullptr);
     _exit(exit_code_);
   }
@@ -100,9 +106,18 @@ class Session {
       MPI_Request request = MPI_REQUEST_NULL;
       Check(MPI_Ibarrier(leaving_, &request), "MPI_Ibarrier");
       return AwaitAll(request, world_.Process()->Watch(), deadline);
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      world_.Process()->Note(error.what());
       return false;
     }
+  }
+  void Note(int code, const char* call) {
+    if (code != MPI_SUCCESS) world_.Process()->Note(Error(code, call).what());
+  }
+  /// What went wrong in destructors, which have nobody to tell.
+  void SayUntold() {
+    const std::string words = world_.Process()->TakeUntold();
+    if (!words.empty()) std::fprintf(stderr, "conduit: error: %s\n", words.c_str());
   }
 
   bool owns_ = false;
@@ -110,5 +125,16 @@ class Session {
   MPI_Comm leaving_ = MPI_COMM_NULL;  // its own, since another process may be in the midst of a collective
   uit::World world_;
 };
+
+/// For a process whose session could not begin, when it has said why: ends it by a signal, unless MPI has been
+/// initialised. Others wait for it in MPI_Init_thread, and MPICH's launcher does not end them for an exit code.
+inline void EndUnbegun() {
+  int has_begun = 0;
+  const char* const launcher = std::getenv("PMI_RANK");
+  if (launcher == nullptr || (MPI_Initialized(&has_begun) == MPI_SUCCESS && has_begun != 0)) return;
+  std::fflush(stderr);
+  ::signal(SIGTERM, SIG_DFL);
+  ::raise(SIGTERM);
+}
 
 }  // namespace uit::mpi

@@ -4,6 +4,8 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,7 +14,8 @@
 namespace uit {
 
 /// What all that talks to the peers of this process has in common: one lock, because MPI wants to be called by one
-/// thread at a time; who is known to have ended; and whether something had to be left unfinished.
+/// thread at a time; who is known to have ended; whether something had to be left unfinished; and what went wrong where
+/// nobody could be told.
 class ProcessState {
  public:
   /// Runs `f` while holding the lock; false if somebody else has it. Never waits. Any thread.
@@ -38,9 +41,45 @@ class ProcessState {
   /// Whether anything ever broke. Any thread.
   bool IsBroken() const { return is_broken_.load(std::memory_order_relaxed); }
 
+  /// This process could not do its part of a collective, in which others may wait for ever: it begins none any more, and
+  /// ends the job if they do not end. Any thread.
+  void Fail(const std::string& why) {
+    Note(why);
+    has_failed_.store(true, std::memory_order_relaxed);
+    Break();
+  }
+  /// Whether Fail has been called. Any thread.
+  bool HasFailed() const { return has_failed_.load(std::memory_order_relaxed); }
+
+  /// Something went wrong where nobody can be told, as in a destructor. The first words are kept; who ends the program
+  /// says them. Any thread.
+  void Note(const std::string& why) {
+    const std::lock_guard lock{mutex_};
+    if (trouble_.empty()) trouble_ = why;
+  }
+  /// The words that were noted first; empty if there were none. Any thread.
+  std::string Trouble() const {
+    const std::lock_guard lock{mutex_};
+    return trouble_;
+  }
+  /// The same, unless somebody has called this already: for who says them. Any thread.
+  std::string TakeUntold() {
+    const std::lock_guard lock{mutex_};
+    return std::exchange(is_told_, is_told_ || !trouble_.empty()) ? std::string{} : trouble_;
+  }
+  /// Somebody has said what is wrong. Any thread.
+  void CountAsTold() {
+    const std::lock_guard lock{mutex_};
+    is_told_ = true;
+  }
+
  private:
   std::atomic_flag is_held_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> is_broken_{false};
+  std::atomic<bool> has_failed_{false};
+  mutable std::mutex mutex_;
+  std::string trouble_;
+  bool is_told_ = false;
   std::unique_ptr<PeerWatch> watch_ = std::make_unique<PeerWatch>();
 };
 

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/pmpi_check.hpp"
+#include "tests/support/pmpi/faults.hpp"
+#include "tests/support/pmpi/watch.hpp"
 #include "tests/support/thrown.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
@@ -73,7 +74,7 @@ TEST_CASE("A link that MPI refuses to one rank is an error on all, and nothing i
   {
     Fabric fabric{world, {.shares_memory = false}};
     RingEnds<Load<64>, every> ends{fabric, place, {}};
-    if (world.IsRoot()) pmpi::Fail(pmpi::Call::irecv, 1);
+    const pmpi::Failing failing{"MPI_Irecv", world.IsRoot() ? 1 : 0};
     const std::string words = WordsThrownBy([&] { fabric.Connect(); });
     CHECK(words.find("rank 0 cannot open its links: MPI_Irecv failed") != std::string::npos);
     CHECK(IsEverywhereTheSame(world, words));
@@ -91,17 +92,22 @@ TEST_CASE("An error of MPI comes out of the call that met it, and the fabric sti
     Outlet<int, every, W> outlet{to_self};
     fabric.Connect();
     SECTION("while sending") {
-      pmpi::Fail(pmpi::Call::isend, 1);
+      const pmpi::Failing failing{"MPI_Isend"};
       CheckThrows([&] { inlet.TryPut(1); }, "MPI_Isend failed");
     }
     SECTION("while receiving") {
-      pmpi::Fail(pmpi::Call::test, 1);
+      const pmpi::Failing failing{"MPI_Test"};
       CheckThrows([&] { outlet.TryStep(); }, "MPI_Test failed");
     }
     SECTION("while posting a receive") {
       CHECK(inlet.TryPut(1));
-      pmpi::Fail(pmpi::Call::irecv, 1);
+      const pmpi::Failing failing{"MPI_Irecv"};
       CheckThrows([&] { outlet.Step(After(5s)); }, "MPI_Irecv failed");
+    }
+    SECTION("while receiving what is longer than its receive") {
+      CHECK(inlet.TryPut(1));
+      const pmpi::Truncating truncating;
+      CheckThrows([&] { outlet.Step(After(5s)); }, "MPI_Test failed");
     }
     CHECK(fabric.Poll() + 1 > 0);  // the lock is free
     fabric.Close(After(200ms));

@@ -8,7 +8,8 @@
 #include <memory>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/pmpi_check.hpp"
+#include "tests/support/pmpi/faults.hpp"
+#include "tests/support/pmpi/watch.hpp"
 #include "tests/support/thrown.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
@@ -100,7 +101,7 @@ TEST_CASE("A tag that this MPI does not have is refused in words") {
 TEST_CASE("Receives that were posted before one failed keep their buffers") {
   const World world = TheWorld();
   const std::size_t num_before = pmpi::NumPending();
-  pmpi::Fail(pmpi::Call::irecv, 3);
+  const pmpi::Failing failing{"MPI_Irecv", 3};
   CheckThrows([&] { world.OpenLink(0, 5, {.num_receives = 4, .payload_bytes = 64}); }, "MPI_Irecv failed");
   CHECK(pmpi::NumPending() == num_before + 2);
   pmpi::CleanUp();

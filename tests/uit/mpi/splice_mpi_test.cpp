@@ -10,7 +10,7 @@
 #include <uit/conduit.hpp>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/pmpi_check.hpp"
+#include "tests/support/pmpi/watch.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;

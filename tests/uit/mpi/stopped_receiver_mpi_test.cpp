@@ -19,7 +19,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/other_process.hpp"
-#include "tests/support/pmpi_check.hpp"
+#include "tests/support/pmpi/watch.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/pmpi_check.hpp"
+#include "tests/support/pmpi/watch.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;

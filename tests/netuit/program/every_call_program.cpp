@@ -1,0 +1,83 @@
+// A program that calls every function of MPI that the library does, for every_call_test.py to let them fail.
+//   every_call_program [collectives]   with the collectives of a simulated build alone
+#include <netuit/netuit.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <uit/mpi/collective.hpp>
+#include <uit/mpi/exchange_sparsely.hpp>
+
+using namespace netuit;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Value : Multicast<std::uint64_t> {};
+struct ByEdge : Unicast<std::uint64_t> {};
+
+/// Runs, and prints what came of mode 0.
+int RunOnce(const uit::World& world, AsyncMode mode) {
+  const Topology topology = OnRoot(world, [] { return MakeTorus(8, 8); });
+  const auto place = [&] { return PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}); };
+  Mesh<Value, ByEdge> mesh{topology, OnRoot(world, place), world};
+  mesh.Initialize<Value>([](NodeId id) { return id; });
+  std::vector<std::uint64_t> states(mesh.NumLocalNodes());
+  RunOptions options{.mode = mode, .peer_timeout = 10s};
+  if (mode == AsyncMode::every_update) options.num_updates = 20;
+  else options.duration = 20ms;
+  const RunReport report = Run(mesh, options, [&](auto& node) {
+    std::uint64_t& state = states[node.Index()];
+    for (const std::uint64_t heard : node.template In<Value>()) state = state * 31 + heard;
+    for (auto& input : node.template In<ByEdge>()) state = state * 31 + (input.TryStep() != 0 ? input.Get() : 0);
+    node.template Out<Value>().TryPut(state);
+    for (auto& output : node.template Out<ByEdge>()) output.TryPut(state);
+  });
+  if (!report.message.empty() && (world.IsRoot() || report.stopped_by == StopReason::peer_lost))
+    std::fprintf(stderr, "conduit: error: %s\n", report.message.c_str());
+  if (report.ExitCode() != 0) return report.ExitCode();
+  std::uint64_t hash = 0;
+  for (const std::uint64_t state : mesh.Gather(std::span<const std::uint64_t>(states))) hash = hash * 31 + state;
+  if (world.IsRoot() && mode == AsyncMode::every_update) std::printf("hash %llx\n", static_cast<unsigned long long>(hash));
+  return world.IsRoot() && !report.Balanced() ? 1 : 0;
+}
+
+/// As uit::mpi::MpiWorld does in a simulated build.
+int ExchangeAtOnce(const uit::World& world) {
+  struct Buffers {
+    std::vector<int> ones, received, offsets;
+    std::vector<std::byte> sent_bytes, received_bytes;
+  };
+  const std::size_t size = world.Size();
+  const auto buffers = std::make_shared<Buffers>();
+  auto& [ones, received, offsets, sent_bytes, received_bytes] = *buffers;
+  ones.assign(size, 1);
+  received.resize(size);
+  for (std::size_t rank = 0; rank < size; ++rank) offsets.push_back(static_cast<int>(rank));
+  sent_bytes.resize(size);
+  received_bytes.resize(size);
+  uit::mpi::Collective(*world.Process(), "MPI_Alltoall", buffers, [&](MPI_Request*) {
+    return MPI_Alltoall(ones.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  });
+  uit::mpi::Collective(*world.Process(), "MPI_Alltoallv", buffers, [&](MPI_Request*) {
+    uit::mpi::ExchangeSparsely(sent_bytes.data(), ones, offsets, received_bytes.data(), received, offsets, MPI_COMM_WORLD);
+    return MPI_SUCCESS;
+  });
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return GuardedMain(argc, argv, [&](const uit::World& world) {
+    if (world.Library().empty()) return 1;
+    if (argc > 1) return ExchangeAtOnce(world);
+    const int code = RunOnce(world, AsyncMode::every_update);
+    return code != 0 ? code : RunOnce(world, AsyncMode::no_barrier);
+  });
+}

@@ -1,0 +1,114 @@
+"""Lets every function of MPI that the library calls fail once on one of two processes, and looks at how the job ends.
+
+Each must end soon, with an exit code that is not 0, one line `conduit: error: <what>` of the process that it failed on,
+nothing that a sanitizer reports, and no process left. Where a failure does no harm, the run comes to the same result.
+"""
+import argparse
+import collections
+import concurrent.futures
+import os
+import pathlib
+import re
+import sys
+
+from jobs import FAR, NEAR, crude_faults, errors_in, run
+
+# Functions that only processes call which share memory.
+SHARED = {f"MPI_{name}" for name in ("Allgather", "Iallreduce", "Info_create", "Info_set", "Info_free", "Win_allocate_shared",
+          "Win_lock_all", "Win_set_errhandler", "Win_shared_query", "Win_unlock_all", "Win_free")}
+# Only a simulated build calls these; the program can as well.
+SIMULATED = {"MPI_Alltoall", "MPI_Wait"}
+# Where one process cannot have a window, all go through MPI instead.
+HARMLESS = {f"MPI_{name}" for name in ("Info_create", "Info_set", "Info_free", "Win_lock_all", "Win_set_errhandler",
+            "Win_shared_query")}
+# These are called when something else has failed.
+AFTER = {"MPI_Error_string": "MPI_Get_library_version", "MPI_Abort": "MPI_Get_library_version"}
+# Later calls, in other parts of the program, of what is called often.
+LATER = {"MPI_Test": (20, 200, 1500), "MPI_Isend": (5, 40), "MPI_Irecv": (30, 80), "MPI_Ialltoall": (4,), "MPI_Ialltoallv": (3,),
+         "MPI_Comm_idup": (2,), "MPI_Ibarrier": (2, 4, 5), "MPI_Comm_free": (2, 4), "MPI_Comm_get_attr": (2,), "MPI_Cancel": (30,)}
+
+Case = collections.namedtuple("Case", "call n rank")
+
+
+def calls_in_sources(source):
+    calls = set()
+    for header in (source / "include").rglob("*.hpp"):
+        calls |= set(re.findall(r"\bMPI_[A-Z]\w+(?=\()", header.read_text()))
+    return calls
+
+
+def calls_of_shim(source):
+    table = (source / "tests/support/pmpi/calls.def").read_text()
+    return {f"MPI_{name}" for name in re.findall(r"^UIT_PMPI_CALL\((\w+)\)", table, re.MULTILINE)}
+
+
+def judge(case, hashes, outcome):
+    """What is wrong with how a job has ended, in words."""
+    code, out, err = outcome[:3]
+    said = errors_in(outcome)
+    yield from crude_faults(outcome)
+    named = AFTER.get(case.call, case.call)
+    if f"pmpi: {case.call} fails on purpose" not in err:
+        yield "was not called so often"
+    if case.call in HARMLESS:
+        if code != 0 or said or re.findall(r"hash \w+", out) != hashes:
+            yield f"was not harmless: code {code}"
+    elif code == 0:
+        yield "ended with code 0"
+    else:
+        lines = [line for line in said if f"{named} failed" in line]
+        agreed = len(lines) == 2 and lines[0] == lines[1] and f"rank {case.rank} cannot open its links" in lines[0]
+        if len(lines) != 1 and not agreed:  # a link that one process cannot open is an error on all
+            yield f"was not said once: {said}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", type=pathlib.Path, required=True)
+    parser.add_argument("--mpiexec", required=True)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--only", help="the functions that match this")
+    options = parser.parse_args()
+
+    calls = calls_in_sources(options.source)
+    shim = calls_of_shim(options.source)
+    if calls != shim:
+        sys.exit(f"not in calls.def: {sorted(calls - shim)}; in it and not called: {sorted(shim - calls)}")
+    cases = [Case(call, 1, 1) for call in sorted(calls)]
+    cases += [Case(call, n, 1) for call, ns in LATER.items() for n in ns]
+    if os.environ.get("UIT_NIGHTLY", "0") not in ("", "0"):
+        cases += [Case(call, n, 0) for call, n, _ in cases]
+    if options.only:
+        cases = [case for case in cases if re.search(options.only, case.call)]
+
+    sound = run(options.mpiexec, NEAR, [options.program])
+    hashes = re.findall(r"hash \w+", sound.out)
+    if sound.code != 0 or len(hashes) != 1:
+        sys.exit(f"without faults: {sound}")
+
+    def try_case(case):
+        failure = f"{case.call}:{case.n}:{case.rank}"
+        if case.call in AFTER:
+            failure += f",{AFTER[case.call]}:1:{case.rank}"
+        environment = {**(NEAR if case.call in SHARED else FAR), "UIT_PMPI_FAIL": failure}
+        return run(options.mpiexec, environment, [options.program, *(["collectives"] if case.call in SIMULATED else [])])
+
+    failed = set()
+    longest = 0
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for case, outcome in zip(cases, pool.map(try_case, cases)):
+            faults = list(judge(case, hashes, outcome))
+            longest = max(longest, outcome.seconds)
+            print(f"{'FAILED' if faults else 'ok    '} {case.call} {case.n} on rank {case.rank}: code {outcome.code}, "
+                  f"{outcome.seconds:.1f} s: {'; '.join(faults)}", flush=True)
+            if faults:
+                failed.add(case.call)
+                print(outcome.out, outcome.err, sep="\n", flush=True)
+    print(f"{len(cases)} failures, the longest job took {longest:.1f} s")
+    if not options.only:
+        print(f"goal R14: {len(calls - failed)} of {len(calls)} MPI functions failed once: clear error, no hang, no leak")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

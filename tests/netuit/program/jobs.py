@@ -1,0 +1,74 @@
+"""Runs jobs of two processes that may hang, and leaves none of their processes behind."""
+import collections
+import pathlib
+import re
+import subprocess
+import time
+import uuid
+
+LIMIT = 30  # seconds; more than the fifteen that a job may take, for a machine that does much else
+NEAR = {"UIT_SHARED_MEMORY": "1"}
+FAR = {"UIT_SHARED_MEMORY": "0"}
+
+# `code` is None if it did not end in time; `left` are processes that it left.
+Outcome = collections.namedtuple("Outcome", "code out err seconds left")
+
+
+def left_of(mark):
+    """Processes that were started with the mark in their environment and still run."""
+    left = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (process / "environ").read_bytes():
+                left.append(process.name)
+        except OSError:
+            pass
+    return left
+
+
+def run(mpiexec, environment, *programs):
+    """Runs a program on both of two processes, or one on each; a program is a list with its arguments."""
+    mark = f"UIT_PMPI_RUN={uuid.uuid4()}"
+    command = [mpiexec]
+    for number, program in enumerate(programs):
+        command += [":"] if number else []
+        command += ["-n", str(2 // len(programs)), "env", mark, *(f"{name}={value}" for name, value in environment.items()), *program]
+    begin = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                               start_new_session=True)
+    try:
+        out, err = process.communicate(timeout=LIMIT)
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        code = None
+        kill([*left_of(mark), str(process.pid)])
+        out, err = process.communicate()
+    seconds = time.monotonic() - begin
+    for _ in range(100):
+        left = left_of(mark)
+        if not left:
+            break
+        time.sleep(0.05)
+    kill(left)
+    return Outcome(code, out, err, seconds, left)
+
+
+def kill(pids):
+    for pid in pids:
+        subprocess.run(["kill", "-KILL", pid], check=False)
+
+
+def errors_in(outcome):
+    """The lines that say what is wrong."""
+    return re.findall(r"conduit: error: (.*)", outcome.err)
+
+
+def crude_faults(outcome):
+    """What may not be, however a job ends; in words."""
+    if outcome.code is None:
+        yield f"did not end in {LIMIT} s"
+    if outcome.left:
+        yield f"left processes: {outcome.left}"
+    trouble = r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error|Segmentation|terminate called|at the end: "
+    if re.search(trouble, outcome.err):
+        yield "something else went wrong"

@@ -1,0 +1,37 @@
+// One of two programs of a job that have not been built alike: UIT_TEST_OTHER_VERSION and UIT_TEST_OTHER_TYPE make it the
+// other. Ends with an error, and says which.
+#include <uit/config.hpp>
+#if UIT_TEST_OTHER_VERSION
+#undef UIT_VERSION_PATCH
+#define UIT_VERSION_PATCH 99
+#endif
+
+#include <netuit/program/guarded_main.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/inlet.hpp>
+#include <uit/outlet.hpp>
+#include <uit/transport/process.hpp>
+#include <uit/transport/wiring.hpp>
+
+namespace {
+
+#if UIT_TEST_OTHER_TYPE
+using Message = double;
+#else
+using Message = int;
+#endif
+constexpr uit::Policy every{};
+using Wiring = uit::Wiring<uit::Process>;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return netuit::GuardedMain(argc, argv, [](const uit::World& world) {
+    uit::Fabric fabric{world};
+    const uit::Process to_other{.fabric = &fabric, .peer = 1 - world.Rank(), .key = {.channel = 1}};
+    uit::Inlet<Message, every, Wiring> inlet{to_other};
+    uit::Outlet<Message, every, Wiring> outlet{to_other};
+    fabric.Connect();
+    return fabric.Close() ? 0 : 1;
+  });
+}

@@ -1,0 +1,34 @@
+"""Two programs of one job that were not built alike say so, both, and end."""
+import argparse
+import sys
+
+from jobs import crude_faults, errors_in, run
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mpiexec", required=True)
+    parser.add_argument("version", help="built with another version of the library")
+    parser.add_argument("type", help="with another type of message")
+    parser.add_argument("same")
+    options = parser.parse_args()
+
+    failed = False
+    for other, words in ((options.version, "it was built with version"), (options.type, "the message's"), (options.same, "")):
+        for programs in (([other], [options.same]), ([options.same], [other])):
+            outcome = run(options.mpiexec, {}, *programs)
+            said = errors_in(outcome)
+            faults = list(crude_faults(outcome))
+            if words and (outcome.code in (0, None) or len(said) != 2 or not all(words in line for line in said)):
+                faults.append(f"not refused by both with '{words}'")
+            if not words and (outcome.code != 0 or said):
+                faults.append("refused")
+            print(f"{'FAILED' if faults else 'ok'}: code {outcome.code}, {outcome.seconds:.1f} s, {said} {faults}")
+            if faults:
+                failed = True
+                print(outcome.out, outcome.err)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

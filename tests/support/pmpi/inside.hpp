@@ -1,0 +1,69 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <optional>
+
+/// What the wrappers in shim.cpp ask the faults and tell the watch.
+namespace uit::testing::pmpi::inside {
+
+/// The functions of calls.def.
+enum class Call {
+#define UIT_PMPI_CALL(name) name,
+#include "tests/support/pmpi/calls.def"
+#undef UIT_PMPI_CALL
+  count
+};
+
+// faults.cpp
+
+/// Whether this call is to fail.
+bool MustFail(Call call);
+/// Whether the receive that has just ended is to have been too long.
+bool MustTruncate();
+/// How often to say that a request is not complete, whatever is true.
+int NumAskings();
+/// Whether to say it once more of a receive that is.
+bool MustHold();
+bool IsReordering();
+/// A receive was found complete before one that had been so earlier.
+void CountReordered();
+std::optional<int> ThreadLevel();
+/// Null if MPI may say what it likes.
+int* LargestTag();
+
+// watch.cpp
+
+/// A call of the program to MPI, while it lasts.
+class Visit {
+ public:
+  Visit();
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  ~Visit();
+
+ private:
+  bool is_first_;
+};
+
+enum class Kind { send, receive, collective };
+
+/// MPI has been initialised by this thread, at that level.
+void NoteThread(int level);
+/// Before a receive is posted.
+void Poison(void* buffer, std::size_t num_bytes);
+/// After a call that begins a request; returns its code.
+int Begin(int code, Kind kind, const void* buffer, std::size_t num_bytes, const MPI_Request* request);
+/// Whether the owner is to be told that the request is not complete.
+bool IsHeldBack(MPI_Request* request);
+/// A request of its owner's is complete; of which kind.
+std::optional<Kind> End(const MPI_Request* request, const MPI_Status& status);
+/// A request is being cancelled.
+void Cancel(const MPI_Request* request);
+/// After a call that makes (1) or gives back (-1) a handle; returns its code.
+int Count(int code, int difference);
+/// Says what was found, after MPI has ended; whether anything was.
+bool Report();
+
+}  // namespace uit::testing::pmpi::inside

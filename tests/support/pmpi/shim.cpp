@@ -1,0 +1,199 @@
+// MPI's functions, as the program under test calls them: each asks the faults, tells the watch, and calls MPI's own.
+#include <mpi.h>
+#include <unistd.h>
+
+#include "tests/support/pmpi/inside.hpp"
+
+using namespace uit::testing::pmpi::inside;
+
+namespace {
+
+/// How many bytes `count` elements of a type are.
+std::size_t Bytes(int count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
+}
+
+/// What is true of most: fails if it must, else does `call`.
+template <typename F>
+int Do(Call which, F call) {
+  const Visit visit;
+  return MustFail(which) ? MPI_ERR_OTHER : call();
+}
+/// Of those that any thread may call at any time.
+template <typename F>
+int DoAnytime(Call which, F call) {
+  return MustFail(which) ? MPI_ERR_OTHER : call();
+}
+
+/// A test or wait that `call(request, is_done, status)` does.
+template <typename F>
+int Complete(MPI_Request* request, int* is_done, MPI_Status* status, F call) {
+  const bool was_pending = *request != MPI_REQUEST_NULL;
+  MPI_Status own;
+  MPI_Status* const seen = status == MPI_STATUS_IGNORE ? &own : status;
+  const int code = call(request, is_done, seen);
+  if (code != MPI_SUCCESS || *is_done == 0 || !was_pending) return code;
+  const auto kind = End(request, *seen);
+  int is_cancelled = 0;
+  PMPI_Test_cancelled(seen, &is_cancelled);
+  return kind == Kind::receive && is_cancelled == 0 && MustTruncate() ? MPI_ERR_TRUNCATE : code;
+}
+
+}  // namespace
+
+// Parameters, and the same as arguments.
+#define UIT_PMPI_WRAP(name, parameters, arguments) \
+  int MPI_##name parameters { \
+    return Do(Call::name, [&] { return PMPI_##name arguments; }); \
+  }
+#define UIT_PMPI_WRAP_ANYTIME(name, parameters, arguments) \
+  int MPI_##name parameters { \
+    return DoAnytime(Call::name, [&] { return PMPI_##name arguments; }); \
+  }
+// Of what makes a handle (1) or gives one back (-1).
+#define UIT_PMPI_WRAP_COUNTED(name, difference, parameters, arguments) \
+  int MPI_##name parameters { \
+    return Do(Call::name, [&] { return Count(PMPI_##name arguments, difference); }); \
+  }
+// Of nonblocking collectives.
+#define UIT_PMPI_WRAP_BEGIN(name, parameters, arguments) \
+  int MPI_##name parameters { \
+    return Do(Call::name, [&] { return Begin(PMPI_##name arguments, Kind::collective, nullptr, 0, request); }); \
+  }
+
+UIT_PMPI_WRAP_ANYTIME(Abort, (MPI_Comm communicator, int code), (communicator, code))
+UIT_PMPI_WRAP_ANYTIME(Error_string, (int code, char* text, int* length), (code, text, length))
+UIT_PMPI_WRAP_ANYTIME(Finalized, (int* is_over), (is_over))
+UIT_PMPI_WRAP_ANYTIME(Get_library_version, (char* text, int* length), (text, length))
+UIT_PMPI_WRAP_ANYTIME(Initialized, (int* has_begun), (has_begun))
+
+UIT_PMPI_WRAP(Allgather,
+              (const void* send, int send_count, MPI_Datatype send_type, void* receive, int receive_count,
+               MPI_Datatype receive_type, MPI_Comm communicator),
+              (send, send_count, send_type, receive, receive_count, receive_type, communicator))
+UIT_PMPI_WRAP(Alltoall,
+              (const void* send, int send_count, MPI_Datatype send_type, void* receive, int receive_count,
+               MPI_Datatype receive_type, MPI_Comm communicator),
+              (send, send_count, send_type, receive, receive_count, receive_type, communicator))
+UIT_PMPI_WRAP(Comm_rank, (MPI_Comm communicator, int* rank), (communicator, rank))
+UIT_PMPI_WRAP(Comm_set_errhandler, (MPI_Comm communicator, MPI_Errhandler handler), (communicator, handler))
+UIT_PMPI_WRAP(Comm_size, (MPI_Comm communicator, int* size), (communicator, size))
+UIT_PMPI_WRAP(Info_set, (MPI_Info info, const char* key, const char* value), (info, key, value))
+UIT_PMPI_WRAP(Win_lock_all, (int assertion, MPI_Win window), (assertion, window))
+UIT_PMPI_WRAP(Win_set_errhandler, (MPI_Win window, MPI_Errhandler handler), (window, handler))
+UIT_PMPI_WRAP(Win_shared_query, (MPI_Win window, int rank, MPI_Aint* size, int* unit, void* base),
+              (window, rank, size, unit, base))
+UIT_PMPI_WRAP(Win_unlock_all, (MPI_Win window), (window))
+
+UIT_PMPI_WRAP_COUNTED(Comm_dup, 1, (MPI_Comm communicator, MPI_Comm* made), (communicator, made))
+UIT_PMPI_WRAP_COUNTED(Comm_free, -1, (MPI_Comm * communicator), (communicator))
+UIT_PMPI_WRAP_COUNTED(Comm_split, *made == MPI_COMM_NULL ? 0 : 1,
+                      (MPI_Comm communicator, int color, int key, MPI_Comm* made), (communicator, color, key, made))
+UIT_PMPI_WRAP_COUNTED(Comm_split_type, *made == MPI_COMM_NULL ? 0 : 1,
+                      (MPI_Comm communicator, int type, int key, MPI_Info info, MPI_Comm* made),
+                      (communicator, type, key, info, made))
+UIT_PMPI_WRAP_COUNTED(Info_create, 1, (MPI_Info * info), (info))
+UIT_PMPI_WRAP_COUNTED(Info_free, -1, (MPI_Info * info), (info))
+UIT_PMPI_WRAP_COUNTED(Win_allocate_shared, 1,
+                      (MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* base, MPI_Win* window),
+                      (size, unit, info, communicator, base, window))
+UIT_PMPI_WRAP_COUNTED(Win_free, -1, (MPI_Win * window), (window))
+
+UIT_PMPI_WRAP_BEGIN(Iallreduce,
+                    (const void* send, void* receive, int count, MPI_Datatype type, MPI_Op operation,
+                     MPI_Comm communicator, MPI_Request* request),
+                    (send, receive, count, type, operation, communicator, request))
+UIT_PMPI_WRAP_BEGIN(Ialltoall,
+                    (const void* send, int send_count, MPI_Datatype send_type, void* receive, int receive_count,
+                     MPI_Datatype receive_type, MPI_Comm communicator, MPI_Request* request),
+                    (send, send_count, send_type, receive, receive_count, receive_type, communicator, request))
+UIT_PMPI_WRAP_BEGIN(Ialltoallv,
+                    (const void* send, const int* send_counts, const int* send_offsets, MPI_Datatype send_type,
+                     void* receive, const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type,
+                     MPI_Comm communicator, MPI_Request* request),
+                    (send, send_counts, send_offsets, send_type, receive, receive_counts, receive_offsets, receive_type,
+                     communicator, request))
+UIT_PMPI_WRAP_BEGIN(Ibarrier, (MPI_Comm communicator, MPI_Request* request), (communicator, request))
+
+int MPI_Comm_idup(MPI_Comm communicator, MPI_Comm* made, MPI_Request* request) {
+  return Do(Call::Comm_idup, [&] {
+    const int code = Count(PMPI_Comm_idup(communicator, made, request), 1);
+    return Begin(code, Kind::collective, nullptr, 0, request);
+  });
+}
+
+int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,
+              MPI_Request* request) {
+  return Do(Call::Isend, [&] {
+    const int code = PMPI_Isend(buffer, count, type, to, tag, communicator, request);
+    return Begin(code, Kind::send, buffer, Bytes(count, type), request);
+  });
+}
+
+int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
+              MPI_Request* request) {
+  return Do(Call::Irecv, [&] {
+    Poison(buffer, Bytes(count, type));
+    const int code = PMPI_Irecv(buffer, count, type, from, tag, communicator, request);
+    return Begin(code, Kind::receive, buffer, Bytes(count, type), request);
+  });
+}
+
+int MPI_Test(MPI_Request* request, int* is_done, MPI_Status* status) {
+  return Do(Call::Test, [&] {
+    if (*request != MPI_REQUEST_NULL && IsHeldBack(request)) {
+      *is_done = 0;
+      return MPI_SUCCESS;
+    }
+    return Complete(request, is_done, status, [](auto... arguments) { return PMPI_Test(arguments...); });
+  });
+}
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  return Do(Call::Wait, [&] {
+    int is_done = 1;
+    return Complete(request, &is_done, status, [](MPI_Request* r, int*, MPI_Status* s) { return PMPI_Wait(r, s); });
+  });
+}
+
+int MPI_Cancel(MPI_Request* request) {
+  return Do(Call::Cancel, [&] {
+    Cancel(request);
+    return PMPI_Cancel(request);
+  });
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int wanted, int* provided) {
+  return DoAnytime(Call::Init_thread, [&] {
+    const int code = PMPI_Init_thread(argc, argv, wanted, provided);
+    if (code == MPI_SUCCESS) NoteThread(*provided);
+    *provided = ThreadLevel().value_or(*provided);
+    return code;
+  });
+}
+
+int MPI_Query_thread(int* provided) {
+  return DoAnytime(Call::Query_thread, [&] {
+    const int code = PMPI_Query_thread(provided);
+    *provided = ThreadLevel().value_or(*provided);
+    return code;
+  });
+}
+
+int MPI_Comm_get_attr(MPI_Comm communicator, int key, void* value, int* is_set) {
+  return Do(Call::Comm_get_attr, [&] {
+    const int code = PMPI_Comm_get_attr(communicator, key, value, is_set);
+    if (key == MPI_TAG_UB && LargestTag() != nullptr) *static_cast<int**>(value) = LargestTag();
+    return code;
+  });
+}
+
+int MPI_Finalize() {
+  return DoAnytime(Call::Finalize, [] {
+    const int code = PMPI_Finalize();
+    if (Report()) _exit(1);
+    return code;
+  });
+}

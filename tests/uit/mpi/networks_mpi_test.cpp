@@ -1,0 +1,94 @@
+// Networks come and go, many after each other and several at once: no communicator is used up, and none hears another.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/goal.hpp"
+#include "tests/support/pmpi/watch.hpp"
+#include "tests/uit/core/support/sanitized.hpp"
+#include "tests/uit/mpi/support/ring.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Policy every{};
+using Message = Load<64>;
+using Ends = RingEnds<Message, every>;
+
+/// Puts and steps until the ends have got message number `last`.
+bool Exchange(Ends& ends, std::uint64_t last) {
+  return WaitUntil(
+      [&] {
+        ends.TryPut(last);
+        ends.TryStep();
+        return ends.num_got == last && ends.num_put == last;
+      },
+      After(20s));
+}
+
+}  // namespace
+
+TEST_CASE("Thousands of networks after each other give back all that they take") {
+  const World world = TheWorld();
+  const RingPlace place{world};
+  const int num_networks = PerCommitOrNight(is_sanitized ? 100 : 300, 5000);
+  const std::size_t num_before = pmpi::NumUnfreed();
+  std::size_t most_unfreed = 0;
+  for (int i = 0; i < num_networks; ++i) {
+    Fabric fabric{world, {.num_slots = 2}};
+    Ends ends{fabric, place, {}};
+    fabric.Connect();
+    REQUIRE(Exchange(ends, 3));
+    most_unfreed = std::max(most_unfreed, pmpi::NumUnfreed());
+    REQUIRE(fabric.Close());
+    REQUIRE(ends.is_right);
+    REQUIRE(pmpi::NumPending() == 0);
+  }
+  CHECK(most_unfreed <= num_before + 2);             // a communicator and a window
+  CHECK(pmpi::NumUnfreed() <= num_before + 1);       // windows are kept, and lent again
+}
+
+TEST_CASE("A process in several networks at once, one within another's life, hears each apart") {
+  const World world = TheWorld();
+  const RingPlace place{world};
+  Fabric outer{world};
+  Ends outer_ends{outer, place, {}};
+  outer.Connect();
+  REQUIRE(Exchange(outer_ends, 100));
+  for (int i = 0; i < 3; ++i) {
+    const World own = world.Duplicate();  // a network of its own
+    {
+      Fabric inner{own};
+      Ends inner_ends{inner, place, {}};  // of the same key
+      inner.Connect();
+      Fabric third{own};
+      Ends third_ends{third, place, {}};
+      third.Connect();
+      while (outer_ends.TryPut(1'000'000)) {
+      }
+      REQUIRE(Exchange(inner_ends, 100));
+      while (third_ends.TryPut(8)) {
+      }
+      REQUIRE(Exchange(third_ends, 100));
+      REQUIRE(Exchange(inner_ends, 200));
+      CHECK(third.Close());
+      CHECK(inner.Close());
+      CHECK((inner_ends.is_right && third_ends.is_right));
+    }
+    CHECK(own.Release());
+  }
+  CHECK(outer.Close());
+  while (outer_ends.TryStep()) {
+  }
+  CHECK(outer_ends.is_right);
+  const Tally tally = JoinTallies(world, place, outer_ends.inlet.Tally(), outer_ends.outlet.Tally());
+  CHECK(tally.Balanced());
+  CHECK(outer_ends.num_got == tally.put.Accepted());
+  CHECK(pmpi::NumPending() == 0);
+}

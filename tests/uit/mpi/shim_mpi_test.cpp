@@ -1,0 +1,164 @@
+// The shim itself: what it watches it sees, and what it lets go wrong does.
+
+#include <mpi.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/pmpi/faults.hpp"
+#include "tests/support/pmpi/watch.hpp"
+#include "tests/uit/mpi/support/ring.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Words = std::array<std::uint64_t, 100>;
+
+/// A message of this process to itself, half of what it has room for.
+struct ToSelf {
+  explicit ToSelf(int tag) {
+    MPI_Irecv(received.data(), sizeof received, MPI_BYTE, 0, tag, MPI_COMM_SELF, &receive);
+    MPI_Isend(sent.data(), sizeof sent / 2, MPI_BYTE, 0, tag, MPI_COMM_SELF, &send);
+  }
+  static bool IsDone(MPI_Request& request) {
+    int is_done = 0;
+    MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    return is_done != 0;
+  }
+  void Complete() {
+    CHECK(WaitUntil([this] { return IsDone(receive); }, After(10s)));
+    CHECK(WaitUntil([this] { return IsDone(send); }, After(10s)));
+  }
+  Words sent{};
+  Words received{};
+  MPI_Request send = MPI_REQUEST_NULL;
+  MPI_Request receive = MPI_REQUEST_NULL;
+};
+
+}  // namespace
+
+TEST_CASE("The watch sees what is done to buffers that MPI still has") {
+  const std::size_t num_before = pmpi::NumPending();
+  {
+    ToSelf to{1};
+    CHECK(pmpi::NumPending() == num_before + 2);
+    to.Complete();
+    CHECK(to.received[0] == 0);
+    CHECK(pmpi::NumModifiedSends() + pmpi::NumModifiedReceives() == 0);
+  }
+  {
+    ToSelf to{1};
+    to.sent[0] = 1;
+    to.received.back() = 1;
+    to.Complete();
+    CHECK(pmpi::NumModifiedSends() == 1);
+    CHECK(pmpi::NumModifiedReceives() == 1);
+  }
+  MPI_Request receive = MPI_REQUEST_NULL;
+  Words message{};
+  MPI_Irecv(message.data(), sizeof message, MPI_BYTE, 0, 2, MPI_COMM_SELF, &receive);
+  CHECK(message[0] != 0);  // who reads it too early sees no message
+  message[0] = 1;
+  MPI_Cancel(&receive);
+  CHECK(WaitUntil([&] { return ToSelf::IsDone(receive); }, After(10s)));
+  CHECK(pmpi::NumModifiedReceives() == 2);
+  CHECK(pmpi::NumPending() == num_before);
+  CHECK(pmpi::MostPending() >= num_before + 2);
+  pmpi::Forgive();
+}
+
+TEST_CASE("The watch sees threads that may not call MPI, and handles that are not given back") {
+  const std::size_t num_before = pmpi::NumUnfreed();
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_SELF, &copy);
+  CHECK(pmpi::NumUnfreed() == num_before + 1);
+  MPI_Comm_free(&copy);
+  CHECK(pmpi::NumUnfreed() == num_before);
+  const auto call_elsewhere = [] {
+    int rank = 0;
+    std::thread([&rank] { MPI_Comm_rank(MPI_COMM_SELF, &rank); }).join();
+  };
+  call_elsewhere();
+  CHECK(pmpi::NumStrangers() == 0);
+  const auto pretence = pmpi::Pretence::ThreadLevel(MPI_THREAD_FUNNELED);
+  call_elsewhere();
+  CHECK(pmpi::NumStrangers() == 1);
+  pmpi::Forgive();
+}
+
+TEST_CASE("A call fails when it is told to, and then no more") {
+  int rank = 0;
+  {
+    const pmpi::Failing failing{"MPI_Comm_rank", 2};
+    CHECK(MPI_Comm_rank(MPI_COMM_SELF, &rank) == MPI_SUCCESS);
+    CHECK(MPI_Comm_rank(MPI_COMM_SELF, &rank) == MPI_ERR_OTHER);
+    CHECK(MPI_Comm_rank(MPI_COMM_SELF, &rank) == MPI_SUCCESS);
+  }
+  { const pmpi::Failing undone{"MPI_Comm_rank"}; }
+  CHECK(MPI_Comm_rank(MPI_COMM_SELF, &rank) == MPI_SUCCESS);
+  CHECK_THROWS_AS(pmpi::Failing{"MPI_Bcast"}, std::invalid_argument);
+}
+
+TEST_CASE("A delayed request is found complete at its k-th asking") {
+  const pmpi::Delaying delaying{5};
+  ToSelf to{3};
+  for (int asking = 1; asking < 5; ++asking) {
+    CHECK_FALSE(ToSelf::IsDone(to.receive));
+    CHECK_FALSE(ToSelf::IsDone(to.send));
+  }
+  to.Complete();
+}
+
+TEST_CASE("Reordered receives are found complete in another order than they came") {
+  const pmpi::Reordering reordering{42};
+  std::array<Words, 20> messages{};
+  std::array<MPI_Request, 20> requests{};
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    MPI_Irecv(messages[i].data(), sizeof(Words), MPI_BYTE, 0, static_cast<int>(i), MPI_COMM_SELF, &requests[i]);
+  const std::uint64_t word = 7;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    MPI_Request send = MPI_REQUEST_NULL;
+    MPI_Isend(&word, sizeof word, MPI_BYTE, 0, static_cast<int>(i), MPI_COMM_SELF, &send);
+    CHECK(WaitUntil([&] { return ToSelf::IsDone(send); }, After(10s)));
+  }
+  for (MPI_Request& request : requests) {
+    for (MPI_Request& other : requests) {
+      if (other != MPI_REQUEST_NULL) ToSelf::IsDone(other);
+    }
+    CHECK(WaitUntil([&] { return ToSelf::IsDone(request); }, After(10s)));
+  }
+  CHECK(reordering.NumReordered() > 0);
+}
+
+TEST_CASE("A message that is too long for its receive is an error, not the end") {
+  const World world = TheWorld().Duplicate();
+  AnyLink link = world.OpenLink(world.Rank(), 0, {.num_sends = 2, .num_receives = 2, .payload_bytes = 8});
+  Frame frame{8};
+  frame.Header().num_bytes = 8;
+  CHECK(link.TrySend(frame));
+  const pmpi::Truncating truncating;
+  Frame received;
+  std::string words;
+  CHECK(WaitUntil(
+      [&] {
+        try {
+          return link.TryReceive(received);
+        } catch (const mpi::Error& error) {
+          words = error.what();
+          return true;
+        }
+      },
+      After(10s)));
+  CHECK(words.find("MPI_Test failed") != std::string::npos);
+  CHECK(WaitUntil([&] { return link.TryClose(); }, After(10s)));
+  CHECK(world.Release());
+}
