@@ -7,8 +7,23 @@
 #   uit_add_benchmark(name SOURCES a.cpp … [LIBS …] [RANKS n])
 #   uit_add_demo(name SOURCES a.cpp … [LIBS …])
 #
-# THREADS is per process. OVER_MPI are ranks that once more run without shared memory between them. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads` when a
+# THREADS is per process. OVER_MPI are ranks that once more run without shared memory between them. Under sanitizers a
+# commit has the runs of 2 ranks alone, if there are any; a night all. TIMEOUT is that of a quiet commit: a night, and
+# what runs slowly, has UIT_TIMEOUT_FACTOR times that. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads` when a
 # process has more than one; `refusal`. Every label L has a build target `tests_L`.
+
+string(COMPARE NOTEQUAL "$ENV{UIT_NIGHTLY}" "" UIT_IS_NIGHTLY)
+if("$ENV{UIT_NIGHTLY}" STREQUAL "0")
+  set(UIT_IS_NIGHTLY FALSE)
+endif()
+set(UIT_TIMEOUT_FACTOR "" CACHE STRING "by how much tests may take longer; usually 1, and 40 at night")
+set(UIT_TEST_PATIENCE "${UIT_TIMEOUT_FACTOR}")
+if(NOT UIT_TEST_PATIENCE)
+  set(UIT_TEST_PATIENCE 1)
+  if(UIT_IS_NIGHTLY)
+    set(UIT_TEST_PATIENCE 40)
+  endif()
+endif()
 
 add_library(uit_warnings INTERFACE)
 target_compile_options(uit_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow $<$<BOOL:${UIT_WERROR}>:-Werror>)
@@ -57,6 +72,7 @@ macro(uit_parse_arguments one_value many_values)
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 30)
   endif()
+  math(EXPR T_TIMEOUT "${T_TIMEOUT} * ${UIT_TEST_PATIENCE}")
 endmacro()
 
 function(uit_add_own_executable name)
@@ -109,6 +125,9 @@ function(uit_add_mpi_test)
   set(labels mpi ${T_LABELS})
   if(T_THREADS GREATER 1)
     list(APPEND labels threads)
+  endif()
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=" AND NOT UIT_IS_NIGHTLY AND 2 IN_LIST T_RANKS)
+    set(T_RANKS 2)
   endif()
   math(EXPR kill_after "${T_TIMEOUT} + 10")          # the ranks end themselves first
   list(TRANSFORM T_OVER_MPI APPEND " over MPI")

@@ -1,8 +1,10 @@
 #include <netuit/netuit.hpp>
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "tests/netuit/run/chaos.hpp"
 #include "tests/netuit/run/serial_mesh.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/goal.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 
@@ -24,6 +27,8 @@ using netuit::testing::SerialMesh;
 using netuit::testing::UpdateChaotically;
 using uit::testing::is_sanitized;
 using uit::testing::MpiTestWorld;
+using uit::testing::PerCommitOrNight;
+using uit::testing::PrintGoal;
 
 namespace {
 
@@ -115,7 +120,7 @@ std::uint64_t ColorPlaced(const Topology& topology, const Placement& placement, 
 
 TEST_CASE("Bulk synchronous colouring comes to the serial loop's state, wherever nodes are") {
   const std::uint64_t num_updates = is_sanitized ? 100 : 1000;
-  const std::uint64_t num_seeds = is_sanitized ? 2 : 5;
+  const std::uint64_t num_seeds = is_sanitized ? 1 : PerCommitOrNight<std::uint64_t>(2, 20);
   std::size_t num_equal = 0;
   std::size_t num_runs = 0;
   for (const Topology& topology : {MakeTorus(64, 64), MakeSmallWorld(2000, 6, 0.1, 7)}) {
@@ -144,24 +149,25 @@ constexpr std::size_t depth = 3;
 constexpr MeshOptions small_buffers{.depth = depth, .buffer_bytes = 64, .max_message_bytes = 64};
 
 template <Layer... Ls>
-std::uint64_t RunSerially(const Topology& topology, const std::vector<std::uint64_t>& runs) {
+std::uint64_t RunSerially(const Topology& topology, const std::vector<std::uint64_t>& runs, std::uint64_t seed = 0) {
   SerialMesh<Ls...> mesh{topology, depth};
-  (mesh.template Initialize<Ls>([](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1, node)); }), ...);
+  (mesh.template Initialize<Ls>([&](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1 + seed, node)); }), ...);
   std::vector<std::uint64_t> states(topology.NumNodes());
   for (std::size_t run = 0; run < runs.size(); ++run) {
-    mesh.Run(run, runs[run], [&](auto& node) { states[node.Id()] = UpdateChaotically<Ls...>(node, states[node.Id()]); });
+    mesh.Run(seed + run, runs[run], [&](auto& node) { states[node.Id()] = UpdateChaotically<Ls...>(node, states[node.Id()]); });
   }
   return HashOf(states);
 }
 
 template <Layer... Ls>
-std::uint64_t RunPlaced(const Topology& topology, const Placement& placement, const std::vector<std::uint64_t>& runs) {
+std::uint64_t RunPlaced(const Topology& topology, const Placement& placement, const std::vector<std::uint64_t>& runs,
+                        std::uint64_t seed = 0) {
   Mesh<Ls...> mesh{topology, placement, MpiTestWorld(), small_buffers};
-  (mesh.template Initialize<Ls>([](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1, node)); }), ...);
+  (mesh.template Initialize<Ls>([&](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1 + seed, node)); }), ...);
   std::vector<std::uint64_t> states(mesh.NumLocalNodes());
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const RunReport report =
-        Run(mesh, {.mode = AsyncMode::every_update, .num_updates = runs[run], .seed = run}, [&](auto& node) {
+        Run(mesh, {.mode = AsyncMode::every_update, .num_updates = runs[run], .seed = seed + run}, [&](auto& node) {
           states[node.Index()] = UpdateChaotically<Ls...>(node, states[node.Index()]);
         });
     CHECK(report.ExitCode() == 0);
@@ -224,6 +230,39 @@ TEST_CASE("Nor does it with a conduit per edge that keeps every message in frame
 
 TEST_CASE("Nor with conduits that keep every message and share frames, which admit one message per update") {
   CheckAgainstSerial<EachPooled>(MakeTorus(12, 12), one_run);
+}
+
+TEST_CASE("The state after a seed is one and the same for every layout, launch and MPI") {
+  // What a serial loop comes to after 40 updates, by seed.
+  constexpr std::array<std::uint64_t, 20> expected{
+      0x3f59f0f3bd348526U, 0x9196704cfe73f775U, 0x8801e0613ca84c06U, 0xa2e9fccb85f4c323U,
+      0x9707afe7e73cc5adU, 0x1963e91a863a2f9fU, 0xf9fadb0ae3834104U, 0x99f1f77adcbc80dbU,
+      0x1d9e32e42ceded9eU, 0x480245110bf74493U, 0x92c276bea0b3309eU, 0x690f90a451b70ed8U,
+      0x7e367b3ee36420daU, 0x09662b84f29b1a6cU, 0xbcfe1abb03db0fe3U, 0x429256e59dcaf29aU,
+      0x3dd5ac3fda89db22U, 0x3e4694786ce87cc0U, 0x7700aaf0d7695fe1U, 0x904714510fb4d3ceU};
+  const Topology topology = MakeTorus(8, 8);
+  const std::size_t num_seeds = PerCommitOrNight<std::size_t>(3, expected.size());
+  std::string layouts;
+  for (const std::size_t threads : ThreadCounts()) {
+    for (const auto& [name, placement] : PlaceSomehow(topology, threads)) {
+      INFO(name);
+      for (std::size_t seed = 0; seed < num_seeds; ++seed) {
+        const std::uint64_t hash = RunPlaced<EachSolo>(topology, placement, {40}, seed);
+        CHECK((hash == expected[seed] || !MpiTestWorld().IsRoot()));
+      }
+      layouts += (layouts.empty() ? "" : ", ") + name;
+    }
+  }
+  if (!MpiTestWorld().IsRoot()) return;
+  std::uint64_t all = 0;
+  for (std::size_t seed = 0; seed < num_seeds; ++seed) {
+    CHECK(RunSerially<EachSolo>(topology, {40}, seed) == expected[seed]);
+    all = Mix(all, expected[seed]);
+  }
+  std::array<char, 160> figure{};
+  std::snprintf(figure.data(), figure.size(), "hash %016llx over %zu seeds: %s", static_cast<unsigned long long>(all), num_seeds,
+                layouts.c_str());
+  PrintGoal("R11", figure.data());
 }
 
 TEST_CASE("Nor with conduits that keep the newest message in frames of its own") {

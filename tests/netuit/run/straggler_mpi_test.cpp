@@ -8,6 +8,7 @@
 #include <netuit/run/run.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/goal.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/other_process.hpp"
 
@@ -54,9 +56,15 @@ double Rate(const std::vector<Mark>& marks, double from, double to) {
   return first && last.seconds > first->seconds ? (last.num_updates - first->num_updates) / (last.seconds - first->seconds) : 0;
 }
 
-}  // namespace
+/// What one suspension has shown, over all processes.
+struct Shown {
+  double before = 0;      // updates per second of the others, in sum
+  double meanwhile = 0;
+  double catching_up = 0; // seconds, of who was suspended
+};
 
-TEST_CASE("A run goes on while one of its processes is suspended, which catches up within a second of waking") {
+/// Runs with one process suspended for a while. Collective.
+Shown SuspendOne() {
   const uit::World world = MpiTestWorld();
   const double stop = StopFor().count();
   const double begin_stop = std::chrono::duration<double>(time_before).count();
@@ -120,32 +128,56 @@ TEST_CASE("A run goes on while one of its processes is suspended, which catches 
   suspending = {};
   most_growth = growth.Most();
 
-  struct Rates {
-    double before = 0;
-    double meanwhile = 0;
-  } rates;
+  Shown rates;
   CHECK(report.ExitCode() == 0);
   if (world.IsRoot()) CHECK(report.Balanced());
   if (world.Rank() == straggler) {
     CHECK(longest_gap > static_cast<std::int64_t>(stop * 0.9e6));
-    REQUIRE(caught_up_at != 0);
+    CHECK(caught_up_at != 0);
     std::printf("rank %zu was away for %.1f s, and has caught up %.3f s after waking\n", world.Rank(),
                 static_cast<double>(longest_gap) / 1e6, static_cast<double>(caught_up_at - woke_at) / 1e6);
     CHECK(caught_up_at - woke_at < 1'000'000);
+    rates.catching_up = static_cast<double>(caught_up_at - woke_at) / 1e6;
   } else {
     const double before = Rate(marks, 0.2, begin_stop - 0.1);
     const double meanwhile = Rate(marks, begin_stop + 0.1, begin_stop + stop - 0.1);
     std::printf("rank %zu: %.0f updates/s, and %.0f while rank %zu was suspended; grown by %lld bytes\n", world.Rank(), before,
                 meanwhile, straggler, static_cast<long long>(most_growth));
-    rates = {before, meanwhile};
+    rates = {before, meanwhile, 0};
   }
-  // The printed figures tell more: other work on the machine moves each process's rate.
-  Rates sum;
-  const uit::ByteView mine = uit::BytesOf(rates);
-  for (const uit::Bytes& theirs : world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(mine.begin(), mine.end())))) {
-    sum.before += uit::LoadBytes<Rates>(theirs).before;
-    sum.meanwhile += uit::LoadBytes<Rates>(theirs).meanwhile;
-  }
-  CHECK(sum.meanwhile >= 0.5 * sum.before);
   CHECK(most_growth <= max_growth);
+  Shown sum;
+  const uit::ByteView mine = uit::BytesOf(rates);
+  for (const uit::Bytes& bytes : world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(mine.begin(), mine.end())))) {
+    const auto theirs = uit::LoadBytes<Shown>(bytes);
+    sum.before += theirs.before;
+    sum.meanwhile += theirs.meanwhile;
+    sum.catching_up = std::max(sum.catching_up, theirs.catching_up);
+  }
+  return sum;
+}
+
+double Median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+TEST_CASE("A run goes on while one of its processes is suspended, which catches up within a second of waking") {
+  std::vector<double> percent;
+  std::vector<double> catching_up;
+  for (int i = 0; i < PerCommitOrNight(1, 20); ++i) {
+    const Shown shown = SuspendOne();
+    percent.push_back(100 * shown.meanwhile / shown.before);
+    catching_up.push_back(shown.catching_up);
+    // The median tells more: other work on the machine moves each process's rate.
+    CHECK(shown.meanwhile >= 0.5 * shown.before);
+  }
+  if (!MpiTestWorld().IsRoot()) return;
+  if (IsNightly()) CHECK(Median(percent) >= 95);
+  std::array<char, 160> figure{};
+  std::snprintf(figure.data(), figure.size(), "others at %.0f %% of the undisturbed rate (median of %zu), catches up in at most %.3f s",
+                Median(percent), percent.size(), *std::ranges::max_element(catching_up));
+  PrintGoal("R7", figure.data());
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/goal.hpp"
 #include "tests/support/other_process.hpp"
 #include "tests/support/pmpi/watch.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
@@ -81,6 +83,10 @@ void Print(const char* what, const PutTally& before, const PutTally& after, std:
               static_cast<unsigned long long>(after.attempted - before.attempted),
               static_cast<unsigned long long>(after.dropped - before.dropped), static_cast<long long>(here),
               static_cast<long long>(there));
+  std::array<char, 160> figure{};
+  std::snprintf(figure.data(), figure.size(), "%s for %.0f s: the sender has grown by %.1f MB, the receiver by %.1f MB", what,
+                StopFor().count(), static_cast<double>(here) / 1e6, static_cast<double>(there) / 1e6);
+  PrintGoal("R6", figure.data());
 }
 
 void CheckMemory([[maybe_unused]] const Growth& here, [[maybe_unused]] const Growth& there,
@@ -202,7 +208,7 @@ TEST_CASE("A process that the system suspends stalls no other, and nobody's memo
     CheckMemory(here, there, after.attempted - before.attempted);
     for (auto& stage : stages) CHECK(stage->TryPut(1));
   } else {
-    WorkFor(60s, work_once, [&] {
+    WorkFor(StopFor() + 60s, work_once, [&] {
       stages.front()->TryStep();
       return stages.front()->num_got == 1;
     });

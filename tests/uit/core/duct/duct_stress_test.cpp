@@ -1,11 +1,13 @@
 // Two threads on every duct that allows them; meant for the thread sanitizer, too.
 
 #include <cstdint>
+#include <string>
 #include <tuple>
 #include <type_traits>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/duct_stress.hpp"
+#include "tests/support/goal.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 #include "tests/uit/core/support/subjects.hpp"
 
@@ -15,7 +17,10 @@ using uit::testing::ConduitSubject;
 using uit::testing::DuctSubject;
 
 // A sanitizer finds a race within 2000 messages, if there is one.
-constexpr std::uint64_t num_messages = uit::testing::is_sanitized ? 100'000 : 1'000'000;
+std::uint64_t NumMessages() {
+  if (uit::testing::is_sanitized || !uit::testing::is_optimized) return 100'000;
+  return uit::testing::PerCommitOrNight<std::uint64_t>(10'000'000, 1'000'000'000);
+}
 
 using Subjects = std::tuple<
     DuctSubject<uit::testing::every_drop, uit::Spsc>,
@@ -31,9 +36,14 @@ using Subjects = std::tuple<
 
 TEMPLATE_LIST_TEST_CASE("Two threads lose, repeat, reorder and tear nothing", "", Subjects) {
   SECTION("through a roomy buffer") {
-    uit::testing::CheckStress<TestType>(64, num_messages);
+    uit::testing::CheckStress<TestType>(64, NumMessages());
   }
   SECTION("through the smallest") {
-    uit::testing::CheckStress<TestType>(1, num_messages / 10);
+    uit::testing::CheckStress<TestType>(1, NumMessages() / 100);
   }
+}
+
+TEST_CASE("So it is for every duct") {
+  uit::testing::PrintGoal("R1", std::to_string(NumMessages()) + " messages through each of " +
+                                    std::to_string(std::tuple_size_v<Subjects>) + " ducts and conduits between threads");
 }

@@ -15,4 +15,12 @@ inline constexpr bool is_sanitized =
     false;
 #endif
 
+/// Likewise for a build that is not optimised.
+inline constexpr bool is_optimized =
+#if defined(__OPTIMIZE__)
+    true;
+#else
+    false;
+#endif
+
 }  // namespace uit::testing

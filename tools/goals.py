@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""goals.py RESULTS: what a run of tools/test has shown of the goals, sorted by number, each with the stage that showed it.
+
+Reads what tests printed (tests/support/goal.hpp) in RESULTS/<stage>.tests, ctest's log of a stage, and RESULTS/<stage>.log.
+"""
+
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+GOAL = re.compile(r"goal R(\d+): (.*\S)")
+TEST = re.compile(r"^\d+/\d+ Test(?:ing)?: (.*)")
+REPORT = re.compile(
+    r"ERROR: (?:Address|Leak)Sanitizer|WARNING: ThreadSanitizer|: runtime error: |^==\d+== (?:Invalid|Conditional|Use of|Syscall)"
+)
+SANITIZED = re.compile(r"^(asan|tsan|valgrind)\b")
+PROVOKED = "harness"  # tests that must see a report
+SUPPRESSIONS = Path(__file__).parent.parent / "tests/support/lsan.supp"
+
+
+def lines_by_test(path):
+    test = ""
+    with open(path, errors="replace") as file:
+        for line in file:
+            if begin := TEST.match(line):
+                test = begin[1].strip()
+            yield test, line
+
+
+def goals_of(results):
+    """Rows of (number, stage, figure), each once, in the order in which they were printed."""
+    rows = {}
+    for path in sorted(results.glob("*.tests")) + sorted(results.glob("*.log")):
+        if path.name == "repeat.tests":  # says ten times what the release stage says
+            continue
+        for test, line in lines_by_test(path):
+            if found := GOAL.search(line):
+                figure = f"{found[2]} ({test})" if test else found[2]
+                rows[int(found[1]), path.stem, figure] = None
+    return list(rows)
+
+
+def sanitizer_goals(results):
+    """R2: of each sanitizer's stage, whether any test made it report."""
+    for path in sorted(results.glob("*.tests")):
+        if not SANITIZED.match(path.stem):
+            continue
+        tests, reports = set(), defaultdict(int)
+        for test, line in lines_by_test(path):
+            if PROVOKED in test:
+                continue
+            if test:
+                tests.add(test)
+            if REPORT.search(line):
+                reports[test] += 1
+        where = f": {', '.join(sorted(reports))}" if reports else ""
+        yield 2, path.stem, f"{sum(reports.values())} reports in {len(tests)} tests{where}"
+
+
+def main():
+    results = Path(sys.argv[1])
+    rows = goals_of(results) + list(sanitizer_goals(results))
+    if not rows:
+        return
+    print(f"{'goal':<6}{'stage':<12}figure")
+    for number, stage, figure in sorted(rows, key=lambda row: row[0]):
+        print(f"{f'R{number}':<6}{stage:<12}{figure}")
+    if any(number == 2 for number, _, _ in rows):
+        leaks = [line.split(":", 1)[1].strip() for line in SUPPRESSIONS.read_text().splitlines() if line.startswith("leak:")]
+        print(f"{'':<18}leaks are suppressed of {', '.join(leaks)}; what is not instrumented is not watched for races")
+    print()
+
+
+if __name__ == "__main__":
+    main()

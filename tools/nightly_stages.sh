@@ -1,0 +1,112 @@
+# shellcheck shell=sh disable=SC2154 # of tools/test, which reads this
+# What tools/test --nightly runs beyond the stages of every commit; each also by tools/test --preset NAME.
+
+with_clang() { # with_clang STAGE COMMAND…: with $clang, if there is one
+  of=$1
+  shift
+  if find_clang; then "$@"; else not_tested "$of" 'clang >= 16 is missing'; fi
+}
+with_mpich() { # with_mpich STAGE COMMAND…: with $mpich_options, if it works
+  of=$1
+  shift
+  mpich_options='-DMPI_CXX_COMPILER=mpicxx.mpich -DMPIEXEC_EXECUTABLE=mpirun.mpich'
+  if have mpicxx.mpich && mpich_works mpicxx.mpich mpirun.mpich; then "$@"; else not_tested "$of" 'no MPICH that works'; fi
+}
+
+# Thread and address sanitizers by another compiler and over the other MPI.
+run_tsan_clang() { with_clang tsan-clang tsan_clang "$@"; }
+tsan_clang() {
+  stage tsan-clang tsan-clang 'tests_stress tests_threads' "-DCMAKE_CXX_COMPILER=$clang $open_mpi" -L 'stress|threads' "$@"
+}
+run_asan_clang() { with_clang asan-clang asan_clang "$@"; }
+asan_clang() {
+  stage asan-clang asan-clang 'tests_unit tests_mpi' "-DCMAKE_CXX_COMPILER=$clang $open_mpi" -L 'unit|mpi' -LE timing "$@"
+}
+run_tsan_mpich() { with_mpich tsan-mpich tsan_mpich "$@"; }
+tsan_mpich() { stage tsan-mpich tsan-mpich tests_mpi "$mpich_options" -L 'ranks=2' -LE timing "$@"; }
+run_asan_mpich() { with_mpich asan-mpich asan_mpich "$@"; }
+asan_mpich() { stage asan-mpich asan-mpich tests_mpi "$mpich_options" -L 'ranks=2' -LE timing "$@"; }
+
+# What no sanitizer sees: a buffer touched while MPI owns it. The tests of the MPI layer, two ranks, once and not for a
+# night: valgrind takes fifty times as long.
+run_valgrind() {
+  wrapper=$(echo /usr/lib/*/valgrind/libmpiwrap-*-linux.so) open_mpi_library=$(echo /usr/lib/*/libmpi.so.40)
+  valgrind=$(command -v valgrind.bin || command -v valgrind || true) # Debian's `valgrind` is a script that hides it from mpirun
+  if [ ! -f "$wrapper" ] || [ ! -f "$open_mpi_library" ] || [ -z "$valgrind" ]; then
+    not_tested valgrind 'valgrind with its wrapper of Open MPI is missing (tools/setup nightly)'
+    return
+  fi
+  prefix="-x;LD_PRELOAD=$wrapper:$open_mpi_library;-x;MPIWRAP_DEBUG=quiet;$valgrind;-q;--error-exitcode=9;--fair-sched=yes"
+  prefix="$prefix;--suppressions=/usr/share/openmpi/openmpi-valgrind.supp;--suppressions=$PWD/tests/support/valgrind.supp"
+  (
+    export UIT_NIGHTLY=0
+    stage valgrind valgrind 'uit_mpi_test ring_mpi_test accumulate_mpi_test splice_mpi_test threads_mpi_test' \
+      "$open_mpi -DMPIEXEC_PREFLAGS=$prefix -DUIT_TIMEOUT_FACTOR=60" \
+      -R '^(uit|ring|accumulate|splice|threads)_mpi_test x2( over MPI)?$' "$@"
+    echo "passed=$passed failed=$failed skipped=$skipped" >"$results/valgrind.counts"
+  )
+  # shellcheck disable=SC1091
+  . "$results/valgrind.counts"
+}
+
+# clang's checker of MPI: requests that nobody waits for, or that are used twice.
+run_mpi_checker() { with_clang mpi-checker mpi_checker; }
+mpi_checker() {
+  echo '== mpi-checker'
+  begin=$(date +%s) good=0 bad=0
+  log=$results/mpi-checker.log
+  flags=$(mpicxx.openmpi --showme:compile 2>/dev/null || mpicxx -show | tr ' ' '\n' | grep '^-[ID]' | tr '\n' ' ')
+  for source in tests/uit/mpi/*.cpp tests/netuit/run/*_mpi_test.cpp demos/*.cpp; do
+    # shellcheck disable=SC2086
+    if "$clang" --analyze --analyzer-output text -Xclang -analyzer-checker=optin.mpi.MPI-Checker -Xclang -analyzer-werror \
+      -std=c++20 -I. -Iinclude $flags ${CPPFLAGS:-} -DUIT_WITH_MPI=1 -DUIT_CATCH_MAJOR=2 -o /dev/null "$source" >>"$log" 2>&1; then
+      good=$((good + 1))
+    else
+      bad=$((bad + 1))
+      echo "$source"
+    fi
+  done
+  [ "$bad" -eq 0 ] || grep -m 20 -E '(error|warning):' "$log"
+  row mpi-checker "$good" "$bad" 0 $(($(date +%s) - begin))
+}
+
+# All tests, counted. A branch of a throw that only the compiler sees does not count.
+run_coverage() {
+  if ! have gcovr; then
+    not_tested coverage 'gcovr is missing (tools/setup nightly)'
+    return
+  fi
+  [ ! -d build/coverage ] || find build/coverage -name '*.gcda' -delete
+  stage coverage coverage 'tests_unit tests_mpi' "$open_mpi" -L 'unit|mpi' -LE 'timing|hosts' "$@"
+  gcovr -j "$jobs" --root . --filter include/ --exclude-throw-branches --exclude-unreachable-branches \
+    --json-summary "$results/coverage.json" --txt "$results/coverage.txt" --html-details "$results/coverage.html" \
+    build/coverage >>"$results/coverage.log" 2>&1 || tail -n 5 "$results/coverage.log"
+  "${UIT_PYTHON:-python3}" - "$results/coverage.json" <<'END' | tee -a "$results/coverage.log"
+import json, sys
+sums = json.load(open(sys.argv[1]))
+lines, branches = ({key: sums[f"{of}_{key}"] for key in ("percent", "covered", "total")} for of in ("line", "branch"))
+print(f"goal R17: {lines['percent']:.1f} % of lines ({lines['covered']} of {lines['total']}), "
+      f"{branches['percent']:.0f} % of branches of include/")
+END
+  echo "coverage: by file in $results/coverage.txt, by line in $results/coverage.html"
+}
+
+run_soak() {
+  echo '== soak'
+  begin=$(date +%s) code=0
+  tools/soak --minutes 60 --output "$results/soak.csv" 2>&1 | tee "$results/soak.log" || true
+  grep -q '^soak: passed' "$results/soak.log" || code=1
+  row soak $((1 - code)) $code 0 $(($(date +%s) - begin))
+}
+
+# The suite again and again, until one test fails once.
+run_repeat() {
+  (
+    export UIT_NIGHTLY=0
+    stage repeat release all "$open_mpi -DUIT_TREE_TESTS=ON" -LE tree --repeat until-fail:10 "$@"
+    echo "passed=$passed failed=$failed skipped=$skipped last=$bad" >"$results/repeat.counts"
+  )
+  # shellcheck disable=SC1091
+  . "$results/repeat.counts"
+  echo "goal R18: the suite 10 times in a row, $last tests failed at least once" | tee -a "$results/repeat.log"
+}
