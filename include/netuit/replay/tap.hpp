@@ -38,16 +38,27 @@ class InletTap : public uit::RefCounted {
   virtual ~InletTap() = default;
 
   // As an InletDuct has them.
+  /// Copies the message.
   bool TryPut(const T& message) requires std::copyable<T> { return Offer(&message, nullptr, false); }
+  /// Moves the message, on success.
   bool TryPut(T&& message) { return Offer(nullptr, &message, false); }
+  /// Copies the message.
   bool TryStage(const T& message) requires std::copyable<T> { return Offer(&message, nullptr, true); }
+  /// Moves the message, on success.
   bool TryStage(T&& message) { return Offer(nullptr, &message, true); }
+  /// Copies the message; a replay does not wait.
   bool PutUntil(const T& message, uit::Deadline deadline) requires std::copyable<T> { return OfferUntil(&message, nullptr, deadline); }
+  /// Moves the message, on success; a replay does not wait.
   bool PutUntil(T&& message, uit::Deadline deadline) { return OfferUntil(nullptr, &message, deadline); }
+  /// Whether everything has left.
   virtual bool TryFlush() = 0;
+  /// Whether anything arrived.
   virtual bool Poll() = 0;
+  /// As the duct, if it can.
   virtual void HoldInlet(bool hold, std::size_t max_puts) = 0;
+  /// As the duct, if it can.
   virtual void RefreshInlet(std::size_t max_puts) = 0;
+  /// As the duct, if it can.
   virtual std::uint64_t NumPreempted() const = 0;
   /// Whether the duct is a channel of an exchange with another process.
   virtual bool IsChannel() const = 0;
@@ -65,15 +76,25 @@ class OutletTap : public uit::RefCounted {
   virtual ~OutletTap() = default;
 
   // As an OutletDuct has them.
+  /// How many it moved past.
   virtual std::size_t TryStep(std::size_t limit) = 0;
+  /// Whether there was a message; a replay does not wait.
   virtual bool StepUntil(uit::Deadline deadline) = 0;
+  /// The current message.
   const T& Get() const { return *current_; }
+  /// The same, to be moved from.
   T& Get() { return *current_; }
+  /// As the duct, if it can.
   virtual void HoldOutlet(bool hold) = 0;
+  /// As the duct, if it can.
   virtual void RefreshOutlet() = 0;
+  /// Messages that steps moved past.
   std::uint64_t NumPassed() const { return num_passed_; }
+  /// As the duct, if it can.
   virtual std::uint64_t NumFolded() const = 0;
+  /// As the duct, if it can.
   virtual std::uint64_t NumPreempted() const = 0;
+  /// As the duct, if it can.
   virtual std::uint64_t NumUnread() const = 0;
   /// Whether the duct is a channel of an exchange with another process.
   virtual bool IsChannel() const = 0;

@@ -45,13 +45,13 @@ void WriteNumbers(RecordWriter& writer, std::uint64_t first, std::uint64_t last)
 }
 /// How many events that bear their numbers there are.
 std::uint64_t CountNumbers(RecordReader& reader) {
-  std::uint64_t count = 0;
-  for (std::uint64_t read = 0; read == count && reader.Peek() == Event::update; ++count) {
+  for (std::uint64_t count = 0;; ++count) {
+    if (reader.Peek() != Event::update) return count;
     reader.Take();
+    std::uint64_t read = 0;
     if (!TryReadNumber(reader.Rest(), read)) reader.FailToRead();
-    if (read != count) break;
+    if (read != count) return read;
   }
-  return count;
 }
 
 /// What a reader does with a file, whatever it holds: reads numbers, and then a difference of words.
@@ -77,10 +77,10 @@ TEST_CASE("What has been written is read, over many blocks") {
   Draft draft;
   {
     RecordWriter writer(draft.path, header);
-    WriteNumbers(writer, 0, 1'000'000);
+    WriteNumbers(writer, 0, 400'000);
   }
   RecordReader reader(draft.path, header);
-  CHECK(CountNumbers(reader) == 1'000'000);
+  CHECK(CountNumbers(reader) == 400'000);
   CHECK_THROWS_AS(reader.Take(), RecordEnd);
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("An event larger than a block has one of its own") {
 
 TEST_CASE("What a process had written when it was killed is there") {
   Draft draft;
-  for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{300'000}}) {
+  for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{200'000}}) {
     fs::remove(draft.path);
     const pid_t child = fork();
     REQUIRE(child >= 0);
@@ -131,12 +131,12 @@ TEST_CASE("Where there is no room for more, that is said, and what there is stay
     RecordWriter writer(draft.path, header);
     const rlimit small{.rlim_cur = block_grain + block_bytes, .rlim_max = before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &small);
-    CHECK_THROWS_AS(WriteNumbers(writer, 0, 1'000'000), uit::OutputError);
+    CHECK_THROWS_AS(WriteNumbers(writer, 0, 400'000), uit::OutputError);
     CHECK_THROWS_AS(WriteNumbers(writer, 0, 1), uit::OutputError);
     setrlimit(RLIMIT_FSIZE, &before);
   }
   RecordReader reader(draft.path, header);
-  CHECK(CountNumbers(reader) > 100'000);
+  CHECK(CountNumbers(reader) > 50'000);
 }
 
 TEST_CASE("Differences of bytes make them again, and take no more room than was said") {
@@ -170,7 +170,7 @@ TEST_CASE("Of a file with any byte changed, or cut anywhere, nothing is read tha
     RecordWriter writer(draft.path, header);
     std::vector<std::uint64_t> words(1000);
     std::vector<std::uint64_t> known(1000);
-    for (std::size_t i = 0; i < 200; ++i) {
+    for (std::size_t i = 0; i < 60; ++i) {
       words[i * 7 % 1000] = i;
       std::byte* const at = writer.Reserve(MaxDeltaBytes(8000));
       writer.Commit(Event::update, EncodeDelta(reinterpret_cast<const std::byte*>(words.data()), 8000, known, at));
@@ -183,25 +183,23 @@ TEST_CASE("Of a file with any byte changed, or cut anywhere, nothing is read tha
     std::ofstream(draft.path, std::ios::binary | std::ios::trunc) << text;
     return Read(draft.path);
   };
-  const auto is_told_apart = [](std::size_t at) { return at < sizeof(RecordHeader) || at >= block_grain; };
   std::size_t num_refused = 0;
   std::size_t num_changed = 0;
-  for (std::size_t at = 0; at < whole.size(); at += at == sizeof(RecordHeader) ? block_grain - at : 1) {
+  for (std::size_t at = 0; at < whole.size(); at = at + 1 == sizeof(RecordHeader) ? block_grain : at + 1) {
     std::string text = whole;
     text[at] = static_cast<char>(text[at] ^ (1 << at % 8));
-    if (!is_told_apart(at)) continue;
     ++num_changed;
     num_refused += read_changed(text) != "ended" ? 1 : 0;
   }
-  CHECK(num_refused + 16 >= num_changed);  // who changes the block's number of bytes makes it look cut
-  CHECK(num_changed > 2000);
-  for (std::size_t size = block_grain; size < whole.size(); size += 13) CHECK(read_changed(whole.substr(0, size)) == "ended");
+  CHECK(num_refused + 16 >= num_changed);  // who changes the block's number of bytes or capacity may make it look cut
+  CHECK(num_changed > 500);
+  for (std::size_t size = block_grain; size < whole.size(); size += 37) CHECK(read_changed(whole.substr(0, size)) == "ended");
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, sizeof(RecordHeader) - 1})
     CHECK(read_changed(whole.substr(0, size)) != "ended");
   std::string torn = whole;  // events without a digest, as of a process that was killed
   std::fill_n(torn.begin() + block_grain + offsetof(BlockHeader, num_bytes), 16, '\0');
   std::uint64_t state = 1;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 500; ++i) {
     std::string text = torn;
     for (int change = 0; change < 4; ++change) {
       state = state * 6364136223846793005U + 1442695040888963407U;
