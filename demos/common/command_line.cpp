@@ -96,6 +96,9 @@ SettingsOptions::SettingsOptions(CLI::App& app, Settings& settings)
   app.add_option("--replicates", settings.replicates, "runs of each mode")->type_name("N")->check(Natural);
   app.add_option("--seed", settings.seed, "first seed")->type_name("N")->check(Natural);
   app.add_option("--output", settings.output, "rows as CSV (default: standard output)")->type_name("FILE");
+  app.add_option("--record", settings.record, "record what every worker sees, so that the runs can be replayed")->type_name("DIR");
+  app.add_option("--replay", settings.replay, "the same runs again, exactly, from what --record has left; wants the same options")
+      ->type_name("DIR");
   app.add_option("--quality", settings.quality, "quality of service by snapshot and pair of workers as CSV")->type_name("FILE");
   app.add_flag("--quality-channels", settings.quality_channels, "also a row for each channel, over each whole run");
   app.add_flag("--progress", settings.progress, "progress lines on stderr even if it is no terminal");
@@ -111,6 +114,7 @@ void SettingsOptions::Finish() {
   Want(settings_.threads <= 4096, "--threads: more than 4096 workers in a process");
   Want(settings_.clock_every > 0, "--clock-every 0: a run that never looks at the clock never ends");
   Want(settings_.replicates > 0, "--replicates 0: nothing to do");
+  Want(settings_.record.empty() || settings_.replay.empty(), "--record: a replay cannot be recorded");
   Want(!settings_.modes.empty(), "--modes: no mode given");
   Want(settings_.rolling_span.count() > 0, "--period-rolling: must be longer than 0");
   Want(settings_.fixed_period.count() > 0, "--period-fixed: must be longer than 0");

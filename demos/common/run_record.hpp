@@ -84,6 +84,9 @@ struct ProblemFacts {
   run.seed = settings.seed + replicate;
   run.clock_every = settings.clock_every;
   run.progress_interval = std::chrono::milliseconds{200};
+  const std::string name = "mode" + std::to_string(mode) + "-replicate" + std::to_string(replicate);
+  if (!settings.record.empty()) run.record = settings.record + "/" + name;
+  if (!settings.replay.empty()) run.replay = settings.replay + "/" + name;
   if (!settings.quality.empty())
     run.quality = {.interval = settings.snapshot_interval,
                    .length = settings.snapshot_length,

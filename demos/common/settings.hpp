@@ -27,6 +27,9 @@ struct Settings {
   bool progress = false;
   bool watch = false;  ///< a table of all workers while it runs
 
+  std::string record;  ///< folder in which runs are recorded; empty: they are not
+  std::string replay;  ///< folder with the records of the same runs, which come again; empty: they are new ones
+
   std::string quality;  ///< rows of the quality of service as CSV; empty: it is not measured
   bool quality_channels = false;  ///< also a row per channel
   std::chrono::nanoseconds snapshot_interval = std::chrono::seconds{1};  ///< from snapshot to snapshot

@@ -22,6 +22,31 @@
 
 namespace uit {
 
+namespace detail {
+
+/// Puts into a duct, and waits for room until the deadline where somebody else can make it.
+template <typename D, typename M>
+bool PutUntil(D& duct, M&& message, Deadline deadline) {
+  if constexpr (requires { duct.PutUntil(std::forward<M>(message), deadline); }) {
+    return duct.PutUntil(std::forward<M>(message), deadline);
+  } else if constexpr (is_in_thread<D>) {
+    return duct.TryPut(std::forward<M>(message));
+  } else {
+    if constexpr (requires { duct.IsInletHeld(); })
+      if (duct.IsInletHeld()) return duct.TryPut(std::forward<M>(message));
+    bool is_accepted = false;
+    WaitUntil(
+        [&] {
+          is_accepted = duct.TryPut(std::forward<M>(message));  // moves only on success
+          return is_accepted || IsClosed(duct);
+        },
+        deadline, [&] { return uit::Poll(duct); });
+    return is_accepted;
+  }
+}
+
+}  // namespace detail
+
 /// The end of a conduit that messages are put into. One thread at a time may use it.
 ///
 ///     auto [inlet, outlet] = uit::Conduit<double>{uit::Thread{}};
@@ -207,21 +232,8 @@ class Inlet {
     return end_.Visit([&]<typename D>(D* duct) {
       if constexpr (is_null_duct<D>) {
         return CountMuted();
-      } else if constexpr (is_in_thread<D>) {
-        return Count<D>(duct->TryPut(std::forward<M>(message)));
       } else {
-        if constexpr (requires { duct->IsInletHeld(); })
-          if (duct->IsInletHeld()) return Count<D>(duct->TryPut(std::forward<M>(message)));
-        auto wait = [&](D& to) {
-          bool is_accepted = false;
-          WaitUntil(
-              [&] {
-                is_accepted = to.TryPut(std::forward<M>(message));  // moves only on success
-                return is_accepted || IsClosed(to);
-              },
-              deadline, [&] { return uit::Poll(to); });
-          return is_accepted;
-        };
+        auto wait = [&](D& to) { return detail::PutUntil(to, std::forward<M>(message), deadline); };
         if constexpr (requires { D::refuses_large; }) return OfferAnySize(*duct, wait);
         return Count<D>(wait(*duct));
       }

@@ -65,6 +65,7 @@ class Outlet {
     if (TryStep() > 0) return true;
     return end_.Visit([&]<typename D>(D* duct) {
       if constexpr (is_in_thread<D>) return false;
+      if constexpr (requires { duct->StepUntil(deadline); }) return duct->StepUntil(deadline);
       bool has_stepped = false;
       WaitUntil([&] { return (has_stepped = TryStep() > 0) || IsClosed(*duct); }, deadline,
                 [&] { return Poll(*duct); });

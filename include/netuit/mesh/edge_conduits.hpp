@@ -17,6 +17,7 @@
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/peer_trace.hpp>
 #include <netuit/quality/quality.hpp>
+#include <netuit/replay/tap.hpp>
 #include <uit/conduit.hpp>
 #include <uit/transport/process.hpp>
 #include <uit/transport/shared_memory.hpp>
@@ -24,8 +25,9 @@
 
 namespace netuit {
 
-/// How a mesh joins two nodes: in one thread, between threads, between processes.
-using MeshWiring = uit::Wiring<uit::Intra, uit::Thread, uit::Process>;
+/// How a mesh joins two nodes: in one thread, between threads, between processes; and, while a run is recorded or replayed,
+/// by way of a tap.
+using MeshWiring = uit::Wiring<uit::Intra, uit::Thread, uit::Process, replay::Tapped>;
 
 /// One place's share of a unicast layer: an outlet per input and an inlet per output of its nodes. Its worker only,
 /// once it is wired.
@@ -170,6 +172,34 @@ class EdgeConduits {
     muted_.clear();
   }
 
+  /// Puts a tap before every inlet that leaves the thread, and behind every outlet that comes from another: in no other way
+  /// can nodes tell what others do.
+  void Tap(const replay::Tape& tape) {
+    for (const std::uint32_t output : crossing_outputs_) {
+      untapped_inlets_.push_back(TapEnd(inlets_[output], [&tape]<typename D>(uit::Ref<D> duct) {
+        return uit::Ref<replay::InletTap<T>>(new replay::InletTapOf<T, D>(tape, std::move(duct)));
+      }));
+    }
+    for (const std::uint32_t input : crossing_inputs_) {
+      untapped_outlets_.push_back(TapEnd(outlets_[input], [&tape]<typename D>(uit::Ref<D> duct) {
+        return uit::Ref<replay::OutletTap<T>>(new replay::OutletTapOf<T, L::policy, D>(tape, std::move(duct)));
+      }));
+    }
+  }
+  /// Undoes Tap.
+  void Untap() {
+    for (std::size_t i = 0; i < untapped_inlets_.size(); ++i) inlets_[crossing_outputs_[i]].Rebind(std::move(untapped_inlets_[i]));
+    for (std::size_t i = 0; i < untapped_outlets_.size(); ++i) {
+      Outlet& outlet = outlets_[crossing_inputs_[i]];
+      outlet.Bound().Visit([](auto* duct) {
+        if constexpr (requires { duct->Leave(); }) duct->Leave();
+      });
+      outlet.Rebind(std::move(untapped_outlets_[i]));
+    }
+    untapped_inlets_.clear();
+    untapped_outlets_.clear();
+  }
+
   /// At the end of a run: what was staged or held back can be stepped to.
   void ShowAll() {
     for (Inlet& inlet : inlets_) {
@@ -254,7 +284,18 @@ class EdgeConduits {
   }
   template <typename End>
   static bool IsChannel(const End& end) {
-    return end.Bound().Visit([]<typename D>(D*) { return requires(D& duct) { duct.Exchange(); }; });
+    return end.Bound().Visit([]<typename D>([[maybe_unused]] D* duct) {
+      if constexpr (requires { duct->IsChannel(); }) return duct->IsChannel();
+      else return requires { duct->Exchange(); };
+    });
+  }
+  /// Binds an end to what `tap` makes of its duct; returns what it was bound to.
+  template <typename End, typename F>
+  static auto TapEnd(End& end, F&& tap) {
+    return end.Bound().Visit([&]<typename D>(D* duct) {
+      if constexpr (uit::is_null_duct<D> || requires { duct->IsChannel(); }) return end.Rebind({});  // neither crosses
+      else return end.Rebind(tap(uit::Ref<D>(duct)));
+    });
   }
 
   std::vector<Inlet> inlets_;
@@ -264,6 +305,8 @@ class EdgeConduits {
   std::vector<std::shared_ptr<Sender>> senders_;
   std::vector<std::shared_ptr<Receiver>> receivers_;
   std::vector<typename Inlet::End> muted_;
+  std::vector<typename Inlet::End> untapped_inlets_;    // by crossing output, while there are taps
+  std::vector<typename Outlet::End> untapped_outlets_;  // by crossing input
   EdgePeers peers_;
   std::size_t num_ended_ = 0;
 };

@@ -15,9 +15,11 @@
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/peer_trace.hpp>
 #include <netuit/quality/quality.hpp>
+#include <netuit/replay/delta.hpp>
 #include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/latest_frame.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/tally.hpp>
 
 namespace netuit {
@@ -87,6 +89,7 @@ struct HaloReceiver {
   std::uint64_t fresh_base = 0;        ///< the same while all channels agree
   std::uint64_t last_update = 0;       ///< stamp of the newest frame
   bool has_last = false;               ///< whether that frame ended its update
+  std::vector<std::uint64_t> recorded; ///< while a run is recorded or replayed: the ghosts' bytes, as the record knows them
 
   /// Copies the newest values that have arrived to their ghosts. Counts them as stepped, or as unread where no
   /// update will read them. Returns whether there were any.
@@ -289,6 +292,38 @@ class Halo {
       all &= receiver.has_last && receiver.last_update == update;
     }
     return all;
+  }
+  /// A record begins.
+  void BeginRecord() {
+    for (auto& [worker, receiver] : receivers_) receiver.recorded.assign(replay::NumWords(receiver.layout.SlotsBytes()), 0);
+  }
+  /// The most bytes that PullRecorded writes.
+  std::size_t MaxRecordBytes() const {
+    std::size_t num_bytes = 0;
+    for (const auto& [worker, receiver] : receivers_) num_bytes += 1 + replay::MaxDeltaBytes(receiver.layout.SlotsBytes());
+    return num_bytes;
+  }
+  /// Pulls, and writes down by how much that has changed the ghosts. Returns where that ends.
+  std::byte* PullRecorded(T* values, std::byte* to) {
+    for (auto& [worker, receiver] : receivers_) {
+      const bool has_arrived = receiver.Pull(values, true);
+      *to++ = static_cast<std::byte>(has_arrived ? 1 : 0);
+      if (!has_arrived) continue;
+      const auto* const ghosts = reinterpret_cast<const std::byte*>(values + receiver.first_ghost);
+      to = replay::EncodeDelta(ghosts, receiver.layout.SlotsBytes(), receiver.recorded, to);
+    }
+    return to;
+  }
+  /// Changes the ghosts as PullRecorded has written it down. False: that is not what the bytes are.
+  [[nodiscard]] bool TryReplay(T* values, uit::ByteReader& from) {
+    for (auto& [worker, receiver] : receivers_) {
+      std::uint8_t has_arrived = 0;
+      if (!from.TryRead(has_arrived) || has_arrived > 1) return false;
+      if (has_arrived == 0) continue;
+      if (!replay::TryDecodeDelta(from, receiver.recorded)) return false;
+      std::memcpy(static_cast<void*>(values + receiver.first_ghost), receiver.recorded.data(), receiver.layout.SlotsBytes());
+    }
+    return true;
   }
   /// Bulk synchronous: what was written becomes what is read.
   void Swap() { current_.swap(next_); }

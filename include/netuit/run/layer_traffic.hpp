@@ -1,13 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <netuit/mesh/layer.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/replay/record_format.hpp>
+#include <netuit/replay/tap.hpp>
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/team.hpp>
 #include <uit/exchange/fabric.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/pause.hpp>
 
@@ -27,14 +31,18 @@ class LayerTraffic<Mesh<Ls...>> {
   using M = Mesh<Ls...>;
   using Share = typename M::Share;
 
-  /// Of the place of `thread`. Frames are stamped with the number of their update, from `first_stamp` on.
-  LayerTraffic(M& mesh, Team& team, const RunOptions& options, std::uint64_t first_stamp, std::uint32_t thread)
+  /// Of the place of `thread`. Frames are stamped with the number of their update, from `first_stamp` on. What comes in is
+  /// written on `tape`, or read from it, if there is any.
+  LayerTraffic(M& mesh, Team& team, const RunOptions& options, const replay::Tape& tape, std::uint64_t first_stamp,
+               std::uint32_t thread)
       : fabric_(mesh.GetFabric()),
         share_(*mesh.Places()[thread]),
         team_(team),
         options_(options),
+        tape_(tape),
         first_stamp_(first_stamp),
-        is_synchronous_(options.mode == AsyncMode::every_update) {}
+        is_synchronous_(options.mode == AsyncMode::every_update),
+        pulls_(!is_synchronous_ && options.mode != AsyncMode::no_communication) {}
 
   /// The place.
   Share& GetShare() { return share_; }
@@ -47,7 +55,9 @@ class LayerTraffic<Mesh<Ls...>> {
     ForEachLayer([&]<Layer L>(auto& layer) {
       if constexpr (MulticastLayer<L>) {
         layer.SetMuted(is_muted);
+        if (tape_.IsOn() && pulls_) layer.BeginRecord();
       } else {
+        if (tape_.IsOn() && !is_synchronous_) layer.Tap(tape_);
         for (auto& inlet : layer.Inlets()) inlet.HandOver();
         for (auto& outlet : layer.Outlets()) outlet.HandOver();
         layer.Hold(is_synchronous_);
@@ -76,11 +86,72 @@ class LayerTraffic<Mesh<Ls...>> {
   }
   /// Sends what the update has put, in layers that are due.
   void Send(std::uint64_t update) {
+    if (tape_.reader != nullptr) return;  // those who would hear it go by records of their own
     ForEachLayer([&]<Layer L>(auto& layer) {
       if (!IsDue<L>(update)) return;
       if constexpr (MulticastLayer<L>) layer.Send(layer.Current(), Stamp(update), false);
       else layer.Flush();
     });
+  }
+
+  // Recorded and replayed.
+
+  /// Whether the run is.
+  bool IsTaped() const { return tape_.IsOn(); }
+  /// Whether the run is replayed.
+  bool IsReplay() const { return tape_.reader != nullptr; }
+  /// Whether a replay has come to the end of the updates.
+  bool IsRecordOver() { return tape_.reader->Peek() != replay::Event::update; }
+
+  /// An update begins: takes in what has arrived, and records it; or what is recorded. The record of a bulk synchronous run
+  /// tells only how many updates there were. Throws uit::OutputError, uit::InputError, or RecordEnd.
+  void PullTaped() {
+    if (tape_.reader != nullptr) {
+      if (tape_.reader->Take() != replay::Event::update) tape_.reader->FailToFit("begins an update");
+      if (!pulls_) return;
+      ForEachMulticast([this](auto& layer) {
+        if (!layer.TryReplay(layer.Current(), tape_.reader->Rest())) tape_.reader->FailToRead();
+      });
+      return;
+    }
+    if (!pulls_) return tape_.writer->Add(replay::Event::update);
+    std::size_t max_bytes = 0;
+    ForEachMulticast([&max_bytes](auto& layer) { max_bytes += layer.MaxRecordBytes(); });
+    std::byte* at = tape_.writer->Reserve(max_bytes);
+    fabric_.Poll();
+    ForEachLayer([&at]<Layer L>(auto& layer) {
+      if constexpr (MulticastLayer<L>) at = layer.PullRecorded(layer.Current(), at);
+      else layer.Pull();
+    });
+    tape_.writer->Commit(replay::Event::update, at);
+  }
+  /// The updates are over. Throws uit::OutputError.
+  void EndUpdatesTaped() {
+    if (tape_.writer != nullptr) tape_.writer->Add(replay::Event::end);
+    else if (tape_.reader->Peek() == replay::Event::end) tape_.reader->Take();
+  }
+  /// What happens from here on is no part of the record.
+  void Untap() {
+    ForEachLayer([]<Layer L>(auto& layer) {
+      if constexpr (UnicastLayer<L>) layer.Untap();
+    });
+  }
+  /// Ends the record with what the worker reports; or reports what is recorded, if the record is whole. Throws
+  /// uit::OutputError.
+  void FinishTaped(WorkerReport& report) {
+    replay::RecordSummary summary{.num_barriers = report.num_barriers, .tally = report.tally, .inside = report.inside};
+    if (tape_.writer != nullptr) {
+      std::byte* const at = tape_.writer->Reserve(sizeof summary);
+      uit::StoreBytes(summary, {at, sizeof summary});
+      tape_.writer->Commit(replay::Event::summary, at + sizeof summary);
+      tape_.writer->Seal();
+    } else if (tape_.reader->Peek() == replay::Event::summary) {
+      tape_.reader->Take();
+      if (!tape_.reader->Rest().TryRead(summary)) return;
+      report.num_barriers = summary.num_barriers;
+      report.tally = summary.tally;
+      report.inside = summary.inside;
+    }
   }
 
   // Bulk synchronous.
@@ -199,6 +270,12 @@ class LayerTraffic<Mesh<Ls...>> {
   void ForEachLayer(G&& visit) {
     (visit.template operator()<Ls>(share_.template Of<Ls>()), ...);
   }
+  template <typename G>
+  void ForEachMulticast(G&& visit) {
+    ForEachLayer([&visit]<Layer L>(auto& layer) {
+      if constexpr (MulticastLayer<L>) visit(layer);
+    });
+  }
   template <Layer L>
   static bool IsDue(std::uint64_t update) {
     return update == drain_update || update % L::period == 0;
@@ -245,8 +322,10 @@ class LayerTraffic<Mesh<Ls...>> {
   Share& share_;
   Team& team_;
   const RunOptions& options_;
+  replay::Tape tape_;
   std::uint64_t first_stamp_;
   bool is_synchronous_;
+  bool pulls_;  // between two updates
 };
 
 }  // namespace netuit::detail

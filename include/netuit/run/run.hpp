@@ -16,6 +16,7 @@
 #include <netuit/quality/quality.hpp>
 #include <netuit/run/channel_rows.hpp>
 #include <netuit/run/run_options.hpp>
+#include <netuit/run/run_record.hpp>
 #include <netuit/run/team.hpp>
 #include <netuit/run/worker.hpp>
 #include <uit/support/bytes.hpp>
@@ -29,12 +30,15 @@ namespace detail {
 
 template <bool synchronous, typename M, typename F, typename C>
 void RunWorkers(M& mesh, Team& team, const RunOptions& options, F& update, C& collect, RunReport& report) {
-  const std::uint64_t first_stamp = mesh.NextRun() << 40U;
+  const std::uint64_t number = mesh.NextRun();
+  const std::uint64_t first_stamp = number << 40U;
+  const RunRecord record = RunRecord::Open(mesh, options, number);
   report.workers.resize(mesh.NumThreads());
   std::vector<std::vector<QualityRow>> quality(mesh.NumThreads());
   const auto work = [&](std::uint32_t thread) {
     report.workers[thread] =
-        Worker<M, F, C, synchronous>(mesh, team, options, first_stamp, thread, update, collect).Work(quality[thread]);
+        Worker<M, F, C, synchronous>(mesh, team, options, record.TapeOf(thread), first_stamp, thread, update, collect)
+            .Work(quality[thread]);
   };
   enum Gate : int { closed, open, cancelled };
   std::atomic<int> gate{closed};  // because workers wait for each other, none begins before there are all

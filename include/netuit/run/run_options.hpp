@@ -87,6 +87,14 @@ struct RunOptions {
   /// Wants a mesh with MeshOptions::is_watched.
   std::function<void(std::span<const WorkerStatus>)> on_status{};
   std::chrono::nanoseconds status_interval = std::chrono::milliseconds(250);  ///< between calls of on_status
+  /// A folder, in which every worker writes down what comes in from others, so that the run can be replayed; it outlives a
+  /// process that is killed. No record that is there is overwritten. Empty: nothing is recorded, which costs nothing.
+  std::string record{};
+  /// A folder with the record of the same run of the same program on the same mesh: every node sees again what it saw at
+  /// each of its updates, to the end of the record, which may have been cut short: the last update then is made in part.
+  /// Limits by clock and count, barriers, and other workers make no difference. What the update does must follow from
+  /// what it sees: its node, its messages, what became of its puts, and Node::Random.
+  std::string replay{};
   std::chrono::duration<double> simulated_node_cost{0};  ///< in a simulation, of a node's update: see SimulatedCost
 };
 
@@ -104,6 +112,7 @@ inline void CheckOptions(const RunOptions& options) {
     throw uit::InputError("mode 1 needs a span to work for between barriers");
   if (options.mode == AsyncMode::fixed && options.fixed_period.count() <= 0)
     throw uit::InputError("mode 2 needs a period between barriers");
+  if (!options.record.empty() && !options.replay.empty()) throw uit::InputError("a replay cannot be recorded");
 }
 
 /// What one worker did.

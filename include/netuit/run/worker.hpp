@@ -12,6 +12,8 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/quality/quality.hpp>
+#include <netuit/replay/record_reader.hpp>
+#include <netuit/replay/tap.hpp>
 #include <netuit/run/layer_traffic.hpp>
 #include <netuit/run/node.hpp>
 #include <netuit/run/pacer.hpp>
@@ -21,6 +23,7 @@
 #include <netuit/run/status_reporter.hpp>
 #include <netuit/run/team.hpp>
 #include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
 
 namespace netuit::detail {
 
@@ -36,9 +39,9 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
  public:
   using M = Mesh<Ls...>;
 
-  Worker(M& mesh, Team& team, const RunOptions& options, std::uint64_t first_stamp, std::uint32_t thread, F& update,
-         C& collect)
-      : traffic_(mesh, team, options, first_stamp, thread),
+  Worker(M& mesh, Team& team, const RunOptions& options, const replay::Tape& tape, std::uint64_t first_stamp,
+         std::uint32_t thread, F& update, C& collect)
+      : traffic_(mesh, team, options, tape, first_stamp, thread),
         team_(team),
         options_(options),
         thread_(thread),
@@ -53,18 +56,22 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
 
   /// Works from the start barrier to the end of the drain. The snapshots go to `quality`.
   WorkerReport Work(std::vector<QualityRow>& quality) {
-    traffic_.Prepare();
+    Call("the record", [this] { traffic_.Prepare(); });
     Meet({.is_pending = 1});
     const uit::TimePoint start = uit::Now();
     pacer_.Start(start);
     sampler_.Start(start, options_.duration);
     if constexpr (synchronous) KeepPace();
+    else if (traffic_.IsReplay()) GoByRecord();
     else if (options_.mode == AsyncMode::rolling || options_.mode == AsyncMode::fixed) MeetNowAndThen();
     else GoAhead();
     elapsed_ = pacer_.Elapsed(uit::Now());
+    if (traffic_.IsTaped()) Call("the record", [this] { traffic_.EndUpdatesTaped(); });
     Drain();
     quality = sampler_.TakeRows();
-    return Report();
+    WorkerReport report = Report();
+    if (traffic_.IsTaped()) Call("the record", [&] { traffic_.FinishTaped(report); });
+    return report;
   }
 
  private:
@@ -73,7 +80,9 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
   // Modes 1-4, and 0: an update of every node.
 
   void Update() {
-    if constexpr (!synchronous) {
+    if (traffic_.IsTaped()) [[unlikely]] {
+      if (!PullTaped() && !synchronous) return;
+    } else if constexpr (!synchronous) {
       if (options_.mode != AsyncMode::no_communication) Communicate([this] { traffic_.Pull(); });
     }
     if (is_traced_) traffic_.Read(uit::Now());
@@ -82,6 +91,29 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
       if (options_.mode != AsyncMode::no_communication) Communicate([this] { traffic_.Send(num_updates_); });
     }
     ++num_updates_;
+  }
+  bool IsRecordOver() {
+    bool is_over = true;
+    if (!is_record_cut_) Call("the record", [&] { is_over = traffic_.IsRecordOver(); });
+    return is_over;
+  }
+  /// False if there is nothing to go by, or nothing can be written.
+  bool PullTaped() {
+    bool is_pulled = false;
+    Communicate([&] {
+      try {
+        traffic_.PullTaped();
+        is_pulled = true;
+      } catch (const replay::RecordEnd&) {
+        is_record_cut_ = true;
+      } catch (const uit::InputError&) {
+        is_record_cut_ = true;
+        team_.StopByThrow("the record", std::current_exception());
+      } catch (const uit::OutputError&) {
+        team_.StopByThrow("the record", std::current_exception());
+      }
+    });
+    return is_pulled;
   }
   void Sweep() {
     auto& share = traffic_.GetShare();
@@ -94,6 +126,8 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
         update_(node);
         node.Commit(share);
       }
+    } catch (const replay::RecordEnd&) {
+      is_record_cut_ = true;
     } catch (...) {
       team_.StopByThrow("the update of node " + share.graph.Label(position), std::current_exception());
       for (; position < num_nodes; ++position) {
@@ -144,6 +178,20 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
     }
   }
 
+  // Modes 1 to 4, replayed: no worker waits for another, and what another throws ends its updates when it did.
+
+  void GoByRecord() {
+    const auto is_hindered = [this] {
+      return team_.StopSeen() >= Team::Encode(StopReason::signal) && team_.StopSeen() != Team::Encode(StopReason::thrown);
+    };
+    while (!IsRecordOver()) {
+      Attend(uit::Now());
+      if (is_hindered()) is_record_cut_ = true;
+      else Update();
+    }
+    reason_ = team_.StopSeen() != 0 ? team_.StopSeen() : Team::Encode(StopReason::count);
+  }
+
   // Modes 3 and 4.
 
   void GoAhead() {
@@ -169,12 +217,15 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
     reason_ = team_.Agreed().stop != 0 ? team_.Agreed().stop : Team::Encode(StopReason::count);
     return team_.Agreed().stop == 0 && team_.Agreed().is_pending != 0;
   }
-  bool IsDone() const { return options_.num_updates != 0 && num_updates_ >= options_.num_updates; }
+  bool IsDone() {
+    if (traffic_.IsReplay()) [[unlikely]] return IsRecordOver();
+    return options_.num_updates != 0 && num_updates_ >= options_.num_updates;
+  }
   Accord View(uit::TimePoint now) {
     Attend(now);
     Accord mine;
     mine.stop = team_.StopSeen();
-    if (mine.stop == 0 && pacer_.IsOver(now)) mine.stop = Team::Encode(StopReason::clock);
+    if (mine.stop == 0 && !traffic_.IsReplay() && pacer_.IsOver(now)) mine.stop = Team::Encode(StopReason::clock);
     mine.is_pending = IsDone() ? 0 : 1;
     return mine;
   }
@@ -212,11 +263,13 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
     const auto all = thread_ == 0 ? board_->Look() : std::span<const WorkerStatus>{};
     if (options_.on_status && !all.empty()) Call("on_status", [&] { options_.on_status(all); });
   }
-  /// Calls a function of the user's; if it throws, the run ends.
+  /// Calls a function, mostly of the user's; if it throws, the run ends.
   template <typename G>
   void Call(const char* name, G&& call) {
     try {
       call();
+    } catch (const replay::RecordEnd&) {
+      is_record_cut_ = true;
     } catch (...) {
       team_.StopByThrow(name, std::current_exception());
     }
@@ -257,6 +310,7 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
     traffic_.ShowAll();
     Meet({.stop = team_.Agreed().stop});  // frames leave while waiting here; when all have come, all has been received
     Collect();
+    if (traffic_.IsTaped()) traffic_.Untap();
     traffic_.DiscardUnread();
     Communicate([this] { traffic_.EndDrain(); });
     Meet({.stop = team_.Agreed().stop});
@@ -264,7 +318,7 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
   /// A look at what has arrived too late for the last update.
   void Collect() {
     if constexpr (!std::same_as<C, NoCollection>) {
-      if (team_.IsBroken()) return;
+      if (team_.IsBroken() || is_record_cut_) return;
       auto& share = traffic_.GetShare();
       Node<M, synchronous> node(share, options_.seed, num_updates_);
       Call("collect", [&] {
@@ -306,6 +360,7 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
   uit::TimePoint next_sample_{};
   uit::TimePoint next_status_{};
   std::uint32_t reason_ = Team::Encode(StopReason::count);
+  bool is_record_cut_ = false;  // a replay has nothing more to go by, or goes no further
 };
 
 }  // namespace netuit::detail

@@ -33,6 +33,7 @@ concept Message = std::is_object_v<T> && !std::is_const_v<T> && std::movable<T> 
 ///   what the outlet had done when RefreshInlet was last called. Both may take, as a last argument,
 ///   how many puts are accepted at most until the next refresh.
 /// - `static constexpr bool in_thread`: both ends live in one thread, so that waiting is in vain.
+/// - `PutUntil(message, deadline) -> bool`: waits for room itself.
 template <typename D, typename T>
 concept InletDuct = Message<T> && requires(D& duct, T message) {
   { duct.TryPut(std::move(message)) } -> std::same_as<bool>;
@@ -52,6 +53,7 @@ concept InletDuct = Message<T> && requires(D& duct, T message) {
 /// `RefreshOutlet()`: while held, a step sees only what had arrived by the last refresh;
 /// `NumPassed() -> uint64`: the sum of what TryStep returned, from any number on;
 /// `NumFolded() -> uint64`: messages that were added to others, over all steps;
+/// `StepUntil(deadline) -> bool`: waits for a message itself, steps to it, and counts it in NumPassed;
 /// `T& Get()`, so that messages can be moved out; and, of a duct that is an outlet's alone,
 /// `NumPreempted() -> uint64`: messages that arrived and were replaced before a step saw them.
 template <typename D, typename T>

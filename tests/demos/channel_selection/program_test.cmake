@@ -19,6 +19,8 @@ endfunction()
 if(CASE STREQUAL refuses)   # one of the processes complains; what else is refused: tests/demos/refusals
   expect_error(2 2 "no_such_file: " --graph no_such_file)
   expect_error(2 2 "--threads 0" --threads 0)
+  expect_error(1 2 "--record" --record a --replay b)
+  expect_error(2 2 "cannot be read" --replay no_such_folder)
   expect_error(2 5 "no_such_folder" --quality no_such_folder/q.csv)
   expect_error(2 5 "no_such_folder" --output no_such_folder/rows.csv)
 elseif(CASE STREQUAL saves)

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <netuit/mesh/layer.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/place_graph.hpp>
+#include <netuit/replay/record_format.hpp>
+#include <netuit/replay/record_reader.hpp>
+#include <netuit/replay/record_writer.hpp>
+#include <netuit/replay/tap.hpp>
+#include <netuit/run/run_options.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+
+namespace netuit::detail {
+
+/// What a worker's record must agree on with who replays it.
+template <Layer... Ls>
+std::uint64_t DigestOfShape(const PlaceGraph& graph) {
+  std::uint64_t digest = replay::Digest(uit::BytesOf(graph.worker));
+  const auto add = [&digest](const auto& numbers) { digest = replay::Digest(std::as_bytes(std::span(numbers)), digest); };
+  add(graph.nodes);
+  add(graph.first_out);
+  add(graph.targets);
+  add(graph.target_workers);
+  add(graph.first_in);
+  add(graph.sources);
+  add(graph.source_workers);
+  const auto add_layer = [&]<Layer L>() {
+    const std::uint64_t numbers[] = {uit::TypeHash<L>(), uit::TypeHash<typename L::Message>(), sizeof(typename L::Message),
+                                     static_cast<std::uint64_t>(L::addressing), static_cast<std::uint64_t>(L::policy.retain),
+                                     static_cast<std::uint64_t>(L::policy.backlog), L::period};
+    add(numbers);
+  };
+  (add_layer.template operator()<Ls>(), ...);
+  return digest;
+}
+
+/// The files of a run that is recorded or replayed, of this process's workers; none otherwise.
+class RunRecord {
+ public:
+  RunRecord() = default;
+
+  /// Of the run of a mesh with this number. Collective. Throws on every process: uit::OutputError if the record cannot be
+  /// made, uit::InputError if what is to be replayed is none of this run.
+  template <Layer... Ls>
+  static RunRecord Open(Mesh<Ls...>& mesh, const RunOptions& options, std::uint64_t run) {
+    RunRecord record;
+    if (options.record.empty() && options.replay.empty()) return record;
+    std::string trouble;
+    try {
+      if (!options.record.empty()) std::filesystem::create_directories(options.record);
+      for (const auto& place : mesh.Places()) {
+        const std::uint32_t worker = place->graph.worker;
+        const replay::RecordHeader header{
+            .mode = static_cast<std::uint32_t>(options.mode),
+            .seed = options.seed,
+            .run = run,
+            .shape = DigestOfShape<Ls...>(place->graph),
+            .worker = worker,
+            .num_workers = static_cast<std::uint32_t>(mesh.GetWorld().Size()) * mesh.NumThreads()};
+        if (!options.record.empty())
+          record.writers_.push_back(std::make_unique<replay::RecordWriter>(replay::RecordPath(options.record, run, worker), header));
+        else
+          record.readers_.push_back(std::make_unique<replay::RecordReader>(replay::RecordPath(options.replay, run, worker), header));
+      }
+    } catch (const std::exception& thrown) {
+      trouble = thrown.what();
+    }
+    try {
+      mesh.GetWorld().Agree(trouble);
+    } catch (const uit::Error& error) {
+      if (!options.record.empty()) throw uit::OutputError(error.what());
+      throw uit::InputError(error.what());
+    }
+    return record;
+  }
+
+  /// Of a worker of this process.
+  replay::Tape TapeOf(std::uint32_t thread) const {
+    return {.writer = writers_.empty() ? nullptr : writers_[thread].get(),
+            .reader = readers_.empty() ? nullptr : readers_[thread].get()};
+  }
+
+ private:
+  std::vector<std::unique_ptr<replay::RecordWriter>> writers_;  // by thread
+  std::vector<std::unique_ptr<replay::RecordReader>> readers_;  // by thread
+};
+
+}  // namespace netuit::detail

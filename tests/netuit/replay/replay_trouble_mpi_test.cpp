@@ -1,0 +1,194 @@
+// Records that were cut short, are of something else, or damaged; and updates that wait, fail, or do otherwise.
+#include <netuit/netuit.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/netuit/replay/replays.hpp"
+#include "tests/netuit/run/chaos.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+
+using namespace netuit;
+using namespace netuit::testing;
+using uit::testing::MpiTestWorld;
+
+namespace {
+
+using Word = std::uint64_t;
+
+struct Heard : Multicast<Word> {};
+struct Each : Unicast<Word> {};
+struct EachRow : Unicast<std::vector<Word>, uit::Policy{.consolidate = uit::Consolidate::aggregated}> {};
+struct Newest : Unicast<Word, uit::Policy{.retain = uit::Retain::latest}> {};
+
+/// The files of this process's workers, in the first run.
+std::vector<fs::path> OwnFiles(const Folder& folder, std::size_t num_threads) {
+  std::vector<fs::path> paths;
+  for (std::size_t thread = 0; thread < num_threads; ++thread)
+    paths.push_back(replay::RecordPath(folder.Path(), 1, static_cast<std::uint32_t>(MpiTestWorld().Rank() * num_threads + thread)));
+  return paths;
+}
+constexpr std::size_t first_event = replay::block_grain + sizeof(replay::BlockHeader);
+
+bool IsPrefix(const std::vector<std::vector<std::uint64_t>>& histories, const std::vector<std::vector<std::uint64_t>>& all) {
+  bool is_prefix = histories.size() == all.size();
+  for (std::size_t node = 0; is_prefix && node < all.size(); ++node) {
+    is_prefix = histories[node].size() <= all[node].size() &&
+                std::equal(histories[node].begin(), histories[node].end(), all[node].begin());
+  }
+  return is_prefix;
+}
+
+/// What a replay is refused with on this process, or nothing.
+template <Layer... Ls>
+std::string Refusal(const Topology& topology, const Plan& plan) {
+  const Placement placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = plan.num_threads}, 3);
+  Mesh<Ls...> mesh{topology, placement, MpiTestWorld(), small_buffers};
+  try {
+    Run(mesh, {.mode = plan.mode, .num_updates = 1, .seed = plan.seed, .record = plan.record, .replay = plan.replay}, [](auto&) {});
+  } catch (const uit::InputError& error) {
+    return error.what();
+  } catch (const uit::OutputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("A record that was cut short is replayed to where it ends, and no further") {
+  const Topology topology = MakeTorus(6, 6);
+  for (const unsigned share : {0U, 13U, 50U, 80U}) {
+    CAPTURE(share);
+    Folder folder;
+    const Outcome recorded = RunChaos<Heard, Each, EachRow>(topology, {.record = folder.Path()});
+    for (const fs::path& path : OwnFiles(folder, 2))
+      fs::resize_file(path, first_event + (fs::file_size(path) - first_event) * share / 100);
+    const Outcome replayed = RunChaos<Heard, Each, EachRow>(topology, {.replay = folder.Path()});
+    CHECK(IsPrefix(replayed.histories, recorded.histories));
+    for (std::size_t node = 0; node < replayed.histories.size(); ++node) {
+      const std::size_t num_all = recorded.histories[node].size();
+      const std::size_t num_replayed = replayed.histories[node].size();
+      CHECK(num_replayed + 1 >= num_all * share / 200);  // events are not of one size, but nearly
+      CHECK(num_replayed <= num_all * (share + 100) / 200);
+    }
+  }
+}
+
+TEST_CASE("What goes on in a node when a record ends is not seen by it") {
+  Folder folder;
+  RunChaos<Each>(MakeTorus(6, 6), {.record = folder.Path()});
+  for (const fs::path& path : OwnFiles(folder, 2)) fs::resize_file(path, first_event - 10);  // within the head of the block
+  const Outcome replayed = RunChaos<Each>(MakeTorus(6, 6), {.replay = folder.Path()});
+  for (const auto& history : replayed.histories) CHECK(history.empty());
+}
+
+TEST_CASE("A foreign or damaged record is refused on every process, in one line, before anything is run") {
+  const Topology topology = MakeTorus(6, 6);
+  Folder folder;
+  const Plan replay{.replay = folder.Path()};
+  const auto contains = [](const std::string& text, const std::string& part) {
+    CAPTURE(text);
+    CHECK(text.find(part) != std::string::npos);
+    CHECK(text.find('\n') == std::string::npos);
+  };
+  contains(Refusal<Heard, Each>(topology, replay), "cannot be read");
+  RunChaos<Heard, Each>(topology, {.record = folder.Path()});
+  CHECK(Refusal<Heard, Each>(topology, replay).empty());
+  contains(Refusal<Heard, Each>(topology, {.record = folder.Path()}), "cannot be written: File exists");
+  contains(Refusal<Heard, Each>(topology, {.record = folder.Path(), .replay = folder.Path()}), "a replay cannot be recorded");
+  contains(Refusal<Heard, Each>(topology, {.record = "/dev/null/none"}), "/dev/null/none");
+  contains(Refusal<Heard, Each>(topology, {.seed = 2, .replay = folder.Path()}), "is of seed 1, where 2 is to be replayed");
+  contains(Refusal<Heard, Each>(topology, {.mode = AsyncMode::rolling, .replay = folder.Path()}),
+           "is of mode 3, where 1 is to be replayed");
+  contains(Refusal<Heard, Each>(topology, {.num_threads = 1, .replay = folder.Path()}), "is of as many workers as");
+  contains(Refusal<Heard, Each>(MakeTorus(4, 9), replay), "is of another graph, placement, or program");
+  contains(Refusal<Heard, Newest>(topology, replay), "is of another graph, placement, or program");
+  contains(Refusal<Each, Heard>(topology, replay), "is of another graph, placement, or program");
+
+  for (const fs::path& path : OwnFiles(folder, 2)) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(fs::file_size(path) - (fs::file_size(path) - first_event) / 2));
+    const auto before = static_cast<char>(file.peek());
+    file.put(static_cast<char>(before ^ 4));
+  }
+  contains(Refusal<Heard, Each>(topology, replay), "is damaged");
+  for (const fs::path& path : OwnFiles(folder, 2)) fs::resize_file(path, 20);
+  contains(Refusal<Heard, Each>(topology, replay), "is no record of a run");
+}
+
+TEST_CASE("A program that does otherwise than the one recorded is told so") {
+  const Topology topology = MakeTorus(6, 6);
+  Folder folder;
+  RunChaos<Each>(topology, {.record = folder.Path()});
+  const Placement placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 2}, 3);
+  Mesh<Each> mesh{topology, placement, MpiTestWorld(), small_buffers};
+  const RunReport report = Run(mesh, {.replay = folder.Path()}, [&](auto& node) {
+    for (auto& inlet : node.template Out<Each>()) inlet.TryFlush();
+    for (auto& inlet : node.template Out<Each>()) inlet.TryPut(1);
+    for (auto& outlet : node.template In<Each>()) outlet.TryStep();
+  });
+  CHECK(report.stopped_by == StopReason::thrown);
+  if (MpiTestWorld().IsRoot()) CHECK(report.message.find("is of a program that did otherwise") != std::string::npos);
+}
+
+TEST_CASE("Puts and steps that wait, and what polls and flushes answer, come again; and so does what is too large") {
+  const Topology topology = MakeTorus(6, 6);
+  Folder folder;
+  const auto run = [&](const RunOptions& options) {
+    Mesh<Each, EachRow> mesh{topology, PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 2}, 3), MpiTestWorld(),
+                             small_buffers};
+    std::vector<std::uint64_t> states(mesh.NumLocalNodes());
+    const RunReport report = Run(mesh, options, [&](auto& node) {
+      std::uint64_t& state = states[node.Index()];
+      for (auto& inlet : node.template Out<Each>()) {
+        state = Mix(state, inlet.Put(Mix(state, 1), uit::After(std::chrono::microseconds(20))));
+        state = Mix(state, inlet.TryFlush());
+        state = Mix(state, inlet.Poll());
+      }
+      for (auto& outlet : node.template In<Each>()) {
+        state = Mix(state, outlet.Step(uit::After(std::chrono::microseconds(20))));
+        state = Mix(state, outlet.Get());
+      }
+      for (auto& outlet : node.template In<EachRow>()) state = Mix(state, outlet.Jump());
+      for (auto& inlet : node.template Out<EachRow>()) {
+        try {
+          state = Mix(state, inlet.TryPut(std::vector<Word>(state % 12, state)));
+        } catch (const uit::MessageTooLarge&) {
+          state = Mix(state, 3);
+        }
+      }
+    });
+    CHECK(report.ExitCode() == 0);
+    CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
+    return states;
+  };
+  const std::vector<std::uint64_t> recorded = run({.num_updates = 30, .record = folder.Path()});
+  CHECK(run({.replay = folder.Path()}) == recorded);
+}
+
+TEST_CASE("An update that throws does so again in its replay, at the same node and update") {
+  const Topology topology = MakeTorus(6, 6);
+  Folder folder;
+  const auto run = [&](const RunOptions& options) {
+    Mesh<Heard, Each> mesh{topology, PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 2}, 3), MpiTestWorld()};
+    std::vector<std::uint64_t> states(mesh.NumLocalNodes());
+    const RunReport report = Run(mesh, options, [&](auto& node) {
+      std::uint64_t& state = states[node.Index()];
+      state = UpdateChaotically<Heard, Each>(node, state);
+      if (node.Id() == 17 && node.Update() > 20 && state % 16 == 0) throw uit::Error("state " + std::to_string(state));
+    });
+    CHECK(report.stopped_by == StopReason::thrown);
+    return std::pair(report.message, states);
+  };
+  const auto recorded = run({.record = folder.Path()});
+  CHECK(run({.replay = folder.Path()}) == recorded);
+}

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <netuit/netuit.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/netuit/run/chaos.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+#include "tests/uit/core/support/sanitized.hpp"
+
+namespace netuit::testing {
+
+namespace fs = std::filesystem;
+using uit::testing::is_sanitized;
+using uit::testing::MpiTestWorld;
+
+/// A folder for records, on every process the same, empty at first and gone at the end.
+class Folder {
+ public:
+  Folder() {
+    const std::string name = (fs::temp_directory_path() / ("conduit_replay_" + std::to_string(getpid()))).string();
+    const auto* text = reinterpret_cast<const std::byte*>(name.data());
+    const uit::Bytes agreed = MpiTestWorld().Broadcast(uit::Bytes(text, text + name.size()));
+    path_ = std::string(reinterpret_cast<const char*>(agreed.data()), agreed.size());
+    Empty();
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { Empty(); }
+  std::string Path() const { return path_.string(); }
+  void Empty() {
+    MpiTestWorld().Agree("");  // nobody needs it any more
+    if (MpiTestWorld().IsRoot()) fs::remove_all(path_);
+    MpiTestWorld().Agree("");
+  }
+
+ private:
+  fs::path path_;
+};
+
+inline constexpr MeshOptions small_buffers{.depth = 3, .buffer_bytes = 64, .max_message_bytes = 64};
+
+/// What came of some runs of one mesh.
+struct Outcome {
+  std::vector<std::uint64_t> states;                  // of this process's nodes at the end
+  std::vector<std::vector<std::uint64_t>> histories;  // by node: its state after each update, over all runs
+  std::vector<std::uint64_t> num_updates;             // by run and worker
+  bool is_balanced = true;
+};
+
+struct Plan {
+  AsyncMode mode = AsyncMode::no_barrier;
+  std::size_t num_threads = 2;
+  std::size_t num_runs = 1;
+  std::uint64_t seed = 1;
+  std::string record{};
+  std::string replay{};
+  std::uint64_t num_updates = is_sanitized ? 100 : 300;
+};
+
+template <Layer... Ls>
+Outcome RunChaos(const Topology& topology, const Plan& plan) {
+  const Placement placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = plan.num_threads}, 3);
+  Mesh<Ls...> mesh{topology, placement, MpiTestWorld(), small_buffers};
+  (mesh.template Initialize<Ls>([](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1, node)); }), ...);
+  Outcome outcome;
+  outcome.states.resize(mesh.NumLocalNodes());
+  outcome.histories.resize(mesh.NumLocalNodes());
+  const RunOptions options{.mode = plan.mode,
+                           .num_updates = plan.replay.empty() ? plan.num_updates : 1,  // makes no difference
+                           .rolling_span = std::chrono::milliseconds(1),
+                           .fixed_period = std::chrono::milliseconds(1),
+                           .seed = plan.seed,
+                           .record = plan.record,
+                           .replay = plan.replay};
+  for (std::size_t run = 0; run < plan.num_runs; ++run) {
+    const RunReport report = Run(
+        mesh, options,
+        [&](auto& node) {
+          std::uint64_t& state = outcome.states[node.Index()];
+          state = UpdateChaotically<Ls...>(node, state);
+          outcome.histories[node.Index()].push_back(state);
+        },
+        [&](auto& node) {
+          std::uint64_t& state = outcome.states[node.Index()];
+          auto random = node.Random();
+          ((state = ReadSome<Ls>(node, random, state)), ...);
+        });
+    CHECK(report.ExitCode() == 0);
+    CHECK(report.message.empty());
+    outcome.is_balanced &= report.Balanced() || !MpiTestWorld().IsRoot();
+    for (const WorkerReport& worker : report.workers) outcome.num_updates.push_back(worker.num_updates);
+  }
+  return outcome;
+}
+
+/// On how many processes something holds.
+inline std::size_t OnHowMany(bool holds) {
+  std::size_t count = 0;
+  for (const uit::Bytes& answer : MpiTestWorld().AllToAll(std::vector<uit::Bytes>(MpiTestWorld().Size(), uit::Bytes(1, std::byte{holds}))))
+    count += static_cast<std::size_t>(answer[0]);
+  return count;
+}
+inline bool Everywhere(bool holds) { return OnHowMany(holds) == MpiTestWorld().Size(); }
+
+/// Of `num_tries` runs, how many come again from their records.
+template <Layer... Ls>
+void CheckReplay(const Topology& topology, Plan plan, int num_tries = 1) {
+  Folder folder;
+  int num_equal = 0;
+  bool is_balanced = true;
+  for (int i = 0; i < num_tries; ++i) {
+    folder.Empty();
+    plan.record = folder.Path();
+    const Outcome recorded = RunChaos<Ls...>(topology, plan);
+    plan.record.clear();
+    plan.replay = folder.Path();
+    const Outcome replayed = RunChaos<Ls...>(topology, plan);
+    plan.replay.clear();
+    const bool is_equal = recorded.states == replayed.states && recorded.histories == replayed.histories &&
+                          recorded.num_updates == replayed.num_updates;
+    num_equal += Everywhere(is_equal) ? 1 : 0;
+    is_balanced &= recorded.is_balanced && replayed.is_balanced;
+  }
+  CHECK(num_equal == num_tries);
+  CHECK(is_balanced);
+}
+
+}  // namespace netuit::testing
