@@ -91,6 +91,16 @@ END
   echo "coverage: by file in $results/coverage.txt, by line in $results/coverage.html"
 }
 
+# Processes die under an MPI that hears of it: Open MPI 5 from PyPI, with user-level failure mitigation.
+run_ulfm() {
+  if [ ! -x .deps/ulfm/bin/mpicxx ]; then
+    not_tested ulfm 'Open MPI 5 is missing (tools/setup nightly)'
+    return
+  fi
+  stage ulfm ulfm tests_survival "-DMPI_CXX_COMPILER=$PWD/.deps/ulfm/bin/mpicxx -DMPIEXEC_EXECUTABLE=$PWD/.deps/ulfm/bin/mpirun" \
+    -R 'survival (killed|stopped)' "$@"
+}
+
 run_soak() {
   echo '== soak'
   begin=$(date +%s) code=0
