@@ -46,6 +46,9 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv, std::stri
   app.option_defaults()->always_capture_default();
 
   demo::SettingsOptions settings{app, options};
+  app.add_option("--record", options.record, "record what every worker sees, so that the runs can be replayed")->type_name("DIR");
+  app.add_option("--replay", options.replay, "the same runs again, exactly, from what --record has left; wants the same options")
+      ->type_name("DIR");
   std::string addressing = "multicast";
   app.add_option("--graph", options.graph, "graph as NetworkX writes it, or METIS .graph (default: a 2-D torus)")
       ->type_name("FILE");

@@ -96,9 +96,6 @@ SettingsOptions::SettingsOptions(CLI::App& app, Settings& settings)
   app.add_option("--replicates", settings.replicates, "runs of each mode")->type_name("N")->check(Natural);
   app.add_option("--seed", settings.seed, "first seed")->type_name("N")->check(Natural);
   app.add_option("--output", settings.output, "rows as CSV (default: standard output)")->type_name("FILE");
-  app.add_option("--record", settings.record, "record what every worker sees, so that the runs can be replayed")->type_name("DIR");
-  app.add_option("--replay", settings.replay, "the same runs again, exactly, from what --record has left; wants the same options")
-      ->type_name("DIR");
   app.add_option("--quality", settings.quality, "quality of service by snapshot and pair of workers as CSV")->type_name("FILE");
   app.add_flag("--quality-channels", settings.quality_channels, "also a row for each channel, over each whole run");
   app.add_flag("--progress", settings.progress, "progress lines on stderr even if it is no terminal");

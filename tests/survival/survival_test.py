@@ -66,12 +66,12 @@ def killed(launcher: launch.Launcher, program: str, survives: bool) -> None:
     """kill -9 of one process, at any time: the others finish, and write what they have; the dead one is named."""
     chance = random.Random(11)
     rounds = 80 if NIGHT and survives else 20 if NIGHT else 5 if survives else 3
-    duration = 2.0
     num_rounds = num_results = num_before = 0
     latest = longest = 0.0
     for number in range(rounds):
         mode, victim = number % 5, chance.randrange(RANKS)
         phase = ("begin", "run", "end")[number % 3]
+        duration = 20.0 if mode == 0 and phase == "run" else 2.0  # which mode 0 does not wait for
         # Without tools/run what the dead one had in shared memory stays until the next job.
         with running(launcher, RANKS, program, words(mode, duration), survives, not survives) as job:
             await_run(job)

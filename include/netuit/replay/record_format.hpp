@@ -20,7 +20,7 @@ enum class Event : std::uint8_t {
   update = 1,        ///< an update begins; then by multicast layer and peer 0, or 1 and how ghosts differ from before
   put_refused = 2,   ///< a put found no room
   put_accepted = 3,  ///< a put found room
-  put_threw = 4,     ///< a message was too large
+  put_threw = 4,     ///< a message was too large, or its codec threw
   step_none = 5,     ///< a step found nothing
   step_one = 6,      ///< a step moved past one message, which follows
   step_many = 7,     ///< a step moved past as many as follow, to the message that follows

@@ -55,17 +55,25 @@ class RecordReader {
   uit::ByteReader& Rest() { return rest_; }
 
   /// What belongs to the event could not be read: throws RecordEnd if that is because the record was cut short.
-  [[noreturn]] void FailToRead() const {
-    if (is_cut_) throw RecordEnd{};
+  [[noreturn]] void FailToRead() {
+    const bool was_cut = is_cut_;
+    End();
+    if (was_cut) throw RecordEnd{};
     Refuse("is damaged");
   }
   /// The program does something else than it did when it was recorded. Throws uit::InputError.
-  [[noreturn]] void FailToFit(const std::string& doing) const {
+  [[noreturn]] void FailToFit(const std::string& doing) {
+    End();
     Refuse("is of a program that did otherwise: where this one " + doing + ", there is event " +
            std::to_string(static_cast<unsigned>(last_)));
   }
 
  private:
+  /// What is left of an event that could not be read is no event.
+  void End() {
+    rest_ = uit::ByteReader(uit::ByteView{});
+    is_cut_ = true;
+  }
   void CheckHeader(const RecordHeader& expected) {
     RecordHeader header;
     header.magic = {};

@@ -68,6 +68,7 @@ class RecordWriter {
 
  private:
   UIT_NOINLINE void OpenBlock(std::size_t num_bytes) {
+    if (error_ != 0) Fail(error_);  // an event is missing: nothing may follow, even if there is room again
     if (block_ != nullptr) {
       SealBlock();
       offset_ += capacity_;
@@ -75,9 +76,11 @@ class RecordWriter {
     const std::size_t num_wanted = std::max(sizeof(BlockHeader) + num_bytes, block_bytes);
     capacity_ = (num_wanted + block_grain - 1) / block_grain * block_grain;
     // A page that finds no room on the disk later on would end the process.
-    if (const int error = posix_fallocate(file_, static_cast<off_t>(offset_), static_cast<off_t>(capacity_)); error != 0) Fail(error);
+    do error_ = posix_fallocate(file_, static_cast<off_t>(offset_), static_cast<off_t>(capacity_));
+    while (error_ == EINTR);
+    if (error_ != 0) Fail(error_);
     void* const pages = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(offset_));
-    if (pages == MAP_FAILED) Fail(errno);
+    if (pages == MAP_FAILED) Fail(error_ = errno);
     block_ = static_cast<std::byte*>(pages);
     uit::StoreBytes(BlockHeader{.capacity = capacity_}, {block_, sizeof(BlockHeader)});
     at_ = block_ + sizeof(BlockHeader);
@@ -99,6 +102,7 @@ class RecordWriter {
 
   std::filesystem::path path_;
   int file_ = -1;
+  int error_ = 0;  // once there is one, it stays
   std::size_t offset_ = block_grain;  // of the block
   std::size_t capacity_ = 0;
   std::byte* block_ = nullptr;

@@ -191,7 +191,7 @@ class InletTapOf final : public InletTap<T> {
     bool is_accepted = false;
     try {
       is_accepted = put();
-    } catch (const uit::MessageTooLarge&) {
+    } catch (...) {  // a message that is too large, or a codec
       tape_.writer->Add(Event::put_threw);
       throw;
     }

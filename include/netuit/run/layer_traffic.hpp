@@ -52,14 +52,18 @@ class LayerTraffic<Mesh<Ls...>> {
   /// Makes the ends ready for the run's mode.
   void Prepare() {
     const bool is_muted = options_.mode == AsyncMode::no_communication;
+    ForEachLayer([]<Layer L>(auto& layer) {  // first, since taps may throw
+      if constexpr (UnicastLayer<L>) {
+        for (auto& inlet : layer.Inlets()) inlet.HandOver();
+        for (auto& outlet : layer.Outlets()) outlet.HandOver();
+      }
+    });
     ForEachLayer([&]<Layer L>(auto& layer) {
       if constexpr (MulticastLayer<L>) {
         layer.SetMuted(is_muted);
         if (tape_.IsOn() && pulls_) layer.BeginRecord();
       } else {
         if (tape_.IsOn() && !is_synchronous_) layer.Tap(tape_);
-        for (auto& inlet : layer.Inlets()) inlet.HandOver();
-        for (auto& outlet : layer.Outlets()) outlet.HandOver();
         layer.Hold(is_synchronous_);
         if (is_muted) layer.Mute();
       }
@@ -129,6 +133,17 @@ class LayerTraffic<Mesh<Ls...>> {
   void EndUpdatesTaped() {
     if (tape_.writer != nullptr) tape_.writer->Add(replay::Event::end);
     else if (tape_.reader->Peek() == replay::Event::end) tape_.reader->Take();
+  }
+  /// Whether nodes collect: writes that down, or does as it is written. Throws uit::OutputError, uit::InputError.
+  bool CollectsTaped(bool can_collect) {
+    if (tape_.writer != nullptr) {
+      tape_.writer->Add(can_collect ? replay::Event::yes : replay::Event::no);
+      return can_collect;
+    }
+    if (!can_collect || tape_.reader->Peek() == replay::Event::none) return false;
+    const replay::Event event = tape_.reader->Take();
+    if (event != replay::Event::yes && event != replay::Event::no) tape_.reader->FailToFit("collects");
+    return event == replay::Event::yes;
   }
   /// What happens from here on is no part of the record.
   void Untap() {

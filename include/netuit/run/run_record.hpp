@@ -78,6 +78,8 @@ class RunRecord {
     }
     try {
       mesh.GetWorld().Agree(trouble);
+    } catch (const uit::PeerLost&) {
+      throw;
     } catch (const uit::Error& error) {
       if (!options.record.empty()) throw uit::OutputError(error.what());
       throw uit::InputError(error.what());

@@ -300,7 +300,8 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
   /// When all have stopped: brings everything under way to its end, and everybody's last values to all.
   void Drain() {
     // Others may have much to do yet, and the first worker goes on to watch for signals.
-    team_.Meet(thread_, {.stop = reason_}, pacer_.Patience(), [this] {
+    const auto patience = traffic_.IsReplay() ? std::chrono::nanoseconds::max() : pacer_.Patience();
+    team_.Meet(thread_, {.stop = reason_}, patience, [this] {
       if (thread_ == 0 && IsTimeToLook(uit::Now())) team_.LookOut(false);
       return Idle();
     });
@@ -318,7 +319,9 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
   /// A look at what has arrived too late for the last update.
   void Collect() {
     if constexpr (!std::same_as<C, NoCollection>) {
-      if (team_.IsBroken() || is_record_cut_) return;
+      bool collects = !team_.IsBroken() && !is_record_cut_;
+      if (traffic_.IsTaped()) Call("the record", [&] { collects = traffic_.CollectsTaped(std::exchange(collects, false)); });
+      if (!collects) return;
       auto& share = traffic_.GetShare();
       Node<M, synchronous> node(share, options_.seed, num_updates_);
       Call("collect", [&] {

@@ -1,7 +1,10 @@
 """Runs jobs of two processes that may hang, and leaves none of their processes behind."""
 import collections
+import contextlib
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import time
 import uuid
@@ -55,7 +58,8 @@ def run(mpiexec, environment, *programs):
 
 def kill(pids):
     for pid in pids:
-        subprocess.run(["kill", "-KILL", pid], check=False)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
 
 
 def errors_in(outcome):

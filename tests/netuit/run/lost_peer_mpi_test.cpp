@@ -1,6 +1,7 @@
 // A process that falls silent is given up. A program of its own: after that its processes talk no more.
 #include <netuit/netuit.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -34,8 +35,8 @@ TEST_CASE("Who is waited for long at a barrier is named meanwhile") {
   });
   CHECK(report.stopped_by == StopReason::count);
   if (MpiTestWorld().Rank() == last) return;
-  REQUIRE(!warnings.empty());
-  CHECK(warnings[0] == "waiting for rank " + std::to_string(last) + " at a barrier");
+  // On a loaded machine others may have been late before.
+  CHECK(std::ranges::count(warnings, "waiting for rank " + std::to_string(last) + " at a barrier") > 0);
 }
 
 TEST_CASE("Who waits for a process that is silent gives it up, and says so") {
