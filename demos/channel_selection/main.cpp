@@ -81,6 +81,8 @@ int Main(const Options& options, std::vector<std::string> command_line, const ui
       if (world.IsRoot() && record.HasProgress() && !options.watch) {
         run.on_progress = [&, mode, replicate](const netuit::Progress& progress) { record.Show(mode, replicate, progress); };
       }
+      std::optional<netuit::SignalWatch> signals;  // what comes between the run and its results waits for them
+      if constexpr (!uit::is_simulated) signals.emplace();
       Outcome outcome = color_graph(problem.topology, problem.placement, world, options.rule,
                                           Load{.work = options.work, .is_padded = options.padded}, run,
                                           options.frames.empty() ? std::chrono::nanoseconds{0} : options.frame_interval);
@@ -92,6 +94,7 @@ int Main(const Options& options, std::vector<std::string> command_line, const ui
         }
       }
       code = outcome.report.ExitCode();
+      if (code != 0 && signals) signals->Keep();  // launchers send them again, and the verdict is yet to be left
       const bool has_lost_peer = outcome.report.stopped_by == netuit::StopReason::peer_lost;  // nobody can be asked any more
       if (has_lost_peer) reporter.AddOwn(world.Rank(), mode, replicate, outcome);
       demo::ReportError(world, outcome.report);

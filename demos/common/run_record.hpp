@@ -165,11 +165,14 @@ class RunRecord {
   /// where rows go to standard output, of which rank 0 is the master.
   template <typename F>
   void AddOwn(std::size_t rank, unsigned mode, unsigned replicate, const netuit::RunReport& report, F&& add_own) {
+    netuit::RunReport own = report;  // rank 0 may have gathered the others' already; they write for themselves
+    std::erase_if(own.workers, [rank](const netuit::WorkerReport& worker) { return worker.place.process != rank; });
     netuit::Table rows = rows_.Empty();
-    AddRows(rows, mode, replicate, report, add_own);
+    AddRows(rows, mode, replicate, own, add_own);
     manifest_.stopped_by = ReasonName(report.stopped_by);
     manifest_.lost_processes.assign(report.lost_peers.begin(), report.lost_peers.end());
     if (settings_.output == "-") {
+      if (rank == 0) std::cout << rows_.Text() << std::flush;  // of the runs before
       std::fputs(rows.Text().c_str(), stderr);
       return;
     }

@@ -107,6 +107,10 @@ class Evolution {
     mine.counters = cells_.SumCounters();
     return mine;
   }
+  /// Signals stay blocked beyond its end: launchers send them again.
+  void KeepSignals() {
+    if (signals_) signals_->Keep();
+  }
   /// Writes what has been recorded. Collective.
   void Save(EvolutionTable& table, unsigned mode, unsigned replicate) {
     if (recorder_) recorder_->Save(table, options_.record, beginning_.width, mode, replicate, seed_);

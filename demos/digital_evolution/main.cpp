@@ -145,6 +145,7 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
         }
       }
       code = outcome.report.ExitCode();
+      if (code != 0) evolution.KeepSignals();
       const bool has_lost_peer = outcome.report.stopped_by == netuit::StopReason::peer_lost;  // nobody can be asked any more
       if (has_lost_peer) {
         record.AddOwn(world.Rank(), mode, replicate, outcome.report, [&](netuit::Table& row, const netuit::WorkerReport&) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -55,6 +56,7 @@ int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& bod
     }
   };
   int code = 0;
+  std::size_t rank = 0;
   try {
 #if UIT_WITH_MPI
     uit::mpi::Session session{argc, argv};
@@ -63,6 +65,7 @@ int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& bod
     const uit::World world;
 #endif
     process = world.Process();
+    rank = world.Rank();
     const auto end_with = [&](int exit_code) {
       LeaveVerdict(world.Rank(), exit_code);
 #if UIT_WITH_MPI
@@ -85,7 +88,9 @@ int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& bod
     return ExitCodeOf(std::current_exception());
   }
   if (const std::string words = process->TakeUntold(); !words.empty()) detail::PrintError(words);
-  return code == 0 && !process->Trouble().empty() ? 1 : code;
+  if (code != 0 || process->Trouble().empty()) return code;
+  LeaveVerdict(rank, 1);  // what came after the first word counts, too
+  return 1;
 }
 
 }  // namespace netuit

@@ -153,6 +153,7 @@ RunReport Run(Mesh<Ls...>& mesh, const RunOptions& options, F&& update, C&& coll
       detail::GatherReport(report, mesh.GetWorld());
     } catch (const uit::PeerLost& lost) {  // after the last meeting
       report.Lose(lost);
+      team.KeepSignals();
       mesh.GetBarrier().Leave();
       mesh.Break();
     }

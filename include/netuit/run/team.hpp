@@ -93,7 +93,11 @@ class Team {
   /// Tells the user's on_warning. Any worker.
   void Warn(const std::string& words) {
     const std::lock_guard lock(mutex_);
-    if (options_.on_warning) options_.on_warning(words);
+    if (!options_.on_warning) return;
+    try {
+      options_.on_warning(words);
+    } catch (...) {  // nobody between here and the thread's end could tell; a warning ends no run
+    }
   }
   bool IsBroken() const { return is_broken_.load(std::memory_order_relaxed); }
   /// Whether a process of this computer is known to have ended; what waits for it waits in vain.
@@ -102,6 +106,7 @@ class Team {
   void BreakForTheGone(const char* what) { Lose(uit::PeerLost(peers_.Gone().value_or(0), what), true); }
   /// At the end of the run what processes have to agree on cannot be had any more, if they have gone on apart. Any worker.
   void BreakIfApart() {
+    is_ending_.store(true, std::memory_order_relaxed);  // from here on who loses another breaks
     if (are_apart_.load(std::memory_order_relaxed)) Break("processes have gone on without each other");
   }
   /// The processes that were lost, ascending, without those that have ended since, for the same reason as this one. After
@@ -126,6 +131,10 @@ class Team {
     }
   }
 
+  /// A process was lost after the last meeting: signals stay blocked, because results are yet to be written.
+  void KeepSignals() {
+    if (watch_) watch_->Keep();
+  }
   /// After the last meeting: a signal of which the others did not hear any more counts here all the same.
   void HeedLateSignal() {
     LookOut(false);
@@ -143,7 +152,9 @@ class Team {
     Accord all;
     for (const View& view : views_) all.Merge(view.accord);
     const Accord here = all;
-    LateNotice notice(options_.warn_after);
+    // Of the timeout, what others may take beyond peer_timeout is no lateness.
+    const std::chrono::nanoseconds span = timeout - options_.peer_timeout;
+    LateNotice notice(options_.warn_after + std::min(span, std::chrono::nanoseconds::max() - options_.warn_after));
     const auto watchfully_idle = [&] {
       notice.Try([this] { Warn("waiting for rank " + std::to_string(processes_.Awaited()) + " at a barrier"); });
       return idle();
@@ -152,7 +163,7 @@ class Team {
       if (!IsBroken() && !are_apart_.load(std::memory_order_relaxed))
         all = processes_.ArriveAndWait(all, uit::After(timeout), watchfully_idle);
     } catch (const uit::PeerLost& lost) {
-      Lose(lost, options_.mode == AsyncMode::every_update);
+      Lose(lost, options_.mode == AsyncMode::every_update || is_ending_.load(std::memory_order_relaxed));
       all = here;
     } catch (const std::exception& trouble) {
       Break(trouble.what());
@@ -187,6 +198,7 @@ class Team {
   std::atomic<std::uint32_t> stop_{0};
   std::atomic<bool> is_broken_{false};
   std::atomic<bool> are_apart_{false};
+  std::atomic<bool> is_ending_{false};
   std::atomic<bool> has_said_{false};  // that somebody was lost
   std::optional<std::size_t> silent_;  // by who agrees for all
   std::mutex mutex_;

@@ -59,8 +59,10 @@ class Session {
   ~Session() {
     if (!owns_) return;
     const bool is_in_trouble = std::uncaught_exceptions() != 0 || world_.Process()->IsBroken();
-    if (!DoAllLeave(is_in_trouble ? After(std::chrono::seconds(2)) : never)) Abandon();
     const auto process = world_.Process();
+    in_trouble_[0] = is_in_trouble ? 1 : 0;
+    if (!DoAllLeave(is_in_trouble ? After(std::chrono::seconds(2)) : never)) Abandon();
+    if (in_trouble_[1] != 0) process->Break();  // who is in trouble gives no windows back, so nobody does
     world_ = uit::World{std::make_shared<uit::Alone>(process)};  // gives back what it has of MPI's
     if (process->HasFailed()) Abandon();  // others wait for what this process could not give back with them
     Note(MPI_Comm_free(&leaving_), "MPI_Comm_free");
@@ -95,6 +97,8 @@ class Session {
   }
   /// MPI cannot be finalised, since that waits for everybody.
   [[noreturn]] void Abandon() {
+    const auto gone = world_.Process()->Watch().Gone();
+    if (gone && !world_.Process()->IsBroken()) world_.Process()->Note(PeerLost(*gone, "while the job ended").what());
     SayUntold();
     if (!world_.Process()->Watch().Gone()) Note(MPI_Abort(MPI_COMM_WORLD, exit_code_), "MPI_Abort");
     std::fflush(nullptr);
@@ -104,7 +108,7 @@ class Session {
   bool DoAllLeave(Deadline deadline) {
     try {
       MPI_Request request = MPI_REQUEST_NULL;
-      Check(MPI_Ibarrier(leaving_, &request), "MPI_Ibarrier");
+      Check(MPI_Iallreduce(&in_trouble_[0], &in_trouble_[1], 1, MPI_INT, MPI_MAX, leaving_, &request), "MPI_Iallreduce");
       return AwaitAll(request, world_.Process()->Watch(), deadline);
     } catch (const Error& error) {
       world_.Process()->Note(error.what());
@@ -122,6 +126,7 @@ class Session {
 
   bool owns_ = false;
   int exit_code_ = 1;
+  int in_trouble_[2] = {0, 0};  // this process, and any of them
   MPI_Comm leaving_ = MPI_COMM_NULL;  // its own, since another process may be in the midst of a collective
   uit::World world_;
 };

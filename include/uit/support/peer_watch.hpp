@@ -56,10 +56,9 @@ class PeerWatch {
     for (const ProcessIdentity& peer : peers) {
       if (peer.process != own.process && own.numbers != 0 && peer.numbers == own.numbers) Watch(peer);
     }
-    if (peers_.empty()) return;
+    if (peers_.empty() && !Gone()) return;
     wake_ = eventfd(0, EFD_CLOEXEC);
-    if (wake_ < 0) return;
-    StartThread();
+    if (wake_ >= 0) StartThread();
   }
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;

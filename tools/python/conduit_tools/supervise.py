@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import pathlib
 import shutil
@@ -49,7 +50,7 @@ class Verdicts:
             return launcher_code if launcher_code != 0 else LOST
         if self.missing() or LOST in codes.values():
             return LOST
-        return max(codes.values())
+        return max(*codes.values(), launcher_code)
 
 
 def surviving_command(launcher: launch.Launcher, processes: int, program: str, arguments: Sequence[str]) -> list[str]:
@@ -84,17 +85,24 @@ def supervise(launcher: launch.Launcher, processes: int, program: str, arguments
 def _wait(child: subprocess.Popen[bytes], verdicts: Verdicts, grace: float) -> int:
     def pass_on(number: int, _frame: object) -> None:
         if child.poll() is None:
-            os.kill(child.pid, number)  # the launcher, which tells all of its processes
+            with contextlib.suppress(ProcessLookupError):  # a terminal that closes ends the job
+                os.kill(child.pid, signal.SIGTERM if number == signal.SIGHUP else number)
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, pass_on)
     deadline: float | None = None
+    next_count, most = time.monotonic() + 1, 0
     try:
         while True:
             try:
                 return child.wait(timeout=0.05)
             except subprocess.TimeoutExpired:
                 pass
+            if deadline is None and time.monotonic() > next_count:  # one may die before the others could notice
+                here = _processes_here(verdicts.folder)
+                next_count, most = time.monotonic() + 1, max(most, here)
+                if here < most:
+                    deadline = time.monotonic() + grace
             if deadline is None and verdicts.codes():
                 deadline = time.monotonic() + grace
             if deadline is not None and time.monotonic() > deadline:
@@ -108,6 +116,20 @@ def _wait(child: subprocess.Popen[bytes], verdicts: Verdicts, grace: float) -> i
             except subprocess.TimeoutExpired:
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
+
+
+def _processes_here(folder: pathlib.Path) -> int:
+    """How many processes of the job this computer has; the launcher and its helpers have no rank."""
+    mark = f"UIT_VERDICT={folder}".encode()
+    count = 0
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (process / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if mark in variables and any(word.startswith((b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=")) for word in variables):
+            count += 1
+    return count
 
 
 class _Parser(argparse.ArgumentParser):
