@@ -11,7 +11,8 @@
 # commit has the runs of 2 ranks alone, if there are any; a night all. TIMEOUT is that of a quiet commit: a night, and
 # what runs slowly, has UIT_TIMEOUT_FACTOR times that. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads` when a
 # process has more than one; `refusal`. Every label L has a build target `tests_L`.
-# `any_mpi` are tests to which it does not matter which MPI they run over; a commit runs the others, tests_each_mpi, over two.
+# `any_mpi` are tests to which it does not matter which MPI they run over; a commit runs the
+# others, tests_each_mpi and tests_each_threads, over two and under sanitizers.
 
 string(COMPARE NOTEQUAL "$ENV{UIT_NIGHTLY}" "" UIT_IS_NIGHTLY)
 if("$ENV{UIT_NIGHTLY}" STREQUAL "0")
@@ -91,6 +92,9 @@ endfunction()
 function(uit_build_with_labels name)
   if("mpi" IN_LIST ARGN AND NOT "any_mpi" IN_LIST ARGN)
     list(APPEND ARGN each_mpi)
+  endif()
+  if("threads" IN_LIST ARGN AND NOT "any_mpi" IN_LIST ARGN)
+    list(APPEND ARGN each_threads)
   endif()
   foreach(label ${ARGN})
     if(NOT label MATCHES "=")
