@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <netuit/file/node_weights.hpp>
 #include <netuit/netuit.hpp>
@@ -57,6 +58,8 @@ demo::Problem MakeProblem(const Options& options, std::size_t num_processes) {
     problem.topology = std::move(problem.topology).WithNodeWeights(std::move(weights));
   }
   problem.placement = demo::Place(problem.topology, options, workers);
+  if (!options.replay.empty() && !std::filesystem::is_directory(options.replay))
+    throw uit::InputError(options.replay + ": cannot be read: no such folder");
   for (const std::string& path : {options.output, options.colors_output, options.quality, options.frames}) {
     if (!path.empty() && path != "-") netuit::CheckWritable(path);
   }

@@ -25,7 +25,7 @@ HARMLESS = {f"MPI_{name}" for name in ("Info_create", "Info_set", "Info_free", "
 AFTER = {"MPI_Error_string": "MPI_Get_library_version", "MPI_Abort": "MPI_Get_library_version"}
 # Later calls, in other parts of the program, of what is called often.
 LATER = {"MPI_Test": (20, 200, 1500), "MPI_Isend": (5, 40), "MPI_Irecv": (30, 80), "MPI_Ialltoall": (4,), "MPI_Ialltoallv": (3,),
-         "MPI_Comm_idup": (2,), "MPI_Ibarrier": (2, 4, 5), "MPI_Comm_free": (2, 4), "MPI_Comm_get_attr": (2,), "MPI_Cancel": (30,)}
+         "MPI_Comm_idup": (2,), "MPI_Ibarrier": (2, 4), "MPI_Comm_free": (2, 4), "MPI_Comm_get_attr": (2,), "MPI_Cancel": (30,)}
 
 Case = collections.namedtuple("Case", "call n rank")
 

