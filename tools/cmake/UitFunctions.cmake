@@ -33,6 +33,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(uit_warnings INTERFACE -Wno-restrict)   # wrong about "text" + string (GCC bug 105651)
 endif()
 
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(uit_warnings INTERFACE -Wno-unused-lambda-capture)   # where one branch of an if constexpr uses it
+endif()
+
 # Runs anywhere: as root, in a container, with more ranks than cores; Open MPI 4 and 5, MPICH.
 set(UIT_LAUNCH_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1     # Open MPI 4 and 5

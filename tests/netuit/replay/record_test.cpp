@@ -143,7 +143,7 @@ TEST_CASE("Differences of bytes make them again, and take no more room than was 
   std::vector<std::uint64_t> known;
   std::vector<std::uint64_t> followed;
   std::uint64_t state = 1;
-  for (const std::size_t num_bytes : {0, 1, 7, 8, 9, 100, 1001}) {
+  for (const std::size_t num_bytes : {0U, 1U, 7U, 8U, 9U, 100U, 1001U}) {
     known.assign(NumWords(num_bytes), 0);
     followed = known;
     std::vector<std::byte> bytes(num_bytes);
