@@ -31,7 +31,7 @@ namespace uit {
 
 /// A process as others of its computer know it.
 struct ProcessIdentity {
-  std::uint64_t rank = 0;
+  std::uint64_t rank = 0;     ///< in the job
   std::int64_t process = 0;   ///< its number in the system
   std::uint64_t numbers = 0;  ///< the namespace in which that is its number; 0: not known
 
