@@ -15,6 +15,7 @@ endif()
 add_library(MPI::MPI_CXX INTERFACE IMPORTED GLOBAL)
 target_include_directories(MPI::MPI_CXX SYSTEM INTERFACE "${SIMGRID_INCLUDE_DIR}" "${SIMGRID_INCLUDE_DIR}/smpi")
 target_compile_definitions(MPI::MPI_CXX INTERFACE UIT_SIMULATED=1)
-target_compile_options(MPI::MPI_CXX INTERFACE -fPIC $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+target_compile_options(MPI::MPI_CXX INTERFACE -fPIC $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>
+  "SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/simgrid_codes.hpp")
 target_link_libraries(MPI::MPI_CXX INTERFACE "${SIMGRID_LIBRARY}")
 target_link_options(MPI::MPI_CXX INTERFACE -shared LINKER:-z,defs)
