@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
 import pathlib
 import sys
 import tempfile
-from typing import NoReturn
 
 from conduit_tools import InputError, OutputError, ToolError
+from conduit_tools.command import Parser
 
 MODE_NAMES = ("every_update", "rolling", "fixed", "no_barrier", "no_communication")
 
@@ -41,11 +40,6 @@ class DemoOptions:
     seed: int
     mpi: str
     build: pathlib.Path
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(message)
 
 
 def read_help() -> str:
@@ -86,7 +80,7 @@ def parse_modes(text: str) -> list[int]:
 
 def parse_demo(arguments: list[str]) -> DemoOptions | None:
     """DemoOptions from a command line; None if it asks for help. Raises InputError or OutputError."""
-    parser = _Parser(prog="tools/demo", add_help=False, allow_abbrev=False)
+    parser = Parser(prog="tools/demo", add_help=False, allow_abbrev=False)
     parser.add_argument("--graph", action="append", default=[])
     parser.add_argument("--directed", action="store_true")
     parser.add_argument("--workers", default="1x1,1x2,2x1,2x2")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import math
@@ -17,7 +16,7 @@ import tempfile
 from typing import Callable, NoReturn, Sequence
 
 from conduit_tools import InputError, OutputError, ToolError, arguments, launch
-from conduit_tools.command import exit_code_of
+from conduit_tools.command import Parser, exit_code_of
 
 MAX_HOSTS = 1024
 NOMINAL_FLOPS = 1e9  #: of a host that takes for simulated work the time that is charged for it
@@ -279,11 +278,6 @@ class Options:
     words: list[str]  #: for the program
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(message)
-
-
 def read_help() -> str:
     return (pathlib.Path(__file__).parent / "simulate_help.txt").read_text(encoding="utf-8")
 
@@ -308,7 +302,7 @@ def parse(words: Sequence[str]) -> Options | None:
     """Options from a command line; None if it asks for help. Raises InputError or OutputError."""
     words = list(words)
     cut = words.index("--") if "--" in words else len(words)
-    parser = _Parser(prog="tools/simulate", add_help=False, allow_abbrev=False)
+    parser = Parser(prog="tools/simulate", add_help=False, allow_abbrev=False)
     parser.add_argument("--hosts", default="4")
     parser.add_argument("--network", default="commodity")
     parser.add_argument("--noise", default="usual")

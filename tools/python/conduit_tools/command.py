@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
-from conduit_tools import ToolError
+from conduit_tools import InputError, ToolError
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises InputError for a command line that makes no sense, instead of printing usage and ending the program."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuses in these words."""
+        raise InputError(message)
 
 
 def exit_code_of(body: Callable[[], int]) -> int:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import concurrent.futures
 import dataclasses
 import hashlib
@@ -17,11 +16,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from conduit_tools import InputError, OutputError, ToolError, files, launch
 from conduit_tools.arguments import Workers, check_folder
-from conduit_tools.command import exit_code_of_command
+from conduit_tools.command import Parser, exit_code_of_command
 from conduit_tools.evolve import PROGRAM, num_cpus
 from conduit_tools.program import check_exit, find_build
 
@@ -46,11 +45,6 @@ class Options:
     build: pathlib.Path | None
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(message)
-
-
 def read_help() -> str:
     """The text of --help."""
     return (pathlib.Path(__file__).parent / "evidence_help.txt").read_text(encoding="utf-8")
@@ -58,7 +52,7 @@ def read_help() -> str:
 
 def parse(words: Sequence[str]) -> Options | None:
     """Options from a command line; None if it asks for help. Raises InputError or OutputError."""
-    parser = _Parser(prog="tools/evidence", add_help=False, allow_abbrev=False)
+    parser = Parser(prog="tools/evidence", add_help=False, allow_abbrev=False)
     for name in ("quick", "check", "help"):
         parser.add_argument(f"--{name}", action="store_true")
     for name in ("seeds", "output", "build"):

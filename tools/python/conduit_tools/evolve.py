@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
 import os
@@ -13,11 +12,11 @@ import pathlib
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from typing import NoReturn, TextIO
+from typing import TextIO
 
 from conduit_tools import InputError, ToolError, files, launch
 from conduit_tools.arguments import MODE_NAMES, check_folder, parse_modes
-from conduit_tools.command import exit_code_of_command
+from conduit_tools.command import Parser, exit_code_of_command
 from conduit_tools.program import check_exit, find_build
 
 PROGRAM = "digital_evolution"
@@ -41,11 +40,6 @@ class Options:
     words: tuple[str, ...]  #: of the program
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(message)
-
-
 def read_help() -> str:
     """The text of --help."""
     return (pathlib.Path(__file__).parent / "evolve_help.txt").read_text(encoding="utf-8")
@@ -57,7 +51,7 @@ def parse(words: Sequence[str]) -> Options | None:
     if "--" in own:
         rest = own[own.index("--") + 1 :]
         own = own[: own.index("--")]
-    parser = _Parser(prog="tools/evolve", add_help=False, allow_abbrev=False)
+    parser = Parser(prog="tools/evolve", add_help=False, allow_abbrev=False)
     parser.add_argument("--seconds", default="60")
     parser.add_argument("--mode", default="3")
     parser.add_argument("--processes", default=str(min(2, num_cpus())))

@@ -15,9 +15,10 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
 from conduit_tools import InputError, ToolError, builds, starters, store, sweeps
+from conduit_tools.command import Parser
 from conduit_tools.arguments import check_folder
 from conduit_tools.program import find_build
 from conduit_tools.progress import Estimate, span
@@ -42,11 +43,6 @@ class Options:
     mpi: str
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(message)
-
-
 def read_help() -> str:
     """The text of --help."""
     return (pathlib.Path(__file__).parent / "experiment_help.txt").read_text(encoding="utf-8")
@@ -54,7 +50,7 @@ def read_help() -> str:
 
 def parse(words: list[str]) -> Options | str:
     """Options from a command line, or the text that it asks for. Raises InputError or OutputError."""
-    parser = _Parser(prog="tools/experiment", add_help=False, allow_abbrev=False)
+    parser = Parser(prog="tools/experiment", add_help=False, allow_abbrev=False)
     parser.add_argument("sweep", nargs="?")
     for name in ("quick", "dry-run", "check", "preset", "help"):
         parser.add_argument(f"--{name}", action="store_true")

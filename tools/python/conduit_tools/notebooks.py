@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import pathlib
@@ -12,9 +11,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from conduit_tools import InputError, OutputError, ToolError, files
+from conduit_tools.command import Parser
 
 BINDER = pathlib.Path(__file__).resolve().parents[3] / "binder"
 USAGE = """\
@@ -37,11 +37,6 @@ KEPT = {
     "quality.csv": "case launcher oversubscribed processes threads mode mode_name replicate snapshot scope transport simstep_period_s "
     "simstep_latency_updates wall_latency_s failure_rate clumpiness skip_rate touch_mean_s age_mean_s age_p50_s age_p99_s".split(),
 }
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(message)
 
 
 def notebooks(folder: pathlib.Path = BINDER) -> dict[str, list[str]]:
@@ -144,7 +139,7 @@ def _draw(names: Sequence[str], output: pathlib.Path) -> None:
 def main(words: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        parser = _Parser(prog="tools/figures", add_help=False)
+        parser = Parser(prog="tools/figures", add_help=False)
         parser.add_argument("names", nargs="*")
         parser.add_argument("-o", "--output", type=pathlib.Path, default=BINDER / "figures")
         parser.add_argument("--take", action="store_true")

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from conduit_tools import InputError, ToolError, launch
-from conduit_tools.command import exit_code_of_command
+from conduit_tools.command import Parser, exit_code_of_command
 
 LOST = 3  #: what a job ends with that has lost a process
 
@@ -132,9 +132,9 @@ def _processes_here(folder: pathlib.Path) -> int:
     return count
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(Parser):
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}; see --help")
+        super().error(f"{message}; see --help")
 
 
 def main(words: Sequence[str]) -> int:

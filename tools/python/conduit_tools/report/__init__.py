@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib.resources
 import pathlib
 import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from conduit_tools import InputError, files
-from conduit_tools.command import exit_code_of
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(message)
+from conduit_tools.command import Parser, exit_code_of
 
 
 def write_report(results: Sequence[pathlib.Path], output: pathlib.Path) -> int:
@@ -34,7 +27,7 @@ def main(words: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else words
 
     def body() -> int:
-        parser = _Parser(prog="tools/report", add_help=False)
+        parser = Parser(prog="tools/report", add_help=False)
         parser.add_argument("results", nargs="*", type=pathlib.Path)
         parser.add_argument("-o", "--output", type=pathlib.Path)
         parser.add_argument("-h", "--help", action="store_true")
