@@ -2,15 +2,15 @@
 #
 #   uit_add_test(name SOURCES a.cpp … [LIBS Conduit::uit] [THREADS n] [TIMEOUT s] [LABELS stress …])
 #   uit_add_mpi_test(name SOURCES a.cpp … RANKS 1 2 4 [OVER_MPI 2] [LIBS …] [THREADS n] [TIMEOUT s] [LABELS …])
-#   uit_add_program_tests(name CASES a b …)   # of the demo `name`, by program_test.cmake beside; no other arguments
+#   uit_add_program_tests(name CASES a b … [LABELS …])   # of the demo `name`, by program_test.cmake beside; no other arguments
 #   uit_add_refusal_test(name SOURCE a.cpp EXPECT "text that the compiler must print" [LIBS …])
 #   uit_add_benchmark(name SOURCES a.cpp … [LIBS …] [RANKS n])
 #   uit_add_demo(name SOURCES a.cpp … [LIBS …])
 #
 # THREADS is per process. OVER_MPI are ranks that once more run without shared memory between them. Under sanitizers a
-# commit has the runs of 2 ranks alone, if there are any; a night all. TIMEOUT is that of a quiet commit: a night, and
-# what runs slowly, has UIT_TIMEOUT_FACTOR times that. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads` when a
-# process has more than one; `refusal`. Every label L has a build target `tests_L`.
+# commit has the runs of 2 ranks alone, if there are any; a night all. TIMEOUT is that of a quiet machine: a test may take
+# UIT_TIMEOUT_FACTOR times that before it is taken to hang. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads`
+# when a process has more than one; `refusal`. Every label L has a build target `tests_L`.
 # `any_mpi` are tests to which it does not matter which MPI they run over; a commit runs the
 # others, tests_each_mpi and tests_each_threads, over two and under sanitizers.
 
@@ -18,10 +18,10 @@ string(COMPARE NOTEQUAL "$ENV{UIT_NIGHTLY}" "" UIT_IS_NIGHTLY)
 if("$ENV{UIT_NIGHTLY}" STREQUAL "0")
   set(UIT_IS_NIGHTLY FALSE)
 endif()
-set(UIT_TIMEOUT_FACTOR "" CACHE STRING "by how much tests may take longer; usually 1, and 40 at night")
+set(UIT_TIMEOUT_FACTOR "" CACHE STRING "how many times its TIMEOUT a test may take; usually 4, and 40 at night")
 set(UIT_TEST_PATIENCE "${UIT_TIMEOUT_FACTOR}")
 if(NOT UIT_TEST_PATIENCE)
-  set(UIT_TEST_PATIENCE 1)
+  set(UIT_TEST_PATIENCE 4)   # others may use the machine, too
   if(UIT_IS_NIGHTLY)
     set(UIT_TEST_PATIENCE 40)
   endif()
@@ -147,6 +147,9 @@ function(uit_add_mpi_test)
     string(REGEX MATCH "^[0-9]+" ranks "${how}")
     string(COMPARE EQUAL "${how}" "${ranks}" shares_memory)
     math(EXPR processors "${ranks} * ${T_THREADS}")
+    if(processors GREATER 2)
+      set(processors 2)   # they are made for more workers than cores
+    endif()
     add_test(NAME "${name} x${how}"
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
               $<TARGET_FILE:${name}> ${MPIEXEC_POSTFLAGS} --order decl --rng-seed 1)
@@ -160,7 +163,7 @@ endfunction()
 
 # The program itself, started as a user would; needs a launcher.
 function(uit_add_program_tests name)
-  cmake_parse_arguments(T "" "" "CASES" ${ARGN})
+  cmake_parse_arguments(T "" "" "CASES;LABELS" ${ARGN})
   if(NOT TARGET ${name} OR NOT UIT_WITH_MPI)
     return()
   endif()
@@ -169,9 +172,9 @@ function(uit_add_program_tests name)
       "-DPROGRAM=$<TARGET_FILE:${name}>" "-DMPIEXEC=${MPIEXEC_EXECUTABLE}"
       "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/${case}" -P "${CMAKE_CURRENT_SOURCE_DIR}/program_test.cmake")
     set_tests_properties("${name} ${case}" PROPERTIES
-      ENVIRONMENT "${UIT_MPI_TEST_ENVIRONMENT}" TIMEOUT 120 PROCESSORS 2 LABELS "mpi")
+      ENVIRONMENT "${UIT_MPI_TEST_ENVIRONMENT}" TIMEOUT 300 PROCESSORS 2 LABELS "mpi;${T_LABELS}")
   endforeach()
-  uit_build_with_labels(${name} mpi)
+  uit_build_with_labels(${name} mpi ${T_LABELS})
 endfunction()
 
 function(uit_add_refusal_test)

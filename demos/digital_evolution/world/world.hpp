@@ -15,7 +15,7 @@
 #include "demos/digital_evolution/world/founding.hpp"
 #include "demos/digital_evolution/world/place_bytes.hpp"
 #include "demos/digital_evolution/world/rules.hpp"
-#include "demos/digital_evolution/world/step.hpp"
+#include "demos/digital_evolution/world/layers.hpp"
 
 namespace digital_evolution {
 
@@ -69,36 +69,7 @@ class World {
   }
 
   /// Runs all cells; the world grows older by the updates made. Collective.
-  netuit::RunReport Run(const netuit::RunOptions& options) {
-    const std::uint64_t first = age_;
-    netuit::RunReport report = netuit::Run(
-        mesh_, options, [&](auto& node) { Update(node, first + node.Update()); }, [&](auto& node) { Collect(node); });
-    if (report.stopped_by != netuit::StopReason::peer_lost) age_ = OldestAge();
-    return report;
-  }
-  /// One update of a node, when the world is so old: for Run.
-  template <typename N>
-  void Update(N& node, std::uint64_t age) {
-    const std::size_t index = node.Index();
-    Place& place = places_[index];
-    if (index + 1 < places_.size()) PrefetchPlace(places_[index + 1]);
-    WorkerRecord& worker = *workers_[place.worker];
-    worker.age = age + 1;
-    Site<N> site{.node = node,
-                 .place = place,
-                 .worker = worker,
-                 .rules = rules_,
-                 .hooks = hooks_,
-                 .age = age,
-                 .num_nodes = mesh_.NumNodes(),
-                 .random = netuit::NodeRandom{seed_, place.id, age}};
-    Step(site);
-  }
-  /// Takes into a node's mail what was under way at the end of a run: for Run.
-  template <typename N>
-  void Collect(N& node) {
-    CollectMail(node, places_[node.Index()].mail);
-  }
+  netuit::RunReport Run(const netuit::RunOptions& options);
 
   /// Updates that the world is old: the most that any worker has made.
   std::uint64_t Age() const { return age_; }
@@ -164,13 +135,7 @@ class World {
   }
   /// Lets nodes see of their neighbours what those have shown last, by an update in step that does nothing else. Collective,
   /// not during a run.
-  void Announce() {
-    netuit::Run(mesh_, {.mode = netuit::AsyncMode::every_update, .num_updates = 1, .stops_on_signal = false}, [this](auto& node) {
-      const Place& place = places_[node.Index()];
-      node.template Out<Environment>().TryPut(place.shown);
-      node.template Out<Kinship>().TryPut(place.told);
-    });
-  }
+  void Announce();
 
   /// This process's part of a hash of everything between runs: summed over processes, modulo 2^64, it is that of the world,
   /// whatever nodes they have.
@@ -186,10 +151,6 @@ class World {
   }
 
  private:
-  static void PrefetchPlace(const Place& place) {
-    const char* bytes = reinterpret_cast<const char*>(&place);
-    for (std::size_t at = 0; at < sizeof(Place); at += 64) __builtin_prefetch(bytes + at, 1);
-  }
   /// Over all workers of the world. Collective.
   std::uint64_t OldestAge() const {
     std::uint64_t oldest = age_;

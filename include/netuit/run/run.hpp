@@ -17,6 +17,7 @@
 #include <netuit/run/channel_rows.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/run_record.hpp>
+#include <netuit/run/sweep.hpp>
 #include <netuit/run/team.hpp>
 #include <netuit/run/worker.hpp>
 #include <uit/support/bytes.hpp>
@@ -28,8 +29,8 @@ namespace netuit {
 
 namespace detail {
 
-template <bool synchronous, typename M, typename F, typename C>
-void RunWorkers(M& mesh, Team& team, const RunOptions& options, F& update, C& collect, RunReport& report) {
+template <typename M>
+void RunWorkers(M& mesh, Team& team, const RunOptions& options, Sweep<M>& sweep, RunReport& report) {
   const std::uint64_t number = mesh.NextRun();
   const std::uint64_t first_stamp = number << 40U;
   const RunRecord record = RunRecord::Open(mesh, options, number);
@@ -37,8 +38,7 @@ void RunWorkers(M& mesh, Team& team, const RunOptions& options, F& update, C& co
   std::vector<std::vector<QualityRow>> quality(mesh.NumThreads());
   const auto work = [&](std::uint32_t thread) {
     report.workers[thread] =
-        Worker<M, F, C, synchronous>(mesh, team, options, record.TapeOf(thread), first_stamp, thread, update, collect)
-            .Work(quality[thread]);
+        Worker<M>(mesh, team, options, record.TapeOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
   };
   enum Gate : int { closed, open, cancelled };
   std::atomic<int> gate{closed};  // because workers wait for each other, none begins before there are all
@@ -111,6 +111,37 @@ inline void GatherReport(RunReport& report, const uit::World& world) {
   }
 }
 
+/// Run, whatever the nodes do.
+template <typename M>
+RunReport RunSweep(M& mesh, const RunOptions& options, Sweep<M>& sweep) {
+  CheckOptions(options);
+  if (!mesh.IsOpen()) throw uit::Error("a mesh that has been closed, or has lost a peer, cannot run");
+  if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
+  Team team(mesh.GetBarrier(), mesh.GetWorld().Process()->Watch(), mesh.NumThreads(), options);
+  RunReport report;
+  RunWorkers(mesh, team, options, sweep, report);
+  team.HeedLateSignal();
+  report.stopped_by = team.Reason();
+  report.signal = team.Signal();
+  report.message = team.Message();
+  if (team.IsBroken()) {
+    report.lost_peers = team.LostPeers();
+    mesh.GetBarrier().Leave();
+    mesh.Break();
+  } else {
+    try {
+      GatherReport(report, mesh.GetWorld());
+    } catch (const uit::PeerLost& lost) {  // after the last meeting
+      report.Lose(lost);
+      team.KeepSignals();
+      mesh.GetBarrier().Leave();
+      mesh.Break();
+    }
+  }
+  JoinChannelHalves(report.channels);
+  return report;
+}
+
 }  // namespace detail
 
 /// Updates every node of a mesh, again and again, on the workers it is placed on, until the options, a signal or an
@@ -122,8 +153,8 @@ inline void GatherReport(RunReport& report, const uit::World& world) {
 /// `update(node)` is called once per node and update; see Node for what it can do. It is called by several threads
 /// at once, for different nodes, in no order that it may rely on, and is compiled for two types of node. Layers are
 /// pulled for it beforehand and sent for it afterwards. Collective. Afterwards every message is accounted for:
-/// nothing is in flight, unless a peer was lost: then every process that is left reports of itself alone. What nobody has read counts as unread; under Retain::accumulate it waits
-/// for the next run.
+/// nothing is in flight, unless a peer was lost: then every process that is left reports of itself alone. What nobody has
+/// read counts as unread; under Retain::accumulate it waits for the next run.
 ///
 /// `collect(node)`, if given, is called once per node at the very end, by the same threads, when all that was under way has
 /// arrived: it can step to what came too late for the last update, so that nothing has to be left unread. It puts nothing.
@@ -133,33 +164,11 @@ inline void GatherReport(RunReport& report, const uit::World& world) {
 /// threads cannot be started.
 template <Layer... Ls, typename F, typename C = detail::NoCollection>
 RunReport Run(Mesh<Ls...>& mesh, const RunOptions& options, F&& update, C&& collect = {}) {
-  CheckOptions(options);
-  if (!mesh.IsOpen()) throw uit::Error("a mesh that has been closed, or has lost a peer, cannot run");
-  if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
-  detail::Team team(mesh.GetBarrier(), mesh.GetWorld().Process()->Watch(), mesh.NumThreads(), options);
-  RunReport report;
-  if (options.mode == AsyncMode::every_update) detail::RunWorkers<true>(mesh, team, options, update, collect, report);
-  else detail::RunWorkers<false>(mesh, team, options, update, collect, report);
-  team.HeedLateSignal();
-  report.stopped_by = team.Reason();
-  report.signal = team.Signal();
-  report.message = team.Message();
-  if (team.IsBroken()) {
-    report.lost_peers = team.LostPeers();
-    mesh.GetBarrier().Leave();
-    mesh.Break();
-  } else {
-    try {
-      detail::GatherReport(report, mesh.GetWorld());
-    } catch (const uit::PeerLost& lost) {  // after the last meeting
-      report.Lose(lost);
-      team.KeepSignals();
-      mesh.GetBarrier().Leave();
-      mesh.Break();
-    }
-  }
-  detail::JoinChannelHalves(report.channels);
-  return report;
+  const auto run = [&]<bool synchronous>() {
+    detail::SweepBy<Mesh<Ls...>, F, C, synchronous> sweep(options.seed, update, collect);
+    return detail::RunSweep(mesh, options, sweep);
+  };
+  return options.mode == AsyncMode::every_update ? run.template operator()<true>() : run.template operator()<false>();
 }
 
 }  // namespace netuit

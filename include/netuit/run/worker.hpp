@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <concepts>
 #include <cstdint>
 #include <exception>
 #include <span>
@@ -15,12 +14,12 @@
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/tap.hpp>
 #include <netuit/run/layer_traffic.hpp>
-#include <netuit/run/node.hpp>
 #include <netuit/run/pacer.hpp>
 #include <netuit/run/quality_sampler.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/simulated_cost.hpp>
 #include <netuit/run/status_reporter.hpp>
+#include <netuit/run/sweep.hpp>
 #include <netuit/run/team.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
@@ -28,25 +27,23 @@
 namespace netuit::detail {
 
 /// One thread's part in a run.
-template <typename M, typename F, typename C, bool synchronous>
+template <typename M>
 class Worker;
 
-/// Stands for a run that leaves what its nodes have not read unread.
-struct NoCollection {};
-
-template <Layer... Ls, typename F, typename C, bool synchronous>
-class Worker<Mesh<Ls...>, F, C, synchronous> {
+template <Layer... Ls>
+class Worker<Mesh<Ls...>> {
  public:
   using M = Mesh<Ls...>;
 
   Worker(M& mesh, Team& team, const RunOptions& options, const replay::Tape& tape, std::uint64_t first_stamp,
-         std::uint32_t thread, F& update, C& collect)
+         std::uint32_t thread, Sweep<M>& sweep)
       : traffic_(mesh, team, options, tape, first_stamp, thread),
         team_(team),
         options_(options),
         thread_(thread),
-        update_(update),
-        collect_(collect),
+        sweep_(sweep),
+        is_synchronous_(options.mode == AsyncMode::every_update),
+        communicates_(!is_synchronous_ && options.mode != AsyncMode::no_communication),
         pacer_(options),
         cost_(options),
         is_traced_(mesh.IsTraced()),
@@ -61,7 +58,7 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
     const uit::TimePoint start = uit::Now();
     pacer_.Start(start);
     sampler_.Start(start, options_.duration);
-    if constexpr (synchronous) KeepPace();
+    if (is_synchronous_) KeepPace();
     else if (traffic_.IsReplay()) GoByRecord();
     else if (options_.mode == AsyncMode::rolling || options_.mode == AsyncMode::fixed) MeetNowAndThen();
     else GoAhead();
@@ -81,15 +78,13 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
 
   void Update() {
     if (traffic_.IsTaped()) [[unlikely]] {
-      if (!PullTaped() && !synchronous) return;
-    } else if constexpr (!synchronous) {
-      if (options_.mode != AsyncMode::no_communication) Communicate([this] { traffic_.Pull(); });
+      if (!PullTaped() && !is_synchronous_) return;
+    } else if (communicates_) {
+      Communicate([this] { traffic_.Pull(); });
     }
     if (is_traced_) traffic_.Read(uit::Now());
-    Sweep();
-    if constexpr (!synchronous) {
-      if (options_.mode != AsyncMode::no_communication) Communicate([this] { traffic_.Send(num_updates_); });
-    }
+    UpdateNodes();
+    if (communicates_) Communicate([this] { traffic_.Send(num_updates_); });
     ++num_updates_;
   }
   bool IsRecordOver() {
@@ -115,28 +110,18 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
     });
     return is_pulled;
   }
-  void Sweep() {
+  void UpdateNodes() {
     auto& share = traffic_.GetShare();
-    const auto num_nodes = static_cast<std::uint32_t>(share.graph.nodes.size());
     std::uint32_t position = 0;
-    Node<M, synchronous> node(share, options_.seed, num_updates_);
     try {
-      for (; position < num_nodes; ++position) {
-        node.GoTo(position);
-        update_(node);
-        node.Commit(share);
-      }
+      sweep_.Update(share, num_updates_, position);
     } catch (const replay::RecordEnd&) {
       is_record_cut_ = true;
     } catch (...) {
       team_.StopByThrow("the update of node " + share.graph.Label(position), std::current_exception());
-      for (; position < num_nodes; ++position) {
-        node.GoTo(position);
-        node.Commit(share);
-      }
     }
     traffic_.CountUpdate(num_updates_);
-    cost_.Charge(num_nodes);
+    cost_.Charge(static_cast<std::uint32_t>(share.graph.nodes.size()));
   }
 
   // Mode 0.
@@ -241,7 +226,7 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
     if (options_.on_sample && now >= next_sample_) [[unlikely]] TakeSample(now);
     if (board_ != nullptr && now >= next_status_) [[unlikely]] SayStatus(now);
     if (thread_ != 0 || !IsTimeToLook(now)) return;
-    Communicate([&] { team_.LookOut(!synchronous); });
+    Communicate([&] { team_.LookOut(!is_synchronous_); });
     if (!options_.on_progress || now < next_progress_) return;
     if (next_progress_ != uit::TimePoint{}) {
       Call("on_progress", [&] { options_.on_progress({pacer_.Elapsed(now), num_updates_}); });
@@ -318,19 +303,10 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
   }
   /// A look at what has arrived too late for the last update.
   void Collect() {
-    if constexpr (!std::same_as<C, NoCollection>) {
-      bool collects = !team_.IsBroken() && !is_record_cut_;
-      if (traffic_.IsTaped()) Call("the record", [&] { collects = traffic_.CollectsTaped(std::exchange(collects, false)); });
-      if (!collects) return;
-      auto& share = traffic_.GetShare();
-      Node<M, synchronous> node(share, options_.seed, num_updates_);
-      Call("collect", [&] {
-        for (std::uint32_t position = 0; position < share.graph.nodes.size(); ++position) {
-          node.GoTo(position);
-          collect_(node);
-        }
-      });
-    }
+    if (!sweep_.Collects()) return;
+    bool collects = !team_.IsBroken() && !is_record_cut_;
+    if (traffic_.IsTaped()) Call("the record", [&] { collects = traffic_.CollectsTaped(std::exchange(collects, false)); });
+    if (collects) Call("collect", [this] { sweep_.Collect(traffic_.GetShare(), num_updates_); });
   }
   WorkerReport Report() {
     WorkerReport report;
@@ -347,8 +323,9 @@ class Worker<Mesh<Ls...>, F, C, synchronous> {
   Team& team_;
   const RunOptions& options_;
   std::uint32_t thread_;
-  F& update_;
-  C& collect_;
+  Sweep<M>& sweep_;
+  bool is_synchronous_;
+  bool communicates_;  // between two updates
   Pacer pacer_;
   SimulatedCost cost_;
   bool is_traced_;

@@ -64,7 +64,7 @@ elseif(CASE STREQUAL stops)
   # what was there when the run was cut short is kept, and can be gone on from
   execute_process(COMMAND timeout -s TERM 1 "${PROGRAM}" --threads 2 --cells-per-worker 64 --duration 15s --checkpoint world.bin
       --record kept --output rows.csv
-    WORKING_DIRECTORY "${FOLDER}" RESULT_VARIABLE code ERROR_VARIABLE err TIMEOUT 20)
+    WORKING_DIRECTORY "${FOLDER}" RESULT_VARIABLE code ERROR_VARIABLE err TIMEOUT 100)
   file(STRINGS "${FOLDER}/rows.csv" rows)
   list(LENGTH rows num_rows)
   if(NOT num_rows EQUAL 3 OR NOT err MATCHES "ended by signal" OR NOT EXISTS "${FOLDER}/kept/mode3-replicate0/dominant.genome")

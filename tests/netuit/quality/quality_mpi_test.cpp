@@ -211,8 +211,7 @@ TEST_CASE("Every worker samples its own nodes, and nobody else's") {
   REQUIRE(samples.size() == num_threads);
   std::size_t next = 0;
   for (const auto& [thread, taken] : samples) {
-    CHECK(taken.front().elapsed < 100ms);
-    CHECK(taken.size() <= 12);
+    CHECK(taken.size() <= 1 + static_cast<std::size_t>(taken.back().elapsed / 10ms));
     for (const Sample& sample : taken) {
       CHECK(sample.worker.process == MpiTestWorld().Rank());
       CHECK(sample.first_node == next);

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <netuit/netuit.hpp>
@@ -20,12 +21,17 @@ TEST_CASE("cells that share, talk and harvest, but do not bear, allocate nothing
     constexpr std::uint64_t warm = 64;
     std::size_t num_before = 0;
     std::size_t num_after = 0;
-    netuit::Run(scene.mesh, {.mode = mode, .num_updates = 400}, [&](auto& node) {
-      if (node.Index() == 0 && node.Update() == warm) num_before = uit::testing::num_allocations;
-      scene.world.Update(node, node.Update());
-      if (node.Index() == 0) num_after = uit::testing::num_allocations;
-    });
+    std::uint64_t num_seen = 0;
+    netuit::RunOptions options{.mode = mode, .num_updates = 400, .clock_every = 1};
+    options.sample_interval = std::chrono::nanoseconds(1);
+    options.on_sample = [&](const netuit::Sample& sample) {
+      num_after = uit::testing::num_allocations;
+      if (sample.num_updates < warm) num_before = num_after;
+      else ++num_seen;
+    };
+    scene.world.Run(options);
     CHECK(num_after == num_before);
+    CHECK(num_seen >= 400 - warm);
     const Counters counters = scene.world.SumCounters();
     CHECK(counters.packets_heeded + counters.packets_received > 1000);
     CHECK(counters.transfers_strangers > 1000);
