@@ -10,6 +10,9 @@
 #include <string>
 #include <system_error>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <uit/support/error.hpp>
 
 namespace netuit {
@@ -20,7 +23,22 @@ inline std::string ShortestDecimal(double number) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
-/// Writes a file that appears under its name only once it is whole: goes to path.tmp, then renames.
+namespace detail {
+
+/// Has the system bring a file to its disk. False with errno.
+inline bool Sync(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool is_done = ::fsync(file) == 0;
+  const int error = errno;
+  ::close(file);
+  errno = error;
+  return is_done;
+}
+
+}  // namespace detail
+
+/// Writes a file that appears under its name only once it is whole: goes to path.tmp and to the disk, then renames.
 /// What is no regular file, and anything in /dev, is written as it is; a link stays and its target is replaced.
 ///
 /// write is called with the stream. Throws uit::OutputError if the file cannot be written, and whatever
@@ -45,7 +63,7 @@ inline void WriteFileAtomically(const std::filesystem::path& path, std::invocabl
     if (!stream) fail(errno);
     errno = 0;
     stream.close();
-    if (!stream) fail(errno);
+    if (!stream || (!is_device && !detail::Sync(draft))) fail(errno);
     std::error_code error;
     if (!is_device) fs::rename(draft, target, error);
     if (error) fail(error.value());

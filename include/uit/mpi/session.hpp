@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include <pthread.h>
 #include <signal.h>
@@ -99,7 +100,8 @@ class Session {
   [[noreturn]] void Abandon() {
     const auto gone = world_.Process()->Watch().Gone();
     if (gone && !world_.Process()->IsBroken()) world_.Process()->Note(PeerLost(*gone, "while the job ended").what());
-    SayUntold();
+    // Launchers drop what they have not yet passed on when a job is aborted.
+    if (SayUntold()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (!world_.Process()->Watch().Gone()) Note(MPI_Abort(MPI_COMM_WORLD, exit_code_), "MPI_Abort");
     std::fflush(nullptr);
     _exit(exit_code_);
@@ -118,10 +120,11 @@ class Session {
   void Note(int code, const char* call) {
     if (code != MPI_SUCCESS) world_.Process()->Note(Error(code, call).what());
   }
-  /// What went wrong in destructors, which have nobody to tell.
-  void SayUntold() {
+  /// What went wrong in destructors, which have nobody to tell. Returns whether anything has.
+  bool SayUntold() {
     const std::string words = world_.Process()->TakeUntold();
     if (!words.empty()) std::fprintf(stderr, "conduit: error: %s\n", words.c_str());
+    return !words.empty();
   }
 
   bool owns_ = false;

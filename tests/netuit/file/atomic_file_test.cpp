@@ -1,16 +1,33 @@
 #include <netuit/file/atomic_file.hpp>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// What the disk says to the next fsync: 0, or an error's number.
+int disk_error = 0;
+int num_syncs = 0;
+
+}  // namespace
+
+/// Stands for the system's.
+extern "C" int fsync(int file) {
+  ++num_syncs;
+  if (disk_error != 0) errno = disk_error;
+  return disk_error != 0 || ::fcntl(file, F_GETFD) < 0 ? -1 : 0;
+}
 
 namespace {
 
@@ -70,6 +87,20 @@ TEST_CASE("what cannot be written is an output error with the system's reason") 
                     "/dev/full: cannot be written: No space left on device");
   const Folder folder;
   CHECK_THROWS_AS(netuit::WriteFileAtomically(folder.path, write), uit::OutputError);
+}
+
+TEST_CASE("a file takes its name once it is on the disk, and not if the disk fails") {
+  const Folder folder;
+  const fs::path path = folder.path / "rows.csv";
+  num_syncs = 0;
+  netuit::WriteFileAtomically(path, [](std::ostream& stream) { stream << "old"; });
+  CHECK(num_syncs == 1);
+  disk_error = EIO;
+  CHECK_THROWS_WITH(netuit::WriteFileAtomically(path, [](std::ostream& stream) { stream << "new"; }),
+                    path.string() + ": cannot be written: Input/output error");
+  disk_error = 0;
+  CHECK(TextOf(path) == "old");
+  CHECK(folder.NumFiles() == 1);
 }
 
 TEST_CASE("a link and a device stay what they are") {

@@ -180,7 +180,7 @@ TEMPLATE_LIST_TEST_CASE("Millions of messages arrive in order, whole, and accoun
   fabric.Connect();
   const TimePoint start = Now();
   // By attempts alone: who waited for more to be accepted might wait for a peer that has done its part and reads no more.
-  const Deadline patience = After(PerCommitOrNight(std::chrono::seconds{10}, std::chrono::seconds{600}));
+  const Deadline patience = After(PerCommitOrNight(std::chrono::seconds{30}, std::chrono::seconds{600}));
   for (PutTally puts; puts.attempted < num_messages && (puts.attempted < num_messages / 100 || Now() < patience); puts = ends.Puts()) {
     ends.PutSome();
     if (!ends.ReadSome()) std::this_thread::yield();  // the peer may want the core
