@@ -114,8 +114,9 @@ def running(
     arguments: Sequence[str],
     survives: bool = False,
     leaves_segments: bool = False,
+    shares_memory: bool = True,
 ) -> Iterator[Job]:
-    """A job; by tools/run if it is to survive.
+    """A job; by tools/run if it is to survive. Its processes talk over MPI alone unless they share memory.
 
     Whatever is left of it at the end is ended and removed, and counts as a failure, unless that is segments that it leaves.
     """
@@ -130,7 +131,7 @@ def running(
             child = subprocess.Popen(
                 command,
                 cwd=folder,
-                env={**launcher.environment(), **_PATIENCE, _TOKEN: token},
+                env={**launcher.environment(), **_PATIENCE, _TOKEN: token, "UIT_SHARED_MEMORY": str(int(shares_memory))},
                 stdin=subprocess.DEVNULL,
                 stdout=errors,
                 stderr=errors,

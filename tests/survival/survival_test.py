@@ -1,6 +1,6 @@
 """Kills, stops, continues and signals processes of a running program: survival_test.py CASE --program … --mpiexec …
 
-CASE is killed, launcher_default, stopped, signalled, launcher_killed or checkpoint. More often at night (UIT_NIGHTLY=1).
+CASE is killed, killed_over_mpi, launcher_default, stopped, signalled, launcher_killed or checkpoint. More often at night (UIT_NIGHTLY=1).
 """
 
 from __future__ import annotations
@@ -62,18 +62,20 @@ def own_results(job: Job, rank: int, victim: int) -> bool:
     return True
 
 
-def killed(launcher: launch.Launcher, program: str, survives: bool) -> None:
+def killed(launcher: launch.Launcher, program: str, survives: bool, shares_memory: bool = True) -> None:
     """kill -9 of one process, at any time: the others finish, and write what they have; the dead one is named."""
     chance = random.Random(11)
-    rounds = 80 if NIGHT and survives else 20 if NIGHT else 5 if survives else 3
+    is_usual = survives and shares_memory
+    rounds = 80 if NIGHT and is_usual else 20 if NIGHT else 5 if is_usual else 3
     num_rounds = num_results = num_before = 0
     latest = longest = 0.0
     for number in range(rounds):
         mode, victim = number % 5, chance.randrange(RANKS)
         phase = ("begin", "run", "end")[number % 3]
-        duration = 20.0 if mode == 0 and phase == "run" else 2.0  # which mode 0 does not wait for
+        # Which mode 0 does not wait for, nor those whom the launcher ends.
+        duration = 20.0 if phase == "run" and (mode == 0 or not survives) else 2.0
         # Without tools/run what the dead one had in shared memory stays until the next job.
-        with running(launcher, RANKS, program, words(mode, duration), survives, not survives) as job:
+        with running(launcher, RANKS, program, words(mode, duration), survives, not survives, shares_memory) as job:
             await_run(job)
             begin = time.monotonic()
             time.sleep({"begin": chance.uniform(0, 0.02), "run": 0.5, "end": duration + chance.uniform(-0.05, 0.05)}[phase])
@@ -109,9 +111,12 @@ def killed(launcher: launch.Launcher, program: str, survives: bool) -> None:
             paths = [path for path in job.folder.glob("rows*.csv") if ".hosts." not in path.name]
             longest = max(longest, *(path.stat().st_mtime - dead_at for path in paths))
     if launcher.vendor != "Open MPI":
+        assert num_rounds >= rounds // 2 and latest < SLACK / 2, f"{num_rounds} kills of {rounds}, {latest:.2f} s"
         goal("R8", f"{launcher.vendor}: {num_rounds} kills ended the job with a code, at most {latest:.1f} s later")
         return
-    how = f"tools/run, ended at most {latest:.1f} s late" if survives else f"mpirun alone, results after {longest:.2f} s"
+    assert num_rounds >= rounds // 2 and num_results > 0, f"{num_rounds} kills of {rounds}, {num_results} with results"
+    assert latest < SLACK and longest < (SLACK if survives else PATIENCE + 3), f"{latest:.2f} s, {longest:.2f} s"
+    how = f"tools/run{'' if shares_memory else ' over MPI'}, ended at most {latest:.1f} s late" if survives else f"mpirun alone, results after {longest:.2f} s"
     goal("R8", f"{how}: 3 of 3 results in {num_results} of {num_rounds - num_before} kills, and {num_before} before the first update")
 
 
@@ -135,6 +140,7 @@ def checkpoint(launcher: launch.Launcher, program: str) -> None:
             pass_on = job.folder / "world.bin"
             pass_on.write_bytes(copy)
             assert job.wait(SLACK) == 0, job.errors()
+    assert oldest < 5, f"the checkpoint was {oldest:.2f} s old"
     goal("R8", f"{launcher.vendor}: the last checkpoint was {oldest:.2f} s old, and the world went on from it")
 
 
@@ -180,6 +186,7 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
             assert manifest["complete"] is False and manifest["stopped_by"] == "signal", manifest
             before = PATIENCE if launcher.vendor == "Open MPI" and which != signal.SIGUSR1 else 0.0  # it reaches the processes
             longest = max(longest, (job.folder / "rows.csv").stat().st_mtime - sent - before)
+    assert longest < 5, f"results {longest:.2f} s after the signal"
     goal("R12", f"{launcher.vendor}: results whole after {rounds} of {rounds} signals, {longest:.2f} s later at most")
 
 
@@ -201,8 +208,8 @@ def main() -> int:
     parser.add_argument("--mpiexec", required=True)
     options = parser.parse_args()
     launcher = launch.launcher_at(options.mpiexec)
-    if options.case == "killed":
-        killed(launcher, options.program, True)
+    if options.case in ("killed", "killed_over_mpi"):
+        killed(launcher, options.program, True, options.case == "killed")
     elif options.case == "launcher_default":
         killed(launcher, options.program, False)
     else:

@@ -84,6 +84,8 @@ class ProcessBarrier {
   void Leave() {
     if (const auto own = arrivals_.find(rank_); own != arrivals_.end()) own->second.Leave();
   }
+  /// Whether those of this computer would be known to have told so.
+  bool KnowsWhoLeft() const { return !arrivals_.empty(); }
   /// Whether a process has told so.
   bool HasLeft(std::size_t rank) const {
     const auto board = arrivals_.find(rank);

@@ -109,10 +109,10 @@ class Team {
     is_ending_.store(true, std::memory_order_relaxed);  // from here on who loses another breaks
     if (are_apart_.load(std::memory_order_relaxed)) Break("processes have gone on without each other");
   }
-  /// The processes that were lost, ascending, without those that have ended since, for the same reason as this one. After
-  /// the run.
+  /// The processes that were lost, ascending, without those that have ended since, for the same reason as this one; where
+  /// these cannot tell, those that had gone when it was first noticed. After the run.
   std::vector<std::size_t> LostPeers() const {
-    std::vector<std::size_t> lost = peers_.AllGone();
+    std::vector<std::size_t> lost = processes_.KnowsWhoLeft() ? peers_.AllGone() : first_gone_;
     std::erase_if(lost, [this](std::size_t rank) { return processes_.HasLeft(rank); });
     if (silent_) lost.push_back(*silent_);
     std::ranges::sort(lost);
@@ -174,13 +174,20 @@ class Team {
   /// Somebody will not come any more. In mode 0 this ends the run; otherwise the processes go on apart.
   void Lose(const uit::PeerLost& lost, bool is_fatal) {
     if (!IsAnybodyGone()) silent_ = lost.Rank();
+    NoteTheGone();
     if (is_fatal) return Break(lost.what());
     SetMessage(lost.what());
     are_apart_.store(true, std::memory_order_relaxed);
     SayOnce(lost);
   }
   void SayOnce(const uit::PeerLost& lost) {
-    if (!has_said_.exchange(true, std::memory_order_relaxed)) Warn(std::string(lost.what()) + "; the others go on");
+    if (has_said_.exchange(true, std::memory_order_relaxed)) return;
+    NoteTheGone();
+    Warn(std::string(lost.what()) + "; the others go on");
+  }
+  void NoteTheGone() {
+    const std::lock_guard lock(mutex_);
+    if (first_gone_.empty()) first_gone_ = peers_.AllGone();
   }
   void SetMessage(std::string words) {
     std::ranges::replace_if(words, [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -200,7 +207,8 @@ class Team {
   std::atomic<bool> are_apart_{false};
   std::atomic<bool> is_ending_{false};
   std::atomic<bool> has_said_{false};  // that somebody was lost
-  std::optional<std::size_t> silent_;  // by who agrees for all
+  std::optional<std::size_t> silent_;       // by who agrees for all
+  std::vector<std::size_t> first_gone_;     // when it was first noticed that anybody had
   std::mutex mutex_;
   std::string message_;
 };

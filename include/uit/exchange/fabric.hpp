@@ -49,7 +49,7 @@ struct FabricOptions {
 /// ends before its world does.
 class Fabric {
  public:
-  /// Messages that MPI may hold for a process at once; beyond it some implementations abort.
+  /// Messages that MPI may hold for a process at once, for all its fabrics; beyond it some implementations abort.
   static constexpr std::size_t max_requests = 65'536;
   /// The largest payload of a frame.
   static constexpr std::size_t max_payload_bytes = (std::size_t{1} << 30) - sizeof(FrameHeader);
@@ -160,6 +160,13 @@ class Fabric {
     TryFinishHalves();
     num_leaked_ += hub_->DropWires();
     hub_->DetachBoxes();
+    ClaimRequests();
+  }
+  std::size_t NumRequests(std::size_t num_wires) const { return 2 * (options_.num_slots + Wire::num_uncredited) * num_wires; }
+  /// Tells the process how many its wires may have by now.
+  void ClaimRequests() {
+    const std::size_t before = std::exchange(num_requests_, NumRequests(hub_->NumWires()));
+    world_.Process()->ClaimRequests(before, num_requests_);
   }
 
   World world_;
@@ -169,6 +176,7 @@ class Fabric {
   std::map<std::tuple<std::size_t, ExchangeKey, bool>, Shared> halves_;  // by peer, key and direction
   std::map<std::size_t, std::size_t> payload_bytes_;                     // by peer, of its open link
   World private_world_;                                                  // whose streams are this fabric's alone
+  std::size_t num_requests_ = 0;  // claimed
   bool is_connected_ = false;
   bool is_clean_ = true;
   std::size_t num_leaked_ = 0;
@@ -190,6 +198,7 @@ inline void Fabric::Connect() {
   std::map<std::size_t, SharedBoxes> shared;
   try {
     shared = OpenWires();
+    ClaimRequests();
   } catch (const std::exception& error) {
     trouble = "rank " + std::to_string(world_.Rank()) + " cannot open its links: " + error.what();
   }
@@ -205,6 +214,7 @@ inline void Fabric::Connect() {
         },
         After(std::chrono::seconds(2)));
     num_leaked_ += hub_->DropWires(num_wires_before);
+    ClaimRequests();
     throw;
   }
   ShareBoxes(shared);
@@ -262,7 +272,7 @@ inline std::string Fabric::CheckLinks() const {
       return "rank " + std::to_string(world_.Rank()) + " cannot open its links: a frame of " +
              std::to_string(wish.link->payload_bytes) + " bytes is over the limit of 1 GiB";
   }
-  if (2 * (options_.num_slots + Wire::num_uncredited) * num_wires <= max_requests) return {};
+  if (world_.Process()->NumRequests() - num_requests_ + NumRequests(num_wires) <= max_requests) return {};
   return "rank " + std::to_string(world_.Rank()) + " cannot open its links: its peers want more than " +
          std::to_string(max_requests) + " requests; see FabricOptions::num_slots";
 }

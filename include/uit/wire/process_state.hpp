@@ -36,6 +36,12 @@ class ProcessState {
   /// Who of this computer has ended. Any thread.
   PeerWatch& Watch() const { return *watch_; }
 
+  /// Messages that MPI may have to hold for this process at once: the sum of what all that opens links has claimed for them.
+  /// Any thread.
+  std::size_t NumRequests() const { return num_requests_.load(std::memory_order_relaxed); }
+  /// Claims so many, instead of `before` that were claimed for the same links. Any thread.
+  void ClaimRequests(std::size_t before, std::size_t now) { num_requests_.fetch_add(now - before, std::memory_order_relaxed); }
+
   /// A peer did not answer, so something is pending that never ends, and there may be no collective any more.
   void Break() { is_broken_.store(true, std::memory_order_relaxed); }
   /// Whether anything ever broke. Any thread.
@@ -75,6 +81,7 @@ class ProcessState {
 
  private:
   std::atomic_flag is_held_ = ATOMIC_FLAG_INIT;
+  std::atomic<std::size_t> num_requests_{0};
   std::atomic<bool> is_broken_{false};
   std::atomic<bool> has_failed_{false};
   mutable std::mutex mutex_;

@@ -11,6 +11,8 @@ import pathlib
 import re
 import sys
 
+from conduit_tools import launch
+
 from jobs import FAR, NEAR, crude_faults, errors_in, run
 
 # Functions that only processes call which share memory.
@@ -21,6 +23,8 @@ SIMULATED = {"MPI_Alltoall", "MPI_Wait"}
 # Where one process cannot have a window, all go through MPI instead.
 HARMLESS = {f"MPI_{name}" for name in ("Info_create", "Info_set", "Info_free", "Win_lock_all", "Win_set_errhandler",
             "Win_shared_query")}
+# Of these nothing may be left at the end.
+STRICT = HARMLESS - {"MPI_Info_free"}
 # These are called when something else has failed.
 AFTER = {"MPI_Error_string": "MPI_Get_library_version", "MPI_Abort": "MPI_Get_library_version"}
 # Later calls, in other parts of the program, of what is called often.
@@ -81,6 +85,7 @@ def main():
     if options.only:
         cases = [case for case in cases if re.search(options.only, case.call)]
 
+    is_mpich = launch.launcher_at(options.mpiexec).vendor == "MPICH"
     sound = run(options.mpiexec, NEAR, [options.program])
     hashes = re.findall(r"hash \w+", sound.out)
     if sound.code != 0 or len(hashes) != 1:
@@ -91,18 +96,24 @@ def main():
         if case.call in AFTER:
             failure += f",{AFTER[case.call]}:1:{case.rank}"
         environment = {**(NEAR if case.call in SHARED else FAR), "UIT_PMPI_FAIL": failure}
+        if case.call in STRICT:
+            environment["UIT_PMPI_STRICT"] = "1"
         program = [options.program, *(["collectives"] if case.call in SIMULATED else [])]
         outcome = run(options.mpiexec, environment, program)
-        if outcome.code != 0 and not errors_in(outcome):  # now and then MPICH's launcher drops what is said just before the end
+        has_dropped = is_mpich and outcome.code not in (0, None) and not errors_in(outcome) and not list(crude_faults(outcome))
+        has_crashed = "PMIx_server_finalize" in outcome.err  # now and then Open MPI's, after an abort
+        if has_dropped or has_crashed:
+            print(f"once more, since the launcher {'crashed' if has_crashed else 'dropped what was said'} at the end: {failure}", flush=True)
             outcome = run(options.mpiexec, environment, program)
         return outcome
 
     failed = set()
-    longest = 0
+    longest = num_strict = 0
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         for case, outcome in zip(cases, pool.map(try_case, cases)):
             faults = list(judge(case, hashes, outcome))
             longest = max(longest, outcome.seconds)
+            num_strict += case.call in STRICT and not faults
             print(f"{'FAILED' if faults else 'ok    '} {case.call} {case.n} on rank {case.rank}: code {outcome.code}, "
                   f"{outcome.seconds:.1f} s: {'; '.join(faults)}", flush=True)
             if faults:
@@ -110,7 +121,8 @@ def main():
                 print(outcome.out, outcome.err, sep="\n", flush=True)
     print(f"{len(cases)} failures, the longest job took {longest:.1f} s")
     if not options.only:
-        print(f"goal R14: {len(calls - failed)} of {len(calls)} MPI functions failed once: clear error, no hang, no leak")
+        print(f"goal R14: {len(calls - failed)} of {len(calls)} MPI functions failed once: clear error, no hang; nothing of MPI's "
+              f"left in the {num_strict} jobs that go on")
     sys.exit(1 if failed else 0)
 
 

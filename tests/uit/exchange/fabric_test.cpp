@@ -167,6 +167,30 @@ TEST_CASE("More requests than MPI may bear are refused") {
   CheckBothSay(two.WordsOfConnect(), "requests");
 }
 
+TEST_CASE("All fabrics of a process share the requests that MPI may bear") {
+  TwoProcesses two{{.num_slots = Fabric::max_requests / 4}};
+  In<> inlet{two.Reach(0)};
+  Out<> outlet{two.Reach(1)};
+  CHECK(two.WordsOfConnect()[0].empty());
+  const auto words_of_others = [&] {
+    std::array<std::string, 2> words;
+    two.network.Together([&](std::size_t rank) {
+      Fabric other{two.fabrics[rank]->GetWorld(), {.num_slots = Fabric::max_requests / 4}};
+      const Process reach{.fabric = &other, .peer = 1 - rank};
+      std::optional<In<>> other_inlet;
+      std::optional<Out<>> other_outlet;
+      if (rank == 0) other_inlet.emplace(reach);
+      else other_outlet.emplace(reach);
+      words[rank] = WordsThrownBy([&] { other.Connect(); });
+    });
+    return words;
+  };
+  CheckBothSay(words_of_others(), "requests");
+  CHECK(two.Close());
+  CHECK(words_of_others()[0].empty());  // what was closed is free again
+  CHECK(words_of_others()[0].empty());
+}
+
 TEST_CASE("A channel has one end on each side, and ends that share a pool agree on it") {
   TwoProcesses two;
   Process reach = two.Reach(0);

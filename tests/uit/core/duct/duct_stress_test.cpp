@@ -32,11 +32,14 @@ using Subjects = std::tuple<
     ConduitSubject<uit::testing::latest, uit::Thread>,
     ConduitSubject<uit::testing::accumulate, uit::Thread>>;
 
+std::size_t num_shown = 0;  // subjects that came through
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("Two threads lose, repeat, reorder and tear nothing", "", Subjects) {
   SECTION("through a roomy buffer") {
     uit::testing::CheckStress<TestType>(64, NumMessages());
+    ++num_shown;
   }
   SECTION("through the smallest") {
     uit::testing::CheckStress<TestType>(1, NumMessages() / 100);
@@ -44,6 +47,7 @@ TEMPLATE_LIST_TEST_CASE("Two threads lose, repeat, reorder and tear nothing", ""
 }
 
 TEST_CASE("So it is for every duct") {
-  uit::testing::PrintGoal("R1", std::to_string(NumMessages()) + " messages through each of " +
-                                    std::to_string(std::tuple_size_v<Subjects>) + " ducts and conduits between threads");
+  CHECK(num_shown == std::tuple_size_v<Subjects>);
+  uit::testing::PrintGoal("R1", std::to_string(NumMessages()) + " messages through each of " + std::to_string(num_shown) +
+                                    " ducts and conduits between threads");
 }

@@ -1,0 +1,8 @@
+#include "tests/support/catch.hpp"
+#include "tests/support/schedule_count.hpp"
+
+using uit::testing::ScheduleCount;
+
+TEST_CASE("There were many schedules") {
+  if (uit::testing::PreemptionBound() >= 3) CHECK(ScheduleCount::Get().NumSchedules() >= 100'000);
+}
