@@ -15,12 +15,14 @@ def named(text: str) -> list[str]:
 
 
 def test_names(source: pathlib.Path, build: pathlib.Path, ctest: str) -> set[str]:
-    """Cases of the sources, and tests of CTest without the number of ranks."""
+    """Cases of the sources, tests of the tools, and tests of CTest without the number of ranks."""
     names = set()
     for path in (source / "tests").rglob("*.cpp"):
         text = path.read_text(encoding="utf-8")
         for literals in re.findall(r'TEST_CASE\(\s*((?:"[^"]*"\s*)+)', text):
             names.add("".join(re.findall(r'"([^"]*)"', literals)))
+    for path in (source / "tools/python/tests").glob("test_*.py"):
+        names.update(re.findall(r"^def (test_\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE))
     listing = subprocess.run([ctest, "-N"], cwd=build, check=True, capture_output=True, text=True).stdout
     for name in re.findall(r"^ *Test +#\d+: (.+)$", listing, re.MULTILINE):
         names.update({name, re.sub(r" x\d+.*", "", name)})

@@ -48,6 +48,9 @@ def await_run(job: Job) -> None:
 def own_results(job: Job, rank: int, victim: int) -> bool:
     """Whether a survivor has written its part, with all of its nodes coloured, or rank 0 the whole."""
     if (job.folder / "rows.csv").exists():
+        with (job.folder / "rows.csv").open(encoding="utf-8", newline="") as stream:
+            processes = [row["process"] for row in csv.DictReader(stream)]
+        assert processes == [str(each) for each in range(RANKS)], processes
         return True
     try:
         with (job.folder / f"rows.rank{rank}.csv").open(encoding="utf-8", newline="") as stream:

@@ -79,7 +79,7 @@ void ExpectRefused(const Run5& run, const fs::path& folder, const char* reason) 
 
 }  // namespace
 
-TEST_CASE("on a full disk no part of a file appears under its name, and what was there stays") {
+TEST_CASE("on a full disk no part of a file appears under its name, and what was there stays", "[disk]") {
   const Folder folder;
   fs::create_directory(folder.Path() / "disk");
   const SmallDisk disk{folder.Path() / "disk"};
@@ -96,7 +96,7 @@ TEST_CASE("on a full disk no part of a file appears under its name, and what was
   }
 }
 
-TEST_CASE("a disk that cannot be written to is found out before a run begins") {
+TEST_CASE("a disk that cannot be written to is found out before a run begins", "[disk]") {
   const Folder folder;
   fs::create_directory(folder.Path() / "disk");
   const SmallDisk disk{folder.Path() / "disk"};

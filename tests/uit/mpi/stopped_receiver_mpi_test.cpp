@@ -189,6 +189,14 @@ TEST_CASE("A process that the system suspends stalls no other, and nobody's memo
       WorkFor(StopFor(), work_once, Never);
       here.Look();
       there.Look();
+      // Who waits for it is back at the deadline.
+      while (to_1.all.TryStep()) {
+      }
+      const TimePoint begin = Now();
+      CHECK_FALSE(to_1.all.inlet.Put(Kilobyte{}, After(200ms)));
+      CHECK_FALSE(to_1.all.outlet.Step(After(200ms)));
+      CHECK(Now() - begin >= 400ms);
+      CHECK(Now() - begin < 10s);
       CHECK(suspension.IsInForce());
     }
     const PutTally after = to_1.Puts();
