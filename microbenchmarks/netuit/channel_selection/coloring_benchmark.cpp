@@ -18,9 +18,10 @@ using namespace bench::coloring;
 
 template <netuit::Layer L>
 void AddMesh(bench::Contest& contest, bench::Crew& crew, const std::string& name, std::uint32_t threads,
-             netuit::AsyncMode mode = netuit::AsyncMode::no_barrier) {
-  contest.Add(name, [&crew, threads, mode, mesh = std::make_shared<OnMesh<L>>(netuit::Workers{.processes = 1, .threads = threads},
-                                                                     uit::World{})](const bench::Load& load) {
+             netuit::AsyncMode mode = netuit::AsyncMode::no_barrier, bool is_traced = false) {
+  const netuit::Workers workers{.processes = 1, .threads = threads};
+  const auto mesh = std::make_shared<OnMesh<L>>(workers, uit::World{}, netuit::MeshOptions{.is_traced = is_traced});
+  contest.Add(name, [&crew, threads, mode, mesh](const bench::Load& load) {
     // A thread that it starts inherits the CPU of this one, where the plain loop runs too.
     if (threads > 1) crew.Unpin();
     const double time = mesh->Time(load.window, mode);
@@ -38,6 +39,7 @@ void MeasureOneThread(bench::Program& program, bench::Crew& crew) {
   });
   AddMesh<Color>(contest, crew, "Mesh, multicast", 1);
   AddMesh<ColorByEdge>(contest, crew, "Mesh, conduit per edge", 1);
+  AddMesh<Color>(contest, crew, "Mesh, multicast, traced", 1, netuit::AsyncMode::no_barrier, true);
   contest.Say({.name = name + ": multicast, over the plain loop",
                .ours = "Mesh, multicast",
                .against = {"plain loop"},
@@ -46,6 +48,10 @@ void MeasureOneThread(bench::Program& program, bench::Crew& crew) {
                .ours = "Mesh, conduit per edge",
                .against = {"plain loop"},
                .at_least = 0.35});
+  contest.Say({.name = name + ": with quality of service, over without",
+               .ours = "Mesh, multicast, traced",
+               .against = {"Mesh, multicast"},
+               .at_least = 0.95});
   program.Run(contest, crew);
 }
 
@@ -90,6 +96,7 @@ void MeasureTwoThreads(bench::Program& program, bench::Crew& crew) {
   });
   AddMesh<Color>(contest, crew, "Mesh, multicast, mode 3", 2);
   AddMesh<Color>(contest, crew, "Mesh, multicast, mode 0", 2, netuit::AsyncMode::every_update);
+  AddMesh<Color>(contest, crew, "Mesh, multicast, mode 3, traced", 2, netuit::AsyncMode::no_barrier, true);
   contest.Say({.name = name + ", mode 3: over the shared halo",
                .ours = "Mesh, multicast, mode 3",
                .against = {"shared halo"},
@@ -98,6 +105,10 @@ void MeasureTwoThreads(bench::Program& program, bench::Crew& crew) {
                .ours = "Mesh, multicast, mode 3",
                .against = {"shared halo + spin barrier"},
                .at_least = 1.2});
+  contest.Say({.name = name + ", mode 3: with quality of service, over without",
+               .ours = "Mesh, multicast, mode 3, traced",
+               .against = {"Mesh, multicast, mode 3"},
+               .at_least = 0.95});
   program.Run(contest, crew);
 }
 

@@ -65,10 +65,13 @@ class OnMesh {
     });
   }
 
-  /// ns per sweep and worker, on rank 0 the mean over all workers.
+  /// ns per sweep and worker, on rank 0 the mean over all workers. A mesh that is traced is also looked at: two snapshots of
+  /// the quality of service.
   double Time(std::chrono::nanoseconds window, netuit::AsyncMode mode = netuit::AsyncMode::no_barrier) {
     const auto cpu_before = CpuTime();
-    const netuit::RunReport report = Run({.mode = mode, .duration = window, .seed = seed, .stops_on_signal = false});
+    netuit::RunOptions options{.mode = mode, .duration = window, .seed = seed, .stops_on_signal = false};
+    if (mesh_.IsTraced()) options.quality = {.interval = window / 2, .length = window / 4};
+    const netuit::RunReport report = Run(options);
     const auto cpu = CpuTime() - cpu_before;
     std::chrono::duration<double, std::nano> elapsed{0};
     double rate = 0;
