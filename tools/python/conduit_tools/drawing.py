@@ -61,8 +61,9 @@ def by_run(rows: pandas.DataFrame) -> pandas.DataFrame:
         cpus=("cpus" if "cpus" in rows else "threads", "first"),
     )
     workers = frame["processes"] * frame["threads"]
-    cpus = frame["cpus"].clip(upper=workers) if "cpus" in rows else workers
-    frame["rate_per_cpu"] = frame["total"] / cpus
+    if "cpus" not in rows:
+        frame["cpus"] = workers
+    frame["rate_per_cpu"] = frame["total"] / frame["cpus"].clip(upper=workers)
     if "conflicts" in frame:
         frame["conflict_share"] = frame["conflicts"] / frame["conflict_edges_total"]
     frame["workers"] = frame["processes"].astype(str) + "x" + frame["threads"].astype(str)

@@ -16,8 +16,13 @@ import pandas
 
 from conduit_tools.drawing import bootstrap_interval, by_run
 
+Line = tuple[str, str, str, str, int]  #: experiment, figure, the paper's, ours, and the reason's number
+
 ABSENT = "not run"
 _INTENSIVE = "follow_up|intensive"  #: cases with hardly any work between messages, as in the follow-up study
+
+
+_SERVICE = (("period", "simstep_period_s"), ("simstep latency", "simstep_latency_updates"), ("wall latency", "wall_latency_s"))
 
 
 @dataclasses.dataclass
@@ -36,8 +41,8 @@ class Measured:
         chosen = self.runs[(self.runs["workers"] == layout) & (self.runs["mode"] == mode)]
         return chosen[column].to_numpy(dtype=float)
 
-    def metric(self, layout: str, column: str, on_hosts: bool) -> Any:
-        """A metric in mode 3, one value a worker and snapshot; of two hosts, or of one."""
+    def metric(self, layout: str, column: str, on_hosts: bool = False, case: str | None = None) -> Any:
+        """A metric in mode 3, one value a worker and snapshot; of two hosts, or of one, and of one case where it is named."""
         if self.quality is None or column not in self.quality:
             return numpy.array([])
         quality = self.quality
@@ -45,6 +50,7 @@ class Measured:
         chosen = quality[(quality["processes"] == int(processes)) & (quality["threads"] == int(threads))]
         chosen = chosen[(chosen["mode"] == 3) & (chosen["scope"] == "worker")]
         chosen = chosen[(chosen["launcher"] == "hosts") == on_hosts]
+        chosen = chosen if case is None else chosen[chosen["case"] == case]
         is_intensive = chosen["case"].astype(str).str.contains(_INTENSIVE)
         chosen = chosen[is_intensive] if is_intensive.any() else chosen
         return chosen[column].dropna().to_numpy(dtype=float)
@@ -174,6 +180,24 @@ def _quality(layout: str, column: str, scale: float, unit: str, on_hosts: bool =
     return figure
 
 
+def _service(here: tuple[str, str], there: tuple[str, str], *measures: str) -> Callable[[Measured], str]:
+    """Medians or means of one case and layout, of those of another."""
+
+    def figure(measured: Measured) -> str:
+        said = []
+        for measure in measures:
+            ratios = []
+            for name, column in _SERVICE:
+                above, below = (measured.metric(layout, column, case=case) for case, layout in (here, there))
+                if not len(above) or not len(below):
+                    return ABSENT
+                ratios.append(f"{name} {getattr(numpy, measure)(above) / getattr(numpy, measure)(below):.2f}x")
+            said.append(f"{measure} {', '.join(ratios)}")
+        return "; ".join(said)
+
+    return figure
+
+
 def _short(value: float) -> str:
     return "0" if value == 0 else f"{value:.3g}" if math.isfinite(value) else str(value)
 
@@ -218,6 +242,12 @@ def _headlines() -> list[Headline]:
         for name, column, scale, unit, papers in metrics:
             ours = _quality(layout, column, scale, unit, on_hosts)
             lines.append(Headline(f"quality, {place}", f"{name}, mean/median", papers[index], ours, why))
+    grown = _service(("paper_256", "256x1"), ("paper", "16x1"), "median")
+    faulty = _service(("paper_faulty", "64x1"), ("paper", "64x1"), "mean", "median")
+    lines += [
+        Headline("quality, processes", "256, of 16 processes'", "medians stable", grown, 7),
+        Headline("quality, processes", "one faulty node of 64, of none", "means worse, no medians", faulty, 7),
+    ]
     return lines
 
 
@@ -229,7 +259,12 @@ def _headlines_of_evolution() -> list[Headline]:
     ]
     for count in (16, 64):
         lines.append(Headline(processes, f"mode 3 against mode 0 at {count}", "rate better, disjoint", _disjoint(f"{count}x1"), 6))
-    lines.append(Headline("evolution, threads", "modes 1-3 at 64, of one thread's rate", "43 %", _kept_in_modes("1x64", "1x1"), 6))
+    threads = "evolution, threads"
+    kept = _kept_in_modes("1x64", "1x1")
+    lines += [
+        Headline(threads, "modes 1-3 at 64, of one thread's rate", "43 %, mode 4 61 %", kept, 6),
+        Headline(threads, "mode 3 / mode 0, rate, at 64", "2.1x", _against_barrier("1x64"), 6),
+    ]
     return lines
 
 
@@ -237,12 +272,13 @@ HEADLINES = tuple(_headlines())
 HEADLINES_OF_EVOLUTION = tuple(_headlines_of_evolution())
 
 
-def table(rows: pandas.DataFrame, quality: pandas.DataFrame | None) -> list[tuple[str, str, str, str, int]]:
-    """Experiment, figure, the paper's, ours, and the reason's number, for each headline that the rows tell; of each
-    layout, its first case."""
+def table(rows: pandas.DataFrame, quality: pandas.DataFrame | None) -> list[Line]:
+    """A line for each headline that the rows tell; of each layout, its first case. What names no launcher is local."""
     own = rows[~rows["case"].astype(str).str.contains(_INTENSIVE)]
     layout = [own["processes"], own["threads"]]
     own = own[own["case"].astype(str) == own["case"].astype(str).groupby(layout).transform("first")]
+    if quality is not None and "launcher" not in quality:
+        quality = quality.assign(launcher="local")
     measured = Measured(by_run(own), quality)
     is_simulated = "launcher" in rows and (rows["launcher"] == "simulated").all()
     whys = {1: 7, 2: 7, 5: 9, 6: 7} if is_simulated else {}
@@ -253,7 +289,7 @@ def table(rows: pandas.DataFrame, quality: pandas.DataFrame | None) -> list[tupl
     return [line for line in lines if line[3] != ABSENT]
 
 
-def as_text(lines: Sequence[tuple[str, str, str, str, int]]) -> str:
+def as_text(lines: Sequence[Line]) -> str:
     """The table with the reasons below it, for a terminal."""
     cells = [("experiment", "figure", "the paper", "ours", "why"), *(tuple(map(str, line)) for line in lines)]
     widths = [max(len(row[column]) for row in cells) for column in range(5)]
@@ -263,7 +299,7 @@ def as_text(lines: Sequence[tuple[str, str, str, str, int]]) -> str:
     return "\n".join([*text, "", *(f"{number}  {REASONS[number]}" for number in used)]) + "\n"
 
 
-def as_markdown(lines: Sequence[tuple[str, str, str, str, int]]) -> str:
+def as_markdown(lines: Sequence[Line]) -> str:
     """The table for a page."""
     text = ["| experiment | figure | the paper | ours | why |", "|---|---|---|---|---|"]
     text += ["| " + " | ".join(map(str, line)) + " |" for line in lines]

@@ -1,7 +1,11 @@
+import pathlib
+
 import fake
 import pandas
 import pytest
-from conduit_tools import headline
+from conduit_tools import headline, load
+
+DATA = pathlib.Path(__file__).parents[3] / "binder" / "data"
 
 
 def make_rows(rates, *, layout=(64, 1), case="processes", conflicts=None, cpus=2, launcher="local"):
@@ -75,6 +79,7 @@ def test_the_cpus_are_those_of_the_layout():
     alone = make_rows({3: [100]}, layout=(1, 1), cpus=1)
     rows = alone + make_rows({3: [74]}, cpus=64) + make_rows({3: [70]}, layout=(256, 1), cpus=256)
     assert "64 CPUs" in ours(rows, "of one process' rate")
+    assert "64 CPUs" in ours([{name: row[name] for name in row if name != "cpus"} for row in rows], "of one process' rate")
 
 
 def test_figures_that_were_not_run_are_left_out_and_simulated_ones_have_their_own_reason():
@@ -98,8 +103,41 @@ def test_evolution_has_headlines_of_its_own():
     rows += make_rows({mode: [100, 100] for mode in range(5)}, layout=(1, 1), case="one")
     rows += [{**row, "processes": 1, "threads": 64, "case": "threads"} for row in rows if row["processes"] == 64]
     rows = [{name: value for name, value in row.items() if "conflict" not in name} | {"mean_generation": 3.0} for row in rows]
-    assert ours(rows, "mode 3 / mode 0, rate, at 64").startswith("2.27x")
+    assert ours(rows, "processes: mode 3 / mode 0, rate, at 64").startswith("2.27x")
     assert ours(rows, "mode 3 against mode 0 at 64") == "rate better, disjoint"
+    assert ours(rows, "threads: mode 3 / mode 0, rate, at 64").startswith("2.27x")
     assert ours(rows, "modes 1-3 at 64").startswith("mode 1 1.4 %, mode 2 1.4 %, mode 3 1.4 %, mode 4 1.5 % per CPU, 64 CPUs")
     lines = headline.table(pandas.DataFrame(rows), None)
     assert {line[0] for line in lines} == {"evolution, processes", "evolution, threads"}
+
+
+def test_what_a_faulty_node_and_more_processes_change_is_told_by_medians():
+    service = {"paper": (16, [1, 1, 4]), "paper_256": (256, [2, 2, 2]), "paper_faulty": (64, [1, 1, 16]), "fast": (16, [9, 9, 9])}
+    quality = pandas.DataFrame(
+        [dict(processes=processes, threads=1, mode=3, scope="worker", case=case, launcher="simulated", simstep_period_s=value,
+              simstep_latency_updates=1, wall_latency_s=2 * value)
+         for case, (processes, values) in service.items() for value in values]
+        + [dict(processes=64, threads=1, mode=3, scope="worker", case="paper", launcher="simulated", simstep_period_s=value,
+                simstep_latency_updates=1, wall_latency_s=2 * value) for value in (1, 1, 4)]
+    )  # fmt: skip
+    rows = make_rows({3: [1]}, launcher="simulated")
+    assert ours(rows, "256, of 16", quality) == "median period 2.00x, simstep latency 1.00x, wall latency 2.00x"
+    assert ours(rows, "one faulty node", quality) == (
+        "mean period 3.00x, simstep latency 1.00x, wall latency 3.00x; median period 1.00x, simstep latency 1.00x, wall latency 1.00x"
+    )
+    assert ours(rows, "256, of 16", quality[quality["case"] != "paper_256"]) is None
+
+
+def test_what_names_no_launcher_is_local():
+    quality = pandas.DataFrame([dict(processes=2, threads=1, mode=3, scope="worker", case="processes", failure_rate=0.25)])
+    rows = [{name: value for name, value in row.items() if name != "launcher"} for row in make_rows({0: [10], 3: [20]})]
+    assert ours(rows, "2 processes: failure", quality) == "0.25/0.25" and ours(rows, "2 hosts: failure", quality) is None
+    assert {line[4] for line in headline.table(pandas.DataFrame(rows), quality) if line[0] == "colouring, processes"} == {2}
+
+
+@pytest.mark.parametrize("folder", sorted(path.parent for path in DATA.glob("*/rows.csv")), ids=lambda folder: folder.name)
+def test_data_that_are_kept_can_be_told_as_headlines(folder):
+    quality = load(folder / "quality.csv") if (folder / "quality.csv").exists() else None
+    lines = headline.table(load(folder), quality)
+    assert all(line[3] != headline.ABSENT and line[4] in headline.REASONS for line in lines)
+    assert lines or folder.name == "thread_cost"  # of layouts that no figure is of
