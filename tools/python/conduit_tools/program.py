@@ -15,8 +15,8 @@ _CHATTER = ("srun:", "slurmstepd:", "-----", "mpirun ", "mpiexec ")  # of launch
 
 def find_build(build: str | os.PathLike[str] | None = None, program: str = PROGRAM) -> pathlib.Path:
     """The build folder that has the program: the one given, else that of the environment variable CONDUIT_BUILD, else
-    what tools/demo or `cmake --preset release` has built in the checkout that this package is in, or in the current
-    folder. Raises ToolError."""
+    what tools/demo, tools/evolve or `cmake --preset release` has built in the checkout that this package is in, or in
+    the current folder. Raises ToolError."""
     named = build if build is not None else os.environ.get("CONDUIT_BUILD")
     if named is not None:
         candidates = [pathlib.Path(named)]
@@ -27,7 +27,8 @@ def find_build(build: str | os.PathLike[str] | None = None, program: str = PROGR
         if os.access(folder / "demos" / program, os.X_OK):
             return folder
     where = named if named is not None else " or ".join(_FOLDERS)
-    raise ToolError(f"{program}: not built in {where}; tools/demo builds it, and CONDUIT_BUILD names another folder")
+    tool = "tools/demo" if program == PROGRAM else "tools/evolve"
+    raise ToolError(f"{program}: not built in {where}; {tool} builds it, and CONDUIT_BUILD names another folder")
 
 
 def check_exit(code: int, lines: list[str], program: str) -> None:
