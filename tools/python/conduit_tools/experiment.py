@@ -1,6 +1,6 @@
 """tools/experiment: runs a sweep with a line of progress, continues where it stopped, and gathers what came of it.
 
-`--check` checks the command line and the sweep alone, and `--preset` prints how which program is to be built; they want
+`--check` checks the command line and the sweep alone, and `--preset` prints how which programs are to be built; they want
 nothing but the standard library (and tomli before Python 3.11).
 """
 
@@ -14,7 +14,7 @@ import pathlib
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
 from conduit_tools import InputError, ToolError, builds, starters, store, sweeps
@@ -31,14 +31,21 @@ class Interrupted(Exception):
     """Ctrl-C, or a signal that asks the tool to end."""
 
 
-@dataclasses.dataclass
-class Options:
-    """A command line that makes sense."""
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A sweep and the folder that its results go to."""
 
     sweep: Sweep
+    output: pathlib.Path
+
+
+@dataclasses.dataclass
+class Options:
+    """A command line that makes sense. Its parts are the sweep and those that it names by `also`; one or more."""
+
+    parts: list[Part]
     is_quick: bool
     is_dry: bool
-    output: pathlib.Path
     build: pathlib.Path | None
     mpi: str
 
@@ -66,14 +73,15 @@ def parse(words: list[str]) -> Options | str:
         return list_sweeps()
     if given.mpi not in (None, "default", "mpich"):
         raise InputError(f"--mpi {given.mpi}: want default or mpich")
-    sweep = sweeps.load(sweeps.find(given.sweep), quick=given.quick, overrides=_overrides(given))
-    if given.cases is not None:
-        sweep = _only(sweep, given.cases)
+    first, *others = sweeps.load_all(sweeps.find(given.sweep), quick=given.quick, overrides=_overrides(given))
     suffix = "-quick" if given.quick else ""
-    output = pathlib.Path(given.output or pathlib.Path("experiment-results") / (sweep.name + suffix))
-    if not given.dry_run:
-        check_folder(output)
-    return Options(sweep, given.quick, given.dry_run, output, pathlib.Path(given.build) if given.build else None,
+    output = pathlib.Path(given.output or pathlib.Path("experiment-results") / (first.name + suffix))
+    parts = [Part(first, output), *(Part(other, output / other.name) for other in others)]
+    if given.cases is not None:
+        parts = _only(parts, given.cases)
+    for part in () if given.dry_run else parts:
+        check_folder(part.output)
+    return Options(parts, given.quick, given.dry_run, pathlib.Path(given.build) if given.build else None,
                    given.mpi or "default")  # fmt: skip
 
 
@@ -91,21 +99,27 @@ def _overrides(given: argparse.Namespace) -> dict[str, Any]:
     return overrides
 
 
-def _only(sweep: Sweep, text: str) -> Sweep:
+def _only(parts: list[Part], text: str) -> list[Part]:
+    """The cases named, of whichever part; parts that have none of them are left out."""
     names = [name.strip() for name in text.split(",")]
-    known = [case.name for case in sweep.cases]
+    known = list(dict.fromkeys(case.name for part in parts for case in part.sweep.cases))
     for name in names:
         if name not in known:
             raise InputError(f"--cases {text}: no case {name} ({', '.join(known)})")
-    return dataclasses.replace(sweep, cases=tuple(case for case in sweep.cases if case.name in names))
+    chosen = []
+    for part in parts:
+        cases = tuple(case for case in part.sweep.cases if case.name in names)
+        if cases:
+            chosen.append(Part(dataclasses.replace(part.sweep, cases=cases), part.output))
+    return chosen
 
 
 def list_sweeps() -> str:
     """A line for each sweep that comes with the tool: what it shows, how long it takes, in full and quick."""
     lines = []
     for path in sweeps.ready_made():
-        sweep, quick = sweeps.load(path), sweeps.load(path, quick=True)
-        lines.append((sweep.name, span(_declared(sweep)), span(_declared(quick)), sweep.title))
+        full, quick = sweeps.load_all(path), sweeps.load_all(path, quick=True)
+        lines.append((full[0].name, span(_estimate(full)), span(_estimate(quick)), full[0].title))
     widths = [max(len(line[column]) for line in lines) for column in range(3)]
     heading = f"{'sweep':<{widths[0]}}  {'time':>{widths[1]}}  {'quick':>{widths[2]}}  what it shows\n"
     return heading + "".join(
@@ -113,9 +127,10 @@ def list_sweeps() -> str:
     )
 
 
-def _declared(sweep: Sweep) -> float:
+def _estimate(several: Iterable[Sweep]) -> float:
+    """Seconds that sweeps are likely to take together."""
     estimate = Estimate()
-    return sum(estimate.of(each) for each in sweeps.launches(sweep))
+    return sum(estimate.of(each) for sweep in several for each in sweeps.launches(sweep))
 
 
 @contextlib.contextmanager
@@ -136,65 +151,92 @@ def signals_as_exceptions() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def run_experiment(options: Options, out: TextIO, err: TextIO) -> int:
-    """Runs a sweep. Gives the exit code."""
-    sweep = options.sweep
-    folder = find_build(options.build, sweep.program)
-    program = folder / "demos" / sweep.program
-    began = time.monotonic()
-    started = now()
-    with signals_as_exceptions(), store.locked(options.output), starters.opened(folder) as made:
-        kinds = {case.launcher for case in sweep.cases}
-        build = builds.inspect(program, _first_starter(made, sorted(kinds)))
-        results = store.Store(options.output, sweep, build)
-        note = results.set_aside()
-        runner = Runner(sweep, build, results, made, err)
+class _Prepared:
+    """A part that can be run: its program has been looked at, and what can be started is known."""
+
+    def __init__(self, part: Part, is_quick: bool, made: starters.Starters, program: pathlib.Path, err: TextIO) -> None:
+        self.part, self._is_quick = part, is_quick
+        kinds = {case.launcher for case in part.sweep.cases}
+        self.build = builds.inspect(program, _first_starter(made, sorted(kinds)))
+        self._results = store.Store(part.output, part.sweep, self.build)
+        note = self._results.set_aside()
+        self.runner = Runner(part.sweep, self.build, self._results, made, err)
         if note:
             print(note, file=err)
-        for what, why in runner.left_out.items():
+        for what, why in self.runner.left_out.items():
             print(f"left out: {what}: {why}", file=err)
-        if not runner.num_launches:
-            raise ToolError("nothing of this sweep can be run here")
+        if not self.runner.num_launches:
+            raise ToolError(f"nothing of sweep {part.sweep.name} can be run here")
+
+    def run(self, later_s: float) -> int:
+        """Runs it; others are to take later_s after it. Gives how many rows there are."""
+        runner, results, started = self.runner, self._results, now()
 
         def facts(complete: bool) -> dict[str, Any]:
             return {
-                "quick": options.is_quick, "command_line": sys.argv, "started": started, "ended": now(),
+                "quick": self._is_quick, "command_line": sys.argv, "started": started, "ended": now(),
                 "complete": complete, "num_launches": runner.num_launches, "num_done": len(runner.done),
                 "failed": runner.failed, "left_out": runner.left_out,
             }  # fmt: skip
 
         results.write_manifest(facts(complete=False))
         try:
-            runner.run_all()
+            runner.run_all(later_s)
         except Interrupted:
             runner.gather()
             results.write_manifest(facts(complete=False))
             raise Interrupted(f"{len(runner.done)} of {runner.num_launches} launches are done; their rows are in "
-                              f"{options.output / store.ROWS}, and the same command continues") from None  # fmt: skip
+                              f"{self.part.output / store.ROWS}, and the same command continues") from None  # fmt: skip
         except ToolError:
             runner.gather()
             results.write_manifest(facts(complete=False))
             raise
         num_rows = runner.gather()
         results.write_manifest(facts(complete=not runner.failed))
-    code = 0
-    if num_rows:
-        from conduit_tools import experiment_report
+        return num_rows
 
-        try:
-            with signals_as_exceptions():
-                written = experiment_report.write(options.output, sweep, out)
-        except Interrupted:
-            raise Interrupted(f"all launches are over; their rows are in {options.output / store.ROWS}, and the same "
-                              "command draws them") from None  # fmt: skip
-        print(file=out)
-        for path in [options.output / store.ROWS, options.output / store.MANIFEST, *written]:
-            print(path, file=out)
-    print(f"{len(runner.done)} launches, {span(time.monotonic() - began)}; build {build.id}", file=out)
-    if runner.failed:
-        print(f"conduit: error: {len(runner.failed)} of {runner.num_launches} launches failed; first, {runner.failed[0]}", file=err)
-        code = 1
-    return code
+
+def run_experiment(options: Options, out: TextIO, err: TextIO) -> int:
+    """Runs a sweep, and those that it names by `also`. Gives the exit code."""
+    folders = [find_build(options.build, part.sweep.program) for part in options.parts]
+    began = time.monotonic()
+    with signals_as_exceptions(), contextlib.ExitStack() as held:
+        for part in options.parts:
+            held.enter_context(store.locked(part.output))
+        made = {folder: held.enter_context(starters.opened(folder)) for folder in dict.fromkeys(folders)}
+        prepared = [
+            _Prepared(part, options.is_quick, made[folder], folder / "demos" / part.sweep.program, err)
+            for part, folder in zip(options.parts, folders)
+        ]
+        whole = []
+        for index, each in enumerate(prepared):
+            if each.run(sum(later.runner.left_s() for later in prepared[index + 1 :])):
+                whole.append(each.part)
+    if whole:
+        _report(whole, out)
+    runners = [each.runner for each in prepared]
+    num_done, num_launches = sum(len(runner.done) for runner in runners), sum(runner.num_launches for runner in runners)
+    ids = ", ".join(each.build.id for each in prepared)
+    print(f"{num_done} launches, {span(time.monotonic() - began)}; build {ids}", file=out)
+    failed = [each for runner in runners for each in runner.failed]
+    if failed:
+        print(f"conduit: error: {len(failed)} of {num_launches} launches failed; first, {failed[0]}", file=err)
+    return 1 if failed else 0
+
+
+def _report(parts: list[Part], out: TextIO) -> None:
+    """Prints the report of parts that have rows, and the files that they have left."""
+    from conduit_tools import experiment_report
+
+    try:
+        with signals_as_exceptions():
+            written = experiment_report.write([(part.output, part.sweep) for part in parts], out)
+    except Interrupted:
+        rows = " and ".join(str(part.output / store.ROWS) for part in parts)
+        raise Interrupted(f"all launches are over; their rows are in {rows}, and the same command draws them") from None
+    print(file=out)
+    for path in [*(part.output / name for part in parts for name in (store.ROWS, store.MANIFEST)), *written]:
+        print(path, file=out)
 
 
 def _first_starter(made: starters.Starters, kinds: list[str]) -> Starter:
@@ -205,25 +247,26 @@ def _first_starter(made: starters.Starters, kinds: list[str]) -> Starter:
 
 
 def preset_of(options: Options) -> str:
-    """The CMake preset that builds the program for the sweep, as tools/experiment wants to know."""
-    if any(case.launcher == "simulated" for case in options.sweep.cases):
+    """The CMake preset that builds the programs for the sweep, as tools/experiment wants to know."""
+    if options.parts[0].sweep.is_simulated:
         return "simgrid"
     return "mpich" if options.mpi == "mpich" else "release"
 
 
 def show_plan(options: Options, out: TextIO) -> None:
     """Prints what would be run."""
-    estimate = Estimate()
-    planned = list(sweeps.launches(options.sweep))
-    for case in options.sweep.cases:
-        mine = [each for each in planned if each.case == case]
-        layouts = ", ".join(map(str, case.workers)) or "none"
-        print(f"case {case.name} ({case.launcher}): {case.about}" if case.about else f"case {case.name} ({case.launcher})", file=out)
-        print(f"  workers {layouts}; modes {', '.join(map(str, case.modes))}; {case.seconds:g} s; {case.replicates} replicates", file=out)
-        if mine:
-            print(f"  {' '.join([options.sweep.program, *mine[0].words()])}", file=out)
-    total = sum(estimate.of(each) for each in planned)
-    print(f"{len(planned)} launches, about {span(total)}, into {options.output}", file=out)
+    for part in options.parts:
+        planned = list(sweeps.launches(part.sweep))
+        for case in part.sweep.cases:
+            mine = [each for each in planned if each.case == case]
+            layouts = ", ".join(map(str, case.workers)) or "none"
+            print(f"case {case.name} ({case.launcher}): {case.about}" if case.about else f"case {case.name} ({case.launcher})", file=out)
+            print(f"  workers {layouts}; modes {', '.join(map(str, case.modes))}; {case.seconds:g} s; {case.replicates} replicates", file=out)
+            if mine:
+                print(f"  {' '.join([part.sweep.program, *mine[0].words()])}", file=out)
+        print(f"{len(planned)} launches, about {span(_estimate([part.sweep]))}, into {part.output}", file=out)
+    if len(options.parts) > 1:
+        print(f"about {span(_estimate(part.sweep for part in options.parts))} in all", file=out)
 
 
 def main(words: list[str] | None = None) -> int:
@@ -237,7 +280,7 @@ def main(words: list[str] | None = None) -> int:
         elif options.is_dry:
             show_plan(options, sys.stdout)
         elif "--preset" in words:
-            print(preset_of(options), options.sweep.program)
+            print(preset_of(options), *dict.fromkeys(part.sweep.program for part in options.parts))
         elif "--check" not in words:
             return run_experiment(options, sys.stdout, sys.stderr)
         return 0

@@ -13,7 +13,7 @@ matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as plt
 import pandas
 
-from conduit_tools import InputError, OutputError, files
+from conduit_tools import InputError, OutputError, files, headline
 from conduit_tools.drawing import bootstrap_interval, by_run, plot_conflicts, plot_generations, plot_quality, plot_rates
 from conduit_tools.loading import load
 from conduit_tools.style import STYLE
@@ -22,24 +22,30 @@ from conduit_tools.sweeps import Sweep
 DISTURBED_CPUS = 0.1  #: taken by others, from which on the report says so
 
 
-def write(folder: pathlib.Path, sweep: Sweep, out: TextIO) -> list[pathlib.Path]:
-    """Prints the report of a folder of results, and keeps it there with the figures. Gives their paths."""
-    rows = load(folder / "rows.csv")
-    quality = load(folder / "quality.csv") if (folder / "quality.csv").exists() else None
-    text = summary(rows)
-    written = []
-    if "factors" in sweep.reports:
-        text += "\n" + factors(rows, [case.name for case in sweep.cases])
-    if "headline" in sweep.reports:
-        from conduit_tools import headline
-
-        lines = headline.table(rows, quality)
-        text += "\n" + headline.as_text(lines)
-        files.write_text(folder / "headline.md", headline.as_markdown(lines))
-        written.append(folder / "headline.md")
+def write(parts: Sequence[tuple[pathlib.Path, Sweep]], out: TextIO) -> list[pathlib.Path]:
+    """Prints the report of folders of results, with one table of headlines, and keeps it in the first; figures stay in
+    the folder that they are of. Gives the paths of all."""
+    texts: list[str] = []
+    lines: list[headline.Line] = []
+    loaded = []
+    for folder, sweep in parts:
+        rows = load(folder / "rows.csv")
+        quality = load(folder / "quality.csv") if (folder / "quality.csv").exists() else None
+        loaded.append((folder, rows, quality))
+        texts.append(summary(rows))
+        if "factors" in sweep.reports:
+            texts.append(factors(rows, [case.name for case in sweep.cases]))
+        if "headline" in sweep.reports:
+            lines += headline.table(rows, quality)
+    written = [parts[0][0] / "report.txt"]
+    if any("headline" in sweep.reports for _, sweep in parts):
+        texts.append(headline.as_text(lines))
+        written.append(parts[0][0] / "headline.md")
+        files.write_text(written[1], headline.as_markdown(lines))
+    text = "\n".join(texts)
     out.write(text)
-    files.write_text(folder / "report.txt", text)
-    return [folder / "report.txt", *written, *draw(folder, rows, quality)]
+    files.write_text(written[0], text)
+    return written + [figure for each in loaded for figure in draw(*each)]
 
 
 def summary(rows: pandas.DataFrame) -> str:

@@ -31,6 +31,7 @@ class Runner:
         self.num_launches = len(self._launches)
         self._progress = Progress(err, self.num_launches)
         self._gathered = time.monotonic()
+        self._later_s = 0.0
 
     def _possible(self, sweep: Sweep) -> list[Launch]:
         possible = []
@@ -49,8 +50,14 @@ class Runner:
                 self.left_out[where] = str(error)
         return possible
 
-    def run_all(self) -> None:
-        """Runs what is not done. What fails is noted, and the next is run, unless several fail in a row."""
+    def left_s(self) -> float:
+        """Seconds that the launches that are not done are likely to take."""
+        return self._left([each for each in self._launches if self._store.record(each) is None])
+
+    def run_all(self, later_s: float) -> None:
+        """Runs what is not done. What fails is noted, and the next is run, unless several fail in a row. later_s: what
+        others are to take after it, for the time left that is told."""
+        self._later_s = later_s
         waiting = []
         for each in self._launches:
             record = self._store.record(each)
@@ -84,7 +91,7 @@ class Runner:
         self._progress.clear()
 
     def _left(self, waiting: list[Launch]) -> float:
-        return sum(self._estimate.of(each) for each in waiting)
+        return self._later_s + sum(self._estimate.of(each) for each in waiting)
 
     def _gather_now_and_then(self) -> None:
         began = time.monotonic()

@@ -25,7 +25,7 @@ def run_sweep(
     """Runs a sweep as tools/experiment does, by its name or TOML file, and gives its rows as load() does.
 
     Goes on where an earlier one into the same folder stopped; output is that folder, by default
-    experiment-results/SWEEP. Progress and report are printed. Raises InputError, OutputError, or ToolError if some
+    experiment-results/SWEEP. Rows of sweeps that it names by `also` are in folders below. Progress and report are printed. Raises InputError, OutputError, or ToolError if some
     launches failed; their rows are missing in the folder, the others' are there.
     """
     words = [os.fspath(sweep)] + (["--quick"] if quick else [])
@@ -44,5 +44,6 @@ def run_sweep(
     except experiment.Interrupted as error:
         raise KeyboardInterrupt(str(error)) from None
     if code != 0:
-        raise ToolError(f"sweep {options.sweep.name}: some launches failed; {options.output}/manifest.json names them")
-    return load(options.output)
+        manifests = " and ".join(f"{part.output}/manifest.json" for part in options.parts)
+        raise ToolError(f"sweep {options.parts[0].sweep.name}: some launches failed; {manifests} names them")
+    return load(options.parts[0].output)

@@ -63,6 +63,7 @@ KEYS = {
     "program": "the program, of demos/",
     "seed": "first seed",
     "report": "what is drawn and printed at the end: rates, headline, factors",
+    "also": "ready-made sweeps that are run after it, into folders below its own, and reported with it",
     "case": "the cases, each with a name and any of the keys that follow",
     "quick": "what --quick changes: any of the keys that follow, max_workers, and without (names of cases)",
     **CASE_KEYS,
@@ -96,8 +97,14 @@ class Sweep:
     program: str
     seed: int
     reports: tuple[str, ...]
+    also: tuple[str, ...]
     cases: tuple[Case, ...]
     path: pathlib.Path
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether it wants a program built with SimGrid, which no other launcher can start."""
+        return any(case.launcher == "simulated" for case in self.cases)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,6 +202,18 @@ def load(path: pathlib.Path, *, quick: bool = False, overrides: Mapping[str, Any
         raise InputError(f"{path}: {error}") from None
 
 
+def load_all(path: pathlib.Path, *, quick: bool = False, overrides: Mapping[str, Any] | None = None) -> list[Sweep]:
+    """A sweep, as load() does, and after it those that it names by `also`. Raises InputError as `file: reason`."""
+    first = load(path, quick=quick, overrides=overrides)
+    others = [load(find(name), quick=quick, overrides=overrides) for name in first.also]
+    for other in others:
+        if other.also:
+            raise InputError(f"{path}: also {other.name}: it names others itself")
+        if other.is_simulated != first.is_simulated:
+            raise InputError(f"{path}: also {other.name}: either all are simulated or none")
+    return [first, *others]
+
+
 def _parse(path: pathlib.Path) -> dict[str, Any]:
     try:
         import tomllib
@@ -250,12 +269,20 @@ def _sweep(table: dict[str, Any], path: pathlib.Path, quick: bool, overrides: di
     for report in reports:
         if report not in REPORTS:
             raise InputError(f"unknown report {report} ({', '.join(REPORTS)})")
+    also = _take(table, "also", [], _is_words, "names of ready-made sweeps")
+    known = [each.stem for each in ready_made()]
+    for name in also:
+        if name not in known:
+            raise InputError(f"also {name}: no ready-made sweep ({', '.join(known)})")
+        if also.count(name) > 1:
+            raise InputError(f"also {name}: named twice")
     return Sweep(
         name=_take(table, "name", "", _is_word, "a name of letters, digits, _ and -"),
         title=_take(table, "title", "", _is_line, "a line of text"),
         program=program,
         seed=_take(table, "seed", 1, lambda value: _is_count(value) and value < 2**62, "a whole number"),
         reports=tuple(reports),
+        also=tuple(also),
         cases=tuple(made),
         path=path,
     )

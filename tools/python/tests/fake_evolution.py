@@ -18,7 +18,7 @@ if "--instructions" in given:
           "die,apoptosis,0,some\\npromote,regulation,1,some\\nsense_self,sensing,0,some")
     sys.exit()
 if "--help" in given:
-    print("  --updates N\\n  --duration S\\n")
+    print("  --updates N\\n  --duration S\\n  --cells-per-worker N\\n")
     sys.exit()
 if what == "refuse":
     print("conduit: error: --founders: more than there are places", file=sys.stderr)
@@ -71,7 +71,7 @@ for one in modes:
                             thread=worker % threads, updates=updates, updates_per_second=1000.0 + 100 * one,
                             oversubscribed=int(processes * threads > 2))
         row = {{name: value for name, value in row.items() if "conflict" not in name}}
-        rows.append(row | dict(cells=cells, cells_of_rival=int(rival), births=99, resource_exact=1))
+        rows.append(row | dict(cells=cells, cells_of_rival=int(rival), births=99, resource_exact=1, mean_generation=3.0))
 with open(given["--output"], "w", newline="") as file:
     writer = csv.DictWriter(file, list(rows[0]))
     writer.writeheader()

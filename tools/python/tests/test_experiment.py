@@ -6,16 +6,18 @@ import io
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import time
 
 import fake_build
+import fake_evolution
 import pytest
 
 import conduit_tools
-from conduit_tools import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, run_sweep, store
+from conduit_tools import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, run_sweep, store, sweeps
 
 SWEEP = """
 name = "small"
@@ -37,15 +39,15 @@ options = { work = 5 }
 class Place:
     """A sweep, a build, and a folder for results."""
 
-    def __init__(self, folder, monkeypatch):
+    def __init__(self, folder, monkeypatch, make=fake_build.make):
         self.folder, self._monkeypatch = folder, monkeypatch
-        self.build = fake_build.make(folder, monkeypatch)
+        self.build = make(folder, monkeypatch)
         self.sweep = folder / "small.toml"
         self.sweep.write_text(SWEEP)
         self.output = folder / "out"
 
     def words(self, *more):
-        return [str(self.sweep), "--build", str(self.build), "--output", str(self.output), *more]
+        return [os.fspath(self.sweep), "--build", str(self.build), "--output", str(self.output), *more]
 
     def run(self, *more, fault=""):
         self._monkeypatch.setenv("STUB_FAULT", fault)
@@ -285,7 +287,7 @@ def test_options_that_the_program_does_not_know_leave_a_case_out_and_it_says_so(
     assert code == 0 and "left out: case two: channel_selection does not know --padded" in err
     assert {row["case"] for row in place.rows()} == {"one"}
     assert place.manifest()["left_out"] == {"case two": "channel_selection does not know --padded"}
-    with pytest.raises(ToolError, match="nothing of this sweep can be run here"):
+    with pytest.raises(ToolError, match="nothing of sweep small can be run here"):
         place.run("--cases", "two")
 
 
@@ -331,7 +333,7 @@ def test_a_program_that_is_not_built_is_named(place, capsys):
         (["paper", "--seconds", "many"], 2, "--seconds many: not a number"),
         (["paper", "--seconds", "-1"], 2, "seconds -1.0: want more than 0"),
         (["paper", "--replicates", "0"], 2, "replicates 0"),
-        (["paper", "--cases", "x"], 2, "--cases x: no case x (threads, processes, follow_up)"),
+        (["paper", "--cases", "x"], 2, "--cases x: no case x (threads, processes, follow_up, many)"),
         (["paper", "--mpi", "x"], 2, "--mpi x"),
         (["paper", "--launcher", "ssh"], 2, "unknown launcher ssh"),
         (["paper", "--output", "/proc/none"], 5, "/proc/none"),
@@ -406,3 +408,145 @@ def test_python_is_told_of_launches_that_fail(place, monkeypatch):
     monkeypatch.setenv("STUB_FAULT", "crash on 2x1")
     with pytest.raises(ToolError, match="sweep small: some launches failed"):
         run_sweep(place.sweep, output=place.output, build=place.build)
+
+
+EVOLVED = """
+name = "evolved"
+program = "digital_evolution"
+seconds = 0.1
+modes = [0, 3]
+report = ["headline"]
+[[case]]
+name = "two"
+workers = ["1x64"]
+[[case]]
+name = "three"
+workers = ["16x1"]
+"""
+
+
+class Pair(Place):
+    """Two ready-made sweeps, each of a program of its own, the first of which names the other."""
+
+    def __init__(self, folder, monkeypatch):
+        super().__init__(folder, monkeypatch, fake_evolution.make)
+        monkeypatch.setattr(sweeps, "FOLDER", folder)
+        self.sweep.write_text('also = ["evolved"]\n' + SWEEP)
+        (folder / "evolved.toml").write_text(EVOLVED)
+
+    def starts(self):
+        return [line for line in super().starts() if not line.startswith("--")]
+
+    def evolved(self):
+        """Starts of the other program, but for looks at it."""
+        return [line for line in super().starts() if line.startswith("--threads")]
+
+
+@pytest.fixture
+def pair(tmp_path, monkeypatch):
+    monkeypatch.setattr(experiment_report, "draw", lambda *given: [])
+    return Pair(tmp_path, monkeypatch)
+
+
+def test_the_paper_ends_with_figures_of_both_benchmarks_and_one_table(tmp_path, monkeypatch):
+    place = Place(tmp_path, monkeypatch, fake_evolution.make)
+    place.sweep = "paper"
+    code, out, _ = place.run("--replicates", "1", "--seconds", "0.01")
+    assert code == 0
+    for name in ("rows.csv", "manifest.json", "report.txt", "headline.md", "rates.png", "conflicts.png", "evolution/rows.csv",
+                 "evolution/manifest.json", "evolution/rates.png", "evolution/generations.png"):  # fmt: skip
+        assert (place.output / name).exists() and f"{place.output / name}\n" in out
+    report, page = (place.output / "report.txt").read_text(), (place.output / "headline.md").read_text()
+    assert report in out and report.count("experiment  ") == 1 and page.count("| experiment |") == 1
+    for text in (report, page):
+        assert "colouring, processes" in text and "evolution, processes" in text
+    assert "conflicts" in report and "generations/1000 updates" in report
+
+
+def test_what_a_sweep_names_is_run_after_it_and_continues_as_it_does(pair):
+    code, out, err = pair.run()
+    assert code == 0 and pair.starts() == ALL and len(pair.evolved()) == 2
+    assert len(pair.rows()) == 28 and {row["sweep"] for row in pair.rows("evolved/rows.csv")} == {"evolved"}
+    assert pair.manifest()["complete"] and json.loads((pair.output / "evolved/manifest.json").read_text())["complete"]
+    assert "\n8 launches, " in out
+    assert [line.split("]")[0] for line in err.splitlines()] == [*(f"[{done}/6" for done in range(1, 7)), "[1/2", "[2/2"]
+    pair.run()
+    assert pair.starts() == ALL and len(pair.evolved()) == 2
+    pair.run("--replicates", "3", "--seconds", "0.1")
+    assert len(pair.starts()) == 9 and len(pair.evolved()) == 6
+
+
+def test_an_interruption_in_the_other_sweep_keeps_both_and_the_same_command_goes_on(pair, monkeypatch):
+    finish = store.Store.finish
+
+    def interrupted(self, launch, *given):
+        finish(self, launch, *given)
+        if launch.case.name == "three":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(store.Store, "finish", interrupted)
+    with pytest.raises(experiment.Interrupted, match=r"1 of 2 launches are done; their rows are in \S+/out/evolved/rows.csv, and"):
+        pair.run()
+    assert pair.manifest()["complete"] and len(pair.rows()) == 28 and len(pair.rows("evolved/rows.csv")) == 128
+    monkeypatch.setattr(store.Store, "finish", finish)
+    assert pair.run()[0] == 0 and pair.starts() == ALL and len(pair.evolved()) == 2
+    assert len(pair.rows("evolved/rows.csv")) == 160
+
+
+def test_the_time_left_is_that_of_all(pair):
+    _, _, err = pair.run()
+    left = [int(line.split("] ")[1].split(" s left")[0]) for line in err.splitlines()]
+    assert left[5] >= 2 and left[7] == 0  # the other's two launches
+
+
+def test_launches_that_fail_keep_the_others_sweep_from_nothing(pair):
+    code, out, err = pair.run(fault="crash")
+    assert code == 1 and len(pair.evolved()) == 2 and not pair.rows()
+    assert err.splitlines()[-1].startswith("conduit: error: 3 of 8 launches failed; first, one 1x1, replicate 0")
+    assert "evolution, threads" in out and (pair.output / "evolved" / "report.txt").exists()
+
+
+@pytest.mark.parametrize("cases, num_starts, num_evolved", [("one", 4, 0), ("two", 2, 1), ("three", 0, 1), ("one, three", 4, 1)])
+def test_cases_are_those_of_either_sweep(cases, num_starts, num_evolved, pair):
+    assert pair.run("--cases", cases)[0] == 0
+    assert (len(pair.starts()), len(pair.evolved())) == (num_starts, num_evolved)
+    assert (pair.output / "rows.csv").exists() == (num_starts > 0)
+
+
+@pytest.mark.parametrize("program, tool", [("channel_selection", "tools/demo"), ("digital_evolution", "tools/evolve")])
+def test_without_one_of_the_programs_nothing_is_run(program, tool, pair, capsys):
+    (pair.build / "demos" / program).unlink()
+    assert experiment.main(pair.words()) == 1
+    assert re.search(f"error: {program}: not built in .*; {tool} builds it", capsys.readouterr().err)
+    assert not (pair.folder / "log").exists() and not pair.output.exists()
+
+
+def test_what_is_bad_in_the_other_sweep_is_told_before_anything_is_run(pair, capsys):
+    (pair.folder / "evolved.toml").write_text(EVOLVED.replace("seconds = 0.1", "seconds = 0"))
+    assert experiment.main(pair.words()) == 2
+    assert capsys.readouterr().err == f"conduit: error: {pair.folder / 'evolved.toml'}: case two: seconds 0: want more than 0, and at most a day\n"
+    (pair.folder / "evolved.toml").write_text(EVOLVED)
+    pair.output.mkdir()
+    (pair.output / "evolved").write_text("a file")
+    assert experiment.main(pair.words()) == 5
+    assert "evolved is no folder" in capsys.readouterr().err and not (pair.folder / "log").exists()
+
+
+def test_the_plan_of_the_paper_shows_both_benchmarks_and_is_short_when_quick(capsys):
+    assert experiment.main(["paper", "--quick", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "\n  channel_selection --" in out and "\n  digital_evolution --" in out
+    assert "into experiment-results/paper-quick\n" in out and "into experiment-results/paper-quick/evolution\n" in out
+    total = re.search(r"^about (\d+):(\d\d) min in all$", out, re.MULTILINE)
+    assert 60 * int(total[1]) + int(total[2]) <= 480  # of ten minutes; the rest is for what no estimate knows
+    experiment.main(["list"])
+    assert re.search(rf"^paper +[\d:]+ min +{total[1]}:{total[2]} min  ", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_the_programs_of_all_sweeps_are_built(capsys):
+    for words in (["paper"], ["paper", "--cases", "many"], ["paper", "--mpi", "mpich", "--cases", "follow_up"], ["evolution_simulated"]):
+        assert experiment.main([*words, "--preset"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "release channel_selection digital_evolution", "release digital_evolution", "mpich channel_selection",
+        "simgrid digital_evolution",
+    ]  # fmt: skip

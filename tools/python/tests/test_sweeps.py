@@ -162,12 +162,35 @@ CASE = '[[case]]\nname = "one"\n'
         ('name = "x"\n[quick]\nname = "y"\n' + CASE, "quick: unknown key name"),
         ('name = "x"\n[quick]\nwithout = ["z"]\n' + CASE, "quick: without z: there is no such case"),
         ('name = "x"\ncase = 3\n', "case 3: want one"),
+        ('name = "x"\nalso = "evolution"\n' + CASE, "also 'evolution': want names of ready-made sweeps"),
+        ('name = "x"\nalso = ["x.toml"]\n' + CASE, r"also \['x.toml'\]: want names"),
+        ('name = "x"\nalso = ["evolutoin"]\n' + CASE, r"also evolutoin: no ready-made sweep \(.*evolution"),
+        ('name = "x"\nalso = ["evolution", "evolution"]\n' + CASE, "also evolution: named twice"),
     ],
 )
 def test_bad_sweeps_are_refused_in_one_line_that_names_the_file(text, reason, tmp_path):
     with pytest.raises(InputError, match=f"some.toml.*{reason}|{reason}") as caught:
         sweeps.load(write(tmp_path, text), quick=True)
     assert "some.toml" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_the_paper_has_both_benchmarks():
+    assert sweeps.load(sweeps.find("paper")).also == ("evolution",)
+    for quick in (False, True):
+        loaded = sweeps.load_all(sweeps.find("paper"), quick=quick, overrides={"replicates": 7, "seconds": 0.5})
+        assert [(sweep.name, sweep.program) for sweep in loaded] == [
+            ("paper", "channel_selection"), ("evolution", "digital_evolution"),
+        ]  # fmt: skip
+        assert {(case.replicates, case.seconds) for sweep in loaded for case in sweep.cases} == {(7, 0.5)}
+        assert all("headline" in sweep.reports for sweep in loaded)
+
+
+@pytest.mark.parametrize(
+    "name, reason", [("paper", "also paper: it names others itself"), ("evolution_simulated", "either all are simulated or none")]
+)
+def test_sweeps_that_cannot_follow_another_are_refused(name, reason, tmp_path):
+    with pytest.raises(InputError, match=f"some.toml: also {name}.*{reason}|some.toml: {reason}"):
+        sweeps.load_all(write(tmp_path, f'name = "x"\nalso = ["{name}"]\n' + CASE))
 
 
 def test_a_sweep_that_is_not_there_is_told_with_those_that_are(tmp_path):
