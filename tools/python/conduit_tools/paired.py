@@ -1,0 +1,127 @@
+"""Rates of modes paired by replicate, and what a node costs: python -m conduit_tools.paired FOLDER
+
+A launch runs the modes of a replicate one after the other, and replicates come round in turn, so that a drift of the
+machine meets all modes and cases alike: in ratios within a replicate there is little of it.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+import pandas
+
+from conduit_tools import InputError
+from conduit_tools.command import Parser, exit_code_of_command
+from conduit_tools.drawing import SILENT_MODE, by_run
+from conduit_tools.experiment_report import aligned
+from conduit_tools.loading import load
+
+MODE = 3  #: whose costs are told
+#: Times that the cost of a node may grow or shrink by size where the time of an update is called linear: room for caches,
+#: which large worlds outgrow, and little beside the ratio of sizes, which it would be if time grew by their square.
+LINEAR_WITHIN = 1.5
+
+
+def median_interval(values: Any, level: float = 0.95, num_samples: int = 4000) -> tuple[float, float, float]:
+    """The median with its bootstrapped interval, by percentiles: (median, low, high). Deterministic; NaN without values."""
+    values = numpy.asarray(values, dtype=float)
+    if values.size == 0:
+        return numpy.nan, numpy.nan, numpy.nan
+    random = numpy.random.default_rng(1)
+    medians = numpy.median(values[random.integers(values.size, size=(num_samples, values.size))], axis=1)
+    low, high = numpy.quantile(medians, [(1 - level) / 2, (1 + level) / 2])
+    return float(numpy.median(values)), float(low), float(high)
+
+
+def paired_ratios(runs: pandas.DataFrame, mode: int, base: int) -> Any:
+    """The rate of `mode` over that of `base` in each replicate that has both. runs: by_run's, of one case and layout."""
+    rates = runs.pivot(index="replicate", columns="mode", values="rate")
+    if not {mode, base} <= set(rates.columns):
+        return numpy.array([])
+    return (rates[mode] / rates[base]).dropna().to_numpy()
+
+
+def modes(rows: pandas.DataFrame) -> str:
+    """A line for each case and layout: the rate of mode 3, what it is of that of mode 4, in which nothing leaves a worker,
+    and of that of mode 0, medians over replicates with bootstrapped 95 % intervals; and the part of mode 3's time that
+    messages take, by the first ratio. Empty if no replicate has two of these modes."""
+    cells: list[Sequence[str]] = []
+    for (case, workers), runs in by_run(rows).groupby(["case", "workers"], observed=True, sort=False):
+        kept, gained = (paired_ratios(runs, MODE, base) for base in (SILENT_MODE, 0))
+        if not len(kept) and not len(gained):
+            continue
+        line = [str(case), workers + (" *" if runs["oversubscribed"].any() else "  "), str(max(len(kept), len(gained)))]
+        line += _with_interval(runs.loc[runs["mode"] == MODE, "rate"], "{:,.0f}")
+        line += [*_with_interval(kept, "{:.3f}"), *_with_interval(gained, "{:.3f}")]
+        cells.append([*line, f"{100 * (1 - float(numpy.median(kept))):.1f} %" if len(kept) else "-"])
+    if not cells:
+        return ""
+    heading = ["case", "workers", "replicates", "updates/s/worker", "95 %", f"mode {MODE} / mode {SILENT_MODE}", "95 %"]
+    lines = aligned([*heading, f"mode {MODE} / mode 0", "95 %", "messages take"], cells, (0, 1))
+    if any(line[1].endswith("*") for line in cells):
+        lines.append("* oversubscribed: more workers than CPUs, which take turns")
+    return "\n".join(lines) + "\n"
+
+
+def sizes(rows: pandas.DataFrame) -> str:
+    """A line for each number of nodes that a lone worker had in mode 3: nanoseconds for each node and update, medians over
+    replicates with bootstrapped 95 % intervals. Then whether that is linear: the cost of a node of the largest over that
+    of the smallest, paired by replicate, lies within LINEAR_WITHIN. Empty if there is one size alone, or the rows tell none."""
+    if "num_nodes" not in rows:
+        return ""
+    lone = rows[(rows["processes"] * rows["threads"] == 1) & (rows["mode"] == MODE)]
+    costs = (1e9 / (lone["updates_per_second"] * lone["num_nodes"])).groupby([lone["num_nodes"], lone["replicate"]]).mean()
+    table = costs.unstack("num_nodes")
+    if len(table.columns) < 2:
+        return ""
+    cells = [
+        [f"{size:,}", str(table[size].count()), *_with_interval(table[size].dropna(), "{:.1f}")] for size in table.columns
+    ]
+    lines = aligned(["nodes", "replicates", "ns per node and update", "95 %"], cells, ())
+    smallest, largest = table.columns[0], table.columns[-1]
+    ratio, low, high = median_interval((table[largest] / table[smallest]).dropna())
+    is_linear = 1 / LINEAR_WITHIN <= ratio <= LINEAR_WITHIN
+    verdict = f"{'linear' if is_linear else 'NOT linear'} within a factor of {LINEAR_WITHIN:g}"
+    lines.append(f"{largest:,} nodes to {smallest:,}: {ratio:.3f} ({low:.3f} to {high:.3f}) of the cost of a node; {verdict}")
+    return "\n".join(lines) + "\n"
+
+
+def report(rows: pandas.DataFrame) -> str:
+    """All of it. Raises InputError for rows that are no sweep's, or have nothing to compare."""
+    if "case" not in rows:
+        raise InputError(f"{rows.attrs['path']}: want the rows of a sweep, which have a column case")
+    parts = [part for part in (modes(rows), sizes(rows)) if part]
+    if not parts:
+        raise InputError(
+            f"{rows.attrs['path']}: want mode {MODE} beside mode {SILENT_MODE} or 0, or of a lone worker with several sizes"
+        )
+    return "\n".join(parts)
+
+
+def _with_interval(values: Any, form: str) -> tuple[str, str]:
+    """A median to read, and its interval, if there are several values."""
+    if len(values) == 0:
+        return "-", "-"
+    median, low, high = (form.format(value) for value in median_interval(values))
+    return median, f"{low} to {high}" if len(values) > 1 else "-"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The command. Gives the exit code."""
+
+    def body() -> int:
+        about = "Rates of the modes of a sweep paired by replicate, and what a node costs, with their intervals."
+        parser = Parser(prog="python -m conduit_tools.paired", allow_abbrev=False, description=about)
+        parser.add_argument("folder", type=pathlib.Path, help="of tools/experiment, or its rows.csv")
+        sys.stdout.write(report(load(parser.parse_args(words).folder)))
+        return 0
+
+    return exit_code_of_command(body)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
