@@ -75,9 +75,10 @@ Setting Prepare(Options& options, std::size_t num_processes) {
   return setting;
 }
 
-/// What an update of a cell costs in a simulation, by UIT_SIMULATED_CELL_SECONDS.
+/// What an update of a cell costs in a simulation, beside that of any node, by UIT_SIMULATED_CELL_SECONDS, which
+/// tools/simulate sets.
 std::chrono::duration<double> SimulatedCell() {
-  return netuit::SecondsFromEnvironment("UIT_SIMULATED_CELL_SECONDS", std::chrono::nanoseconds{110});
+  return netuit::SecondsFromEnvironment("UIT_SIMULATED_CELL_SECONDS", std::chrono::nanoseconds{260});
 }
 
 std::string Describe(const Outcome& outcome) {

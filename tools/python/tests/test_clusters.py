@@ -1,4 +1,5 @@
 import dataclasses
+import json
 import os
 import pathlib
 import statistics
@@ -69,10 +70,18 @@ def test_only_the_faulty_host_is_slow_and_badly_linked():
 def test_costs_reach_the_program_by_its_environment():
     network = clusters.NETWORKS["fast"]
     cluster = clusters.Cluster(hosts=1, network=network)
-    environment = clusters.Simulator("smpimain").environment(cluster, clusters.Cost(node=1e-9, update=2e-6, step=3e-9))
+    environment = clusters.Simulator("smpimain").environment(cluster, clusters.Cost(node=1e-9, update=2e-6, step=3e-9, cell=4e-9))
     assert environment["UIT_SIMULATED_NODE_SECONDS"] == "1e-09"
     assert environment["UIT_SIMULATED_UPDATE_SECONDS"] == "2e-06"
+    assert environment["UIT_SIMULATED_STEP_SECONDS"] == "3e-09"
+    assert environment["UIT_SIMULATED_CELL_SECONDS"] == "4e-09"
     assert environment["UIT_SIMULATED_NETWORK"] == "simulated fast"
+
+
+def test_costs_that_are_given_or_assumed_are_written_down():
+    options = clusters.parse(["--node-seconds", "1e-9", "--cell-seconds", "3e-7"])
+    cost = json.loads(clusters.describe(options))["cost"]
+    assert cost == {"node": 1e-9, "update": clusters.Cost.update, "step": clusters.Cost.step, "cell": 3e-7}
 
 
 def test_the_command_names_program_platform_and_one_host_per_process(tmp_path):
@@ -92,6 +101,7 @@ def test_the_command_names_program_platform_and_one_host_per_process(tmp_path):
         (["--network", "carrier-pigeon"], "--network carrier-pigeon: want one of machine, commodity, fast, paper"),
         (["--noise", "loud"], "--noise loud: want one of none, quiet, usual"),
         (["--node-seconds", "-1"], "--node-seconds -1: want a number of seconds from 0 to 1"),
+        (["--cell-seconds", "2"], "--cell-seconds 2: want a number of seconds from 0 to 1"),
         (["--node-seconds", "nan"], "--node-seconds nan: want a number of seconds from 0 to 1"),
         (["--node-seconds", "0", "--update-seconds", "0"], "updates that take no time never end"),
         (["--", "--threads", "2"], "--threads: tools/simulate sets it, or gives a process one thread"),
