@@ -15,21 +15,25 @@ from conduit_tools import InputError, ToolError, clusters
 
 ROOT = pathlib.Path(__file__).parents[3]
 SIMULATED = ROOT / "build" / "simgrid"
-REAL = ROOT / "build" / "release" / "demos" / "channel_selection"
+REAL = ROOT / "build" / "release" / "demos"
+SIZES = {"channel_selection": ("--nodes-per-worker", "256"), "digital_evolution": ("--cells-per-worker", "100")}
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is missing"),
-    pytest.mark.skipif(not (SIMULATED / "demos" / "channel_selection").exists(), reason="the preset simgrid is not built"),
+    pytest.mark.skipif(
+        not all((SIMULATED / "demos" / program).exists() for program in SIZES), reason="the preset simgrid is not built"
+    ),
 ]
 
 
-def simulate(folder, *words, hosts=4, noise="usual", network="commodity", seed=1, **more):
+def simulate(folder, *words, hosts=4, noise="usual", network="commodity", seed=1, program="channel_selection", **more):
     """The rows and lines of a run."""
     given = ["--hosts", str(hosts), "--noise", noise, "--network", network, "--seed", str(seed), "--output", str(folder)]
+    given += ["--program", program]
     for name, value in more.items():
         given += [f"--{name.replace('_', '-')}"] if value is True else [f"--{name.replace('_', '-')}", str(value)]
     lines = []
-    options = clusters.parse([*given, "--build", str(SIMULATED), "--", "--nodes-per-worker", "256", *words])
+    options = clusters.parse([*given, "--build", str(SIMULATED), "--", *SIZES[program], *words])
     clusters.simulate(options, lines.append)
     return read(folder / "rows.csv"), lines
 
@@ -80,13 +84,43 @@ def test_work_is_charged_by_its_steps(tmp_path):
     assert busy - idle == pytest.approx(10 * 256 * 1000 * clusters.Cost.step, rel=0.001)
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="the preset release is not built")
+def test_a_cell_is_charged_beside_its_node(tmp_path):
+    words = ("--modes", "4", "--duration", "1s", "--updates", "10")
+    given = {"hosts": 1, "noise": "none", "program": "digital_evolution"}
+    usual = float(simulate(tmp_path, *words, **given)[0][0]["elapsed_s"])
+    slow = float(simulate(tmp_path, *words, cell_seconds=1e-6, **given)[0][0]["elapsed_s"])
+    assert usual == pytest.approx(10 * (100 * (clusters.Cost.node + clusters.Cost.cell) + clusters.Cost.update), rel=0.01)
+    assert slow - usual == pytest.approx(10 * 100 * (1e-6 - clusters.Cost.cell), rel=0.001)
+
+
+def test_simulated_worlds_bear_offspring_in_all_modes_and_lose_no_resource(tmp_path):
+    words = ("--modes", "0,1,2,3,4", "--duration", "1s", "--updates", "40", "--period-rolling", "1ms", "--period-fixed", "1ms")
+    rows, lines = simulate(tmp_path, *words, program="digital_evolution")
+    assert len(rows) == 5 * 4 and len(lines) == 5
+    assert all(row["stopped_by"] == "count" and row["updates"] == "40" and row["balanced"] == "1" for row in rows)
+    assert all(row["resource_exact"] == "1" and int(row["births"]) > 0 and int(row["cells"]) > 0 for row in rows)
+
+
+@pytest.mark.skipif(not (REAL / "digital_evolution").exists(), reason="the preset release is not built")
+def test_in_mode_0_a_simulated_world_comes_to_the_state_of_a_real_one(tmp_path):
+    words = ["--modes", "0", "--updates", "40"]
+    simulated, _ = simulate(tmp_path / "s", *words, program="digital_evolution", seed=5)
+    real = tmp_path / "r.csv"
+    subprocess.run(
+        [REAL / "digital_evolution", "--cells-per-worker", "400", *words, "--seed", "5", "--output", real],
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
+    assert {row["state_hash"] for row in simulated} == {read(real)[0]["state_hash"]}
+
+
+@pytest.mark.skipif(not (REAL / "channel_selection").exists(), reason="the preset release is not built")
 def test_mode_0_colours_as_the_real_program_does(tmp_path):
     words = ["--modes", "0", "--updates", "40", "--replicates", "1", "--seed", "5"]
     simulate(tmp_path / "s", *(word for word in words if word not in ("--seed", "5")),
              "--colors-output", str(tmp_path / "simulated.csv"), seed=5)  # fmt: skip
     subprocess.run(
-        [REAL, "--nodes-per-worker", "1024", *words, "--output", tmp_path / "r.csv", "--colors-output", tmp_path / "real.csv"],
+        [REAL / "channel_selection", "--nodes-per-worker", "1024", *words, "--output", tmp_path / "r.csv", "--colors-output", tmp_path / "real.csv"],
         check=True,
         stderr=subprocess.DEVNULL,
     )
