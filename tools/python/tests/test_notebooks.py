@@ -5,6 +5,7 @@ import re
 import socket
 import subprocess
 
+import pandas
 import pytest
 
 import fake_results
@@ -91,6 +92,18 @@ def test_results_are_taken_without_what_no_notebook_reads(tmp_path):
     assert "88000," in (folder / "rows.csv").read_text()
     quality = analysis.data("little", "quality.csv", str(tmp_path / "data"))
     assert set(quality["scope"]) == {"worker"} and len(quality) == 16
+
+
+def test_layers_and_other_work_are_taken_with_the_results(tmp_path):
+    results = fake_results.write_results(tmp_path / "results", num_frames=2)
+    for name in ("rows.csv", "quality.csv"):
+        rows = pandas.read_csv(results / name, dtype=str, keep_default_na=False)
+        rows.assign(others_cpus="0.12345678").to_csv(results / name, index=False)
+    (results / "manifest.json").write_text('{"sweep": "little"}')
+    notebooks.take(results, tmp_path / "data")
+    rows, quality = (analysis.data("little", name, str(tmp_path / "data")) for name in ("rows.csv", "quality.csv"))
+    assert set(quality["layer"]) == {0}
+    assert set(rows["others_cpus"]) == set(quality["others_cpus"]) == {0.12346}
 
 
 def test_results_are_taken_without_what_tells_where_they_were_measured(tmp_path, monkeypatch):
