@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -15,6 +15,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
 from conduit_tools import InputError
+from conduit_tools.evolution import LAYERS
 from conduit_tools.style import MODE_COLORS, STYLE
 
 MAX_LAID_OUT = 1500  #: nodes of a graph that springs can lay out in seconds
@@ -132,9 +133,13 @@ def plot_generations(
     return _bars(rows, "generations", "generations per 1000 updates", ax, layouts, by)
 
 
-def plot_quality(quality: pandas.DataFrame, metrics: Mapping[str, str] | None = None) -> Any:
+def plot_quality(
+    quality: pandas.DataFrame, metrics: Mapping[str, str] | None = None, *, layers: Sequence[str] = LAYERS
+) -> Any:
     """The metrics of quality of service by workers and mode, a panel each, in modes that communicate: medians over
-    snapshots and workers with bootstrapped 95 % intervals. Gives the figure."""
+    snapshots and workers with bootstrapped 95 % intervals. Where rows are of several layers, a line of panels for each
+    metric and a column for each layer. layers: their names in order, by default those of digital_evolution. Gives the
+    figure."""
     metrics = QUALITY_METRICS if metrics is None else metrics
     rows = quality[quality["scope"] == "worker"] if "scope" in quality else quality
     rows = rows.assign(workers=_layout_names(rows))
@@ -144,30 +149,46 @@ def plot_quality(quality: pandas.DataFrame, metrics: Mapping[str, str] | None = 
     present = [name for name in metrics if name in rows and rows[name].notna().any()]
     if not present:
         raise InputError("no quality of service in these rows")
+    numbers = sorted(rows["layer"].unique()) if "layer" in rows else []
     with plt.rc_context(STYLE):
-        num_columns = min(3, len(present))
-        num_lines = -(-len(present) // num_columns)
-        figure, axes = plt.subplots(
-            num_lines, num_columns, figsize=(3.9 * num_columns, 3.0 * num_lines), squeeze=False, layout="constrained"
-        )
-        for panel, name in zip(axes.flat, present):
-            seaborn.pointplot(
-                rows, x="workers", y=name, hue="mode", order=layouts, hue_order=modes, estimator="median",
-                palette=[MODE_COLORS[mode] for mode in modes], errorbar=("ci", 95), n_boot=300, seed=1, dodge=0.3 if len(modes) > 1 else False,
-                linestyle="none", markersize=4, err_kws={"linewidth": 1.1}, ax=panel,
-            )  # fmt: skip
-            panel.set_ylabel(metrics[name])
-            panel.set_xlabel("workers (processes x threads)")
-            panel.get_legend().remove()
-            if name.endswith("_s") or name.endswith("_updates"):
-                panel.set_yscale("log")
-            else:
-                panel.set_ylim(-0.03, 1.03)
-        for panel in list(axes.flat)[len(present) :]:
-            panel.set_visible(False)
+        if len(numbers) > 1:
+            size = (0.6 + max(2.6, 0.6 + 0.45 * len(layouts)) * len(numbers), 0.6 + 2.2 * len(present))
+            figure, axes = plt.subplots(
+                len(present), len(numbers), figsize=size, squeeze=False, sharex=True, sharey="row", layout="constrained"
+            )
+            for line, name in zip(axes, present):
+                for panel, number in zip(line, numbers):
+                    _plot_metric(panel, rows[rows["layer"] == number], name, metrics[name], layouts, modes)
+                    panel.label_outer()
+            for panel, number in zip(axes[0], numbers):
+                panel.set_title(layers[number] if number < len(layers) else f"layer {number}")
+        else:
+            num_columns = min(3, len(present))
+            num_lines = -(-len(present) // num_columns)
+            figure, axes = plt.subplots(
+                num_lines, num_columns, figsize=(3.9 * num_columns, 3.0 * num_lines), squeeze=False, layout="constrained"
+            )
+            for panel, name in zip(axes.flat, present):
+                _plot_metric(panel, rows, name, metrics[name], layouts, modes)
+            for panel in list(axes.flat)[len(present) :]:
+                panel.set_visible(False)
         handles = [Line2D([], [], color=MODE_COLORS[mode], marker="o", markersize=4, linestyle="none", label=f"mode {mode}") for mode in modes]
         figure.legend(handles=handles, ncol=len(modes), loc="outside upper center", frameon=False)
     return figure
+
+
+def _plot_metric(panel: Any, rows: pandas.DataFrame, name: str, label: str, layouts: list[str], modes: list[int]) -> None:
+    seaborn.pointplot(
+        rows, x="workers", y=name, hue="mode", order=layouts, hue_order=modes, estimator="median",
+        palette=[MODE_COLORS[mode] for mode in modes], errorbar=("ci", 95), n_boot=300, seed=1, dodge=0.3 if len(modes) > 1 else False,
+        linestyle="none", markersize=4, err_kws={"linewidth": 1.1}, legend=False, ax=panel,
+    )  # fmt: skip
+    panel.set_ylabel(label)
+    panel.set_xlabel("workers (processes x threads)")
+    if name.endswith("_s") or name.endswith("_updates"):
+        panel.set_yscale("log")
+    else:
+        panel.set_ylim(-0.03, 1.03)
 
 
 def _layout_names(rows: pandas.DataFrame) -> Any:

@@ -1,4 +1,4 @@
-"""What digital_evolution records: censuses over time, and pictures of its world."""
+"""What digital_evolution records: censuses over time, pictures of its world, and quality of service by layer."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pandas
 
 from conduit_tools import InputError
 
+LAYERS = ("Spawn", "Transfer", "Talk", "Environment", "Kinship")  #: of messages, in order of their numbers
 ONE_RESOURCE = 2**20  #: units of a stockpile in frames.csv that are 1.0
 CLASSES = (
     "arithmetic control regulation sensing kinship sharing messaging reproduction apoptosis".split()

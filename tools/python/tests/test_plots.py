@@ -128,6 +128,32 @@ def test_axes_of_quality_have_units_and_stars_where_workers_take_turns(tmp_path)
     assert "take turns" in figure.get_supxlabel()
 
 
+def make_layers(tmp_path, num_layers):
+    """Quality of which each layer has ten times the latency of the one before, and the second no clumpiness."""
+    quality = make_quality(tmp_path)
+    layers = [quality.assign(layer=layer, wall_latency_s=1e-5 * 10.0**layer) for layer in range(num_layers)]
+    table = pandas.concat(layers, ignore_index=True)
+    return table.assign(clumpiness=table["clumpiness"].where(table["layer"] != 1))
+
+
+@pytest.mark.parametrize("num_layers", [5, 6])
+def test_quality_of_several_layers_is_drawn_by_layer(tmp_path, num_layers):
+    figure = drawing.plot_quality(make_layers(tmp_path, num_layers))
+    assert is_drawn(figure, "layers")
+    axes = numpy.array(figure.axes).reshape(-1, num_layers)
+    titles = ["Spawn", "Transfer", "Talk", "Environment", "Kinship", "layer 5"][:num_layers]
+    assert [panel.get_title() for panel in axes[0]] == titles
+    assert [line[0].get_ylabel() for line in axes] == list(drawing.QUALITY_METRICS.values())
+    for layer, panel in enumerate(axes[list(drawing.QUALITY_METRICS).index("wall_latency_s")]):
+        heights = [value for line in panel.lines for value in line.get_ydata() if not math.isnan(value)]
+        assert heights and heights == pytest.approx([1e-5 * 10**layer] * len(heights))
+
+
+def test_quality_of_one_layer_has_a_panel_for_each_metric(tmp_path):
+    figure = drawing.plot_quality(make_layers(tmp_path, 1))
+    assert len(figure.axes) == len(drawing.QUALITY_METRICS) and not any(panel.get_title() for panel in figure.axes)
+
+
 def test_rates_are_per_cpu_where_workers_outnumber_them(tmp_path):
     rows = make_rows(tmp_path, rate=lambda workers, mode: 1000.0 / max(1, workers / 2)).assign(cpus=2)
     panel = plots.rates_and_conflicts(rows).axes[0]
