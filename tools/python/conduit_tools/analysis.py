@@ -61,13 +61,14 @@ def snapshots(quality: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def latency_agreement(quality: pandas.DataFrame) -> pandas.DataFrame:
-    """By case, layout and mode, in microseconds: means over workers and snapshots of the latency by touches and of the
-    mean age by stamps, and how many times the first the second is. Only where messages carried stamps, and touches were
-    stamped."""
-    rows = snapshots(quality).dropna(subset=["touch_mean_s", "wall_latency_s", "age_mean_s"])
+    """By case, layout and mode, in updates: medians over workers and snapshots of the simstep latency, which is by touches,
+    and of the mean age by stamps over the simstep period, and how many times the first the second is. Only where messages
+    carried stamps, which wants one clock."""
+    rows = snapshots(quality).dropna(subset=["simstep_latency_updates", "age_mean_s"])
     keys = [key for key in ("case", "processes", "threads", "transport", "mode") if key in rows]
-    table = rows.groupby(keys, observed=True)[["wall_latency_s", "age_mean_s"]].mean() * 1e6
-    table.columns = ["by touches, µs", "by stamps, µs"]
+    rows = rows.assign(by_stamps=rows["age_mean_s"] / rows["simstep_period_s"])
+    table = rows.groupby(keys, observed=True)[["simstep_latency_updates", "by_stamps"]].median()
+    table.columns = ["by touches, updates", "by stamps, updates"]
     return table.assign(ratio=table.iloc[:, 1] / table.iloc[:, 0])
 
 

@@ -7,7 +7,7 @@ import pytest
 import conduit_tools as conduit
 import fake
 import fake_results
-from conduit_tools import analysis, comparisons, drawing, plots
+from conduit_tools import analysis, comparisons, drawing, notebooks, plots
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -231,10 +231,19 @@ def test_outliers_move_means_and_no_medians(tmp_path):
 
 
 def test_latencies_by_touches_and_by_stamps_are_set_beside_each_other(tmp_path):
-    quality = make_quality(tmp_path)
-    table = analysis.latency_agreement(quality.assign(age_mean_s=1.1 * quality["wall_latency_s"], age_p50_s=9.0))
-    assert list(table.columns) == ["by touches, µs", "by stamps, µs", "ratio"]
+    quality = make_quality(tmp_path).assign(simstep_latency_updates=1.5)
+    quality["age_mean_s"] = 1.1 * 1.5 * quality["simstep_period_s"]
+    quality.loc[quality["replicate"] == 0, "age_mean_s"] *= 100  # which moves means, and no medians
+    table = analysis.latency_agreement(quality)
+    assert list(table.columns) == ["by touches, updates", "by stamps, updates", "ratio"]
     assert len(table) == 4 and table["ratio"].to_numpy() == pytest.approx(1.1)
+
+
+def test_latencies_by_touches_and_by_stamps_agree_within_a_tenth():
+    quality = conduit.load(notebooks.BINDER / "data" / "compute_work" / "quality.csv")
+    table = analysis.latency_agreement(quality[~quality["oversubscribed"]])
+    assert set(table.reset_index()["case"]) == {"work_0", "work_10", "work_100", "work_1000"}
+    assert table["ratio"].between(0.9, 1.1).all(), table
 
 
 def test_nothing_to_draw_is_an_input_error(tmp_path):
