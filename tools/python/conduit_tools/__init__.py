@@ -3,7 +3,7 @@
     import networkx, conduit_tools as conduit
     graph = networkx.watts_strogatz_graph(1000, 4, 0.1, seed=1)
     rows = conduit.run(graph, workers="2x1", modes=[0, 3], seconds=1, replicates=3)
-    conduit.plot_rates(rows).figure.savefig("rates.png")
+    conduit.plot_rates(rows).figure.savefig("rates.png", bbox_inches="tight")
     conduit.draw_partition(graph, conduit.partition(graph, 2)).figure.savefig("partition.png")
 """
 

@@ -8,13 +8,14 @@ import matplotlib.pyplot as plt
 import pandas
 import seaborn
 
-from conduit_tools import InputError
+from conduit_tools import InputError, footers
 from conduit_tools.analysis import ratio_interval
-from conduit_tools.drawing import SILENT_MODE, by_run
+from conduit_tools.drawing import INTERVALS, SILENT_MODE, by_run
 from conduit_tools.plots import mode_key, mode_label, name_metric
 from conduit_tools.style import MODE_COLORS, STYLE
 
 PAPERS_FOUR_THREADS = 0.39  #: of one thread's rate, each of four had, in all modes alike; doi:10.1145/3449726.3463205
+_READING = f"dots: ratios of means over {{}}; lines: {INTERVALS}"
 _SET_COLORS = ["#4C5B7A", "#C9A227"]
 _CALIBRATED = {  # quantities of calibration data and what to call them
     "updates_per_second": "updates per second and process",
@@ -50,6 +51,7 @@ def rates_by_case(rows: pandas.DataFrame) -> Any:
             _finish(panel, f"{layout} workers", [case.replace("_", " ") for case in cases])
         axes[0, 0].set_ylabel("rate, relative to mode 4")
         figure.legend(handles=mode_key(shown, names), ncol=len(shown), loc="outside upper center", frameon=False)
+    footers.tell(figure, _READING, rows)
     return figure
 
 
@@ -81,6 +83,7 @@ def threads_by_case(rows: pandas.DataFrame) -> Any:
         panel.set_xlabel("threads" + ("; * more than CPUs, so that they take turns" if crowded else ""))
         panel.set_ylabel("rate per CPU, relative to one thread")
         figure.legend(loc="outside right center", frameon=False)
+    footers.tell(figure, _READING, rows)
     return figure
 
 

@@ -14,7 +14,7 @@ import seaborn
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
-from conduit_tools import InputError
+from conduit_tools import InputError, footers
 from conduit_tools.evolution import LAYERS
 from conduit_tools.style import MODE_COLORS, STYLE
 
@@ -23,6 +23,8 @@ _CUT = "#C22F2F"
 _INSIDE = "#B8B8B8"
 
 SILENT_MODE = 4  #: in which no message leaves its thread, so that there is no service
+
+INTERVALS = "bootstrapped 95 % intervals"
 
 QUALITY_METRICS = {  #: columns of quality rows and what to call them
     "simstep_period_s": "simstep period, s",
@@ -106,6 +108,7 @@ def _bars(rows: pandas.DataFrame, column: str, label: str, ax: Any, layouts: lis
         ax.tick_params(axis="x", length=0)
         ax.legend(title=None, frameon=False, fontsize="small", ncol=min(len(names), 3), loc="lower left",
                   bbox_to_anchor=(0, 1.0), handlelength=1.1, columnspacing=1.4, borderaxespad=0.2)  # fmt: skip
+    footers.tell(ax.figure.figure, f"bars: means over {{}}; lines: {INTERVALS}", rows)
     return ax
 
 
@@ -113,8 +116,8 @@ def plot_rates(
     rows: pandas.DataFrame, ax: Any = None, *, per_cpu: bool = False, layouts: list[str] | None = None, by: str = "mode"
 ) -> Any:
     """Updates per second and worker (per CPU where `per_cpu`) by workers and mode, means over replicates with
-    bootstrapped 95 % intervals. Gives the axes; `.figure.savefig(path)` keeps them. by: "case" compares the cases of a
-    sweep instead of modes."""
+    bootstrapped 95 % intervals, as a line below the figure says. Gives the axes; `.figure.savefig(path,
+    bbox_inches="tight")` keeps them. by: "case" compares the cases of a sweep instead of modes."""
     label = "updates per second and CPU" if per_cpu else "updates per second and worker"
     return _bars(rows, "rate_per_cpu" if per_cpu else "rate", label, ax, layouts, by)
 
@@ -174,6 +177,7 @@ def plot_quality(
                 panel.set_visible(False)
         handles = [Line2D([], [], color=MODE_COLORS[mode], marker="o", markersize=4, linestyle="none", label=f"mode {mode}") for mode in modes]
         figure.legend(handles=handles, ncol=len(modes), loc="outside upper center", frameon=False)
+    footers.tell(figure, f"dots: medians over workers and snapshots of {{}}; lines: {INTERVALS} of medians", rows)
     return figure
 
 

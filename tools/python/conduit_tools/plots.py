@@ -17,9 +17,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 from PIL import Image
 
-from conduit_tools import InputError, OutputError, units
+from conduit_tools import InputError, OutputError, footers, units
 from conduit_tools.analysis import by_replicate, regress, relative_rates, snapshots
-from conduit_tools.drawing import QUALITY_METRICS, by_run, plot_conflicts, plot_generations, plot_rates
+from conduit_tools.drawing import INTERVALS, QUALITY_METRICS, by_run, plot_conflicts, plot_generations, plot_rates
 from conduit_tools.style import MODE_COLORS, STYLE
 
 DOTS_PER_INCH = 120
@@ -30,7 +30,7 @@ def keep(figure: Any, name: str, source: str = "") -> pathlib.Path:
     its foot, and `source`, the one that measured. Raises OutputError."""
     folder = pathlib.Path(os.environ.get("CONDUIT_FIGURES", "figures"))
     again = f"drawn by: tools/figures {name}" + (f"     measured by: {source}" if source else "")
-    figure.text(0.5, -0.01, again, ha="center", va="top", fontsize=7.5, color="#666666", family="monospace")
+    footers.add(figure, again).set_family("monospace")
     path = folder / f"{name}.png"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -129,6 +129,8 @@ def quality_by_case(quality: pandas.DataFrame, metrics: Mapping[str, str] | None
         for panel in list(axes.flat)[len(present) :]:
             panel.set_visible(False)
         figure.legend(handles=mode_key(sorted(names), names), ncol=5, loc="outside upper center", frameon=False)
+    what = "dot: median over workers and snapshots of {}; thick line: middle half; thin line: middle 95 %"
+    footers.tell(figure, what, workers)
     return figure
 
 
@@ -199,6 +201,7 @@ def regressions(
             Line2D([], [], color="#666666", linestyle="--", label="slope not apart from 0 (p ≥ 0.05)"),
         ]
         figure.legend(handles=handles, ncol=3, loc="outside upper center", frameon=False)
+    footers.tell(figure, "dots: a mean and a median over workers and snapshots for each of {}", snapshots(quality))
     return figure
 
 
@@ -241,6 +244,7 @@ def clusters(parts: Mapping[str, pandas.DataFrame]) -> Any:
             if num_lines == 2:
                 _lines(runs, "conflict_share", "conflicts left, of pairs" if column == 0 else "", axes[1, column])
                 axes[0, column].set_xlabel("")
+            footers.tell(figure, f"dots: means over {{}}; upright lines: {INTERVALS}", rows.assign(case=name))
         if num_lines == 2:
             axes[1, 0].yaxis.set_major_formatter(lambda value, _: units.percent(value))
         for panel in axes[:, 0]:

@@ -7,7 +7,7 @@ import pytest
 import conduit_tools as conduit
 import fake
 import fake_results
-from conduit_tools import analysis, comparisons, drawing, notebooks, plots
+from conduit_tools import analysis, comparisons, drawing, experiment_report, footers, notebooks, plots
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -177,6 +177,53 @@ def test_a_figure_names_the_commands_that_make_it_again(tmp_path):
     plots.keep(figure, "rates", "tools/experiment paper")
     words = [text.get_text() for text in figure.texts]
     assert "drawn by: tools/figures rates     measured by: tools/experiment paper" in words
+
+
+def said_below(figure):
+    """Lines below a figure, from top to bottom."""
+    lines = [text for text in figure.texts if text.get_text() and text.get_position()[1] < 0]
+    return [text.get_text() for text in sorted(lines, key=lambda text: -text.get_position()[1])]
+
+
+def test_a_figure_says_below_what_it_shows_of_how_many_replicates(tmp_path):
+    rows, quality = make_rows(tmp_path), make_quality(tmp_path)
+    bars, dots = "means over 3 replicates; lines: bootstrapped 95 % intervals", "over workers and snapshots"
+    alone = rows[rows["threads"] == 1]
+    fewer = alone[alone["replicate"] < 2]
+    told = {
+        plots.rates_and_conflicts(rows): f"bars: {bars}",
+        drawing.plot_rates(rows).figure: f"bars: {bars}",
+        drawing.plot_conflicts(alone[alone["replicate"] == 0]).figure: f"bars: {bars}".replace("3 replicates", "1 replicate"),
+        plots.clusters({"fast": fewer, "slow": alone}): "dots: means over 2 to 3 replicates; upright lines: bootstrapped 95 % intervals",
+        comparisons.rates_by_case(rows): f"dots: ratios of {bars}",
+        comparisons.threads_by_case(rows): f"dots: ratios of {bars}",
+        plots.quality_by_case(quality): f"dot: median {dots} of 4 replicates; thick line: middle half; thin line: middle 95 %",
+        drawing.plot_quality(quality): f"dots: medians {dots} of 4 replicates; lines: bootstrapped 95 % intervals of medians",
+        plots.regressions(quality, "log2_threads"): f"dots: a mean and a median {dots} for each of 4 replicates",
+    }
+    for figure, line in told.items():
+        assert said_below(figure) == [line]
+
+
+def test_a_figure_says_below_that_other_work_disturbed_it(tmp_path):
+    rows, quality = (table.assign(others_cpus=0.0) for table in (make_rows(tmp_path), make_quality(tmp_path)))
+    rows.loc[rows["processes"] == 4, "others_cpus"] = 0.8
+    rows.loc[rows["replicate"] == 0, "others_cpus"] = math.nan
+    note = "DISTURBED: other work took {} CPUs meanwhile, on average"
+    assert said_below(plots.rates_and_conflicts(rows))[1:] == [note.format("0.16")]  # of five layouts one
+    assert said_below(plots.quality_by_case(quality.assign(others_cpus=0.2)))[1:] == [note.format("0.20")]
+    assert len(said_below(plots.quality_by_case(quality))) == 1
+    assert len(said_below(plots.rates_and_conflicts(rows.assign(launcher="simulated")))) == 1
+    assert footers.DISTURBED_CPUS == experiment_report.DISTURBED_CPUS
+
+
+def test_lines_below_a_figure_do_not_lie_on_each_other(tmp_path):
+    figure = plots.rates_and_conflicts(make_rows(tmp_path).assign(others_cpus=0.5))
+    plots.keep(figure, "rates")
+    assert [line.split(":")[0] for line in said_below(figure)] == ["bars", "DISTURBED", "drawn by"]
+    figure.draw_without_rendering()
+    lines = sorted((text.get_window_extent() for text in figure.texts if text.get_text()), key=lambda box: -box.y0)
+    assert len(lines) == 3 and all(above.y0 >= below.y1 for above, below in zip(lines, lines[1:]))
 
 
 def test_a_figure_drawn_again_is_the_same_file(tmp_path):
