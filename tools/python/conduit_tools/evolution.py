@@ -12,6 +12,7 @@ import numpy
 import pandas
 
 from conduit_tools import InputError
+from conduit_tools.loading import load
 
 LAYERS = ("Spawn", "Transfer", "Talk", "Environment", "Kinship")  #: of messages, in order of their numbers
 ONE_RESOURCE = 2**20  #: units of a stockpile in frames.csv that are 1.0
@@ -132,6 +133,25 @@ def outcomes(history: pandas.DataFrame, part: str = "last", share: float = 0.1) 
 
 def _part(some: Any, all_: Any) -> float:
     return float(some) / float(all_) if all_ > 0 else math.nan
+
+
+def read_quality(path: pathlib.Path) -> pandas.DataFrame:
+    """Quality of service of a run with a row a layer, by its name: of all its messages between workers the
+    `failure_rate`; medians over workers and snapshots of `simstep_latency_updates`, `wall_latency_s` and `clumpiness`;
+    and `is_bound`, whether latencies are but lower bounds, since in half of the snapshots or more no round trip ended.
+    What a layer that sent nothing does not have is missing. Raises InputError."""
+    rows = load(path)
+    rows = rows[rows["scope"].astype(str) == "worker"]
+    lines = {}
+    for layer, part in rows.groupby("layer", sort=True):
+        sent = part[part["attempted"] > 0]
+        medians = sent[["simstep_latency_updates", "wall_latency_s", "clumpiness"]].median()
+        lines[LAYERS[layer] if layer < len(LAYERS) else f"layer {layer}"] = {
+            "failure_rate": _part(sent["dropped"].sum(), sent["attempted"].sum()),
+            **medians,
+            "is_bound": bool((sent["touches"] == 0).mean() >= 0.5),
+        }
+    return pandas.DataFrame.from_dict(lines, orient="index")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,17 +12,21 @@ import pathlib
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from conduit_tools import InputError, ToolError, files, launch
+from conduit_tools import InputError, ToolError, files, launch, units
 from conduit_tools.arguments import MODE_NAMES, check_folder, parse_modes
 from conduit_tools.command import Parser, exit_code_of_command
 from conduit_tools.program import check_exit, find_build
 
+if TYPE_CHECKING:
+    import pandas
+
 PROGRAM = "digital_evolution"
 NUM_SAMPLES = 120  #: looks at the world in a run
+NUM_SNAPSHOTS = 10  #: of the quality of service in a run
 
-_OURS = "output mode modes threads duration replicates seed record progress watch checkpoint-every".split()
+_OURS = "output mode modes threads duration replicates seed record quality progress watch checkpoint-every".split()
 _MAX_WORKERS = 1024
 
 
@@ -115,6 +119,10 @@ def command_words(options: Options) -> list[str]:
     words += ["--seed", str(options.seed), "--output", str(options.output / "rows.csv"), "--record", str(options.output)]
     if not any(word.split("=")[0] == "--sample-interval" for word in options.words):
         words += ["--sample-interval", f"{options.seconds / NUM_SAMPLES:.9f}"]
+    words += ["--quality", str(options.output / "quality.csv")]
+    if not any(word.split("=")[0] in ("--snapshot-interval", "--snapshot-length") for word in options.words):
+        span = f"{options.seconds / NUM_SNAPSHOTS:.9f}"
+        words += ["--snapshot-interval", span, "--snapshot-length", span]
     return [*words, "--progress", *options.words]
 
 
@@ -164,9 +172,31 @@ def table(first: Mapping[str, float], last: Mapping[str, float]) -> str:
     """The end of a run beside its beginning."""
     cells = [["", "first tenth", "last tenth"]]
     for key, name, form in _LINES:
-        cells.append([name, *("-" if math.isnan(part[key]) else form.format(part[key]) for part in (first, last))])
-    widths = [max(len(row[column]) for row in cells) for column in range(3)]
-    lines = [f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}" for row in cells]
+        cells.append([name, *(_or_dash(form, part[key]) for part in (first, last))])
+    return _aligned(cells)
+
+
+def quality_table(quality: pandas.DataFrame) -> str:
+    """A line a layer, from evolution.read_quality; none where no workers talked to each other."""
+    cells = [["layer", "failure rate", "simstep latency, updates", "wall latency", "clumpiness"]]
+    for layer in quality.itertuples():
+        bound = "> " if layer.is_bound else ""
+        cells.append(
+            [str(layer.Index), _or_dash("{:.2%}", layer.failure_rate), _or_dash(bound + "{:.3g}", layer.simstep_latency_updates),
+             "-" if math.isnan(layer.wall_latency_s) else bound + units.seconds(layer.wall_latency_s),
+             _or_dash("{:.2f}", layer.clumpiness)]
+        )  # fmt: skip
+    return _aligned(cells) if len(cells) > 1 else ""
+
+
+def _or_dash(form: str, value: float) -> str:
+    return "-" if math.isnan(value) else form.format(value)
+
+
+def _aligned(cells: Sequence[Sequence[str]]) -> str:
+    """Lines of a table, with a rule below the heading; but for the first, columns are to the right."""
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in cells]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]]) + "\n"
 
 
@@ -185,6 +215,8 @@ def show(options: Options, said: str, out: TextIO) -> None:
     evolution_plots.draw_animation(frames, options.output / "world.gif")
     evolution_plots.draw_history(history, title, options.output / "history.png")
     text = table(evolution.outcomes(history, "first"), evolution.outcomes(history, "last"))
+    if told := quality_table(evolution.read_quality(options.output / "quality.csv")):
+        text += f"\nQuality of service by layer: failures of all messages, medians over workers and snapshots\n\n{told}"
     heading = f"{place}: {num_updates}\n{said}\n\n"
     files.write_text(options.output / "report.txt", heading + text)
     out.write(heading + text + "\n")
@@ -193,6 +225,7 @@ def show(options: Options, said: str, out: TextIO) -> None:
         ("history", options.output / "history.png"), ("censuses", options.output / "evolution.csv"),
         ("dominant genome", folder / "dominant.genome"), ("its lineage", folder / "lineage.csv"),
         ("phylogeny", folder / "phylogeny.csv"), ("rows", options.output / "rows.csv"),
+        ("quality", options.output / "quality.csv"),
     ):  # fmt: skip
         print(f"{what + ':':<17}{path}", file=out)
 

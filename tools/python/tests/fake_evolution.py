@@ -5,7 +5,7 @@ import sys
 import fake_build
 
 PROGRAM = f"""#!{sys.executable}
-import csv, os, pathlib, random, sys
+import csv, itertools, os, pathlib, random, sys
 sys.path.insert(0, {str(fake_build.HERE)!r})
 import fake
 words = sys.argv[1:]
@@ -62,6 +62,25 @@ if record:
     (run / "dominant.genome").write_text("# some\\nmodule @born   # begins\\n  send r0 a5e313df # sends\\n  promote r1 00\\n  nop\\n")
     (run / "lineage.csv").write_text("depth,id\\n0,0\\n")
     (run / "phylogeny.csv").write_text("id,ancestor_list,origin_time,destruction_time,taxon_label\\n0,[none],0,inf,a\\n")
+def write(path, rows):
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+if "--quality" in given:
+    import fake_results, numpy
+    rows = []
+    for layer, snapshot, scope, process in itertools.product(range(5), range(3), ("worker", "pair"), range(2)):
+        row = fake_results.quality_row(numpy.random.default_rng(1), modes[0], snapshot, scope, process, 1 - process, "shared_memory")
+        row |= {{"layer": layer, "simstep_latency_updates": 10 + layer + snapshot, "wall_latency_s": 1e-3 * (1 + layer + snapshot)}}
+        if layer == 1 and snapshot > 0:
+            row |= {{"touches": 0}}
+        if layer == 2:
+            row |= {{"attempted": 0, "accepted": 0, "dropped": 0}}
+        if layer == 3 and snapshot == 0:
+            row |= {{"dropped": 1300}}
+        rows.append(row)
+    write(given["--quality"], rows)
 rival = cells / 2 if "--ignore-genomes" in given else cells * 0.85 + draw.random() * 4 - 2
 rows = []
 processes, threads = int(os.environ["STUB_PROCESSES"]), int(given.get("--threads", "1"))
@@ -72,10 +91,7 @@ for one in modes:
                             oversubscribed=int(processes * threads > 2))
         row = {{name: value for name, value in row.items() if "conflict" not in name}}
         rows.append(row | dict(cells=cells, cells_of_rival=int(rival), births=99, resource_exact=1, mean_generation=3.0))
-with open(given["--output"], "w", newline="") as file:
-    writer = csv.DictWriter(file, list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
+write(given["--output"], rows)
 print(f"mode {{modes[0]}} some, run 1 of 1: 99 updates/s and worker, {{cells}} cells, resource exact", file=sys.stderr)
 """
 

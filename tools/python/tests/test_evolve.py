@@ -45,6 +45,26 @@ def test_pictures_and_a_table_come_of_a_run(build, tmp_path, capsys):
     assert "--mode 3 --duration 1.0" in line and "--seed 4" in line and line.endswith("--cells-per-worker 72\n")
 
 
+def test_the_report_has_the_quality_of_service_of_each_layer(build, tmp_path):
+    words = ["--build", str(build), "--output", str(tmp_path / "out"), "--seconds", "20"]
+    assert evolve.main([*words, "--", "--cells-per-worker", "72"]) == 0
+    line = (tmp_path / "log").read_text()
+    assert f"--quality {tmp_path}/out/quality.csv --snapshot-interval 2.0" in line and "--snapshot-length 2.0" in line
+    lines = [line.split() for line in (tmp_path / "out" / "report.txt").read_text().splitlines()]
+    assert [line for line in lines if line and line[0] in evolution.LAYERS] == [
+        ["Spawn", "2.50%", "11", "2", "ms", "0.10"],
+        ["Transfer", "2.50%", ">", "12", ">", "3", "ms", "0.10"],  # no round trip ended in most snapshots
+        ["Talk", "-", "-", "-", "-"],  # sent nothing
+        ["Environment", "12.50%", "14", "5", "ms", "0.10"],  # (1300 + 100 + 100) / 12000
+        ["Kinship", "2.50%", "15", "6", "ms", "0.10"],
+    ]
+
+
+def test_snapshots_may_be_chosen(build, tmp_path):
+    words = ["--build", str(build), "--output", str(tmp_path / "out"), "--", "--snapshot-interval=5s"]
+    assert "--snapshot-length" not in evolve.command_words(evolve.parse(words))
+
+
 def test_counts_of_workers_are_added_and_means_are_over_cells(tmp_path):
     columns = "mode mode_name replicate seed process thread elapsed_s updates places cells mean_kin_size mean_genome_length"
     columns = [*columns.split(), "mean_generation", "max_generation", "births_kin"]
@@ -85,7 +105,7 @@ def test_a_program_that_is_not_built_is_an_error(build, tmp_path):
 
 
 NONSENSE = [["--seconds", "x"], ["--seconds", "0"], ["--mode", "7"], ["--mode", "0,3"], ["--processes", "0"], ["--seed", "-1"],
-            ["--what"], ["--processes", "64", "--threads", "64"], ["--", "--record", "x"]]  # fmt: skip
+            ["--what"], ["--processes", "64", "--threads", "64"], ["--", "--record", "x"], ["--", "--quality=x"]]  # fmt: skip
 
 
 @pytest.mark.parametrize("words", NONSENSE)
@@ -116,7 +136,8 @@ def real(tmp_path_factory):
 
 def test_the_real_program_leaves_pictures(real):
     check_pictures(real)
-    assert "mean genome length" in (real / "report.txt").read_text()
+    report = (real / "report.txt").read_text()
+    assert "mean genome length" in report and all(f"\n{layer} " in report for layer in evolution.LAYERS)
 
 
 def test_the_phylogeny_is_of_one_root_in_the_standard_s_columns(real):
