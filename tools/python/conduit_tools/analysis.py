@@ -36,6 +36,39 @@ def ratio_interval(one: Any, other: Any, level: float = 0.95, num_samples: int =
     return float(one.mean() / other.mean()), float(low), float(high)
 
 
+def deviation_ratio_interval(
+    one: Any, other: Any, level: float = 0.95, num_samples: int = 4000
+) -> tuple[float, float, float]:
+    """Ratio of two standard deviations with its bootstrapped interval: (ratio, low, high). Of few samples one is often
+    drawn again and again, so that an end may be infinite."""
+    one, other = numpy.asarray(one, dtype=float), numpy.asarray(other, dtype=float)
+    if one.size < 2 or other.size < 2 or other.std() == 0:
+        return numpy.nan, numpy.nan, numpy.nan
+    random = numpy.random.default_rng(1)
+    above, below = (
+        values[random.integers(values.size, size=(num_samples, values.size))].std(axis=1, ddof=1) for values in (one, other)
+    )
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        ratios = above / below
+    # Not between two of the ratios, some of which are infinite; without those of 0 to 0.
+    low, high = numpy.nanquantile(ratios, [(1 - level) / 2, (1 + level) / 2], method="nearest")
+    return float(one.std(ddof=1) / other.std(ddof=1)), float(low), float(high)
+
+
+def conflicts_spread(runs: pandas.DataFrame) -> pandas.DataFrame:
+    """Of runs of a layout, as by_run gives them: by mode 1 and 2, the standard deviation over replicates of the conflicts
+    left, how many times that of mode 3 it is, with bootstrapped 95 % intervals, and the replicates of both. No row for a
+    mode of fewer than two replicates."""
+    lines = []
+    base = runs.loc[runs["mode"] == 3, "conflicts"]
+    for mode in (1, 2):
+        ours = runs.loc[runs["mode"] == mode, "conflicts"]
+        if min(len(ours), len(base)) > 1:
+            lines.append([mode, ours.std(), *deviation_ratio_interval(ours, base), len(ours), len(base)])
+    columns = ["mode", "deviation", "to mode 3", "low", "high", "replicates", "of mode 3"]
+    return pandas.DataFrame(lines, columns=columns).set_index("mode")
+
+
 def against_mode_0(rows: pandas.DataFrame, mode: int = 3) -> pandas.DataFrame:
     """By layout: a mode's rate over that of mode 0, and, of colouring, the conflicts left, each with bootstrapped 95 %
     intervals."""

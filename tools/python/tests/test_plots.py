@@ -252,6 +252,38 @@ def test_mode_3_is_set_against_mode_0_with_intervals(tmp_path):
 
 def test_a_ratio_without_samples_is_not_a_number():
     assert all(map(math.isnan, analysis.ratio_interval([], [1.0])))
+    assert all(map(math.isnan, analysis.deviation_ratio_interval([1.0], [1.0, 2.0])))
+    assert all(map(math.isnan, analysis.deviation_ratio_interval([1.0, 2.0], [2.0, 2.0])))
+
+
+def make_runs(spreads, replicates):
+    """Runs of a layout, whose conflicts spread by mode."""
+    random = numpy.random.default_rng(1)
+    values = [(mode, replicate, random.normal(1000, spread)) for mode, spread in spreads.items() for replicate in range(replicates)]
+    return pandas.DataFrame(values, columns=["mode", "replicate", "conflicts"])
+
+
+def test_the_spread_of_conflicts_in_modes_1_and_2_is_set_against_that_in_mode_3():
+    table = analysis.conflicts_spread(make_runs({0: 500, 1: 20, 2: 60, 3: 20}, replicates=40))
+    assert list(table.index) == [1, 2] and set(table["replicates"]) == {40}
+    assert table.loc[2, "deviation"] == pytest.approx(60, rel=0.3)
+    assert table.loc[1, "low"] < 1 < table.loc[1, "high"] < 2
+    assert 1.5 < table.loc[2, "low"] < table.loc[2, "to mode 3"] < table.loc[2, "high"] < 5
+
+
+def test_the_interval_of_a_spread_holds_the_truth_about_as_often_as_it_says():
+    random = numpy.random.default_rng(1)
+    held = 0
+    for _ in range(200):
+        _, low, high = analysis.deviation_ratio_interval(random.normal(0, 2, 10), random.normal(0, 1, 10), num_samples=500)
+        held += low <= 2 <= high
+    assert 0.85 <= held / 200 <= 0.99
+
+
+def test_a_spread_of_three_replicates_has_an_interval_without_an_upper_end():
+    table = analysis.conflicts_spread(make_runs({1: 20, 3: 20}, replicates=3))
+    assert list(table.index) == [1] and 0 <= table.loc[1, "low"] < table.loc[1, "high"] == math.inf
+    assert len(analysis.conflicts_spread(make_runs({1: 20, 2: 20, 3: 20}, replicates=1))) == 0
 
 
 def test_regressions_find_a_slope_and_say_where_there_is_none(tmp_path):
