@@ -12,7 +12,7 @@ import pandas
 import statsmodels.api
 
 from conduit_tools import InputError, load
-from conduit_tools.drawing import QUALITY_METRICS, by_run
+from conduit_tools.drawing import QUALITY_METRICS, bootstrap_interval, by_run
 
 
 def relative_rates(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -115,6 +115,31 @@ def by_replicate(quality: pandas.DataFrame, metric: str) -> pandas.DataFrame:
     frame["log2_threads"] = numpy.log2(frame["threads"])
     frame["log2_workers"] = frame["log2_processes"] + frame["log2_threads"]
     return frame
+
+
+def paired_differences(
+    faulty: pandas.DataFrame, healthy: pandas.DataFrame, metrics: Mapping[str, str] | None = None
+) -> pandas.DataFrame:
+    """What a faulty host changes, each replicate beside the healthy one of the same number, layout and mode. A row for
+    each metric's mean and median over workers and snapshots: that of the healthy, and the difference to it, both means
+    over replicates, with the bootstrapped 95 % interval `low` … `high` of the difference. Raises InputError."""
+    metrics = QUALITY_METRICS if metrics is None else metrics
+    keys = ["processes", "threads", "mode", "replicate"]
+    lines: list[list[Any]] = []
+    for metric, label in metrics.items():
+        if metric not in faulty or metric not in healthy:
+            continue
+        one, other = (by_replicate(table, metric) for table in (faulty, healthy))
+        pairs = one.merge(other, on=keys, suffixes=("_faulty", "_healthy"))
+        for statistic in ("mean", "median") if len(pairs) else ():
+            base = pairs[f"{statistic}_healthy"]
+            differences = pairs[f"{statistic}_faulty"] - base
+            interval = bootstrap_interval(differences)
+            lines.append([label, statistic, base.mean(), differences.mean(), *interval, len(pairs)])
+    if not lines:
+        raise InputError("no replicate with a faulty host has a healthy partner")
+    columns = ["metric", "statistic", "healthy", "difference", "low", "high", "replicates"]
+    return pandas.DataFrame(lines, columns=columns).set_index(["metric", "statistic"])
 
 
 def regress(

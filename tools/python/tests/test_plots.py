@@ -286,6 +286,34 @@ def test_a_spread_of_three_replicates_has_an_interval_without_an_upper_end():
     assert len(analysis.conflicts_spread(make_runs({1: 20, 2: 20, 3: 20}, replicates=1))) == 0
 
 
+def make_faulty(quality):
+    """The same with other noise, where one worker of eight in each replicate is ten times as late."""
+    is_struck = (quality["threads"] == 8) & (quality["snapshot"] == 0)
+    late = quality["wall_latency_s"].where(~is_struck, 10 * quality["wall_latency_s"])
+    return quality.assign(wall_latency_s=late, case="faulty")
+
+
+def test_a_faulty_host_is_set_against_healthy_ones_replicate_by_replicate(tmp_path):
+    healthy = make_quality(tmp_path)
+    healthy["wall_latency_s"] *= 1 + healthy["replicate"]  # which outweighs what the fault does, but for pairs
+    healthy = healthy[healthy["threads"] == 8]
+    table = analysis.paired_differences(make_faulty(healthy), healthy, {"wall_latency_s": "latency", "skip_rate": "skips"})
+    assert list(table.columns) == ["healthy", "difference", "low", "high", "replicates"]
+    mean, median = (table.loc[("latency", statistic)] for statistic in ("mean", "median"))
+    assert mean["healthy"] == pytest.approx(2.5e-5, rel=0.05)
+    assert mean["difference"] == pytest.approx(3 * 2.5e-5, rel=0.1) and mean["low"] > 0 and mean["replicates"] == 4
+    assert abs(median["difference"]) < 0.05 * median["healthy"]
+    assert table.loc[("skips", "mean"), "difference"] == 0
+
+
+def test_replicates_without_a_partner_are_left_out_of_differences(tmp_path):
+    healthy = make_quality(tmp_path)
+    table = analysis.paired_differences(make_faulty(healthy[healthy["replicate"] < 3]), healthy[healthy["replicate"] > 0])
+    assert set(table["replicates"]) == {2 * 4}  # of four layouts
+    with pytest.raises(conduit.InputError, match="no replicate"):
+        analysis.paired_differences(healthy[healthy["replicate"] == 0], healthy[healthy["replicate"] == 1])
+
+
 def test_regressions_find_a_slope_and_say_where_there_is_none(tmp_path):
     fits = analysis.regress(make_quality(tmp_path, factor=lambda workers: 1 + math.log2(workers)), "log2_threads")
     fits = fits.set_index(["metric", "statistic"])
