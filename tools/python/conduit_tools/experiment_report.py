@@ -15,11 +15,10 @@ import pandas
 
 from conduit_tools import InputError, OutputError, files, headline
 from conduit_tools.drawing import bootstrap_interval, by_run, plot_conflicts, plot_generations, plot_quality, plot_rates
+from conduit_tools.footers import DISTURBED_CPUS
 from conduit_tools.loading import load
 from conduit_tools.style import STYLE
 from conduit_tools.sweeps import Sweep
-
-DISTURBED_CPUS = 0.1  #: taken by others, from which on the report says so
 
 
 def write(parts: Sequence[tuple[pathlib.Path, Sweep]], out: TextIO) -> list[pathlib.Path]:

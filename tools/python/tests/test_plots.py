@@ -7,7 +7,7 @@ import pytest
 import conduit_tools as conduit
 import fake
 import fake_results
-from conduit_tools import analysis, comparisons, drawing, experiment_report, footers, notebooks, plots
+from conduit_tools import analysis, comparisons, drawing, notebooks, plots
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -214,7 +214,6 @@ def test_a_figure_says_below_that_other_work_disturbed_it(tmp_path):
     assert said_below(plots.quality_by_case(quality.assign(others_cpus=0.2)))[1:] == [note.format("0.20")]
     assert len(said_below(plots.quality_by_case(quality))) == 1
     assert len(said_below(plots.rates_and_conflicts(rows.assign(launcher="simulated")))) == 1
-    assert footers.DISTURBED_CPUS == experiment_report.DISTURBED_CPUS
 
 
 def test_lines_below_a_figure_do_not_lie_on_each_other(tmp_path):
