@@ -133,7 +133,7 @@ inline void LineReader::CheckStart() {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (Waiting().starts_with(byte_order_mark)) begin_ = byte_order_mark.size();
   if (Waiting().starts_with("\x1F\x8B")) FailAt(1, "compressed by gzip: unpack it first");
-  if (Waiting().starts_with("BZh") && Waiting().substr(4).starts_with("1AY&SY")) {
+  if (Waiting().starts_with("BZh") && Waiting().size() > 4 && Waiting().substr(4).starts_with("1AY&SY")) {
     FailAt(1, "compressed by bzip2: unpack it first");
   }
 }
