@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -36,14 +36,17 @@ QUALITY_METRICS = {  #: columns of quality rows and what to call them
 }
 
 
-def bootstrap_interval(values: Any, level: float = 0.95, num_samples: int = 2000, seed: int = 1) -> tuple[float, float]:
-    """The bootstrapped interval of the mean of `values`, by percentiles. Deterministic in the seed."""
+def bootstrap_interval(
+    values: Any, level: float = 0.95, num_samples: int = 2000, seed: int = 1, statistic: Callable[..., Any] = numpy.mean
+) -> tuple[float, float]:
+    """The bootstrapped interval of the mean of `values`, or of another statistic that takes an axis, by percentiles.
+    Deterministic in the seed; NaN without values."""
     values = numpy.asarray(values, dtype=float)
     if values.size == 0:
         return math.nan, math.nan
     generator = numpy.random.default_rng(seed)
-    means = values[generator.integers(values.size, size=(num_samples, values.size))].mean(axis=1)
-    low, high = numpy.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    statistics = statistic(values[generator.integers(values.size, size=(num_samples, values.size))], axis=1)
+    low, high = numpy.quantile(statistics, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 

@@ -16,7 +16,7 @@ import pandas
 
 from conduit_tools import InputError
 from conduit_tools.command import Parser, exit_code_of_command
-from conduit_tools.drawing import SILENT_MODE, by_run
+from conduit_tools.drawing import SILENT_MODE, bootstrap_interval, by_run
 from conduit_tools.experiment_report import aligned
 from conduit_tools.loading import load
 
@@ -28,13 +28,8 @@ LINEAR_WITHIN = 1.5
 
 def median_interval(values: Any, level: float = 0.95, num_samples: int = 4000) -> tuple[float, float, float]:
     """The median with its bootstrapped interval, by percentiles: (median, low, high). Deterministic; NaN without values."""
-    values = numpy.asarray(values, dtype=float)
-    if values.size == 0:
-        return numpy.nan, numpy.nan, numpy.nan
-    random = numpy.random.default_rng(1)
-    medians = numpy.median(values[random.integers(values.size, size=(num_samples, values.size))], axis=1)
-    low, high = numpy.quantile(medians, [(1 - level) / 2, (1 + level) / 2])
-    return float(numpy.median(values)), float(low), float(high)
+    low, high = bootstrap_interval(values, level, num_samples, statistic=numpy.median)
+    return float(numpy.median(values)) if len(values) else numpy.nan, low, high
 
 
 def paired_ratios(runs: pandas.DataFrame, mode: int, base: int) -> Any:
