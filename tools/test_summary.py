@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""goals.py RESULTS: what a run of tools/test has shown of the goals, sorted by number, each with the stage that showed it.
+"""test_summary.py RESULTS: what a run of tools/test has shown of the goals, and which of its tests failed.
 
-Reads what tests printed (tests/support/goal.hpp) in RESULTS/<stage>.tests, ctest's log of a stage, and RESULTS/<stage>.log.
+The goals are sorted by number, each with the stage that showed it: what tests printed (tests/support/goal.hpp) in
+RESULTS/<stage>.tests, ctest's log of a stage, and RESULTS/<stage>.log. The tests that failed are those of RESULTS/<stage>.xml,
+the seeded bugs that were not caught, and the fuzz targets that crashed, with the input where it is short.
 """
 
 import re
 import sys
+import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 from pathlib import Path
 
@@ -16,6 +19,8 @@ REPORT = re.compile(
 )
 SANITIZED = re.compile(r"^(asan|tsan|valgrind)\b")
 PROVOKED = "harness"  # tests that must see a report
+NOT_BUILT = "Unable to find executable"
+OF_A_CRASH = re.compile(r"^tools/fuzz: \w+ crashed|^(?:Base64: |broken promise|SUMMARY: |==\d+== ERROR: )|: runtime error: ")
 SUPPRESSIONS = Path(__file__).parent.parent / "tests/support/lsan.supp"
 
 
@@ -58,8 +63,26 @@ def sanitizer_goals(results):
         yield 2, path.stem, f"{sum(reports.values())} reports in {len(tests)} tests{where}"
 
 
-def main():
-    results = Path(sys.argv[1])
+def failures_of(results):
+    """A line for each test that failed, stage by stage."""
+    for path in sorted(results.glob("*.xml")):
+        try:
+            cases = list(ElementTree.parse(path).iter("testcase"))
+        except ElementTree.ParseError:
+            yield f"{path.stem}: {path.name} is not whole"
+            continue
+        for case in cases:
+            unbuilt = any(NOT_BUILT in skip.get("message", "") for skip in case.iter("skipped"))
+            if unbuilt or case.find("failure") is not None or case.find("error") is not None:
+                name = "::".join(filter(None, dict.fromkeys((case.get("classname"), case.get("name")))))
+                yield f"{path.stem}: {name}{' (was not built)' if unbuilt else ''}"
+    for path in sorted(results.glob("*.log")):
+        for line in path.read_text(errors="replace").splitlines():
+            if line.startswith("NOT CAUGHT") or OF_A_CRASH.search(line):
+                yield f"{path.stem}: {line.strip()}"
+
+
+def print_goals(results):
     rows = goals_of(results) + list(sanitizer_goals(results))
     if not rows:
         return
@@ -70,6 +93,13 @@ def main():
         leaks = [line.split(":", 1)[1].strip() for line in SUPPRESSIONS.read_text().splitlines() if line.startswith("leak:")]
         print(f"{'':<18}leaks are suppressed of {', '.join(leaks)}; what is not instrumented is not watched for races")
     print()
+
+
+def main():
+    results = Path(sys.argv[1])
+    print_goals(results)
+    for line in failures_of(results):
+        print(f"FAILED {line}")
 
 
 if __name__ == "__main__":
