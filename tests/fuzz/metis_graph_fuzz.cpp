@@ -14,8 +14,8 @@ using namespace uit::fuzz;
 std::string Write(const netuit::Topology& topology) {
   std::ostringstream text;
   std::size_t num_ends = topology.NumEdges();
-  for (netuit::EdgeId edge = 0; num_ends % 2 != 0 && edge < topology.NumEdges(); ++edge)
-    num_ends += topology.Source(edge) == topology.Target(edge) ? 1 : 0;
+  for (netuit::EdgeId edge = 0; topology.NumEdges() % 2 != 0 && edge < topology.NumEdges(); ++edge)
+    num_ends += topology.Source(edge) == topology.Target(edge) ? 1 : 0;  // self-loops stand once
   text << topology.NumNodes() << ' ' << num_ends / 2 << " 011\n";
   for (netuit::NodeId node = 0; node < topology.NumNodes(); ++node) {
     text << netuit::ShortestDecimal(topology.NodeWeight(node));
