@@ -21,9 +21,6 @@ from conduit_tools.experiment_report import aligned
 from conduit_tools.loading import load
 
 MODE = 3  #: whose costs are told
-#: Times that the cost of a node may grow or shrink by size where the time of an update is called linear: room for caches,
-#: which large worlds outgrow, and little beside the ratio of sizes, which it would be if time grew by their square.
-LINEAR_WITHIN = 1.5
 
 
 def median_interval(values: Any, level: float = 0.95, num_samples: int = 4000) -> tuple[float, float, float]:
@@ -63,26 +60,29 @@ def modes(rows: pandas.DataFrame) -> str:
 
 
 def sizes(rows: pandas.DataFrame) -> str:
-    """A line for each number of nodes that a lone worker had in mode 3: nanoseconds for each node and update, medians over
-    replicates with bootstrapped 95 % intervals. Then whether that is linear: the cost of a node of the largest over that
-    of the smallest, paired by replicate, lies within LINEAR_WITHIN. Empty if there is one size alone, or the rows tell none."""
+    """A line for each number of nodes that a lone worker had in mode 3: nanoseconds for each node and update, and how the
+    time of an update grew from the size before, by the exponent of nodes, of which 1 is linear: medians over replicates,
+    of exponents paired by replicate, with bootstrapped 95 % intervals. Empty if there is one size alone, or the rows tell
+    none."""
     if "num_nodes" not in rows:
         return ""
     lone = rows[(rows["processes"] * rows["threads"] == 1) & (rows["mode"] == MODE)]
-    costs = (1e9 / (lone["updates_per_second"] * lone["num_nodes"])).groupby([lone["num_nodes"], lone["replicate"]]).mean()
-    table = costs.unstack("num_nodes")
+    times = (1e9 / lone["updates_per_second"]).groupby([lone["num_nodes"], lone["replicate"]]).mean()
+    table = times.unstack("num_nodes")
     if len(table.columns) < 2:
         return ""
-    cells = [
-        [f"{size:,}", str(table[size].count()), *_with_interval(table[size].dropna(), "{:.1f}")] for size in table.columns
-    ]
-    lines = aligned(["nodes", "replicates", "ns per node and update", "95 %"], cells, ())
-    smallest, largest = table.columns[0], table.columns[-1]
-    ratio, low, high = median_interval((table[largest] / table[smallest]).dropna())
-    is_linear = 1 / LINEAR_WITHIN <= ratio <= LINEAR_WITHIN
-    verdict = f"{'linear' if is_linear else 'NOT linear'} within a factor of {LINEAR_WITHIN:g}"
-    lines.append(f"{largest:,} nodes to {smallest:,}: {ratio:.3f} ({low:.3f} to {high:.3f}) of the cost of a node; {verdict}")
-    return "\n".join(lines) + "\n"
+    cells: list[Sequence[str]] = []
+    before = None
+    for size in table.columns:
+        grown = ("-", "-")
+        if before is not None:
+            exponents = numpy.log((table[size] / table[before]).dropna()) / numpy.log(size / before)
+            grown = _with_interval(exponents, "{:.3f}")
+        cost = table[size].dropna() / size
+        cells.append([f"{size:,}", str(len(cost)), *_with_interval(cost, "{:.1f}"), *grown])
+        before = size
+    header = ["nodes", "replicates", "ns per node and update", "95 %", "exponent from the size before", "95 %"]
+    return "\n".join(aligned(header, cells, ())) + "\n"
 
 
 def report(rows: pandas.DataFrame) -> str:
