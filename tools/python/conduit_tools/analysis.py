@@ -12,7 +12,7 @@ import pandas
 import statsmodels.api
 
 from conduit_tools import InputError, load
-from conduit_tools.drawing import QUALITY_METRICS, bootstrap_interval, by_run
+from conduit_tools.drawing import QUALITY_METRICS, bootstrap_interval, by_run, ratio_interval
 
 
 def relative_rates(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -21,19 +21,6 @@ def relative_rates(rows: pandas.DataFrame) -> pandas.DataFrame:
     runs["num_workers"] = runs["processes"] * runs["threads"]
     alone = runs[runs["num_workers"] == 1].groupby("mode")["rate"].mean()
     return runs.assign(relative=runs["rate"] / runs["mode"].map(alone))
-
-
-def ratio_interval(one: Any, other: Any, level: float = 0.95, num_samples: int = 4000) -> tuple[float, float, float]:
-    """Ratio of two means with its bootstrapped interval: (ratio, low, high)."""
-    one, other = numpy.asarray(one, dtype=float), numpy.asarray(other, dtype=float)
-    if one.size == 0 or other.size == 0:
-        return numpy.nan, numpy.nan, numpy.nan
-    random = numpy.random.default_rng(1)
-    ratios = one[random.integers(one.size, size=(num_samples, one.size))].mean(1) / (
-        other[random.integers(other.size, size=(num_samples, other.size))].mean(1)
-    )
-    low, high = numpy.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
-    return float(one.mean() / other.mean()), float(low), float(high)
 
 
 def deviation_ratio_interval(

@@ -8,9 +8,8 @@ import matplotlib.pyplot as plt
 import pandas
 import seaborn
 
-from conduit_tools import InputError, footers
-from conduit_tools.analysis import ratio_interval
-from conduit_tools.drawing import INTERVALS, SILENT_MODE, by_run
+from conduit_tools import InputError, analysis, footers
+from conduit_tools.drawing import INTERVALS, SILENT_MODE, by_run, ratio_interval
 from conduit_tools.plots import mode_key, mode_label, name_metric
 from conduit_tools.style import MODE_COLORS, STYLE
 

@@ -50,6 +50,19 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
+def ratio_interval(one: Any, other: Any, level: float = 0.95, num_samples: int = 4000) -> tuple[float, float, float]:
+    """Ratio of two means with its bootstrapped interval: (ratio, low, high)."""
+    one, other = numpy.asarray(one, dtype=float), numpy.asarray(other, dtype=float)
+    if one.size == 0 or other.size == 0:
+        return math.nan, math.nan, math.nan
+    generator = numpy.random.default_rng(1)
+    ratios = one[generator.integers(one.size, size=(num_samples, one.size))].mean(1) / (
+        other[generator.integers(other.size, size=(num_samples, other.size))].mean(1)
+    )
+    low, high = numpy.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
+    return float(one.mean() / other.mean()), float(low), float(high)
+
+
 def by_run(rows: pandas.DataFrame) -> pandas.DataFrame:
     """One row a run (layout, mode, replicate): `rate`, the mean over workers in updates per second, `slowest`, the least
     of any, `rate_per_cpu`, the sum over workers for each CPU they had, and `conflicts`, or, of digital evolution,

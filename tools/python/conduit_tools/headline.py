@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 import pandas
 
-from conduit_tools.drawing import bootstrap_interval, by_run
+from conduit_tools.drawing import bootstrap_interval, by_run, ratio_interval
 
 Line = tuple[str, str, str, str, int]  #: experiment, figure, the paper's, ours, and the reason's number
 
@@ -102,13 +102,7 @@ def _ratio(above: Any, below: Any) -> str:
     """Ratio of means with its bootstrapped 95 % interval."""
     if not len(above) or not len(below) or not below.mean() > 0:
         return ABSENT
-    generator = numpy.random.default_rng(1)
-
-    def means(values: Any) -> Any:
-        return values[generator.integers(len(values), size=(2000, len(values)))].mean(axis=1)
-
-    low, high = numpy.quantile(means(above) / means(below), [0.025, 0.975])
-    return f"{above.mean() / below.mean():.2f}x ({low:.2f} to {high:.2f})"
+    return "{:.2f}x ({:.2f} to {:.2f})".format(*ratio_interval(above, below))
 
 
 def _kept(layout: str, of: str, mode: int) -> Callable[[Measured], str]:

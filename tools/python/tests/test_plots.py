@@ -250,7 +250,7 @@ def test_mode_3_is_set_against_mode_0_with_intervals(tmp_path):
 
 
 def test_a_ratio_without_samples_is_not_a_number():
-    assert all(map(math.isnan, analysis.ratio_interval([], [1.0])))
+    assert all(map(math.isnan, drawing.ratio_interval([], [1.0])))
     assert all(map(math.isnan, analysis.deviation_ratio_interval([1.0], [1.0, 2.0])))
     assert all(map(math.isnan, analysis.deviation_ratio_interval([1.0, 2.0], [2.0, 2.0])))
 
