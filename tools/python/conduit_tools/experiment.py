@@ -261,7 +261,8 @@ def show_plan(options: Options, out: TextIO) -> None:
             mine = [each for each in planned if each.case == case]
             layouts = ", ".join(map(str, case.workers)) or "none"
             print(f"case {case.name} ({case.launcher}): {case.about}" if case.about else f"case {case.name} ({case.launcher})", file=out)
-            print(f"  workers {layouts}; modes {', '.join(map(str, case.modes))}; {case.seconds:g} s; {case.replicates} replicates", file=out)
+            print(f"  workers {layouts}; modes {', '.join(map(str, case.modes))}; {case.seconds:g} s; {case.replicates} replicates"
+                  f"{'' if case.shared_memory else '; without shared memory'}", file=out)
             if mine:
                 print(f"  {' '.join([part.sweep.program, *mine[0].words()])}", file=out)
         print(f"{len(planned)} launches, about {span(_estimate([part.sweep]))}, into {part.output}", file=out)

@@ -124,7 +124,7 @@ class Runner:
         if each.case.launcher == "simulated":
             time_limit = 86400  # seconds are simulated ones
         before = busy.now()
-        code = launch.run(command, starter.environment(each.case.cluster), on_line, time_limit)
+        code = launch.run(command, starter.environment(each.case.cluster, each.case.shared_memory), on_line, time_limit)
         check_exit(code, lines, self._build.program.name)
         others = busy.others_cpus(before, busy.now()) if starter.runs_here else None
         took = time.monotonic() - began

@@ -56,7 +56,7 @@ class SimulatedStarter(Starter):
         command = self._simulator.command(options.cluster, folder, program.resolve(), words)
         return [str(word) for word in command]
 
-    def environment(self, cluster: Mapping[str, Any] = _NO_CLUSTER) -> Mapping[str, str]:
+    def environment(self, cluster: Mapping[str, Any] = _NO_CLUSTER, shared_memory: bool = True) -> Mapping[str, str]:
         options = self._options(Workers(1, 1), "1", {name: cluster[name] for name in cluster if name != "faulty-host"})
         return dict(self._simulator.environment(options.cluster, options.cost))
 

@@ -38,9 +38,11 @@ class Starter:
         """The command line. cluster: settings of a simulated one. Raises CannotStart for a layout that cannot be had."""
         return self._launcher.command(workers.processes, program, words)
 
-    def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER) -> Mapping[str, str]:
-        """The environment of that command."""
-        return self._launcher.environment()
+    def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER, shared_memory: bool = True) -> Mapping[str, str]:
+        """The environment of that command. shared_memory: whether processes of this machine may talk through it; sweeps
+        ask for false of launcher local alone."""
+        variables = self._launcher.environment()
+        return variables if shared_memory else {**variables, "UIT_SHARED_MEMORY": "0"}
 
     def num_cpus(self, workers: Workers) -> int:
         """CPUs that the workers share."""

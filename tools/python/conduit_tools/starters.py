@@ -74,7 +74,7 @@ class SlurmStarter(Starter):
             *("--kill-on-bad-exit=1", str(program), *words),
         ]
 
-    def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER) -> Mapping[str, str]:
+    def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER, shared_memory: bool = True) -> Mapping[str, str]:
         variables = dict(self._launcher.environment())
         if self._num_nodes > 1:
             variables.pop("OMPI_MCA_btl", None)  # which was for one machine
@@ -147,7 +147,7 @@ class HostsStarter(Starter):
         script = 'hostname a; exec "$@"'
         return ["ip", "netns", "exec", self._names[0], "unshare", "-u", "sh", "-c", script, "sh", *mpirun]
 
-    def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER) -> Mapping[str, str]:
+    def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER, shared_memory: bool = True) -> Mapping[str, str]:
         variables = dict(self._launcher.environment())
         for name in ("OMPI_MCA_btl", "OMPI_MCA_plm_rsh_agent"):
             variables.pop(name, None)

@@ -179,7 +179,7 @@ def _renumbered(launch: Launch) -> dict[str, str]:
 
 
 def _case_facts(case: Any) -> dict[str, Any]:
-    facts = {name: getattr(case, name) for name in ("name", "about", "launcher", "seconds", "replicates", "snapshot", "straggler")}
+    facts = {name: getattr(case, name) for name in ("name", "about", "launcher", "seconds", "replicates", "snapshot", "straggler", "shared_memory")}
     facts |= {"workers": [str(workers) for workers in case.workers], "modes": list(case.modes)}
     return {**facts, "options": case.options, "cluster": case.cluster}
 

@@ -56,6 +56,7 @@ CASE_KEYS = {
     "options": "options of the program; true is a flag",
     "straggler": "the last worker has so many times the nodes of each other one; 1: all have as many",
     "cluster": "settings of a simulated cluster: options of tools/simulate, but for hosts, seed and output",
+    "shared_memory": "false: processes of this machine talk through MPI, as those of two machines do; of launcher local only",
 }
 KEYS = {
     "name": "name of the sweep, as its file's",
@@ -86,6 +87,7 @@ class Case:
     straggler: float
     options: dict[str, Any]
     cluster: dict[str, Any]
+    shared_memory: bool = True  #: whether processes may talk through it; where time is simulated there is none
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,6 +153,7 @@ class Launch:
             "cluster": self.case.cluster,
             "snapshot": self.case.snapshot,
             "straggler": self.case.straggler,
+            **({} if self.case.shared_memory else {"shared_memory": False}),
         }
 
     def placement(self) -> list[int] | None:
@@ -307,6 +310,9 @@ def _case(
         launcher = _take(merged, "launcher", "local", _is_word, f"one of {', '.join(LAUNCHERS)}")
         if launcher not in LAUNCHERS:
             raise InputError(f"unknown launcher {launcher} ({', '.join(LAUNCHERS)})")
+        shared_memory = _take(merged, "shared_memory", True, _is_flag, "true or false")
+        if not shared_memory and launcher != "local":
+            raise InputError(f"shared_memory false: of launcher local only, not {launcher}")
         layouts = _workers(_take(merged, "workers", ["1x1"], _is_words, 'layouts as in ["1x2", "2x1"]'))
         most = _take(merged, "max_workers", 1024, _is_count, "a whole number")
         seconds = _take(merged, "seconds", 1, lambda value: _is_number(value) and 0 < value <= 86400, "more than 0, and at most a day")
@@ -326,6 +332,7 @@ def _case(
             snapshot=float(_take(merged, "snapshot", 1.0, lambda value: _is_number(value) and 0 <= value <= 86400, "seconds, or 0")),
             options=_options(_take(merged, "options", {}, _is_table, "a table"), path),
             cluster=_cluster(_take(merged, "cluster", {}, _is_table, "a table")),
+            shared_memory=shared_memory,
         )  # fmt: skip
     except InputError as error:
         raise InputError(f"case {name}: {error}") from None
@@ -371,6 +378,10 @@ def _is_count(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
 
 
 def _workers(words: list[str]) -> list[Workers]:

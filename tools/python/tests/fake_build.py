@@ -29,8 +29,9 @@ what = os.environ.get("STUB_FAULT", "")
 is_probe = "--updates" in given
 processes = 1 if what == "other MPI" else int(os.environ["STUB_PROCESSES"])
 threads = int(given.get("--threads", "1"))
+apart = " without shared memory" if os.environ.get("UIT_SHARED_MEMORY") == "0" else ""
 with open(os.environ["STUB_LOG"], "a") as log:
-    log.write(("probe" if is_probe else f"{{processes}}x{{threads}} seed {{given['--seed']}}") + "\\n")
+    log.write(("probe" if is_probe else f"{{processes}}x{{threads}} seed {{given['--seed']}}" + apart) + "\\n")
 if not is_probe:
     if what == "refuse":
         print("conduit: error: graph:3: label with a blank", file=sys.stderr)
@@ -86,7 +87,7 @@ def make(folder, monkeypatch):
         path.write_text(text)
         path.chmod(0o755)
     (build / "CMakeCache.txt").write_text(f"MPIEXEC_EXECUTABLE:FILEPATH={build / 'mpirun'}\n")
-    for name in ("STUB_FAULT", "STUB_QUALITY", "CONDUIT_BUILD", "SLURM_JOB_ID"):
+    for name in ("STUB_FAULT", "STUB_QUALITY", "CONDUIT_BUILD", "SLURM_JOB_ID", "UIT_SHARED_MEMORY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("STUB_LOG", str(folder / "log"))
     return build

@@ -86,6 +86,13 @@ def place_with_figures(tmp_path, monkeypatch):
 ALL = ["1x1 seed 1", "2x1 seed 1", "1x4 seed 1", "1x1 seed 2", "2x1 seed 2", "1x4 seed 2"]
 
 
+def test_a_case_without_shared_memory_is_run_without_it_and_the_manifest_says_so(place):
+    place.sweep.write_text(SWEEP + "shared_memory = false\n")  # of its last case
+    assert place.run()[0] == 0
+    assert place.starts() == [start + (" without shared memory" if "1x4" in start else "") for start in ALL]
+    assert [case["shared_memory"] for case in place.manifest()["cases"]] == [True, False]
+
+
 def test_a_sweep_gives_rows_manifest_report_and_figures(place_with_figures):
     place = place_with_figures
     code, out, err = place.run()

@@ -80,7 +80,7 @@ def test_a_simulated_launch_makes_a_run_of_one_mode_and_is_told_from_those_of_ot
 
 def test_the_simulated_sweep_has_what_the_notebook_and_the_table_read():
     cases = {case.name: case for case in sweeps.load(sweeps.find("simulated")).cases}
-    assert set(cases) == {"paper", "paper_faulty", "fast", "commodity", "paper_256", "machine"}
+    assert set(cases) == {"paper", "paper_faulty", "fast", "commodity", "paper_256", "paper_spread", "machine"}
     layouts = {name: [layout.processes for layout in case.workers] for name, case in cases.items()}
     assert layouts["paper"] == layouts["fast"] == layouts["commodity"] == [1, 4, 16, 64]
     assert layouts["paper_faulty"] == [64] and layouts["paper_256"] == [256] and layouts["machine"] == [1, 2]
@@ -157,6 +157,10 @@ CASE = '[[case]]\nname = "one"\n'
         ('name = "x"\noptions = { graph = "none.edgelist" }\n' + CASE, "none.edgelist: No such file"),
         ('name = "x"\nstraggler = 0.5\n' + CASE, "straggler 0.5: want 1 to 1000"),
         ('name = "x"\nstraggler = 2\noptions = { placement = "metis" }\n' + CASE, "straggler 2: not together with option placement"),
+        ('name = "x"\nshared_memory = 0\n' + CASE, "shared_memory 0: want true or false"),
+        ('name = "x"\nlauncher = "simulated"\nshared_memory = false\n' + CASE, "shared_memory false: of launcher local only, not simulated"),
+        ('name = "x"\nlauncher = "hosts"\nshared_memory = false\n' + CASE, "shared_memory false: of launcher local only, not hosts"),
+        ('name = "x"\nprogramm = "x"\n' + CASE, "unknown key programm"),
         ('name = "x"\ncluster = { hosts = 4 }\n' + CASE, "cluster: unknown key hosts"),
         ('name = "x"\n' + CASE + '[[case]]\nname = "two"\nlauncher = "simulated"\n', "a sweep of their own"),
         ('name = "x"\n[quick]\nname = "y"\n' + CASE, "quick: unknown key name"),
