@@ -88,6 +88,23 @@ def test_the_simulated_sweep_has_what_the_notebook_and_the_table_read():
         assert 0.6 <= case.snapshot / case.seconds <= 0.67  # one snapshot a run
 
 
+def test_calibration_runs_on_real_processes_what_the_case_machine_simulates():
+    (real,) = sweeps.load(sweeps.find("calibration")).cases
+    simulated = next(case for case in sweeps.load(sweeps.find("simulated")).cases if case.name == "machine")
+    assert (real.launcher, real.shared_memory, simulated.launcher) == ("local", False, "simulated")
+    for same in ("workers", "modes", "seconds", "snapshot", "replicates", "options"):
+        assert getattr(real, same) == getattr(simulated, same), same
+
+
+def test_results_with_and_without_shared_memory_are_told_apart_and_older_ones_are_still_known(tmp_path):
+    text = 'name = "x"\n[[case]]\nname = "one"\n'
+    plain, shared, apart = (
+        next(sweeps.launches(sweeps.load(write(tmp_path, text + line)))).identity()
+        for line in ("", "shared_memory = true\n", "shared_memory = false\n")
+    )
+    assert plain == shared != apart and "shared_memory" not in plain
+
+
 def test_files_count_by_what_they_hold_not_by_their_names(tmp_path):
     text = 'name = "g"\n[[case]]\nname = "one"\noptions = { graph = "%s" }\n'
     for name, content in (("a", "1 2\n"), ("b", "1 2\n"), ("c", "1 3\n")):
