@@ -138,8 +138,11 @@ def check_readable(path: pathlib.Path) -> None:
 def check_folder(path: pathlib.Path) -> None:
     """Raises OutputError unless `path` is a folder that can be written to, or could be made. Makes nothing."""
     present = path
-    while not present.exists() and present != present.parent:
-        present = present.parent
+    try:
+        while not present.exists() and present != present.parent:
+            present = present.parent
+    except OSError as error:  # a name that is too long, or a folder that nobody may look into
+        raise OutputError(f"{path}: {error.strerror}") from None
     if not present.is_dir():
         raise OutputError(f"{path}: {present} is no folder")
     try:

@@ -1,6 +1,5 @@
 """Charts of the curves that benchmarks measure: python -m conduit_tools.bench_charts RESULT.json…"""
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -12,12 +11,15 @@ matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from conduit_tools import InputError, OutputError, files
 from conduit_tools.charts import in_order, save
+from conduit_tools.command import Parser, exit_code_of_command
 from conduit_tools.style import STYLE
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, without its pale yellow.
 LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = "os^Dv<>"
+POINT = {"chart": str, "x_label": str, "y_label": str, "line": str, "x": float, "y": float, "class": str}  # of a result
 
 PROXIMITIES = {
     "HT": "ranks on two hyperthreads of a core",
@@ -112,18 +114,39 @@ def draw(record, chart, path):
 
 
 def draw_all(result):
-    """All charts of a result file, beside it; returns their paths."""
-    record = json.loads(result.read_text(encoding="utf-8"))
+    """All charts of a result file, beside it; returns their paths. Raises InputError or OutputError."""
+    record = files.read_json(result)
+    try:
+        points = [{name: kind(point[name]) for name, kind in POINT.items()} for point in record.get("points", [])]
+        record = {name: record[name] for name in ("cpu", "num_cpus", "compiler", "mpi", "date")} | {"points": points}
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InputError(f"{result}: no result of tools/bench") from None
     suffix = ".mpich" if result.name.endswith(".mpich.json") else ""
     paths = []
-    for chart in in_order(point["chart"] for point in record.get("points", [])):
+    for chart in in_order(point["chart"] for point in points):
         slug = re.sub(r"[^a-z0-9]+", "-", chart.lower()).strip("-")
         paths.append(result.parent / f"{slug}{suffix}.png")
-        draw(record, chart, paths[-1])
+        try:
+            draw(record, chart, paths[-1])
+        except OSError as error:
+            raise OutputError(f"{paths[-1]}: {error.strerror}") from None
     return paths
 
 
+def main(words=None):
+    """The command. Gives the exit code."""
+
+    def body():
+        about = "Charts of the curves that tools/bench has measured, beside its results."
+        parser = Parser(prog="python -m conduit_tools.bench_charts", allow_abbrev=False, description=about)
+        parser.add_argument("results", nargs="+", type=Path)
+        for result in parser.parse_args(words).results:
+            for picture in draw_all(result):
+                print(picture)
+        return 0
+
+    return exit_code_of_command(body)
+
+
 if __name__ == "__main__":
-    for argument in sys.argv[1:]:
-        for picture in draw_all(Path(argument)):
-            print(picture)
+    sys.exit(main())

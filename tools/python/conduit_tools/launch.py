@@ -83,15 +83,19 @@ def launcher_at(name: str) -> Launcher:
     path = shutil.which(name)
     if path is None:
         raise ToolError(f"{name}: no such launcher; tools/setup installs one")
-    version = subprocess.run(
-        [path, "--version"],
-        env={**os.environ, **_ANYWHERE},  # without which even this is refused
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    try:
+        version = subprocess.run(
+            [path, "--version"],
+            env={**os.environ, **_ANYWHERE},  # without which even this is refused
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        raise ToolError(f"{path}: {error.strerror}") from None
     return identify(path, version.stdout)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from conduit_tools import InputError, OutputError, ToolError, files
+from conduit_tools.arguments import check_folder
 from conduit_tools.command import Parser
 
 BINDER = pathlib.Path(__file__).resolve().parents[3] / "binder"
@@ -37,6 +38,9 @@ KEPT = {
     "quality.csv": "case launcher others_cpus oversubscribed processes threads mode mode_name replicate snapshot scope layer transport "
     "simstep_period_s simstep_latency_updates wall_latency_s failure_rate clumpiness skip_rate touch_mean_s age_mean_s age_p50_s age_p99_s".split(),
 }
+
+
+_NEEDED = {"rows.csv": {"mode", "updates_per_second"}, "evidence.csv": {"measure"}, "quality.csv": {"scope", "snapshot"}}
 
 
 def notebooks(folder: pathlib.Path = BINDER) -> dict[str, list[str]]:
@@ -72,25 +76,36 @@ def run_notebook(path: pathlib.Path, figures: pathlib.Path, seconds: float = 300
 def take(results: pathlib.Path, data: pathlib.Path) -> pathlib.Path:
     """Copies a sweep's results into the notebooks' data, without the columns that they do not read, and without what
     only tells where they were measured: of paths the base names are left, and the host has no name."""
+    manifest = files.read_json(results / "manifest.json")
+    name = str(manifest.get("sweep") or manifest.get("name") or results.resolve().name)
+    if not re.fullmatch(r"\w[\w-]*", name):
+        raise InputError(f"{results / 'manifest.json'}: sweep {name!r}: want a name of letters, digits, _ and -")
+    taken = {file: _kept(results / file, columns) for file, columns in KEPT.items() if (results / file).exists()}
+    if not taken:
+        raise InputError(f"{results}: no results: want {' or '.join(KEPT)}")
+    taken["manifest.json"] = json.dumps(_of_no_host(_anywhere(manifest)), indent=1) + "\n"
+    files.make_folder(data / name)
+    for file, text in taken.items():
+        files.write_text(data / name / file, text)
+    return data / name
+
+
+def _kept(path: pathlib.Path, columns: Sequence[str]) -> str:
+    """What the notebooks read of a file of results, as CSV. Raises InputError."""
     import pandas
 
-    manifest = files.read_json(results / "manifest.json")
-    name = str(manifest.get("sweep") or manifest.get("name") or results.name)
-    files.make_folder(data / name)
-    for file, columns in KEPT.items():
-        if not (results / file).exists():
-            continue
-        table = pandas.read_csv(results / file, dtype=str, keep_default_na=False)
-        if file == "quality.csv":
-            if missing := {"scope", "snapshot"} - set(table.columns):
-                raise InputError(f"{results / file}:1: no column {min(missing)}")
-            table = table[(table["scope"] == "worker") & (table["snapshot"] != "run")]
-        kept = table[[column for column in columns if column in table.columns]].apply(
-            lambda words: words.map(_shortened)
-        )
-        files.write_text(data / name / file, kept.to_csv(index=False, lineterminator="\n"))
-    files.write_text(data / name / "manifest.json", json.dumps(_of_no_host(_anywhere(manifest)), indent=1) + "\n")
-    return data / name
+    try:
+        table = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    except ValueError as error:  # no text, or no table
+        raise InputError(f"{path}: {str(error).splitlines()[0]}") from None
+    if missing := _NEEDED[path.name] - set(table.columns):
+        raise InputError(f"{path}:1: no column {min(missing)}")
+    if path.name == "quality.csv":
+        table = table[(table["scope"] == "worker") & (table["snapshot"] != "run")]
+    kept = table[[column for column in columns if column in table.columns]]
+    return str(kept.apply(lambda words: words.map(_shortened)).to_csv(index=False, lineterminator="\n"))
 
 
 def _shortened(word: str) -> str:
@@ -129,6 +144,7 @@ def _draw(names: Sequence[str], output: pathlib.Path) -> None:
     for name in names:
         if not any(name in (notebook, *figures) for notebook, figures in known.items()):
             raise InputError(f"no notebook or figure {name} (--list names them)")
+    files.make_folder(output)
     for notebook, figures in known.items():
         if not names or set(names) & {notebook, *figures}:
             run_notebook(BINDER / f"{notebook}.ipynb", output)
@@ -157,7 +173,7 @@ def main(words: Sequence[str] | None = None) -> int:
             for name in options.names:
                 print(take(pathlib.Path(name), BINDER / "data"))
         else:
-            files.make_folder(options.output)
+            check_folder(options.output)
             _draw(options.names, options.output)
         return 0
     except ToolError as error:

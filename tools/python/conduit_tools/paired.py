@@ -89,6 +89,9 @@ def report(rows: pandas.DataFrame) -> str:
     """All of it. Raises InputError for rows that are no sweep's, or have nothing to compare."""
     if "case" not in rows:
         raise InputError(f"{rows.attrs['path']}: want the rows of a sweep, which have a column case")
+    missing = {"processes", "threads", "mode", "mode_name", "replicate", "oversubscribed"} - set(rows)
+    if missing:
+        raise InputError(f"{rows.attrs['path']}:1: no column {', '.join(sorted(missing))}")
     parts = [part for part in (modes(rows), sizes(rows)) if part]
     if not parts:
         raise InputError(

@@ -16,7 +16,7 @@ _CHATTER = ("srun:", "slurmstepd:", "-----", "mpirun ", "mpiexec ")  # of launch
 def find_build(build: str | os.PathLike[str] | None = None, program: str = PROGRAM) -> pathlib.Path:
     """The build folder that has the program: the one given, else that of the environment variable CONDUIT_BUILD, else
     what tools/demo, tools/evolve or `cmake --preset release` has built in the checkout that this package is in, or in
-    the current folder. Raises ToolError."""
+    the current folder. Raises ToolError; InputError if the one given is no folder."""
     named = build if build is not None else os.environ.get("CONDUIT_BUILD")
     if named is not None:
         candidates = [pathlib.Path(named)]
@@ -28,7 +28,8 @@ def find_build(build: str | os.PathLike[str] | None = None, program: str = PROGR
             return folder
     where = named if named is not None else " or ".join(_FOLDERS)
     tool = "tools/demo" if program == PROGRAM else "tools/evolve"
-    raise ToolError(f"{program}: not built in {where}; {tool} builds it, and CONDUIT_BUILD names another folder")
+    error = InputError if build is not None and not pathlib.Path(build).is_dir() else ToolError
+    raise error(f"{program}: not built in {where}; {tool} builds it, and CONDUIT_BUILD names another folder")
 
 
 def check_exit(code: int, lines: list[str], program: str) -> None:

@@ -18,6 +18,7 @@ from typing import NoReturn
 from conduit_tools import InputError, ToolError, launch
 from conduit_tools.command import Parser, exit_code_of_command
 
+_MPIEXEC = "mpirun"
 LOST = 3  #: what a job ends with that has lost a process
 
 
@@ -145,16 +146,20 @@ def main(words: Sequence[str]) -> int:
         return 0
     parser = _Parser(add_help=False, prog="tools/run")
     parser.add_argument("-n", dest="processes", type=int, required=True)
-    parser.add_argument("--mpiexec", default="mpirun")
+    parser.add_argument("--mpiexec", default=_MPIEXEC)
     parser.add_argument("--grace", type=float, default=60.0)
     parser.add_argument("program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(list(words))
     if options.processes < 1:
         raise InputError(f"-n {options.processes}: want at least one process")
+    if not 0 <= options.grace < float("inf"):
+        raise InputError(f"--grace {options.grace:g}: want a number of seconds from 0 on")
     program = shutil.which(options.program)
     if program is None:
         raise InputError(f"{options.program}: no such program")
+    if options.mpiexec != _MPIEXEC and shutil.which(options.mpiexec) is None:
+        raise InputError(f"--mpiexec {options.mpiexec}: no such program")
     launcher = launch.launcher_at(options.mpiexec)
     return supervise(launcher, options.processes, program, options.arguments, options.grace)
 

@@ -189,11 +189,10 @@ def find(name: str) -> pathlib.Path:
     """The file of a sweep by its name, or by its path. Raises InputError."""
     if name.endswith(".toml") or "/" in name:
         return pathlib.Path(name)
-    path = FOLDER / f"{name}.toml"
-    if not _WORD.fullmatch(name) or not path.exists():
-        known = "".join(f"{each.stem}, " for each in ready_made())
-        raise InputError(f"unknown sweep {name} ({known}or a file that ends in .toml)")
-    return path
+    known = {each.stem: each for each in ready_made()}
+    if name not in known:
+        raise InputError(f"unknown sweep {name} ({''.join(f'{each}, ' for each in known)}or a file that ends in .toml)")
+    return known[name]
 
 
 def load(path: pathlib.Path, *, quick: bool = False, overrides: Mapping[str, Any] | None = None) -> Sweep:
@@ -235,6 +234,8 @@ def _parse(path: pathlib.Path) -> dict[str, Any]:
         line = match[1] if match else str(text.count("\n") + 1)
         reason = str(error)[: match.start()] if match else str(error).replace(" (at end of document)", " at the end")
         raise InputError(f"{path}:{line}: {reason}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"{path}: {error}") from None
     except RecursionError:
         raise InputError(f"{path}: nested too deep") from None
 
@@ -317,8 +318,12 @@ def _case(
         most = _take(merged, "max_workers", 1024, _is_count, "a whole number")
         seconds = _take(merged, "seconds", 1, lambda value: _is_number(value) and 0 < value <= 86400, "more than 0, and at most a day")
         straggler = _take(merged, "straggler", 1, lambda value: _is_number(value) and 1 <= value <= 1000, "1 to 1000")
+        options = _take(merged, "options", {}, _is_table, "a table")
+        nodes = options.get("nodes-per-worker", 1)
+        if straggler != 1 and not (_is_count(nodes) and 0 < nodes <= 2**24):
+            raise InputError(f"straggler {straggler}: wants option nodes-per-worker as a whole number, and not {nodes!r}")
         for option in ("graph", "placement"):
-            if straggler != 1 and option in merged.get("options", {}):
+            if straggler != 1 and option in options:
                 raise InputError(f"straggler {straggler}: not together with option {option}")
         return Case(
             name=name,
@@ -330,7 +335,7 @@ def _case(
             seconds=float(seconds),
             replicates=_take(merged, "replicates", 1, lambda value: _is_count(value) and 0 < value <= 1000, "1 to 1000"),
             snapshot=float(_take(merged, "snapshot", 1.0, lambda value: _is_number(value) and 0 <= value <= 86400, "seconds, or 0")),
-            options=_options(_take(merged, "options", {}, _is_table, "a table"), path),
+            options=_options(options, path),
             cluster=_cluster(_take(merged, "cluster", {}, _is_table, "a table")),
             shared_memory=shared_memory,
         )  # fmt: skip

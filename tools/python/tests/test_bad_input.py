@@ -1,0 +1,177 @@
+"""What makes no sense is refused by every tool in one line, with code 2 (5 for an output), before anything is written."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import fake_results
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[3]
+TOOLS = ROOT / "tools"
+
+
+def run(command, folder):
+    variables = os.environ | {"PYTHONPATH": str(ROOT / "tools" / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=120)
+
+
+def check(command, folder, code, reason):
+    before = sorted(folder.rglob("*"))
+    ended = run(command, folder)
+    assert ended.returncode == code, ended.stderr
+    assert ended.stdout == "" and ended.stderr.count("\n") == 1 and ": error: " in ended.stderr, ended.stderr
+    assert reason in ended.stderr
+    assert sorted(folder.rglob("*")) == before
+
+
+def write_results(folder):
+    """Results to spoil."""
+    fake_results.write_results(folder, num_frames=2)
+    (folder / "manifest.json").write_text('{"sweep": "little"}')
+
+
+OF_TOOLS = [
+    ("bench", ["--what"], 2, "unrecognized arguments: --what"),
+    ("bench", ["--build"], 2, "--build: expected one argument"),
+    ("bench", ["--mpi", "lam"], 2, "invalid choice: 'lam'"),
+    ("bench", ["--build", "/proc/none/x"], 5, "/proc/none"),
+    ("demo", ["--seconds"], 2, "--seconds: expected one argument"),
+    ("demo", ["--seconds", "many"], 2, "--seconds many: not a number"),
+    ("demo", ["--graph", "none.edgelist"], 2, "none.edgelist: No such file"),
+    ("demo", ["--output", "/proc/none"], 5, "/proc/none"),
+    ("evidence", ["--what"], 2, "--what"),
+    ("evidence", ["--output"], 2, "--output"),
+    ("evidence", ["--output", "/proc/none"], 5, "/proc/none"),
+    ("evolve", ["--what"], 2, "--what"),
+    ("evolve", ["--output"], 2, "--output"),
+    ("evolve", ["--seconds", "many"], 2, "many"),
+    ("evolve", ["--output", "/proc/none"], 5, "/proc/none"),
+    ("experiment", ["paper", "--what"], 2, "unrecognized arguments: --what"),
+    ("experiment", ["paper", "--seconds"], 2, "--seconds: expected one argument"),
+    ("experiment", ["paper", "--seconds", "nan"], 2, "seconds nan"),
+    ("experiment", ["calibration", "--launcher", "simulated"], 2, "shared_memory false: of launcher local only"),
+    ("experiment", ["paper", "--build", "none"], 2, "not built in none"),
+    ("experiment", ["a" * 300], 2, "unknown sweep"),
+    ("experiment", ["none.toml"], 2, "none.toml: No such file"),
+    ("experiment", ["paper", "--output", "/proc/none"], 5, "/proc/none"),
+    ("experiment", ["paper", "--output", "a" * 300], 5, "too long"),
+    ("figures", ["--what"], 2, "unrecognized arguments: --what"),
+    ("figures", ["--output"], 2, "expected one argument"),
+    ("figures", ["none"], 2, "no notebook or figure none"),
+    ("figures", ["--output", "new", "none"], 2, "no notebook or figure none"),
+    ("figures", ["--take", "none"], 2, "none/manifest.json: No such file"),
+    ("figures", ["--output", "/proc/none", "rates"], 5, "/proc/none"),
+    ("fuzz", ["--what"], 2, "no such option: --what"),
+    ("fuzz", ["--seconds"], 2, "--seconds: wants a number"),
+    ("fuzz", ["--seconds", "many"], 2, "--seconds many: want a whole number"),
+    ("fuzz", ["--seconds", "0"], 2, "--seconds 0: want more than 0"),
+    ("fuzz", ["nothing"], 2, "no target nothing"),
+    ("report", ["--what"], 2, "unrecognized arguments: --what"),
+    ("report", [".", "--output"], 2, "expected one argument"),
+    ("report", ["."], 2, "no results"),
+    ("report", ["none.csv"], 2, "none.csv: No such file"),
+    ("run", ["-n", "many", "true"], 2, "invalid int value: 'many'"),
+    ("run", ["-n", "2", "--grace", "nan", "true"], 2, "--grace nan"),
+    ("run", ["-n", "2", "--mpiexec", "none", "true"], 2, "--mpiexec none: no such program"),
+    ("run", ["-n", "2", "--what", "true"], 2, "--what"),
+    ("soak", ["--what"], 2, "unknown option --what"),
+    ("soak", ["--minutes"], 2, "--minutes: wants a value"),
+    ("soak", ["--minutes", "many"], 2, "--minutes many: want a number"),
+    ("soak", ["--minutes", "0.0"], 2, "--minutes 0.0: want more than 0"),
+    ("soak", ["--output", "/proc/none/x.csv"], 5, "/proc/none/x.csv: cannot be written"),
+]
+
+
+@pytest.mark.parametrize("tool, words, code, reason", OF_TOOLS)
+def test_a_tool_refuses_it(tool, words, code, reason, tmp_path):
+    check([TOOLS / tool, *words], tmp_path, code, reason)
+
+
+OF_MODULES = [
+    ("arguments", ["--modes"], 2, "--modes: expected one argument"),
+    ("bench_charts", [], 2, "required: results"),
+    ("bench_charts", ["--what", "x.json"], 2, "--what"),
+    ("bench_charts", ["none.json"], 2, "none.json: No such file"),
+    ("bench_charts", ["broken.json"], 2, "broken.json:1: "),
+    ("bench_charts", ["other.json"], 2, "other.json: no result of tools/bench"),
+    ("clusters", ["--what"], 2, "unrecognized arguments: --what"),
+    ("clusters", ["--hosts"], 2, "--hosts: expected one argument"),
+    ("clusters", ["--output", "/proc/none"], 5, "/proc/none"),
+    ("demo", ["--seed", "many"], 2, "--seed many"),
+    ("paired", [], 2, "required: folder"),
+    ("paired", ["--what", "."], 2, "unrecognized arguments: --what"),
+    ("paired", ["."], 2, "rows.csv: No such file"),
+    ("paired", ["broken.json"], 2, "broken.json:1: "),
+    ("paired", ["other.csv"], 2, "other.csv:1: these are no columns of"),
+    ("paired", ["half.csv"], 2, "half.csv:1: no column "),
+    ("schema", ["what"], 2, "unknown table what"),
+]
+
+
+@pytest.mark.parametrize("module, words, code, reason", OF_MODULES)
+def test_a_module_with_a_command_line_refuses_it(module, words, code, reason, tmp_path):
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "other.json").write_text('{"points": [{"chart": 3}]}')
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    fake_results.write_csv(tmp_path / "half.csv", [{"case": "x", "updates_per_second": 1, "conflict_edges_total": 1}])
+    check([sys.executable, "-m", f"conduit_tools.{module}", *words], tmp_path, code, reason)
+
+
+SPOILT = [
+    ("manifest.json", '{"sweep": "../elsewhere"}', "sweep '../elsewhere': want a name"),
+    ("manifest.json", '{"sweep": ', "manifest.json:1: "),
+    ("rows.csv", "", "rows.csv: No columns"),
+    ("rows.csv", "a,b\n1,2\n", "rows.csv:1: no column mode"),
+    ("quality.csv", 'mode,scope\n"', "quality.csv: "),
+    ("quality.csv", "mode,scope\n1,worker\n", "quality.csv:1: no column snapshot"),
+]
+
+
+@pytest.mark.parametrize("file, text, reason", SPOILT)
+def test_spoilt_results_are_not_taken_and_the_old_ones_stay(file, text, reason, tmp_path, monkeypatch, capsys):
+    from conduit_tools import notebooks
+
+    monkeypatch.setattr(notebooks, "BINDER", tmp_path)
+    write_results(tmp_path / "good")
+    assert notebooks.main(["--take", str(tmp_path / "good")]) == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file()}
+    assert len(before) == 3
+    write_results(tmp_path / "bad")
+    (tmp_path / "bad" / file).write_text(text)
+    capsys.readouterr()
+    assert notebooks.main(["--take", str(tmp_path / "bad")]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("conduit: error: ") and err.count("\n") == 1 and reason in err
+    assert {path: path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file()} == before
+
+
+def test_a_folder_without_results_is_not_taken(tmp_path, capsys):
+    from conduit_tools import notebooks
+
+    (tmp_path / "manifest.json").write_text('{"sweep": "little"}')
+    assert notebooks.main(["--take", str(tmp_path)]) == 2
+    assert "no results: want rows.csv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        ("name = ", "x.toml:1: "),
+        ('name = "x"\ncolour = 1\n[[case]]\nname = "one"\n', "unknown key colour"),
+        (f'name = "x"\nseed = {"9" * 5000}\n[[case]]\nname = "one"\n', "x.toml: "),
+        ('name = "x"\nstraggler = 2\noptions = { nodes-per-worker = "many" }\n[[case]]\nname = "one"\n', "as a whole number"),
+        ('name = "x"\noptions = 3\nstraggler = 2\n[[case]]\nname = "one"\n', "options 3: want a table"),
+    ],
+)
+def test_a_bad_sweep_is_refused_by_the_tool(text, reason, tmp_path):
+    (tmp_path / "x.toml").write_text(text)
+    check([TOOLS / "experiment", "x.toml"], tmp_path, 2, reason)
+
+
+def test_a_launcher_that_cannot_be_started_is_one_line(tmp_path):
+    launcher = tmp_path / "mpirun"
+    launcher.write_bytes(b"\x7fELF no program")
+    launcher.chmod(0o755)
+    check([TOOLS / "run", "-n", "2", "--mpiexec", launcher, "true"], tmp_path, 1, "mpirun: ")
