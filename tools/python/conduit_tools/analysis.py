@@ -92,6 +92,30 @@ def latency_agreement(quality: pandas.DataFrame) -> pandas.DataFrame:
     return table.assign(ratio=table.iloc[:, 1] / table.iloc[:, 0])
 
 
+#: What real and simulated processes are compared by: columns of rows, and of rows of quality of service.
+CALIBRATED = ("rate", "conflicts", "simstep_latency_updates", "wall_latency_s", "age_p50_s", "transit_p50_s", "clumpiness", "skip_rate")
+
+
+def medians(rows: pandas.DataFrame, quality: pandas.DataFrame, layout: str = "2x1") -> pandas.DataFrame:
+    """A row a mode of one layout, a column each of CALIBRATED: medians over runs of those of by_run, over workers and
+    snapshots of quality of service. What was never measured is missing."""
+    runs = by_run(rows)
+    service = snapshots(quality)
+    workers = service["processes"].astype(str) + "x" + service["threads"].astype(str)
+    tables = (runs[runs["workers"] == layout], service[workers == layout])
+    parts = [table.groupby("mode")[[name for name in CALIBRATED if name in table]].median() for table in tables]
+    return pandas.concat(parts, axis=1).reindex(columns=list(CALIBRATED)).sort_index()
+
+
+def set_beside(real: pandas.DataFrame, simulated: pandas.DataFrame) -> pandas.DataFrame:
+    """What medians() gives of both, beside each other: a row a quantity and mode that both have, with `ratio`, how many
+    times the real one the simulated is."""
+    table = pandas.DataFrame({"real": real.unstack(), "simulated": simulated.unstack()}).dropna()
+    table.index.names = ["quantity", "mode"]
+    table = table.reindex([name for name in CALIBRATED if name in table.index.levels[0]], level="quantity")
+    return table.assign(ratio=(table["simulated"] / table["real"]).where(table["real"] != 0))
+
+
 def by_replicate(quality: pandas.DataFrame, metric: str) -> pandas.DataFrame:
     """One row a launch, mode and replicate: `mean` and `median` of a metric over its workers and snapshots, beside
     `log2_processes`, `log2_threads` and `log2_workers`."""

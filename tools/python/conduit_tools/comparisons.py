@@ -16,11 +16,13 @@ from conduit_tools.style import MODE_COLORS, STYLE
 PAPERS_FOUR_THREADS = 0.39  #: of one thread's rate, each of four had, in all modes alike; doi:10.1145/3449726.3463205
 _READING = f"dots: ratios of means over {{}}; lines: {INTERVALS}"
 _SET_COLORS = ["#4C5B7A", "#C9A227"]
-_CALIBRATED = {  # quantities of calibration data and what to call them
-    "updates_per_second": "updates per second and process",
+_CALIBRATED = {  # of analysis.CALIBRATED, what to call them
+    "rate": "updates per second and process",
     "conflicts": "conflicts left",
+    "simstep_latency_updates": "simstep latency, updates",
     "wall_latency_s": "wall-time latency",
-    "age_p50_s": "age of what is read, median",
+    "age_p50_s": "age of what is read",
+    "transit_p50_s": "transit time",
     "clumpiness": "delivery clumpiness",
     "skip_rate": "skip rate",
 }
@@ -101,25 +103,36 @@ def _finish(panel: Any, title: str, ticks: list[str]) -> None:
     panel.set_xlim(-0.5, len(ticks) - 0.5)
 
 
-def real_and_simulated(table: pandas.DataFrame) -> Any:
-    """What was measured and what simulated, beside each other: a panel a quantity, by mode. table: columns mode,
-    mode_name, quantity, real, simulated. Gives the figure."""
-    shown = {name: label for name, label in _CALIBRATED.items() if (table["quantity"] == name).any()}
+def real_and_simulated(
+    real_rows: pandas.DataFrame,
+    real_quality: pandas.DataFrame,
+    simulated_rows: pandas.DataFrame,
+    simulated_quality: pandas.DataFrame,
+) -> Any:
+    """Two real processes and two simulated ones beside each other: medians, a panel a quantity, by mode. Gives the
+    figure."""
+    halves = [analysis.medians(real_rows, real_quality), analysis.medians(simulated_rows, simulated_quality)]
+    table = analysis.set_beside(*halves)
+    shown = list(dict.fromkeys(table.index.get_level_values("quantity")))
     if not shown:
-        raise InputError("no quantity that was measured and simulated")
-    names = dict(zip(table["mode"], table["mode_name"].astype(str)))
+        raise InputError("no quantity of two processes that was measured and simulated")
+    names = dict(zip(real_rows["mode"], real_rows["mode_name"].astype(str)))
     with plt.rc_context(STYLE):
-        lines = -(-len(shown) // 3)
-        figure, axes = plt.subplots(lines, 3, figsize=(11.4, 2.9 * lines), squeeze=False, layout="constrained")
-        for panel, (quantity, label) in zip(axes.flat, shown.items()):
-            part = table[table["quantity"] == quantity]
+        lines = -(-len(shown) // 4)
+        figure, axes = plt.subplots(lines, 4, figsize=(13.6, 2.9 * lines), squeeze=False, layout="constrained")
+        for panel, quantity in zip(axes.flat, shown):
+            part = table.loc[quantity]
             for of, aside, color in (("real", -0.2, _SET_COLORS[0]), ("simulated", 0.2, _SET_COLORS[1])):
-                panel.bar(part["mode"] + aside, part[of], 0.4, color=color, label=of)
-            name_metric(panel, label, quantity)
-            panel.set_xticks(sorted(part["mode"]))
+                panel.bar(part.index + aside, part[of], 0.4, color=color, label=of)
+            name_metric(panel, _CALIBRATED[quantity], quantity)
+            panel.set_xticks(part.index)
             panel.tick_params(axis="x", length=0)
         for panel in list(axes.flat)[len(shown) :]:
             panel.set_visible(False)
-        figure.supxlabel("mode: " + ", ".join(mode_label(mode, names[mode]) for mode in sorted(names)), fontsize=9)
+        modes = sorted(set(table.index.get_level_values("mode")))
+        figure.supxlabel("mode: " + ", ".join(mode_label(mode, names[mode]) for mode in modes), fontsize=9)
         figure.legend(*axes[0, 0].get_legend_handles_labels(), ncol=2, loc="outside upper center", frameon=False)
+    for of, rows in (("real", real_rows), ("simulated", simulated_rows)):
+        two = rows[rows["processes"] * rows["threads"] == 2]
+        footers.tell(figure, f"bars, {of}: medians over {{}}, of quality of service over processes and snapshots too", two)
     return figure

@@ -36,7 +36,7 @@ KEPT = {
     "conflict_edges_total oversubscribed updates cells_of_rival mean_generation".split(),
     "evidence.csv": ["experiment", "case", "seed", "measure", "value"],
     "quality.csv": "case launcher others_cpus oversubscribed processes threads mode mode_name replicate snapshot scope layer transport "
-    "simstep_period_s simstep_latency_updates wall_latency_s failure_rate clumpiness skip_rate touch_mean_s age_mean_s age_p50_s age_p99_s".split(),
+    "simstep_period_s simstep_latency_updates wall_latency_s failure_rate clumpiness skip_rate touch_mean_s age_mean_s age_p50_s age_p99_s transit_p50_s".split(),
 }
 
 

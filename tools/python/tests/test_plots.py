@@ -78,15 +78,43 @@ def test_whole_experiments_become_pictures(tmp_path):
     )
 
 
-def test_real_and_simulated_are_bars_beside_each_other():
-    table = pandas.DataFrame(
-        [(mode, fake.MODES[mode], quantity, 10.0 + mode, 11.0) for quantity in ("conflicts", "wall_latency_s") for mode in (0, 3)],
-        columns=["mode", "mode_name", "quantity", "real", "simulated"],
-    )
-    figure = comparisons.real_and_simulated(table)
+def make_half(tmp_path, factor):
+    """Rows and quality of two processes, of which one snapshot in five is ten times as late, and others in the way."""
+    rows = make_rows(tmp_path, rate=lambda workers, mode: factor * (1000.0 + mode) * workers, conflicts=lambda workers, mode: 40 + mode)
+    random = numpy.random.default_rng(1)
+    snapshots = []
+    for mode in (0, 3):
+        for number in range(5):
+            row = fake_results.quality_row(random, mode, 0, "worker", 0, 0, "mpi")
+            late = 10 if number == 4 else 1
+            row |= {"replicate": number, "processes": 2, "threads": 1, "clumpiness": 0, "skip_rate": 0.01 * mode}
+            row |= {"simstep_latency_updates": late * (1.0 + mode), "wall_latency_s": late * factor * (1 + mode) * 1e-5}
+            row |= {"age_p50_s": factor * 1e-5, "transit_p50_s": factor * 1e-6}
+            snapshots += [row, row | {"processes": 1, "wall_latency_s": 1}]
+    fake_results.write_csv(tmp_path / "quality.csv", snapshots)
+    return rows[rows["threads"] == 1], conduit.load(tmp_path / "quality.csv")
+
+
+def test_medians_of_two_processes_are_set_beside_those_of_simulated_ones(tmp_path):
+    real, simulated = (analysis.medians(*make_half(tmp_path, factor)) for factor in (1.0, 1.5))
+    assert list(real.columns) == list(analysis.CALIBRATED) and list(real.index) == [0, 1, 2, 3, 4]
+    assert real.loc[3, "rate"] == pytest.approx(2 * 1003 * 1.01) and real.loc[3, "conflicts"] == 44
+    assert real.loc[3, "wall_latency_s"] == pytest.approx(4e-5) and real.loc[3, "simstep_latency_updates"] == 4
+    table = analysis.set_beside(real, simulated)
+    assert list(dict.fromkeys(table.index.get_level_values("quantity"))) == list(analysis.CALIBRATED)
+    assert table.loc[("wall_latency_s", 3), "ratio"] == pytest.approx(1.5) and table.loc[("conflicts", 4), "ratio"] == 1
+    assert math.isnan(table.loc[("clumpiness", 0), "ratio"]) and ("wall_latency_s", 4) not in table.index
+
+
+def test_real_and_simulated_are_bars_beside_each_other(tmp_path):
+    figure = comparisons.real_and_simulated(*make_half(tmp_path, 1.0), *make_half(tmp_path, 1.5))
     assert is_drawn(figure, "beside")
-    panels = [panel for panel in figure.axes if panel.get_visible()]
-    assert [[bar.get_height() for bar in panel.patches] for panel in panels] == [[10, 13, 11, 11]] * 2
+    panels = {panel.get_ylabel(): panel for panel in figure.axes if panel.get_visible()}
+    assert len(panels) == len(analysis.CALIBRATED)
+    heights = [bar.get_height() for bar in panels["wall-time latency"].patches]
+    assert heights == pytest.approx([1e-5, 4e-5, 1.5e-5, 6e-5])
+    assert len(panels["updates per second and process"].patches) == 10
+    assert "real: medians over 3 replicates" in " ".join(text.get_text() for text in figure.texts)
 
 
 def dots(panel, color):
@@ -362,7 +390,7 @@ def test_nothing_to_draw_is_an_input_error(tmp_path):
         plots.rates_and_conflicts(make_rows(tmp_path).iloc[:0])
     rows = make_rows(tmp_path)
     with pytest.raises(conduit.InputError):
-        comparisons.real_and_simulated(pandas.DataFrame({"quantity": ["colour"], "mode": [0], "mode_name": ["every_update"]}))
+        comparisons.real_and_simulated(rows[rows["processes"] == 1], quality, rows, quality)
     with pytest.raises(conduit.InputError):
         comparisons.rates_by_case(rows[rows["mode"] != 4])
     with pytest.raises(conduit.InputError):
