@@ -238,8 +238,8 @@ in_conflict | flag | - | whether a neighbour is of its colour
 
 HOSTS = Table(
     "hosts",
-    "rows.hosts.csv",
-    "One row a host.",
+    "hosts.csv, rows.hosts.csv",
+    "One row a host: hosts.csv in a sweep's folder has each host that one of its launches was on, rows.hosts.csv those of one launch.",
     ("hostname", "cpus_allowed"),
     _columns("""
 host       | count | - | number of the host, from 0
@@ -249,8 +249,9 @@ cores      | count | - | its cores
 cpus_allowed | count | - | CPUs that the program may use
 memory_bytes | count | B | its memory
 interconnect | text | - | what joins it to others
-first_process | count | - | first process on it
-num_processes | count | - | how many are on it
+first_process | count | - | first process on it; of one launch
+num_processes | count | - | how many are on it; of one launch
+launches   | count | - | launches that were on it; of a sweep
 """),
 )
 

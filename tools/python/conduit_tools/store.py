@@ -21,6 +21,8 @@ from conduit_tools.builds import Build
 from conduit_tools.sweeps import Launch, Sweep
 
 ROWS, QUALITY, RUN, MANIFEST = "rows.csv", "quality.csv", "run.json", "manifest.json"
+HOSTS, HOSTS_OF_LAUNCH = "hosts.csv", "rows.hosts.csv"
+_OF_LAUNCH = ("host", "first_process", "num_processes")  #: of a host, what another launch may have otherwise
 _UNFINISHED = ".unfinished"
 _FACTS = ("took_s", "cpus", "others_cpus", "oversubscribed")  #: of a record, those that are read again
 
@@ -103,9 +105,10 @@ class Store:
         return f"results of another build ({build}) are kept aside in {place}"
 
     def gather(self, launches: Sequence[Launch]) -> int:
-        """Writes rows.csv and quality.csv from the launches given, which are done. Gives how many rows. Raises
+        """Writes rows.csv, quality.csv and hosts.csv from the launches given, which are done. Gives how many rows. Raises
         OutputError."""
         num_rows = self._gather_file(ROWS, launches)
+        self._gather_hosts(launches)
         if any((self.path(launch) / QUALITY).exists() for launch in launches):
             self._gather_file(QUALITY, launches)
         return num_rows
@@ -122,6 +125,28 @@ class Store:
                 with open(path, newline="", encoding="utf-8") as file:
                     num_rows += self._copy_rows(csv.reader(file), writer, header, launch, path)
         return num_rows
+
+    def _gather_hosts(self, launches: Sequence[Launch]) -> None:
+        """A row for each host that a launch was on, and how many were."""
+        counts: dict[tuple[str, ...], int] = {}
+        header: list[str] = []
+        for launch in launches:
+            path = self.path(launch) / HOSTS_OF_LAUNCH
+            if not path.exists():
+                continue
+            with open(path, newline="", encoding="utf-8") as file:
+                for row in csv.DictReader(file):
+                    kept = {name: value for name, value in row.items() if name not in _OF_LAUNCH}
+                    header = header or list(kept)
+                    if list(kept) != header:
+                        raise InputError(f"{path}:1: other columns than those of the launches before it")
+                    counts[tuple(kept.values())] = counts.get(tuple(kept.values()), 0) + 1
+        if not counts:
+            return
+        with files.replacing(self.folder / HOSTS) as out:
+            writer = csv.writer(out, lineterminator="\n")
+            writer.writerow(["host", *header, "launches"])
+            writer.writerows([number, *values, count] for number, (values, count) in enumerate(counts.items()))
 
     def _copy_rows(self, reader: Any, writer: Any, header: list[str], launch: Launch, path: pathlib.Path) -> int:
         columns: list[str] = next(reader, [])

@@ -70,6 +70,10 @@ if what == "short file":
 write(output, rows)
 if "--quality" in given:
     write(given["--quality"], quality)
+host = dict(host=0, hostname="node-" + given.get("--seed", "1"), processor="some", cores=4, cpus_allowed=2, memory_bytes=1 << 33,
+            interconnect="none", first_process=0, num_processes=processes)
+if not is_probe:
+    write(output.with_suffix(".hosts.csv"), [host] + ([dict(host, host=1, hostname="other", first_process=1)] if processes > 1 else []))
 output.with_suffix(".json").write_text(json.dumps(dict(program="channel_selection", compile_flags="-O3", command_line=words)))
 if what == "hang" and not is_probe and given["--seed"] == "2":
     print("hanging", file=sys.stderr, flush=True)

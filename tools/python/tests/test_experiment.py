@@ -17,7 +17,7 @@ import fake_evolution
 import pytest
 
 import conduit_tools
-from conduit_tools import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, run_sweep, store, sweeps
+from conduit_tools import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, run_sweep, schema, store, sweeps
 
 SWEEP = """
 name = "small"
@@ -130,7 +130,21 @@ def test_each_launch_leaves_its_own_files_and_what_it_was(place):
     assert len(folders) == 6 and not any(name.endswith(".unfinished") for name in folders)
     record = json.loads((place.output / "runs" / folders[0] / "run.json").read_text())
     assert record["workers"] == "1x1" and record["took_s"] > 0 and record["compile_flags"] == "-O3"
-    assert set(record["files"]) == {"rows.csv", "rows.json", "log.txt"}
+    assert set(record["files"]) == {"rows.csv", "rows.json", "rows.hosts.csv", "log.txt"}
+
+
+def test_the_hosts_of_all_launches_stand_in_one_table(place):
+    place.run()
+    hosts = load(place.output / "hosts.csv")  # a replicate has a seed, and here a host, of its own; two processes have another
+    assert hosts["host"].tolist() == [0, 1, 2] and hosts["hostname"].tolist() == ["node-1", "other", "node-2"]
+    assert hosts["launches"].tolist() == [3, 2, 3] and set(hosts["memory_bytes"]) == {1 << 33}
+    assert set(hosts.columns) <= {column.name for column in schema.HOSTS.columns}
+    assert not {"first_process", "num_processes"} & set(hosts.columns)
+
+
+def test_launches_that_tell_of_no_hosts_leave_no_table_of_them(place, monkeypatch):
+    monkeypatch.setattr(store, "HOSTS_OF_LAUNCH", "absent.csv")
+    assert place.run()[0] == 0 and not (place.output / "hosts.csv").exists()
 
 
 def test_quality_is_asked_for_where_the_program_knows_it(place_with_figures, monkeypatch):
