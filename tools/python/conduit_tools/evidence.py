@@ -74,7 +74,7 @@ class Runner:
 
     def __init__(self, build: Build, launcher: launch.Launcher, folder: pathlib.Path, class_of: dict[str, str]) -> None:
         self.build = build
-        self._launcher, self._class_of = launcher, class_of
+        self._launcher, self.class_of = launcher, class_of
         self._runs = folder / "runs"
         self._stopping = threading.Event()
         self._places: dict[tuple[str, str, int], pathlib.Path] = {}
@@ -131,7 +131,7 @@ class Runner:
             raise ToolError(f"{path}: {error.strerror}") from None
         if name != "rival" or not task.knocked_out:
             return text
-        changed, count = plan.knock_out(text, task.knocked_out, self._class_of)
+        changed, count = plan.knock_out(text, task.knocked_out, self.class_of)
         return f"# knocked out: {count} instructions of {task.knocked_out}\n{changed}"
 
     def _launch(self, task: Task, command: Sequence[str]) -> None:

@@ -15,7 +15,8 @@ import pandas
 from conduit_tools import InputError, evolution
 from conduit_tools.arguments import MODE_NAMES
 
-KNOCKED_OUT = ("messaging", "sharing", "apoptosis", "regulation", "sensing")  #: classes of instructions, one at a time
+#: Classes of instructions, one at a time. Without the last, cells must lose: a competition that shows no loss there shows none.
+KNOCKED_OUT = ("messaging", "sharing", "apoptosis", "regulation", "sensing", "reproduction")
 NUM_COMPETITIONS = 4  #: of the same two genomes, with draws of their own; what is told of them is the mean
 ROWS, RECORD, KNOCKED = "rows.csv", "record", "knocked-out.genome"
 _COMPETITION_SEED = 1_000_000  #: added, so that no competition repeats the draws of another, or of what evolved

@@ -30,7 +30,8 @@ _OF_MODES = (
     ("rate", "updates per second\nand worker"),
     ("generations", "generations per\n1000 updates"),
     ("kin_size", "mean kin size that\na cell sees, cells"),
-    ("harvested", "resource harvested per\n1000 updates and cell"),
+    ("harvested", "harvested per 1000\nupdates and cell"),
+    ("births_within_kin", "births that stay in\nthe kin group, share"),
 )
 
 
@@ -51,6 +52,18 @@ def cases(table: pandas.DataFrame, experiment: str) -> list[str]:
     return list(dict.fromkeys(table.loc[table["experiment"] == experiment, "case"]))
 
 
+def base_mode(table: pandas.DataFrame) -> str:
+    """The case of mode 0, against which others are held; empty if it was not run."""
+    return next((case for case in cases(table, "modes") if case.startswith("0 ")), "")
+
+
+def differences(table: pandas.DataFrame, experiment: str, case: str, base: str, measure: str) -> Any:
+    """What a case has more than another of the same seed: one value a seed that both have."""
+    is_it = (table["experiment"] == experiment) & (table["measure"] == measure)
+    first, second = (table[is_it & (table["case"] == name)].set_index("seed")["value"] for name in (case, base))
+    return (first - second).dropna().to_numpy(dtype=float)
+
+
 def summary(table: pandas.DataFrame) -> pandas.DataFrame:
     """A row for each experiment, case and measure: mean over seeds, bootstrapped 95 % interval, and how many seeds."""
     lines = []
@@ -61,10 +74,11 @@ def summary(table: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def draw(table: pandas.DataFrame) -> Any:
-    """The evidence as a figure: each seed a dot, means with bootstrapped 95 % intervals."""
+    """The evidence as a figure: each seed a dot, means with bootstrapped 95 % intervals; of modes also the differences from
+    mode 0, which are taken seed by seed."""
     with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(13.2, 9.6), layout="constrained")
-        above, middle, below = figure.subfigures(3, 1, height_ratios=[1.1, 1, 1.08])
+        figure = plt.figure(figsize=(13.2, 11.6), layout="constrained")
+        above, middle, below = figure.subfigures(3, 1, height_ratios=[1.1, 1, 1.85])
         shares, filling = above.subplots(1, 2, width_ratios=[2, 1])
         _draw_shares(shares, table)
         colors = {"ancestor": _ANCESTOR_COLOR, "evolved": _EVOLVED_COLOR}
@@ -72,10 +86,10 @@ def draw(table: pandas.DataFrame) -> Any:
         never = {case: never_filled(table, case) for case in colors}
         filling.set_xticks(range(len(colors)), [case + (f"\n({never[case]} never fill half)" if never[case] else "") for case in colors])
         _draw_row(middle, table, "evolution", _OF_HARVESTS, {case: (case, color) for case, color in _WAVE_COLORS.items()}, "harvest")
-        modes = {case: (case[0], MODE_COLORS[int(case[0])]) for case in cases(table, "modes")}
-        _draw_row(below, table, "modes", _OF_MODES, modes, "asynchronicity mode, 2 processes")
+        _draw_modes(below, table)
         num_seeds = table["seed"].nunique()
-        figure.suptitle(f"Digital evolution over {num_seeds} seeds: each a dot; means with bootstrapped 95 % intervals", fontsize=12)
+        means = "means with bootstrapped 95 % intervals"
+        figure.suptitle(f"Digital evolution over {num_seeds} seeds: each a dot; {means}; differences are seed by seed", fontsize=12)
     return figure
 
 
@@ -87,6 +101,46 @@ def _draw_row(
         _draw_cases(panel, table, experiment, measure, label, {case: color for case, (_, color) in names.items()})
         panel.set_xticks(range(len(names)), [name for name, _ in names.values()])
         panel.set_xlabel(of, fontsize=9)
+
+
+def _draw_modes(figure: Any, table: pandas.DataFrame) -> None:
+    """Each measure by mode, and below it how far modes are from mode 0: all outcomes on one scale, so that what is no difference
+    looks like none, and the rate, which the machine has a say in, on its own."""
+    modes, base = cases(table, "modes"), base_mode(table)
+    colors = {case: MODE_COLORS[int(case[0])] for case in modes}
+    for_outcomes, panels = [], figure.subplots(2, len(_OF_MODES), sharex=True)
+    for (measure, label), panel, apart in zip(_OF_MODES, *panels):
+        _draw_cases(panel, table, "modes", measure, label, colors)
+        apart.axhline(0, color="#444444", linewidth=1, linestyle=":")
+        found = values(table, "modes", base, measure)
+        for place, (case, color) in enumerate(colors.items()):
+            if case != base and len(found):
+                _bar(apart, place, 100 * differences(table, "modes", case, base, measure) / found.mean(), color)
+        apart.set_xticks(range(len(modes)), [case[0] for case in modes])
+        apart.set_xlabel("asynchronicity mode, 2 processes", fontsize=9)
+        apart.set_title("difference from mode 0, %", fontsize=10, loc="left")
+        apart.yaxis.set_major_formatter(lambda value, _: f"{value:+.0f}" if value else "0")
+        if measure != "rate":
+            for_outcomes.append(apart)
+        else:
+            _balance([apart])
+    _balance(for_outcomes)
+
+
+def _balance(panels: Sequence[Any]) -> None:
+    """One scale for all, with zero in the middle."""
+    reach = max(abs(end) for panel in panels for end in panel.dataLim.intervaly)
+    for panel in panels:
+        panel.set_ylim(*((-1.15 * reach, 1.15 * reach) if reach > 0 and math.isfinite(reach) else (-1, 1)))
+
+
+def _bar(panel: Any, place: float, found: Any, color: str) -> None:
+    """Mean and interval alone."""
+    if not len(found):
+        return
+    low, high = bootstrap_interval(found)
+    panel.plot([place, place], [low, high], color=color, linewidth=5, solid_capstyle="butt", zorder=4)
+    panel.plot(place, found.mean(), "_", color="#222222", markersize=11, markeredgewidth=2, zorder=5)
 
 
 def _dots(panel: Any, place: float, found: Any, color: str, is_flat: bool = False) -> None:

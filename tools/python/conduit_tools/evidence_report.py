@@ -15,7 +15,8 @@ import pandas
 
 from conduit_tools import OutputError, files
 from conduit_tools.drawing import bootstrap_interval
-from conduit_tools.evidence_plots import COLUMNS, cases, draw, never_filled, values
+from conduit_tools.evidence_plots import COLUMNS, base_mode, cases, differences, draw, never_filled, values
+from conduit_tools.evidence_tables import OF_MODES, absent, as_markdown
 from conduit_tools.experiment_report import aligned
 
 #: Measures in the table: experiment, measure, what to call it, how to write it.
@@ -43,19 +44,21 @@ _MEASURES = (
 
 
 def write(folder: pathlib.Path, rows: Iterable[dict[str, Any]], out: TextIO) -> list[pathlib.Path]:
-    """Writes evidence.csv, evidence.png and report.txt, and prints the last. Gives their paths. Raises OutputError."""
+    """Writes evidence.csv, evidence.png, evidence.md and report.txt, and prints the last. Gives their paths. Raises
+    OutputError."""
     table = pandas.DataFrame(list(rows), columns=list(COLUMNS))
     files.write_text(folder / "evidence.csv", table.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
     text = as_text(table) + "\n" + sentences(table)
     out.write(text)
     files.write_text(folder / "report.txt", text)
+    files.write_text(folder / "evidence.md", as_markdown(table))
     figure = draw(table)
     try:
         figure.savefig(folder / "evidence.png", bbox_inches="tight", pad_inches=0.15, dpi=110)
     except OSError as error:
         raise OutputError(f"{folder / 'evidence.png'}: {error.strerror}") from None
     plt.close(figure)
-    return [folder / name for name in ("evidence.csv", "evidence.png", "report.txt")]
+    return [folder / name for name in ("evidence.csv", "evidence.png", "evidence.md", "report.txt")]
 
 
 def as_text(table: pandas.DataFrame) -> str:
@@ -97,10 +100,22 @@ def sentences(table: pandas.DataFrame) -> str:
         shares = values(table, "knock-out", case, "share")
         low, high = bootstrap_interval(shares)
         verdict = "lose to" if high < 0.5 else "beat" if low > 0.5 else "are not told apart from"
-        replaced = values(table, "knock-out", case, "num_replaced")
-        absent = f"; {int((replaced == 0).sum())} of {len(replaced)} genomes have none" if (replaced == 0).any() else ""
-        said.append(f"Without {case}, the evolved {verdict} the whole: {_share(shares)}, {_interval(low, high)}{absent}.")
+        said.append(f"Without {case}, the evolved {verdict} the whole: {_share(shares)}, {_interval(low, high)}{absent(table, case)}.")
+    base = base_mode(table)
+    said += [_of_modes(table, base, measure, name) for measure, name, _ in OF_MODES if len(values(table, "modes", base, measure))]
     return "\n".join(said) + "\n"
+
+
+def _of_modes(table: pandas.DataFrame, base: str, measure: str, name: str) -> str:
+    """Which modes have more or less of something than mode 0, seed by seed."""
+    found: dict[str, list[str]] = {"more": [], "less": [], "not told apart": []}
+    for case in cases(table, "modes"):
+        apart = differences(table, "modes", case, base, measure)
+        if case != base and len(apart):
+            low, high = bootstrap_interval(apart)
+            found["more" if low > 0 else "less" if high < 0 else "not told apart"].append(case[0])
+    told = "; ".join(f"{verdict} in {', '.join(modes)}" for verdict, modes in found.items() if modes)
+    return f"Against mode 0, {name}: {told or 'no other mode'}."
 
 
 def _share(shares: Any) -> str:

@@ -1,5 +1,6 @@
 """tools/evidence against a program that is a stand-in, and a small version of it against the real one."""
 
+import dataclasses
 import pathlib
 import subprocess
 
@@ -8,7 +9,7 @@ import matplotlib.image
 import numpy
 import pandas
 import pytest
-from conduit_tools import ToolError, evidence, evidence_plan, evidence_plots, evidence_report, program
+from conduit_tools import ToolError, evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, program
 
 EVIDENCE = pathlib.Path(__file__).parents[2] / "evidence"
 
@@ -39,6 +40,7 @@ def test_table_figure_and_words_come_of_all_experiments(build, tmp_path, capsys)
     picture = matplotlib.image.imread(out / "evidence.png")[..., :3]
     assert (picture < 0.9).mean() > 0.01
     assert (out / "report.txt").read_text() in said
+    assert (out / "evidence.md").read_text() == evidence_tables.as_markdown(table)
 
 
 def test_what_was_done_is_not_done_again(build, tmp_path):
@@ -103,6 +105,69 @@ def test_what_is_said_follows_from_the_intervals(shares, neutral, beat, contains
     assert beat in first and contains in second
 
 
+def by_mode(**measures):
+    """Rows of modes 0 to 3, three seeds each; a measure's mode k has in seed s the measure's first number + k times the s-th
+    of the others."""
+    rows = []
+    for measure, (first, *steps) in measures.items():
+        for mode, name in enumerate(("every_update", "rolling", "fixed", "no_barrier")):
+            for seed, step in enumerate(steps, start=1):
+                value = first + 100 * seed + mode * step
+                rows.append(dict(experiment="modes", case=f"{mode} {name}", seed=seed, measure=measure, value=value))
+    return pandas.DataFrame(rows)
+
+
+def test_modes_are_held_against_mode_0_seed_by_seed():
+    table = by_mode(rate=(1000, 10, 20, 30), kin_size=(50, -4, -5, -6), generations=(7, -1, 0, 1))
+    assert evidence_plots.differences(table, "modes", "2 fixed", "0 every_update", "rate").tolist() == [20, 40, 60]
+    told = evidence_report.sentences(table)
+    assert "Against mode 0, updates per second and worker: more in 1, 2, 3." in told
+    assert "Against mode 0, mean kin size that a cell sees: less in 1, 2, 3." in told
+    assert "Against mode 0, generations per 1000 updates: not told apart in 1, 2, 3." in told
+    row = next(line for line in evidence_tables.as_markdown(table).splitlines() if line.startswith("| updates per second"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[1].startswith("1,200 [1,100, 1,300]") and cells[3] == "+3 [+2, +5] %"  # 40 of 1200, 20 to 60
+
+
+def test_a_seed_that_one_mode_lacks_is_not_held_against_others():
+    table = by_mode(rate=(1000, 10, 20, 30))
+    table = table[~((table["case"] == "0 every_update") & (table["seed"] == 2))]
+    assert evidence_plots.differences(table, "modes", "1 rolling", "0 every_update", "rate").tolist() == [10, 30]
+
+
+def test_outcomes_by_mode_are_drawn_on_one_scale_with_no_difference_in_its_middle():
+    table = by_mode(rate=(1000, 500, 600, 700), kin_size=(50, -4, -5, -6), generations=(7, 1, 2, 3), harvested=(8, 0, 0, 0))
+    figure = evidence_plots.draw(table)
+    scales = [panel.get_ylim() for panel in below_zero(figure)]
+    assert len(scales) == 5 and all(low == -high for low, high in scales)
+    assert scales[0][1] > 175 and len(set(scales[1:])) == 1  # the rate has its own
+    assert 0.5 * scales[1][1] < 100 * 3 * 6 / 250 < scales[1][1]
+    evidence_plots.plt.close(figure)
+
+
+def below_zero(figure):
+    return [panel for panel in figure.axes if panel.get_title(loc="left") == "difference from mode 0, %"]
+
+
+def test_the_tables_are_printed_of_a_file(tmp_path, capsys):
+    by_mode(rate=(1000, 10, 20, 30)).to_csv(tmp_path / "evidence.csv", index=False)
+    assert evidence_tables.main([str(tmp_path / "evidence.csv")]) == 0
+    assert "| updates per second and worker | 1,200 [1,100, 1,300] |" in capsys.readouterr().out
+    (tmp_path / "hosts.csv").write_text("hostname,cpus_allowed\na,2\n")
+    for words in ([], [str(tmp_path / "missing.csv")], [str(tmp_path / "hosts.csv")]):
+        assert evidence_tables.main(words) == 2
+        out, err = capsys.readouterr()
+        assert out == "" and err.startswith("conduit: error: ") and err.count("\n") == 1
+
+
+def test_genomes_without_an_instruction_of_the_class_are_counted():
+    rows = [dict(experiment="knock-out", case="sharing", seed=seed, measure=measure, value=value)
+            for measure, values in (("share", (0.4, 0.5, 0.6)), ("num_replaced", (0, 2, 0))) for seed, value in enumerate(values)]  # fmt: skip
+    table = pandas.DataFrame(rows)
+    assert "0.500 [0.400, 0.600]; 2 of 3 genomes have none |" in evidence_tables.as_markdown(table)
+    assert evidence_report.sentences(table).endswith("; 2 of 3 genomes have none.\n")
+
+
 def test_populations_that_never_fill_a_world_are_counted():
     rows = [dict(experiment="filling", case="evolved", seed=seed, measure="doubling_time", value=value) for seed, value in enumerate((200, 220, None))]
     assert evidence_report.sentences(pandas.DataFrame(rows)).endswith(
@@ -118,19 +183,84 @@ def test_nonsense_ends_before_anything_is_set_up(words, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_evolved_cells_beat_their_ancestor_and_those_whose_genomes_do_nothing_do_not(tmp_path):
+def genes(path, name, class_of):
+    """How many instructions of a class a genome's file has."""
+    words = [line.split("#")[0].split() for line in path.read_text().splitlines()]
+    return sum(class_of.get(each[0]) == name for each in words if each)
+
+
+def run_small(folder, wanted, scale, *more_of_evolution):
+    """Runs some of the plan's experiments for three seeds: what was measured of those that compete, who ran them, and what."""
     try:
         program.find_build(program="digital_evolution")
     except ToolError:
         pytest.skip("digital_evolution is not built")
+    tasks = [task for seed in (1, 2, 3) for task in evidence_plan.tasks(seed, scale) if (task.experiment, task.case) in wanted]
+    tasks = [dataclasses.replace(task, words=(*task.words, *more_of_evolution)) if task.is_evolution else task for task in tasks]
+    runner = evidence.open_runner(evidence.Options(True, 3, folder, None))
+    with open("/dev/null", "w") as err:
+        evidence.run_all(runner, tasks, err)
+    competing = [task for task in tasks if not task.is_evolution]
+    return pandas.DataFrame([row for task in competing for row in evidence_plan.measure(task, runner.place(task))]), runner, competing
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A small version of the evidence."""
     scale = evidence_plan.Scale(cells=900, arena=900, updates=20_000, competition=1_000, filling=1, mode_updates=1, mode_period_s=1)
-    wanted = {"evolved": evidence_plan.WAVE, "genomes ignored": evidence_plan.NEUTRAL}
-    tasks = [task for seed in (1, 2, 3) for task in evidence_plan.tasks(seed, scale)
-             if (task.experiment == "competition" and task.case in wanted) or (task.experiment, task.case) in wanted.values()]  # fmt: skip
-    runner = evidence.open_runner(evidence.Options(True, 3, tmp_path, None))
-    evidence.run_all(runner, tasks, open("/dev/null", "w"))
-    table = pandas.DataFrame([row for task in tasks for row in evidence_plan.measure(task, runner.place(task))])
+    wanted = [evidence_plan.WAVE, evidence_plan.NEUTRAL, ("competition", "evolved"), ("competition", "genomes ignored"),
+              ("knock-out", "reproduction")]  # fmt: skip
+    return run_small(tmp_path_factory.mktemp("evidence"), wanted, scale)
+
+
+#: Bears whenever it can, and tells its kin to die: who does not talk does better.
+DEADLY = """
+module @can_afford
+  turn
+  sense_self r0 is_expired
+  jump_if r0 @found
+  spawn_kin
+  stop
+  label @found
+  spawn_new
+module @heartbeat
+  broadcast @hush
+module @hush
+  die
+"""
+
+
+@pytest.fixture(scope="module")
+def talking(tmp_path_factory):
+    """The knock-out of messaging, of a genome that has it: in so short a run nothing evolves, and few do that talk."""
+    folder = tmp_path_factory.mktemp("talking")
+    (folder / "deadly.genome").write_text(DEADLY)
+    scale = evidence_plan.Scale(cells=900, arena=900, updates=16, competition=500, filling=1, mode_updates=1, mode_period_s=1)
+    return run_small(folder, [evidence_plan.WAVE, ("knock-out", "messaging")], scale, "--ancestor", str(folder / "deadly.genome"))
+
+
+def test_evolved_cells_beat_their_ancestor_and_those_whose_genomes_do_nothing_do_not(small):
+    table, _, _ = small
     evolved = evidence_plots.values(table, "competition", "evolved", "share")
     neutral = evidence_plots.values(table, "competition", "genomes ignored", "share")
     assert len(evolved) == 3 and (evolved > 0.5).all() and evolved.mean() > 0.7, evolved
     assert 0.3 < neutral.mean() < 0.7, neutral
+
+
+def test_what_competes_without_a_class_of_instructions_has_none_and_is_else_the_same(small, talking):
+    for name, kept, (table, runner, tasks) in (("reproduction", "sensing", small), ("messaging", "reproduction", talking)):
+        counts = evidence_plots.values(table, "knock-out", name, "num_replaced")
+        assert len(counts) == 3 and counts.min() > 0, f"{name}: nothing to knock out, so nothing is shown"
+        for task, count in zip((task for task in tasks if task.knocked_out == name), counts):
+            whole, knocked = runner.place(task) / "ancestor.genome", runner.place(task) / evidence_plan.KNOCKED
+            assert genes(whole, name, runner.class_of) == count and genes(knocked, name, runner.class_of) == 0
+            assert genes(knocked, kept, runner.class_of) == genes(whole, kept, runner.class_of) > 0
+
+
+def test_knock_outs_are_told_with_intervals_that_show_a_loss_and_a_gain(small, talking):
+    told = evidence_plots.summary(pandas.concat([small[0], talking[0]]))
+    told = told[(told["experiment"] == "knock-out") & (told["measure"] == "share")].set_index("case")
+    assert set(told.index) == {"reproduction", "messaging"} and (told["seeds"] == 3).all()
+    assert ((told["low"] <= told["mean"]) & (told["mean"] <= told["high"])).all()
+    assert told.loc["reproduction", "high"] < 0.05  # who cannot bear loses
+    assert told.loc["messaging", "low"] > 0.6  # who does not tell its kin to die wins

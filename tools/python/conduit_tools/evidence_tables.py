@@ -1,0 +1,103 @@
+"""The evidence in tables of Markdown: means over seeds with bootstrapped 95 % intervals.
+
+`python -m conduit_tools.evidence_tables EVIDENCE.CSV` prints them, as binder/README.md has them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas
+
+from conduit_tools import InputError, ToolError
+from conduit_tools.drawing import bootstrap_interval
+from conduit_tools.evidence_plots import base_mode, cases, differences, never_filled, values
+from conduit_tools.loading import load
+
+#: Outcomes that are told by mode: measure, what to call it, how to write it.
+OF_MODES = (
+    ("rate", "updates per second and worker", "{:,.0f}"),
+    ("generations", "generations per 1000 updates", "{:.2f}"),
+    ("births", "births per 1000 updates and cell", "{:.2f}"),
+    ("harvested", "resource harvested per 1000 updates and cell", "{:.2f}"),
+    ("kin_size", "mean kin size that a cell sees", "{:.1f}"),
+    ("births_within_kin", "births that stay in the kin group", "{:.3f}"),
+    ("genome_length", "mean genome length, instructions", "{:.1f}"),
+)
+
+
+def as_markdown(table: pandas.DataFrame) -> str:
+    """Two tables in Markdown: the evidence, and outcomes by mode with what they differ by from mode 0, seed by seed, in
+    percent of that mode's mean."""
+    lines = [f"| means over {table['seed'].nunique()} seeds, 95 % intervals | |", "|---|---|"]
+    lines += [f"| {name} | {told} |" for name, told in _evidence(table)]
+    modes, base = cases(table, "modes"), base_mode(table)
+    if base:
+        others = [case for case in modes if case != base]
+        lines += ["", "| 2 processes | mode 0 | " + "".join(f"mode {case[0]} less mode 0 | " for case in others).rstrip()]
+        lines.append("|---" * (2 + len(others)) + "|")
+        for measure, name, form in OF_MODES:
+            if not len(found := values(table, "modes", base, measure)):
+                continue
+            apart = (100 * differences(table, "modes", case, base, measure) / found.mean() for case in others)
+            lines.append(f"| {name} | {_told(found, form)} | " + " | ".join(_told(each, "{:+.0f}") + " %" for each in apart) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _evidence(table: pandas.DataFrame) -> Iterable[tuple[str, str]]:
+    """What each line of the first table is of, and its numbers, where it was measured."""
+    for experiment, case, measure, name, form in (
+        ("competition", "evolved", "share", "evolved against ancestor: share of cells at the end", "{:.3f}"),
+        ("competition", "genomes ignored", "share", "the same where genomes are ignored", "{:.3f}"),
+    ):
+        if len(found := values(table, experiment, case, measure)):
+            yield name, _told(found, form)
+    for case in cases(table, "knock-out"):
+        yield f"evolved without {case}, against whole", _told(values(table, "knock-out", case, "share"), "{:.3f}") + absent(table, case)
+    for case in cases(table, "filling"):
+        times, num_never = values(table, "filling", case, "doubling_time"), never_filled(table, case)
+        never = f"; {num_never} of {len(times) + num_never} never fill half of it" if num_never else ""
+        yield f"doubling time in an empty world, {case}, updates", (_told(times, "{:.0f}") if len(times) else "none") + never
+    for case in ("wave", "even"):
+        if len(found := values(table, "evolution", case, "kin_size")):
+            yield f"mean kin size that a cell sees, {case} harvest", _told(found, "{:.1f}")
+    if len(found := differences(table, "evolution", "wave", "even", "kin_size")):
+        yield "the same, wave less even, seed by seed", _told(found, "{:+.1f}")
+
+
+def _told(found: Any, form: str) -> str:
+    mean, low, high = (_number(value, form) for value in (found.mean(), *bootstrap_interval(found)))
+    return f"{mean} [{low}, {high}]"
+
+
+def _number(value: float, form: str) -> str:
+    """Without a sign where nothing but zeros is left."""
+    text = form.format(value)
+    return text if any(digit in text for digit in "123456789") else text.lstrip("+-")
+
+
+def absent(table: pandas.DataFrame, case: str) -> str:
+    """How many of the evolved genomes have no instruction of a class, and so none to lose; empty if all have one."""
+    replaced = values(table, "knock-out", case, "num_replaced")
+    return f"; {int((replaced == 0).sum())} of {len(replaced)} genomes have none" if (replaced == 0).any() else ""
+
+
+def main(words: Sequence[str]) -> int:
+    """Prints the tables of a file of evidence. Gives the exit code."""
+    try:
+        if len(words) != 1:
+            raise InputError("want one evidence.csv")
+        table = load(words[0])
+        if table.attrs["table"] != "evidence":
+            raise InputError(f"{words[0]}: no evidence.csv")
+    except ToolError as error:
+        print(f"conduit: error: {error}", file=sys.stderr)
+        return error.exit_code
+    sys.stdout.write(as_markdown(table))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
