@@ -9,9 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
-
-matplotlib.use("Agg")  # no display needed
-
 import matplotlib.pyplot as plt
 import numpy
 import pandas
@@ -52,8 +49,47 @@ def _kin_indices(labels: Any) -> Any:
     return numpy.where(labels == 0, 0, 1 + mixed % (len(_SHADES) - 1)).astype(numpy.uint8)
 
 
+def kin_image(labels: Any) -> Any:
+    """Kin groups as an image, rows x columns x red, green, blue: the same group has one colour in every picture."""
+    return _SHADES[_kin_indices(labels)]
+
+
+def genome_image(labels: Any, commonest: Any) -> Any:
+    """Genomes likewise: the first of `commonest` each in a colour of their own, others in greys."""
+    greys = 70 + (labels.astype(numpy.uint64) * 0x9E3779B97F4A7C15 >> numpy.uint64(40)) % 130
+    image = numpy.repeat(greys[..., None], 3, axis=2).astype(numpy.uint8)
+    image[labels == 0] = _EMPTY
+    for color, kind in zip(_OKABE_ITO, commonest):
+        image[labels == kind] = [round(255 * part) for part in to_rgb(color)]
+    return image
+
+
+def commonest_genomes(labels: Any) -> tuple[Any, Any]:
+    """Labels of genomes, commonest first, and how many places have each."""
+    kinds, counts = numpy.unique(labels[labels != 0], return_counts=True)
+    order = numpy.argsort(-counts, kind="stable")
+    return kinds[order], counts[order]
+
+
+def stockpile_image(frame: evolution.Frame, top: float) -> Any:
+    """Resource likewise, from dark to light as it goes from none to `top`."""
+    image = matplotlib.colormaps["cividis"](numpy.clip(frame.stockpile / top, 0, 1), bytes=True)[..., :3]
+    image[frame.kin == 0] = _EMPTY
+    return image
+
+
+def top_stockpile(held: Any) -> float:
+    """What is shown as the most that a cell holds: a hundredth of the cells hold more."""
+    return (float(numpy.quantile(held, 0.99)) if held.size else 0.0) or 1.0
+
+
 def draw_world(frame: evolution.Frame, title: str, path: pathlib.Path) -> None:
-    """One picture of the world three times: by kin group, by genome, by resource. Raises OutputError."""
+    """Keeps world_figure in a file. Raises OutputError."""
+    _save(world_figure(frame, title), path)
+
+
+def world_figure(frame: evolution.Frame, title: str) -> Any:
+    """One picture of the world three times: by kin group, by genome, by resource."""
     rows, columns = frame.kin.shape
     with plt.rc_context(STYLE):
         side = 4.5  # inches of a panel
@@ -63,7 +99,7 @@ def draw_world(frame: evolution.Frame, title: str, path: pathlib.Path) -> None:
             figure.add_axes((((side + 0.3) * number + 0.1) / width, 0.9 / height, side / width, side * rows / columns / height))
             for number in range(3)
         ]
-        axes[0].imshow(_SHADES[_kin_indices(frame.kin)], interpolation="nearest")
+        axes[0].imshow(kin_image(frame.kin), interpolation="nearest")
         axes[0].add_collection(LineCollection(_borders(frame.kin), colors="#222222", linewidths=0.5))
         num_groups, num_cells = _num_labels(frame.kin), int((frame.kin != 0).sum())
         axes[0].set_title(f"kin groups: {num_groups:,}, of {_mean(num_cells, num_groups)} cells on average")
@@ -76,7 +112,7 @@ def draw_world(frame: evolution.Frame, title: str, path: pathlib.Path) -> None:
             for spine in panel.spines.values():
                 spine.set_visible(True)
         figure.suptitle(title, fontsize=12, y=1 - 0.08 / height, va="top")
-        _save(figure, path)
+    return figure
 
 
 def _mean(total: int, count: int) -> str:
@@ -89,17 +125,13 @@ def _num_labels(labels: Any) -> int:
 
 def _draw_genomes(panel: Any, labels: Any) -> None:
     """The commonest genomes each in a colour of their own, all others in greys."""
-    kinds, counts = numpy.unique(labels[labels != 0], return_counts=True)
-    order = numpy.argsort(-counts, kind="stable")
-    greys = 70 + (labels.astype(numpy.uint64) * 0x9E3779B97F4A7C15 >> numpy.uint64(40)) % 130
-    image = numpy.repeat(greys[..., None], 3, axis=2).astype(numpy.uint8)
-    image[labels == 0] = _EMPTY
+    kinds, counts = commonest_genomes(labels)
+    image = genome_image(labels, kinds)
     handles = []
-    for color, index in zip(_OKABE_ITO, order):
-        image[labels == kinds[index]] = [round(255 * part) for part in to_rgb(color)]
-        share = 100 * counts[index] / counts.sum()
+    for color, count in zip(_OKABE_ITO, counts):
+        share = 100 * count / counts.sum()
         handles.append(Patch(facecolor=color, edgecolor="#444444", linewidth=0.5, label=f"{share:.1f} %"))
-    rest = counts[order[len(_OKABE_ITO) :]].sum()
+    rest = counts[len(_OKABE_ITO) :].sum()
     if rest:
         handles.append(Patch(facecolor="#888888", edgecolor="#444444", linewidth=0.5, label=f"rest, {100 * rest / counts.sum():.1f} %"))
     panel.imshow(image, interpolation="nearest")
@@ -112,9 +144,9 @@ def _draw_stockpiles(figure: Any, panel: Any, frame: evolution.Frame) -> None:
     is_empty = frame.kin == 0
     stockpiles = numpy.ma.masked_array(frame.stockpile, mask=is_empty)
     held = frame.stockpile[~is_empty]
-    top = float(numpy.quantile(held, 0.99)) if held.size else 1.0
+    top = top_stockpile(held)
     colors = matplotlib.colormaps["cividis"].with_extremes(bad="black")
-    image = panel.imshow(stockpiles, cmap=colors, vmin=0, vmax=top or 1.0, interpolation="nearest")
+    image = panel.imshow(stockpiles, cmap=colors, vmin=0, vmax=top, interpolation="nearest")
     panel.set_title("resource held")
     extend = "max" if held.size and held.max() > top else "neither"
     box = panel.get_position()

@@ -202,6 +202,9 @@ def _aligned(cells: Sequence[Sequence[str]]) -> str:
 
 def show(options: Options, said: str, out: TextIO) -> None:
     """Draws the pictures and prints the table, from what a run has left in the folder. Raises ToolError."""
+    import matplotlib
+
+    matplotlib.use("Agg")  # no display needed
     from conduit_tools import evolution, evolution_plots
 
     history = evolution.read_history(options.output)

@@ -11,11 +11,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conduit_tools import InputError, OutputError, ToolError, files
 from conduit_tools.arguments import check_folder
 from conduit_tools.command import Parser
+
+if TYPE_CHECKING:
+    import pandas
 
 BINDER = pathlib.Path(__file__).resolve().parents[3] / "binder"
 USAGE = """\
@@ -27,7 +30,8 @@ Runs the notebooks of binder/ on the data beside them and writes the figures tha
   NAME            a figure or a notebook; by default, all of them
   --list          the names of the notebooks and of their figures
   -o, --output    where the figures go (default: binder/figures)
-  --take RESULTS  puts what tools/experiment or tools/evidence has measured into binder/data, under the name of its sweep
+  --take RESULTS  puts what tools/experiment or tools/evidence has measured into binder/data, under the name of its sweep,
+                  and, as data/world, the last picture of what tools/evolve has left
 """
 
 #: What the notebooks read of each file; the rest is in the manifest, or not needed.
@@ -38,8 +42,6 @@ KEPT = {
     "quality.csv": "case launcher others_cpus oversubscribed processes threads mode mode_name replicate snapshot scope layer transport "
     "simstep_period_s simstep_latency_updates wall_latency_s failure_rate clumpiness skip_rate touch_mean_s age_mean_s age_p50_s age_p99_s transit_p50_s".split(),
 }
-
-
 _NEEDED = {"rows.csv": {"mode", "updates_per_second"}, "evidence.csv": {"measure"}, "quality.csv": {"scope", "snapshot"}}
 
 
@@ -80,7 +82,10 @@ def take(results: pathlib.Path, data: pathlib.Path) -> pathlib.Path:
     name = str(manifest.get("sweep") or manifest.get("name") or results.resolve().name)
     if not re.fullmatch(r"\w[\w-]*", name):
         raise InputError(f"{results / 'manifest.json'}: sweep {name!r}: want a name of letters, digits, _ and -")
-    taken = {file: _kept(results / file, columns) for file, columns in KEPT.items() if (results / file).exists()}
+    if films:
+        taken = {"frames.csv": _last_frame(films[0])}
+    else:
+        taken = {file: _kept(results / file, columns) for file, columns in KEPT.items() if (results / file).exists()}
     if not taken:
         raise InputError(f"{results}: no results: want {' or '.join(KEPT)}")
     taken["manifest.json"] = json.dumps(_of_no_host(_anywhere(manifest)), indent=1) + "\n"
@@ -90,16 +95,29 @@ def take(results: pathlib.Path, data: pathlib.Path) -> pathlib.Path:
     return data / name
 
 
-def _kept(path: pathlib.Path, columns: Sequence[str]) -> str:
-    """What the notebooks read of a file of results, as CSV. Raises InputError."""
+def _words(path: pathlib.Path) -> pandas.DataFrame:
+    """A CSV file as it stands. Raises InputError."""
     import pandas
 
     try:
-        table = pandas.read_csv(path, dtype=str, keep_default_na=False)
+        return pandas.read_csv(path, dtype=str, keep_default_na=False)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except ValueError as error:  # no text, or no table
         raise InputError(f"{path}: {str(error).splitlines()[0]}") from None
+
+
+def _last_frame(path: pathlib.Path) -> str:
+    """The last picture of a film, as CSV. Raises InputError."""
+    film = _words(path)
+    if "elapsed_s" not in film or not len(film):
+        raise InputError(f"{path}: no picture")
+    return str(film[film["elapsed_s"] == film["elapsed_s"].iloc[-1]].to_csv(index=False, lineterminator="\n"))
+
+
+def _kept(path: pathlib.Path, columns: Sequence[str]) -> str:
+    """What the notebooks read of a file of results, as CSV. Raises InputError."""
+    table = _words(path)
     if missing := _NEEDED[path.name] - set(table.columns):
         raise InputError(f"{path}:1: no column {min(missing)}")
     if path.name == "quality.csv":

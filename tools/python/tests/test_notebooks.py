@@ -9,7 +9,7 @@ import pandas
 import pytest
 
 import fake_results
-from conduit_tools import InputError, ToolError, analysis, notebooks
+from conduit_tools import InputError, ToolError, analysis, evolution, notebooks
 
 ROOT = pathlib.Path(__file__).parents[3]
 NOTEBOOKS = sorted((ROOT / "binder").glob("*.ipynb"))
@@ -65,7 +65,7 @@ def test_every_figure_names_what_measured_it():
     for path in NOTEBOOKS:
         source = "\n".join("".join(cell["source"]) for cell in cells_of(path))
         for call in re.findall(r"plots\.keep\(.*\)", source):
-            assert re.search(r'"tools/(evidence|experiment|simulate)', call), call
+            assert re.search(r'"tools/(evidence|evolve|experiment|simulate)', call), call
 
 
 def test_a_notebook_that_fails_says_where_in_one_line(tmp_path):
@@ -138,6 +138,19 @@ def test_results_are_taken_without_what_tells_where_they_were_measured(tmp_path,
 def test_no_data_beside_the_notebooks_tell_where_they_were_measured():
     for path in (notebooks.BINDER / "data").rglob("manifest.json"):
         assert not re.search(r"[\s\"=(]~?/\w", path.read_text(encoding="utf-8")), path
+
+
+def test_of_a_film_of_the_world_the_last_picture_is_taken(tmp_path):
+    film = tmp_path / "results" / "mode3-replicate0" / "frames.csv"
+    film.parent.mkdir(parents=True)
+    pictures = [f"{second},1,{name},{second:08x}" for second in (1, 2, 10) for name in ("kin", "genome", "stockpile")]
+    film.write_text("\n".join(["elapsed_s,width,property,cells", *pictures]) + "\n")
+    (tmp_path / "results" / "rows.json").write_text('{"command_line": ["/home/me/digital_evolution"]}')
+    folder = notebooks.take(tmp_path / "results", tmp_path / "data")
+    assert folder == tmp_path / "data" / "world" and "/home" not in (folder / "manifest.json").read_text()
+    assert (folder / "frames.csv").read_text().splitlines() == ["elapsed_s,width,property,cells", *pictures[-3:]]
+    (frame,) = evolution.read_frames(folder / "frames.csv")
+    assert frame.kin.tolist() == [[10]]
 
 
 def test_quality_without_snapshots_is_refused(tmp_path):
