@@ -1,3 +1,5 @@
+import base64
+import io
 import json
 import math
 import re
@@ -9,13 +11,15 @@ import networkx
 import numpy
 import pandas
 import pytest
+from PIL import Image
 
 import browser
 import fake
+import fake_evolution
 import fake_results
-from conduit_tools import ToolError, report, units
+from conduit_tools import ToolError, evolution, evolution_plots, evolve, report, units
 from conduit_tools.program import find_build
-from conduit_tools.report import layout, quality_charts, svg
+from conduit_tools.report import layout, quality_charts, svg, worlds
 
 
 def run(*words, capsys):
@@ -250,6 +254,66 @@ def test_a_layout_keeps_neighbours_near_and_is_the_same_again():
     assert 0 <= layout.place_nodes(5, [(0, 1)]).min() <= layout.place_nodes(5, [(0, 1)]).max() <= 1
 
 
+@pytest.fixture
+def evolved(tmp_path, monkeypatch):
+    """What tools/evolve leaves, of a program that is a stand-in."""
+    build = fake_evolution.make(tmp_path, monkeypatch)
+    out = tmp_path / "evolved"
+    assert evolve.main(["--build", str(build), "--output", str(out), "--seconds", "1"]) == 0
+    return out
+
+
+def images_of(page):
+    """Name -> image, as the page shows it."""
+    found = re.findall(r'<img class="world" alt="([^"]+)" src="data:image/png;base64,([^"]+)">', page)
+    return {name: numpy.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")) for name, data in found}
+
+
+def test_of_what_evolved_there_are_rates_quality_by_layer_and_the_world_over_time(evolved):
+    page = page_of(evolved)
+    for title in ("Rate: torus 64x64", "Generations: torus 64x64", "Loss by layer, mode 3 no barrier", "Latency by layer",
+                  "Period by snapshot", "World of mode3, replicate0"):  # fmt: skip
+        assert f"<h3>{title}</h3>" in page
+    assert "left-out" not in page.split("<script")[0] and "onflicts left" not in page
+    assert "generations per 1000 updates" in page
+    assert all(f">{layer}</text>" in page for layer in evolution.LAYERS)
+    assert set(re.findall(r'\bsrc="(.{11})', page)) == {"data:image/"} and not re.search(r"https?://|url\(|@import", page)
+
+
+def test_the_world_is_shown_as_it_was(evolved):
+    images = images_of(page_of(evolved))
+    frames = list(evolution.read_frames(evolved / "mode3-replicate0" / "frames.csv"))
+    assert len(frames) == 4 and len(images) == 12
+    first, last = images["kin groups after 0 s"], images["kin groups after 3 s"]
+    assert (first == evolution_plots.kin_image(frames[0].kin)).all() and (last == evolution_plots.kin_image(frames[-1].kin)).all()
+    assert (first != last).any()
+    held = images["resource held after 3 s"].astype(int).sum(axis=2)
+    is_alive = frames[-1].kin != 0
+    assert (held[~is_alive] == 0).all() and numpy.corrcoef(held[is_alive], frames[-1].stockpile[is_alive])[0, 1] > 0.95
+
+
+def test_of_a_long_film_and_a_large_world_less_is_shown_and_the_page_says_so(evolved, monkeypatch):
+    monkeypatch.setattr(worlds, "MOST_PICTURES", 2)
+    monkeypatch.setattr(worlds, "MOST_PLACES", 6)
+    page = page_of(evolved)
+    images = images_of(page)
+    assert sorted({name.split(" after ")[1] for name in images}) == ["0 s", "3 s"]  # the first and the last
+    assert {image.shape for image in images.values()} == {(6, 6, 3)} and "one place in 2 along each side" in page
+
+
+def test_rows_of_two_programs_are_not_put_together(evolved, tmp_path, capsys):
+    fake_results.write_results(tmp_path / "colored", num_frames=2)
+    code, out, err = run(evolved, tmp_path / "colored", capsys=capsys)
+    assert code == 2 and out == "" and "rows of another program" in err and err.count("\n") == 1
+
+
+def test_a_film_that_is_cut_short_ends_with_one_line(evolved, capsys):
+    film = evolved / "mode3-replicate0" / "frames.csv"
+    film.write_text(film.read_text()[:-9] + "\n")
+    code, out, err = run(evolved, capsys=capsys)
+    assert code == 2 and out == "" and "frames.csv: cells: " in err and err.count("\n") == 1
+
+
 @pytest.fixture(scope="module")
 def chromium():
     program = browser.find()
@@ -257,6 +321,20 @@ def chromium():
         pytest.skip("NOT TESTED: no Chromium to render the page (apt-get install chromium, or UIT_CHROMIUM)")
     with browser.Browser(program) as page:
         yield page
+
+
+def test_a_browser_draws_all_pictures_of_the_world_and_asks_for_nothing_else(chromium, evolved):
+    report.write_report([evolved], evolved / "page.html")
+    chromium.messages.clear()
+    chromium.requests.clear()
+    chromium.open(evolved / "page.html")
+    images = "[...document.images]"
+    chromium.wait_until(f"{images}.every((image) => image.complete)")
+    assert chromium.evaluate(f"{images}.map((image) => image.naturalWidth)") == [12] * 12
+    assert chromium.evaluate(f"{images}.every((image) => image.clientWidth > 60)")
+    assert chromium.messages == []
+    page = (evolved / "page.html").resolve().as_uri()
+    assert chromium.requests[0] == page and all(request.startswith("data:") for request in chromium.requests[1:])
 
 
 COLORS = """((side) => {

@@ -131,6 +131,18 @@ def conflicts_left(rows: pandas.DataFrame) -> list[str]:
     )
 
 
+def generations(rows: pandas.DataFrame) -> list[str]:
+    """Of digital evolution, how far it has come for its updates."""
+    return _by_layout(
+        rows.assign(generations=1000 * rows["mean_generation"] / rows["updates"]),
+        "Generations",
+        "births since a founder, per 1000 updates",
+        "At the end, means over cells; means, a dot for each replicate.",
+        "generations",
+        ["replicate"],
+    )
+
+
 def conflicts_over_time(inputs: Inputs) -> list[str]:
     """A figure for each launch that left frames."""
     figures = []

@@ -12,13 +12,13 @@ import pandas
 
 from conduit_tools import InputError, files, load
 
+_OF_ROWS = (
+    "graph", "edges", "processes", "threads", "mode", "mode_name", "replicate", "process", "thread",
+    "updates_per_second", "attempted", "accepted", "skipped", "preempted", "balanced", "oversubscribed",
+)  # fmt: skip
 #: A kind of file -> the columns without which there is nothing to draw.
 NEEDED = {
-    "rows": (
-        "graph", "edges", "processes", "threads", "mode", "mode_name", "replicate", "process", "thread",
-        "updates_per_second", "attempted", "accepted", "skipped", "preempted", "conflicts", "conflict_edges_total",
-        "balanced", "oversubscribed",
-    ),
+    "rows": (*_OF_ROWS, "conflicts", "conflict_edges_total"),
     "quality": (
         "mode", "mode_name", "replicate", "snapshot", "scope", "transport", "process", "thread", "peer_process",
         "peer_thread", "attempted", "accepted", "received", "skipped", "touches", "simstep_period_s", "wall_latency_s",
@@ -28,6 +28,7 @@ NEEDED = {
     "colors": ("mode", "replicate", "node", "label", "color", "process", "thread"),
     "hosts": ("hostname",),
 }  # fmt: skip
+_OF_EVOLUTION = (*_OF_ROWS, "updates", "mean_generation")  # instead, of rows of digital_evolution
 
 
 @dataclasses.dataclass
@@ -45,10 +46,11 @@ class Launch:
 
 @dataclasses.dataclass
 class Inputs:
-    """What the charts are drawn from, and the launches whose convergence can be played."""
+    """What the charts are drawn from, the launches whose convergence can be played, and the films of evolving worlds."""
 
     whole: Launch
     launches: list[Launch]
+    films: list[pathlib.Path] = dataclasses.field(default_factory=list)
 
 
 def read_inputs(paths: Iterable[pathlib.Path]) -> Inputs:
@@ -56,8 +58,10 @@ def read_inputs(paths: Iterable[pathlib.Path]) -> Inputs:
     parts: list[Launch] = []
     runs: list[Launch] = []
     named: list[pathlib.Path] = []
+    films: list[pathlib.Path] = []
     for path in paths:
         if path.is_dir():
+            films += sorted(path.glob("mode*-replicate*/frames.csv"))
             parts.append(_read_launch(path, _results_in(path), is_named=False))
             below = sorted(folder for folder in (path / "runs").glob("*") if folder.is_dir() and not folder.suffix)
             runs += [_read_launch(folder, _results_in(folder), is_named=False) for folder in below]
@@ -72,9 +76,14 @@ def read_inputs(paths: Iterable[pathlib.Path]) -> Inputs:
         _merge(whole, part)
     _gather(whole, runs)
     playable = [one for one in [whole, *runs] if one.frames is not None or one.colors is not None]
-    if whole.rows is None and whole.quality is None and not playable:
+    if whole.rows is None and whole.quality is None and not playable and not films:
         raise InputError(f"{whole.folder}: no results of a program in it")
-    return Inputs(whole, playable)
+    return Inputs(whole, playable, films)
+
+
+def is_evolution(rows: pandas.DataFrame | None) -> bool:
+    """Whether rows are of digital_evolution, which has generations in place of conflicts."""
+    return rows is not None and "mean_generation" in rows.columns
 
 
 def _results_in(folder: pathlib.Path) -> list[pathlib.Path]:
@@ -103,28 +112,30 @@ def _read_table(path: pathlib.Path, is_named: bool) -> tuple[str, pandas.DataFra
         if not is_named and "these are no columns" in str(error):
             return "", pandas.DataFrame()
         raise
-    kind = str(table.attrs["table"])
+    kind, needed = str(table.attrs["table"]), NEEDED.get(str(table.attrs["table"]), ())
+    if kind == "evolution_rows":
+        kind, needed = "rows", _OF_EVOLUTION
     if kind not in NEEDED:
         if is_named:
-            raise InputError(f"{path}: of digital_evolution, which this page has no charts for; tools/evolve draws them")
+            raise InputError(f"{path}: {kind}, which this page has no charts for; tools/evidence draws them")
         return "", pandas.DataFrame()
-    missing = [column for column in NEEDED[kind] if column not in table.columns]
+    missing = [column for column in needed if column not in table.columns]
     if missing:
         raise InputError(f"{path}:1: no column {', '.join(missing)}")
     if table.empty:
         if kind == "rows":
             raise InputError(f"{path}: no rows")
         return "", table  # a worker alone has no quality of service
-    _check_numbers(path, table, kind)
+    _check_numbers(path, table, needed, kind)
     words = table.select_dtypes("category").columns
     return kind, table.astype(dict.fromkeys(words, "str"))  # groups of categories would have empty ones
 
 
-def _check_numbers(path: pathlib.Path, table: pandas.DataFrame, kind: str) -> None:
+def _check_numbers(path: pathlib.Path, table: pandas.DataFrame, needed: tuple[str, ...], kind: str) -> None:
     """Infinite numbers cannot be drawn; a metric may be undefined, and nothing else."""
     for column in table.select_dtypes("float").columns:
         is_wrong = table[column].isin([math.inf, -math.inf])
-        if kind != "quality" and column in NEEDED[kind]:
+        if kind != "quality" and column in needed:
             is_wrong |= table[column].isna()
         if is_wrong.any():
             line = int(is_wrong.to_numpy().argmax()) + 2
@@ -138,6 +149,8 @@ def _merge(first: Launch, second: Launch) -> None:
         if ours is None:
             setattr(first, kind, theirs)
         elif theirs is not None and kind in ("rows", "quality"):
+            if kind == "rows" and is_evolution(ours) != is_evolution(theirs):
+                raise InputError(f"{second.folder}: rows of another program than those before; name the results of one")
             setattr(first, kind, pandas.concat([ours, theirs], ignore_index=True))
         elif theirs is not None and kind != "hosts":
             raise InputError(f"{second.folder}: a second file of {kind}; name the files of one launch")

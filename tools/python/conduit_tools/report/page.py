@@ -10,8 +10,8 @@ from typing import Any
 import pandas
 
 from conduit_tools import units
-from conduit_tools.report import charts, quality_charts, svg, takes
-from conduit_tools.report.inputs import Inputs, Launch
+from conduit_tools.report import charts, quality_charts, svg, takes, worlds
+from conduit_tools.report.inputs import Inputs, Launch, is_evolution
 
 _FACTS = {
     "program": "Program",
@@ -48,8 +48,9 @@ def make_page(inputs: Inputs) -> str:
     if player["takes"]:
         notes += [note for stage in player["stages"] for note in stage.pop("notes")]
         body += _part("player.html")
-    else:
+    elif not _evolves(inputs):
         notes.append("No final colours (--colors-output, with --frames for all that came before): no graph is shown.")
+    body += worlds.section(inputs.films, notes)
     if figures:
         body += f'<section><h2>Measured</h2><div class="charts">{"".join(figures)}</div></section>'
     if notes:
@@ -71,17 +72,31 @@ def make_page(inputs: Inputs) -> str:
     return page
 
 
+def _evolves(inputs: Inputs) -> bool:
+    """Whether it is digital evolution's, which has no colours."""
+    return bool(inputs.films) or is_evolution(inputs.whole.rows)
+
+
 def _figures(inputs: Inputs, notes: list[str]) -> list[str]:
     whole = inputs.whole
     figures: list[str] = []
     if whole.rows is None:
-        notes.append("No rows (--output): no rates and no conflicts left.")
+        notes.append("No rows (--output): no rates" + ("." if _evolves(inputs) else " and no conflicts left."))
     else:
-        figures += charts.rates(whole.rows) + charts.conflicts_left(whole.rows)
-    over_time = charts.conflicts_over_time(inputs)
-    figures += over_time
-    if not over_time:
-        notes.append("No colours over time (--frames): no conflicts over time.")
+        figures += charts.rates(whole.rows)
+        figures += charts.generations(whole.rows) if is_evolution(whole.rows) else charts.conflicts_left(whole.rows)
+    if not _evolves(inputs):
+        over_time = charts.conflicts_over_time(inputs)
+        figures += over_time
+        if not over_time:
+            notes.append("No colours over time (--frames): no conflicts over time.")
+    elif not inputs.films:
+        notes.append("No film (--record, in the folder of a run): the world is not shown.")
+    if whole.quality is not None and quality_charts.has_layers(whole.quality):
+        figures += quality_charts.by_layer(whole.quality)
+        if not quality_charts.is_sweep(whole.quality):
+            figures += quality_charts.by_snapshot(whole.quality[whole.quality["layer"] == whole.quality["layer"].min()])[:1]
+        return figures
     figures += charts.losses(whole.rows, whole.quality)
     if whole.quality is None:
         notes.append("No quality of service (--quality): no latency, and losses only over whole runs.")
@@ -147,14 +162,22 @@ def _tiles(whole: Launch) -> str:
     for mode, table in rows.groupby("mode"):
         rate = float(table["updates_per_second"].mean())
         of_base = f" · {rate / base:.2f} x mode 0" if base > 0 and mode != 0 else ""
-        conflicts = table.groupby("replicate")["conflicts"].first().mean()
+        outcome = _outcome(table)
         name = charts.mode_names(table).popitem()[1]
         items.append(
             f'<li class="{charts.mode_class(mode)}"><span class="name">{svg.escape(name)}</span>'
             f"<b>{units.short(rate)}/s</b><span>updates per worker{of_base}</span>"
-            f"<span>{f'{conflicts:,.1f}'.removesuffix('.0')} conflicts left</span></li>"
+            f"<span>{outcome}</span></li>"
         )
     return f'<ul class="tiles" aria-label="Modes">{"".join(items)}</ul>'
+
+
+def _outcome(rows: pandas.DataFrame) -> str:
+    """What came of a mode's runs, in a few words."""
+    if is_evolution(rows):
+        return f"{(1000 * rows['mean_generation'] / rows['updates']).mean():.2f} generations per 1000 updates"
+    conflicts = rows.groupby("replicate")["conflicts"].first().mean()
+    return f"{f'{conflicts:,.1f}'.removesuffix('.0')} conflicts left"
 
 
 def _facts(whole: Launch) -> str:

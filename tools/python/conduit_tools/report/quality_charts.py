@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas
 
 from conduit_tools import units
+from conduit_tools.evolution import LAYERS
 from conduit_tools.report import svg
-from conduit_tools.report.charts import key_of, mode_class, mode_names
+from conduit_tools.report.charts import Bars, grouped_bars, key_of, mode_class, mode_names
 
 MOST_PAIRS = 18
 QUANTILES = ("age_p50_s", "age_p90_s", "age_p99_s", "age_max_s")
@@ -25,6 +26,69 @@ def is_sweep(quality: pandas.DataFrame) -> bool:
 
 def _mode_name(table: pandas.DataFrame) -> str:
     return f"mode {mode_names(table).popitem()[1]}"
+
+
+def has_layers(quality: pandas.DataFrame) -> bool:
+    """Whether these are snapshots of several layers of messages, which differ too much to be put together."""
+    return "layer" in quality.columns and quality["layer"].nunique() > 1
+
+
+def _layer_name(layer: int) -> str:
+    return LAYERS[layer] if layer < len(LAYERS) else f"layer {layer}"
+
+
+def by_layer(quality: pandas.DataFrame) -> list[str]:
+    """What failed and was skipped, and ages of what was read, by layer; a figure of each for each case and layout."""
+    workers = quality[quality["scope"] == "worker"]
+    keys = [key for key in ("case", "processes", "threads") if key in workers.columns]
+    parts: list[tuple[str, pandas.DataFrame]] = [("", workers)]
+    if is_sweep(workers):
+        parts = [(f": {', '.join(map(str, values[:-2]))}, {values[-2]}x{values[-1]}", part)
+                 for values, part in ((tuple(values), part) for values, part in workers.groupby(keys, sort=False))]  # fmt: skip
+    return [figure for suffix, part in parts for figure in (*_losses_by_layer(part, suffix), *_latency_by_layer(part, suffix))]
+
+
+def _losses_by_layer(workers: pandas.DataFrame, suffix: str) -> list[str]:
+    figures = []
+    for _, table in workers.groupby("mode"):
+        name = _mode_name(table)
+        sums = table.groupby("layer")[["attempted", "accepted", "received", "skipped"]].sum()
+        sums = sums[(sums["attempted"] > 0) | (sums["received"] > 0)]
+        bars: Bars = {}
+        for layer, total in sums.iterrows():
+            group = _layer_name(int(str(layer)))
+            bars[group, "s0"] = float(1 - total["accepted"] / total["attempted"]) if total["attempted"] else 0.0, []
+            bars[group, "s1"] = float(total["skipped"] / total["received"]) if total["received"] else 0.0, []
+        if not bars:
+            continue
+        groups = list(dict.fromkeys(group for group, _ in bars))
+        title = f"Loss by layer, {name}{suffix}"
+        drawing = grouped_bars(title, groups, ["s0", "s1"], bars, "layer", "part of the messages", units.percent)
+        key = svg.legend([("s0", "failed, of those attempted"), ("s1", "skipped, of those received")])
+        numbers = svg.table(
+            ["layer", "failed", "skipped", "attempted", "received"],
+            [
+                [group, *(units.percent(bars[group, one][0]) for one in ("s0", "s1")), f"{total['attempted']:.0f}", f"{total['received']:.0f}"]
+                for group, (_, total) in zip(groups, sums.iterrows())
+            ],
+        )
+        caption = "Failed: had no room when they were sent. Skipped: overtaken by a newer one before they were read."
+        figures.append(svg.figure(title, drawing, caption, key, numbers))
+    return figures
+
+
+def _latency_by_layer(workers: pandas.DataFrame, suffix: str) -> list[str]:
+    stamped = workers[workers["age_p50_s"].notna()]
+    lines = []
+    for (layer, mode), part in stamped.groupby(["layer", "mode"]):
+        middle = [float(part[column].median()) for column in QUANTILES[:3]]
+        lines.append((_layer_name(int(layer)), mode_class(mode), [*middle, float(part["age_max_s"].max())]))
+    if not lines:
+        return []
+    names = mode_names(stamped)
+    numbers = _quantile_table("layer", [(f"{name}, mode {class_[1:]}", row) for name, class_, row in lines])
+    title = f"Latency by layer{suffix}"
+    return [svg.figure(title, _ranges(f"by layer{suffix}", lines, _ages(stamped)), _CAPTION + "workers and snapshots.", key_of(names), numbers)]
 
 
 def latency_by_layout(quality: pandas.DataFrame) -> list[str]:
