@@ -132,11 +132,11 @@ def conflicts_left(rows: pandas.DataFrame) -> list[str]:
 
 
 def generations(rows: pandas.DataFrame) -> list[str]:
-    """Of digital evolution, how far it has come for its updates."""
+    """Of digital evolution, births since a founder, for each 1000 updates."""
     return _by_layout(
         rows.assign(generations=1000 * rows["mean_generation"] / rows["updates"]),
         "Generations",
-        "births since a founder, per 1000 updates",
+        "generations per 1000 updates",
         "At the end, means over cells; means, a dot for each replicate.",
         "generations",
         ["replicate"],
