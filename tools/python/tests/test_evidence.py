@@ -9,7 +9,7 @@ import matplotlib.image
 import numpy
 import pandas
 import pytest
-from conduit_tools import ToolError, evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, program
+from conduit_tools import ToolError, evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, load, program
 
 EVIDENCE = pathlib.Path(__file__).parents[2] / "evidence"
 
@@ -158,6 +158,12 @@ def test_the_tables_are_printed_of_a_file(tmp_path, capsys):
         assert evidence_tables.main(words) == 2
         out, err = capsys.readouterr()
         assert out == "" and err.startswith("conduit: error: ") and err.count("\n") == 1
+
+
+def test_the_readme_of_binder_has_the_tables_of_its_data():
+    binder = pathlib.Path(__file__).parents[3] / "binder"
+    tables = evidence_tables.as_markdown(load(binder / "data" / "evidence" / "evidence.csv"))
+    assert tables in (binder / "README.md").read_text(encoding="utf-8")
 
 
 def test_genomes_without_an_instruction_of_the_class_are_counted():
