@@ -77,9 +77,11 @@ def run_notebook(path: pathlib.Path, figures: pathlib.Path, seconds: float = 300
 
 def take(results: pathlib.Path, data: pathlib.Path) -> pathlib.Path:
     """Copies a sweep's results into the notebooks' data, without the columns that they do not read, and without what
-    only tells where they were measured: of paths the base names are left, and the host has no name."""
-    manifest = files.read_json(results / "manifest.json")
-    name = str(manifest.get("sweep") or manifest.get("name") or results.resolve().name)
+    only tells where they were measured: of paths the base names are left, and the host has no name. Of what
+    tools/evolve leaves, the last picture of the world. Raises InputError, OutputError."""
+    films = sorted(results.glob("mode*-replicate*/frames.csv"))
+    manifest = files.read_json(results / ("rows.json" if films else "manifest.json"))
+    name = "world" if films else str(manifest.get("sweep") or manifest.get("name") or results.resolve().name)
     if not re.fullmatch(r"\w[\w-]*", name):
         raise InputError(f"{results / 'manifest.json'}: sweep {name!r}: want a name of letters, digits, _ and -")
     if films:
