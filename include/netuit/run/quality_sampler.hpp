@@ -63,6 +63,11 @@ class QualitySampler<Mesh<Ls...>> {
     else if (!is_open_ && now >= begin) Begin(now, num_updates);
     else next_ = begin;
   }
+  /// The run is over. A snapshot that has begun ends with it, however short: else only the workers that see the end last
+  /// would have it. After `num_updates` updates.
+  void Finish(uit::TimePoint now, std::uint64_t num_updates) {
+    if (is_open_ && num_updates > begin_updates_) End(now, num_updates);
+  }
   /// What has been taken.
   std::vector<QualityRow> TakeRows() { return std::move(rows_); }
 

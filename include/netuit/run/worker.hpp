@@ -62,7 +62,9 @@ class Worker<Mesh<Ls...>> {
     else if (traffic_.IsReplay()) GoByRecord();
     else if (options_.mode == AsyncMode::rolling || options_.mode == AsyncMode::fixed) MeetNowAndThen();
     else GoAhead();
-    elapsed_ = pacer_.Elapsed(uit::Now());
+    const uit::TimePoint end = uit::Now();
+    elapsed_ = pacer_.Elapsed(end);
+    sampler_.Finish(end, num_updates_);
     if (traffic_.IsTaped()) Call("the record", [this] { traffic_.EndUpdatesTaped(); });
     Drain();
     quality = sampler_.TakeRows();

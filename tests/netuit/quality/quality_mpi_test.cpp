@@ -135,6 +135,24 @@ TEST_CASE("Snapshots have the length and the distance that were asked for, for e
   for (const auto& [worker, seen] : snapshots) CHECK(seen.contains(0));
 }
 
+TEST_CASE("A run that ends within a snapshot ends it, for every worker, and nothing that was put is missing") {
+  const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::rolling, AsyncMode::fixed, AsyncMode::no_barrier);
+  INFO("mode " << static_cast<int>(mode));
+  Job job;
+  const RunReport report = job.Run({.mode = mode, .num_updates = 60, .quality = {.interval = 1h, .length = 1h}});
+  if (!MpiTestWorld().IsRoot()) return;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> attempted;  // by worker
+  for (const QualityRow& row : report.quality) {
+    if (row.scope != QualityScope::worker) continue;
+    CHECK(row.snapshot == 0);
+    CHECK(row.num_updates == 60);
+    attempted[{row.worker.process, row.worker.thread}] += row.counts.attempted;
+  }
+  CHECK(attempted.size() == report.workers.size());
+  for (const WorkerReport& worker : report.workers)
+    CHECK(attempted[{worker.place.process, worker.place.thread}] == worker.tally.put.attempted);
+}
+
 TEST_CASE("Every channel that leaves its thread has a row, and the rows add up to the tallies") {
   const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::no_barrier);
   Job job;
