@@ -1,8 +1,13 @@
-"""Simulated clusters: hosts, network and noise as SimGrid's platform, and a program of ours run on them."""
+"""Simulated clusters: hosts, network and noise as SimGrid's platform, and a program of ours run on them.
+
+`--check` checks the options of tools/simulate alone, and wants nothing but the standard library.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import itertools
 import json
 import math
 import os
@@ -13,9 +18,9 @@ import shutil
 import signal
 import sys
 import tempfile
-from typing import Callable, NoReturn, Sequence
+from typing import Callable, Iterator, NoReturn, Sequence
 
-from conduit_tools import InputError, OutputError, ToolError, arguments, launch
+from conduit_tools import InputError, OutputError, ToolError, arguments, files, launch
 from conduit_tools.command import Parser, exit_code_of
 
 MAX_HOSTS = 1024
@@ -278,6 +283,7 @@ class Options:
     build: pathlib.Path
     program: str  #: of demos/
     words: list[str]  #: for the program
+    is_check: bool = False  #: nothing is to be run
 
 
 def read_help() -> str:
@@ -317,6 +323,7 @@ def parse(words: Sequence[str]) -> Options | None:
     parser.add_argument("--quality", action="store_true")
     parser.add_argument("--program", default=PROGRAMS[0])
     parser.add_argument("--build", default="build/simgrid")  # set by tools/simulate
+    parser.add_argument("--check", action="store_true")  # likewise
     parser.add_argument("-h", "--help", action="store_true")
     given = parser.parse_args(words[:cut])
     if given.help:
@@ -349,7 +356,7 @@ def parse(words: Sequence[str]) -> Options | None:
             raise InputError(f"{word}: tools/simulate sets it, or gives a process one thread")
     output = pathlib.Path(given.output)
     arguments.check_folder(output)
-    return Options(cluster, cost, output, given.quality, pathlib.Path(given.build), given.program, rest)
+    return Options(cluster, cost, output, given.quality, pathlib.Path(given.build), given.program, rest, given.check)
 
 
 def describe(options: Options) -> str:
@@ -360,27 +367,62 @@ def describe(options: Options) -> str:
     )
 
 
+#: What a run leaves in its folder.
+FILES = ("rows.csv", "rows.json", "rows.hosts.csv", "quality.csv", "cluster.json")
+
+
 def simulate(options: Options, err: Callable[[str], None]) -> list[pathlib.Path]:
-    """Runs it; gives the files that are there now."""
+    """Runs it; gives the files that are there now. Unless the run is whole, the folder is left as it was."""
     program = options.build / "demos" / options.program
     if not program.exists():
         raise ToolError(f"{program}: not built; tools/simulate builds it")
     simulator = find_simulator()
+    with _draft(options.output) as draft:
+        words = ["--output", str(draft / "rows.csv"), "--seed", str(options.cluster.seed)]
+        if options.quality:
+            words += ["--quality", str(draft / "quality.csv")]
+        run(simulator, options.cluster, options.cost, program, [*words, *options.words], err)
+        if not (draft / "rows.csv").exists():
+            raise ToolError(f"{program.name} left no rows")
+        files.write_text(draft / "cluster.json", describe(options) + "\n")
+        return _put_in_place(draft, options.output)
+
+
+@contextlib.contextmanager
+def _draft(output: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A folder in `output` to make a run in; it is gone at the end, and so are folders made for it that are empty then."""
+    made = list(itertools.takewhile(lambda folder: not folder.exists(), [output, *output.parents]))
+    files.make_folder(output)
     try:
-        options.output.mkdir(parents=True, exist_ok=True)
-        (options.output / "cluster.json").write_text(describe(options) + "\n", encoding="utf-8")
+        try:
+            held = tempfile.TemporaryDirectory(prefix=".unfinished-", dir=output)
+        except OSError as error:
+            raise OutputError(f"{output}: {error.strerror}") from None
+        with held as draft:
+            yield pathlib.Path(draft)
+    finally:
+        with contextlib.suppress(OSError):  # not empty
+            for folder in made:
+                folder.rmdir()
+
+
+def _put_in_place(draft: pathlib.Path, output: pathlib.Path) -> list[pathlib.Path]:
+    """Replaces an earlier run's files by the draft's, and removes those that this run has none of. No signal comes between."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        for name in FILES:
+            if (draft / name).exists():
+                (draft / name).replace(output / name)
+            else:
+                (output / name).unlink(missing_ok=True)
     except OSError as error:
-        raise OutputError(f"{options.output}: {error.strerror}") from None
-    rows = options.output / "rows.csv"
-    words = ["--output", str(rows), "--seed", str(options.cluster.seed)]
-    files = [rows, rows.with_suffix(".json"), options.output / "rows.hosts.csv"]
-    if options.quality:
-        files.append(options.output / "quality.csv")
-        words += ["--quality", str(files[-1])]
-    for file in files:
-        file.unlink(missing_ok=True)
-    run(simulator, options.cluster, options.cost, program, [*words, *options.words], err)
-    return [file for file in [*files, options.output / "cluster.json"] if file.exists()]
+        raise OutputError(f"{output / name}: {error.strerror}") from None
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return [output / name for name in FILES if (output / name).exists()]
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def take_up_signals() -> None:
@@ -389,7 +431,7 @@ def take_up_signals() -> None:
     def interrupt(number: int, frame: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _SIGNALS:
         signal.signal(number, interrupt)
 
 
@@ -400,6 +442,8 @@ def main(words: Sequence[str] | None = None) -> int:
         options = parse(sys.argv[1:] if words is None else words)
         if options is None:
             sys.stdout.write(read_help())
+            return 0
+        if options.is_check:
             return 0
         for file in simulate(options, lambda line: print(line, file=sys.stderr, flush=True)):
             print(file)

@@ -188,3 +188,80 @@ def test_the_programs_own_words_are_the_error(tmp_path, code, kind):
 def test_a_simulator_that_crashes_is_one_line(tmp_path):
     with pytest.raises(ToolError, match="prog ended with code -6: Segmentation violation"):
         run_fake(tmp_path, "import os, sys\nprint('Segmentation violation', file=sys.stderr, flush=True)\nos.abort()")
+
+
+SIMULATOR = """import csv, pathlib, sys
+words = sys.argv[sys.argv.index("--output"):]
+given = dict(zip(words[::2], words[1::2]))
+if given.get("--duration") == "soon":
+    sys.exit(print("conduit: error: --duration soon: no time", file=sys.stderr) or 2)
+for option in ("--output", "--quality"):
+    if option in given:
+        pathlib.Path(given[option]).write_text("new")
+pathlib.Path(given["--output"]).with_suffix(".json").write_text("new")
+print("mode 3, run 1 of 1: fine", file=sys.stderr)"""
+
+
+@pytest.fixture
+def simulated(tmp_path, monkeypatch):
+    """simulate() of a command line, with a simulator that is a stand-in, into tmp_path/out."""
+    build = tmp_path / "build"
+    (build / "demos").mkdir(parents=True)
+    (build / "demos" / "channel_selection").write_text("")
+    monkeypatch.setattr(clusters, "find_simulator", lambda: fake_simulator(tmp_path, SIMULATOR))
+
+    def run_it(*words, on_line=lambda line: None):
+        options = clusters.parse(["--build", str(build), "--output", str(tmp_path / "out"), *words])
+        return clusters.simulate(options, on_line)
+
+    return run_it
+
+
+def contents(folder):
+    return {path.name: path.read_text() for path in folder.rglob("*")}
+
+
+def write_old_run(folder):
+    folder.mkdir()
+    for name in (*clusters.FILES, "my notes"):
+        (folder / name).write_text("old")
+    return contents(folder)
+
+
+def test_a_whole_run_takes_the_place_of_an_earlier_one_and_of_nothing_else(tmp_path, simulated):
+    write_old_run(tmp_path / "out")
+    written = simulated()
+    assert [path.name for path in written] == ["rows.csv", "rows.json", "cluster.json"]
+    found = contents(tmp_path / "out")
+    assert sorted(found) == ["cluster.json", "my notes", "rows.csv", "rows.json"]  # a quality.csv would be of other rows
+    assert found["rows.csv"] == "new" and found["my notes"] == "old" and "commodity" in found["cluster.json"]
+    assert simulated("--quality")[2] == tmp_path / "out" / "quality.csv"
+
+
+def test_a_refused_run_leaves_what_was_there(tmp_path, simulated):
+    before = write_old_run(tmp_path / "out")
+    with pytest.raises(InputError, match="--duration soon"):
+        simulated("--", "--duration", "soon")
+    assert contents(tmp_path / "out") == before
+
+
+def test_a_refused_run_makes_no_folder(tmp_path, simulated):
+    with pytest.raises(InputError, match="--duration soon"):
+        simulated("--output", str(tmp_path / "far" / "out"), "--", "--duration", "soon")
+    assert not (tmp_path / "far").exists()
+
+
+def test_an_interrupted_run_leaves_what_was_there(tmp_path, simulated):
+    before = write_old_run(tmp_path / "out")
+
+    def interrupt(line):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulated(on_line=interrupt)
+    assert contents(tmp_path / "out") == before
+
+
+def test_a_check_runs_nothing(tmp_path, capsys):
+    assert clusters.main(["--check", "--build", str(tmp_path), "--output", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr() == ("", "") and list(tmp_path.iterdir()) == []

@@ -149,7 +149,8 @@ def test_a_faulty_host_is_slow_and_others_are_not(tmp_path):
 
 def test_what_the_program_refuses_is_one_line(tmp_path):
     with pytest.raises(InputError, match="--duration soon"):
-        simulate(tmp_path, "--duration", "soon")
+        simulate(tmp_path / "out", "--duration", "soon")
+    assert not (tmp_path / "out").exists()
 
 
 def test_ctrl_c_leaves_nothing_running(tmp_path):
@@ -167,6 +168,7 @@ def test_ctrl_c_leaves_nothing_running(tmp_path):
     assert child.returncode == 130
     assert not running(tmp_path)
     assert not list(tmp_path.glob("conduit-simulate-*"))
+    assert not (tmp_path / "out").exists()
 
 
 def running(folder):
