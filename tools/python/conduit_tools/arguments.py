@@ -40,6 +40,7 @@ class DemoOptions:
     seed: int
     mpi: str
     build: pathlib.Path
+    watch: bool = False
 
 
 def read_help() -> str:
@@ -89,6 +90,7 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
     parser.add_argument("--output", default="demo-results")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--mpi", default="default")
+    parser.add_argument("--watch", action="store_true")
     parser.add_argument("--build", default="build/release")  # set by tools/demo
     parser.add_argument("-h", "--help", action="store_true")
     given = parser.parse_args(arguments)
@@ -122,6 +124,7 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
         seed=int(given.seed),
         mpi=given.mpi,
         build=pathlib.Path(given.build),
+        watch=given.watch,
     )
 
 

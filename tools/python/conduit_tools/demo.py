@@ -1,4 +1,4 @@
-"""tools/demo once everything is set up and built: runs, table, rows, chart and picture."""
+"""tools/demo once everything is set up and built: runs, table, rows, chart, picture, and a page with two modes side by side."""
 
 import contextlib
 import csv
@@ -18,6 +18,10 @@ FIXED_PERIOD_MS = 100
 _PROGRESS = re.compile(r"progress: (mode \d \w+), run \d+ of \d+, (.*)")
 _FINISHED = re.compile(r"(mode \d \w+), run \d+ of \d+: (.*)")
 _ERROR = re.compile(r"conduit: error: (.*)")
+_TABLE = re.compile(r"(mode \d \w+, run \d+ of \d+)|worker  .*|\d+\.\d+  .*")  #: what --watch prints, from its first line on
+
+FILM_SECONDS, FILM_FRAMES = 0.5, 100  #: of colours over time, in each of two modes
+MOST_FILMED_NODES = 100_000  #: beyond which a page has no room for colours over time
 
 
 class Interrupted(Exception):
@@ -33,6 +37,8 @@ class Status:
         self._num_runs = num_runs
         self._done = 0
         self._what = ""
+        self._table = []  # of workers, as the program draws it anew four times a second
+        self._height = 0  # of the last one on the screen
 
     def begin(self, what):
         self._what = what
@@ -47,6 +53,20 @@ class Status:
             self._draw(text)
         else:
             print(f"[{self._done:2}/{self._num_runs}] {self._what}: {text}", file=self._stream, flush=True)
+
+    def watch(self, line, is_first, num_workers):
+        """A line of a table of workers. On a terminal a whole table takes the place of the one before."""
+        if not self._is_live:
+            print(line, file=self._stream, flush=True)
+            return
+        self._table = [line] if is_first else [*self._table, line]
+        if len(self._table) == num_workers + 2:
+            width, lines = shutil.get_terminal_size()
+            shown = self._table[: max(1, lines - 2)]
+            up = f"\033[{self._height}A" if self._height else ""
+            self._stream.write("\r" + up + "\033[J" + "".join(f"{row[: width - 1]}\n" for row in shown))
+            self._height = len(shown)
+            self._draw("running")
 
     def clear(self):
         if self._is_live:
@@ -68,13 +88,41 @@ def color(options, graph, workers, launcher, program, folder, status):
     colors_file = pathlib.Path(folder) / "colors.csv"
     for old in (rows_file, colors_file):
         old.unlink(missing_ok=True)
-    words = ["--graph", str(graph.path), "--threads", str(workers.threads), "--replicates", "1", "--progress"]
-    words += ["--modes", ",".join(str(mode) for mode in options.modes), "--duration", f"{options.seconds:.9f}"]
-    words += ["--period-fixed", f"{FIXED_PERIOD_MS}ms", "--seed", str(options.seed)]
-    words += ["--output", str(rows_file), "--colors-output", str(colors_file)]
-    if options.directed:
-        words.append("--directed")
+    words = _words(options, graph, workers, options.modes, options.seconds)
+    words += ["--output", str(rows_file), "--colors-output", str(colors_file), *(["--watch"] if options.watch else [])]
+    status.begin(f"{graph.name}, {workers}")
+    try:
+        _launch(words, workers, launcher, program, 60 + 3 * options.seconds * len(options.modes), status)
+    except Interrupted:
+        raise Interrupted(_read_finished(rows_file, graph)) from None
+    rows = _read_finished(rows_file, graph)
+    _check_layout(rows, workers, launcher)
+    return rows, colors_file
 
+
+def film(options, graph, workers, launcher, program, folder, status):
+    """Colours a graph once more, briefly and in two modes, and keeps colours over time and quality of service."""
+    wanted = [mode for mode in (0, 3) if mode in options.modes]
+    modes = wanted if len(wanted) == 2 else options.modes[:2]
+    seconds = min(options.seconds, FILM_SECONDS)
+    words = _words(options, graph, workers, modes, seconds)
+    for option, name in (("output", "rows"), ("colors-output", "colors"), ("frames", "frames"), ("quality", "quality")):
+        words += [f"--{option}", str(folder / f"{name}.csv")]
+    words += ["--frame-interval", f"{max(seconds / FILM_FRAMES, 1e-3):.9f}"]
+    snapshot = f"{max(seconds / 5, 1e-3):.9f}"
+    words += ["--snapshot-interval", snapshot, "--snapshot-length", snapshot]
+    status.begin(f"{graph.name}, {workers}, colours over time")
+    _launch(words, workers, launcher, program, 60 + 3 * seconds * len(modes), status, is_counted=False)
+
+
+def _words(options, graph, workers, modes, seconds):
+    words = ["--graph", str(graph.path), "--threads", str(workers.threads), "--replicates", "1", "--progress"]
+    words += ["--modes", ",".join(str(mode) for mode in modes), "--duration", f"{seconds:.9f}"]
+    words += ["--period-fixed", f"{FIXED_PERIOD_MS}ms", "--seed", str(options.seed)]
+    return words + (["--directed"] if options.directed else [])
+
+
+def _launch(words, workers, launcher, program, time_limit, status, is_counted=True):
     errors = []
     others = []
 
@@ -82,27 +130,20 @@ def color(options, graph, workers, launcher, program, folder, status):
         if match := _PROGRESS.fullmatch(line):
             status.progress(f"{match[1]}: {match[2]}")
         elif match := _FINISHED.fullmatch(line):
-            status.finish(f"{match[1]}: {match[2]}")
+            if is_counted:
+                status.finish(f"{match[1]}: {match[2]}")
         elif match := _ERROR.fullmatch(line):
             errors.append(match[1])
+        elif match := _TABLE.fullmatch(line):
+            status.watch(line, match[1] is not None, workers.count)
         elif line.strip():
             others.append(line)
 
-    status.begin(f"{graph.name}, {workers}")
-    time_limit = 60 + 3 * options.seconds * len(options.modes)
-    try:
-        code = launch.run(
-            launcher.command(workers.processes, program, words), launcher.environment(), on_line, time_limit
-        )
-    except Interrupted:
-        raise Interrupted(_read_finished(rows_file, graph)) from None
+    code = launch.run(launcher.command(workers.processes, program, words), launcher.environment(), on_line, time_limit)
     if code != 0:
         if errors:
             raise (InputError if code == 2 else OutputError if code == 5 else ToolError)(errors[0])
         raise ToolError("\n".join([f"channel_selection on {workers} ended with code {code}", *others[-10:]]))
-    rows = _read_finished(rows_file, graph)
-    _check_layout(rows, workers, launcher)
-    return rows, colors_file
 
 
 def _read_finished(path, graph):
@@ -186,6 +227,8 @@ def report(rows, options, out):
 
 
 def run_demo(options, out, err):
+    from conduit_tools import report as page
+
     started = time.monotonic()
     program = options.build / "demos" / "channel_selection"
     if not program.exists():
@@ -215,6 +258,7 @@ def run_demo(options, out, err):
                         rows += news
                         results.write_rows(rows_path, rows)
                         pictures = keep_colors(pictures, graph, workers, colors)
+                keep_film(options, graphs[0], rows, launcher, program, pathlib.Path(folder), status)
         except Interrupted as interrupted:
             status.clear()
             rows += interrupted.args[0]
@@ -228,11 +272,28 @@ def run_demo(options, out, err):
         print("conduit: error: messages are not accounted for", file=err)
         code = 1
     files = [("rows", rows_path)] + draw(rows, pictures, options, err)
+    files += [("report", path) for path in page.try_report([options.output], err)]
     print(file=out)
     for what, path in files:
         print(f"{what + ':':<9}{path}", file=out)
     print(f"{num_runs} runs in {time.monotonic() - started:.0f} s", file=out)
     return code
+
+
+def keep_film(options, graph, rows, launcher, program, scratch, status):
+    """Leaves in runs/film of the output how colours of the first graph on the last layout came about, for the page."""
+    place = options.output / "runs" / "film"
+    try:
+        shutil.rmtree(place, ignore_errors=True)
+        if rows[0]["nodes"] > MOST_FILMED_NODES:
+            return
+        draft = scratch / "film"
+        draft.mkdir()
+        film(options, graph, options.workers[-1], launcher, program, draft, status)
+        place.parent.mkdir(exist_ok=True)
+        shutil.move(draft, place)
+    except OSError as error:
+        raise OutputError(f"{place}: {error.strerror}") from None
 
 
 def keep_colors(pictures, graph, workers, path):

@@ -1,4 +1,4 @@
-"""What tools/experiment shows at the end of a sweep: a table, figures, and what the sweep was made to tell."""
+"""What tools/experiment shows at the end of a sweep: a table, figures, what the sweep was made to tell, and a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as plt
 import pandas
 
-from conduit_tools import InputError, OutputError, files, headline
+from conduit_tools import InputError, OutputError, files, headline, report
 from conduit_tools.drawing import bootstrap_interval, by_run, plot_conflicts, plot_generations, plot_quality, plot_rates
 from conduit_tools.footers import DISTURBED_CPUS
 from conduit_tools.loading import load
@@ -23,7 +23,7 @@ from conduit_tools.sweeps import Sweep
 
 def write(parts: Sequence[tuple[pathlib.Path, Sweep]], out: TextIO) -> list[pathlib.Path]:
     """Prints the report of folders of results, with one table of headlines, and keeps it in the first; figures stay in
-    the folder that they are of. Gives the paths of all."""
+    the folder that they are of. Gives the paths of all, the page's last."""
     texts: list[str] = []
     lines: list[headline.Line] = []
     loaded = []
@@ -44,7 +44,8 @@ def write(parts: Sequence[tuple[pathlib.Path, Sweep]], out: TextIO) -> list[path
     text = "\n".join(texts)
     out.write(text)
     files.write_text(written[0], text)
-    return written + [figure for each in loaded for figure in draw(*each)]
+    written += [figure for each in loaded for figure in draw(*each)]
+    return written + report.try_report([folder for folder, _ in parts], out)
 
 
 def summary(rows: pandas.DataFrame) -> str:

@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 import os
 import pathlib
+import re
 import signal
 import sys
 import threading
@@ -27,7 +29,10 @@ if what == "crash":
     print("something bad", file=sys.stderr)
     os.abort()
 processes = 1 if what == "other MPI" else int(os.environ["STUB_PROCESSES"])
-rows, colors = [], []
+rows, colors, frames = [], [], []
+if "--frames" in given:
+    with open(os.environ["STUB_LOG"], "w") as log:
+        log.write(given["--modes"])
 for mode in map(int, given["--modes"].split(",")):
     print(f"progress: mode {{mode}} x, run 1 of 1, 0.1 s, 5 updates/s", file=sys.stderr)
     for process in range(processes):
@@ -38,6 +43,14 @@ for mode in map(int, given["--modes"].split(",")):
     for row in range(4):
         for column in range(4):
             colors.append([mode, 0, 4 * row + column, f"({{row}}, {{column}})", (row + column) % 3, 0, column // 2, 0])
+    if "--watch" in sys.argv:
+        for words in ("mode 3 x, run 1 of 1", "worker  updates", *(f"{{process}}.{{thread}}  some" for process in range(processes)
+                                                                   for thread in range(int(given["--threads"])))):
+            print(words, file=sys.stderr)
+    if "--frames" in given:
+        frames += [[mode, 0, time, "0120120120120120", 3 - time] for time in range(4)]
+        with open(given["--frames"], "w", newline="") as file:
+            csv.writer(file).writerows([["mode", "replicate", "elapsed_s", "colors", "conflicts"]] + frames)
     if what == "hang" and mode == 2:  # as a program that is interrupted does
         rows = [{{**row, "stopped_by": "signal"}} if row["mode"] == 2 else row for row in rows]
     with open(given["--output"], "w", newline="") as file:
@@ -62,8 +75,10 @@ def options(tmp_path, monkeypatch):
         path.chmod(0o755)
     (build / "CMakeCache.txt").write_text(f"MPIEXEC_EXECUTABLE:FILEPATH={build / 'mpirun'}\n")
     monkeypatch.delenv("STUB_FAULT", raising=False)
+    monkeypatch.setenv("STUB_LOG", str(tmp_path / "log"))
     graph = tmp_path / "some.edgelist"
-    graph.write_text("(0, 0) (0, 1) {}\n")
+    cells = [(row, column) for row in range(4) for column in range(4)]  # as the program's stand-in colours
+    graph.write_text("".join(f"{cell} {(cell[0], (cell[1] + 1) % 4)} {{}}\n" for cell in cells))
     return arguments.parse_demo(
         ["--build", str(build), "--output", str(tmp_path / "out"), "--graph", str(graph), "--workers", "1x1,2x2"]
     )
@@ -79,11 +94,55 @@ def test_all_results_are_written_and_named(options):
     assert code == 0
     assert "accounting: exact in all 10 runs" in out
     assert "mode 2: its period is shortened to 100 ms" in out
-    for name in ("rows.csv", "chart.png", "torus.png"):
+    for name in ("rows.csv", "chart.png", "torus.png", "report.html"):
         assert (options.output / name).exists() and str(options.output / name) in out
     rows = results.read_rows(options.output / "rows.csv")
     assert len(rows) == 5 * (1 + 4) and {row["graph"] for row in rows} == {"some.edgelist"}
     assert err.count("updates/s and worker") == 10  # a plain line a run, since this is no terminal
+
+
+def takes_of(options):
+    page = (options.output / "report.html").read_text(encoding="utf-8")
+    return json.loads(re.search(r'id="takes">(.*?)</script>', page, re.DOTALL)[1])["takes"]
+
+
+def test_the_page_plays_two_modes_side_by_side(options):
+    run(options)
+    assert [(take["mode"], take["case"], len(take["frames"])) for take in takes_of(options)] == [(0, "2x2", 4), (3, "2x2", 4)]
+    rates = [row["processes"] for row in results.read_rows(options.output / "rows.csv")]
+    assert rates.count(2) == 5 * 4  # runs that were filmed are not among them
+
+
+@pytest.mark.parametrize("modes, filmed", [([2], "2"), ([1, 3, 4], "1,3"), ([0, 1, 3], "0,3")])
+def test_of_other_modes_the_first_two_are_played(modes, filmed, options, tmp_path):
+    options.modes = modes
+    assert run(options)[0] == 0
+    assert (tmp_path / "log").read_text() == filmed and len(takes_of(options)) == len(filmed.split(","))
+
+
+def test_of_a_graph_too_large_for_a_page_there_are_charts_alone(options, tmp_path, monkeypatch):
+    run(options)
+    monkeypatch.setattr(demo, "MOST_FILMED_NODES", 4095)
+    (tmp_path / "log").unlink()
+    assert run(options)[0] == 0
+    assert not (tmp_path / "log").exists() and takes_of(options) == []
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_watch_shows_the_table_of_workers(options):
+    _, _, err = run(options)
+    assert "worker  updates" not in err
+    options.watch = True
+    _, _, err = run(options)
+    assert err.count("worker  updates\n0.0  some\n") == 10  # and not where colours over time are taken
+    terminal = Terminal()
+    assert demo.run_demo(options, io.StringIO(), terminal) == 0
+    assert "\033[3A\033[Jmode 3 x, run 1 of 1\nworker  updates\n0.0  some\n" in terminal.getvalue()
+    assert "\033[6A\033[Jmode 3 x, run 1 of 1\nworker  updates\n0.0  some\n0.1  some\n" in terminal.getvalue()
 
 
 def test_a_lost_message_fails_the_demo_and_names_the_run(options, monkeypatch):

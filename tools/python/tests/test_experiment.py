@@ -17,7 +17,7 @@ import fake_evolution
 import pytest
 
 import conduit_tools
-from conduit_tools import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, run_sweep, schema, store, sweeps
+from conduit_tools import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, report, run_sweep, schema, store, sweeps
 
 SWEEP = """
 name = "small"
@@ -106,6 +106,8 @@ def test_a_sweep_gives_rows_manifest_report_and_figures(place_with_figures):
     assert {row["oversubscribed"] for row in rows if row["case"] == "two"} == {"1"}
     for name in ("rows.csv", "manifest.json", "report.txt", "headline.md", "rates.png", "conflicts.png"):
         assert (place.output / name).exists() and str(place.output / name) in out
+    assert out.splitlines()[-2] == str(place.output / "report.html")  # the last of the files
+    assert "<h3>Rate: torus 64x64, one</h3>" in (place.output / "report.html").read_text()
     manifest = place.manifest()
     assert manifest["complete"] and manifest["num_done"] == 6 and manifest["compile_flags"] == "-O3"
     assert {row["build"] for row in rows} == {manifest["build"]}
@@ -477,11 +479,26 @@ def test_the_paper_ends_with_figures_of_both_benchmarks_and_one_table(tmp_path, 
     for name in ("rows.csv", "manifest.json", "report.txt", "headline.md", "rates.png", "conflicts.png", "evolution/rows.csv",
                  "evolution/manifest.json", "evolution/rates.png", "evolution/generations.png"):  # fmt: skip
         assert (place.output / name).exists() and f"{place.output / name}\n" in out
-    report, page = (place.output / "report.txt").read_text(), (place.output / "headline.md").read_text()
-    assert report in out and report.count("experiment  ") == 1 and page.count("| experiment |") == 1
-    for text in (report, page):
+    table, page = (place.output / "report.txt").read_text(), (place.output / "headline.md").read_text()
+    assert table in out and table.count("experiment  ") == 1 and page.count("| experiment |") == 1
+    for text in (table, page):
         assert "colouring, processes" in text and "evolution, processes" in text
-    assert "conflicts" in report and "generations/1000 updates" in report
+    assert "conflicts" in table and "generations/1000 updates" in table
+    assert out.splitlines()[-2] == str(place.output / "report.html") and not (place.output / "evolution" / "report.html").exists()
+    html = (place.output / "report.html").read_text()
+    assert "<h3>Conflicts left" in html.split("<article>")[0] and "<h3>Generations" in html.split("<article>")[1]
+
+
+def test_results_that_no_page_can_be_drawn_of_are_kept_and_it_says_so(place, monkeypatch):
+    assert place.run()[0] == 0 and (place.output / "report.html").exists()
+    monkeypatch.setattr(report, "write_report", refuse)
+    code, out, _ = place.run()
+    assert code == 0 and "no report.html: rows.csv:2: no number" in out
+    assert (place.output / "rows.csv").exists() and not (place.output / "report.html").exists()
+
+
+def refuse(*given):
+    raise InputError("rows.csv:2: no number")
 
 
 def test_what_a_sweep_names_is_run_after_it_and_continues_as_it_does(pair):

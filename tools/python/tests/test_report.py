@@ -17,9 +17,9 @@ import browser
 import fake
 import fake_evolution
 import fake_results
-from conduit_tools import ToolError, evolution, evolution_plots, evolve, report, units
+from conduit_tools import ToolError, evolution, evolution_plots, evolve, load, report, units
 from conduit_tools.program import find_build
-from conduit_tools.report import layout, quality_charts, svg, worlds
+from conduit_tools.report import inputs, layout, quality_charts, svg, worlds
 
 
 def run(*words, capsys):
@@ -138,6 +138,34 @@ def test_the_launches_of_a_sweep_are_found_below_it(tmp_path):
     assert "<h3>Rate: torus</h3>" in page
     data = takes_of(page)
     assert (len(data["takes"]), len(data["stages"])) == (4, 1)
+
+
+def test_of_a_sweep_that_has_gathered_its_rows_launches_with_colours_alone_are_read(tmp_path, monkeypatch):
+    fake_results.write_results(tmp_path, num_frames=5)
+    for name in ("frames.csv", "colors.csv"):
+        (tmp_path / name).unlink()
+    for key in "abcd":
+        fake_results.write_results(tmp_path / "runs" / key, num_frames=5)
+    for key in "abc":
+        for name in ("frames.csv", "colors.csv"):
+            (tmp_path / "runs" / key / name).unlink()
+    (tmp_path / "manifest.json").write_text('{"sweep": "little"}')
+    (tmp_path / "rows.json").unlink()
+    read = []
+    monkeypatch.setattr(inputs, "load", lambda path: read.append(path) or load(path))
+    assert len(takes_of(page_of(tmp_path))["takes"]) == 2
+    assert {path.parent.name for path in read} == {tmp_path.name, "a", "d"}  # of a, its hosts
+
+
+def test_other_results_stand_below_with_what_is_of_their_own(tmp_path, evolved):
+    fake_results.write_results(tmp_path / "first", num_frames=5)
+    fake_results.write_results(tmp_path / "second", num_frames=5)
+    page = tmp_path / "report.html"
+    report.write_report([tmp_path / "first"], page, [evolved, tmp_path / "second"])
+    first, world, second = re.split("<article>", page.read_text(encoding="utf-8").split("<script")[0])
+    assert "<h3>Conflicts left: torus" in first and "The graph as it converged" in first and "Left out" not in first
+    assert "<h3>Generations" in world and "<h3>World of" in world and "onflicts left" not in world
+    assert "<h3>Conflicts left: torus" in second and "only those of the first results are shown" in second
 
 
 def test_a_torus_needs_no_file_and_a_graph_is_laid_out(tmp_path):

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.resources
 import pathlib
 import signal
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from conduit_tools import InputError, files
 from conduit_tools.command import Parser, exit_code_of
 
 
-def write_report(results: Sequence[pathlib.Path], output: pathlib.Path) -> int:
-    """Writes the page, and returns its size in bytes. Raises InputError or OutputError; then nothing is written."""
+def write_report(results: Sequence[pathlib.Path], output: pathlib.Path, others: Sequence[pathlib.Path] = ()) -> int:
+    """Writes the page, and returns its size in bytes. others: folders that are shown below, each by itself. Raises InputError or OutputError; then nothing is written."""
     from conduit_tools.report.inputs import read_inputs
     from conduit_tools.report.page import make_page
 
-    page = make_page(read_inputs(results))
+    page = make_page(read_inputs(results), [read_inputs([folder]) for folder in others])
     files.write_text(output, page)
     return len(page.encode())
+
+
+def try_report(folders: Sequence[pathlib.Path], out: TextIO) -> list[pathlib.Path]:
+    """One page of all folders, report.html in the first; gives its path. If what is there cannot be drawn, says so in a line
+    and leaves no page. Raises OutputError."""
+    path = folders[0] / "report.html"
+    try:
+        write_report(folders[:1], path, folders[1:])
+    except InputError as error:
+        with contextlib.suppress(OSError):
+            path.unlink()  # of an earlier time, when it could be drawn
+        print(f"no {path.name}: {error}", file=out)
+        return []
+    return [path]
 
 
 def main(words: Sequence[str] | None = None) -> int:

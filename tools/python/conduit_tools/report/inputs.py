@@ -64,6 +64,8 @@ def read_inputs(paths: Iterable[pathlib.Path]) -> Inputs:
             films += sorted(path.glob("mode*-replicate*/frames.csv"))
             parts.append(_read_launch(path, _results_in(path), is_named=False))
             below = sorted(folder for folder in (path / "runs").glob("*") if folder.is_dir() and not folder.suffix)
+            if parts[-1].rows is not None and "sweep" in parts[-1].manifest:  # which has gathered all else of its launches
+                below = below[:1] + [folder for folder in below[1:] if _has_colors(folder)]
             runs += [_read_launch(folder, _results_in(folder), is_named=False) for folder in below]
         elif path.exists():
             named.append(path)
@@ -88,6 +90,15 @@ def is_evolution(rows: pandas.DataFrame | None) -> bool:
 
 def _results_in(folder: pathlib.Path) -> list[pathlib.Path]:
     return sorted(path for path in folder.iterdir() if path.is_file() and path.suffix in (".csv", ".json"))
+
+
+def _has_colors(folder: pathlib.Path) -> bool:
+    """Whether a launch left colours, by the headings of its tables."""
+    for path in folder.glob("*.csv"):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            if {"color", "colors"} & set(file.readline().strip().split(",")):
+                return True
+    return False
 
 
 def _read_launch(folder: pathlib.Path, paths: list[pathlib.Path], is_named: bool) -> Launch:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.resources
 import json
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import pandas
@@ -39,24 +40,22 @@ def _part(name: str) -> str:
     return importlib.resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def make_page(inputs: Inputs) -> str:
+def make_page(inputs: Inputs, others: Sequence[Inputs] = ()) -> str:
+    """The page of some results, and below them of others, each by themselves. Colours over time are of the first alone."""
     notes: list[str] = []
     player = takes.make_takes(inputs, notes)
-    figures = _figures(inputs, notes)
     whole = inputs.whole
-    body = _warnings(whole) + _tiles(whole)
+    converged = ""
     if player["takes"]:
         notes += [note for stage in player["stages"] for note in stage.pop("notes")]
-        body += _part("player.html")
+        converged = _part("player.html")
     elif not _evolves(inputs):
         notes.append("No final colours (--colors-output, with --frames for all that came before): no graph is shown.")
-    body += worlds.section(inputs.films, notes)
-    if figures:
-        body += f'<section><h2>Measured</h2><div class="charts">{"".join(figures)}</div></section>'
-    if notes:
-        items = "".join(f"<li>{svg.escape(note)}</li>" for note in dict.fromkeys(notes))
-        body += f'<section id="left-out"><h2>Left out</h2><ul>{items}</ul></section>'
-    body += _facts(whole)
+    body = _body(inputs, converged, notes)
+    for other in others:
+        heading = f"<h1>{svg.escape(_title(other.whole))}</h1><p class=\"lead\">{svg.escape(_lead(other.whole))}</p>"
+        left_out = ["Colours over time: only those of the first results are shown."] if other.launches else []
+        body += f'<article>{heading}{_body(other, "", left_out)}</article>'
     words = {
         "TITLE": svg.escape(_title(whole)),
         "LEAD": svg.escape(_lead(whole)),
@@ -70,6 +69,18 @@ def make_page(inputs: Inputs) -> str:
     for piece in pieces:  # words that look like a mark stay as they are
         page += words.get(piece, piece)
     return page
+
+
+def _body(inputs: Inputs, converged: str, notes: list[str]) -> str:
+    """What is between a heading and the next. converged: the graph as it converged."""
+    figures = _figures(inputs, notes)
+    body = _warnings(inputs.whole) + _tiles(inputs.whole) + converged + worlds.section(inputs.films, notes)
+    if figures:
+        body += f'<section><h2>Measured</h2><div class="charts">{"".join(figures)}</div></section>'
+    if notes:
+        items = "".join(f"<li>{svg.escape(note)}</li>" for note in dict.fromkeys(notes))
+        body += f'<section class="left-out"><h2>Left out</h2><ul>{items}</ul></section>'
+    return body + _facts(inputs.whole)
 
 
 def _evolves(inputs: Inputs) -> bool:
@@ -134,9 +145,9 @@ def _lead(whole: Launch) -> str:
 def _warnings(whole: Launch) -> str:
     found = []
     if whole.manifest.get("complete") is False:
-        found.append(
-            f"This run was cut short ({whole.manifest.get('stopped_by') or 'reason unknown'}); what it had is shown."
-        )
+        num_failed = len(whole.manifest.get("failed", []))
+        reason = whole.manifest.get("stopped_by") or (f"{num_failed} launches failed" if num_failed else "reason unknown")
+        found.append(f"This run was cut short ({reason}); what it had is shown.")
     if whole.manifest.get("simulated") is True:
         found.append("Simulated: times are those of a simulated cluster.")
     if whole.rows is not None:
