@@ -34,7 +34,7 @@ from conduit_tools.program import SIZE_OPTIONS
 LAUNCHERS = ("local", "hosts", "slurm", "simulated")
 REPORTS = ("rates", "headline", "factors")
 PROGRAMS = tuple(SIZE_OPTIONS)
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "sweeps"
+FOLDER = (pathlib.Path(__file__).parent / "ready_made").resolve()  #: in a checkout a link to tools/sweeps
 
 _OURS = (  # options that tools/experiment sets itself
     "output mode modes threads duration updates replicates seed quality snapshot-interval snapshot-length progress "
