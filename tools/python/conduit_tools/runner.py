@@ -142,6 +142,7 @@ class Runner:
                 "oversubscribed": oversubscribed,
                 "sha256": self._build.sha256,
                 **self._build.facts,
+                **starter.facts(each.workers, words, each.case.cluster),
             },
         )
         self.done.append(each)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib
 import pathlib
@@ -48,8 +49,7 @@ class SimulatedStarter(Starter):
     ) -> list[str]:
         if workers.threads > 1:
             raise CannotStart("a simulated process has one thread")
-        seed = words[words.index("--seed") + 1] if "--seed" in words else "1"
-        options = self._options(workers, seed, cluster)
+        options = self._options(workers, _seed(words), cluster)
         self._num_commands += 1
         folder = self._folder / str(self._num_commands)
         folder.mkdir()
@@ -70,8 +70,16 @@ class SimulatedStarter(Starter):
         except InputError as error:
             raise InputError(f"cluster: {error}") from None
 
+    def facts(self, workers: Workers, words: Sequence[str], cluster: Mapping[str, Any] = _NO_CLUSTER) -> dict[str, Any]:
+        options = self._options(workers, _seed(words), cluster)
+        return {"cluster": dataclasses.asdict(options.cluster), "cost": dataclasses.asdict(options.cost)}
+
     def num_cpus(self, workers: Workers) -> int:
         return workers.count
 
     def close(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _seed(words: Sequence[str]) -> str:
+    return words[words.index("--seed") + 1] if "--seed" in words else "1"

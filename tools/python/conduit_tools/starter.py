@@ -44,6 +44,10 @@ class Starter:
         variables = self._launcher.environment()
         return variables if shared_memory else {**variables, "UIT_SHARED_MEMORY": "0"}
 
+    def facts(self, workers: Workers, words: Sequence[str], cluster: Mapping[str, Any] = NO_CLUSTER) -> dict[str, Any]:
+        """What a launch's record is to tell beside its command: all that holds of a simulated cluster, given or not."""
+        return {}
+
     def num_cpus(self, workers: Workers) -> int:
         """CPUs that the workers share."""
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -7,7 +7,8 @@ import sys
 import xml.etree.ElementTree
 
 import pytest
-from conduit_tools import InputError, OutputError, ToolError, clusters
+from conduit_tools import InputError, OutputError, ToolError, clusters, schema
+from documented import members_of, names_in
 
 
 def parse_platform(cluster):
@@ -82,6 +83,11 @@ def test_costs_that_are_given_or_assumed_are_written_down():
     options = clusters.parse(["--node-seconds", "1e-9", "--cell-seconds", "3e-7"])
     cost = json.loads(clusters.describe(options))["cost"]
     assert cost == {"node": 1e-9, "update": clusters.Cost.update, "step": clusters.Cost.step, "cell": 3e-7}
+
+
+def test_the_schema_documents_what_is_written_down():
+    written = json.loads(clusters.describe(clusters.parse(["--faulty-host", "1", "--", "--modes", "0"])))
+    assert members_of(written, schema.CLUSTER) == names_in(schema.CLUSTER)
 
 
 def test_the_command_names_program_platform_and_one_host_per_process(tmp_path):

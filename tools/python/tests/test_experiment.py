@@ -15,6 +15,7 @@ import time
 import fake_build
 import fake_evolution
 import pytest
+from documented import members_of, names_in
 
 import conduit_tools
 from conduit_tools import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, report, run_sweep, schema, store, sweeps
@@ -133,6 +134,10 @@ def test_each_launch_leaves_its_own_files_and_what_it_was(place):
     record = json.loads((place.output / "runs" / folders[0] / "run.json").read_text())
     assert record["workers"] == "1x1" and record["took_s"] > 0 and record["compile_flags"] == "-O3"
     assert set(record["files"]) == {"rows.csv", "rows.json", "rows.hosts.csv", "log.txt"}
+    of_simulated = {name for name in names_in(schema.RUN) if name.split(".")[0] in ("cluster", "cost")}
+    of_build = {"build_type"}  # of which the stand-in tells nothing
+    assert members_of(record, schema.RUN) == names_in(schema.RUN) - of_simulated - of_build
+    assert members_of(place.manifest(), schema.SWEEP_MANIFEST) == names_in(schema.SWEEP_MANIFEST) - of_build
 
 
 def test_the_hosts_of_all_launches_stand_in_one_table(place):

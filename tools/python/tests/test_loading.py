@@ -29,7 +29,7 @@ def test_the_schema_documents_each_column_that_the_program_writes():
         assert all(table.column(mark) for mark in table.marks)
         names = [column.name for column in table.columns]
         assert len(set(names)) == len(names)
-        assert all(column.kind in {"count", "id", "real", "text", "flag", "list"} and column.meaning for column in table.columns)
+        assert all(column.kind in {"count", "id", "real", "text", "flag", "list", "object"} and column.meaning for column in table.columns)
         assert f"| `{names[0]}` |" in schema.as_markdown(table)
 
 
@@ -128,5 +128,8 @@ def test_the_schema_is_printed_as_tables(capsys):
     assert capsys.readouterr().out.startswith("### rows.csv\n")
     assert schema.main([]) == 0
     assert capsys.readouterr().out.count("###") == len(schema.TABLES)
+    assert schema.main(["run"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("### run.json\n") and "| member | kind |" in page and "| `cluster.network.latency` | real | s |" in page
     assert schema.main(["what"]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -1,6 +1,7 @@
 """Simulated runs, where SimGrid is installed and the preset `simgrid` is built (`tools/test --preset simgrid`)."""
 
 import csv
+import dataclasses
 import json
 import os
 import pathlib
@@ -11,7 +12,8 @@ import sys
 import time
 
 import pytest
-from conduit_tools import InputError, ToolError, clusters
+from conduit_tools import InputError, ToolError, clusters, experiment, schema
+from documented import members_of, names_in
 
 ROOT = pathlib.Path(__file__).parents[3]
 SIMULATED = ROOT / "build" / "simgrid"
@@ -151,6 +153,21 @@ def test_what_the_program_refuses_is_one_line(tmp_path):
     with pytest.raises(InputError, match="--duration soon"):
         simulate(tmp_path / "out", "--duration", "soon")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_launch_of_a_sweep_tells_what_cluster_it_was_on_and_what_computing_took(tmp_path):
+    sweep = tmp_path / "little.toml"
+    sweep.write_text(
+        'name = "little"\nlauncher = "simulated"\nseconds = 0.002\nmodes = [0]\nsnapshot = 0\n[[case]]\nname = "one"\n'
+        'workers = ["2x1"]\ncluster = { network = "fast", faulty-host = 1, node-seconds = 2e-9 }\n'
+    )
+    assert experiment.main([str(sweep), "--build", str(SIMULATED), "--output", str(tmp_path / "out")]) == 0
+    record = json.loads(next(tmp_path.glob("out/runs/*/run.json")).read_text())
+    assert members_of(record, schema.RUN) == names_in(schema.RUN)
+    assert record["cluster"]["hosts"] == 2 and record["cluster"]["faulty_host"] == 1 and record["cluster"]["seed"] == 1
+    assert record["cluster"]["network"] == dataclasses.asdict(clusters.NETWORKS["fast"])
+    assert record["cluster"]["noise"] == dataclasses.asdict(clusters.NOISES["usual"])  # as tools/simulate has it
+    assert record["cost"] == {**dataclasses.asdict(clusters.Cost()), "node": 2e-9}
 
 
 def test_ctrl_c_leaves_nothing_running(tmp_path):
