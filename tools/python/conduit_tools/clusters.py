@@ -367,6 +367,8 @@ def describe(options: Options) -> str:
     )
 
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 #: What a run leaves in its folder.
 FILES = ("rows.csv", "rows.json", "rows.hosts.csv", "quality.csv", "cluster.json")
 
@@ -420,9 +422,6 @@ def _put_in_place(draft: pathlib.Path, output: pathlib.Path) -> list[pathlib.Pat
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return [output / name for name in FILES if (output / name).exists()]
-
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def take_up_signals() -> None:
