@@ -12,7 +12,7 @@ import pandas
 import statsmodels.api
 
 from conduit_tools import InputError, load
-from conduit_tools.drawing import QUALITY_METRICS, bootstrap_interval, by_run, ratio_interval
+from conduit_tools.drawing import QUALITY_METRICS, bootstrap_interval, by_run, deviation_ratio_interval, ratio_interval
 
 
 def relative_rates(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -21,25 +21,6 @@ def relative_rates(rows: pandas.DataFrame) -> pandas.DataFrame:
     runs["num_workers"] = runs["processes"] * runs["threads"]
     alone = runs[runs["num_workers"] == 1].groupby("mode")["rate"].mean()
     return runs.assign(relative=runs["rate"] / runs["mode"].map(alone))
-
-
-def deviation_ratio_interval(
-    one: Any, other: Any, level: float = 0.95, num_samples: int = 4000
-) -> tuple[float, float, float]:
-    """Ratio of two standard deviations with its bootstrapped interval: (ratio, low, high). Of few samples one is often
-    drawn again and again, so that an end may be infinite."""
-    one, other = numpy.asarray(one, dtype=float), numpy.asarray(other, dtype=float)
-    if one.size < 2 or other.size < 2 or other.std() == 0:
-        return numpy.nan, numpy.nan, numpy.nan
-    random = numpy.random.default_rng(1)
-    above, below = (
-        values[random.integers(values.size, size=(num_samples, values.size))].std(axis=1, ddof=1) for values in (one, other)
-    )
-    with numpy.errstate(divide="ignore", invalid="ignore"):
-        ratios = above / below
-    # Not between two of the ratios, some of which are infinite; without those of 0 to 0.
-    low, high = numpy.nanquantile(ratios, [(1 - level) / 2, (1 + level) / 2], method="nearest")
-    return float(one.std(ddof=1) / other.std(ddof=1)), float(low), float(high)
 
 
 def conflicts_spread(runs: pandas.DataFrame) -> pandas.DataFrame:

@@ -63,6 +63,25 @@ def ratio_interval(one: Any, other: Any, level: float = 0.95, num_samples: int =
     return float(one.mean() / other.mean()), float(low), float(high)
 
 
+def deviation_ratio_interval(
+    one: Any, other: Any, level: float = 0.95, num_samples: int = 4000
+) -> tuple[float, float, float]:
+    """Ratio of two standard deviations with its bootstrapped interval: (ratio, low, high). Of few samples one is often
+    drawn again and again, so that an end may be infinite."""
+    one, other = numpy.asarray(one, dtype=float), numpy.asarray(other, dtype=float)
+    if one.size < 2 or other.size < 2 or other.std() == 0:
+        return math.nan, math.nan, math.nan
+    random = numpy.random.default_rng(1)
+    above, below = (
+        values[random.integers(values.size, size=(num_samples, values.size))].std(axis=1, ddof=1) for values in (one, other)
+    )
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        ratios = above / below
+    # Not between two of the ratios, some of which are infinite; without those of 0 to 0.
+    low, high = numpy.nanquantile(ratios, [(1 - level) / 2, (1 + level) / 2], method="nearest")
+    return float(one.std(ddof=1) / other.std(ddof=1)), float(low), float(high)
+
+
 def by_run(rows: pandas.DataFrame) -> pandas.DataFrame:
     """One row a run (layout, mode, replicate): `rate`, the mean over workers in updates per second, `slowest`, the least
     of any, `rate_per_cpu`, the sum over workers for each CPU they had, and `conflicts`, or, of digital evolution,

@@ -25,7 +25,7 @@ def write(parts: Sequence[tuple[pathlib.Path, Sweep]], out: TextIO) -> list[path
     """Prints the report of folders of results, with one table of headlines, and keeps it in the first; figures stay in
     the folder that they are of. Gives the paths of all, the page's last."""
     texts: list[str] = []
-    lines: list[headline.Line] = []
+    measured = []
     loaded = []
     for folder, sweep in parts:
         rows = load(folder / "rows.csv")
@@ -35,9 +35,10 @@ def write(parts: Sequence[tuple[pathlib.Path, Sweep]], out: TextIO) -> list[path
         if "factors" in sweep.reports:
             texts.append(factors(rows, [case.name for case in sweep.cases]))
         if "headline" in sweep.reports:
-            lines += headline.table(rows, quality)
+            measured.append((rows, quality))
     written = [parts[0][0] / "report.txt"]
-    if any("headline" in sweep.reports for _, sweep in parts):
+    if measured:
+        lines = headline.table(*measured)
         texts.append(headline.as_text(lines))
         written.append(parts[0][0] / "headline.md")
         files.write_text(written[1], headline.as_markdown(lines))

@@ -15,6 +15,8 @@
     seconds = 1
     replicates = 3
 
+A case may have a table `quick` of its own, as in `quick = { modes = [0, 3] }`, which goes before the sweep's.
+
 `KEYS` has all keys with their meanings.
 """
 
@@ -257,7 +259,7 @@ def _sweep(table: dict[str, Any], path: pathlib.Path, quick: bool, overrides: di
         if name not in names:
             raise InputError(f"quick: without {name}: there is no such case")
     made = [
-        _case(name, case, common, hurried, overrides, path) for name, case in zip(names, cases) if name not in without
+        _case(name, case, [common, hurried, overrides], quick, path) for name, case in zip(names, cases) if name not in without
     ]
     if not made:
         raise InputError("no case: want [[case]] with a name")
@@ -295,14 +297,18 @@ def _sweep(table: dict[str, Any], path: pathlib.Path, quick: bool, overrides: di
 def _case(
     name: str,
     own: dict[str, Any],
-    common: dict[str, Any],
-    hurried: dict[str, Any],
-    overrides: dict[str, Any],
+    shared: list[dict[str, Any]],
+    quick: bool,
     path: pathlib.Path,
 ) -> Case:
+    """shared: what all cases have, what --quick changes in all, and what the command line does."""
     try:
-        _check_keys(own, {"name", *CASE_KEYS}, "")
-        layers = [common, own, hurried, overrides]
+        _check_keys(own, {"name", "quick", *CASE_KEYS}, "")
+        own_hurried = _take(own, "quick", {}, _is_table, "a table")
+        _check_keys(own_hurried, _QUICK_KEYS - {"without"}, "quick: ")
+        common, hurried, overrides = shared
+        own = {key: value for key, value in own.items() if key != "quick"}
+        layers = [common, own, hurried, own_hurried if quick else {}, overrides]
         merged: dict[str, Any] = {}
         for layer in layers:
             for key, value in layer.items():

@@ -181,6 +181,8 @@ CASE = '[[case]]\nname = "one"\n'
         ('name = "x"\ncluster = { hosts = 4 }\n' + CASE, "cluster: unknown key hosts"),
         ('name = "x"\n' + CASE + '[[case]]\nname = "two"\nlauncher = "simulated"\n', "a sweep of their own"),
         ('name = "x"\n[quick]\nname = "y"\n' + CASE, "quick: unknown key name"),
+        ('name = "x"\n' + CASE + "quick = 3\n", "case one: quick 3: want a table"),
+        ('name = "x"\n' + CASE + 'quick = { without = ["one"] }\n', "case one: quick: unknown key without"),
         ('name = "x"\n[quick]\nwithout = ["z"]\n' + CASE, "quick: without z: there is no such case"),
         ('name = "x"\ncase = 3\n', "case 3: want one"),
         ('name = "x"\nalso = "evolution"\n' + CASE, "also 'evolution': want names of ready-made sweeps"),
@@ -193,6 +195,14 @@ def test_bad_sweeps_are_refused_in_one_line_that_names_the_file(text, reason, tm
     with pytest.raises(InputError, match=f"some.toml.*{reason}|{reason}") as caught:
         sweeps.load(write(tmp_path, text), quick=True)
     assert "some.toml" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_case_may_say_what_quick_changes_in_it(tmp_path):
+    file = write(tmp_path, 'name = "x"\nseconds = 5\n[quick]\nseconds = 1\nmodes = [3]\n' + CASE + "quick = { modes = [0, 3] }\n")
+    (quick,), (full,) = (sweeps.load(file, quick=each).cases for each in (True, False))
+    assert (quick.seconds, quick.modes) == (1, (0, 3)) and (full.seconds, full.modes) == (5, (0, 1, 2, 3, 4))
+    (named,) = sweeps.load(file, quick=True, overrides={"seconds": 2}).cases
+    assert (named.seconds, named.modes) == (2, (0, 3))
 
 
 def test_the_paper_has_both_benchmarks():
