@@ -64,7 +64,10 @@ def snapshots(quality: pandas.DataFrame) -> pandas.DataFrame:
 def latency_agreement(quality: pandas.DataFrame) -> pandas.DataFrame:
     """By case, layout and mode, in updates: medians over workers and snapshots of the simstep latency, which is by touches,
     and of the mean age by stamps over the simstep period, and how many times the first the second is. Only where messages
-    carried stamps, which wants one clock."""
+    carried stamps, which wants one clock; where none did, a line that says so, and a table without rows."""
+    if "age_mean_s" not in quality or quality["age_mean_s"].isna().all():
+        print("No stamps: no message tells its age, so latencies have nothing to be set beside")
+        quality = quality.assign(age_mean_s=numpy.nan)
     rows = snapshots(quality).dropna(subset=["simstep_latency_updates", "age_mean_s"])
     keys = [key for key in ("case", "processes", "threads", "transport", "mode") if key in rows]
     rows = rows.assign(by_stamps=rows["age_mean_s"] / rows["simstep_period_s"])

@@ -40,7 +40,10 @@ def bootstrap_interval(
     values: Any, level: float = 0.95, num_samples: int = 2000, seed: int = 1, statistic: Callable[..., Any] = numpy.mean
 ) -> tuple[float, float]:
     """The bootstrapped interval of the mean of `values`, or of another statistic that takes an axis, by percentiles.
-    Deterministic in the seed; NaN without values."""
+    Deterministic in the seed; NaN without values.
+
+    Of few values it is too short: at a level of 95 % it holds the mean of a normal distribution in 75 % of cases with 3
+    values, 84 % with 5, 90 % with 10, and 93 % with 30."""
     values = numpy.asarray(values, dtype=float)
     if values.size == 0:
         return math.nan, math.nan
@@ -55,12 +58,29 @@ def ratio_interval(one: Any, other: Any, level: float = 0.95, num_samples: int =
     one, other = numpy.asarray(one, dtype=float), numpy.asarray(other, dtype=float)
     if one.size == 0 or other.size == 0:
         return math.nan, math.nan, math.nan
-    generator = numpy.random.default_rng(1)
-    ratios = one[generator.integers(one.size, size=(num_samples, one.size))].mean(1) / (
-        other[generator.integers(other.size, size=(num_samples, other.size))].mean(1)
-    )
+    ratios = _ratios(one, other, num_samples, numpy.random.default_rng(1))
     low, high = numpy.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
     return float(one.mean() / other.mean()), float(low), float(high)
+
+
+def gain_interval(
+    ours: tuple[Any, Any], base: tuple[Any, Any], level: float = 0.95, num_samples: int = 4000
+) -> tuple[float, float, float]:
+    """By how much one ratio of two means is above another, with its bootstrapped interval: (difference, low, high)."""
+    arrays = [[numpy.asarray(values, dtype=float) for values in pair] for pair in (ours, base)]
+    if any(values.size == 0 for pair in arrays for values in pair):
+        return math.nan, math.nan, math.nan
+    generator = numpy.random.default_rng(1)
+    ratios = [_ratios(*pair, num_samples, generator) for pair in arrays]
+    low, high = numpy.quantile(ratios[0] - ratios[1], [(1 - level) / 2, (1 + level) / 2])
+    here, there = (above.mean() / below.mean() for above, below in arrays)
+    return float(here - there), float(low), float(high)
+
+
+def _ratios(one: Any, other: Any, num_samples: int, generator: Any) -> Any:
+    """Ratios of the means of samples that are drawn anew of both."""
+    above = one[generator.integers(one.size, size=(num_samples, one.size))].mean(1)
+    return above / other[generator.integers(other.size, size=(num_samples, other.size))].mean(1)
 
 
 def deviation_ratio_interval(

@@ -14,7 +14,16 @@ import matplotlib.pyplot as plt
 import pandas
 
 from conduit_tools import InputError, OutputError, files, headline, report
-from conduit_tools.drawing import bootstrap_interval, by_run, plot_conflicts, plot_generations, plot_quality, plot_rates
+from conduit_tools.drawing import (
+    bootstrap_interval,
+    by_run,
+    gain_interval,
+    plot_conflicts,
+    plot_generations,
+    plot_quality,
+    plot_rates,
+    ratio_interval,
+)
 from conduit_tools.footers import DISTURBED_CPUS
 from conduit_tools.loading import load
 from conduit_tools.style import STYLE
@@ -93,25 +102,32 @@ def _interval(values: Any) -> str:
 
 def factors(rows: pandas.DataFrame, order: list[str]) -> str:
     """For each case and number of workers: what is lost per CPU against one worker, and how much of the first case's
-    loss that explains."""
+    loss that explains, both with bootstrapped 95 % intervals over replicates."""
     runs = by_run(rows)
-    means = runs.groupby(["case", "workers"], observed=True)["rate_per_cpu"].mean()
+    rates = {
+        (str(case), layout): group["rate_per_cpu"].to_numpy()
+        for (case, layout), group in runs.groupby(["case", "workers"], observed=True)
+    }
     crowded = set(runs.loc[runs["oversubscribed"], "workers"])
-    present = [case for case in order if case in means.index.get_level_values(0)]
-    layouts = [layout for layout in dict.fromkeys(runs["workers"]) if (present[0], layout) in means.index]
+    present = [case for case in order if any(case == of for of, _ in rates)]
+    base = present[0]
+    layouts = [layout for layout in dict.fromkeys(runs["workers"]) if (base, layout) in rates]
     first = layouts[0]
-    heading = ("case", "workers", "updates/s/CPU", f"lost against {first}", f"of {present[0]}'s loss, explains")
+    heading = ("case", "workers", "updates/s/CPU", f"lost against {first}", f"of {base}'s loss, explains")
     cells: list[Sequence[str]] = []
     for case in present:
         for layout in layouts:
-            if (case, layout) not in means.index or (case, first) not in means.index:
+            if (case, layout) not in rates or (case, first) not in rates:
                 continue
-            lost, base_lost = (1 - means[each, layout] / means[each, first] for each in (case, present[0]))
-            explains = f"{100 * (base_lost - lost):+.1f} points" if case != present[0] and layout != first else "-"
-            cells.append(
-                (case, layout + (" *" if layout in crowded else "  "), f"{means[case, layout]:,.0f}",
-                 f"{100 * lost:.1f} %" if layout != first else "-", explains)
-            )  # fmt: skip
+            lost = explains = "-"
+            if layout != first:
+                kept = [100 * share for share in ratio_interval(rates[case, layout], rates[case, first])]
+                lost = f"{100 - kept[0]:.1f} % ({100 - kept[2]:.1f} to {100 - kept[1]:.1f})"
+                if case != base:
+                    pairs = [(rates[each, layout], rates[each, first]) for each in (case, base)]
+                    gain = [100 * share for share in gain_interval(*pairs)]
+                    explains = f"{gain[0]:+.1f} points ({gain[1]:+.1f} to {gain[2]:+.1f})"
+            cells.append((case, layout + (" *" if layout in crowded else "  "), f"{rates[case, layout].mean():,.0f}", lost, explains))
     return "\n".join(aligned(heading, cells, (0, 1))) + "\n"
 
 

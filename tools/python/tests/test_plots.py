@@ -7,7 +7,7 @@ import pytest
 import conduit_tools as conduit
 import fake
 import fake_results
-from conduit_tools import analysis, comparisons, drawing, notebooks, plots
+from conduit_tools import analysis, comparisons, drawing, experiment_report, notebooks, plots
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -279,8 +279,42 @@ def test_mode_3_is_set_against_mode_0_with_intervals(tmp_path):
 
 def test_a_ratio_without_samples_is_not_a_number():
     assert all(map(math.isnan, drawing.ratio_interval([], [1.0])))
+    assert all(map(math.isnan, drawing.gain_interval(([1.0], [1.0]), ([1.0], []))))
     assert all(map(math.isnan, analysis.deviation_ratio_interval([1.0], [1.0, 2.0])))
     assert all(map(math.isnan, analysis.deviation_ratio_interval([1.0, 2.0], [2.0, 2.0])))
+
+
+@pytest.mark.parametrize("size, share", [(3, 0.75), (5, 0.84), (10, 0.90), (30, 0.93)])
+def test_the_interval_of_a_mean_holds_it_as_often_as_is_said(size, share):
+    random = numpy.random.default_rng(1)
+    held = 0
+    for _ in range(1000):
+        low, high = drawing.bootstrap_interval(random.normal(size=size))
+        held += low <= 0 <= high
+    assert held / 1000 == pytest.approx(share, abs=0.035)  # 2.5 standard deviations of the first, and more of the others
+
+
+def make_threads(**rates):
+    """Rows of cases, one thread and four, three replicates that are 1 % apart."""
+    rows = []
+    for case, by_layout in rates.items():
+        for threads, rate in by_layout.items():
+            for replicate in range(3):
+                row = fake.make_row(threads=threads, mode=4, mode_name=fake.MODES[4], replicate=replicate, updates_per_second=rate * (1 + 0.01 * replicate))
+                rows += [{**row, "thread": thread, "case": case, "cpus": 4} for thread in range(threads)]
+    return pandas.DataFrame(rows)
+
+
+def test_what_a_factor_explains_has_an_interval():
+    rows = make_threads(as_it_is={1: 100.0, 4: 80.0}, quicker={1: 200.0, 4: 180.0}, same={1: 100.0, 4: 80.4})
+    lines = experiment_report.factors(rows, ["as_it_is", "quicker", "same"]).splitlines()
+    told = {tuple(line.split()[:2]): line for line in lines[2:]}
+    assert "20.0 % (18.9 to 21.0)" in told["as_it_is", "1x4"] and told["as_it_is", "1x4"].endswith(" -")
+    (least, most) = (float(each) for each in told["quicker", "1x4"].split("+10.0 points (")[1].rstrip(")").split(" to "))
+    assert 6 < least < 10 < most < 14
+    (least, most) = (float(each) for each in told["same", "1x4"].split("+0.4 points (")[1].rstrip(")").split(" to "))
+    assert least < 0 < most  # of what differs by less than replicates do, nothing is shown
+    assert told["quicker", "1x1"].split()[-2:] == ["-", "-"]
 
 
 def make_runs(spreads, replicates):
@@ -371,6 +405,15 @@ def test_latencies_by_touches_and_by_stamps_are_set_beside_each_other(tmp_path):
     table = analysis.latency_agreement(quality)
     assert list(table.columns) == ["by touches, updates", "by stamps, updates", "ratio"]
     assert len(table) == 4 and table["ratio"].to_numpy() == pytest.approx(1.1)
+
+
+@pytest.mark.parametrize("drop", [True, False])
+def test_without_stamps_there_is_nothing_to_set_beside_touches(drop, tmp_path, capsys):
+    quality = make_quality(tmp_path).drop(columns="age_mean_s", errors="ignore")
+    table = analysis.latency_agreement(quality if drop else quality.assign(age_mean_s=float("nan")))
+    assert len(table) == 0 and "ratio" in table
+    out = capsys.readouterr().out
+    assert out.startswith("No stamps: ") and out.count("\n") == 1
 
 
 def test_latencies_by_touches_and_by_stamps_agree_within_a_tenth():
