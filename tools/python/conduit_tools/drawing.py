@@ -71,7 +71,7 @@ def gain_interval(
     if any(values.size == 0 for pair in arrays for values in pair):
         return math.nan, math.nan, math.nan
     generator = numpy.random.default_rng(1)
-    ratios = [_ratios(*pair, num_samples, generator) for pair in arrays]
+    ratios = [_ratios(above, below, num_samples, generator) for above, below in arrays]
     low, high = numpy.quantile(ratios[0] - ratios[1], [(1 - level) / 2, (1 + level) / 2])
     here, there = (above.mean() / below.mean() for above, below in arrays)
     return float(here - there), float(low), float(high)

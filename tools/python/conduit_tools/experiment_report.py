@@ -124,8 +124,8 @@ def factors(rows: pandas.DataFrame, order: list[str]) -> str:
                 kept = [100 * share for share in ratio_interval(rates[case, layout], rates[case, first])]
                 lost = f"{100 - kept[0]:.1f} % ({100 - kept[2]:.1f} to {100 - kept[1]:.1f})"
                 if case != base:
-                    pairs = [(rates[each, layout], rates[each, first]) for each in (case, base)]
-                    gain = [100 * share for share in gain_interval(*pairs)]
+                    ours, theirs = ((rates[each, layout], rates[each, first]) for each in (case, base))
+                    gain = [100 * share for share in gain_interval(ours, theirs)]
                     explains = f"{gain[0]:+.1f} points ({gain[1]:+.1f} to {gain[2]:+.1f})"
             cells.append((case, layout + (" *" if layout in crowded else "  "), f"{rates[case, layout].mean():,.0f}", lost, explains))
     return "\n".join(aligned(heading, cells, (0, 1))) + "\n"
