@@ -321,14 +321,14 @@ def _measured(rows: pandas.DataFrame, quality: pandas.DataFrame | None) -> Measu
 
 def _most_repeated(runs: pandas.DataFrame) -> pandas.DataFrame:
     """Of each layout, the runs of the case that has most of modes 1, 2 and 3, whichever has fewest; the first of such."""
-    runs = runs.assign(case=runs["case"].astype(str))
+    runs = runs.assign(case=runs["case"].astype(str))  # no category, so that it can be held against another
     counts = runs.groupby(["workers", "case", "mode"], sort=False).size()
     most: dict[str, tuple[int, str]] = {}
     for layout, case in dict.fromkeys(zip(runs["workers"], runs["case"])):
         fewest = min(int(counts.get((layout, case, mode), 0)) for mode in (1, 2, 3))
         if layout not in most or fewest > most[layout][0]:
             most[layout] = (fewest, case)
-    return runs[[most[layout][1] == case for layout, case in zip(runs["workers"], runs["case"])]]
+    return runs[runs["case"] == runs["workers"].map({layout: case for layout, (_, case) in most.items()})]
 
 
 def _where(headline: Headline, is_simulated: bool) -> str:

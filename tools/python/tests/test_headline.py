@@ -176,6 +176,13 @@ def absent_of(names, quick=False):
     return [line for line in headline.table(*parts) if not line[4]]
 
 
+def test_of_cases_with_hardly_any_work_quality_alone_is_told():
+    sweep = sweeps.load(sweeps.find("paper"), quick=True)
+    rows, quality = measured_by(sweep)
+    lines = headline.table((rows[rows["case"] == "follow_up"], quality))
+    assert {line[0] for line in lines if line[4]} == {"quality, 2 processes", "quality, 2 threads"}
+
+
 def test_what_is_said_to_measure_a_figure_does():
     of = {name: {line[:2] for line in absent_of([name])} for name in ("paper", "evolution", "simulated", "evolution_simulated", "two_hosts")}
     for each in (*headline.HEADLINES, *headline.HEADLINES_OF_EVOLUTION):
