@@ -237,6 +237,16 @@ def test_the_readme_of_binder_has_the_conflicts_of_64_processes():
     assert set(left.size()) == {3} and set(runs["cpus"]) == {2}
 
 
+def test_the_readme_of_binder_has_the_spread_of_conflicts_over_replicates():
+    text = " ".join((notebooks.BINDER / "README.md").read_text(encoding="utf-8").split())
+    clusters = analysis.simulated(str(notebooks.BINDER / "data" / "simulated"))
+    runs = drawing.by_run(clusters.get("paper_spread", clusters["paper"]))
+    spread = analysis.conflicts_spread(runs[runs["workers"] == "64x1"])
+    (count,) = {*spread["replicates"], *spread["of mode 3"]}
+    one, two = ("{:.1f} [{:.1f}, {:.1f}]".format(*line) for line in spread[["to mode 3", "low", "high"]].to_numpy())
+    assert f"of {count} replicates each, conflicts left spread {one} times as much in mode 1 as in mode 3, and {two} times in mode 2" in text
+
+
 def test_of_a_film_of_the_world_the_last_picture_is_taken(tmp_path):
     film = tmp_path / "results" / "mode3-replicate0" / "frames.csv"
     film.parent.mkdir(parents=True)
