@@ -36,7 +36,8 @@ class QualitySampler<Mesh<Ls...>> {
         options_(options),
         length_(std::min(options.length, options.interval)) {}
 
-  /// The run begins, and will last for `duration`, or, if that is 0, nobody knows how long.
+  /// The run begins, and will last for `duration`, or, if that is 0, nobody knows how long. So does a snapshot, if they
+  /// follow each other without a gap.
   void Start(uit::TimePoint now, std::chrono::nanoseconds duration) {
     start_ = now;
     if (options_.interval.count() <= 0) return;
@@ -47,13 +48,14 @@ class QualitySampler<Mesh<Ls...>> {
     sums_.reserve(max_sums);
     rows_.reserve((num_peers + max_sums) * std::min<std::size_t>(static_cast<std::size_t>(num_expected), options_.max_snapshots));
     before_.reserve(num_peers);
-    next_ = Later(options_.interval - length_);
+    Look(now, 0);
   }
   /// When Look wants to be called next.
   uit::TimePoint Next() const { return next_; }
   /// Begins or ends a snapshot. After `num_updates` updates.
   UIT_NOINLINE void Look(uit::TimePoint now, std::uint64_t num_updates) {
     if (is_open_) {
+      if (num_updates == begin_updates_) return;  // it has begun late, and is to have an update
       End(now, num_updates);
       // Those that the worker has missed, because an update took longer, are left out.
       snapshot_ = std::max<std::uint64_t>(snapshot_ + 1, static_cast<std::uint64_t>((now - start_) / options_.interval));

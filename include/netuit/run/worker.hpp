@@ -138,6 +138,7 @@ class Worker<Mesh<Ls...>> {
       Meet(View(uit::Now()));
       ++num_barriers_;
       goes_on = GoesOn();
+      if (!goes_on) sampler_.Finish(uit::Now(), num_updates_);  // all snapshots end before what is next read is shown
       if constexpr (has_unicast) {
         traffic_.Refresh(update);
         team_.MeetHere([this] { return Idle(); });

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <span>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -37,8 +38,11 @@ struct Job {
   Topology topology = MakeTorus(4, 4 * workers.Count());
   TestMesh mesh{topology, PlaceContiguous(topology, workers), MpiTestWorld(), {.is_traced = true, .is_watched = true}};
 
+  std::chrono::milliseconds nap{0};  // in each node's update
+
   RunReport Run(RunOptions options) {
-    return netuit::Run(mesh, options, [](auto& node) {
+    return netuit::Run(mesh, options, [this](auto& node) {
+      if (nap.count() != 0) std::this_thread::sleep_for(nap);
       node.template Out<Newest>().TryPut(1);
       for (auto& outlet : node.template In<Jumped>()) outlet.Jump();
       for (auto& inlet : node.template Out<Jumped>()) inlet.TryPut(2);
@@ -151,6 +155,20 @@ TEST_CASE("A run that ends within a snapshot ends it, for every worker, and noth
   CHECK(attempted.size() == report.workers.size());
   for (const WorkerReport& worker : report.workers)
     CHECK(attempted[{worker.place.process, worker.place.thread}] == worker.tally.put.attempted);
+}
+
+TEST_CASE("A snapshot has an update within it, however late it begins") {
+  const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::rolling, AsyncMode::no_barrier);
+  INFO("mode " << static_cast<int>(mode));
+  Job job;
+  job.nap = 1ms;  // so that an update takes longer than the interval
+  const RunReport report = job.Run({.mode = mode, .num_updates = 3, .quality = {.interval = 4ms, .length = 2ms}});
+  if (!MpiTestWorld().IsRoot()) return;
+  REQUIRE_FALSE(report.quality.empty());
+  for (const QualityRow& row : report.quality) {
+    CHECK(row.num_updates > 0);
+    CHECK(row.end > row.begin);
+  }
 }
 
 TEST_CASE("Every channel that leaves its thread has a row, and the rows add up to the tallies") {
