@@ -94,7 +94,7 @@ struct QualityOptions {
   std::chrono::nanoseconds interval{0};  ///< from the beginning of one snapshot to that of the next; 0: there are none
   std::chrono::nanoseconds length = std::chrono::seconds(1);  ///< of a snapshot; at most the interval
   std::size_t max_snapshots = 10'000;    ///< later ones are not taken
-  bool channels = false;                 ///< at the end also a row per channel that leaves its thread, since the mesh was made
+  bool channels = false;                 ///< at the end also a row per channel that leaves its thread, over the run
 };
 
 }  // namespace netuit

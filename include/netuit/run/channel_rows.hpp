@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -13,15 +14,29 @@
 
 namespace netuit::detail {
 
-/// One worker's halves of all channels that leave its thread, since the mesh was made: of those that begin here the puts,
-/// of those that end here what became of the messages. While nobody uses them.
+/// What all channels that leave one worker's thread have counted since the mesh was made, always in the same order. While
+/// nobody uses them.
 template <Layer... Ls>
-void AddChannelHalves(Mesh<Ls...>& mesh, std::uint32_t thread, std::chrono::nanoseconds elapsed, std::uint64_t num_updates,
-                      std::vector<QualityRow>& rows) {
+std::vector<ExchangeCounts> CountChannels(Mesh<Ls...>& mesh, std::uint32_t thread) {
+  auto& share = *mesh.Places()[thread];
+  std::vector<ExchangeCounts> all;
+  const auto add_layer = [&](auto& layer) {
+    layer.ForEachChannel(share.graph, [&](const Channel&, const ExchangeCounts& counts) { all.push_back(counts); });
+  };
+  (add_layer(share.template Of<Ls>()), ...);
+  return all;
+}
+
+/// One worker's halves of all channels that leave its thread, over a run: of those that begin here the puts, of those that
+/// end here what became of the messages. `before` is what CountChannels gave when the run began. While nobody uses them.
+template <Layer... Ls>
+void AddChannelHalves(Mesh<Ls...>& mesh, std::uint32_t thread, const std::vector<ExchangeCounts>& before,
+                      std::chrono::nanoseconds elapsed, std::uint64_t num_updates, std::vector<QualityRow>& rows) {
   auto& share = *mesh.Places()[thread];
   const std::uint32_t num_threads = mesh.NumThreads();
   const auto place_of = [num_threads](std::uint32_t worker) { return Place{worker / num_threads, worker % num_threads}; };
   std::uint32_t number = 0;
+  std::size_t i = 0;
   const auto add_layer = [&](auto& layer) {
     layer.ForEachChannel(share.graph, [&](const Channel& channel, const ExchangeCounts& counts) {
       QualityRow& row = rows.emplace_back();
@@ -33,7 +48,7 @@ void AddChannelHalves(Mesh<Ls...>& mesh, std::uint32_t thread, std::chrono::nano
       row.transport = mesh.GetSurroundings().TransportTo(place_of(channel.peer).process);
       row.source = channel.source;
       row.target = channel.target;
-      row.counts = counts;
+      row.counts = counts.Since(before[i++]);
       if (ends_here) {
         row.end = elapsed;
         row.num_updates = num_updates;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/run/channel_rows.hpp>
 #include <netuit/run/run_options.hpp>
@@ -36,6 +37,9 @@ void RunWorkers(M& mesh, Team& team, const RunOptions& options, Sweep<M>& sweep,
   const RunRecord record = RunRecord::Open(mesh, options, number);
   report.workers.resize(mesh.NumThreads());
   std::vector<std::vector<QualityRow>> quality(mesh.NumThreads());
+  std::vector<std::vector<ExchangeCounts>> before;  // by thread
+  for (std::uint32_t thread = 0; options.quality.channels && thread < mesh.NumThreads(); ++thread)
+    before.push_back(CountChannels(mesh, thread));
   const auto work = [&](std::uint32_t thread) {
     report.workers[thread] =
         Worker<M>(mesh, team, options, record.TapeOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
@@ -64,7 +68,7 @@ void RunWorkers(M& mesh, Team& team, const RunOptions& options, Sweep<M>& sweep,
   for (const auto& rows : quality) report.quality.insert(report.quality.end(), rows.begin(), rows.end());
   for (std::uint32_t thread = 0; options.quality.channels && thread < mesh.NumThreads(); ++thread) {
     const WorkerReport& worker = report.workers[thread];
-    AddChannelHalves(mesh, thread, worker.elapsed, worker.num_updates, report.channels);
+    AddChannelHalves(mesh, thread, before[thread], worker.elapsed, worker.num_updates, report.channels);
   }
 }
 

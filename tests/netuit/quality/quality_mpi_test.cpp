@@ -193,6 +193,31 @@ TEST_CASE("Every channel that leaves its thread has a row, and the rows add up t
   CHECK(sum.skipped + sum.preempted == tally.get.skipped + tally.put.preempted);
 }
 
+TEST_CASE("Rows of channels are of their run alone, whatever the mesh has counted before") {
+  const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::no_barrier);
+  INFO("mode " << static_cast<int>(mode));
+  Job job;
+  const RunReport first = job.Run({.mode = mode, .num_updates = 150, .quality = {.channels = true}});
+  const RunReport second = job.Run({.mode = mode, .num_updates = 50, .quality = {.channels = true}});
+  if (!MpiTestWorld().IsRoot()) return;
+  CHECK(second.channels.size() == first.channels.size());
+  ExchangeCounts sum;
+  for (const QualityRow& row : second.channels) {
+    CHECK(row.num_updates == 50);
+    CHECK(row.counts.pulls == row.num_updates * row.counts.channels_in);
+    CHECK(row.counts.laden <= row.counts.pulls);
+    if (mode == AsyncMode::every_update) CHECK(row.SimstepLatency() == Approx(1).epsilon(0.05));  // but for the first update
+    sum += row.counts;
+  }
+  const uit::Tally before = first.Tally();
+  const uit::Tally after = second.Tally();
+  CHECK(sum.attempted == after.put.attempted - before.put.attempted);
+  CHECK(sum.dropped == after.put.dropped - before.put.dropped);
+  CHECK(sum.stepped + sum.unread == after.get.stepped + after.get.unread - before.get.stepped - before.get.unread);
+  CHECK(sum.skipped + sum.preempted ==
+        after.get.skipped + after.put.preempted - before.get.skipped - before.put.preempted);
+}
+
 TEST_CASE("Latency by touches, which needs no clock, is the mean over both ways of that by stamps") {
   Job job;
   RunOptions options = Snapshots(AsyncMode::no_barrier);
