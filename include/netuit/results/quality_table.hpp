@@ -24,7 +24,7 @@ inline std::vector<std::string_view> QualityColumns() {
   return {"snapshot", "scope", "layer", "transport", "process", "thread", "peer_process", "peer_thread", "source", "target",
           "begin_s", "end_s",
           "updates", "channels_out", "channels_in", "attempted", "accepted", "dropped", "preempted", "received", "stepped",
-          "skipped", "pulls", "laden", "touches", "simstep_period_s", "simstep_latency_updates", "wall_latency_s",
+          "skipped", "folded", "unread", "pulls", "laden", "touches", "simstep_period_s", "simstep_latency_updates", "wall_latency_s",
           "failure_rate", "clumpiness", "skip_rate", "touch_count", "touch_mean_s", "touch_p50_s", "touch_p90_s",
           "touch_p99_s", "touch_max_s", "age_count", "age_mean_s", "age_p50_s", "age_p90_s", "age_p99_s",
           "age_max_s", "transit_p50_s", "transit_p99_s"};
@@ -55,7 +55,8 @@ inline void AddQuality(Table& table, const QualityRow& row) {
   }
   table.Add(seconds(row.begin)).Add(seconds(row.end)).Add(row.num_updates).Add(counts.channels_out).Add(counts.channels_in);
   table.Add(counts.attempted).Add(counts.attempted - counts.dropped).Add(counts.dropped).Add(counts.preempted);
-  table.Add(counts.Received()).Add(counts.stepped).Add(counts.skipped).Add(counts.pulls).Add(counts.laden).Add(counts.touches);
+  table.Add(counts.Received()).Add(counts.stepped).Add(counts.skipped).Add(counts.folded).Add(counts.unread);
+  table.Add(counts.pulls).Add(counts.laden).Add(counts.touches);
   table.Add(row.SimstepPeriod()).Add(row.SimstepLatency()).Add(row.WallLatency()).Add(row.FailureRate());
   table.Add(row.Clumpiness()).Add(row.SkipRate());
   for (const Latency& latency : {row.touch, row.age}) {

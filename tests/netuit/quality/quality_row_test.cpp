@@ -1,7 +1,15 @@
 #include <netuit/quality/quality.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <netuit/results/quality_table.hpp>
+#include <netuit/results/table.hpp>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 
@@ -79,4 +87,32 @@ TEST_CASE("Messages overtaken by newer ones are skipped, on whichever side") {
   row.counts.skipped = 2;
   row.counts.preempted = 3;
   CHECK(row.SkipRate() == Approx(0.5));
+}
+
+TEST_CASE("In a table what was received adds up, and what was left unread stands beside it") {
+  QualityRow row = Window();
+  row.counts.dropped = 5;
+  row.counts.stepped = 40;
+  row.counts.skipped = 20;
+  row.counts.folded = 30;
+  row.counts.unread = 4;
+  netuit::Table table{netuit::QualityColumns()};
+  table.Row();
+  netuit::AddQuality(table, row);
+  std::istringstream text(table.Text());
+  std::string line;
+  std::getline(text, line);
+  std::getline(text, line);
+  std::istringstream fields(line + ',');
+  std::vector<std::string> cells;
+  for (std::string cell; std::getline(fields, cell, ',');) cells.push_back(cell);
+  const std::vector<std::string_view> columns = netuit::QualityColumns();
+  REQUIRE(cells.size() == columns.size());
+  const auto value = [&](std::string_view name) {
+    return std::stoull(cells.at(static_cast<std::size_t>(std::ranges::find(columns, name) - columns.begin())));
+  };
+  CHECK(value("accepted") == 95);
+  CHECK(value("folded") == 30);
+  CHECK(value("unread") == 4);
+  CHECK(value("received") == value("stepped") + value("skipped") + value("folded"));
 }

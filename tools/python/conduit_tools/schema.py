@@ -170,9 +170,11 @@ attempted  | count | messages | puts tried
 accepted   | count | messages | puts taken
 dropped    | count | messages | puts refused
 preempted  | count | messages | messages of this worker that a newer one replaced on the way
-received   | count | messages | stepped + skipped
+received   | count | messages | stepped + skipped + folded
 stepped    | count | messages | messages read
 skipped    | count | messages | messages jumped over
+folded     | count | messages | messages added up with others, in layers of sums
+unread     | count | messages | messages that had arrived and were not read when a run ended; in rows of scope channel, as snapshots end before
 pulls      | count | - | times the worker looked for messages
 laden      | count | - | those that found any
 touches    | count | - | growth of the touch counters: a round trip adds 2
@@ -283,7 +285,7 @@ simulated  | flag  | - | whether time was that of a simulated cluster
 started    | text  | - | when, UTC, ISO 8601
 complete   | flag  | - | false while it runs, and if it was cut short
 stopped_by | text  | - | what ended it
-lost_processes | list | - | processes that ended or fell silent on the way; then each of the others writes X.rankN.csv and X.rankN.json
+lost_processes | list | - | processes that ended or fell silent on the way; then each of the others writes X.rankN.csv and X.rankN.json, and its quality of service likewise
 """),
 )
 

@@ -78,6 +78,8 @@ def quality_row(random, mode, snapshot, scope, process, peer, transport):
         "received": 3900,
         "stepped": 3500,
         "skipped": 400,
+        "folded": 0,
+        "unread": 0,
         "pulls": 4000,
         "laden": 3500,
         "touches": 2000,

@@ -97,6 +97,7 @@ def test_the_schema_documents_all_that_the_program_writes(tmp_path):
     for frame, table in ((rows, schema.ROWS), (quality, schema.QUALITY), (frames, schema.FRAMES), (load(tmp_path / "colors.csv"), schema.COLORS)):
         added = {column.name for column in schema.SWEEP_COLUMNS} | ({"processes", "threads", "oversubscribed"} if table is schema.QUALITY else set())
         assert set(frame.columns) == {column.name for column in table.columns} - added
+    assert (quality["received"] == quality["stepped"] + quality["skipped"] + quality["folded"]).all()
     assert set(quality["scope"]) == {"pair", "worker"} and (quality["simstep_period_s"] > 0).all()
 
 
