@@ -153,8 +153,7 @@ class RunRecord {
   void Add(unsigned mode, unsigned replicate, const netuit::RunReport& report, F&& add_own) {
     AddRows(rows_, mode, replicate, report, add_own);
     if (!settings_.quality.empty()) {
-      AddQualityRows(mode, replicate, report.quality);
-      AddQualityRows(mode, replicate, report.channels);
+      AddQualityRows(quality_, mode, replicate, report);
       quality_.Save(settings_.quality);
     }
     if (settings_.output != "-") rows_.Save(settings_.output);
@@ -162,11 +161,18 @@ class RunRecord {
     SaveManifest();
   }
   /// Writes what process `rank` itself knows of a run that has lost another: X.rank2.csv and X.rank2.json, or to stderr
-  /// where rows go to standard output, of which rank 0 is the master.
+  /// where rows go to standard output, of which rank 0 is the master; and its quality of service, of channels with others too.
   template <typename F>
   void AddOwn(std::size_t rank, unsigned mode, unsigned replicate, const netuit::RunReport& report, F&& add_own) {
     netuit::RunReport own = report;  // rank 0 may have gathered the others' already; they write for themselves
     std::erase_if(own.workers, [rank](const netuit::WorkerReport& worker) { return worker.place.process != rank; });
+    std::erase_if(own.quality, [rank](const netuit::QualityRow& row) { return row.worker.process != rank; });
+    std::erase_if(own.channels, [rank](const netuit::QualityRow& row) { return row.worker.process != rank && row.peer.process != rank; });
+    if (!settings_.quality.empty()) {
+      netuit::Table quality = quality_.Empty();
+      AddQualityRows(quality, mode, replicate, own);
+      quality.Save(OfRank(settings_.quality, rank));
+    }
     netuit::Table rows = rows_.Empty();
     AddRows(rows, mode, replicate, own, add_own);
     manifest_.stopped_by = ReasonName(report.stopped_by);
@@ -243,10 +249,12 @@ class RunRecord {
     rows.Add(tally.get.stepped).Add(tally.get.skipped).Add(tally.put.preempted).Add(tally.get.folded);
     rows.Add(tally.get.unread).Add(tally.lost).Add(report.Tally().InFlight()).Add(report.Balanced());
   }
-  void AddQualityRows(unsigned mode, unsigned replicate, const std::vector<netuit::QualityRow>& rows) {
-    for (const netuit::QualityRow& row : rows) {
-      quality_.Row().Add(mode).Add(ModeName(mode)).Add(replicate).Add(settings_.seed + replicate);
-      netuit::AddQuality(quality_, row);
+  void AddQualityRows(netuit::Table& table, unsigned mode, unsigned replicate, const netuit::RunReport& report) const {
+    for (const auto* rows : {&report.quality, &report.channels}) {
+      for (const netuit::QualityRow& row : *rows) {
+        table.Row().Add(mode).Add(ModeName(mode)).Add(replicate).Add(settings_.seed + replicate);
+        netuit::AddQuality(table, row);
+      }
     }
   }
   [[nodiscard]] std::string Beside(const std::string& ending) const {

@@ -31,7 +31,8 @@ def words(mode: int, duration: float) -> list[str]:
     """A colouring for a while, with results in files."""
     layout = ["--threads", "1", "--nodes-per-worker", "64", "--mode", str(mode), "--replicates", "1"]
     times = ["--duration", f"{duration:g}s", "--period-fixed", "50ms", "--period-rolling", "20ms"]
-    return [*layout, *times, "--output", "rows.csv", "--colors-output", "colors.csv"]
+    quality = ["--quality", "quality.csv", "--snapshot-interval", "100ms", "--snapshot-length", "100ms"]
+    return [*layout, *times, *quality, "--output", "rows.csv", "--colors-output", "colors.csv"]
 
 
 def is_running(job: Job) -> bool:
@@ -57,9 +58,13 @@ def own_results(job: Job, rank: int, victim: int) -> bool:
             rows = list(csv.DictReader(stream))
         with (job.folder / f"colors.rank{rank}.csv").open(encoding="utf-8", newline="") as stream:
             colors = list(csv.DictReader(stream))
+        with (job.folder / f"quality.rank{rank}.csv").open(encoding="utf-8", newline="") as stream:
+            quality = list(csv.DictReader(stream))
         manifest = job.manifest(f"rows.rank{rank}.json")
     except OSError:
         return False
+    assert quality or rows[0]["updates"] == "0", f"rank {rank} has no snapshots: {rows}"
+    assert {row["process"] for row in quality} <= {str(rank)} and all(int(row["updates"]) > 0 for row in quality), quality
     assert [row["process"] for row in rows] == [str(rank)] and rows[0]["stopped_by"] == "peer_lost", rows
     assert len(colors) == 64 and manifest["complete"] is False and manifest["lost_processes"] == [victim], manifest
     return True
