@@ -25,13 +25,14 @@ std::string Repaired(std::string text) {
   header.format = detail::checkpoint_format;
   header.side = header.width = side;
   header.num_bytes = text.size() - sizeof header;
-  header.hash = 0;
+  std::uint64_t hash = 0;
   uit::ByteReader reader{bytes.subspan(sizeof header)};
   for (netuit::NodeId id = 0; id < side * side; ++id) {
     std::uint64_t size = 0;
     uit::ByteView place;
-    if (reader.TryRead(size) && reader.TryTake(size, place)) header.hash += HashOfPlace(id, place);
+    if (reader.TryRead(size) && reader.TryTake(size, place)) hash += HashOfPlace(id, place);
   }
+  header.hash = HashOf(header, hash);
   std::memcpy(text.data(), &header, sizeof header);
   return text;
 }

@@ -14,6 +14,7 @@
 #include <netuit/netuit.hpp>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <uit/config.hpp>
 #include <utility>
 #include <vector>
@@ -34,8 +35,9 @@ struct CheckpointHeader {
   Ledger ledger{};                  ///< of the world
   Counters counters{};              ///< of the world
   std::uint64_t num_bytes = 0;      ///< of the places that follow
-  std::uint64_t hash = 0;           ///< of those
+  std::uint64_t hash = 0;           ///< of all else, see HashOf
 };
+static_assert(std::has_unique_object_representations_v<CheckpointHeader>);  // it is written and hashed as bytes
 
 /// A world on file: the header, then for each node, by number, how many bytes World::Save has for it, and those.
 struct Checkpoint {
@@ -46,8 +48,14 @@ struct Checkpoint {
 namespace detail {
 inline constexpr std::array<char, 32> checkpoint_magic{"conduit digital_evolution world"};
 inline constexpr std::uint64_t checkpoint_format =
-    (std::uint64_t{1} << 48) + (std::uint64_t{sizeof(Cell)} << 24) + sizeof(Outbox) + sizeof(State) + sizeof(Counters);
+    (std::uint64_t{2} << 48) + (std::uint64_t{sizeof(Cell)} << 24) + sizeof(Outbox) + sizeof(State) + sizeof(Counters);
 }  // namespace detail
+
+/// Of a whole checkpoint: of its header, whose `hash` is left out, and of the sum of HashOfPlace over its places.
+inline std::uint64_t HashOf(CheckpointHeader header, std::uint64_t places) {
+  header.hash = places;
+  return HashOfPlace(~netuit::NodeId{0}, uit::BytesOf(header));
+}
 
 /// Saves a world between runs, in one step: a file that was there stays until then. Rank 0 writes. Collective. Throws
 /// uit::OutputError.
@@ -81,10 +89,12 @@ inline void SaveCheckpoint(const std::string& path, const World& cells, const ui
       while (reader.TryRead(id) && reader.TryRead(size) && reader.TryTake(size, places[id])) {
       }
     }
+    std::uint64_t hash = 0;
     for (std::size_t id = 0; id < places.size(); ++id) {
       header.num_bytes += sizeof(std::uint64_t) + places[id].size();
-      header.hash += HashOfPlace(static_cast<netuit::NodeId>(id), places[id]);
+      hash += HashOfPlace(static_cast<netuit::NodeId>(id), places[id]);
     }
+    header.hash = HashOf(header, hash);
     netuit::WriteFileAtomically(path, [&](std::ostream& out) {
       const auto write = [&out](const void* data, std::size_t size) {
         out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
@@ -152,7 +162,7 @@ inline Checkpoint ReadCheckpoint(std::istream& stream, const std::string& name) 
     hash += HashOfPlace(static_cast<netuit::NodeId>(id), bytes);
     checkpoint.places.emplace_back(bytes.begin(), bytes.end());
   }
-  if (hash != header.hash || !reader.Rest().empty()) refuse("is damaged");
+  if (HashOf(header, hash) != header.hash || !reader.Rest().empty()) refuse("is damaged");
   detail::CheckPlaces(checkpoint, refuse);
   return checkpoint;
 }

@@ -91,12 +91,17 @@ TEST_CASE("what is no checkpoint, of another version, cut short or damaged is re
   ++other[32];
   file.Write(other);
   CHECK(Complaint(file.path) == file.path + ": is of another version of digital_evolution");
-  for (std::size_t at = sizeof(CheckpointHeader); at < whole.size(); at += 997) {
+  for (std::size_t at = 0; at < whole.size(); at += at < sizeof(CheckpointHeader) ? 1 : 997) {
     INFO("byte " << at);
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
     file.Write(damaged);
-    CHECK(Complaint(file.path) == file.path + ": is damaged");
+    const std::string complaint = Complaint(file.path);
+    const bool is_length = at >= offsetof(CheckpointHeader, num_bytes) && at < offsetof(CheckpointHeader, hash);
+    if (at < sizeof(CheckpointHeader::magic)) CHECK(complaint == file.path + ": is no checkpoint of digital_evolution");
+    else if (at < offsetof(CheckpointHeader, side)) CHECK(complaint == file.path + ": is of another version of digital_evolution");
+    else if (is_length) CHECK((complaint == file.path + ": is cut short" || complaint == file.path + ": has something behind its end"));
+    else CHECK(complaint == file.path + ": is damaged");
   }
   file.Write("mode,mode_name\n");
   CHECK(Complaint(file.path) == file.path + ": is no checkpoint of digital_evolution");
