@@ -13,6 +13,7 @@
 
 #include "demos/digital_evolution/machine/genome_text.hpp"
 #include "demos/digital_evolution/record/gathered.hpp"
+#include "demos/digital_evolution/world/birth.hpp"
 #include "demos/digital_evolution/world/world.hpp"
 
 namespace digital_evolution {
@@ -30,14 +31,24 @@ class Phylogeny {
     return {.on_birth = [this](const Place& place, const BirthNote& note) { NoteBirth(place, note); },
             .on_death = [this](const Place& place, Death, std::uint64_t age) { NoteDeath(place, age); }};
   }
-  /// Notes the cells of a world that nobody was born to: founders, or those of a checkpoint.
+  /// Notes the cells of a world that nobody was born to: founders, or those of a checkpoint, and the taxa, perhaps extinct,
+  /// of parents whose offspring is on its way.
   void NoteRoots(const World& world) {
+    Genome genome;
     for (const Place& place : world.Places()) {
-      if (!place.cell.IsAlive()) continue;
-      Taxon& taxon = notes_[place.worker][place.cell.taxon];
-      if (taxon.num_born == 0) taxon = {.id = place.cell.taxon, .origin = world.Age(), .genome_hash = place.program->Hash(),
-                                        .length = place.cell.genome_length};
-      ++taxon.num_born;
+      auto& notes = notes_[place.worker];
+      if (place.cell.IsAlive()) {
+        Taxon& taxon = notes[place.cell.taxon];
+        const std::uint64_t num_born = taxon.num_born;
+        taxon = {.id = place.cell.taxon, .origin = world.Age(), .genome_hash = place.program->Hash(),
+                 .length = place.cell.genome_length, .num_born = num_born + 1};
+      }
+      for (const Mail::Offspring& offspring : place.mail.offspring) {
+        if (!DecodeBirth(offspring.words, genome)) continue;  // which ends the run
+        const std::uint64_t id = TaxonOf(offspring.words);
+        notes.try_emplace(id, Taxon{.id = id, .origin = world.Age(), .genome_hash = HashOf(genome), .length = genome.size(),
+                                    .last_death = world.Age()});
+      }
     }
   }
   /// Brings all notes to rank 0, and lets extinct lines go. Collective, between runs.

@@ -20,6 +20,7 @@
 using namespace digital_evolution;
 using digital_evolution::testing::BusyGenome;
 using digital_evolution::testing::BusyRules;
+using digital_evolution::testing::GenomeOf;
 using digital_evolution::testing::Scene;
 
 namespace {
@@ -28,6 +29,7 @@ struct Line {
   std::string ancestors;
   std::uint64_t origin = 0;
   std::string destruction;
+  std::uint64_t length = 0;
   std::uint64_t num_cells = 0;
 };
 
@@ -42,10 +44,30 @@ std::map<std::uint64_t, Line> ReadPhylogeny(const std::string& path) {
     std::vector<std::string> words;
     for (std::string word; std::getline(fields, word, ',');) words.push_back(word);
     REQUIRE(words.size() == 8);
-    lines[std::stoull(words[0])] = {words[1], std::stoull(words[2]), words[3], std::stoull(words[6])};
+    lines[std::stoull(words[0])] = {words[1], std::stoull(words[2]), words[3], std::stoull(words[5]),
+                                    std::stoull(words[6])};
   }
   return lines;
 }
+
+/// What Save makes of it.
+std::map<std::uint64_t, Line> LinesOf(const Phylogeny& phylogeny) {
+  const auto path = (std::filesystem::temp_directory_path() / ("phylogeny_test." + std::to_string(getpid()))).string();
+  phylogeny.Save(path);
+  auto lines = ReadPhylogeny(path);
+  std::filesystem::remove(path);
+  return lines;
+}
+
+/// Bears offspring whenever it can.
+const std::string bears = R"(
+module @can_afford
+  set r1 100
+  endow r1
+  spawn_new
+  turn
+  spawn_new
+)";
 
 }  // namespace
 
@@ -61,11 +83,7 @@ TEST_CASE("the phylogeny of a run in parts has all that live, and their ancestor
     phylogeny.Gather(scene.world, alone);
   }
 
-  const auto path = (std::filesystem::temp_directory_path() / ("phylogeny_test." + std::to_string(getpid()))).string();
-  phylogeny.Save(path);
-  const auto lines = ReadPhylogeny(path);
-  std::filesystem::remove(path);
-
+  const auto lines = LinesOf(phylogeny);
   std::map<std::uint64_t, std::uint64_t> alive;
   std::set<std::uint64_t> bears;  // offspring that is on its way
   for (const Place& place : scene.world.Places()) {
@@ -98,4 +116,51 @@ TEST_CASE("the phylogeny of a run in parts has all that live, and their ancestor
     INFO("taxon " << id);
     CHECK((alive.contains(id) || num_children[id] != 0 || bears.contains(id)));
   }
+}
+
+TEST_CASE("the phylogeny of a world that goes on knows whose offspring was on its way", "[digital_evolution]") {
+  const auto torus = netuit::MakeTorus(12, 12);
+  const auto placement = netuit::PlaceContiguous(torus, {.processes = 1, .threads = 2});
+  Rules rules = BusyRules();
+  rules.inflow = ToResource(0.2);
+  rules.mutation.per_birth = 1;
+  rules.mutation.per_argument = 0.05;
+  rules.max_age = 24;  // so that who is born when births are due bears offspring once, and is gone before that arrives
+  Scene before{torus, placement, {}, rules, 5};
+  before.world.Found({.ancestor = GenomeOf(bears)});
+  before.RunInStep(96);
+  Phylogeny phylogeny{2};
+  Scene after{torus, placement, {}, rules, 5, phylogeny.MakeHooks()};
+  std::set<std::uint64_t> extinct;
+  for (std::size_t local = 0; local < before.world.NumPlaces(); ++local) {
+    uit::Bytes bytes;
+    before.world.Save(local, bytes);
+    uit::ByteReader reader(bytes);
+    after.world.Load(local, reader);
+    for (const Mail::Offspring& offspring : after.world.At(local).mail.offspring) extinct.insert(TaxonOf(offspring.words));
+  }
+  for (const Place& place : after.world.Places()) {
+    if (place.cell.IsAlive()) extinct.erase(place.cell.taxon);
+  }
+  REQUIRE(extinct.size() > 3);  // taxa with nothing but offspring on its way
+  after.world.SetAge(before.world.Age());
+  after.world.Announce();
+  phylogeny.NoteRoots(after.world);
+  after.RunInStep(1);  // in which what was on its way arrives
+  phylogeny.Gather(after.world, {});
+
+  std::size_t num_children = 0;
+  for (const auto& [id, line] : LinesOf(phylogeny)) {
+    INFO("taxon " << id << ", ancestors " << line.ancestors);
+    CHECK(line.length > 0);
+    CHECK(line.origin >= 96);
+    if (line.ancestors == "[none]") {
+      if (line.num_cells == 0) CHECK(line.destruction == "96");
+      continue;
+    }
+    const std::uint64_t parent = std::stoull(line.ancestors.substr(1));
+    CHECK(LinesOf(phylogeny).contains(parent));
+    num_children += extinct.contains(parent) ? 1 : 0;
+  }
+  CHECK(num_children > 0);
 }
