@@ -103,6 +103,8 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
   for (const std::string& name : options.knock_out) options.rules.machine.knocked_out.Insert(*FindClass(name));
   if (options.ignores_genomes)
     options.rules.common_program = std::make_shared<const Program>(beginning.founding.ancestor, options.rules.machine);
+  if (beginning.checkpoint && beginning.checkpoint->header.rules != HashOf(options.rules))  // on rank 0
+    std::fprintf(stderr, "conduit: warning: %s: goes on under other laws than it was saved under\n", options.resume.c_str());
 
   demo::RunRecord record{"digital_evolution", options, demo::ShareFacts(world, problem, options.threads), "mixed", netuit::Hosts::Inspect(world, options.threads),
                          world.Library(), std::move(command_line),

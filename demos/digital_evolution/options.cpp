@@ -1,6 +1,7 @@
 #include "demos/digital_evolution/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <string>
 #include <uit/config.hpp>
 
 #include "demos/common/command_line.hpp"
@@ -17,6 +18,8 @@ void Check(const Options& options) {
   demo::Want(options.checkpoint_every % 16 == 0, "--checkpoint-every: not a multiple of 16 updates, the longest period");
   demo::Want(options.checkpoint_every == 0 || !options.checkpoint.empty(), "--checkpoint-every: wants a --checkpoint file");
   demo::Want(options.founders == 0 || options.resume.empty(), "--founders: a world that goes on has been founded");
+  demo::Want(options.ancestor.empty() || options.resume.empty() || options.ignores_genomes,
+             "--ancestor: a world that goes on has been founded (but for --ignore-genomes)");
   demo::Want(options.rival.empty() || options.resume.empty(), "--rival: a world that goes on has been founded");
   demo::Want(options.resume.empty() || (options.replicates == 1 && options.modes.size() == 1),
              "--resume: goes on with one run of one mode");
@@ -92,6 +95,8 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv, std::stri
   if (metric == "streak") machine.metric = Metric::streak, machine.match_threshold = streak_threshold;
   if (threshold != 0) machine.match_threshold = threshold;
   Check(options);
+  for (const char* name : {"--cells-per-worker", "--seed"})
+    demo::Want(options.resume.empty() || app.count(name) == 0, std::string{name} + ": a world that goes on has its size and seed");
   return options;
 }
 

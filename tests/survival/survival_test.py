@@ -130,8 +130,8 @@ def killed(launcher: launch.Launcher, program: str, survives: bool, shares_memor
 
 def checkpoint(launcher: launch.Launcher, program: str) -> None:
     """kill -9 of one process of a world that evolves: the last checkpoint is whole, and the world goes on from it."""
-    evolve = ["--cells-per-worker", "64", "--mode", "3", "--replicates", "1", "--output", "rows.csv"]
-    kept = ["--checkpoint", "world.bin", "--checkpoint-every", "64"]
+    evolve = ["--mode", "3", "--replicates", "1", "--output", "rows.csv"]
+    kept = ["--cells-per-worker", "64", "--checkpoint", "world.bin", "--checkpoint-every", "64"]
     oldest = 0.0
     for victim in range(4 if NIGHT else 1):
         with running(launcher, 2, program, [*evolve, *kept, "--duration", "30s"]) as job:

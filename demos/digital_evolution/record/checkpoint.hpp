@@ -32,6 +32,7 @@ struct CheckpointHeader {
   std::uint64_t width = 0;          ///< of the torus: columns
   std::uint64_t seed = 0;           ///< of the run
   std::uint64_t age = 0;            ///< of the world, in updates
+  std::uint64_t rules = 0;          ///< that it has lived under, see HashOf
   Ledger ledger{};                  ///< of the world
   Counters counters{};              ///< of the world
   std::uint64_t num_bytes = 0;      ///< of the places that follow
@@ -48,7 +49,7 @@ struct Checkpoint {
 namespace detail {
 inline constexpr std::array<char, 32> checkpoint_magic{"conduit digital_evolution world"};
 inline constexpr std::uint64_t checkpoint_format =
-    (std::uint64_t{2} << 48) + (std::uint64_t{sizeof(Cell)} << 24) + sizeof(Outbox) + sizeof(State) + sizeof(Counters);
+    (std::uint64_t{3} << 48) + (std::uint64_t{sizeof(Cell)} << 24) + sizeof(Outbox) + sizeof(State) + sizeof(Counters);
 }  // namespace detail
 
 /// Of a whole checkpoint: of its header, whose `hash` is left out, and of the sum of HashOfPlace over its places.
@@ -77,6 +78,7 @@ inline void SaveCheckpoint(const std::string& path, const World& cells, const ui
                           .width = width,
                           .seed = seed,
                           .age = cells.Age(),
+                          .rules = HashOf(cells.GetRules()),
                           .ledger = SumOnRoot(world, cells.SumLedger()),
                           .counters = SumOnRoot(world, cells.SumCounters())};
   const std::vector<uit::Bytes> parts = world.Gather(std::move(mine));

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+
+#include <netuit/graph/random_stream.hpp>
 
 #include "demos/digital_evolution/machine/machine.hpp"
 #include "demos/digital_evolution/machine/mutation.hpp"
@@ -41,5 +45,28 @@ struct Rules {
   /// What every cell runs, whatever its genome, for a neutral control; null: its genome.
   std::shared_ptr<const Program> common_program{};
 };
+
+/// 64 bits that differ between laws; the same on every platform.
+inline std::uint64_t HashOf(const Rules& rules) {
+  std::uint64_t hash = 0;
+  const auto add = [&hash](auto... numbers) {
+    ((hash = netuit::MixBits(hash ^ static_cast<std::uint64_t>(numbers)) + 1), ...);
+  };
+  const auto add_rates = [&add](auto... rates) { add(std::bit_cast<std::uint64_t>(rates)...); };
+  // All that there is: a law that is missing here does not compile.
+  const auto& [inflow, harvest, wave_harvest, even_harvest, wave, decay_shift, birth_cost, max_age, kin_span, fertile_kin_age,
+               harvest_kin_age, budget, mutation, machine, common_program] = rules;
+  const auto& [radius, span, refractory, start] = wave;
+  const auto& [birth, operation, argument, tag_bit, insertion, deletion, duplication, module_deletion] = mutation;
+  const auto& [metric, match_threshold, knocked_out, tags] = machine;
+  add(inflow, harvest, wave_harvest, even_harvest, radius, span, refractory, start, decay_shift, birth_cost, max_age, kin_span,
+      fertile_kin_age, harvest_kin_age, budget, metric, match_threshold);
+  add_rates(birth, operation, argument, tag_bit, insertion, deletion, duplication, module_deletion);
+  for (std::size_t number = 0; number < num_classes; ++number)
+    add(knocked_out.Contains(static_cast<InstructionClass>(number)) ? 1 : 0);
+  for (const Tag tag : tags) add(tag);
+  add(common_program ? common_program->Hash() : 0);
+  return hash;
+}
 
 }  // namespace digital_evolution

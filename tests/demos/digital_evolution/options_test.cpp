@@ -64,4 +64,8 @@ TEST_CASE("what makes no sense is refused", "[digital_evolution]") {
   CHECK_THROWS_AS(Parse({"--checkpoint", "c", "--replicates", "2"}), uit::InputError);
   CHECK_THROWS_AS(Parse({"--resume", "c", "--founders", "4"}), uit::InputError);
   CHECK_THROWS_AS(Parse({"--resume", "c", "--modes", "0,3"}), uit::InputError);
+  CHECK_THROWS_AS(Parse({"--resume", "c", "--seed", "1"}), uit::InputError);
+  CHECK_THROWS_AS(Parse({"--resume", "c", "--cells-per-worker", "3600"}), uit::InputError);
+  CHECK_THROWS_AS(Parse({"--resume", "c", "--ancestor", "g"}), uit::InputError);
+  CHECK_NOTHROW(Parse({"--resume", "c", "--ancestor", "g", "--ignore-genomes"}));
 }

@@ -38,7 +38,7 @@ class Options:
     mode: int
     processes: int
     threads: int
-    seed: int
+    seed: int | None  #: none: that of the world which goes on
     output: pathlib.Path
     build: pathlib.Path | None
     words: tuple[str, ...]  #: of the program
@@ -60,7 +60,7 @@ def parse(words: Sequence[str]) -> Options | None:
     parser.add_argument("--mode", default="3")
     parser.add_argument("--processes", default=str(min(2, num_cpus())))
     parser.add_argument("--threads", default="1")
-    parser.add_argument("--seed", default="1")
+    parser.add_argument("--seed")
     parser.add_argument("--output", default="evolution-results")
     parser.add_argument("--build")
     parser.add_argument("--check", action="store_true")
@@ -78,6 +78,9 @@ def parse(words: Sequence[str]) -> Options | None:
         name = word.split("=")[0]
         if name.startswith("--") and name[2:] in _OURS:
             raise InputError(f"{name} behind --: set by tools/evolve")
+    goes_on = any(word.split("=")[0] == "--resume" for word in rest)
+    if goes_on and given.seed is not None:
+        raise InputError("--seed: a world that goes on has its seed")
     output = pathlib.Path(given.output)
     check_folder(output)
     return Options(
@@ -85,7 +88,7 @@ def parse(words: Sequence[str]) -> Options | None:
         mode=modes[0],
         processes=processes,
         threads=threads,
-        seed=_number("seed", given.seed, 0, 2**63 - 1),
+        seed=None if goes_on else _number("seed", "1" if given.seed is None else given.seed, 0, 2**63 - 1),
         output=output,
         build=pathlib.Path(given.build) if given.build else None,
         words=tuple(rest),
@@ -116,7 +119,8 @@ def _seconds(text: str) -> float:
 def command_words(options: Options) -> list[str]:
     """The program's command line."""
     words = ["--mode", str(options.mode), "--duration", f"{options.seconds:.9f}", "--threads", str(options.threads)]
-    words += ["--seed", str(options.seed), "--output", str(options.output / "rows.csv"), "--record", str(options.output)]
+    words += [] if options.seed is None else ["--seed", str(options.seed)]
+    words += ["--output", str(options.output / "rows.csv"), "--record", str(options.output)]
     if not any(word.split("=")[0] == "--sample-interval" for word in options.words):
         words += ["--sample-interval", f"{options.seconds / NUM_SAMPLES:.9f}"]
     words += ["--quality", str(options.output / "quality.csv")]
@@ -212,7 +216,8 @@ def show(options: Options, said: str, out: TextIO) -> None:
     folder = evolution.run_folder(options.output, options.mode)
     frames = list(evolution.read_frames(folder / "frames.csv"))
     num_updates = f"{history['updates'].iloc[-1]:,.0f} updates"
-    place = f"mode {options.mode} {MODE_NAMES[options.mode]}, {options.processes}x{options.threads} workers, seed {options.seed}"
+    place = f"mode {options.mode} {MODE_NAMES[options.mode]}, {options.processes}x{options.threads} workers, "
+    place += "resumed" if options.seed is None else f"seed {options.seed}"
     title = f"Digital evolution: {place}"
     evolution_plots.draw_world(frames[-1], f"{title}, after {num_updates}", options.output / "world.png")
     evolution_plots.draw_animation(frames, options.output / "world.gif")

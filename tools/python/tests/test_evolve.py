@@ -60,6 +60,13 @@ def test_the_report_has_the_quality_of_service_of_each_layer(build, tmp_path):
     ]
 
 
+def test_a_world_that_goes_on_has_its_own_seed(build, tmp_path):
+    words = ["--build", str(build), "--output", str(tmp_path / "out"), "--seconds", "1", "--", "--resume", "world.bin"]
+    assert evolve.main(words) == 0
+    assert "--seed" not in (tmp_path / "log").read_text()
+    assert "workers, resumed: " in (tmp_path / "out" / "report.txt").read_text()
+
+
 def test_snapshots_may_be_chosen(build, tmp_path):
     words = ["--build", str(build), "--output", str(tmp_path / "out"), "--", "--snapshot-interval=5s"]
     assert "--snapshot-length" not in evolve.command_words(evolve.parse(words))
@@ -105,7 +112,8 @@ def test_a_program_that_is_not_built_is_an_error(build, tmp_path):
 
 
 NONSENSE = [["--seconds", "x"], ["--seconds", "0"], ["--mode", "7"], ["--mode", "0,3"], ["--processes", "0"], ["--seed", "-1"],
-            ["--what"], ["--processes", "64", "--threads", "64"], ["--", "--record", "x"], ["--", "--quality=x"]]  # fmt: skip
+            ["--what"], ["--processes", "64", "--threads", "64"], ["--", "--record", "x"], ["--", "--quality=x"],
+            ["--seed", "1", "--", "--resume=x"]]  # fmt: skip
 
 
 @pytest.mark.parametrize("words", NONSENSE)

@@ -60,6 +60,8 @@ TEST_CASE("a world goes on from a checkpoint as if it had never stopped", "[digi
   CHECK(checkpoint.header.width == 9);
   CHECK(checkpoint.header.seed == 7);
   CHECK(checkpoint.header.age == 64);
+  CHECK(checkpoint.header.rules == HashOf(BusyRules()));
+  CHECK(checkpoint.header.rules != HashOf(Rules{}));
   Scene other{torus, three, alone, BusyRules(), 7};
   LoadCheckpoint(checkpoint, other.world, alone);
   CHECK(other.world.StateHash() == at_64);
