@@ -120,7 +120,9 @@ void ReceivePackets(Site<N>& site) {
 /// When a run ends: puts what was under way into the place's mail.
 template <typename N>
 void CollectMail(N& node, Mail& mail) {
-  for (auto& outlet : node.template In<Transfer>()) mail.transferred += outlet.JumpGet();
+  for (auto& outlet : node.template In<Transfer>()) {
+    while (outlet.TryStep() != 0) mail.transferred += outlet.Get();  // as many sums as one did not have room for
+  }
   TakeAll<Spawn>(node, [&](std::uint32_t facing, std::vector<std::uint32_t> words) {
     mail.offspring.push_back({facing, std::move(words)});
   });

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "demos/digital_evolution/world/arrivals.hpp"
 #include "tests/demos/digital_evolution/world/worlds.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
@@ -226,5 +227,22 @@ TEST_CASE("resource and births are conserved in every mode, over several runs") 
       CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
       CheckConserved(scene->world);
     }
+  }
+}
+
+TEST_CASE("of amounts too large for one sum none is left behind when a run ends") {
+  const auto topology = TestTorus();
+  for (const netuit::Placement& placement : Placements(topology)) {
+    WorldMesh mesh{topology, placement, MpiTestWorld(), {.depth = world_depth}};
+    std::vector<std::int64_t> sent(mesh.NumLocalNodes());
+    std::vector<Mail> mail(mesh.NumLocalNodes());
+    const auto put = [&](auto& node) {  // and take nothing
+      for (auto& inlet : node.template Out<Transfer>()) sent[node.Index()] += inlet.TryPut(max_stockpile) ? max_stockpile : 0;
+    };
+    const auto collect = [&](auto& node) { CollectMail(node, mail[node.Index()]); };
+    CHECK(netuit::Run(mesh, {.num_updates = 40}, put, collect).ExitCode() == 0);
+    std::int64_t collected = 0;
+    for (const Mail& of_node : mail) collected += of_node.transferred;
+    CHECK(SumOverRanks(collected) == SumOverRanks(std::accumulate(sent.begin(), sent.end(), std::int64_t{0})));
   }
 }
