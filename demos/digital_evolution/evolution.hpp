@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <netuit/netuit.hpp>
@@ -35,7 +36,11 @@ struct Outcome {
   Census sums;                    ///< over all workers
   bool is_conserved = true;       ///< resource is accounted for to the last unit
   std::uint64_t state_hash = 0;   ///< of the whole world
+  std::exception_ptr unwritten;   ///< why a checkpoint could not be written, which ended the run; null if none was
 };
+
+/// Whether it says that a file could not be written, here or on rank 0.
+inline bool IsUnwritten(const std::exception_ptr& failure) noexcept { return netuit::ExitCodeOf(failure) == 5; }
 
 /// One run of a mode, in parts if there are checkpoints: the world, its runs, and what is kept of them.
 class Evolution {
@@ -62,37 +67,12 @@ class Evolution {
   }
 
   /// Runs until the options, or a signal, end it. Collective.
-  Outcome Run(netuit::RunOptions run) {
+  Outcome Run(const netuit::RunOptions& run) {
     Outcome outcome;
-    const std::uint64_t updates = run.num_updates;
-    const std::chrono::nanoseconds duration = run.duration;
-    for (bool goes_on = true; goes_on;) {
-      const std::uint64_t part = Part();
-      if (part != 0) run.num_updates = updates == 0 ? part : std::min(part, updates - done_);
-      if (duration.count() != 0) run.duration = duration - elapsed_;
-      Prepare(run);
-      netuit::RunReport report = cells_.Run(run);
-      std::chrono::nanoseconds longest{0};
-      try {
-        if (report.stopped_by != netuit::StopReason::peer_lost) longest = Longest(report);
-      } catch (const uit::PeerLost& lost) {
-        report.Lose(lost);
-      }
-      Append(outcome.report, std::move(report), longest);
-      if (outcome.report.stopped_by == netuit::StopReason::peer_lost) return outcome;
-      done_ += part;
-      try {
-        if (recorder_) phylogeny_.Gather(cells_, mesh_.GetWorld());
-        if (!options_.checkpoint.empty())
-          SaveCheckpoint(options_.checkpoint, cells_, mesh_.GetWorld(), beginning_.side, beginning_.width, seed_);
-      } catch (const uit::PeerLost& lost) {
-        outcome.report.Lose(lost);
-        return outcome;
-      }
-      goes_on = part != 0 && outcome.report.stopped_by == netuit::StopReason::count && (updates == 0 || done_ < updates) &&
-                (duration.count() == 0 || elapsed_ < duration);
-    }
     try {
+      while (RunPart(run, outcome)) {
+      }
+      if (outcome.report.stopped_by == netuit::StopReason::peer_lost) return outcome;
       if (recorder_) recorder_->RecordEnd(outcome.report, mesh_, elapsed_);
       AddSums(outcome);
     } catch (const uit::PeerLost& lost) {
@@ -136,6 +116,53 @@ class Evolution {
     if (options_.checkpoint_every != 0 || !recorder_) return options_.checkpoint_every;
     return for_phylogeny;
   }
+  /// Runs a part of the whole. Whether there is more to run. Throws uit::PeerLost.
+  bool RunPart(netuit::RunOptions run, Outcome& outcome) {
+    const std::uint64_t updates = run.num_updates;
+    const std::chrono::nanoseconds duration = run.duration;
+    const std::uint64_t part = Part();
+    if (part != 0) run.num_updates = updates == 0 ? part : std::min(part, updates - done_);
+    if (duration.count() != 0) run.duration = duration - elapsed_;
+    Prepare(run);
+    const std::uint64_t age = cells_.Age();
+    RunOn(run, outcome.report);
+    const netuit::StopReason& reason = outcome.report.stopped_by;
+    if (reason == netuit::StopReason::peer_lost) return false;
+    done_ += cells_.Age() - age;
+    const bool goes_on = part != 0 && reason == netuit::StopReason::count && (updates == 0 || done_ < updates) &&
+                         (duration.count() == 0 || elapsed_ < duration);
+    if (recorder_) phylogeny_.Gather(cells_, mesh_.GetWorld());
+    if (!options_.checkpoint.empty() && !TrySave(outcome)) return false;
+    return goes_on;
+  }
+  /// Lets cells run, and adds that to the whole.
+  void RunOn(const netuit::RunOptions& run, netuit::RunReport& whole) {
+    netuit::RunReport report = cells_.Run(run);
+    std::chrono::nanoseconds longest{0};
+    try {
+      if (report.stopped_by != netuit::StopReason::peer_lost) longest = Longest(report);
+    } catch (const uit::PeerLost& lost) {
+      report.Lose(lost);
+    }
+    Append(whole, std::move(report), longest);
+  }
+  /// Saves a world that can be gone on from: no update threw in its midst, and its resource is accounted for. Of any other the
+  /// last checkpoint stays. Whether it has. Collective.
+  bool TrySave(Outcome& outcome) const {
+    const uit::World& world = mesh_.GetWorld();
+    if (outcome.report.stopped_by == netuit::StopReason::thrown) return false;
+    const auto ledger = SumOnRoot(world, cells_.SumLedger());
+    const std::int64_t held = SumOnRoot(world, cells_.Held());
+    const std::int64_t under_way = SumOnRoot(world, cells_.UnderWay());
+    if (!FromRoot(world, IsConserved(ledger, held, under_way))) return false;
+    try {
+      SaveCheckpoint(options_.checkpoint, cells_, world, beginning_.side, beginning_.width, seed_);
+    } catch (...) {
+      outcome.unwritten = std::current_exception();
+      if (!IsUnwritten(outcome.unwritten)) throw;
+    }
+    return !outcome.unwritten;
+  }
   void Prepare(netuit::RunOptions& run) {
     if (!recorder_) return;
     run.sample_interval = options_.sample_interval;
@@ -174,8 +201,10 @@ class Evolution {
     const std::int64_t under_way = SumOnRoot(world, cells_.UnderWay());
     outcome.state_hash = SumOnRoot(world, cells_.StateHash());
     outcome.sums = SumOnRoot(world, TakeOwnCensus());
-    const Ledger& ledger = outcome.sums.ledger;
-    outcome.is_conserved = ledger.Gained() == ledger.Lost() + outcome.sums.held + under_way && ledger.UnderWay() == under_way;
+    outcome.is_conserved = IsConserved(outcome.sums.ledger, outcome.sums.held, under_way);
+  }
+  static bool IsConserved(const Ledger& ledger, std::int64_t held, std::int64_t under_way) {
+    return ledger.Gained() == ledger.Lost() + held + under_way && ledger.UnderWay() == under_way;
   }
 
   std::optional<netuit::SignalWatch> signals_;  // that come between two parts wait for the next

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -131,18 +132,28 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
         row.Add(sums.MeanLength());
       };
       bool is_conserved = true;
+      std::exception_ptr unwritten = outcome.unwritten;
+      const auto write = [&unwritten](auto&& act) {  // a file that cannot be written keeps no other from it
+        try {
+          act();
+        } catch (...) {
+          if (!IsUnwritten(std::current_exception())) throw;
+          if (!unwritten) unwritten = std::current_exception();
+        }
+      };
       if (outcome.report.stopped_by != netuit::StopReason::peer_lost) {
         try {
-          evolution.Save(table, mode, replicate);
-          is_conserved = FromRoot(world, outcome.is_conserved);
-          netuit::OnRoot(world, [&] {
+          write([&] { evolution.Save(table, mode, replicate); });
+          is_conserved = FromRoot(world, outcome.is_conserved) || outcome.report.stopped_by == netuit::StopReason::thrown;
+          const auto add = [&] {
             record.Add(mode, replicate, outcome.report, [&](netuit::Table& row, const netuit::WorkerReport&) {
               add_sums(row, outcome.sums);
               row.Add(outcome.is_conserved).Add(detail::Hexadecimal(outcome.state_hash));
             });
             record.Say(mode, replicate, outcome.report, Describe(outcome));
             return 0;
-          });
+          };
+          write([&] { netuit::OnRoot(world, add); });
         } catch (const uit::PeerLost& lost) {
           outcome.report.Lose(lost);
         }
@@ -159,6 +170,7 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
       demo::ReportError(world, outcome.report);
       if (has_lost_peer) return code;
       if (!is_conserved) throw uit::Error("resource has been made or lost on the way");
+      if (unwritten) std::rethrow_exception(unwritten);
     }
   }
   netuit::OnRoot(world, [&] { return record.Finish(code == 0), 0; });

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "demos/digital_evolution/record/gathered.hpp"
@@ -49,21 +50,8 @@ class Film {
     for (const std::uint64_t theirs : Gathered(world, std::span<const std::uint64_t>(&stride, 1)))
       stride = std::max(stride, theirs);
     std::vector<Pixel> all = Gathered(world, std::span<const Pixel>(mine));
-    if (!world.IsRoot()) return;
-    std::erase_if(all, [stride](const Pixel& pixel) { return pixel.frame % stride != 0; });
-    std::ranges::sort(all, {}, &Pixel::frame);  // of a place there is one a frame
-    netuit::Table table{{"elapsed_s", "width", "property", "cells"}};
-    std::vector<Pixel> now(num_nodes);
-    for (std::size_t begin = 0; begin < all.size();) {
-      std::size_t end = begin;
-      for (; end < all.size() && all[end].frame == all[begin].frame; ++end) now[all[end].node] = all[end];
-      const double elapsed = std::chrono::duration<double>(interval_).count() * static_cast<double>(all[begin].frame);
-      AddRow(table, elapsed, width, "kin", now, &Pixel::kin);
-      AddRow(table, elapsed, width, "genome", now, &Pixel::genome);
-      AddRow(table, elapsed, width, "stockpile", now, &Pixel::stockpile);
-      begin = end;
-    }
-    table.Save(path);
+    const auto save = [&] { return SaveAll(std::move(all), stride, num_nodes, width, path), 0; };
+    netuit::OnRoot(world, save);
   }
 
  private:
@@ -80,6 +68,22 @@ class Film {
     std::vector<Pixel> pixels;           // of each picture, the worker's places
   };
 
+  void SaveAll(std::vector<Pixel> all, std::uint64_t stride, std::size_t num_nodes, std::size_t width, const std::string& path) const {
+    std::erase_if(all, [stride](const Pixel& pixel) { return pixel.frame % stride != 0; });
+    std::ranges::sort(all, {}, &Pixel::frame);  // of a place there is one a frame
+    netuit::Table table{{"elapsed_s", "width", "property", "cells"}};
+    std::vector<Pixel> now(num_nodes);
+    for (std::size_t begin = 0; begin < all.size();) {
+      std::size_t end = begin;
+      for (; end < all.size() && all[end].frame == all[begin].frame; ++end) now[all[end].node] = all[end];
+      const double elapsed = std::chrono::duration<double>(interval_).count() * static_cast<double>(all[begin].frame);
+      AddRow(table, elapsed, width, "kin", now, &Pixel::kin);
+      AddRow(table, elapsed, width, "genome", now, &Pixel::genome);
+      AddRow(table, elapsed, width, "stockpile", now, &Pixel::stockpile);
+      begin = end;
+    }
+    table.Save(path);
+  }
   static Pixel Look(const Place& place, std::uint64_t frame) {
     if (!place.cell.IsAlive()) return {.frame = frame, .node = place.id};
     const auto mixed = [](std::uint64_t number) { return static_cast<std::uint32_t>(netuit::MixBits(number)) | 1U; };

@@ -20,6 +20,14 @@ if(CASE STREQUAL refuses)   # one of the processes complains; what else is refus
   expect_error(2 2 "no_such_file" --resume no_such_file)
   expect_error(2 2 "--knock-out" --knock-out magic)
   expect_error(2 5 "no_such_folder" --checkpoint no_such_folder/c)
+  # a checkpoint that cannot be written, as is found out at the end, costs nothing else
+  run(2 --cells-per-worker 9 --mode 0 --updates 32 --checkpoint /dev/full --record kept --output rows.csv)
+  file(STRINGS "${FOLDER}/rows.csv" rows)
+  list(LENGTH rows num_rows)
+  if(NOT code EQUAL 5 OR NOT err MATCHES "conduit: error: /dev/full: cannot be written" OR NOT num_rows EQUAL 3 OR
+      NOT EXISTS "${FOLDER}/kept/evolution.csv" OR NOT EXISTS "${FOLDER}/kept/mode0-replicate0/frames.csv")
+    message(SEND_ERROR "code ${code}, ${num_rows} lines of rows: ${err}")
+  endif()
 elseif(CASE STREQUAL records)
   run(2 --threads 2 --cells-per-worker 36 --modes 0,3 --replicates 2 --updates 2000 --sample-interval 2ms --record kept
     --output rows.csv --quality quality.csv --snapshot-interval 10ms --snapshot-length 10ms)

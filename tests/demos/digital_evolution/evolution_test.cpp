@@ -1,0 +1,86 @@
+// What a run of digital_evolution leaves of its world.
+#include "demos/digital_evolution/evolution.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/demos/digital_evolution/world/worlds.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace digital_evolution;
+using netuit::StopReason;
+
+namespace {
+
+constexpr std::uint64_t side = 6;
+constexpr std::uint64_t seed = 3;
+
+/// A checkpoint's file, which goes with the test, and a run that writes it.
+struct Run {
+  Run() { options.checkpoint = path; }
+  ~Run() { std::filesystem::remove(path); }
+  void Write(const std::string& text) const { std::ofstream{path, std::ios::binary | std::ios::trunc} << text; }
+  std::string Read() const {
+    std::ifstream stream{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{stream}, std::istreambuf_iterator<char>{}};
+  }
+  Outcome operator()(const netuit::RunOptions& run) {
+    demo::Problem problem{.name = "torus", .topology = netuit::MakeTorus(side, side), .placement = {}};
+    problem.placement = netuit::PlaceContiguous(problem.topology, {.processes = 1, .threads = 1});
+    beginning.side = beginning.width = side;
+    beginning.founding.ancestor = digital_evolution::testing::BusyGenome();
+    Evolution evolution{options, problem, beginning, {}, seed};
+    return evolution.Run(run);
+  }
+
+  std::string path = (std::filesystem::temp_directory_path() / ("evolution_test." + std::to_string(getpid()))).string();
+  Options options;
+  Beginning beginning;
+};
+
+const netuit::RunOptions in_step{.mode = netuit::AsyncMode::every_update, .num_updates = 64};
+
+}  // namespace
+
+TEST_CASE("a world in which an update threw leaves the last checkpoint as it was", "[digital_evolution]") {
+  Run run;
+  run.Write("of before");
+  netuit::RunOptions throws = in_step;
+  throws.num_updates = 0;  // until then
+  throws.progress_interval = std::chrono::milliseconds{1};
+  throws.on_progress = [](const netuit::Progress&) { throw std::runtime_error("it threw"); };
+  CHECK(run(throws).report.stopped_by == StopReason::thrown);
+  CHECK(run.Read() == "of before");
+}
+
+TEST_CASE("a world whose resource is not accounted for leaves the last checkpoint as it was, and ends", "[digital_evolution]") {
+  Run run;
+  REQUIRE(run(in_step).is_conserved);
+  run.beginning.checkpoint = ReadCheckpoint(run.path);
+  ++run.beginning.checkpoint->header.ledger.inflow;
+  run.options.resume = run.path;
+  run.options.checkpoint_every = 16;
+  run.Write("of before");
+  const Outcome outcome = run(in_step);
+  CHECK_FALSE(outcome.is_conserved);
+  CHECK(outcome.report.workers.at(0).num_updates == 16);
+  CHECK(run.Read() == "of before");
+}
+
+TEST_CASE("a checkpoint that cannot be written ends the run, which tells all else", "[digital_evolution]") {
+  Run run;
+  run.options.checkpoint = "/dev/full";
+  run.options.checkpoint_every = 16;
+  const Outcome outcome = run(in_step);
+  CHECK(outcome.unwritten != nullptr);
+  CHECK(outcome.report.workers.at(0).num_updates == 16);
+  CHECK(outcome.is_conserved);
+  CHECK(outcome.sums.num_cells > 0);
+}
