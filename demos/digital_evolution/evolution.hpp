@@ -39,6 +39,15 @@ struct Outcome {
   std::exception_ptr unwritten;   ///< why a checkpoint could not be written, which ended the run; null if none was
 };
 
+/// Updates until all workers meet next, `done` being behind them: for a checkpoint at each multiple of `checkpoint_every` (0:
+/// there is none), and where there is a phylogeny so often that extinct lines are let go; 0: not before the end.
+constexpr std::uint64_t UpdatesToMeeting(std::uint64_t done, std::uint64_t checkpoint_every, bool has_phylogeny) {
+  constexpr std::uint64_t for_phylogeny = 16'384;
+  if (checkpoint_every == 0) return has_phylogeny ? for_phylogeny - done % for_phylogeny : 0;
+  const std::uint64_t to_checkpoint = checkpoint_every - done % checkpoint_every;
+  return has_phylogeny ? std::min(to_checkpoint, for_phylogeny - done % for_phylogeny) : to_checkpoint;
+}
+
 /// Whether it says that a file could not be written, here or on rank 0.
 inline bool IsUnwritten(const std::exception_ptr& failure) noexcept { return netuit::ExitCodeOf(failure) == 5; }
 
@@ -110,18 +119,12 @@ class Evolution {
   }
 
  private:
-  /// Updates from one meeting of all workers to the next, for checkpoints, or to let extinct lines of the phylogeny go; 0: none.
-  std::uint64_t Part() const {
-    constexpr std::uint64_t for_phylogeny = 16'384;
-    if (options_.checkpoint_every != 0 || !recorder_) return options_.checkpoint_every;
-    return for_phylogeny;
-  }
   /// Runs a part of the whole. Whether there is more to run. Throws uit::PeerLost.
   bool RunPart(netuit::RunOptions run, Outcome& outcome) {
     const std::uint64_t updates = run.num_updates;
     const std::chrono::nanoseconds duration = run.duration;
-    const std::uint64_t part = Part();
-    if (part != 0) run.num_updates = updates == 0 ? part : std::min(part, updates - done_);
+    const std::uint64_t to_meeting = UpdatesToMeeting(done_, options_.checkpoint_every, recorder_.has_value());
+    if (to_meeting != 0) run.num_updates = updates == 0 ? to_meeting : std::min(to_meeting, updates - done_);
     if (duration.count() != 0) run.duration = duration - elapsed_;
     Prepare(run);
     const std::uint64_t age = cells_.Age();
@@ -129,10 +132,11 @@ class Evolution {
     const netuit::StopReason& reason = outcome.report.stopped_by;
     if (reason == netuit::StopReason::peer_lost) return false;
     done_ += cells_.Age() - age;
-    const bool goes_on = part != 0 && reason == netuit::StopReason::count && (updates == 0 || done_ < updates) &&
+    const bool goes_on = to_meeting != 0 && reason == netuit::StopReason::count && (updates == 0 || done_ < updates) &&
                          (duration.count() == 0 || elapsed_ < duration);
     if (recorder_) phylogeny_.Gather(cells_, mesh_.GetWorld());
-    if (!options_.checkpoint.empty() && !TrySave(outcome)) return false;
+    const bool is_due = !goes_on || (options_.checkpoint_every != 0 && done_ % options_.checkpoint_every == 0);
+    if (!options_.checkpoint.empty() && is_due && !TrySave(outcome)) return false;
     return goes_on;
   }
   /// Lets cells run, and adds that to the whole.

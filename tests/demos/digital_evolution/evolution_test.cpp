@@ -49,6 +49,28 @@ const netuit::RunOptions in_step{.mode = netuit::AsyncMode::every_update, .num_u
 
 }  // namespace
 
+TEST_CASE("workers meet for each checkpoint, and often enough to let extinct lines go", "[digital_evolution]") {
+  CHECK(UpdatesToMeeting(0, 0, false) == 0);
+  CHECK(UpdatesToMeeting(0, 0, true) == 16'384);
+  CHECK(UpdatesToMeeting(64, 160, false) == 96);
+  CHECK(UpdatesToMeeting(320, 160, true) == 160);
+  CHECK(UpdatesToMeeting(0, 16'000'000, true) == 16'384);
+  CHECK(UpdatesToMeeting(16'384, 20'000, true) == 3'616);
+}
+
+TEST_CASE("with records a checkpoint is written when it was asked for, and at the end", "[digital_evolution]") {
+  Run run;
+  netuit::RunOptions long_run = in_step;
+  long_run.num_updates = 40'000;
+  std::uint64_t num_found = 0;
+  long_run.progress_interval = std::chrono::milliseconds{1};
+  long_run.on_progress = [&](const netuit::Progress&) { num_found += std::filesystem::exists(run.path) ? 1 : 0; };
+  run.options.record = run.path + ".folder";
+  CHECK(run(long_run).report.workers.at(0).num_updates == 40'000);
+  CHECK(num_found == 0);  // though workers have met
+  CHECK(ReadCheckpoint(run.path).header.age == 40'000);
+}
+
 TEST_CASE("a world in which an update threw leaves the last checkpoint as it was", "[digital_evolution]") {
   Run run;
   run.Write("of before");
