@@ -123,21 +123,48 @@ class Evolution {
   bool RunPart(netuit::RunOptions run, Outcome& outcome) {
     const std::uint64_t updates = run.num_updates;
     const std::chrono::nanoseconds duration = run.duration;
+    const bool keeps_periods = !options_.checkpoint.empty() && run.mode == netuit::AsyncMode::every_update;
     const std::uint64_t to_meeting = UpdatesToMeeting(done_, options_.checkpoint_every, recorder_.has_value());
-    if (to_meeting != 0) run.num_updates = updates == 0 ? to_meeting : std::min(to_meeting, updates - done_);
-    if (duration.count() != 0) run.duration = duration - elapsed_;
+    run.num_updates = 0;
+    for (const std::uint64_t limit : {to_meeting, updates - std::min(updates, done_), keeps_periods ? stride_ : 0}) {
+      if (limit != 0 && (run.num_updates == 0 || limit < run.num_updates)) run.num_updates = limit;
+    }
+    if (keeps_periods) run.duration = {}, run.stops_on_signal = false;
+    else if (duration.count() != 0) run.duration = duration - elapsed_;
     Prepare(run);
     const std::uint64_t age = cells_.Age();
+    const std::chrono::nanoseconds before = elapsed_;
     RunOn(run, outcome.report);
     const netuit::StopReason& reason = outcome.report.stopped_by;
     if (reason == netuit::StopReason::peer_lost) return false;
     done_ += cells_.Age() - age;
-    const bool goes_on = to_meeting != 0 && reason == netuit::StopReason::count && (updates == 0 || done_ < updates) &&
+    if (keeps_periods && reason == netuit::StopReason::count) LookUp(duration, run.num_updates, elapsed_ - before, outcome.report);
+    const bool goes_on = run.num_updates != 0 && reason == netuit::StopReason::count && (updates == 0 || done_ < updates) &&
                          (duration.count() == 0 || elapsed_ < duration);
+    if (goes_on && run.num_updates != to_meeting) return true;
     if (recorder_) phylogeny_.Gather(cells_, mesh_.GetWorld());
     const bool is_due = !goes_on || (options_.checkpoint_every != 0 && done_ % options_.checkpoint_every == 0);
     if (!options_.checkpoint.empty() && is_due && !TrySave(outcome)) return false;
     return goes_on;
+  }
+  /// In mode 0 a world goes on from a checkpoint as if it had never stopped, but only from a multiple of world_period after its
+  /// beginning, and a run that is cut short stops anywhere. So there it is run in strides of such multiples, and signals and
+  /// the clock are looked at after each: this, which also finds a length for the next. Collective.
+  void LookUp(std::chrono::nanoseconds duration, std::uint64_t num_updates, std::chrono::nanoseconds took, netuit::RunReport& whole) {
+    const uit::World& world = mesh_.GetWorld();
+    int signal = signals_ ? signals_->Take() : 0;
+    for (const int theirs : Gathered(world, std::span<const int>(&signal, 1))) signal = std::max(signal, theirs);
+    whole.signal = FromRoot(world, signal);
+    std::chrono::nanoseconds wanted = std::chrono::milliseconds{500};
+    if (duration.count() != 0) {
+      if (elapsed_ >= duration) whole.stopped_by = netuit::StopReason::clock;
+      wanted = std::clamp(duration - elapsed_, std::chrono::nanoseconds{0}, wanted);
+    }
+    if (whole.signal != 0) whole.stopped_by = netuit::StopReason::signal;
+    took = std::max(took, std::chrono::nanoseconds{1});
+    const std::uint64_t num_periods = std::max(num_updates / world_period, std::uint64_t{1});
+    const std::uint64_t fitting = num_periods * static_cast<std::uint64_t>(wanted.count()) / static_cast<std::uint64_t>(took.count());
+    stride_ = std::clamp(fitting, std::uint64_t{1}, 8 * num_periods) * world_period;
   }
   /// Lets cells run, and adds that to the whole.
   void RunOn(const netuit::RunOptions& run, netuit::RunReport& whole) {
@@ -220,6 +247,7 @@ class Evolution {
   World cells_;
   std::optional<RunRecorder> recorder_;
   std::uint64_t done_ = 0;               // updates of a worker in all parts
+  std::uint64_t stride_ = world_period;  // updates between two looks at signals and clock, see LookUp
   std::chrono::nanoseconds elapsed_{0};  // of all parts
 };
 

@@ -15,7 +15,7 @@ void Check(const Options& options) {
   const double rate = options.rules.mutation.per_birth;
   demo::Want(rate >= 0 && rate <= 1, "--mutation-rate: not between 0 and 1");
   demo::Want(options.sample_interval.count() > 0, "--sample-interval: must be longer than 0");
-  demo::Want(options.checkpoint_every % 16 == 0, "--checkpoint-every: not a multiple of 16 updates, the longest period");
+  demo::Want(options.checkpoint_every % world_period == 0, "--checkpoint-every: not a multiple of 16 updates, the longest period");
   demo::Want(options.checkpoint_every == 0 || !options.checkpoint.empty(), "--checkpoint-every: wants a --checkpoint file");
   demo::Want(options.founders == 0 || options.resume.empty(), "--founders: a world that goes on has been founded");
   demo::Want(options.ancestor.empty() || options.resume.empty() || options.ignores_genomes,
@@ -25,6 +25,8 @@ void Check(const Options& options) {
              "--resume: goes on with one run of one mode");
   demo::Want(options.checkpoint.empty() || (options.replicates == 1 && options.modes.size() == 1),
              "--checkpoint: of one run of one mode");
+  demo::Want(options.checkpoint.empty() || options.modes.front() != 0 || options.updates % world_period == 0,
+             "--updates: not a multiple of 16, the longest period, as a --checkpoint of mode 0 wants");
   for (const std::string& name : options.knock_out)
     demo::Want(FindClass(name).has_value(), "--knock-out " + name + ": no class of instructions (--instructions lists them)");
 }

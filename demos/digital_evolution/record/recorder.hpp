@@ -35,6 +35,7 @@ class RunRecorder {
         world_{mesh.GetWorld()},
         num_nodes_{mesh.NumNodes()},
         rows_(mesh.NumThreads()),
+        interval_{interval},
         film_{cells, mesh.NumThreads(), mesh.NumNodes(), interval},
         phylogeny_{phylogeny} {}
 
@@ -42,7 +43,9 @@ class RunRecorder {
   void Record(netuit::Sample sample, std::chrono::nanoseconds before, std::uint64_t age_before) {
     sample.elapsed += before;
     film_.Record(sample);
-    rows_[sample.worker.thread].push_back(Look(sample, age_before + sample.num_updates));
+    std::vector<Census>& rows = rows_[sample.worker.thread];
+    if (!rows.empty() && rows.back().elapsed / interval_ == sample.elapsed / interval_) return;  // where a part begins
+    rows.push_back(Look(sample, age_before + sample.num_updates));
   }
   /// After the run, the last rows. Not collective.
   void RecordEnd(const netuit::RunReport& report, const WorldMesh& mesh, std::chrono::nanoseconds elapsed) {
@@ -99,6 +102,7 @@ class RunRecorder {
   uit::World world_;
   std::size_t num_nodes_;
   std::vector<std::vector<Census>> rows_;  // by thread
+  std::chrono::nanoseconds interval_;
   Film film_;
   Phylogeny& phylogeny_;
 };

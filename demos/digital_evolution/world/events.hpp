@@ -42,6 +42,10 @@ inline constexpr std::array<EventEntry, 8> event_table{{
 /// Updates from one round of events to the next.
 inline constexpr std::uint64_t event_period = 8;
 
+/// After so many updates all that happens in a world but every update has its turn again: a multiple of the periods of events
+/// and of all layers.
+inline constexpr std::uint64_t world_period = 16;
+
 namespace detail {
 constexpr auto TagEvents() {
   std::array<Tag, event_table.size()> tags{};

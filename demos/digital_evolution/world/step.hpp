@@ -12,6 +12,9 @@
 
 namespace digital_evolution {
 
+static_assert(world_period % event_period == 0 && world_period % Spawn::period == 0 && world_period % Talk::period == 0 &&
+              world_period % Environment::period == 0);
+
 /// Facing of events that face one neighbour after the other.
 template <typename N>
 unsigned TurningFacing(const Site<N>& site) {

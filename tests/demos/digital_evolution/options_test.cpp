@@ -62,6 +62,9 @@ TEST_CASE("what makes no sense is refused", "[digital_evolution]") {
   CHECK_THROWS_AS(Parse({"--checkpoint-every", "16"}), uit::InputError);
   CHECK_THROWS_AS(Parse({"--checkpoint", "c", "--checkpoint-every", "17"}), uit::InputError);
   CHECK_THROWS_AS(Parse({"--checkpoint", "c", "--replicates", "2"}), uit::InputError);
+  CHECK_THROWS_AS(Parse({"--checkpoint", "c", "--mode", "0", "--updates", "100"}), uit::InputError);
+  CHECK_NOTHROW(Parse({"--checkpoint", "c", "--mode", "0", "--updates", "96"}));
+  CHECK_NOTHROW(Parse({"--checkpoint", "c", "--mode", "3", "--updates", "100"}));
   CHECK_THROWS_AS(Parse({"--resume", "c", "--founders", "4"}), uit::InputError);
   CHECK_THROWS_AS(Parse({"--resume", "c", "--modes", "0,3"}), uit::InputError);
   CHECK_THROWS_AS(Parse({"--resume", "c", "--seed", "1"}), uit::InputError);

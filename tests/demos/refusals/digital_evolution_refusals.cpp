@@ -77,6 +77,7 @@ std::vector<Refusal> DigitalEvolutionRefusals(const Folder& folder) {
       {{"--sample-interval", "0"}, "--sample-interval"},
       {{"--checkpoint-every", "16"}, "--checkpoint-every: wants a --checkpoint file"},
       {{"--checkpoint", "c", "--checkpoint-every", "17"}, "--checkpoint-every: not a multiple of 16"},
+      {{"--checkpoint", "c", "--mode", "0", "--updates", "100"}, "--updates: not a multiple of 16"},
       {{"--checkpoint", "c", "--replicates", "2"}, "--checkpoint: of one run of one mode"},
       {{"--unknown"}, "The following argument was not expected: --unknown"},
       {{"--checkpoint", nowhere}, nowhere + ": cannot be written", 5},
