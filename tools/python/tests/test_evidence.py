@@ -4,12 +4,14 @@ import dataclasses
 import pathlib
 import subprocess
 
+import built
 import fake_evolution
 import matplotlib.image
 import numpy
 import pandas
 import pytest
-from conduit_tools import ToolError, evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, load, program
+from conduit_tools import evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, load
+from conduit_tools.arguments import MODE_NAMES
 
 EVIDENCE = pathlib.Path(__file__).parents[2] / "evidence"
 
@@ -196,18 +198,14 @@ def genes(path, name, class_of):
 
 
 def run_small(folder, wanted, scale, *more_of_evolution):
-    """Runs some of the plan's experiments for three seeds: what was measured of those that compete, who ran them, and what."""
-    try:
-        program.find_build(program="digital_evolution")
-    except ToolError:
-        pytest.skip("digital_evolution is not built")
+    """Runs some of the plan's experiments for three seeds: what was measured, who ran them, and what."""
+    built.folder_of("digital_evolution")
     tasks = [task for seed in (1, 2, 3) for task in evidence_plan.tasks(seed, scale) if (task.experiment, task.case) in wanted]
     tasks = [dataclasses.replace(task, words=(*task.words, *more_of_evolution)) if task.is_evolution else task for task in tasks]
     runner = evidence.open_runner(evidence.Options(True, 3, folder, None))
     with open("/dev/null", "w") as err:
         evidence.run_all(runner, tasks, err)
-    competing = [task for task in tasks if not task.is_evolution]
-    return pandas.DataFrame([row for task in competing for row in evidence_plan.measure(task, runner.place(task))]), runner, competing
+    return pandas.DataFrame([row for task in tasks for row in evidence_plan.measure(task, runner.place(task))]), runner, tasks
 
 
 @pytest.fixture(scope="module")
@@ -245,6 +243,14 @@ def talking(tmp_path_factory):
     return run_small(folder, [evidence_plan.WAVE, ("knock-out", "messaging")], scale, "--ancestor", str(folder / "deadly.genome"))
 
 
+@pytest.fixture(scope="module")
+def young(tmp_path_factory):
+    """What needs no evolved genome: growth into an empty world, waves beside an even harvest, and all five modes."""
+    scale = evidence_plan.Scale(cells=400, arena=400, updates=500, competition=1, filling=2_500, mode_updates=500, mode_period_s=0.02)
+    wanted = [evidence_plan.WAVE, ("evolution", "even"), ("filling", "ancestor"), ("filling", "evolved"), ("modes", "all")]
+    return run_small(tmp_path_factory.mktemp("young"), wanted, scale)[0]
+
+
 def test_evolved_cells_beat_their_ancestor_and_those_whose_genomes_do_nothing_do_not(small):
     table, _, _ = small
     evolved = evidence_plots.values(table, "competition", "evolved", "share")
@@ -270,3 +276,32 @@ def test_knock_outs_are_told_with_intervals_that_show_a_loss_and_a_gain(small, t
     assert ((told["low"] <= told["mean"]) & (told["mean"] <= told["high"])).all()
     assert told.loc["reproduction", "high"] < 0.05  # who cannot bear loses
     assert told.loc["messaging", "low"] > 0.6  # who does not tell its kin to die wins
+
+
+def test_founders_double_in_an_empty_world_until_they_fill_half_of_it(young):
+    for case in ("ancestor", "evolved"):
+        times = evidence_plots.values(young, "filling", case, "doubling_time")
+        assert len(times) == 3 and ((50 < times) & (times < 600)).all(), (case, times)
+    assert "the ancestor doubles in " in evidence_report.sentences(young)
+    assert "never" not in evidence_report.sentences(young)
+
+
+def test_an_even_harvest_is_the_same_for_all_and_waves_are_not(young):
+    even, wave = (evidence_plots.values(young, "evolution", case, "harvested") for case in ("even", "wave"))
+    assert even == pytest.approx([8, 8, 8], rel=0.01)  # 0.008 in each of 1000 updates
+    assert len(wave) == 3 and (wave > 0).all() and len(set(wave)) == 3
+    for measure in ("births", "births_within_kin", "generation", "genome_length", "kin_size", "cells"):
+        found = evidence_plots.differences(young, "evolution", "wave", "even", measure)
+        assert len(found) == 3 and numpy.isfinite(found).all(), (measure, found)
+        assert (evidence_plots.values(young, "evolution", "wave", measure) > 0).all()
+
+
+def test_a_world_comes_to_something_in_each_mode(young):
+    modes = young[young["experiment"] == "modes"]
+    assert sorted(set(modes["case"])) == [f"{mode} {name}" for mode, name in enumerate(MODE_NAMES)]
+    for measure in ("rate", "births", "births_within_kin", "harvested", "generations", "genome_length", "kin_size", "cells"):
+        found = modes[modes["measure"] == measure].pivot(index="seed", columns="case", values="value")
+        assert found.shape == (3, 5) and numpy.isfinite(found).all(axis=None) and (found > 0).all(axis=None), (measure, found)
+    told = evidence_tables.as_markdown(young)
+    assert all(name in told for name in ("updates per second", "generations per 1000 updates", "mean kin size"))
+    assert evidence_report.sentences(young).count("Against mode 0, ") >= 3

@@ -4,11 +4,12 @@ import csv
 import pathlib
 import subprocess
 
+import built
 import fake_evolution
 import matplotlib.image
 import numpy
 import pytest
-from conduit_tools import InputError, ToolError, evolution, evolve, program
+from conduit_tools import InputError, ToolError, evolution, evolve
 from PIL import Image
 
 EVOLVE = pathlib.Path(__file__).parents[2] / "evolve"
@@ -132,10 +133,7 @@ def test_help_works_anywhere(tmp_path):
 @pytest.fixture(scope="module")
 def real(tmp_path_factory):
     """What two seconds of the real program leave."""
-    try:
-        build = program.find_build(program="digital_evolution")
-    except ToolError:
-        pytest.skip("digital_evolution is not built")
+    build = built.folder_of("digital_evolution")
     out = tmp_path_factory.mktemp("evolved")
     words = ["--build", str(build), "--output", str(out), "--seconds", "2", "--processes", "2", "--mode", "0"]
     assert evolve.main([*words, "--", "--cells-per-worker", "200"]) == 0
