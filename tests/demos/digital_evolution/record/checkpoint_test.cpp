@@ -15,7 +15,9 @@
 using namespace digital_evolution;
 using digital_evolution::testing::BusyGenome;
 using digital_evolution::testing::BusyRules;
+using digital_evolution::testing::LongGenome;
 using digital_evolution::testing::Scene;
+using digital_evolution::testing::ShortGenome;
 
 namespace {
 
@@ -48,8 +50,9 @@ TEST_CASE("a world goes on from a checkpoint as if it had never stopped", "[digi
   const auto three = netuit::PlaceRandom(torus, {.processes = 1, .threads = 3}, 4);
   const uit::World alone;
   const TemporaryFile file;
+  const auto founding = GENERATE(Founding{.ancestor = BusyGenome()}, Founding{.ancestor = LongGenome(), .rival = ShortGenome()});
   Scene scene{torus, one, alone, BusyRules(), 7};
-  scene.world.Found({.ancestor = BusyGenome()});
+  scene.world.Found(founding);
   scene.RunInStep(64);
   SaveCheckpoint(file.path, scene.world, alone, 6, 9, 7);
   const std::uint64_t at_64 = scene.world.StateHash();

@@ -1,4 +1,5 @@
 // What a world comes to does not depend on where its cells are, and nothing is lost in any mode.
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <memory>
 #include <netuit/netuit.hpp>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "demos/digital_evolution/world/arrivals.hpp"
@@ -63,6 +65,7 @@ std::uint64_t RunAlone(const netuit::Topology& topology) {
   scene->RunInStep(num_updates);
   const Counters counters = scene->world.SumCounters();
   CHECK(counters.births_dropped == 0);
+  CHECK(counters.packets_dropped == 0);
   CHECK(counters.births_kin > 50);
   CHECK(counters.births_new > 10);
   CHECK(counters.births_mutated > 50);
@@ -73,6 +76,26 @@ std::uint64_t RunAlone(const netuit::Topology& topology) {
   for (const std::uint64_t count : counters.deaths) CHECK(count > 0);
   return scene->world.StateHash();
 }
+
+/// A world of one genome, which stays as it is, and how many were born with it, and with others.
+struct UnchangingScene {
+  UnchangingScene(const netuit::Topology& topology, const netuit::Placement& placement, const uit::World& processes,
+                  const Genome& genome)
+      : scene{topology, placement, processes, UnchangingRules(), seed, {.on_birth = [this, genome](const Place& place, const BirthNote&) {
+                ++(place.program->GetGenome() == genome ? num_same : num_others);
+              }}} {
+    scene.world.Found({.ancestor = genome, .num_founders = 90});
+  }
+  static Rules UnchangingRules() {
+    Rules rules = BusyRules();
+    rules.mutation.per_birth = 0;
+    return rules;
+  }
+
+  std::atomic<std::uint64_t> num_same = 0;
+  std::atomic<std::uint64_t> num_others = 0;
+  Scene scene;
+};
 
 /// All places of a world by node, on every process.
 std::map<netuit::NodeId, uit::Bytes> SaveAll(const World& world) {
@@ -215,6 +238,7 @@ TEST_CASE("a world goes on under other rules, which make another program of its 
 
 TEST_CASE("resource and births are conserved in every mode, over several runs") {
   const auto topology = TestTorus();
+  std::uint64_t num_dropped = 0;
   for (const netuit::Placement& placement : Placements(topology)) {
     const auto scene = Begin(topology, placement, MpiTestWorld());
     for (const int mode : {3, 0, 1, 4, 2, 3}) {
@@ -226,6 +250,39 @@ TEST_CASE("resource and births are conserved in every mode, over several runs") 
       CHECK(report.ExitCode() == 0);
       CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
       CheckConserved(scene->world);
+      if (mode == 4) num_dropped += scene->world.SumCounters().births_dropped;
+    }
+  }
+  CHECK(SumOverRanks(num_dropped) > 0);  // by those of several workers
+}
+
+TEST_CASE("genomes of 1 and of 1000 instructions are born on other workers as they were sent") {
+  constexpr std::uint64_t num_updates_each = 10 * Spawn::period;
+  const auto topology = TestTorus();
+  for (const Genome& genome : {ShortGenome(), LongGenome()}) {
+    CAPTURE(genome.size());
+    std::uint64_t expected = 0;
+    if (MpiTestWorld().IsRoot()) {
+      UnchangingScene alone{topology, netuit::PlaceContiguous(topology, {.processes = 1, .threads = 1}), {}, genome};
+      alone.scene.RunInStep(num_updates_each);
+      expected = alone.scene.world.StateHash();
+    }
+    const auto check = [](const UnchangingScene& one) {
+      CHECK(SumOverRanks(one.num_same.load()) > 50);
+      CHECK(one.num_others == 0);
+      const Ledger ledger = one.scene.world.SumLedger();
+      CHECK(SumOverRanks(ledger.Gained()) == SumOverRanks(ledger.Lost() + one.scene.world.Held() + one.scene.world.UnderWay()));
+      CHECK(SumOverRanks(ledger.UnderWay()) == SumOverRanks(one.scene.world.UnderWay()));
+    };
+    for (const netuit::Placement& placement : Placements(topology)) {
+      UnchangingScene in_step{topology, placement, MpiTestWorld(), genome};
+      in_step.scene.RunInStep(num_updates_each);
+      check(in_step);
+      const std::uint64_t hash = SumOverRanks(in_step.scene.world.StateHash());
+      CHECK((hash == expected || !MpiTestWorld().IsRoot()));
+      UnchangingScene free_running{topology, placement, MpiTestWorld(), genome};
+      free_running.scene.world.Run({.mode = AsyncMode::no_barrier, .num_updates = num_updates_each});
+      check(free_running);
     }
   }
 }
@@ -245,4 +302,69 @@ TEST_CASE("of amounts too large for one sum none is left behind when a run ends"
     for (const Mail& of_node : mail) collected += of_node.transferred;
     CHECK(SumOverRanks(collected) == SumOverRanks(std::accumulate(sent.begin(), sent.end(), std::int64_t{0})));
   }
+}
+
+TEST_CASE("what finds no room on the way is counted and not paid for") {
+  const auto topology = TestTorus();
+  const netuit::Workers workers{.processes = MpiTestWorld().Size(), .threads = 2};
+  Scene scene{topology, netuit::PlaceRandom(topology, workers, 3), MpiTestWorld(), BusyRules(), seed, {}, 1};
+  scene.world.Found({.ancestor = BusyGenome()});
+  // Each process's second thread begins when the first has put more than there is room for.
+  constexpr std::uint64_t head_start = 8 * Spawn::period;
+  std::atomic<std::uint64_t> num_made = 0;
+  netuit::RunOptions options{.mode = AsyncMode::no_barrier, .num_updates = 2 * head_start};
+  options.sample_interval = 1ns;
+  options.on_sample = [&](const netuit::Sample& sample) {
+    if (sample.worker.thread == 0) num_made = sample.num_updates;
+    else while (num_made < head_start) std::this_thread::yield();
+  };
+  const netuit::RunReport report = scene.world.Run(options);
+  CHECK(report.ExitCode() == 0);
+  CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
+  const Counters counters = scene.world.SumCounters();
+  CHECK(SumOverRanks(counters.births_dropped) > 0);
+  CHECK(SumOverRanks(counters.packets_dropped) > 0);
+  CHECK(SumOverRanks(counters.births_sent) > 0);
+  CheckConserved(scene.world);
+}
+
+TEST_CASE("a gift, a birth, a packet and a legacy that are refused leave all with the cell") {
+  const auto torus = netuit::MakeTorus(5, 5);
+  const auto placement = netuit::PlaceContiguous(torus, {.processes = 1, .threads = 2});
+  const auto run = [&](const char* genome, AsyncMode mode, auto&& check) {
+    Scene scene{torus, placement, {}, QuietRules(), seed};
+    scene.world.Found({.ancestor = GenomeOf(genome), .num_founders = 1, .stockpile = plenty});
+    const Resource before = scene.world.At(0).cell.stockpile;
+    scene.world.Run({.mode = mode, .num_updates = 33});
+    check(scene.world.At(0).cell, before, scene.world.SumLedger(), scene.world.SumCounters());
+  };
+  // facing 2 of node 0 is node 20, of the other thread
+  const char* gives = "module @heartbeat\n set r0 2\n face r0\n share_half\n spawn_kin\n send @hello\n";
+  const char* leaves = "module @heartbeat\n set r0 2\n face r0\n mark_heir\n die\n";
+  run(gives, AsyncMode::no_communication, [](const Cell& cell, Resource before, const Ledger& ledger, const Counters& counters) {
+    CHECK(cell.stockpile == before);
+    CHECK(cell.state[Sensor::given] == 0);
+    CHECK(cell.state[Sensor::births_kin] == 0);
+    CHECK(cell.state[Sensor::packets_sent] == 0);
+    CHECK(cell.state.At(Sensor::relation_0, 2) == 0);
+    CHECK(ledger.transfers_sent + ledger.endowments_sent + ledger.spent == 0);
+    CHECK(counters.transfers_strangers + counters.transfers_kin + counters.births_sent + counters.packets_sent == 0);
+    CHECK(counters.births_dropped == 3);   // at updates 0, 16 and 32
+    CHECK(counters.packets_dropped == 5);  // of a heartbeat each
+  });
+  run(gives, AsyncMode::every_update, [](const Cell& cell, Resource before, const Ledger& ledger, const Counters& counters) {
+    CHECK(cell.stockpile < before / 2);
+    CHECK(ledger.transfers_sent > 0);
+    CHECK(counters.births_sent == 3);
+    CHECK(counters.packets_sent >= 5);  // offspring sends too
+    CHECK(counters.births_dropped + counters.packets_dropped == 0);
+  });
+  run(leaves, AsyncMode::no_communication, [](const Cell&, Resource before, const Ledger& ledger, const Counters&) {
+    CHECK(ledger.forfeited == before);
+    CHECK(ledger.transfers_sent == 0);
+  });
+  run(leaves, AsyncMode::every_update, [](const Cell&, Resource before, const Ledger& ledger, const Counters&) {
+    CHECK(ledger.forfeited == 0);
+    CHECK(ledger.transfers_sent == before);
+  });
 }

@@ -65,6 +65,21 @@ module @wave
 )");
 }
 
+/// The same, at the greatest length that there is: what comes on top is never reached.
+inline Genome LongGenome() {
+  Genome genome = BusyGenome();
+  genome.push_back({.operation = Operation::stop});
+  genome.resize(max_genome_length);
+  return genome;
+}
+
+/// A single instruction, which bears whenever it can.
+inline Genome ShortGenome() {
+  Genome genome(min_genome_length, {.operation = Operation::spawn_new});
+  genome.front().SetTag(TagOf("heartbeat"));
+  return genome;
+}
+
 /// Rules under which much happens in few updates.
 inline Rules BusyRules() {
   Rules rules;
@@ -79,8 +94,8 @@ inline Rules BusyRules() {
 /// A world with the mesh that it lives on.
 struct Scene {
   Scene(const netuit::Topology& topology, const netuit::Placement& placement, const uit::World& processes,
-        const Rules& rules, std::uint64_t seed, Hooks hooks = {})
-      : mesh(topology, placement, processes, {.depth = world_depth}), world(mesh, rules, seed, std::move(hooks)) {}
+        const Rules& rules, std::uint64_t seed, Hooks hooks = {}, std::size_t depth = world_depth)
+      : mesh(topology, placement, processes, {.depth = depth}), world(mesh, rules, seed, std::move(hooks)) {}
 
   /// Runs as many updates in mode 0.
   netuit::RunReport RunInStep(std::uint64_t num_updates) {
