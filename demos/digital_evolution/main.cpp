@@ -82,6 +82,11 @@ std::chrono::duration<double> SimulatedCell() {
   return netuit::SecondsFromEnvironment("UIT_SIMULATED_CELL_SECONDS", std::chrono::nanoseconds{260});
 }
 
+/// How much of the world is the first worker's, whose cells alone progress tells of.
+std::string FirstShare(const netuit::Placement& placement) {
+  return ", on " + std::to_string(placement.NumNodesByWorker().front()) + " of " + std::to_string(placement.NumNodes()) + " places";
+}
+
 std::string Describe(const Outcome& outcome) {
   const Census& sums = outcome.sums;
   char text[320];
@@ -122,8 +127,8 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
       demo::Watch watch{record.RunName(mode, replicate)};
       if (options.watch) run.on_status = [&watch](std::span<const netuit::WorkerStatus> workers) { watch.Show(workers); };
       if (world.IsRoot() && record.HasProgress() && !options.watch) {
-        run.on_progress = [&, mode, replicate](const netuit::Progress& progress) {
-          record.Show(mode, replicate, evolution.Whole(progress), evolution.Describe());
+        run.on_progress = [&, mode, replicate, share = FirstShare(problem.placement)](const netuit::Progress& progress) {
+          record.Show(mode, replicate, evolution.Whole(progress), evolution.Describe() + share);
         };
       }
       Outcome outcome = evolution.Run(run);

@@ -55,6 +55,13 @@ elseif(CASE STREQUAL records)
   endif()
   # what it writes of a genome it reads again
   state(1 --cells-per-worker 36 --updates 160 --ancestor kept/mode3-replicate1/dominant.genome)
+  # lines that tell how a run goes say of whose cells
+  run(2 --threads 2 --cells-per-worker 36 --modes 3 --duration 500ms --progress)
+  set(line "progress: mode 3 no_barrier, run 1 of 1, 0\\.[0-9] s, [1-9][0-9]* updates/s; first worker: [1-9][0-9]* cells, \
+[1-9][0-9]* kin groups, generation [0-9]+\\.[0-9], [0-9]+\\.[0-9] instructions, on 36 of 144 places\n")
+  if(NOT code EQUAL 0 OR NOT err MATCHES "${line}")
+    message(SEND_ERROR "code ${code}, no progress: ${err}")
+  endif()
 elseif(CASE STREQUAL resumes)
   state(1 --cells-per-worker 144 --updates 192 --seed 3)
   set(wanted ${hash})
