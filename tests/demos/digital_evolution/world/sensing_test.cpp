@@ -63,7 +63,7 @@ const Rules all_waves = With([](Rules& rules) {
   rules.wave.start = ~0U;
 });
 const Rules ages_fast = With([](Rules& rules) { rules.kin_span = 4; });
-const Rules ages_to_barren = With([](Rules& rules) { rules.kin_span = 4, rules.fertile_kin_age = 1; });
+const Rules ages_to_barren = With([](Rules& rules) { rules.kin_span = 4, rules.fertile_kin_age = 2; });
 const Rules rains = With([](Rules& rules) { rules.even_harvest = 3 << Cell::sensed_shift; });
 const Rules dear = With([](Rules& rules) { rules.birth_cost = max_stockpile; });
 
@@ -117,8 +117,8 @@ std::vector<Case> MakeCases() {
       {.sensor = "births_new", .action = bears_one, .update = 24, .expected = Is(0)},
       {.sensor = "has_displaced", .action = bears_one, .update = 24, .expected = Is(1), .num_founders = 0},
       {.sensor = "has_displaced", .action = bears_one, .update = 24, .expected = Is(0), .node = left},
-      {.sensor = "is_expired", .update = 0, .expected = Is(0), .rules = ages_to_barren},
-      {.sensor = "is_expired", .update = 8, .expected = Is(1), .rules = ages_to_barren},
+      {.sensor = "is_expired", .update = 8, .expected = Is(0), .rules = ages_to_barren},
+      {.sensor = "is_expired", .update = 16, .expected = Is(1), .rules = ages_to_barren},
       {.sensor = "can_afford", .update = 8, .expected = Is(1)},
       {.sensor = "can_afford", .update = 8, .expected = Is(0), .rules = dear},
       {.sensor = "num_kin", .action = bears_one, .update = 24, .expected = Is(1)},
