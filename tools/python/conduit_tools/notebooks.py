@@ -36,7 +36,7 @@ Runs the notebooks of binder/ on the data beside them and writes the figures tha
 
 #: What the notebooks read of each file; the rest is in the manifest, or not needed.
 KEPT = {
-    "rows.csv": "case launcher cpus others_cpus graph processes threads mode mode_name replicate updates_per_second conflicts "
+    "rows.csv": "case launcher cpus others_cpus graph processes threads mode mode_name replicate num_nodes updates_per_second conflicts "
     "conflict_edges_total oversubscribed updates cells_of_rival mean_generation".split(),
     "evidence.csv": ["experiment", "case", "seed", "measure", "value"],
     "quality.csv": "case launcher others_cpus oversubscribed processes threads mode mode_name replicate snapshot scope layer transport "

@@ -1,8 +1,10 @@
+import pathlib
+
 import fake
 import numpy
 import pandas
 import pytest
-from conduit_tools import InputError, paired, results
+from conduit_tools import InputError, load, paired, results
 
 
 def make_rows(rates, *, layout=(1, 1), nodes=3600, case="cells"):
@@ -16,14 +18,14 @@ def make_rows(rates, *, layout=(1, 1), nodes=3600, case="cells"):
     ]  # fmt: skip
 
 
-def lines_of(text):
-    return [line.split() for line in text.splitlines()]
+def lines_of(table):
+    return [" ".join(line).split() for line in table]
 
 
 def test_ratios_are_taken_within_replicates_so_that_a_drift_does_not_show():
     drift = numpy.array([1.0, 0.5, 2.0, 0.7, 1.3])
-    text = paired.modes(pandas.DataFrame(make_rows({0: 500 * drift, 3: 950 * drift, 4: 1000 * drift}, layout=(2, 1))))
-    words = lines_of(text)[2]
+    table = paired.modes(pandas.DataFrame(make_rows({0: 500 * drift, 3: 950 * drift, 4: 1000 * drift}, layout=(2, 1))))
+    words = lines_of(table)[1]
     assert words[:4] == ["cells", "2x1", "5", "950"]
     assert words[7:11] == ["0.950", "0.950", "to", "0.950"]  # of mode 4
     assert words[11:15] == ["1.900", "1.900", "to", "1.900"]  # of mode 0
@@ -40,14 +42,14 @@ def test_intervals_hold_the_median_and_are_the_same_each_time():
 
 def test_only_replicates_that_have_both_modes_count():
     rows = make_rows({3: [90, 80, 70], 4: [100, 100]})
-    words = lines_of(paired.modes(pandas.DataFrame(rows)))[2]
+    words = lines_of(paired.modes(pandas.DataFrame(rows)))[1]
     assert words[2] == "2" and words[7] == "0.850"
     assert words[11:13] == ["-", "-"]  # mode 0 was not run
 
 
 def test_the_lone_worker_is_beside_the_others():
     rows = make_rows({3: [99], 4: [100]}) + make_rows({3: [94], 4: [100]}, layout=(2, 1))
-    words = lines_of(paired.modes(pandas.DataFrame(rows)))[2:]
+    words = lines_of(paired.modes(pandas.DataFrame(rows)))[1:]
     assert [(line[1], line[5]) for line in words] == [("1x1", "0.990"), ("2x1", "0.940")]
 
 
@@ -61,9 +63,9 @@ def test_how_the_time_of_an_update_grows_is_an_exponent(costs, exponents):
     rows = []
     for nodes, cost in zip((900, 3600, 14400), costs):
         rows += make_rows({3: [drift * 1e9 / cost / nodes for drift in (1, 0.5, 2)]}, nodes=nodes, case=f"cells_{nodes}")
-    lines = lines_of(paired.sizes(pandas.DataFrame(rows)))[2:]
+    lines = lines_of(paired.sizes(pandas.DataFrame(rows)))[1:]
     assert [line[:3] for line in lines] == [
-        ["900", "3", f"{costs[0]}.0"], ["3,600", "3", f"{costs[1]}.0"], ["14,400", "3", f"{costs[2]}.0"]
+        ["900", "3", str(costs[0])], ["3,600", "3", str(costs[1])], ["14,400", "3", str(costs[2])]
     ]  # fmt: skip
     assert lines[0][6] == "-"
     # The drift of a replicate cancels, so that the interval is a point.
@@ -71,7 +73,7 @@ def test_how_the_time_of_an_update_grows_is_an_exponent(costs, exponents):
 
 
 def test_a_single_size_tells_nothing_of_growth():
-    assert paired.sizes(pandas.DataFrame(make_rows({3: [1, 2]}))) == ""
+    assert paired.sizes(pandas.DataFrame(make_rows({3: [1, 2]}))) == []
 
 
 def test_the_command_reads_the_folder_of_a_sweep(tmp_path, capsys):
@@ -80,6 +82,28 @@ def test_the_command_reads_the_folder_of_a_sweep(tmp_path, capsys):
     assert paired.main([str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "cells  1x1" in out and "exponent" in out and "few" not in out
+
+
+def test_in_markdown_intervals_stand_behind_their_medians():
+    rows = make_rows({3: [950, 940, 960], 4: [1000, 1000, 1000]}) + make_rows({3: [4000]}, nodes=900, case="few")
+    assert paired.report(pandas.DataFrame(rows), markdown=True) == (
+        "| case | workers | replicates | updates/s/worker | mode 3 / mode 4 | mode 3 / mode 0 | messages take |\n"
+        "|---|---|---|---|---|---|---|\n"
+        "| cells | 1x1 | 3 | 950 [940, 960] | 0.950 [0.940, 0.960] | - | 5.0 % |\n"
+        "\n"
+        "| nodes | replicates | ns per node and update | exponent from the size before |\n"
+        "|---|---|---|---|\n"
+        "| 900 | 1 | 278 | - |\n"
+        "| 3,600 | 3 | 292 [289, 296] | 1.037 |\n"
+    )
+
+
+def test_the_page_of_digital_evolution_has_the_tables_of_its_data():
+    root = pathlib.Path(__file__).parents[3]
+    tables = paired.report(load(root / "binder" / "data" / "evolution_cost"), markdown=True)
+    assert tables.count("\n\n") == 1
+    page = (root / "demos" / "digital_evolution" / "README.md").read_text(encoding="utf-8")
+    assert all(table.strip() in page for table in tables.split("\n\n"))
 
 
 @pytest.mark.parametrize(
