@@ -40,9 +40,10 @@ constexpr std::size_t num_threads = 2;
 struct Job {
   Workers workers{.processes = MpiTestWorld().Size(), .threads = num_threads};
   Topology topology = MakeTorus(4, 4 * workers.Count());
-  TestMesh mesh{topology, PlaceContiguous(topology, workers), MpiTestWorld(), {.is_traced = true, .is_watched = true}};
+  // At random, so that one transport leads to several peers.
+  TestMesh mesh{topology, PlaceRandom(topology, workers, 1), MpiTestWorld(), {.is_traced = true, .is_watched = true}};
 
-  std::chrono::milliseconds nap{0};  // in each node's update
+  std::chrono::microseconds nap{0};  // in each node's update
 
   RunReport Run(RunOptions options) {
     const auto update = [this](auto& node) {
@@ -145,7 +146,7 @@ TEST_CASE("Snapshots have the length and the distance that were asked for, for e
     CHECK(row.end > row.begin);
     CHECK(row.counts.attempted <= row.num_updates * row.counts.channels_out * NumPuts(row.layer));
     CHECK(row.counts.laden <= row.counts.pulls);
-    CHECK(row.counts.channels_in == row.counts.channels_out);
+    if (row.layer != 0) CHECK(row.counts.channels_in == row.counts.channels_out);  // else nodes heard there, and here
     const Key key{row.worker.process, row.worker.thread, row.snapshot, row.layer, row.transport};
     if (row.scope == QualityScope::worker) {
       CHECK(of_workers.try_emplace(key, row.counts).second);
@@ -251,7 +252,7 @@ namespace {
 /// On how many pairs of workers WallLatency is the mean of both ways' touches by stamps, which it all but is by definition.
 /// On process 0.
 std::size_t CompareTouches(const std::vector<QualityRow>& quality) {
-  constexpr double tolerance = 0.3;  // workers beyond the CPUs come in turns, and few touches make a window
+  constexpr double tolerance = 0.2;  // a worker may lose its CPU where a window begins or ends
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, const QualityRow*> rows;  // by layer, worker and peer
   const auto number = [](const Place& place) { return place.process * std::uint32_t{num_threads} + place.thread; };
   for (const QualityRow& row : quality) {
@@ -274,6 +275,7 @@ std::size_t CompareTouches(const std::vector<QualityRow>& quality) {
 
 TEST_CASE("Latency by touches, which needs no clock, is the mean over both ways of that by stamps") {
   Job job;
+  job.nap = 50us;  // so that workers beyond the CPUs touch each other as often as others do
   std::size_t num_compared = 0;
   for (auto span = 400ms; num_compared == 0 && span < 10s; span *= 3) {  // until there are touches enough, on a busy machine
     const RunReport report =
