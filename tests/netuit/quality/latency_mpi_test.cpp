@@ -100,7 +100,7 @@ TEST_CASE("Latency by touches agrees within a tenth with the age of what is read
     WARN("SKIPPED: two workers want two CPUs");
     return;
   }
-  const std::uint64_t work = GENERATE(0, 1'000);  // bound by communication, and by work
+  const auto work = GENERATE(std::uint64_t{0}, std::uint64_t{1'000});  // bound by communication, and by work
   Shown shown;
   double least_share = 1;
   bool agrees = false;

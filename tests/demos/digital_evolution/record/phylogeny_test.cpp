@@ -85,10 +85,10 @@ TEST_CASE("the phylogeny of a run in parts has all that live, and their ancestor
 
   const auto lines = LinesOf(phylogeny);
   std::map<std::uint64_t, std::uint64_t> alive;
-  std::set<std::uint64_t> bears;  // offspring that is on its way
+  std::set<std::uint64_t> expected;  // of offspring that is on its way
   for (const Place& place : scene.world.Places()) {
     if (place.cell.IsAlive()) ++alive[place.cell.taxon];
-    for (const Mail::Offspring& offspring : place.mail.offspring) bears.insert(TaxonOf(offspring.words));
+    for (const Mail::Offspring& offspring : place.mail.offspring) expected.insert(TaxonOf(offspring.words));
   }
   REQUIRE(alive.size() > 10);
   for (const auto& [taxon, count] : alive) {
@@ -114,7 +114,7 @@ TEST_CASE("the phylogeny of a run in parts has all that live, and their ancestor
   CHECK(num_roots == 1);
   for (const auto& [id, line] : lines) {  // no extinct leaf
     INFO("taxon " << id);
-    CHECK((alive.contains(id) || num_children[id] != 0 || bears.contains(id)));
+    CHECK((alive.contains(id) || num_children[id] != 0 || expected.contains(id)));
   }
 }
 
