@@ -168,11 +168,6 @@ class RunRecord {
     std::erase_if(own.workers, [rank](const netuit::WorkerReport& worker) { return worker.place.process != rank; });
     std::erase_if(own.quality, [rank](const netuit::QualityRow& row) { return row.worker.process != rank; });
     std::erase_if(own.channels, [rank](const netuit::QualityRow& row) { return row.worker.process != rank && row.peer.process != rank; });
-    if (!settings_.quality.empty()) {
-      netuit::Table quality = quality_.Empty();
-      AddQualityRows(quality, mode, replicate, own);
-      quality.Save(OfRank(settings_.quality, rank));
-    }
     netuit::Table rows = rows_.Empty();
     AddRows(rows, mode, replicate, own, add_own);
     manifest_.stopped_by = ReasonName(report.stopped_by);
@@ -180,10 +175,14 @@ class RunRecord {
     if (settings_.output == "-") {
       if (rank == 0) std::cout << rows_.Text() << std::flush;  // of the runs before
       std::fputs(rows.Text().c_str(), stderr);
-      return;
+    } else {
+      rows.Save(OfRank(settings_.output, rank));
+      manifest_.Save(Beside(".rank" + std::to_string(rank) + ".json"));
     }
-    rows.Save(OfRank(settings_.output, rank));
-    manifest_.Save(Beside(".rank" + std::to_string(rank) + ".json"));
+    if (settings_.quality.empty()) return;  // last, because a launcher may leave little time
+    netuit::Table quality = quality_.Empty();
+    AddQualityRows(quality, mode, replicate, own);
+    quality.Save(OfRank(settings_.quality, rank));
   }
   /// The path of what one process writes for itself: rows.csv becomes rows.rank2.csv.
   [[nodiscard]] static std::string OfRank(const std::filesystem::path& path, std::size_t rank) {
