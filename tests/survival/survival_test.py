@@ -27,12 +27,12 @@ def goal(name: str, figure: str) -> None:
     print(f"goal {name}: {figure}", flush=True)
 
 
-def words(mode: int, duration: float) -> list[str]:
+def words(mode: int, duration: float, has_quality: bool = False) -> list[str]:
     """A colouring for a while, with results in files."""
     layout = ["--threads", "1", "--nodes-per-worker", "64", "--mode", str(mode), "--replicates", "1"]
     times = ["--duration", f"{duration:g}s", "--period-fixed", "50ms", "--period-rolling", "20ms"]
     quality = ["--quality", "quality.csv", "--snapshot-interval", "100ms", "--snapshot-length", "100ms"]
-    return [*layout, *times, *quality, "--output", "rows.csv", "--colors-output", "colors.csv"]
+    return [*layout, *times, *(quality if has_quality else ()), "--output", "rows.csv", "--colors-output", "colors.csv"]
 
 
 def is_running(job: Job) -> bool:
@@ -46,9 +46,8 @@ def await_run(job: Job) -> None:
     job.note_segments()
 
 
-def own_results(job: Job, rank: int, victim: int, wants_quality: bool) -> bool:
-    """Whether a survivor has written its part, with all of its nodes coloured, or rank 0 the whole. Quality of service comes
-    last, for which a launcher that ends the others may leave no time."""
+def own_results(job: Job, rank: int, victim: int, has_quality: bool) -> bool:
+    """Whether a survivor has written its part, with all of its nodes coloured, or rank 0 the whole."""
     if (job.folder / "rows.csv").exists():
         with (job.folder / "rows.csv").open(encoding="utf-8", newline="") as stream:
             processes = [row["process"] for row in csv.DictReader(stream)]
@@ -61,12 +60,12 @@ def own_results(job: Job, rank: int, victim: int, wants_quality: bool) -> bool:
             colors = list(csv.DictReader(stream))
         manifest = job.manifest(f"rows.rank{rank}.json")
         quality = []
-        if wants_quality:
+        if has_quality:
             with (job.folder / f"quality.rank{rank}.csv").open(encoding="utf-8", newline="") as stream:
                 quality = list(csv.DictReader(stream))
     except OSError:
         return False
-    assert quality or not wants_quality or rows[0]["updates"] == "0", f"rank {rank} has no snapshots: {rows}"
+    assert quality or not has_quality or rows[0]["updates"] == "0", f"rank {rank} has no snapshots: {rows}"
     assert {row["process"] for row in quality} <= {str(rank)} and all(int(row["updates"]) > 0 for row in quality), quality
     assert [row["process"] for row in rows] == [str(rank)] and rows[0]["stopped_by"] == "peer_lost", rows
     assert len(colors) == 64 and manifest["complete"] is False and manifest["lost_processes"] == [victim], manifest
@@ -86,7 +85,7 @@ def killed(launcher: launch.Launcher, program: str, survives: bool, shares_memor
         # Which mode 0 does not wait for, nor those whom the launcher ends.
         duration = 20.0 if phase == "run" and (mode == 0 or not survives) else 2.0
         # Without tools/run what the dead one had in shared memory stays until the next job.
-        with running(launcher, RANKS, program, words(mode, duration), survives, not survives, shares_memory) as job:
+        with running(launcher, RANKS, program, words(mode, duration, survives), survives, not survives, shares_memory) as job:
             await_run(job)
             begin = time.monotonic()
             time.sleep({"begin": chance.uniform(0, 0.02), "run": 0.5, "end": duration + chance.uniform(-0.05, 0.05)}[phase])
