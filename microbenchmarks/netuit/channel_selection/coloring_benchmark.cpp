@@ -40,6 +40,7 @@ void MeasureOneThread(bench::Program& program, bench::Crew& crew) {
   AddMesh<Color>(contest, crew, "Mesh, multicast", 1);
   AddMesh<ColorByEdge>(contest, crew, "Mesh, conduit per edge", 1);
   AddMesh<Color>(contest, crew, "Mesh, multicast, traced", 1, netuit::AsyncMode::no_barrier, true);
+  AddMesh<ColorByEdge>(contest, crew, "Mesh, conduit per edge, traced", 1, netuit::AsyncMode::no_barrier, true);
   contest.Say({.name = name + ": multicast, over the plain loop",
                .ours = "Mesh, multicast",
                .against = {"plain loop"},
@@ -51,6 +52,10 @@ void MeasureOneThread(bench::Program& program, bench::Crew& crew) {
   contest.Say({.name = name + ": with quality of service, over without",
                .ours = "Mesh, multicast, traced",
                .against = {"Mesh, multicast"},
+               .at_least = 0.95});
+  contest.Say({.name = name + ", conduit per edge: with quality of service, over without",
+               .ours = "Mesh, conduit per edge, traced",
+               .against = {"Mesh, conduit per edge"},
                .at_least = 0.95});
   program.Run(contest, crew);
 }
