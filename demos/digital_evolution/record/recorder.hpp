@@ -19,6 +19,7 @@
 #include "demos/digital_evolution/record/dominant.hpp"
 #include "demos/digital_evolution/record/film.hpp"
 #include "demos/digital_evolution/record/gathered.hpp"
+#include "demos/digital_evolution/record/outcomes.hpp"
 #include "demos/digital_evolution/record/phylogeny.hpp"
 #include "demos/digital_evolution/world/names.hpp"
 #include "demos/digital_evolution/world/world.hpp"
@@ -70,6 +71,8 @@ class RunRecorder {
     const std::vector<Census> all = Gathered(world_, std::span<const Census>(mine));
     const std::string own = folder + "/mode" + std::to_string(mode) + "-replicate" + std::to_string(replicate);
     const Dominant dominant = FindDominant(cells_, world_);
+    const netuit::Table kin_groups = KinGroupTable(cells_, world_);
+    const netuit::Table instruction_use = InstructionUseTable(cells_, static_cast<std::uint32_t>(rows_.size()), world_);
     phylogeny_.Gather(cells_, world_);
     netuit::OnRoot(world_, [&] {
       std::error_code error;
@@ -84,6 +87,8 @@ class RunRecorder {
       });
       phylogeny_.Save(own + "/phylogeny.csv");
       phylogeny_.SaveLineage(dominant.taxon, own + "/lineage.csv");
+      kin_groups.Save(own + "/kin_groups.csv");
+      instruction_use.Save(own + "/instructions.csv");
       return 0;
     });
     film_.Save(world_, num_nodes_, width, own + "/frames.csv");

@@ -26,7 +26,8 @@ _RUN = ("mode", "mode_name", "replicate", "seed")
 
 
 def run_folder(record: pathlib.Path, mode: int = 0, replicate: int = 0) -> pathlib.Path:
-    """Where --record puts what one run leaves: dominant.genome, lineage.csv, phylogeny.csv, frames.csv."""
+    """Where --record puts what one run leaves: dominant.genome, lineage.csv, phylogeny.csv, kin_groups.csv, instructions.csv,
+    frames.csv."""
     return record / f"mode{mode}-replicate{replicate}"
 
 
@@ -133,6 +134,26 @@ def outcomes(history: pandas.DataFrame, part: str = "last", share: float = 0.1) 
 
 def _part(some: Any, all_: Any) -> float:
     return float(some) / float(all_) if all_ > 0 else math.nan
+
+
+def kin_sizes(folder: pathlib.Path) -> dict[str, float]:
+    """Of a run's kin groups at its end: their number, the cells of the `largest`, the mean `size` of the group that a cell
+    is in, and the mean of what cells estimate that to be. NaN where nothing lives. Raises InputError."""
+    groups = _read(folder / "kin_groups.csv", ("cells", "mean_estimate"))
+    cells = groups["cells"]
+    return {
+        "groups": float(len(groups)),
+        "largest": float(cells.max()),
+        "size": _part((cells * cells).sum(), cells.sum()),
+        "estimate": _part((cells * groups["mean_estimate"]).sum(), cells.sum()),
+    }
+
+
+def instruction_shares(folder: pathlib.Path) -> pandas.Series:
+    """The share of each instruction in all that a world has executed since it began, by its name, the commonest first; NaN
+    where nothing was. Raises InputError."""
+    executed = _read(folder / "instructions.csv", ("instruction", "executed")).set_index("instruction")["executed"]
+    return (executed / executed.sum()).sort_values(ascending=False, kind="stable")
 
 
 def read_quality(path: pathlib.Path) -> pandas.DataFrame:

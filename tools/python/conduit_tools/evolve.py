@@ -204,6 +204,18 @@ def _aligned(cells: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]]) + "\n"
 
 
+def life(kin: Mapping[str, float], shares: pandas.Series) -> str:
+    """Lines about kin groups as they are at the end, and about what was executed most."""
+    if not kin["groups"]:
+        return "Nothing lives.\n"
+    commonest = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.head(8).items())
+    return (
+        f"Kin groups at the end: {kin['groups']:,.0f}, the largest of {kin['largest']:,.0f} cells; a cell's own has "
+        f"{kin['size']:.1f} in the mean, by the cells' estimates {kin['estimate']:.1f}\n"
+        f"Executed most: {commonest}\n"
+    )
+
+
 def show(options: Options, said: str, out: TextIO) -> None:
     """Draws the pictures and prints the table, from what a run has left in the folder. Raises ToolError."""
     import matplotlib
@@ -225,6 +237,7 @@ def show(options: Options, said: str, out: TextIO) -> None:
     text = table(evolution.outcomes(history, "first"), evolution.outcomes(history, "last"))
     if told := quality_table(evolution.read_quality(options.output / "quality.csv")):
         text += f"\nQuality of service by layer: failures of all messages, medians over workers and snapshots\n\n{told}"
+    text += "\n" + life(evolution.kin_sizes(folder), evolution.instruction_shares(folder))
     heading = f"{place}: {num_updates}\n{said}\n\n"
     files.write_text(options.output / "report.txt", heading + text)
     out.write(heading + text + "\n")
@@ -232,7 +245,8 @@ def show(options: Options, said: str, out: TextIO) -> None:
         ("world", options.output / "world.png"), ("animation", options.output / "world.gif"),
         ("history", options.output / "history.png"), ("censuses", options.output / "evolution.csv"),
         ("dominant genome", folder / "dominant.genome"), ("its lineage", folder / "lineage.csv"),
-        ("phylogeny", folder / "phylogeny.csv"), ("rows", options.output / "rows.csv"),
+        ("phylogeny", folder / "phylogeny.csv"), ("kin groups", folder / "kin_groups.csv"),
+        ("instructions", folder / "instructions.csv"), ("rows", options.output / "rows.csv"),
         ("quality", options.output / "quality.csv"),
     ):  # fmt: skip
         print(f"{what + ':':<17}{path}", file=out)

@@ -8,6 +8,7 @@ import built
 import fake_evolution
 import matplotlib.image
 import numpy
+import pandas
 import pytest
 from conduit_tools import InputError, ToolError, evolution, evolve
 from PIL import Image
@@ -40,7 +41,10 @@ def test_pictures_and_a_table_come_of_a_run(build, tmp_path, capsys):
     said = capsys.readouterr().out
     check_pictures(out)
     assert "births per 1000 updates and cell" in said and "99 updates/s and worker" in said
-    for name in ("dominant.genome", "lineage.csv", "phylogeny.csv"):
+    # (30 * 30 + 10 * 10) / 40 and (30 * 24 + 10 * 11) / 40
+    assert "2, the largest of 30 cells; a cell's own has 25.0 in the mean, by the cells' estimates 20.8" in said
+    assert "Executed most: send 75 %, nop 25 %\n" in said
+    for name in ("dominant.genome", "lineage.csv", "phylogeny.csv", "kin_groups.csv", "instructions.csv"):
         assert str(out / "mode3-replicate0" / name) in said
     line = (tmp_path / "log").read_text()
     assert "--mode 3 --duration 1.0" in line and "--seed 4" in line and line.endswith("--cells-per-worker 72\n")
@@ -144,6 +148,20 @@ def test_the_real_program_leaves_pictures(real):
     check_pictures(real)
     report = (real / "report.txt").read_text()
     assert "mean genome length" in report and all(f"\n{layer} " in report for layer in evolution.LAYERS)
+
+
+def test_kin_groups_and_instructions_are_those_of_the_censuses(real):
+    last = pandas.read_csv(real / "evolution.csv").groupby(["process", "thread"]).last()
+    folder = evolution.run_folder(real, 0)
+    groups = pandas.read_csv(folder / "kin_groups.csv", dtype={"kin_group": str})
+    assert groups["cells"].sum() == last["cells"].sum() > 0
+    assert groups["cells"].is_monotonic_decreasing and groups["kin_group"].is_unique
+    estimates = (groups["cells"] * groups["mean_estimate"]).sum()
+    assert estimates == pytest.approx((last["cells"] * last["mean_kin_size"]).sum())
+    executed = pandas.read_csv(folder / "instructions.csv").groupby("class")["executed"].sum()
+    for name, count in executed.items():
+        assert count == last[f"use_{name}"].sum()
+    assert executed.sum() > 0
 
 
 def test_the_phylogeny_is_of_one_root_in_the_standard_s_columns(real):

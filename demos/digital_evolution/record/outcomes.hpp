@@ -1,0 +1,72 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <netuit/netuit.hpp>
+#include <netuit/results/table.hpp>
+#include <span>
+#include <vector>
+
+#include "demos/digital_evolution/machine/genome_text.hpp"
+#include "demos/digital_evolution/machine/instruction.hpp"
+#include "demos/digital_evolution/machine/machine.hpp"
+#include "demos/digital_evolution/record/gathered.hpp"
+#include "demos/digital_evolution/world/world.hpp"
+
+namespace digital_evolution {
+
+/// The kin groups of the whole world, the largest first: of each its number, its cells as they are, and the mean of how many
+/// its cells think they are. On rank 0; elsewhere it has no rows. Collective, between runs.
+inline netuit::Table KinGroupTable(const World& cells, const uit::World& world) {
+  struct Group {
+    std::uint64_t kin = 0;
+    std::uint64_t num_cells = 0;
+    std::uint64_t sum_estimate = 0;
+  };
+  const auto merge = [](std::span<const Group> parts) {
+    std::map<std::uint64_t, Group> by_kin;
+    for (const Group& part : parts) {
+      Group& group = by_kin[part.kin];
+      group.kin = part.kin;
+      group.num_cells += part.num_cells;
+      group.sum_estimate += part.sum_estimate;
+    }
+    std::vector<Group> groups;
+    for (const auto& [kin, group] : by_kin) groups.push_back(group);
+    return groups;
+  };
+  std::vector<Group> members;
+  for (const Place& place : cells.Places()) {
+    if (place.cell.IsAlive()) members.push_back({place.cell.group.kin, 1, place.cell.group.size});
+  }
+  std::vector<Group> groups = merge(Gathered(world, std::span<const Group>(merge(members))));
+  std::ranges::stable_sort(groups, std::greater{}, &Group::num_cells);
+  netuit::Table table{{"kin_group", "cells", "mean_estimate"}};
+  for (const Group& group : groups) {
+    table.Row().Add(detail::Hexadecimal(group.kin)).Add(group.num_cells);
+    table.Add(static_cast<double>(group.sum_estimate) / static_cast<double>(group.num_cells));
+  }
+  return table;
+}
+
+/// What the cells of the whole world have executed since it began: a row per operation, in the order of the instruction set.
+/// Of so many threads of each process. On rank 0 the sums; elsewhere they are 0. Collective, between runs.
+inline netuit::Table InstructionUseTable(const World& cells, std::uint32_t num_threads, const uit::World& world) {
+  std::vector<InstructionUse> mine;
+  for (std::uint32_t thread = 0; thread < num_threads; ++thread) mine.push_back(cells.GetCounters(thread).use);
+  InstructionUse use{};
+  for (const InstructionUse& theirs : Gathered(world, std::span<const InstructionUse>(mine))) {
+    for (std::size_t operation = 0; operation < use.size(); ++operation) use[operation] += theirs[operation];
+  }
+  netuit::Table table{{"instruction", "class", "executed"}};
+  for (const InstructionMeaning& line : instruction_set) {
+    table.Row().Add(line.name).Add(class_names[static_cast<std::size_t>(line.instruction_class)]);
+    table.Add(use[static_cast<std::size_t>(line.operation)]);
+  }
+  return table;
+}
+
+}  // namespace digital_evolution
