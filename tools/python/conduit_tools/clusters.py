@@ -313,6 +313,7 @@ def parse(words: Sequence[str]) -> Options | None:
     parser = Parser(prog="tools/simulate", add_help=False, allow_abbrev=False)
     parser.add_argument("--hosts", default="4")
     parser.add_argument("--network", default="commodity")
+    parser.add_argument("--latency")
     parser.add_argument("--noise", default="usual")
     parser.add_argument("--faulty-host")
     parser.add_argument("--seed", default="1")
@@ -334,11 +335,14 @@ def parse(words: Sequence[str]) -> Options | None:
         raise InputError(f"--network {given.network}: want one of {', '.join(NETWORKS)}")
     if given.noise not in NOISES:
         raise InputError(f"--noise {given.noise}: want one of {', '.join(NOISES)}")
+    network = NETWORKS[given.network]
+    if given.latency is not None:
+        network = dataclasses.replace(network, latency=_seconds("--latency", given.latency))
     hosts = _whole("--hosts", given.hosts, 1, MAX_HOSTS)
     faulty = None if given.faulty_host is None else _whole("--faulty-host", given.faulty_host, 0, hosts - 1)
     cluster = Cluster(
         hosts=hosts,
-        network=NETWORKS[given.network],
+        network=network,
         noise=NOISES[given.noise],
         faulty_host=faulty,
         seed=_whole("--seed", given.seed, 0, 2**63 - 1),

@@ -20,7 +20,7 @@ _NO_CLUSTER: Mapping[str, Any] = {}
 
 class SimulatedStarter(Starter):
     """Starts a program that was built with SimGrid's MPI. Settings of a cluster are options of tools/simulate by name,
-    without its hosts, seed and output: network, noise, faulty-host, node-seconds, update-seconds, cell-seconds."""
+    without its hosts, seed and output: network, latency, noise, faulty-host, node-seconds, update-seconds, cell-seconds."""
 
     kind = "simulated"
     help_word = "-h"  # --help is the simulator's own

@@ -43,7 +43,7 @@ _OURS = (  # options that tools/experiment sets itself
     "watch help version record checkpoint checkpoint-every resume instructions sensors"
 ).split()
 _FILES = ("graph", "node-weights", "placement", "ancestor", "rival")  # options whose value is a file, or may be
-_CLUSTER_KEYS = ("network", "noise", "faulty-host", "node-seconds", "cell-seconds", "update-seconds")
+_CLUSTER_KEYS = ("network", "latency", "noise", "faulty-host", "node-seconds", "cell-seconds", "update-seconds")
 _PLACEMENTS = ("metis", "contiguous", "round_robin", "random")
 _WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
 

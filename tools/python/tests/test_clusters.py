@@ -79,6 +79,13 @@ def test_costs_reach_the_program_by_its_environment():
     assert environment["UIT_SIMULATED_NETWORK"] == "simulated fast"
 
 
+def test_a_latency_that_is_given_replaces_the_network_s_alone():
+    paper = clusters.NETWORKS["paper"]
+    cluster = clusters.parse(["--network", "paper", "--latency", "8e-6"]).cluster
+    assert cluster.network == dataclasses.replace(paper, latency=8e-6) and paper.latency == 25e-6
+    assert 'latency="4e-06s"' in cluster.platform()
+
+
 def test_costs_that_are_given_or_assumed_are_written_down():
     options = clusters.parse(["--node-seconds", "1e-9", "--cell-seconds", "3e-7"])
     cost = json.loads(clusters.describe(options))["cost"]
@@ -105,6 +112,8 @@ def test_the_command_names_program_platform_and_one_host_per_process(tmp_path):
         (["--hosts", "many"], "--hosts many: want a whole number from 1 to 1024"),
         (["--hosts", "4", "--faulty-host", "4"], "--faulty-host 4: want a whole number from 0 to 3"),
         (["--network", "carrier-pigeon"], "--network carrier-pigeon: want one of machine, commodity, fast, paper"),
+        (["--latency", "-1"], "--latency -1: want a number of seconds from 0 to 1"),
+        (["--latency", "short"], "--latency short: want a number of seconds from 0 to 1"),
         (["--noise", "loud"], "--noise loud: want one of none, quiet, usual"),
         (["--node-seconds", "-1"], "--node-seconds -1: want a number of seconds from 0 to 1"),
         (["--cell-seconds", "2"], "--cell-seconds 2: want a number of seconds from 0 to 1"),

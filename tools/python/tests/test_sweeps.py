@@ -80,7 +80,8 @@ def test_a_simulated_launch_makes_a_run_of_one_mode_and_is_told_from_those_of_ot
 
 def test_the_simulated_sweep_has_what_the_notebook_and_the_table_read():
     cases = {case.name: case for case in sweeps.load(sweeps.find("simulated")).cases}
-    assert set(cases) == {"paper", "paper_faulty", "fast", "commodity", "paper_256", "paper_spread", "machine"}
+    assert set(cases) == {"paper", "paper_faulty", "fast", "commodity", "paper_256", "paper_spread", "paper_8us", "paper_2us",
+                          "machine"}
     layouts = {name: [layout.processes for layout in case.workers] for name, case in cases.items()}
     assert layouts["paper"] == layouts["fast"] == layouts["commodity"] == [1, 4, 16, 64]
     assert layouts["paper_faulty"] == [64] and layouts["paper_256"] == [256] and layouts["machine"] == [1, 2]
