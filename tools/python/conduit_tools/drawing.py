@@ -158,7 +158,7 @@ def _bars(rows: pandas.DataFrame, column: str, label: str, ax: Any, layouts: lis
             errorbar=("ci", 95), n_boot=1000, seed=1, err_kws={"linewidth": 1.1, "color": "#333333"}, saturation=1, ax=ax,
         )  # fmt: skip
         ax.set_xticks(range(len(layouts)), [name + ("*" if name in crowded else "") for name in layouts])
-        ax.set_xlabel("workers (processes x threads)" + ("; * more than CPUs" if crowded else ""))
+        ax.set_xlabel("processes x threads" + ("; * more than CPUs" if crowded else ""))
         ax.set_ylabel(label)
         ax.tick_params(axis="x", length=0)
         ax.legend(title=None, frameon=False, fontsize="small", ncol=min(len(names), 3), loc="lower left",
