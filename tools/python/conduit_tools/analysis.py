@@ -61,6 +61,29 @@ def snapshots(quality: pandas.DataFrame) -> pandas.DataFrame:
     return rows.assign(**{column: rows[column].where(rows["failure_rate"].notna()) for column in latencies})
 
 
+def by_process_pair(quality: pandas.DataFrame) -> pandas.DataFrame:
+    """Quality of service between processes: for each snapshot, layer and pair of a process and another, by transport, the
+    counts of their pairs of workers added up, and the metrics that follow from the sums as in conduit_tools.schema.
+    `num_pairs` is how many pairs of workers there were."""
+    rows = quality[(quality["scope"].astype(str) == "pair") & (quality["process"] != quality["peer_process"])]
+    keys = ("case", "processes", "threads", "mode", "mode_name", "replicate", "snapshot", "layer", "transport", "process", "peer_process")
+    counts = ("updates", "channels_out", "channels_in", "attempted", "accepted", "dropped", "preempted", "received", "stepped",
+              "skipped", "folded", "pulls", "laden", "touches")  # fmt: skip
+    rows = rows.assign(seconds=rows["end_s"] - rows["begin_s"])
+    grouped = rows.groupby([key for key in keys if key in rows], observed=True, sort=True)
+    table = grouped.agg(**{name: (name, "sum") for name in (*counts, "seconds") if name in rows}, num_pairs=("process", "size"))
+    table["simstep_period_s"] = table["seconds"] / table["updates"].where(table["updates"] > 0)
+    has_way_back = (table["channels_in"] > 0) & (table["attempted"] > 0)
+    table["simstep_latency_updates"] = (table["updates"] / table["touches"].clip(lower=1)).where(has_way_back)
+    table["wall_latency_s"] = table["simstep_latency_updates"] * table["simstep_period_s"]
+    table["failure_rate"] = table["dropped"] / table["attempted"].where(table["attempted"] > 0)
+    looks = table[["received", "pulls"]].min(axis=1)
+    table["clumpiness"] = (1 - table["laden"] / looks.where(looks > 0)).clip(lower=0)
+    sent = table["received"] + table["preempted"]
+    table["skip_rate"] = (table["skipped"] + table["preempted"]) / sent.where(sent > 0)
+    return table.drop(columns="seconds").reset_index()
+
+
 def latency_agreement(quality: pandas.DataFrame) -> pandas.DataFrame:
     """By case, layout and mode, in updates: medians over workers and snapshots of the simstep latency, which is by touches,
     and of the mean age by stamps over the simstep period, and how many times the first the second is. Only where messages

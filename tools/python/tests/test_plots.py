@@ -398,6 +398,41 @@ def test_outliers_move_means_and_no_medians(tmp_path):
     assert latency["mean"] > 5 * latency["median"]
 
 
+def make_pairs():
+    """Of two processes of two threads, each pair of workers in two snapshots; the workers of a process within it too."""
+    workers = [(process, thread) for process in range(2) for thread in range(2)]
+    lines = []
+    for snapshot in range(2):
+        for (process, thread) in workers:
+            lines += [{"mode": 3, "replicate": 0, "snapshot": snapshot, "scope": "pair", "layer": 0, "process": process, "thread": thread,
+                       "transport": "thread" if peer[0] == process else "mpi", "peer_process": peer[0], "peer_thread": peer[1],
+                       "begin_s": 1.0 + snapshot, "end_s": 1.5 + snapshot, "updates": 100 + 50 * thread, "channels_out": 1, "channels_in": 1,
+                       "attempted": 10, "accepted": 9, "dropped": 1, "preempted": 1, "received": 8, "stepped": 6, "skipped": 2, "folded": 0,
+                       "pulls": 20, "laden": 4, "touches": 40 - 20 * peer[1]} for peer in workers if peer != (process, thread)]  # fmt: skip
+            lines.append(lines[-1] | {"scope": "worker", "peer_process": None, "peer_thread": None})
+    return pandas.DataFrame(lines)
+
+
+def test_pairs_of_workers_add_up_to_pairs_of_processes():
+    table = analysis.by_process_pair(make_pairs())
+    assert list(zip(table["snapshot"], table["process"], table["peer_process"])) == [(0, 0, 1), (0, 1, 0), (1, 0, 1), (1, 1, 0)]
+    assert set(table["transport"]) == {"mpi"}
+    for _, line in table.iterrows():
+        assert (line["num_pairs"], line["attempted"], line["received"], line["updates"], line["touches"]) == (4, 40, 32, 500, 120)
+        assert line["simstep_period_s"] == pytest.approx(4 * 0.5 / 500)
+        assert line["simstep_latency_updates"] == pytest.approx(500 / 120)
+        assert line["wall_latency_s"] == pytest.approx(2 / 120)
+        assert line["failure_rate"] == pytest.approx(0.1) and line["clumpiness"] == pytest.approx(0.5)
+        assert line["skip_rate"] == pytest.approx((8 + 4) / (32 + 4))
+
+
+def test_a_pair_of_processes_of_which_one_is_silent_has_no_latency():
+    pairs = make_pairs()
+    table = analysis.by_process_pair(pairs.assign(attempted=pairs["attempted"].where(pairs["process"] == 0, 0), received=0, laden=0, preempted=0))
+    assert table["simstep_latency_updates"].isna().tolist() == [False, True] * 2
+    assert table["failure_rate"].isna().tolist() == [False, True] * 2 and table["clumpiness"].isna().all()
+
+
 def test_latencies_by_touches_and_by_stamps_are_set_beside_each_other(tmp_path):
     quality = make_quality(tmp_path).assign(simstep_latency_updates=1.5)
     quality["age_mean_s"] = 1.1 * 1.5 * quality["simstep_period_s"]
