@@ -82,11 +82,11 @@ def networks(clusters: Tables) -> str:
 
 def modes(clusters: Tables) -> str:
     """All modes on the most hosts of the paper's cluster, relative to one process in the same mode."""
-    runs = analysis.relative_rates(clusters["paper"])
-    runs = runs[runs["processes"] == LARGEST]
-    parts = {mode: part for mode, part in runs.groupby("mode") if mode > 0}
+    runs = by_run(clusters["paper"])
+    alone = {mode: part["rate"] for mode, part in runs[runs["processes"] == 1].groupby("mode")}
+    parts = {mode: part for mode, part in runs[runs["processes"] == LARGEST].groupby("mode") if mode > 0}
     lines = [_line(f"{LARGEST} hosts, `paper`", *(f"mode {mode}" for mode in parts)), _rule(len(parts))]
-    lines.append(_line("rate relative to one process", *(_mean(part["relative"], "{:.2f}") for part in parts.values())))
+    lines.append(_line("rate relative to one process", *(_ratio(part["rate"], alone[mode], 2) for mode, part in parts.items())))
     shares = (_mean(100 * part["conflict_share"], "{:.3f}") for part in parts.values())
     lines.append(_line("conflicts left, %", *shares))
     return _text(lines)

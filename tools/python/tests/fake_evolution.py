@@ -60,8 +60,8 @@ if record:
             lines.append(f"{{frame}},{{side}},{{name}}," + "".join(f"{{value:08x}}" for value in values))
     (run / "frames.csv").write_text("\\n".join(lines) + "\\n")
     (run / "dominant.genome").write_text("# some\\nmodule @born   # begins\\n  send r0 a5e313df # sends\\n  promote r1 00\\n  nop\\n")
-    (run / "kin_groups.csv").write_text("kin_group,cells,mean_estimate\n0a,30,24\n0b,10,11\n")
-    (run / "instructions.csv").write_text("instruction,class,executed\nnop,computing,25\nsend,messaging,75\n")
+    (run / "kin_groups.csv").write_text("kin_group,cells,mean_estimate\\n0a,30,24\\n0b,10,11\\n")
+    (run / "instructions.csv").write_text("instruction,class,executed\\nnop,computing,25\\nsend,messaging,75\\n")
     (run / "lineage.csv").write_text("depth,id\\n0,0\\n")
     (run / "phylogeny.csv").write_text("id,ancestor_list,origin_time,destruction_time,taxon_label\\n0,[none],0,inf,a\\n")
 def write(path, rows):
