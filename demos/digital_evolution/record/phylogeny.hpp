@@ -75,7 +75,9 @@ class Phylogeny {
       taxon.last_death = std::max(taxon.last_death, theirs.last_death);
     }
     waiting = Gathered(world, std::span<const std::uint64_t>(waiting));
-    if (world.IsRoot()) KeepLinesTo(std::move(waiting));
+    if (!world.IsRoot()) return;
+    KeepLinesTo(std::move(waiting));
+    BeginAfterParents();
   }
   /// Saves what Gather has kept in the ALife data standard's phylogeny format (alife-data-standards.github.io), with times in updates.
   /// On rank 0.
@@ -151,6 +153,20 @@ class Phylogeny {
       if (found->second.has_parent != 0) wanted.push_back(found->second.parent);
     }
     all_ = std::move(kept);
+  }
+  /// Workers that drift apart count their updates each for itself: whoever would have been born before its parent, or have
+  /// died before it was born, is taken to have done so at the same time.
+  void BeginAfterParents() {
+    for (bool has_changed = true; has_changed;) {
+      has_changed = false;
+      for (auto& [id, taxon] : all_) {
+        const auto parent = taxon.has_parent != 0 ? all_.find(taxon.parent) : all_.end();
+        if (parent == all_.end() || taxon.origin >= parent->second.origin) continue;
+        taxon.origin = parent->second.origin;
+        has_changed = true;
+      }
+    }
+    for (auto& [id, taxon] : all_) taxon.last_death = std::max(taxon.last_death, taxon.origin);
   }
   static std::string AncestorList(const Taxon& taxon) {
     return taxon.has_parent != 0 ? '[' + std::to_string(taxon.parent) + ']' : std::string{"[none]"};

@@ -18,7 +18,9 @@
 
 namespace netuit {
 
-/// How far the workers of a run keep pace with each other.
+/// How far the workers of a run keep pace with each other. In mode 0 an update sees all neighbours as they were before it
+/// (Jacobi); in the others it sees those of its own worker that have gone before it as they are now (Gauss-Seidel), so that
+/// results of a single worker differ too.
 enum class AsyncMode {
   every_update = 0,     ///< a barrier after every update: bulk synchronous, and deterministic
   rolling = 1,          ///< work for a span, then a barrier; the span counts from the barrier's end

@@ -129,6 +129,8 @@ class Runner:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
             raise ToolError(f"{path}: {error.strerror}") from None
+        if name == task.keen:
+            return plan.make_keen(text)
         if name != "rival" or not task.knocked_out:
             return text
         changed, count = plan.knock_out(text, task.knocked_out, self.class_of)

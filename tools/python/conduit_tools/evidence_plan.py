@@ -50,6 +50,7 @@ class Task:
     ancestor: tuple[str, str] | None = None  #: experiment and case whose dominant genome the founders have
     rival: tuple[str, str] | None = None  #: likewise, of half of them
     knocked_out: str = ""  #: the class that the rival lacks
+    keen: str = ""  #: ancestor or rival: which of them has the ancestor's genome, and bears as soon as it can pay
     processes: int = 1
 
     @property
@@ -64,6 +65,9 @@ class Task:
 
 
 WAVE, NEUTRAL = ("evolution", "wave"), ("evolution", "genomes ignored")
+ANCESTOR = ("filling", "ancestor")  #: nothing mutates there, so the dominant genome is the ancestor's
+#: What the ancestor has saved before it bears, and what a birth costs, in 1024ths: the ancestor could do better by one number.
+_SAVING, _KEEN = "  set r1 2048", "  set r1 1024"
 
 
 def tasks(seed: int, scale: Scale) -> list[Task]:
@@ -88,10 +92,13 @@ def tasks(seed: int, scale: Scale) -> list[Task]:
         Task("filling", "evolved", seed, filling, ancestor=WAVE),
         Task("competition", "evolved", seed, competing(1), rival=WAVE),
         Task("competition", "genomes ignored", seed, (*competing(2), "--ignore-genomes"), rival=NEUTRAL),
+        Task("competition", "keen ancestor", seed, competing(9), ancestor=ANCESTOR, rival=ANCESTOR, keen="rival"),
+        Task("competition", "against keen ancestor", seed, competing(10), ancestor=ANCESTOR, rival=WAVE, keen="ancestor"),
         *(
             Task("knock-out", name, seed, competing(number), ancestor=WAVE, rival=WAVE, knocked_out=name)
             for number, name in enumerate(KNOCKED_OUT, start=3)
         ),
+        Task("modes alone", "all", seed, both),
         Task("modes", "all", seed, both, processes=2),
     ]
 
@@ -102,6 +109,13 @@ def classes(text: str) -> dict[str, str]:
     if not rows or not {"instruction", "class"} <= set(rows[0]):
         raise InputError("digital_evolution --instructions: no columns instruction and class")
     return {row["instruction"]: row["class"] for row in rows}
+
+
+def make_keen(genome: str) -> str:
+    """The ancestor's text, but that it bears as soon as it can pay. Raises InputError if it is not the ancestor's."""
+    if genome.count(_SAVING) != 1:
+        raise InputError(f"the ancestor's genome: want {_SAVING.strip()} in it, once")
+    return genome.replace(_SAVING, _KEEN)
 
 
 def knock_out(genome: str, name: str, class_of: Mapping[str, str]) -> tuple[str, int]:
@@ -125,13 +139,14 @@ def measure(task: Task, folder: pathlib.Path) -> list[Row]:
         for name, value in values.items():
             yield {"experiment": task.experiment, "case": case, "seed": task.seed, "measure": name, "value": value}
 
-    if task.experiment == "modes":
+    if task.experiment in ("modes", "modes alone"):
         return [row for mode, values in _modes(folder).items() for row in rows(f"{mode} {MODE_NAMES[mode]}", values)]
     if task.experiment == "filling":
         history = evolution.read_history(folder / RECORD)
         return list(rows(task.case, {"doubling_time": doubling_time(history["updates"], history["cells"], history["places"].max())}))
     if task.is_evolution:
-        return list(rows(task.case, evolution.outcomes(evolution.read_history(folder / RECORD))))
+        found = evolution.outcomes(evolution.read_history(folder / RECORD))
+        return list(rows(task.case, found | _kin_cells(folder, mode=0)))
     values = {"share": _share(folder / ROWS), "advantage": advantage(evolution.read_history(folder / RECORD))}
     if task.knocked_out:
         genome = (folder / KNOCKED).read_text(encoding="utf-8")
@@ -199,5 +214,10 @@ def _modes(folder: pathlib.Path) -> dict[int, dict[str, float]]:
         values = evolution.outcomes(run)
         values["generations"] = 1000 * float(run["mean_generation"].iloc[-1] / run["updates"].iloc[-1])
         del values["generation"]
-        found[int(mode)] = {"rate": float(rates[mode]), **values}
+        found[int(mode)] = {"rate": float(rates[mode]), **values, **_kin_cells(folder, int(mode))}
     return found
+
+
+def _kin_cells(folder: pathlib.Path, mode: int) -> dict[str, float]:
+    """How many cells a cell's kin group has at the end, in the mean; not what cells estimate."""
+    return {"kin_cells": evolution.kin_sizes(evolution.run_folder(folder / RECORD, mode))["size"]}

@@ -22,14 +22,14 @@ _WAVE_COLORS = {"wave": "#0072B2", "even": "#E69F00"}
 #: Measures in the figure, and what to call them.
 _OF_HARVESTS = (
     ("births_within_kin", "births that stay in\nthe kin group, share"),
-    ("kin_size", "mean kin size that\na cell sees, cells"),
+    ("kin_cells", "kin group of a cell\nat the end, cells"),
     ("shared", "resource shared per 1000\nupdates and cell"),
     ("shared_to_kin", "share of that which\ngoes to kin"),
 )
 _OF_MODES = (
     ("rate", "updates per second\nand worker"),
     ("generations", "generations per\n1000 updates"),
-    ("kin_size", "mean kin size that\na cell sees, cells"),
+    ("kin_cells", "kin group of a cell\nat the end, cells"),
     ("harvested", "harvested per 1000\nupdates and cell"),
     ("births_within_kin", "births that stay in\nthe kin group, share"),
 )
@@ -39,6 +39,22 @@ def values(table: pandas.DataFrame, experiment: str, case: str, measure: str) ->
     """One value a seed, without those that could not be had."""
     is_it = (table["experiment"] == experiment) & (table["case"] == case) & (table["measure"] == measure)
     return table.loc[is_it, "value"].dropna().to_numpy(dtype=float)
+
+
+def knocked(table: pandas.DataFrame, case: str, has_any: bool = True) -> Any:
+    """Shares of those without a class of instructions, one value a seed whose genome had any to lose; or of those that had
+    none, and so competed with themselves."""
+    is_it = (table["experiment"] == "knock-out") & (table["case"] == case)
+    by_seed = table[is_it].pivot_table(index="seed", columns="measure", values="value")
+    if "num_replaced" not in by_seed or "share" not in by_seed:
+        return values(table, "knock-out", case, "share") if has_any else numpy.array([])
+    return by_seed.loc[(by_seed["num_replaced"] > 0) == has_any, "share"].dropna().to_numpy(dtype=float)
+
+
+def against_themselves(table: pandas.DataFrame) -> Any:
+    """Shares in knock-outs of nothing, over all classes: what chance alone makes of a half."""
+    found = [knocked(table, case, has_any=False) for case in cases(table, "knock-out")]
+    return numpy.concatenate(found) if found else numpy.array([])
 
 
 def never_filled(table: pandas.DataFrame, case: str) -> int:
@@ -52,9 +68,9 @@ def cases(table: pandas.DataFrame, experiment: str) -> list[str]:
     return list(dict.fromkeys(table.loc[table["experiment"] == experiment, "case"]))
 
 
-def base_mode(table: pandas.DataFrame) -> str:
+def base_mode(table: pandas.DataFrame, experiment: str = "modes") -> str:
     """The case of mode 0, against which others are held; empty if it was not run."""
-    return next((case for case in cases(table, "modes") if case.startswith("0 ")), "")
+    return next((case for case in cases(table, experiment) if case.startswith("0 ")), "")
 
 
 def differences(table: pandas.DataFrame, experiment: str, case: str, base: str, measure: str) -> Any:
@@ -160,13 +176,21 @@ def _dots(panel: Any, place: float, found: Any, color: str, is_flat: bool = Fals
 def _draw_shares(panel: Any, table: pandas.DataFrame) -> None:
     """Competitions, one below the other."""
     lines = [("competition", "evolved", "evolved, against ancestor", _EVOLVED_COLOR),
-             ("competition", "genomes ignored", "same where genomes do nothing", _CONTROL_COLOR)]  # fmt: skip
-    lines += [("knock-out", case, f"without {case}, against whole", _KNOCKED_COLOR) for case in cases(table, "knock-out")]
-    for place, (experiment, case, _, color) in enumerate(lines):
-        _dots(panel, place, values(table, experiment, case, "share"), color, is_flat=True)
+             ("competition", "against keen ancestor", "evolved, against keen ancestor", _EVOLVED_COLOR),
+             ("competition", "keen ancestor", "keen ancestor, against ancestor", _ANCESTOR_COLOR),
+             ("competition", "genomes ignored", "evolved where genomes do nothing", _CONTROL_COLOR)]  # fmt: skip
+    lines = [line for line in lines if line[1] in cases(table, "competition")]
+    found = [(label, values(table, experiment, case, "share"), color) for experiment, case, label, color in lines]
+    for case in cases(table, "knock-out"):
+        shares = knocked(table, case)
+        found.append((f"without {case}, against whole ({len(shares)})", shares, _KNOCKED_COLOR))
+    if len(shares := against_themselves(table)):
+        found.append((f"whole, against itself ({len(shares)})", shares, _CONTROL_COLOR))
+    for place, (_, shares, color) in enumerate(found):
+        _dots(panel, place, shares, color, is_flat=True)
     panel.axvline(0.5, color="#444444", linewidth=1, linestyle=":")
-    panel.set_yticks(range(len(lines)), [label for *_, label, _ in lines])
-    panel.set_ylim(len(lines) - 0.5, -0.5)
+    panel.set_yticks(range(len(found)), [label for label, *_ in found])
+    panel.set_ylim(max(1, len(found)) - 0.5, -0.5)
     panel.set_xlim(-0.02, 1.02)
     panel.grid(axis="x")
     panel.grid(False, axis="y")

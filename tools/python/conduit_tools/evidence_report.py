@@ -15,7 +15,7 @@ import pandas
 
 from conduit_tools import OutputError, files
 from conduit_tools.drawing import bootstrap_interval
-from conduit_tools.evidence_plots import COLUMNS, base_mode, cases, differences, draw, never_filled, values
+from conduit_tools.evidence_plots import COLUMNS, base_mode, cases, differences, draw, knocked, never_filled, values
 from conduit_tools.evidence_tables import OF_MODES, absent, as_markdown
 from conduit_tools.experiment_report import aligned
 
@@ -28,7 +28,8 @@ _MEASURES = (
     ("knock-out", "num_replaced", "instructions of the class in the genome", "{:.1f}"),
     ("filling", "doubling_time", "doubling time in an empty world, updates", "{:.1f}"),
     ("evolution", "births_within_kin", "births that stay in the kin group", "{:.3f}"),
-    ("evolution", "kin_size", "mean kin size that a cell sees", "{:.1f}"),
+    ("evolution", "kin_cells", "kin group of a cell at the end, cells", "{:.1f}"),
+    ("evolution", "kin_size", "the same as cells estimate it", "{:.1f}"),
     ("evolution", "shared", "resource shared per 1000 updates and cell", "{:.3f}"),
     ("evolution", "shared_to_kin", "of that, to kin", "{:.3f}"),
     ("evolution", "births", "births per 1000 updates and cell", "{:.2f}"),
@@ -37,7 +38,8 @@ _MEASURES = (
     ("modes", "rate", "updates per second and worker", "{:.0f}"),
     ("modes", "generations", "generations per 1000 updates", "{:.2f}"),
     ("modes", "genome_length", "mean genome length, instructions", "{:.1f}"),
-    ("modes", "kin_size", "mean kin size that a cell sees", "{:.1f}"),
+    ("modes", "kin_cells", "kin group of a cell at the end, cells", "{:.1f}"),
+    ("modes", "kin_size", "the same as cells estimate it", "{:.1f}"),
     ("modes", "harvested", "resource harvested per 1000 updates and cell", "{:.2f}"),
     ("modes", "births_within_kin", "births that stay in the kin group", "{:.3f}"),
 )
@@ -88,6 +90,10 @@ def sentences(table: pandas.DataFrame) -> str:
         low, high = bootstrap_interval(shares)
         verdict = "contains" if low <= 0.5 <= high else "DOES NOT contain"
         said.append(f"Where genomes do nothing, the interval {verdict} one half: {_share(shares)}, {_interval(low, high)}.")
+    for case, who in (("keen ancestor", "An ancestor that bears as soon as it can pay has"), ("against keen ancestor", "Against it, the evolved have")):
+        shares = values(table, "competition", case, "share")
+        if len(shares):
+            said.append(f"{who} {_share(shares)} of the cells, {_interval(*bootstrap_interval(shares))}.")
     for case in cases(table, "filling"):
         times, num_never = values(table, "filling", case, "doubling_time"), never_filled(table, case)
         never = f"; {num_never} of {len(times) + num_never} never fill half of it" if num_never else ""
@@ -97,7 +103,10 @@ def sentences(table: pandas.DataFrame) -> str:
             found = f"doubles in {times.mean():.0f} updates, 95 % interval {low:.0f} to {high:.0f}"
         said.append(f"In an empty world, the {case} {found}{never}.")
     for case in cases(table, "knock-out"):
-        shares = values(table, "knock-out", case, "share")
+        shares = knocked(table, case)
+        if not len(shares):
+            said.append(f"Without {case}, nothing is to be seen{absent(table, case)}.")
+            continue
         low, high = bootstrap_interval(shares)
         verdict = "lose to" if high < 0.5 else "beat" if low > 0.5 else "are not told apart from"
         said.append(f"Without {case}, the evolved {verdict} the whole: {_share(shares)}, {_interval(low, high)}{absent(table, case)}.")

@@ -13,7 +13,7 @@ import pandas
 
 from conduit_tools import InputError, ToolError
 from conduit_tools.drawing import bootstrap_interval
-from conduit_tools.evidence_plots import base_mode, cases, differences, never_filled, values
+from conduit_tools.evidence_plots import against_themselves, base_mode, cases, differences, knocked, never_filled, values
 from conduit_tools.loading import load
 
 #: Outcomes that are told by mode: measure, what to call it, how to write it.
@@ -22,7 +22,8 @@ OF_MODES = (
     ("generations", "generations per 1000 updates", "{:.2f}"),
     ("births", "births per 1000 updates and cell", "{:.2f}"),
     ("harvested", "resource harvested per 1000 updates and cell", "{:.2f}"),
-    ("kin_size", "mean kin size that a cell sees", "{:.1f}"),
+    ("kin_cells", "kin group of a cell at the end, cells", "{:.1f}"),
+    ("kin_size", "the same as cells estimate it", "{:.1f}"),
     ("births_within_kin", "births that stay in the kin group", "{:.3f}"),
     ("genome_length", "mean genome length, instructions", "{:.1f}"),
 )
@@ -33,37 +34,49 @@ def as_markdown(table: pandas.DataFrame) -> str:
     percent of that mode's mean."""
     lines = [f"| means over {table['seed'].nunique()} seeds, 95 % intervals | |", "|---|---|"]
     lines += [f"| {name} | {told} |" for name, told in _evidence(table)]
-    modes, base = cases(table, "modes"), base_mode(table)
-    if base:
-        others = [case for case in modes if case != base]
-        lines += ["", "| 2 processes | mode 0 | " + "".join(f"mode {case[0]} less mode 0 | " for case in others).rstrip()]
-        lines.append("|---" * (2 + len(others)) + "|")
-        for measure, name, form in OF_MODES:
-            if not len(found := values(table, "modes", base, measure)):
-                continue
-            apart = (100 * differences(table, "modes", case, base, measure) / found.mean() for case in others)
-            lines.append(f"| {name} | {_told(found, form)} | " + " | ".join(_told(each, "{:+.0f}") + " %" for each in apart) + " |")
+    for experiment, title in (("modes", "2 processes"), ("modes alone", "1 process")):
+        lines += _by_mode(table, experiment, title)
     return "\n".join(lines) + "\n"
+
+
+def _by_mode(table: pandas.DataFrame, experiment: str, title: str) -> list[str]:
+    modes, base = cases(table, experiment), base_mode(table, experiment)
+    if not base:
+        return []
+    others = [case for case in modes if case != base]
+    lines = ["", f"| {title} | mode 0 | " + "".join(f"mode {case[0]} less mode 0 | " for case in others).rstrip()]
+    lines.append("|---" * (2 + len(others)) + "|")
+    for measure, name, form in OF_MODES:
+        if not len(found := values(table, experiment, base, measure)):
+            continue
+        apart = (100 * differences(table, experiment, case, base, measure) / found.mean() for case in others)
+        lines.append(f"| {name} | {_told(found, form)} | " + " | ".join(_told(each, "{:+.0f}") + " %" for each in apart) + " |")
+    return lines
 
 
 def _evidence(table: pandas.DataFrame) -> Iterable[tuple[str, str]]:
     """What each line of the first table is of, and its numbers, where it was measured."""
     for experiment, case, measure, name, form in (
         ("competition", "evolved", "share", "evolved against ancestor: share of cells at the end", "{:.3f}"),
-        ("competition", "genomes ignored", "share", "the same where genomes are ignored", "{:.3f}"),
+        ("competition", "against keen ancestor", "share", "evolved against an ancestor that bears as soon as it can pay", "{:.3f}"),
+        ("competition", "keen ancestor", "share", "that ancestor against the plain one", "{:.3f}"),
+        ("competition", "genomes ignored", "share", "evolved against ancestor where genomes are ignored", "{:.3f}"),
     ):
         if len(found := values(table, experiment, case, measure)):
             yield name, _told(found, form)
     for case in cases(table, "knock-out"):
-        yield f"evolved without {case}, against whole", _told(values(table, "knock-out", case, "share"), "{:.3f}") + absent(table, case)
+        shares = knocked(table, case)
+        yield f"evolved without {case}, against whole", (_told(shares, "{:.3f}") if len(shares) else "not to be had") + absent(table, case)
+    if len(shares := against_themselves(table)):
+        yield "whole against itself (genomes that had none of a class)", f"{_told(shares, '{:.3f}')}; {len(shares)} of them"
     for case in cases(table, "filling"):
         times, num_never = values(table, "filling", case, "doubling_time"), never_filled(table, case)
         never = f"; {num_never} of {len(times) + num_never} never fill half of it" if num_never else ""
         yield f"doubling time in an empty world, {case}, updates", (_told(times, "{:.0f}") if len(times) else "none") + never
     for case in ("wave", "even"):
-        if len(found := values(table, "evolution", case, "kin_size")):
-            yield f"mean kin size that a cell sees, {case} harvest", _told(found, "{:.1f}")
-    if len(found := differences(table, "evolution", "wave", "even", "kin_size")):
+        if len(found := values(table, "evolution", case, "kin_cells")):
+            yield f"kin group of a cell at the end, {case} harvest, cells", _told(found, "{:.1f}")
+    if len(found := differences(table, "evolution", "wave", "even", "kin_cells")):
         yield "the same, wave less even, seed by seed", _told(found, "{:+.1f}")
 
 

@@ -199,9 +199,9 @@ def _or_dash(form: str, value: float) -> str:
 
 def _aligned(cells: Sequence[Sequence[str]]) -> str:
     """Lines of a table, with a rule below the heading; but for the first, columns are to the right."""
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in cells]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]]) + "\n"
+    from conduit_tools.experiment_report import aligned
+
+    return "\n".join(aligned(cells[0], cells[1:], (0,))) + "\n"
 
 
 def life(kin: Mapping[str, float], shares: pandas.Series) -> str:

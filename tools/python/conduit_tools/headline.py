@@ -118,7 +118,8 @@ def _kept(layout: str, of: str, mode: int) -> Callable[[Measured], str]:
         here, there = (measured.values(each, mode, "rate_per_cpu") for each in (layout, of))
         if not len(here) or not len(there):
             return ABSENT
-        return f"{percent(here.mean() / there.mean())} per CPU, {measured.num_cpus(layout)} CPUs"
+        share, low, high = (percent(value) for value in ratio_interval(here, there))
+        return f"{share} ({low.removesuffix(' %')} to {high}) per CPU, {measured.num_cpus(layout)} CPUs"
 
     return figure
 
@@ -143,18 +144,19 @@ def _against_barrier(layout: str) -> Callable[[Measured], str]:
 
 def _disjoint(layout: str) -> Callable[[Measured], str]:
     def figure(measured: Measured) -> str:
-        said = []
+        said, fewest = [], 0
         for column, name, sign in (("rate", "rate", 1), ("conflicts", "conflicts", -1)):
             if column not in measured.runs:
                 continue
             free, barred = (measured.values(layout, mode, column) for mode in (3, 0))
             if len(free) < 2 or len(barred) < 2:
                 return "wants two replicates or more" if len(free) and len(barred) else ABSENT
+            fewest = min(len(free), len(barred))
             better = sign * (free.mean() - barred.mean()) > 0
             (low, high), (barred_low, barred_high) = bootstrap_interval(free), bootstrap_interval(barred)
             apart = high < barred_low or barred_high < low
             said.append(f"{name} {'better' if better else 'not better'}, {'disjoint' if apart else 'overlapping'}")
-        return "; ".join(said)
+        return f"{'; '.join(said)}; {fewest} replicates"
 
     return figure
 

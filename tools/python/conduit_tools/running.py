@@ -11,7 +11,7 @@ from typing import Any
 import networkx
 import pandas
 
-from conduit_tools import InputError, OutputError, ToolError, launch
+from conduit_tools import InputError, ToolError, launch
 from conduit_tools.arguments import Workers, parse_modes
 from conduit_tools.graph_files import weights_path, write_graph, write_placement
 from conduit_tools.loading import load

@@ -132,10 +132,10 @@ EVIDENCE = Table(
     "What tools/evidence measured: one row an experiment, case, seed and measure.",
     ("experiment", "measure"),
     _columns("""
-experiment | text  | - | evolution, competition, knock-out, filling (of an empty world), modes
+experiment | text  | - | evolution, competition, knock-out, filling (of an empty world), modes (of two processes), modes alone (of one)
 case       | text  | - | harvest, what evolved, class of instructions, or mode
 seed       | count | - | seed of the world in which cells evolved
-measure    | text  | - | share: of the rival's cells at the end; advantage: growth of ln of the odds per 1000 updates; doubling_time in updates; others as evolution.outcomes has them, rates for each 1000 updates and cell
+measure    | text  | - | share: of the rival's cells at the end; advantage: growth of ln of the odds per 1000 updates; doubling_time in updates; kin_cells: of a cell's kin group at the end; others as evolution.outcomes has them, rates for each 1000 updates and cell
 value      | real  | - | the measure; empty where it could not be had
 """),
 )
@@ -183,7 +183,7 @@ simstep_latency_updates | real | updates | updates x peers / touches, one way; t
 wall_latency_s | real | s | simstep latency x simstep period
 failure_rate | real | - | dropped / attempted
 clumpiness | real  | - | 1 - laden / min(received, pulls)
-skip_rate  | real  | - | (skipped + preempted) / (received + preempted)
+skip_rate  | real  | - | (skipped + preempted) / (received + preempted); preempted are the worker's own messages, and count where a layer of latest values has conduits of edges
 touch_count | count | messages | answers whose touch was stamped: what wall_latency_s means, each by itself
 touch_mean_s | real | s | from when the other read what this worker had sent to when this worker read the answer, mean
 touch_p50_s | real  | s | its median

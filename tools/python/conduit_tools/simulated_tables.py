@@ -46,8 +46,11 @@ def calibration(real: tuple[pandas.DataFrame, pandas.DataFrame], simulated: tupl
     halves = [analysis.medians(*half) for half in (real, simulated)]
     modes = [mode for mode in halves[0].index if mode in halves[1].index]
     lines = [_line("two processes", *(f"mode {mode}" for mode in modes)), _rule(len(modes))]
+    alone = [analysis.medians(*half, "1x1")["rate"] for half in (real, simulated)]
     for half, name in zip(halves, ("real", "simulated")):
         lines.append(_line(f"updates/s, {name}", *(f"{round(half.loc[mode, 'rate'], -2):,.0f}" for mode in modes)))
+    kept = [[half.loc[mode, "rate"] / one[mode] for half, one in zip(halves, alone)] for mode in modes]
+    lines.append(_line("of one process' rate: real / simulated", *("{:.2f} / {:.2f}".format(*pair) for pair in kept)))
     for quantity, name, form, times in CALIBRATED:
         pairs = [[half.loc[mode, quantity] * times for half in halves] for mode in modes]
         told = ("" if pandas.isna(pair).any() else " / ".join(map(form.format, pair)) for pair in pairs)
@@ -65,7 +68,7 @@ def networks(clusters: Tables) -> str:
         runs = by_run(clusters[case])
         alone = runs[(runs["processes"] == 1) & (runs["mode"] == 3)]["rate"]
         one = f"{alone.mean():,.0f}" if alone.mean() < 10_000 else f"{round(alone.mean(), -2):,.0f}"
-        for hosts, part in runs[runs["processes"] > 1].groupby("processes"):
+        for hosts, part in runs.groupby("processes"):
             ours, base = (part[part["mode"] == mode] for mode in (3, 0))
             if not len(ours) or not len(base):
                 continue

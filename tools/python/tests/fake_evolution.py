@@ -59,8 +59,10 @@ if record:
                 values = [draw.randrange(3 << 20) if value else 0 for value in values]
             lines.append(f"{{frame}},{{side}},{{name}}," + "".join(f"{{value:08x}}" for value in values))
     (run / "frames.csv").write_text("\\n".join(lines) + "\\n")
-    (run / "dominant.genome").write_text("# some\\nmodule @born   # begins\\n  send r0 a5e313df # sends\\n  promote r1 00\\n  nop\\n")
-    (run / "kin_groups.csv").write_text("kin_group,cells,mean_estimate\\n0a,30,24\\n0b,10,11\\n")
+    (run / "dominant.genome").write_text("# some\\nmodule @born   # begins\\n  set r1 2048\\n  send r0 a5e313df # sends\\n  promote r1 00\\n  nop\\n")
+    for mode in modes:
+        (record / f"mode{{mode}}-replicate0").mkdir(exist_ok=True)
+        (record / f"mode{{mode}}-replicate0" / "kin_groups.csv").write_text("kin_group,cells,mean_estimate\\n0a,30,24\\n0b,10,11\\n")
     (run / "instructions.csv").write_text("instruction,class,executed\\nnop,computing,25\\nsend,messaging,75\\n")
     (run / "lineage.csv").write_text("depth,id\\n0,0\\n")
     (run / "phylogeny.csv").write_text("id,ancestor_list,origin_time,destruction_time,taxon_label\\n0,[none],0,inf,a\\n")

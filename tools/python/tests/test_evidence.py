@@ -10,7 +10,7 @@ import matplotlib.image
 import numpy
 import pandas
 import pytest
-from conduit_tools import evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, load
+from conduit_tools import InputError, evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, load
 from conduit_tools.arguments import MODE_NAMES
 
 EVIDENCE = pathlib.Path(__file__).parents[2] / "evidence"
@@ -35,7 +35,7 @@ def test_table_figure_and_words_come_of_all_experiments(build, tmp_path, capsys)
     said = capsys.readouterr().out
     table = pandas.read_csv(out / "evidence.csv")
     assert list(table.columns) == list(evidence_plots.COLUMNS)
-    assert set(table["experiment"]) == {"evolution", "competition", "knock-out", "filling", "modes"}
+    assert set(table["experiment"]) == {"evolution", "competition", "knock-out", "filling", "modes", "modes alone"}
     assert table.groupby(["experiment", "case", "measure"])["seed"].nunique().eq(2).all()
     assert set(table.loc[table["experiment"] == "knock-out", "case"]) == set(evidence_plan.KNOCKED_OUT)
     assert "The evolved beat their ancestor: 8" in said and "contains one half" in said
@@ -120,11 +120,11 @@ def by_mode(**measures):
 
 
 def test_modes_are_held_against_mode_0_seed_by_seed():
-    table = by_mode(rate=(1000, 10, 20, 30), kin_size=(50, -4, -5, -6), generations=(7, -1, 0, 1))
+    table = by_mode(rate=(1000, 10, 20, 30), kin_cells=(50, -4, -5, -6), generations=(7, -1, 0, 1))
     assert evidence_plots.differences(table, "modes", "2 fixed", "0 every_update", "rate").tolist() == [20, 40, 60]
     told = evidence_report.sentences(table)
     assert "Against mode 0, updates per second and worker: more in 1, 2, 3." in told
-    assert "Against mode 0, mean kin size that a cell sees: less in 1, 2, 3." in told
+    assert "Against mode 0, kin group of a cell at the end, cells: less in 1, 2, 3." in told
     assert "Against mode 0, generations per 1000 updates: not told apart in 1, 2, 3." in told
     row = next(line for line in evidence_tables.as_markdown(table).splitlines() if line.startswith("| updates per second"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
@@ -138,7 +138,7 @@ def test_a_seed_that_one_mode_lacks_is_not_held_against_others():
 
 
 def test_outcomes_by_mode_are_drawn_on_one_scale_with_no_difference_in_its_middle():
-    table = by_mode(rate=(1000, 500, 600, 700), kin_size=(50, -4, -5, -6), generations=(7, 1, 2, 3), harvested=(8, 0, 0, 0))
+    table = by_mode(rate=(1000, 500, 600, 700), kin_cells=(50, -4, -5, -6), generations=(7, 1, 2, 3), harvested=(8, 0, 0, 0))
     figure = evidence_plots.draw(table)
     scales = [panel.get_ylim() for panel in below_zero(figure)]
     assert len(scales) == 5 and all(low == -high for low, high in scales)
@@ -172,8 +172,38 @@ def test_genomes_without_an_instruction_of_the_class_are_counted():
     rows = [dict(experiment="knock-out", case="sharing", seed=seed, measure=measure, value=value)
             for measure, values in (("share", (0.4, 0.5, 0.6)), ("num_replaced", (0, 2, 0))) for seed, value in enumerate(values)]  # fmt: skip
     table = pandas.DataFrame(rows)
-    assert "0.500 [0.400, 0.600]; 2 of 3 genomes have none |" in evidence_tables.as_markdown(table)
+    text = evidence_tables.as_markdown(table)
+    assert "| evolved without sharing, against whole | 0.500 [0.500, 0.500]; 2 of 3 genomes have none |" in text
+    assert "| whole against itself (genomes that had none of a class) | 0.500 [0.400, 0.600]; 2 of them |" in text
     assert evidence_report.sentences(table).endswith("; 2 of 3 genomes have none.\n")
+
+
+def test_a_class_that_no_genome_has_shows_nothing():
+    rows = [dict(experiment="knock-out", case="sharing", seed=seed, measure=measure, value=value)
+            for measure, value in (("share", 0.4), ("num_replaced", 0)) for seed in range(3)]  # fmt: skip
+    table = pandas.DataFrame(rows)
+    assert "| evolved without sharing, against whole | not to be had; 3 of 3 genomes have none |" in evidence_tables.as_markdown(table)
+    assert "Without sharing, nothing is to be seen; 3 of 3 genomes have none." in evidence_report.sentences(table)
+
+
+def test_a_keen_ancestor_is_the_ancestor_but_for_what_it_saves():
+    ancestor = EVIDENCE.parents[1] / "demos" / "digital_evolution" / "world" / "ancestor.hpp"
+    text = ancestor.read_text().split('R"(')[1].split(')"')[0]
+    keen = evidence_plan.make_keen(text)
+    changed = [pair for pair in zip(text.splitlines(), keen.splitlines()) if pair[0] != pair[1]]
+    assert changed == [("  set r1 2048", "  set r1 1024")]
+    with pytest.raises(InputError):
+        evidence_plan.make_keen("module @born\n")
+
+
+def test_who_is_keen_has_the_ancestor_s_genome(build, tmp_path):
+    assert run(build, tmp_path / "out") == 0
+    lines = {line.split("/runs/")[1].split("-s1-")[0]: line.split() for line in starts(tmp_path) if "-s1-" in line}
+    for name, keen in (("competition-keen_ancestor", "rival"), ("competition-against_keen_ancestor", "ancestor")):
+        place = next((tmp_path / "out" / "runs").glob(f"{name}-s1-*"))
+        assert {f"--{who}" for who in ("ancestor", "rival")} <= set(lines[name])
+        for who in ("ancestor", "rival"):
+            assert ("set r1 1024" in (place / f"{who}.genome").read_text()) == (who == keen)
 
 
 def test_populations_that_never_fill_a_world_are_counted():
@@ -247,7 +277,7 @@ def talking(tmp_path_factory):
 def young(tmp_path_factory):
     """What needs no evolved genome: growth into an empty world, waves beside an even harvest, and all five modes."""
     scale = evidence_plan.Scale(cells=400, arena=400, updates=500, competition=1, filling=2_500, mode_updates=500, mode_period_s=0.02)
-    wanted = [evidence_plan.WAVE, ("evolution", "even"), ("filling", "ancestor"), ("filling", "evolved"), ("modes", "all")]
+    wanted = [evidence_plan.WAVE, ("evolution", "even"), ("filling", "ancestor"), ("filling", "evolved"), ("modes", "all"), ("modes alone", "all")]
     return run_small(tmp_path_factory.mktemp("young"), wanted, scale)[0]
 
 
@@ -290,18 +320,19 @@ def test_an_even_harvest_is_the_same_for_all_and_waves_are_not(young):
     even, wave = (evidence_plots.values(young, "evolution", case, "harvested") for case in ("even", "wave"))
     assert even == pytest.approx([8, 8, 8], rel=0.01)  # 0.008 in each of 1000 updates
     assert len(wave) == 3 and (wave > 0).all() and len(set(wave)) == 3
-    for measure in ("births", "births_within_kin", "generation", "genome_length", "kin_size", "cells"):
+    for measure in ("births", "births_within_kin", "generation", "genome_length", "kin_size", "kin_cells", "cells"):
         found = evidence_plots.differences(young, "evolution", "wave", "even", measure)
         assert len(found) == 3 and numpy.isfinite(found).all(), (measure, found)
         assert (evidence_plots.values(young, "evolution", "wave", measure) > 0).all()
 
 
-def test_a_world_comes_to_something_in_each_mode(young):
-    modes = young[young["experiment"] == "modes"]
+@pytest.mark.parametrize("experiment", ["modes", "modes alone"])
+def test_a_world_comes_to_something_in_each_mode(young, experiment):
+    modes = young[young["experiment"] == experiment]
     assert sorted(set(modes["case"])) == [f"{mode} {name}" for mode, name in enumerate(MODE_NAMES)]
-    for measure in ("rate", "births", "births_within_kin", "harvested", "generations", "genome_length", "kin_size", "cells"):
+    for measure in ("rate", "births", "births_within_kin", "harvested", "generations", "genome_length", "kin_size", "kin_cells", "cells"):
         found = modes[modes["measure"] == measure].pivot(index="seed", columns="case", values="value")
         assert found.shape == (3, 5) and numpy.isfinite(found).all(axis=None) and (found > 0).all(axis=None), (measure, found)
     told = evidence_tables.as_markdown(young)
-    assert all(name in told for name in ("updates per second", "generations per 1000 updates", "mean kin size"))
+    assert all(name in told for name in ("updates per second", "generations per 1000 updates", "kin group of a cell", "| 2 processes |", "| 1 process |"))
     assert evidence_report.sentences(young).count("Against mode 0, ") >= 3

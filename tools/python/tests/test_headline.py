@@ -78,7 +78,7 @@ def test_what_is_kept_is_per_cpu():
     for row in rows[1:]:
         row["updates_per_second"] = 2.0
     rows += [{**row, "process": process} for row in rows[1:] for process in range(1, 64)]
-    assert ours(rows, "of one process' rate") == "64 % per CPU, 2 CPUs"  # 64 workers x 2 / 2 CPUs, of 100
+    assert ours(rows, "of one process' rate") == "64 % (64 to 64 %) per CPU, 2 CPUs"  # 64 workers x 2 / 2 CPUs, of 100
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_evolution_has_headlines_of_its_own():
     rows += [{**row, "processes": 1, "threads": 64, "case": "threads"} for row in rows if row["processes"] == 64]
     rows = [{name: value for name, value in row.items() if "conflict" not in name} | {"mean_generation": 3.0} for row in rows]
     assert ours(rows, "evolution, processes: mode 3 / mode 0, rate, at 64").startswith("2.27x")
-    assert ours(rows, "evolution, processes: mode 3 against mode 0 at 64") == "rate better, disjoint"
+    assert ours(rows, "evolution, processes: mode 3 against mode 0 at 64") == "rate better, disjoint; 2 replicates"
     assert ours(rows, "evolution, threads: mode 3 / mode 0, rate, at 64").startswith("2.27x")
     assert ours(rows, "modes 1-3 at 64").startswith("mode 1 1.4 %, mode 2 1.4 %, mode 3 1.4 %, mode 4 1.5 % per CPU, 64 CPUs")
     lines = headline.table((pandas.DataFrame(rows), None))

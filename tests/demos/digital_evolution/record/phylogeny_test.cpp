@@ -164,3 +164,29 @@ TEST_CASE("the phylogeny of a world that goes on knows whose offspring was on it
   }
   CHECK(num_children > 0);
 }
+
+TEST_CASE("no taxon begins before its parent or after its end, however far workers have drifted apart", "[digital_evolution]") {
+  const auto torus = netuit::MakeTorus(12, 12);
+  Phylogeny phylogeny{2};
+  Scene scene{torus, netuit::PlaceContiguous(torus, {.processes = 1, .threads = 2}), {}, BusyRules(), 5};
+  scene.world.Found({.ancestor = BusyGenome()});
+  phylogeny.NoteRoots(scene.world);
+  const Hooks hooks = phylogeny.MakeHooks();
+  Place place = scene.world.At(0);
+  std::uint64_t parent = place.cell.taxon;
+  const std::vector<std::uint64_t> ages{500, 300, 290};  // on workers 0, 1 and 1, each the offspring of the one before
+  for (std::uint32_t line = 0; line < ages.size(); ++line) {
+    place.worker = line == 0 ? 0 : 1;
+    place.cell.taxon = 1001 + line;
+    hooks.on_birth(place, {.worker = place.worker, .age = ages[line], .parent_taxon = parent, .is_new_taxon = true});
+    parent = place.cell.taxon;
+  }
+  place.cell.taxon = 1002;
+  hooks.on_death(place, Death::old_age, 320);
+  phylogeny.Gather(scene.world, uit::World{});
+
+  const auto lines = LinesOf(phylogeny);
+  for (const std::uint64_t taxon : {1001U, 1002U, 1003U}) CHECK(lines.at(taxon).origin == 500);
+  CHECK(lines.at(1002).destruction == "500");
+  CHECK(lines.at(1003).destruction == "inf");
+}
