@@ -18,9 +18,7 @@
 
 namespace netuit {
 
-/// How far the workers of a run keep pace with each other. In mode 0 an update sees all neighbours as they were before it
-/// (Jacobi); in the others it sees those of its own worker that have gone before it as they are now (Gauss-Seidel), so that
-/// results of a single worker differ too.
+/// How far workers keep pace. Values of its own worker an update sees from before in mode 0 (Jacobi), else new (Gauss-Seidel).
 enum class AsyncMode {
   every_update = 0,     ///< a barrier after every update: bulk synchronous, and deterministic
   rolling = 1,          ///< work for a span, then a barrier; the span counts from the barrier's end
