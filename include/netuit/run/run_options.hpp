@@ -18,7 +18,7 @@
 
 namespace netuit {
 
-/// How far workers keep pace. Values of its own worker an update sees from before in mode 0 (Jacobi), else new (Gauss-Seidel).
+/// How workers keep pace. Within a worker, an update sees values from before it in mode 0 (Jacobi), else new ones.
 enum class AsyncMode {
   every_update = 0,     ///< a barrier after every update: bulk synchronous, and deterministic
   rolling = 1,          ///< work for a span, then a barrier; the span counts from the barrier's end
