@@ -32,6 +32,7 @@ NUM_SEEDS, NUM_QUICK_SEEDS = 10, 3
 TIME_LIMIT_S = 900  #: of a launch
 
 _DONE = "run.json"
+GENOMES = "genomes"  #: folder of what most cells had at the end, by seed
 _BULKY = ("frames.csv", "phylogeny.csv")  # that nothing here reads
 
 
@@ -118,17 +119,24 @@ class Runner:
         """The folder of a task that has been run."""
         return self._places[task.experiment, task.case, task.seed]
 
-    def _genome(self, task: Task, name: str) -> str:
+    def dominant(self, task: Task) -> str:
+        """The commonest genome at the end of a task that has been run, as text."""
+        return self._dominant(task.experiment, task.case, task.seed)
+
+    def _dominant(self, experiment: str, case: str, seed: int) -> str:
         from conduit_tools import evidence_plan as plan
         from conduit_tools import evolution
 
-        experiment, case = getattr(task, name)
-        record = self._places[experiment, case, task.seed] / plan.RECORD
-        path = evolution.run_folder(record) / "dominant.genome"
+        path = evolution.run_folder(self._places[experiment, case, seed] / plan.RECORD) / "dominant.genome"
         try:
-            text = path.read_text(encoding="utf-8")
+            return path.read_text(encoding="utf-8")
         except OSError as error:
             raise ToolError(f"{path}: {error.strerror}") from None
+
+    def _genome(self, task: Task, name: str) -> str:
+        from conduit_tools import evidence_plan as plan
+
+        text = self._dominant(*getattr(task, name), task.seed)
         if name == task.keen:
             return plan.make_keen(text)
         if name != "rival" or not task.knocked_out:
@@ -231,6 +239,10 @@ def collect(options: Options, scale: Scale, err: TextIO) -> list[Row]:
         files.write_json(options.output / "manifest.json", {**facts, "complete": False})
         run_all(runner, tasks, err)
         measured = [row for task in tasks for row in evidence_plan.measure(task, runner.place(task))]
+        for task in tasks:
+            if (task.experiment, task.case) == evidence_plan.WAVE:
+                files.make_folder(options.output / GENOMES)
+                files.write_text(options.output / GENOMES / f"seed{task.seed}.genome", runner.dominant(task))
         files.write_json(options.output / "manifest.json", {**facts, "complete": True})
     return measured
 

@@ -90,9 +90,12 @@ def take(results: pathlib.Path, data: pathlib.Path) -> pathlib.Path:
         taken = {file: _kept(results / file, columns) for file, columns in KEPT.items() if (results / file).exists()}
     if not taken:
         raise InputError(f"{results}: no results: want {' or '.join(KEPT)}")
+    for path in sorted((results / "genomes").glob("*.genome")):
+        taken[f"genomes/{path.name}"] = path.read_text(encoding="utf-8")
     taken["manifest.json"] = json.dumps(_of_no_host(_anywhere(manifest)), indent=1) + "\n"
     files.make_folder(data / name)
     for file, text in taken.items():
+        files.make_folder((data / name / file).parent)
         files.write_text(data / name / file, text)
     return data / name
 

@@ -10,7 +10,7 @@ import matplotlib.image
 import numpy
 import pandas
 import pytest
-from conduit_tools import InputError, evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, load
+from conduit_tools import InputError, evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, load, notebooks
 from conduit_tools.arguments import MODE_NAMES
 
 EVIDENCE = pathlib.Path(__file__).parents[2] / "evidence"
@@ -43,6 +43,9 @@ def test_table_figure_and_words_come_of_all_experiments(build, tmp_path, capsys)
     assert (picture < 0.9).mean() > 0.01
     assert (out / "report.txt").read_text() in said
     assert (out / "evidence.md").read_text() == evidence_tables.as_markdown(table)
+    assert sorted(path.name for path in (out / "genomes").iterdir()) == ["seed1.genome", "seed2.genome"]
+    notebooks.take(out, tmp_path / "data")
+    assert (tmp_path / "data" / "evidence" / "genomes" / "seed2.genome").read_text() == (out / "genomes" / "seed2.genome").read_text()
 
 
 def test_what_was_done_is_not_done_again(build, tmp_path):
@@ -166,6 +169,35 @@ def test_the_readme_of_binder_has_the_tables_of_its_data():
     binder = pathlib.Path(__file__).parents[3] / "binder"
     tables = evidence_tables.as_markdown(load(binder / "data" / "evidence" / "evidence.csv"))
     assert tables in (binder / "README.md").read_text(encoding="utf-8")
+
+
+def spawns(path, module):
+    """Whether a genome has spawn_kin in a module that answers to a name."""
+    inside = False
+    for line in path.read_text(encoding="utf-8").splitlines():
+        words = line.split("#")[0].split()
+        if words and words[0] == "module":
+            inside = module in line
+        elif inside and words and words[0] == "spawn_kin":
+            return True
+    return False
+
+
+def test_the_readme_of_binder_says_what_evolved():
+    data = EVIDENCE.parents[1] / "binder" / "data" / "evidence"
+    text = " ".join((data.parents[1] / "README.md").read_text(encoding="utf-8").split())
+    table = load(data / "evidence.csv")
+    genomes = {int(path.stem.removeprefix("seed")): path for path in (data / "genomes").glob("*.genome")}
+    assert set(genomes) == set(table["seed"])
+    invading = {seed for seed, path in genomes.items() if spawns(path, "@beside_stranger")}
+    lost = {seed for seed in invading if not spawns(genomes[seed], "@can_afford")}
+    filling = table[(table["experiment"] == "filling") & (table["case"] == "evolved")]
+    assert f"In {len(invading)} of {len(genomes)} seeds, offspring is borne where a stranger is" in text
+    assert f"{len(lost)} of these have lost `spawn_kin` from `@can_afford`" in text
+    assert lost == set(filling.loc[filling["value"].isna(), "seed"])
+    keen = evidence_plots.values(table, "competition", "keen ancestor", "share")
+    assert f"one that does not takes {100 * keen.mean():.0f} % of the cells from it" in text
+    assert evidence_plots.bootstrap_interval(evidence_plots.differences(table, "evolution", "wave", "even", "kin_cells"))[0] > 0
 
 
 def test_genomes_without_an_instruction_of_the_class_are_counted():
