@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""test_summary.py RESULTS: what a run of tools/test has shown of the goals, and which of its tests failed.
+"""test_summary.py RESULTS [all|nightly]: what a run of tools/test has shown of the goals, and which of its tests failed. Of a run
+of all stages, also which goals nothing has shown. Exit code 1 if a sanitizer has reported anything.
 
 The goals are sorted by number, each with the stage that showed it: what tests printed (tests/support/goal.hpp) in
 RESULTS/<stage>.tests, ctest's log of a stage, and RESULTS/<stage>.log. The tests that failed are those of RESULTS/<stage>.xml,
@@ -82,8 +83,15 @@ def failures_of(results):
                 yield f"{path.stem}: {line.strip()}"
 
 
-def print_goals(results):
+#: Goals that a run of all stages shows, and those that take a night.
+EACH_TIME, BY_NIGHT = set(range(1, 17)), {17, 18}
+
+
+def print_goals(results, what):
     rows = goals_of(results) + list(sanitizer_goals(results))
+    wanted = {"all": EACH_TIME, "nightly": EACH_TIME | BY_NIGHT}.get(what, set())
+    missing = wanted - {number for number, _, _ in rows}
+    rows += [(number, "-", "NOT SHOWN: its test was left out, skipped, or failed before it could tell") for number in missing]
     if not rows:
         return
     print(f"{'goal':<6}{'stage':<12}figure")
@@ -97,10 +105,14 @@ def print_goals(results):
 
 def main():
     results = Path(sys.argv[1])
-    print_goals(results)
+    print_goals(results, sys.argv[2] if len(sys.argv) > 2 else "")
     for line in failures_of(results):
         print(f"FAILED {line}")
+    reports = [f"{stage}: {figure}" for _, stage, figure in sanitizer_goals(results) if not figure.startswith("0 reports")]
+    for line in reports:
+        print(f"FAILED {line}")
+    return 1 if reports else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

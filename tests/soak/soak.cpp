@@ -169,13 +169,15 @@ int Soak(const uit::World& world, double minutes, const std::string& path) {
   const double slope = course.MegabytesPerHour();
   const bool is_long = course.hours.back() >= 0.5;
   const bool is_flat = is_long ? slope < 1 : course.Growth() < 10;
+  const bool is_whole = exit_code == 0;
   std::printf("goal R16: %.1f minutes of %zu processes with 2 threads: %llu messages, %s; memory %+.2f MB in all", course.hours.back() * 60,
               world.Size(), static_cast<unsigned long long>(course.num_accepted), course.is_exact ? "accounts exact" : "ACCOUNTS WRONG",
               course.Growth());
   if (is_long) std::printf(", %+.2f MB/h", slope);
   std::printf("\n");
-  std::printf("soak: %s\n", !course.is_exact ? "failed: not exact" : is_flat ? "passed" : "failed: memory grows");
-  return course.is_exact && is_flat ? 0 : 1;
+  const char* verdict = !is_whole ? "failed: a leg ended early" : !course.is_exact ? "failed: not exact" : is_flat ? "passed" : "failed: memory grows";
+  std::printf("soak: %s\n", verdict);
+  return is_whole && course.is_exact && is_flat ? 0 : 1;
 }
 
 }  // namespace

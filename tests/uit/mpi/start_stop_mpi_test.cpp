@@ -31,7 +31,7 @@ void Check(const World& world, const RingPlace& place, Ends& ends) {
 TEST_CASE("A fabric starts and stops under load, again and again") {
   const World world = TheWorld();
   const RingPlace place{world};
-  const int num_cycles = PerCommitOrNight(50, 1000);  // half of them over shared memory
+  const int num_cycles = PerCommitOrNight(100, 2000);  // half of them over shared memory, half over MPI
   for (int cycle = 0; cycle < num_cycles; ++cycle) {
     Fabric fabric{world, {.num_slots = 8, .shares_memory = cycle % 2 == 0}};
     const auto layer = [](std::uint32_t number) { return Process{.key = {.layer = number}, .depth = 8}; };
