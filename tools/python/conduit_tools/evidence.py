@@ -136,7 +136,8 @@ class Runner:
     def _genome(self, task: Task, name: str) -> str:
         from conduit_tools import evidence_plan as plan
 
-        text = self._dominant(*getattr(task, name), task.seed)
+        experiment, case = getattr(task, name)
+        text = self._dominant(experiment, case, task.seed)
         if name == task.keen:
             return plan.make_keen(text)
         if name != "rival" or not task.knocked_out:
