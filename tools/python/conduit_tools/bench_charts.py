@@ -1,8 +1,13 @@
 """Charts of the curves that benchmarks measure: python -m conduit_tools.bench_charts RESULT.json…"""
 
+from __future__ import annotations
+
+import os
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -19,7 +24,9 @@ from conduit_tools.style import STYLE
 # Okabe and Ito's palette, which colour-blind readers can tell apart, without its pale yellow.
 LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = "os^Dv<>"
-POINT = {"chart": str, "x_label": str, "y_label": str, "line": str, "x": float, "y": float, "class": str}  # of a result
+POINT: dict[str, type[str] | type[float]] = {  # of a result
+    "chart": str, "x_label": str, "y_label": str, "line": str, "x": float, "y": float, "class": str,
+}  # fmt: skip
 
 PROXIMITIES = {
     "HT": "ranks on two hyperthreads of a core",
@@ -29,7 +36,7 @@ PROXIMITIES = {
 }
 
 
-def bytes_text(value, _=None):
+def bytes_text(value: float, _: int | None = None) -> str:
     """A tick: 4 B, 16 KiB, 1 MiB."""
     for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
         if value >= factor:
@@ -37,21 +44,21 @@ def bytes_text(value, _=None):
     return f"{value:g} B"
 
 
-def count_text(value, _=None):
+def count_text(value: float, _: int | None = None) -> str:
     """A tick, in full down to thousandths: 1000, 0.05."""
     return f"{value:,.0f}" if value >= 1 else f"{value:.3f}".rstrip("0")
 
 
-def power_text(value, _=None):
+def power_text(value: float, _: int | None = None) -> str:
     """A tick: a power of ten."""
     return f"$10^{{{round(_log10(value))}}}$"
 
 
-def _log10(value):
+def _log10(value: float) -> int:
     return len(f"{round(value)}") - 1
 
 
-def _x_axis(panel, label, values):
+def _x_axis(panel: Any, label: str, values: Sequence[float]) -> None:
     if label.endswith(", bytes"):
         panel.set_xscale("log", base=2)
         panel.set_xlabel(label.removesuffix(", bytes"))
@@ -64,7 +71,7 @@ def _x_axis(panel, label, values):
     panel.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _y_axis(panel, label, values):
+def _y_axis(panel: Any, label: str, values: Sequence[float]) -> None:
     panel.set_ylabel(label)
     low, high = min(values), max(values)
     if low <= 0 or high < 30 * low:  # a curve that is nearly flat should look so
@@ -75,7 +82,7 @@ def _y_axis(panel, label, values):
     panel.yaxis.set_minor_formatter(NullFormatter())
 
 
-def notes(record, points):
+def notes(record: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> str:
     """What was measured where, in a line or two."""
     where = [f"{record['cpu']}, {record['num_cpus']} CPUs", record["compiler"]]
     if record["mpi"] != "none":
@@ -86,7 +93,7 @@ def notes(record, points):
     return "; ".join(where) + f"; {record['date'][:10]}"
 
 
-def draw(record, chart, path):
+def draw(record: Mapping[str, Any], chart: str, path: str | os.PathLike[str]) -> None:
     """One chart of a benchmark's record: a panel for each quantity, a line for each competitor."""
     points = [point for point in record["points"] if point["chart"] == chart]
     quantities = in_order(point["y_label"] for point in points)
@@ -113,16 +120,17 @@ def draw(record, chart, path):
         save(figure, path)
 
 
-def draw_all(result):
+def draw_all(result: Path) -> list[Path]:
     """All charts of a result file, beside it; returns their paths. Raises InputError or OutputError."""
     record = files.read_json(result)
+    points: list[dict[str, Any]]
     try:
         points = [{name: kind(point[name]) for name, kind in POINT.items()} for point in record.get("points", [])]
         record = {name: record[name] for name in ("cpu", "num_cpus", "compiler", "mpi", "date")} | {"points": points}
     except (AttributeError, KeyError, TypeError, ValueError):
         raise InputError(f"{result}: no result of tools/bench") from None
     suffix = ".mpich" if result.name.endswith(".mpich.json") else ""
-    paths = []
+    paths: list[Path] = []
     for chart in in_order(point["chart"] for point in points):
         slug = re.sub(r"[^a-z0-9]+", "-", chart.lower()).strip("-")
         paths.append(result.parent / f"{slug}{suffix}.png")
@@ -133,10 +141,10 @@ def draw_all(result):
     return paths
 
 
-def main(words=None):
+def main(words: Sequence[str] | None = None) -> int:
     """The command. Gives the exit code."""
 
-    def body():
+    def body() -> int:
         about = "Charts of the curves that tools/bench has measured, beside its results."
         parser = Parser(prog="python -m conduit_tools.bench_charts", allow_abbrev=False, description=about)
         parser.add_argument("results", nargs="+", type=Path)

@@ -1,6 +1,11 @@
 """The demo's chart and picture."""
 
+from __future__ import annotations
+
 import math
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import matplotlib
 
@@ -12,22 +17,30 @@ from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from conduit_tools.results import Summary
 from conduit_tools.style import MODE_COLORS, STYLE
+
+Cell = tuple[int, tuple[int, int], int, tuple[int, int], bool]  #: mode, (row, column), colour, worker, is in conflict
+Picture = tuple[str, str, list[Cell]]  #: graph, workers, and the cells of all modes
+_Point = tuple[float, float]
+_Value = TypeVar("_Value")
 
 # Pale and apart in lightness, so that borders and conflicts stand out.
 NODE_COLORS = ("#FBEBC0", "#A8D0E6", "#7F86B8", "#D9B3C9", "#8FC1A9", "#EDEDED", "#B08D57", "#55618F")
 
 
-def in_order(values):
+def in_order(values: Iterable[_Value]) -> list[_Value]:
     return list(dict.fromkeys(values))
 
 
-def save(figure, path):
+def save(figure: Any, path: str | os.PathLike[str]) -> None:
     figure.savefig(path, bbox_inches="tight", pad_inches=0.15)
     plt.close(figure)
 
 
-def draw_chart(summaries, path, seconds, fixed_period_ms):
+def draw_chart(
+    summaries: Sequence[Summary], path: str | os.PathLike[str], seconds: float, fixed_period_ms: int
+) -> None:
     """Rates and conflicts by layout and mode, a column of panels for each graph."""
     graphs = in_order(s.graph for s in summaries)
     layouts = in_order(s.workers for s in summaries)
@@ -72,10 +85,10 @@ def draw_chart(summaries, path, seconds, fixed_period_ms):
         save(figure, path)
 
 
-def _borders(cells):
+def _borders(cells: Iterable[Cell]) -> list[list[_Point]]:
     """Line segments between neighbouring cells of different workers, with x to the right and y down."""
     worker = {place: owner for _, place, _, owner, _ in cells}
-    segments = []
+    segments: list[list[_Point]] = []
     for (row, column), owner in worker.items():
         right, below = worker.get((row, column + 1)), worker.get((row + 1, column))
         if right is not None and right != owner:
@@ -85,7 +98,9 @@ def _borders(cells):
     return segments
 
 
-def draw_grid(graph, workers, cells, path, names):
+def draw_grid(
+    graph: str, workers: str, cells: Sequence[Cell], path: str | os.PathLike[str], names: Sequence[str]
+) -> None:
     """Final colours of a grid-like graph, a panel for each mode.
 
     `cells` has a tuple (mode, (row, column), colour, worker, is in conflict) for each node and mode. Borders
@@ -94,7 +109,8 @@ def draw_grid(graph, workers, cells, path, names):
     modes = sorted({mode for mode, *_ in cells})
     top = min(place[0] for _, place, *_ in cells)
     left = min(place[1] for _, place, *_ in cells)
-    cells = [(mode, (row - top, column - left), *rest) for mode, (row, column), *rest in cells]
+    cells = [(mode, (row - top, column - left), color, worker, in_conflict)
+             for mode, (row, column), color, worker, in_conflict in cells]
     rows = 1 + max(place[0] for _, place, *_ in cells)
     columns = 1 + max(place[1] for _, place, *_ in cells)
     num_colors = 1 + max(color for _, _, color, *_ in cells)
@@ -109,7 +125,7 @@ def draw_grid(graph, workers, cells, path, names):
         panels = list(axes.flat)
         for panel, mode in zip(panels, modes):
             here = [cell for cell in cells if cell[0] == mode]
-            image = [[math.nan] * columns for _ in range(rows)]
+            image: list[list[float]] = [[math.nan] * columns for _ in range(rows)]
             for _, (row, column), color, *_ in here:
                 image[row][column] = color
             panel.imshow(image, cmap=ListedColormap(palette), vmin=-0.5, vmax=num_colors - 0.5, interpolation="nearest")
@@ -139,6 +155,6 @@ def draw_grid(graph, workers, cells, path, names):
         save(figure, path)
 
 
-def _dot_size(inches, columns):
+def _dot_size(inches: float, columns: int) -> float:
     """Marker area, in points squared, of a dot that fills 60 % of a cell's width."""
     return (0.6 * 72 * inches * 0.92 / columns) ** 2

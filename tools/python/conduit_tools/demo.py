@@ -1,5 +1,7 @@
 """tools/demo once everything is set up and built: runs, table, rows, chart, picture, and a page with two modes side by side."""
 
+from __future__ import annotations
+
 import contextlib
 import csv
 import os
@@ -10,8 +12,18 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from conduit_tools import InputError, OutputError, ToolError, arguments, launch, results
+from conduit_tools.arguments import DemoOptions, Workers
+from conduit_tools.launch import Launcher
+from conduit_tools.results import Row
+
+if TYPE_CHECKING:
+    from conduit_tools.charts import Cell, Picture
+    from conduit_tools.graphs import GraphFile
 
 FIXED_PERIOD_MS = 100
 
@@ -31,30 +43,30 @@ class Interrupted(Exception):
 class Status:
     """What is going on: one live line on a terminal, plain lines elsewhere."""
 
-    def __init__(self, stream, num_runs):
+    def __init__(self, stream: TextIO, num_runs: int) -> None:
         self._stream = stream
         self._is_live = stream.isatty()
         self._num_runs = num_runs
         self._done = 0
         self._what = ""
-        self._table = []  # of workers, as the program draws it anew four times a second
+        self._table: list[str] = []  # of workers, as the program draws it anew four times a second
         self._height = 0  # of the last one on the screen
 
-    def begin(self, what):
+    def begin(self, what: str) -> None:
         self._what = what
         self._draw("starting")
 
-    def progress(self, text):
+    def progress(self, text: str) -> None:
         self._draw(text)
 
-    def finish(self, text):
+    def finish(self, text: str) -> None:
         self._done += 1
         if self._is_live:
             self._draw(text)
         else:
             print(f"[{self._done:2}/{self._num_runs}] {self._what}: {text}", file=self._stream, flush=True)
 
-    def watch(self, line, is_first, num_workers):
+    def watch(self, line: str, is_first: bool, num_workers: int) -> None:
         """A line of a table of workers. On a terminal a whole table takes the place of the one before."""
         if not self._is_live:
             print(line, file=self._stream, flush=True)
@@ -68,12 +80,12 @@ class Status:
             self._height = len(shown)
             self._draw("running")
 
-    def clear(self):
+    def clear(self) -> None:
         if self._is_live:
             self._stream.write("\r\033[K")
             self._stream.flush()
 
-    def _draw(self, text):
+    def _draw(self, text: str) -> None:
         if not self._is_live:
             return
         line = f"[{self._done:2}/{self._num_runs}] {self._what}: {text}"
@@ -82,7 +94,15 @@ class Status:
         self._stream.flush()
 
 
-def color(options, graph, workers, launcher, program, folder, status):
+def color(
+    options: DemoOptions,
+    graph: GraphFile,
+    workers: Workers,
+    launcher: Launcher,
+    program: pathlib.Path,
+    folder: str | pathlib.Path,
+    status: Status,
+) -> tuple[list[Row], pathlib.Path]:
     """Colours one graph on one layout in all modes, in one launch. Gives (rows, colours file)."""
     rows_file = pathlib.Path(folder) / "rows.csv"
     colors_file = pathlib.Path(folder) / "colors.csv"
@@ -100,7 +120,15 @@ def color(options, graph, workers, launcher, program, folder, status):
     return rows, colors_file
 
 
-def film(options, graph, workers, launcher, program, folder, status):
+def film(
+    options: DemoOptions,
+    graph: GraphFile,
+    workers: Workers,
+    launcher: Launcher,
+    program: pathlib.Path,
+    folder: pathlib.Path,
+    status: Status,
+) -> None:
     """Colours a graph once more, briefly and in two modes, and keeps colours over time and quality of service."""
     wanted = [mode for mode in (0, 3) if mode in options.modes]
     modes = wanted if len(wanted) == 2 else options.modes[:2]
@@ -115,18 +143,26 @@ def film(options, graph, workers, launcher, program, folder, status):
     _launch(words, workers, launcher, program, 60 + 3 * seconds * len(modes), status, is_counted=False)
 
 
-def _words(options, graph, workers, modes, seconds):
+def _words(options: DemoOptions, graph: GraphFile, workers: Workers, modes: Sequence[int], seconds: float) -> list[str]:
     words = ["--graph", str(graph.path), "--threads", str(workers.threads), "--replicates", "1", "--progress"]
     words += ["--modes", ",".join(str(mode) for mode in modes), "--duration", f"{seconds:.9f}"]
     words += ["--period-fixed", f"{FIXED_PERIOD_MS}ms", "--seed", str(options.seed)]
     return words + (["--directed"] if options.directed else [])
 
 
-def _launch(words, workers, launcher, program, time_limit, status, is_counted=True):
-    errors = []
-    others = []
+def _launch(
+    words: Sequence[str],
+    workers: Workers,
+    launcher: Launcher,
+    program: pathlib.Path,
+    time_limit: float,
+    status: Status,
+    is_counted: bool = True,
+) -> None:
+    errors: list[str] = []
+    others: list[str] = []
 
-    def on_line(line):
+    def on_line(line: str) -> None:
         if match := _PROGRESS.fullmatch(line):
             status.progress(f"{match[1]}: {match[2]}")
         elif match := _FINISHED.fullmatch(line):
@@ -146,7 +182,7 @@ def _launch(words, workers, launcher, program, time_limit, status, is_counted=Tr
         raise ToolError("\n".join([f"channel_selection on {workers} ended with code {code}", *others[-10:]]))
 
 
-def _read_finished(path, graph):
+def _read_finished(path: pathlib.Path, graph: GraphFile) -> list[Row]:
     if not path.exists():
         return []
     rows = [row for row in results.read_rows(path) if row["stopped_by"] in ("clock", "count")]
@@ -155,7 +191,7 @@ def _read_finished(path, graph):
     return rows
 
 
-def _check_layout(rows, workers, launcher):
+def _check_layout(rows: Sequence[Row], workers: Workers, launcher: Launcher) -> None:
     seen = {(row["processes"], row["threads"]) for row in rows}
     if seen != {(workers.processes, workers.threads)}:
         raise ToolError(
@@ -165,10 +201,10 @@ def _check_layout(rows, workers, launcher):
 
 
 @contextlib.contextmanager
-def signals_as_exceptions():
+def signals_as_exceptions() -> Iterator[None]:
     """SIGINT, SIGTERM and SIGHUP raise Interrupted, once."""
 
-    def interrupt(number, frame):
+    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(each, signal.SIG_IGN)
         raise Interrupted([])
@@ -182,7 +218,7 @@ def signals_as_exceptions():
             signal.signal(number, handler)
 
 
-def list_graphs(options):
+def list_graphs(options: DemoOptions) -> list[GraphFile]:
     """The graphs to colour; the demo's own are written into the output folder."""
     from conduit_tools import graphs
 
@@ -197,7 +233,7 @@ def list_graphs(options):
     ]
 
 
-def report(rows, options, out):
+def report(rows: Sequence[Row], options: DemoOptions, out: TextIO) -> bool:
     """Prints the table and what to know when reading it. Gives whether accounting was exact in every run."""
     summaries = results.summarize(rows)
     print("\n".join(results.format_table(summaries)), file=out)
@@ -226,7 +262,7 @@ def report(rows, options, out):
     return not wrong
 
 
-def run_demo(options, out, err):
+def run_demo(options: DemoOptions, out: TextIO, err: TextIO) -> int:
     from conduit_tools import report as page
 
     started = time.monotonic()
@@ -246,8 +282,8 @@ def run_demo(options, out, err):
     num_runs = len(graphs) * len(options.workers) * len(options.modes)
     status = Status(err, num_runs)
     rows_path = options.output / "rows.csv"
-    rows = []
-    pictures = []
+    rows: list[Row] = []
+    picture: Picture | None = None
     code = 0
     with tempfile.TemporaryDirectory(prefix="conduit-demo-") as folder:
         try:
@@ -257,7 +293,7 @@ def run_demo(options, out, err):
                         news, colors = color(options, graph, workers, launcher, program, folder, status)
                         rows += news
                         results.write_rows(rows_path, rows)
-                        pictures = keep_colors(pictures, graph, workers, colors)
+                        picture = keep_colors(picture, graph, workers, colors)
                 keep_film(options, graphs[0], rows, launcher, program, pathlib.Path(folder), status)
         except Interrupted as interrupted:
             status.clear()
@@ -271,7 +307,7 @@ def run_demo(options, out, err):
     if not report(rows, options, out):
         print("conduit: error: messages are not accounted for", file=err)
         code = 1
-    files = [("rows", rows_path)] + draw(rows, pictures, options, err)
+    files = [("rows", rows_path)] + draw(rows, picture, options, err)
     files += [("report", path) for path in page.try_report([options.output], err)]
     print(file=out)
     for what, path in files:
@@ -280,7 +316,15 @@ def run_demo(options, out, err):
     return code
 
 
-def keep_film(options, graph, rows, launcher, program, scratch, status):
+def keep_film(
+    options: DemoOptions,
+    graph: GraphFile,
+    rows: Sequence[Row],
+    launcher: Launcher,
+    program: pathlib.Path,
+    scratch: pathlib.Path,
+    status: Status,
+) -> None:
     """Leaves in runs/film of the output how colours of the first graph on the last layout came about, for the page."""
     place = options.output / "runs" / "film"
     try:
@@ -296,36 +340,39 @@ def keep_film(options, graph, rows, launcher, program, scratch, status):
         raise OutputError(f"{place}: {error.strerror}") from None
 
 
-def keep_colors(pictures, graph, workers, path):
-    """Remembers the final colours of the first grid-like graph on its last layout, for the picture."""
+def keep_colors(picture: Picture | None, graph: GraphFile, workers: Workers, path: pathlib.Path) -> Picture | None:
+    """The picture to keep, of the one so far and that of the colours at `path`: of the first grid-like graph, on its last
+    layout."""
     from conduit_tools import graphs
 
-    if pictures and pictures[0] != graph.name:
-        return pictures
+    if picture and picture[0] != graph.name:
+        return picture
     with open(path, newline="", encoding="utf-8") as file:
-        cells = []
+        cells: list[Cell] = []
         for row in csv.DictReader(file):
             place = graphs.parse_cell(row["label"])
             if place is None:
-                return pictures
+                return picture
             worker = (int(row["process"]), int(row["thread"]))
             cells.append((int(row["mode"]), place, int(row["color"]), worker, row["in_conflict"] == "1"))
     return (graph.name, str(workers), cells)
 
 
-def draw(rows, pictures, options, err):
-    """Chart and picture as PNG files."""
+def draw(
+    rows: Sequence[Row], picture: Picture | None, options: DemoOptions, err: TextIO
+) -> list[tuple[str, pathlib.Path]]:
+    """Chart and picture as PNG files; gives what each is, and its path. Raises OutputError."""
     from conduit_tools import charts
 
-    files = []
+    files: list[tuple[str, pathlib.Path]] = []
     try:
         chart = options.output / "chart.png"
         charts.draw_chart(results.summarize(rows), chart, seconds=options.seconds, fixed_period_ms=FIXED_PERIOD_MS)
         files.append(("chart", chart))
-        if pictures:
-            picture = options.output / "torus.png"
-            charts.draw_grid(*pictures, picture, arguments.MODE_NAMES)
-            files.append(("picture", picture))
+        if picture:
+            grid = options.output / "torus.png"
+            charts.draw_grid(*picture, grid, arguments.MODE_NAMES)
+            files.append(("picture", grid))
         else:
             print("no picture: no node labels of the form (row, column)", file=err)
     except OSError as error:
@@ -333,7 +380,7 @@ def draw(rows, pictures, options, err):
     return files
 
 
-def main(words=None):
+def main(words: list[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # tools/demo starts Python with Ctrl-C ignored
     try:
         options = arguments.parse_demo(sys.argv[1:] if words is None else words)
