@@ -132,7 +132,7 @@ def tables(folder: pathlib.Path) -> list[str]:
     Raises InputError."""
     clusters, quality, evolution = (
         _quietly(lambda: analysis.simulated(str(folder / name), kind))
-        for name, kind in (("simulated", "rows"), ("simulated", "quality"), ("evolution_simulated", "rows"))
+        for name, kind in (("simulated", "rows"), ("simulated", "quality"), ("evolution_simulated", "evolution_rows"))
     )
     real = _quietly(lambda: [analysis.data("calibration", file, str(folder)) for file in ("rows.csv", "quality.csv")])
     found = []
