@@ -104,8 +104,9 @@ def sentences(table: pandas.DataFrame) -> str:
         said.append(f"In an empty world, the {case} {found}{never}.")
     for case in cases(table, "knock-out"):
         shares = knocked(table, case)
-        if not len(shares):
-            said.append(f"Without {case}, nothing is to be seen{absent(table, case)}.")
+        if len(shares) < 2:
+            seen = f"one genome comes to {_share(shares)}" if len(shares) else "nothing is to be seen"
+            said.append(f"Without {case}, {seen}{absent(table, case)}.")
             continue
         low, high = bootstrap_interval(shares)
         verdict = "lose to" if high < 0.5 else "beat" if low > 0.5 else "are not told apart from"

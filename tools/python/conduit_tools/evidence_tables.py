@@ -66,7 +66,8 @@ def _evidence(table: pandas.DataFrame) -> Iterable[tuple[str, str]]:
             yield name, _told(found, form)
     for case in cases(table, "knock-out"):
         shares = knocked(table, case)
-        yield f"evolved without {case}, against whole", (_told(shares, "{:.3f}") if len(shares) else "not to be had") + absent(table, case)
+        told = _told(shares, "{:.3f}") if len(shares) > 1 else f"{shares[0]:.3f} of one genome" if len(shares) else "not to be had"
+        yield f"evolved without {case}, against whole", told + absent(table, case)
     if len(shares := against_themselves(table)):
         yield "whole against itself (genomes that had none of a class)", f"{_told(shares, '{:.3f}')}; {len(shares)} of them"
     for case in cases(table, "filling"):

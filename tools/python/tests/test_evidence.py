@@ -205,7 +205,7 @@ def test_genomes_without_an_instruction_of_the_class_are_counted():
             for measure, values in (("share", (0.4, 0.5, 0.6)), ("num_replaced", (0, 2, 0))) for seed, value in enumerate(values)]  # fmt: skip
     table = pandas.DataFrame(rows)
     text = evidence_tables.as_markdown(table)
-    assert "| evolved without sharing, against whole | 0.500 [0.500, 0.500]; 2 of 3 genomes have none |" in text
+    assert "| evolved without sharing, against whole | 0.500 of one genome; 2 of 3 genomes have none |" in text
     assert "| whole against itself (genomes that had none of a class) | 0.500 [0.400, 0.600]; 2 of them |" in text
     assert evidence_report.sentences(table).endswith("; 2 of 3 genomes have none.\n")
 
