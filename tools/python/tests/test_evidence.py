@@ -196,7 +196,7 @@ def test_the_readme_of_binder_says_what_evolved():
     assert f"{len(lost)} of these have lost `spawn_kin` from `@can_afford`" in text
     assert lost == set(filling.loc[filling["value"].isna(), "seed"])
     keen = evidence_plots.values(table, "competition", "keen ancestor", "share")
-    assert f"one that does not takes {100 * keen.mean():.0f} % of the cells from it" in text
+    assert f"(the \"keen\" one) takes {100 * keen.mean():.0f} % of the cells from it" in text
     assert evidence_plots.bootstrap_interval(evidence_plots.differences(table, "evolution", "wave", "even", "kin_cells"))[0] > 0
 
 
