@@ -14,11 +14,11 @@ from conduit_tools import InputError, ToolError, analysis, drawing, evolution, n
 
 ROOT = pathlib.Path(__file__).parents[3]
 NOTEBOOKS = sorted((ROOT / "binder").glob("*.ipynb"))
-NOT_DRAWN = {"regressions_simulated": "wants quality of service of 4, 16 and 64 hosts, and that of 64 alone is kept"}
+NOT_DRAWN: dict[str, str] = {}
 
 #: Where sets of data are not as the short or long form of their sweep would leave them now, and why.
 DIFFERS = {
-    "simulated": "no manifest is kept: the data were put together from several runs",
+    "simulated, case paper_spread, snapshot": "measured with snapshots, which nothing reads, and which are not kept",
     "evolution_simulated, case generations": "measured with --cases paper: the others take as long again",
     "evolution_simulated, case fast": "likewise",
     "evidence": "of tools/evidence, which has no sweep file",

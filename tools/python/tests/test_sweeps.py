@@ -86,7 +86,7 @@ def test_the_simulated_sweep_has_what_the_notebook_and_the_table_read():
     assert layouts["paper"] == layouts["fast"] == layouts["commodity"] == [1, 4, 16, 64]
     assert layouts["paper_faulty"] == [64] and layouts["paper_256"] == [256] and layouts["machine"] == [1, 2]
     for case in cases.values():
-        assert case.snapshot == pytest.approx(case.seconds / 2)  # two snapshots of one length
+        assert case.snapshot == (0 if case.name == "paper_spread" else pytest.approx(case.seconds / 2))  # two of one length
 
 
 def test_calibration_runs_on_real_processes_what_the_case_machine_simulates():
