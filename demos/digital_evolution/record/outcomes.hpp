@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <netuit/netuit.hpp>
 #include <netuit/results/table.hpp>
@@ -43,7 +42,9 @@ inline netuit::Table KinGroupTable(const World& cells, const uit::World& world) 
     if (place.cell.IsAlive()) members.push_back({place.cell.group.kin, 1, place.cell.group.size});
   }
   std::vector<Group> groups = merge(Gathered(world, std::span<const Group>(merge(members))));
-  std::ranges::stable_sort(groups, std::greater{}, &Group::num_cells);
+  std::ranges::sort(groups, [](const Group& one, const Group& other) {
+    return one.num_cells != other.num_cells ? one.num_cells > other.num_cells : one.kin < other.kin;
+  });
   netuit::Table table{{"kin_group", "cells", "mean_estimate"}};
   for (const Group& group : groups) {
     table.Row().Add(detail::Hexadecimal(group.kin)).Add(group.num_cells);
