@@ -13,6 +13,7 @@
 #include "demos/digital_evolution/machine/instruction.hpp"
 #include "demos/digital_evolution/machine/machine.hpp"
 #include "demos/digital_evolution/record/gathered.hpp"
+#include "demos/digital_evolution/world/counters.hpp"
 #include "demos/digital_evolution/world/world.hpp"
 
 namespace digital_evolution {
@@ -56,12 +57,9 @@ inline netuit::Table KinGroupTable(const World& cells, const uit::World& world) 
 /// What the cells of the whole world have executed since it began: a row per operation, in the order of the instruction set.
 /// Of so many threads of each process. On rank 0 the sums; elsewhere they are 0. Collective, between runs.
 inline netuit::Table InstructionUseTable(const World& cells, std::uint32_t num_threads, const uit::World& world) {
-  std::vector<InstructionUse> mine;
-  for (std::uint32_t thread = 0; thread < num_threads; ++thread) mine.push_back(cells.GetCounters(thread).use);
-  InstructionUse use{};
-  for (const InstructionUse& theirs : Gathered(world, std::span<const InstructionUse>(mine))) {
-    for (std::size_t operation = 0; operation < use.size(); ++operation) use[operation] += theirs[operation];
-  }
+  Counters mine;
+  for (std::uint32_t thread = 0; thread < num_threads; ++thread) mine += cells.GetCounters(thread);
+  const InstructionUse use = SumOnRoot(world, mine).use;
   netuit::Table table{{"instruction", "class", "executed"}};
   for (const InstructionMeaning& line : instruction_set) {
     table.Row().Add(line.name).Add(class_names[static_cast<std::size_t>(line.instruction_class)]);

@@ -119,11 +119,8 @@ class Runner:
         """The folder of a task that has been run."""
         return self._places[task.experiment, task.case, task.seed]
 
-    def dominant(self, task: Task) -> str:
-        """The commonest genome at the end of a task that has been run, as text."""
-        return self._dominant(task.experiment, task.case, task.seed)
-
-    def _dominant(self, experiment: str, case: str, seed: int) -> str:
+    def dominant(self, experiment: str, case: str, seed: int) -> str:
+        """The commonest genome at the end of a task that has been run, as text. Raises ToolError."""
         from conduit_tools import evidence_plan as plan
         from conduit_tools import evolution
 
@@ -137,7 +134,7 @@ class Runner:
         from conduit_tools import evidence_plan as plan
 
         experiment, case = getattr(task, name)
-        text = self._dominant(experiment, case, task.seed)
+        text = self.dominant(experiment, case, task.seed)
         if name == task.keen:
             return plan.make_keen(text)
         if name != "rival" or not task.knocked_out:
@@ -240,10 +237,9 @@ def collect(options: Options, scale: Scale, err: TextIO) -> list[Row]:
         files.write_json(options.output / "manifest.json", {**facts, "complete": False})
         run_all(runner, tasks, err)
         measured = [row for task in tasks for row in evidence_plan.measure(task, runner.place(task))]
-        for task in tasks:
-            if (task.experiment, task.case) == evidence_plan.WAVE:
-                files.make_folder(options.output / GENOMES)
-                files.write_text(options.output / GENOMES / f"seed{task.seed}.genome", runner.dominant(task))
+        files.make_folder(options.output / GENOMES)
+        for seed in range(1, options.num_seeds + 1):
+            files.write_text(options.output / GENOMES / f"seed{seed}.genome", runner.dominant(*evidence_plan.WAVE, seed))
         files.write_json(options.output / "manifest.json", {**facts, "complete": True})
     return measured
 

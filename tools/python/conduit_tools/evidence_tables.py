@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pandas
 
-from conduit_tools import InputError, ToolError
-from conduit_tools.drawing import bootstrap_interval
+from conduit_tools import InputError, ToolError, markdown
 from conduit_tools.evidence_plots import against_themselves, base_mode, cases, differences, knocked, never_filled, values
 from conduit_tools.loading import load
 
@@ -45,12 +43,12 @@ def _by_mode(table: pandas.DataFrame, experiment: str, title: str) -> list[str]:
         return []
     others = [case for case in modes if case != base]
     lines = ["", f"| {title} | mode 0 | " + "".join(f"mode {case[0]} less mode 0 | " for case in others).rstrip()]
-    lines.append("|---" * (2 + len(others)) + "|")
+    lines.append(markdown.rule(2 + len(others)))
     for measure, name, form in OF_MODES:
         if not len(found := values(table, experiment, base, measure)):
             continue
         apart = (100 * differences(table, experiment, case, base, measure) / found.mean() for case in others)
-        lines.append(f"| {name} | {_told(found, form)} | " + " | ".join(_told(each, "{:+.0f}") + " %" for each in apart) + " |")
+        lines.append(f"| {name} | {markdown.mean(found, form)} | " + " | ".join(markdown.mean(each, "{:+.0f}") + " %" for each in apart) + " |")
     return lines
 
 
@@ -63,33 +61,22 @@ def _evidence(table: pandas.DataFrame) -> Iterable[tuple[str, str]]:
         ("competition", "genomes ignored", "share", "evolved against ancestor where genomes are ignored", "{:.3f}"),
     ):
         if len(found := values(table, experiment, case, measure)):
-            yield name, _told(found, form)
+            yield name, markdown.mean(found, form)
     for case in cases(table, "knock-out"):
         shares = knocked(table, case)
-        told = _told(shares, "{:.3f}") if len(shares) > 1 else f"{shares[0]:.3f} of one genome" if len(shares) else "not to be had"
+        told = markdown.mean(shares, "{:.3f}") if len(shares) > 1 else f"{shares[0]:.3f} of one genome" if len(shares) else "not to be had"
         yield f"evolved without {case}, against whole", told + absent(table, case)
     if len(shares := against_themselves(table)):
-        yield "whole against itself (genomes that had none of a class)", f"{_told(shares, '{:.3f}')}; {len(shares)} of them"
+        yield "whole against itself (genomes that had none of a class)", f"{markdown.mean(shares, '{:.3f}')}; {len(shares)} of them"
     for case in cases(table, "filling"):
         times, num_never = values(table, "filling", case, "doubling_time"), never_filled(table, case)
         never = f"; {num_never} of {len(times) + num_never} never fill half of it" if num_never else ""
-        yield f"doubling time in an empty world, {case}, updates", (_told(times, "{:.0f}") if len(times) else "none") + never
+        yield f"doubling time in an empty world, {case}, updates", (markdown.mean(times, "{:.0f}") if len(times) else "none") + never
     for case in ("wave", "even"):
         if len(found := values(table, "evolution", case, "kin_cells")):
-            yield f"kin group of a cell at the end, {case} harvest, cells", _told(found, "{:.1f}")
+            yield f"kin group of a cell at the end, {case} harvest, cells", markdown.mean(found, "{:.1f}")
     if len(found := differences(table, "evolution", "wave", "even", "kin_cells")):
-        yield "the same, wave less even, seed by seed", _told(found, "{:+.1f}")
-
-
-def _told(found: Any, form: str) -> str:
-    mean, low, high = (_number(value, form) for value in (found.mean(), *bootstrap_interval(found)))
-    return f"{mean} [{low}, {high}]"
-
-
-def _number(value: float, form: str) -> str:
-    """Without a sign where nothing but zeros is left."""
-    text = form.format(value)
-    return text if any(digit in text for digit in "123456789") else text.lstrip("+-")
+        yield "the same, wave less even, seed by seed", markdown.mean(found, "{:+.1f}")
 
 
 def absent(table: pandas.DataFrame, case: str) -> str:

@@ -14,8 +14,9 @@ from typing import Any
 
 import pandas
 
-from conduit_tools import InputError, ToolError, analysis
-from conduit_tools.drawing import QUALITY_METRICS, bootstrap_interval, by_run, ratio_interval
+from conduit_tools import InputError, analysis, markdown
+from conduit_tools.command import exit_code_of_command
+from conduit_tools.drawing import QUALITY_METRICS, by_run, ratio_interval
 
 Tables = Mapping[str, pandas.DataFrame]  #: rows, or quality of service, by case
 
@@ -45,16 +46,16 @@ def calibration(real: tuple[pandas.DataFrame, pandas.DataFrame], simulated: tupl
     """Two real processes beside two simulated ones, by mode: rows and quality of service of both."""
     halves = [analysis.medians(*half) for half in (real, simulated)]
     modes = [mode for mode in halves[0].index if mode in halves[1].index]
-    lines = [_line("two processes", *(f"mode {mode}" for mode in modes)), _rule(len(modes))]
+    lines = [markdown.row("two processes", *(f"mode {mode}" for mode in modes)), markdown.rule(1 + len(modes))]
     alone = [analysis.medians(*half, "1x1")["rate"] for half in (real, simulated)]
     for half, name in zip(halves, ("real", "simulated")):
-        lines.append(_line(f"updates/s, {name}", *(f"{round(half.loc[mode, 'rate'], -2):,.0f}" for mode in modes)))
+        lines.append(markdown.row(f"updates/s, {name}", *(f"{round(half.loc[mode, 'rate'], -2):,.0f}" for mode in modes)))
     kept = [[half.loc[mode, "rate"] / one[mode] for half, one in zip(halves, alone)] for mode in modes]
-    lines.append(_line("of one process' rate: real / simulated", *("{:.2f} / {:.2f}".format(*pair) for pair in kept)))
+    lines.append(markdown.row("of one process' rate: real / simulated", *("{:.2f} / {:.2f}".format(*pair) for pair in kept)))
     for quantity, name, form, times in CALIBRATED:
         pairs = [[half.loc[mode, quantity] * times for half in halves] for mode in modes]
         told = ("" if pandas.isna(pair).any() else " / ".join(map(form.format, pair)) for pair in pairs)
-        lines.append(_line(f"{name}: real / simulated", *told))
+        lines.append(markdown.row(f"{name}: real / simulated", *told))
     return _text(lines)
 
 
@@ -73,14 +74,14 @@ def networks(clusters: Tables) -> str:
             if not len(ours) or not len(base):
                 continue
             ratios = (_ratio(ours["rate"], alone, 2), _ratio(ours["rate"], base["rate"], 2 if "conflicts" not in part else 1))
-            shares = (_mean(100 * each["conflict_share"], form) for each, form in ((ours, "{:.2f}"), (base, "{:.1f}")) if "conflicts" in part)
-            lines.append(_line(f"{hosts}, {network}", one, *ratios, *(f"{share} %" for share in shares)))
+            shares = (markdown.mean(100 * each["conflict_share"], form) for each, form in ((ours, "{:.2f}"), (base, "{:.1f}")) if "conflicts" in part)
+            lines.append(markdown.row(f"{hosts}, {network}", one, *ratios, *(f"{share} %" for share in shares)))
             one = ""
     if not lines:
         raise InputError("no case of simulated hosts with modes 0 and 3")
     heading = ["hosts, network", "updates/s of one process", "mode 3 keeps", "mode 3 to mode 0", "conflicts left, mode 3", "mode 0"]
     heading = heading[: lines[0].count("|") - 1]
-    return _text([_line(*heading), _rule(len(heading) - 1), *lines])
+    return _text([markdown.row(*heading), markdown.rule(len(heading)), *lines])
 
 
 def modes(clusters: Tables) -> str:
@@ -88,10 +89,10 @@ def modes(clusters: Tables) -> str:
     runs = by_run(clusters["paper"])
     alone = {mode: part["rate"] for mode, part in runs[runs["processes"] == 1].groupby("mode")}
     parts = {mode: part for mode, part in runs[runs["processes"] == LARGEST].groupby("mode") if mode > 0}
-    lines = [_line(f"{LARGEST} hosts, `paper`", *(f"mode {mode}" for mode in parts)), _rule(len(parts))]
-    lines.append(_line("rate relative to one process", *(_ratio(part["rate"], alone[mode], 2) for mode, part in parts.items())))
-    shares = (_mean(100 * part["conflict_share"], "{:.3f}") for part in parts.values())
-    lines.append(_line("conflicts left, %", *shares))
+    lines = [markdown.row(f"{LARGEST} hosts, `paper`", *(f"mode {mode}" for mode in parts)), markdown.rule(1 + len(parts))]
+    lines.append(markdown.row("rate relative to one process", *(_ratio(part["rate"], alone[mode], 2) for mode, part in parts.items())))
+    shares = (markdown.mean(100 * part["conflict_share"], "{:.3f}") for part in parts.values())
+    lines.append(markdown.row("conflicts left, %", *shares))
     return _text(lines)
 
 
@@ -106,9 +107,9 @@ def spread(clusters: Tables) -> str:
         cells = [f"{100 * relative[3]:.1f} % of the mean"]
         for mode, line in told.iterrows():
             cells.append(f"{100 * relative[mode]:.1f} %; {line['to mode 3']:.2f} [{line['low']:.2f}, {line['high']:.2f}] times mode 3's")
-        lines.append(_line(f"{hosts} hosts, {len(of_3)} replicates", *cells))
+        lines.append(markdown.row(f"{hosts} hosts, {len(of_3)} replicates", *cells))
     heading = ["standard deviation of conflicts left", "mode 3", "mode 1 (2 ms)", "mode 2 (5 ms)"]
-    return _text([_line(*heading), _rule(3), *lines])
+    return _text([markdown.row(*heading), markdown.rule(4), *lines])
 
 
 def faulty(quality: Tables) -> str:
@@ -122,9 +123,9 @@ def faulty(quality: Tables) -> str:
             base, *difference = table.loc[(label, statistic), ["healthy", "difference", "low", "high"]]
             cells.append(f"{base:.3g}" if base else "0")
             cells.append("{:+.1f} % [{:+.1f}, {:+.1f}]".format(*(100 * each / base for each in difference)) if base else "0")
-        lines.append(_line(label, *cells))
+        lines.append(markdown.row(label, *cells))
     heading = [f"{LARGEST} hosts, `paper`, mode 3", "mean, all healthy", "one faulty", "median, all healthy", "one faulty"]
-    return _text([_line(*heading), _rule(4), *lines])
+    return _text([markdown.row(*heading), markdown.rule(5), *lines])
 
 
 def tables(folder: pathlib.Path) -> list[str]:
@@ -159,22 +160,9 @@ def _quietly(read: Callable[[], Any]) -> Any:
         return read()
 
 
-def _mean(values: Any, form: str) -> str:
-    mean, low, high = (form.format(value) for value in (values.mean(), *bootstrap_interval(values)))
-    return f"{mean} [{low}, {high}]"
-
-
 def _ratio(one: Any, other: Any, digits: int) -> str:
     ratio, low, high = (f"{value:.{digits}f}" for value in ratio_interval(one, other))
     return f"{ratio} [{low}, {high}]"
-
-
-def _line(*cells: str) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _rule(num_values: int) -> str:
-    return "|---" * (1 + num_values) + "|"
 
 
 def _text(lines: Iterable[str]) -> str:
@@ -183,14 +171,14 @@ def _text(lines: Iterable[str]) -> str:
 
 def main(words: Sequence[str]) -> int:
     """Prints the tables of a folder of data. Gives the exit code."""
-    try:
+
+    def body() -> int:
         if len(words) != 1:
             raise InputError("want the folder of the notebooks' data")
         sys.stdout.write("\n".join(tables(pathlib.Path(words[0]))))
-    except ToolError as error:
-        print(f"conduit: error: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+        return 0
+
+    return exit_code_of_command(body)
 
 
 if __name__ == "__main__":
