@@ -246,7 +246,7 @@ class RunRecord {
     rows.Add(Seconds(worker.elapsed)).Add(Rate(worker.num_updates, worker.elapsed)).Add(worker.num_barriers);
     rows.Add(tally.put.attempted).Add(tally.put.Accepted()).Add(tally.put.dropped).Add(tally.put.muted);
     rows.Add(tally.get.stepped).Add(tally.get.skipped).Add(tally.put.preempted).Add(tally.get.folded);
-    rows.Add(tally.get.unread).Add(tally.lost).Add(report.Tally().InFlight()).Add(report.Balanced());
+    rows.Add(tally.get.unread).Add(report.Tally().InFlight()).Add(report.Balanced());
   }
   void AddQualityRows(netuit::Table& table, unsigned mode, unsigned replicate, const netuit::RunReport& report) const {
     for (const auto* rows : {&report.quality, &report.channels}) {
@@ -268,7 +268,7 @@ class RunRecord {
         "graph",    "nodes",    "edges",     "processes", "threads", "mode",    "mode_name",         "replicate",
         "seed",     "placement", "addressing", "period_s", "process", "thread",  "num_nodes",         "updates",
         "elapsed_s", "updates_per_second", "barriers", "attempted", "accepted", "dropped", "muted", "stepped",
-        "skipped",  "preempted", "folded",   "unread",    "lost",    "in_flight", "balanced"};
+        "skipped",  "preempted", "folded",   "unread",    "in_flight", "balanced"};
     columns.insert(columns.end(), own.begin(), own.end());
     for (const char* last : {"oversubscribed", "stopped_by", "mpi_library", "compiler", "version"}) columns.emplace_back(last);
     return columns;

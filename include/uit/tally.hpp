@@ -49,16 +49,16 @@ struct GetTally {
   friend bool operator==(const GetTally&, const GetTally&) = default;
 };
 
-/// Both ends of one conduit, or the sum over many: add any number of puts and gets to it.
+/// Both ends of one conduit, or the sum over many: add any number of puts and gets to it. What a process that has died held
+/// is known to nobody: of a conduit to or from it, and of its sums, nothing but a PutTally's equation holds any more.
 struct Tally {
-  PutTally put{};          ///< What became of the puts.
-  GetTally get{};          ///< What became of what arrived.
-  std::uint64_t lost = 0;  ///< Accepted, and lost to a dead peer.
+  PutTally put{};  ///< What became of the puts.
+  GetTally get{};  ///< What became of what arrived.
 
   /// Accepted and not yet accounted for; zero once everything has arrived.
   [[nodiscard]] constexpr std::int64_t InFlight() const {
     return static_cast<std::int64_t>(put.Accepted() - get.stepped - get.skipped - put.preempted -
-                                     get.folded - get.unread - lost);
+                                     get.folded - get.unread);
   }
 
   /// Nothing is in flight, and nothing was counted that never was.
@@ -74,7 +74,6 @@ struct Tally {
   constexpr Tally& operator+=(const Tally& other) {
     put += other.put;
     get += other.get;
-    lost += other.lost;
     return *this;
   }
   /// The sum, field by field.

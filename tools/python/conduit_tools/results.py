@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 _INTEGERS = (
     "nodes edges processes threads mode replicate seed process thread num_nodes updates barriers attempted accepted "
-    "dropped muted stepped skipped preempted folded unread lost in_flight balanced oversubscribed"
+    "dropped muted stepped skipped preempted folded unread in_flight balanced oversubscribed"
 ).split()
 _OF_COLOURING = ("conflicts", "conflict_edges_total", "nodes_in_conflict")
 _OF_EVOLUTION = ("cells", "cells_of_rival", "births")  # that tell its rows from those of colouring
@@ -97,10 +97,10 @@ def is_accounted(rows: Sequence[Row]) -> bool:
     """Whether the rows of one run account for each message.
 
     attempted = accepted + dropped in every row; over all, accepted = stepped + skipped + preempted + folded +
-    unread + lost and nothing is in flight. The program must have found the same.
+    unread and nothing is in flight. The program must have found the same.
     """
     total = {column: sum(row[column] for row in rows) for column in _INTEGERS}
-    arrived = sum(total[column] for column in ("stepped", "skipped", "preempted", "folded", "unread", "lost"))
+    arrived = sum(total[column] for column in ("stepped", "skipped", "preempted", "folded", "unread"))
     return (
         all(row["attempted"] == row["accepted"] + row["dropped"] for row in rows)
         and total["accepted"] == arrived

@@ -75,13 +75,12 @@ attempted  | count | messages | puts tried; attempted = accepted + dropped
 accepted   | count | messages | puts taken
 dropped    | count | messages | puts refused, for want of room
 muted      | count | messages | puts not tried, for the mode allows none
-stepped    | count | messages | messages read one after the other; accepted = stepped + skipped + preempted + folded + unread + lost
+stepped    | count | messages | messages read one after the other; accepted = stepped + skipped + preempted + folded + unread
 skipped    | count | messages | messages jumped over for a newer one
 preempted  | count | messages | messages replaced by a newer one on the way
 folded     | count | messages | messages added up with others
 unread     | count | messages | messages not read when the run ended
-lost       | count | messages | messages that went with a lost process
-in_flight  | count | messages | messages not accounted for, over the whole run; 0 after a drain
+in_flight  | count | messages | messages not accounted for, over the whole run; 0 after a drain, and of no meaning where a process was lost
 balanced   | flag  | - | whether both equations hold, over the whole run
 """
 _OF_PROGRAMS = """

@@ -236,7 +236,7 @@ TEST_CASE("Tallies add up to both equations") {
   CHECK(tally.InFlight() == 1);
   tally.get.folded = 1;
   CHECK(tally.Balanced());
-  tally.lost = 1;
+  tally.get.stepped += 1;
   CHECK(tally.InFlight() == -1);
   CHECK_FALSE(tally.Balanced());
   tally.put.attempted += 1;
