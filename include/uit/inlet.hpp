@@ -119,7 +119,8 @@ class Inlet {
 
   /// Sends, and waits for room until `deadline`, polling the wire meanwhile. False: dropped at the
   /// deadline, or muted; also, at once, where the duct is full and nobody else could make room: if
-  /// both ends are in this thread, or the inlet is held, as in bulk-synchronous runs.
+  /// both ends are in this thread, the inlet is held, as in bulk-synchronous runs, or the other side
+  /// is gone for good: its fabric has closed, or its process, on the same computer, has ended.
   bool Put(const T& message, Deadline deadline = never)
     requires std::copyable<T>
   {

@@ -60,7 +60,8 @@ class Outlet {
   }
 
   /// Steps to the next message, and waits for one until `deadline`, polling the wire meanwhile.
-  /// False: none came; at once where both ends are in this thread, since nobody else could put.
+  /// False: none came; at once where nobody else could put: both ends are in this thread, or the other
+  /// side is gone for good, as for Inlet::Put.
   bool Step(Deadline deadline = never) {
     if (TryStep() > 0) return true;
     return end_.Visit([&]<typename D>(D* duct) {

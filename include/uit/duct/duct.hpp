@@ -28,7 +28,7 @@ concept Message = std::is_object_v<T> && !std::is_const_v<T> && std::movable<T> 
 /// - `TryStage(message) -> bool`: like TryPut, but the outlet need not see the message before
 ///   `TryFlush() -> bool`; false from TryFlush: not everything has left yet.
 /// - `Poll()`: moves what can be moved, between the tries of a wait; may return whether it did.
-/// - `IsClosed() -> bool`: the other side is gone for good, so that a wait ends.
+/// - `IsClosed() -> bool`: the other side is gone for good, so that a wait ends; asked between its tries alone.
 /// - `HoldInlet(bool)`, `RefreshInlet()`: while held, whether a put is accepted depends only on
 ///   what the outlet had done when RefreshInlet was last called. Both may take, as a last argument,
 ///   how many puts are accepted at most until the next refresh.

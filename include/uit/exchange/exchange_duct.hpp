@@ -26,8 +26,8 @@ class ExchangeInletDuct : public RefCounted {
 
   /// Lets frames move, and one departs if it is due. Never waits. Returns whether anything arrived.
   bool Poll() { return sender_->Poll(); }
-  /// Whether the fabric has closed, so that no put will succeed.
-  bool IsClosed() const { return !sender_->IsOpen(); }
+  /// Whether nobody will make room any more: the fabric has closed, or the peer was found to have ended.
+  bool IsClosed() const { return !sender_->IsOpen() || sender_->IsPeerGone(); }
   /// While held, a put does not poll: the exchange's owner does.
   void HoldInlet(bool hold) { is_held_ = hold; }
   /// Whether room comes only when the exchange's owner refreshes it.
@@ -69,8 +69,9 @@ class ExchangeOutletDuct : public RefCounted {
   void HoldOutlet(bool hold) { is_held_ = hold; }
   /// Lets frames move, if the peer is another process. Never waits. Returns whether anything arrived.
   bool Poll() { return receiver_->Poll(); }
-  /// Whether the fabric has closed: what has arrived can still be stepped to, and no more will come.
-  bool IsClosed() const { return !receiver_->IsOpen(); }
+  /// Whether no more will come: the fabric has closed, or the peer was found to have ended. What has arrived can still be
+  /// stepped to.
+  bool IsClosed() const { return !receiver_->IsOpen() || receiver_->IsPeerGone(); }
   /// The half that this channel belongs to; for the exchange's owner.
   const std::shared_ptr<Receiver>& Exchange() const { return receiver_; }
 

@@ -59,6 +59,8 @@ class FrameWindow {
   bool TryEmpty() { return port_.TryEmpty(); }
   /// False once the fabric has closed: nothing should be put any more.
   bool IsOpen() const { return port_.IsOpen(); }
+  /// Whether the peer was found to have ended.
+  bool IsPeerGone() const { return port_.IsPeerGone(); }
 
  private:
   std::uint64_t NumUnderWay() const { return num_departed_ - num_pulled_; }

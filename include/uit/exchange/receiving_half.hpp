@@ -1,8 +1,10 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <uit/exchange/exchange.hpp>
@@ -23,6 +25,10 @@ class ReceivingHalf : public ExchangeHalf {
   bool Poll() { return hub_ != nullptr && hub_->Poll(); }
   /// False once the fabric has closed: nothing will arrive any more.
   bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
+  /// Frames come from that process of the fabric's.
+  void HearFrom(std::size_t peer) { peer_ = peer; }
+  /// Whether it was found to have ended.
+  bool IsPeerGone() const { return hub_ != nullptr && peer_ && hub_->Process().Watch().HasGone(*peer_); }
   /// Frames bear stamps, which are given to `trace`; the half refers to it. Null: they bear none.
   void TraceBy(FrameTrace* trace) { trace_ = trace; }
 
@@ -56,6 +62,7 @@ class ReceivingHalf : public ExchangeHalf {
  private:
   std::shared_ptr<FrameBox> box_;
   std::shared_ptr<WireHub> hub_;
+  std::optional<std::size_t> peer_;
   FrameTrace* trace_ = nullptr;
   std::uint64_t last_update_ = 0;
   bool has_last_ = false;

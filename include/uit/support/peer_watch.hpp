@@ -7,6 +7,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -82,6 +83,12 @@ class PeerWatch {
   std::vector<std::size_t> AllGone() const {
     const std::lock_guard lock(mutex_);
     return gone_;
+  }
+  /// Whether that one was found to have ended. Any thread; costs a load until somebody has.
+  bool HasGone(std::size_t rank) const {
+    if (!Gone()) return false;
+    const std::lock_guard lock(mutex_);
+    return std::find(gone_.begin(), gone_.end(), rank) != gone_.end();
   }
   /// Throws PeerLost if anybody has ended; `where` is what is being done. Any thread.
   void Check(const char* where) const {

@@ -201,6 +201,7 @@ struct Process {
       else return MakePooledReceiver<T, policy>();
     }();
     receiver->TraceBy(trace);
+    receiver->HearFrom(peer);
     return receiver;
   }
   template <typename T, Policy policy>

@@ -34,6 +34,8 @@ class OutPort {
   bool Poll() { return !IsDirect() && hub_->Poll(); }
   /// False once the fabric has closed: nothing should depart any more.
   bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
+  /// Whether it leads to a process that was found to have ended: it will give no room.
+  bool IsPeerGone() const { return hub_ != nullptr && hub_->Process().Watch().HasGone(outgoing_->peer); }
 
  private:
   UIT_INLINE bool Send(Frame& frame) {

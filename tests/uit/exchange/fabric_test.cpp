@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <uit/transport/process.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/child_process.hpp"
 #include "tests/support/loopback_world.hpp"
 #include "tests/support/thrown.hpp"
 #include "tests/uit/exchange/support/subjects.hpp"
@@ -72,6 +74,29 @@ void CheckBothSay(const std::array<std::string, 2>& said, const std::string& wor
   CAPTURE(said[0], words);
   CHECK(said[0].find(words) != std::string::npos);
   CHECK(said[0] == said[1]);
+}
+
+/// Waits without a deadline end once the peer has ended; what it sent before can still be read.
+template <Policy policy>
+void CheckWaitsEndWithPeer(std::size_t processes_per_node) {
+  const ChildProcess peer;
+  TwoProcesses two({}, std::nullopt, processes_per_node);
+  two.fabrics[0]->GetWorld().Process()->WatchOver({peer.Identity(1)});
+  In<policy> inlet{two.Reach(0)}, inlet_of_peer{two.Reach(1)};
+  Out<policy> outlet{two.Reach(0)}, outlet_of_peer{two.Reach(1)};
+  two.Connect();
+  REQUIRE(inlet_of_peer.TryPut(7));
+  inlet_of_peer.TryFlush();
+  two.PollBoth();
+  REQUIRE(kill(peer.process, SIGKILL) == 0);
+  if constexpr (policy.retain == Retain::every) {
+    while (inlet.Put(1)) {  // until there is no room any more
+    }
+    CHECK(inlet.Tally().dropped == 1);
+  }
+  CHECK(outlet.Step());
+  CHECK(outlet.Get() == 7);
+  CHECK_FALSE(outlet.Step());
 }
 
 }  // namespace
@@ -391,6 +416,16 @@ TEST_CASE("A close without an answer ends at its deadline, and the process knows
   SECTION("of others, though not of the peer") {
     two.network.LosePeers();
     CHECK_FALSE(two.Close());
+  }
+}
+
+TEST_CASE("Who waits for a process that has ended waits no longer, whatever carries the messages") {
+  for (const std::size_t processes_per_node : {0U, 2U}) {
+    CAPTURE(processes_per_node);
+    CheckWaitsEndWithPeer<every>(processes_per_node);
+    CheckWaitsEndWithPeer<every_pooled>(processes_per_node);
+    CheckWaitsEndWithPeer<every_aggregated>(processes_per_node);
+    CheckWaitsEndWithPeer<latest>(processes_per_node);
   }
 }
 

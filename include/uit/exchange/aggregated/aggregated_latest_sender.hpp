@@ -81,6 +81,8 @@ class AggregatedLatestSender final : public ExchangeHalf {
   bool TryEmpty() { return window_.TryEmpty(); }
   /// False once the fabric has closed: nothing should be put any more.
   bool IsOpen() const { return window_.IsOpen(); }
+  /// Whether the peer was found to have ended.
+  bool IsPeerGone() const { return window_.IsPeerGone(); }
   /// The largest message, if each has its own size.
   std::size_t MaxMessageBytes() const { return options_.max_message_bytes; }
 

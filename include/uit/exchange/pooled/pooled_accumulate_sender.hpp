@@ -103,6 +103,8 @@ class PooledAccumulateSender final : public ExchangeHalf {
   bool TryEmpty() { return window_.TryEmpty(); }
   /// False once the fabric has closed: nothing should be put any more.
   bool IsOpen() const { return window_.IsOpen(); }
+  /// Whether the peer was found to have ended.
+  bool IsPeerGone() const { return window_.IsPeerGone(); }
 
  private:
   std::byte* At(std::vector<std::byte>& sums, std::size_t channel) { return sums.data() + channel * layout_.slot_bytes; }

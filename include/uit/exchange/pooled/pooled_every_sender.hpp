@@ -110,6 +110,8 @@ class PooledEverySender final : public ExchangeHalf {
   bool TryEmpty() { return window_.TryEmpty(); }
   /// False once the fabric has closed: nothing should be put any more.
   bool IsOpen() const { return window_.IsOpen(); }
+  /// Whether the peer was found to have ended.
+  bool IsPeerGone() const { return window_.IsPeerGone(); }
 
  private:
   std::uint64_t NumStepped(std::size_t channel) const {

@@ -79,6 +79,8 @@ class PooledLatestSender final : public ExchangeHalf {
   bool TryEmpty() { return port_.TryEmpty(); }
   /// False once the fabric has closed: nothing should be put any more.
   bool IsOpen() const { return port_.IsOpen(); }
+  /// Whether the peer was found to have ended.
+  bool IsPeerGone() const { return port_.IsPeerGone(); }
 
  private:
   /// A channel has put that is out of turn: again, or for the first time in a while.

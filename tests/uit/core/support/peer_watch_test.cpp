@@ -15,33 +15,14 @@
 #include <uit/support/peer_watch.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/child_process.hpp"
 
 using namespace std::chrono_literals;
 using uit::PeerWatch;
 using uit::ProcessIdentity;
+using uit::testing::ChildProcess;
 
 namespace {
-
-/// A process that does nothing until it is told how to end.
-struct Child {
-  pid_t process = fork();
-  Child() {
-    if (process != 0) return;
-    for (const int signal : {SIGTERM, SIGABRT}) std::signal(signal, SIG_DFL);  // not Catch's
-    for (;;) pause();
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() {
-    kill(process, SIGKILL);
-    waitpid(process, nullptr, 0);
-  }
-  [[nodiscard]] ProcessIdentity Identity(std::size_t rank) const {
-    ProcessIdentity identity = ProcessIdentity::OfThis(rank);
-    identity.process = process;
-    return identity;
-  }
-};
 
 bool IsNoticed(const PeerWatch& watch) {
   return uit::WaitUntil([&] { return watch.Gone().has_value(); }, uit::After(10s));
@@ -52,8 +33,8 @@ bool IsNoticed(const PeerWatch& watch) {
 TEST_CASE("A process that ends is noticed, however it ends") {
   for (const int signal : {SIGKILL, SIGTERM, SIGABRT}) {
     CAPTURE(signal);
-    const Child first;
-    const Child second;
+    const ChildProcess first;
+    const ChildProcess second;
     const PeerWatch watch({ProcessIdentity::OfThis(0), first.Identity(1), second.Identity(2)});
     std::this_thread::sleep_for(10ms);
     CHECK_FALSE(watch.Gone());
@@ -78,7 +59,7 @@ TEST_CASE("A process that ends is noticed, however it ends") {
 TEST_CASE("A process that has ended before the watch begins is noticed") {
   ProcessIdentity identity;
   {
-    const Child child;
+    const ChildProcess child;
     identity = child.Identity(3);
   }
   const PeerWatch watch({identity});
@@ -86,7 +67,7 @@ TEST_CASE("A process that has ended before the watch begins is noticed") {
 }
 
 TEST_CASE("Processes of other containers are not watched, nor is this one") {
-  const Child child;
+  const ChildProcess child;
   ProcessIdentity elsewhere = child.Identity(1);
   elsewhere.numbers += 1;
   const PeerWatch watch({ProcessIdentity::OfThis(0), elsewhere});
@@ -100,7 +81,7 @@ TEST_CASE("Who is inside a call that waits for a process that has ended is ended
   if (waiting == 0) {
     const int nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, STDERR_FILENO);
-    const Child child;
+    const ChildProcess child;
     PeerWatch watch({child.Identity(1)});
     const PeerWatch::Blocking blocking(watch, "a call that waits");
     kill(child.process, SIGKILL);
