@@ -71,7 +71,7 @@ class ByAlltoallv {
 };
 
 /// One-sided, one by one: each update is put by itself into the place that its owner keeps for this process; after a
-/// batch, the owners apply what has come.
+/// batch, the owners apply what has come. Who throws leaves its window open: giving it back would wait for the others.
 class ByPuts {
  public:
   /// Collective.
@@ -79,14 +79,15 @@ class ByPuts {
     const auto num_bytes = static_cast<MPI_Aint>(size_ * batch_ * sizeof(Update));
     uit::mpi::Check(MPI_Win_allocate(num_bytes, sizeof(Update), MPI_INFO_NULL, MPI_COMM_WORLD, &landing_, &window_),
                     "MPI_Win_allocate");
+    uit::mpi::Check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
     uit::mpi::Check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
   }
   ByPuts(const ByPuts&) = delete;
   ByPuts& operator=(const ByPuts&) = delete;
   /// Collective.
-  ~ByPuts() {
-    MPI_Win_unlock_all(window_);
-    MPI_Win_free(&window_);
+  void Close() {
+    uit::mpi::Check(MPI_Win_unlock_all(window_), "MPI_Win_unlock_all");
+    uit::mpi::Check(MPI_Win_free(&window_), "MPI_Win_free");
   }
 
   void Run(UpdateStream updates, std::uint64_t num_updates, Table& table) {

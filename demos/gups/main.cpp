@@ -87,6 +87,7 @@ int Run(const uit::World& world, const Options& options) {
   Options fewer = options;  // each is so slow that the others would be waited out
   fewer.updates = std::max<std::uint64_t>(1, options.updates / 16);
   const double put = Measure("put", one_sided, world, fewer, table);
+  one_sided.Close();
   if (world.IsRoot())
     std::fprintf(stderr, "conduits make %.2f times the updates of MPI_Alltoallv and %.2f times those of an MPI_Put each\n",
                  conduits / alltoallv, conduits / put);

@@ -3,7 +3,7 @@
 file(REMOVE_RECURSE "${FOLDER}")
 file(MAKE_DIRECTORY "${FOLDER}")
 
-# run(RANKS ARGUMENT…): sets code, out, err
+# run(RANKS ARGUMENT…): sets code, out, err. A job that ends well leaves nothing under way.
 macro(run ranks)
   set(launch ${MPIEXEC} -n ${ranks})
   if(${ranks} EQUAL 1)
@@ -11,6 +11,9 @@ macro(run ranks)
   endif()
   execute_process(COMMAND ${launch} "${PROGRAM}" ${ARGN} WORKING_DIRECTORY "${FOLDER}"
     RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err TIMEOUT ${seconds})
+  if(code EQUAL 0 AND "${out}${err}" MATCHES "UCX +WARN")
+    message(SEND_ERROR "${ARGN}: ${err}")
+  endif()
 endmacro()
 
 # expect_error(RANKS CODE PATTERN ARGUMENT…): one line that says it, and nothing written. `short_run`: arguments of them all

@@ -1,7 +1,7 @@
 # One function per kind of thing. Each takes its target's name first.
 #
 #   uit_add_test(name SOURCES a.cpp … [LIBS Conduit::uit] [THREADS n] [TIMEOUT s] [LABELS stress …])
-#   uit_add_mpi_test(name SOURCES a.cpp … RANKS 1 2 4 [OVER_MPI 2] [LIBS …] [THREADS n] [TIMEOUT s] [LABELS …])
+#   uit_add_mpi_test(name SOURCES a.cpp … RANKS 1 2 4 [OVER_MPI 2] [LIBS …] [THREADS n] [TIMEOUT s] [LABELS …] [NO_WATCH])
 #   uit_add_program_tests(name CASES a b … [LABELS …])   # of the demo `name`, by program_test.cmake beside; no other arguments
 #   uit_add_refusal_test(name SOURCE a.cpp EXPECT "text that the compiler must print" [LIBS …])
 #   uit_add_benchmark(name SOURCES a.cpp … [LIBS …] [RANKS n])
@@ -9,7 +9,8 @@
 #
 # THREADS is per process. OVER_MPI are ranks that once more run without shared memory between them. Under sanitizers a
 # commit has the runs of 2 ranks alone, if there are any; a night all. TIMEOUT is that of a quiet machine: a test may take
-# UIT_TIMEOUT_FACTOR times that before it is taken to hang. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads`
+# UIT_TIMEOUT_FACTOR times that before it is taken to hang. What a test does with MPI is watched (tests/support/pmpi), unless
+# NO_WATCH says that its processes do not come to a proper end. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads`
 # when a process has more than one; `refusal`. Every label L has a build target `tests_L`.
 # `any_mpi` are tests to which it does not matter which MPI they run over; a commit runs the
 # others, tests_each_mpi and tests_each_threads, over two and under sanitizers.
@@ -61,7 +62,7 @@ set(UIT_MPI_TEST_ENVIRONMENT ${UIT_TEST_ENVIRONMENT}
 
 # Reads the arguments common to all into T_…, and the name into `name`.
 macro(uit_parse_arguments one_value many_values)
-  cmake_parse_arguments(T "" "NAME;TIMEOUT;THREADS;${one_value}" "SOURCES;LIBS;LABELS;${many_values}" ${ARGN})
+  cmake_parse_arguments(T "NO_WATCH" "NAME;TIMEOUT;THREADS;${one_value}" "SOURCES;LIBS;LABELS;${many_values}" ${ARGN})
   if(NOT T_NAME)
     list(POP_FRONT T_UNPARSED_ARGUMENTS T_NAME)
   endif()
@@ -131,6 +132,9 @@ function(uit_add_mpi_test)
   endif()
   if(NOT UIT_WITH_MPI)
     return()
+  endif()
+  if(NOT T_NO_WATCH)
+    list(APPEND T_SOURCES $<TARGET_OBJECTS:uit_pmpi>)
   endif()
   uit_add_own_executable(${name} SOURCES ${T_SOURCES} LIBS ${T_LIBS} uit_catch_mpi_main uit_catch_runner)
   uit_grade_assertions(${name})

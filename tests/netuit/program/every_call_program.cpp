@@ -1,5 +1,5 @@
-// A program that calls every function of MPI that the library does, for every_call_test.py to let them fail.
-//   every_call_program [collectives]   with the collectives of a simulated build alone
+// A program that calls every function of MPI that the library and the demos do, for every_call_test.py to let them fail.
+//   every_call_program [collectives | puts]   with the collectives of a simulated build alone; with the demo's one-sided puts
 #include <netuit/netuit.hpp>
 
 #include <chrono>
@@ -8,10 +8,13 @@
 #include <cstdio>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <uit/mpi/collective.hpp>
 #include <uit/mpi/exchange_sparsely.hpp>
+
+#include "demos/gups/by_mpi.hpp"
 
 using namespace netuit;
 using namespace std::chrono_literals;
@@ -71,12 +74,21 @@ int ExchangeAtOnce(const uit::World& world) {
   return 0;
 }
 
+/// As the demo does that it is compared with.
+int PutOneByOne(const uit::World& world) {
+  gups::Table table{world.Size(), 6};
+  gups::ByPuts puts{world, 16};
+  for (int half = 0; half < 2; ++half) puts.Run(gups::UpdateStream{1, world.Rank()}, 64, table);
+  puts.Close();
+  return table.NumOdd() == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return GuardedMain(argc, argv, [&](const uit::World& world) {
     if (world.Library().empty()) return 1;
-    if (argc > 1) return ExchangeAtOnce(world);
+    if (argc > 1) return argv[1] == std::string_view{"puts"} ? PutOneByOne(world) : ExchangeAtOnce(world);
     const int code = RunOnce(world, AsyncMode::every_update);
     return code != 0 ? code : RunOnce(world, AsyncMode::no_barrier);
   });

@@ -68,7 +68,7 @@ def errors_in(outcome):
 
 
 def crude_faults(outcome):
-    """What may not be, however a job ends; in words."""
+    """What may not be, however a job ends, and what MPI must not say of one that ends well; in words."""
     if outcome.code is None:
         yield f"did not end in {LIMIT} s"
     if outcome.left:
@@ -76,3 +76,5 @@ def crude_faults(outcome):
     trouble = r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error|Segmentation|terminate called|at the end: "
     if re.search(trouble, outcome.err):
         yield "something else went wrong"
+    if outcome.code == 0 and re.search(r"UCX +WARN", outcome.out + outcome.err):
+        yield "left something under way, says MPI"

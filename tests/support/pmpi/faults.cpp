@@ -20,7 +20,6 @@ constexpr auto num_calls = static_cast<std::size_t>(Call::count);
 constexpr std::array<std::string_view, num_calls> names{
 #define UIT_PMPI_CALL(name) "MPI_" #name,
 #include "tests/support/pmpi/calls.def"
-#undef UIT_PMPI_CALL
 };
 
 struct Faults {
@@ -77,6 +76,7 @@ bool CountDown(std::atomic<int>& n) { return n.load(std::memory_order_relaxed) !
 
 namespace inside {
 
+const char* NameOf(Call call) { return names[static_cast<std::size_t>(call)].data(); }
 bool MustFail(Call call) {
   const auto index = static_cast<std::size_t>(call);
   if (!CountDown(faults.fail_in[index])) return false;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 
 /// What the wrappers in shim.cpp ask the faults and tell the watch.
 namespace uit::testing::pmpi::inside {
@@ -12,12 +13,13 @@ namespace uit::testing::pmpi::inside {
 enum class Call {
 #define UIT_PMPI_CALL(name) name,
 #include "tests/support/pmpi/calls.def"
-#undef UIT_PMPI_CALL
   count
 };
 
 // faults.cpp
 
+/// As "MPI_Isend".
+const char* NameOf(Call call);
 /// Whether this call is to fail.
 bool MustFail(Call call);
 /// Whether the receive that has just ended is to have been too long.
@@ -38,7 +40,7 @@ int* LargestTag();
 /// A call of the program to MPI, while it lasts.
 class Visit {
  public:
-  Visit();
+  explicit Visit(Call call);
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
   ~Visit();
@@ -53,8 +55,13 @@ enum class Kind { send, receive, collective };
 void NoteThread(int level);
 /// Before a receive is posted.
 void Poison(void* buffer, std::size_t num_bytes);
-/// After a call that begins a request; returns its code.
-int Begin(int code, Kind kind, const void* buffer, std::size_t num_bytes, const MPI_Request* request);
+/// Bytes that MPI has until a request is complete.
+struct Buffer {
+  const void* bytes = nullptr;
+  std::size_t num_bytes = 0;
+};
+/// After a call that begins a request; returns its code. MPI writes to a receive's buffer, and reads all others.
+int Begin(int code, Kind kind, std::span<const Buffer> buffers, const MPI_Request* request);
 /// Whether the owner is to be told that the request is not complete.
 bool IsHeldBack(MPI_Request* request);
 /// A request of its owner's is complete; of which kind.

@@ -2,7 +2,12 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
+#include <vector>
+
 #include "tests/support/pmpi/inside.hpp"
+#include "tests/support/pmpi/wrap.hpp"
 
 using namespace uit::testing::pmpi::inside;
 
@@ -15,12 +20,17 @@ std::size_t Bytes(int count, MPI_Datatype type) {
   return static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
 }
 
-/// What is true of most: fails if it must, else does `call`.
-template <typename F>
-int Do(Call which, F call) {
-  const Visit visit;
-  return MustFail(which) ? MPI_ERR_OTHER : call();
+/// How many processes a communicator has.
+std::size_t SizeOf(MPI_Comm communicator) {
+  int size = 0;
+  PMPI_Comm_size(communicator, &size);
+  return static_cast<std::size_t>(size);
 }
+/// What MPI reads of a collective's send buffer; nothing, if it is the receive buffer.
+Buffer Sent(const void* send, std::size_t num_bytes) {
+  return send == MPI_IN_PLACE ? Buffer{} : Buffer{send, num_bytes};
+}
+
 /// Of those that any thread may call at any time.
 template <typename F>
 int DoAnytime(Call which, F call) {
@@ -43,11 +53,6 @@ int Complete(MPI_Request* request, int* is_done, MPI_Status* status, F call) {
 
 }  // namespace
 
-// Parameters, and the same as arguments.
-#define UIT_PMPI_WRAP(name, parameters, arguments) \
-  int MPI_##name parameters { \
-    return Do(Call::name, [&] { return PMPI_##name arguments; }); \
-  }
 #define UIT_PMPI_WRAP_ANYTIME(name, parameters, arguments) \
   int MPI_##name parameters { \
     return DoAnytime(Call::name, [&] { return PMPI_##name arguments; }); \
@@ -57,12 +62,6 @@ int Complete(MPI_Request* request, int* is_done, MPI_Status* status, F call) {
   int MPI_##name parameters { \
     return Do(Call::name, [&] { return Count(PMPI_##name arguments, difference); }); \
   }
-// Of nonblocking collectives.
-#define UIT_PMPI_WRAP_BEGIN(name, parameters, arguments) \
-  int MPI_##name parameters { \
-    return Do(Call::name, [&] { return Begin(PMPI_##name arguments, Kind::collective, nullptr, 0, request); }); \
-  }
-
 UIT_PMPI_WRAP_ANYTIME(Abort, (MPI_Comm communicator, int code), (communicator, code))
 UIT_PMPI_WRAP_ANYTIME(Error_string, (int code, char* text, int* length), (code, text, length))
 UIT_PMPI_WRAP_ANYTIME(Finalized, (int* is_over), (is_over))
@@ -81,10 +80,16 @@ UIT_PMPI_WRAP(Comm_rank, (MPI_Comm communicator, int* rank), (communicator, rank
 UIT_PMPI_WRAP(Comm_set_errhandler, (MPI_Comm communicator, MPI_Errhandler handler), (communicator, handler))
 UIT_PMPI_WRAP(Comm_size, (MPI_Comm communicator, int* size), (communicator, size))
 UIT_PMPI_WRAP(Info_set, (MPI_Info info, const char* key, const char* value), (info, key, value))
+UIT_PMPI_WRAP(Put,
+              (const void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint offset, int count,
+               MPI_Datatype type, MPI_Win window),
+              (origin, origin_count, origin_type, rank, offset, count, type, window))
+UIT_PMPI_WRAP(Win_flush_all, (MPI_Win window), (window))
 UIT_PMPI_WRAP(Win_lock_all, (int assertion, MPI_Win window), (assertion, window))
 UIT_PMPI_WRAP(Win_set_errhandler, (MPI_Win window, MPI_Errhandler handler), (window, handler))
 UIT_PMPI_WRAP(Win_shared_query, (MPI_Win window, int rank, MPI_Aint* size, int* unit, void* base),
               (window, rank, size, unit, base))
+UIT_PMPI_WRAP(Win_sync, (MPI_Win window), (window))
 UIT_PMPI_WRAP(Win_unlock_all, (MPI_Win window), (window))
 
 UIT_PMPI_WRAP_COUNTED(Comm_dup, 1, (MPI_Comm communicator, MPI_Comm* made), (communicator, made))
@@ -96,31 +101,61 @@ UIT_PMPI_WRAP_COUNTED(Comm_split_type, *made == MPI_COMM_NULL ? 0 : 1,
                       (communicator, type, key, info, made))
 UIT_PMPI_WRAP_COUNTED(Info_create, 1, (MPI_Info * info), (info))
 UIT_PMPI_WRAP_COUNTED(Info_free, -1, (MPI_Info * info), (info))
+UIT_PMPI_WRAP_COUNTED(Win_allocate, 1,
+                      (MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* base, MPI_Win* window),
+                      (size, unit, info, communicator, base, window))
 UIT_PMPI_WRAP_COUNTED(Win_allocate_shared, 1,
                       (MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* base, MPI_Win* window),
                       (size, unit, info, communicator, base, window))
 UIT_PMPI_WRAP_COUNTED(Win_free, -1, (MPI_Win * window), (window))
 
-UIT_PMPI_WRAP_BEGIN(Iallreduce,
-                    (const void* send, void* receive, int count, MPI_Datatype type, MPI_Op operation,
-                     MPI_Comm communicator, MPI_Request* request),
-                    (send, receive, count, type, operation, communicator, request))
-UIT_PMPI_WRAP_BEGIN(Ialltoall,
-                    (const void* send, int send_count, MPI_Datatype send_type, void* receive, int receive_count,
-                     MPI_Datatype receive_type, MPI_Comm communicator, MPI_Request* request),
-                    (send, send_count, send_type, receive, receive_count, receive_type, communicator, request))
-UIT_PMPI_WRAP_BEGIN(Ialltoallv,
-                    (const void* send, const int* send_counts, const int* send_offsets, MPI_Datatype send_type,
-                     void* receive, const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type,
-                     MPI_Comm communicator, MPI_Request* request),
-                    (send, send_counts, send_offsets, send_type, receive, receive_counts, receive_offsets, receive_type,
-                     communicator, request))
-UIT_PMPI_WRAP_BEGIN(Ibarrier, (MPI_Comm communicator, MPI_Request* request), (communicator, request))
+int MPI_Iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm communicator,
+                   MPI_Request* request) {
+  return Do(Call::Iallreduce, [&] {
+    const std::size_t num_bytes = Bytes(count, type);
+    if (send != MPI_IN_PLACE) Poison(receive, num_bytes);
+    const int code = PMPI_Iallreduce(send, receive, count, type, operation, communicator, request);
+    return Begin(code, Kind::collective, std::array{Sent(send, num_bytes)}, request);
+  });
+}
+
+int MPI_Ialltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int receive_count,
+                  MPI_Datatype receive_type, MPI_Comm communicator, MPI_Request* request) {
+  return Do(Call::Ialltoall, [&] {
+    const std::size_t size = SizeOf(communicator);
+    if (send != MPI_IN_PLACE) Poison(receive, size * Bytes(receive_count, receive_type));
+    const int code =
+        PMPI_Ialltoall(send, send_count, send_type, receive, receive_count, receive_type, communicator, request);
+    return Begin(code, Kind::collective, std::array{Sent(send, size * Bytes(send_count, send_type))}, request);
+  });
+}
+
+int MPI_Ialltoallv(const void* send, const int* send_counts, const int* send_offsets, MPI_Datatype send_type, void* receive,
+                   const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm communicator,
+                   MPI_Request* request) {
+  return Do(Call::Ialltoallv, [&] {
+    const int code = PMPI_Ialltoallv(send, send_counts, send_offsets, send_type, receive, receive_counts, receive_offsets,
+                                     receive_type, communicator, request);
+    const std::size_t size = SizeOf(communicator);
+    std::vector<Buffer> buffers;
+    for (const int* numbers : {receive_counts, receive_offsets}) buffers.push_back({numbers, size * sizeof(int)});
+    if (send != MPI_IN_PLACE) {
+      for (const int* numbers : {send_counts, send_offsets}) buffers.push_back({numbers, size * sizeof(int)});
+      for (std::size_t rank = 0; rank < size; ++rank)
+        buffers.push_back({static_cast<const std::byte*>(send) + Bytes(send_offsets[rank], send_type), Bytes(send_counts[rank], send_type)});
+    }
+    return Begin(code, Kind::collective, buffers, request);
+  });
+}
+
+int MPI_Ibarrier(MPI_Comm communicator, MPI_Request* request) {
+  return Do(Call::Ibarrier, [&] { return Begin(PMPI_Ibarrier(communicator, request), Kind::collective, {}, request); });
+}
 
 int MPI_Comm_idup(MPI_Comm communicator, MPI_Comm* made, MPI_Request* request) {
   return Do(Call::Comm_idup, [&] {
     const int code = Count(PMPI_Comm_idup(communicator, made, request), 1);
-    return Begin(code, Kind::collective, nullptr, 0, request);
+    return Begin(code, Kind::collective, {}, request);
   });
 }
 
@@ -128,7 +163,7 @@ int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag,
               MPI_Request* request) {
   return Do(Call::Isend, [&] {
     const int code = PMPI_Isend(buffer, count, type, to, tag, communicator, request);
-    return Begin(code, Kind::send, buffer, Bytes(count, type), request);
+    return Begin(code, Kind::send, std::array{Buffer{buffer, Bytes(count, type)}}, request);
   });
 }
 
@@ -137,7 +172,7 @@ int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI
   return Do(Call::Irecv, [&] {
     Poison(buffer, Bytes(count, type));
     const int code = PMPI_Irecv(buffer, count, type, from, tag, communicator, request);
-    return Begin(code, Kind::receive, buffer, Bytes(count, type), request);
+    return Begin(code, Kind::receive, std::array{Buffer{buffer, Bytes(count, type)}}, request);
   });
 }
 

@@ -1,13 +1,19 @@
 #include "tests/support/pmpi/watch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <span>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/support/pmpi/inside.hpp"
 
@@ -18,9 +24,8 @@ using inside::Kind;
 
 struct Pending {
   Kind kind;
-  const void* buffer;
-  std::size_t num_bytes;
-  std::uint64_t checksum;
+  std::vector<inside::Buffer> buffers;
+  std::uint64_t checksum;  // of what MPI reads
   MPI_Request request;  // for CleanUp, after its owner has dropped it
   int num_askings = 0;
   std::uint64_t arrival = 0;  // in the order in which MPI completed receives; 0: not yet
@@ -43,14 +48,24 @@ std::atomic<int> num_unfreed{0};
 std::atomic<std::size_t> num_overlaps{0};
 std::atomic<std::size_t> num_strangers{0};
 std::atomic<std::uint64_t> num_calls{0};
+std::atomic<int> num_bans{0};  // of calls that wait
+std::atomic<std::size_t> num_waiting_calls{0};
+std::atomic<const char*> first_waiting_call{nullptr};
 std::atomic<bool> is_inside{false};
 std::thread::id first_thread;
 int thread_level = MPI_THREAD_MULTIPLE;
 
+constexpr std::array may_wait{
+#define UIT_PMPI_CALL(name) false,
+#define UIT_PMPI_WAITING_CALL(name) true,
+#include "tests/support/pmpi/calls.def"
+};
+
 /// Of whole words, with the rest at the end.
-std::uint64_t Checksum(const void* buffer, std::size_t num_bytes) {
-  const auto* bytes = static_cast<const unsigned char*>(buffer);
-  std::uint64_t sum = num_bytes;
+std::uint64_t Checksum(const inside::Buffer& buffer, std::uint64_t sum) {
+  const auto* bytes = static_cast<const unsigned char*>(buffer.bytes);
+  const std::size_t num_bytes = buffer.num_bytes;
+  sum += num_bytes;
   std::size_t at = 0;
   for (; at + sizeof sum <= num_bytes; at += sizeof sum) {
     std::uint64_t word = 0;
@@ -61,13 +76,19 @@ std::uint64_t Checksum(const void* buffer, std::size_t num_bytes) {
   return sum;
 }
 
+std::uint64_t Checksum(std::span<const inside::Buffer> buffers) {
+  std::uint64_t sum = 0;
+  for (const inside::Buffer& buffer : buffers) sum = Checksum(buffer, sum);
+  return sum;
+}
+
 /// Whether the poison behind the first `num_received` bytes is as it was.
 bool IsUntouched(const Pending& receive, std::size_t num_received) {
-  const auto* bytes = static_cast<const unsigned char*>(receive.buffer);
+  const auto* bytes = static_cast<const unsigned char*>(receive.buffers.front().bytes);
   const auto is_poison = [&](std::size_t begin, std::size_t end) {
     return begin >= end || std::all_of(bytes + begin, bytes + end, [](unsigned char byte) { return byte == poison; });
   };
-  const std::size_t size = receive.num_bytes;
+  const std::size_t size = receive.buffers.front().num_bytes;
   return is_poison(num_received, std::min(size, poisoned_bytes)) &&
          is_poison(std::max(num_received, size - std::min(size, poisoned_bytes)), size);
 }
@@ -87,14 +108,18 @@ std::size_t MaxPending() {
 
 namespace inside {
 
-Visit::Visit() : is_first_(!is_inside.exchange(true)) {
-  ++num_calls;
-  if (!is_first_) ++num_overlaps;
+// Nothing here orders what threads do: a sanitizer is to find out whether the program does.
+Visit::Visit(Call call) : is_first_(!is_inside.exchange(true, std::memory_order_relaxed)) {
+  num_calls.fetch_add(1, std::memory_order_relaxed);
+  if (!is_first_) num_overlaps.fetch_add(1, std::memory_order_relaxed);
+  if (may_wait[static_cast<std::size_t>(call)] && num_bans.load(std::memory_order_relaxed) != 0 &&
+      num_waiting_calls.fetch_add(1, std::memory_order_relaxed) == 0)
+    first_waiting_call.store(NameOf(call), std::memory_order_relaxed);
   if (ThreadLevel().value_or(thread_level) < MPI_THREAD_SERIALIZED && std::this_thread::get_id() != first_thread)
     ++num_strangers;
 }
 Visit::~Visit() {
-  if (is_first_) is_inside.store(false);
+  if (is_first_) is_inside.store(false, std::memory_order_relaxed);
 }
 
 void NoteThread(int level) {
@@ -109,10 +134,10 @@ void Poison(void* buffer, std::size_t num_bytes) {
   std::memset(static_cast<unsigned char*>(buffer) + num_bytes - count, poison, count);
 }
 
-int Begin(int code, Kind kind, const void* buffer, std::size_t num_bytes, const MPI_Request* request) {
+int Begin(int code, Kind kind, std::span<const Buffer> buffers, const MPI_Request* request) {
   if (code != MPI_SUCCESS) return code;
   const std::lock_guard lock(mutex);
-  pending.insert({request, {kind, buffer, num_bytes, kind == Kind::send ? Checksum(buffer, num_bytes) : 0, *request}});
+  pending.insert({request, {kind, {buffers.begin(), buffers.end()}, kind == Kind::receive ? 0 : Checksum(buffers), *request}});
   most_pending = std::max(most_pending, pending.size());
   return code;
 }
@@ -141,9 +166,9 @@ std::optional<Kind> End(const MPI_Request* request, const MPI_Status& status) {
   const std::lock_guard lock(mutex);
   const auto found = Find(request);
   if (found == pending.end()) return std::nullopt;
-  const Pending done = found->second;
+  const Pending done = std::move(found->second);
   pending.erase(found);
-  if (done.kind == Kind::send && done.checksum != Checksum(done.buffer, done.num_bytes)) ++num_modified_sends;
+  if (done.kind != Kind::receive && done.checksum != Checksum(done.buffers)) ++num_modified_sends;
   if (done.kind == Kind::receive) {
     int is_cancelled = 0;
     int num_received = 0;
@@ -173,14 +198,14 @@ bool Report() {
   const std::size_t num_left = has_cleaned_up || has_failed ? 0 : NumUnfreed();
   const std::size_t num_pending = has_failed ? 0 : NumPending();
   if (std::getenv("UIT_PMPI_REPORT") != nullptr) std::fprintf(stderr, "pmpi: at most %zu requests at once\n", most_pending);
-  const std::size_t num_faults =
-      num_pending + num_modified_sends + num_modified_receives + num_cancelled_sends + NumOverlaps() + NumStrangers() + num_left;
+  const std::size_t num_faults = num_pending + num_modified_sends + num_modified_receives + num_cancelled_sends + NumOverlaps() +
+                                 NumStrangers() + NumWaitingCalls() + num_left;
   if (num_faults == 0 && most_pending <= MaxPending()) return false;
   std::fprintf(stderr,
                "at the end: %zu requests pending (at most %zu), %zu sends and %zu receives modified, %zu sends cancelled, "
-               "%zu calls overlapped, %zu from another thread, %zu handles not given back\n",
+               "%zu calls overlapped, %zu from another thread, %zu waited where none may (first %s), %zu handles not given back\n",
                num_pending, most_pending, num_modified_sends, num_modified_receives, num_cancelled_sends, NumOverlaps(),
-               NumStrangers(), num_left);
+               NumStrangers(), NumWaitingCalls(), FirstWaitingCall().c_str(), num_left);
   return true;
 }
 
@@ -197,6 +222,13 @@ std::size_t NumCancelledSends() { return num_cancelled_sends; }
 std::size_t NumOverlaps() { return num_overlaps.load(); }
 std::size_t NumStrangers() { return num_strangers.load(); }
 std::size_t NumUnfreed() { return static_cast<std::size_t>(std::max(num_unfreed.load(), 0)); }
+std::size_t NumWaitingCalls() { return num_waiting_calls.load(); }
+std::string FirstWaitingCall() {
+  const char* name = first_waiting_call.load();
+  return name == nullptr ? "none" : name;
+}
+NoWaiting::NoWaiting() { ++num_bans; }
+NoWaiting::~NoWaiting() { --num_bans; }
 std::uint64_t NumCalls() { return num_calls.load(); }
 
 void CleanUp() {
@@ -214,6 +246,8 @@ void Forgive() {
   num_modified_sends = num_modified_receives = num_cancelled_sends = 0;
   num_overlaps = 0;
   num_strangers = 0;
+  num_waiting_calls = 0;
+  first_waiting_call = nullptr;
 }
 
 }  // namespace uit::testing::pmpi

@@ -76,6 +76,67 @@ TEST_CASE("The watch sees what is done to buffers that MPI still has") {
   pmpi::Forgive();
 }
 
+TEST_CASE("The watch sees what is done to buffers of a collective that does not wait") {
+  const auto complete = [](MPI_Request& request) {
+    CHECK(WaitUntil([&request] { return ToSelf::IsDone(request); }, After(10s)));
+  };
+  const std::size_t num_before = pmpi::NumModifiedSends();
+  for (const std::size_t modified : {0U, 1U}) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    Words sent{};
+    Words received{};
+    MPI_Iallreduce(sent.data(), received.data(), 100, MPI_UINT64_T, MPI_SUM, MPI_COMM_SELF, &request);
+    sent.back() += modified;
+    complete(request);
+    CHECK(pmpi::NumModifiedSends() == num_before + modified);
+    MPI_Ialltoall(sent.data(), 100, MPI_UINT64_T, received.data(), 100, MPI_UINT64_T, MPI_COMM_SELF, &request);
+    sent.front() += modified;
+    complete(request);
+    CHECK(pmpi::NumModifiedSends() == num_before + 2 * modified);
+    int count = 50;
+    const int offset = 50;
+    const auto exchange = [&] {
+      MPI_Ialltoallv(sent.data(), &count, &offset, MPI_UINT64_T, received.data(), &count, &offset, MPI_UINT64_T, MPI_COMM_SELF,
+                     &request);
+    };
+    exchange();
+    sent[10] += modified;  // which is none of MPI's business
+    complete(request);
+    CHECK(pmpi::NumModifiedSends() == num_before + 2 * modified);
+    exchange();
+    sent[60] += modified;
+    complete(request);
+    CHECK(pmpi::NumModifiedSends() == num_before + 3 * modified);
+    exchange();
+    count -= static_cast<int>(modified);
+    complete(request);
+    CHECK(pmpi::NumModifiedSends() == num_before + 4 * modified);
+  }
+  CHECK(pmpi::NumPending() == 0);
+  pmpi::Forgive();
+}
+
+TEST_CASE("The watch sees calls that may wait, where none may") {
+  const auto meet = [] { MPI_Barrier(MPI_COMM_SELF); };
+  meet();
+  CHECK(pmpi::NumWaitingCalls() == 0);
+  {
+    const pmpi::NoWaiting no_waiting;
+    ToSelf to{4};
+    to.Complete();
+    CHECK(pmpi::NumWaitingCalls() == 0);
+    CHECK(pmpi::FirstWaitingCall() == "none");
+    meet();
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(pmpi::NumWaitingCalls() == 2);
+    CHECK(pmpi::FirstWaitingCall() == "MPI_Barrier");
+  }
+  meet();
+  CHECK(pmpi::NumWaitingCalls() == 2);
+  pmpi::Forgive();
+}
+
 TEST_CASE("The watch sees threads that may not call MPI, and handles that are not given back") {
   const std::size_t num_before = pmpi::NumUnfreed();
   MPI_Comm copy = MPI_COMM_NULL;
@@ -105,7 +166,7 @@ TEST_CASE("A call fails when it is told to, and then no more") {
   }
   { const pmpi::Failing undone{"MPI_Comm_rank"}; }
   CHECK(MPI_Comm_rank(MPI_COMM_SELF, &rank) == MPI_SUCCESS);
-  CHECK_THROWS_AS(pmpi::Failing{"MPI_Bcast"}, std::invalid_argument);
+  CHECK_THROWS_AS(pmpi::Failing{"MPI_Neverwhere"}, std::invalid_argument);
 }
 
 TEST_CASE("A delayed request is found complete at its k-th asking") {
