@@ -13,7 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include <mpi.h>
+
 #include <uit/codec/span_codec.hpp>
+#include <uit/mpi/await.hpp>
+#include <uit/mpi/error.hpp>
 #include <uit/support/clock.hpp>
 
 #include "tests/support/catch.hpp"
@@ -110,17 +114,23 @@ class Ends {
       outlets.emplace_back(reach(place.previous, place.previous, place.rank));
     }
   }
-  /// Puts some messages to each channel, whether it takes them or not.
-  void PutSome() {
+  /// Puts some messages to each channel, whether it takes them or not. Returns whether it took any.
+  bool PutSome() {
+    bool any = false;
     for (std::size_t channel = 0; channel < num_channels; ++channel) {
       int num_refused = 0;
       for (int i = 0; i < 256 && num_refused < 32; ++i) {
         const T message = Kind::Number(is_sum ? static_cast<std::uint64_t>(i) : sent[channel] + 1);
-        if (!inlets[channel].TryPut(message)) ++num_refused;
-        else if constexpr (is_sum) sent[channel] += message;
+        if (!inlets[channel].TryPut(message)) {
+          ++num_refused;
+          continue;
+        }
+        if constexpr (is_sum) sent[channel] += message;
         else ++sent[channel];
+        any = true;
       }
     }
+    return any;
   }
   /// Steps through what has come, and looks at it. Returns whether there was anything.
   bool ReadSome() {
@@ -199,11 +209,15 @@ TEMPLATE_LIST_TEST_CASE("Millions of messages arrive in order, whole, and accoun
   const std::uint64_t num_required = NumRequired(world);
   const std::uint64_t num_wanted = num_required * PerCommitOrNight(1U, 10U);
   const Deadline patience = After(std::chrono::minutes{5});  // with the rest of them
-  // By attempts alone: who waited for more to be accepted might wait for a peer that has done its part and reads no more.
-  for (std::uint64_t attempted = 0; attempted < num_required || (attempted < num_wanted && Now() < patience);
-       attempted = ends.Puts().attempted) {
-    ends.PutSome();
-    if (!ends.ReadSome()) std::this_thread::yield();  // the peer may want the core
+  // Who has done its part goes on until all have: others want to be read.
+  MPI_Request meeting = MPI_REQUEST_NULL;
+  for (bool has_done = false; !has_done || !mpi::IsComplete(meeting);) {
+    const bool has_put = ends.PutSome();
+    if (!ends.ReadSome() && !has_put) std::this_thread::yield();  // the peer may want the core
+    const std::uint64_t attempted = ends.Puts().attempted;
+    if (has_done || attempted < num_required || (attempted < num_wanted && Now() < patience)) continue;
+    has_done = true;
+    mpi::Check(MPI_Ibarrier(MPI_COMM_WORLD, &meeting), "MPI_Ibarrier");
   }
   const std::chrono::duration<double> elapsed = Now() - start;
   CHECK(fabric.Close());
