@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -59,6 +60,7 @@ class Folder {
 struct Ending {
   int code = -1;         ///< exit code; -1: it was ended, for having run too long or by a signal of its own
   double seconds = 0;    ///< that it has computed: other load on the machine does not count
+  double elapsed = 0;    ///< seconds by the clock
   std::string out, err;  ///< what it wrote
 };
 
@@ -70,6 +72,7 @@ inline Ending Run(const std::string& program, std::vector<std::string> arguments
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
+  const auto begin = std::chrono::steady_clock::now();
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(30);  // stays set in the program
@@ -86,6 +89,7 @@ inline Ending Run(const std::string& program, std::vector<std::string> arguments
   const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
   return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
           .seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          .elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
           .out = ContentsOf(out),
           .err = ContentsOf(err)};
 }

@@ -18,12 +18,14 @@ struct Program {
 /// Starts under a sanitizer take long, and the readers are fuzzed under it.
 constexpr std::size_t stride = uit::testing::is_sanitized ? 5 : 1;
 constexpr double most_seconds = uit::testing::is_sanitized ? 5 : 1;
+constexpr double most_elapsed = uit::testing::is_sanitized ? 30 : 10;  // others may use the machine, too
 
 }  // namespace
 
 TEST_CASE("bad files and command lines are refused within a second in one line, and nothing is written") {
   std::size_t num_refused = 0;
   double longest = 0;
+  double longest_elapsed = 0;
   for (const Program& program : {Program{UIT_CHANNEL_SELECTION, &ChannelSelectionRefusals},
                                  Program{UIT_DIGITAL_EVOLUTION, &DigitalEvolutionRefusals}}) {
     const Folder folder;
@@ -34,17 +36,20 @@ TEST_CASE("bad files and command lines are refused within a second in one line, 
       const Ending ending = Run(program.path, refusal.arguments, folder.Path());
       std::string command = program.path;
       for (const std::string& argument : refusal.arguments) command += ' ' + argument;
-      INFO(command << "\nended with " << ending.code << " in " << ending.seconds << " s and said:\n" << ending.err);
+      INFO(command << "\nended with " << ending.code << " in " << ending.seconds << " s of computing, " << ending.elapsed << " s in all, and said:\n" << ending.err);
       const bool is_right = ending.code == refusal.code && ending.err.starts_with("conduit: error: " + refusal.says) &&
                             std::ranges::count(ending.err, '\n') == 1 && ending.err.ends_with('\n') && ending.out.empty();
       CHECK(is_right);
       CHECK(ending.seconds < most_seconds);
+      CHECK(ending.elapsed < most_elapsed);
       CHECK(folder.Listing() == before);
       num_refused += is_right ? 1 : 0;
       longest = std::max(longest, ending.seconds);
+      longest_elapsed = std::max(longest_elapsed, ending.elapsed);
     }
   }
   CHECK(num_refused * stride >= 60);
   uit::testing::PrintGoal("R13", std::to_string(num_refused) + " bad inputs refused with one line each, in " +
-                                     std::to_string(static_cast<int>(1000 * longest)) + " ms of computing at most");
+                                     std::to_string(static_cast<int>(1000 * longest)) + " ms of computing and " +
+                                     std::to_string(static_cast<int>(1000 * longest_elapsed)) + " ms in all at most");
 }
