@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""test_summary.py RESULTS [all|nightly]: what a run of tools/test has shown of the goals, and which of its tests failed. Of a run
-of all stages, also which goals nothing has shown. Exit code 1 if a sanitizer has reported anything.
+"""test_summary.py RESULTS [all|nightly]: what a run of tools/test has shown of the goals, which of its tests failed, and which
+were skipped, and why. Of a run of all stages, also which goals nothing has shown. Exit code 1 if a sanitizer has reported
+anything.
 
 The goals are sorted by number, each with the stage that showed it: what tests printed (tests/support/goal.hpp) in
 RESULTS/<stage>.tests, ctest's log of a stage, and RESULTS/<stage>.log. The tests that failed are those of RESULTS/<stage>.xml,
@@ -20,6 +21,7 @@ REPORT = re.compile(
 )
 SANITIZED = re.compile(r"^(asan|tsan|valgrind)\b")
 PROVOKED = "harness"  # tests that must see a report
+SKIPPED = re.compile(r"^SKIPPED: (.*\S)", re.MULTILINE)
 NOT_BUILT = "Unable to find executable"
 OF_A_CRASH = re.compile(r"^tools/fuzz: \w+ crashed|^(?:Base64: |broken promise|SUMMARY: |==\d+== ERROR: )|: runtime error: ")
 SUPPRESSIONS = Path(__file__).parent.parent / "tests/support/lsan.supp"
@@ -83,6 +85,21 @@ def failures_of(results):
                 yield f"{path.stem}: {line.strip()}"
 
 
+def skips_of(results):
+    """A line for each test that told nothing, with its own words for why."""
+    for path in sorted(results.glob("*.xml")):
+        try:
+            cases = list(ElementTree.parse(path).iter("testcase"))
+        except ElementTree.ParseError:
+            continue
+        for case in cases:
+            skip = case.find("skipped")
+            if skip is None or NOT_BUILT in skip.get("message", ""):
+                continue
+            said = SKIPPED.search(case.findtext("system-out", ""))
+            yield f"{path.stem}: {case.get('name')}: {said[1] if said else skip.get('message', '')}"
+
+
 #: Goals that a run of all stages shows, and those that take a night.
 EACH_TIME, BY_NIGHT = set(range(1, 17)), {17, 18}
 
@@ -109,6 +126,8 @@ def main():
     print_goals(results, of_sanitizers, sys.argv[2] if len(sys.argv) > 2 else "")
     for line in failures_of(results):
         print(f"FAILED {line}")
+    for line in skips_of(results):
+        print(f"SKIPPED {line}")
     reports = [f"{stage}: {figure}" for _, stage, figure in of_sanitizers if not figure.startswith("0 reports")]
     for line in reports:
         print(f"REPORTED {line}")

@@ -25,6 +25,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/catch_runner.hpp"
+#include "tests/support/skip.hpp"
 
 namespace {
 
@@ -113,8 +114,10 @@ int main(int argc, char** argv) {
     if (failed != 0) std::cerr << "[rank " << rank << "]\n" << std::ifstream(log).rdbuf() << std::flush;
     std::filesystem::remove(log);
   }
-  int any_failed = 0;
-  MPI_Allreduce(&failed, &any_failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  const std::array<int, 2> mine{failed != 0, uit::testing::IsAnythingSkipped()};
+  std::array<int, 2> of_any{};
+  MPI_Allreduce(mine.data(), of_any.data(), 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   MPI_Finalize();
-  return any_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  if (of_any[0] != 0) return EXIT_FAILURE;
+  return of_any[1] != 0 ? uit::testing::skipped_code : EXIT_SUCCESS;
 }

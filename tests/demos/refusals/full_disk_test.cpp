@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <sstream>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "tests/demos/refusals/program.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace refusals;
 namespace fs = std::filesystem;
@@ -24,7 +24,7 @@ class SmallDisk {
   explicit SmallDisk(const fs::path& folder) : folder_(folder) {
     is_there_ = ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                 ::mount("none", folder.c_str(), "tmpfs", 0, "size=64k") == 0;
-    if (!is_there_) std::printf("NOT TESTED: a full disk: none can be mounted: %s\n", std::strerror(errno));
+    if (!is_there_) uit::testing::Skip(std::string("a full disk: none can be mounted: ") + std::strerror(errno));
   }
   SmallDisk(const SmallDisk&) = delete;
   SmallDisk& operator=(const SmallDisk&) = delete;

@@ -13,15 +13,18 @@
 #include <cstdint>
 #include <cstdio>
 #include <netuit/netuit.hpp>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace netuit;
 using namespace std::chrono_literals;
 using uit::testing::MpiTestWorld;
+using uit::testing::Skip;
 
 namespace {
 
@@ -97,7 +100,7 @@ Shown Measure(std::uint64_t work) {
 
 TEST_CASE("Latency by touches agrees within a tenth with the age of what is read, in updates") {
   if (std::thread::hardware_concurrency() < 2) {
-    WARN("SKIPPED: two workers want two CPUs");
+    Skip("latency: two workers want two CPUs");
     return;
   }
   const auto work = GENERATE(std::uint64_t{0}, std::uint64_t{1'000});  // bound by communication, and by work
@@ -114,7 +117,7 @@ TEST_CASE("Latency by touches agrees within a tenth with the age of what is read
                   static_cast<unsigned long long>(shown.num_snapshots), 100 * shown.cpu_share);
   }
   if (!agrees && least_share < 0.9) {
-    WARN("SKIPPED: others had " << 100 * (1 - least_share) << " % of the CPUs");
+    Skip("latency: others had " + std::to_string(static_cast<int>(100 * (1 - least_share))) + " % of the CPUs");
     return;
   }
   CHECK(shown.num_snapshots >= min_snapshots);
