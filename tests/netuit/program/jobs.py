@@ -30,9 +30,9 @@ def left_of(mark):
 
 
 def run(mpiexec, environment, *programs):
-    """Runs a program on both of two processes, or one on each; a program is a list with its arguments."""
+    """Runs a program on both of two processes, or one on each; a program is a list with its arguments, and so may mpiexec be."""
     mark = f"UIT_PMPI_RUN={uuid.uuid4()}"
-    command = [mpiexec]
+    command = [mpiexec] if isinstance(mpiexec, str) else list(mpiexec)
     for number, program in enumerate(programs):
         command += [":"] if number else []
         command += ["-n", str(2 // len(programs)), "env", mark, *(f"{name}={value}" for name, value in environment.items()), *program]

@@ -1,0 +1,120 @@
+// One of two processes ends, throws or falls silent outside of a run: lost_peer_program CASE FOLDER. Rank 1 does, and rank 0
+// prints what it has seen of it: "seen: WORDS, SECONDS s". lost_peer_program_test.py says what must be seen.
+#include <netuit/netuit.hpp>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Value : netuit::Multicast<int> {};
+constexpr uit::Policy every{};
+using Wiring = uit::Wiring<uit::Process>;
+using Mesh = netuit::Mesh<Value>;
+
+/// A fabric with a conduit each way.
+struct Joined {
+  explicit Joined(const uit::World& world) : fabric{world}, to_other{.fabric = &fabric, .peer = 1 - world.Rank(), .key = {.channel = 1}} {}
+  uit::Fabric fabric;
+  uit::Process to_other;
+  uit::Inlet<int, every, Wiring> inlet{to_other};
+  uit::Outlet<int, every, Wiring> outlet{to_other};
+};
+
+Mesh MakeMesh(const uit::World& world) {
+  const auto topology = netuit::MakeTorus(4, 4);
+  return Mesh{topology, netuit::PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}), world};
+}
+
+/// Without a word, as by a signal.
+[[noreturn]] void End() { _exit(0); }
+
+void Print(const std::string& words, uit::TimePoint since) {
+  std::printf("seen: %s, %.3f s\n", words.c_str(), std::chrono::duration<double>(uit::Now() - since).count());
+  std::fflush(stdout);
+}
+
+/// Prints how `f`, which rank 1 has left rank 0 alone in, ends, and how long that takes.
+template <typename F>
+void Watch(F&& f) {
+  const auto begin = uit::Now();
+  try {
+    Print(f(), begin);
+  } catch (const uit::PeerLost& lost) {
+    Print(std::string("lost: ") + lost.what(), begin);
+  } catch (const std::exception& error) {
+    Print(std::string("thrown: ") + error.what(), begin);
+  }
+}
+
+std::string Said(bool is_clean) { return is_clean ? "closed" : "not closed"; }
+
+/// Writes down that this process is alive, until it is ended or `limit` has passed.
+void StayAlive(const std::filesystem::path& file, std::chrono::seconds limit) {
+  for (const auto begin = uit::Now(); uit::Now() - begin < limit; std::this_thread::sleep_for(20ms))
+    std::ofstream{file, std::ios::app} << uit::Now().time_since_epoch().count() << '\n';
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc == 3 ? argv[1] : "";
+  const std::filesystem::path folder = argc == 3 ? argv[2] : "";
+  return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
+    const bool is_first = world.IsRoot();
+    if (what == "connect") {
+      Joined joined{world};
+      if (!is_first) End();
+      Watch([&] { return joined.fabric.Connect(), "connected"; });
+    } else if (what == "mesh") {
+      if (!is_first) End();
+      Watch([&] { return MakeMesh(world), "made"; });
+    } else if (what == "close_ended") {
+      Joined joined{world};
+      joined.fabric.Connect();
+      if (!is_first) End();
+      Watch([&] { return Said(joined.fabric.Close()); });
+    } else if (what == "close_silent") {
+      Joined joined{world};
+      joined.fabric.Connect();
+      if (!is_first) std::this_thread::sleep_for(40s);  // rank 0 ends the job before
+      Watch([&] { return Said(joined.fabric.Close()); });
+    } else if (what == "mesh_close_silent") {
+      Mesh mesh = MakeMesh(world);
+      if (!is_first) std::this_thread::sleep_for(40s);
+      Watch([&] { return Said(mesh.Close()); });
+    } else if (what == "close_throwing") {
+      Watch([&]() -> std::string {
+        std::optional<Joined> joined{world};
+        joined->fabric.Connect();
+        if (!is_first) std::this_thread::sleep_for(40s);
+        throw std::runtime_error("on its way");
+      });
+    } else if (what == "throws") {
+      if (!is_first) {
+        std::ofstream{folder / "thrown"} << uit::Now().time_since_epoch().count() << '\n';
+        throw std::runtime_error("outside of a run");
+      }
+      StayAlive(folder / "alive", 40s);
+      Print("the end", uit::Now());
+    } else if (what == "leaves") {
+      if (!is_first) return 4;
+      StayAlive(folder / "alive", 5s);
+      Print("the end", uit::Now());
+    } else {
+      throw uit::InputError("no such case: " + what);
+    }
+    return 0;
+  });
+}

@@ -1,0 +1,100 @@
+"""A process that ends, throws or falls silent outside of a run: what the other sees of it, and when (lost_peer_program.cpp)."""
+
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import sys
+import tempfile
+import typing
+
+from conduit_tools import launch, supervise
+from jobs import crude_faults, errors_in, run
+
+LATE = 5.0  # seconds that a machine which does much else may add
+
+
+class Case(typing.NamedTuple):
+    """What is to be seen, and after how many seconds at least; at most LATE more."""
+
+    name: str
+    what: str
+    seen: str
+    seconds: float
+    said: str = ""  # in the one line that begins with conduit: error
+    survives: bool = False  # started so that a process that ends does not end the other
+
+
+CASES = (
+    Case("the other has ended before Connect", "connect", r"lost: rank 1 has ended \(MPI_\w+\)", 0, survives=True),
+    Case("the other has ended before a mesh is made", "mesh", r"lost: rank 1 has ended \(MPI_\w+\)", 0, survives=True),
+    Case("the other has ended before Close", "close_ended", "not closed", 0, survives=True),
+    Case("the other never closes", "close_silent", "not closed", 10),
+    Case("the other never closes its mesh", "mesh_close_silent", "not closed", 10),
+    Case("the other never closes, and an exception is on its way", "close_throwing", "thrown: on its way", 2),
+    Case("the other throws outside of a run", "throws", "", 2, said="outside of a run"),
+    Case("the other is done early", "leaves", "the end", 0),
+)
+
+
+def launch_command(launcher: launch.Launcher, survives: bool) -> list[str]:
+    """The launcher, and what lets a process survive another."""
+    if not survives:
+        return [launcher.path]
+    if launcher.vendor == "MPICH":
+        return [launcher.path, "-disable-auto-cleanup"]
+    return supervise.surviving_command(launcher, 2, "", [])[:2] if launcher.major < 5 else [launcher.path, "--with-ft", "ulfm"]
+
+
+def lines_of(path: pathlib.Path) -> list[int]:
+    """The whole lines of a file of numbers."""
+    return [int(line) for line in path.read_text(encoding="ascii").splitlines(keepends=True) if line.endswith("\n")]
+
+
+def faults_of(case: Case, launcher: launch.Launcher, program: str) -> tuple[str, list[str]]:
+    """What was seen in a run of a case, and what is wrong with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = run(launch_command(launcher, case.survives), {}, [program, case.what, folder])
+        faults = list(crude_faults(outcome))
+        seen = re.findall(r"seen: (.*), ([\d.]+) s", outcome.out)
+        if case.what == "throws":
+            thrown, alive = (lines_of(pathlib.Path(folder) / name) for name in ("thrown", "alive"))
+            seconds = (alive[-1] - thrown[0]) / 1e9
+            if seen:
+                faults.append("the other came to its end")
+        elif len(seen) != 1 or not re.fullmatch(case.seen, seen[0][0]):
+            return f"{seen}", [*faults, f"not '{case.seen}'", outcome.out, outcome.err]
+        else:
+            seconds = float(seen[0][1])
+    # Of two that waits, the one may have begun a moment before the other.
+    if not case.seconds - 0.2 <= seconds <= case.seconds + LATE:
+        faults.append(f"after {seconds} s instead of {case.seconds}")
+    if outcome.code == 0 and not case.survives:  # where they survive launchers end with 0, whatever happens
+        faults.append("the job ended with 0")
+    if case.what == "leaves" and outcome.code != 4:
+        faults.append(f"the job ended with {outcome.code}, not with what the other returned")
+    said = errors_in(outcome)
+    if case.said and (len(said) != 1 or case.said not in said[0]):
+        faults.append(f"said {said}")
+    return f"{seen[0][0] if seen else 'it was ended'}, after {seconds:.2f} s, code {outcome.code}", faults + ([outcome.err] if faults else [])
+
+
+def main() -> int:
+    """Runs all cases, which wait most of the time, four at once."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mpiexec", required=True)
+    parser.add_argument("--program", required=True)
+    options = parser.parse_args()
+    launcher = launch.launcher_at(options.mpiexec)
+    any_failed = False
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        futures = {case: pool.submit(faults_of, case, launcher, options.program) for case in CASES}
+        for case, future in futures.items():
+            seen, faults = future.result()
+            any_failed = any_failed or bool(faults)
+            print(f"{'FAILED' if faults else 'ok    '} {case.name}: {seen}", *faults, sep="\n       ", flush=True)
+    return 1 if any_failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
