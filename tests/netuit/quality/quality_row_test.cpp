@@ -31,6 +31,17 @@ QualityRow Window() {
 
 }  // namespace
 
+TEST_CASE("What a window has counted is what has been added since it began, field by field") {
+  const netuit::ExchangeCounts before{1, 2, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120};
+  const netuit::ExchangeCounts window{0, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  netuit::ExchangeCounts now = before;
+  now += window;
+  netuit::ExchangeCounts expected = window;  // channels are as they are
+  expected.channels_out = 1;
+  expected.channels_in = 2;
+  CHECK(now.Since(before) == expected);
+}
+
 TEST_CASE("The period is time per update, and latency is updates per touch") {
   QualityRow row = Window();
   row.counts.touches = 40;

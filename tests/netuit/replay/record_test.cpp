@@ -134,6 +134,7 @@ TEST_CASE("Where there is no room for more, that is said, and what there is stay
     CHECK_THROWS_AS(WriteNumbers(writer, 0, 400'000), uit::OutputError);
     CHECK_THROWS_AS(WriteNumbers(writer, 0, 1), uit::OutputError);
     setrlimit(RLIMIT_FSIZE, &before);
+    CHECK_THROWS_AS(WriteNumbers(writer, 0, 1), uit::OutputError);  // there is room again, but an event is missing
   }
   RecordReader reader(draft.path, header);
   CHECK(CountNumbers(reader) > 50'000);

@@ -1,0 +1,109 @@
+// What the workers of all processes agree on, without a mesh and nodes.
+#include <netuit/run/team.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <netuit/run/run_options.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <uit/support/clock.hpp>
+#include <uit/support/pause.hpp>
+#include <uit/support/peer_watch.hpp>
+#include <vector>
+
+#include "tests/netuit/barrier/station.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/loopback_world.hpp"
+
+using namespace netuit;
+using namespace std::chrono_literals;
+using netuit::detail::Team;
+using netuit::testing::Station;
+using uit::testing::LoopbackNetwork;
+
+namespace {
+
+constexpr std::size_t num_processes = 3;
+constexpr std::uint32_t num_threads = 2;
+
+/// Calls `work(team, rank, thread)` for all workers at once, after which they meet once more; returns what every worker
+/// agrees on at the end.
+std::vector<Accord> Together(std::size_t per_node, const std::function<void(Team&, std::size_t, std::uint32_t)>& work) {
+  LoopbackNetwork network{num_processes, per_node};
+  const uit::PeerWatch nobody;
+  const RunOptions options{.stops_on_signal = false};
+  std::vector<Accord> agreed(num_processes * num_threads);
+  network.Together([&](std::size_t rank) {
+    Station station{network.World(rank)};
+    Team team{station.barrier, nobody, num_threads, options};
+    const auto be_worker = [&](std::uint32_t thread) {
+      work(team, rank, thread);
+      agreed[rank * num_threads + thread] = team.Agreed();
+      team.Meet(thread, {}, 20s, uit::NoIdle{});
+    };
+    std::jthread other{[&] { be_worker(1); }};
+    be_worker(0);
+    other.join();
+    station.barrier.Close(uit::After(10s));
+  });
+  return agreed;
+}
+
+}  // namespace
+
+TEST_CASE("Workers stop for the weightiest reason that any of them has, and go on while any has work left") {
+  const std::size_t per_node = GENERATE(0U, 3U);
+  for (std::size_t bringer = 0; bringer < num_processes * num_threads; ++bringer) {
+    CAPTURE(per_node, bringer);
+    const std::vector<Accord> all = Together(per_node, [bringer](Team& team, std::size_t rank, std::uint32_t thread) {
+      const bool is_it = rank * num_threads + thread == bringer;
+      const auto stop = is_it ? Team::Encode(StopReason::thrown) : Team::Encode(StopReason::signal, 15);
+      team.Meet(thread, {.stop = stop, .is_pending = is_it ? 1U : 0U, .next = is_it ? 7U : 3U}, 20s, uit::NoIdle{});
+    });
+    for (const Accord& accord : all) {
+      CHECK(accord.stop == Team::Encode(StopReason::thrown));
+      CHECK(accord.is_pending == 1);
+      CHECK(accord.next == 7);
+    }
+  }
+}
+
+TEST_CASE("Where no barrier is near a process learns that another stops from who waits for it there") {
+  const std::size_t per_node = GENERATE(0U, 3U);
+  CAPTURE(per_node);
+  std::vector<std::uint32_t> seen(num_processes * num_threads);
+  Together(per_node, [&seen](Team& team, std::size_t rank, std::uint32_t thread) {
+    if (rank == 1) {
+      team.RaiseStop(Team::Encode(StopReason::signal, 15));
+    } else {
+      uit::WaitUntil([&] { return team.StopSeen() != 0; }, uit::After(10s), [&] {
+        if (thread == 0) team.LookOut(true);
+        return false;
+      });
+    }
+    seen[rank * num_threads + thread] = team.StopSeen();
+    team.Meet(thread, {.stop = team.StopSeen()}, 20s, uit::NoIdle{});
+  });
+  CHECK(seen == std::vector<std::uint32_t>(seen.size(), Team::Encode(StopReason::signal, 15)));
+}
+
+TEST_CASE("Of the reasons of one process the weightiest counts, and the first words are kept") {
+  std::vector<std::string> words(num_processes * num_threads);
+  const std::vector<Accord> all = Together(3, [&words](Team& team, std::size_t rank, std::uint32_t thread) {
+    if (thread == 0) {
+      team.RaiseStop(Team::Encode(StopReason::clock));
+      if (rank == 1) team.StopByThrow("first", std::make_exception_ptr(std::runtime_error("no\nmore")));
+      if (rank == 1) team.StopByThrow("second", std::make_exception_ptr(7));
+      team.RaiseStop(Team::Encode(StopReason::signal, 15));
+    }
+    team.MeetHere(uit::NoIdle{});
+    words[rank * num_threads + thread] = team.Message();
+    team.Meet(thread, {.stop = team.StopSeen()}, 20s, uit::NoIdle{});
+  });
+  for (const Accord& accord : all) CHECK(accord.stop == Team::Encode(StopReason::thrown));
+  CHECK(words == std::vector<std::string>{"", "", "first threw: no more", "first threw: no more", "", ""});
+}
