@@ -128,8 +128,8 @@ TEST_CASE("A message put to output k of a node arrives at the input that faces i
   const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::no_barrier, AsyncMode::rolling);
   std::vector<std::size_t> num_faults(mesh.NumLocalNodes());
   std::vector<std::size_t> num_messages(mesh.NumLocalNodes());
-  for (int run = 0; run < 2; ++run) {
-    Run(mesh, {.mode = mode, .num_updates = 3}, [&](auto& node) {
+  for (const AsyncMode mode_of_run : {mode, AsyncMode::no_communication, mode}) {
+    Run(mesh, {.mode = mode_of_run, .num_updates = 3}, [&](auto& node) {
       EdgeId edge = topology.FirstOutEdge(node.Id());
       for (auto& inlet : node.template Out<Packet>()) inlet.TryPut(edge++);
       std::size_t input = 0;

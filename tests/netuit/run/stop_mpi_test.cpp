@@ -34,8 +34,8 @@ struct Fixture {
 
   /// A run of `mode` that nothing ends but what `meddle(node)` does.
   template <typename F>
-  RunReport Run(int mode, F meddle) {
-    return netuit::Run(mesh, {.mode = static_cast<AsyncMode>(mode), .duration = 50s, .rolling_span = 1ms, .fixed_period = 2ms},
+  RunReport Run(int mode, F meddle, std::chrono::nanoseconds span = 1ms) {
+    return netuit::Run(mesh, {.mode = static_cast<AsyncMode>(mode), .duration = 50s, .rolling_span = span, .fixed_period = 2 * span},
                        [&](auto& node) {
                          for (auto& outlet : node.template In<Parcel>()) outlet.Jump();
                          node.template Out<Value>().TryPut(node.Update());
@@ -120,6 +120,19 @@ TEST_CASE("A signal is heard even if the first workers have done their updates")
     if (!MpiTestWorld().IsRoot()) continue;
     CHECK(report.workers[0].num_updates == 1000);
     CHECK(report.workers[last].num_updates < 1000);
+  }
+}
+
+TEST_CASE("A stop does not wait for the next barrier, however far off that is") {
+  Fixture fixture;
+  for (const int mode : {1, 2}) {
+    CAPTURE(mode);
+    const auto throw_once = [](auto& node) {
+      if (node.Id() == victim && node.Update() == 10) throw std::runtime_error("out of food");
+    };
+    const RunReport report = fixture.Run(mode, throw_once, 1h);
+    CHECK(report.stopped_by == StopReason::thrown);
+    CheckWhole(report, mode);
   }
 }
 
