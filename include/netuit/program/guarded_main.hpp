@@ -66,8 +66,10 @@ int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& bod
 #endif
     process = world.Process();
     rank = world.Rank();
+    LeaveBegun(rank);
     const auto end_with = [&](int exit_code) {
       LeaveVerdict(world.Rank(), exit_code);
+      if (world.Process()->Watch().Gone()) LetOthersWrite();
 #if UIT_WITH_MPI
       session.EndWith(exit_code);
 #endif

@@ -1,28 +1,61 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <ostream>
 #include <string>
+#include <thread>
 
 #include <netuit/file/atomic_file.hpp>
+#include <netuit/run/signal_watch.hpp>
 #include <uit/support/error.hpp>
 
 namespace netuit {
+
+namespace detail {
+
+/// Where who started the job wants to have word of its processes, or null: they are left to a launcher, which ends all.
+inline const char* VerdictFolder() {
+  const char* folder = std::getenv("UIT_VERDICT");
+  return folder == nullptr || *folder == '\0' ? nullptr : folder;
+}
+
+}  // namespace detail
 
 /// Leaves the word of a process on how it ended where the environment variable UIT_VERDICT, a folder, wants it: the file
 /// `rankN`, with the exit code. Launchers know little of processes that died and nothing of what the others made of it; who
 /// started the job learns it from there, as tools/run does. A process that died has left none.
 inline void LeaveVerdict(std::size_t rank, int exit_code) {
-  const char* folder = std::getenv("UIT_VERDICT");
-  if (folder == nullptr || *folder == '\0') return;
+  const char* folder = detail::VerdictFolder();
+  if (folder == nullptr) return;
   try {
     WriteFileAtomically(std::string(folder) + "/rank" + std::to_string(rank),
                         [exit_code](std::ostream& out) { out << exit_code << '\n'; });
   } catch (const uit::OutputError& error) {
     std::fprintf(stderr, "conduit: error: UIT_VERDICT: %s\n", error.what());
   }
+}
+
+/// Leaves word, in the same folder, that a process has met the others: the file `rankN.begun`. From here on it notices by
+/// itself when another of its computer dies; before, MPI may wait for the dead for ever, and who started the job has to end it.
+inline void LeaveBegun(std::size_t rank) {
+  const char* folder = detail::VerdictFolder();
+  if (folder == nullptr) return;
+  const std::ofstream mark{std::string(folder) + "/rank" + std::to_string(rank) + ".begun"};
+  if (!mark) std::fprintf(stderr, "conduit: error: UIT_VERDICT: %s: cannot be written\n", folder);
+}
+
+/// Called when another process has died and this one has written what it has: waits until the launcher ends it, or for two
+/// seconds, deaf to signals. Open MPI's sleeps between its SIGTERM and its SIGKILL, and awakes as soon as one process ends, so
+/// that the slower ones would lose their results. Nothing, if UIT_VERDICT is set: tools/run ends nobody.
+inline void LetOthersWrite() {
+  if (detail::VerdictFolder() != nullptr) return;
+  SignalWatch signals;
+  signals.Keep();
+  std::this_thread::sleep_for(std::chrono::seconds(2));
 }
 
 }  // namespace netuit

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from conduit_tools import ToolError
 
 _TOKEN = "CONDUIT_LAUNCH"  # in the environment of all that a launch starts, so that stragglers are found
-_SEGMENT = re.compile(r"(vader_segment|sm_segment|osc_sm)\.")  # Open MPI's names of files in shared memory
+_SEGMENT = re.compile(r"(vader_segment|sm_segment|osc_sm)\.|mpich_shar_tmp")  # Open MPI's names of files in shared memory, MPICH's
 _ANYWHERE = {  # what Open MPI 4 and 5 want; others do not care
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -104,7 +104,9 @@ def remove_leftovers(
     proc: pathlib.Path = pathlib.Path("/proc"),
     least_age: float = 60,
 ) -> int:
-    """Removes the shared memory of Open MPI jobs that were killed, launcher and all; gives how many files that were.
+    """Removes the shared memory of jobs that were killed, launcher and all (with MPICH, while they began).
+
+    Gives how many files that were.
 
     Those are files of this user's that no process has mapped and that have been there for `least_age` seconds: a job
     that is just starting may not have come to map its own.

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from conduit_tools import InputError, ToolError, launch
@@ -20,6 +20,8 @@ from conduit_tools.command import Parser, exit_code_of_command
 
 _MPIEXEC = "mpirun"
 LOST = 3  #: what a job ends with that has lost a process
+_SET_UP_GRACE = 4.0  # seconds that a job lives on which has lost a process before all had met: some end of themselves after three
+_LOOK_EVERY = 0.5  # seconds
 
 
 class Verdicts:
@@ -38,6 +40,10 @@ class Verdicts:
             except (OSError, ValueError):
                 continue
         return found
+
+    def have_begun(self, ranks: Iterable[int]) -> bool:
+        """Whether all these have met the others, and notice from then on if one dies."""
+        return all((self.folder / f"rank{rank}.begun").exists() for rank in ranks)
 
     def missing(self) -> list[int]:
         """Ranks that have left no word."""
@@ -92,23 +98,31 @@ def _wait(child: subprocess.Popen[bytes], verdicts: Verdicts, grace: float) -> i
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, pass_on)
     deadline: float | None = None
-    next_count, most = time.monotonic() + 1, 0
+    next_look = 0.0
+    short_since: float | None = None
     try:
         while True:
             try:
                 return child.wait(timeout=0.05)
             except subprocess.TimeoutExpired:
                 pass
-            if deadline is None and time.monotonic() > next_count:  # one may die before the others could notice
-                here = _processes_here(verdicts.folder)
-                next_count, most = time.monotonic() + 1, max(most, here)
-                if here < most:
-                    deadline = time.monotonic() + grace
+            now = time.monotonic()
             if deadline is None and verdicts.codes():
-                deadline = time.monotonic() + grace
-            if deadline is not None and time.monotonic() > deadline:
-                print(f"conduit: error: some processes have not ended {grace:g} s after the first", file=sys.stderr)
-                return LOST
+                deadline = now + grace
+            if deadline is not None:
+                if now > deadline:
+                    print(f"conduit: error: some processes have not ended {grace:g} s after the first", file=sys.stderr)
+                    return LOST
+            elif now > next_look:  # those who have not met the others yet may wait in MPI for one that has died
+                next_look = now + _LOOK_EVERY
+                here, expected = _ranks_here(verdicts.folder)
+                if len(here) >= expected or verdicts.have_begun(here):
+                    short_since = None
+                elif short_since is None:
+                    short_since = now
+                elif now - short_since > min(grace, _SET_UP_GRACE):
+                    _say_who_died(here, expected, verdicts.processes)
+                    return LOST
     finally:
         if child.poll() is None:
             os.killpg(child.pid, signal.SIGTERM)
@@ -119,18 +133,29 @@ def _wait(child: subprocess.Popen[bytes], verdicts: Verdicts, grace: float) -> i
                 child.wait()
 
 
-def _processes_here(folder: pathlib.Path) -> int:
-    """How many processes of the job this computer has; the launcher and its helpers have no rank."""
+def _ranks_here(folder: pathlib.Path) -> tuple[set[int], int]:
+    """The ranks of the job that this computer has, and how many of them the launcher has started here; it and its helpers have none."""
     mark = f"UIT_VERDICT={folder}".encode()
-    count = 0
+    ranks, expected = set(), 0
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            variables = (process / "environ").read_bytes().split(b"\0")
+            words = (process / "environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        if mark in variables and any(word.startswith((b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=")) for word in variables):
-            count += 1
-    return count
+        if mark not in words:
+            continue
+        variables = dict(word.partition(b"=")[::2] for word in words)
+        rank = variables.get(b"OMPI_COMM_WORLD_RANK", variables.get(b"PMI_RANK"))
+        if rank is not None:
+            ranks.add(int(rank))
+            expected = int(variables.get(b"OMPI_COMM_WORLD_LOCAL_SIZE", variables.get(b"MPI_LOCALNRANKS", b"0")))
+    return ranks, expected
+
+
+def _say_who_died(here: set[int], expected: int, processes: int) -> None:
+    dead = [str(rank) for rank in range(processes) if rank not in here] if expected == processes else []
+    who = f"rank{'s' if len(dead) > 1 else ''} {', '.join(dead)}" if dead else f"{expected - len(here)} of {expected} processes here"
+    print(f"conduit: error: {who} ended before all had met, so the others cannot begin", file=sys.stderr)
 
 
 class _Parser(Parser):

@@ -66,6 +66,25 @@ def test_who_lingers_is_ended(tmp_path: pathlib.Path) -> None:
     assert "some processes have not ended 0.2 s after the first" in done.stderr
 
 
+STARTS = """
+[ "$1" = --version ] && exit
+start() { OMPI_COMM_WORLD_RANK=$1 OMPI_COMM_WORLD_LOCAL_SIZE=2 sleep $2 & }
+"""
+
+
+def test_who_waits_for_one_that_died_before_all_had_met_is_ended(tmp_path: pathlib.Path) -> None:
+    done = run_tool(tmp_path, STARTS + "start 0 60; start 1 0.2; wait", "--grace", "0.3")
+    assert done.returncode == 3
+    assert done.stderr == "conduit: error: rank 1 ended before all had met, so the others cannot begin\n"
+
+
+def test_who_has_met_the_others_goes_on_to_its_end_when_one_dies(tmp_path: pathlib.Path) -> None:
+    begun = 'for rank in 0 1; do : > "$UIT_VERDICT/rank$rank.begun"; done; '
+    done = run_tool(tmp_path, STARTS + begun + 'start 0 4; start 1 1.5; wait; echo 3 > "$UIT_VERDICT/rank0"', "--grace", "0.3")
+    assert done.returncode == 3
+    assert done.stderr == "conduit: error: no word from rank 1 at the end\n"
+
+
 @pytest.mark.parametrize("words", [["-n", "0", "true"], ["true"], ["-n", "2"], ["-n", "2", "no_such_program_anywhere"]])
 def test_what_makes_no_sense_is_refused_in_one_line(words: list[str]) -> None:
     with pytest.raises(InputError) as refusal:
