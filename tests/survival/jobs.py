@@ -6,21 +6,22 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
+import select
 import signal
 import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from conduit_tools import launch, supervise
 
+from bounds import PATIENCE
+
 _TOKEN = "CONDUIT_SURVIVAL"
-# How long Open MPI waits before its SIGTERM, and again before SIGKILL, when it ends a job: by default a second. What it
-# takes is measured rather than left to the load of the machine.
-PATIENCE = 2.0
-_PATIENCE = {"OMPI_MCA_odls_base_sigkill_timeout": f"{PATIENCE:.0f}"}
+_REPORT = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: ")
 _RANKS = (b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=")
 
 
@@ -96,6 +97,30 @@ class Job:
         return value
 
 
+class Ends:
+    """When processes end, to the moment, though their parent may not have asked yet. To be made while they live."""
+
+    def __init__(self, processes: Iterable[int]) -> None:
+        self._poll = select.poll()
+        self._handles = []
+        for process in processes:
+            with suppress(ProcessLookupError):  # it has ended, so that it cannot be late
+                self._handles.append(os.pidfd_open(process))
+                self._poll.register(self._handles[-1], select.POLLIN)
+
+    def await_last(self, seconds: float) -> float:
+        """When the last of them has ended, as time.monotonic() has it. Fails if some have not by then."""
+        deadline = time.monotonic() + seconds
+        while self._handles:
+            remaining = deadline - time.monotonic()
+            assert remaining > 0, f"{len(self._handles)} processes still run after {seconds:g} s"
+            for handle, _ in self._poll.poll(1000 * remaining):
+                self._poll.unregister(handle)
+                self._handles.remove(handle)
+                os.close(handle)
+        return time.monotonic()
+
+
 def wait_until(
     condition: Callable[[], object], seconds: float, what: str, more: Callable[[], str] = lambda: ""
 ) -> None:
@@ -115,12 +140,15 @@ def running(
     survives: bool = False,
     leaves_segments: bool = False,
     shares_memory: bool = True,
+    patience: float | None = PATIENCE,
 ) -> Iterator[Job]:
     """A job; by tools/run if it is to survive. Its processes talk over MPI alone unless they share memory.
 
-    Whatever is left of it at the end is ended and removed, and counts as a failure, unless that is segments that it leaves.
+    Open MPI has patience with processes that it ends, or as much as it has by itself. Whatever is left of the job at the end is
+    ended and removed, and counts as a failure, unless that is segments that it leaves; so does what a sanitizer reports.
     """
     token = uuid.uuid4().hex
+    timeout = {} if patience is None else {"OMPI_MCA_odls_base_sigkill_timeout": f"{patience:.0f}"}
     tools = pathlib.Path(supervise.__file__).parents[2]
     command = launcher.command(ranks, program, arguments)
     if survives:
@@ -131,7 +159,7 @@ def running(
             child = subprocess.Popen(
                 command,
                 cwd=folder,
-                env={**launcher.environment(), **_PATIENCE, _TOKEN: token, "UIT_SHARED_MEMORY": str(int(shares_memory))},
+                env={**launcher.environment(), **timeout, _TOKEN: token, "UIT_SHARED_MEMORY": str(int(shares_memory))},
                 stdin=subprocess.DEVNULL,
                 stdout=errors,
                 stderr=errors,
@@ -141,6 +169,7 @@ def running(
         try:
             yield job
             wait_until(lambda: not job.remains(), 5, "the end of every process of the job")
+            assert not _REPORT.search(job.errors()), job.errors()
             assert leaves_segments or not job.segments_left(), f"left behind: {job.segments_left()}"
         finally:
             for process in job.remains():

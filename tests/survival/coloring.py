@@ -1,0 +1,56 @@
+"""A colouring to be killed, stopped or signalled, and what it leaves."""
+
+from __future__ import annotations
+
+import csv
+
+from bounds import SLACK
+from jobs import Job, wait_until
+
+RANKS = 4
+
+
+def words(mode: int, duration: float, has_quality: bool = False) -> list[str]:
+    """A colouring for a while, with results in files."""
+    layout = ["--threads", "1", "--nodes-per-worker", "64", "--mode", str(mode), "--replicates", "1"]
+    times = ["--duration", f"{duration:g}s", "--period-fixed", "50ms", "--period-rolling", "20ms"]
+    quality = ["--quality", "quality.csv", "--snapshot-interval", "100ms", "--snapshot-length", "100ms"]
+    return [*layout, *times, *(quality if has_quality else ()), "--output", "rows.csv", "--colors-output", "colors.csv"]
+
+
+def has_begun(job: Job) -> bool:
+    """Whether the work has begun, or is about to: rank 0 says how it will come about just before."""
+    return (job.folder / "rows.json").exists()
+
+
+def await_run(job: Job) -> None:
+    """Waits until every process is there and has begun to work; fails, with what the job has said, if that does not come about."""
+    is_running = lambda: has_begun(job) and len(job.processes()) == job.ranks  # noqa: E731
+    wait_until(is_running, SLACK, f"the run of {job.ranks} processes", job.errors)
+    job.note_segments()
+
+
+def rows_of(job: Job, name: str = "rows.csv") -> list[dict[str, str]]:
+    """A table that the program has written. Raises FileNotFoundError if it has not."""
+    with (job.folder / name).open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def own_results(job: Job, rank: int, victim: int, has_quality: bool) -> bool:
+    """Whether a survivor has written its part, with all of its nodes coloured, or rank 0 the whole."""
+    if (job.folder / "rows.csv").exists():
+        processes = [row["process"] for row in rows_of(job)]
+        assert processes == [str(each) for each in range(RANKS)], processes
+        return True
+    try:
+        rows = rows_of(job, f"rows.rank{rank}.csv")
+        colors = rows_of(job, f"colors.rank{rank}.csv")
+        manifest = job.manifest(f"rows.rank{rank}.json")
+        quality = rows_of(job, f"quality.rank{rank}.csv") if has_quality else []
+    except FileNotFoundError:
+        return False
+    assert quality or not has_quality or rows[0]["updates"] == "0", f"rank {rank} has no snapshots: {rows}"
+    assert {row["process"] for row in quality} <= {str(rank)} and all(int(row["updates"]) > 0 for row in quality), quality
+    assert [row["process"] for row in rows] == [str(rank)] and rows[0]["stopped_by"] == "peer_lost", rows
+    assert len(colors) == 64 and manifest["complete"] is False and manifest["lost_processes"] == [victim], manifest
+    return True

@@ -1,0 +1,214 @@
+"""kill -9, in every mode and phase: of a process that runs, that begins, that has checkpoints, and of the launcher."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+
+from conduit_tools import launch
+
+from bounds import (
+    CHECKPOINT_AGE,
+    JOB_ENDED,
+    NIGHT,
+    OWN_PATIENCE,
+    PATIENCE,
+    RESULTS_WRITTEN,
+    SET_UP_ENDED,
+    SLACK,
+    SURVIVORS_LATE,
+    SURVIVORS_LATE_ULFM,
+)
+from coloring import RANKS, await_run, has_begun, own_results, words
+from jobs import Ends, Job, running, wait_until
+
+ATTEMPTS = 8  #: how often a kill may come when all is over already, before that is a failure
+
+
+def goal(name: str, figure: str) -> None:
+    """Prints a line for the table of goals."""
+    print(f"goal {name}: {figure}", flush=True)
+
+
+def until_counted(attempt: Callable[[int], bool], what: str) -> None:
+    """Makes attempts, by number, until one counts; fails if none of many does."""
+    assert any(attempt(number) for number in range(ATTEMPTS)), f"{what}: none of {ATTEMPTS} attempts came in time"
+
+
+@dataclasses.dataclass
+class Toll:
+    """Kills of processes that run, all of one way to start them, and what came of them."""
+
+    launcher: launch.Launcher
+    program: str
+    survives: bool = True  #: by tools/run
+    shares_memory: bool = True
+    patience: float | None = PATIENCE
+    chance: random.Random = dataclasses.field(default_factory=lambda: random.Random(11))
+    num_whole: int = 0  #: kills after which every survivor left its results
+    num_before: int = 0  #: before the first update, so that there were none
+    losses: list[str] = dataclasses.field(default_factory=list)  #: of results, and why
+    late: list[float] = dataclasses.field(default_factory=list)
+    written: list[float] = dataclasses.field(default_factory=list)  #: when results were, after the launcher's SIGTERM
+
+    def kill(self, number: int, attempt: int) -> bool:
+        """Starts a job, and kills one of its processes. False if that had ended, or had done all it had to do."""
+        mode, victim, phase = number % 5, self.chance.randrange(RANKS), ("begin", "run", "end")[number % 3]
+        # Which mode 0 does not wait for, nor those whom the launcher ends.
+        duration = 20.0 if phase == "run" and (mode == 0 or not self.survives) else 2.0
+        at_end = duration + self.chance.uniform(-0.05, 0.05) - 0.05 * attempt
+        delay = {"begin": self.chance.uniform(0, 0.02), "run": 0.5, "end": at_end}[phase]
+        arguments = words(mode, duration, self.survives)
+        # Without tools/run what the dead one had in shared memory stays until the next job.
+        with running(
+            self.launcher, RANKS, self.program, arguments, self.survives, not self.survives, self.shares_memory, self.patience
+        ) as job:
+            await_run(job)
+            begin = time.monotonic()
+            time.sleep(delay)
+            processes = job.processes()
+            if victim not in processes:
+                return False
+            ends = Ends(process for rank, process in processes.items() if rank != victim)
+            os.kill(processes[victim], signal.SIGKILL)
+            dead, dead_at = time.monotonic(), time.time()
+            last = ends.await_last(duration + SLACK)
+            code = job.wait(SLACK)
+            if (job.folder / "rows.csv").exists() and job.manifest()["complete"] is True:
+                return False
+            about = f"mode {mode}, rank {victim}, {phase} ({dead - begin:.2f} s), code {code}: {job.errors()}"
+            assert code != 0, about
+            if self.launcher.vendor != "Open MPI":
+                self.late.append(time.monotonic() - dead)
+                return True
+            said = job.errors()
+            has_run = any(place in said for place in ("at a barrier", "between updates", "messages are awaited"))
+            if self.survives:
+                assert code == 3 and f"rank {victim}" in said, about
+                self.late.append(last - (max(dead, begin + duration) if has_run and mode != 0 else dead))
+                if phase == "run":  # mode 0 ends at once, the others at their time
+                    is_in_time = last < begin + duration if mode == 0 else last > begin + duration - 0.1
+                    assert is_in_time, f"{last - begin:.2f} s; {about}"
+            if phase == "begin" and not has_run:
+                self.num_before += 1
+                return True
+            self._count_results(job, victim, dead_at, about)
+        return True
+
+    def _count_results(self, job: Job, victim: int, dead_at: float, about: str) -> None:
+        num_results = sum(own_results(job, rank, victim, self.survives) for rank in range(RANKS) if rank != victim)
+        files = sorted(os.listdir(job.folder))
+        if num_results == RANKS - 1:
+            self.num_whole += 1
+            paths = [path for path in job.folder.glob("rows*.csv") if ".hosts." not in path.name]
+            terminated = dead_at + (OWN_PATIENCE if self.patience is None else self.patience)
+            self.written.append(max(path.stat().st_mtime for path in paths) - terminated)
+            return
+        drafts = [name for name in files if name.endswith(".tmp")]
+        self.losses.append(f"{num_results} of {RANKS - 1} results, {len(drafts)} files begun when the launcher's SIGKILL came")
+        # A promise, but for what the launcher's own second is too short for on a busy machine.
+        assert self.patience is None and not NIGHT, f"{self.losses[-1]}; {about}; {files}"
+
+    def report(self) -> None:
+        """Holds what came out against the goals, and prints it."""
+        if self.launcher.vendor != "Open MPI":
+            goal("R8", f"{self.launcher.vendor}: {len(self.late)} kills, each ended the job with a code, {JOB_ENDED.check(self.late, 'after')}")
+            return
+        how = "tools/run" if self.survives else "mpirun alone" + (", with its own delay before SIGKILL" if self.patience is None else "")
+        how += "" if self.shares_memory else " over MPI"
+        figures = [f"3 of 3 results in {self.num_whole} of {self.num_whole + len(self.losses)} kills"]
+        if self.num_before > 0:
+            figures.append(f"{self.num_before} before the first update")
+        if self.survives:
+            bound = SURVIVORS_LATE if self.launcher.major < 5 else SURVIVORS_LATE_ULFM
+            figures.append(f"survivors ended {bound.check(self.late, 'late by')}")
+        elif self.written and (self.patience is not None or NIGHT):
+            figures.append(RESULTS_WRITTEN.check(self.written, "written after SIGTERM"))
+        assert self.num_whole + len(self.losses) > 0, "no kill came after the first update"
+        goal("R8", ", ".join([f"{how}: {figures[0]}", *figures[1:], *self.losses]))
+
+
+def killed(toll: Toll, per_commit: int, at_night: int) -> None:
+    """kill -9 of one process, at any time: the others finish, and write what they have; the dead one is named."""
+    for number in range(1, 1 + (at_night if NIGHT else per_commit)):  # the first runs, the next is at its end, the third begins
+        until_counted(lambda attempt: toll.kill(number, attempt), f"kill {number}")  # noqa: B023
+    toll.report()
+
+
+def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
+    """kill -9 of one process while the job begins: it ends at once with a code, and nothing is left."""
+    chance = random.Random(12)
+    for survives in (True, False):
+        late: list[float] = []
+        num_segments = 0
+
+        def kill(attempt: int) -> bool:
+            nonlocal num_segments
+            mode, victim = chance.randrange(5), chance.randrange(RANKS)
+            delay = chance.uniform(0, 0.3) / (1 + attempt)
+            # MPICH leaves a file of its own if a process dies between its making and its mapping; tools/run removes it.
+            leaves = not survives and launcher.vendor != "Open MPI"
+            with running(launcher, RANKS, program, words(mode, 1.0), survives, leaves, patience=None) as job:  # noqa: B023
+                wait_until(lambda: victim in job.processes(), SLACK, f"rank {victim}", job.errors)
+                time.sleep(delay)
+                job.note_segments()
+                processes = job.processes()
+                if has_begun(job) or victim not in processes:
+                    return False
+                os.kill(processes[victim], signal.SIGKILL)
+                dead = time.monotonic()
+                code = job.wait(SET_UP_ENDED.limit() + SLACK)
+                late.append(time.monotonic() - dead)  # noqa: B023
+                said = job.errors()
+                about = f"rank {victim} after {delay:.3f} s, code {code}: {said}"
+                assert code == 3 if survives and launcher.vendor == "Open MPI" else code != 0, about  # noqa: B023
+                assert f"rank {victim}" in said or (launcher.vendor == "MPICH" and "BAD TERMINATION" in said), about
+                for path in job.folder.glob("*.json"):
+                    json.loads(path.read_text(encoding="utf-8"))  # no half file
+                assert not (job.folder / "rows.csv").exists(), about
+                num_segments += len(job.segments_left()) if leaves else 0
+            return True
+
+        for number in range(20 if NIGHT else 2):
+            until_counted(kill, f"kill {number} in set-up")
+        left = f", {num_segments} files of MPICH's left" if num_segments else ""
+        how = "tools/run" if survives else "mpirun alone"
+        goal("R8", f"{launcher.vendor}, {how}: {len(late)} kills in set-up, each ended the job with a code, {SET_UP_ENDED.check(late, 'after')}{left}")
+
+
+def checkpoint(launcher: launch.Launcher, program: str) -> None:
+    """kill -9 of one process of a world that evolves: the last checkpoint is whole, and the world goes on from it."""
+    evolve = ["--mode", "3", "--replicates", "1", "--output", "rows.csv"]
+    kept = ["--cells-per-worker", "64", "--checkpoint", "world.bin", "--checkpoint-every", "64"]
+    ages = []
+    for victim in range(4 if NIGHT else 1):
+        with running(launcher, 2, program, [*evolve, *kept, "--duration", "30s"]) as job:
+            world = job.folder / "world.bin"
+            wait_until(lambda: world.exists() and len(job.processes()) == 2, SLACK, "a checkpoint")  # noqa: B023
+            time.sleep(0.5)
+            os.kill(job.processes()[victim % 2], signal.SIGKILL)
+            dead = time.time()
+            code = job.wait(SLACK)
+            assert code != 0, job.errors()
+            ages.append(dead - world.stat().st_mtime)
+            copy = world.read_bytes()
+        with running(launcher, 2, program, [*evolve, "--resume", "world.bin", "--updates", "10"]) as job:
+            pass_on = job.folder / "world.bin"
+            pass_on.write_bytes(copy)
+            assert job.wait(SLACK) == 0, job.errors()
+    goal("R8", f"{launcher.vendor}: the world went on from its last checkpoint, {CHECKPOINT_AGE.check(ages, 'of an age of')}")
+
+
+def launcher_killed(launcher: launch.Launcher, program: str) -> None:
+    """kill -9 of the launcher: no process outlives it, and what Open MPI leaves in shared memory is of no process."""
+    with running(launcher, RANKS, program, words(3, 30.0), leaves_segments=True) as job:
+        await_run(job)
+        os.kill(job.child.pid, signal.SIGKILL)
+        job.wait(SLACK)
+        wait_until(lambda: not job.processes(), SLACK, "the end of the processes")
+        print(f"launcher killed: no process left, {len(job.segments_left())} files in shared memory")
