@@ -1,0 +1,113 @@
+"""Compiles and links a test as build/release would, but unoptimised and against other headers: for tools/seeded_bugs."""
+
+import dataclasses
+import functools
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / "build" / "release"
+
+
+class Trouble(Exception):
+    """Why nothing can be said of a bug."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Probe:
+    """One case of a test, and what it is compiled from."""
+
+    test: str  # as ctest calls it: a program, perhaps " x" and how many ranks
+    case: str  # its name; empty: the program has no cases
+    sources: tuple[str, ...]
+    seen_by: str  # what it tells a bug by: empty: a check that fails; "timeout": of ranks; or a pattern of what it says
+
+    @functools.cached_property
+    def filter(self) -> str:
+        """What has Catch2 run the case alone: of a template, for all of its types."""
+        text = "".join((ROOT / source).read_text() for source in self.sources)
+        found = re.search(r'(\w*TEST_CASE\w*)\(\s*"' + re.escape(self.case) + '"', text)
+        if not found:
+            raise Trouble(f"there is no case {self.case!r} in {', '.join(self.sources)}")
+        name = re.sub(r"([,\[*])", r"\\\1", self.case)
+        return f"{name} - *" if found.group(1).startswith("TEMPLATE") else name
+
+
+def run(command: list[str], **options: Any) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, text=True, errors="replace", capture_output=True, check=False, **options)
+
+
+class Build:
+    """What build/release knows: how to compile, link and run each test."""
+
+    def __init__(self) -> None:
+        parts = ["uit_catch_main", "uit_catch_runner", "uit_catch_mpi_main", "uit_pmpi"]
+        for command in (["cmake", "--preset", "release"], ["cmake", "--build", str(BUILD), "--target", *parts]):
+            done = run(command, cwd=ROOT)
+            if done.returncode != 0:
+                raise Trouble(f"{' '.join(command)}: {(done.stdout + done.stderr)[-2000:]}")
+        self.commands = json.loads((BUILD / "compile_commands.json").read_text())
+        listed = run(["ctest", "--test-dir", str(BUILD), "--show-only=json-v1"])
+        self.tests = {test["name"]: test for test in json.loads(listed.stdout)["tests"]}
+        cache = (BUILD / "CMakeCache.txt").read_text()
+        launcher = re.search(r"^MPIEXEC_EXECUTABLE:\w+=(.*)$", cache, re.MULTILINE)
+        self.launcher = launcher.group(1) if launcher else "mpiexec"
+        self.ccache = [path] if (path := shutil.which("ccache")) else []
+
+    def properties(self, probe: Probe) -> dict[str, Any]:
+        if probe.test not in self.tests:
+            raise Trouble(f"there is no test {probe.test}")
+        return {item["name"]: item["value"] for item in self.tests[probe.test].get("properties", [])}
+
+    def link_words(self, probe: Probe) -> list[str]:
+        target = probe.test.split()[0]
+        listed = run(["ninja", "-C", str(BUILD), "-t", "commands", target])
+        if listed.returncode != 0:
+            raise Trouble(f"ninja does not know {target}: {listed.stderr.strip()}")
+        words = shlex.split(listed.stdout.splitlines()[-1].replace(": && ", "", 1).rsplit(" && :", 1)[0])
+        del words[words.index("-o") : words.index("-o") + 2]
+        return words
+
+    def compile(self, probe: Probe, source: str, seeded: Path, to: Path) -> str:
+        """Returns whose source it is: the test's, or a library's that is linked to it."""
+        owners = {probe.test.split()[0]}
+        owners |= {Path(word).stem[3:] for word in self.link_words(probe) if Path(word).match("lib*.a")}
+        file = str(ROOT / source)
+        owner_of = re.compile(r"CMakeFiles/(\S+)\.dir/")
+        entries = [(found.group(1), entry) for entry in self.commands if entry["file"] == file
+                   if (found := owner_of.search(entry["command"])) and found.group(1) in owners]
+        if not entries:
+            raise Trouble(f"{source} is no source of {probe.test.split()[0]}")
+        owner, entry = entries[0]
+        words = shlex.split(entry["command"])
+        del words[words.index("-o") : words.index("-o") + 2]
+        words = [word for word in words if word not in ("-Werror", "-c", file) and not word.startswith("-O")]
+        include = f"-I{ROOT / 'include'}"
+        if include not in words:
+            raise Trouble(f"{source} is not compiled with {ROOT / 'include'}")
+        # What is seeded comes first; so do demos/, which are included by their path from the root.
+        folders = [f"-I{seeded / 'include'}", f"-I{seeded}"] if seeded != ROOT else [include]
+        words[1:1] = folders
+        if (seeded / source).exists():
+            file = str(seeded / source)
+        done = run([*self.ccache, *words, "-O0", "-w", "-o", str(to), "-c", file], cwd=entry["directory"])
+        if done.returncode != 0:
+            errors = [line for line in done.stderr.splitlines() if "error" in line]
+            raise Trouble(f"does not compile: {(errors or ['?'])[0]}")
+        return str(owner)
+
+    def link(self, probe: Probe, objects: list[Path], owners: set[str], to: Path) -> None:
+        own = []
+        for word in self.link_words(probe):
+            is_replaced = Path(word).match("lib*.a") and Path(word).stem[3:] in owners
+            if not is_replaced and (not word.endswith(".o") or "uit_catch" in word or "uit_pmpi" in word):
+                own.append(word)
+        own[1:1] = map(str, objects)
+        done = run([*own, "-o", str(to)], cwd=BUILD)
+        if done.returncode != 0:
+            raise Trouble(f"does not link: {done.stderr.strip()[:200]}")
