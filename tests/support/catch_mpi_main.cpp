@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/before_finalize.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/catch_runner.hpp"
 #include "tests/support/skip.hpp"
@@ -117,6 +118,7 @@ int main(int argc, char** argv) {
   const std::array<int, 2> mine{failed != 0, uit::testing::IsAnythingSkipped()};
   std::array<int, 2> of_any{};
   MPI_Allreduce(mine.data(), of_any.data(), 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  uit::testing::before_finalize();
   MPI_Finalize();
   if (of_any[0] != 0) return EXIT_FAILURE;
   return of_any[1] != 0 ? uit::testing::skipped_code : EXIT_SUCCESS;
