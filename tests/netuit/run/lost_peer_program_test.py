@@ -47,7 +47,9 @@ def launch_command(launcher: launch.Launcher, survives: bool) -> list[str]:
 
 
 def lines_of(path: pathlib.Path) -> list[int]:
-    """The whole lines of a file of numbers."""
+    """The whole lines of a file of numbers; none if it is not there."""
+    if not path.exists():
+        return []
     return [int(line) for line in path.read_text(encoding="ascii").splitlines(keepends=True) if line.endswith("\n")]
 
 
@@ -59,6 +61,8 @@ def faults_of(case: Case, launcher: launch.Launcher, program: str) -> tuple[str,
         seen = re.findall(r"seen: (.*), ([\d.]+) s", outcome.out)
         if case.what == "throws":
             thrown, alive = (lines_of(pathlib.Path(folder) / name) for name in ("thrown", "alive"))
+            if not thrown or not alive:
+                return "nothing", [*faults, "nobody has written", outcome.out, outcome.err]
             seconds = (alive[-1] - thrown[0]) / 1e9
             if seen:
                 faults.append("the other came to its end")
