@@ -25,7 +25,8 @@ using Mesh = netuit::Mesh<Value>;
 
 /// A fabric with a conduit each way.
 struct Joined {
-  explicit Joined(const uit::World& world) : fabric{world}, to_other{.fabric = &fabric, .peer = 1 - world.Rank(), .key = {.channel = 1}} {}
+  explicit Joined(const uit::World& world)
+      : fabric{world}, to_other{.fabric = &fabric, .peer = 1 - world.Rank(), .key = {.channel = 1}} {}
   uit::Fabric fabric;
   uit::Process to_other;
   uit::Inlet<int, every, Wiring> inlet{to_other};
