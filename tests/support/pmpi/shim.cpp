@@ -142,7 +142,8 @@ int MPI_Ialltoallv(const void* send, const int* send_counts, const int* send_off
     if (send != MPI_IN_PLACE) {
       for (const int* numbers : {send_counts, send_offsets}) buffers.push_back({numbers, size * sizeof(int)});
       for (std::size_t rank = 0; rank < size; ++rank)
-        buffers.push_back({static_cast<const std::byte*>(send) + Bytes(send_offsets[rank], send_type), Bytes(send_counts[rank], send_type)});
+        buffers.push_back({static_cast<const std::byte*>(send) + Bytes(send_offsets[rank], send_type),
+                           Bytes(send_counts[rank], send_type)});
     }
     return Begin(code, Kind::collective, buffers, request);
   });

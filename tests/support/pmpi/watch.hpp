@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <string>
 
-/// Watches what a program that links the shim (the CMake target `uit_pmpi`, as every test over MPI does) does with MPI, through MPI's profiling
-/// interface. What it finds is counted here; MPI_Finalize then fails the program, unless it is 0. (Where UIT_PMPI_FAIL lets
-/// a call fail, requests and handles may be left.)
+/// Watches what a program that links the shim (the CMake target `uit_pmpi`; every MPI test does) does with MPI, through
+/// MPI's profiling interface. What it finds is counted here; MPI_Finalize then fails the program, unless it is 0. (Where
+/// UIT_PMPI_FAIL lets a call fail, requests and handles may be left.)
 ///
-/// Buffers in flight: what MPI reads of a send, or of a collective that does not wait, is compared by a checksum when it is complete. A receive's first and last
-/// bytes are overwritten when it is posted, so that who reads them too early finds no message there; and where MPI may not
-/// write, behind the end of a message and in a receive that was cancelled, they must stay as they are. In the midst of a
-/// receive, what the program writes and what MPI writes look alike.
+/// Buffers in flight: what MPI reads of a send, or of a collective that does not wait, is compared, by a checksum, when
+/// it is complete. A receive's first and last bytes are overwritten when it is posted, so that who reads them too early
+/// finds no message there; and where MPI may not write, behind the end of a message and in a receive that was cancelled,
+/// they must stay as they are. In the midst of a receive, what the program writes and what MPI writes look alike.
 namespace uit::testing::pmpi {
 
 /// Requests that have begun and not been found complete.
@@ -19,7 +19,7 @@ std::size_t NumPending();
 /// The most that there have been at once. UIT_PMPI_MAX_REQUESTS says how many there may be, by default 65 536; with
 /// UIT_PMPI_REPORT=1, MPI_Finalize prints the number.
 std::size_t MostPending();
-/// Sends and collectives of which what MPI reads was not the same at the end as at the beginning.
+/// Sends, and collectives that do not wait, of which what MPI reads was not the same at the end as at the beginning.
 std::size_t NumModifiedSends();
 /// Receives whose bytes were not as they had been posted where MPI did not write.
 std::size_t NumModifiedReceives();
