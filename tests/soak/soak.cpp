@@ -85,15 +85,15 @@ struct Count {
     got += other.got;
     return *this;
   }
-  bool IsExact() const { return faults == 0 && put == got; }
+  bool IsExact() const { return faults == 0 && put == got && put != 0; }
 };
 
 /// Of all nodes of all processes. Collective.
 Count SumOf(const uit::World& world, const std::vector<Count>& counts) {
+  Count own;
+  for (const Count& count : counts) own += count;
+  const auto bytes = uit::BytesOf(own);
   Count sum;
-  for (const Count& count : counts) sum += count;
-  const auto bytes = uit::BytesOf(sum);
-  sum = {};
   for (const auto& theirs : world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(bytes.begin(), bytes.end()))))
     sum += uit::LoadBytes<Count>(theirs);
   return sum;

@@ -40,6 +40,17 @@ def until_counted(attempt: Callable[[int], bool], what: str) -> None:
     assert any(attempt(number) for number in range(ATTEMPTS)), f"{what}: none of {ATTEMPTS} attempts came in time"
 
 
+def try_kill(processes: dict[int, int], victim: int) -> bool:
+    """kill -9 of a rank; False if it has ended."""
+    if victim not in processes:
+        return False
+    try:
+        os.kill(processes[victim], signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 @dataclasses.dataclass
 class Toll:
     """Kills of processes that run, all of one way to start them, and what came of them."""
@@ -69,13 +80,12 @@ class Toll:
             self.launcher, RANKS, self.program, arguments, self.survives, not self.survives, self.shares_memory, self.patience
         ) as job:
             await_run(job)
-            begin = time.monotonic()
-            time.sleep(delay)
+            begin = time.monotonic() - (time.time() - (job.folder / "rows.json").stat().st_mtime)  # or a little later
+            time.sleep(max(0.0, begin + delay - time.monotonic()))
             processes = job.processes()
-            if victim not in processes:
-                return False
             ends = Ends(process for rank, process in processes.items() if rank != victim)
-            os.kill(processes[victim], signal.SIGKILL)
+            if not try_kill(processes, victim):
+                return False
             dead, dead_at = time.monotonic(), time.time()
             last = ends.await_last(duration + SLACK)
             code = job.wait(SLACK)
@@ -88,16 +98,19 @@ class Toll:
                 return True
             said = job.errors()
             has_run = any(place in said for place in ("at a barrier", "between updates", "messages are awaited"))
+            is_before = not has_run and not any(job.folder.glob("rows.rank*"))
+            if is_before and phase != "begin":
+                return False  # a machine so busy that nothing had begun
             if self.survives:
                 assert code == 3 and f"rank {victim}" in said, about
                 self.late.append(last - (max(dead, begin + duration) if has_run and mode != 0 else dead))
                 if phase == "run":  # mode 0 ends at once, the others at their time
                     is_in_time = last < begin + duration if mode == 0 else last > begin + duration - 0.1
                     assert is_in_time, f"{last - begin:.2f} s; {about}"
-            if phase == "begin" and not has_run:
+            if is_before:
                 self.num_before += 1
-                return True
-            self._count_results(job, victim, dead_at, about)
+            else:
+                self._count_results(job, victim, dead_at, about)
         return True
 
     def _count_results(self, job: Job, victim: int, dead_at: float, about: str) -> None:
@@ -158,9 +171,8 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
                 time.sleep(delay)
                 job.note_segments()
                 processes = job.processes()
-                if has_begun(job) or victim not in processes:
+                if has_begun(job) or not try_kill(processes, victim):
                     return False
-                os.kill(processes[victim], signal.SIGKILL)
                 dead = time.monotonic()
                 code = job.wait(SET_UP_ENDED.limit() + SLACK)
                 late.append(time.monotonic() - dead)  # noqa: B023
