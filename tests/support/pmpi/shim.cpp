@@ -60,7 +60,10 @@ int Complete(MPI_Request* request, int* is_done, MPI_Status* status, F call) {
 // Of what makes a handle (1) or gives one back (-1).
 #define UIT_PMPI_WRAP_COUNTED(name, difference, parameters, arguments) \
   int MPI_##name parameters { \
-    return Do(Call::name, [&] { return Count(PMPI_##name arguments, difference); }); \
+    return Do(Call::name, [&] { \
+      const int code = PMPI_##name arguments; \
+      return Count(code, difference); /* which may look at what was made */ \
+    }); \
   }
 UIT_PMPI_WRAP_ANYTIME(Abort, (MPI_Comm communicator, int code), (communicator, code))
 UIT_PMPI_WRAP_ANYTIME(Error_string, (int code, char* text, int* length), (code, text, length))
