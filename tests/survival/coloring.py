@@ -51,6 +51,7 @@ def own_results(job: Job, rank: int, victim: int, has_quality: bool) -> bool:
         return False
     assert quality or not has_quality or rows[0]["updates"] == "0", f"rank {rank} has no snapshots: {rows}"
     assert {row["process"] for row in quality} <= {str(rank)} and all(int(row["updates"]) > 0 for row in quality), quality
+    assert all(int(row["attempted"]) == int(row["accepted"]) + int(row["dropped"]) for row in rows), rows
     assert [row["process"] for row in rows] == [str(rank)] and rows[0]["stopped_by"] == "peer_lost", rows
     assert len(colors) == 64 and manifest["complete"] is False and manifest["lost_processes"] == [victim], manifest
     return True

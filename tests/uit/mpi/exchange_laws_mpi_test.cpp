@@ -5,18 +5,13 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/duct_laws.hpp"
+#include "tests/support/mpi_world.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;
 using namespace uit::testing;
 
 namespace {
-
-/// One for all pairs, so that they take turns at the same windows.
-World CommonWorld() {
-  static const World world = TheWorld();
-  return world;
-}
 
 template <Policy policy, bool shares_memory>
 struct MpiSubject {
@@ -28,7 +23,7 @@ struct MpiSubject {
   template <typename T>
   struct Pair {
     explicit Pair(std::size_t depth, T initial = T{})
-        : world(CommonWorld()),
+        : world(MpiTestWorld()),  // one for all pairs, so that they take turns at the same windows
           fabric(world, {.num_slots = 5, .shares_memory = shares_memory}),
           inlet(Reach(depth)),
           outlet(Reach(depth), initial) {
