@@ -111,6 +111,7 @@ class Evolution {
   /// In a few words, how the cells of this process's first worker are doing.
   std::string Describe() const {
     const Census census = TakeCensus(cells_, {}, 0, mesh_.NumThreads() == 1 ? cells_.NumPlaces() : FirstPlaces());
+    if (census.num_cells == 0) return "; first worker: no cell is left";
     char text[160];
     std::snprintf(text, sizeof text, "; first worker: %llu cells, %llu kin groups, generation %.1f, %.1f instructions",
                   static_cast<unsigned long long>(census.num_cells), static_cast<unsigned long long>(census.num_kin_groups),

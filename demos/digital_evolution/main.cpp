@@ -89,10 +89,12 @@ std::string FirstShare(const netuit::Placement& placement) {
 
 std::string Describe(const Outcome& outcome) {
   const Census& sums = outcome.sums;
+  char living[128] = "no cell is left";
+  if (sums.num_cells != 0)
+    std::snprintf(living, sizeof living, "%llu cells of generation %.1f with %.1f instructions",
+                  static_cast<unsigned long long>(sums.num_cells), sums.MeanGeneration(), sums.MeanLength());
   char text[320];
-  std::snprintf(text, sizeof text,
-                "%llu cells of generation %.1f with %.1f instructions, %llu births, resource %s, state %016llx",
-                static_cast<unsigned long long>(sums.num_cells), sums.MeanGeneration(), sums.MeanLength(),
+  std::snprintf(text, sizeof text, "%s, %llu births, resource %s, state %016llx", living,
                 static_cast<unsigned long long>(sums.counters.Births()), outcome.is_conserved ? "exact" : "WRONG",
                 static_cast<unsigned long long>(outcome.state_hash));
   return text;
