@@ -82,6 +82,7 @@ void CheckWaitsEndWithPeer(std::size_t processes_per_node) {
   const ChildProcess peer;
   TwoProcesses two({}, std::nullopt, processes_per_node);
   two.fabrics[0]->GetWorld().Process()->WatchOver({peer.Identity(1)});
+  two.fabrics[1]->GetWorld().Process()->WatchOver({peer.Identity(0)});  // so that neither waits for a goodbye
   In<policy> inlet{two.Reach(0)}, inlet_of_peer{two.Reach(1)};
   Out<policy> outlet{two.Reach(0)}, outlet_of_peer{two.Reach(1)};
   two.Connect();
