@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/event_orders.hpp"
+#include "tests/support/goal.hpp"
+#include "tests/uit/core/support/sanitized.hpp"
 #include "tests/uit/exchange/support/subjects.hpp"
 
 using namespace uit;
@@ -265,10 +268,18 @@ void TryAllOrders(const Script& script) {
   CHECK(num_orders > 100);
 }
 
+/// Windows to try, of up to so many slots. Where a sanitizer looks on, per commit, one: it is not the orders that it looks at.
+std::vector<std::size_t> NumsOfSlots(std::size_t most) {
+  if (is_sanitized && !IsNightly()) return {2};
+  std::vector<std::size_t> nums(most);
+  std::iota(nums.begin(), nums.end(), std::size_t{1});
+  return nums;
+}
+
 }  // namespace
 
 TEST_CASE("Every message comes once and in order, whenever frames arrive") {
-  for (const std::size_t num_slots : {1U, 2U, 3U}) {
+  for (const std::size_t num_slots : NumsOfSlots(3)) {
     TryAllOrders<every>({.a = "000q", .b = "0000", .num_slots = num_slots, .depth = 1});
     TryAllOrders<every>({.a = "00000", .b = "0q00", .num_slots = num_slots, .depth = 2});
     TryAllOrders<every>({.a = "00y0", .b = "0zz0", .num_slots = num_slots, .depth = 3});
@@ -276,14 +287,14 @@ TEST_CASE("Every message comes once and in order, whenever frames arrive") {
 }
 
 TEST_CASE("The newest message comes at last, whenever frames arrive") {
-  for (const std::size_t num_slots : {1U, 2U, 3U}) {
+  for (const std::size_t num_slots : NumsOfSlots(3)) {
     TryAllOrders<latest>({.a = "000q0", .b = "0000", .num_slots = num_slots});
     TryAllOrders<latest>({.a = "00y0", .b = "0zz0", .num_slots = num_slots});
   }
 }
 
 TEST_CASE("Every amount comes once, whenever frames arrive") {
-  for (const std::size_t num_slots : {1U, 2U, 3U}) {
+  for (const std::size_t num_slots : NumsOfSlots(3)) {
     TryAllOrders<accumulate>({.a = "000q0", .b = "0000", .num_slots = num_slots, .depth = 1});
     TryAllOrders<accumulate>({.a = "00y0", .b = "0zz0", .num_slots = num_slots, .depth = 2});
     TryAllOrders<accumulate_pooled>({.a = "0101", .b = "01q0", .num_slots = num_slots, .depth = 1, .num_channels = 2});
@@ -292,7 +303,7 @@ TEST_CASE("Every amount comes once, whenever frames arrive") {
 }
 
 TEST_CASE("Pools come through whenever frames arrive") {
-  for (const std::size_t num_slots : {1U, 2U}) {
+  for (const std::size_t num_slots : NumsOfSlots(2)) {
     TryAllOrders<every_pooled>({.a = "01010", .b = "01q0", .num_slots = num_slots, .depth = 1, .num_channels = 2});
     TryAllOrders<every_pooled>({.a = "0f01f0", .b = "0001", .num_slots = num_slots, .depth = 2, .num_channels = 2});
     // Nobody steps channel 1.
@@ -303,7 +314,7 @@ TEST_CASE("Pools come through whenever frames arrive") {
 }
 
 TEST_CASE("Both sides close whenever they do and frames arrive, and lose nothing") {
-  for (const std::size_t num_slots : {1U, 2U, 3U}) {
+  for (const std::size_t num_slots : NumsOfSlots(3)) {
     TryAllOrders<every>({.a = "00cc", .b = "0ccc", .num_slots = num_slots, .depth = 1});
     TryAllOrders<every>({.a = "000cc", .b = "ccc", .num_slots = num_slots, .depth = 2});
     TryAllOrders<latest>({.a = "00cc", .b = "zccc", .num_slots = num_slots});
