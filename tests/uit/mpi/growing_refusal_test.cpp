@@ -1,11 +1,10 @@
 // What is under way between processes is bounded: a conduit that keeps every message refuses what it has no room for.
-#include <uit/conduit.hpp>
+#include <uit/inlet.hpp>
 #include <uit/transport/process.hpp>
 
-constexpr uit::Policy growing{.backlog = uit::Backlog::grow};
+constexpr uit::Policy policy{.backlog = uit::Backlog::grow};
 
-int main() {
-  uit::Fabric fabric;
-  auto [inlet, outlet] = uit::Conduit<int, growing>{uit::Process{.fabric = &fabric}};
-  return inlet.TryPut(1) ? outlet.JumpGet() : 0;
+bool PutOne(uit::Fabric& fabric) {
+  uit::Inlet<int, policy, uit::Wiring<uit::Process>> inlet{uit::Process{.fabric = &fabric}};
+  return inlet.TryPut(1);
 }
