@@ -16,14 +16,14 @@ with_mpich() { # with_mpich STAGE COMMAND…: with $mpich_options, if it works
 # Thread and address sanitizers by another compiler and over the other MPI.
 run_tsan_clang() { with_clang tsan-clang tsan_clang "$@"; }
 tsan_clang() {
-  stage tsan-clang tsan-clang 'tests_stress tests_threads' "-DCMAKE_CXX_COMPILER=$clang $open_mpi" -L 'stress|threads' "$@"
+  stage tsan-clang tsan-clang 'tests_unit tests_mpi' "-DCMAKE_CXX_COMPILER=$clang $open_mpi" -L 'unit|mpi' -LE timing "$@"
 }
 run_asan_clang() { with_clang asan-clang asan_clang "$@"; }
 asan_clang() {
-  stage asan-clang asan-clang 'tests_unit tests_mpi' "-DCMAKE_CXX_COMPILER=$clang $open_mpi" -L 'unit|mpi' -LE timing "$@"
+  stage asan-clang asan-clang 'tests_unit tests_corpus tests_mpi' "-DCMAKE_CXX_COMPILER=$clang $open_mpi" -L 'unit|mpi|corpus' -LE timing "$@"
 }
 run_tsan_mpich() { with_mpich tsan-mpich tsan_mpich "$@"; }
-tsan_mpich() { stage tsan-mpich tsan-mpich tests_mpi "$mpich_options" -L 'ranks=2' -LE timing "$@"; }
+tsan_mpich() { stage tsan-mpich tsan-mpich tests_mpi "$mpich_options" -L mpi -LE timing "$@"; }
 run_asan_mpich() { with_mpich asan-mpich asan_mpich "$@"; }
 asan_mpich() { stage asan-mpich asan-mpich tests_mpi "$mpich_options" -L mpi -LE timing "$@"; }
 
@@ -57,7 +57,7 @@ mpi_checker() {
   log=$results/mpi-checker.log
   flags=$(mpicxx.openmpi --showme:compile 2>/dev/null || mpicxx -show | tr ' ' '\n' | grep '^-[ID]' | tr '\n' ' ')
   flags="$(echo " $flags" | sed 's/ -I/ -isystem/g') -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX"
-  for source in tests/uit/mpi/*.cpp tests/netuit/run/*_mpi_test.cpp demos/*.cpp; do
+  for source in tests/uit/mpi/*_mpi_test.cpp tests/netuit/run/*_mpi_test.cpp demos/*.cpp; do
     # shellcheck disable=SC2086
     if "$clang" --analyze --analyzer-output text -Xclang -analyzer-checker=optin.mpi.MPI-Checker -Xclang -analyzer-werror \
       -Xclang -analyzer-opt-analyze-headers \
@@ -119,7 +119,7 @@ run_soak() {
 run_repeat() {
   (
     export UIT_NIGHTLY=0
-    stage repeat release all "$open_mpi -DUIT_TREE_TESTS=ON" -LE tree --repeat until-fail:10 "$@"
+    stage repeat release all "$open_mpi -DUIT_TREE_TESTS=ON" -LE 'tree|corpus' --repeat until-fail:10 "$@"
     echo "passed=$passed failed=$failed skipped=$skipped last=$bad" >"$results/repeat.counts"
   )
   # shellcheck disable=SC1091

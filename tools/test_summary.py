@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_summary.py RESULTS [all|nightly]: what a run of tools/test has shown of the goals, which of its tests failed, and which
 were skipped, and why. Of a run of all stages, also which goals nothing has shown. Exit code 1 if a sanitizer has reported
-anything.
+anything, and for a goal that a night has not shown.
 
 The goals are sorted by number, each with the stage that showed it: what tests printed (tests/support/goal.hpp) in
 RESULTS/<stage>.tests, ctest's log of a stage, and RESULTS/<stage>.log. The tests that failed are those of RESULTS/<stage>.xml,
@@ -14,17 +14,19 @@ import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 from pathlib import Path
 
+TESTS = Path(__file__).parent.parent / "tests"
+sys.path.insert(0, str(TESTS / "support"))
+from reports import SANITIZER_REPORT  # noqa: E402
+
 GOAL = re.compile(r"goal R(\d+): (.*\S)")
 TEST = re.compile(r"^\d+/\d+ Test(?:ing)?: (.*)")
-REPORT = re.compile(
-    r"ERROR: (?:Address|Leak)Sanitizer|WARNING: ThreadSanitizer|: runtime error: |^==\d+== (?:Invalid|Conditional|Use of|Syscall)"
-)
+REPORT = re.compile(SANITIZER_REPORT + r"|^==\d+== (?:Invalid|Conditional|Use of|Syscall)")
 SANITIZED = re.compile(r"^(asan|tsan|valgrind)\b")
 PROVOKED = "harness"  # tests that must see a report
 SKIPPED = re.compile(r"^SKIPPED: (.*\S)", re.MULTILINE)
 NOT_BUILT = "Unable to find executable"
 OF_A_CRASH = re.compile(r"^tools/fuzz: \w+ crashed|^(?:Base64: |broken promise|SUMMARY: |==\d+== ERROR: )|: runtime error: ")
-SUPPRESSIONS = Path(__file__).parent.parent / "tests/support/lsan.supp"
+SUPPRESSIONS = TESTS / "support/lsan.supp"
 
 
 def lines_by_test(path):
@@ -100,17 +102,18 @@ def skips_of(results):
             yield f"{path.stem}: {case.get('name')}: {said[1] if said else skip.get('message', '')}"
 
 
-#: Goals that a run of all stages shows, and those that take a night.
-EACH_TIME, BY_NIGHT = set(range(1, 17)), {17, 18}
+#: Goals that a run of all stages shows, and those that take a night, each with the stage that shows it in full.
+EACH_TIME, BY_NIGHT = dict.fromkeys(range(1, 17)), {16: "soak", 17: "coverage", 18: "repeat"}
 
 
 def print_goals(results, of_sanitizers, what):
     rows = goals_of(results) + of_sanitizers
-    wanted = {"all": EACH_TIME, "nightly": EACH_TIME | BY_NIGHT}.get(what, set())
-    missing = wanted - {number for number, _, _ in rows}
+    wanted = {"all": EACH_TIME, "nightly": EACH_TIME | BY_NIGHT}.get(what, {})
+    shown = {(number, where) for number, stage, _ in rows for where in (stage, None)}
+    missing = [goal[0] for goal in wanted.items() if goal not in shown]
     rows += [(number, "-", "NOT SHOWN: its test was left out, skipped, or failed before it could tell") for number in missing]
     if not rows:
-        return
+        return []
     print(f"{'goal':<6}{'stage':<12}figure")
     for number, stage, figure in sorted(rows, key=lambda row: row[0]):
         print(f"{f'R{number}':<6}{stage:<12}{figure}")
@@ -118,12 +121,13 @@ def print_goals(results, of_sanitizers, what):
         leaks = [line.split(":", 1)[1].strip() for line in SUPPRESSIONS.read_text().splitlines() if line.startswith("leak:")]
         print(f"{'':<18}leaks are suppressed of {', '.join(leaks)}; what is not instrumented is not watched for races")
     print()
+    return missing
 
 
 def main():
-    results = Path(sys.argv[1])
+    results, what = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else ""
     of_sanitizers = list(sanitizer_goals(results))
-    print_goals(results, of_sanitizers, sys.argv[2] if len(sys.argv) > 2 else "")
+    missing = print_goals(results, of_sanitizers, what)
     for line in failures_of(results):
         print(f"FAILED {line}")
     for line in skips_of(results):
@@ -131,7 +135,7 @@ def main():
     reports = [f"{stage}: {figure}" for _, stage, figure in of_sanitizers if not figure.startswith("0 reports")]
     for line in reports:
         print(f"REPORTED {line}")
-    return 1 if reports else 0
+    return 1 if reports or (missing and what == "nightly") else 0
 
 
 if __name__ == "__main__":

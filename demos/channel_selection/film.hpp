@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <netuit/netuit.hpp>
 #include <span>
 #include <utility>
@@ -59,16 +58,8 @@ class Film {
   template <netuit::Layer L>
   std::size_t NumWhole(const netuit::Mesh<L>& mesh) const {
     if (frames_.empty()) return 0;
-    const std::uint64_t mine = *std::ranges::min_element(last_) + 1;
-    uit::Bytes bytes(sizeof mine);
-    std::memcpy(bytes.data(), &mine, sizeof mine);
-    std::uint64_t least = mine;
-    for (const uit::Bytes& theirs : mesh.GetWorld().AllToAll(std::vector<uit::Bytes>(mesh.GetWorld().Size(), bytes))) {
-      std::uint64_t number = 0;
-      std::memcpy(&number, theirs.data(), sizeof number);
-      least = std::min(least, number);
-    }
-    return static_cast<std::size_t>(least);
+    const std::size_t mine = *std::ranges::min_element(last_) + 1;
+    return std::ranges::min(mesh.GetWorld().AllGatherValue(mine));
   }
 
   static constexpr std::size_t max_frames = 1000;

@@ -13,7 +13,6 @@
 
 #include <netuit/program/guarded_main.hpp>
 #include <uit/config.hpp>
-#include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/wire/world.hpp>
@@ -37,11 +36,7 @@ struct Options {
 
 /// The largest of all processes' values.
 double Largest(const uit::World& world, double value) {
-  const uit::ByteView mine = uit::BytesOf(value);
-  double largest = value;
-  for (const uit::Bytes& theirs : world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(mine.begin(), mine.end()))))
-    largest = std::max(largest, uit::LoadBytes<double>(theirs));
-  return largest;
+  return std::ranges::max(world.AllGatherValue(value));
 }
 
 /// Times a way to make the updates, made twice so that the table must be as before, and prints a row. Returns updates per

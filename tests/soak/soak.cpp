@@ -92,10 +92,8 @@ struct Count {
 Count SumOf(const uit::World& world, const std::vector<Count>& counts) {
   Count own;
   for (const Count& count : counts) own += count;
-  const auto bytes = uit::BytesOf(own);
   Count sum;
-  for (const auto& theirs : world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(bytes.begin(), bytes.end()))))
-    sum += uit::LoadBytes<Count>(theirs);
+  for (const Count& theirs : world.AllGatherValue(own)) sum += theirs;
   return sum;
 }
 

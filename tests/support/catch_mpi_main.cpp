@@ -21,6 +21,7 @@
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/before_finalize.hpp"
@@ -33,7 +34,15 @@ namespace {
 int rank = 0;
 std::array<char, 256> current_test{"before the first test"};
 
+// Of MPI_Finalize alone is waited for, which is not what is tested.
+volatile std::sig_atomic_t has_passed = 0;
+
 extern "C" void OnAlarm(int) {
+  if (has_passed != 0) {
+    constexpr std::string_view words = "SKIPPED: all tests have passed, but MPI_Finalize does not end, as MPICH's over UCX's TCP\n";
+    [[maybe_unused]] const auto written = write(STDOUT_FILENO, words.data(), words.size());
+    _exit(uit::testing::skipped_code);
+  }
   std::array<char, 400> line{};
   const int size = std::snprintf(line.data(), line.size(), "[rank %d] timed out in: %s\n", rank, current_test.data());
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), static_cast<std::size_t>(size));
@@ -119,6 +128,13 @@ int main(int argc, char** argv) {
   std::array<int, 2> of_any{};
   MPI_Allreduce(mine.data(), of_any.data(), 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   uit::testing::before_finalize();
+#ifdef MPICH_VERSION
+  const char* transports = std::getenv("UCX_TLS");
+  if (of_any[0] == 0 && transports != nullptr && std::string_view(transports).find("tcp") != std::string_view::npos) {
+    has_passed = 1;
+    alarm(20);
+  }
+#endif
   MPI_Finalize();
   if (of_any[0] != 0) return EXIT_FAILURE;
   return of_any[1] != 0 ? uit::testing::skipped_code : EXIT_SUCCESS;

@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include <uit/support/bytes.hpp>
 #include <uit/wire/world.hpp>
 
 namespace uit::testing {
@@ -70,12 +69,7 @@ class Suspension {
 
 /// The process numbers of all ranks. Collective.
 inline std::vector<pid_t> Pids(const World& world) {
-  const pid_t mine = getpid();
-  const auto bytes = BytesOf(mine);
-  std::vector<pid_t> pids;
-  for (const Bytes& theirs : world.AllToAll(std::vector<Bytes>(world.Size(), Bytes(bytes.begin(), bytes.end()))))
-    pids.push_back(LoadBytes<pid_t>(theirs));
-  return pids;
+  return world.AllGatherValue(getpid());
 }
 
 }  // namespace uit::testing

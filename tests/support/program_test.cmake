@@ -2,6 +2,7 @@
 # as uit_add_program_tests starts them. Begins with an empty FOLDER. Wants `seconds`, after which a run is given up.
 file(REMOVE_RECURSE "${FOLDER}")
 file(MAKE_DIRECTORY "${FOLDER}")
+set(stop_when_begun "${CMAKE_CURRENT_LIST_DIR}/stop_when_begun.sh")
 
 # run(RANKS ARGUMENT…): sets code, out, err. A job that ends well leaves nothing under way.
 macro(run ranks)

@@ -19,9 +19,9 @@ from contextlib import contextmanager, suppress
 from conduit_tools import launch, supervise
 
 from bounds import PATIENCE
+from reports import SANITIZER_REPORT
 
 _TOKEN = "CONDUIT_SURVIVAL"
-_REPORT = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error: ")
 _RANKS = (b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=")
 
 
@@ -169,7 +169,7 @@ def running(
         try:
             yield job
             wait_until(lambda: not job.remains(), 5, "the end of every process of the job")
-            assert not _REPORT.search(job.errors()), job.errors()
+            assert not re.search(SANITIZER_REPORT, job.errors()), job.errors()
             assert leaves_segments or not job.segments_left(), f"left behind: {job.segments_left()}"
         finally:
             for process in job.remains():

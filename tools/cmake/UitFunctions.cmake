@@ -1,14 +1,15 @@
 # One function per kind of thing. Each takes its target's name first.
 #
 #   uit_add_test(name SOURCES a.cpp … [LIBS Conduit::uit] [THREADS n] [TIMEOUT s] [LABELS stress …])
-#   uit_add_mpi_test(name SOURCES a.cpp … RANKS 1 2 4 [OVER_MPI 2] [LIBS …] [THREADS n] [TIMEOUT s] [LABELS …] [NO_WATCH])
+#   uit_add_mpi_test(name SOURCES a.cpp … RANKS 1 2 4 [OVER_MPI 2] [LIBS …] [THREADS n] [TIMEOUT s] [LABELS …] [WAITS] [NO_WATCH])
 #   uit_add_program_tests(name CASES a b … [LABELS …])   # of the demo `name`, by program_test.cmake beside; no other arguments
 #   uit_add_refusal_test(name SOURCE a.cpp EXPECT "text that the compiler must print" [LIBS …])
 #   uit_add_benchmark(name SOURCES a.cpp … [LIBS …] [RANKS n])
 #   uit_add_demo(name SOURCES a.cpp … [LIBS …])
 #
 # THREADS is per process. OVER_MPI are ranks that once more run without shared memory between them. Under sanitizers a
-# commit has the runs of 2 ranks alone, if there are any; a night all. TIMEOUT is that of a quiet machine: a test may take
+# commit has the runs of 2 ranks alone, if there are any; a night all. WAITS says that its processes wait most of the time, so
+# that it takes one place of those that tests run in. TIMEOUT is that of a quiet machine: a test may take
 # UIT_TIMEOUT_FACTOR times that before it is taken to hang. What a test does with MPI is watched (tests/support/pmpi), unless
 # NO_WATCH says that its processes do not come to a proper end. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads`
 # when a process has more than one; `refusal`. Every label L has a build target `tests_L`.
@@ -62,7 +63,7 @@ set(UIT_MPI_TEST_ENVIRONMENT ${UIT_TEST_ENVIRONMENT}
 
 # Reads the arguments common to all into T_…, and the name into `name`.
 macro(uit_parse_arguments one_value many_values)
-  cmake_parse_arguments(T "NO_WATCH" "NAME;TIMEOUT;THREADS;${one_value}" "SOURCES;LIBS;LABELS;${many_values}" ${ARGN})
+  cmake_parse_arguments(T "NO_WATCH;WAITS" "NAME;TIMEOUT;THREADS;${one_value}" "SOURCES;LIBS;LABELS;${many_values}" ${ARGN})
   if(NOT T_NAME)
     list(POP_FRONT T_UNPARSED_ARGUMENTS T_NAME)
   endif()
@@ -154,6 +155,9 @@ function(uit_add_mpi_test)
     if(processors GREATER 2)
       set(processors 2)   # they are made for more workers than cores
     endif()
+    if(T_WAITS)
+      set(processors 1)
+    endif()
     add_test(NAME "${name} x${how}"
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
               $<TARGET_FILE:${name}> ${MPIEXEC_POSTFLAGS} --order decl --rng-seed 1)
@@ -176,7 +180,7 @@ function(uit_add_program_tests name)
       "-DPROGRAM=$<TARGET_FILE:${name}>" "-DMPIEXEC=${MPIEXEC_EXECUTABLE}"
       "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/${case}" -P "${CMAKE_CURRENT_SOURCE_DIR}/program_test.cmake")
     set_tests_properties("${name} ${case}" PROPERTIES
-      ENVIRONMENT "${UIT_MPI_TEST_ENVIRONMENT}" TIMEOUT 300 PROCESSORS 2 LABELS "mpi;${T_LABELS}")
+      ENVIRONMENT "${UIT_MPI_TEST_ENVIRONMENT}" TIMEOUT 300 LABELS "mpi;${T_LABELS}")   # they wait most of the time
   endforeach()
   uit_build_with_labels(${name} mpi ${T_LABELS})
 endfunction()

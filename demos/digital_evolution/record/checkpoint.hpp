@@ -81,7 +81,7 @@ inline void SaveCheckpoint(const std::string& path, const World& cells, const ui
                           .rules = HashOf(cells.GetRules()),
                           .ledger = SumOnRoot(world, cells.SumLedger()),
                           .counters = SumOnRoot(world, cells.SumCounters())};
-  const std::vector<uit::Bytes> parts = world.Gather(std::move(mine));
+  const std::vector<uit::Bytes> parts = world.Gather(mine);
   netuit::OnRoot(world, [&] {
     std::vector<uit::ByteView> places(side * width);
     for (const uit::Bytes& part : parts) {
@@ -181,7 +181,7 @@ inline void LoadCheckpoint(const Checkpoint& checkpoint, World& cells, const uit
   for (const Place& place : cells.Places()) mine.push_back(place.id);
   const auto bytes = std::as_bytes(std::span<const netuit::NodeId>(mine));
   std::vector<uit::Bytes> parts;
-  for (const uit::Bytes& ids : world.Gather(uit::Bytes(bytes.begin(), bytes.end()))) {
+  for (const uit::Bytes& ids : world.Gather(bytes)) {
     uit::Bytes& part = parts.emplace_back();
     uit::ByteReader reader(ids);
     for (netuit::NodeId id = 0; reader.TryRead(id);) {

@@ -63,7 +63,7 @@ inline Dominant FindDominant(const World& cells, const uit::World& world) {
   }
   const auto bytes = std::as_bytes(std::span<const Instruction>(genome));
   Dominant dominant{.genome = {}, .num_cells = winner.count, .taxon = winner.taxon};
-  for (const uit::Bytes& part : world.Gather(uit::Bytes(bytes.begin(), bytes.end()))) {
+  for (const uit::Bytes& part : world.Gather(bytes)) {
     if (!dominant.genome.empty() || part.empty()) continue;
     dominant.genome.resize(part.size() / sizeof(Instruction));
     std::memcpy(static_cast<void*>(dominant.genome.data()), part.data(), part.size());

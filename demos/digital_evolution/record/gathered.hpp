@@ -18,7 +18,7 @@ template <typename T>
 std::vector<T> Gathered(const uit::World& world, std::span<const T> mine) {
   const auto bytes = std::as_bytes(mine);
   std::vector<T> all;
-  for (const uit::Bytes& part : world.Gather(uit::Bytes(bytes.begin(), bytes.end()))) {
+  for (const uit::Bytes& part : world.Gather(bytes)) {
     const std::size_t at = all.size();
     all.resize(at + part.size() / sizeof(T));
     if (!part.empty()) std::memcpy(static_cast<void*>(all.data() + at), part.data(), part.size());

@@ -155,13 +155,7 @@ class World {
   std::uint64_t OldestAge() const {
     std::uint64_t oldest = age_;
     for (const auto& worker : workers_) oldest = std::max(oldest, worker->age);
-    const auto bytes = uit::BytesOf(oldest);
-    const uit::World& world = mesh_.GetWorld();
-    for (const uit::Bytes& theirs :
-         world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(bytes.begin(), bytes.end())))) {
-      oldest = std::max(oldest, uit::LoadBytes<std::uint64_t>(theirs));
-    }
-    return oldest;
+    return std::ranges::max(mesh_.GetWorld().AllGatherValue(oldest));
   }
 
   WorldMesh& mesh_;

@@ -132,10 +132,7 @@ class ProcessBarrier {
     if (memory.size() > 1) result_.emplace(memory.at(speaker_).data() + NodeBoard::NumBytes());
   }
   void OpenRounds(const uit::World& world) {
-    const uit::ByteView mine = uit::BytesOf(speaker_);
-    std::vector<std::size_t> speakers;
-    for (const uit::Bytes& bytes : world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(mine.begin(), mine.end()))))
-      speakers.push_back(uit::LoadBytes<std::size_t>(bytes));
+    std::vector<std::size_t> speakers = world.AllGatherValue(speaker_);
     std::ranges::sort(speakers);
     speakers.erase(std::unique(speakers.begin(), speakers.end()), speakers.end());
     num_nodes_ = speakers.size();

@@ -183,7 +183,7 @@ class Mesh {
       std::memcpy(to + sizeof id, &values[local], sizeof(T));
       to += sizeof id + sizeof(T);
     }
-    const std::vector<uit::Bytes> parts = world_.Gather(std::move(mine));
+    const std::vector<uit::Bytes> parts = world_.Gather(mine);
     std::vector<T> all(world_.IsRoot() ? num_nodes_ : 0);
     for (const uit::Bytes& part : parts) {
       for (std::size_t at = 0; at + sizeof(NodeId) + sizeof(T) <= part.size(); at += sizeof(NodeId) + sizeof(T)) {

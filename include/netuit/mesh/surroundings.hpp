@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <netuit/quality/quality.hpp>
-#include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 #include <uit/wire/world.hpp>
 
@@ -20,9 +20,8 @@ class Surroundings {
   Surroundings() = default;
   /// Collective. Throws on every process unless all say the same of `is_traced`.
   Surroundings(const uit::World& world, bool shares_memory, bool is_traced) : rank_(world.Rank()) {
-    std::string card = (is_traced ? "1" : "0") + KernelName();
-    const auto* text = reinterpret_cast<const std::byte*>(card.data());
-    const std::vector<uit::Bytes> cards = world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(text, text + card.size())));
+    const std::string card = (is_traced ? "1" : "0") + KernelName();
+    const std::vector<uit::Bytes> cards = world.AllGather(std::as_bytes(std::span{card}));
     bool agrees = true;
     for (std::size_t process = 0; process < cards.size(); ++process) {
       const std::string theirs(reinterpret_cast<const char*>(cards[process].data()), cards[process].size());

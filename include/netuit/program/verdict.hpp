@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <thread>
@@ -17,10 +18,11 @@ namespace netuit {
 
 namespace detail {
 
-/// Where who started the job wants to have word of its processes, or null: they are left to a launcher, which ends all.
-inline const char* VerdictFolder() {
+/// The file in which who started the job wants to have word of a process; none if a launcher looks after it, which ends all.
+inline std::optional<std::string> VerdictPath(std::size_t rank) {
   const char* folder = std::getenv("UIT_VERDICT");
-  return folder == nullptr || *folder == '\0' ? nullptr : folder;
+  if (folder == nullptr || *folder == '\0') return std::nullopt;
+  return std::string(folder) + "/rank" + std::to_string(rank);
 }
 
 }  // namespace detail
@@ -29,11 +31,10 @@ inline const char* VerdictFolder() {
 /// `rankN`, with the exit code. Launchers know little of processes that died and nothing of what the others made of it; who
 /// started the job learns it from there, as tools/run does. A process that died has left none.
 inline void LeaveVerdict(std::size_t rank, int exit_code) {
-  const char* folder = detail::VerdictFolder();
-  if (folder == nullptr) return;
+  const auto path = detail::VerdictPath(rank);
+  if (!path) return;
   try {
-    WriteFileAtomically(std::string(folder) + "/rank" + std::to_string(rank),
-                        [exit_code](std::ostream& out) { out << exit_code << '\n'; });
+    WriteFileAtomically(*path, [exit_code](std::ostream& out) { out << exit_code << '\n'; });
   } catch (const uit::OutputError& error) {
     std::fprintf(stderr, "conduit: error: UIT_VERDICT: %s\n", error.what());
   }
@@ -42,17 +43,17 @@ inline void LeaveVerdict(std::size_t rank, int exit_code) {
 /// Leaves word, in the same folder, that a process has met the others: the file `rankN.begun`. From here on it notices by
 /// itself when another of its computer dies; before, MPI may wait for the dead for ever, and who started the job has to end it.
 inline void LeaveBegun(std::size_t rank) {
-  const char* folder = detail::VerdictFolder();
-  if (folder == nullptr) return;
-  const std::ofstream mark{std::string(folder) + "/rank" + std::to_string(rank) + ".begun"};
-  if (!mark) std::fprintf(stderr, "conduit: error: UIT_VERDICT: %s: cannot be written\n", folder);
+  const auto path = detail::VerdictPath(rank);
+  if (!path) return;
+  const std::ofstream mark{*path + ".begun"};
+  if (!mark) std::fprintf(stderr, "conduit: error: UIT_VERDICT: %s.begun: cannot be written\n", path->c_str());
 }
 
 /// Called when another process has died and this one has written what it has: waits until the launcher ends it, or for two
 /// seconds, deaf to signals. Open MPI's sleeps between its SIGTERM and its SIGKILL, and awakes as soon as one process ends, so
 /// that the slower ones would lose their results. Nothing, if UIT_VERDICT is set: tools/run ends nobody.
 inline void LetOthersWrite() {
-  if (detail::VerdictFolder() != nullptr) return;
+  if (detail::VerdictPath(0)) return;
   SignalWatch signals;
   signals.Keep();
   std::this_thread::sleep_for(std::chrono::seconds(2));

@@ -11,13 +11,13 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include <netuit/results/table.hpp>
-#include <uit/support/bytes.hpp>
 #include <uit/support/simulation.hpp>
 #include <uit/wire/world.hpp>
 
@@ -145,8 +145,7 @@ inline Host Host::Here() {
 
 inline Hosts Hosts::Inspect(const uit::World& world, std::size_t num_threads) {
   const std::string card = detail::ToCard(Host::Here());
-  const auto* text = reinterpret_cast<const std::byte*>(card.data());
-  const auto cards = world.AllToAll(std::vector<uit::Bytes>(world.Size(), uit::Bytes(text, text + card.size())));
+  const std::vector<uit::Bytes> cards = world.AllGather(std::as_bytes(std::span{card}));
   Hosts hosts;
   for (std::size_t process = 0; process < cards.size(); ++process) {
     Host seen = detail::FromCard(cards[process]);

@@ -101,7 +101,7 @@ inline void GatherReport(RunReport& report, const uit::World& world) {
   Pack(mine, std::span<const QualityRow>(report.quality));
   Pack(mine, std::span<const QualityRow>(report.channels));
   Pack(mine, std::span<const char>(report.message));
-  const std::vector<uit::Bytes> parts = world.Gather(std::move(mine));
+  const std::vector<uit::Bytes> parts = world.Gather(mine);
   if (!world.IsRoot()) return;
   report = RunReport{.stopped_by = report.stopped_by, .signal = report.signal};
   for (const uit::Bytes& part : parts) {  // empty, if of a process that was lost meanwhile

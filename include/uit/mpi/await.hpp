@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 #include <mpi.h>
 
 #include <uit/mpi/error.hpp>
@@ -33,6 +35,11 @@ inline bool AwaitAll(MPI_Request& request, const PeerWatch& watch, Deadline dead
              },
              deadline) &&
          is_complete;
+}
+
+/// Whether MPI has failed because a process has ended, for one that hears of it: the watch knows within moments.
+inline bool IsForTheDead(const PeerWatch& watch) {
+  return WaitUntil([&watch] { return watch.Gone().has_value(); }, After(std::chrono::milliseconds(100)));
 }
 
 }  // namespace uit::mpi

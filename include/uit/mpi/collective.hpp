@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <memory>
 #include <utility>
@@ -12,7 +11,6 @@
 #include <uit/mpi/keep.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
-#include <uit/support/pause.hpp>
 #include <uit/wire/process_state.hpp>
 
 namespace uit::mpi {
@@ -32,8 +30,7 @@ bool Collective(ProcessState& process, const char* call, std::shared_ptr<const v
     if (request == MPI_REQUEST_NULL || AwaitAll(request, process.Watch(), deadline)) return true;
   } catch (const uit::Error& error) {
     Keep(std::move(buffers));
-    // MPI that hears of the dead (ULFM, a connection that breaks) fails for them; the watch knows within moments.
-    if (WaitUntil([&] { return process.Watch().Gone().has_value(); }, After(std::chrono::milliseconds(100)))) {
+    if (IsForTheDead(process.Watch())) {
       process.Break();
       if (deadline == never) process.Watch().Check(call);
       return false;

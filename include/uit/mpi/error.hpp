@@ -43,6 +43,17 @@ inline void Check(int code, const char* call) {
   if (code != MPI_SUCCESS) throw Error(code, call);
 }
 
+/// Whether a call failed because the process of a peer has ended. Only an MPI with user-level failure mitigation says so.
+inline bool MeansPeerEnded(int code) {
+  int error_class = MPI_SUCCESS;
+  if (code == MPI_SUCCESS || MPI_Error_class(code, &error_class) != MPI_SUCCESS) return false;
+#ifdef MPI_ERR_PROC_FAILED
+  return error_class == MPI_ERR_PROC_FAILED;
+#else
+  return false;
+#endif
+}
+
 /// A number of bytes as MPI counts them. Throws beyond 1 GiB, long before an int would wrap.
 inline int CheckedCount(std::size_t num_bytes) {
   constexpr std::size_t limit = std::size_t{1} << 30;

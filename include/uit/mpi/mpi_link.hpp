@@ -21,6 +21,7 @@ namespace uit::mpi {
 ///
 /// Its sends and receives are rings of requests with buffers that it owns. MPI matches messages of one sender in
 /// order, so only the first posted receive is ever tested. Calls must be serialized with all others to MPI.
+/// A peer that MPI says has ended is like one that does not answer: what is on its way to it stays there, and nothing comes.
 class MpiLink {
  public:
   /// The communicator must return errors, and outlive the link. Throws if MPI refuses a receive.
@@ -54,8 +55,9 @@ class MpiLink {
     if (!send.IsDone()) return false;
     send.frame.Take(frame);
     const auto bytes = send.frame.Bytes();
-    Check(MPI_Isend(bytes.data(), CheckedCount(bytes.size()), MPI_BYTE, peer_, tag_, communicator_, &send.request),
-          "MPI_Isend");
+    CheckUnlessEnded(
+        MPI_Isend(bytes.data(), CheckedCount(bytes.size()), MPI_BYTE, peer_, tag_, communicator_, &send.request),
+        "MPI_Isend");
     next_send_ = next_send_ + 1 == sends_.size() ? 0 : next_send_ + 1;
     return true;
   }
@@ -93,6 +95,9 @@ class MpiLink {
   }
 
  private:
+  static void CheckUnlessEnded(int code, const char* call) {
+    if (!MeansPeerEnded(code)) Check(code, call);
+  }
   /// A request and the buffer that MPI uses meanwhile.
   struct Operation {
     Frame frame;
@@ -106,8 +111,9 @@ class MpiLink {
     bool IsDone() {
       if (request == MPI_REQUEST_NULL) return true;
       int is_done = 0;
-      Check(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
-      return is_done != 0;
+      const int code = MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+      CheckUnlessEnded(code, "MPI_Test");
+      return code == MPI_SUCCESS && is_done != 0;
     }
     /// What is still pending keeps its buffer for good: MPI may touch it yet.
     bool Abandon() {
@@ -120,8 +126,9 @@ class MpiLink {
 
   void Post(Operation& receive) {
     const auto room = receive.frame.Room();
-    Check(MPI_Irecv(room.data(), CheckedCount(room.size()), MPI_BYTE, peer_, tag_, communicator_, &receive.request),
-          "MPI_Irecv");
+    CheckUnlessEnded(
+        MPI_Irecv(room.data(), CheckedCount(room.size()), MPI_BYTE, peer_, tag_, communicator_, &receive.request),
+        "MPI_Irecv");
   }
 
   MPI_Comm communicator_;

@@ -15,6 +15,7 @@
 #include <mpi.h>
 
 #include <uit/config.hpp>
+#include <uit/mpi/await.hpp>
 #include <uit/mpi/collective.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/support/bytes.hpp>
@@ -56,6 +57,7 @@ class NodeGroup {
     std::vector<int> ranks(static_cast<std::size_t>(size));
     Check(MPI_Allgather(&rank, 1, MPI_INT, ranks.data(), 1, MPI_INT, willing), "MPI_Allgather");
     ranks_.assign(ranks.begin(), ranks.end());
+    Check(MPI_Comm_dup(willing, &agreement_), "MPI_Comm_dup");
   }
   NodeGroup(const NodeGroup&) = delete;
   NodeGroup& operator=(const NodeGroup&) = delete;
@@ -70,7 +72,7 @@ class NodeGroup {
       Close(window);
       if (process_->HasFailed()) return;
     }
-    Try(MPI_Comm_free(&communicator_), "MPI_Comm_free");
+    for (MPI_Comm* mine : {&agreement_, &communicator_}) Try(MPI_Comm_free(mine), "MPI_Comm_free");
   }
 
   /// In the job, ascending; none, if this process shares no memory.
@@ -117,7 +119,7 @@ class NodeGroup {
     };
     const auto bits = std::make_shared<Bits>(Bits{mine, 0});
     const auto start = [&](MPI_Request* request) {
-      return MPI_Iallreduce(&bits->mine, &bits->all, 1, MPI_UINT64_T, MPI_BAND, communicator_, request);
+      return MPI_Iallreduce(&bits->mine, &bits->all, 1, MPI_UINT64_T, MPI_BAND, agreement_, request);
     };
     if (!Collective(*process_, "MPI_Iallreduce", bits, start, deadline))
       throw uit::Error("the processes of this node do not answer");
@@ -150,6 +152,10 @@ class NodeGroup {
   }
   /// This process alone may have no window, while others wait in MPI for it.
   std::uint64_t CommonBitsAfter(int code) const {
+    if (IsForTheDead(process_->Watch())) {
+      process_->Break();
+      process_->Watch().Check("MPI_Win_allocate_shared");
+    }
     try {
       return CommonBits(0, After(std::chrono::seconds(5)));
     } catch (const uit::Error&) {
@@ -184,7 +190,8 @@ class NodeGroup {
 
   std::shared_ptr<ProcessState> process_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
-  std::size_t rank_ = 0;  // in the job
+  MPI_Comm agreement_ = MPI_COMM_NULL;  // of the same: where a window failed on some, the others still wait on the first
+  std::size_t rank_ = 0;                // in the job
   std::vector<std::size_t> ranks_;
   std::vector<Window> windows_;
 };

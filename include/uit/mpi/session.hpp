@@ -54,15 +54,17 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Finalises when all processes have come here. If an exception is on its way or a peer has been given up, waits for
-  /// them for two seconds, and then ends them all, with the code of EndWith, which is better than to wait for ever. If one
+  /// Finalises when all processes have come here. If an exception is on its way, waits for them for two seconds, and if a
+  /// silent peer has been given up, for ten; then ends them all, with the code of EndWith, rather than wait for ever. If one
   /// has ended before, this process ends at once with that code, and leaves the others alone: they may have results to write.
   ~Session() {
     if (!owns_) return;
-    const bool is_in_trouble = std::uncaught_exceptions() != 0 || world_.Process()->IsBroken();
+    const bool is_thrown_out = std::uncaught_exceptions() != 0;
     const auto process = world_.Process();
-    in_trouble_[0] = is_in_trouble ? 1 : 0;
-    if (!DoAllLeave(is_in_trouble ? After(std::chrono::seconds(2)) : never)) Abandon();
+    in_trouble_[0] = is_thrown_out || process->IsBroken() ? 1 : 0;
+    // Who has given a silent process up has ended well itself, and so may others that are still about it.
+    const Deadline deadline = in_trouble_[0] == 0 ? never : After(std::chrono::seconds(is_thrown_out ? 2 : 10));
+    if (!DoAllLeave(deadline)) Abandon();
     if (in_trouble_[1] != 0) process->Break();  // who is in trouble gives no windows back, so nobody does
     world_ = uit::World{std::make_shared<uit::Alone>(process)};  // gives back what it has of MPI's
     if (process->HasFailed()) Abandon();  // others wait for what this process could not give back with them
@@ -100,8 +102,9 @@ class Session {
   [[noreturn]] void Abandon() {
     const auto gone = world_.Process()->Watch().Gone();
     if (gone && !world_.Process()->IsBroken()) world_.Process()->Note(PeerLost(*gone, "while the job ended").what());
-    // Launchers drop what they have not yet passed on when a job is aborted.
-    if (SayUntold()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    SayUntold();
+    // A launcher that is told to abort a job drops what it has not yet passed on.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (!world_.Process()->Watch().Gone()) Note(MPI_Abort(MPI_COMM_WORLD, exit_code_), "MPI_Abort");
     std::fflush(nullptr);
     _exit(exit_code_);
@@ -113,18 +116,17 @@ class Session {
       Check(MPI_Iallreduce(&in_trouble_[0], &in_trouble_[1], 1, MPI_INT, MPI_MAX, leaving_, &request), "MPI_Iallreduce");
       return AwaitAll(request, world_.Process()->Watch(), deadline);
     } catch (const Error& error) {
-      world_.Process()->Note(error.what());
+      if (!IsForTheDead(world_.Process()->Watch())) world_.Process()->Note(error.what());
       return false;
     }
   }
   void Note(int code, const char* call) {
     if (code != MPI_SUCCESS) world_.Process()->Note(Error(code, call).what());
   }
-  /// What went wrong in destructors, which have nobody to tell. Returns whether anything has.
-  bool SayUntold() {
+  /// What went wrong in destructors, which have nobody to tell.
+  void SayUntold() {
     const std::string words = world_.Process()->TakeUntold();
     if (!words.empty()) std::fprintf(stderr, "conduit: error: %s\n", words.c_str());
-    return !words.empty();
   }
 
   bool owns_ = false;

@@ -74,9 +74,9 @@ class PeerWatch {
     Close(wake_);
   }
 
-  /// The first that was found to have ended. Any thread; costs a load.
+  /// The first that was found to have ended. All that it did to shared memory is seen afterwards. Any thread; costs a load.
   std::optional<std::size_t> Gone() const {
-    const std::size_t rank = first_gone_.load(std::memory_order_relaxed);
+    const std::size_t rank = first_gone_.load(std::memory_order_acquire);
     return rank == nobody ? std::nullopt : std::optional(rank);
   }
   /// All that were found to have ended, as they were found. Any thread.
@@ -130,7 +130,7 @@ class PeerWatch {
     const std::lock_guard lock(mutex_);
     gone_.push_back(rank);
     std::size_t none = nobody;
-    first_gone_.compare_exchange_strong(none, rank, std::memory_order_relaxed);
+    first_gone_.compare_exchange_strong(none, rank, std::memory_order_release, std::memory_order_relaxed);
   }
   /// Signals are for others, so the thread is born without them.
   void StartThread() {

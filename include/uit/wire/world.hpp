@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -101,13 +104,34 @@ class World {
     parts.resize(Size());
     return std::move(AllToAll(std::move(parts))[0]);
   }
-  /// Brings every rank's bytes to rank 0, in order of rank; an empty vector elsewhere. Collective.
-  std::vector<Bytes> Gather(Bytes mine) const {
-    std::vector<Bytes> outgoing(Size());
-    outgoing[0] = std::move(mine);
-    auto incoming = AllToAll(std::move(outgoing));
-    if (!IsRoot()) incoming.clear();
-    return incoming;
+  /// Brings every rank's bytes to rank 0, in order of rank; an empty vector elsewhere. Rank 0 receives at most `max_at_once`
+  /// bytes in one exchange, or one of each rank, and all in as many as that takes; the same on all. Collective.
+  std::vector<Bytes> Gather(ByteView mine, std::size_t max_at_once = std::size_t{512} << 20) const {
+    const std::size_t share = std::max<std::size_t>(max_at_once / Size(), 1);
+    const std::size_t longest = std::ranges::max(AllGatherValue(mine.size()));
+    std::vector<Bytes> whole(IsRoot() ? Size() : 0);
+    for (std::size_t at = 0; at < longest; at += share) {
+      const std::size_t begin = std::min(at, mine.size());
+      const ByteView piece = mine.subspan(begin, std::min(share, mine.size() - begin));
+      std::vector<Bytes> outgoing(Size());
+      outgoing[0].assign(piece.begin(), piece.end());
+      const std::vector<Bytes> incoming = AllToAll(std::move(outgoing));
+      for (std::size_t rank = 0; rank < whole.size(); ++rank)
+        whole[rank].insert(whole[rank].end(), incoming[rank].begin(), incoming[rank].end());
+    }
+    return whole;
+  }
+  /// Gives everyone every rank's bytes, in order of rank. Collective.
+  std::vector<Bytes> AllGather(ByteView mine) const {
+    return AllToAll(std::vector<Bytes>(Size(), Bytes(mine.begin(), mine.end())));
+  }
+  /// Gives everyone every rank's value, in order of rank. Collective.
+  template <TriviallyCopyable V>
+    requires std::is_default_constructible_v<V>
+  std::vector<V> AllGatherValue(const V& mine) const {
+    std::vector<V> values;
+    for (const Bytes& theirs : AllGather(BytesOf(mine))) values.push_back(LoadBytes<V>(theirs));
+    return values;
   }
   /// Gives everyone rank 0's bytes. Collective.
   Bytes Broadcast(Bytes from_root) const {
@@ -117,9 +141,7 @@ class World {
   }
   /// Throws on every rank if any rank brings a complaint; the first rank's words. Collective.
   void Agree(const std::string& complaint) const {
-    const auto* text = reinterpret_cast<const std::byte*>(complaint.data());
-    std::vector<Bytes> outgoing(Size(), Bytes(text, text + complaint.size()));
-    for (const Bytes& words : AllToAll(std::move(outgoing))) {
+    for (const Bytes& words : AllGather(std::as_bytes(std::span{complaint}))) {
       if (!words.empty()) throw Error(std::string(reinterpret_cast<const char*>(words.data()), words.size()));
     }
   }

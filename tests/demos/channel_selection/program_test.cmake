@@ -82,7 +82,7 @@ elseif(CASE STREQUAL measures)
   endif()
 elseif(CASE STREQUAL stops)
   # what was there when the run was cut short is kept, and says that it is not all
-  execute_process(COMMAND timeout -s TERM 1 "${PROGRAM}" --nodes-per-worker 64 --duration 15s --replicates 2 --output rows.csv
+  execute_process(COMMAND "${stop_when_begun}" rows.json "${PROGRAM}" --nodes-per-worker 64 --duration 15s --replicates 2 --output rows.csv
     WORKING_DIRECTORY "${FOLDER}" RESULT_VARIABLE code ERROR_VARIABLE err TIMEOUT 100)
   file(STRINGS "${FOLDER}/rows.csv" rows)
   list(LENGTH rows num_rows)

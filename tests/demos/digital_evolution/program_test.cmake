@@ -84,7 +84,7 @@ elseif(CASE STREQUAL resumes)
   endif()
 elseif(CASE STREQUAL stops)
   # what was there when the run was cut short is kept, and can be gone on from
-  execute_process(COMMAND timeout -s TERM 1 "${PROGRAM}" --threads 2 --cells-per-worker 64 --duration 15s --checkpoint world.bin
+  execute_process(COMMAND "${stop_when_begun}" rows.json "${PROGRAM}" --threads 2 --cells-per-worker 64 --duration 15s --checkpoint world.bin
       --record kept --output rows.csv
     WORKING_DIRECTORY "${FOLDER}" RESULT_VARIABLE code ERROR_VARIABLE err TIMEOUT 100)
   file(STRINGS "${FOLDER}/rows.csv" rows)
@@ -98,7 +98,7 @@ elseif(CASE STREQUAL stops)
     set(world --threads 2 --cells-per-worker 32 --seed 3)
     set(cut "${PROGRAM}" ${world} --mode 0 --checkpoint world.bin --output rows.csv --duration)
     if(stop STREQUAL "signal")
-      set(cut timeout -s TERM 1 ${cut} 15s)
+      set(cut "${stop_when_begun}" rows.json ${cut} 15s)
     else()
       list(APPEND cut 0.5s)
     endif()

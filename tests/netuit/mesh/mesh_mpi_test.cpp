@@ -28,10 +28,7 @@ Workers WorkersWith(std::size_t threads) { return {.processes = MpiTestWorld().S
 
 /// How many ranks say so.
 std::size_t CountRanks(bool says_so) {
-  std::size_t count = 0;
-  std::vector<uit::Bytes> outgoing(MpiTestWorld().Size(), uit::Bytes(says_so ? 1 : 0));
-  for (const uit::Bytes& bytes : MpiTestWorld().AllToAll(std::move(outgoing))) count += bytes.size();
-  return count;
+  return static_cast<std::size_t>(std::ranges::count(MpiTestWorld().AllGatherValue(says_so), true));
 }
 
 /// What f throws, in words.

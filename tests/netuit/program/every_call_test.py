@@ -13,10 +13,10 @@ import sys
 
 from conduit_tools import launch
 
-from jobs import FAR, NEAR, crude_faults, errors_in, run
+from jobs import FAR, NEAR, crude_faults, errors_in, launcher_troubles, run
 
 # Functions that only processes call which share memory.
-SHARED = {f"MPI_{name}" for name in ("Allgather", "Iallreduce", "Info_create", "Info_set", "Info_free", "Win_allocate_shared",
+SHARED = {f"MPI_{name}" for name in ("Allgather", "Comm_dup", "Iallreduce", "Info_create", "Info_set", "Info_free", "Win_allocate_shared",
           "Win_lock_all", "Win_set_errhandler", "Win_shared_query", "Win_unlock_all", "Win_free")}
 # Only a simulated build calls these; the program can as well.
 SIMULATED = {"MPI_Alltoall", "MPI_Wait"}
@@ -28,10 +28,10 @@ HARMLESS = {f"MPI_{name}" for name in ("Info_create", "Info_set", "Info_free", "
 # Of these nothing may be left at the end.
 STRICT = HARMLESS - {"MPI_Info_free"}
 # These are called when something else has failed.
-AFTER = {"MPI_Error_string": "MPI_Get_library_version", "MPI_Abort": "MPI_Get_library_version"}
+AFTER = {"MPI_Error_class": "MPI_Isend", "MPI_Error_string": "MPI_Get_library_version", "MPI_Abort": "MPI_Get_library_version"}
 # Later calls, in other parts of the program, of what is called often.
 LATER = {"MPI_Test": (20, 200, 1500), "MPI_Isend": (5, 40), "MPI_Irecv": (30, 80), "MPI_Ialltoall": (4,), "MPI_Ialltoallv": (3,),
-         "MPI_Comm_idup": (2,), "MPI_Ibarrier": (2, 4), "MPI_Comm_free": (2, 4), "MPI_Comm_get_attr": (2,), "MPI_Cancel": (30,)}
+         "MPI_Comm_dup": (2,), "MPI_Comm_idup": (2,), "MPI_Ibarrier": (2, 4), "MPI_Comm_free": (2, 4), "MPI_Comm_get_attr": (2,), "MPI_Cancel": (30,)}
 
 Case = collections.namedtuple("Case", "call n rank")
 
@@ -105,9 +105,8 @@ def main():
         program = [options.program, *(["collectives"] if case.call in SIMULATED else ["puts"] if case.call in ONE_SIDED else [])]
         outcome = run(options.mpiexec, environment, program)
         has_dropped = is_mpich and outcome.code not in (0, None) and not errors_in(outcome) and not list(crude_faults(outcome))
-        has_crashed = "PMIx_server_finalize" in outcome.err  # now and then Open MPI's, after an abort
-        if has_dropped or has_crashed:
-            print(f"once more, since the launcher {'crashed' if has_crashed else 'dropped what was said'} at the end: {failure}", flush=True)
+        if has_dropped:
+            print(f"once more, since the launcher dropped what was said at the end: {failure}", flush=True)
             outcome = run(options.mpiexec, environment, program)
         return outcome
 
@@ -123,10 +122,13 @@ def main():
             if faults:
                 failed.add(case.call)
                 print(outcome.out, outcome.err, sep="\n", flush=True)
-    print(f"{len(cases)} failures, the longest job took {longest:.1f} s")
+    again = f"; {len(launcher_troubles)} of {len(cases)} jobs again, since the launcher had failed" if launcher_troubles else ""
+    print(f"{len(cases)} failures, the longest job took {longest:.1f} s{again}")
+    if len(launcher_troubles) > len(cases) // 10:  # now and then it does, and not because of us
+        sys.exit(f"FAILED the launcher, again and again: {launcher_troubles}")
     if not options.only:
         print(f"goal R14: {len(calls - failed)} of {len(calls)} MPI functions failed once: clear error, no hang; nothing of MPI's "
-              f"left in the {num_strict} jobs that go on")
+              f"left in the {num_strict} jobs that go on{again}")
     sys.exit(1 if failed else 0)
 
 

@@ -9,6 +9,8 @@ import subprocess
 import time
 import uuid
 
+from reports import SANITIZER_REPORT
+
 LIMIT = 30  # seconds; more than the fifteen that a job may take, for a machine that does much else
 NEAR = {"UIT_SHARED_MEMORY": "1"}
 FAR = {"UIT_SHARED_MEMORY": "0"}
@@ -19,8 +21,11 @@ HANDLES_LEFT = (
     r"0 from another thread, 0 waited where none may \(first none\), \d+ handles not given back"
 )
 
-# `code` is None if it did not end in time; `left` are processes that it left.
-Outcome = collections.namedtuple("Outcome", "code out err seconds left")
+# How the launcher failed in jobs that were therefore run again.
+launcher_troubles = []
+
+# `code` is None if it did not end in time, with the processes `running` then; `left` are those that it left.
+Outcome = collections.namedtuple("Outcome", "code out err seconds running left")
 
 
 def left_of(mark):
@@ -36,7 +41,27 @@ def left_of(mark):
 
 
 def run(mpiexec, environment, *programs):
-    """Runs a program on both of two processes, or one on each; a program is a list with its arguments, and so may mpiexec be."""
+    """Runs a program on both of two processes, or one on each; a program is a list with its arguments, and so may mpiexec be.
+
+    Once more, if all that went wrong was the launcher, as Open MPI's does now and then after an abort."""
+    outcome = run_once(mpiexec, environment, *programs)
+    if trouble := trouble_of_launcher(outcome):
+        launcher_troubles.append(trouble)
+        print(f"once more, since the launcher {trouble}: {outcome.err.strip()}", flush=True)
+        outcome = run_once(mpiexec, environment, *programs)
+    return outcome
+
+
+def trouble_of_launcher(outcome):
+    """How the launcher failed, if it did, in words."""
+    if "PMIx_server_finalize" in outcome.err:
+        return "crashed at the end"
+    if outcome.code is None and not outcome.running:
+        return f"did not end in {LIMIT} s, though its processes had"
+    return None
+
+
+def run_once(mpiexec, environment, *programs):
     mark = f"UIT_PMPI_RUN={uuid.uuid4()}"
     command = [mpiexec] if isinstance(mpiexec, str) else list(mpiexec)
     for number, program in enumerate(programs):
@@ -45,12 +70,14 @@ def run(mpiexec, environment, *programs):
     begin = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                                start_new_session=True)
+    running = []
     try:
         out, err = process.communicate(timeout=LIMIT)
         code = process.returncode
     except subprocess.TimeoutExpired:
         code = None
-        kill([*left_of(mark), str(process.pid)])
+        running = left_of(mark)
+        kill([*running, str(process.pid)])
         out, err = process.communicate()
     seconds = time.monotonic() - begin
     for _ in range(100):
@@ -59,7 +86,7 @@ def run(mpiexec, environment, *programs):
             break
         time.sleep(0.05)
     kill(left)
-    return Outcome(code, out, err, seconds, left)
+    return Outcome(code, out, err, seconds, running, left)
 
 
 def kill(pids):
@@ -76,10 +103,10 @@ def errors_in(outcome):
 def crude_faults(outcome):
     """What may not be, however a job ends, and what MPI must not say of one that ends well; in words."""
     if outcome.code is None:
-        yield f"did not end in {LIMIT} s"
+        yield f"did not end in {LIMIT} s; of its processes these still ran: {outcome.running}"
     if outcome.left:
         yield f"left processes: {outcome.left}"
-    trouble = r"AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error|Segmentation|terminate called|at the end: "
+    trouble = SANITIZER_REPORT + r"|Segmentation|terminate called|at the end: "
     err = outcome.err
     if outcome.code != 0:  # who throws keeps handles, since to give them back would wait for the others
         err = re.sub(HANDLES_LEFT, "", err)

@@ -104,10 +104,7 @@ Outcome RunChaos(const Topology& topology, const Plan& plan) {
 
 /// On how many processes something holds.
 inline std::size_t OnHowMany(bool holds) {
-  std::size_t count = 0;
-  for (const uit::Bytes& answer : MpiTestWorld().AllToAll(std::vector<uit::Bytes>(MpiTestWorld().Size(), uit::Bytes(1, std::byte{holds}))))
-    count += static_cast<std::size_t>(answer[0]);
-  return count;
+  return static_cast<std::size_t>(std::ranges::count(MpiTestWorld().AllGatherValue(holds), true));
 }
 inline bool Everywhere(bool holds) { return OnHowMany(holds) == MpiTestWorld().Size(); }
 

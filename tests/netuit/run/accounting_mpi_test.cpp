@@ -115,11 +115,7 @@ class Correspondence {
     return sum;
   }
   static std::uint64_t SumOverRanks(std::uint64_t value) {
-    const auto bytes = uit::BytesOf(value);
-    std::uint64_t sum = 0;
-    const std::vector<uit::Bytes> outgoing(MpiTestWorld().Size(), uit::Bytes(bytes.begin(), bytes.end()));
-    for (const uit::Bytes& part : MpiTestWorld().AllToAll(outgoing)) sum += uit::LoadBytes<std::uint64_t>(part);
-    return sum;
+    return Sum(MpiTestWorld().AllGatherValue(value));
   }
 
   /// How many channels of a node's output leave the thread: for a conduit 0 or 1, for a value the places that read it.

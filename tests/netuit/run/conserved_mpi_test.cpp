@@ -53,10 +53,8 @@ typename L::Message Make(int amount) {
 }
 
 Amount SumOverRanks(Amount value) {
-  const auto bytes = uit::BytesOf(value);
   Amount sum = 0;
-  const std::vector<uit::Bytes> outgoing(MpiTestWorld().Size(), uit::Bytes(bytes.begin(), bytes.end()));
-  for (const uit::Bytes& part : MpiTestWorld().AllToAll(outgoing)) sum += uit::LoadBytes<Amount>(part);
+  for (const Amount theirs : MpiTestWorld().AllGatherValue(value)) sum += theirs;
   return sum;
 }
 

@@ -23,6 +23,7 @@ class Case(typing.NamedTuple):
     seconds: float
     said: str = ""  # in the one line that begins with conduit: error
     survives: bool = False  # started so that a process that ends does not end the other
+    leaves: str = ""  # a file that the other has time to write
 
 
 CASES = (
@@ -30,6 +31,7 @@ CASES = (
     Case("the other has ended before a mesh is made", "mesh", r"lost: rank 1 has ended \(MPI_\w+\)", 0, survives=True),
     Case("the other has ended before Close", "close_ended", "not closed", 0, survives=True),
     Case("the other never closes", "close_silent", "not closed", 10),
+    Case("the other was given up, and writes its results", "given_up", "not closed", 10, leaves="late"),
     Case("the other never closes its mesh", "mesh_close_silent", "not closed", 10),
     Case("the other never closes, and an exception is on its way", "close_throwing", "thrown: on its way", 2),
     Case("the other throws outside of a run", "throws", "", 2, said="outside of a run"),
@@ -58,6 +60,8 @@ def faults_of(case: Case, launcher: launch.Launcher, program: str) -> tuple[str,
     with tempfile.TemporaryDirectory() as folder:
         outcome = run(launch_command(launcher, case.survives), {}, [program, case.what, folder])
         faults = list(crude_faults(outcome))
+        if case.leaves and not (pathlib.Path(folder) / case.leaves).exists():
+            faults.append(f"{case.leaves} was not written")
         seen = re.findall(r"seen: (.*), ([\d.]+) s", outcome.out)
         if case.what == "throws":
             thrown, alive = (lines_of(pathlib.Path(folder) / name) for name in ("thrown", "alive"))

@@ -247,11 +247,7 @@ std::vector<Seen> Measure(bool has_own_core) {
   CHECK(computed != 0);
   std::printf("rank %zu: %.3f of its %.0f updates/s, %zu times caught up, in %.3f s; grown by %lld bytes\n", world.Rank(),
               seen.ratio, seen.rate, sleeper.num_caught_up, seen.catching_up, static_cast<long long>(growth.Most()));
-  const uit::ByteView mine = uit::BytesOf(seen);
-  std::vector<Seen> all;
-  for (const uit::Bytes& theirs : world.AllToAll(std::vector<uit::Bytes>(world.Size(), {mine.begin(), mine.end()})))
-    all.push_back(uit::LoadBytes<Seen>(theirs));
-  return all;
+  return world.AllGatherValue(seen);
 }
 
 }  // namespace

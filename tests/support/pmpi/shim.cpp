@@ -66,6 +66,7 @@ int Complete(MPI_Request* request, int* is_done, MPI_Status* status, F call) {
     }); \
   }
 UIT_PMPI_WRAP_ANYTIME(Abort, (MPI_Comm communicator, int code), (communicator, code))
+UIT_PMPI_WRAP_ANYTIME(Error_class, (int code, int* error_class), (code, error_class))
 UIT_PMPI_WRAP_ANYTIME(Error_string, (int code, char* text, int* length), (code, text, length))
 UIT_PMPI_WRAP_ANYTIME(Finalized, (int* is_over), (is_over))
 UIT_PMPI_WRAP_ANYTIME(Get_library_version, (char* text, int* length), (text, length))

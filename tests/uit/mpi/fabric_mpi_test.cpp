@@ -28,7 +28,7 @@ using W = Wiring<Process>;
 bool IsEverywhereTheSame(const World& world, const std::string& text) {
   const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
   const Bytes mine(bytes, bytes + text.size());
-  for (const Bytes& other : world.AllToAll(std::vector<Bytes>(world.Size(), mine))) {
+  for (const Bytes& other : world.AllGather(mine)) {
     if (other != mine) return false;
   }
   return true;
@@ -158,9 +158,16 @@ TEST_CASE("Set-up gathers, scatters and agrees") {
   const auto bytes_of = [](std::size_t number, std::size_t count) {
     return Bytes(count, static_cast<std::byte>(number));
   };
-  const std::vector<Bytes> all = world.Gather(bytes_of(world.Rank(), world.Rank() + 1));
-  REQUIRE(all.size() == (world.IsRoot() ? world.Size() : 0));
-  for (std::size_t rank = 0; rank < all.size(); ++rank) CHECK(all[rank] == bytes_of(rank, rank + 1));
+  for (const std::size_t max_at_once : {std::size_t{1} << 20, std::size_t{2}, std::size_t{0}}) {
+    CAPTURE(max_at_once);
+    const std::vector<Bytes> all = world.Gather(bytes_of(world.Rank(), 10 * world.Rank()), max_at_once);
+    REQUIRE(all.size() == (world.IsRoot() ? world.Size() : 0));
+    for (std::size_t rank = 0; rank < all.size(); ++rank) CHECK(all[rank] == bytes_of(rank, 10 * rank));
+  }
+  const std::vector<Bytes> everywhere = world.AllGather(bytes_of(world.Rank(), world.Rank() + 1));
+  const std::vector<std::size_t> ranks = world.AllGatherValue(world.Rank());
+  REQUIRE((everywhere.size() == world.Size() && ranks.size() == world.Size()));
+  for (std::size_t rank = 0; rank < world.Size(); ++rank) CHECK((everywhere[rank] == bytes_of(rank, rank + 1) && ranks[rank] == rank));
   std::vector<Bytes> parts;
   for (std::size_t rank = 0; rank < world.Size(); ++rank) parts.push_back(bytes_of(7 + rank, 100'000 * rank));
   CHECK(world.Scatter(world.IsRoot() ? parts : std::vector<Bytes>{}) == parts[world.Rank()]);

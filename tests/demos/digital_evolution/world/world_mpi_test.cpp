@@ -32,11 +32,8 @@ netuit::Topology TestTorus() { return netuit::MakeTorus(12, 10); }
 
 template <typename V>
 V SumOverRanks(V value) {
-  const auto bytes = uit::BytesOf(value);
   V sum = 0;
-  for (const uit::Bytes& theirs : MpiTestWorld().AllToAll(
-           std::vector<uit::Bytes>(MpiTestWorld().Size(), uit::Bytes(bytes.begin(), bytes.end()))))
-    sum += uit::LoadBytes<V>(theirs);
+  for (const V& theirs : MpiTestWorld().AllGatherValue(value)) sum += theirs;
   return sum;
 }
 
@@ -110,7 +107,7 @@ std::map<netuit::NodeId, uit::Bytes> SaveAll(const World& world) {
     mine.insert(mine.end(), bytes.begin(), bytes.end());
   }
   std::map<netuit::NodeId, uit::Bytes> all;
-  for (const uit::Bytes& part : MpiTestWorld().AllToAll(std::vector<uit::Bytes>(MpiTestWorld().Size(), mine))) {
+  for (const uit::Bytes& part : MpiTestWorld().AllGather(mine)) {
     uit::ByteReader reader(part);
     std::uint64_t node = 0;
     std::uint64_t size = 0;
