@@ -7,7 +7,6 @@
 #include <type_traits>
 #include <uit/support/bytes.hpp>
 #include <uit/wire/world.hpp>
-#include <utility>
 #include <vector>
 
 namespace digital_evolution {

@@ -9,7 +9,6 @@
 #include <string>
 #include <thread>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <netuit/mesh/mesh.hpp>

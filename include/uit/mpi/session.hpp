@@ -54,20 +54,23 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Finalises when all processes have come here. If an exception is on its way, waits for them for two seconds, and if a
-  /// silent peer has been given up, for ten; then ends them all, with the code of EndWith, rather than wait for ever. If one
-  /// has ended before, this process ends at once with that code, and leaves the others alone: they may have results to write.
+  /// Finalises when all processes have come here. If an exception is on its way or MPI has failed this process, waits for
+  /// them for two seconds, and if a silent peer has been given up, for ten; then ends them all, with the code of EndWith,
+  /// rather than wait for ever. If one has ended before, this process ends at once with that code, and leaves the others
+  /// alone: they may have results to write.
   ~Session() {
     if (!owns_) return;
-    const bool is_thrown_out = std::uncaught_exceptions() != 0;
     const auto process = world_.Process();
-    in_trouble_[0] = is_thrown_out || process->IsBroken() ? 1 : 0;
+    const bool has_failed = process->HasFailed() || process->HasThrown();
+    const bool is_thrown_out = std::uncaught_exceptions() != 0;
+    trouble_[0] = has_failed ? failed : is_thrown_out || process->IsBroken() ? troubled : none;
     // Who has given a silent process up has ended well itself, and so may others that are still about it.
-    const Deadline deadline = in_trouble_[0] == 0 ? never : After(std::chrono::seconds(is_thrown_out ? 2 : 10));
-    if (!DoAllLeave(deadline)) Abandon();
-    if (in_trouble_[1] != 0) process->Break();  // who is in trouble gives no windows back, so nobody does
+    const std::chrono::seconds patience(has_failed || is_thrown_out ? 2 : 10);
+    if (!DoAllLeave(trouble_[0] == none ? never : After(patience))) Abandon();
+    if (trouble_[1] != none) process->Break();  // who is in trouble gives no windows back, so nobody does
     world_ = uit::World{std::make_shared<uit::Alone>(process)};  // gives back what it has of MPI's
-    if (process->HasFailed()) Abandon();  // others wait for what this process could not give back with them
+    if (has_failed || process->HasFailed()) Abandon();  // others wait for what it could not give back with them
+    if (trouble_[1] == failed) AwaitEnd();
     Note(MPI_Comm_free(&leaving_), "MPI_Comm_free");
     SayUntold();
     Note(MPI_Finalize(), "MPI_Finalize");
@@ -109,11 +112,17 @@ class Session {
     std::fflush(nullptr);
     _exit(exit_code_);
   }
+  /// Another process has failed, and ends the job any moment: this one is not in the midst of MPI_Finalize then.
+  [[noreturn]] void AwaitEnd() {
+    std::fflush(nullptr);
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    Abandon();
+  }
   /// Waits here rather than in MPI_Finalize, which spins.
   bool DoAllLeave(Deadline deadline) {
     try {
       MPI_Request request = MPI_REQUEST_NULL;
-      Check(MPI_Iallreduce(&in_trouble_[0], &in_trouble_[1], 1, MPI_INT, MPI_MAX, leaving_, &request), "MPI_Iallreduce");
+      Check(MPI_Iallreduce(&trouble_[0], &trouble_[1], 1, MPI_INT, MPI_MAX, leaving_, &request), "MPI_Iallreduce");
       return AwaitAll(request, world_.Process()->Watch(), deadline);
     } catch (const Error& error) {
       if (!IsForTheDead(world_.Process()->Watch())) world_.Process()->Note(error.what());
@@ -131,7 +140,8 @@ class Session {
 
   bool owns_ = false;
   int exit_code_ = 1;
-  int in_trouble_[2] = {0, 0};  // this process, and any of them
+  enum Trouble : int { none, troubled, failed };
+  int trouble_[2] = {none, none};  // this process's, and the worst of any
   MPI_Comm leaving_ = MPI_COMM_NULL;  // its own, since another process may be in the midst of a collective
   uit::World world_;
 };

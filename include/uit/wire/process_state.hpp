@@ -27,9 +27,16 @@ class ProcessState {
       std::atomic_flag& flag;
       ~Unlock() { flag.clear(std::memory_order_release); }
     } unlock{is_held_};
-    std::forward<F>(f)();
+    try {
+      std::forward<F>(f)();
+    } catch (...) {
+      has_thrown_.store(true, std::memory_order_relaxed);
+      throw;
+    }
     return true;
   }
+  /// Whether anything has been thrown there, as when MPI fails: then something may be pending that never ends. Any thread.
+  bool HasThrown() const { return has_thrown_.load(std::memory_order_relaxed); }
 
   /// Watches these from now on, instead of nobody. Before anybody else looks.
   void WatchOver(const std::vector<ProcessIdentity>& peers) { watch_ = std::make_unique<PeerWatch>(peers); }
@@ -84,6 +91,7 @@ class ProcessState {
   std::atomic<std::size_t> num_requests_{0};
   std::atomic<bool> is_broken_{false};
   std::atomic<bool> has_failed_{false};
+  std::atomic<bool> has_thrown_{false};
   mutable std::mutex mutex_;
   std::string trouble_;
   bool is_told_ = false;
