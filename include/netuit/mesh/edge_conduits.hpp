@@ -51,7 +51,7 @@ class EdgeConduits {
   static constexpr bool is_aggregated = uit::is_aggregated<T, L::policy>;
   /// The outlets tell the inlets how far they have come.
   static constexpr bool has_reports = keeps_every || accumulates || is_aggregated;
-  /// Of a bulk synchronous update: a pool has one slot for each channel, so edges within a process admit no more either.
+  /// Of a bulk synchronous update: a pool has one slot for each channel, so edges that share none admit no more either.
   static constexpr std::size_t max_puts =
       keeps_every && L::policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
 
@@ -81,7 +81,10 @@ class EdgeConduits {
     for (Inlet& inlet : inlets_) inlet.Hold(hold || IsChannel(inlet), max_puts);
     for (Outlet& outlet : outlets_) outlet.Hold(hold || IsChannel(outlet));
     if constexpr (has_reports) {
-      for (auto& sender : senders_) sender->Hold(hold);
+      for (auto& sender : senders_) {
+        if constexpr (requires { sender->Hold(hold, max_puts); }) sender->Hold(hold, max_puts);
+        else sender->Hold(hold);
+      }
     }
   }
   /// While every other worker stands still: the last update's puts and steps take effect.

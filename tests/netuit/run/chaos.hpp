@@ -47,7 +47,7 @@ std::uint64_t ReadSome(auto& node, auto& random, std::uint64_t state) {
   return state;
 }
 
-/// Puts between none and three messages to each output, and heeds which are accepted.
+/// Puts between none and three messages to each output, heeds which are accepted, and flushes now and then.
 template <Layer L>
 std::uint64_t WriteSome(auto& node, auto& random, std::uint64_t state) {
   const auto write = [&](auto&& out) {
@@ -55,6 +55,9 @@ std::uint64_t WriteSome(auto& node, auto& random, std::uint64_t state) {
     for (std::uint32_t i = 0; i < zeal; ++i) {
       const bool is_accepted = out.TryPut(MessageOf<typename L::Message>(Mix(state, i)));
       state = Mix(state, is_accepted);
+      if constexpr (UnicastLayer<L>) {
+        if (state % 4 == 0) Plain(out).TryFlush();
+      }
     }
   };
   if constexpr (MulticastLayer<L>) {

@@ -235,6 +235,7 @@ TEST_CASE("Nor does it with a conduit per edge that keeps every message in frame
 
 TEST_CASE("Nor with conduits that share frames, or keep the newest message in frames of their own") {
   CheckAgainstSerial<EachPooled, NewestSolo, EachAggregated>(MakeTorus(12, 12), one_run);
+  CheckAgainstSerial<EachPooled, NewestSolo, EachAggregated>(MakeRing(12), one_run);  // some share them with nobody
 }
 
 TEST_CASE("The state after a seed is one and the same for every layout, launch and MPI") {

@@ -44,6 +44,7 @@ class SerialEvery {
   }
   std::size_t Jump() { return TryStep(waiting_.size()); }
   T& Get() { return current_; }
+  bool TryFlush() { return true; }  // changes nothing
 
   void EndPeriod() {
     waiting_.insert(waiting_.end(), put_.begin(), put_.end());
@@ -84,6 +85,7 @@ class SerialLatest {
   }
   std::size_t Jump() { return TryStep(); }
   T& Get() { return current_; }
+  bool TryFlush() { return true; }  // changes nothing
 
   void EndPeriod() {
     if (put_) waiting_ = std::exchange(put_, std::nullopt);
@@ -125,6 +127,7 @@ class SerialSum {
   }
   std::size_t Jump() { return TryStep(); }
   T& Get() { return current_; }
+  bool TryFlush() { return true; }  // changes nothing
 
   void EndPeriod() {
     waiting_ += std::exchange(put_, T{});

@@ -291,6 +291,21 @@ TEST_CASE("While held, pools depart on a flush and steps are known on a refresh"
   CHECK(pool.Put(0, 3));
 }
 
+TEST_CASE("While held, a pool of one departs no sooner than others, if its member may put but once") {
+  for (const bool puts_once : {true, false}) {
+    CAPTURE(puts_once);
+    Pool pool{1, 3};
+    pool.sender.Hold(true, puts_once ? 1 : no_limit);
+    pool.sender.SetUpdate(1);
+    CHECK(pool.Put(0, 1));
+    CHECK(pool.receiver.Pull() == !puts_once);
+    CHECK(pool.Put(0, 2) == !puts_once);
+    CHECK(pool.sender.TryEndUpdate());
+    CHECK(pool.receiver.Pull());
+    CHECK(pool.Put(0, 3));
+  }
+}
+
 TEST_CASE("Once the fabric has closed nothing is accepted, whatever is reported") {
   Pool pool{2, 4};
   for (std::size_t channel = 0; channel < 2; ++channel) CHECK(pool.Put(channel, 1));

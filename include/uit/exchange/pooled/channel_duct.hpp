@@ -62,8 +62,14 @@ class ChannelInletDuct final : public ExchangeInletDuct<PooledSender<retain>> {
   /// The same: encoding moves nothing out.
   UIT_INLINE bool TryPut(T&& message) { return TryPut(std::as_const(message)); }
 
-  /// Sends the pool as it is. False if some of what was put has yet to leave this process; call again.
-  bool TryFlush() { return sender_->TryFlush() && sender_->TryEmpty(); }
+  /// Sends the pool as it is, unless the exchange is held. False if some of what was put has yet to leave this process; call
+  /// again.
+  bool TryFlush() {
+    if constexpr (retain == Retain::every) {
+      if (sender_->IsHeld()) return true;  // a pool that left would admit another put
+    }
+    return sender_->TryFlush() && sender_->TryEmpty();
+  }
   /// Messages accepted by the channel since the exchange began.
   std::uint64_t NumAccepted() const { return sender_->NumAccepted(channel_); }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <uit/config.hpp>
+#include <uit/duct/duct.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/frame_window.hpp>
 #include <uit/exchange/pooled/every_frame.hpp>
@@ -91,8 +92,12 @@ class PooledEverySender final : public ExchangeHalf {
   bool TryEndUpdate() { return TryDepart(true); }
   /// The number stamped on frames from here on.
   void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
-  /// While held, steps are reported only by RefreshReport, and a pool of several channels departs only on a flush.
-  void Hold(bool hold) { is_held_ = hold; }
+  /// While held, steps are reported only by RefreshReport, and a pool departs only on a flush, if it has several channels
+  /// or a channel has `max_puts` of 1 till then.
+  void Hold(bool hold, std::size_t max_puts = no_limit) {
+    is_held_ = hold;
+    departs_complete_ = !hold || (layout_.num_channels == 1 && max_puts != 1);
+  }
   /// Whether room comes only with RefreshReport.
   bool IsHeld() const { return is_held_; }
   /// Reads what the outlets have reported. True if the report ends `update` or a later one.
@@ -133,7 +138,7 @@ class PooledEverySender final : public ExchangeHalf {
   }
 
   UIT_NOINLINE void DepartIfComplete() {
-    if (roll_.IsComplete() && roll_.NumSpoken() != 0 && !(is_held_ && layout_.num_channels > 1)) TryDepart(false);
+    if (roll_.IsComplete() && roll_.NumSpoken() != 0 && departs_complete_) TryDepart(false);
   }
   bool TryDepart(bool last) { return (is_held_ || window_.HasRoom()) && Depart(last); }
   bool Depart(bool last) {
@@ -170,6 +175,7 @@ class PooledEverySender final : public ExchangeHalf {
   std::uint64_t num_wide_ = 0;   // see Widen
   bool is_wide_ = false;         // num_wide_ is not 0, and the exchange not finished
   bool is_held_ = false;
+  bool departs_complete_ = true;
   bool is_finished_ = false;
   Frame frame_;  // the pool
 };
