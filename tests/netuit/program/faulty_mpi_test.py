@@ -33,16 +33,16 @@ def main():
         same = outcome.code == 0 and re.findall(r"hash \w+", outcome.out) == hashes
         judge(name, outcome, [] if same else ["another result"])
 
-    def fails(name, environment, words, num_lines):
+    def fails(name, environment, words, *num_lines):
         outcome = run(options.mpiexec, {**FAR, **environment}, [options.program])
         said = [line for line in errors_in(outcome) if re.search(words, line)]
-        judge(name, outcome, [] if outcome.code not in (0, None) and len(said) == num_lines else [f"said {errors_in(outcome)}"])
+        judge(name, outcome, [] if outcome.code not in (0, None) and len(said) in num_lines else [f"said {errors_in(outcome)}"])
 
     succeeds("late", {"UIT_PMPI_DELAY": 20})
     succeeds("in another order", {"UIT_PMPI_REORDER": 5})
     succeeds("few tags", {"UIT_PMPI_TAG_UB": 32767})
     fails("no tags", {"UIT_PMPI_TAG_UB": 0}, "this MPI has no tag for stream 1", 2)
-    fails("low thread level", {"UIT_PMPI_THREAD_LEVEL": 1}, "MPI_THREAD_SERIALIZED is needed", 2)
+    fails("low thread level", {"UIT_PMPI_THREAD_LEVEL": 1}, "MPI_THREAD_SERIALIZED is needed", 1, 2)  # the first to end may end the other
     fails("a message cut short", {"UIT_PMPI_TRUNCATE": "20:1"}, "MPI_Test failed: .*", 1)
     capped = run(options.mpiexec, {**FAR, "UIT_PMPI_MAX_REQUESTS": 40}, [options.program])
     if capped.code in (0, None) or "at the end: 0 requests pending (at most " not in capped.err:
