@@ -51,7 +51,7 @@ class EdgeConduits {
   static constexpr bool is_aggregated = uit::is_aggregated<T, L::policy>;
   /// The outlets tell the inlets how far they have come.
   static constexpr bool has_reports = keeps_every || accumulates || is_aggregated;
-  /// Of a bulk synchronous update: a pool has one slot for each channel, so edges that share none admit no more either.
+  /// Of a bulk synchronous update: a pool has one slot for each channel, so edges within a process admit no more either.
   static constexpr std::size_t max_puts =
       keeps_every && L::policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
 
