@@ -86,6 +86,19 @@ class Job:
             raise AssertionError(f"still running after {seconds:g} s: {self.errors()}") from None
         return code if code >= 0 else 128 - code
 
+    def launcher_hangs(self, seconds: float) -> bool:
+        """Waits for the job's end. Whether there is none, though the program's processes are gone; if so, ends it and clears up."""
+        try:
+            self.child.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            if not self.processes():
+                print(f"the launcher hangs: {self.errors()}", flush=True)
+                self.child.kill()
+                for name in self.segments_left():
+                    pathlib.Path(name).unlink()
+                return True
+        return False
+
     def errors(self) -> str:
         """What it has said so far."""
         return (self.folder / "stderr").read_text(encoding="utf-8", errors="replace")

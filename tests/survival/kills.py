@@ -65,6 +65,7 @@ class Toll:
     num_before: int = 0  #: before the first update, so that there were none
     losses: list[str] = dataclasses.field(default_factory=list)  #: of results, and why
     late: list[float] = dataclasses.field(default_factory=list)
+    latest: str = ""  #: which kill the longest of them followed
     written: list[float] = dataclasses.field(default_factory=list)  #: when results were, after the launcher's SIGTERM
 
     def kill(self, number: int, attempt: int) -> bool:
@@ -94,7 +95,7 @@ class Toll:
             about = f"mode {mode}, rank {victim}, {phase} ({dead - begin:.2f} s), code {code}: {job.errors()}"
             assert code != 0, about
             if self.launcher.vendor != "Open MPI":
-                self.late.append(time.monotonic() - dead)
+                self._count_late(time.monotonic() - dead, about)
                 return True
             said = job.errors()
             has_run = any(place in said for place in ("at a barrier", "between updates", "messages are awaited"))
@@ -103,7 +104,7 @@ class Toll:
                 return False  # a machine so busy that nothing had begun
             if self.survives:
                 assert code == 3 and f"rank {victim}" in said, about
-                self.late.append(last - (max(dead, begin + duration) if has_run and mode != 0 else dead))
+                self._count_late(last - (max(dead, begin + duration) if has_run and mode != 0 else dead), about)
                 if phase == "run":  # mode 0 ends at once, the others at their time
                     is_in_time = last < begin + duration if mode == 0 else last > begin + duration - 0.1
                     assert is_in_time, f"{last - begin:.2f} s; {about}"
@@ -112,6 +113,11 @@ class Toll:
             else:
                 self._count_results(job, victim, dead_at, about)
         return True
+
+    def _count_late(self, seconds: float, about: str) -> None:
+        if seconds > max(self.late, default=0.0):
+            self.latest = about
+        self.late.append(seconds)
 
     def _count_results(self, job: Job, victim: int, dead_at: float, about: str) -> None:
         num_results = sum(own_results(job, rank, victim, self.survives) for rank in range(RANKS) if rank != victim)
@@ -130,7 +136,7 @@ class Toll:
     def report(self) -> None:
         """Holds what came out against the goals, and prints it."""
         if self.launcher.vendor != "Open MPI":
-            goal("R8", f"{self.launcher.vendor}: {len(self.late)} kills, each ended the job with a code, {JOB_ENDED.check(self.late, 'after')}")
+            goal("R8", f"{self.launcher.vendor}: {len(self.late)} kills, each ended the job with a code, {JOB_ENDED.check(self.late, 'after', self.latest)}")
             return
         how = "tools/run" if self.survives else "mpirun alone" + (", with its own delay before SIGKILL" if self.patience is None else "")
         how += "" if self.shares_memory else " over MPI"
@@ -139,7 +145,7 @@ class Toll:
             figures.append(f"{self.num_before} before the first update")
         if self.survives:
             bound = SURVIVORS_LATE if self.launcher.major < 5 else SURVIVORS_LATE_ULFM
-            figures.append(f"survivors ended {bound.check(self.late, 'late by')}")
+            figures.append(f"survivors ended {bound.check(self.late, 'late by', self.latest)}")
         elif self.written and (self.patience is not None or NIGHT):
             figures.append(RESULTS_WRITTEN.check(self.written, "written after SIGTERM"))
         assert self.num_whole + len(self.losses) > 0, "no kill came after the first update"
@@ -158,10 +164,10 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
     chance = random.Random(12)
     for survives in (True, False):
         late: list[float] = []
-        num_segments = 0
+        num_segments = num_hung = 0
 
         def kill(attempt: int) -> bool:
-            nonlocal num_segments
+            nonlocal num_segments, num_hung
             mode, victim = chance.randrange(5), chance.randrange(RANKS)
             delay = chance.uniform(0, 0.3) / (1 + attempt)
             # MPICH leaves a file of its own if a process dies between its making and its mapping; tools/run removes it.
@@ -174,6 +180,9 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
                 if has_begun(job) or not try_kill(processes, victim):
                     return False
                 dead = time.monotonic()
+                if not survives and job.launcher_hangs(SET_UP_ENDED.limit() + SLACK):  # noqa: B023
+                    num_hung += 1
+                    return False
                 code = job.wait(SET_UP_ENDED.limit() + SLACK)
                 late.append(time.monotonic() - dead)  # noqa: B023
                 said = job.errors()
@@ -192,6 +201,7 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
         for number in range(20 if NIGHT else 2):
             until_counted(kill, f"kill {number} in set-up")
         left = f", {num_segments} files of MPICH's left" if num_segments else ""
+        left += f"; {num_hung} more in which the launcher itself hung, its processes gone" if num_hung else ""
         how = "tools/run" if survives else "mpirun alone"
         goal("R8", f"{launcher.vendor}, {how}: {len(late)} kills in set-up, each ended the job with a code, {SET_UP_ENDED.check(late, 'after')}{left}")
 
