@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 
 #include <uit/mpi/session.hpp>
@@ -19,6 +21,19 @@ inline World MpiTestWorld() {
     before_finalize = [] { world.reset(); };
   }
   return *world;
+}
+
+/// Of the values of all ranks. A collective call.
+template <typename V>
+V SumOverRanks(V value) {
+  V sum{};
+  for (const V& theirs : MpiTestWorld().AllGatherValue(value)) sum += theirs;
+  return sum;
+}
+
+/// On how many ranks something holds. A collective call.
+inline std::size_t CountRanks(bool holds) {
+  return static_cast<std::size_t>(std::ranges::count(MpiTestWorld().AllGatherValue(holds), true));
 }
 
 }  // namespace uit::testing

@@ -131,7 +131,7 @@ class InletTapOf final : public InletTap<T> {
   InletTapOf(const Tape& tape, uit::Ref<D> duct) : tape_(tape), duct_(std::move(duct)) {}
 
   bool TryFlush() override {
-    const auto flush = [this] {
+    const auto flush = [&] {
       if constexpr (requires { duct_->TryFlush(); }) return duct_->TryFlush();
       return true;
     };

@@ -17,6 +17,7 @@
 
 using namespace netuit;
 using netuit::testing::MakeOddGraph;
+using uit::testing::CountRanks;
 using uit::testing::MpiTestWorld;
 
 namespace {
@@ -25,11 +26,6 @@ struct Value : Multicast<std::uint64_t> {};
 struct Packet : Unicast<std::uint64_t> {};
 
 Workers WorkersWith(std::size_t threads) { return {.processes = MpiTestWorld().Size(), .threads = threads}; }
-
-/// How many ranks say so.
-std::size_t CountRanks(bool says_so) {
-  return static_cast<std::size_t>(std::ranges::count(MpiTestWorld().AllGatherValue(says_so), true));
-}
 
 /// What f throws, in words.
 template <typename F>

@@ -20,6 +20,7 @@ namespace netuit::testing {
 
 namespace fs = std::filesystem;
 using uit::testing::is_sanitized;
+using uit::testing::CountRanks;
 using uit::testing::MpiTestWorld;
 
 /// A folder for records, on every process the same, empty at first and gone at the end.
@@ -102,11 +103,8 @@ Outcome RunChaos(const Topology& topology, const Plan& plan) {
   return outcome;
 }
 
-/// On how many processes something holds.
-inline std::size_t OnHowMany(bool holds) {
-  return static_cast<std::size_t>(std::ranges::count(MpiTestWorld().AllGatherValue(holds), true));
-}
-inline bool Everywhere(bool holds) { return OnHowMany(holds) == MpiTestWorld().Size(); }
+/// Whether something holds on all processes.
+inline bool Everywhere(bool holds) { return CountRanks(holds) == MpiTestWorld().Size(); }
 
 /// Of `num_tries` runs, how many come again from their records.
 template <Layer... Ls>

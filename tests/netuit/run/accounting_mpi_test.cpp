@@ -18,6 +18,7 @@ using namespace netuit;
 using netuit::testing::MakeOddGraph;
 using netuit::testing::Mix;
 using uit::testing::MpiTestWorld;
+using uit::testing::SumOverRanks;
 using namespace std::chrono_literals;
 
 namespace {
@@ -113,9 +114,6 @@ class Correspondence {
     std::uint64_t sum = 0;
     for (const std::uint64_t value : values) sum += value;
     return sum;
-  }
-  static std::uint64_t SumOverRanks(std::uint64_t value) {
-    return Sum(MpiTestWorld().AllGatherValue(value));
   }
 
   /// How many channels of a node's output leave the thread: for a conduit 0 or 1, for a value the places that read it.

@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 using netuit::testing::MakeOddGraph;
 using uit::testing::is_sanitized;
 using uit::testing::MpiTestWorld;
+using uit::testing::SumOverRanks;
 
 namespace {
 
@@ -50,12 +51,6 @@ typename L::Message Make(int amount) {
   using Message = typename L::Message;
   if constexpr (std::is_integral_v<Message>) return static_cast<Message>(amount);
   else return amount % 2 == 0 ? Message{amount} : Message{amount - 1, 0, 1};
-}
-
-Amount SumOverRanks(Amount value) {
-  Amount sum = 0;
-  for (const Amount theirs : MpiTestWorld().AllGatherValue(value)) sum += theirs;
-  return sum;
 }
 
 template <Layer L>

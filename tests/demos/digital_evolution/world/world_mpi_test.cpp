@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 using netuit::AsyncMode;
 using uit::testing::is_sanitized;
 using uit::testing::MpiTestWorld;
+using uit::testing::SumOverRanks;
 
 namespace {
 
@@ -29,13 +30,6 @@ constexpr std::uint64_t seed = 5;
 constexpr std::uint64_t num_updates = is_sanitized ? 160 : 480;
 
 netuit::Topology TestTorus() { return netuit::MakeTorus(12, 10); }
-
-template <typename V>
-V SumOverRanks(V value) {
-  V sum = 0;
-  for (const V& theirs : MpiTestWorld().AllGatherValue(value)) sum += theirs;
-  return sum;
-}
 
 /// Of ranks x 1 and 2 threads, some placements.
 std::vector<netuit::Placement> Placements(const netuit::Topology& topology) {
