@@ -1,5 +1,6 @@
-# For scripts that run a program as a user would: cmake -DCASE=… -DPROGRAM=… -DMPIEXEC=… -DFOLDER=… -P program_test.cmake,
-# as uit_add_program_tests starts them. Begins with an empty FOLDER. Wants `seconds`, after which a run is given up.
+# For scripts that run a program as a user would: cmake -DCASE=… -DPROGRAM=… -DMPIEXEC=… -DFOLDER=… -DPATIENCE=…
+# -P program_test.cmake, as uit_add_program_tests starts them. Begins with an empty FOLDER. Wants `seconds`, after which a run is
+# given up: PATIENCE times what it takes on a quiet machine.
 file(REMOVE_RECURSE "${FOLDER}")
 file(MAKE_DIRECTORY "${FOLDER}")
 set(stop_when_begun "${CMAKE_CURRENT_LIST_DIR}/stop_when_begun.sh")

@@ -178,9 +178,10 @@ function(uit_add_program_tests name)
   foreach(case ${T_CASES})
     add_test(NAME "${name} ${case}" COMMAND ${CMAKE_COMMAND} -DCASE=${case}
       "-DPROGRAM=$<TARGET_FILE:${name}>" "-DMPIEXEC=${MPIEXEC_EXECUTABLE}"
-      "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/${case}" -P "${CMAKE_CURRENT_SOURCE_DIR}/program_test.cmake")
+      "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/${case}" -DPATIENCE=${UIT_TEST_PATIENCE} -P "${CMAKE_CURRENT_SOURCE_DIR}/program_test.cmake")
+    math(EXPR limit "75 * ${UIT_TEST_PATIENCE}")
     set_tests_properties("${name} ${case}" PROPERTIES
-      ENVIRONMENT "${UIT_MPI_TEST_ENVIRONMENT}" TIMEOUT 300 LABELS "mpi;${T_LABELS}")   # they wait most of the time
+      ENVIRONMENT "${UIT_MPI_TEST_ENVIRONMENT}" TIMEOUT ${limit} LABELS "mpi;${T_LABELS}")   # they wait most of the time
   endforeach()
   uit_build_with_labels(${name} mpi ${T_LABELS})
 endfunction()

@@ -1,7 +1,7 @@
 # Runs channel_selection as a user would.
 #   cmake -DCASE=refuses|saves|measures|stops -DPROGRAM=… -DMPIEXEC=… -DFOLDER=… -P program_test.cmake
 cmake_minimum_required(VERSION 3.25)   # a list may have empty elements
-set(seconds 20)
+math(EXPR seconds "5 * ${PATIENCE}")
 set(short_run --duration 100ms --replicates 1 --colors-output colors.csv)
 include("${CMAKE_CURRENT_LIST_DIR}/../../support/program_test.cmake")
 
