@@ -16,13 +16,33 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+#define UIT_TEST_TELLS_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UIT_TEST_TELLS_THREAD_SANITIZER 1
+#endif
+#endif
+#ifdef UIT_TEST_TELLS_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace uit::testing {
 
-/// A course of execution with a stack of its own, switched to by hand; the address sanitizer is told.
+/// A course of execution with a stack of its own, switched to by hand; the sanitizers are told.
 class Fiber {
  public:
+  Fiber() = default;
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+  ~Fiber() { Forget(); }
+
   /// The next switch to it calls `enter`, which begins with Begin and ends with End.
   void Prepare(void (*enter)()) {
+    Forget();
+#ifdef UIT_TEST_TELLS_THREAD_SANITIZER
+    calls_ = __tsan_create_fiber(0);
+#endif
     if (!stack_) stack_ = std::make_unique<char[]>(stack_size);
     bottom_ = stack_.get();
     size_ = stack_size;
@@ -37,6 +57,10 @@ class Fiber {
 #ifdef UIT_TEST_TELLS_SANITIZER
     void* fake_stack = nullptr;
     __sanitizer_start_switch_fiber(&fake_stack, to.bottom_, to.size_);
+#endif
+#ifdef UIT_TEST_TELLS_THREAD_SANITIZER
+    if (calls_ == nullptr) calls_ = __tsan_get_current_fiber();  // the thread's own
+    __tsan_switch_to_fiber(to.calls_, 0);
 #endif
     swapcontext(&context_, &to.context_);
 #ifdef UIT_TEST_TELLS_SANITIZER
@@ -62,6 +86,9 @@ class Fiber {
 #ifdef UIT_TEST_TELLS_SANITIZER
     __sanitizer_start_switch_fiber(nullptr, to.bottom_, to.size_);
 #endif
+#ifdef UIT_TEST_TELLS_THREAD_SANITIZER
+    __tsan_switch_to_fiber(to.calls_, 0);
+#endif
     setcontext(&to.context_);
     __builtin_unreachable();
   }
@@ -69,10 +96,19 @@ class Fiber {
  private:
   static constexpr std::size_t stack_size = 256 * 1024;
 
+  void Forget() {
+#ifdef UIT_TEST_TELLS_THREAD_SANITIZER
+    if (stack_) __tsan_destroy_fiber(calls_);
+#endif
+  }
+
   ucontext_t context_{};
   std::unique_ptr<char[]> stack_;
   const void* bottom_ = nullptr;
   std::size_t size_ = 0;
+#ifdef UIT_TEST_TELLS_THREAD_SANITIZER
+  void* calls_ = nullptr;  // what it has called, as the sanitizer knows it
+#endif
 };
 
 }  // namespace uit::testing
