@@ -2,7 +2,8 @@
 
 A header is in many programs, and a function that one of them never uses stands there with no counts: what ran in any of
 them has run. A template counts as all of its instances together. Prints a line for the table of goals, and before it a
-line for each file of FOLDER with the lines and the branches (line:column) that never ran. Exits with 1 below the goals.
+line for each file of FOLDER with the lines that never ran, and the conditions (line:column) that never held or, with a !,
+never failed to. Exits with 1 below the goals.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import sys
 
 GOALS = {"lines": 95.0, "branches": 85.0}  #: R17, in percent
 
-# By file, then by line, or by where a condition is and how it came out: whether it ran.
-Ran = dict[str, dict[object, bool]]
+# By file, then by (line,), or by (line, column, outcome) of a condition: whether it ran.
+Ran = dict[str, dict[tuple[int, ...], bool]]
 
 
 def export(llvm_cov: str, profile: str, folder: str, program: str) -> tuple[Ran, Ran]:
@@ -33,7 +34,7 @@ def export(llvm_cov: str, profile: str, folder: str, program: str) -> tuple[Ran,
             name = line[3:]
         elif line.startswith("DA:"):
             number, count = map(int, line[3:].split(",")[:2])
-            lines[name][number] = count > 0
+            lines[name][(number,)] = count > 0
     branches: Ran = collections.defaultdict(dict)
     for file in json.loads(run([*command, "-format=text"]).stdout)["data"][0]["files"]:
         ran = branches[file["filename"]]
@@ -60,10 +61,10 @@ def main() -> int:
     llvm_cov, profile, folder, *programs = sys.argv[1:]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         parts = list(pool.map(functools.partial(export, llvm_cov, profile, folder), programs))
-    lines, branches = (unite(list(each)) for each in zip(*parts))
+    lines, branches = (unite([part[i] for part in parts]) for i in (0, 1))
     root = os.path.abspath(folder)
     for name in sorted(lines):
-        missed = [str(line) for line, ran in sorted(lines[name].items()) if not ran]
+        missed = [str(line) for (line,), ran in sorted(lines[name].items()) if not ran]
         missed += [f"{row}:{column}{'' if outcome else '!'}" for (row, column, outcome), ran in sorted(branches[name].items()) if not ran]
         print(f"{os.path.relpath(name, root):60} {sum(lines[name].values()):5} of {len(lines[name]):5} lines "
               f"{sum(branches[name].values()):5} of {len(branches[name]):5} branches  {' '.join(missed)}")
