@@ -5,25 +5,14 @@
 #include <cstddef>
 #include <memory>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define UIT_TEST_TELLS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UIT_TEST_TELLS_SANITIZER 1
-#endif
-#endif
-#ifdef UIT_TEST_TELLS_SANITIZER
+#include "tests/uit/core/support/sanitized.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define UIT_TEST_TELLS_ADDRESS_SANITIZER 1
 #include <sanitizer/common_interface_defs.h>
 #endif
-
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
 #define UIT_TEST_TELLS_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UIT_TEST_TELLS_THREAD_SANITIZER 1
-#endif
-#endif
-#ifdef UIT_TEST_TELLS_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -54,7 +43,7 @@ class Fiber {
 
   /// Goes on in `to`, until something switches back here.
   void SwitchTo(Fiber& to) {
-#ifdef UIT_TEST_TELLS_SANITIZER
+#ifdef UIT_TEST_TELLS_ADDRESS_SANITIZER
     void* fake_stack = nullptr;
     __sanitizer_start_switch_fiber(&fake_stack, to.bottom_, to.size_);
 #endif
@@ -63,14 +52,14 @@ class Fiber {
     __tsan_switch_to_fiber(to.calls_, 0);
 #endif
     swapcontext(&context_, &to.context_);
-#ifdef UIT_TEST_TELLS_SANITIZER
+#ifdef UIT_TEST_TELLS_ADDRESS_SANITIZER
     __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
   }
 
   /// First of all in a fiber that was switched to for the first time; `main` is the thread's own.
   void Begin([[maybe_unused]] Fiber& main) {
-#ifdef UIT_TEST_TELLS_SANITIZER
+#ifdef UIT_TEST_TELLS_ADDRESS_SANITIZER
     const void* bottom = nullptr;
     std::size_t size = 0;
     __sanitizer_finish_switch_fiber(nullptr, &bottom, &size);
@@ -83,7 +72,7 @@ class Fiber {
 
   /// Goes on in `to`, for good.
   [[noreturn]] static void End(Fiber& to) {
-#ifdef UIT_TEST_TELLS_SANITIZER
+#ifdef UIT_TEST_TELLS_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(nullptr, to.bottom_, to.size_);
 #endif
 #ifdef UIT_TEST_TELLS_THREAD_SANITIZER

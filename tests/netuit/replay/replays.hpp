@@ -19,8 +19,8 @@
 namespace netuit::testing {
 
 namespace fs = std::filesystem;
-using uit::testing::is_sanitized;
 using uit::testing::CountRanks;
+using uit::testing::is_sanitized;
 using uit::testing::MpiTestWorld;
 
 /// A folder for records, on every process the same, empty at first and gone at the end.
