@@ -44,18 +44,21 @@ class ProcessBarrier {
 
   /// Waits until every process has arrived, and returns what all have brought. Calls `idle` between tries. Throws
   /// uit::PeerLost at the deadline, or as soon as a process is known to have ended; the barrier is of no use from then on.
+  /// Of a silent process it tells the rank if nobody else can be meant: to who reads its board itself, and if there are two
+  /// nodes and it is alone on the other.
   template <std::invocable Idle>
   Accord ArriveAndWait(Accord mine, uit::Deadline deadline, Idle&& idle) {
     ++epoch_;
     if (arrivals_.size() > 1) arrivals_.at(rank_).Post(epoch_, mine);
-    if (!IsSpeaker() && num_nodes_ > 1) return Read(speaker_, *result_, deadline, idle);
+    if (!IsSpeaker() && num_nodes_ > 1) return Read({speaker_, false}, *result_, deadline, idle);
     for (const auto& [rank, board] : arrivals_) {
-      if (rank != rank_) mine.Merge(Read(rank, board, deadline, idle));
+      if (rank != rank_) mine.Merge(Read({rank, true}, board, deadline, idle));
     }
     for (Round& round : rounds_) {
       Letter letter{epoch_, mine};
-      Await(round.from, [&] { return Attempt([&] { return TrySend(round, letter); }); }, deadline, idle);
-      Await(round.from, [&] { return Attempt([&] { return TryReceive(round); }); }, deadline, idle);
+      const Suspect suspect{round.from, is_other_alone_};
+      Await(suspect, [&] { return Attempt([&] { return TrySend(round, letter); }); }, deadline, idle);
+      Await(suspect, [&] { return Attempt([&] { return TryReceive(round); }); }, deadline, idle);
       mine.Merge(round.early->accord);
       round.early.reset();
     }
@@ -114,6 +117,11 @@ class ProcessBarrier {
     std::uint64_t epoch = 0;
     Accord accord;
   };
+  /// Who is waited for, and whether it cannot be waiting for another itself.
+  struct Suspect {
+    std::size_t rank;
+    bool is_sure;
+  };
   struct Round {
     std::size_t to = 0;
     std::size_t from = 0;
@@ -133,6 +141,7 @@ class ProcessBarrier {
   }
   void OpenRounds(const uit::World& world) {
     std::vector<std::size_t> speakers = world.AllGatherValue(speaker_);
+    is_other_alone_ = speakers.size() - std::ranges::count(speakers, speaker_) == 1;
     std::ranges::sort(speakers);
     speakers.erase(std::unique(speakers.begin(), speakers.end()), speakers.end());
     num_nodes_ = speakers.size();
@@ -152,15 +161,14 @@ class ProcessBarrier {
 
   bool IsSpeaker() const { return speaker_ == rank_; }
   template <std::invocable Idle>
-  Accord Read(std::size_t rank, const NodeBoard& board, uit::Deadline deadline, Idle& idle) {
+  Accord Read(Suspect suspect, const NodeBoard& board, uit::Deadline deadline, Idle& idle) {
     std::optional<Accord> accord;
-    Await(rank, [&] { return (accord = board.Read(epoch_)).has_value(); }, deadline, idle);
+    Await(suspect, [&] { return (accord = board.Read(epoch_)).has_value(); }, deadline, idle);
     return *accord;
   }
-  /// Waits for rank `rank`.
   template <std::predicate Ready, std::invocable Idle>
-  void Await(std::size_t rank, Ready ready, uit::Deadline deadline, Idle& idle) {
-    awaited_ = rank;
+  void Await(Suspect suspect, Ready ready, uit::Deadline deadline, Idle& idle) {
+    awaited_ = suspect.rank;
     const uit::PeerWatch& watch = process_->Watch();
     bool is_ready = false;
     const bool is_over = uit::WaitUntil(
@@ -172,7 +180,9 @@ class ProcessBarrier {
         deadline, idle);
     if (is_ready) return;
     if (is_over) watch.Check("at a barrier");
-    throw uit::PeerLost("no word from rank " + std::to_string(rank) + " at a barrier", rank);
+    const std::string who = "rank " + std::to_string(suspect.rank);
+    if (suspect.is_sure) throw uit::PeerLost("no word from " + who + " at a barrier", suspect.rank);
+    throw uit::PeerLost("no word from " + who + ", or whom it waits for, at a barrier", std::nullopt);
   }
   template <std::predicate Step>
   bool Attempt(Step step) {
@@ -201,6 +211,7 @@ class ProcessBarrier {
   std::size_t awaited_ = 0;
   std::size_t speaker_ = 0;
   std::size_t num_nodes_ = 1;
+  bool is_other_alone_ = false;  // of two nodes, the other has one process
   std::uint64_t epoch_ = 0;
   std::map<std::size_t, NodeBoard> arrivals_;  // by rank, of this node; none without shared memory
   std::optional<NodeBoard> result_;            // the speaker's, where there are several nodes

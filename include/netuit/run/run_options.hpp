@@ -139,13 +139,17 @@ struct RunReport {
   StopReason stopped_by = StopReason::none;  ///< the weightiest reason that any worker had
   int signal = 0;                     ///< which one, if a signal ended the run
   std::string message{};              ///< in one line, what went wrong; on rank 0, or where it did
-  std::vector<std::size_t> lost_peers{};  ///< the processes that ended or fell silent, as far as this one knows; ascending
+  /// The processes that ended or fell silent, as far as this one can tell; ascending. Who is silent can be told in modes 1 to 4,
+  /// by the first process of its computer (by all, if there is one computer), and where there are two and it is alone on its
+  /// own, by the first of the other.
+  std::vector<std::size_t> lost_peers{};
 
   /// A process is gone, so that what others did is not to be had: the report is about this process alone.
   void Lose(const uit::PeerLost& lost) {
     stopped_by = StopReason::peer_lost;
     if (message.empty()) message = lost.what();
-    if (std::ranges::find(lost_peers, lost.Rank()) == lost_peers.end()) lost_peers.push_back(lost.Rank());
+    const auto rank = lost.Rank();
+    if (rank && std::ranges::find(lost_peers, *rank) == lost_peers.end()) lost_peers.push_back(*rank);
     std::ranges::sort(lost_peers);
   }
 

@@ -173,7 +173,8 @@ class Team {
   }
   /// Somebody will not come any more. In mode 0 this ends the run; otherwise the processes go on apart.
   void Lose(const uit::PeerLost& lost, bool is_fatal) {
-    if (!IsAnybodyGone()) silent_ = lost.Rank();
+    // Where messages are awaited, too, who does not come to a barrier may have waited for the one that is silent.
+    if (!is_fatal && !IsAnybodyGone()) silent_ = lost.Rank();
     NoteTheGone();
     if (is_fatal) return Break(lost.what());
     SetMessage(lost.what());

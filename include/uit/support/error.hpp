@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -28,13 +29,13 @@ class PeerLost : public Error {
   /// That rank has ended; `where` is what was being done.
   PeerLost(std::size_t rank, const std::string& where)
       : PeerLost("rank " + std::to_string(rank) + " has ended (" + where + ")", rank) {}
-  /// In words of one's own.
-  PeerLost(const std::string& words, std::size_t rank) : Error(words), rank_(rank) {}
-  /// Which process.
-  std::size_t Rank() const { return rank_; }
+  /// In words of one's own, about that rank, or one that cannot be told.
+  PeerLost(const std::string& words, std::optional<std::size_t> rank) : Error(words), rank_(rank) {}
+  /// Which process, if that can be told: who is waited for may itself wait for the one that is lost.
+  std::optional<std::size_t> Rank() const { return rank_; }
 
  private:
-  std::size_t rank_;
+  std::optional<std::size_t> rank_;
 };
 
 /// A message is larger than its conduit may carry. It was not taken, and counts as dropped.

@@ -1,10 +1,12 @@
 #include <netuit/barrier/process_barrier.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,17 +70,35 @@ TEST_CASE("A reason to stop is seen before the barrier is reached, by way of tho
 }
 
 TEST_CASE("Who does not come to a barrier is lost, and named") {
-  LoopbackNetwork network{3, GENERATE(0U, 3U)};
-  std::vector<std::string> words(3);
+  const std::size_t size = GENERATE(2U, 3U, 4U, 5U);
+  const std::size_t per_node = GENERATE(0U, 2U, 4U, 5U);
+  const std::size_t silent = GENERATE_COPY(std::size_t{0}, size / 2, size - 1);
+  CAPTURE(size, per_node, silent);
+  LoopbackNetwork network{size, per_node};
+  std::vector<std::string> words(size);
+  std::vector<std::optional<std::size_t>> named(size);
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};
-    if (rank == 1) return;
+    if (rank == silent) return;
     try {
-      station.barrier.ArriveAndWait({}, uit::After(50ms), uit::NoIdle{});
+      station.barrier.ArriveAndWait({}, uit::After(20ms), uit::NoIdle{});
     } catch (const uit::PeerLost& lost) {
       words[rank] = lost.what();
+      named[rank] = lost.Rank();
     }
   });
-  CHECK(words[0].starts_with("no word from rank "));
-  CHECK(words[2] == "no word from rank 1 at a barrier");
+  const std::size_t num_together = std::max<std::size_t>(per_node, 1);
+  const auto node_of = [&](std::size_t rank) { return rank / num_together; };
+  const std::size_t num_nodes = node_of(size - 1) + 1;
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    if (rank == silent) continue;
+    CAPTURE(rank);
+    const bool speaks = rank % num_together == 0;
+    const bool is_alone = num_together == 1 || (silent == size - 1 && silent % num_together == 0);
+    // Others wait for one that waits itself.
+    const bool is_told = num_nodes == 1 || (speaks && (node_of(rank) == node_of(silent) || (num_nodes == 2 && is_alone)));
+    CHECK(words[rank].starts_with("no word from rank "));
+    CHECK((words[rank].find("whom it waits for") == std::string::npos) == is_told);
+    CHECK(named[rank] == (is_told ? std::optional{silent} : std::nullopt));
+  }
 }

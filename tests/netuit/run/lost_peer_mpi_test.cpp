@@ -51,6 +51,7 @@ TEST_CASE("Who waits for a process that is silent gives it up, and says so") {
   CHECK(report.stopped_by == StopReason::peer_lost);
   CHECK(report.ExitCode() == 3);
   CHECK(!report.message.empty());
+  CHECK(report.lost_peers.empty());  // all wait for each other's messages, and nobody is named who does no more than that
   CHECK(report.workers.size() == 2);  // one's own, with what they did
   for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates >= 5);
   CHECK_FALSE(mesh.IsOpen());
