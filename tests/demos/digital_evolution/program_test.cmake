@@ -30,7 +30,7 @@ if(CASE STREQUAL refuses)   # one of the processes complains; what else is refus
     message(SEND_ERROR "code ${code}, ${num_rows} lines of rows: ${err}")
   endif()
 elseif(CASE STREQUAL records)
-  run(2 --threads 2 --cells-per-worker 36 --modes 0,3 --replicates 2 --updates 2000 --sample-interval 2ms --record kept
+  run(2 --threads 2 --cells-per-worker 36 --modes 0,3 --replicates 2 --updates 1000 --sample-interval 2ms --record kept
     --output rows.csv --quality quality.csv --snapshot-interval 10ms --snapshot-length 10ms)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "code ${code}: ${err}")
