@@ -25,6 +25,9 @@ constexpr Policy latest_pooled{.retain = Retain::latest, .consolidate = Consolid
 // Of all processes, unless the machine is too busy for so many.
 constexpr std::uint64_t num_messages = 500'000;
 constexpr auto time_for_puts = 1500ms;
+// So many of each channel must come however busy it is, and whatever looks on.
+constexpr std::uint64_t num_required = 1000;
+constexpr auto patience = 60s;
 
 struct Flood {
   std::size_t num_channels = 1;
@@ -49,24 +52,27 @@ void RunRingOver(const Flood& flood) {
   fabric.Connect();
 
   const std::size_t num_speaking = flood.num_channels - flood.num_silent;
-  const Deadline end_of_puts = After(time_for_puts);
   bool has_moved = false;
-  const auto work = [&] {
-    has_moved = false;
-    bool is_over = true;
-    for (std::size_t channel = 0; channel < num_speaking; ++channel) {
-      Ends& ends = *channels[channel];
-      has_moved |= ends.TryPut(last);
-      for (int i = 0; i < 16 && ends.TryStep(); ++i) has_moved = true;
-      is_over = is_over && ends.num_put == last && ends.num_got == last;
-    }
-    Ends& first = *channels.front();
-    if (flood.flush_every != 0 && (first.num_put % flood.flush_every == 0 || first.num_put == last))
-      first.inlet.TryFlush();
-    return is_over;
+  const auto work_to = [&](std::uint64_t number, Deadline deadline) {
+    const auto work = [&] {
+      has_moved = false;
+      bool is_over = true;
+      for (std::size_t channel = 0; channel < num_speaking; ++channel) {
+        Ends& ends = *channels[channel];
+        has_moved |= ends.TryPut(last);
+        for (int i = 0; i < 16 && ends.TryStep(); ++i) has_moved = true;
+        is_over = is_over && ends.num_put >= number && ends.num_got >= number;
+      }
+      Ends& first = *channels.front();
+      if (flood.flush_every != 0 && (first.num_put % flood.flush_every == 0 || first.num_put == last))
+        first.inlet.TryFlush();
+      return is_over;
+    };
+    return WaitUntil(work, deadline, [&] { return has_moved; });
   };
-  WaitUntil(work, end_of_puts, [&] { return has_moved; });
-  CHECK(fabric.Close());
+  work_to(last, After(time_for_puts));
+  CHECK(work_to(num_required, After(patience)));
+  CHECK(fabric.Close(After(patience)));  // others may still be at it
   for (auto& ends : channels) {
     while (ends->TryStep()) {
     }
