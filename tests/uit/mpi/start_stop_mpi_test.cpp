@@ -5,6 +5,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/goal.hpp"
+#include "tests/support/mpi_world.hpp"
 #include "tests/support/pmpi/watch.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
@@ -16,10 +17,17 @@ namespace {
 constexpr Policy every{};
 constexpr Policy latest{.retain = Retain::latest};
 
+/// The load of a rank.
+struct Amount {
+  std::uint64_t num_put = 0;
+  std::uint64_t num_read_late = 0;  // of those put here from elsewhere, after the stop
+};
+
 template <typename Ends>
-void Check(const World& world, const RingPlace& place, Ends& ends) {
-  while (ends.TryStep()) {
-  }
+void Check(const World& world, const RingPlace& place, Ends& ends, Amount& load) {
+  while (ends.TryStep()) ++load.num_read_late;
+  load.num_put += ends.num_put;
+  REQUIRE(ends.num_put > 0);
   REQUIRE(ends.is_right);
   const Tally tally = JoinTallies(world, place, ends.inlet.Tally(), ends.outlet.Tally());
   REQUIRE(tally.Balanced());
@@ -32,6 +40,7 @@ TEST_CASE("A fabric starts and stops under load, again and again") {
   const World world = TheWorld();
   const RingPlace place{world};
   const int num_cycles = PerCommitOrNight(100, 2000);  // half of them over shared memory, half over MPI
+  Amount load;
   for (int cycle = 0; cycle < num_cycles; ++cycle) {
     Fabric fabric{world, {.num_slots = 8, .shares_memory = cycle % 2 == 0}};
     const auto layer = [](std::uint32_t number) { return Process{.key = {.layer = number}, .depth = 8}; };
@@ -41,7 +50,7 @@ TEST_CASE("A fabric starts and stops under load, again and again") {
     RingEnds<Load<100'000>, latest> newest{fabric, place, layer(3)};
     fabric.Connect();
     // Some stop with all of it in flight, some in the middle, ranks at different times.
-    for (int i = 0; i < (cycle * 7 + static_cast<int>(place.rank) * 3) % 12; ++i) {
+    for (int i = 0; i < 1 + (cycle * 7 + static_cast<int>(place.rank) * 3) % 12; ++i) {
       small.TryPut(1000);
       medium.TryPut(1000);
       large.TryPut(1000);
@@ -55,16 +64,21 @@ TEST_CASE("A fabric starts and stops under load, again and again") {
     }
     REQUIRE(fabric.Close());
     REQUIRE(pmpi::NumPending() == 0);
-    Check(world, place, small);
-    Check(world, place, medium);
-    Check(world, place, large);
-    Check(world, place, newest);
+    Check(world, place, small, load);
+    Check(world, place, medium, load);
+    Check(world, place, large, load);
+    Check(world, place, newest, load);
   }
   const std::size_t num_corrupt = pmpi::NumModifiedSends() + pmpi::NumModifiedReceives();
   CHECK(num_corrupt == 0);
   CHECK(pmpi::NumCancelledSends() == 0);
+  CHECK(load.num_read_late > 0);
+  const std::uint64_t num_put = SumOverRanks(load.num_put);
+  const std::uint64_t num_read_late = SumOverRanks(load.num_read_late);
   if (world.IsRoot())
     PrintGoal("R9", std::to_string(num_cycles) + " starts and stops under load over " + std::to_string(world.Size()) +
-                        " processes: " + std::to_string(pmpi::NumPending()) + " requests pending, " +
-                        std::to_string(num_corrupt) + " messages corrupt");
+                        " processes: " + std::to_string(num_put) + " messages accepted, " +
+                        std::to_string(num_read_late) + " of them read after the stop, " +
+                        std::to_string(pmpi::NumPending()) + " requests pending, " + std::to_string(num_corrupt) +
+                        " messages corrupt");
 }
