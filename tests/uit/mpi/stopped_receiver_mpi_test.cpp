@@ -1,5 +1,5 @@
-// A receiver that stops: once it does not step one of its channels, once the system suspends it. Senders go on, and
-// nobody's memory grows.
+// A receiver that stops: once it does not step one of its channels, once the system suspends it. Senders go on, nobody's
+// memory grows, and MPI holds no more requests than its links have slots.
 //
 // UIT_TEST_STOP_SECONDS says for how long; a few seconds by default.
 
@@ -37,6 +37,13 @@ using Kilobyte = Load<1024>;
 constexpr std::uint64_t no_end = ~std::uint64_t{0};
 constexpr std::int64_t max_growth = 5'000'000;  // bytes
 constexpr std::int64_t min_flood = 4 * max_growth;  // bytes put at a receiver that has stopped: it would show if they were kept
+
+constexpr FabricOptions options{};
+/// Frames that may be under way to a peer: those that need its credit, and those that need none. From it as many.
+constexpr std::size_t num_frames_each_way = options.num_slots + Wire::num_uncredited;
+
+/// Requests of MPI that there may be at once.
+constexpr std::size_t MaxRequests(std::size_t num_peers) { return 2 * num_frames_each_way * num_peers; }
 
 /// Conduits to one process and from one, of both kinds.
 struct Line {
@@ -78,15 +85,19 @@ bool WorkFor(std::chrono::duration<double> span, F&& work_once, Until&& until) {
 }
 bool Never() { return false; }
 
-/// What a span has shown of the sending side, and of memory.
-void Print(const char* what, const PutTally& before, const PutTally& after, std::int64_t here, std::int64_t there) {
+/// What a span has shown of the sending side, of memory and of requests.
+void Print(const char* what, const PutTally& before, const PutTally& after, std::int64_t here, std::int64_t there,
+           std::size_t num_peers) {
   std::printf("%s: %llu messages of 1 KiB put, %llu of them refused; grown by %lld bytes, the receiver by %lld\n", what,
               static_cast<unsigned long long>(after.attempted - before.attempted),
               static_cast<unsigned long long>(after.dropped - before.dropped), static_cast<long long>(here),
               static_cast<long long>(there));
-  std::array<char, 160> figure{};
-  std::snprintf(figure.data(), figure.size(), "%s for %.0f s: the sender has grown by %.1f MB, the receiver by %.1f MB", what,
-                StopFor().count(), static_cast<double>(here) / 1e6, static_cast<double>(there) / 1e6);
+  std::array<char, 240> figure{};
+  std::snprintf(figure.data(), figure.size(),
+                "%s for %.0f s: the sender has grown by %.1f MB, the receiver by %.1f MB; at most %.1f requests of MPI per peer, "
+                "of %zu",
+                what, StopFor().count(), static_cast<double>(here) / 1e6, static_cast<double>(there) / 1e6,
+                static_cast<double>(pmpi::MostPending()) / static_cast<double>(num_peers), MaxRequests(1));
   PrintGoal("R6", figure.data());
 }
 
@@ -95,6 +106,12 @@ void CheckMemory(const Growth& here, const Growth& there, std::uint64_t num_put)
   CHECK(num_put * sizeof(Kilobyte) > static_cast<std::uint64_t>(min_flood));
   CHECK(here.Most() <= max_growth);
   CHECK(there.Most() <= max_growth);
+}
+
+void CheckRequests(const World& world, std::size_t num_peers) {
+  CHECK(pmpi::MostPending() <= MaxRequests(num_peers));
+  const bool is_all_over_mpi = world.NodeRanks().size() == 1;
+  if (is_all_over_mpi) CHECK(pmpi::MostPending() > num_frames_each_way * num_peers);  // what is received, and then sent
 }
 
 template <typename Ends>
@@ -112,10 +129,11 @@ TEST_CASE("A channel that its receiver does not step stalls no other, and nobody
   const World world = TheWorld();
   const RingPlace place{world};
   const std::vector<pid_t> pids = Pids(world);
-  Fabric fabric{world};
+  Fabric fabric{world, options};
   Line unread{fabric, place, 0};
   Line read{fabric, place, 2};
   fabric.Connect();
+  const std::size_t num_peers = place.next == place.previous ? 1 : 2;
   const auto work_once = [&] {
     unread.Put();
     read.Put();
@@ -132,7 +150,7 @@ TEST_CASE("A channel that its receiver does not step stalls no other, and nobody
   there.Look();
   const PutTally after = unread.Puts();
   if (world.IsRoot()) {
-    Print("not stepped", before, after, here.Most(), there.Most());
+    Print("not stepped", before, after, here.Most(), there.Most(), num_peers);
     std::printf("  meanwhile the other channels have read %llu of every message, and were at %llu of the newest\n",
                 static_cast<unsigned long long>(read.all.num_got - num_read_before),
                 static_cast<unsigned long long>(read.newest.num_got - num_newest_before));
@@ -149,6 +167,7 @@ TEST_CASE("A channel that its receiver does not step stalls no other, and nobody
   check(unread.newest);
   here.Look();
   CheckMemory(here, there, after.attempted - before.attempted);
+  CheckRequests(world, num_peers);
   CHECK(pmpi::NumPending() == 0);
 }
 
@@ -156,7 +175,7 @@ TEST_CASE("A process that the system suspends stalls no other, and nobody's memo
   // Rank 0 suspends rank 1, to which all send.
   const World world = TheWorld();
   const std::vector<pid_t> pids = Pids(world);
-  Fabric fabric{world};
+  Fabric fabric{world, options};
   std::vector<std::size_t> peers;
   std::vector<std::unique_ptr<Line>> lines;
   // How far the run is: rank 0 says so to all.
@@ -206,7 +225,7 @@ TEST_CASE("A process that the system suspends stalls no other, and nobody's memo
     CHECK(WorkFor(10s, work_once, [&] { return to_1.all.num_got > num_from_1_before + 1000; }));
     here.Look();
     there.Look();
-    Print("suspended", before, after, here.Most(), there.Most());
+    Print("suspended", before, after, here.Most(), there.Most(), peers.size());
     if (world.Size() > 2)
       std::printf("  meanwhile %llu of every message came from the last rank\n",
                   static_cast<unsigned long long>(num_from_last));
@@ -235,5 +254,6 @@ TEST_CASE("A process that the system suspends stalls no other, and nobody's memo
     CheckAccount(lines[i]->all, Tally{} += LoadBytes<PutTally>(from));
     CheckAccount(lines[i]->newest, Tally{} += LoadBytes<PutTally>(from.subspan(sizeof(PutTally))));
   }
+  CheckRequests(world, peers.size());
   CHECK(pmpi::NumPending() == 0);
 }
