@@ -55,3 +55,22 @@ def own_results(job: Job, rank: int, victim: int, has_quality: bool) -> bool:
     assert [row["process"] for row in rows] == [str(rank)] and rows[0]["stopped_by"] == "peer_lost", rows
     assert len(colors) == 64 and manifest["complete"] is False and manifest["lost_processes"] == [victim], manifest
     return True
+
+
+def check_going_on(job: Job, rank: int, victim: int, mode: int, duration: float, killed_after: float | None) -> None:
+    """Whether a survivor has worked to the planned end, with those that are left.
+
+    If the death came early, so many seconds after the begin at the latest, it has heard every other survivor in a snapshot that
+    began after that; nobody, in mode 4.
+    """
+    name = "rows.csv" if (job.folder / "rows.csv").exists() else f"rows.rank{rank}.csv"
+    (elapsed,) = (float(row["elapsed_s"]) for row in rows_of(job, name) if row["process"] == str(rank))
+    assert elapsed >= duration - 0.1, f"rank {rank} has worked for {elapsed} s of {duration:g}: {job.errors()}"
+    if killed_after is None:
+        return
+    pairs = [row for row in rows_of(job, f"quality.rank{rank}.csv") if row["scope"] == "pair"]
+    others = {row["peer_process"] for row in pairs} - {str(victim)}
+    later = [row for row in pairs if float(row["begin_s"]) >= killed_after and row["peer_process"] in others]
+    heard = {row["peer_process"] for row in later if int(row["received"]) > 0}
+    about = f"rank {rank} heard {sorted(heard)} of {sorted(others)} later than {killed_after:.2f} s: {later}; {job.errors()}"
+    assert others and later and heard == (set() if mode == 4 else others), about

@@ -25,7 +25,7 @@ from bounds import (
     SURVIVORS_LATE,
     SURVIVORS_LATE_ULFM,
 )
-from coloring import RANKS, await_run, has_begun, own_results, words
+from coloring import RANKS, await_run, check_going_on, has_begun, own_results, words
 from jobs import Ends, Job, running, wait_until
 
 ATTEMPTS = 8  #: how often a kill may come when all is over already, before that is a failure
@@ -113,6 +113,9 @@ class Toll:
                 self.num_before += 1
             else:
                 self._count_results(job, victim, dead_at, about)
+                if self.survives and mode != 0:
+                    for rank in set(range(RANKS)) - {victim}:
+                        check_going_on(job, rank, victim, mode, duration, None if phase == "end" else dead - begin)
         return True
 
     def _count_late(self, seconds: float, about: str) -> None:
