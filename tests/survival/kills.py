@@ -25,7 +25,7 @@ from bounds import (
     SURVIVORS_LATE,
     SURVIVORS_LATE_ULFM,
 )
-from coloring import RANKS, await_run, check_going_on, has_begun, own_results, words
+from coloring import RANKS, Puts, await_run, check_going_on, has_begun, intact_puts, own_results, own_row, words
 from jobs import Ends, Job, running, wait_until
 
 ATTEMPTS = 8  #: how often a kill may come when all is over already, before that is a failure
@@ -68,6 +68,7 @@ class Toll:
     late: list[float] = dataclasses.field(default_factory=list)
     latest: str = ""  #: which kill the longest of them followed
     written: list[float] = dataclasses.field(default_factory=list)  #: when results were, after the launcher's SIGTERM
+    intact: dict[str, Puts] = dataclasses.field(default_factory=dict)  #: puts, by addressing
 
     def kill(self, number: int, attempt: int) -> bool:
         """Starts a job, and kills one of its processes. False if that had ended, or had done all it had to do."""
@@ -76,7 +77,8 @@ class Toll:
         duration = 20.0 if phase == "run" and (mode == 0 or not self.survives) else 2.0
         at_end = duration + self.chance.uniform(-0.05, 0.05) - 0.05 * attempt
         delay = {"begin": self.chance.uniform(0, 0.02), "run": 0.5, "end": at_end}[phase]
-        arguments = words(mode, duration, self.survives)
+        addressing = ("edge", "multicast")[number % 2]  # puts are counted one by one, or by the update
+        arguments = words(mode, duration, self.survives, addressing)
         # Without tools/run what the dead one had in shared memory stays until the next job.
         with running(
             self.launcher, RANKS, self.program, arguments, self.survives, not self.survives, self.shares_memory, self.patience
@@ -112,18 +114,27 @@ class Toll:
             if is_before:
                 self.num_before += 1
             else:
-                self._count_results(job, victim, dead_at, about)
-                if self.survives and mode != 0:
-                    for rank in set(range(RANKS)) - {victim}:
+                is_whole = self._count_results(job, victim, dead_at, about)
+                for rank in set(range(RANKS)) - {victim} if is_whole else ():
+                    self._check_puts(own_row(job, rank), addressing, about)
+                    if self.survives and mode != 0:
                         check_going_on(job, rank, victim, mode, duration, None if phase == "end" else dead - begin)
         return True
+
+    def _check_puts(self, row: dict[str, str], addressing: str, about: str) -> None:
+        """Whether a survivor has counted as many puts in each update as one that loses nobody."""
+        if addressing not in self.intact:
+            self.intact[addressing] = intact_puts(self.launcher, self.program, addressing)
+        wanted = [each * int(row["updates"]) for each in self.intact[addressing][row["mode"], row["process"]]]
+        counted = [int(row["attempted"]), int(row["muted"])]
+        assert counted == wanted, f"{counted} puts, not {[str(each) for each in wanted]}: {row}; {about}"
 
     def _count_late(self, seconds: float, about: str) -> None:
         if seconds > max(self.late, default=0.0):
             self.latest = about
         self.late.append(seconds)
 
-    def _count_results(self, job: Job, victim: int, dead_at: float, about: str) -> None:
+    def _count_results(self, job: Job, victim: int, dead_at: float, about: str) -> bool:
         num_results = sum(own_results(job, rank, victim, self.survives) for rank in range(RANKS) if rank != victim)
         files = sorted(os.listdir(job.folder))
         if num_results == RANKS - 1:
@@ -131,11 +142,12 @@ class Toll:
             paths = [path for path in job.folder.glob("rows*.csv") if ".hosts." not in path.name]
             terminated = dead_at + (OWN_PATIENCE if self.patience is None else self.patience)
             self.written.append(max(path.stat().st_mtime for path in paths) - terminated)
-            return
+            return True
         drafts = [name for name in files if name.endswith(".tmp")]
         self.losses.append(f"{num_results} of {RANKS - 1} results, {len(drafts)} files begun when the launcher's SIGKILL came")
         # A promise, but for what the launcher's own second is too short for on a busy machine.
         assert self.patience is None and not NIGHT, f"{self.losses[-1]}; {about}; {files}"
+        return False
 
     def report(self) -> None:
         """Holds what came out against the goals, and prints it."""
