@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import time
 from fractions import Fraction
 
 from conduit_tools import launch
@@ -19,19 +20,31 @@ def words(mode: int | str, duration: float, has_quality: bool = False, addressin
     layout = ["--threads", "1", "--nodes-per-worker", "64", "--modes", str(mode), "--replicates", "1", "--addressing", addressing]
     times = ["--duration", f"{duration:g}s", "--period-fixed", "50ms", "--period-rolling", "20ms"]
     quality = ["--quality", "quality.csv", "--snapshot-interval", "100ms", "--snapshot-length", "100ms"]
-    return [*layout, *times, *(quality if has_quality else ()), "--output", "rows.csv", "--colors-output", "colors.csv"]
+    output = ["--output", "rows.csv", "--colors-output", "colors.csv", "--progress"]
+    return [*layout, *times, *(quality if has_quality else ()), *output]
 
 
 def has_begun(job: Job) -> bool:
-    """Whether the work has begun, or is about to: rank 0 says how it will come about just before."""
-    return (job.folder / "rows.json").exists()
+    """Whether the work is about to begin: rank 0 says on what computers just before, and never again."""
+    return (job.folder / "rows.hosts.csv").exists()
 
 
-def await_run(job: Job) -> None:
-    """Waits until every process is there and has begun to work; fails, with what the job has said, if that does not come about."""
-    is_running = lambda: has_begun(job) and len(job.processes()) == job.ranks  # noqa: E731
-    wait_until(is_running, SLACK, f"the run of {job.ranks} processes", job.errors)
+def await_begin(job: Job) -> float:
+    """Waits until every process is there and about to begin to work; when that was, or a little earlier, as time.monotonic() has it.
+
+    Fails, with what the job has said, if that does not come about.
+    """
+    is_beginning = lambda: has_begun(job) and len(job.processes()) == job.ranks  # noqa: E731
+    wait_until(is_beginning, SLACK, f"the run of {job.ranks} processes", job.errors)
     job.note_segments()
+    return time.monotonic() - (time.time() - (job.folder / "rows.hosts.csv").stat().st_mtime)
+
+
+def await_run(job: Job) -> float:
+    """Waits, likewise, until all have met and rank 0 has worked for a while, by its word. Gives what await_begin gives."""
+    begin = await_begin(job)
+    wait_until(lambda: "progress: " in job.errors(), SLACK, "work", job.errors)
+    return begin
 
 
 def rows_of(job: Job, name: str = "rows.csv") -> list[dict[str, str]]:

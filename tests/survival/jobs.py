@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from conduit_tools import launch, supervise
 
 from bounds import PATIENCE
-from reports import SANITIZER_REPORT
+from reports import CRASH_REPORT, SANITIZER_REPORT
 
 _TOKEN = "CONDUIT_SURVIVAL"
 _RANKS = (b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=")
@@ -158,7 +158,7 @@ def running(
     """A job; by tools/run if it is to survive. Its processes talk over MPI alone unless they share memory.
 
     Open MPI has patience with processes that it ends, or as much as it has by itself. Whatever is left of the job at the end is
-    ended and removed, and counts as a failure, unless that is segments that it leaves; so does what a sanitizer reports.
+    ended and removed, and counts as a failure, unless that is segments that it leaves; so does what is reported of a crash, or by a sanitizer.
     """
     token = uuid.uuid4().hex
     timeout = {} if patience is None else {"OMPI_MCA_odls_base_sigkill_timeout": f"{patience:.0f}"}
@@ -182,7 +182,7 @@ def running(
         try:
             yield job
             wait_until(lambda: not job.remains(), 5, "the end of every process of the job")
-            assert not re.search(SANITIZER_REPORT, job.errors()), job.errors()
+            assert not re.search(f"{SANITIZER_REPORT}|{CRASH_REPORT}", job.errors()), job.errors()
             assert leaves_segments or not job.segments_left(), f"left behind: {job.segments_left()}"
         finally:
             for process in job.remains():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import itertools
 import json
 import os
 import random
@@ -25,20 +27,34 @@ from bounds import (
     SURVIVORS_LATE,
     SURVIVORS_LATE_ULFM,
 )
-from coloring import RANKS, Puts, await_run, check_going_on, has_begun, intact_puts, own_results, own_row, words
+from coloring import RANKS, Puts, await_begin, await_run, check_going_on, has_begun, intact_puts, own_results, own_row, words
 from jobs import Ends, Job, running, wait_until
-
-ATTEMPTS = 8  #: how often a kill may come when all is over already, before that is a failure
-
 
 def goal(name: str, figure: str) -> None:
     """Prints a line for the table of goals."""
     print(f"goal {name}: {figure}", flush=True)
 
 
-def until_counted(attempt: Callable[[int], bool], what: str) -> None:
-    """Makes attempts, by number, until one counts; fails if none of many does."""
-    assert any(attempt(number) for number in range(ATTEMPTS)), f"{what}: none of {ATTEMPTS} attempts came in time"
+class Retries:
+    """Kills that came too late to count, and are made again: each for a reason that was seen, and no more than `limit` of all."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._reasons: collections.Counter[str] = collections.Counter()
+
+    def until_counted(self, attempt: Callable[[int], str], what: str) -> None:
+        """Makes attempts, by number, until one gives no reason why it does not count."""
+        for number in itertools.count():
+            reason = attempt(number)
+            if not reason:
+                return
+            self._reasons[reason] += 1
+            num_retries = sum(self._reasons.values())
+            assert num_retries <= self._limit, f"{what}: {num_retries} kills did not count, of {self._limit} that may: {self.words()}"
+
+    def words(self) -> str:
+        """How many there were, and why."""
+        return ", ".join(f"{number} made again: {reason}" for reason, number in self._reasons.items()) or "none made again"
 
 
 def try_kill(processes: dict[int, int], victim: int) -> bool:
@@ -52,6 +68,22 @@ def try_kill(processes: dict[int, int], victim: int) -> bool:
     return True
 
 
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A kill to be: of what, and when."""
+
+    mode: int
+    victim: int
+    phase: str  #: "begin", "run" or "end"
+    duration: float
+    delay: float  #: since the begin
+    addressing: str  #: "edge" or "multicast": whether puts are counted one by one or by the update
+
+    def latest(self) -> float:
+        """When it comes too late, in seconds since the begin: who survives is to have a while of its own."""
+        return self.duration - 1 if self.phase == "run" else self.duration + SLACK
+
+
 @dataclasses.dataclass
 class Toll:
     """Kills of processes that run, all of one way to start them, and what came of them."""
@@ -62,64 +94,85 @@ class Toll:
     shares_memory: bool = True
     patience: float | None = PATIENCE
     chance: random.Random = dataclasses.field(default_factory=lambda: random.Random(11))
+    num_begin: int = 0  #: kills at the begin
     num_whole: int = 0  #: kills after which every survivor left its results
-    num_before: int = 0  #: before the first update, so that there were none
     losses: list[str] = dataclasses.field(default_factory=list)  #: of results, and why
     late: list[float] = dataclasses.field(default_factory=list)
     latest: str = ""  #: which kill the longest of them followed
+    before: list[float] = dataclasses.field(default_factory=list)  #: from deaths in set-up to the last one's end
     written: list[float] = dataclasses.field(default_factory=list)  #: when results were, after the launcher's SIGTERM
     intact: dict[str, Puts] = dataclasses.field(default_factory=dict)  #: puts, by addressing
 
-    def kill(self, number: int, attempt: int) -> bool:
-        """Starts a job, and kills one of its processes. False if that had ended, or had done all it had to do."""
-        mode, victim, phase = number % 5, self.chance.randrange(RANKS), ("begin", "run", "end")[number % 3]
-        # Which mode 0 does not wait for, nor those whom the launcher ends.
-        duration = 20.0 if phase == "run" and (mode == 0 or not self.survives) else 2.0
-        at_end = duration + self.chance.uniform(-0.05, 0.05) - 0.05 * attempt
-        delay = {"begin": self.chance.uniform(0, 0.02), "run": 0.5, "end": at_end}[phase]
-        addressing = ("edge", "multicast")[number % 2]  # puts are counted one by one, or by the update
-        arguments = words(mode, duration, self.survives, addressing)
+    def kill(self, number: int, attempt: int) -> str:
+        """Starts a job, and kills one of its processes. Why that does not count, if it does not."""
+        plan = self._plan(number, attempt)
+        arguments = words(plan.mode, plan.duration, self.survives, plan.addressing)
         # Without tools/run what the dead one had in shared memory stays until the next job.
         with running(
             self.launcher, RANKS, self.program, arguments, self.survives, not self.survives, self.shares_memory, self.patience
         ) as job:
-            await_run(job)
-            begin = time.monotonic() - (time.time() - (job.folder / "rows.json").stat().st_mtime)  # or a little later
-            time.sleep(max(0.0, begin + delay - time.monotonic()))
+            begin = await_begin(job) if plan.phase == "begin" else await_run(job)
             processes = job.processes()
-            ends = Ends(process for rank, process in processes.items() if rank != victim)
-            if not try_kill(processes, victim):
-                return False
+            ends = Ends(process for rank, process in processes.items() if rank != plan.victim)
+            time.sleep(max(0.0, begin + plan.delay - time.monotonic()))
+            if time.monotonic() > begin + plan.latest() or not try_kill(processes, plan.victim):
+                assert job.wait(plan.duration + SLACK) == 0 and job.manifest()["complete"] is True, job.errors()
+                return "the run had ended, or would have soon"
             dead, dead_at = time.monotonic(), time.time()
-            last = ends.await_last(duration + SLACK)
+            last = ends.await_last(plan.duration + SLACK)
             code = job.wait(SLACK)
+            about = f"mode {plan.mode}, rank {plan.victim}, {plan.phase} ({dead - begin:.3f} s), code {code}: {job.errors()}"
             if (job.folder / "rows.csv").exists() and job.manifest()["complete"] is True:
-                return False
-            about = f"mode {mode}, rank {victim}, {phase} ({dead - begin:.2f} s), code {code}: {job.errors()}"
+                assert dead - begin > plan.duration - 0.01, f"complete before its end: {about}"
+                return "the run was complete"
             assert code != 0, about
+            self.num_begin += plan.phase == "begin"
             if self.launcher.vendor != "Open MPI":
                 self._count_late(time.monotonic() - dead, about)
-                return True
-            said = job.errors()
-            has_run = any(place in said for place in ("at a barrier", "between updates", "messages are awaited"))
-            is_before = not has_run and not any(job.folder.glob("rows.rank*"))
-            if is_before and phase != "begin":
-                return False  # a machine so busy that nothing had begun
+                return ""
+            assert not self.survives or (code == 3 and f"rank {plan.victim} " in job.errors()), about
+            num_results = sum(own_results(job, rank, plan.victim, self.survives) for rank in self._survivors(plan))
+            if plan.phase == "begin" and self._is_before(plan.victim, num_results, job.errors()):
+                self.before.append(last - dead)
+                return ""
             if self.survives:
-                assert code == 3 and f"rank {victim}" in said, about
-                self._count_late(last - (max(dead, begin + duration) if has_run and mode != 0 else dead), about)
-                if phase == "run":  # mode 0 ends at once, the others at their time
-                    is_in_time = last < begin + duration if mode == 0 else last > begin + duration - 0.1
-                    assert is_in_time, f"{last - begin:.2f} s; {about}"
-            if is_before:
-                self.num_before += 1
-            else:
-                is_whole = self._count_results(job, victim, dead_at, about)
-                for rank in set(range(RANKS)) - {victim} if is_whole else ():
-                    self._check_puts(own_row(job, rank), addressing, about)
-                    if self.survives and mode != 0:
-                        check_going_on(job, rank, victim, mode, duration, None if phase == "end" else dead - begin)
-        return True
+                self._check_end(plan, last - begin, about)
+                self._count_late(last - (dead if plan.mode == 0 else max(dead, begin + plan.duration)), about)
+            if self._count_results(job, num_results, dead_at, about):
+                for rank in self._survivors(plan):
+                    self._check_puts(own_row(job, rank), plan.addressing, about)
+                    if self.survives and plan.mode != 0:
+                        killed_after = None if plan.phase == "end" else dead - begin
+                        check_going_on(job, rank, plan.victim, plan.mode, plan.duration, killed_after)
+        return ""
+
+    def _plan(self, number: int, attempt: int) -> Plan:
+        mode, victim, phase = number % 5, self.chance.randrange(RANKS), ("begin", "run", "end")[number % 3]
+        # Which mode 0 does not wait for, nor those whom the launcher ends.
+        duration = 20.0 if phase == "run" and (mode == 0 or not self.survives) else 2.0
+        at_end = duration + self.chance.uniform(-0.05, 0.05) - 0.05 * attempt
+        delay = {"begin": self.chance.uniform(0, 0.05), "run": 0.5, "end": at_end}[phase]
+        return Plan(mode, victim, phase, duration, delay, ("edge", "multicast")[number % 2])
+
+    @staticmethod
+    def _survivors(plan: Plan) -> list[int]:
+        return [rank for rank in range(RANKS) if rank != plan.victim]
+
+    def _is_before(self, victim: int, num_results: int, said: str) -> bool:
+        """Whether the death came before the first update, by the word of all who have no results."""
+        has_run = any(place in said for place in ("at a barrier", "between updates", "messages are awaited"))
+        if self.patience is None and num_results == 0 and not has_run:  # they are ended before they can say it
+            return re.search(rf"process rank {victim} .* exited on signal 9\b", said) is not None
+        num_before = len(re.findall(rf"conduit: error: rank {victim} has ended \(MPI_\w+\)", said))
+        return 0 < num_before == RANKS - 1 - num_results
+
+    @staticmethod
+    def _check_end(plan: Plan, seconds: float, about: str) -> None:
+        """Whether all who survived have ended by themselves, and the last not before its time; at once, in mode 0."""
+        assert f"no word from rank {plan.victim} at the end" in about, about
+        if plan.phase == "run":
+            is_in_time = seconds < plan.duration if plan.mode == 0 else seconds > plan.duration - 0.1
+            assert is_in_time, f"{seconds:.2f} s; {about}"
 
     def _check_puts(self, row: dict[str, str], addressing: str, about: str) -> None:
         """Whether a survivor has counted as many puts in each update as one that loses nobody."""
@@ -134,8 +187,8 @@ class Toll:
             self.latest = about
         self.late.append(seconds)
 
-    def _count_results(self, job: Job, victim: int, dead_at: float, about: str) -> bool:
-        num_results = sum(own_results(job, rank, victim, self.survives) for rank in range(RANKS) if rank != victim)
+    def _count_results(self, job: Job, num_results: int, dead_at: float, about: str) -> bool:
+        """Whether all are there. Fails if they are not, and ought to be."""
         files = sorted(os.listdir(job.folder))
         if num_results == RANKS - 1:
             self.num_whole += 1
@@ -149,30 +202,34 @@ class Toll:
         assert self.patience is None and not NIGHT, f"{self.losses[-1]}; {about}; {files}"
         return False
 
-    def report(self) -> None:
-        """Holds what came out against the goals, and prints it."""
+    def report(self, retries: str) -> None:
+        """Holds what came out against the goals, and prints it, with which kills were made again."""
         if self.launcher.vendor != "Open MPI":
-            goal("R8", f"{self.launcher.vendor}: {len(self.late)} kills, each ended the job with a code, {JOB_ENDED.check(self.late, 'after', self.latest)}")
+            goal("R8", f"{self.launcher.vendor}: {len(self.late)} kills, each ended the job with a code, {JOB_ENDED.check(self.late, 'after', self.latest)}; {retries}")
             return
         how = "tools/run" if self.survives else "mpirun alone" + (", with its own delay before SIGKILL" if self.patience is None else "")
         how += "" if self.shares_memory else " over MPI"
         figures = [f"3 of 3 results in {self.num_whole} of {self.num_whole + len(self.losses)} kills"]
-        if self.num_before > 0:
-            figures.append(f"{self.num_before} before the first update")
+        assert len(self.before) <= self.num_begin
+        if self.before:
+            which = f"{len(self.before)} of {self.num_begin} at the begin came before the first update"
+            figures.append(f"{which}, and all ended {SET_UP_ENDED.check(self.before, 'after')}")
         if self.survives:
             bound = SURVIVORS_LATE if self.launcher.major < 5 else SURVIVORS_LATE_ULFM
             figures.append(f"survivors ended {bound.check(self.late, 'late by', self.latest)}")
         elif self.written and (self.patience is not None or NIGHT):
             figures.append(RESULTS_WRITTEN.check(self.written, "written after SIGTERM"))
         assert self.num_whole + len(self.losses) > 0, "no kill came after the first update"
-        goal("R8", ", ".join([f"{how}: {figures[0]}", *figures[1:], *self.losses]))
+        goal("R8", ", ".join([f"{how}: {figures[0]}", *figures[1:], *self.losses]) + f"; {retries}")
 
 
 def killed(toll: Toll, per_commit: int, at_night: int) -> None:
     """kill -9 of one process, at any time: the others finish, and write what they have; the dead one is named."""
-    for number in range(1, 1 + (at_night if NIGHT else per_commit)):  # the first runs, the next is at its end, the third begins
-        until_counted(lambda attempt: toll.kill(number, attempt), f"kill {number}")  # noqa: B023
-    toll.report()
+    num_kills = at_night if NIGHT else per_commit
+    retries = Retries(2 + num_kills // 4)
+    for number in range(1, 1 + num_kills):  # the first runs, the next is at its end, the third begins
+        retries.until_counted(lambda attempt: toll.kill(number, attempt), f"kill {number}")  # noqa: B023
+    toll.report(retries.words())
 
 
 def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
@@ -180,10 +237,10 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
     chance = random.Random(12)
     for survives in (True, False):
         late: list[float] = []
-        num_segments = num_hung = 0
+        num_segments = 0
 
-        def kill(attempt: int) -> bool:
-            nonlocal num_segments, num_hung
+        def kill(attempt: int) -> str:
+            nonlocal num_segments
             mode, victim = chance.randrange(5), chance.randrange(RANKS)
             delay = chance.uniform(0, 0.3) / (1 + attempt)
             # MPICH leaves a file of its own if a process dies between its making and its mapping; tools/run removes it.
@@ -194,11 +251,11 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
                 job.note_segments()
                 processes = job.processes()
                 if has_begun(job) or not try_kill(processes, victim):
-                    return False
+                    assert job.wait(1.0 + SLACK) == 0 and job.manifest()["complete"] is True, job.errors()
+                    return "set-up was over"
                 dead = time.monotonic()
                 if not survives and job.launcher_hangs(SET_UP_ENDED.limit() + SLACK):  # noqa: B023
-                    num_hung += 1
-                    return False
+                    return "the launcher itself hung, its processes gone"
                 code = job.wait(SET_UP_ENDED.limit() + SLACK)
                 late.append(time.monotonic() - dead)  # noqa: B023
                 said = job.errors()
@@ -214,12 +271,14 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
                     json.loads(path.read_text(encoding="utf-8"))  # no half file
                 assert not (job.folder / "rows.csv").exists(), about
                 num_segments += len(job.segments_left()) if leaves else 0
-            return True
+            return ""
 
-        for number in range(20 if NIGHT else 2):
-            until_counted(kill, f"kill {number} in set-up")
+        num_kills = 20 if NIGHT else 2
+        retries = Retries(8 * num_kills)  # most of them before anything was killed
+        for number in range(num_kills):
+            retries.until_counted(kill, f"kill {number} in set-up")
         left = f", {num_segments} files of MPICH's left" if num_segments else ""
-        left += f"; {num_hung} more in which the launcher itself hung, its processes gone" if num_hung else ""
+        left += f"; {retries.words()}"
         how = "tools/run" if survives else "mpirun alone"
         goal("R8", f"{launcher.vendor}, {how}: {len(late)} kills in set-up, each ended the job with a code, {SET_UP_ENDED.check(late, 'after')}{left}")
 
