@@ -27,7 +27,11 @@ struct Script {
   std::size_t num_slots = 2;
   std::size_t depth = 2;
   std::size_t num_channels = 1;
+  std::size_t num_frames = 2;  // of an aggregated exchange
 };
+
+/// Of a frame of an aggregated exchange: two channels' messages, or four of one; of the newest, one.
+constexpr std::size_t buffer_bytes = 24;
 
 /// A's messages to B under `policy`, B's newest to A.
 template <Policy policy>
@@ -84,7 +88,9 @@ class Scenario {
             .key = {.layer = layer},
             .channel = channel,
             .num_channels = layer == 0 ? script_.num_channels : 1,
-            .depth = script_.depth};
+            .depth = script_.depth,
+            .buffer_bytes = buffer_bytes,
+            .num_frames = script_.num_frames};
   }
   // Ends are opened in an order in which every box has the number of its other half.
   std::vector<Inlet<int, policy, W>> OpenInlets() {
@@ -283,6 +289,8 @@ TEST_CASE("Every message comes once and in order, whenever frames arrive") {
     TryAllOrders<every>({.a = "000q", .b = "0000", .num_slots = num_slots, .depth = 1});
     TryAllOrders<every>({.a = "00000", .b = "0q00", .num_slots = num_slots, .depth = 2});
     TryAllOrders<every>({.a = "00y0", .b = "0zz0", .num_slots = num_slots, .depth = 3});
+    TryAllOrders<every_aggregated>({.a = "00f00f", .b = "0000", .num_slots = num_slots, .depth = 3, .num_frames = 1});
+    TryAllOrders<every_aggregated>({.a = "01f01f", .b = "1100", .num_slots = num_slots, .depth = 2, .num_channels = 2});
   }
 }
 
@@ -290,6 +298,8 @@ TEST_CASE("The newest message comes at last, whenever frames arrive") {
   for (const std::size_t num_slots : NumsOfSlots(3)) {
     TryAllOrders<latest>({.a = "000q0", .b = "0000", .num_slots = num_slots});
     TryAllOrders<latest>({.a = "00y0", .b = "0zz0", .num_slots = num_slots});
+    TryAllOrders<latest_aggregated>({.a = "0f00fq", .b = "000", .num_slots = num_slots, .num_frames = 1});
+    TryAllOrders<latest_aggregated>({.a = "01f01f", .b = "011", .num_slots = num_slots, .num_channels = 2});
   }
 }
 
@@ -320,6 +330,8 @@ TEST_CASE("Both sides close whenever they do and frames arrive, and lose nothing
     TryAllOrders<latest>({.a = "00cc", .b = "zccc", .num_slots = num_slots});
     TryAllOrders<every_pooled>({.a = "00f0c", .b = "0cc", .num_slots = num_slots, .depth = 2, .num_channels = 2});
     TryAllOrders<latest_pooled>({.a = "010c", .b = "zcc", .num_slots = num_slots, .num_channels = 2});
+    TryAllOrders<every_aggregated>({.a = "00f0c", .b = "0cc", .num_slots = num_slots, .num_frames = 1});
+    TryAllOrders<latest_aggregated>({.a = "01f0c", .b = "0cc", .num_slots = num_slots, .num_channels = 2});
     TryAllOrders<accumulate>({.a = "000cc", .b = "0ccc", .num_slots = num_slots, .depth = 1});
     TryAllOrders<accumulate_pooled>({.a = "00f0c", .b = "0cc", .num_slots = num_slots, .depth = 2, .num_channels = 2});
   }
