@@ -1,5 +1,5 @@
-// One of two processes ends, throws or falls silent outside of a run: lost_peer_program CASE FOLDER. Rank 1 does, and rank 0
-// prints what it has seen of it: "seen: WORDS, SECONDS s". lost_peer_program_test.py says what must be seen.
+// One of two processes ends, throws or falls silent, outside of a run or in one: lost_peer_program CASE FOLDER. Rank 1 does,
+// and rank 0 prints what it has seen of it: "seen: WORDS, SECONDS s". lost_peer_program_test.py says what must be seen.
 #include <netuit/netuit.hpp>
 
 #include <unistd.h>
@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 using namespace std::chrono_literals;
 
@@ -44,6 +45,16 @@ Mesh MakeMesh(const uit::World& world) {
 void Print(const std::string& words, uit::TimePoint since) {
   std::printf("seen: %s, %.3f s\n", words.c_str(), std::chrono::duration<double>(uit::Now() - since).count());
   std::fflush(stdout);
+}
+
+/// Runs, and prints what rank 0 has been told of it. Gives the run's exit code.
+template <typename F>
+int RunMesh(const uit::World& world, const netuit::RunOptions& options, F&& update) {
+  Mesh mesh = MakeMesh(world);
+  const auto begin = uit::Now();
+  const netuit::RunReport report = netuit::Run(mesh, options, std::forward<F>(update));
+  if (world.IsRoot()) Print(report.message, begin);
+  return report.ExitCode();
 }
 
 /// Prints how `f`, which rank 1 has left rank 0 alone in, ends, and how long that takes.
@@ -122,6 +133,10 @@ int main(int argc, char** argv) {
       if (!is_first) return 4;
       StayAlive(folder / "alive", 5s);
       Print("the end", uit::Now());
+    } else if (what == "run_throws") {
+      return RunMesh(world, {.duration = 40s}, [&](auto& node) {
+        if (!is_first && node.Update() == 5) throw std::runtime_error("in a run");
+      });
     } else {
       throw uit::InputError("no such case: " + what);
     }

@@ -1,4 +1,4 @@
-"""A process that ends, throws or falls silent outside of a run: what the other sees of it, and when (lost_peer_program.cpp)."""
+"""A process that ends, throws or falls silent: what the other sees of it, and when (lost_peer_program.cpp)."""
 
 import argparse
 import concurrent.futures
@@ -24,9 +24,10 @@ class Case(typing.NamedTuple):
     said: str = ""  # in the one line that begins with conduit: error
     survives: bool = False  # started so that a process that ends does not end the other
     leaves: str = ""  # a file that the other has time to write
+    code: typing.Optional[int] = None  # what the job ends with; else anything but 0
 
 
-CASES = (
+OUTSIDE = (
     Case("the other has ended before Connect", "connect", r"lost: rank 1 has ended \(MPI_\w+\)", 0, survives=True),
     Case("the other has ended before a mesh is made", "mesh", r"lost: rank 1 has ended \(MPI_\w+\)", 0, survives=True),
     Case("the other has ended before Close", "close_ended", "not closed", 0, survives=True),
@@ -35,7 +36,10 @@ CASES = (
     Case("the other never closes its mesh", "mesh_close_silent", "not closed", 10),
     Case("the other never closes, and an exception is on its way", "close_throwing", "thrown: on its way", 2),
     Case("the other throws outside of a run", "throws", "", 2, said="outside of a run"),
-    Case("the other is done early", "leaves", "the end", 0),
+    Case("the other is done early", "leaves", "the end", 0, code=4),
+)
+INSIDE = (
+    Case("an update of the other throws", "run_throws", r"the update of node \d+ threw: in a run", 0, code=4),
 )
 
 
@@ -79,8 +83,8 @@ def faults_of(case: Case, launcher: launch.Launcher, program: str) -> tuple[str,
         faults.append(f"after {seconds} s instead of {case.seconds}")
     if outcome.code == 0 and not case.survives:  # where they survive launchers end with 0, whatever happens
         faults.append("the job ended with 0")
-    if case.what == "leaves" and outcome.code != 4:
-        faults.append(f"the job ended with {outcome.code}, not with what the other returned")
+    if case.code is not None and outcome.code != case.code:
+        faults.append(f"the job ended with {outcome.code}, not with {case.code}, which the other returned")
     said = errors_in(outcome)
     if case.said and (len(said) != 1 or case.said not in said[0]):
         faults.append(f"said {said}")
@@ -92,11 +96,12 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--mpiexec", required=True)
     parser.add_argument("--program", required=True)
+    parser.add_argument("--inside", action="store_true", help="the cases in which it does so in a run")
     options = parser.parse_args()
     launcher = launch.launcher_at(options.mpiexec)
     any_failed = False
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        futures = {case: pool.submit(faults_of, case, launcher, options.program) for case in CASES}
+        futures = {case: pool.submit(faults_of, case, launcher, options.program) for case in (INSIDE if options.inside else OUTSIDE)}
         for case, future in futures.items():
             seen, faults = future.result()
             any_failed = any_failed or bool(faults)
