@@ -53,6 +53,12 @@ def rows_of(job: Job, name: str = "rows.csv") -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
+def written_at(job: Job) -> float:
+    """When the last of the results was there: rows, colours, quality or how they came about."""
+    paths = [path for name in ("rows*", "colors*", "quality*") for path in job.folder.glob(name)]
+    return max(path.stat().st_mtime for path in paths)
+
+
 def intact_puts(launcher: launch.Launcher, program: str, addressing: str) -> Puts:
     """How often workers put in an update, from short runs that lose nobody and have every message accounted for."""
     with running(launcher, RANKS, program, words("0,1,2,3,4", 0.1, addressing=addressing)) as job:

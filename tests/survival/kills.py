@@ -27,7 +27,7 @@ from bounds import (
     SURVIVORS_LATE,
     SURVIVORS_LATE_ULFM,
 )
-from coloring import RANKS, Puts, await_begin, await_run, check_going_on, has_begun, intact_puts, own_results, own_row, words
+from coloring import RANKS, Puts, await_begin, await_run, check_going_on, has_begun, intact_puts, own_results, own_row, words, written_at
 from jobs import Ends, Job, running, wait_until
 
 def goal(name: str, figure: str) -> None:
@@ -192,9 +192,8 @@ class Toll:
         files = sorted(os.listdir(job.folder))
         if num_results == RANKS - 1:
             self.num_whole += 1
-            paths = [path for path in job.folder.glob("rows*.csv") if ".hosts." not in path.name]
             terminated = dead_at + (OWN_PATIENCE if self.patience is None else self.patience)
-            self.written.append(max(path.stat().st_mtime for path in paths) - terminated)
+            self.written.append(written_at(job) - terminated)
             return True
         drafts = [name for name in files if name.endswith(".tmp")]
         self.losses.append(f"{num_results} of {RANKS - 1} results, {len(drafts)} files begun when the launcher's SIGKILL came")

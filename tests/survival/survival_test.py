@@ -15,7 +15,7 @@ from collections.abc import Callable
 from conduit_tools import launch
 
 from bounds import NIGHT, OWN_PATIENCE, PATIENCE, RESULTS_WRITTEN, SLACK, SLOWNESS
-from coloring import RANKS, await_run, rows_of, words
+from coloring import RANKS, await_run, rows_of, words, written_at
 from jobs import running
 from kills import Toll, checkpoint, goal, killed, killed_in_set_up, launcher_killed
 
@@ -70,7 +70,7 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
             assert manifest["complete"] is False and manifest["stopped_by"] == "signal", manifest
             # Open MPI passes these on when its patience is over, in which nothing may have happened.
             before = (patience or OWN_PATIENCE) if launcher.vendor == "Open MPI" and which != signal.SIGUSR1 else 0.0
-            written.append((job.folder / "rows.csv").stat().st_mtime - sent - before)
+            written.append(written_at(job) - sent - before)
             assert written[-1] > -0.1, f"results {-written[-1]:.2f} s before the signal could have come: {about}"
     goal("R12", f"{launcher.vendor}: results whole and the signal's code after {rounds} of {rounds} signals, {RESULTS_WRITTEN.check(written, 'written after')}")
 
