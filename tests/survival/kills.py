@@ -292,11 +292,12 @@ def checkpoint(launcher: launch.Launcher, program: str) -> None:
             world = job.folder / "world.bin"
             wait_until(lambda: world.exists() and len(job.processes()) == 2, SLACK, "a checkpoint")  # noqa: B023
             time.sleep(0.5)
-            os.kill(job.processes()[victim % 2], signal.SIGKILL)
-            dead = time.time()
+            process = job.processes()[victim % 2]
+            ages.append(time.time() - world.stat().st_mtime)  # of the last that is there for certain
+            os.kill(process, signal.SIGKILL)
+            assert ages[-1] >= 0, f"a checkpoint of {-ages[-1]:.3f} s later"
             code = job.wait(SLACK)
             assert code != 0, job.errors()
-            ages.append(dead - world.stat().st_mtime)
             copy = world.read_bytes()
         with running(launcher, 2, program, [*evolve, "--resume", "world.bin", "--updates", "10"]) as job:
             pass_on = job.folder / "world.bin"
