@@ -23,7 +23,7 @@ def named(text: str) -> list[str]:
 def cases_of(source: str) -> set[str]:
     """Names of the cases of a C++ source that run without being asked for."""
     names = set()
-    for literals, tags in re.findall(r'^(?:TEMPLATE_(?:LIST_)?)?TEST_CASE\(\s*((?:"[^"]*"\s*)+)(?:,\s*"([^"]*)")?', source, re.MULTILINE):
+    for literals, tags in re.findall(r'^(?:TEMPLATE_(?:LIST_)?)?TEST_CASE(?:_SIG)?\(\s*((?:"[^"]*"\s*)+)(?:,\s*"([^"]*)")?', source, re.MULTILINE):
         if "[." not in tags and "[!hide]" not in tags:
             names.add("".join(re.findall(r'"([^"]*)"', literals)))
     return names

@@ -66,6 +66,9 @@ TEST_CASE("A run is over when it has lasted as long as it shall, or never") {
 
 TEST_CASE("Others are awaited at a barrier for as long as they may work, and then for as long as a silent peer") {
   const auto patience = [](const RunOptions& options) { return Pacer{options}.Patience(); };
+  CHECK(patience({}) == 60s);
+  CHECK(RunOptions{}.peer_timeout == 60s);
+  CHECK(RunOptions{}.warn_after == 5s);
   CHECK(patience({.peer_timeout = 2s}) == 2s);
   CHECK(patience({.mode = AsyncMode::rolling, .rolling_span = 3s, .fixed_period = 5s, .peer_timeout = 2s}) == 5s);
   CHECK(patience({.mode = AsyncMode::fixed, .rolling_span = 3s, .fixed_period = 5s, .peer_timeout = 2s}) == 7s);
