@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import random
 import time
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ from bounds import SLACK
 from jobs import Job, running, wait_until
 
 RANKS = 4
+PHASES = ("set-up", "begin", "run", "end")
 Puts = dict[tuple[str, str], tuple[Fraction, Fraction]]  #: by mode and process: in each update, and kept back in each
 
 
@@ -45,6 +47,20 @@ def await_run(job: Job) -> float:
     begin = await_begin(job)
     wait_until(lambda: "progress: " in job.errors(), SLACK, "work", job.errors)
     return begin
+
+
+def await_phase(job: Job, phase: str, duration: float, rank: int, chance: random.Random) -> int:
+    """Waits until some moment of a phase of a job that works for so long; the id of one of its processes, or 0 if that has ended."""
+    if phase == "set-up":
+        wait_until(lambda: rank in job.processes(), SLACK, f"rank {rank}", job.errors)
+        process = job.processes()[rank]
+        time.sleep(chance.uniform(0, 0.2))
+        return process
+    begin = await_begin(job) if phase == "begin" else await_run(job)
+    process = job.processes().get(rank, 0)
+    delay = {"begin": chance.uniform(0, 0.05), "run": 0.5, "end": duration + chance.uniform(-0.05, 0.05)}[phase]
+    time.sleep(max(0.0, begin + delay - time.monotonic()))
+    return process
 
 
 def rows_of(job: Job, name: str = "rows.csv") -> list[dict[str, str]]:

@@ -6,7 +6,10 @@ More often, and against the figures of the table of goals, at night (UIT_NIGHTLY
 from __future__ import annotations
 
 import argparse
+import collections
+import json
 import os
+import random
 import signal
 import sys
 import time
@@ -14,27 +17,49 @@ from collections.abc import Callable
 
 from conduit_tools import launch
 
-from bounds import NIGHT, OWN_PATIENCE, PATIENCE, RESULTS_WRITTEN, SLACK, SLOWNESS
-from coloring import RANKS, await_run, rows_of, words, written_at
-from jobs import running
+from bounds import NIGHT, OWN_PATIENCE, PATIENCE, RESULTS_WRITTEN, SET_UP_ENDED, SLACK, SLOWNESS
+from coloring import PHASES, RANKS, await_phase, await_run, rows_of, words, written_at
+from jobs import Job, running
 from kills import Toll, checkpoint, goal, killed, killed_in_set_up, launcher_killed
 
 
+def try_signal(process: int, which: signal.Signals) -> bool:
+    """Sends a signal; False if the process has ended."""
+    try:
+        os.kill(process, which)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def check_whole(job: Job) -> list[dict[str, str]]:
+    """The rows of all processes, with every message accounted for, if there are all, and every colour."""
+    rows = rows_of(job)
+    assert len(rows) == RANKS and all(row["balanced"] == "1" for row in rows), rows
+    assert len((job.folder / "colors.csv").read_text(encoding="utf-8").splitlines()) == 1 + RANKS * 64, job.errors()
+    return rows
+
+
 def stopped(launcher: launch.Launcher, program: str) -> None:
-    """SIGSTOP, and SIGCONT a second later, in every mode: the run ends as if nothing had been."""
-    for mode in range(5):
-        with running(launcher, RANKS, program, words(mode, 2.0)) as job:
-            await_run(job)
-            time.sleep(0.3)
-            victim = job.processes()[mode % RANKS]
-            os.kill(victim, signal.SIGSTOP)
-            time.sleep(1)
-            os.kill(victim, signal.SIGCONT)
-            assert job.wait(SLACK) == 0, job.errors()
-            rows = rows_of(job)
-            assert len(rows) == RANKS and all(row["balanced"] == "1" for row in rows), rows
+    """SIGSTOP, and SIGCONT a second later, in every mode, and at any time: the run ends as if nothing had been."""
+    chance = random.Random(13)
+    rounds = 40 if NIGHT else 5
+    num_stopped = collections.Counter({phase: 0 for phase in PHASES})
+    for number in range(rounds):
+        mode, phase, victim = number % 5, PHASES[number % len(PHASES)], chance.randrange(RANKS)
+        duration = 2.0 if phase == "run" else 1.0
+        with running(launcher, RANKS, program, words(mode, duration)) as job:
+            process = await_phase(job, phase, duration, victim, chance)
+            if try_signal(process, signal.SIGSTOP):
+                num_stopped[phase] += 1
+                time.sleep(1)
+                os.kill(process, signal.SIGCONT)
+            assert job.wait(SLACK) == 0, f"mode {mode}, rank {victim}, {phase}: {job.errors()}"
+            check_whole(job)
             assert job.manifest()["complete"] is True
-    print("stopped for a second in each of 5 modes: every run whole, every message accounted for")
+    assert all(num_stopped[phase] for phase in PHASES if phase != "end"), num_stopped  # an end may be missed
+    times = ", ".join(f"{number} in {phase}" for phase, number in num_stopped.items())
+    print(f"stopped for a second in each of 5 modes ({times}): every run whole, every message accounted for")
 
 
 def is_code_of(code: int, which: signal.Signals, launcher: launch.Launcher, survives: bool) -> bool:
@@ -62,10 +87,7 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
             about = f"{which.name}, {'tools/run, ' if survives else ''}mode {number % 5}, code {code}: {job.errors()}"
             assert is_code_of(code, which, launcher, survives), about
             assert (job.folder / "rows.csv").exists(), about
-            rows = rows_of(job)
-            assert len(rows) == RANKS and all(row["stopped_by"] == "signal" for row in rows), about
-            assert all(row["balanced"] == "1" for row in rows), rows
-            assert len((job.folder / "colors.csv").read_text(encoding="utf-8").splitlines()) == 1 + RANKS * 64, about
+            assert all(row["stopped_by"] == "signal" for row in check_whole(job)), about
             manifest = job.manifest()
             assert manifest["complete"] is False and manifest["stopped_by"] == "signal", manifest
             # Open MPI passes these on when its patience is over, in which nothing may have happened.
@@ -73,6 +95,55 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
             written.append(written_at(job) - sent - before)
             assert written[-1] > -0.1, f"results {-written[-1]:.2f} s before the signal could have come: {about}"
     goal("R12", f"{launcher.vendor}: results whole and the signal's code after {rounds} of {rounds} signals, {RESULTS_WRITTEN.check(written, 'written after')}")
+
+
+def signalled_at_any_time(launcher: launch.Launcher, program: str) -> None:
+    """TERM, INT or USR1 to one process, in set-up, at the begin, while it works, and at the end: nothing hangs, and nothing is half.
+
+    By tools/run. Before a run and after it a signal ends the process, as it does any; in between it ends the run.
+    """
+    chance = random.Random(14)
+    rounds = 60 if NIGHT else 4
+    came = collections.Counter[str]()
+    for number in range(rounds):
+        mode, phase, victim = number % 5, PHASES[number % len(PHASES)], chance.randrange(RANKS)
+        which = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)[number % 3]
+        duration = 30.0 if phase == "run" else 1.0
+        leaves = launcher.vendor != "Open MPI"  # a file of MPICH's own, if one dies between its making and its mapping
+        with running(launcher, RANKS, program, words(mode, duration), True, leaves) as job:
+            process = await_phase(job, phase, duration, victim, chance)
+            is_sent = try_signal(process, which)
+            sent = time.monotonic()
+            code = job.wait(SET_UP_ENDED.limit() + SLACK)
+            about = f"{which.name}, mode {mode}, rank {victim}, {phase}, code {code}: {job.errors()}"
+            seconds = time.monotonic() - sent
+            assert seconds < SET_UP_ENDED.limit() + (0 if phase == "run" else duration), f"{seconds:.2f} s; {about}"
+            came[f"{phase}: {outcome_of(job, code, which, about) if is_sent else 'too late'}"] += 1
+            assert phase != "run" or code == 128 + which, about
+            is_deaf = launcher.vendor == "MPICH" and which == signal.SIGUSR1  # which MPI itself takes up until a run does
+            assert code != 0 or phase == "end" or (phase == "set-up" and is_deaf), about
+    words_of_all = ", ".join(f"{what} {number} x" for what, number in sorted(came.items()))
+    print(f"{launcher.vendor}: {rounds} signals to one process, each ended the job as it ought to: {words_of_all}")
+
+
+def outcome_of(job: Job, code: int, which: signal.Signals, about: str) -> str:
+    """What a signal to one process has come to, in words. Fails if that may not be, or if anything that is there is not whole."""
+    for path in job.folder.glob("*.json"):
+        json.loads(path.read_text(encoding="utf-8"))
+    assert not any(job.folder.glob("*.tmp")), about
+    if not (job.folder / "rows.csv").exists():
+        assert code != 0, about
+        return "the process has ended"
+    reasons = {row["stopped_by"] for row in check_whole(job)}
+    is_complete = job.manifest()["complete"]
+    if code == 0:
+        assert reasons == {"clock"} and is_complete is True, about
+        return "complete"
+    if reasons == {"signal"}:
+        assert code == 128 + which and is_complete is False, about
+        return "the run has ended"
+    assert reasons == {"clock"}, about
+    return "the process has ended after its results"
 
 
 CASES: dict[str, Callable[[launch.Launcher, str], None]] = {
@@ -83,6 +154,7 @@ CASES: dict[str, Callable[[launch.Launcher, str], None]] = {
     "killed_in_set_up": killed_in_set_up,
     "stopped": stopped,
     "signalled": signalled,
+    "signalled_at_any_time": signalled_at_any_time,
     "launcher_killed": launcher_killed,
     "checkpoint": checkpoint,
 }
