@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -136,6 +137,12 @@ int main(int argc, char** argv) {
     } else if (what == "run_throws") {
       return RunMesh(world, {.duration = 40s}, [&](auto& node) {
         if (!is_first && node.Update() == 5) throw std::runtime_error("in a run");
+      });
+    } else if (what == "run_stopped_0" || what == "run_stopped_3") {  // the mode
+      const int mode = what.back() - '0';
+      std::ofstream{folder / (is_first ? "other" : "stopped")} << getpid() << '\n';
+      return RunMesh(world, {.mode = static_cast<netuit::AsyncMode>(mode), .duration = 2s, .peer_timeout = 1s}, [&](auto& node) {
+        if (!is_first && node.Update() == 5) std::raise(SIGSTOP);
       });
     } else {
       throw uit::InputError("no such case: " + what);

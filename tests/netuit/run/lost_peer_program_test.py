@@ -2,16 +2,21 @@
 
 import argparse
 import concurrent.futures
+import contextlib
+import os
 import pathlib
 import re
+import signal
 import sys
 import tempfile
+import time
 import typing
 
 from conduit_tools import launch, supervise
 from jobs import crude_faults, errors_in, run
 
 LATE = 5.0  # seconds that a machine which does much else may add
+CLOSES = 14.0  # seconds from a begin to the end of who gives another up at the end of a run, and then as it ends MPI
 
 
 class Case(typing.NamedTuple):
@@ -40,6 +45,8 @@ OUTSIDE = (
 )
 INSIDE = (
     Case("an update of the other throws", "run_throws", r"the update of node \d+ threw: in a run", 0, code=4),
+    Case("the other is stopped in mode 0", "run_stopped_0", "no answer from another process within the time allowed", 1, survives=True),
+    Case("the other is stopped in mode 3", "run_stopped_3", "no word from rank 1 at a barrier", 3, survives=True),
 )
 
 
@@ -59,11 +66,34 @@ def lines_of(path: pathlib.Path) -> list[int]:
     return [int(line) for line in path.read_text(encoding="ascii").splitlines(keepends=True) if line.endswith("\n")]
 
 
+def end_stopped(folder: pathlib.Path) -> list[str]:
+    """Waits until the process that goes on has ended, with code 3, and ends the one that has stopped; gives what is wrong."""
+
+    def process_of(name: str) -> int:
+        lines = lines_of(folder / name)
+        return lines[0] if lines else 0
+
+    def is_running(process: int) -> bool:
+        return pathlib.Path(f"/proc/{process}").exists()
+
+    deadline = time.monotonic() + CLOSES + 2 * LATE
+    while not process_of("stopped") or not process_of("other") or is_running(process_of("other")):
+        if time.monotonic() > deadline:
+            return ["the other, which goes on, has not ended"]
+        time.sleep(0.05)
+    with contextlib.suppress(ProcessLookupError):  # the launcher may have done so
+        os.kill(process_of("stopped"), signal.SIGKILL)
+    codes = lines_of(folder / "rank0")
+    return [] if codes == [3] else [f"the other has ended with {codes}, not with 3"]
+
+
 def faults_of(case: Case, launcher: launch.Launcher, program: str) -> tuple[str, list[str]]:
     """What was seen in a run of a case, and what is wrong with it."""
     with tempfile.TemporaryDirectory() as folder:
-        outcome = run(launch_command(launcher, case.survives), {}, [program, case.what, folder])
-        faults = list(crude_faults(outcome))
+        with concurrent.futures.ThreadPoolExecutor(1) as beside:
+            ended = beside.submit(end_stopped, pathlib.Path(folder)) if "stopped" in case.what else None
+            outcome = run(launch_command(launcher, case.survives), {"UIT_VERDICT": folder} if ended else {}, [program, case.what, folder])
+            faults = [*crude_faults(outcome), *(ended.result() if ended else ())]
         if case.leaves and not (pathlib.Path(folder) / case.leaves).exists():
             faults.append(f"{case.leaves} was not written")
         seen = re.findall(r"seen: (.*), ([\d.]+) s", outcome.out)
