@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from conduit_tools import launch, supervise
 
 from bounds import PATIENCE
+from processes import marked, variables_of
 from reports import CRASH_REPORT, SANITIZER_REPORT
 
 _TOKEN = "CONDUIT_SURVIVAL"
@@ -37,32 +38,16 @@ class Job:
 
     def processes(self) -> dict[int, int]:
         """The live processes of the program, by rank; the launcher and its helpers have none."""
-        mark = f"{_TOKEN}={self.token}".encode()
         found = {}
-        for folder in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                variables = (folder / "environ").read_bytes().split(b"\0")
-                state = (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
-            except OSError:
-                continue
-            if mark not in variables or state == "Z":
-                continue
-            for variable in variables:
+        for process in self.remains():
+            for variable in variables_of(process):
                 if variable.startswith(_RANKS):
-                    found[int(variable.split(b"=")[1])] = int(folder.name)
+                    found[int(variable.split(b"=")[1])] = process
         return found
 
     def remains(self) -> list[int]:
         """Ids of all live processes that the job has started, the launcher's among them."""
-        mark = f"{_TOKEN}={self.token}".encode()
-        found = []
-        for folder in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                if mark in (folder / "environ").read_bytes().split(b"\0"):
-                    found.append(int(folder.name))
-            except OSError:
-                continue
-        return found
+        return marked(f"{_TOKEN}={self.token}".encode())
 
     def note_segments(self) -> None:
         """Remembers what of /dev/shm its processes have mapped by now."""

@@ -2,13 +2,13 @@
 import collections
 import contextlib
 import os
-import pathlib
 import re
 import signal
 import subprocess
 import time
 import uuid
 
+from processes import marked
 from reports import SANITIZER_REPORT
 
 LIMIT = 30  # seconds; more than the fifteen that a job may take, for a machine that does much else
@@ -26,18 +26,6 @@ launcher_troubles = []
 
 # `code` is None if it did not end in time, with the processes `running` then; `left` are those that it left.
 Outcome = collections.namedtuple("Outcome", "code out err seconds running left")
-
-
-def left_of(mark):
-    """Processes that were started with the mark in their environment and still run."""
-    left = []
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() in (process / "environ").read_bytes():
-                left.append(process.name)
-        except OSError:
-            pass
-    return left
 
 
 def run(mpiexec, environment, *programs):
@@ -76,12 +64,12 @@ def run_once(mpiexec, environment, *programs):
         code = process.returncode
     except subprocess.TimeoutExpired:
         code = None
-        running = left_of(mark)
-        kill([*running, str(process.pid)])
+        running = marked(mark.encode())
+        kill([*running, process.pid])
         out, err = process.communicate()
     seconds = time.monotonic() - begin
     for _ in range(100):
-        left = left_of(mark)
+        left = marked(mark.encode())
         if not left:
             break
         time.sleep(0.05)
@@ -92,7 +80,7 @@ def run_once(mpiexec, environment, *programs):
 def kill(pids):
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(int(pid), signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
 
 
 def errors_in(outcome):
