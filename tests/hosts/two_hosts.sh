@@ -68,30 +68,48 @@ for loss in $losses; do
   bulk=$(rate "$folder/two.csv" "mode 0, $loss of packets lost")
   free=$(rate "$folder/free.csv" "mode 3, $loss of packets lost")
   [ "$loss" = 0 ] || [ "$(lost)" -gt 0 ] || fail 'no packet was lost'
-  echo "goal R15: $loss of packets lost ($(lost) on their way to the first host): mode 0 exact and as on one host, $bulk updates/s; mode 3 exact, $free updates/s"
+  goal='goal R15: '
+  [ "$loss" != 0 ] || goal=''
+  echo "$goal$loss of packets lost ($(lost) on their way to the first host): mode 0 exact and as on one host, $bulk updates/s; mode 3 exact, $free updates/s"
   heal
 done
 
 [ "${UIT_NIGHTLY:-0}" != 0 ] || exit 0
-# parted FILE: updates of the worker that made the fewest in snapshots of seconds 4 to 7 of the run, all within the cut if the
-# launch took three seconds at most; if each of the four made any
-parted() { awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
+# parted FILE FROM TO: updates of the worker that made the fewest in snapshots between two times of the run; if each of the
+# four made any
+parted() { awk -F, -v from="$2" -v to="$3" 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
   $column["scope"] == "worker" { worker = $column["process"] "." $column["thread"]; made[worker] += 0
-    if ($column["begin_s"] >= 4 && $column["end_s"] <= 7) made[worker] += $column["updates"] }
+    if ($column["begin_s"] >= from && $column["end_s"] <= to) made[worker] += $column["updates"] }
   END { least = -1; for (worker in made) { ++n; if (least < 0 || made[worker] < least) least = made[worker] }
-    if (n != 4 || least < 1) exit 1; printf "%d", least }' "$1" || fail 'a worker made no update while the link was cut'; }
+    if (n != 4 || least < 1) exit 1; printf "%d", least }' "$1" || fail "a worker made no update while the link was cut, from $2 s to $3 s"; }
+reported() { grep -c '^progress: ' "$folder/log" || true; }
+# reaches SECONDS REPORTS: waits until the run has come so far by its own clock, and has said so more than so many times;
+# prints how far it has come, by the last report
+reaches() {
+  local now
+  for _ in $(seq 600); do
+    now=$(sed -n 's/^progress: .*, \([0-9.]*\) s, .*/\1/p' "$folder/log" | tail -n 1)
+    if [ "$(reported)" -gt "$2" ] && awk "BEGIN { exit !(${now:-0} >= $1) }"; then echo "$now"; return; fi
+    sleep 0.05
+  done
+  fail "the run has not come to $1 s in 30 s: $(tail -n 3 "$folder/log")"
+}
 for repetition in 1 2 3; do
-  on_two_hosts --mode 3 --duration 14s --replicates 1 --nodes-per-worker 256 --output "$folder/cut.csv" \
-    --quality "$folder/quality.csv" --snapshot-interval 500ms --snapshot-length 400ms 2>"$folder/log" &
+  : >"$folder/log"
+  on_two_hosts --mode 3 --duration 14s --replicates 1 --nodes-per-worker 256 --output "$folder/cut.csv" --progress \
+    --quality "$folder/quality.csv" --snapshot-interval 500ms --snapshot-length 400ms 2>>"$folder/log" &
   run=$!
-  sleep 4
+  reaches 2 0 >/dev/null
   lose 1
+  from=$(reaches 2 $(($(reported) + 1))) # what it says next may be from before
   sleep 6
+  to=$(reaches 6 0)
   cut=$(lost)
   heal
   wait $run || fail "the link cut for 6 s: $(tail -n 3 "$folder/log")"
   [ "$cut" -gt 0 ] || fail 'the link was not cut while they talked'
+  awk "BEGIN { exit !($to - $from >= 4) }" || fail "the run was parted from $from s to $to s only"
   free=$(rate "$folder/cut.csv" 'mode 3, the link cut for 6 s')
-  meanwhile=$(parted "$folder/quality.csv")
-  echo "goal R15: the link cut for 6 s ($cut packets lost, run $repetition of 3): mode 3 exact, $free updates/s; no worker fewer than $meanwhile updates while parted"
+  meanwhile=$(parted "$folder/quality.csv" "$from" "$to")
+  echo "goal R15: the link cut for 6 s ($cut packets lost, run $repetition of 3): mode 3 exact, $free updates/s; no worker fewer than $meanwhile updates while parted, from $from s to $to s of the run"
 done
