@@ -1,0 +1,65 @@
+// The last process is killed a second after the run has begun: lost_host_program MODE FOLDER. Each other leaves in FOLDER, as
+// seen.rankR, one line: its exit code, whom it has lost (0,2), how many seconds after the death its run was over, how many
+// updates it made in the last second that was planned, and what it says of the loss. two_hosts.sh says what must be seen.
+#include <netuit/netuit.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Value : netuit::Multicast<int> {};
+
+constexpr auto dies_after = 1s;
+constexpr auto planned = 3s;
+constexpr auto peer_timeout = 2s;
+
+/// In seconds; the same clock on all hosts that are one machine.
+double Time() { return std::chrono::duration<double>(uit::Now().time_since_epoch()).count(); }
+
+std::string Joined(const auto& numbers) {
+  std::string text;
+  for (const auto number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text.empty() ? "nobody" : text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
+    if (argc != 3) throw uit::InputError("lost_host_program MODE FOLDER");
+    const std::filesystem::path folder = argv[2];
+    const bool is_last = world.Rank() + 1 == world.Size();
+    const netuit::Topology topology = netuit::MakeTorus(12, 12);
+    netuit::Mesh<Value> mesh{topology, netuit::PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}), world};
+    const netuit::RunOptions options{.mode = static_cast<netuit::AsyncMode>(std::atoi(argv[1])),
+                                     .duration = planned,
+                                     .peer_timeout = peer_timeout};
+    std::uint64_t num_late = 0;  // calls of the update in the last second that was planned
+    uit::TimePoint begin{};
+    const netuit::RunReport report = netuit::Run(mesh, options, [&](auto& node) {
+      if (begin == uit::TimePoint{}) begin = uit::Now();
+      const auto elapsed = uit::Now() - begin;
+      if (is_last && elapsed > dies_after) {
+        std::ofstream{folder / "died"} << std::to_string(Time()) << '\n';
+        std::raise(SIGKILL);
+      }
+      if (elapsed > planned - 1s && elapsed < planned) ++num_late;
+      node.template Out<Value>().TryPut(1);
+    });
+    const double end = Time();
+    double death = end;
+    std::ifstream{folder / "died"} >> death;
+    std::ofstream{folder / ("seen.rank" + std::to_string(world.Rank()))}
+        << report.ExitCode() << ' ' << Joined(report.lost_peers) << ' ' << end - death << ' ' << num_late << ' '
+        << report.message << '\n';
+    return report.ExitCode();
+  });
+}
