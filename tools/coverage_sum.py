@@ -4,6 +4,9 @@ A header is in many programs, and a function that one of them never uses stands 
 them has run. A template counts as all of its instances together. Prints a line for the table of goals, and before it a
 line for each file of FOLDER with the lines that never ran, and the conditions (line:column) that never held or, with a !,
 never failed to. Exits with 1 below the goals.
+
+clang counts no template that nothing makes an instance of, so that it is not in the percentages. Headers of which no program
+has anything that is counted, be it for that or because they only declare, are listed, and their number stands in the last line.
 """
 
 from __future__ import annotations
@@ -56,6 +59,12 @@ def unite(all_of: list[Ran]) -> Ran:
     return united
 
 
+def uncounted(folder: str, lines: Ran) -> list[str]:
+    """The headers of a folder in which no program has a line that is counted."""
+    found = [os.path.join(where, name) for where, _, names in os.walk(os.path.abspath(folder)) for name in names]
+    return sorted(name for name in found if name.endswith(".hpp") and not lines.get(name))
+
+
 def main() -> int:
     """Prints the sums."""
     llvm_cov, profile, folder, *programs = sys.argv[1:]
@@ -68,13 +77,17 @@ def main() -> int:
         missed += [f"{row}:{column}{'' if outcome else '!'}" for (row, column, outcome), ran in sorted(branches[name].items()) if not ran]
         print(f"{os.path.relpath(name, root):60} {sum(lines[name].values()):5} of {len(lines[name]):5} lines "
               f"{sum(branches[name].values()):5} of {len(branches[name]):5} branches  {' '.join(missed)}")
+    missing = uncounted(folder, lines)
+    for name in missing:
+        print(f"{os.path.relpath(name, root):60} nothing is counted in any program")
     words, holds = [], True
     for what, of in (("lines", lines), ("branches", branches)):
         total = sum(map(len, of.values()))
         num_ran = sum(sum(places.values()) for places in of.values())
         holds &= 100 * num_ran >= GOALS[what] * max(total, 1) and total > 0
         words.append(f"{100 * num_ran / max(total, 1):.1f} % of {what} ({num_ran} of {total})")
-    print(f"goal R17: {', '.join(words)} of {folder}")
+    words.append(f"nothing is counted in {len(missing)} of {len(missing) + len(lines)} headers")
+    print(f"goal R17: {', '.join(words[:2])} of {folder}; {words[2]}")
     return 0 if holds else 1
 
 
