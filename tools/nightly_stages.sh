@@ -117,14 +117,22 @@ run_soak() {
   row soak $((1 - code)) $code 0 $(($(date +%s) - begin))
 }
 
-# The suite again and again, until one test fails once.
-run_repeat() {
+# The tests of a commit over each MPI again and again, until one fails once.
+again() { # again STAGE PRESET TARGETS CONFIGURE_ARGUMENTS CTEST_ARGUMENT…: as `stage` and each test 10 times; says so in $repeated
   (
     export UIT_NIGHTLY=0
-    stage repeat release all "$open_mpi -DUIT_TREE_TESTS=ON" -LE 'tree|corpus' --repeat until-fail:10 "$@"
-    echo "passed=$passed failed=$failed skipped=$skipped last=$bad" >"$results/repeat.counts"
+    bad=1 total=0
+    stage "$@" --repeat until-fail:10
+    echo "passed=$passed failed=$failed skipped=$skipped num_failed=$bad num_run=$total" >"$results/$1.counts"
   )
-  # shellcheck disable=SC1091
-  . "$results/repeat.counts"
-  echo "goal R18: the suite 10 times in a row, $last tests failed at least once" | tee -a "$results/repeat.log"
+  # shellcheck disable=SC1090
+  . "$results/$1.counts"
+  repeated="$repeated; of the $num_run of the $2 stage $num_failed failed at least once"
+}
+repeat_mpich() { again repeat-mpich mpich tests_each_mpi "$mpich_options $quick_build" -L mpi -LE 'ranks=1$|any_mpi' "$@"; }
+run_repeat() {
+  repeated='each test 10 times in a row, without sanitizers'
+  again repeat release all "$open_mpi -DUIT_TREE_TESTS=ON" -LE 'tree|corpus' "$@"
+  with_mpich repeat-mpich repeat_mpich "$@"
+  echo "goal R18: $repeated" | tee -a "$results/repeat.log"
 }
