@@ -20,7 +20,7 @@ from reports import SANITIZER_REPORT  # noqa: E402
 
 GOAL = re.compile(r"goal R(\d+): (.*\S)")
 TEST = re.compile(r"^\d+/\d+ Test(?:ing)?: (.*)")
-REPORT = re.compile(SANITIZER_REPORT + r"|^==\d+== (?:Invalid|Conditional|Use of|Syscall)")
+REPORT = re.compile(SANITIZER_REPORT + r"|^==\d+== (?:Invalid|Conditional|Use of|Uninitialised|Syscall)")
 SANITIZED = re.compile(r"^(asan|tsan|valgrind)\b")
 PROVOKED = "harness"  # tests that must see a report
 SKIPPED = re.compile(r"^SKIPPED: (.*\S)", re.MULTILINE)

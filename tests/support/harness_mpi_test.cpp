@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <thread>
 
 #include "tests/support/catch.hpp"
@@ -16,6 +17,7 @@ int Rank() {
 }
 
 void* volatile leaked = nullptr;
+void* volatile unwritten = nullptr;
 int raced = 0;
 
 }  // namespace
@@ -44,4 +46,25 @@ TEST_CASE("two threads write one int", "[.]") {
   ++raced;
   other.join();
   CHECK(raced <= 2);
+}
+
+TEST_CASE("a word is read that MPI is to receive", "[.]") {
+  const auto word = std::make_unique<int>(1);
+  const int sent = 2;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(word.get(), 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+  CHECK(*word != sent);
+  MPI_Send(&sent, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(*word == sent);
+}
+
+TEST_CASE("a word is sent that nobody has written", "[.]") {
+  int received = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  unwritten = std::malloc(sizeof received);
+  MPI_Irecv(&received, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+  MPI_Send(unwritten, 1, MPI_INT, 0, 1, MPI_COMM_SELF);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  std::free(unwritten);
 }

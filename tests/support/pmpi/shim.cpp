@@ -167,6 +167,7 @@ int MPI_Comm_idup(MPI_Comm communicator, MPI_Comm* made, MPI_Request* request) {
 int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,
               MPI_Request* request) {
   return Do(Call::Isend, [&] {
+    CountAsWritten(buffer, Bytes(count, type));
     const int code = PMPI_Isend(buffer, count, type, to, tag, communicator, request);
     return Begin(code, Kind::send, std::array{Buffer{buffer, Bytes(count, type)}}, request);
   });

@@ -15,6 +15,10 @@
 #include <utility>
 #include <vector>
 
+#if UIT_VALGRIND
+#include <valgrind/memcheck.h>
+#endif
+
 #include "tests/support/pmpi/inside.hpp"
 
 namespace uit::testing::pmpi {
@@ -93,6 +97,18 @@ bool IsUntouched(const Pending& receive, std::size_t num_received) {
          is_poison(std::max(num_received, size - std::min(size, poisoned_bytes)), size);
 }
 
+/// What MPI is to receive into is nobody's until it has: whoever touches it meanwhile, valgrind reports.
+void Forbid([[maybe_unused]] std::span<const inside::Buffer> buffers) {
+#if UIT_VALGRIND
+  for (const inside::Buffer& buffer : buffers) VALGRIND_MAKE_MEM_NOACCESS(buffer.bytes, buffer.num_bytes);
+#endif
+}
+void Permit([[maybe_unused]] std::span<const inside::Buffer> buffers) {
+#if UIT_VALGRIND
+  for (const inside::Buffer& buffer : buffers) VALGRIND_MAKE_MEM_DEFINED(buffer.bytes, buffer.num_bytes);
+#endif
+}
+
 /// The newest is the one that its owner has there: older ones were dropped.
 auto Find(const MPI_Request* request) {
   auto found = pending.upper_bound(request);
@@ -134,11 +150,18 @@ void Poison(void* buffer, std::size_t num_bytes) {
   std::memset(static_cast<unsigned char*>(buffer) + num_bytes - count, poison, count);
 }
 
+void CountAsWritten([[maybe_unused]] const void* buffer, [[maybe_unused]] std::size_t num_bytes) {
+#if UIT_VALGRIND
+  VALGRIND_MAKE_MEM_DEFINED(buffer, num_bytes);
+#endif
+}
+
 int Begin(int code, Kind kind, std::span<const Buffer> buffers, const MPI_Request* request) {
   if (code != MPI_SUCCESS) return code;
   const std::lock_guard lock(mutex);
   pending.insert({request, {kind, {buffers.begin(), buffers.end()}, kind == Kind::receive ? 0 : Checksum(buffers), *request}});
   most_pending = std::max(most_pending, pending.size());
+  if (kind == Kind::receive) Forbid(buffers);
   return code;
 }
 
@@ -170,6 +193,7 @@ std::optional<Kind> End(const MPI_Request* request, const MPI_Status& status) {
   pending.erase(found);
   if (done.kind != Kind::receive && done.checksum != Checksum(done.buffers)) ++num_modified_sends;
   if (done.kind == Kind::receive) {
+    Permit(done.buffers);
     int is_cancelled = 0;
     int num_received = 0;
     PMPI_Test_cancelled(&status, &is_cancelled);
@@ -236,7 +260,10 @@ void CleanUp() {
   for (auto& [place, left] : pending) {
     if (left.kind == Kind::receive) PMPI_Cancel(&left.request);
   }
-  for (auto& [place, left] : pending) PMPI_Wait(&left.request, MPI_STATUS_IGNORE);
+  for (auto& [place, left] : pending) {
+    PMPI_Wait(&left.request, MPI_STATUS_IGNORE);
+    if (left.kind == Kind::receive) Permit(left.buffers);
+  }
   pending.clear();
   has_cleaned_up = true;
 }
