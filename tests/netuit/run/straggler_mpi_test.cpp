@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <span>
 #include <thread>
@@ -257,20 +258,26 @@ TEST_CASE("A run goes on while one of its processes is suspended, which catches 
   const bool has_own_core = static_cast<std::size_t>(CPU_COUNT(&cores)) >= MpiTestWorld().Size();
   const double least = IsNightly() ? 0.95 : least_ratio;
   std::vector<Seen> seen;
-  double others = 0;
-  for (int i = 0; i < PerCommitOrNight(3, 1) && others < least; ++i) {  // what others do on the machine comes and goes
+  double slowest = 0;  // of the others
+  double mean = 0;
+  for (int i = 0; i < PerCommitOrNight(3, 1) && slowest < least; ++i) {  // what others do on the machine comes and goes
     seen = Measure(has_own_core);
-    others = 0;
-    for (const Seen& each : seen) others += each.ratio / static_cast<double>(seen.size() - 1);
+    slowest = std::numeric_limits<double>::infinity();
+    mean = 0;
+    for (std::size_t rank = 0; rank < seen.size(); ++rank) {
+      if (rank == straggler) continue;
+      slowest = std::min(slowest, seen[rank].ratio);
+      mean += seen[rank].ratio / static_cast<double>(seen.size() - 1);
+    }
   }
-  CHECK(others >= least);
+  CHECK(slowest >= least);
   CHECK(seen[straggler].catching_up < 1);
   if (!MpiTestWorld().IsRoot()) return;
-  std::array<char, 200> figure{};
+  std::array<char, 300> figure{};
   std::snprintf(figure.data(), figure.size(),
-                "of %zu processes, %s, the others at %.1f %% of the undisturbed rate (median of %zu suspensions of %.1f s), "
-                "caught up in at most %.3f s",
-                seen.size(), has_own_core ? "a core each" : "which share cores", 100 * others, NumSuspensions(),
-                std::chrono::duration<double>(TimeAway()).count(), seen[straggler].catching_up);
+                "of %zu processes, %s, the slowest other at %.1f %% of its undisturbed rate, limit %.0f %% (all others %.1f %%; median "
+                "of %zu suspensions of %.1f s), caught up in at most %.3f s, limit 1 s",
+                seen.size(), has_own_core ? "a core each" : "which share cores", 100 * slowest, 100 * least, 100 * mean,
+                NumSuspensions(), std::chrono::duration<double>(TimeAway()).count(), seen[straggler].catching_up);
   PrintGoal("R7", figure.data());
 }
