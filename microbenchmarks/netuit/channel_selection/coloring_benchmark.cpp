@@ -18,9 +18,11 @@ using namespace bench::coloring;
 
 template <netuit::Layer L>
 void AddMesh(bench::Contest& contest, bench::Crew& crew, const std::string& name, std::uint32_t threads,
-             netuit::AsyncMode mode = netuit::AsyncMode::no_barrier, bool is_traced = false) {
+             netuit::AsyncMode mode = netuit::AsyncMode::no_barrier, bool is_traced = false,
+             const std::shared_ptr<Records>& records = {}) {
   const netuit::Workers workers{.processes = 1, .threads = threads};
   const auto mesh = std::make_shared<OnMesh<L>>(workers, uit::World{}, netuit::MeshOptions{.is_traced = is_traced});
+  mesh->Record(records);
   contest.Add(name, [&crew, threads, mode, mesh](const bench::Load& load) {
     // A thread that it starts inherits the CPU of this one, where the plain loop runs too.
     if (threads > 1) crew.Unpin();
@@ -117,6 +119,23 @@ void MeasureTwoThreads(bench::Program& program, bench::Crew& crew) {
   program.Run(contest, crew);
 }
 
+void MeasureRecording(bench::Program& program, bench::Crew& crew) {
+  const std::string name = "colouring, 2 threads";
+  bench::Contest contest{name + ", recorded", bench::Unit::thousands_per_second};
+  const auto records = std::make_shared<Records>(uit::World{});
+  const auto best_effort = netuit::AsyncMode::no_barrier;
+  AddMesh<Color>(contest, crew, "Mesh, multicast", 2, best_effort);
+  AddMesh<Color>(contest, crew, "Mesh, multicast, recorded", 2, best_effort, false, records);
+  AddMesh<ColorByEdge>(contest, crew, "Mesh, conduit per edge", 2, best_effort);
+  AddMesh<ColorByEdge>(contest, crew, "Mesh, conduit per edge, recorded", 2, best_effort, false, records);
+  for (const std::string how : {"multicast", "conduit per edge"})
+    contest.Say({.name = name + ", " + how + ": recorded, over not",
+                 .ours = "Mesh, " + how + ", recorded",
+                 .against = {"Mesh, " + how},
+                 .at_least = 0.9});
+  program.Run(contest, crew);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -124,5 +143,6 @@ int main(int argc, char** argv) {
   bench::Crew crew{2};
   MeasureOneThread(program, crew);
   MeasureTwoThreads(program, crew);
+  MeasureRecording(program, crew);
   return program.Finish();
 }

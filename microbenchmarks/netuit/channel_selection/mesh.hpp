@@ -1,12 +1,16 @@
 #pragma once
 
 #include <ctime>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <netuit/graph/topologies.hpp>
@@ -29,6 +33,28 @@ struct ColorByEdge
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
 }
+
+/// Where the records of a mesh's runs go: a folder of its own for each run, all gone in the end. Every process of the world
+/// makes one, and calls Next as often.
+class Records {
+ public:
+  explicit Records(const uit::World& world)
+      : is_root_{world.IsRoot()},
+        folder_{std::filesystem::temp_directory_path() /
+                ("conduit-bench-records." + std::to_string(world.AllGatherValue(static_cast<int>(getpid())).front()))} {}
+  Records(const Records&) = delete;
+  Records& operator=(const Records&) = delete;
+  ~Records() {
+    std::error_code ignored;
+    if (is_root_) std::filesystem::remove_all(folder_, ignored);
+  }
+  std::string Next() { return folder_ / std::to_string(num_runs_++); }
+
+ private:
+  bool is_root_;
+  std::filesystem::path folder_;
+  std::size_t num_runs_ = 0;
+};
 
 /// A mesh of 2048 nodes per worker, and the user's data.
 template <netuit::Layer L>
@@ -65,11 +91,15 @@ class OnMesh {
     });
   }
 
+  /// From here on every run is recorded there.
+  void Record(std::shared_ptr<Records> records) { records_ = std::move(records); }
+
   /// ns per sweep and worker, on rank 0 the mean over all workers. A mesh that is traced is also looked at: two snapshots of
   /// the quality of service.
   double Time(std::chrono::nanoseconds window, netuit::AsyncMode mode = netuit::AsyncMode::no_barrier) {
     const auto cpu_before = CpuTime();
     netuit::RunOptions options{.mode = mode, .duration = window, .seed = seed, .stops_on_signal = false};
+    if (records_) options.record = records_->Next();
     if (mesh_.IsTraced()) options.quality = {.interval = window / 2, .length = window / 4};
     const netuit::RunReport report = Run(options);
     const auto cpu = CpuTime() - cpu_before;
@@ -94,6 +124,7 @@ class OnMesh {
   netuit::Topology topology_;
   netuit::Mesh<L> mesh_;
   channel_selection::Cells<float> cells_;
+  std::shared_ptr<Records> records_;
   std::chrono::duration<double, std::nano> idle_{0};
 };
 
