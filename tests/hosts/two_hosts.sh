@@ -149,8 +149,8 @@ survive() {
       is_beside = rank >= 2
       least = mode == 0 && is_beside ? 0 : 1.9
       most = mode == 0 ? (is_beside ? 1 : 5) : 7
-      names = is_beside || (mode == 3 && rank == 0 && last == 2) # who waits for the dead one, and not for a process beside it
-      exit !($1 == 3 && $3 >= least && $3 <= most && (mode == 0 || $4 > 0) && (!names || $2 == last)) }' "$seen" ||
+      names = is_beside || (mode == 3 && rank == 0 && last == 2) # where nobody else can be meant
+      exit !($1 == 3 && $3 >= least && $3 <= most && (mode == 0 || $4 > 0) && $2 == (names ? last : "nobody")) }' "$seen" ||
       fail "$about: rank $rank has seen: $(cat "$seen")"
     [ "$(cat "$folder/lost_host/rank$rank")" = 3 ] || fail "$about: rank $rank ends with $(cat "$folder/lost_host/rank$rank")"
   done
