@@ -11,10 +11,10 @@
 # commit has the runs of 2 ranks alone, if there are any; a night all. WAITS says that its processes wait most of the time, so
 # that it takes one place of those that tests run in. TIMEOUT is that of a quiet machine: a test may take
 # UIT_TIMEOUT_FACTOR times that before it is taken to hang. What a test does with MPI is watched (tests/support/pmpi), unless
-# NO_WATCH says that its processes do not come to a proper end, or count what is allocated. Labels that are added: `unit` or `mpi` and `ranks=n`; `threads`
-# when a process has more than one; `refusal`. Every label L has a build target `tests_L`.
-# `any_mpi` are tests to which it does not matter which MPI they run over; a commit runs the
-# others, tests_each_mpi and tests_each_threads, over two and under sanitizers.
+# NO_WATCH says that its processes do not come to a proper end, or count what is allocated. Labels that are added: `unit` or
+# `mpi` and `ranks=n`; `threads` when a process has more than one; `refusal`. Every label L has a build target `tests_L`.
+# `any_mpi` are tests to which it does not matter which MPI they run over; a commit runs the others, tests_each_mpi and
+# tests_each_threads, over two and under sanitizers.
 
 string(COMPARE NOTEQUAL "$ENV{UIT_NIGHTLY}" "" UIT_IS_NIGHTLY)
 if("$ENV{UIT_NIGHTLY}" STREQUAL "0")
