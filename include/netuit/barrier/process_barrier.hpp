@@ -141,7 +141,7 @@ class ProcessBarrier {
   }
   void OpenRounds(const uit::World& world) {
     std::vector<std::size_t> speakers = world.AllGatherValue(speaker_);
-    is_other_alone_ = speakers.size() - std::ranges::count(speakers, speaker_) == 1;
+    is_other_alone_ = std::ranges::count_if(speakers, [this](std::size_t each) { return each != speaker_; }) == 1;
     std::ranges::sort(speakers);
     speakers.erase(std::unique(speakers.begin(), speakers.end()), speakers.end());
     num_nodes_ = speakers.size();
