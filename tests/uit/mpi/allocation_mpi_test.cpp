@@ -13,6 +13,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/counted_memory.hpp"
+#include "tests/uit/exchange/support/policies.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;
@@ -20,15 +21,6 @@ using namespace uit::testing;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr Policy every{};
-constexpr Policy latest{.retain = Retain::latest};
-constexpr Policy accumulate{.retain = Retain::accumulate};
-constexpr Policy every_pooled{.consolidate = Consolidate::pooled};
-constexpr Policy latest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
-constexpr Policy accumulate_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
-constexpr Policy every_aggregated{.consolidate = Consolidate::aggregated};
-constexpr Policy latest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
 
 using Row = std::vector<int>;
 constexpr std::size_t longest_row = 40;

@@ -7,6 +7,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/duct_laws.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/uit/exchange/support/policies.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;
@@ -61,10 +62,6 @@ struct MpiSubject {
   };
 };
 
-constexpr Policy latest{.retain = Retain::latest};
-constexpr Policy accumulate{.retain = Retain::accumulate};
-constexpr Policy every_aggregated{.consolidate = Consolidate::aggregated};
-constexpr Policy latest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
 template <bool shares_memory>
 using Over = std::tuple<MpiSubject<Policy{}, shares_memory>, MpiSubject<latest, shares_memory>,
                         MpiSubject<accumulate, shares_memory>, MpiSubject<every_aggregated, shares_memory>,

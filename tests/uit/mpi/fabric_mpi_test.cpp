@@ -12,6 +12,7 @@
 #include "tests/support/pmpi/faults.hpp"
 #include "tests/support/pmpi/watch.hpp"
 #include "tests/support/thrown.hpp"
+#include "tests/uit/exchange/support/policies.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;
@@ -20,8 +21,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Policy every{};
-constexpr Policy latest{.retain = Retain::latest};
 using W = Wiring<Process>;
 
 /// All ranks bring the same bytes.

@@ -9,6 +9,7 @@
 #include "tests/support/goal.hpp"
 #include "tests/support/pmpi/watch.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
+#include "tests/uit/exchange/support/policies.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;
@@ -17,7 +18,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Policy every{};
 using Message = Load<64>;
 using Ends = RingEnds<Message, every>;
 

@@ -11,6 +11,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/pmpi/watch.hpp"
+#include "tests/uit/exchange/support/policies.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;
@@ -19,10 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Policy every{};
-constexpr Policy latest{.retain = Retain::latest};
-constexpr Policy pooled{.consolidate = Consolidate::pooled};
-constexpr Policy pooled_latest{.retain = Retain::latest, .consolidate = Consolidate::pooled};
 using Wide = Wiring<Intra, Thread, Process>;
 using Payload = Load<64>;
 
@@ -259,8 +256,8 @@ void CheckRandomTrip() {
 TEST_CASE("A live pair is spliced through every reach, MPI among them, and its account is exact") {
   SECTION("every message is kept") { CheckWholeTrip<every>(); }
   SECTION("the latest is kept") { CheckWholeTrip<latest>(); }
-  SECTION("a pool of one keeps every message") { CheckWholeTrip<pooled>(); }
-  SECTION("a pool of one keeps the latest") { CheckWholeTrip<pooled_latest>(); }
+  SECTION("a pool of one keeps every message") { CheckWholeTrip<every_pooled>(); }
+  SECTION("a pool of one keeps the latest") { CheckWholeTrip<latest_pooled>(); }
 }
 
 TEST_CASE("The ends of a live pair are spliced to other processes and away, and the account of each link is exact") {
@@ -269,8 +266,8 @@ TEST_CASE("The ends of a live pair are spliced to other processes and away, and 
 }
 
 TEST_CASE("A pair is spliced to a pool that is in use and away, and the others of the pool go on") {
-  SECTION("every message is kept") { CheckVisitToPool<pooled>(); }
-  SECTION("the latest is kept") { CheckVisitToPool<pooled_latest>(); }
+  SECTION("every message is kept") { CheckVisitToPool<every_pooled>(); }
+  SECTION("the latest is kept") { CheckVisitToPool<latest_pooled>(); }
 }
 
 TEST_CASE("A pair that is spliced at random loses nothing uncounted") {

@@ -7,15 +7,13 @@
 #include "tests/support/goal.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/pmpi/watch.hpp"
+#include "tests/uit/exchange/support/policies.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;
 using namespace uit::testing;
 
 namespace {
-
-constexpr Policy every{};
-constexpr Policy latest{.retain = Retain::latest};
 
 /// The load of a rank.
 struct Amount {

@@ -23,6 +23,7 @@
 #include "tests/support/other_process.hpp"
 #include "tests/support/pmpi/watch.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
+#include "tests/uit/exchange/support/policies.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;
@@ -31,8 +32,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Policy every{};
-constexpr Policy latest{.retain = Retain::latest};
 using Kilobyte = Load<1024>;
 constexpr std::uint64_t no_end = ~std::uint64_t{0};
 constexpr std::int64_t max_growth = 5'000'000;  // bytes

@@ -9,6 +9,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/pmpi/watch.hpp"
+#include "tests/uit/exchange/support/policies.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;
@@ -16,9 +17,6 @@ using namespace uit::testing;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr Policy every{};
-constexpr Policy latest{.retain = Retain::latest};
 
 // Of each conduit, unless the machine is too busy for so many.
 constexpr std::uint64_t num_messages = 30'000;

@@ -23,6 +23,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/goal.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
+#include "tests/uit/exchange/support/policies.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
 using namespace uit;
@@ -79,15 +80,6 @@ struct Shown {
   double slowest = std::numeric_limits<double>::max();  // million attempts a second
   double fastest = 0;
 } shown;
-
-constexpr Policy every{};
-constexpr Policy latest{.retain = Retain::latest};
-constexpr Policy sums{.retain = Retain::accumulate};
-constexpr Policy every_pooled{.consolidate = Consolidate::pooled};
-constexpr Policy latest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
-constexpr Policy sums_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
-constexpr Policy every_aggregated{.consolidate = Consolidate::aggregated};
-constexpr Policy latest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
 
 /// Some channels to the next process, and as many from the previous.
 template <typename S>
@@ -194,8 +186,8 @@ std::vector<std::uint64_t> SentByPrevious(const World& world, const RingPlace& p
 using Subjects = std::tuple<Subject<Single, every_aggregated>, Subject<Single, latest_aggregated>,
                             Subject<Row, every_aggregated>, Subject<Row, latest_aggregated>, Subject<Single, every_pooled>,
                             Subject<Single, latest_pooled>, Subject<Single, every>, Subject<Single, latest>,
-                            Subject<Row, every>, Subject<Row, latest>, Subject<Amount, sums_pooled>,
-                            Subject<Amount, sums>>;
+                            Subject<Row, every>, Subject<Row, latest>, Subject<Amount, accumulate_pooled>,
+                            Subject<Amount, accumulate>>;
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include <uit/transport/process.hpp>
 
 #include "tests/support/loopback_world.hpp"
+#include "tests/uit/exchange/support/policies.hpp"
 
 namespace uit::testing {
 
@@ -134,14 +135,5 @@ struct RowSubject : ExchangeSubject<policy, Where> {
     std::size_t num_tries = 0;
   };
 };
-
-inline constexpr Policy every{};
-inline constexpr Policy latest{.retain = Retain::latest};
-inline constexpr Policy accumulate{.retain = Retain::accumulate};
-inline constexpr Policy accumulate_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
-inline constexpr Policy every_pooled{.consolidate = Consolidate::pooled};
-inline constexpr Policy latest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
-inline constexpr Policy every_aggregated{.consolidate = Consolidate::aggregated};
-inline constexpr Policy latest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
 
 }  // namespace uit::testing
