@@ -84,6 +84,15 @@ class Team {
     SetMessage(what + " threw: " + words);
     RaiseStop(Encode(StopReason::thrown));
   }
+  /// Calls a function, mostly of the user's; if it throws, the run ends. Any worker.
+  template <std::invocable F>
+  void Guard(const char* name, F&& call) {
+    try {
+      std::forward<F>(call)();
+    } catch (...) {
+      StopByThrow(name, std::current_exception());
+    }
+  }
   /// Talking to the other processes makes no sense any more. Any worker.
   void Break(const std::string& why) {
     SetMessage(why);

@@ -3,22 +3,20 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include <netuit/mesh/layer.hpp>
 #include <netuit/mesh/mesh.hpp>
-#include <netuit/mesh/status_board.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/tap.hpp>
 #include <netuit/run/layer_traffic.hpp>
+#include <netuit/run/observers.hpp>
 #include <netuit/run/pacer.hpp>
 #include <netuit/run/quality_sampler.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/simulated_cost.hpp>
-#include <netuit/run/status_reporter.hpp>
 #include <netuit/run/sweep.hpp>
 #include <netuit/run/team.hpp>
 #include <uit/support/clock.hpp>
@@ -48,8 +46,7 @@ class Worker<Mesh<Ls...>> {
         cost_(options),
         is_traced_(mesh.IsTraced()),
         sampler_(mesh, traffic_.GetShare(), options.quality),
-        board_(mesh.Board()),
-        status_(traffic_.GetShare(), MyPlace()) {}
+        observers_(mesh, traffic_.GetShare(), team, options, pacer_, MyPlace()) {}
 
   /// Works from the start barrier to the end of the drain. The snapshots go to `quality`.
   WorkerReport Work(std::vector<QualityRow>& quality) {
@@ -222,45 +219,23 @@ class Worker<Mesh<Ls...>> {
     next_look_ = now + std::chrono::milliseconds(1);
     return true;
   }
-  /// Now and then a worker takes its snapshots, and the first looks after the process: signals, other processes' stops,
-  /// progress.
+  /// Now and then a worker takes its snapshots and lets the user look, and the first looks after the process: signals, other
+  /// processes' stops.
   void Attend(uit::TimePoint now) {
     if (now >= sampler_.Next()) [[unlikely]] sampler_.Look(now, num_updates_);
-    if (options_.on_sample && now >= next_sample_) [[unlikely]] TakeSample(now);
-    if (board_ != nullptr && now >= next_status_) [[unlikely]] SayStatus(now);
-    if (thread_ != 0 || !IsTimeToLook(now)) return;
-    Communicate([&] { team_.LookOut(!is_synchronous_); });
-    if (!options_.on_progress || now < next_progress_) return;
-    if (next_progress_ != uit::TimePoint{}) {
-      Call("on_progress", [&] { options_.on_progress({pacer_.Elapsed(now), num_updates_}); });
-    }
-    next_progress_ = now + options_.progress_interval;
+    observers_.Look(now, num_updates_);
+    if (thread_ == 0 && IsTimeToLook(now)) Communicate([&] { team_.LookOut(!is_synchronous_); });
   }
-
-  void TakeSample(uit::TimePoint now) {
-    const auto& share = traffic_.GetShare();
-    Call("on_sample", [&] {
-      options_.on_sample({MyPlace(), pacer_.Elapsed(now), num_updates_, share.first_local, share.graph.nodes.size()});
-    });
-    next_sample_ = now + options_.sample_interval;
-  }
-  void SayStatus(uit::TimePoint now) {
-    const bool is_first = std::exchange(next_status_, now + options_.status_interval) == uit::TimePoint{};
-    if (is_first) return;
-    board_->Say(thread_, status_.Report(pacer_.Elapsed(now), num_updates_));
-    const auto all = thread_ == 0 ? board_->Look() : std::span<const WorkerStatus>{};
-    if (options_.on_status && !all.empty()) Call("on_status", [&] { options_.on_status(all); });
-  }
-  /// Calls a function, mostly of the user's; if it throws, the run ends.
+  /// Runs what goes by the record, or what is the user's; if it throws, the run ends.
   template <typename G>
   void Call(const char* name, G&& call) {
-    try {
-      call();
-    } catch (const replay::RecordEnd&) {
-      is_record_cut_ = true;
-    } catch (...) {
-      team_.StopByThrow(name, std::current_exception());
-    }
+    team_.Guard(name, [&] {
+      try {
+        call();
+      } catch (const replay::RecordEnd&) {
+        is_record_cut_ = true;
+      }
+    });
   }
   Place MyPlace() { return {static_cast<std::uint32_t>(traffic_.GetFabric().GetWorld().Rank()), thread_}; }
 
@@ -333,15 +308,11 @@ class Worker<Mesh<Ls...>> {
   SimulatedCost cost_;
   bool is_traced_;
   QualitySampler<M> sampler_;
-  StatusBoard* board_;
-  StatusReporter<M> status_;
+  Observers<M> observers_;
   std::uint64_t num_updates_ = 0;
   std::uint64_t num_barriers_ = 0;
   std::chrono::nanoseconds elapsed_{0};
   uit::TimePoint next_look_{};
-  uit::TimePoint next_progress_{};
-  uit::TimePoint next_sample_{};
-  uit::TimePoint next_status_{};
   std::uint32_t reason_ = Team::Encode(StopReason::count);
   bool is_record_cut_ = false;  // a replay has nothing more to go by, or goes no further
 };

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/status_board.hpp>
+#include <netuit/run/pacer.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/status_reporter.hpp>
+#include <netuit/run/team.hpp>
+#include <uit/support/clock.hpp>
+
+namespace netuit::detail {
+
+/// The user's looks at one worker between two of its updates: on_sample, on_status and on_progress. One that throws ends
+/// the run. That worker only.
+template <typename M>
+class Observers {
+ public:
+  using Share = typename M::Share;
+
+  /// Of `worker`, whose place is `share` and whose time `pacer` keeps.
+  Observers(M& mesh, Share& share, Team& team, const RunOptions& options, const Pacer& pacer, Place worker)
+      : share_(share),
+        team_(team),
+        options_(options),
+        pacer_(pacer),
+        worker_(worker),
+        board_(mesh.Board()),
+        status_(share, worker) {}
+
+  /// Lets those look for whom it is time. After `num_updates` updates.
+  void Look(uit::TimePoint now, std::uint64_t num_updates) {
+    if (options_.on_sample && now >= next_sample_) [[unlikely]] TakeSample(now, num_updates);
+    if (board_ != nullptr && now >= next_status_) [[unlikely]] SayStatus(now, num_updates);
+    if (worker_.thread == 0 && options_.on_progress && now >= next_progress_) [[unlikely]] SayProgress(now, num_updates);
+  }
+
+ private:
+  void TakeSample(uit::TimePoint now, std::uint64_t num_updates) {
+    team_.Guard("on_sample", [&] {
+      options_.on_sample({worker_, pacer_.Elapsed(now), num_updates, share_.first_local, share_.graph.nodes.size()});
+    });
+    next_sample_ = now + options_.sample_interval;
+  }
+  void SayStatus(uit::TimePoint now, std::uint64_t num_updates) {
+    const bool is_first = std::exchange(next_status_, now + options_.status_interval) == uit::TimePoint{};
+    if (is_first) return;
+    board_->Say(worker_.thread, status_.Report(pacer_.Elapsed(now), num_updates));
+    const auto all = worker_.thread == 0 ? board_->Look() : std::span<const WorkerStatus>{};
+    if (options_.on_status && !all.empty()) team_.Guard("on_status", [&] { options_.on_status(all); });
+  }
+  void SayProgress(uit::TimePoint now, std::uint64_t num_updates) {
+    const bool is_first = next_progress_ == uit::TimePoint{};
+    if (!is_first) team_.Guard("on_progress", [&] { options_.on_progress({pacer_.Elapsed(now), num_updates}); });
+    next_progress_ = now + std::max<std::chrono::nanoseconds>(options_.progress_interval, std::chrono::milliseconds(1));
+  }
+
+  Share& share_;
+  Team& team_;
+  const RunOptions& options_;
+  const Pacer& pacer_;
+  Place worker_;
+  StatusBoard* board_;
+  StatusReporter<M> status_;
+  uit::TimePoint next_sample_{};
+  uit::TimePoint next_status_{};
+  uit::TimePoint next_progress_{};
+};
+
+}  // namespace netuit::detail
