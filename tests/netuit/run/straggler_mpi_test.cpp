@@ -1,17 +1,22 @@
 // One process of a best-effort run is suspended by the system, again and again: the others go on at their rate, nobody's
 // memory grows, and it catches up whenever it wakes.
 //
-// The others gain nothing by the suspension: somebody else computes meanwhile in its place.
+// The others gain nothing by the suspension: another process computes meanwhile in its place.
 
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/run/run.hpp>
 
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -113,20 +118,48 @@ struct Spans {
   std::size_t count = 0;
 };
 
-/// Suspends a process again and again, and says when it was. Computes in its place, so that nobody gains by the time that it
-/// does not use: on its core, if it has one.
-Spans SuspendAgainAndAgain(pid_t process, std::optional<std::size_t> core) {
+/// Another process, which computes whenever it is told to: on one core, or with a share of all such as a rank has. (Linux
+/// shares cores out between sessions first, and some launchers give each rank one.)
+class StandIn {
+ public:
+  explicit StandIn(std::optional<std::size_t> core) {
+    if (process_ != 0) {
+      waitpid(process_, nullptr, WUNTRACED);
+      return;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getsid(0) == getppid()) setsid();
+    std::optional<OnCore> on_core;
+    if (core) on_core.emplace(*core);
+    raise(SIGSTOP);
+    for (;;) Microseconds();
+  }
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
+  ~StandIn() {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  void Work() const { kill(process_, SIGCONT); }
+  void Rest() const { kill(process_, SIGSTOP); }
+
+ private:
+  pid_t process_ = fork();
+};
+
+/// Suspends a process again and again, and says when it was. Another computes in its place, so that nobody gains by the time
+/// that it does not use.
+Spans SuspendAgainAndAgain(pid_t process, const StandIn& other) {
   Spans spans;
-  std::optional<OnCore> on_core;
-  if (core) on_core.emplace(*core);
   std::this_thread::sleep_for(settling);
   for (; spans.count < NumSuspensions(); ++spans.count) {
     std::this_thread::sleep_for(TimeAwake());
     const Suspension suspension{process};
+    other.Work();
     const std::int64_t begin = Microseconds();
-    while (Microseconds() - begin < InMicroseconds(TimeAway())) {
-    }
+    std::this_thread::sleep_for(TimeAway());
     spans.spans[spans.count] = {begin, Microseconds()};
+    other.Rest();
   }
   return spans;
 }
@@ -193,11 +226,11 @@ std::vector<Seen> Measure(bool has_own_core) {
   Growth growth{getpid()};
   bool is_settled = false;
   Spans spans;
+  std::optional<StandIn> stand_in;
   std::jthread suspending;
   if (world.IsRoot()) {
-    suspending = std::jthread([&] {
-      spans = SuspendAgainAndAgain(pids[straggler], has_own_core ? std::optional(straggler) : std::nullopt);
-    });
+    stand_in.emplace(has_own_core ? std::optional(straggler) : std::nullopt);
+    suspending = std::jthread([&] { spans = SuspendAgainAndAgain(pids[straggler], *stand_in); });
   }
   std::optional<OnCore> on_core;
   if (has_own_core) on_core.emplace(world.Rank());
