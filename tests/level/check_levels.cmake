@@ -37,7 +37,7 @@ set(levels
   "netuit/mesh/mesh\\.hpp"
   "netuit/run/(run_options|signal_watch|node_random|late_notice)\\.hpp"
   "netuit/run/(pacer|team|node|quality_sampler|status_reporter|channel_rows|simulated_cost|run_record)\\.hpp"
-  "netuit/run/(layer_traffic|sweep)\\.hpp"
+  "netuit/run/(layer_traffic|observers|sweep)\\.hpp"
   "netuit/run/worker\\.hpp"
   "netuit/run/run\\.hpp"
   "netuit/results/table\\.hpp"
