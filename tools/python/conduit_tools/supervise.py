@@ -102,10 +102,11 @@ def _wait(child: subprocess.Popen[bytes], verdicts: Verdicts, grace: float) -> i
     short_since: float | None = None
     try:
         while True:
-            try:
-                return child.wait(timeout=0.05)
-            except subprocess.TimeoutExpired:
-                pass
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = child.wait(timeout=0.05)
+                if not verdicts.codes():  # ended by another that failed, by the launcher, or no program of ours
+                    print(f"conduit: error: no word from any rank at the end; the launcher's exit code is {code}", file=sys.stderr)
+                return code
             now = time.monotonic()
             if deadline is None and verdicts.codes():
                 deadline = now + grace

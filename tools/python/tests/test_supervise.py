@@ -60,6 +60,13 @@ def test_the_dead_are_named(tmp_path: pathlib.Path) -> None:
     assert done.stderr == "conduit: error: no word from rank 1 at the end\n"
 
 
+def test_a_job_of_which_nothing_is_known_is_told_of(tmp_path: pathlib.Path) -> None:
+    for code, expected in ((0, 3), (15, 15)):
+        done = run_tool(tmp_path, f'[ "$1" = --version ] || exit {code}')
+        assert done.returncode == expected
+        assert done.stderr == f"conduit: error: no word from any rank at the end; the launcher's exit code is {code}\n"
+
+
 def test_who_lingers_is_ended(tmp_path: pathlib.Path) -> None:
     done = run_tool(tmp_path, '[ "$1" = --version ] && exit; echo 0 > "$UIT_VERDICT/rank0"; exec sleep 60', "--grace", "0.2")
     assert done.returncode == 3
