@@ -119,6 +119,11 @@ class Ends:
         return time.monotonic()
 
 
+def is_code_lost(code: int, launcher: launch.Launcher, survives: bool) -> bool:
+    """Whether MPICH's launcher has lost the code of a job that ended otherwise, as it does by itself (pmodels/mpich#7057)."""
+    return launcher.vendor == "MPICH" and not survives and code == 0
+
+
 def wait_until(
     condition: Callable[[], object], seconds: float, what: str, more: Callable[[], str] = lambda: ""
 ) -> None:

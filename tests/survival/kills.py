@@ -28,7 +28,7 @@ from bounds import (
     SURVIVORS_LATE_ULFM,
 )
 from coloring import RANKS, Puts, await_begin, await_run, check_going_on, has_begun, intact_puts, own_results, own_row, words, written_at
-from jobs import Ends, Job, running, wait_until
+from jobs import Ends, Job, is_code_lost, running, wait_until
 
 def goal(name: str, figure: str) -> None:
     """Prints a line for the table of goals."""
@@ -259,7 +259,7 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
                 late.append(time.monotonic() - dead)  # noqa: B023
                 said = job.errors()
                 about = f"rank {victim} after {delay:.3f} s, code {code}: {said}"
-                if launcher.vendor == "MPICH" and not survives and code == 0:  # if another fails by it at once (pmodels/mpich#7057)
+                if is_code_lost(code, launcher, survives):  # if another fails by the death at once
                     return "the launcher lost the exit code"
                 assert code != 0, about
                 # The launcher may lose another one by it: "ranks 1, 3 ended before all had met".

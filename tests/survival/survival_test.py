@@ -19,7 +19,7 @@ from conduit_tools import launch
 
 from bounds import NIGHT, OWN_PATIENCE, PATIENCE, RESULTS_WRITTEN, SET_UP_ENDED, SLACK, SLOWNESS
 from coloring import PHASES, RANKS, await_phase, await_run, rows_of, words, written_at
-from jobs import Job, running
+from jobs import Job, is_code_lost, running
 from kills import Toll, checkpoint, goal, killed, killed_in_set_up, launcher_killed
 
 
@@ -86,7 +86,7 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
             sent = time.time()
             code = job.wait(SLACK + 2 * PATIENCE)
             about = f"{which.name}, {'tools/run, ' if survives else ''}mode {number % 5}, code {code}: {job.errors()}"
-            if launcher.vendor == "MPICH" and not survives and code == 0:  # as MPICH's does by itself (pmodels/mpich#7057)
+            if is_code_lost(code, launcher, survives):
                 num_codes_lost += 1
                 assert num_codes_lost <= 1 + rounds // 10, f"{num_codes_lost} codes lost in {number + 1} rounds; {about}"
             else:

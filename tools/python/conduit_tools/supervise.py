@@ -86,7 +86,7 @@ def supervise(launcher: launch.Launcher, processes: int, program: str, arguments
         if missing and verdicts.codes():
             ranks = ", ".join(map(str, missing))
             print(f"conduit: error: no word from rank{'s' if len(missing) > 1 else ''} {ranks} at the end", file=sys.stderr)
-        return verdicts.exit_code(code if code >= 0 else 128 - code)
+        return verdicts.exit_code(code)
 
 
 def _wait(child: subprocess.Popen[bytes], verdicts: Verdicts, grace: float) -> int:
@@ -104,6 +104,7 @@ def _wait(child: subprocess.Popen[bytes], verdicts: Verdicts, grace: float) -> i
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = child.wait(timeout=0.05)
+                code = code if code >= 0 else 128 - code
                 if not verdicts.codes():  # ended by another that failed, by the launcher, or no program of ours
                     print(f"conduit: error: no word from any rank at the end; the launcher's exit code is {code}", file=sys.stderr)
                 return code
