@@ -173,7 +173,7 @@ def running(
             yield job
             wait_until(lambda: not job.remains(), 5, "the end of every process of the job")
             assert not re.search(f"{SANITIZER_REPORT}|{CRASH_REPORT}", job.errors()), job.errors()
-            assert leaves_segments or not job.segments_left(), f"left behind: {job.segments_left()}"
+            assert leaves_segments or not job.segments_left(), f"left behind: {job.segments_left()}; {job.errors()}"
         finally:
             for process in job.remains():
                 try:

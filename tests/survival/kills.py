@@ -232,7 +232,7 @@ def killed(toll: Toll, per_commit: int, at_night: int) -> None:
 
 
 def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
-    """kill -9 of one process while the job begins: it ends at once with a code, and nothing is left."""
+    """kill -9 of one process while the job begins: it ends at once with a code; nothing is left, but for MPI's own files under mpirun alone."""
     chance = random.Random(12)
     for survives in (True, False):
         late: list[float] = []
@@ -242,9 +242,9 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
             nonlocal num_segments
             mode, victim = chance.randrange(5), chance.randrange(RANKS)
             delay = chance.uniform(0, 0.3) / (1 + attempt)
-            # MPICH leaves a file of its own if a process dies between its making and its mapping; tools/run removes it.
-            leaves = not survives and launcher.vendor != "Open MPI"
-            with running(launcher, RANKS, program, words(mode, 1.0), survives, leaves, patience=None) as job:  # noqa: B023
+            # MPI leaves a file of its own if a process dies between its making and its mapping, or its being known to the launcher;
+            # tools/run removes it.
+            with running(launcher, RANKS, program, words(mode, 1.0), survives, not survives, patience=None) as job:  # noqa: B023
                 wait_until(lambda: victim in job.processes(), SLACK, f"rank {victim}", job.errors)
                 time.sleep(delay)
                 job.note_segments()
@@ -274,14 +274,17 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
                 for path in job.folder.glob("*.json"):
                     json.loads(path.read_text(encoding="utf-8"))  # no half file
                 assert not (job.folder / "rows.csv").exists(), about
-                num_segments += len(job.segments_left()) if leaves else 0
+                segments = [] if survives else job.segments_left()
+                if launcher.vendor == "Open MPI":
+                    assert all(launch.SEGMENT.match(os.path.basename(name)) for name in segments), f"{segments}; {about}"
+                num_segments += len(segments)
             return ""
 
         num_kills = 20 if NIGHT else 2
         retries = Retries(8 * num_kills)  # most of them before anything was killed
         for number in range(num_kills):
             retries.until_counted(kill, f"kill {number} in set-up")
-        left = f", {num_segments} files of MPICH's left" if num_segments else ""
+        left = f", {num_segments} files of MPI's own left" if num_segments else ""
         left += f"; {retries.words()}"
         how = "tools/run" if survives else "mpirun alone"
         goal("R8", f"{launcher.vendor}, {how}: {len(late)} kills in set-up, each ended the job with a code, {SET_UP_ENDED.check(late, 'after')}{left}")

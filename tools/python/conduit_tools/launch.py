@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from conduit_tools import ToolError
 
 _TOKEN = "CONDUIT_LAUNCH"  # in the environment of all that a launch starts, so that stragglers are found
-_SEGMENT = re.compile(r"(vader_segment|sm_segment|osc_sm)\.|mpich_shar_tmp")  # Open MPI's names of files in shared memory, MPICH's
+SEGMENT = re.compile(r"(vader_segment|sm_segment|osc_sm)\.|mpich_shar_tmp")  # Open MPI's names of files in shared memory, MPICH's
 _ANYWHERE = {  # what Open MPI 4 and 5 want; others do not care
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -118,7 +118,7 @@ def remove_leftovers(
             status = path.stat()
         except OSError:
             continue
-        if _SEGMENT.match(path.name) and status.st_uid == os.getuid() and status.st_mtime < youngest:
+        if SEGMENT.match(path.name) and status.st_uid == os.getuid() and status.st_mtime < youngest:
             found[str(path)] = path
     for maps in proc.glob("[0-9]*/maps") if found else ():
         try:
