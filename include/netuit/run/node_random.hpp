@@ -3,6 +3,17 @@
 #include <cstdint>
 #include <limits>
 
+// Random123 includes every intrinsic of the processor unless it is told which ones it uses: a second of compile time.
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(R123_USE_X86INTRIN_H)
+#define R123_USE_X86INTRIN_H 0
+#define R123_USE_EMMINTRIN_H 1
+#ifdef __SSE4_1__
+#define R123_USE_SMMINTRIN_H 1
+#endif
+#ifdef __AES__
+#define R123_USE_WMMINTRIN_H 1
+#endif
+#endif
 #include <Random123/philox.h>
 
 #include <netuit/graph/label.hpp>
