@@ -48,17 +48,22 @@ class SharedOutbox {
 };
 
 /// The stepping end: copies each frame into a buffer of its own. One thread at a time.
+///
+/// Where a writer may write over what is being read, the copy goes to a second buffer, and the two are exchanged once it is
+/// known to be whole: so a step that fails leaves the frame before as it was.
 template <typename Reader>
 class SharedInbox {
  public:
   /// Of memory that has been created, for frames of up to `payload_bytes`.
   SharedInbox(std::byte* memory, std::size_t payload_bytes)
-      : reader_(memory), payload_bytes_(payload_bytes), frame_(payload_bytes) {}
+      : reader_(memory),
+        payload_bytes_(payload_bytes),
+        frame_(payload_bytes),
+        spare_(Reader::keeps_order ? Frame{} : Frame{payload_bytes}) {}
 
-  /// Goes on to the next frame: 1, or 0 if there is none. Throws for one that is larger than agreed on.
+  /// Goes on to the next frame: 1, or 0 if there is none; then Get is as before. Throws for one that is larger than agreed on.
   UIT_INLINE std::size_t TryStep(std::size_t) {
     if (is_detached_) return 0;
-    frame_.Reserve(payload_bytes_);
     if (!TryRead()) return 0;
     ++num_received_;
     return 1;
@@ -76,6 +81,7 @@ class SharedInbox {
   {
     const ByteView arrived = reader_.Front();
     if (arrived.data() == nullptr) return false;
+    frame_.Reserve(payload_bytes_);
     const std::size_t head_bytes = reader_.IsMarked() ? sizeof(FrameHeader) : 0;
     const auto room = frame_.Room().subspan(head_bytes);
     CheckSize(arrived.size(), room.size());
@@ -90,9 +96,12 @@ class SharedInbox {
     return true;
   }
   UIT_INLINE bool TryRead() {
-    const auto num_bytes = reader_.TryRead(frame_.Room());
-    if (num_bytes) CheckSize(*num_bytes, frame_.Room().size());
-    return num_bytes.has_value();
+    spare_.Reserve(payload_bytes_);
+    const auto num_bytes = reader_.TryRead(spare_.Room());
+    if (!num_bytes) return false;
+    CheckSize(*num_bytes, spare_.Room().size());
+    frame_.Swap(spare_);
+    return true;
   }
   static void CheckSize(std::size_t num_bytes, std::size_t room) {
     if (num_bytes > room) throw Error("a frame is larger than its exchange agreed on");
@@ -101,6 +110,7 @@ class SharedInbox {
   Reader reader_;
   std::size_t payload_bytes_;
   Frame frame_;
+  Frame spare_;         // where a frame is copied that may turn out to be torn
   FrameHeader last_{};  // the last that came
   std::uint64_t num_received_ = 0;
   bool is_detached_ = false;

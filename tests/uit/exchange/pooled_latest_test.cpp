@@ -5,7 +5,12 @@
 #include <cstring>
 #include <memory>
 
+#include <uit/support/bytes.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/frame_trace.hpp>
+
 #include "tests/support/catch.hpp"
+#include "tests/uit/wire/support/shared_memory.hpp"
 
 using namespace uit;
 
@@ -28,6 +33,43 @@ struct Pool {
 
   LatestFrame layout;
   std::shared_ptr<FrameBox> box = FrameBox::Latest();
+  PooledLatestSender sender;
+  PooledLatestReceiver receiver;
+};
+
+/// Both halves, in two processes that share the memory of a box; perhaps with stamps on their frames.
+struct NearPool {
+  explicit NearPool(std::size_t num_channels, bool is_traced = false)
+      : layout{num_channels, sizeof(int)},
+        payload_bytes{layout.MaxBytes() + (is_traced ? FrameTrace::num_bytes : 0)},
+        memory{in->SharedBytes(payload_bytes)},
+        sender{layout, Port(is_traced)},
+        receiver{layout, in, nullptr} {
+    in->CreateShared(memory.All(), payload_bytes);
+    in->ReceiveBy(memory.Begin(), payload_bytes);
+    out->SendBy(memory.Begin());
+    if (is_traced) receiver.TraceBy(&trace_in);
+  }
+  OutPort Port(bool is_traced) {
+    OutPort port{out};
+    if (is_traced) port.TraceBy(&trace_out);
+    return port;
+  }
+
+  void Put(std::size_t channel, int value) {
+    std::memcpy(sender.Slot(channel), &value, sizeof value);
+    sender.Commit(channel);
+  }
+  int Value(std::size_t channel) const { return LoadBytes<int>({receiver.Slot(channel), sizeof(int)}); }
+
+  LatestFrame layout;
+  std::size_t payload_bytes;
+  std::shared_ptr<FrameBox> out = FrameBox::Latest();
+  std::shared_ptr<FrameBox> in = FrameBox::Latest();
+  testing::SharedMemory memory;
+  TraceClock clock{};
+  FrameTrace trace_out{clock};
+  FrameTrace trace_in{clock};
   PooledLatestSender sender;
   PooledLatestReceiver receiver;
 };
@@ -165,4 +207,31 @@ TEST_CASE("Who follows an inlet that has put and gone has its own message counte
   pool.receiver.Pull();
   CHECK(pool.receiver.NumUnread(0) == 2);
   CHECK(pool.receiver.NumUnread(1) == 0);
+}
+
+TEST_CASE("A pull from memory that is being written over shows the messages before, and their counts") {
+  const bool is_traced = GENERATE(false, true);
+  NearPool pool{3, is_traced};
+  for (std::size_t channel = 0; channel < 3; ++channel) pool.Put(channel, 10 + static_cast<int>(channel));
+  REQUIRE(pool.receiver.Pull());
+  REQUIRE(pool.receiver.Take(0) == 1);
+  pool.Put(0, 20);
+  pool.Put(0, 30);  // others skip the round: each channel has its own count
+  {
+    const testing::HalfOverwritten torn{pool.memory.Begin()};
+    CHECK_FALSE(pool.receiver.Pull());
+    CHECK(pool.receiver.NumUnread(0) == 0);
+    CHECK(pool.receiver.Take(0) == 0);
+    for (const std::size_t channel : {1U, 2U}) {
+      CHECK(pool.receiver.NumUnread(channel) == 1);
+      CHECK(pool.receiver.Take(channel) == 1);
+    }
+    for (std::size_t channel = 0; channel < 3; ++channel) CHECK(pool.Value(channel) == 10 + static_cast<int>(channel));
+    CHECK(pool.trace_in.Arrived().size() == (is_traced ? 1 : 0));
+  }
+  REQUIRE(pool.receiver.Pull());
+  CHECK(pool.receiver.Take(0) == 2);
+  CHECK(pool.Value(0) == 30);
+  CHECK(pool.receiver.Take(1) == 0);
+  CHECK(pool.trace_in.Arrived().size() == (is_traced ? 2 : 0));
 }

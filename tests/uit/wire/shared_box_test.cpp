@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <thread>
@@ -22,6 +24,7 @@
 
 using namespace uit;
 using uit::testing::CheckThrows;
+using uit::testing::HalfOverwritten;
 using uit::testing::SharedMemory;
 
 namespace {
@@ -75,6 +78,76 @@ std::uint64_t TryStep(FrameBox& box) {
   CHECK(std::ranges::equal(box.Get().Bytes(), Numbered(box.Get().Header().update).Bytes()));
   return box.Get().Header().update;
 }
+
+std::vector<std::byte> BytesOf(const Frame& frame) { return {frame.Bytes().begin(), frame.Bytes().end()}; }
+
+/// Called before each load of a reader under test.
+std::function<void()> before_load;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+/// std::atomic_ref, but that something may happen before each load.
+template <typename V>
+class InterruptedRef {
+ public:
+  explicit InterruptedRef(V& value) : ref_(value) {}
+  V load(std::memory_order order) const {
+    if (before_load) before_load();
+    return ref_.load(order);
+  }
+
+ private:
+  std::atomic_ref<V> ref_;
+};
+
+/// Frames that a writer keeps writing while they are read.
+class InterruptedInbox {
+ public:
+  static constexpr std::size_t most_bytes = 40;
+  static constexpr std::size_t num_slots = 16;
+
+  InterruptedInbox() {
+    REQUIRE(shared_mailbox::NumSlots(sizeof(FrameHeader) + most_bytes) == num_slots);
+    for (int i = 0; i < 3; ++i) Write();
+    REQUIRE(inbox_.TryStep(1) == 1);
+  }
+  InterruptedInbox(const InterruptedInbox&) = delete;
+  InterruptedInbox& operator=(const InterruptedInbox&) = delete;
+  ~InterruptedInbox() { before_load = {}; }
+
+  /// Writes a frame and steps; before load number `first` of the step, and each that is a multiple of `period` after it, so
+  /// many more are written. Returns whether there was a frame. What the inbox shows must be a whole frame, newer if it has stepped and else the
+  /// same as before.
+  bool Step(int first, int period, int num_frames) {
+    const auto before = BytesOf(inbox_.Get());
+    const std::uint64_t number = inbox_.Get().Header().update;
+    Write();
+    before_load = [&, i = 0]() mutable {
+      const int since = i++ - first;
+      for (int n = 0; since >= 0 && since % period == 0 && n < num_frames; ++n) Write();
+    };
+    const bool has_stepped = inbox_.TryStep(1) != 0;
+    before_load = {};
+    const Frame& now = inbox_.Get();
+    if (has_stepped) CHECK(now.Header().update > number);
+    CHECK(BytesOf(now) == (has_stepped ? BytesOf(Made(now.Header().update)) : before));
+    return has_stepped;
+  }
+
+ private:
+  /// All of a frame follows from its number, its length too.
+  static Frame Made(std::uint64_t number) {
+    Frame frame{most_bytes};
+    frame.Header() = {.num_bytes = static_cast<std::uint32_t>(number * 11 % (most_bytes + 1)), .update = number};
+    std::fill_n(frame.Payload(), most_bytes, static_cast<std::byte>(number));
+    return frame;
+  }
+  void Write() { outbox_.TryPut(Made(++num_written_)); }
+
+  SharedMemory memory_{shared_mailbox::BytesFor(sizeof(FrameHeader) + most_bytes)};
+  SharedOutbox<shared_mailbox::Writer> outbox_{
+      (shared_mailbox::Create(memory_.Begin(), sizeof(FrameHeader) + most_bytes), memory_.Begin())};
+  SharedInbox<shared_mailbox::BasicReader<InterruptedRef>> inbox_{memory_.Begin(), most_bytes};
+  std::uint64_t num_written_ = 0;
+};
 
 }  // namespace
 
@@ -182,4 +255,52 @@ TEST_CASE("A box with ends in two processes keeps what its kind promises") {
     CHECK(TryStep(*ends.stepping) == 0);
     CHECK(ends.stepping->Get().Header().update == payload_bytes);
   }
+}
+
+TEST_CASE("A step that finds nothing leaves every kind of box as it was") {
+  const bool keeps_latest = GENERATE(false, true);
+  const bool is_shared = GENERATE(false, true);
+  Ends ends{keeps_latest};
+  if (is_shared) ends.Share();
+  FrameBox& putting = is_shared ? *ends.putting : *ends.stepping;
+  for (std::uint64_t number = 1; number < 30; ++number) {
+    REQUIRE(TryPut(putting, number * 5));
+    REQUIRE(TryStep(*ends.stepping) == number * 5);
+    const auto before = BytesOf(ends.stepping->Get());
+    CHECK_FALSE(ends.stepping->TryStep());
+    CHECK(BytesOf(ends.stepping->Get()) == before);
+    while (!keeps_latest && TryPut(putting, number)) {
+    }
+    CHECK(BytesOf(ends.stepping->Get()) == before);  // what is put replaces no frame that has been stepped to
+    while (!keeps_latest && TryStep(*ends.stepping) != 0) {
+    }
+  }
+}
+
+TEST_CASE("A step to a frame that its writer has begun to write over leaves the one before as it was") {
+  Ends ends{true};
+  ends.Share();
+  REQUIRE(TryPut(*ends.putting, 100));
+  REQUIRE(TryStep(*ends.stepping) == 100);
+  const auto before = BytesOf(ends.stepping->Get());
+  REQUIRE(TryPut(*ends.putting, 150));
+  {
+    const HalfOverwritten torn{ends.memory.Begin()};
+    CHECK_FALSE(ends.stepping->TryStep());
+    CHECK(BytesOf(ends.stepping->Get()) == before);
+  }
+  CHECK(TryStep(*ends.stepping) == 150);
+}
+
+TEST_CASE("A box shows whole frames, whenever a writer writes while one is copied") {
+  InterruptedInbox inbox;
+  int num_stepped = 0;
+  int num_not = 0;
+  for (int first = 0; first < 60; ++first) {  // four attempts of 13 loads at most
+    for (int period = 1; period < 60; ++period) {
+      for (const int num_frames : {1, 15, 16, 17}) (inbox.Step(first, period, num_frames) ? num_stepped : num_not) += 1;
+    }
+  }
+  CHECK(num_stepped > 1000);
+  CHECK(num_not > 100);
 }

@@ -1,0 +1,76 @@
+#include <uit/exchange/frame_window.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include <uit/wire/frame.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/out_port.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/uit/wire/support/shared_memory.hpp"
+
+using namespace uit;
+
+namespace {
+
+constexpr std::size_t report_bytes = 2 * sizeof(std::uint64_t);
+
+/// A window of frames, and the memory that reports on them come through.
+struct Window {
+  Window() {
+    reports->CreateShared(memory.All(), report_bytes);
+    reports->ReceiveBy(memory.Begin(), report_bytes);
+    reporting->SendBy(memory.Begin());
+  }
+  /// Sends a frame if there is room.
+  bool TryDepart() {
+    Frame frame{0};
+    return window.HasRoom() && window.TryDepart(frame, false);
+  }
+  /// Reports that so many frames have been pulled, and that it ends an update of that number.
+  void Report(std::uint64_t num_pulled) {
+    Frame frame{report_bytes};
+    frame.Header() = {.num_bytes = report_bytes, .update = num_pulled, .base = num_pulled};
+    std::memset(frame.Payload(), static_cast<int>(num_pulled), report_bytes);
+    REQUIRE(reporting->TryPut(frame));
+  }
+
+  std::shared_ptr<FrameBox> frames = FrameBox::Every(8);
+  std::shared_ptr<FrameBox> reporting = FrameBox::Latest();
+  std::shared_ptr<FrameBox> reports = FrameBox::Latest();
+  testing::SharedMemory memory{reports->SharedBytes(report_bytes)};
+  FrameWindow window{3, OutPort{frames}, reports};
+};
+
+}  // namespace
+
+TEST_CASE("A window takes no news from a report that is being written over") {
+  Window ends;
+  while (ends.TryDepart()) {
+  }
+  REQUIRE(ends.window.NumDeparted() == 3);
+  ends.Report(1);
+  REQUIRE(ends.window.TryReadReport());
+  REQUIRE(ends.TryDepart());
+  REQUIRE_FALSE(ends.TryDepart());
+  ends.Report(3);
+  {
+    const testing::HalfOverwritten torn{ends.memory.Begin()};
+    CHECK_FALSE(ends.window.TryReadReport());
+    CHECK_FALSE(ends.TryDepart());
+    REQUIRE(ends.window.Report() != nullptr);
+    CHECK(ends.window.Report()->Header().base == 1);
+    CHECK(ends.window.Report()->Header().num_bytes == report_bytes);
+    CHECK(ends.window.Report()->Payload()[report_bytes - 1] == std::byte{1});
+    CHECK(ends.window.HasReport(1));
+    CHECK_FALSE(ends.window.HasReport(2));
+  }
+  CHECK(ends.window.TryReadReport());
+  CHECK(ends.window.HasReport(3));
+  CHECK(ends.TryDepart());
+  CHECK(ends.TryDepart());
+  CHECK_FALSE(ends.TryDepart());
+}
