@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -24,16 +25,19 @@ namespace uit {
 /// from the putting side's first laps, so that later ones allocate nothing.
 ///
 /// Between processes that share memory it has an end in either: what the one puts, the other steps to.
-class FrameBox {
+///
+/// `Sync` and `AtomicRef` bring the atomics: those of std, or of a model that explores every schedule.
+template <Synchronization Sync, template <typename> class AtomicRef = std::atomic_ref>
+class BasicFrameBox {
  public:
   /// A box that keeps every frame, up to `depth` of them. Throws std::invalid_argument for a depth that no ring can
   /// have.
-  static std::shared_ptr<FrameBox> Every(std::size_t depth) {
-    return std::shared_ptr<FrameBox>(new FrameBox(std::in_place_type<Ring>, depth));
+  static std::shared_ptr<BasicFrameBox> Every(std::size_t depth) {
+    return std::shared_ptr<BasicFrameBox>(new BasicFrameBox(std::in_place_type<Ring>, depth));
   }
   /// A box that keeps the newest frame.
-  static std::shared_ptr<FrameBox> Latest() {
-    return std::shared_ptr<FrameBox>(new FrameBox(std::in_place_type<Mailbox>));
+  static std::shared_ptr<BasicFrameBox> Latest() {
+    return std::shared_ptr<BasicFrameBox>(new BasicFrameBox(std::in_place_type<Mailbox>));
   }
 
   /// Whether a newer frame replaces one that waits. Any thread.
@@ -83,13 +87,13 @@ class FrameBox {
   }
   /// From here on this is the putting end. What waits here is put first.
   void SendBy(std::byte* memory) {
-    if (KeepsLatest()) BecomeOutbox<shared_mailbox::Writer>(memory);
-    else BecomeOutbox<shared_ring::Writer>(memory);
+    if (KeepsLatest()) BecomeOutbox<shared_mailbox::BasicWriter<AtomicRef>>(memory);
+    else BecomeOutbox<shared_ring::BasicWriter<AtomicRef>>(memory);
   }
   /// From here on this is the stepping end, of frames with payloads of up to `payload_bytes`.
   void ReceiveBy(std::byte* memory, std::size_t payload_bytes) {
-    if (KeepsLatest()) duct_.emplace<SharedInbox<shared_mailbox::Reader>>(memory, payload_bytes);
-    else duct_.emplace<SharedInbox<shared_ring::Reader>>(memory, payload_bytes);
+    if (KeepsLatest()) duct_.template emplace<SharedInbox<shared_mailbox::BasicReader<AtomicRef>>>(memory, payload_bytes);
+    else duct_.template emplace<SharedInbox<shared_ring::BasicReader<AtomicRef>>>(memory, payload_bytes);
   }
   /// Whether the box has an end in each of two processes.
   UIT_INLINE bool IsShared() const { return duct_.index() > 1; }
@@ -112,24 +116,28 @@ class FrameBox {
   }
 
  private:
-  using Mailbox = MailboxDuct<Frame, Spsc>;
-  using Ring = RingDuct<Frame, Spsc>;
+  using Mailbox = MailboxDuct<Frame, Sync>;
+  using Ring = RingDuct<Frame, Sync>;
 
-  explicit FrameBox(std::in_place_type_t<Mailbox> kind) : duct_(kind) {}
-  FrameBox(std::in_place_type_t<Ring> kind, std::size_t depth) : depth_(depth), duct_(kind, depth) {}
+  explicit BasicFrameBox(std::in_place_type_t<Mailbox> kind) : duct_(kind) {}
+  BasicFrameBox(std::in_place_type_t<Ring> kind, std::size_t depth) : depth_(depth), duct_(kind, depth) {}
 
   template <typename Writer>
   void BecomeOutbox(std::byte* memory) {
     SharedOutbox<Writer> outbox{memory};
     while (TryStep()) outbox.TryPut(std::move(Get()));  // there is as much room there as here
-    duct_.emplace<SharedOutbox<Writer>>(outbox);
+    duct_.template emplace<SharedOutbox<Writer>>(outbox);
   }
 
   std::size_t depth_ = 0;  // 0: keeps the latest
   // Taken apart by hand where frames move: a visit would be a call.
-  std::variant<Mailbox, Ring, SharedOutbox<shared_mailbox::Writer>, SharedOutbox<shared_ring::Writer>,
-               SharedInbox<shared_mailbox::Reader>, SharedInbox<shared_ring::Reader>>
+  std::variant<Mailbox, Ring, SharedOutbox<shared_mailbox::BasicWriter<AtomicRef>>,
+               SharedOutbox<shared_ring::BasicWriter<AtomicRef>>, SharedInbox<shared_mailbox::BasicReader<AtomicRef>>,
+               SharedInbox<shared_ring::BasicReader<AtomicRef>>>
       duct_;
 };
+
+/// Between threads, or processes.
+using FrameBox = BasicFrameBox<Spsc>;
 
 }  // namespace uit

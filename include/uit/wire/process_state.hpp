@@ -10,22 +10,26 @@
 #include <vector>
 
 #include <uit/support/peer_watch.hpp>
+#include <uit/support/sync.hpp>
 
 namespace uit {
 
 /// What all that talks to the peers of this process has in common: one lock, because MPI wants to be called by one
 /// thread at a time; who is known to have ended; whether something had to be left unfinished; and what went wrong where
 /// nobody could be told.
-class ProcessState {
+///
+/// `Sync` brings the atomics: std::atomic, or those of a model that explores every schedule.
+template <Synchronization Sync>
+class BasicProcessState {
  public:
   /// Runs `f` while holding the lock; false if somebody else has it. Never waits. Any thread.
   template <std::invocable F>
   bool Exclusively(F&& f) {
     // The acquire pairs with the release of whoever held the lock before. Looking first spares the line.
-    if (is_held_.test(std::memory_order_relaxed) || is_held_.test_and_set(std::memory_order_acquire)) return false;
+    if (is_held_.load(std::memory_order_relaxed) || is_held_.exchange(true, std::memory_order_acquire)) return false;
     struct Unlock {
-      std::atomic_flag& flag;
-      ~Unlock() { flag.clear(std::memory_order_release); }
+      Atomic<bool>& flag;
+      ~Unlock() { flag.store(false, std::memory_order_release); }  // pairs with the acquire above
     } unlock{is_held_};
     try {
       std::forward<F>(f)();
@@ -87,15 +91,21 @@ class ProcessState {
   }
 
  private:
-  std::atomic_flag is_held_ = ATOMIC_FLAG_INIT;
-  std::atomic<std::size_t> num_requests_{0};
-  std::atomic<bool> is_broken_{false};
-  std::atomic<bool> has_failed_{false};
-  std::atomic<bool> has_thrown_{false};
+  template <typename V>
+  using Atomic = typename Sync::template Atomic<V>;
+
+  Atomic<bool> is_held_{false};
+  Atomic<std::size_t> num_requests_{0};
+  Atomic<bool> is_broken_{false};
+  Atomic<bool> has_failed_{false};
+  Atomic<bool> has_thrown_{false};
   mutable std::mutex mutex_;
   std::string trouble_;
   bool is_told_ = false;
   std::unique_ptr<PeerWatch> watch_ = std::make_unique<PeerWatch>();
 };
+
+/// That of a process.
+using ProcessState = BasicProcessState<Spsc>;
 
 }  // namespace uit

@@ -105,8 +105,9 @@ class BasicWriter : private Side {
   /// Some records are never read.
   static constexpr bool keeps_order = false;
 
-  /// Of a mailbox that has been created.
-  explicit BasicWriter(std::byte* memory) : Side(memory) {}
+  /// Of a mailbox that has been created. Records are numbered from the one after `start`, so that a test meets the wrap at
+  /// once; then the reader and the head begin there as well.
+  explicit BasicWriter(std::byte* memory, Word start = 0) : Side(memory), number_(start) {}
   /// Always: what has not been read is replaced.
   static constexpr bool HasRoom(std::size_t) { return true; }
   /// Writes a record, no longer than the mailbox was made for.
@@ -131,7 +132,7 @@ class BasicWriter : private Side {
   }
 
  private:
-  Word number_ = 0;
+  Word number_;
 };
 
 /// The reading side. One thread at a time. `AtomicRef`: see BasicWriter.
@@ -141,8 +142,8 @@ class BasicReader : private Side {
   /// Some records are never read.
   static constexpr bool keeps_order = false;
 
-  /// Of a mailbox that has been created.
-  explicit BasicReader(std::byte* memory) : Side(memory) {}
+  /// Of a mailbox that has been created. `start`: see BasicWriter.
+  explicit BasicReader(std::byte* memory, Word start = 0) : Side(memory), number_(start) {}
   /// Copies the newest record to `to`, if it has not been copied yet: its length, which is that of what was copied if `to`
   /// has room for it. Nothing either if the writer has come round to it each time; then a later call will do.
   std::optional<std::size_t> TryRead(MutableByteView to) {
@@ -174,7 +175,7 @@ class BasicReader : private Side {
     std::memcpy(to.data() + i, &rest, to.size() - i);
   }
 
-  Word number_ = 0;  // of the record last copied
+  Word number_;  // of the record last copied
 };
 
 using Writer = BasicWriter<std::atomic_ref>;  ///< between processes

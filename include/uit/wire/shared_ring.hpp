@@ -75,9 +75,14 @@ class BasicWriter {
   /// All records are read, in their order.
   static constexpr bool keeps_order = true;
 
-  /// Of a ring that has been created.
-  explicit BasicWriter(std::byte* memory)
-      : head_(reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_->capacity) {}
+  /// Of a ring that has been created. Positions begin at `start`, so that a test meets the wrap at once; then the reader and
+  /// the head begin there as well.
+  explicit BasicWriter(std::byte* memory, Word start = 0)
+      : head_(reinterpret_cast<Head*>(memory)),
+        records_(memory + sizeof(Head)),
+        capacity_(head_->capacity),
+        written_(start),
+        read_(start) {}
 
   /// Whether a record of `num_bytes` would be taken now.
   UIT_INLINE bool HasRoom(std::size_t num_bytes) {
@@ -121,8 +126,8 @@ class BasicWriter {
   Head* head_;
   std::byte* records_;
   Word capacity_;
-  Word written_ = 0;
-  Word read_ = 0;  // as last seen
+  Word written_;
+  Word read_;  // as last seen
 };
 
 /// The reading side. One thread at a time. `AtomicRef`: see BasicWriter.
@@ -132,9 +137,12 @@ class BasicReader {
   /// All records are read, in their order.
   static constexpr bool keeps_order = true;
 
-  /// Of a ring that has been created.
-  explicit BasicReader(std::byte* memory)
-      : head_(reinterpret_cast<Head*>(memory)), records_(memory + sizeof(Head)), capacity_(head_->capacity) {}
+  /// Of a ring that has been created. `start`: see BasicWriter.
+  explicit BasicReader(std::byte* memory, Word start = 0)
+      : head_(reinterpret_cast<Head*>(memory)),
+        records_(memory + sizeof(Head)),
+        capacity_(head_->capacity),
+        read_(start) {}
 
   /// The next record, until Pop; empty, with a null pointer, if there is none.
   UIT_INLINE ByteView Front() {
@@ -162,7 +170,7 @@ class BasicReader {
   Head* head_;
   std::byte* records_;
   Word capacity_;
-  Word read_ = 0;
+  Word read_;
   Word word_ = 0;  // of the record last given
 };
 

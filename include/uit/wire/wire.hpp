@@ -17,24 +17,27 @@
 
 namespace uit {
 
-class Wire;
+template <Synchronization Sync>
+class BasicWire;
 
-/// A box whose frames a wire sends. Its worker puts; the wire's holder steps.
-struct OutgoingBox {
-  std::shared_ptr<FrameBox> box;   ///< shared with the sending half
+/// A box whose frames a wire sends. Its worker puts; the wire's holder steps. `Sync`: see BasicFrameBox.
+template <Synchronization Sync>
+struct BasicOutgoingBox {
+  std::shared_ptr<BasicFrameBox<Sync>> box;  ///< shared with the sending half
   std::size_t peer = 0;            ///< rank that the frames are for
   std::uint32_t remote_index = 0;  ///< the peer's number for its incoming box; agreed when connecting
-  Wire* wire = nullptr;            ///< null until connected
+  BasicWire<Sync>* wire = nullptr;  ///< null until connected
   bool keeps_pace = false;         ///< its frames may be replaced, and wait for that if the peer lags
   /// Whether the wire knows already that there is something to send. The worker sets it after its put;
   /// the wire clears it before it steps, so a put that finds it set is always seen. Set from the beginning,
   /// because connecting queues every new box.
-  std::atomic<bool> queued{true};
+  typename Sync::template Atomic<bool> queued{true};
 };
 
 /// A box that a wire fills with frames received. The wire's holder puts; a worker steps.
-struct IncomingBox {
-  std::shared_ptr<FrameBox> box;  ///< shared with the receiving half
+template <Synchronization Sync>
+struct BasicIncomingBox {
+  std::shared_ptr<BasicFrameBox<Sync>> box;  ///< shared with the receiving half
   std::size_t frame_bytes = 0;    ///< payload of its largest frame
   std::size_t peer = 0;           ///< rank that the frames are from
   Frame spare{};                  ///< the buffer that the next Put starts from
@@ -54,9 +57,15 @@ struct IncomingBox {
 /// is bounded. An acknowledgement is cumulative, given when the receive has been posted again, rides in
 /// every frame, and goes alone once half the slots await one; it needs no credit. Frames that newer ones may replace are
 /// spread over the time that a peer takes to acknowledge a window of them (see Pace). Whoever holds the process's lock
-/// may call; nobody else.
-class Wire {
+/// may call; nobody else. `Sync`: see BasicFrameBox.
+template <Synchronization Sync>
+class BasicWire {
  public:
+  /// What it empties.
+  using OutgoingBox = BasicOutgoingBox<Sync>;
+  /// What it fills.
+  using IncomingBox = BasicIncomingBox<Sync>;
+
   /// Receives to post beyond the credits: two acknowledgements may be under way, a close, and the last acknowledgement.
   static constexpr std::size_t num_uncredited = 4;
   /// Frames of a box that leave before other boxes have their turn.
@@ -66,7 +75,7 @@ class Wire {
 
   /// A wire over an open link, with a window of `num_slots` frames each way, and a pace that leaves out at most `max_pace`
   /// turns. Both sides count frames from `start`, modulo 2^32, so that a test meets the wrap at once.
-  Wire(AnyLink link, std::size_t num_slots, std::uint32_t start = 0, std::uint32_t max_pace = default_max_pace)
+  BasicWire(AnyLink link, std::size_t num_slots, std::uint32_t start = 0, std::uint32_t max_pace = default_max_pace)
       : link_(std::move(link)),
         num_slots_(static_cast<std::uint32_t>(num_slots)),
         control_(0),
@@ -230,5 +239,9 @@ class Wire {
   bool close_sent_ = false;
   bool close_received_ = false;
 };
+
+using OutgoingBox = BasicOutgoingBox<Spsc>;  ///< of a process
+using IncomingBox = BasicIncomingBox<Spsc>;  ///< of a process
+using Wire = BasicWire<Spsc>;                ///< of a process
 
 }  // namespace uit

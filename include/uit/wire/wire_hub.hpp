@@ -20,11 +20,18 @@ namespace uit {
 /// The wires of a process, and the boxes that they empty and fill. Whichever worker holds the process's lock moves
 /// everyone's frames; the others go on.
 ///
-/// Boxes and wires are added, and closed, while no other thread uses the hub.
-class WireHub {
+/// Boxes and wires are added, and closed, while no other thread uses the hub. `Sync`: see BasicFrameBox.
+template <Synchronization Sync>
+class BasicWireHub {
  public:
+  using FrameBox = BasicFrameBox<Sync>;          ///< of this hub
+  using OutgoingBox = BasicOutgoingBox<Sync>;    ///< of this hub
+  using IncomingBox = BasicIncomingBox<Sync>;    ///< of this hub
+  using Wire = BasicWire<Sync>;                  ///< of this hub
+  using ProcessState = BasicProcessState<Sync>;  ///< of its process
+
   /// A hub without boxes and wires, under the process's lock; workers are numbered from 0.
-  WireHub(std::shared_ptr<ProcessState> process, std::size_t num_workers)
+  BasicWireHub(std::shared_ptr<ProcessState> process, std::size_t num_workers)
       : process_(std::move(process)), ready_(num_workers) {}
 
   /// Threads that may own boxes.
@@ -159,7 +166,7 @@ class WireHub {
   ProcessState& Process() { return *process_; }
 
  private:
-  using ReadyQueue = RingDuct<OutgoingBox*, Spsc>;
+  using ReadyQueue = RingDuct<OutgoingBox*, Sync>;
   /// What one worker has told the wires.
   struct Ready {
     std::unique_ptr<ReadyQueue> queue;
@@ -223,5 +230,8 @@ class WireHub {
   std::uint64_t num_received_ = 0;  // over wires dropped
   bool is_shut_ = false;
 };
+
+/// That of a process.
+using WireHub = BasicWireHub<Spsc>;
 
 }  // namespace uit
