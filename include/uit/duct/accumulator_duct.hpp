@@ -80,7 +80,7 @@ class AccumulatorDuct final : public RefCountedBy<Sync> {
   [[nodiscard]] std::uint64_t NumFolded() const { return num_folded_; }
   /// Messages accepted that no step has taken. While nobody puts or steps.
   [[nodiscard]] std::uint64_t NumUnread() const {
-    const Index middle = middle_.load(std::memory_order_acquire);
+    const Index middle = middle_.load(std::memory_order_relaxed);
     return held_.NumMessages() + ((middle & fresh) != 0 ? slots_[middle & ~fresh].num_messages : 0);
   }
 
@@ -99,7 +99,8 @@ class AccumulatorDuct final : public RefCountedBy<Sync> {
       [[maybe_unused]] const bool is_published = Publish(held_.Sum(), held_.NumMessages());
       UIT_ASSERT(is_published, "what was accepted while held has room");
     }
-    const Index middle = middle_.load(std::memory_order_acquire);
+    // Relaxed: a sum that waits is the inlet's own, and the outlet does not write to it.
+    const Index middle = middle_.load(std::memory_order_relaxed);
     held_.Refresh((middle & fresh) != 0 ? &slots_[middle & ~fresh].sum : nullptr);
   }
 

@@ -220,7 +220,8 @@ class QueueDuct final : public RefCountedBy<Sync> {
 
   void FreeHead() {
     const std::unique_ptr<Ring> head{head_};
-    head_ = head->next.load(std::memory_order_acquire);
+    // Relaxed: HasNext has acquired it, or the duct ends.
+    head_ = head->next.load(std::memory_order_relaxed);
   }
 
   // Written by the inlet's thread.

@@ -178,8 +178,9 @@ class BasicWire {
       SendData(outgoing->box->Get(), outgoing->remote_index);
       if (outgoing->box->KeepsLatest()) return;  // what is put later queues the box again
     }
-    // There may be more: it goes to the back of the line, unless its worker has queued it again.
-    if (!outgoing->queued.exchange(true, std::memory_order_acq_rel)) Queue(outgoing);
+    // There may be more: it goes to the back of the line, unless its worker has queued it again. Relaxed: nothing was done
+    // since the exchange above that the worker need see, and an exchange hands on what the worker's before it released.
+    if (!outgoing->queued.exchange(true, std::memory_order_relaxed)) Queue(outgoing);
   }
 
   void SendData(Frame& frame, std::uint32_t remote_index) {
