@@ -2,7 +2,11 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/goal.hpp"
@@ -13,9 +17,19 @@ namespace uit::testing {
 
 /// Preemptions of a schedule, up to which all are explored; a schedule with fewer is among those with more.
 inline constexpr int preemption_bound = is_sanitized ? 2 : 3;
-/// The same at night, in a minute or two.
+inline constexpr std::uint64_t max_executions = 400'000;  // of a structure; more are too many for a commit
+/// The same at night, and of structures that have many schedules.
 inline constexpr int nightly_bound = 5;
-inline constexpr std::uint64_t max_nightly_executions = 30'000'000;  // of a structure; the largest has 10.5 million
+inline constexpr int nightly_bound_of_many = 4;
+inline constexpr std::uint64_t max_nightly_executions = 30'000'000;  // of a structure
+
+/// A structure whose schedules have all been explored.
+struct ExploredStructure {
+  std::string name;
+  std::uint64_t num_schedules = 0;
+  std::set<OrderSite> orders;
+  std::function<Explorer::Result()> explore_again;
+};
 
 /// What a program has explored; it prints so at its end, if that was anything.
 class ScheduleCount {
@@ -24,12 +38,28 @@ class ScheduleCount {
     static ScheduleCount count;
     return count;
   }
-  void Add(const Explorer::Result& result) { Add(result, all_); }
-  void AddNightly(const Explorer::Result& result) { Add(result, nightly_); }
+  void Add(const Explorer::Result& result, bool is_between_processes) {
+    Add(result, all_);
+    if (is_between_processes) Add(result, between_processes_);
+    if (!result.failure.empty()) ++num_wrong_;
+  }
+  void AddNightly(const Explorer::Result& result) {
+    Add(result, nightly_);
+    if (!result.failure.empty()) ++num_wrong_;
+  }
+  void Remember(ExploredStructure structure) { structures_.push_back(std::move(structure)); }
+
   std::uint64_t NumSchedules() const { return all_.num_schedules + nightly_.num_schedules; }
+  /// At the bound of a commit.
+  std::uint64_t NumPerCommit() const { return all_.num_schedules; }
+  /// Of those, such as are of memory that processes share.
+  std::uint64_t NumBetweenProcesses() const { return between_processes_.num_schedules; }
+  const std::vector<ExploredStructure>& Structures() const { return structures_; }
   ~ScheduleCount() {
-    std::string figure = all_.Words(preemption_bound);
-    if (nightly_.num_structures != 0) figure += ", " + nightly_.Words(nightly_bound);
+    std::string figure = all_.Words(std::to_string(preemption_bound)) + ", " +
+                         std::to_string(between_processes_.num_schedules) + " of " +
+                         std::to_string(between_processes_.num_structures) + " between processes";
+    if (nightly_.num_structures != 0) figure += ", " + nightly_.Words("4 or 5");
     PrintGoal("R4", figure + ", " + (num_wrong_ == 0 ? "none" : std::to_string(num_wrong_)) + " wrong");
   }
 
@@ -39,43 +69,52 @@ class ScheduleCount {
     int num_exhausted = 0;
     std::uint64_t num_schedules = 0;
 
-    std::string Words(int bound) const {
+    std::string Words(const std::string& bound) const {
       return std::to_string(num_schedules) + " schedules of " + std::to_string(num_structures) +
-             " structures at bound " + std::to_string(bound) + ", " +
+             " structures at bound " + bound + ", " +
              (num_exhausted == num_structures ? "all" : std::to_string(num_exhausted)) + " exhausted";
     }
   };
 
   ScheduleCount() = default;
-  void Add(const Explorer::Result& result, AtBound& at_bound) {
+  static void Add(const Explorer::Result& result, AtBound& at_bound) {
     ++at_bound.num_structures;
     at_bound.num_schedules += result.num_executions;
     if (result.is_exhausted) ++at_bound.num_exhausted;
-    if (!result.failure.empty()) ++num_wrong_;
   }
 
   AtBound all_;
+  AtBound between_processes_;
   AtBound nightly_;
   int num_wrong_ = 0;
+  std::vector<ExploredStructure> structures_;
 };
 
 /// Explores all schedules of a scenario that has to be right; at night, then all with more preemptions.
 template <typename Scenario>
-void CheckExhausted(const std::string& name) {
+void CheckExhausted(const std::string& name, int bound_at_night = nightly_bound, bool is_between_processes = false) {
   INFO(name);
-  const auto result = Explorer::Explore<Scenario>(preemption_bound);
-  std::printf("%-36s %9llu executions", name.c_str(), static_cast<unsigned long long>(result.num_executions));
-  ScheduleCount::Get().Add(result);
+  const auto result = Explorer::Explore<Scenario>(preemption_bound, max_executions);
+  std::printf("%-44s %9llu executions", name.c_str(), static_cast<unsigned long long>(result.num_executions));
+  ScheduleCount::Get().Add(result, is_between_processes);
+  ScheduleCount::Get().Remember(
+      {name, result.num_executions, result.orders, [] { return Explorer::Explore<Scenario>(preemption_bound); }});
   CHECK(result.failure == "");
   CHECK(result.is_exhausted);
   if (IsNightly() && !is_sanitized) {
-    const auto deeper = Explorer::Explore<Scenario>(nightly_bound, max_nightly_executions);
-    std::printf(", %llu with up to %d preemptions", static_cast<unsigned long long>(deeper.num_executions), nightly_bound);
+    const auto deeper = Explorer::Explore<Scenario>(bound_at_night, max_nightly_executions);
+    std::printf(", %llu with up to %d preemptions", static_cast<unsigned long long>(deeper.num_executions), bound_at_night);
     ScheduleCount::Get().AddNightly(deeper);
     CHECK(deeper.failure == "");
     CHECK(deeper.is_exhausted);
   }
   std::printf("\n");
+}
+
+/// The same, of memory that processes share.
+template <typename Scenario>
+void CheckExhaustedBetweenProcesses(const std::string& name, int bound_at_night = nightly_bound) {
+  CheckExhausted<Scenario>(name, bound_at_night, true);
 }
 
 /// Explores the schedules of a scenario with a fault until that shows.

@@ -2,49 +2,73 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <map>
-#include <memory>
-#include <span>
+#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include <uit/support/sync.hpp>
-
 #include "tests/support/fiber.hpp"
+#include "tests/support/memory_orders.hpp"
 
+/// How to add a scenario, as for a new atomic in the library:
+///
+/// 1. The class that has the atomic takes its atomics from a template parameter, and its plain name is the alias that
+///    users see. In a process the parameter is a Synchronization (`Sync::Atomic<V>`, as of RingDuct or BasicProcessState),
+///    in memory that processes share an `AtomicRef` (as of BasicWriter or BasicNodeBoard). So the explorer runs the very
+///    code that users run. Explored (explored_atomic.hpp) and ExploredMemory::Ref (explored_memory.hpp) stand for them.
+/// 2. The scenario is a class. Its constructor sets up, `Run(thread)` is what a thread does, and `Finish()` runs when all
+///    threads have ended. `static constexpr std::size_t num_threads` says how many there are; two, if it is missing.
+///    Run must come to its end whatever the other threads do: a loop that waits calls Yield() and tries a few times only.
+///    No exception may be under way, or being handled, when an atomic is used.
+/// 3. What one thread writes for another is Watched (watched.hpp), or lies in an ExploredMemory: then an access that is not
+///    ordered is an error. A value out of place is one by Expect. Finish is the place for "nothing is lost".
+/// 4. Two to four operations per thread suffice, and all that there are has to be explored in a second or two.
+/// 5. A test case calls CheckExhausted<Scenario>(name), or CheckExhaustedBetweenProcesses (schedule_count.hpp).
+///
+/// Every memory order of a header with at least one explored atomic is then weakened by itself (order_sweep.hpp): the
+/// test fails unless some scenario notices, and says which line is not noticed, or not reached. If no scenario could
+/// notice, the order is stronger than it needs to be.
 namespace uit::testing {
+
+/// Threads that a scenario has.
+template <typename Scenario>
+inline constexpr std::size_t num_threads_of = 2;
+template <typename Scenario>
+  requires requires { Scenario::num_threads; }
+inline constexpr std::size_t num_threads_of<Scenario> = Scenario::num_threads;
 
 /// Runs a scenario of a few threads under every schedule with at most so many preemptions, and with
 /// every stale value that the memory model lets a load return.
 ///
-/// Threads are fibers; each operation on an `Explored::Atomic` is a point where another may run. An
+/// Threads are fibers; each operation on an explored atomic is a point where another may run. An
 /// atomic remembers all of its stores: a load may return any that coherence and happens-before
-/// (vector clocks) allow; a read-modify-write gets the newest. `Watched` messages report
+/// (vector clocks) allow; a read-modify-write gets the newest. Memory that is watched reports
 /// conflicting accesses that are not ordered. Depth first, so an exhausted search is a proof within
-/// the bound. Sequentially consistent orders and fences are not modelled, and not used.
-///
-/// A scenario is a class: its constructor sets up, `Run(thread)` is what a thread does, and
-/// `Finish()` runs when all have ended. Each calls `Expect`.
+/// the bound. Sequentially consistent orders and fences are not modelled, and not used; nor is a load that returns what is
+/// stored only later.
 class Explorer {
  public:
-  static constexpr std::size_t num_threads = 2;
-  using VectorClock = std::array<std::uint32_t, num_threads + 1>;
+  static constexpr std::size_t max_threads = 4;
+  /// The number of "the thread" that sets up and finishes.
+  static constexpr std::size_t outside = max_threads;
+  /// What each thread is known to have done; see Tick.
+  using VectorClock = std::array<std::uint32_t, max_threads + 1>;
 
   struct Result {
     std::uint64_t num_executions = 0;
     bool is_exhausted = false;
-    std::string failure;  ///< What went wrong first; empty if nothing did.
+    std::string failure;         ///< What went wrong first; empty if nothing did.
+    std::set<OrderSite> orders;  ///< Where memory orders came from.
   };
 
   template <typename Scenario>
   static Result Explore(int preemption_bound, std::uint64_t max_executions = 10'000'000) {
-    Explorer explorer{preemption_bound};
+    static_assert(num_threads_of<Scenario> <= max_threads);
+    Explorer explorer{preemption_bound, num_threads_of<Scenario>};
+    MemoryOrders::Get().Forget();
     Result result;
     do {
       explorer.Execute<Scenario>();
@@ -53,6 +77,7 @@ class Explorer {
     } while (explorer.failure_.empty() && !result.is_exhausted &&
              result.num_executions < max_executions);
     result.failure = explorer.failure_;
+    result.orders = MemoryOrders::Get().Seen();
     return result;
   }
 
@@ -62,9 +87,21 @@ class Explorer {
     return current;
   }
 
+  // For scenarios.
+
   /// Records a failure and leaves this execution.
   static void Expect(bool condition, const char* text) {
     if (!condition) Current()->Fail(text);
+  }
+
+  /// Waits: another thread goes on, if there is one, and that is no preemption.
+  static void Yield() {
+    Explorer& self = *Current();
+    self.Collect();
+    if (self.thread_ == outside || self.is_leaving_) return;
+    if (self.NumOthers() == 0) return;
+    self.Switch(self.Other(self.Choose(self.NumOthers())));
+    self.LeaveIfOver();
   }
 
   /// While there is one, a failure does not leave the execution by an exception; for destructors.
@@ -79,14 +116,23 @@ class Explorer {
     int* num_;
   };
 
-  // For Explored::Atomic and Watched.
+  // For explored atomics and what is watched.
 
-  /// The thread running; num_threads while the scenario is set up or finished.
+  /// The thread running.
   std::size_t Thread() const { return thread_; }
   VectorClock& Clock() { return clocks_[thread_]; }
   std::uint32_t Tick() { return ++Clock()[thread_]; }
   bool IsLeaving() const { return is_leaving_; }
-  std::size_t NextAtomic() { return num_atomics_++; }
+  /// Whether all that happened at these times comes before what the thread does now.
+  bool IsAfter(const VectorClock& times) {
+    const VectorClock& clock = Clock();
+    for (std::size_t thread = 0; thread < times.size(); ++thread)
+      if (times[thread] > clock[thread]) return false;
+    return true;
+  }
+  static void Join(VectorClock& into, const VectorClock& from) {
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
+  }
 
   /// Picks one of `num_options`; the same again when an execution is replayed.
   std::size_t Choose(std::size_t num_options) {
@@ -95,59 +141,71 @@ class Explorer {
     return choices_[depth_++].chosen;
   }
 
-  /// A point at which another thread may go on.
-  void Point() {
-    if (thread_ == num_threads) return;
-    if (is_leaving_) return LeaveThread();
-    const std::size_t other = 1 - thread_;
-    if (has_ended_[other] || num_preemptions_ == preemption_bound_) return;
-    if (Choose(2) == 0) return;
-    ++num_preemptions_;
-    Switch(other);
-    if (is_leaving_) LeaveThread();
+  /// A point at which another thread may go on. Leaves a failed execution only if `may_throw`: a store may be a
+  /// destructor's, and what does not look at anything can as well be done.
+  void Point(bool may_throw = true) {
+    Collect();
+    if (thread_ == outside) return;
+    if (!is_leaving_ && num_preemptions_ < preemption_bound_ && NumOthers() != 0) {
+      const std::size_t choice = Choose(1 + NumOthers());
+      if (choice != 0) {
+        ++num_preemptions_;
+        Switch(Other(choice - 1));
+      }
+    }
+    if (may_throw) LeaveIfOver();
   }
 
   void Fail(const std::string& text) {
     if (failure_.empty()) failure_ = text;
     is_leaving_ = true;
-    if (thread_ != num_threads) LeaveThread();
+    LeaveIfOver();
+  }
+
+  /// Memory of which plain writes are looked for: at each point `collect(memory)` is called.
+  void CollectBy(void (*collect)(void*), void* memory) {
+    collect_ = collect;
+    memory_ = memory;
   }
 
  private:
   struct Leave {};
-  void LeaveThread() const {
-    if (num_unbroken_[thread_] == 0 && std::uncaught_exceptions() == 0) throw Leave{};
+  void LeaveIfOver() const {
+    if (is_leaving_ && num_unbroken_[thread_] == 0 && std::uncaught_exceptions() == 0) throw Leave{};
+  }
+  void Collect() const {
+    if (collect_ != nullptr) collect_(memory_);
   }
   struct Choice {
     std::size_t chosen, num_options;
   };
 
-  explicit Explorer(int preemption_bound) : preemption_bound_{preemption_bound} {}
+  Explorer(int preemption_bound, std::size_t num_threads) : preemption_bound_{preemption_bound}, num_threads_{num_threads} {}
 
   template <typename Scenario>
   void Execute() {
     Current() = this;
     depth_ = 0;
     num_preemptions_ = 0;
-    num_atomics_ = 0;
     is_leaving_ = false;
-    has_ended_ = {};
     num_unbroken_ = {};
-    thread_ = num_threads;
+    thread_ = outside;
     clocks_ = {};
-    {
+    try {
       Scenario scenario;
       body_ = [&scenario](std::size_t thread) { scenario.Run(thread); };
+      Collect();
       Tick();
-      for (std::size_t i = 0; i < num_threads; ++i) {
-        clocks_[i] = clocks_[num_threads];
+      num_running_ = num_threads_;
+      for (std::size_t i = 0; i < num_threads_; ++i) {
+        running_[i] = i;
+        clocks_[i] = clocks_[outside];
         FiberOf(i).Prepare(&Explorer::Enter);
       }
-      const std::size_t first = Choose(num_threads);
-      Switch(first);
-      if (!has_ended_[1 - first]) Switch(1 - first);
-      for (const VectorClock& clock : clocks_) Join(clocks_[num_threads], clock);
+      Switch(running_[Choose(num_threads_)]);
+      for (const VectorClock& clock : clocks_) Join(clocks_[outside], clock);
       if (!is_leaving_) scenario.Finish();
+    } catch (const Leave&) {
     }
     Current() = nullptr;
   }
@@ -162,16 +220,27 @@ class Explorer {
 
   static void Enter() {
     Explorer& self = *Current();
-    self.FiberOf(self.thread_).Begin(self.FiberOf(num_threads));
+    self.FiberOf(self.thread_).Begin(self.FiberOf(outside));
     const std::size_t thread = self.thread_;
     try {
       self.body_(thread);
+      self.Collect();
     } catch (const Leave&) {
     }
-    self.has_ended_[thread] = true;
-    // The other goes on, for the last time, or everyone has ended.
-    self.thread_ = self.has_ended_[1 - thread] ? num_threads : 1 - thread;
+    auto* const end = std::remove(self.running_.data(), self.running_.data() + self.num_running_, thread);
+    self.num_running_ = static_cast<std::size_t>(end - self.running_.data());
+    self.thread_ = self.num_running_ == 0 ? outside : self.running_[self.Choose(self.num_running_)];
     Fiber::End(self.FiberOf(self.thread_));
+  }
+
+  /// Threads that have not ended, but for this one.
+  std::size_t NumOthers() const { return num_running_ - 1; }
+  /// The n-th of those.
+  std::size_t Other(std::size_t n) const {
+    for (std::size_t i = 0;; ++i) {
+      if (running_[i] == thread_) ++n;
+      if (i == n) return running_[i];
+    }
   }
 
   void Switch(std::size_t to) {
@@ -183,242 +252,22 @@ class Explorer {
   /// The last is the one that explores.
   Fiber& FiberOf(std::size_t thread) { return fibers_[thread]; }
 
- public:
-  static void Join(VectorClock& into, const VectorClock& from) {
-    for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
-  }
-
- private:
   int preemption_bound_;
+  std::size_t num_threads_;
   std::vector<Choice> choices_;
   std::size_t depth_ = 0;
   int num_preemptions_ = 0;
-  std::size_t num_atomics_ = 0;
   bool is_leaving_ = false;
   std::string failure_;
-  std::size_t thread_ = num_threads;
-  std::array<VectorClock, num_threads + 1> clocks_{};
-  std::array<bool, num_threads> has_ended_{};
-  std::array<int, num_threads + 1> num_unbroken_{};
-  std::array<Fiber, num_threads + 1> fibers_;
+  std::size_t thread_ = outside;
+  std::array<VectorClock, max_threads + 1> clocks_{};
+  std::array<std::size_t, max_threads> running_{};  // in ascending order
+  std::size_t num_running_ = 0;
+  std::array<int, max_threads + 1> num_unbroken_{};
+  std::array<Fiber, max_threads + 1> fibers_;
   std::function<void(std::size_t)> body_;
+  void (*collect_)(void*) = nullptr;
+  void* memory_ = nullptr;
 };
-
-/// Leaves every memory order as it is.
-struct NoFault {
-  static constexpr std::memory_order Load(std::size_t, std::memory_order order) { return order; }
-  static constexpr std::memory_order Store(std::size_t, std::memory_order order) { return order; }
-  static constexpr std::memory_order Exchange(std::size_t, std::memory_order order) {
-    return order;
-  }
-};
-
-/// The synchronization whose atomics the explorer models. `Fault` may weaken the order of any
-/// operation on the n-th atomic of an execution, to see that this is noticed.
-template <typename Fault = NoFault>
-struct Explored {
-  static constexpr bool concurrent = true;
-  static constexpr std::size_t alignment = 1;
-
-  template <typename V>
-  class Atomic {
-   public:
-    explicit Atomic(V value) : number_{Explorer::Current()->NextAtomic()} {
-      Append(value, std::memory_order_release, nullptr);
-    }
-    Atomic(const Atomic&) = delete;
-    Atomic& operator=(const Atomic&) = delete;
-    ~Atomic() {
-      Explorer* const explorer = Explorer::Current();
-      if (explorer == nullptr || explorer->IsLeaving()) return;
-      const Explorer::Unbroken unbroken;
-      for (std::size_t thread = 0; thread < touched_.size(); ++thread)
-        if (touched_[thread] > explorer->Clock()[thread]) explorer->Fail("an atomic was destroyed while it was used");
-    }
-
-    V load(std::memory_order order) const {
-      Explorer& explorer = *Explorer::Current();
-      explorer.Point();
-      const std::size_t oldest = OldestVisible();
-      const std::size_t index = stores_.size() - 1 - explorer.Choose(stores_.size() - oldest);
-      NoteSeen(index);
-      if (IsAcquire(Fault::Load(number_, order)))
-        Explorer::Join(explorer.Clock(), stores_[index].released);
-      return stores_[index].value;
-    }
-
-    void store(V value, std::memory_order order) {
-      Explorer::Current()->Point();
-      Append(value, Fault::Store(number_, order), nullptr);
-    }
-
-    V exchange(V value, std::memory_order order) {
-      return Modify(order, [&](V) { return value; });
-    }
-    V fetch_add(V amount, std::memory_order order) {
-      return Modify(order, [&](V old) { return static_cast<V>(old + amount); });
-    }
-    /// A failure reads the newest value, which is all that the ducts' failures can read.
-    bool compare_exchange_strong(V& expected, V value, std::memory_order success, std::memory_order failure) {
-      Explorer& explorer = *Explorer::Current();
-      explorer.Point();
-      const StoreEvent before = stores_.back();
-      if (before.value != expected) {
-        NoteSeen(stores_.size() - 1);
-        if (IsAcquire(Fault::Load(number_, failure))) Explorer::Join(explorer.Clock(), before.released);
-        expected = before.value;
-        return false;
-      }
-      const std::memory_order order = Fault::Exchange(number_, success);
-      if (IsAcquire(order)) Explorer::Join(explorer.Clock(), before.released);
-      Append(value, order, &before.released);
-      return true;
-    }
-
-   private:
-    using VectorClock = Explorer::VectorClock;
-    struct StoreEvent {
-      V value;
-      VectorClock released;  // what an acquire of this store learns
-    };
-    struct Seen {
-      std::uint32_t time;
-      std::size_t index;
-    };
-
-    static bool IsAcquire(std::memory_order order) {
-      return order == std::memory_order_acquire || order == std::memory_order_acq_rel;
-    }
-    static bool IsRelease(std::memory_order order) {
-      return order == std::memory_order_release || order == std::memory_order_acq_rel;
-    }
-
-    template <typename F>
-    V Modify(std::memory_order order, F&& f) {
-      Explorer& explorer = *Explorer::Current();
-      explorer.Point();
-      order = Fault::Exchange(number_, order);
-      const StoreEvent before = stores_.back();
-      if (IsAcquire(order)) Explorer::Join(explorer.Clock(), before.released);
-      Append(f(before.value), order, &before.released);  // goes on with its release sequence
-      return before.value;
-    }
-
-    void Append(V value, std::memory_order order, const VectorClock* sequence) {
-      Explorer& explorer = *Explorer::Current();
-      VectorClock released{};
-      if (sequence != nullptr) released = *sequence;
-      stores_.push_back({value, released});
-      NoteSeen(stores_.size() - 1);
-      if (IsRelease(order)) Explorer::Join(stores_.back().released, explorer.Clock());
-    }
-
-    /// This thread has met the store `index`; who comes after it meets no earlier one.
-    void NoteSeen(std::size_t index) const {
-      Explorer& explorer = *Explorer::Current();
-      auto& seen = seen_[explorer.Thread()];
-      const std::uint32_t time = explorer.Tick();
-      touched_[explorer.Thread()] = time;
-      if (seen.empty() || seen.back().index < index) seen.push_back({time, index});
-    }
-
-    std::size_t OldestVisible() const {
-      const VectorClock& clock = Explorer::Current()->Clock();
-      std::size_t oldest = 0;
-      for (std::size_t thread = 0; thread < seen_.size(); ++thread)
-        for (const Seen& seen : seen_[thread])
-          if (seen.time <= clock[thread]) oldest = std::max(oldest, seen.index);
-      return oldest;
-    }
-
-    std::size_t number_;
-    std::vector<StoreEvent> stores_;
-    mutable std::array<std::vector<Seen>, Explorer::num_threads + 1> seen_;
-    mutable VectorClock touched_{};  // when each thread used it last
-  };
-};
-
-/// Words of memory that the explorer models, with the values that they have at first; for as long as it lives, as a member of
-/// a scenario. A `Ref` to one of them stands for a std::atomic_ref.
-template <typename V, typename Fault = NoFault>
-class ExploredMemory {
- public:
-  explicit ExploredMemory(std::span<V> words) {
-    for (V& word : words) All().emplace(&word, std::make_unique<Atomic>(word));
-  }
-  ExploredMemory(const ExploredMemory&) = delete;
-  ExploredMemory& operator=(const ExploredMemory&) = delete;
-  ~ExploredMemory() { All().clear(); }
-
-  class Ref {
-   public:
-    explicit Ref(V& word) : atomic_{All().at(&word).get()} {}
-    V load(std::memory_order order) const { return atomic_->load(order); }
-    void store(V value, std::memory_order order) const { atomic_->store(value, order); }
-
-   private:
-    typename Explored<Fault>::template Atomic<V>* atomic_;
-  };
-
- private:
-  using Atomic = typename Explored<Fault>::template Atomic<V>;
-  static auto& All() {
-    static std::map<const V*, std::unique_ptr<Atomic>> all;
-    return all;
-  }
-};
-
-/// A message that notices a read or a write not ordered after the last write, and a write not
-/// ordered after all reads.
-class Watched {
- public:
-  Watched() { NoteWrite(); }
-  Watched(int value) : value_{value} { NoteWrite(); }  // NOLINT: a number is a message
-  ~Watched() {
-    if (Explorer::Current() == nullptr) return;
-    const Explorer::Unbroken unbroken;
-    NoteWrite();
-  }
-  Watched(const Watched& other) : value_{other.Value()} { NoteWrite(); }
-  Watched& operator=(const Watched& other) {
-    const int value = other.Value();
-    NoteWrite();
-    value_ = value;
-    return *this;
-  }
-
-  int Value() const {
-    NoteRead();
-    return value_;
-  }
-
- private:
-  void NoteRead() const {
-    Explorer* const explorer = Explorer::Current();
-    if (explorer == nullptr || explorer->IsLeaving()) return;
-    if (write_time_ > explorer->Clock()[writer_])
-      explorer->Fail("a message was read while it was written");
-    reads_[explorer->Thread()] = explorer->Tick();
-  }
-
-  void NoteWrite() {
-    Explorer* const explorer = Explorer::Current();
-    if (explorer == nullptr || explorer->IsLeaving()) return;
-    if (write_time_ > explorer->Clock()[writer_])
-      explorer->Fail("a message was written by two threads at once");
-    for (std::size_t thread = 0; thread < reads_.size(); ++thread)
-      if (reads_[thread] > explorer->Clock()[thread])
-        explorer->Fail("a message was written while it was read");
-    writer_ = explorer->Thread();
-    write_time_ = explorer->Tick();
-  }
-
-  int value_ = 0;
-  std::size_t writer_ = 0;
-  std::uint32_t write_time_ = 0;
-  mutable Explorer::VectorClock reads_{};
-};
-
-static_assert(Synchronization<Explored<>>);
 
 }  // namespace uit::testing

@@ -1,4 +1,4 @@
-// What two processes share, under every schedule.
+// Records in memory that two processes share, under every schedule.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -13,143 +13,138 @@
 #include <uit/wire/shared_ring.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/explored_memory.hpp"
 #include "tests/support/schedule_count.hpp"
 #include "tests/support/schedule_explorer.hpp"
+#include "tests/uit/wire/support/explored_rings.hpp"
 
 namespace {
 
 using namespace uit::testing;
 using Word = std::uint64_t;
 
-/// Words on a line.
-template <std::size_t num_words>
-struct Memory {
-  alignas(uit::cache_line) std::array<Word, num_words> words{};
-  std::byte* Begin() { return reinterpret_cast<std::byte*>(words.data()); }
+/// Bytes of record n, from 1, all of which say n; so many of them as the list says.
+template <std::size_t... lengths>
+struct Records {
+  static constexpr std::size_t num_records = sizeof...(lengths);
+  static constexpr std::array<std::size_t, num_records> length{lengths...};
+  static constexpr std::size_t largest = std::max({lengths...});
+
+  std::array<std::byte, largest> bytes{};
+
+  uit::ByteView Of(std::size_t number) {
+    bytes.fill(static_cast<std::byte>(number));
+    return std::span{bytes}.first(length[number - 1]);
+  }
+  /// The number of the record that these bytes are.
+  static std::size_t Identify(uit::ByteView record) {
+    Explorer::Expect(!record.empty(), "a record has no length");
+    const auto number = static_cast<std::size_t>(record.front());
+    Explorer::Expect(number >= 1 && number <= num_records, "a record was made up");
+    Explorer::Expect(record.size() == length[number - 1], "a record has the length of another");
+    Explorer::Expect(std::ranges::count(record, record.front()) == std::ssize(record), "a record is torn");
+    return number;
+  }
 };
 
-/// Writes records of two equal words; the reader gets whole ones, ever newer, and at last the last. Two slots, so that the
-/// writer comes round at once.
-template <typename Fault = NoFault>
+/// Writes records of these lengths, which are numbered on from `start`, to a mailbox of two slots, so that the writer comes
+/// round at once; the reader gets whole ones, ever newer, and at last the last.
+template <Word start, int num_reads, std::size_t... lengths>
 struct MailboxScenario {
-  template <typename V>
-  using Ref = typename ExploredMemory<V, Fault>::Ref;
-  using Record = std::array<Word, 2>;
-  static constexpr Word num_records = 3;
-  static constexpr std::size_t slot_bytes = uit::shared_mailbox::SlotBytes(sizeof(Record));
+  using List = Records<lengths...>;
+  static constexpr std::size_t slot_bytes = uit::shared_mailbox::SlotBytes(List::largest);
 
-  Memory<(sizeof(uit::shared_mailbox::Head) + 2 * slot_bytes) / sizeof(Word)> memory;
-  std::optional<ExploredMemory<Word, Fault>> explored;
-  std::optional<uit::shared_mailbox::BasicWriter<Ref>> writer;
-  std::optional<uit::shared_mailbox::BasicReader<Ref>> reader;
-  Word newest = 0;
+  SharedWords<sizeof(uit::shared_mailbox::Head) + 2 * slot_bytes> memory;
+  std::optional<ExploredMemory> explored;
+  std::optional<uit::shared_mailbox::BasicWriter<ExploredRef>> writer;
+  std::optional<uit::shared_mailbox::BasicReader<ExploredRef>> reader;
+  List records;
+  std::size_t newest = 0;
 
   MailboxScenario() {
-    new (memory.Begin()) uit::shared_mailbox::Head{.newest = 0, .num_slots = 2, .slot_bytes = slot_bytes};
-    explored.emplace(std::span{memory.words});
-    writer.emplace(memory.Begin());
-    reader.emplace(memory.Begin());
+    new (memory.Begin()) uit::shared_mailbox::Head{.newest = start, .num_slots = 2, .slot_bytes = slot_bytes};
+    explored.emplace(memory.words);
+    writer.emplace(memory.Begin(), start);
+    reader.emplace(memory.Begin(), start);
   }
 
   void Run(std::size_t thread) {
     if (thread == 0) {
-      for (Word number = 1; number <= num_records; ++number) writer->Write(uit::BytesOf(Record{number, number}));
+      for (std::size_t number = 1; number <= List::num_records; ++number) writer->Write(records.Of(number));
     } else {
-      Read();
+      for (int i = 0; i < num_reads; ++i) Read();
     }
   }
   void Finish() {
     Read();
-    Explorer::Expect(newest == num_records, "the newest record was lost");
+    Explorer::Expect(newest == List::num_records, "the newest record was lost");
   }
   void Read() {
-    Record record{};
-    if (!reader->TryRead(std::as_writable_bytes(std::span{record}))) return;
-    Explorer::Expect(record[0] == record[1], "a record is torn");
-    Explorer::Expect(record[0] > newest, "a record is no newer");
-    newest = record[0];
+    std::array<std::byte, List::largest> room{};
+    const auto length = reader->TryRead(room);
+    if (!length) return;
+    Explorer::Expect(*length <= List::largest, "a record is longer than any");
+    const std::size_t number = List::Identify(std::span{room}.first(*length));
+    Explorer::Expect(number > newest, "a record is no newer");
+    newest = number;
   }
 };
 
-/// Writes numbered records of `num_words`, and reads each once, in order. What a record's place holds is watched: it is
-/// written once there is room for it, and read before it is given back.
-template <std::size_t num_words, typename Fault = NoFault>
+/// Writes those records of these lengths for which there is room to a ring, whose positions begin at `start`; each comes
+/// once, in order. A record is written once there is room for it, and read before it is given back.
+template <std::size_t capacity, Word start, bool looks_whether_empty, int num_reads, std::size_t... lengths>
 struct RingScenario {
-  template <typename V>
-  using Ref = typename ExploredMemory<V, Fault>::Ref;
-  using Record = std::array<Word, num_words>;
-  static constexpr std::size_t capacity = 64;
-  static constexpr Word num_records = 4;
+  using List = Records<lengths...>;
 
-  Memory<(sizeof(uit::shared_ring::Head) + capacity) / sizeof(Word)> memory;
-  std::optional<ExploredMemory<Word, Fault>> explored;
-  std::optional<uit::shared_ring::BasicWriter<Ref>> writer;
-  std::optional<uit::shared_ring::BasicReader<Ref>> reader;
-  static constexpr std::size_t num_places = capacity / ((num_words + 1) * sizeof(Word));
-  std::array<Watched, num_places> places;
-  Word num_written = 0;
-  Word num_read = 0;
-
-  RingScenario() {
-    uit::shared_ring::Create({memory.Begin(), sizeof memory.words});
-    explored.emplace(std::span{memory.words});
-    writer.emplace(memory.Begin());
-    reader.emplace(memory.Begin());
-  }
+  ExploredRing<capacity> ring{start};
+  List records;
+  std::array<std::size_t, List::num_records> accepted{};
+  std::size_t num_written = 0;
+  std::size_t num_read = 0;
 
   void Run(std::size_t thread) {
-    for (Word i = 0; i < num_records; ++i) {
-      if (thread == 0) Write();
-      else Read();
+    if (thread == 0) {
+      for (std::size_t number = 1; number <= List::num_records; ++number) {
+        if (looks_whether_empty) ring.writer->IsEmpty();  // by which it learns of room as well
+        if (!ring.writer->HasRoom(List::length[number - 1])) continue;
+        accepted[num_written++] = number;
+        ring.writer->Write(records.Of(number));
+      }
+    } else {
+      for (int i = 0; i < num_reads; ++i) Read();
     }
   }
   void Finish() {
     while (Read()) {
     }
     Explorer::Expect(num_read == num_written, "a record was lost");
-    Explorer::Expect(writer->IsEmpty(), "room was lost");
-  }
-  void Write() {
-    if (!writer->HasRoom(sizeof(Record))) return;
-    Watched& place = places[num_written % num_places];
-    place = static_cast<int>(++num_written);
-    Record record;
-    record.fill(num_written);
-    writer->Write(uit::BytesOf(record));
+    Explorer::Expect(ring.writer->IsEmpty(), "room was lost");
   }
   bool Read() {
-    const uit::ByteView front = reader->Front();
+    const uit::ByteView front = ring.reader->Front();
     if (front.data() == nullptr) return false;
-    Explorer::Expect(front.size() == sizeof(Record), "a record has another size");
-    const auto number = static_cast<Word>(places[num_read % num_places].Value());
-    ++num_read;
-    Explorer::Expect(number == num_read, "a record is out of order");
-    const auto record = uit::LoadBytes<Record>(front);
-    Explorer::Expect(std::ranges::count(record, num_read) == num_words, "a record is torn");
-    reader->Pop(front);
+    Explorer::Expect(num_read < List::num_records, "a record was made up");
+    Explorer::Expect(List::Identify(front) == accepted[num_read++], "a record is out of order");
+    ring.reader->Pop(front);
     return true;
   }
 };
 
-/// Whatever is stored or loaded, without an order.
-struct RelaxedStores : NoFault {
-  static constexpr std::memory_order Store(std::size_t, std::memory_order) { return std::memory_order_relaxed; }
-};
-struct RelaxedLoads : NoFault {
-  static constexpr std::memory_order Load(std::size_t, std::memory_order) { return std::memory_order_relaxed; }
-};
+/// Positions from which a ring and the numbers of 64 bits wrap after so many bytes.
+constexpr Word Before(Word num_bytes) { return Word{0} - num_bytes; }
 
 }  // namespace
 
 TEST_CASE("No schedule makes shared memory lose, repeat, tear or reorder a record") {
-  CheckExhausted<MailboxScenario<>>("mailbox between processes");
-  CheckExhausted<RingScenario<1>>("ring between processes");
-  CheckExhausted<RingScenario<2>>("ring between processes, wraps");
-}
-
-TEST_CASE("Shared memory that is written or read without an order is caught") {
-  CheckCaught<MailboxScenario<RelaxedStores>>("stores of a mailbox");
-  CheckCaught<MailboxScenario<RelaxedLoads>>("loads of a mailbox");
-  CheckCaught<RingScenario<1, RelaxedStores>>("stores of a ring");
-  CheckCaught<RingScenario<1, RelaxedLoads>>("loads of a ring");
+  CheckExhaustedBetweenProcesses<MailboxScenario<0, 1, 16, 16, 16>>("mailbox between processes");
+  CheckExhaustedBetweenProcesses<MailboxScenario<0, 2, 8, 8, 8>>("mailbox between processes, read twice");
+  CheckExhaustedBetweenProcesses<MailboxScenario<0, 2, 3, 9, 5>>("mailbox between processes, longer, shorter");
+  CheckExhaustedBetweenProcesses<MailboxScenario<0, 1, 12, 1, 7, 10>>("mailbox between processes, shorter, longer",
+                                                                      nightly_bound_of_many);
+  CheckExhaustedBetweenProcesses<MailboxScenario<Before(2), 1, 7, 11, 9>>("mailbox between processes, numbers wrap");
+  CheckExhaustedBetweenProcesses<RingScenario<64, 0, false, 4, 8, 8, 8, 8>>("ring between processes");
+  CheckExhaustedBetweenProcesses<RingScenario<64, 0, false, 4, 16, 16, 16, 16>>("ring between processes, wraps");
+  CheckExhaustedBetweenProcesses<RingScenario<64, 0, false, 4, 3, 17, 9, 1, 20>>("ring between processes, lengths");
+  CheckExhaustedBetweenProcesses<RingScenario<64, 0, true, 4, 21, 5, 12, 2, 8>>("ring between processes, lengths, shorter");
+  CheckExhaustedBetweenProcesses<RingScenario<64, Before(16), false, 4, 5, 13, 30, 7>>("ring between processes, positions wrap");
 }

@@ -13,8 +13,10 @@
 #include <uit/support/ref.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/explored_atomic.hpp"
 #include "tests/support/schedule_count.hpp"
 #include "tests/support/schedule_explorer.hpp"
+#include "tests/support/watched.hpp"
 #include "tests/uit/core/support/duct_scenarios.hpp"
 
 namespace {
@@ -96,14 +98,14 @@ struct Departure {
   }
 };
 
-template <Goes goes, typename Fault = NoFault>
-using Ring = Departure<uit::RingDuct<Mortal, Explored<Fault>>, goes, 2, 2>;
-template <Goes goes, typename Fault = NoFault>
-using Queue = Departure<uit::QueueDuct<Mortal, Explored<Fault>>, goes, 3, 2>;
-template <Goes goes, typename Fault = NoFault>
-using Mailbox = Departure<uit::MailboxDuct<Mortal, Explored<Fault>>, goes, 2, 2>;
-template <Goes goes, typename Fault = NoFault>
-using Accumulator = Departure<uit::AccumulatorDuct<Mortal, Explored<Fault>>, goes, 2, 2>;
+template <Goes goes>
+using Ring = Departure<uit::RingDuct<Mortal, Explored>, goes, 2, 2>;
+template <Goes goes>
+using Queue = Departure<uit::QueueDuct<Mortal, Explored>, goes, 3, 2>;
+template <Goes goes>
+using Mailbox = Departure<uit::MailboxDuct<Mortal, Explored>, goes, 2, 2>;
+template <Goes goes>
+using Accumulator = Departure<uit::AccumulatorDuct<Mortal, Explored>, goes, 2, 2>;
 
 template <Goes goes>
 void CheckDepartures(const std::string& who) {
@@ -113,27 +115,10 @@ void CheckDepartures(const std::string& who) {
   CheckExhausted<Accumulator<goes>>("accumulator, " + who);
 }
 
-/// Weakens the count of references, which is the first atomic.
-template <std::memory_order weaker>
-struct WeakRelease : NoFault {
-  static constexpr std::memory_order Exchange(std::size_t number, std::memory_order order) {
-    return number == 0 ? weaker : order;
-  }
-};
-template <std::memory_order weaker>
-using Weak = WeakRelease<weaker>;
-
 }  // namespace
 
 TEST_CASE("No schedule lets an end that goes away take a message along, leave the duct behind, or free it in use") {
   CheckDepartures<Goes::inlet>("inlet goes");
   CheckDepartures<Goes::outlet>("outlet goes");
   CheckDepartures<Goes::both>("both go");
-}
-
-TEST_CASE("A duct whose last reference goes without an order is caught") {
-  CheckCaught<Ring<Goes::both, Weak<std::memory_order_relaxed>>>("relaxed");
-  CheckCaught<Ring<Goes::both, Weak<std::memory_order_acquire>>>("acquire alone");
-  CheckCaught<Ring<Goes::both, Weak<std::memory_order_release>>>("release alone");
-  CheckCaught<Mailbox<Goes::both, Weak<std::memory_order_acquire>>>("of a mailbox");
 }

@@ -6,6 +6,7 @@
 #include <uit/duct/duct.hpp>
 
 #include "tests/support/schedule_explorer.hpp"
+#include "tests/support/watched.hpp"
 
 /// What two threads do to a duct while the explorer watches; for every kind of duct.
 namespace uit::testing {

@@ -1,18 +1,29 @@
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/explored_atomic.hpp"
+#include "tests/support/explored_memory.hpp"
+#include "tests/support/memory_orders.hpp"
 #include "tests/support/schedule_explorer.hpp"
+#include "tests/support/watched.hpp"
 
 namespace {
 
 using uit::testing::Explored;
+using uit::testing::ExploredMemory;
+using uit::testing::ExploredRef;
 using uit::testing::Explorer;
-using uit::testing::NoFault;
+using uit::testing::MemoryOrders;
+using uit::testing::OrderSite;
 using uit::testing::Watched;
 
-using Atomic = Explored<>::Atomic<int>;
+using Atomic = Explored::Atomic<int>;
 using Outcomes = std::set<std::pair<int, int>>;
 
 constexpr auto relaxed = std::memory_order_relaxed;
@@ -116,6 +127,63 @@ struct Handover {
   void Finish() { Explorer::Expect(message.Value() == 1, "the message is another"); }
 };
 
+/// Threads that take a number each.
+struct Queueing {
+  static constexpr std::size_t num_threads = 3;
+  Atomic x{0};
+  int first = -1, second = -1, third = -1;
+  void Run(std::size_t thread) { (thread == 0 ? first : thread == 1 ? second : third) = x.fetch_add(1, relaxed); }
+};
+
+/// One waits for the other once.
+struct Waiting {
+  Atomic x{0};
+  int first = -1, second = -1;
+  void Run(std::size_t thread) {
+    if (thread == 0) {
+      first = x.load(relaxed);
+      Explorer::Yield();
+      second = x.load(relaxed);
+    } else {
+      x.store(1, relaxed);
+    }
+  }
+};
+
+/// A word is written plainly, and read if another says so.
+template <std::memory_order publish>
+struct PlainHandover {
+  std::array<std::uint64_t, 2> words{};
+  ExploredMemory memory{words};
+  void Run(std::size_t thread) {
+    const ExploredRef<std::uint64_t> flag{words[1]};
+    if (thread == 0) {
+      words[0] = 7;
+      flag.store(1, publish);
+    } else if (flag.load(acquire) == 1) {
+      ExploredMemory::NoteRead(std::as_bytes(std::span{words}.first(1)));
+    }
+  }
+  void Finish() { Explorer::Expect(words[0] == 7, "a word is another"); }
+};
+
+/// A word is read plainly, and then written by who has been told so.
+template <std::memory_order publish>
+struct PlainReturn {
+  std::array<std::uint64_t, 2> words{};
+  ExploredMemory memory{words};
+  void Run(std::size_t thread) {
+    const ExploredRef<std::uint64_t> flag{words[1]};
+    if (thread == 0) {
+      ExploredMemory::NoteRead(std::as_bytes(std::span{words}.first(1)));
+      flag.store(1, publish);
+    } else if (flag.load(acquire) == 1) {
+      words[0] = 7;
+    }
+  }
+  void Finish() {}
+};
+
 }  // namespace
 
 TEST_CASE("The explorer lets stores pass later loads") {
@@ -154,4 +222,35 @@ TEST_CASE("A larger preemption bound explores more") {
   CHECK(none.is_exhausted);
   CHECK(one.is_exhausted);
   CHECK(none.num_executions < one.num_executions);
+}
+
+TEST_CASE("The explorer lets three threads come in any order") {
+  using All = std::set<std::array<int, 3>>;
+  static All seen;
+  struct Collected : Queueing {
+    void Finish() { seen.insert({first, second, third}); }
+  };
+  CHECK(Explorer::Explore<Collected>(0).is_exhausted);
+  CHECK(seen == All{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}});
+}
+
+TEST_CASE("A thread that waits lets another go on, and that is no preemption") {
+  CHECK(Observed<Waiting>::Explore(0) == Outcomes{{0, 0}, {0, 1}, {1, 1}});
+}
+
+TEST_CASE("The explorer reports shared memory that is used plainly without an order") {
+  CHECK(Explorer::Explore<PlainHandover<release>>(2).failure.empty());
+  CHECK(Explorer::Explore<PlainHandover<relaxed>>(2).failure == "shared memory was read while it was written");
+  CHECK(Explorer::Explore<PlainReturn<release>>(2).failure.empty());
+  CHECK(Explorer::Explore<PlainReturn<relaxed>>(2).failure == "shared memory was written while it was read");
+}
+
+TEST_CASE("The explorer tells which memory orders it met, and weakens one of them") {
+  const auto result = Explorer::Explore<Handover<release>>(2);
+  REQUIRE(result.orders.size() == 2);  // of the store and of the load
+  for (const OrderSite& site : result.orders) {
+    const MemoryOrders::Weakened weakened{site, relaxed};
+    CHECK(Explorer::Explore<Handover<release>>(2).failure == "a message was read while it was written");
+  }
+  CHECK(Explorer::Explore<Handover<release>>(2).failure.empty());
 }

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tests/support/explored_atomic.hpp"
 #include "tests/support/schedule_explorer.hpp"
+#include "tests/support/watched.hpp"
 #include "tests/uit/core/support/duct_scenarios.hpp"
 
 /// Ducts with a step missing, for the explorer to find.
@@ -34,7 +36,7 @@ class OverfullRing {
  private:
   static constexpr unsigned num_slots = 3;
   Watched slots_[num_slots];
-  Explored<>::Atomic<unsigned> last_{0}, current_{0};
+  Explored::Atomic<unsigned> last_{0}, current_{0};
 };
 
 /// A mailbox whose outlet looks, and then takes, in two operations.
@@ -60,7 +62,7 @@ class TornMailbox {
  private:
   static constexpr unsigned fresh = 4;
   Watched slots_[3];
-  Explored<>::Atomic<unsigned> middle_{1};
+  Explored::Atomic<unsigned> middle_{1};
   unsigned back_ = 0, front_ = 2;
   std::uint64_t num_preempted_ = 0;
 };
@@ -96,7 +98,7 @@ class HastyAccumulator {
   static constexpr unsigned fresh = 4;
   WatchedAmount slots_[3];
   std::uint64_t num_messages_[3] = {};
-  Explored<>::Atomic<unsigned> middle_{1};
+  Explored::Atomic<unsigned> middle_{1};
   unsigned back_ = 0, front_ = 2;
   WatchedAmount current_;
   std::uint64_t num_accepted_ = 0, num_passed_ = 0, num_folded_ = 0;
@@ -121,7 +123,7 @@ class BareSlot {
 
  private:
   Watched slot_;
-  Explored<>::Atomic<unsigned> newest_{0};
+  Explored::Atomic<unsigned> newest_{0};
   unsigned seen_ = 0;
 };
 

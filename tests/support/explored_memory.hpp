@@ -1,0 +1,152 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "tests/support/explored_atomic.hpp"
+#include "tests/support/schedule_explorer.hpp"
+
+namespace uit::testing {
+
+/// Memory that two processes share, as words that the explorer models, with the values that they have at first; a member of a
+/// scenario, and one at a time.
+///
+/// A `Ref` to a word stands for a std::atomic_ref. Plain writes need not be told of: the explorer finds them, unless they
+/// write what was there. Of plain reads it wants to be told by NoteRead. A plain access that is not ordered after what
+/// others have done to the word is a failure, and so is an atomic one that is not ordered after a plain one.
+class ExploredMemory {
+ public:
+  using Word = std::uint64_t;
+
+  /// Of all that `words` refers to, for as long as this lives.
+  explicit ExploredMemory(std::span<Word> words)
+      : words_{words}, known_(words.begin(), words.end()), cells_(std::make_unique<std::optional<Cell>[]>(words.size())) {
+    Current() = this;
+    Explorer::Current()->CollectBy([](void* self) { static_cast<ExploredMemory*>(self)->Collect(); }, this);
+  }
+  ExploredMemory(const ExploredMemory&) = delete;
+  ExploredMemory& operator=(const ExploredMemory&) = delete;
+  ~ExploredMemory() {
+    Explorer::Current()->CollectBy(nullptr, nullptr);
+    Current() = nullptr;
+  }
+
+  /// The bytes are read, by others than a Ref.
+  static void NoteRead(std::span<const std::byte> bytes) {
+    ExploredMemory& self = *Current();
+    if (bytes.empty() || Explorer::Current()->IsLeaving()) return;
+    const std::size_t last = self.IndexOf(&bytes.back());
+    for (std::size_t i = self.IndexOf(bytes.data()); i <= last; ++i) self.At(i).ReadPlainly();
+  }
+
+ private:
+  /// A word, and who has used it how.
+  class Cell {
+   public:
+    explicit Cell(Word value) : atomic_(Explored::Atomic<Word>::FromTheBeginning(value)) {}
+
+    Word Load(std::memory_order order, const std::source_location& where) {
+      const Word value = atomic_.load(order, where);
+      Check(plain_writes_, "shared memory was read while it was written");
+      return value;
+    }
+    void Store(Word value, std::memory_order order, const std::source_location& where) {
+      atomic_.store(value, order, where);
+      Check(plain_writes_, "shared memory was written by two at once");
+      Check(plain_reads_, "shared memory was written while it was read");
+      Note(stores_);
+    }
+    void WritePlainly(Word value) {
+      Check(atomic_.Touched(), "shared memory was written while another used it");
+      Check(plain_reads_, "shared memory was written while it was read");
+      atomic_.WritePlainly(value);
+      Note(plain_writes_);
+      Note(stores_);
+    }
+    void ReadPlainly() {
+      Check(stores_, "shared memory was read while it was written");
+      Note(plain_reads_);
+    }
+
+   private:
+    static void Check(const Explorer::VectorClock& times, const char* text) {
+      Explorer& explorer = *Explorer::Current();
+      if (!explorer.IsLeaving() && !explorer.IsAfter(times)) explorer.Fail(text);
+    }
+    static void Note(Explorer::VectorClock& times) {
+      Explorer& explorer = *Explorer::Current();
+      times[explorer.Thread()] = explorer.Tick();
+    }
+
+    Explored::Atomic<Word> atomic_;
+    Explorer::VectorClock stores_{};        // plain ones, too
+    Explorer::VectorClock plain_writes_{};  // when each thread did so last
+    Explorer::VectorClock plain_reads_{};
+  };
+
+ public:
+  template <typename V>
+  class BasicRef {
+   public:
+    explicit BasicRef(Word& word) : memory_{Current()}, index_{memory_->IndexOf(&word)} {}
+    Word load(std::memory_order order, const std::source_location& where = std::source_location::current()) const {
+      return memory_->At(index_).Load(order, where);
+    }
+    void store(Word value, std::memory_order order,
+               const std::source_location& where = std::source_location::current()) const {
+      memory_->At(index_).Store(value, order, where);
+      memory_->words_[index_] = memory_->known_[index_] = value;
+    }
+
+   private:
+    static_assert(std::is_same_v<V, Word>);
+    ExploredMemory* memory_;
+    std::size_t index_;
+  };
+
+ private:
+  static ExploredMemory*& Current() {
+    static ExploredMemory* current = nullptr;
+    return current;
+  }
+
+  std::size_t IndexOf(const void* place) const {
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(place) - std::as_bytes(words_).data());
+    if (offset >= words_.size_bytes()) Explorer::Current()->Fail("a place is not in the shared memory");
+    return std::min(offset / sizeof(Word), words_.size() - 1);
+  }
+  /// Made when it is used for the first time: most never are.
+  Cell& At(std::size_t index) {
+    if (!cells_[index]) cells_[index].emplace(known_[index]);
+    return *cells_[index];
+  }
+  /// Finds what has been written without a Ref since the last call, which is this thread's doing.
+  void Collect() {
+    if (std::memcmp(words_.data(), known_.data(), words_.size_bytes()) == 0) return;
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if (words_[i] == known_[i]) continue;
+      Cell& cell = At(i);
+      known_[i] = words_[i];
+      cell.WritePlainly(words_[i]);
+    }
+  }
+
+  std::span<Word> words_;
+  std::vector<Word> known_;
+  std::unique_ptr<std::optional<Cell>[]> cells_;
+};
+
+/// As std::atomic_ref, to a word of an ExploredMemory.
+template <typename V>
+using ExploredRef = ExploredMemory::BasicRef<V>;
+
+}  // namespace uit::testing
