@@ -4,15 +4,19 @@
 #include <cerrno>
 #include <charconv>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <ostream>
+#include <random>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <netuit/file/descriptor_buffer.hpp>
 #include <uit/support/error.hpp>
 
 namespace netuit {
@@ -25,52 +29,111 @@ inline std::string ShortestDecimal(double number) {
 
 namespace detail {
 
-/// Has the system bring a file to its disk. False with errno.
-inline bool Sync(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const bool is_done = ::fsync(file) == 0;
-  const int error = errno;
-  ::close(file);
-  errno = error;
-  return is_done;
+/// A number that nobody can guess.
+inline std::uint64_t UnguessableNumber() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32U | random();
+}
+
+/// A file that has just been created: its descriptor, and its name.
+struct Draft {
+  int file = -1;               ///< -1 if none could be created; errno says why
+  std::filesystem::path path;  ///< target.NUMBER.tmp, in the folder of the target
+};
+
+/// Creates a draft of `target`. A name that is taken, by a file or by a link, is left alone: the next number is tried.
+template <std::invocable NextNumber>
+Draft CreateDraft(const std::filesystem::path& target, NextNumber&& next_number) {
+  constexpr std::size_t longest_name = 200;  // of the target's, so that the draft's stays below the system's 255
+  constexpr int num_attempts = 100;
+  for (int attempt = 0; attempt < num_attempts; ++attempt) {
+    std::array<char, 16> number{};
+    char* const end = std::to_chars(number.data(), number.data() + number.size(), std::uint64_t{next_number()}, 16).ptr;
+    const std::string name = target.filename().string().substr(0, longest_name) + '.' + std::string{number.data(), end} + ".tmp";
+    Draft draft{.path = target.parent_path() / name};
+    draft.file = ::open(draft.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (draft.file >= 0 || errno != EEXIST) return draft;
+  }
+  return {};
 }
 
 }  // namespace detail
 
-/// Writes a file that appears under its name only once it is whole: goes to path.tmp and to the disk, then renames.
-/// What is no regular file, and anything in /dev, is written as it is; a link stays and its target is replaced.
+/// A file that appears under its name only once it is whole. WriteFileAtomically is the short form.
 ///
-/// write is called with the stream. Throws uit::OutputError if the file cannot be written, and whatever
-/// write throws; then nothing is left behind and a file that was there before stays.
-inline void WriteFileAtomically(const std::filesystem::path& path, std::invocable<std::ostream&> auto&& write) {
-  namespace fs = std::filesystem;
-  const auto fail = [&](int error) {
-    throw uit::OutputError(path.string() +
-                           ": cannot be written: " + std::generic_category().message(error == 0 ? EIO : error));
-  };
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  const bool is_device = (fs::exists(status) && !fs::is_regular_file(status)) || path.string().starts_with("/dev/");
-  const fs::path target = fs::is_regular_file(status) ? fs::canonical(path, ignored) : path;
-  const fs::path draft = is_device ? path : fs::path{target.string() + ".tmp"};
-  errno = 0;
-  std::ofstream stream{draft, std::ios::binary | std::ios::trunc};
-  if (!stream) fail(errno);
-  try {
-    errno = 0;
-    write(stream);
-    if (!stream) fail(errno);
-    errno = 0;
-    stream.close();
-    if (!stream || (!is_device && !detail::Sync(draft))) fail(errno);
-    std::error_code error;
-    if (!is_device) fs::rename(draft, target, error);
-    if (error) fail(error.value());
-  } catch (...) {
-    if (!is_device) fs::remove(draft, ignored);
-    throw;
+///     AtomicFile file{"rows.csv"};
+///     file.Stream() << "worker,updates\n";
+///     file.Commit();  // without it, nothing has happened
+///
+/// What is written goes to a draft in the same folder. The draft is new, has a name that nobody can guess, and the mode
+/// that the umask leaves; Commit brings it to the disk and renames it. So any number of writers may write one name at once,
+/// in one process or in several: the name always shows the whole file of the one that committed last. After a failure of
+/// the computer it shows the old file or the new one, whole. A process that is killed may leave its draft behind, whose
+/// name ends in .tmp.
+///
+/// If the path is a link to a file, the link stays and the file that it points at is replaced; a link that points at nothing
+/// is itself replaced. A draft never goes through a link. What is no regular file, and anything in /dev, is written as it is.
+class AtomicFile {
+ public:
+  /// Creates the draft. Throws uit::OutputError if that is not possible.
+  explicit AtomicFile(std::filesystem::path path) : path_{std::move(path)} {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path_, ignored);
+    is_device_ = (fs::exists(status) && !fs::is_regular_file(status)) || path_.string().starts_with("/dev/");
+    target_ = !is_device_ && fs::is_regular_file(status) ? fs::canonical(path_, ignored) : path_;
+    if (is_device_)
+      draft_ = {::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), path_};
+    else
+      draft_ = detail::CreateDraft(target_, detail::UnguessableNumber);
+    if (draft_.file < 0) Fail(errno);
+    buffer_.Open(draft_.file);
   }
+  /// Removes the draft, unless it has been committed.
+  ~AtomicFile() {
+    if (draft_.file >= 0) ::close(draft_.file);
+    if (!is_device_ && !is_committed_) ::unlink(draft_.path.c_str());
+  }
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Where to write. Valid until Commit.
+  std::ostream& Stream() { return stream_; }
+
+  /// Gives the file its name. Call it once. Throws uit::OutputError if anything could not be written; then what was there
+  /// before stays.
+  void Commit() {
+    stream_.flush();
+    if (!stream_) Fail(buffer_.Error());
+    if (!is_device_ && ::fsync(draft_.file) != 0) Fail(errno);
+    if (::close(std::exchange(draft_.file, -1)) != 0) Fail(errno);
+    if (!is_device_ && ::rename(draft_.path.c_str(), target_.c_str()) != 0) Fail(errno);
+    is_committed_ = true;
+  }
+
+ private:
+  [[noreturn]] void Fail(int error) const {
+    throw uit::OutputError(path_.string() +
+                           ": cannot be written: " + std::generic_category().message(error == 0 ? EIO : error));
+  }
+
+  std::filesystem::path path_;    // as the caller says it
+  std::filesystem::path target_;  // what is replaced
+  detail::Draft draft_;
+  bool is_device_ = false;
+  bool is_committed_ = false;
+  detail::DescriptorBuffer buffer_;
+  std::ostream stream_{&buffer_};
+};
+
+/// Writes a file as AtomicFile does. `write` is called with the stream.
+///
+/// Throws uit::OutputError if the file cannot be written, and whatever `write` throws; then nothing is left behind, and a
+/// file that was there before stays.
+inline void WriteFileAtomically(const std::filesystem::path& path, std::invocable<std::ostream&> auto&& write) {
+  AtomicFile file{path};
+  write(file.Stream());
+  file.Commit();
 }
 
 }  // namespace netuit

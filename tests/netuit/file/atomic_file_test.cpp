@@ -1,13 +1,20 @@
 #include <netuit/file/atomic_file.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
@@ -103,6 +110,142 @@ TEST_CASE("a file takes its name once it is on the disk, and not if the disk fai
   CHECK(folder.NumFiles() == 1);
 }
 
+namespace {
+
+/// One of two writers of one name, which takes its three steps when it is told to.
+class Writer {
+ public:
+  explicit Writer(std::string text) : text_{std::move(text)} {}
+
+  /// Opens, writes, then commits or gives up. Returns whether that was the step with which the file is written.
+  bool Step(const fs::path& path, bool commits) {
+    switch (num_steps_++) {
+      case 0:
+        file_ = std::make_unique<netuit::AtomicFile>(path);
+        return false;
+      case 1:
+        file_->Stream() << text_ << std::flush;
+        return false;
+      default:
+        if (commits) file_->Commit();
+        file_.reset();
+        return commits;
+    }
+  }
+  const std::string& Text() const { return text_; }
+
+ private:
+  std::string text_;
+  int num_steps_ = 0;
+  std::unique_ptr<netuit::AtomicFile> file_;
+};
+
+}  // namespace
+
+TEST_CASE("two writers of one name may take turns in any order: the name shows the whole file of the last to commit") {
+  for (int commits = 0; commits < 4; ++commits) {
+    std::array<int, 6> turns{0, 0, 0, 1, 1, 1};
+    int num_orders = 0;
+    do {
+      CAPTURE(commits, turns);
+      const Folder folder;
+      const fs::path path = folder.path / "rows.csv";
+      std::array<Writer, 2> writers{Writer{std::string(50'000, 'a')}, Writer{"short"}};
+      std::string expected;
+      for (const int turn : turns) {
+        Writer& writer = writers[static_cast<std::size_t>(turn)];
+        if (writer.Step(path, (commits >> turn & 1) != 0)) expected = writer.Text();
+        REQUIRE(TextOf(path) == expected);
+      }
+      REQUIRE(folder.NumFiles() == (commits == 0 ? 0 : 1));
+      ++num_orders;
+    } while (std::next_permutation(turns.begin(), turns.end()));
+    CHECK(num_orders == 20);
+  }
+}
+
+TEST_CASE("two processes that write one name again and again both succeed, and the name always shows a whole file") {
+  const Folder folder;
+  const fs::path path = folder.path / "rows.csv";
+  std::array<pid_t, 2> writers{};
+  for (std::size_t writer = 0; writer < 2; ++writer) {
+    writers[writer] = ::fork();
+    if (writers[writer] != 0) continue;
+    int code = 0;
+    try {
+      const std::string text(writer == 0 ? 40'000 : 90'000, writer == 0 ? 'a' : 'b');
+      for (int round = 0; round < 300; ++round)
+        netuit::WriteFileAtomically(path, [&](std::ostream& stream) { stream << text; });
+    } catch (...) {
+      code = 1;
+    }
+    ::_exit(code);
+  }
+  REQUIRE(std::ranges::find(writers, -1) == writers.end());
+  std::size_t num_torn = 0;
+  for (std::size_t num_running = 2; num_running > 0;) {
+    const std::string text = TextOf(path);
+    const bool is_whole = text.empty() ? !fs::exists(path) || fs::file_size(path) > 0  // it was not there yet
+                                       : text == std::string(text[0] == 'a' ? 40'000 : 90'000, text[0]);
+    num_torn += is_whole ? 0U : 1U;
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, WNOHANG);
+    REQUIRE(ended >= 0);
+    if (ended == 0) continue;
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    --num_running;
+  }
+  CHECK(num_torn == 0);
+  CHECK(folder.NumFiles() == 1);
+}
+
+TEST_CASE("a link or a file that somebody has put where a draft might go is neither followed nor touched") {
+  const Folder folder;
+  const fs::path path = folder.path / "rows.csv";
+  const fs::path victim = folder.path / "victim";
+  std::ofstream{victim} << "precious";
+  for (const char* name : {"rows.csv.tmp", "rows.csv.1.tmp", "rows.csv.ff.tmp"}) fs::create_symlink(victim, folder.path / name);
+  fs::create_symlink(folder.path / "nowhere", folder.path / "rows.csv.2.tmp");
+  std::ofstream{folder.path / "rows.csv.3.tmp"} << "of another writer";
+  std::vector<std::uint64_t> numbers{4, 3, 2, 1, 0xff};  // from the back
+  const auto next_number = [&numbers] {
+    const std::uint64_t number = numbers.back();
+    if (numbers.size() > 1) numbers.pop_back();
+    return number;
+  };
+  const netuit::detail::Draft draft = netuit::detail::CreateDraft(path, next_number);
+  REQUIRE(draft.file >= 0);
+  CHECK(draft.path == folder.path / "rows.csv.4.tmp");
+  CHECK(netuit::detail::CreateDraft(path, next_number).file < 0);  // all numbers are taken now
+  CHECK(errno == EEXIST);
+  ::close(draft.file);
+  fs::remove(draft.path);
+
+  netuit::WriteFileAtomically(path, [](std::ostream& stream) { stream << "new"; });
+  CHECK(TextOf(path) == "new");
+  CHECK(TextOf(victim) == "precious");
+  CHECK_FALSE(fs::exists(folder.path / "nowhere"));
+  CHECK(TextOf(folder.path / "rows.csv.3.tmp") == "of another writer");
+  CHECK(folder.NumFiles() == 7);
+}
+
+TEST_CASE("no two drafts have one name, and a file has the mode that the umask leaves") {
+  const Folder folder;
+  const mode_t before = ::umask(0027);
+  const fs::path path = folder.path / std::string(240, 'x');  // for which the draft's name is shortened
+  {
+    netuit::AtomicFile one{path};
+    netuit::AtomicFile another{path};
+    CHECK(folder.NumFiles() == 2);
+    one.Commit();
+  }
+  ::umask(before);
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 07777U) == 0640);
+  CHECK(folder.NumFiles() == 1);
+}
+
 TEST_CASE("a link and a device stay what they are") {
   const Folder folder;
   const fs::path target = folder.path / "target";
@@ -112,6 +255,12 @@ TEST_CASE("a link and a device stay what they are") {
   netuit::WriteFileAtomically(link, [](std::ostream& stream) { stream << "new"; });
   CHECK(fs::is_symlink(link));
   CHECK(TextOf(target) == "new");
+  CHECK(folder.NumFiles() == 2);
+  const fs::path dangling = folder.path / "dangling";
+  fs::create_symlink(folder.path / "nowhere", dangling);
+  netuit::WriteFileAtomically(dangling, [](std::ostream& stream) { stream << "new"; });
+  CHECK(fs::is_regular_file(fs::symlink_status(dangling)));
+  CHECK_FALSE(fs::exists(folder.path / "nowhere"));
   netuit::WriteFileAtomically("/dev/null", [](std::ostream& stream) { stream << "new"; });
   CHECK(fs::is_character_file("/dev/null"));
 }
