@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import pathlib
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from conduit_tools import files
 from conduit_tools.results import Summary
 from conduit_tools.style import MODE_COLORS, STYLE
 
@@ -34,7 +36,7 @@ def in_order(values: Iterable[_Value]) -> list[_Value]:
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    figure.savefig(path, bbox_inches="tight", pad_inches=0.15)
+    files.write_figure(pathlib.Path(path), figure, bbox_inches="tight", pad_inches=0.15)
     plt.close(figure)
 
 

@@ -95,8 +95,7 @@ class Runner:
         if (place / _DONE).exists():
             return False
         draft = place.with_name(place.name + ".unfinished")
-        shutil.rmtree(draft, ignore_errors=True)
-        files.make_folder(draft)
+        files.make_new_folder(draft)
         words = [*task.words, "--output", str(draft / plan.ROWS), "--record", str(draft / plan.RECORD), "--progress"]
         for name, text in genomes.items():
             file = draft / (plan.KNOCKED if name == "rival" and task.knocked_out else f"{name}.genome")

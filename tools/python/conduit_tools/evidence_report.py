@@ -13,7 +13,7 @@ matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as plt
 import pandas
 
-from conduit_tools import OutputError, files
+from conduit_tools import files
 from conduit_tools.drawing import bootstrap_interval
 from conduit_tools.evidence_plots import COLUMNS, base_mode, cases, differences, draw, knocked, never_filled, values
 from conduit_tools.evidence_tables import OF_MODES, absent, as_markdown
@@ -55,10 +55,7 @@ def write(folder: pathlib.Path, rows: Iterable[dict[str, Any]], out: TextIO) -> 
     files.write_text(folder / "report.txt", text)
     files.write_text(folder / "evidence.md", as_markdown(table))
     figure = draw(table)
-    try:
-        figure.savefig(folder / "evidence.png", bbox_inches="tight", pad_inches=0.15, dpi=110)
-    except OSError as error:
-        raise OutputError(f"{folder / 'evidence.png'}: {error.strerror}") from None
+    files.write_figure(folder / "evidence.png", figure, bbox_inches="tight", pad_inches=0.15, dpi=110)
     plt.close(figure)
     return [folder / name for name in ("evidence.csv", "evidence.png", "evidence.md", "report.txt")]
 

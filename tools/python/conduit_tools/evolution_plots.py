@@ -17,7 +17,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
 from PIL import Image, ImageDraw, ImageFont
 
-from conduit_tools import OutputError, evolution, units
+from conduit_tools import evolution, files, units
 from conduit_tools.style import STYLE
 
 GIF_BYTES = 5_000_000  #: at most
@@ -176,10 +176,7 @@ def draw_animation(frames: Sequence[evolution.Frame], path: pathlib.Path, max_by
         if len(content) <= max_bytes or stride >= len(frames):
             break
         stride += 1
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise OutputError(f"{path}: {error.strerror}") from None
+    files.write_bytes(path, content)
 
 
 def _gif(frames: Sequence[evolution.Frame]) -> bytes:
@@ -263,8 +260,6 @@ def _draw_use(panel: Any, rates: pandas.DataFrame) -> None:
 
 def _save(figure: Any, path: pathlib.Path) -> None:
     try:
-        figure.savefig(path, bbox_inches="tight", pad_inches=0.15, dpi=110)
-    except OSError as error:
-        raise OutputError(f"{path}: {error.strerror}") from None
+        files.write_figure(path, figure, bbox_inches="tight", pad_inches=0.15, dpi=110)
     finally:
         plt.close(figure)

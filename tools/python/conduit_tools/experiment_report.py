@@ -13,7 +13,7 @@ matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as plt
 import pandas
 
-from conduit_tools import InputError, OutputError, files, headline, report
+from conduit_tools import InputError, files, headline, report
 from conduit_tools.drawing import (
     bootstrap_interval,
     by_run,
@@ -203,9 +203,6 @@ def _num_layouts(rows: pandas.DataFrame, case: str) -> int:
 
 
 def _save(figure: Any, path: pathlib.Path) -> pathlib.Path:
-    try:
-        figure.savefig(path, bbox_inches="tight", pad_inches=0.15, dpi=130)
-    except OSError as error:
-        raise OutputError(f"{path}: {error.strerror}") from None
+    files.write_figure(path, figure, bbox_inches="tight", pad_inches=0.15, dpi=130)
     plt.close(figure)
     return path

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 from PIL import Image
 
-from conduit_tools import InputError, OutputError, footers, units
+from conduit_tools import InputError, files, footers, units
 from conduit_tools.analysis import by_replicate, regress, relative_rates, snapshots
 from conduit_tools.drawing import INTERVALS, QUALITY_METRICS, by_run, plot_conflicts, plot_generations, plot_rates
 from conduit_tools.style import MODE_COLORS, STYLE
@@ -32,14 +32,12 @@ def keep(figure: Any, name: str, source: str = "") -> pathlib.Path:
     again = f"drawn by: tools/figures {name}" + (f"     measured by: {source}" if source else "")
     footers.add(figure, again).set_family("monospace")
     path = folder / f"{name}.png"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        drawn = io.BytesIO()
-        figure.savefig(drawn, dpi=DOTS_PER_INCH, bbox_inches="tight", pad_inches=0.12)
-        # With 256 colours it is a third of the size; without the library's version it only changes with the figure.
-        Image.open(drawn).convert("RGB").quantize(256).save(path, optimize=True)
-    except OSError as error:
-        raise OutputError(f"{path}: {error.strerror}") from None
+    files.make_folder(folder)
+    drawn, smaller = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, dpi=DOTS_PER_INCH, bbox_inches="tight", pad_inches=0.12)
+    # With 256 colours it is a third of the size; without the library's version it only changes with the figure.
+    Image.open(drawn).convert("RGB").quantize(256).save(smaller, format="png", optimize=True)
+    files.write_bytes(path, smaller.getvalue())
     return path
 
 

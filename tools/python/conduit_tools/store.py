@@ -47,8 +47,7 @@ class Store:
     def begin(self, launch: Launch) -> pathlib.Path:
         """An empty folder to make a launch in. Raises OutputError."""
         draft = self.path(launch).with_name(self.key(launch) + _UNFINISHED)
-        shutil.rmtree(draft, ignore_errors=True)
-        files.make_folder(draft)
+        files.make_new_folder(draft)
         return draft
 
     def finish(self, launch: Launch, draft: pathlib.Path, facts: dict[str, Any]) -> None:
