@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import os
 import pathlib
 import re
 import selectors
 import shutil
 import signal
+import stat
 import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -99,42 +102,42 @@ def launcher_at(name: str) -> Launcher:
     return identify(path, version.stdout)
 
 
-def remove_leftovers(
-    folder: pathlib.Path = pathlib.Path("/dev/shm"),
-    proc: pathlib.Path = pathlib.Path("/proc"),
-    least_age: float = 60,
-) -> int:
+def remove_leftovers(folder: pathlib.Path = pathlib.Path("/dev/shm"), least_age: float = 60) -> int:
     """Removes the shared memory of jobs that were killed, launcher and all (with MPICH, while they began).
 
     Gives how many files that were.
 
-    Those are files of this user's that no process has mapped and that have been there for `least_age` seconds: a job
-    that is just starting may not have come to map its own.
+    Those are files of this user's that have been there for `least_age` seconds and that no process of this computer has open
+    or mapped, in whatever PID namespace or container it is. Where the system cannot tell, nothing is removed.
     """
-    youngest = time.time() - least_age
-    found = {}
-    for path in folder.glob("*"):
-        try:
-            status = path.stat()
-        except OSError:
-            continue
-        if SEGMENT.match(path.name) and status.st_uid == os.getuid() and status.st_mtime < youngest:
-            found[str(path)] = path
-    for maps in proc.glob("[0-9]*/maps") if found else ():
-        try:
-            lines = maps.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            continue  # ended meanwhile, or another user's, who cannot map files of ours
-        for line in lines:
-            found.pop(line.split(maxsplit=5)[-1], None)
-    num_removed = 0
-    for path in found.values():
-        try:
-            path.unlink()
-            num_removed += 1
-        except OSError:
-            pass
-    return num_removed
+    return sum(SEGMENT.match(path.name) is not None and _remove_unused(path, time.time() - least_age) for path in folder.glob("*"))
+
+
+def _remove_unused(path: pathlib.Path, youngest: float) -> bool:
+    """Removes a file of this user's that nobody uses, unless it has changed since then. Gives whether it did.
+
+    Linux grants a write lease only if nobody else has the file open. A mapping keeps its file open, also once the descriptor is
+    closed. Whoever opens the file while the lease is held waits until it is given back. /proc cannot tell as much: it does not
+    show the processes of other PID namespaces.
+    """
+    if sys.platform != "linux":
+        return False
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid() or status.st_mtime >= youngest:
+            return False
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # how somebody else's open is told; by default it ends this process
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        path.unlink()
+        return True
+    except OSError:  # somebody uses it, or the file system knows no leases
+        return False
+    finally:
+        os.close(descriptor)  # and the lease with it
 
 
 def run(

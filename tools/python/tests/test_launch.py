@@ -1,7 +1,10 @@
+import contextlib
 import os
 import pathlib
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -109,19 +112,100 @@ def test_an_interruption_leaves_no_process_behind_even_one_that_left_the_group_a
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-def test_shared_memory_that_killed_jobs_left_is_removed_and_no_other(tmp_path):
-    shm, proc = tmp_path / "shm", tmp_path / "proc"
-    (proc / "7").mkdir(parents=True)
-    shm.mkdir()
-    left, mapped, young, other = (
-        shm / name for name in ("vader_segment.h.0.1.0", "osc_sm.h.2", "sm_segment.h.3", "somebody_elses")
+# Maps the file of its first argument, closes it, says so, and lives until its stdin ends.
+MAPPER = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+file = os.open(sys.argv[1], os.O_RDWR)
+assert libc.mmap(None, 4096, 3, 1, file, 0) != ctypes.c_void_p(-1).value
+os.close(file)
+print("mapped", flush=True)
+sys.stdin.read()
+"""
+OTHER_NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
+
+
+@contextlib.contextmanager
+def mapped(path):
+    """A process that has the file mapped, and not open."""
+    child = subprocess.Popen([sys.executable, "-c", MAPPER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "mapped\n"
+        yield
+    finally:
+        child.communicate()
+    assert child.returncode == 0
+
+
+def remove_leftovers_in(prefix, shm):
+    """How many files a process of its own removes, in that namespace."""
+    program = "import pathlib, sys; from conduit_tools import launch; print(launch.remove_leftovers(pathlib.Path(sys.argv[1])))"
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(launch.__file__).parents[1])}
+    return int(subprocess.check_output([*prefix, sys.executable, "-c", program, str(shm)], env=environment, text=True))
+
+
+def make_old(path):
+    path.write_bytes(b"x" * 4096)
+    os.utime(path, (1, 1))
+
+
+@pytest.fixture(params=["disk", "/dev/shm"])
+def shm(request, tmp_path):
+    if request.param == "disk":
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="conduit-test-", dir=request.param) as folder:
+        yield pathlib.Path(folder)
+
+
+def test_shared_memory_that_killed_jobs_left_is_removed_and_no_other(shm):
+    names = ("vader_segment.h.0.1.0", "osc_sm.h.2", "mpich_shar_tmpAbCdEf", "sm_segment.young", "vader_segment.link", "somebody_elses")
+    left, open_here, left_by_mpich, young, link, other = (shm / name for name in names)
+    for path in (left, open_here, left_by_mpich, young, other):
+        make_old(path)
+    os.utime(young)
+    link.symlink_to(left)
+    with open(open_here, "rb"):
+        assert launch.remove_leftovers(shm) == 2
+        assert sorted(shm.iterdir()) == sorted((open_here, young, link, other))
+    assert launch.remove_leftovers(shm) == 1
+    assert sorted(shm.iterdir()) == sorted((young, link, other))
+    assert launch.remove_leftovers(shm / "none") == 0
+
+
+@pytest.mark.parametrize("prefix", [[], OTHER_NAMESPACE], ids=["here", "from another PID namespace"])
+def test_shared_memory_that_a_process_has_mapped_stays_whoever_looks(shm, prefix):
+    if prefix:
+        tried = subprocess.run([*prefix, "true"], stderr=subprocess.PIPE, text=True, check=False)
+        if tried.returncode != 0:
+            pytest.skip(f"no PID namespace can be made here: {tried.stderr.strip()}")
+    segment = shm / "vader_segment.h.0.1.0"
+    make_old(segment)
+    with mapped(segment):
+        assert remove_leftovers_in(prefix, shm) == 0
+        assert segment.exists()
+    assert remove_leftovers_in(prefix, shm) == 1
+    assert not segment.exists()
+
+
+def test_a_process_that_opens_a_segment_which_is_being_removed_does_not_end_who_removes_it(shm):
+    segment = shm / "vader_segment.h.0.1.0"
+    make_old(segment)
+    opener = "import os, sys\ntry: os.open(sys.argv[1], os.O_RDWR | os.O_NONBLOCK)\nexcept BlockingIOError: sys.exit(7)\n"
+    remover = (
+        "import pathlib, subprocess, sys\n"
+        "from conduit_tools import launch\n"
+        "class Path(type(pathlib.Path())):\n"
+        "    def unlink(self):\n"
+        f"        assert subprocess.run([sys.executable, '-c', {opener!r}, str(self)]).returncode == 7\n"
+        "        super().unlink()\n"
+        "print(launch.remove_leftovers(Path(sys.argv[1])))\n"
     )
-    for path in (left, mapped, young, other):
-        path.write_bytes(b"x")
-        if path != young:
-            os.utime(path, (1, 1))
-    (proc / "7" / "maps").write_text(f"7f00-7f01 rw-s 00000000 00:18 7   {mapped}\n7f02-7f03 r-xp 0 00:01 8\n")
-    assert launch.remove_leftovers(shm, proc) == 1
-    assert sorted(path.name for path in shm.iterdir()) == sorted(path.name for path in (mapped, young, other))
-    assert launch.remove_leftovers(shm, tmp_path / "none") == 1  # nobody maps it any more
-    assert launch.remove_leftovers(tmp_path / "none", proc) == 0
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(launch.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", remover, str(shm)], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+    assert not segment.exists()
