@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <uit/policy.hpp>
 #include <uit/support/error.hpp>
+#include <uit/support/type_hash.hpp>
 
 namespace uit {
 
@@ -94,14 +94,5 @@ class ExchangeHalf {
  private:
   std::vector<bool> is_claimed_;
 };
-
-/// A number for a type that programs built by one compiler from one source agree on (FNV-1a over its spelt name).
-template <typename T>
-constexpr std::uint64_t TypeHash() {
-  const std::string_view name = __PRETTY_FUNCTION__;
-  std::uint64_t hash = 14695981039346656037U;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return hash;
-}
 
 }  // namespace uit

@@ -1,10 +1,12 @@
-// One of two programs of a job that have not been built alike: UIT_TEST_OTHER_VERSION and UIT_TEST_OTHER_TYPE make it the
-// other. Ends with an error, and says which.
+// One of two programs of a job that have not been built alike: each UIT_TEST_OTHER_… makes it the other in one way. Ends with
+// an error, and says which.
 #include <uit/config.hpp>
 #if UIT_TEST_OTHER_VERSION
 #undef UIT_VERSION_PATCH
 #define UIT_VERSION_PATCH 99
 #endif
+
+#include <cstdint>
 
 #include <netuit/program/guarded_main.hpp>
 #include <uit/exchange/fabric.hpp>
@@ -18,7 +20,18 @@ namespace {
 #if UIT_TEST_OTHER_TYPE
 using Message = double;
 #else
-using Message = int;
+struct Message {
+#if UIT_TEST_OTHER_MEANING
+  static constexpr std::uint32_t message_version = 2;
+#endif
+#if UIT_TEST_OTHER_LAYOUT
+  float value;
+  int number;
+#else
+  int number;
+  float value;
+#endif
+};
 #endif
 constexpr uit::Policy every{};
 using Wiring = uit::Wiring<uit::Process>;

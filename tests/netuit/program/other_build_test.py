@@ -10,11 +10,20 @@ def main():
     parser.add_argument("--mpiexec", required=True)
     parser.add_argument("version", help="built with another version of the library")
     parser.add_argument("type", help="with another type of message")
+    parser.add_argument("layout", help="with a message of the same name whose fields are swapped")
+    parser.add_argument("meaning", help="with another version of the message")
     parser.add_argument("same")
     options = parser.parse_args()
 
     failed = False
-    for other, words in ((options.version, "it was built with version"), (options.type, "the message's"), (options.same, "")):
+    refusals = (
+        (options.version, "it was built with version"),
+        (options.type, "the message's type is not the same at the inlet and at the outlet"),
+        (options.layout, "the message's type is not the same at the inlet and at the outlet"),
+        (options.meaning, "the message's type is not the same at the inlet and at the outlet"),
+        (options.same, ""),
+    )
+    for other, words in refusals:
         for programs in (([other], [options.same]), ([options.same], [other])):
             outcome = run(options.mpiexec, {}, *programs)
             said = errors_in(outcome)

@@ -1,0 +1,225 @@
+#include <uit/support/type_hash.hpp>
+
+#include <any>
+#include <array>
+#include <chrono>
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/uit/core/support/type_hash_builds.hpp"
+
+namespace {
+
+struct Empty {};
+struct One {
+  int a;
+};
+struct Defaults {
+  int a = 1;
+  std::optional<int> b{};
+  std::string c = "three";
+};
+struct Arrays {
+  int a[3];
+  One b[2];
+  std::array<double, 4> c;
+  char d[2][2];
+};
+struct Nested {
+  Arrays a;
+  One b;
+  std::pair<int, float> c;
+};
+struct Library {
+  std::variant<int, float> a;
+  std::chrono::nanoseconds b;
+  std::complex<double> c;
+  std::unique_ptr<int> d;
+  std::vector<One> e;
+  void (*f)(int);
+  int Empty::*g;
+};
+struct Constants {
+  const int a = 1;
+  mutable int b;
+  volatile int c;
+  [[no_unique_address]] Empty d;
+};
+struct BitFields {
+  unsigned a : 3;
+  unsigned b : 5;
+  int c;
+};
+struct Sixteen {
+  char a, b, c, d, e, f, g, h, i, j, k, l, m, n, o;
+  int p;
+};
+
+struct Seventeen {
+  char a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q;
+};
+struct Derived : One {
+  int b;
+};
+struct DerivedFromEmpty : Empty {
+  int a, b;
+};
+struct OnlyBase : One {};
+struct AnonymousUnion {
+  int kind;
+  union {
+    int number;
+    float value;
+  };
+};
+union Either {
+  int number;
+  float value;
+};
+struct NamedUnion {
+  Either either;
+  int kind;
+};
+struct UnionInArray {
+  int kind;
+  Either either[2];
+};
+struct Reference {
+  int a;
+  int& b;
+};
+class NoDefault {
+ public:
+  explicit NoDefault(int value) : value_{value} {}
+
+ private:
+  [[maybe_unused]] int value_;
+};
+struct FieldWithoutDefault {
+  int a;
+  NoDefault b;
+};
+struct FieldWithInitialiser {
+  int a;
+  NoDefault b{3};
+  int c = 1;
+};
+class Greedy {
+ public:
+  template <typename T>
+  Greedy(const T&) {}
+};
+struct GreedyField {
+  int a;
+  Greedy b = 1;
+};
+struct AnyField {
+  int a;
+  std::any b;
+};
+struct GreedyFirst {
+  Greedy a = 1;
+  int b;
+};
+class NoAggregate {
+ public:
+  NoAggregate() {}
+  int a = 0;
+};
+struct Virtual {
+  virtual ~Virtual() = default;
+  int a = 0;
+};
+struct Tuple {
+  int a;
+  int b;
+};
+
+template <typename T>
+constexpr bool is_opaque = !uit::HasKnownFields<T>;
+
+}  // namespace
+
+template <>
+struct std::tuple_size<Tuple> : std::integral_constant<std::size_t, 1> {};
+
+TEST_CASE("fields of aggregates are counted, whatever they are") {
+  CHECK(uit::num_fields<Empty> == 0);
+  CHECK(uit::num_fields<One> == 1);
+  CHECK(uit::num_fields<Defaults> == 3);
+  CHECK(uit::num_fields<Arrays> == 4);
+  CHECK(uit::num_fields<Nested> == 3);
+  CHECK(uit::num_fields<Library> == 7);
+  CHECK(uit::num_fields<Constants> == 4);
+  CHECK(uit::num_fields<BitFields> == 3);
+  CHECK(uit::num_fields<Sixteen> == 16);
+}
+
+TEST_CASE("types whose fields cannot be had are known by name, size, alignment and version, and compile") {
+  STATIC_REQUIRE(is_opaque<Seventeen>);
+  STATIC_REQUIRE(is_opaque<Derived>);
+  STATIC_REQUIRE(is_opaque<DerivedFromEmpty>);
+  STATIC_REQUIRE(is_opaque<OnlyBase>);
+  STATIC_REQUIRE(is_opaque<AnonymousUnion>);
+  STATIC_REQUIRE(is_opaque<NamedUnion>);
+  STATIC_REQUIRE(is_opaque<UnionInArray>);
+  STATIC_REQUIRE(is_opaque<Either>);
+  STATIC_REQUIRE(is_opaque<Reference>);
+  STATIC_REQUIRE(is_opaque<FieldWithoutDefault>);
+  STATIC_REQUIRE(is_opaque<FieldWithInitialiser>);
+  STATIC_REQUIRE(is_opaque<GreedyField>);
+  STATIC_REQUIRE(is_opaque<GreedyFirst>);
+  STATIC_REQUIRE(is_opaque<AnyField>);
+  STATIC_REQUIRE(is_opaque<NoAggregate>);
+  STATIC_REQUIRE(is_opaque<Virtual>);
+  STATIC_REQUIRE(is_opaque<Tuple>);
+  STATIC_REQUIRE(is_opaque<std::string>);
+  STATIC_REQUIRE(is_opaque<std::array<int, 2>>);  // which TypeHash knows by itself
+  STATIC_REQUIRE(is_opaque<int>);
+
+  const std::vector<std::uint64_t> hashes{
+      uit::TypeHash<Seventeen>(),     uit::TypeHash<Derived>(),   uit::TypeHash<DerivedFromEmpty>(),
+      uit::TypeHash<OnlyBase>(),      uit::TypeHash<NamedUnion>(), uit::TypeHash<AnonymousUnion>(),
+      uit::TypeHash<UnionInArray>(),  uit::TypeHash<Either>(),    uit::TypeHash<Reference>(),
+      uit::TypeHash<GreedyField>(),   uit::TypeHash<GreedyFirst>(), uit::TypeHash<FieldWithoutDefault>(),
+      uit::TypeHash<NoAggregate>(),   uit::TypeHash<Virtual>(),   uit::TypeHash<FieldWithInitialiser>(),
+      uit::TypeHash<Tuple>(),         uit::TypeHash<std::string>(), uit::TypeHash<std::array<int, 2>>(),
+      uit::TypeHash<std::array<int, 0>>(), uit::TypeHash<int>(),  uit::TypeHash<Library>(),
+      uit::TypeHash<Constants>(),     uit::TypeHash<BitFields>(), uit::TypeHash<Nested>()};
+  const std::vector<std::uint64_t> again{
+      uit::TypeHash<Constants>(), uit::TypeHash<BitFields>(), uit::TypeHash<Nested>()};
+  CHECK(std::vector(hashes.end() - 3, hashes.end()) == again);
+  CHECK(std::set<std::uint64_t>(hashes.begin(), hashes.end()).size() == hashes.size());
+}
+
+TEST_CASE("fields are visited in order, where they are") {
+  Arrays arrays{};
+  std::vector<const void*> visited;
+  std::vector<std::size_t> sizes;
+  uit::VisitFields(arrays, [&](const auto& field) {
+    visited.push_back(&field);
+    sizes.push_back(sizeof field);
+  });
+  CHECK(visited == std::vector<const void*>{&arrays.a, &arrays.b, &arrays.c, &arrays.d});
+  CHECK(sizes == std::vector<std::size_t>{12, 8, 32, 4});
+}
+
+TEST_CASE("a type has the same hash in two programs, and another if one of them has changed it") {
+  const type_hash::Hashes first = type_hash::OfFirstBuild();
+  const type_hash::Hashes second = type_hash::OfSecondBuild();
+  REQUIRE(first.size() == second.size());
+  CHECK(first.size() == 17);
+  for (const auto& [change, hash] : first) {
+    CAPTURE(change);
+    CHECK((hash == second.at(change)) == (change == "nothing"));
+  }
+}
