@@ -3,7 +3,7 @@
 
 # What graphs are made of knows nothing of messages.
 set(graph
-  "netuit/graph/(label|random_stream|reciprocal_matcher)\\.hpp"
+  "netuit/graph/(label|label_hash|random_stream|reciprocal_matcher)\\.hpp"
   "netuit/graph/topology\\.hpp"
   "netuit/graph/.*\\.hpp"
   "netuit/file/.*\\.hpp"

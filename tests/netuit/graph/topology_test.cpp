@@ -1,10 +1,16 @@
 #include <netuit/graph/topology.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
+
+#include <netuit/graph/label_hash.hpp>
+#include <netuit/graph/random_stream.hpp>
 
 #include "tests/netuit/graph/graphs.hpp"
 #include "tests/support/catch.hpp"
@@ -183,11 +189,114 @@ TEST_CASE("labels are numbered in order of first appearance") {
 }
 
 TEST_CASE("two words of the same hash are two labels") {
-  // Both have the 64-bit FNV-1a hash 0x4eac0c95540867e4.
+  // Of words of 14 characters, the first seven count `place` times as much as the others, modulo 2^61 - 1.
+  __extension__ using Wide = unsigned __int128;
+  const netuit::detail::LabelHash hash{1};
+  const Wide place = hash.OfWord("");
+  Wide step = 1;
+  while (step * place % ((std::uint64_t{1} << 61U) - 1) >> 56U != 0) ++step;
+  const auto as_characters = [](Wide digits) {
+    std::string text(7, '\0');
+    const auto number = static_cast<std::uint64_t>(digits);
+    std::memcpy(text.data(), &number, text.size());
+    return text;
+  };
+  const Wide most = (Wide{1} << 56U) - 1;
+  const std::string one = as_characters(7) + as_characters(most);
+  const std::string another = as_characters(7 + step) + as_characters(most - step * place % ((std::uint64_t{1} << 61U) - 1));
+  REQUIRE(one != another);
+  REQUIRE(hash.OfWord(one) == hash.OfWord(another));
+  netuit::LabelIndex index{hash};
+  CHECK(index.FindOrAdd(one) == 0);
+  CHECK(index.FindOrAdd(another) == 1);
+  CHECK(index.Find(one) == NodeId{0});
+}
+
+namespace {
+
+/// How many slots a search for each looks at, on average. Also that each is found under its number.
+double ProbesPerLabel(const std::vector<std::string>& labels) {
   netuit::LabelIndex index;
-  CHECK(index.FindOrAdd("8yn0iYCKYHlIj4-BwPqk") == 0);
-  CHECK(index.FindOrAdd("GReLUrM4wMqfg9yzV3KQ") == 1);
-  CHECK(index.Find("8yn0iYCKYHlIj4-BwPqk") == NodeId{0});
+  for (const std::string& label : labels) index.FindOrAdd(label);
+  bool are_found = index.Size() == labels.size();
+  for (NodeId node = 0; node < labels.size(); ++node) are_found &= index.Find(labels[node]) == node;
+  CHECK(are_found);
+  return static_cast<double>(index.NumProbes()) / static_cast<double>(labels.size());
+}
+
+/// The number that netuit::MixBits makes into this one.
+std::uint64_t UnmixBits(std::uint64_t value) {
+  value ^= value >> 31U ^ value >> 62U;
+  value *= 0x319642b2d24d8ec3U;
+  value ^= value >> 27U ^ value >> 54U;
+  value *= 0x96de1b173f119089U;
+  return value ^ value >> 30U ^ value >> 60U;
+}
+
+}  // namespace
+
+TEST_CASE("labels that a known hash would send to one place cost no more than others") {
+  std::vector<std::string> counted;
+  for (NodeId node = 0; node < 50'000; ++node) counted.push_back(std::to_string(node));
+  CHECK(ProbesPerLabel(counted) < 3);
+
+  bool is_inverse = true;
+  std::vector<std::string> numbers;  // of which the low 24 bits of MixBits(number / 4) are 0
+  for (std::uint64_t high = 1; numbers.size() < 50'000; ++high) {
+    const std::uint64_t number = UnmixBits(high << 24U);
+    is_inverse &= netuit::MixBits(number) == high << 24U;
+    if (number >> 61U == 0) numbers.push_back(std::to_string(4 * number));
+  }
+  CHECK(is_inverse);
+  CHECK(ProbesPerLabel(numbers) < 3);
+
+  std::vector<std::string> words;  // of whose FNV-1a the same is true of 10 bits
+  for (std::uint64_t number = 0; words.size() < 500; ++number) {
+    const std::string word = "n" + std::to_string(number);
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    if ((netuit::MixBits((hash | std::uint64_t{1} << 63U) >> 2U) & 0x3FFU) == 0) words.push_back(word);
+  }
+  CHECK(ProbesPerLabel(words) < 3);
+
+  for (const unsigned shift : {8U, 16U, 20U, 32U, 40U}) {  // each as far from the last
+    std::vector<std::string> strides;
+    for (std::uint64_t node = 0; node < 20'000; ++node) strides.push_back(std::to_string(node << shift));
+    CHECK(ProbesPerLabel(strides) < 3);
+  }
+}
+
+TEST_CASE("two indices hash by keys of their own and number labels alike") {
+  netuit::LabelIndex one;
+  netuit::LabelIndex another;
+  bool are_alike = true;
+  for (NodeId node = 0; node < 5'000; ++node) {
+    for (const std::string& label : {std::to_string(node * 7), "w" + std::to_string(node)})
+      are_alike &= one.FindOrAdd(label) == another.FindOrAdd(label);
+  }
+  CHECK(are_alike);
+  CHECK(netuit::detail::LabelHash{}.OfNumber(1) != netuit::detail::LabelHash{}.OfNumber(1));
+  CHECK(netuit::detail::LabelHash{}.OfWord("hub") != netuit::detail::LabelHash{}.OfWord("hub"));
+  CHECK(netuit::detail::LabelHash{5}.OfWord("hub") == netuit::detail::LabelHash{5}.OfWord("hub"));
+}
+
+TEST_CASE("words that differ in one character, or in their length alone, have hashes of their own") {
+  const netuit::detail::LabelHash hash;
+  std::vector<std::uint64_t> hashes;
+  for (std::size_t length = 0; length < 40; ++length) {
+    const std::string zeros(length, '\0');
+    hashes.push_back(hash.OfWord(zeros));
+    for (std::size_t at = 0; at < length; ++at) {
+      for (const char c : {'\1', '\x7f', '\xff'}) {
+        std::string word = zeros;
+        word[at] = c;
+        hashes.push_back(hash.OfWord(word));
+      }
+    }
+  }
+  std::ranges::sort(hashes);
+  CHECK(std::ranges::adjacent_find(hashes) == hashes.end());
+  CHECK(hashes.back() >> 61U == 0);
 }
 
 TEST_CASE("only the shortest form below 2^63 is a whole number") {
