@@ -17,8 +17,10 @@ struct Program {
 
 /// Starts under a sanitizer take long, and the readers are fuzzed under it.
 constexpr std::size_t stride = uit::testing::is_sanitized ? 5 : 1;
+/// The second that is promised is one of computing: what others do on the machine does not count.
 constexpr double most_seconds = uit::testing::is_sanitized ? 5 : 1;
-constexpr double most_elapsed = uit::testing::is_sanitized ? 30 : 10;  // others may use the machine, too
+/// By the clock, so that a program that sleeps or hangs before it refuses is noticed, too.
+constexpr double most_elapsed = uit::testing::is_sanitized ? 30 : 10;
 
 }  // namespace
 

@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -89,12 +92,40 @@ TEST_CASE("isolated nodes survive in adjacency lists") {
 TEST_CASE("a line is one edge in a directed file and two in an undirected one") {
   for (const char* name : {"directed.edgelist", "directed.adjlist", "directed.multiline_adjlist"}) {
     CAPTURE(name);
-    CHECK(LoadGood(name, {.directed = true}).NumEdges() == 4);
-    CHECK(LoadGood(name).NumEdges() == 7);
-    CHECK(IsSymmetric(LoadGood(name)));
+    const std::string weight = std::string{name} == "directed.adjlist" ? "1" : "3";  // which has no weights
+    CHECK(NamedEdges(LoadGood(name, {.directed = true})) ==
+          Names{"a > b : 1", "b > c : " + weight, "c > b : 1", "d > d : 1"});
+    Names both_ways{"a > b : 1", "b > a : 1", "b > c : 1", "b > c : " + weight, "c > b : 1", "c > b : " + weight, "d > d : 1"};
+    std::sort(both_ways.begin(), both_ways.end());
+    CHECK(NamedEdges(LoadGood(name)) == both_ways);
   }
-  CHECK(NamedEdges(LoadGood("directed.edgelist", {.directed = true})) ==
-        Names{"a > b : 1", "b > c : 3", "c > b : 1", "d > d : 1"});
+}
+
+TEST_CASE("an edge leads from the label that comes first, in every format") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("conduit_good_file_test_formats_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const auto load = [&folder](const std::string& name, const std::string& text, bool directed) {
+    std::ofstream{folder / name} << text;
+    return NamedEdges(LoadGraph(folder / name, {.directed = directed}));
+  };
+  const Names there{"hub > left : 1", "hub > right : 1", "left > end : 1"};
+  Names both_ways{"end > left : 1", "left > hub : 1", "right > hub : 1"};
+  both_ways.insert(both_ways.end(), there.begin(), there.end());
+  std::sort(both_ways.begin(), both_ways.end());
+  for (const auto& [name, text] :
+       {std::pair{"star.edgelist", "hub left\nhub right\nleft end\n"}, {"star.txt", "hub left\nhub right\nleft end\n"},
+        {"star.adjlist", "hub left right\nleft end\n"},
+        {"star.multiline_adjlist", "hub 2\nleft\nright\nleft 1\nend\n"},
+        {"star.madjlist", "hub 2\nleft\nright\nleft 1\nend\n"}}) {
+    CAPTURE(name);
+    CHECK(load(name, text, true) == there);
+    CHECK(load(name, text, false) == both_ways);
+  }
+  for (const bool directed : {false, true})  // a METIS graph has both directions of each edge, whatever the option says
+    CHECK(load("star.graph", "4 3\n2 3\n1 4\n1\n2\n", directed) ==
+          Names{"1 > 2 : 1", "1 > 3 : 1", "2 > 1 : 1", "2 > 4 : 1", "3 > 1 : 1", "4 > 2 : 1"});
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("parallel edges stay apart") {
@@ -105,6 +136,9 @@ TEST_CASE("parallel edges stay apart") {
     CHECK(topology.NumEdges() == 6);
     CHECK(topology.OutNeighbors(0).size() == 2);
     CHECK(IsReciprocal(topology));
+    const bool is_weighted = std::string{name} != "parallel.adjlist";
+    const std::string second = is_weighted ? "2" : "1";
+    CHECK(NamedEdges(topology) == Names{"x > y : 1", "x > y : " + second, "y > x : 1", "y > x : " + second, "y > z : 1", "z > y : 1"});
   }
 }
 

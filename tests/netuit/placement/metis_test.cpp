@@ -172,6 +172,18 @@ TEST_CASE("the 64 × 64 torus is balanced and little of it is cut") {
   CHECK(cut.processes <= 2 * 150);  // 2 × 128 is the least
 }
 
+TEST_CASE("any number of workers carry the same load, also if it is no power of two") {
+  const Topology torus = MakeTorus(60, 60);
+  for (const Workers workers : {Workers{3, 1}, Workers{5, 1}, Workers{6, 1}, Workers{7, 1}, Workers{1, 3}, Workers{1, 5}, Workers{3, 2},
+                                Workers{2, 3}}) {
+    CAPTURE(workers.processes, workers.threads);
+    const double share = 3600.0 / workers.Count();
+    const auto loads = Loads(torus, PlaceByMetis(torus, workers));
+    CHECK(std::ranges::max(loads) <= 1.005 * share);
+    CHECK(std::ranges::min(loads) >= 0.99 * share);
+  }
+}
+
 TEST_CASE("expected load is what is balanced") {
   RandomStream random{2};
   std::vector<double> weights(4096);

@@ -1,7 +1,9 @@
 #include <netuit/placement/placement.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -71,6 +73,14 @@ TEST_CASE("a random placement depends on the seed alone") {
   const Cut cut = EdgeCut(ring, PlaceRandom(ring, workers, 1));
   CHECK(cut.processes > 1300);
   CHECK(cut.processes < 1700);
+}
+
+TEST_CASE("a random placement may be any of those that there are, and each comes as often") {
+  std::map<std::vector<std::uint32_t>, int> counts;  // by the worker of each node
+  const Topology ring = MakeRing(4);
+  for (std::uint64_t seed = 0; seed < 4800; ++seed) ++counts[WorkersOf(PlaceRandom(ring, {.processes = 4}, seed))];
+  CHECK(counts.size() == 24);
+  for (const auto& [workers, count] : counts) CHECK((count > 130 && count < 270));  // 200, and five standard deviations
 }
 
 TEST_CASE("the cut counts directed edges between processes and between threads of one") {
