@@ -203,6 +203,8 @@ class Mesh {
   ProcessBarrier& GetBarrier() { return *barrier_; }
   /// What carries messages to other processes.
   const Surroundings& GetSurroundings() const { return surroundings_; }
+  /// What was chosen for the mesh.
+  const MeshOptions& Options() const { return options_; }
   /// Whether frames bear stamps.
   bool IsTraced() const { return options_.is_traced; }
   /// For the runner: where workers say how they are doing; null unless the mesh is watched.

@@ -20,27 +20,37 @@ namespace netuit::replay {
 /// taken for one of the program's.
 struct RecordEnd {};
 
-/// Reads a worker's record, block by block, and believes nothing in it. One thread.
+/// Reads a worker's record, frame by frame, and believes nothing in it. One thread.
+///
+/// A block that was sealed is undamaged, or the record is refused. The last block of a process that was killed is read up
+/// to the last event that its marks vouch for.
 class RecordReader {
  public:
-  /// Looks at all of the file. Throws uit::InputError unless it is a record of what `expected` says, and undamaged. It may
-  /// have been cut short.
+  /// Looks at all of the file. Throws uit::InputError unless it is a record of what `expected` says, and what was sealed of
+  /// it is undamaged. It may have been cut short.
   RecordReader(const std::filesystem::path& path, const RecordHeader& expected) : path_(path) {
     std::error_code error;
     num_file_bytes_ = std::filesystem::file_size(path, error);
     if (!error) file_.open(path, std::ios::binary);
     if (error || !file_) Refuse("cannot be read" + (error ? ": " + error.message() : std::string()));
     CheckHeader(expected);
-    while (LoadBlock()) continue;
-    next_ = block_grain;
-    is_cut_ = false;
-    rest_ = uit::ByteReader(uit::ByteView{});
+    Rewind(expected);
+    while (LoadFrame()) continue;
+    const bool is_whole = is_last_;
+    if (!is_whole) {
+      early_end_ = path_.string() + (is_damaged_ ? ": is damaged" : ": was cut short") + ", and is replayed up to byte " +
+                   std::to_string(block_ + end_);
+    }
+    Rewind(expected);
   }
+
+  /// Where the record ends before its time, and why, in words; empty if it is whole.
+  const std::string& EarlyEnd() const { return early_end_; }
 
   /// What comes next; Event::none where the record ends.
   Event Peek() {
     while (rest_.Rest().empty()) {
-      if (!LoadBlock()) return Event::none;
+      if (is_over_ || !LoadFrame()) return Event::none;
     }
     return static_cast<Event>(rest_.Rest()[0]);
   }
@@ -54,12 +64,10 @@ class RecordReader {
   /// What belongs to the event taken: take it all.
   uit::ByteReader& Rest() { return rest_; }
 
-  /// What belongs to the event could not be read: throws RecordEnd if that is because the record was cut short.
+  /// What belongs to the event is not what this program reads there. Throws uit::InputError.
   [[noreturn]] void FailToRead() {
-    const bool was_cut = is_cut_;
     End();
-    if (was_cut) throw RecordEnd{};
-    Refuse("is damaged");
+    Refuse("is of a program that did otherwise: event " + std::to_string(static_cast<unsigned>(last_)) + " cannot be read");
   }
   /// The program does something else than it did when it was recorded. Throws uit::InputError.
   [[noreturn]] void FailToFit(const std::string& doing) {
@@ -69,10 +77,22 @@ class RecordReader {
   }
 
  private:
-  /// What is left of an event that could not be read is no event.
+  static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
+  /// Nothing is read any more.
   void End() {
     rest_ = uit::ByteReader(uit::ByteView{});
-    is_cut_ = true;
+    is_over_ = true;
+  }
+  void Rewind(const RecordHeader& header) {
+    digest_ = Digest(uit::BytesOf(header));
+    next_block_ = block_grain;
+    block_ = block_grain;
+    end_ = at_ = 0;
+    bytes_.clear();
+    seal_ = 0;
+    is_last_ = is_damaged_ = is_over_ = false;
+    rest_ = uit::ByteReader(uit::ByteView{});
   }
   void CheckHeader(const RecordHeader& expected) {
     RecordHeader header;
@@ -87,33 +107,96 @@ class RecordReader {
     differs("version", header.version, expected.version);
     differs("worker", header.worker, expected.worker);
     differs("as many workers as", header.num_workers, expected.num_workers);
+    differs("as many threads per process as", header.num_threads, expected.num_threads);
     differs("run", header.run, expected.run);
     differs("mode", header.mode, expected.mode);
     differs("seed", header.seed, expected.seed);
     if (header.shape != expected.shape) Refuse("is of another graph, placement, or program");
+    bytes.resize(std::min<std::size_t>(num_file_bytes_, block_grain));
+    if (!ReadAt(0, bytes)) Refuse("cannot be read");
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    if (header.reserved != 0 || !std::all_of(bytes.begin() + sizeof header, bytes.end(), is_zero)) Refuse("is damaged");
   }
-  /// Goes on to the next block; false if there is none.
-  bool LoadBlock() {
-    if (next_ >= num_file_bytes_ || is_cut_) return false;
-    const std::size_t num_left = num_file_bytes_ - next_;
-    bytes_.resize(sizeof(BlockHeader));
-    is_cut_ = num_left < sizeof(BlockHeader);
-    if (is_cut_ || !ReadAt(next_, bytes_)) return false;
-    const auto header = uit::LoadBytes<BlockHeader>(bytes_);
-    if (header.magic == 0 && header.capacity == 0) is_cut_ = true;  // not even begun
-    if (is_cut_) return false;
-    if (header.magic != BlockHeader{}.magic || header.capacity == 0 || header.capacity % block_grain != 0) Refuse("is damaged");
-    const std::size_t num_room = std::min(num_left, header.capacity) - sizeof(BlockHeader);
-    const bool is_sealed = header.num_bytes != 0;
-    if (header.num_bytes > header.capacity - sizeof(BlockHeader)) Refuse("is damaged");
-    is_cut_ = !is_sealed || header.num_bytes > num_room;
-    if (is_cut_ && num_left > header.capacity) Refuse("is damaged");  // only the last block can be unfinished
-    bytes_.resize(is_cut_ ? num_room : header.num_bytes);
-    if (!ReadAt(next_ + sizeof(BlockHeader), bytes_)) Refuse("cannot be read");
-    if (!is_cut_ && Digest(bytes_) != header.digest) Refuse("is damaged");
-    next_ += std::min(num_left, header.capacity);
-    rest_ = uit::ByteReader(bytes_);
+
+  /// Goes on to the next frame, in this block or the next; false if there is none, where the record ends.
+  bool LoadFrame() {
+    while (at_ == bytes_.size()) {
+      if (!TryEndBlock() || !TryLoadBlock()) return false;
+    }
+    const auto stop = [this] {
+      is_over_ = true;
+      return false;
+    };
+    if (bytes_.size() - at_ < word_bytes) return stop();
+    const auto mark = uit::LoadBytes<std::uint64_t>(uit::ByteView(bytes_).subspan(at_));
+    const std::size_t num_bytes = BytesOfMark(mark);
+    const std::size_t num_left = bytes_.size() - at_ - word_bytes;
+    if (mark == 0 && seal_ == 0) return stop();  // no frame follows
+    // A frame that a cut file ends in cannot be told from a mark that is damaged.
+    if (num_bytes > num_left && is_cut_) return stop();
+    const uit::ByteView events = uit::ByteView(bytes_).subspan(at_ + word_bytes, std::min(num_bytes, num_left));
+    const std::uint64_t digest = DigestFrame(events, digest_);
+    if (num_bytes == 0 || num_bytes > num_left || MakeMark(digest, num_bytes) != mark || !IsZero(end_, at_)) {
+      if (seal_ != 0) Refuse("is damaged");
+      is_damaged_ = true;
+      return stop();
+    }
+    digest_ = digest;
+    end_ = at_ + word_bytes + num_bytes;
+    at_ = std::min((end_ + word_bytes - 1) / word_bytes * word_bytes, bytes_.size());
+    rest_ = uit::ByteReader(events);
     return true;
+  }
+  /// All of the block's frames have been read: whether that is what its seal says, and another block follows.
+  bool TryEndBlock() {
+    if (block_ == next_block_) return true;  // before the first
+    is_over_ = true;
+    if (seal_ == 0 || is_cut_) return false;
+    const std::uint64_t digest = DigestWord(bytes_.size(), digest_);
+    const auto is_followed_by = [&](Follow follow) {
+      return MakeMark(DigestWord(static_cast<std::uint64_t>(follow), digest), bytes_.size()) == seal_;
+    };
+    is_last_ = is_followed_by(Follow::nothing);
+    if (!is_last_ && !is_followed_by(Follow::block)) Refuse("is damaged");
+    if (!IsZero(end_, at_) || (is_last_ && next_block_ < num_file_bytes_)) Refuse("is damaged");
+    if (is_last_) return false;
+    digest_ = DigestWord(static_cast<std::uint64_t>(Follow::block), digest);
+    is_over_ = false;
+    return true;
+  }
+  /// Goes on to the next block; false if there is none that was begun.
+  bool TryLoadBlock() {
+    block_ = next_block_;
+    end_ = at_ = 0;
+    bytes_.clear();
+    is_over_ = true;
+    if (block_ >= num_file_bytes_) return false;
+    const std::size_t num_left = num_file_bytes_ - block_;
+    std::vector<std::byte> head(std::min(num_left, sizeof(BlockHeader)));
+    if (!ReadAt(block_, head)) Refuse("cannot be read");
+    if (head.size() < sizeof(BlockHeader)) return false;
+    const auto header = uit::LoadBytes<BlockHeader>(head);
+    if (header.magic == 0 && header.seal == 0) return false;  // not even begun
+    const std::uint64_t digest = DigestWord(header.capacity, digest_);
+    if (header.magic != BlockHeader::is_block || header.digest != digest) Refuse("is damaged");
+    if (header.capacity == 0 || header.capacity % block_grain != 0 || header.capacity > max_marked_bytes) Refuse("is damaged");
+    digest_ = digest;
+    seal_ = header.seal;
+    const std::size_t num_there = std::min<std::size_t>(num_left, header.capacity);
+    const std::size_t num_sealed = BytesOfMark(seal_);
+    if (seal_ != 0 && (num_sealed < sizeof header || num_sealed > header.capacity)) Refuse("is damaged");
+    if (seal_ == 0 && num_left > header.capacity) Refuse("is damaged");  // only the last block can be unfinished
+    is_cut_ = num_there < (seal_ != 0 ? num_sealed : header.capacity);
+    bytes_.resize(seal_ != 0 ? std::min(num_there, num_sealed) : num_there);
+    if (!ReadAt(block_, bytes_)) Refuse("cannot be read");
+    end_ = at_ = sizeof header;
+    next_block_ = block_ + header.capacity;
+    is_over_ = false;
+    return true;
+  }
+  bool IsZero(std::size_t first, std::size_t last) const {
+    return std::all_of(bytes_.begin() + static_cast<std::ptrdiff_t>(first), bytes_.begin() + static_cast<std::ptrdiff_t>(last),
+                       [](std::byte byte) { return byte == std::byte{0}; });
   }
   bool ReadAt(std::size_t offset, std::vector<std::byte>& bytes) {
     if (offset + bytes.size() > num_file_bytes_) return false;
@@ -126,10 +209,19 @@ class RecordReader {
   std::filesystem::path path_;
   std::ifstream file_;
   std::uintmax_t num_file_bytes_ = 0;
-  std::size_t next_ = block_grain;  // where the next block begins
-  bool is_cut_ = false;             // within the block that was loaded last
-  std::vector<std::byte> bytes_;    // of its events
-  uit::ByteReader rest_{uit::ByteView{}};
+  std::string early_end_;
+  std::uint64_t digest_ = 0;     // of all that has been read
+  std::size_t block_ = 0;        // where the block begins
+  std::size_t next_block_ = 0;   // and the next
+  std::uint64_t seal_ = 0;       // of the block; 0: none
+  std::vector<std::byte> bytes_;  // of the block, no more than its seal says
+  std::size_t end_ = 0;           // in these, where the events of the frame end
+  std::size_t at_ = 0;            // in these, where the next frame begins
+  bool is_cut_ = false;      // the file ends before the block does
+  bool is_damaged_ = false;  // what follows, in a block without a seal
+  bool is_last_ = false;     // the block that has ended, of a record that is whole
+  bool is_over_ = false;
+  uit::ByteReader rest_{uit::ByteView{}};  // of the frame
   std::uint8_t last_ = 0;
 };
 

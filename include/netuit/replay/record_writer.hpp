@@ -26,7 +26,7 @@ namespace netuit::replay {
 class RecordWriter {
  public:
   /// Makes the file, which must not be there yet: records are precious. Throws uit::OutputError.
-  RecordWriter(const std::filesystem::path& path, const RecordHeader& header) : path_(path) {
+  RecordWriter(const std::filesystem::path& path, const RecordHeader& header) : path_(path), digest_(Digest(uit::BytesOf(header))) {
     file_ = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file_ < 0) Fail(errno);
     const ssize_t written = pwrite(file_, &header, sizeof header, 0);
@@ -45,36 +45,92 @@ class RecordWriter {
 
   /// Room for an event, and so many bytes that belong to it: write them there, then Commit. Throws uit::OutputError.
   std::byte* Reserve(std::size_t num_bytes) {
-    if (static_cast<std::size_t>(end_ - at_) < num_bytes + 1) [[unlikely]] OpenBlock(num_bytes + 1);
+    if (static_cast<std::size_t>(end_ - at_) < num_bytes + 1) [[unlikely]] OpenFrame(num_bytes + 1);
     return at_ + 1;
   }
   /// What has been written up to `end` belongs to the event, which happens with that: a process that ends before has not
   /// recorded it.
   void Commit(Event event, const std::byte* end) {
-    std::atomic_ref<std::byte>(*at_).store(static_cast<std::byte>(event), std::memory_order_release);  // after its bytes
-    at_ += end - at_;
+    std::byte* const at = at_ + (end - at_);
+    *at_ = static_cast<std::byte>(event);
+    const std::byte* word = at_ - num_rest_;
+    std::uint64_t digest = digest_;
+    for (; at - word >= word_bytes; word += word_bytes) digest = DigestWord(LoadWord(word), digest);
+    num_rest_ = at - word;
+    rest_ = LoadWord(word) & ((std::uint64_t{1} << 8 * num_rest_) - 1);
+    digest_ = digest;
+    Mark(at);
   }
   /// An event by itself. Throws uit::OutputError.
-  void Add(Event event) { Commit(event, Reserve(0)); }
+  void Add(Event event) {
+    Reserve(0);
+    *at_ = static_cast<std::byte>(event);
+    rest_ |= static_cast<std::uint64_t>(event) << 8 * num_rest_;  // a load would wait for the bytes just stored
+    if (++num_rest_ == word_bytes) {
+      digest_ = DigestWord(rest_, digest_);
+      rest_ = 0;
+      num_rest_ = 0;
+    }
+    Mark(at_ + 1);
+  }
 
-  /// Ends the file where the events end.
+  /// Ends the record where the events end. Nothing may follow.
   void Seal() {
     if (block_ == nullptr) return;
-    const std::size_t num_bytes = SealBlock();
+    const std::size_t num_bytes = SealBlock(Follow::nothing);
     // A file that stays longer is as good.
-    [[maybe_unused]] const int error = ftruncate(file_, static_cast<off_t>(offset_ + sizeof(BlockHeader) + num_bytes));
-    offset_ += capacity_;
+    [[maybe_unused]] const int error = ftruncate(file_, static_cast<off_t>(offset_ + num_bytes));
+    error_ = EBADF;
   }
 
  private:
-  UIT_NOINLINE void OpenBlock(std::size_t num_bytes) {
+  static constexpr std::ptrdiff_t word_bytes = sizeof(std::uint64_t);
+
+  static std::uint64_t LoadWord(const std::byte* from) { return uit::LoadBytes<std::uint64_t>({from, word_bytes}); }
+  /// The word appears to other processes, and to readers of the file, after all that has been written before.
+  static void StoreWord(std::byte* to, std::uint64_t word) {
+    std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(to)).store(word, std::memory_order_release);
+  }
+  /// The frame's events end at `at`.
+  void Mark(std::byte* at) {
+    at_ = at;
+    StoreWord(frame_, MakeMark(DigestEnd(rest_, num_rest_, digest_), NumBytesOfFrame()));
+  }
+  std::size_t NumBytesOfFrame() const { return static_cast<std::size_t>(at_ - frame_ - word_bytes); }
+
+  UIT_NOINLINE void OpenFrame(std::size_t num_bytes) {
+    CloseFrame();
+    constexpr std::size_t num_beside = 2 * word_bytes;  // the mark; and the last word can be loaded whole
+    if (block_ == nullptr || static_cast<std::size_t>(block_ + capacity_ - at_) < num_beside + num_bytes)
+      OpenBlock(num_beside + num_bytes);
+    frame_ = at_;
+    at_ += word_bytes;
+    StoreWord(frame_, 0);  // events that were not committed may have left something
+    const auto num_room = static_cast<std::size_t>(block_ + capacity_ - word_bytes - at_);
+    end_ = at_ + std::min(num_room, std::max(num_bytes, frame_bytes));
+  }
+  /// The next frame begins at a whole word.
+  void CloseFrame() {
+    if (frame_ == nullptr) return;
+    if (NumBytesOfFrame() == 0) {
+      at_ = frame_;
+    } else {
+      digest_ = DigestEnd(rest_, num_rest_, digest_);
+      rest_ = 0;
+      num_rest_ = 0;
+      while ((at_ - block_) % word_bytes != 0) *at_++ = std::byte{0};
+    }
+    frame_ = nullptr;
+  }
+  void OpenBlock(std::size_t num_bytes) {
     if (error_ != 0) Fail(error_);  // an event is missing: nothing may follow, even if there is room again
     if (block_ != nullptr) {
-      SealBlock();
+      SealBlock(Follow::block);
       offset_ += capacity_;
     }
     const std::size_t num_wanted = std::max(sizeof(BlockHeader) + num_bytes, block_bytes);
     capacity_ = (num_wanted + block_grain - 1) / block_grain * block_grain;
+    if (capacity_ > max_marked_bytes) Fail(error_ = EFBIG);
     // A page that finds no room on the disk later on would end the process.
     do error_ = posix_fallocate(file_, static_cast<off_t>(offset_), static_cast<off_t>(capacity_));
     while (error_ == EINTR);
@@ -82,16 +138,18 @@ class RecordWriter {
     void* const pages = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(offset_));
     if (pages == MAP_FAILED) Fail(error_ = errno);
     block_ = static_cast<std::byte*>(pages);
-    uit::StoreBytes(BlockHeader{.capacity = capacity_}, {block_, sizeof(BlockHeader)});
+    digest_ = DigestWord(capacity_, digest_);
+    uit::StoreBytes(BlockHeader{.capacity = capacity_, .digest = digest_}, {block_, sizeof(BlockHeader)});
+    StoreWord(block_ + offsetof(BlockHeader, magic), BlockHeader::is_block);
     at_ = block_ + sizeof(BlockHeader);
-    end_ = block_ + capacity_;
   }
-  /// Returns how many bytes of events it has.
-  std::size_t SealBlock() {
-    const std::byte* const first = block_ + sizeof(BlockHeader);
-    const auto num_bytes = static_cast<std::size_t>(at_ - first);
-    const BlockHeader header{.capacity = capacity_, .num_bytes = num_bytes, .digest = Digest({first, num_bytes})};
-    uit::StoreBytes(header, {block_, sizeof header});
+  /// Returns how many bytes it has up to the last event.
+  std::size_t SealBlock(Follow follow) {
+    const std::byte* const last = frame_ != nullptr && NumBytesOfFrame() == 0 ? frame_ : at_;
+    const auto num_bytes = static_cast<std::size_t>(last - block_);
+    CloseFrame();
+    digest_ = DigestWord(static_cast<std::uint64_t>(follow), DigestWord(num_bytes, digest_));
+    StoreWord(block_ + offsetof(BlockHeader, seal), MakeMark(digest_, num_bytes));
     munmap(block_, capacity_);
     block_ = at_ = end_ = nullptr;
     return num_bytes;
@@ -105,9 +163,13 @@ class RecordWriter {
   int error_ = 0;  // once there is one, it stays
   std::size_t offset_ = block_grain;  // of the block
   std::size_t capacity_ = 0;
+  std::uint64_t digest_;           // of all but the last bytes
+  std::uint64_t rest_ = 0;         // those, fewer than a word
+  std::ptrdiff_t num_rest_ = 0;    // so many
   std::byte* block_ = nullptr;
+  std::byte* frame_ = nullptr;  // begins with its mark
   std::byte* at_ = nullptr;
-  std::byte* end_ = nullptr;
+  std::byte* end_ = nullptr;  // of the frame's room
 };
 
 }  // namespace netuit::replay

@@ -184,7 +184,10 @@ class InletTapOf final : public InletTap<T> {
   bool Put(F&& put) {
     if (tape_.reader != nullptr) {
       const Event event = tape_.reader->Take();
-      if (event == Event::put_threw) return put();  // will throw again
+      if (event == Event::put_threw) {
+        put();  // throws again
+        tape_.reader->FailToFit("has a message that is not too large");
+      }
       if (event != Event::put_accepted && event != Event::put_refused) tape_.reader->FailToFit("puts");
       return event == Event::put_accepted;
     }

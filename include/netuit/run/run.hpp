@@ -34,6 +34,7 @@ void RunWorkers(M& mesh, Team& team, const RunOptions& options, Sweep<M>& sweep,
   const std::uint64_t number = mesh.NextRun();
   const std::uint64_t first_stamp = number << 40U;
   const RunRecord record = RunRecord::Open(mesh, options, number);
+  record.SayEarlyEnds([&team](const std::string& words) { team.Warn(words); });
   report.workers.resize(mesh.NumThreads());
   std::vector<std::vector<QualityRow>> quality(mesh.NumThreads());
   std::vector<std::vector<ExchangeCounts>> before;  // by thread

@@ -72,7 +72,8 @@ struct RunOptions {
   /// launchers send them more than once, and results are yet to be written. No other thread of the process may be open
   /// to them: a uit::mpi::Session keeps MPI's own from that, and who starts MPI or threads beforehand blocks them meanwhile.
   bool stops_on_signal = true;
-  /// Called with one line when something is amiss and the run goes on: a process has ended, or is late at a barrier. By
+  /// Called with one line when something is amiss and the run goes on: a process has ended, or is late at a barrier, or
+  /// what is to be replayed was cut short. By
   /// any worker, one at a time; by default prints to stderr.
   std::function<void(const std::string&)> on_warning = [](const std::string& words) {
     std::fprintf(stderr, "conduit: warning: %s\n", words.c_str());
@@ -91,7 +92,8 @@ struct RunOptions {
   /// process that is killed. No record that is there is overwritten. Empty: nothing is recorded, which costs nothing.
   std::string record{};
   /// A folder with the record of the same run of the same program on the same mesh: every node sees again what it saw at
-  /// each of its updates, to the end of the record, which may have been cut short: the last update then is made in part.
+  /// each of its updates, to the end of the record. Where that was cut short, on_warning is told, and the last update
+  /// is made in part.
   /// Limits by clock and count, barriers, and other workers make no difference. What the update does must follow from
   /// what it sees: its node, its messages, what became of its puts, and Node::Random.
   std::string replay{};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -23,25 +25,28 @@
 
 namespace netuit::detail {
 
-/// What a worker's record must agree on with who replays it.
+/// All that a layer is and that its conduits are chosen by.
+template <Layer L>
+constexpr std::array<std::uint64_t, 8> ShapeOfLayer() {
+  return {uit::TypeHash<L>(),
+          uit::TypeHash<typename L::Message>(),
+          sizeof(typename L::Message),
+          static_cast<std::uint64_t>(L::addressing),
+          static_cast<std::uint64_t>(L::policy.backlog),
+          static_cast<std::uint64_t>(L::policy.retain),
+          static_cast<std::uint64_t>(L::policy.consolidate),
+          L::period};
+}
+
+/// What a worker's record must agree on with who replays it: all of its part of the graph, its layers, and when a mesh with
+/// `options` refuses a put.
 template <Layer... Ls>
-std::uint64_t DigestOfShape(const PlaceGraph& graph) {
+std::uint64_t DigestOfShape(const PlaceGraph& graph, const MeshOptions& options) {
   std::uint64_t digest = replay::Digest(uit::BytesOf(graph.worker));
-  const auto add = [&digest](const auto& numbers) { digest = replay::Digest(std::as_bytes(std::span(numbers)), digest); };
-  add(graph.nodes);
-  add(graph.first_out);
-  add(graph.targets);
-  add(graph.target_workers);
-  add(graph.first_in);
-  add(graph.sources);
-  add(graph.source_workers);
-  const auto add_layer = [&]<Layer L>() {
-    const std::uint64_t numbers[] = {uit::TypeHash<L>(), uit::TypeHash<typename L::Message>(), sizeof(typename L::Message),
-                                     static_cast<std::uint64_t>(L::addressing), static_cast<std::uint64_t>(L::policy.retain),
-                                     static_cast<std::uint64_t>(L::policy.backlog), L::period};
-    add(numbers);
-  };
-  (add_layer.template operator()<Ls>(), ...);
+  const auto add = [&digest](const auto& values) { digest = replay::Digest(std::as_bytes(std::span(values)), digest); };
+  VisitPlaceGraph(add, graph);
+  add(std::array<std::uint64_t, 2>{options.depth, options.max_message_bytes});
+  (add(ShapeOfLayer<Ls>()), ...);
   return digest;
 }
 
@@ -65,9 +70,10 @@ class RunRecord {
             .mode = static_cast<std::uint32_t>(options.mode),
             .seed = options.seed,
             .run = run,
-            .shape = DigestOfShape<Ls...>(place->graph),
+            .shape = DigestOfShape<Ls...>(place->graph, mesh.Options()),
             .worker = worker,
-            .num_workers = static_cast<std::uint32_t>(mesh.GetWorld().Size()) * mesh.NumThreads()};
+            .num_workers = static_cast<std::uint32_t>(mesh.GetWorld().Size()) * mesh.NumThreads(),
+            .num_threads = mesh.NumThreads()};
         if (!options.record.empty())
           record.writers_.push_back(std::make_unique<replay::RecordWriter>(replay::RecordPath(options.record, run, worker), header));
         else
@@ -85,6 +91,14 @@ class RunRecord {
       throw uit::InputError(error.what());
     }
     return record;
+  }
+
+  /// Tells where records of this process's workers end before their time, a line for each.
+  template <std::invocable<const std::string&> Say>
+  void SayEarlyEnds(Say&& say) const {
+    for (const auto& reader : readers_) {
+      if (!reader->EarlyEnd().empty()) say(reader->EarlyEnd());
+    }
   }
 
   /// Of a worker of this process.

@@ -35,7 +35,7 @@ struct Draft {
   ~Draft() { fs::remove(path); }
 };
 
-const RecordHeader header{.mode = 3, .seed = 1, .run = 1, .shape = 7, .worker = 2, .num_workers = 4};
+const RecordHeader header{.mode = 3, .seed = 1, .run = 1, .shape = 7, .worker = 2, .num_workers = 4, .num_threads = 2};
 
 void WriteNumbers(RecordWriter& writer, std::uint64_t first, std::uint64_t last) {
   for (std::uint64_t number = first; number < last; ++number) {
@@ -54,21 +54,105 @@ std::uint64_t CountNumbers(RecordReader& reader) {
   }
 }
 
-/// What a reader does with a file, whatever it holds: reads numbers, and then a difference of words.
-std::string Read(const fs::path& path) {
+/// The numbers of a file's events, until it is refused, or ends.
+struct Reading {
+  std::vector<std::uint64_t> numbers{};
+  std::string refusal{};
+  std::string early_end{};
+};
+Reading ReadNumbers(const fs::path& path, const RecordHeader& expected = header) {
+  Reading reading;
   try {
-    RecordReader reader(path, header);
-    std::vector<std::uint64_t> words(1000);
-    while (reader.Peek() == Event::update) {
-      reader.Take();
-      if (!TryDecodeDelta(reader.Rest(), words)) reader.FailToRead();
+    RecordReader reader(path, expected);
+    reading.early_end = reader.EarlyEnd();
+    while (reader.Peek() != Event::none) {
+      const Event event = reader.Take();
+      std::uint64_t number = 0;
+      if (event != Event::yes && !TryReadNumber(reader.Rest(), number)) reader.FailToRead();
+      reading.numbers.push_back(number * 100 + static_cast<std::uint64_t>(event));
     }
-    return "ended";
-  } catch (const RecordEnd&) {
-    return "ended";
   } catch (const uit::InputError& error) {
-    return error.what();
+    reading.refusal = error.what();
   }
+  return reading;
+}
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+void WriteFile(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary | std::ios::trunc) << text; }
+
+/// Events of every kind and of many sizes, 1 byte to more than a frame.
+void WriteOddEvents(RecordWriter& writer, std::uint64_t num_events) {
+  for (std::uint64_t i = 0; i < num_events; ++i) {
+    if (i % 3 == 0) {
+      writer.Add(Event::yes);
+      continue;
+    }
+    const auto event = static_cast<Event>(1 + i % 7);
+    const std::uint64_t number = i * i * i * i * i;
+    writer.Commit(event, WriteNumber(writer.Reserve(i % 50 == 1 ? 2 * frame_bytes : max_number_bytes), number));
+  }
+}
+/// Runs `write` in a process that is killed right after it.
+template <typename F>
+void WriteAndBeKilled(const fs::path& path, F&& write) {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    RecordWriter writer(path, header);
+    write(writer);
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFSIGNALED(status));
+}
+
+bool IsPrefix(const std::vector<std::uint64_t>& part, const std::vector<std::uint64_t>& whole) {
+  return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
+}
+
+/// Changes bits of every byte of a file up to `num_bytes`, one after another (of those that only pad the header, of some), and
+/// cuts the file before every byte. Nothing is ever read but what was written, up to some event; and of each change
+/// `is_right(reading, whole, at)`.
+template <typename F>
+void CheckEveryByte(const fs::path& path, std::size_t num_bytes, F&& is_right) {
+  const std::string text = ReadFile(path);
+  REQUIRE(text.size() >= num_bytes);
+  const Reading whole = ReadNumbers(path);
+  REQUIRE(whole.refusal.empty());
+  std::size_t num_wrong = 0;
+  const auto check = [&](std::size_t at, auto&& is_right_here) {
+    const Reading reading = ReadNumbers(path);
+    if (IsPrefix(reading.numbers, whole.numbers) && is_right_here(reading, whole, at)) return;
+    ++num_wrong;
+    CAPTURE(at, reading.refusal, reading.early_end, reading.numbers.size());
+    CHECK(num_wrong < 5);
+  };
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const auto put = [&file](std::size_t at, char byte) { file.seekp(static_cast<std::streamoff>(at)).put(byte).flush(); };
+  for (std::size_t at = 0; at < num_bytes; ++at) {
+    const bool is_padding = at > sizeof(RecordHeader) && at + 1 < block_grain;
+    if (is_padding && at % 97 != 0) continue;
+    for (const int bits : {1 << at % 8, 1 << (at + 4) % 8, 255, int{text[at]}}) {
+      if (bits % 256 == 0) continue;  // it is zero already
+      put(at, static_cast<char>(text[at] ^ bits));
+      check(at, is_right);
+    }
+    put(at, text[at]);
+  }
+  file.close();
+  for (std::size_t size = num_bytes; size-- > 0;) {
+    fs::resize_file(path, size);
+    if (size > sizeof(RecordHeader) && size < block_grain && size % 97 != 0) continue;
+    check(size, [](const Reading& reading, const Reading& all, std::size_t at) {
+      if (at < sizeof(RecordHeader)) return !reading.refusal.empty();
+      return reading.refusal.empty() && !reading.early_end.empty() && reading.numbers.size() < all.numbers.size();
+    });
+  }
+  CHECK(num_wrong == 0);
 }
 
 }  // namespace
@@ -107,18 +191,25 @@ TEST_CASE("What a process had written when it was killed is there") {
   Draft draft;
   for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{200'000}}) {
     fs::remove(draft.path);
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-      RecordWriter writer(draft.path, header);
-      WriteNumbers(writer, 0, count);
-      kill(getpid(), SIGKILL);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(WIFSIGNALED(status));
+    WriteAndBeKilled(draft.path, [count](RecordWriter& writer) { WriteNumbers(writer, 0, count); });
     RecordReader reader(draft.path, header);
     CHECK(CountNumbers(reader) == count);
+    CHECK(reader.EarlyEnd().find("was cut short, and is replayed up to byte") != std::string::npos);
+  }
+}
+
+TEST_CASE("A process that is killed after any of its events leaves all of them, whatever it had begun to write after them") {
+  Draft draft;
+  for (std::uint64_t count = 0; count < 60; ++count) {
+    fs::remove(draft.path);
+    WriteAndBeKilled(draft.path, [count](RecordWriter& writer) {
+      WriteOddEvents(writer, count);
+      std::fill_n(writer.Reserve(20), 20, std::byte{77});  // not committed
+    });
+    const Reading reading = ReadNumbers(draft.path);
+    CHECK(reading.refusal.empty());
+    CHECK(reading.numbers.size() == count);
+    CHECK(!reading.early_end.empty());
   }
 }
 
@@ -165,47 +256,135 @@ TEST_CASE("Differences of bytes make them again, and take no more room than was 
   }
 }
 
-TEST_CASE("Of a file with any byte changed, or cut anywhere, nothing is read that was not written, and nothing else happens") {
+TEST_CASE("A changed byte anywhere in a record that is whole is refused, or the replay ends there and says so") {
   Draft draft;
   {
     RecordWriter writer(draft.path, header);
-    std::vector<std::uint64_t> words(1000);
-    std::vector<std::uint64_t> known(1000);
-    for (std::size_t i = 0; i < 60; ++i) {
-      words[i * 7 % 1000] = i;
-      std::byte* const at = writer.Reserve(MaxDeltaBytes(8000));
-      writer.Commit(Event::update, EncodeDelta(reinterpret_cast<const std::byte*>(words.data()), 8000, known, at));
-    }
+    WriteOddEvents(writer, 40);
   }
-  std::ifstream file(draft.path, std::ios::binary);
-  const std::string whole{std::istreambuf_iterator<char>(file), {}};
-  CHECK(Read(draft.path) == "ended");
-  const auto read_changed = [&](const std::string& text) {
-    std::ofstream(draft.path, std::ios::binary | std::ios::trunc) << text;
-    return Read(draft.path);
-  };
-  std::size_t num_refused = 0;
-  std::size_t num_changed = 0;
-  for (std::size_t at = 0; at < whole.size(); at = at + 1 == sizeof(RecordHeader) ? block_grain : at + 1) {
+  CHECK(ReadNumbers(draft.path).numbers.size() == 40);
+  CHECK(ReadNumbers(draft.path).early_end.empty());
+  CheckEveryByte(draft.path, fs::file_size(draft.path), [](const Reading& reading, const Reading&, std::size_t) {
+    return reading.refusal.empty() != reading.early_end.empty();
+  });
+}
+
+TEST_CASE("Of the record of a process that was killed, a changed byte ends the replay at the event it is in, or the record is refused") {
+  Draft draft;
+  WriteAndBeKilled(draft.path, [](RecordWriter& writer) { WriteOddEvents(writer, 40); });
+  const std::string whole = ReadFile(draft.path);
+  const std::size_t num_used = whole.find_last_not_of('\0') + 1;
+  CHECK(num_used < block_grain + 8192 + 1024);  // the rest was never written
+  CheckEveryByte(draft.path, num_used, [](const Reading& reading, const Reading& good, std::size_t at) {
+    if (reading.refusal.empty() && reading.early_end.empty()) return false;
+    // Of events nothing is refused, and none that is damaged is read.
+    if (at < block_grain + sizeof(BlockHeader)) return !reading.refusal.empty();
+    return reading.refusal.empty() && reading.numbers.size() < good.numbers.size();
+  });
+}
+
+TEST_CASE("Damage in a block that was sealed is refused, although the process was killed later") {
+  Draft draft;
+  WriteAndBeKilled(draft.path, [](RecordWriter& writer) { WriteNumbers(writer, 0, 400'000); });
+  const std::string whole = ReadFile(draft.path);
+  REQUIRE(whole.size() > block_grain + block_bytes);
+  const auto read_changed = [&](std::size_t at, char bits) {
     std::string text = whole;
-    text[at] = static_cast<char>(text[at] ^ (1 << at % 8));
-    ++num_changed;
-    num_refused += read_changed(text) != "ended" ? 1 : 0;
+    text[at] = static_cast<char>(text[at] ^ bits);
+    WriteFile(draft.path, text);
+    return ReadNumbers(draft.path);
+  };
+  for (const std::size_t at : {0UL, 31UL, 40UL, 5000UL, 500'000UL}) {
+    CHECK(read_changed(block_grain + at, 4).refusal.find("is damaged") != std::string::npos);
+    CHECK(read_changed(block_grain + at, 4).numbers.empty());  // before anything is read
   }
-  CHECK(num_refused + 16 >= num_changed);  // who changes the block's number of bytes or capacity may make it look cut
-  CHECK(num_changed > 500);
-  for (std::size_t size = block_grain; size < whole.size(); size += 37) CHECK(read_changed(whole.substr(0, size)) == "ended");
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, sizeof(RecordHeader) - 1})
-    CHECK(read_changed(whole.substr(0, size)) != "ended");
-  std::string torn = whole;  // events without a digest, as of a process that was killed
-  std::fill_n(torn.begin() + block_grain + offsetof(BlockHeader, num_bytes), 16, '\0');
+  const Reading reading = read_changed(block_grain + block_bytes + 5000, 4);
+  CHECK(reading.refusal.empty());
+  CHECK(reading.numbers.size() > 50'000);
+  CHECK(reading.early_end.find("is damaged, and is replayed up to byte") != std::string::npos);
+  CHECK(ReadNumbers(draft.path, {.mode = 3, .seed = 2, .run = 1, .shape = 7, .worker = 2, .num_workers = 4, .num_threads = 2}).refusal.find("seed") !=
+        std::string::npos);
+}
+
+TEST_CASE("A block of another record, or another place, is refused") {
+  Draft draft;
+  const auto write = [&](const RecordHeader& of, std::uint64_t first) {
+    fs::remove(draft.path);
+    {
+      RecordWriter writer(draft.path, of);
+      WriteNumbers(writer, first, first + 600'000);
+    }
+    return ReadFile(draft.path);
+  };
+  const std::string mine = write(header, 0);
+  RecordHeader other = header;
+  other.seed = 77;
+  const std::string others = write(other, 0);
+  REQUIRE(mine.size() > block_grain + 2 * block_bytes);
+  const auto refusal_with = [&](std::size_t first, std::size_t num_bytes, const std::string& from, std::size_t at) {
+    std::string text = mine;
+    text.replace(first, num_bytes, from, at, num_bytes);
+    WriteFile(draft.path, text);
+    return ReadNumbers(draft.path).refusal;
+  };
+  CHECK(refusal_with(block_grain, block_bytes, mine, block_grain).empty());
+  CHECK(!refusal_with(block_grain, block_bytes, others, block_grain).empty());
+  CHECK(!refusal_with(block_grain + block_bytes, block_bytes, others, block_grain + block_bytes).empty());
+  CHECK(!refusal_with(block_grain + block_bytes, block_bytes, mine, block_grain).empty());
+}
+
+TEST_CASE("A record that ends between two blocks is not taken for whole") {
+  Draft draft;
+  {
+    RecordWriter writer(draft.path, header);
+    WriteNumbers(writer, 0, 400'000);
+  }
+  fs::resize_file(draft.path, block_grain + block_bytes);
+  const Reading reading = ReadNumbers(draft.path);
+  CHECK(reading.refusal.empty());
+  CHECK(reading.numbers.size() > 50'000);
+  CHECK(!reading.early_end.empty());
+}
+
+TEST_CASE("Random damage never makes a reader read what was not written") {
+  Draft draft;
+  WriteAndBeKilled(draft.path, [](RecordWriter& writer) { WriteOddEvents(writer, 200); });
+  const std::vector<std::uint64_t> written = ReadNumbers(draft.path).numbers;
+  CHECK(written.size() == 200);
+  const std::string whole = ReadFile(draft.path);
+  const std::size_t num_used = whole.find_last_not_of('\0') + 1 - block_grain;
   std::uint64_t state = 1;
-  for (int i = 0; i < 500; ++i) {
-    std::string text = torn;
+  std::size_t num_wrong = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::string text = whole;
     for (int change = 0; change < 4; ++change) {
       state = state * 6364136223846793005U + 1442695040888963407U;
-      text[block_grain + (state >> 20U) % (text.size() - block_grain)] = static_cast<char>(state >> 50U);
+      text[block_grain + (state >> 20U) % num_used] = static_cast<char>(state >> 50U);
     }
-    read_changed(text);
+    WriteFile(draft.path, text);
+    num_wrong += IsPrefix(ReadNumbers(draft.path).numbers, written) ? 0 : 1;
   }
+  CHECK(num_wrong == 0);
+}
+
+TEST_CASE("A record is refused if anything in its header is not as expected") {
+  Draft draft;
+  { RecordWriter writer(draft.path, header); }
+  CHECK(ReadNumbers(draft.path).refusal.empty());
+  const auto refusal = [&](auto member) {
+    RecordHeader other = header;
+    ++(other.*member);
+    return ReadNumbers(draft.path, other).refusal;
+  };
+  CHECK(refusal(&RecordHeader::version).find("is of version 2, where 3 is to be replayed") != std::string::npos);
+  CHECK(refusal(&RecordHeader::mode).find("is of mode 3, where 4") != std::string::npos);
+  CHECK(refusal(&RecordHeader::seed).find("is of seed 1, where 2") != std::string::npos);
+  CHECK(refusal(&RecordHeader::run).find("is of run 1, where 2") != std::string::npos);
+  CHECK(refusal(&RecordHeader::shape).find("is of another graph, placement, or program") != std::string::npos);
+  CHECK(refusal(&RecordHeader::worker).find("is of worker 2, where 3") != std::string::npos);
+  CHECK(refusal(&RecordHeader::num_workers).find("is of as many workers as 4, where 5") != std::string::npos);
+  CHECK(refusal(&RecordHeader::num_threads).find("is of as many threads per process as 2, where 3") != std::string::npos);
+  RecordHeader other = header;
+  other.magic[0] = 'x';
+  CHECK(ReadNumbers(draft.path, other).refusal.find("is no record of a run") != std::string::npos);
 }

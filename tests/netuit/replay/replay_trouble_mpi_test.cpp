@@ -2,6 +2,7 @@
 #include <netuit/netuit.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/netuit/replay/other_layers.hpp"
 #include "tests/netuit/replay/replays.hpp"
 #include "tests/netuit/run/chaos.hpp"
 #include "tests/support/catch.hpp"
@@ -74,6 +76,9 @@ TEST_CASE("A record that was cut short is replayed to where it ends, and no furt
       fs::resize_file(path, first_event + (fs::file_size(path) - first_event) * share / 100);
     const Outcome replayed = RunChaos<Heard, Each, EachRow>(topology, {.replay = folder.Path()});
     CHECK(IsPrefix(replayed.histories, recorded.histories));
+    CHECK(replayed.warnings.size() == 2);  // one per worker
+    for (const std::string& words : replayed.warnings)
+      CHECK(words.find(": was cut short, and is replayed up to byte ") != std::string::npos);
     std::size_t num_all = 0;
     std::size_t num_replayed = 0;
     for (std::size_t node = 0; node < replayed.histories.size(); ++node) {
@@ -126,6 +131,117 @@ TEST_CASE("A foreign or damaged record is refused on every process, in one line,
   contains(Refusal<Heard, Each>(topology, replay), "is damaged");
   for (const fs::path& path : OwnFiles(folder, 2)) fs::resize_file(path, 20);
   contains(Refusal<Heard, Each>(topology, replay), "is no record of a run");
+}
+
+TEST_CASE("A record that is damaged where its process was killed is replayed up to there, which is said") {
+  const Topology topology = MakeTorus(6, 6);
+  Folder folder;
+  const Outcome recorded = RunChaos<Heard, Each>(topology, {.record = folder.Path()});
+  for (const fs::path& path : OwnFiles(folder, 2)) {
+    const auto size = fs::file_size(path);
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    const auto change = [&file](std::size_t at, char bits) {
+      file.seekg(static_cast<std::streamoff>(at));
+      const auto before = static_cast<char>(file.peek());
+      file.seekp(static_cast<std::streamoff>(at));
+      file.put(static_cast<char>(before ^ bits));
+    };
+    file.seekp(replay::block_grain + offsetof(replay::BlockHeader, seal));
+    file.write("\0\0\0\0\0\0\0\0", 8);
+    file.close();
+    fs::resize_file(path, replay::block_grain + replay::block_bytes);  // as a process leaves it that is killed
+    file.open(path, std::ios::in | std::ios::out | std::ios::binary);
+    change(size - (size - first_event) / 2, 4);
+  }
+  const Outcome replayed = RunChaos<Heard, Each>(topology, {.replay = folder.Path()});
+  CHECK(IsPrefix(replayed.histories, recorded.histories));
+  CHECK(replayed.histories != recorded.histories);
+  CHECK(replayed.warnings.size() == 2);
+  for (const std::string& words : replayed.warnings) CHECK(words.find(": is damaged, and is replayed up to byte ") != std::string::npos);
+}
+
+TEST_CASE("A record of layers of the same names that differ in any way is refused") {
+  const Topology topology = MakeTorus(6, 6);
+  Folder folder;
+  RecordOtherLayers(topology, folder.Path());
+  const std::string refusal = Refusal<Heard, Each>(topology, {.replay = folder.Path()});
+  CAPTURE(refusal);
+  CHECK(refusal.find("is of another graph, placement, or program") != std::string::npos);
+}
+
+TEST_CASE("A record is of one shape of layers, which tells apart all that they are chosen by") {
+  using netuit::detail::ShapeOfLayer;
+  struct Base : Unicast<Word> {};
+  struct OtherMessage : Unicast<std::array<int, 2>> {};
+  struct OtherSize : Unicast<std::uint32_t> {};
+  struct OtherAddressing : Multicast<Word> {};
+  struct OtherBacklog : Unicast<Word, uit::Policy{.backlog = uit::Backlog::grow}> {};
+  struct OtherRetain : Unicast<Word, uit::Policy{.retain = uit::Retain::latest}> {};
+  struct OtherConsolidate : Unicast<Word, uit::Policy{.consolidate = uit::Consolidate::pooled}> {};
+  struct OtherPeriod : Unicast<Word, uit::Policy{}, LayerOptions{.period = 2}> {};
+  // Which numbers differ from those of the first layer, but for the one of its name, which differs always.
+  const auto differing = []<Layer L>() {
+    const auto base = ShapeOfLayer<Base>();
+    const auto other = ShapeOfLayer<L>();
+    CHECK(base[0] != other[0]);
+    std::vector<std::size_t> which;
+    for (std::size_t i = 1; i < base.size(); ++i)
+      if (base[i] != other[i]) which.push_back(i);
+    return which;
+  };
+  using Which = std::vector<std::size_t>;
+  CHECK(differing.operator()<OtherMessage>() == Which{1});
+  CHECK(differing.operator()<OtherSize>() == Which{1, 2});
+  CHECK(differing.operator()<OtherAddressing>() == Which{3, 5, 6});  // and its policy
+  CHECK(differing.operator()<OtherBacklog>() == Which{4});
+  CHECK(differing.operator()<OtherRetain>() == Which{5});
+  CHECK(differing.operator()<OtherConsolidate>() == Which{6});
+  CHECK(differing.operator()<OtherPeriod>() == Which{7});
+}
+
+TEST_CASE("A record is of one part of a graph, and of one mesh: whatever changes there changes its shape") {
+  const PlaceGraph graph{.worker = 1,
+                         .nodes = {3, 5},
+                         .first_out = {0, 1, 2},
+                         .targets = {5, 3},
+                         .target_workers = {1, 0},
+                         .out_edges = {7, 8},
+                         .first_in = {0, 1, 2},
+                         .sources = {5, 3},
+                         .source_workers = {1, 0},
+                         .in_edges = {8, 7},
+                         .label_ends = {1, 2},
+                         .labels = {'a', 'b'}};
+  const auto shape = [](const PlaceGraph& of, const MeshOptions& options = {}) {
+    return netuit::detail::DigestOfShape<Heard, Each>(of, options);
+  };
+  std::vector<std::uint64_t> shapes{shape(graph)};
+  const auto change = [&](auto member) {
+    PlaceGraph other = graph;
+    auto& changed = other.*member;
+    if constexpr (requires { changed.back(); }) ++changed.back();
+    else ++changed;
+    shapes.push_back(shape(other));
+  };
+  change(&PlaceGraph::worker);
+  change(&PlaceGraph::nodes);
+  change(&PlaceGraph::first_out);
+  change(&PlaceGraph::targets);
+  change(&PlaceGraph::target_workers);
+  change(&PlaceGraph::out_edges);
+  change(&PlaceGraph::first_in);
+  change(&PlaceGraph::sources);
+  change(&PlaceGraph::source_workers);
+  change(&PlaceGraph::in_edges);
+  change(&PlaceGraph::label_ends);
+  change(&PlaceGraph::labels);
+  shapes.push_back(shape(graph, {.depth = 3}));
+  shapes.push_back(shape(graph, {.max_message_bytes = 64}));
+  shapes.push_back(netuit::detail::DigestOfShape<Each, Heard>(graph, {}));
+  shapes.push_back(netuit::detail::DigestOfShape<Heard>(graph, {}));
+  shapes.push_back(netuit::detail::DigestOfShape<Heard, Each, Each>(graph, {}));
+  std::ranges::sort(shapes);
+  CHECK(std::ranges::adjacent_find(shapes) == shapes.end());
 }
 
 TEST_CASE("A program that does otherwise than the one recorded is told so") {

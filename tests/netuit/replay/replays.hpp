@@ -54,6 +54,7 @@ struct Outcome {
   std::vector<std::uint64_t> states;                  // of this process's nodes at the end
   std::vector<std::vector<std::uint64_t>> histories;  // by node: its state after each update, over all runs
   std::vector<std::uint64_t> num_updates;             // by run and worker
+  std::vector<std::string> warnings;                  // of this process
   bool is_balanced = true;
 };
 
@@ -80,6 +81,7 @@ Outcome RunChaos(const Topology& topology, const Plan& plan) {
                            .rolling_span = std::chrono::milliseconds(1),
                            .fixed_period = std::chrono::milliseconds(1),
                            .seed = plan.seed,
+                           .on_warning = [&](const std::string& words) { outcome.warnings.push_back(words); },
                            .record = plan.record,
                            .replay = plan.replay};
   for (std::size_t run = 0; run < plan.num_runs; ++run) {
