@@ -100,6 +100,59 @@ void CheckWaitsEndWithPeer(std::size_t processes_per_node) {
   CHECK_FALSE(outlet.Step());
 }
 
+/// Of `num_processes`, of which the last has ended: waits for it end, and waits for the first go on.
+template <Policy policy>
+void CheckWaitsForTheLiving(std::size_t num_processes, bool shares_memory) {
+  LoopbackNetwork network(num_processes, shares_memory ? num_processes : 0);
+  std::vector<std::unique_ptr<Fabric>> fabrics;
+  std::vector<std::unique_ptr<In<policy>>> inlets, inlets_of_peers;  // by peer of process 1
+  std::vector<std::unique_ptr<Out<policy>>> outlets, outlets_of_peers;
+  for (std::size_t rank = 0; rank < num_processes; ++rank) fabrics.push_back(std::make_unique<Fabric>(network.World(rank)));
+  for (std::size_t peer = 0; peer < num_processes; ++peer) {
+    const Process there{.fabric = fabrics[1].get(), .peer = peer, .key = {.channel = peer}};
+    const Process back{.fabric = fabrics[peer].get(), .peer = 1, .key = {.channel = peer}};
+    inlets.push_back(std::make_unique<In<policy>>(there));
+    outlets_of_peers.push_back(std::make_unique<Out<policy>>(back));
+    if (peer == 1) continue;  // the way back is the same
+    inlets_of_peers.push_back(std::make_unique<In<policy>>(back));
+    outlets.push_back(std::make_unique<Out<policy>>(there));
+  }
+  network.Together([&](std::size_t rank) { fabrics[rank]->Connect(); });
+  const std::size_t gone = num_processes - 1;
+  const ChildProcess living, ended;
+  std::vector<ProcessIdentity> peers{living.Identity(0), ended.Identity(gone)};
+  for (std::size_t rank = 2; rank < gone; ++rank) peers.push_back(living.Identity(rank));
+  const PeerWatch& watch = [&]() -> PeerWatch& {
+    fabrics[1]->GetWorld().Process()->WatchOver(peers);
+    return fabrics[1]->GetWorld().Process()->Watch();
+  }();
+  kill(ended.process, SIGKILL);
+  REQUIRE(WaitUntil([&] { return watch.HasGone(gone); }, After(10s)));
+
+  const auto waits_to_its_end = [](auto&& wait) {
+    const Deadline deadline = After(20ms);
+    return !wait(deadline) && Now() >= deadline;
+  };
+  CHECK_FALSE(outlets.back()->Step());
+  CHECK(waits_to_its_end([&](Deadline deadline) { return outlets.front()->Step(deadline); }));
+  if constexpr (policy.retain == Retain::every) {
+    while (inlets.back()->Put(1)) {  // until there is no room any more
+    }
+    while (inlets.front()->TryPut(1)) {
+    }
+    CHECK(waits_to_its_end([&](Deadline deadline) { return inlets.front()->Put(1, deadline); }));
+  }
+  REQUIRE(inlets_of_peers.front()->TryPut(7));
+  inlets_of_peers.front()->TryFlush();
+  fabrics[0]->Poll();
+  CHECK(outlets.front()->Step(After(10s)));
+  CHECK(outlets.front()->Get() == 7);
+
+  for (std::size_t rank = 0; rank < num_processes; ++rank)  // so that nobody waits for a goodbye
+    if (rank != 1) fabrics[rank]->GetWorld().Process()->WatchOver({ended.Identity(gone)});
+  network.Together([&](std::size_t rank) { fabrics[rank].reset(); });
+}
+
 }  // namespace
 
 TEST_CASE("Options that cannot be are refused at once") {
@@ -253,7 +306,10 @@ TEST_CASE("One key serves any number of peers, and both directions") {
     fabrics[rank]->Close();
   });
   for (std::size_t rank = 0; rank < 3; ++rank) {
-    for (std::size_t peer = 0; peer < 3; ++peer) CHECK(outlets[rank][peer].Get() == static_cast<int>(10 * peer + rank));
+    for (std::size_t peer = 0; peer < 3; ++peer) {
+      outlets[rank][peer].HandOver();
+      CHECK(outlets[rank][peer].Get() == static_cast<int>(10 * peer + rank));
+    }
   }
   CHECK(network.NumReleased() == 3);
 }
@@ -427,6 +483,17 @@ TEST_CASE("Who waits for a process that has ended waits no longer, whatever carr
     CheckWaitsEndWithPeer<every_pooled>(processes_per_node);
     CheckWaitsEndWithPeer<every_aggregated>(processes_per_node);
     CheckWaitsEndWithPeer<latest>(processes_per_node);
+  }
+}
+
+TEST_CASE("Where one of several processes has ended, who waits for another waits on") {
+  for (const std::size_t num_processes : {3U, 4U}) {
+    for (const bool shares_memory : {false, true}) {
+      CAPTURE(num_processes, shares_memory);
+      CheckWaitsForTheLiving<every>(num_processes, shares_memory);
+      CheckWaitsForTheLiving<latest>(num_processes, shares_memory);
+      CheckWaitsForTheLiving<accumulate_pooled>(num_processes, shares_memory);
+    }
   }
 }
 

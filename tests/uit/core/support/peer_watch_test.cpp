@@ -57,6 +57,26 @@ TEST_CASE("A process that ends is noticed, however it ends") {
   }
 }
 
+TEST_CASE("Who has ended is told apart from who lives") {
+  const ChildProcess first, second, third;
+  const PeerWatch watch({ProcessIdentity::OfThis(0), first.Identity(1), second.Identity(2), third.Identity(3)});
+  const auto who_has_gone = [&watch] {
+    std::vector<std::size_t> ranks;
+    for (std::size_t rank = 0; rank < 5; ++rank) {
+      if (watch.HasGone(rank)) ranks.push_back(rank);
+    }
+    return ranks;
+  };
+  using Ranks = std::vector<std::size_t>;
+  CHECK(who_has_gone().empty());
+  kill(second.process, SIGKILL);
+  REQUIRE(IsNoticed(watch));
+  CHECK(who_has_gone() == Ranks{2});
+  kill(third.process, SIGKILL);
+  REQUIRE(uit::WaitUntil([&] { return watch.HasGone(3); }, uit::After(10s)));
+  CHECK(who_has_gone() == Ranks{2, 3});
+}
+
 TEST_CASE("A process that has ended before the watch begins is noticed") {
   ProcessIdentity identity;
   {
