@@ -106,6 +106,7 @@ class Outlet {
   /// Retain::accumulate it is the sum of all that had arrived, and a step that finds nothing, by whatever
   /// verb, makes it `T{}`, so that no sum is counted twice.
   UIT_INLINE const T& Get() const {
+    owner_.Check();
     return end_.Visit([](const auto* duct) -> const T& { return GetFrom(duct); });
   }
 
@@ -162,6 +163,7 @@ class Outlet {
   }
   /// Passes over all that has arrived, and counts it as unread; of a sum, all of its messages.
   void DiscardUnread() {
+    owner_.Check();
     end_.Visit([&]<typename D>(D* duct) {
       if constexpr (!is_null_duct<D>) {
         if (duct == nullptr) return;

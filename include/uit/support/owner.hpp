@@ -26,7 +26,7 @@ class Owner {
   ~Owner() = default;
 
   /// By the thread at work, before anything else.
-  void Check() {
+  void Check() const {
     const auto here = std::this_thread::get_id();
     if (owner_ == std::thread::id{}) owner_ = here;
     if (owner_ == here) return;
@@ -38,11 +38,11 @@ class Owner {
   void Reset() { owner_ = {}; }
 
  private:
-  std::thread::id owner_{};
+  mutable std::thread::id owner_{};
 #else
  public:
   /// By the thread at work, before anything else.
-  void Check() {}
+  void Check() const {}
   /// The next thread to come by is the owner.
   void Reset() {}
 #endif

@@ -100,6 +100,7 @@ TEST_CASE("Waits end when the other side acts") {
   bool are_all_accepted = true;
   for (int i = 1; i <= num_messages; ++i) are_all_accepted &= inlet.Put(i);
   reader.join();
+  outlet.HandOver();
   CHECK(are_all_accepted);
   CHECK(outlet.Get() == num_messages);
   CHECK(outlet.Tally().stepped == num_messages);
@@ -407,7 +408,7 @@ TEST_CASE("A second thread at an end is caught") {
   outlet.TryStep();
   std::thread{[&, &out = outlet] {
     try {
-      out.TryStep();
+      out.Get();
     } catch (const uit::AssertionError&) {
       is_caught = true;
     }
