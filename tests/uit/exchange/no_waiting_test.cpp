@@ -1,0 +1,194 @@
+// Verbs that begin with Try wait for nobody, and waits end when their deadline passes: on a clock that passes only while the
+// library rests (tests/support/counted_time), so that a busy machine makes no difference.
+//
+// All is done by one thread, and the peer does nothing unless it is told to: what waited for it would never return.
+
+#include <simgrid/engine.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <uit/uit.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/loopback_world.hpp"
+#include "tests/uit/exchange/support/subjects.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+using namespace std::chrono_literals;
+namespace time_counts = uit::testing::counted_time;
+
+namespace {
+
+using Number = std::uint64_t;
+
+template <Policy p, typename Transport>
+struct Within {
+  static constexpr Policy policy = p;
+
+  Conduit<Number, policy> conduit{Transport{.depth = 4}};
+  Inlet<Number, policy> inlet{std::move(conduit.inlet)};
+  Outlet<Number, policy> outlet{std::move(conduit.outlet)};
+};
+
+/// To a process and from it, which does nothing after the two have connected.
+template <Policy p, typename Where>
+struct Across {
+  static constexpr Policy policy = p;
+  using W = Wiring<Process>;
+
+  Across() : network(2, Where::processes_per_node) {
+    for (std::size_t rank = 0; rank < 2; ++rank) fabrics[rank] = std::make_unique<Fabric>(network.World(rank), FabricOptions{.num_slots = 2});
+    inlet = Inlet<Number, policy, W>{Reach(0)};
+    outlet = Outlet<Number, policy, W>{Reach(0)};
+    inlet_of_peer = Inlet<Number, policy, W>{Reach(1)};
+    outlet_of_peer = Outlet<Number, policy, W>{Reach(1)};
+    network.Together([this](std::size_t rank) { fabrics[rank]->Connect(); });
+  }
+  ~Across() {
+    network.Together([this](std::size_t rank) { fabrics[rank]->Close(); });
+  }
+  Process Reach(std::size_t rank) { return {.fabric = fabrics[rank].get(), .peer = 1 - rank, .depth = 4, .max_age = 1us}; }
+
+  LoopbackNetwork network;
+  std::array<std::unique_ptr<Fabric>, 2> fabrics;
+  Inlet<Number, policy, W> inlet, inlet_of_peer;
+  Outlet<Number, policy, W> outlet, outlet_of_peer;
+};
+
+constexpr Policy growing{.backlog = Backlog::grow};
+
+template <typename Where>
+using Between = std::tuple<Across<every, Where>, Across<latest, Where>, Across<accumulate, Where>, Across<every_pooled, Where>,
+                           Across<latest_pooled, Where>, Across<accumulate_pooled, Where>, Across<every_aggregated, Where>,
+                           Across<latest_aggregated, Where>>;
+using InProcess = std::tuple<Within<every, Intra>, Within<latest, Intra>, Within<accumulate, Intra>, Within<growing, Intra>,
+                             Within<every, Thread>, Within<latest, Thread>, Within<accumulate, Thread>, Within<growing, Thread>>;
+using Conduits =
+    decltype(std::tuple_cat(std::declval<InProcess>(), std::declval<Between<ToOther>>(), std::declval<Between<ToNear>>()));
+
+/// Calls every verb that never waits, many times over. Returns how often the library has rested meanwhile.
+std::uint64_t NumRestsOfTryVerbs(auto& inlet, auto& outlet) {
+  const std::uint64_t num_before = time_counts::num_rests;
+  for (Number number = 0; number < 200; ++number) {
+    inlet.TryPut(number);
+    inlet.TryStage(number);
+    inlet.TryFlush();
+    inlet.Poll();
+    outlet.TryStep();
+    outlet.TryStep(7);
+    outlet.Jump();
+    outlet.JumpGet();
+    outlet.GetNextOrNullopt();
+    outlet.Get();
+    (void)inlet.Tally();
+    (void)outlet.Tally();
+  }
+  return time_counts::num_rests - num_before;
+}
+
+/// That a wait which nobody ends lasts to its deadline, and no longer than the rest in which that passes.
+void CheckEndsAtDeadline(auto&& wait) {
+  constexpr std::chrono::nanoseconds longest_rest = Backoff::longest_sleep + simulation::timer_slack;
+  for (const std::chrono::nanoseconds span : {0ns, 1ns, 500ns, 3'000ns, 100'000ns, 20'000'000ns}) {
+    const Deadline deadline = After(span);
+    CHECK_FALSE(wait(deadline));
+    const TimePoint end = Now();
+    CAPTURE(span.count(), (end - deadline).count());
+    CHECK(end >= deadline);
+    CHECK(end <= deadline + longest_rest);
+  }
+}
+
+/// Each time the reader has copied a record, the writer has come round to it.
+struct Chaser {
+  static inline void (*lap)() = nullptr;
+};
+template <typename V>
+struct ChasedRef : std::atomic_ref<V> {
+  explicit ChasedRef(V& value) : std::atomic_ref<V>(value) {}
+  V load(std::memory_order order) const {
+    const V value = std::atomic_ref<V>::load(order);
+    if (Chaser::lap != nullptr) Chaser::lap();
+    return value;
+  }
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("No verb that begins with Try rests, whatever its conduit, beside a peer that does nothing", "", Conduits) {
+  TestType ends;
+  CHECK(NumRestsOfTryVerbs(ends.inlet, ends.outlet) == 0);
+}
+
+TEST_CASE("Nor does one of a muted inlet, and of an outlet of nothing") {
+  Inlet<Number> inlet;
+  Outlet<Number> outlet{Outlet<Number>::End{}};
+  Splice(outlet, Null{});
+  CHECK(NumRestsOfTryVerbs(inlet, outlet) == 0);
+}
+
+TEMPLATE_LIST_TEST_CASE("A wait for a peer that does nothing ends with the rest in which its deadline passes", "", Conduits) {
+  TestType ends;
+  if constexpr (requires { ends.inlet_of_peer; } || std::is_same_v<TestType, Within<TestType::policy, Thread>>) {
+    CheckEndsAtDeadline([&](Deadline deadline) { return ends.outlet.Step(deadline); });
+    CheckEndsAtDeadline([&](Deadline deadline) { return ends.outlet.GetNext(deadline) != 0; });
+    if constexpr (TestType::policy.retain == Retain::every) {
+      while (ends.inlet.TryPut(1)) {
+      }
+      CheckEndsAtDeadline([&](Deadline deadline) { return ends.inlet.Put(1, deadline); });
+    }
+  } else {
+    CHECK_FALSE(ends.outlet.Step());  // nobody else could put
+  }
+}
+
+TEST_CASE("A fabric whose peer never says goodbye is closed with the rest in which the deadline passes") {
+  LoopbackNetwork network(2);
+  Fabric here{network.World(0)}, there{network.World(1)};
+  Inlet<Number, every, Wiring<Process>> inlet{Process{.fabric = &here, .peer = 1}};
+  Outlet<Number, every, Wiring<Process>> outlet{Process{.fabric = &there, .peer = 0}};
+  network.Together([&](std::size_t rank) { (rank == 0 ? here : there).Connect(); });
+  network.LosePeers();
+  const Deadline deadline = After(5ms);
+  CHECK_FALSE(here.Close(deadline));
+  CHECK(Now() >= deadline);
+  CHECK(Now() <= deadline + 200us);  // two waits
+  there.Close(After(1ms));
+}
+
+TEST_CASE("A step gives up where the writer of a mailbox comes round to every record that is being copied") {
+  namespace mailbox = shared_mailbox;
+  static std::array<std::uint64_t, 4> record{};
+  constexpr std::size_t num_bytes = sizeof record;
+  alignas(cache_line) static std::byte memory[mailbox::BytesFor(num_bytes)];
+  static mailbox::Writer* writer = nullptr;
+  static std::uint64_t num_loads = 0;
+  mailbox::Create(memory, num_bytes);
+  mailbox::Writer the_writer{memory};
+  writer = &the_writer;
+  mailbox::BasicReader<ChasedRef> reader{memory};
+  std::array<std::byte, num_bytes> copy{};
+  writer->Write(std::as_bytes(std::span(record)));
+  Chaser::lap = [] {
+    ++num_loads;
+    for (std::size_t slot = 0; slot < mailbox::NumSlots(num_bytes); ++slot) {
+      ++record[0];
+      writer->Write(std::as_bytes(std::span(record)));
+    }
+  };
+  CHECK_FALSE(reader.TryRead(copy));
+  CHECK(num_loads <= 4 * (3 + record.size()));  // four times, all of a record's words and three of the mailbox
+  Chaser::lap = nullptr;
+  CHECK(reader.TryRead(copy) == num_bytes);
+  CHECK(LoadBytes<std::uint64_t>(copy) == record[0]);
+}
