@@ -1,6 +1,7 @@
 // Nodes pass amounts along their edges, in sums where they are not fetched in time. What there is in all never changes.
 #include <netuit/netuit.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -80,16 +81,34 @@ class Economy {
  public:
   Economy(const Topology& topology, std::size_t threads)
       : mesh_{topology, PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = threads}, 1), MpiTestWorld()},
-        stocks_(mesh_.NumLocalNodes(), first_stock) {}
+        stocks_(mesh_.NumLocalNodes(), first_stock),
+        num_updates_(mesh_.NumLocalNodes()),
+        num_collected_(mesh_.NumLocalNodes()),
+        num_faults_(mesh_.NumLocalNodes()) {}
 
   RunReport Trade(RunOptions options) {
     return Run(mesh_, options, [this](auto& node) { this->Deal(node); });
   }
-  /// What was left to be read is so before the run ends.
+  /// What was left to be read is so before the run ends: every node collects once, after all of its updates.
   RunReport TradeAndCollect(RunOptions options) {
-    return Run(
-        mesh_, options, [this](auto& node) { this->Deal(node); },
-        [this](auto& node) { (Fetch<Ls>(node, stocks_[node.Index()]), ...); });
+    std::ranges::fill(num_updates_, 0U);
+    std::ranges::fill(num_collected_, 0U);
+    const RunReport report = Run(
+        mesh_, options,
+        [this](auto& node) {
+          const std::size_t i = node.Index();
+          num_faults_[i] += node.Update() != num_updates_[i]++ || num_collected_[i] != 0;
+          this->Deal(node);
+        },
+        [this](auto& node) {
+          const std::size_t i = node.Index();
+          num_faults_[i] += node.Update() != num_updates_[i];
+          ++num_collected_[i];
+          (Fetch<Ls>(node, stocks_[i]), ...);
+        });
+    CHECK(std::ranges::count(num_collected_, 1U) == static_cast<std::ptrdiff_t>(num_collected_.size()));
+    CHECK(std::ranges::count(num_faults_, 0U) == static_cast<std::ptrdiff_t>(num_faults_.size()));
+    return report;
   }
   /// What was left to be read is so in the next run: one update without communication.
   RunReport FetchTheRest() {
@@ -121,6 +140,10 @@ class Economy {
 
   Mesh<Ls...> mesh_;
   std::vector<Amount> stocks_;
+  // By local node, of the run.
+  std::vector<std::uint64_t> num_updates_;
+  std::vector<std::uint64_t> num_collected_;
+  std::vector<std::uint64_t> num_faults_;  // calls at another update than it should be
 };
 
 const std::vector<RunOptions> runs{{.mode = AsyncMode::no_barrier, .num_updates = 100},
@@ -181,7 +204,7 @@ void CheckCollected() {
 
 }  // namespace
 
-TEST_CASE("What is under way when a run ends can be collected, whatever carries it") {
+TEST_CASE("What is under way when a run ends is collected, once by each node after its last update, whatever carries it") {
   CheckCollected<Coin>();
   CheckCollected<Purse>();
   CheckCollected<Coin, Purse, Solo, Pooled>();
