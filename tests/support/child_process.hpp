@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstddef>
+#include <stdexcept>
 
 #include <uit/support/peer_watch.hpp>
 
@@ -13,11 +14,21 @@ namespace uit::testing {
 
 /// A process that does nothing until it is told how to end.
 struct ChildProcess {
-  pid_t process = fork();
+  pid_t process = -1;
+  /// Returns when the process is ready for a signal: before, it would be handled by Catch's handlers.
   ChildProcess() {
-    if (process != 0) return;
-    for (const int signal : {SIGTERM, SIGABRT}) std::signal(signal, SIG_DFL);  // not Catch's
-    for (;;) pause();
+    int ready[2];
+    if (pipe(ready) != 0) throw std::runtime_error("no pipe to be had");
+    process = fork();
+    if (process == 0) {
+      for (const int signal : {SIGTERM, SIGABRT}) std::signal(signal, SIG_DFL);
+      close(ready[1]);
+      for (;;) pause();
+    }
+    close(ready[1]);
+    char none = 0;
+    [[maybe_unused]] const ssize_t end = read(ready[0], &none, 1);  // of the file, when the last other end is closed
+    close(ready[0]);
   }
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
