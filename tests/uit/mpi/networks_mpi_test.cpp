@@ -32,6 +32,51 @@ bool Exchange(Ends& ends, std::uint64_t last) {
       After(20s));
 }
 
+/// Of a conduit whose fabric has closed, the inlet puts, or the outlet steps, while another has its memory.
+template <Policy policy>
+void CheckOldEnds(bool puts) {
+  CAPTURE(puts, static_cast<int>(policy.retain), static_cast<int>(policy.consolidate));
+  const World world = TheWorld();
+  const RingPlace place{world};
+  const Process options{.depth = 4, .buffer_bytes = 512, .max_message_bytes = 512};
+  Fabric first{world, {.num_slots = 2}};
+  RingEnds<Message, policy> old_ends{first, place, options};
+  first.Connect();
+  const std::size_t num_with_first = pmpi::NumUnfreed();
+  REQUIRE(first.Close());
+  Fabric second{world, {.num_slots = 2}};
+  RingEnds<Message, policy> ends{second, place, options};
+  second.Connect();
+  CHECK(pmpi::NumUnfreed() <= num_with_first);  // it is the same window
+  if (puts) {
+    for (int i = 0; i < 3; ++i) {
+      CHECK_FALSE(old_ends.inlet.TryPut(Message::Number(999)));
+      old_ends.inlet.TryFlush();
+    }
+    world.Agree("");  // all have tried
+    for (int i = 0; i < 20; ++i) {
+      CHECK_FALSE(ends.TryStep());
+      second.Poll();
+    }
+    world.Agree("");  // nobody puts before all have looked
+  }
+  REQUIRE(ends.TryPut(1));
+  ends.inlet.TryFlush();
+  world.Agree("");  // all have put; where memory is shared, it has arrived
+  if (!puts) {
+    for (int i = 0; i < 20; ++i) CHECK_FALSE(old_ends.TryStep());
+  }
+  const auto has_come = [&] {
+    ends.inlet.TryFlush();
+    return ends.TryStep();
+  };
+  CHECK(WaitUntil(has_come, After(20s), [&] { return second.Poll(); }));
+  CHECK(ends.num_got == 1);
+  CHECK(ends.is_right);
+  world.Agree("");
+  CHECK(second.Close());
+}
+
 }  // namespace
 
 TEST_CASE("Thousands of networks after each other give back all that they take") {
@@ -52,6 +97,15 @@ TEST_CASE("Thousands of networks after each other give back all that they take")
   }
   CHECK(most_unfreed <= num_before + 2);             // a communicator and a window
   CHECK(pmpi::NumUnfreed() <= num_before + 1);       // windows are kept, and lent again
+}
+
+TEST_CASE("Ends of a fabric that has closed leave alone the memory that another has been lent since") {
+  for (const bool puts : {true, false}) {
+    CheckOldEnds<every>(puts);
+    CheckOldEnds<latest>(puts);
+    CheckOldEnds<every_aggregated>(puts);
+    CheckOldEnds<latest_aggregated>(puts);
+  }
 }
 
 TEST_CASE("A process in several networks at once, one within another's life, hears each apart") {
