@@ -1,28 +1,26 @@
-// One process of a best-effort run is suspended by the system, again and again: the others go on at their rate, nobody's
-// memory grows, and it catches up whenever it wakes.
+// One process of a best-effort run is suspended by the system, again and again: the others go on, nobody's memory grows, and it
+// catches up whenever it wakes.
 //
-// The others gain nothing by the suspension: another process computes meanwhile in its place.
+// A suspension lasts until all others have made many updates, and the next one waits until the process has caught up, so that
+// it makes no difference how busy the machine is. That the others go on without waiting at all shows waits_for_nobody_mpi_test.
 
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/run/run.hpp>
 
-#include <sched.h>
-#include <sys/prctl.h>
 #include <sys/types.h>
-#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
-#include <optional>
-#include <span>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -30,6 +28,7 @@
 #include "tests/support/goal.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/other_process.hpp"
+#include "tests/support/shared_page.hpp"
 
 using namespace netuit;
 using namespace uit::testing;
@@ -37,280 +36,188 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// When the sender sent it: one host has one monotonic clock.
+/// When the sender sent it, in microseconds: one host has one monotonic clock.
 struct Stamp : Multicast<std::int64_t> {};
 struct Parcel : Unicast<std::int64_t> {};
 
 constexpr std::size_t straggler = 1;
-constexpr int work = 30;  // steps of a node: computing takes most of the time, as it would if nobody sent anything
+constexpr std::size_t max_processes = 8;
+constexpr std::uint64_t num_updates_meanwhile = 1000;  // of each other process; windows are full after a tenth of them
 constexpr std::int64_t max_growth = 5'000'000;
-constexpr auto settling = 500ms;
-constexpr std::size_t max_suspensions = 20;
-constexpr double least_ratio = 0.8;  // what a machine keeps, in one run of three, that does much else
+constexpr auto patience = 100s;  // for what takes a fraction of a second
+constexpr const char* all_seen = "all is seen";
 
-/// How often it is suspended, for how long, and for how long it is left alone in between: enough to catch up.
-std::size_t NumSuspensions() { return PerCommitOrNight<std::size_t>(4, max_suspensions); }
-std::chrono::milliseconds TimeAway() { return PerCommitOrNight(600ms, 2000ms); }
-std::chrono::milliseconds TimeAwake() { return PerCommitOrNight(1000ms, 2000ms); }
-std::int64_t InMicroseconds(std::chrono::microseconds time) { return time.count(); }
+std::size_t NumSuspensions() { return PerCommitOrNight<std::size_t>(4, 20); }
+std::chrono::milliseconds ShortestAway() { return PerCommitOrNight(600ms, 2000ms); }
 
 std::int64_t Microseconds() {
   return std::chrono::duration_cast<std::chrono::microseconds>(uit::Now().time_since_epoch()).count();
 }
-
-/// Where a thread may run.
-cpu_set_t Affinity() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  sched_getaffinity(0, sizeof cores, &cores);
-  return cores;
+/// The time that this thread has had a CPU for.
+std::int64_t OwnMicroseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1'000'000 + time.tv_nsec / 1000;
 }
 
-/// Keeps this thread, and what it starts meanwhile, on one core.
-class OnCore {
+/// What the processes tell each other beside the mesh.
+struct Stage {
+  std::array<std::atomic<std::uint64_t>, max_processes> num_updates{};
+  std::atomic<std::size_t> num_settled{0};        ///< processes that watch their memory
+  std::atomic<std::uint64_t> num_suspensions{0};  ///< counted before the straggler is woken
+  std::atomic<std::uint64_t> num_caught_up{0};
+  std::atomic<bool> is_over{false};
+};
+
+/// Suspends the straggler again and again.
+class Suspender {
  public:
-  /// On the `number`-th of those on which it may run.
-  explicit OnCore(std::size_t number) {
-    for (std::size_t core = 0, count = 0; core < CPU_SETSIZE; ++core) {
-      if (!CPU_ISSET(core, &before_) || count++ != number) continue;
-      cpu_set_t own;
-      CPU_ZERO(&own);
-      CPU_SET(core, &own);
-      sched_setaffinity(0, sizeof own, &own);
+  Suspender(Stage& stage, pid_t process, std::size_t num_processes)
+      : stage_(stage), process_(process), num_processes_(num_processes) {}
+
+  /// Until all is seen, or something has not come about.
+  void Work() {
+    AwaitThat([&] { return stage_.num_settled == num_processes_; });
+    for (std::size_t i = 0; i < NumSuspensions() && has_come_about_; ++i) {
+      Suspend();
+      AwaitThat([&] { return stage_.num_caught_up == stage_.num_suspensions; });
     }
+    stage_.is_over = true;
   }
-  OnCore(const OnCore&) = delete;
-  OnCore& operator=(const OnCore&) = delete;
-  ~OnCore() { sched_setaffinity(0, sizeof before_, &before_); }
+  /// Whether all that was awaited was.
+  bool HasComeAbout() const { return has_come_about_; }
+  /// How many updates each other process has made while the straggler was suspended, at least.
+  std::uint64_t LeastUpdates() const { return least_updates_; }
 
  private:
-  cpu_set_t before_ = Affinity();
-};
-
-/// How many updates a process had made, and when.
-struct Mark {
-  std::int64_t microseconds = 0;
-  double num_updates = 0;
-};
-/// Updates per second between two times, but for a tenth at either end; nothing if too few marks tell.
-std::optional<double> Rate(const std::vector<Mark>& marks, std::int64_t from, std::int64_t to) {
-  const std::int64_t edge = (to - from) / 10;
-  const auto first = std::ranges::lower_bound(marks, from + edge, {}, &Mark::microseconds);
-  const auto last = std::ranges::upper_bound(marks, to - edge, {}, &Mark::microseconds);
-  if (last - first < 2) return std::nullopt;
-  const Mark& end = *std::prev(last);
-  return 1e6 * (end.num_updates - first->num_updates) / static_cast<double>(end.microseconds - first->microseconds);
-}
-
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
-/// From when to when the straggler was suspended, each time, by the computer's clock.
-struct Spans {
-  struct Span {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-  };
-  std::array<Span, max_suspensions> spans{};
-  std::size_t count = 0;
-};
-
-/// Another process, which computes whenever it is told to: on one core, or with a share of all such as a rank has. (Linux
-/// shares cores out between sessions first, and some launchers give each rank one.)
-class StandIn {
- public:
-  explicit StandIn(std::optional<std::size_t> core) {
-    if (process_ != 0) {
-      waitpid(process_, nullptr, WUNTRACED);
-      return;
+  void Suspend() {
+    const Suspension suspension{process_};
+    AwaitThat([&] { return suspension.IsInForce(); });
+    const std::vector<std::uint64_t> before(stage_.num_updates.begin(), stage_.num_updates.end());
+    std::this_thread::sleep_for(ShortestAway());
+    for (std::size_t process = 0; process < num_processes_; ++process) {
+      const auto num_since = [&] { return stage_.num_updates[process] - before[process]; };
+      if (process == straggler) continue;
+      AwaitThat([&] { return num_since() >= num_updates_meanwhile; });
+      least_updates_ = std::min(least_updates_, num_since());
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getsid(0) == getppid()) setsid();
-    std::optional<OnCore> on_core;
-    if (core) on_core.emplace(*core);
-    raise(SIGSTOP);
-    for (;;) Microseconds();
+    if (stage_.num_updates[straggler] != before[straggler]) has_come_about_ = false;  // it was not suspended
+    ++stage_.num_suspensions;
   }
-  StandIn(const StandIn&) = delete;
-  StandIn& operator=(const StandIn&) = delete;
-  ~StandIn() {
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
+  template <typename F>
+  void AwaitThat(F&& holds) {
+    const uit::Deadline deadline = uit::After(patience);
+    while (has_come_about_ && !holds()) {
+      std::this_thread::sleep_for(1ms);
+      has_come_about_ = uit::Now() < deadline;
+    }
   }
-  void Work() const { kill(process_, SIGCONT); }
-  void Rest() const { kill(process_, SIGSTOP); }
 
- private:
-  pid_t process_ = fork();
+  Stage& stage_;
+  pid_t process_;
+  std::size_t num_processes_;
+  bool has_come_about_ = true;
+  std::uint64_t least_updates_ = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Suspends a process again and again, and says when it was. Another computes in its place, so that nobody gains by the time
-/// that it does not use.
-Spans SuspendAgainAndAgain(pid_t process, const StandIn& other) {
-  Spans spans;
-  std::this_thread::sleep_for(settling);
-  for (; spans.count < NumSuspensions(); ++spans.count) {
-    std::this_thread::sleep_for(TimeAwake());
-    const Suspension suspension{process};
-    other.Work();
-    const std::int64_t begin = Microseconds();
-    std::this_thread::sleep_for(TimeAway());
-    spans.spans[spans.count] = {begin, Microseconds()};
-    other.Rest();
-  }
-  return spans;
-}
-
-/// This process's rates: for each suspension those just before and after, and how the one during it compares to them.
-struct Rates {
-  std::vector<double> undisturbed;
-  std::vector<double> ratios;
-};
-Rates RatesOf(const std::vector<Mark>& marks, const Spans& spans) {
-  const std::int64_t awake = InMicroseconds(TimeAwake());
-  Rates rates;
-  for (const auto& [begin, end] : std::span(spans.spans).first(spans.count)) {
-    const auto before = Rate(marks, begin - awake, begin);
-    const auto meanwhile = Rate(marks, begin, end);
-    const auto after = Rate(marks, end, end + awake);
-    if (!before || !after) continue;
-    rates.undisturbed.push_back((*before + *after) / 2);
-    rates.ratios.push_back(meanwhile.value_or(0) / rates.undisturbed.back());
-  }
-  return rates;
-}
-
-/// What a process has seen in a run.
-struct Seen {
-  double rate = 0;         ///< updates per second while nobody was suspended, median
-  double ratio = 0;        ///< of its rates with the straggler suspended by those without, median
-  double catching_up = 0;  ///< seconds that it has taken after waking, at most, if it is the straggler
-};
-
-/// Notes when the straggler sees that it has slept, and when all that it hears is of afterwards.
-struct Sleeper {
-  std::int64_t last_update_at = Microseconds();
-  std::int64_t woke_at = 0;  // 0: has caught up since
-  std::int64_t oldest_input = 0;
-  std::size_t num_caught_up = 0;
-  std::int64_t most_catching_up = 0;
+/// Notes when the straggler sees that it has been suspended, and when all that it hears was sent afterwards.
+class Sleeper {
+ public:
+  explicit Sleeper(Stage& stage) : stage_(stage) {}
 
   /// At the beginning of each update.
   void Begin() {
-    const std::int64_t now = Microseconds();
-    // All values of the update before were of after the awakening.
-    if (woke_at != 0 && oldest_input > woke_at) {
-      most_catching_up = std::max(most_catching_up, now - woke_at);
-      woke_at = 0;
-      ++num_caught_up;
+    now_ = Microseconds();
+    if (woke_at_ != 0 && oldest_input_ > woke_at_) {  // all values of the update before
+      most_own_ = std::max(most_own_, OwnMicroseconds() - woke_at_own_);
+      most_ = std::max(most_, now_ - woke_at_);
+      woke_at_ = 0;
+      ++stage_.num_caught_up;
     }
-    if (now - last_update_at > InMicroseconds(TimeAway()) * 9 / 10) woke_at = now;
-    oldest_input = now;
-    last_update_at = now;
+    if (stage_.num_suspensions != num_seen_) {
+      ++num_seen_;
+      woke_at_ = now_;
+      woke_at_own_ = OwnMicroseconds();
+    }
+    oldest_input_ = now_;
   }
+  void Hear(std::int64_t stamp) { oldest_input_ = std::min(oldest_input_, stamp); }
+  std::int64_t Stamp() const { return now_; }
+
+  /// Seconds that it has taken to catch up, at most: of its own CPU time, and by the clock.
+  double MostOwn() const { return static_cast<double>(most_own_) / 1e6; }
+  double Most() const { return static_cast<double>(most_) / 1e6; }
+
+ private:
+  Stage& stage_;
+  std::uint64_t num_seen_ = 0;
+  std::int64_t now_ = 0;
+  std::int64_t woke_at_ = 0;  // 0: has caught up since
+  std::int64_t woke_at_own_ = 0;
+  std::int64_t oldest_input_ = 0;
+  std::int64_t most_own_ = 0;
+  std::int64_t most_ = 0;
 };
 
-/// Runs while one process is suspended again and again; what each has seen. Collective.
-std::vector<Seen> Measure(bool has_own_core) {
+}  // namespace
+
+TEST_CASE("A run goes on while one of its processes is suspended, which catches up within a second of waking") {
   const uit::World world = MpiTestWorld();
   const std::vector<pid_t> pids = Pids(world);
   const auto topology = MakeTorus({40, 40});
   Mesh<Stamp, Parcel> mesh{topology, PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}), world};
+  const SharedPage<Stage> stage{world};
+  const bool is_straggler = world.Rank() == straggler;
 
-  std::vector<Mark> marks;
-  Sleeper sleeper;
-  std::uint64_t computed = 0;
+  Sleeper sleeper{*stage};
   Growth growth{getpid()};
   bool is_settled = false;
-  Spans spans;
-  std::optional<StandIn> stand_in;
+  Suspender suspender{*stage, pids[straggler], world.Size()};
   std::jthread suspending;
-  if (world.IsRoot()) {
-    stand_in.emplace(has_own_core ? std::optional(straggler) : std::nullopt);
-    suspending = std::jthread([&] { spans = SuspendAgainAndAgain(pids[straggler], *stand_in); });
-  }
-  std::optional<OnCore> on_core;
-  if (has_own_core) on_core.emplace(world.Rank());
+  if (world.IsRoot()) suspending = std::jthread([&] { suspender.Work(); });
   const RunReport report = Run(
       mesh,
-      {.duration = settling + NumSuspensions() * (TimeAway() + TimeAwake()) + TimeAwake() + 200ms,
-       .stops_on_signal = false,
+      {.stops_on_signal = false,
        .on_progress =
            [&](const Progress& progress) {
-             marks.push_back({Microseconds(), static_cast<double>(progress.num_updates)});
-             if (!is_settled && progress.elapsed > settling) {
+             if (!is_settled && progress.num_updates >= num_updates_meanwhile) {
                is_settled = true;
                growth = Growth{getpid()};
+               ++stage->num_settled;
              }
              if (is_settled) growth.Look();
            },
        .progress_interval = 10ms},
       [&](auto& node) {
-        if (node.Index() == 0) sleeper.Begin();
-        std::uint64_t value = node.Update();
-        for (int i = 0; i < work; ++i) value = value * 6364136223846793005U + 1442695040888963407U;
-        computed += value;
-        for (const std::int64_t stamp : node.template In<Stamp>()) sleeper.oldest_input = std::min(sleeper.oldest_input, stamp);
-        node.template Out<Stamp>().TryPut(sleeper.last_update_at);
+        if (node.Index() == 0) {
+          if (stage->is_over) throw std::runtime_error(all_seen);
+          ++stage->num_updates[world.Rank()];
+          sleeper.Begin();
+        }
+        for (const std::int64_t stamp : node.template In<Stamp>()) sleeper.Hear(stamp);
+        node.template Out<Stamp>().TryPut(sleeper.Stamp());
         for (auto& outlet : node.template In<Parcel>()) {
           while (outlet.TryStep()) {
           }
         }
-        for (auto& inlet : node.template Out<Parcel>()) inlet.TryPut(sleeper.last_update_at);
+        for (auto& inlet : node.template Out<Parcel>()) inlet.TryPut(sleeper.Stamp());
       });
   suspending = {};
   CHECK(growth.Most() <= max_growth);
-  CHECK(report.ExitCode() == 0);
-  if (world.IsRoot()) CHECK(report.Balanced());
-
-  const uit::ByteView when = uit::BytesOf(spans);
-  spans = uit::LoadBytes<Spans>(world.Broadcast({when.begin(), when.end()}));
-  Seen seen;
-  if (world.Rank() == straggler) {
-    CHECK(sleeper.num_caught_up >= spans.count);  // a machine that does much else may have put it to sleep as well
-    seen.catching_up = static_cast<double>(sleeper.most_catching_up) / 1e6;
-  } else {
-    const Rates rates = RatesOf(marks, spans);
-    CHECK(rates.ratios.size() > spans.count / 2);
-    seen.rate = Median(rates.undisturbed);
-    seen.ratio = Median(rates.ratios);
-  }
-  CHECK(computed != 0);
-  std::printf("rank %zu: %.3f of its %.0f updates/s, %zu times caught up, in %.3f s; grown by %lld bytes\n", world.Rank(),
-              seen.ratio, seen.rate, sleeper.num_caught_up, seen.catching_up, static_cast<long long>(growth.Most()));
-  return world.AllGatherValue(seen);
-}
-
-}  // namespace
-
-TEST_CASE("A run goes on while one of its processes is suspended, which catches up within a second of waking") {
-  const cpu_set_t cores = Affinity();  // the same on all processes of a launch that does not bind them
-  const bool has_own_core = static_cast<std::size_t>(CPU_COUNT(&cores)) >= MpiTestWorld().Size();
-  const double least = IsNightly() ? 0.95 : least_ratio;
-  std::vector<Seen> seen;
-  double slowest = 0;  // of the others
-  double mean = 0;
-  for (int i = 0; i < PerCommitOrNight(3, 1) && slowest < least; ++i) {  // what others do on the machine comes and goes
-    seen = Measure(has_own_core);
-    slowest = std::numeric_limits<double>::infinity();
-    mean = 0;
-    for (std::size_t rank = 0; rank < seen.size(); ++rank) {
-      if (rank == straggler) continue;
-      slowest = std::min(slowest, seen[rank].ratio);
-      mean += seen[rank].ratio / static_cast<double>(seen.size() - 1);
-    }
-  }
-  CHECK(slowest >= least);
-  CHECK(seen[straggler].catching_up < 1);
-  if (!MpiTestWorld().IsRoot()) return;
+  CHECK(report.stopped_by == StopReason::thrown);
+  if (is_straggler) CHECK(sleeper.MostOwn() < 1);
+  const std::array caught_up = world.AllGatherValue(std::array{sleeper.MostOwn(), sleeper.Most()})[straggler];
+  std::printf("rank %zu: grown by %lld bytes\n", world.Rank(), static_cast<long long>(growth.Most()));
+  if (!world.IsRoot()) return;
+  CHECK(suspender.HasComeAbout());
+  CHECK(stage->num_caught_up == NumSuspensions());
+  CHECK(report.message.ends_with(all_seen));
+  CHECK(report.Balanced());
   std::array<char, 300> figure{};
   std::snprintf(figure.data(), figure.size(),
-                "of %zu processes, %s, the slowest other at %.1f %% of its undisturbed rate, limit %.0f %% (all others %.1f %%; median "
-                "of %zu suspensions of %.1f s), caught up in at most %.3f s, limit 1 s",
-                seen.size(), has_own_core ? "a core each" : "which share cores", 100 * slowest, 100 * least, 100 * mean,
-                NumSuspensions(), std::chrono::duration<double>(TimeAway()).count(), seen[straggler].catching_up);
+                "of %zu processes, each other one made at least %llu updates in each of %zu suspensions of one, of %.1f s and more, "
+                "which caught up in at most %.3f s of its CPU's time, limit 1 s (%.3f s by the clock)",
+                world.Size(), static_cast<unsigned long long>(suspender.LeastUpdates()), NumSuspensions(),
+                std::chrono::duration<double>(ShortestAway()).count(), caught_up[0], caught_up[1]);
   PrintGoal("R7", figure.data());
 }

@@ -1,0 +1,180 @@
+// Mode 3 waits for nobody: between two calls of the user's update a worker takes no longer when all others are silent than
+// when each of them has just sent.
+//
+// One worker is timed, from the end of an update to the beginning of the next; each other one is kept in its update until the
+// timed one wants to hear it. In a round of talking the timed worker lets each other one make an update before it ends its own,
+// so that a frame of each lies ready. In a round of silence nobody sends. Rounds take turns, so that whatever else the machine
+// does is in both. A worker that waits for frames finds them at once in the one, and waits in vain in the other.
+//
+// A tenth of the times counts, not the mean: a worker may lose its CPU now and then, but one that waits does so every time.
+
+#include <netuit/netuit.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/goal.hpp"
+#include "tests/support/mpi_world.hpp"
+#include "tests/support/shared_page.hpp"
+
+using namespace netuit;
+using namespace std::chrono_literals;
+using uit::testing::MpiTestWorld;
+using uit::testing::PrintGoal;
+using uit::testing::SharedPage;
+
+namespace {
+
+struct Value : Multicast<std::uint64_t> {};
+struct Parcel : Unicast<std::uint64_t> {};
+struct Note : Unicast<std::uint64_t, uit::Policy{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled}> {};
+
+constexpr std::size_t max_workers = 8;
+constexpr std::size_t num_rounds = 10;    // of talking and of silence
+constexpr std::size_t num_settling = 200;  // updates at the begin of a silence, until all windows are full
+constexpr std::size_t num_timed = 40;     // updates of each round
+constexpr double clock_noise = 1000;      // nanoseconds
+constexpr const char* all_seen = "all is seen";
+
+/// What the workers tell each other beside the mesh, wherever they are.
+struct Stage {
+  std::atomic<std::uint64_t> wanted{0};                         ///< how many updates each other worker is to make
+  std::array<std::atomic<std::uint64_t>, max_workers> begun{};  ///< by each; of all but the last, what it put has been sent
+  std::atomic<bool> is_over{false};                             ///< nobody is kept any more
+};
+
+/// Lets others have the CPU for a moment.
+void Rest() { std::this_thread::sleep_for(1us); }
+
+/// Nanoseconds that the library takes between two updates; a tenth of all times are shorter.
+struct Seen {
+  double talking = 0;
+  double silent = 0;
+};
+double Tenth(std::vector<double> times) {
+  const auto at = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 10);
+  std::ranges::nth_element(times, at);
+  return *at;
+}
+
+/// The part of the worker that is timed.
+class TimedWorker {
+ public:
+  TimedWorker(Stage& stage, std::size_t self, std::size_t num_workers)
+      : stage_(stage), self_(self), num_workers_(num_workers) {}
+
+  /// An update begins. Throws when all rounds are over.
+  void Begin(uit::TimePoint now) {
+    const std::size_t num_before = is_silent_ ? num_settling : 1;
+    if (count_ >= num_before)
+      (is_silent_ ? silent_ : talking_).push_back(std::chrono::duration<double, std::nano>(now - ended_).count());
+    if (++count_ < num_before + num_timed) return;
+    count_ = 0;
+    is_silent_ = !is_silent_;
+    if (silent_.size() < num_rounds * num_timed) return;
+    stage_.is_over = true;
+    throw std::runtime_error(all_seen);
+  }
+  /// The update is about to end.
+  void End() {
+    if (!is_silent_) HearOthers();
+    ended_ = uit::Now();
+  }
+  Seen Result() const { return {Tenth(talking_), Tenth(silent_)}; }
+
+ private:
+  void HearOthers() {
+    const std::uint64_t wanted = ++stage_.wanted;
+    const uit::TimePoint eager_until = uit::After(200us);  // caches stay warm
+    for (std::size_t worker = 0; worker < num_workers_; ++worker) {
+      while (worker != self_ && stage_.begun[worker] <= wanted) {
+        if (uit::Now() > eager_until) Rest();
+      }
+    }
+  }
+
+  Stage& stage_;
+  std::size_t self_;
+  std::size_t num_workers_;
+  bool is_silent_ = false;
+  std::size_t count_ = 0;  // updates of the round
+  uit::TimePoint ended_{};
+  std::vector<double> talking_;
+  std::vector<double> silent_;
+};
+
+/// Any other worker's update: lasts until the timed worker wants one more.
+void StayUntilWanted(Stage& stage, std::size_t self) {
+  const std::uint64_t number = ++stage.begun[self];
+  while (stage.wanted < number && !stage.is_over) Rest();
+}
+
+/// Reads all that has come, and puts it on.
+template <Layer L>
+void Talk(auto& node) {
+  std::uint64_t sum = 0;
+  if constexpr (MulticastLayer<L>) {
+    for (const std::uint64_t value : node.template In<L>()) sum += value;
+    node.template Out<L>().TryPut(sum);
+  } else {
+    for (auto& outlet : node.template In<L>()) {
+      while (outlet.TryStep()) sum += outlet.Get();
+    }
+    for (auto& inlet : node.template Out<L>()) inlet.TryPut(sum);
+  }
+}
+
+/// Times a worker, of all. Collective.
+template <Layer L>
+Seen Measure(Mesh<L>& mesh, std::size_t timed_worker) {
+  const uit::World world = MpiTestWorld();
+  const SharedPage<Stage> stage{world};
+  TimedWorker timed{*stage, timed_worker, world.Size() * mesh.NumThreads()};
+  const RunReport report = Run(mesh, {.mode = AsyncMode::no_barrier}, [&](auto& node) {
+    const uit::TimePoint now = uit::Now();
+    const auto self = static_cast<std::size_t>(node.Id());
+    if (self == timed_worker) timed.Begin(now);
+    Talk<L>(node);
+    if (self == timed_worker) timed.End();
+    else StayUntilWanted(*stage, self);
+  });
+  CHECK(report.stopped_by == StopReason::thrown);
+  if (world.IsRoot()) {
+    CHECK(report.message.ends_with(all_seen));
+    CHECK(report.Balanced());
+  }
+  const std::size_t process = timed_worker / mesh.NumThreads();
+  return world.AllGatherValue(world.Rank() == process ? timed.Result() : Seen{})[process];
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("A worker of mode 3 takes no longer between two updates when all others are silent", "", Value, Parcel, Note) {
+  const uit::World world = MpiTestWorld();
+  const Workers workers{.processes = world.Size(), .threads = world.Size() == 1 ? std::size_t{2} : 1};
+  const Topology topology = MakeRing(static_cast<NodeId>(workers.Count()));
+  Mesh<TestType> mesh{topology, PlaceContiguous(topology, workers), world};
+  Seen worst;
+  for (std::size_t worker = 0; worker < workers.Count(); ++worker) {
+    const Seen seen = Measure(mesh, worker);
+    CAPTURE(worker);
+    CHECK(seen.silent <= seen.talking + clock_noise);
+    if (worker == 0 || seen.silent - seen.talking > worst.silent - worst.talking) worst = seen;
+  }
+  std::array<char, 200> figure{};
+  std::snprintf(figure.data(), figure.size(),
+                "of %zu processes, the library takes %.0f ns between two updates of one when all others are silent, and %.0f ns when "
+                "all have sent: limit %.0f ns more",
+                world.Size(), worst.silent, worst.talking, clock_noise);
+  if (world.Size() > 1 && world.IsRoot()) PrintGoal("R7", figure.data());
+}
