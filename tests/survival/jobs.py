@@ -36,6 +36,10 @@ class Job:
     ranks: int
     segments: set[str] = dataclasses.field(default_factory=set)
 
+    def codes(self) -> dict[int, int]:
+        """What the processes have ended with, by their own word and by rank, if the job was asked for that."""
+        return supervise.Verdicts(self.folder / "verdicts", self.ranks).codes()
+
     def processes(self) -> dict[int, int]:
         """The live processes of the program, by rank; the launcher and its helpers have none."""
         found = {}
@@ -95,32 +99,91 @@ class Job:
         return value
 
 
+@dataclasses.dataclass
+class _Life:
+    """What is known of a process that is watched."""
+
+    handle: int
+    ended_at: float | None = None
+    waited_for_disk: float = 0.0
+    looks: list[tuple[float, float]] = dataclasses.field(default_factory=list)  #: at a time, for how long it had waited in all
+
+
+def _waited_for_cpu(process: int) -> float:
+    """Seconds that a process has been ready to run and had no CPU. Raises OSError if it has ended."""
+    return int(pathlib.Path(f"/proc/{process}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+
+
+def _waits_for_disk(process: int) -> bool:
+    """Whether a process waits for what no signal interrupts. Raises OSError if it has ended."""
+    return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0] == "D"
+
+
 class Ends:
-    """When processes end, to the moment, though their parent may not have asked yet. To be made while they live."""
+    """When processes end, to the moment, and for how long the machine did not let them work. To be made while they live.
+
+    Times are those of time.monotonic().
+    """
+
+    _LOOK_EVERY = 0.05  # seconds
 
     def __init__(self, processes: Iterable[int]) -> None:
         self._poll = select.poll()
-        self._handles = []
+        self._lives: dict[int, _Life] = {}
         for process in processes:
             with suppress(ProcessLookupError):  # it has ended, so that it cannot be late
-                self._handles.append(os.pidfd_open(process))
-                self._poll.register(self._handles[-1], select.POLLIN)
+                self._lives[process] = _Life(os.pidfd_open(process))
+                self._poll.register(self._lives[process].handle, select.POLLIN)
+        self._look()
+
+    def watch_until(self, moment: float) -> None:
+        """Waits until then, and looks after the processes meanwhile."""
+        while (remaining := moment - time.monotonic()) > 0:
+            time.sleep(min(remaining, self._LOOK_EVERY))
+            self._look()
 
     def await_last(self, seconds: float) -> float:
-        """When the last of them has ended, as time.monotonic() has it. Fails if some have not by then."""
+        """When the last of them has ended. Fails if some have not by then."""
         deadline = time.monotonic() + seconds
-        while self._handles:
-            remaining = deadline - time.monotonic()
-            assert remaining > 0, f"{len(self._handles)} processes still run after {seconds:g} s"
-            for handle, _ in self._poll.poll(1000 * remaining):
-                self._poll.unregister(handle)
-                self._handles.remove(handle)
-                os.close(handle)
-        return time.monotonic()
+        while running := [life for life in self._lives.values() if life.ended_at is None]:
+            assert time.monotonic() < deadline, f"{len(running)} processes still run after {seconds:g} s"
+            ended = {handle for handle, _ in self._poll.poll(1000 * self._LOOK_EVERY)}
+            now = time.monotonic()
+            for life in running:
+                if life.handle in ended:
+                    life.ended_at = now
+                    self._poll.unregister(life.handle)
+                    os.close(life.handle)
+            self._look()
+        return max((life.ended_at or 0.0 for life in self._lives.values()), default=time.monotonic())
+
+    def denied(self, process: int, since: float) -> float:
+        """For how long a process has waited for a CPU or a disk since a moment, as far as looks have told."""
+        looks = self._lives[process].looks if process in self._lives else []
+        if not looks:
+            return 0.0
+        before = [denied for at, denied in looks if at <= since]
+        return looks[-1][1] - (before[-1] if before else looks[0][1])
+
+    def latest(self, since: float) -> float:
+        """How long after a moment the last process has ended, each by its own time: without what it was denied."""
+        ended = {process: life.ended_at for process, life in self._lives.items() if life.ended_at is not None}
+        return max((at - since - self.denied(process, since) for process, at in ended.items()), default=0.0)
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        for process, life in self._lives.items():
+            if life.ended_at is not None:
+                continue
+            with suppress(OSError, IndexError):
+                if life.looks and _waits_for_disk(process):
+                    life.waited_for_disk += now - life.looks[-1][0]
+                life.looks.append((now, _waited_for_cpu(process) + life.waited_for_disk))
 
 
 def is_code_lost(code: int, launcher: launch.Launcher, survives: bool) -> bool:
-    """Whether MPICH's launcher has lost the code of a job that ended otherwise, as it does by itself (pmodels/mpich#7057)."""
+    """Whether MPICH's launcher has lost the code of a job, as it does by itself (pmodels/mpich#7057), if it is known that it ended
+    with another."""
     return launcher.vendor == "MPICH" and not survives and code == 0
 
 
@@ -144,10 +207,12 @@ def running(
     leaves_segments: bool = False,
     shares_memory: bool = True,
     patience: float | None = PATIENCE,
+    leaves_word: bool = False,
 ) -> Iterator[Job]:
     """A job; by tools/run if it is to survive. Its processes talk over MPI alone unless they share memory.
 
-    Open MPI has patience with processes that it ends, or as much as it has by itself. Whatever is left of the job at the end is
+    Open MPI has patience with processes that it ends, or as much as it has by itself. The processes leave word of their exit codes
+    if they are asked to. Whatever is left of the job at the end is
     ended and removed, and counts as a failure, unless that is segments that it leaves; so does what is reported of a crash, or by a sanitizer.
     """
     token = uuid.uuid4().hex
@@ -158,11 +223,13 @@ def running(
         command = [str(tools / "run"), "-n", str(ranks), "--mpiexec", launcher.path, program, *arguments]
     with tempfile.TemporaryDirectory(prefix="conduit-survival-") as name:
         folder = pathlib.Path(name)
+        word = {"UIT_VERDICT": str(folder / "verdicts")} if leaves_word else {}
+        (folder / "verdicts").mkdir()
         with (folder / "stderr").open("wb") as errors:
             child = subprocess.Popen(
                 command,
                 cwd=folder,
-                env={**launcher.environment(), **timeout, _TOKEN: token, "UIT_SHARED_MEMORY": str(int(shares_memory))},
+                env={**launcher.environment(), **timeout, **word, _TOKEN: token, "UIT_SHARED_MEMORY": str(int(shares_memory))},
                 stdin=subprocess.DEVNULL,
                 stdout=errors,
                 stderr=errors,

@@ -21,7 +21,7 @@ from bounds import (
     NIGHT,
     OWN_PATIENCE,
     PATIENCE,
-    RESULTS_WRITTEN,
+    RESULTS_WRITTEN_OWN,
     SET_UP_ENDED,
     SLACK,
     SURVIVORS_LATE,
@@ -66,6 +66,14 @@ def try_kill(processes: dict[int, int], victim: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+#: Modes and phases, in the order in which they are tried: those that a commit has time for come first.
+_WHEN = (
+    (3, "run"), (0, "run"), (2, "end"), (4, "begin"), (1, "run"),
+    (3, "end"), (0, "begin"), (2, "run"), (4, "end"), (1, "begin"),
+    (3, "begin"), (0, "end"), (2, "begin"), (4, "run"), (1, "end"),
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +122,7 @@ class Toll:
             begin = await_begin(job) if plan.phase == "begin" else await_run(job)
             processes = job.processes()
             ends = Ends(process for rank, process in processes.items() if rank != plan.victim)
-            time.sleep(max(0.0, begin + plan.delay - time.monotonic()))
+            ends.watch_until(begin + plan.delay)
             if time.monotonic() > begin + plan.latest() or not try_kill(processes, plan.victim):
                 assert job.wait(plan.duration + SLACK) == 0 and job.manifest()["complete"] is True, job.errors()
                 return "the run had ended, or would have soon"
@@ -137,8 +145,13 @@ class Toll:
                 return ""
             if self.survives:
                 self._check_end(plan, last - begin, about)
-                self._count_late(last - (dead if plan.mode == 0 else max(dead, begin + plan.duration)), about)
-            if self._count_results(job, num_results, dead_at, about):
+                self._count_late(ends.latest(dead if plan.mode == 0 else max(dead, begin + plan.duration)), about)
+            denied = {
+                rank: ends.denied(processes[rank], dead + self._patience_of_launcher())
+                for rank in self._survivors(plan)
+                if rank in processes
+            }
+            if self._count_results(job, num_results, dead_at, denied, about):
                 for rank in self._survivors(plan):
                     self._check_puts(own_row(job, rank), plan.addressing, about)
                     if self.survives and plan.mode != 0:
@@ -147,7 +160,7 @@ class Toll:
         return ""
 
     def _plan(self, number: int, attempt: int) -> Plan:
-        mode, victim, phase = number % 5, self.chance.randrange(RANKS), ("begin", "run", "end")[number % 3]
+        (mode, phase), victim = _WHEN[number % len(_WHEN)], self.chance.randrange(RANKS)
         # Which mode 0 does not wait for, nor those whom the launcher ends.
         duration = 20.0 if phase == "run" and (mode == 0 or not self.survives) else 2.0
         at_end = duration + self.chance.uniform(-0.05, 0.05) - 0.05 * attempt
@@ -187,18 +200,27 @@ class Toll:
             self.latest = about
         self.late.append(seconds)
 
-    def _count_results(self, job: Job, num_results: int, dead_at: float, about: str) -> bool:
-        """Whether all are there. Fails if they are not, and ought to be."""
+    def _patience_of_launcher(self) -> float:
+        """Seconds from a death to Open MPI's SIGTERM, and from there to its SIGKILL."""
+        return OWN_PATIENCE if self.patience is None else self.patience
+
+    def _count_results(self, job: Job, num_results: int, dead_at: float, denied: dict[int, float], about: str) -> bool:
+        """Whether all are there. Fails if they are not, and ought to be: unless the machine denied a process what it needs.
+
+        `denied` is for how long each survivor has waited for a CPU or a disk since the launcher's SIGTERM.
+        """
         files = sorted(os.listdir(job.folder))
+        longest = max(denied.values(), default=0.0)
         if num_results == RANKS - 1:
             self.num_whole += 1
-            terminated = dead_at + (OWN_PATIENCE if self.patience is None else self.patience)
-            self.written.append(written_at(job) - terminated)
+            seconds = written_at(job) - dead_at - self._patience_of_launcher()
+            self.written.append(seconds - min(longest, max(seconds, 0.0)))
             return True
         drafts = [name for name in files if name.endswith(".tmp")]
-        self.losses.append(f"{num_results} of {RANKS - 1} results, {len(drafts)} files begun when the launcher's SIGKILL came")
-        # A promise, but for what the launcher's own second is too short for on a busy machine.
-        assert self.patience is None and not NIGHT, f"{self.losses[-1]}; {about}; {files}"
+        words_of_loss = f"{num_results} of {RANKS - 1} results, {len(drafts)} files begun when the launcher's SIGKILL came"
+        self.losses.append(f"{words_of_loss}, {longest:.2f} s of which the machine denied a process")
+        is_excused = self.patience is None and longest > OWN_PATIENCE - RESULTS_WRITTEN_OWN.goal
+        assert is_excused, f"{self.losses[-1]}; {denied}; {about}; {files}"
         return False
 
     def report(self, retries: str) -> None:
@@ -215,9 +237,9 @@ class Toll:
             figures.append(f"{which}, and all ended {SET_UP_ENDED.check(self.before, 'after')}")
         if self.survives:
             bound = SURVIVORS_LATE if self.launcher.major < 5 else SURVIVORS_LATE_ULFM
-            figures.append(f"survivors ended {bound.check(self.late, 'late by', self.latest)}")
-        elif self.written and (self.patience is not None or NIGHT):
-            figures.append(RESULTS_WRITTEN.check(self.written, "written after SIGTERM"))
+            figures.append(f"survivors ended {bound.check(self.late, 'late, by their own time, by', self.latest)}")
+        elif self.written:
+            figures.append(RESULTS_WRITTEN_OWN.check(self.written, "written after SIGTERM, by the processes' own time,"))
         assert self.num_whole + len(self.losses) > 0, "no kill came after the first update"
         goal("R8", ", ".join([f"{how}: {figures[0]}", *figures[1:], *self.losses]) + f"; {retries}")
 
@@ -226,7 +248,7 @@ def killed(toll: Toll, per_commit: int, at_night: int) -> None:
     """kill -9 of one process, at any time: the others finish, and write what they have; the dead one is named."""
     num_kills = at_night if NIGHT else per_commit
     retries = Retries(2 + num_kills // 4)
-    for number in range(1, 1 + num_kills):  # the first runs, the next is at its end, the third begins
+    for number in range(num_kills):
         retries.until_counted(lambda attempt: toll.kill(number, attempt), f"kill {number}")  # noqa: B023
     toll.report(retries.words())
 
