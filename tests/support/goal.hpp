@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-/// What a test has shown of the goals that RELIABILITY.md lists.
+/// What a test has shown of the goals, R1, R2 and so on, that tools/test_summary.py collects and wants to see.
 namespace uit::testing {
 
 /// Whether there is a night's time (UIT_NIGHTLY is set and not 0), instead of what a commit may take.
@@ -20,7 +20,7 @@ T PerCommitOrNight(T per_commit, T at_night) {
 }
 
 /// Prints a line that `tools/test` collects into its table of goals: "goal R4: 138562 schedules, none wrong". On one
-/// process.
+/// process. A goal between processes is shown only where there are at least two.
 inline void PrintGoal(const char* goal, const std::string& figure) {
   std::printf("goal %s: %s\n", goal, figure.c_str());
   std::fflush(stdout);

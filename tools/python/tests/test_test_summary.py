@@ -1,0 +1,95 @@
+import importlib.util
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+TOOL = pathlib.Path(__file__).parents[2] / "test_summary.py"
+ALL_GOALS = range(1, 17)
+
+
+def summarise(results, *words):
+    done = subprocess.run([sys.executable, TOOL, results, *words], capture_output=True, text=True, check=False)
+    assert not done.stderr
+    return done.returncode, done.stdout.splitlines()
+
+
+def show_goals(results, numbers):
+    """Writes logs of two stages in which tests have shown these goals; R2 comes of a stage with sanitizers."""
+    lines = ["1/9 Test: first test"]
+    lines += [f"goal R{number}: {number} things, none wrong" for number in numbers if number != 2]
+    (results / "release.tests").write_text("\n".join(lines) + "\n")
+    if 2 in numbers:
+        (results / "asan.tests").write_text("1/9 Test: first test\n")
+
+
+def case(name, inside=""):
+    return f'<testsuite><testcase name="{name}" classname="{name}">{inside}</testcase></testsuite>'
+
+
+def test_goals_are_listed_with_the_stage_and_the_test_that_showed_them(tmp_path):
+    show_goals(tmp_path, [12, 4])
+    code, lines = summarise(tmp_path, "one")
+    assert code == 0
+    rows = [line.split(maxsplit=2) for line in lines if line.startswith("R")]
+    assert rows == [["R4", "release", "4 things, none wrong (first test)"], ["R12", "release", "12 things, none wrong (first test)"]]
+
+
+def test_a_run_of_all_stages_that_shows_every_goal_passes(tmp_path):
+    show_goals(tmp_path, ALL_GOALS)
+    assert summarise(tmp_path, "all")[0] == 0
+
+
+@pytest.mark.parametrize("missing", ALL_GOALS)
+def test_a_goal_that_is_not_shown_fails_a_run_of_all_stages(tmp_path, missing):
+    show_goals(tmp_path, set(ALL_GOALS) - {missing})
+    code, lines = summarise(tmp_path, "all")
+    assert code == 1
+    assert [line.split()[0] for line in lines if "NOT SHOWN" in line] == [f"R{missing}"]
+
+
+def test_a_run_of_some_stages_need_not_show_every_goal(tmp_path):
+    show_goals(tmp_path, [4])
+    for words in ((), ("one",), ("quick",)):
+        assert summarise(tmp_path, *words)[0] == 0
+
+
+def test_a_night_also_wants_the_goals_that_take_one(tmp_path):
+    show_goals(tmp_path, ALL_GOALS)
+    code, lines = summarise(tmp_path, "nightly")
+    assert code == 1
+    assert [line.split()[0] for line in lines if "NOT SHOWN" in line] == ["R16", "R17", "R18"]
+    for stage, number in (("soak", 16), ("coverage", 17), ("repeat", 18)):
+        (tmp_path / f"{stage}.log").write_text(f"goal R{number}: shown\n")
+    assert summarise(tmp_path, "nightly")[0] == 0
+
+
+def test_what_a_sanitizer_reports_fails_any_run(tmp_path):
+    (tmp_path / "tsan.tests").write_text("1/9 Test: first test\nWARNING: ThreadSanitizer: data race\n2/9 Test: second test\n")
+    code, lines = summarise(tmp_path, "one")
+    assert code == 1
+    assert "REPORTED tsan: 1 reports in 2 tests: first test" in lines
+
+
+def test_tests_that_failed_were_skipped_or_excused_are_listed(tmp_path):
+    (tmp_path / "release.xml").write_text(case("broken", "<failure/>"))
+    (tmp_path / "mpich.xml").write_text(case("left out", "<skipped/><system-out>SKIPPED: no root\n</system-out>"))
+    (tmp_path / "tree.xml").write_text(case("unbuilt", '<skipped message="Unable to find executable"/>'))
+    (tmp_path / "mpich.tests").write_text("3/9 Test: over TCP\nEXCUSED: MPI_Finalize has not ended\n")
+    _, lines = summarise(tmp_path, "one")
+    assert "FAILED release: broken" in lines
+    assert "FAILED tree: unbuilt (was not built)" in lines
+    assert "SKIPPED mpich: left out: no root" in lines
+    assert "EXCUSED mpich: over TCP: MPI_Finalize has not ended" in lines
+
+
+def test_no_goal_is_wanted_that_no_test_of_the_repository_can_show():
+    spec = importlib.util.spec_from_file_location("test_summary", TOOL)
+    summary = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(summary)
+    root = TOOL.parents[1]
+    paths = [path for folder in ("tests", "tools") for path in (root / folder).rglob("*") if path.suffix in {".cpp", ".hpp", ".py", ".sh", ""}]
+    sources = "".join(path.read_text(errors="replace") for path in paths if path.is_file() and path.parent.name != "__pycache__" and "python/tests" not in str(path))
+    shown = {number for number in ALL_GOALS if f"goal R{number}:" in sources or f'"R{number}"' in sources}
+    assert set(summary.EACH_TIME) == {*shown, 2}  # 2 is of all tests under sanitizers
