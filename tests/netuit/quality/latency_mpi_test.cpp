@@ -1,11 +1,9 @@
-// Latency by touches, which needs no clock, agrees with what the stamps say: the age of what is read, in updates. The mean
-// age of a snapshot, because the period of updates is a mean, too; and of these, the median over snapshots.
+// Touches and latencies of every snapshot are those that the test counts itself, from what it puts into its messages.
 //
-// Of two workers that have a CPU each: two threads, or two processes. Others may want the CPUs as well; where they had much
-// of them and the two do not agree, that says nothing.
+// A message says how many touches its sender had counted, and when the sender's update began. Touches are compared exactly. When
+// an update began the test knows only to lie between the end of the update before and the first line of the update, so that a
+// latency is compared with the least and the most that it can be. All of this holds however busy the machine is.
 #include <netuit/quality/quality.hpp>
-
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,113 +11,150 @@
 #include <cstdint>
 #include <cstdio>
 #include <netuit/netuit.hpp>
-#include <string>
-#include <thread>
+#include <stdexcept>
 #include <vector>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
-#include "tests/support/skip.hpp"
 
 using namespace netuit;
 using namespace std::chrono_literals;
 using uit::testing::MpiTestWorld;
-using uit::testing::Skip;
 
 namespace {
 
-struct Newest : Multicast<std::uint32_t> {};
+constexpr std::uint64_t num_touches_wanted = 500;
+constexpr auto window = 2ms;
 
-constexpr auto duration = 800ms;
-constexpr auto window = 2ms;  // so short that many are undisturbed
-constexpr double max_latency = 4;  // updates; above that only one worker had its CPU, for most of the window
-constexpr std::uint64_t min_updates = 20;
-constexpr std::size_t min_snapshots = 20;
-constexpr int num_tries = 3;
-
-/// The time that the process has had a CPU for.
-std::chrono::duration<double> CpuTime() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
-  return std::chrono::duration<double>(seconds(usage.ru_utime) + seconds(usage.ru_stime));
+/// Nanoseconds between which a moment lies, or a span.
+struct Between {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+};
+Between operator-(const Between& later, const Between& sooner) {
+  return {later.least - sooner.most, later.most - sooner.least};
 }
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+Between& operator+=(Between& sum, const Between& span) {
+  sum.least += span.least;
+  sum.most += span.most;
+  return sum;
 }
+std::int64_t Nanoseconds() { return uit::Now().time_since_epoch() / 1ns; }
 
-/// What a run has shown. The same on every process.
-struct Shown {
-  double ratio = 0;             ///< of the mean latency by stamps to that by touches, median over snapshots
-  double median_ratio = 0;      ///< likewise, of the median latency by stamps
-  double latency = 0;           ///< by touches, in updates, likewise
-  std::uint64_t num_snapshots = 0;
-  double cpu_share = 0;         ///< of the time of its workers, at least; the others had the rest
+/// What an update puts.
+struct Message {
+  std::uint64_t number = 0;       ///< of the update, from 1
+  std::uint64_t num_touches = 0;  ///< that its worker has counted
+  Between begun;                  ///< when the update began
+  Between touched;                ///< when the one began that counted the last of them
+};
+struct Newest : Multicast<Message> {};
+
+/// What a worker has counted, since the run began.
+struct Counts {
+  std::uint64_t num_touches = 0;
+  std::uint64_t num_frames = 0;
+  std::uint64_t num_answers = 0;  ///< touches of which it is known when the other side touched
+  Between age;                    ///< of all frames
+  Between answer;                 ///< from when the other side touched, over all of these
 };
 
-/// Two workers, whose nodes take `work` steps each update. Collective.
-Shown Measure(std::uint64_t work) {
-  const uit::World world = MpiTestWorld();
-  const Workers workers{.processes = world.Size(), .threads = 2 / world.Size()};
-  const Topology topology = MakeTorus({8, 8});
-  Mesh<Newest> mesh{topology, PlaceContiguous(topology, workers), world, {.is_traced = true}};
-  const RunOptions options{.mode = AsyncMode::no_barrier, .duration = duration, .quality = {.interval = window, .length = window}};
-  const auto before = CpuTime();
-  const auto begin = uit::Now();
-  const RunReport report = Run(mesh, options, [work](auto& node) {
-    std::uint32_t sum = 0;
-    for (const std::uint32_t value : node.template In<Newest>()) sum += value;
-    for (std::uint64_t i = 0; i < work; ++i) sum = sum * 1664525U + 1013904223U;
-    node.template Out<Newest>().TryPut(sum);
-  });
-  const double share = (CpuTime() - before).count() / static_cast<double>(workers.threads) /
-                       std::chrono::duration<double>(uit::Now() - begin).count();
-  const auto view = uit::BytesOf(share);
-  double least = 1;
-  for (const uit::Bytes& part : world.Gather({view.begin(), view.end()})) least = std::min(least, uit::LoadBytes<double>(part));
-  std::vector<double> ratios;
-  std::vector<double> medians;
-  std::vector<double> latencies;
-  for (const QualityRow& row : report.quality) {
-    if (row.scope != QualityScope::pair || row.num_updates < min_updates || row.age.count == 0) continue;
-    if (row.SimstepLatency() > max_latency) continue;
-    ratios.push_back(row.age.mean / row.WallLatency());
-    medians.push_back(row.age.p50 / row.WallLatency());
-    latencies.push_back(row.SimstepLatency());
+/// Counts as the library ought to. One worker's.
+class Counter {
+ public:
+  /// An update reads `message`, the newest. Returns what it puts.
+  Message Update(const Message& message) {
+    const Between begun{.least = ended_, .most = Nanoseconds()};
+    if (message.number != last_heard_) Hear(message, begun);
+    counts_.push_back(sum_);
+    return {.number = counts_.size(), .num_touches = sum_.num_touches, .begun = begun, .touched = touched_};
   }
-  Shown shown{.num_snapshots = ratios.size(), .cpu_share = least};
-  if (!ratios.empty()) shown.ratio = Median(ratios), shown.median_ratio = Median(medians), shown.latency = Median(latencies);
-  const auto mine = uit::BytesOf(shown);
-  return uit::LoadBytes<Shown>(world.Broadcast({mine.begin(), mine.end()}));
+  /// The update is over.
+  void End() { ended_ = Nanoseconds(); }
+  bool HasSeenAll() const { return sum_.num_touches >= num_touches_wanted; }
+  /// After so many updates.
+  Counts After(std::uint64_t num_updates) const { return num_updates == 0 ? Counts{} : counts_[num_updates - 1]; }
+
+ private:
+  void Hear(const Message& message, const Between& begun) {
+    last_heard_ = message.number;
+    ++sum_.num_frames;
+    sum_.age += begun - message.begun;
+    if (message.num_touches < sum_.num_touches) return;
+    if (message.num_touches != 0) {
+      ++sum_.num_answers;
+      sum_.answer += begun - message.touched;
+    }
+    sum_.num_touches = message.num_touches + 1;
+    touched_ = begun;
+  }
+
+  std::int64_t ended_ = Nanoseconds();
+  std::uint64_t last_heard_ = 0;
+  Between touched_;
+  Counts sum_;
+  std::vector<Counts> counts_;  // by update
+};
+
+/// Whether the mean of `count` latencies lies where their sum does. Seconds, and nanoseconds.
+bool IsMeanOf(double mean, std::uint64_t count, const Between& before, const Between& after) {
+  const double sum = 1e9 * mean * static_cast<double>(count);
+  const auto least = static_cast<double>(after.least - before.least);
+  const auto most = static_cast<double>(after.most - before.most);
+  return sum >= least * (1 - 1e-9) - 1 && sum <= most * (1 + 1e-9) + 1;
+}
+
+/// Compares the snapshots of a worker of this process with what it has counted. They follow each other without a gap.
+void CheckSnapshots(const std::vector<QualityRow>& rows, const Counter& counter) {
+  std::uint64_t num_updates = 0;
+  std::uint64_t num_frames = 0;
+  for (const QualityRow& row : rows) {
+    const Counts before = counter.After(num_updates);
+    num_updates += row.num_updates;
+    const Counts after = counter.After(num_updates);
+    num_frames += row.age.count;
+    const std::uint64_t num_touches = after.num_touches - before.num_touches;
+    CAPTURE(row.snapshot, row.num_updates);
+    CHECK(row.counts.touches == num_touches);
+    CHECK(row.age.count == after.num_frames - before.num_frames);
+    CHECK(row.transit.count == row.age.count);
+    CHECK(row.touch.count == after.num_answers - before.num_answers);
+    if (row.age.count != 0) {
+      CHECK(IsMeanOf(row.age.mean, row.age.count, before.age, after.age));
+      CHECK(row.transit.mean <= row.age.mean);
+    }
+    if (row.touch.count != 0) CHECK(IsMeanOf(row.touch.mean, row.touch.count, before.answer, after.answer));
+    if (num_touches == 0) continue;
+    CHECK(row.SimstepLatency() == Approx(static_cast<double>(row.num_updates) / static_cast<double>(num_touches)));
+    const double seconds = std::chrono::duration<double>(row.end - row.begin).count();
+    CHECK(row.WallLatency() == Approx(seconds / static_cast<double>(num_touches)));
+  }
+  CHECK(num_frames >= num_touches_wanted / 2);
 }
 
 }  // namespace
 
-TEST_CASE("Latency by touches agrees within a tenth with the age of what is read, in updates") {
-  if (std::thread::hardware_concurrency() < 2) {
-    Skip("latency: two workers want two CPUs");
-    return;
+TEST_CASE("Touches and latencies of every snapshot are what its messages say") {
+  const uit::World world = MpiTestWorld();
+  const Workers workers{.processes = world.Size(), .threads = 2 / world.Size()};
+  const Topology topology = MakeComplete(2);
+  Mesh<Newest> mesh{topology, PlaceContiguous(topology, workers), world, {.is_traced = true}};
+  std::vector<Counter> counters(workers.threads);
+  const RunOptions options{.mode = AsyncMode::no_barrier, .quality = {.interval = window, .length = window, .max_snapshots = 1'000'000}};
+  const RunReport report = Run(mesh, options, [&](auto& node) {
+    Counter& counter = counters[node.Index()];
+    for (const Message& message : node.template In<Newest>()) node.template Out<Newest>().TryPut(counter.Update(message));
+    if (counter.HasSeenAll()) throw std::runtime_error("all is seen");  // so has the other, but for one
+    uit::Compute(20us);  // so that the moments are well known in comparison
+    counter.End();
+  });
+  CHECK(report.stopped_by == StopReason::thrown);
+  for (std::uint32_t thread = 0; thread < workers.threads; ++thread) {
+    std::vector<QualityRow> rows;
+    const Place place{static_cast<std::uint32_t>(world.Rank()), thread};
+    std::ranges::copy_if(report.quality, std::back_inserter(rows), [&](const QualityRow& row) {
+      return row.scope == QualityScope::pair && row.worker == place;
+    });
+    CheckSnapshots(rows, counters[thread]);
   }
-  const auto work = GENERATE(std::uint64_t{0}, std::uint64_t{1'000});  // bound by communication, and by work
-  Shown shown;
-  double least_share = 1;
-  bool agrees = false;
-  for (int i = 0; i < num_tries && !agrees; ++i) {
-    shown = Measure(work);
-    least_share = std::min(least_share, shown.cpu_share);
-    agrees = shown.num_snapshots >= min_snapshots && shown.ratio == Approx(1).margin(0.1);
-    if (MpiTestWorld().IsRoot())
-      std::printf("work %llu: mean %.3f, median %.3f times %.2f updates, over %llu snapshots, with %.0f %% of the CPUs\n",
-                  static_cast<unsigned long long>(work), shown.ratio, shown.median_ratio, shown.latency,
-                  static_cast<unsigned long long>(shown.num_snapshots), 100 * shown.cpu_share);
-  }
-  if (!agrees && least_share < 0.9) {
-    Skip("latency: others had " + std::to_string(static_cast<int>(100 * (1 - least_share))) + " % of the CPUs");
-    return;
-  }
-  CHECK(shown.num_snapshots >= min_snapshots);
-  CHECK(shown.ratio == Approx(1).margin(0.1));
 }
