@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "tests/support/before_finalize.hpp"
 #include "tests/support/pmpi/inside.hpp"
 #include "tests/support/pmpi/wrap.hpp"
 
@@ -233,8 +234,10 @@ int MPI_Comm_get_attr(MPI_Comm communicator, int key, void* value, int* is_set) 
 
 int MPI_Finalize() {
   return DoAnytime(Call::Finalize, [] {
+    const bool has_found_fault = Report();  // first, since MPI may never come back
+    if (has_found_fault) uit::testing::has_watch_reported = 1;
     const int code = PMPI_Finalize();
-    if (Report()) _exit(1);
+    if (has_found_fault) _exit(1);
     return code;
   });
 }
