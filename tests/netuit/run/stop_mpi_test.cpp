@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -32,10 +33,10 @@ struct Fixture {
   Mesh<Value, Parcel> mesh{topology, PlaceByMetis(topology, {.processes = MpiTestWorld().Size(), .threads = 2}),
                            MpiTestWorld()};
 
-  /// A run of `mode` that nothing ends but what `meddle(node)` does.
+  /// A run of `mode` that nothing ends within the test's time but what `meddle(node)` does.
   template <typename F>
   RunReport Run(int mode, F meddle, std::chrono::nanoseconds span = 1ms) {
-    return netuit::Run(mesh, {.mode = static_cast<AsyncMode>(mode), .duration = 50s, .rolling_span = span, .fixed_period = 2 * span},
+    return netuit::Run(mesh, {.mode = static_cast<AsyncMode>(mode), .duration = 1h, .rolling_span = span, .fixed_period = 2 * span},
                        [&](auto& node) {
                          for (auto& outlet : node.template In<Parcel>()) outlet.Jump();
                          node.template Out<Value>().TryPut(node.Update());
@@ -45,12 +46,18 @@ struct Fixture {
   }
 };
 
+/// How long a run may take that ends at once, on whatever machine; the test itself ends before an hour has passed.
+std::chrono::duration<double> Patience() {
+  const char* text = std::getenv("UIT_TEST_TIMEOUT");
+  return std::chrono::duration<double>(text == nullptr ? 60.0 : std::atof(text) / 8);
+}
+
 void CheckWhole(const RunReport& report, int mode) {
   if (!MpiTestWorld().IsRoot()) return;
   CHECK(report.Balanced());
   CHECK(report.workers.size() == 2 * MpiTestWorld().Size());
   for (const WorkerReport& worker : report.workers) {
-    CHECK(worker.elapsed < 40s);
+    CHECK(worker.elapsed < Patience());
     if (mode == 0) CHECK(worker.num_updates == report.workers.front().num_updates);
     if (mode < 3) CHECK(worker.num_barriers == report.workers.front().num_barriers);
   }
