@@ -116,7 +116,8 @@ def _waited_for_cpu(process: int) -> float:
 
 def _waits_for_disk(process: int) -> bool:
     """Whether a process waits for what no signal interrupts. Raises OSError if it has ended."""
-    return pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0] == "D"
+    words = pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    return words[0] == "D"
 
 
 class Ends:
@@ -182,8 +183,7 @@ class Ends:
 
 
 def is_code_lost(code: int, launcher: launch.Launcher, survives: bool) -> bool:
-    """Whether MPICH's launcher has lost the code of a job, as it does by itself (pmodels/mpich#7057), if it is known that it ended
-    with another."""
+    """Whether MPICH's launcher has lost the code of a job that is known to have ended with another (pmodels/mpich#7057)."""
     return launcher.vendor == "MPICH" and not survives and code == 0
 
 
