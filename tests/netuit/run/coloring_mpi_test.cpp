@@ -1,19 +1,22 @@
 #include <netuit/netuit.hpp>
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <numeric>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "demos/channel_selection/cell.hpp"
 #include "tests/netuit/run/chaos.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/shared_page.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 
 using namespace netuit;
@@ -22,6 +25,7 @@ using channel_selection::Cells;
 using netuit::testing::Mix;
 using uit::testing::is_sanitized;
 using uit::testing::MpiTestWorld;
+using uit::testing::SharedPage;
 
 namespace {
 
@@ -31,17 +35,20 @@ struct ColorByEdge
 
 constexpr channel_selection::LeithRule rule{.num_colors = 3, .learning_rate = 0.1};
 
-Placement Place(const Topology& topology) {
+Placement PlaceOnAll(const Topology& topology) {
   const std::size_t threads = MpiTestWorld().Size() == 4 ? 1 : 2;
   return PlaceByMetis(topology, {.processes = MpiTestWorld().Size(), .threads = threads});
 }
+
+unsigned Heard(unsigned value) { return value; }
+unsigned Heard(auto& outlet) { return outlet.JumpGet(); }
 
 /// A mesh that colours its graph.
 template <Layer L>
 class Painter {
  public:
   Painter(const Topology& topology, std::uint64_t seed)
-      : mesh(topology, Place(topology), MpiTestWorld()), cells_(mesh.NumLocalNodes(), rule), seed_(seed) {
+      : mesh(topology, PlaceOnAll(topology), MpiTestWorld()), cells_(mesh.NumLocalNodes(), rule), seed_(seed) {
     const auto first = [seed](NodeId node) { return static_cast<unsigned>(Mix(seed, node) % rule.num_colors); };
     mesh.template Initialize<L>(first);
     for (std::size_t node = 0; node < mesh.NumLocalNodes(); ++node) cells_.Set(node, first(mesh.Id(node)));
@@ -59,7 +66,6 @@ class Painter {
       } else {
         for (auto&& inlet : node.template Out<L>()) inlet.TryPut(cells_.Color(index));
       }
-      if (on_update) on_update(node.Update());
     });
   }
 
@@ -88,12 +94,8 @@ class Painter {
   }
 
   Mesh<L> mesh;
-  std::function<void(std::uint64_t)> on_update;
 
  private:
-  static unsigned Heard(unsigned value) { return value; }
-  static unsigned Heard(auto& outlet) { return outlet.JumpGet(); }
-
   Cells<float> cells_;
   std::uint64_t seed_;
 };
@@ -154,17 +156,7 @@ TEMPLATE_TEST_CASE("Without communication nothing is put, sent or pulled across 
   const Topology topology = MakeTorus(24, 24);
   Painter<TestType> painter{topology, 1};
   const bool is_one_place = MpiTestWorld().Size() == 1 && painter.mesh.NumThreads() == 1;
-  // Frames are counted where no other thread may be moving them.
-  std::uint64_t num_received_in_run = 0;
-  if (painter.mesh.NumThreads() == 1) {
-    const std::uint64_t num_before = painter.mesh.GetFabric().NumFramesReceived();
-    painter.on_update = [&, num_before](std::uint64_t) {
-      num_received_in_run = painter.mesh.GetFabric().NumFramesReceived() - num_before;
-    };
-  }
   const RunReport report = painter.Run({.mode = AsyncMode::no_communication, .num_updates = 100});
-  painter.on_update = nullptr;
-  CHECK(num_received_in_run == 0);
   if (MpiTestWorld().Size() > 1) CHECK(painter.mesh.GetFabric().NumFramesReceived() > 0);
   if (MpiTestWorld().IsRoot()) {
     const uit::Tally tally = report.Tally();
@@ -177,4 +169,62 @@ TEMPLATE_TEST_CASE("Without communication nothing is put, sent or pulled across 
   // Values of nodes are exchanged once, so that whoever looks at the result sees it whole.
   const std::size_t num_stale = painter.CountStale(topology);
   if (MulticastLayer<TestType> && MpiTestWorld().IsRoot()) CHECK(num_stale == 0);
+}
+
+namespace {
+
+constexpr std::uint64_t num_silent_updates = 100;
+
+/// Where all workers meet, wherever they are.
+struct MeetingPlace {
+  std::array<std::atomic<std::size_t>, 2> num_here{};
+
+  void Meet(std::size_t which, std::size_t num_workers) {
+    ++num_here[which];
+    while (num_here[which] < num_workers) std::this_thread::sleep_for(100us);
+  }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Without communication no worker hears another before the end, and no frame arrives", "", Color, ColorByEdge) {
+  using L = TestType;
+  constexpr unsigned initial = 7;
+  const Topology topology = MakeTorus(12, 12);
+  const Placement placement = PlaceOnAll(topology);
+  const std::size_t num_workers = placement.Shape().Count();
+  Mesh<L> mesh{topology, placement, MpiTestWorld()};
+  mesh.template Initialize<L>([](NodeId) { return initial; });
+  std::vector<NodeId> last_node(num_workers);
+  for (NodeId node = 0; node < topology.NumNodes(); ++node) last_node[placement.WorkerOf(node)] = node;
+
+  const SharedPage<MeetingPlace> place{MpiTestWorld()};
+  std::atomic<std::uint64_t> num_from_others{0};
+  std::atomic<std::uint64_t> num_of_own{0};
+  std::uint64_t num_frames = 0;
+  const std::uint64_t num_before = mesh.GetFabric().NumFramesReceived();
+  const RunReport report = Run(mesh, {.mode = AsyncMode::no_communication, .num_updates = num_silent_updates}, [&](auto& node) {
+    const std::uint32_t worker = placement.WorkerOf(node.Id());
+    std::size_t input = 0;
+    for (auto&& in : node.template In<L>()) {
+      const NodeId source = topology.Source(topology.InEdges(node.Id())[input++]);
+      if (const unsigned heard = Heard(in); heard != initial && heard != 0)
+        ++(placement.WorkerOf(source) == worker ? num_of_own : num_from_others);
+    }
+    const auto value = static_cast<unsigned>(100 + node.Update());
+    if constexpr (MulticastLayer<L>) {
+      node.template Out<L>().TryPut(value);
+    } else {
+      for (auto&& inlet : node.template Out<L>()) inlet.TryPut(value);
+    }
+    if (node.Id() != last_node[worker] || node.Update() + 1 != num_silent_updates) return;
+    place->Meet(0, num_workers);  // from here to the next meeting nobody is at the fabric
+    if (worker % placement.Shape().threads == 0) num_frames = mesh.GetFabric().NumFramesReceived() - num_before;
+    place->Meet(1, num_workers);
+  });
+  CHECK(report.stopped_by == StopReason::count);
+  CHECK(num_from_others == 0);
+  CHECK(num_of_own > 0);
+  CHECK(num_frames == 0);
+  if (MpiTestWorld().Size() > 1) CHECK(mesh.GetFabric().NumFramesReceived() > num_before);  // at the end
 }
