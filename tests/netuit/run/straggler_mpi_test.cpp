@@ -120,29 +120,27 @@ class Suspender {
   std::uint64_t least_updates_ = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Notes when the straggler sees that it has been suspended, and when all that it hears was sent afterwards.
+/// Notes when the straggler sees that it has been suspended, and when all that it hears was sent afterwards. On that process only.
 class Sleeper {
  public:
   explicit Sleeper(Stage& stage) : stage_(stage) {}
 
-  /// At the beginning of each update.
-  void Begin() {
-    now_ = Microseconds();
+  /// An update begins.
+  void Begin(std::int64_t now) {
     if (woke_at_ != 0 && oldest_input_ > woke_at_) {  // all values of the update before
       most_own_ = std::max(most_own_, OwnMicroseconds() - woke_at_own_);
-      most_ = std::max(most_, now_ - woke_at_);
+      most_ = std::max(most_, now - woke_at_);
       woke_at_ = 0;
       ++stage_.num_caught_up;
     }
     if (stage_.num_suspensions != num_seen_) {
       ++num_seen_;
-      woke_at_ = now_;
+      woke_at_ = now;
       woke_at_own_ = OwnMicroseconds();
     }
-    oldest_input_ = now_;
+    oldest_input_ = now;
   }
   void Hear(std::int64_t stamp) { oldest_input_ = std::min(oldest_input_, stamp); }
-  std::int64_t Stamp() const { return now_; }
 
   /// Seconds that it has taken to catch up, at most: of its own CPU time, and by the clock.
   double MostOwn() const { return static_cast<double>(most_own_) / 1e6; }
@@ -151,7 +149,6 @@ class Sleeper {
  private:
   Stage& stage_;
   std::uint64_t num_seen_ = 0;
-  std::int64_t now_ = 0;
   std::int64_t woke_at_ = 0;  // 0: has caught up since
   std::int64_t woke_at_own_ = 0;
   std::int64_t oldest_input_ = 0;
@@ -172,6 +169,7 @@ TEST_CASE("A run goes on while one of its processes is suspended, which catches 
   Sleeper sleeper{*stage};
   Growth growth{getpid()};
   bool is_settled = false;
+  std::int64_t now = 0;  // as the update began
   Suspender suspender{*stage, pids[straggler], world.Size()};
   std::jthread suspending;
   if (world.IsRoot()) suspending = std::jthread([&] { suspender.Work(); });
@@ -192,15 +190,16 @@ TEST_CASE("A run goes on while one of its processes is suspended, which catches 
         if (node.Index() == 0) {
           if (stage->is_over) throw std::runtime_error(all_seen);
           ++stage->num_updates[world.Rank()];
-          sleeper.Begin();
+          now = Microseconds();
+          if (is_straggler) sleeper.Begin(now);
         }
         for (const std::int64_t stamp : node.template In<Stamp>()) sleeper.Hear(stamp);
-        node.template Out<Stamp>().TryPut(sleeper.Stamp());
+        node.template Out<Stamp>().TryPut(now);
         for (auto& outlet : node.template In<Parcel>()) {
           while (outlet.TryStep()) {
           }
         }
-        for (auto& inlet : node.template Out<Parcel>()) inlet.TryPut(sleeper.Stamp());
+        for (auto& inlet : node.template Out<Parcel>()) inlet.TryPut(now);
       });
   suspending = {};
   CHECK(growth.Most() <= max_growth);
