@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "demos/common/settings.hpp"
+#include "tools/cmake/build_commit.hpp"
 
 namespace demo {
 
@@ -128,6 +129,7 @@ class RunRecord {
     manifest_.program = std::move(program);
     manifest_.command_line = std::move(command_line);
     manifest_.seed = settings.seed;
+    manifest_.commit = uit_build::commit;
     manifest_.build_type = UIT_BUILD_TYPE;
     manifest_.compile_flags = UIT_COMPILE_FLAGS;
     manifest_.mpi_library = std::move(library);

@@ -90,6 +90,20 @@ function(uit_add_own_executable name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
 endfunction()
 
+# Links what build_commit.hpp declares: the commit that the sources are of, looked up at each build.
+function(uit_link_build_commit name)
+  if(NOT TARGET uit_build_commit)
+    set(file "${PROJECT_BINARY_DIR}/build_commit.cpp")
+    add_custom_target(uit_look_up_commit BYPRODUCTS "${file}" VERBATIM COMMAND ${CMAKE_COMMAND}
+      "-DROOT=${PROJECT_SOURCE_DIR}" "-DFILE=${file}" -P "${PROJECT_SOURCE_DIR}/tools/cmake/WriteBuildCommit.cmake")
+    add_library(uit_build_commit STATIC EXCLUDE_FROM_ALL "${file}")
+    add_dependencies(uit_build_commit uit_look_up_commit)
+    target_include_directories(uit_build_commit PRIVATE "${PROJECT_SOURCE_DIR}")
+    set_target_properties(uit_build_commit PROPERTIES POSITION_INDEPENDENT_CODE ON)   # simulated programs are shared objects
+  endif()
+  target_link_libraries(${name} PUBLIC uit_build_commit)
+endfunction()
+
 # Misuse throws under test; builds with assertions look for all of it.
 function(uit_grade_assertions name)
   target_compile_definitions(${name} PRIVATE UIT_ASSERT_THROWS=1 $<$<CONFIG:Debug>:UIT_ASSERT_LEVEL=2>)
@@ -209,6 +223,7 @@ function(uit_add_benchmark)
     return()
   endif()
   uit_add_own_executable(${name} SOURCES ${T_SOURCES} LIBS ${T_LIBS})
+  uit_link_build_commit(${name})
   if(NOT T_RANKS)
     set(T_RANKS 0)
   endif()

@@ -20,6 +20,7 @@ namespace netuit {
 struct Manifest {
   std::string program{};                     ///< its name
   std::string version = UIT_VERSION;         ///< of the library
+  std::string commit{};                      ///< that the program's sources are of; empty if not known
   std::vector<std::string> command_line{};   ///< word by word
   std::uint64_t seed = 0;                    ///< of the first replicate
   std::string compiler = CompilerName();     ///< name and version
@@ -46,6 +47,7 @@ struct Manifest {
   nlohmann::ordered_json ToJson() const {
     return {{"program", program},
             {"version", version},
+            {"commit", commit},
             {"command_line", command_line},
             {"seed", seed},
             {"compiler", compiler},

@@ -18,7 +18,7 @@ from conduit_tools.arguments import Workers
 from conduit_tools.program import SIZE_OPTIONS, check_exit
 from conduit_tools.starter import Starter
 
-FACTS = ("version", "compiler", "build_type", "compile_flags", "mpi_library")
+FACTS = ("version", "commit", "compiler", "build_type", "compile_flags", "mpi_library")
 _OPTION = re.compile(r"--([a-z][a-z0-9-]*)")
 
 
@@ -30,7 +30,7 @@ class Rebuilt(ToolError):
 class Build:
     """A program on a machine."""
 
-    id: str  #: 12 hexadecimal digits, of all that follows but options
+    id: str  #: commit of the sources, if known, and 12 hexadecimal digits, of all that follows but options
     program: pathlib.Path
     sha256: str
     launcher: str
@@ -55,6 +55,8 @@ def inspect(program: pathlib.Path, starter: Starter) -> Build:
     machine = describe_machine()
     identity = [digest, starter.version, machine, facts]
     build = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
+    if facts.get("commit"):
+        build = f"{facts['commit']}-{build}"
     return Build(build, program, digest, starter.version, machine, facts, _options(program, starter))
 
 

@@ -44,7 +44,7 @@ def _columns(text: str) -> tuple[Column, ...]:
 SWEEP_COLUMNS = _columns("""
 sweep     | text | - | name of the sweep that made the row; added by tools/experiment, as the next six
 case      | text | - | name of the case in the sweep
-build     | text | - | identity of program, MPI, launcher and machine; rows of two builds are never in one file
+build     | text | - | commit, if known, and a digest of program, MPI, launcher and machine; rows of two builds are never in one file
 launcher  | text | - | what started the processes: local, hosts, slurm, simulated
 key       | text | - | folder of the launch under runs/
 cpus      | count | - | CPUs that the workers of the launch shared, over all its hosts
@@ -264,6 +264,7 @@ MANIFEST = Table(
     _columns("""
 program    | text  | - | name of the program
 version    | text  | - | version of Conduit
+commit     | text  | - | newest commit that changed a source of the program, 12 digits; ends in -dirty if there were changes that were not committed; empty if not known
 command_line | list | - | its command line
 seed       | count | - | seed of the first replicate
 compiler   | text  | - | compiler and version
@@ -289,9 +290,10 @@ lost_processes | list | - | processes that ended or fell silent on the way; then
 )
 
 _OF_BUILD = """
-build      | text  | - | identity of program, MPI, launcher and machine; results of two builds are never put together
+build      | text  | - | commit, if known, and a digest of program, MPI, launcher and machine; results of two builds are never put together
 sha256     | text  | - | digest of the program
 version    | text  | - | version of Conduit
+commit     | text  | - | newest commit that changed a source of the program, 12 digits; ends in -dirty if there were changes that were not committed; empty if not known
 compiler   | text  | - | compiler and version
 build_type | text  | - | CMake's build type
 compile_flags | text | - | compiler's flags

@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import json
 import pathlib
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
@@ -219,7 +220,7 @@ def _build_of(path: pathlib.Path) -> str | None:
     except (OSError, UnicodeDecodeError, csv.Error):
         return None
     build = row.get("build") or ""
-    return build if build.isalnum() else None
+    return build if re.fullmatch(r"[0-9a-z]+(-[0-9a-z]+)*", build) else None
 
 
 @contextlib.contextmanager

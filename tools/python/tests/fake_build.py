@@ -74,7 +74,7 @@ host = dict(host=0, hostname="node-" + given.get("--seed", "1"), processor="some
             interconnect="none", first_process=0, num_processes=processes)
 if not is_probe:
     write(output.with_suffix(".hosts.csv"), [host] + ([dict(host, host=1, hostname="other", first_process=1)] if processes > 1 else []))
-output.with_suffix(".json").write_text(json.dumps(dict(program="channel_selection", compile_flags="-O3", command_line=words)))
+output.with_suffix(".json").write_text(json.dumps(dict(program="channel_selection", commit="0123456789ab", compile_flags="-O3", command_line=words)))
 if what == "hang" and not is_probe and given["--seed"] == "2":
     print("hanging", file=sys.stderr, flush=True)
     pathlib.Path(os.environ["STUB_LOG"]).with_name("hanging").touch()

@@ -237,6 +237,14 @@ def test_rows_of_two_builds_are_never_mixed_and_the_earlier_are_kept_aside(place
     assert (place.output / "aside" / first / "manifest.json").exists()
 
 
+def test_a_build_is_called_after_the_commit_that_its_sources_are_of(place):
+    place.run()
+    manifest = place.manifest()
+    assert manifest["commit"] == "0123456789ab"
+    assert re.fullmatch("0123456789ab-[0-9a-f]{12}", manifest["build"])
+    assert {row["build"] for row in place.rows()} == {manifest["build"]}
+
+
 def test_a_program_that_is_built_anew_meanwhile_ends_the_sweep(place, monkeypatch):
     finish = store.Store.finish
     monkeypatch.setattr(store.Store, "finish", lambda *given: (finish(*given), place.rebuild()))
