@@ -129,6 +129,24 @@ run_soak() {
   row soak $((1 - code)) $code 0 $(($(date +%s) - begin))
 }
 
+# Speed, beside what is committed. Each figure that could be compared is a test, and one that could not is skipped.
+run_bench() {
+  echo '== bench'
+  begin=$(date +%s) code=0 log=$results/bench.log
+  tools/bench --check >"$log" 2>&1 || code=$?
+  cat "$log"
+  # shellcheck disable=SC2046
+  set -- $(sed -n 's/^compared \([0-9]*\): \([0-9]*\) slower.*: \([0-9]*\) noisy, \([0-9]*\) in another class, \([0-9]*\) missing.*/\1 \2 \3 \4 \5/p' "$log")
+  compared=${1:-0} bad=$((${2:-0} + ${5:-0})) left=$((${3:-0} + ${4:-0}))
+  if [ "$code" -eq 3 ]; then
+    echo "NOT TESTED: bench: could not tell whether anything is slower" | tee -a "$results/not_tested"
+    [ "$left" -gt 0 ] || left=1
+  elif [ "$code" -ne 0 ] && [ "$bad" -eq 0 ]; then
+    bad=1 # it ended before it could compare
+  fi
+  row bench $((compared - ${2:-0})) "$bad" "$left" $(($(date +%s) - begin))
+}
+
 # The tests of a commit over each MPI again and again, until one fails once.
 again() { # again STAGE PRESET TARGETS CONFIGURE_ARGUMENTS CTEST_ARGUMENT…: as `stage` and each test 10 times; says so in $repeated
   (

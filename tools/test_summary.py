@@ -5,8 +5,9 @@ reported anything, and for a goal that a run of all stages has not shown.
 
 The goals are sorted by number, each with the stage that showed it: what tests printed (tests/support/goal.hpp) in
 RESULTS/<stage>.tests, ctest's log of a stage, and RESULTS/<stage>.log. The tests that failed are those of RESULTS/<stage>.xml,
-the seeded bugs that were not caught, and the fuzz targets that crashed, with the input where it is short. A test that has
-passed although something outside the library is known to fail has said "EXCUSED: …".
+the seeded bugs that were not caught, the fuzz targets that crashed, with the input where it is short, and the figures of
+tools/bench that are slower than what is committed. A test that has passed although something outside the library is known
+to fail has said "EXCUSED: …".
 """
 
 import re
@@ -85,7 +86,7 @@ def failures_of(results):
                 yield f"{path.stem}: {name}{' (was not built)' if unbuilt else ''}"
     for path in sorted(results.glob("*.log")):
         for line in path.read_text(errors="replace").splitlines():
-            if line.startswith("NOT CAUGHT") or OF_A_CRASH.search(line):
+            if line.startswith(("NOT CAUGHT", "SLOWER: ", "MISSING: ")) or OF_A_CRASH.search(line):
                 yield f"{path.stem}: {line.strip()}"
 
 

@@ -27,7 +27,8 @@ struct Load {
 /// How figures are shown; all are kept as ns per operation.
 enum class Unit { nanoseconds, millions_per_second, thousands_per_second };
 
-/// What we say of ourselves: a ratio to the best of `against`, in time or, for a rate, in rate.
+/// What we say of ourselves: a ratio to the best of `against`, in time or, for a rate, in rate. With neither bound it is an
+/// illustration: a ratio of times that is shown and not judged.
 struct Claim {
   std::string name;
   std::string ours;
@@ -37,8 +38,9 @@ struct Claim {
 
   /// Of the times of one round.
   [[nodiscard]] double Ratio(double our_time, double their_time) const {
-    return at_most ? our_time / their_time : their_time / our_time;
+    return at_least ? their_time / our_time : our_time / their_time;
   }
+  [[nodiscard]] bool IsJudged() const { return at_most || at_least; }
   [[nodiscard]] bool Holds(double ratio) const {
     return at_most ? ratio <= *at_most : ratio >= *at_least;
   }

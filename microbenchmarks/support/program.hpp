@@ -57,7 +57,8 @@ class Program {
   /// Of several ranks one is the lead and prints.
   Program(int argc, char** argv, std::string mpi = "none", bool is_lead = true)
       : options_{Options::Parse(argc, argv)},
-        record_{std::filesystem::path{argv[0]}.filename().string(), std::move(mpi)},
+        record_{std::filesystem::path{argv[0]}.filename().string(), std::move(mpi),
+                {.is_quick = options_.quick, .filter = options_.filter}},
         is_lead_{is_lead} {
     if (!options_.error.empty() && is_lead) std::fprintf(stderr, "%s: %s\n", argv[0], options_.error.c_str());
   }

@@ -7,16 +7,28 @@
 #include <ctime>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "contest.hpp"
 #include "machine.hpp"
+#include "tools/cmake/build_commit.hpp"
 
 namespace bench {
+
+/// A claim's ratio over the rounds, in full, for later runs to be compared with.
+struct Ratio {
+  double median = 0;
+  double low = 0;  ///< quartiles: half of the rounds lie between
+  double high = 0;
+  std::size_t num_rounds = 0;
+  bool is_better_low = false;
+};
 
 /// One line of the table: a figure in one class, and what it should be.
 struct Row {
@@ -24,9 +36,10 @@ struct Row {
   std::string value;   // a ratio, or an amount with its unit
   std::string spread;  // lowest … highest
   std::string target;
-  std::string verdict;  // ok, short, or noisy: too few clean samples
+  std::string verdict;  // ok, short, noisy: too few clean samples, or - for what is not judged
   std::string proximity;
   std::string detail;
+  std::optional<Ratio> ratio{};  // of claims that are judged
 };
 
 [[nodiscard]] inline double Median(std::vector<double> values) {
@@ -39,6 +52,17 @@ struct Row {
   std::vector<double> values;
   for (const auto& [round, value] : by_round) values.push_back(value);
   return Median(std::move(values));
+}
+
+/// Of a claim's rounds.
+[[nodiscard]] inline Ratio Summarize(const Claim& claim, std::vector<double> ratios) {
+  std::ranges::sort(ratios);
+  const std::size_t last = ratios.size() - 1;
+  return {.median = Median(ratios),
+          .low = ratios[last / 4],
+          .high = ratios[last - last / 4],
+          .num_rounds = ratios.size(),
+          .is_better_low = !claim.at_least};
 }
 
 /// Three significant digits, never in powers of ten.
@@ -60,7 +84,7 @@ struct Row {
 
 /// The rows of a claim: one per class in which there are enough rounds.
 [[nodiscard]] inline std::vector<Row> Judge(const Contest& contest, const Claim& claim) {
-  const std::string target = claim.at_most ? "<= " + Digits(*claim.at_most) : ">= " + Digits(*claim.at_least);
+  const std::string target = claim.at_most ? "<= " + Digits(*claim.at_most) : claim.at_least ? ">= " + Digits(*claim.at_least) : "-";
   std::vector<Row> rows;
   for (const Proximity proximity : Contest::classes) {
     const auto ours = contest.Times(claim.ours, proximity);
@@ -83,13 +107,14 @@ struct Row {
                     .value = Digits(ratio),
                     .spread = Digits(std::ranges::min(ratios)) + " … " + Digits(std::ranges::max(ratios)),
                     .target = target,
-                    .verdict = claim.Holds(ratio) ? "ok" : "short",
+                    .verdict = !claim.IsJudged() ? "-" : claim.Holds(ratio) ? "ok" : "short",
                     .proximity = std::string{Name(proximity)},
                     .detail = claim.ours + " " + Show(Median(ours), contest.unit) + ", " + best + " " +
                               Show(best_time, contest.unit) + ", " + std::to_string(ratios.size()) + " rounds"});
+    if (claim.IsJudged()) rows.back().ratio = Summarize(claim, ratios);
   }
   if (rows.empty())
-    rows.push_back({.figure = claim.name, .value = "-", .spread = "-", .target = target, .verdict = "noisy",
+    rows.push_back({.figure = claim.name, .value = "-", .spread = "-", .target = target, .verdict = claim.IsJudged() ? "noisy" : "-",
                     .proximity = "-", .detail = "too few clean samples"});
   return rows;
 }
@@ -104,10 +129,19 @@ struct Row {
   return quoted + '"';
 }
 
+/// How a program was asked to measure.
+struct Manner {
+  bool is_quick = false;
+  std::string filter{};  ///< figures whose names contain it
+};
+
 /// Rows, medians and raw samples of one program; microbenchmarks/results/README.md tells the form.
 class Record {
  public:
-  explicit Record(std::string program, std::string mpi) : program_{std::move(program)}, mpi_{std::move(mpi)} { points_.precision(9); }
+  Record(std::string program, std::string mpi, Manner manner)
+      : program_{std::move(program)}, mpi_{std::move(mpi)}, manner_{std::move(manner)} {
+    points_.precision(9);
+  }
 
   void Add(const Row& row) {
     rows_.push_back(row);
@@ -155,8 +189,9 @@ class Record {
     std::string date(32, '\0');
     const std::time_t now = std::time(nullptr);
     date.resize(std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now)));
-    out << "{\n  \"program\": " << Quoted(program_) << ",\n  \"date\": " << Quoted(date)
-        << ",\n  \"host\": " << Quoted(HostName()) << ",\n  \"cpu\": " << Quoted(CpuModel())
+    out << "{\n  \"program\": " << Quoted(program_) << ",\n  \"commit\": " << Quoted(uit_build::commit)
+        << ",\n  \"quick\": " << (manner_.is_quick ? "true" : "false") << ",\n  \"filter\": " << Quoted(manner_.filter)
+        << ",\n  \"date\": " << Quoted(date) << ",\n  \"host\": " << Quoted(HostName()) << ",\n  \"cpu\": " << Quoted(CpuModel())
         << ",\n  \"num_cpus\": " << NumCpus() << ",\n  \"compiler\": " << Quoted(BENCH_COMPILER)
         << ",\n  \"flags\": " << Quoted(BENCH_FLAGS) << ",\n  \"mpi\": " << Quoted(mpi_) << ",\n  \"rows\": [\n";
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -164,7 +199,11 @@ class Record {
       out << "    {\"figure\": " << Quoted(row.figure) << ", \"value\": " << Quoted(row.value)
           << ", \"spread\": " << Quoted(row.spread) << ", \"target\": " << Quoted(row.target)
           << ", \"verdict\": " << Quoted(row.verdict) << ", \"class\": " << Quoted(row.proximity)
-          << ", \"detail\": " << Quoted(row.detail) << "}" << (i + 1 < rows_.size() ? ",\n" : "\n");
+          << ", \"detail\": " << Quoted(row.detail);
+      if (row.ratio)
+        out << ", \"ratio\": " << row.ratio->median << ", \"low\": " << row.ratio->low << ", \"high\": " << row.ratio->high
+            << ", \"rounds\": " << row.ratio->num_rounds << ", \"better\": " << Quoted(row.ratio->is_better_low ? "low" : "high");
+      out << "}" << (i + 1 < rows_.size() ? ",\n" : "\n");
     }
     out << "  ],\n  \"medians\": [\n" << medians_.str() << "\n  ],\n  \"samples\": [\n" << samples_.str()
         << "\n  ],\n  \"points\": [\n" << points_.str() << "\n  ]\n}\n";
@@ -194,6 +233,7 @@ class Record {
 
   std::string program_;
   std::string mpi_;
+  Manner manner_;
   std::vector<Row> rows_;
   std::ostringstream medians_;
   std::ostringstream samples_;
