@@ -1,4 +1,6 @@
 // What does an instruction of a digital program cost, written by people or at random, in one program or many?
+//
+// Nobody else runs these programs, so that there is nothing to compare with: the figures are shown and not judged.
 
 #include <algorithm>
 #include <array>
@@ -115,16 +117,15 @@ double Measure(const std::vector<std::shared_ptr<const Program>>& programs, unsi
   return best;
 }
 
-void Report(bench::Program& program, const std::string& what, const std::vector<std::shared_ptr<const Program>>& programs,
-            double most) {
+void Report(bench::Program& program, const std::string& what, const std::vector<std::shared_ptr<const Program>>& programs) {
   const std::string figure = "digital evolution, an instruction, " + what;
   if (!program.IsWanted(figure)) return;
   const double time = Measure(programs, program.IsQuick() ? 20 : 100);
   program.Add({.figure = figure,
                .value = bench::Digits(time),
                .spread = "ns",
-               .target = "<= " + bench::Digits(most),
-               .verdict = time <= most ? "ok" : "short",
+               .target = "-",
+               .verdict = "-",
                .proximity = "-",
                .detail = {}});
 }
@@ -139,8 +140,8 @@ std::vector<std::shared_ptr<const Program>> RandomPrograms(std::size_t count) {
 
 int main(int argc, char** argv) {
   bench::Program program{argc, argv};
-  Report(program, "written by hand", {std::make_shared<const Program>(HandWritten())}, 6);
-  Report(program, "40 random programs", RandomPrograms(40), 6);
-  Report(program, "3600 random programs", RandomPrograms(num_cells), 25);  // held by the last cache
+  Report(program, "written by hand", {std::make_shared<const Program>(HandWritten())});
+  Report(program, "40 random programs", RandomPrograms(40));
+  Report(program, "3600 random programs", RandomPrograms(num_cells));  // held by the last cache
   return program.Finish();
 }

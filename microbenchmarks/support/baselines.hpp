@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <uit/config.hpp>
-#include <uit/support/pause.hpp>
 
 /// What one would write by hand for one job, with no library: the limits that ours are held to.
 namespace bench::hand {
@@ -120,30 +119,5 @@ class TripleBuffer {
   alignas(2 * uit::cache_line) std::uint32_t back_ = 1;
   alignas(2 * uit::cache_line) std::uint32_t front_ = 2;
 };
-
-/// The textbook barrier that spins with a pause. `sense` is each thread's own. `alignment` gives its
-/// two atomics a line each, or one together.
-template <std::size_t alignment>
-class BasicSenseBarrier {
- public:
-  explicit BasicSenseBarrier(std::uint32_t num_threads) : num_threads_{num_threads}, num_missing_{num_threads} {}
-
-  void ArriveAndWait(bool& sense) {
-    const bool mine = sense = !sense;
-    if (num_missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      num_missing_.store(num_threads_, std::memory_order_relaxed);
-      sense_.store(mine, std::memory_order_release);
-    } else {
-      while (sense_.load(std::memory_order_acquire) != mine) uit::Pause();
-    }
-  }
-
- private:
-  std::uint32_t num_threads_;
-  alignas(2 * uit::cache_line) std::atomic<std::uint32_t> num_missing_;
-  alignas(alignment) std::atomic<bool> sense_{false};
-};
-using SenseBarrier = BasicSenseBarrier<2 * uit::cache_line>;
-using DenseSenseBarrier = BasicSenseBarrier<1>;
 
 }  // namespace bench::hand

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -47,6 +49,7 @@ template <typename T, typename Queue>
 double RoundTripTime(Crew& crew, Queue& there, Queue& back, std::uint64_t count) {
   uit::TimePoint start;
   uit::TimePoint end;
+  std::atomic<bool> is_intact{true};
   crew.Run([&](std::size_t member) {
     if (member > 1) return;
     Queue& out = member == 0 ? there : back;
@@ -68,8 +71,9 @@ double RoundTripTime(Crew& crew, Queue& there, Queue& back, std::uint64_t count)
       if (member == 1) send(i);
     }
     if (member == 0) end = uit::Now();
-    Keep(sum);
+    if (sum != count * (count + 1)) is_intact = false;
   });
+  if (!is_intact) std::abort();
   return std::chrono::duration<double, std::nano>(end - start).count() / static_cast<double>(count);
 }
 

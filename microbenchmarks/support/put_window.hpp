@@ -2,57 +2,105 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "ranks.hpp"
 
+/// A value that rank 0 puts into rank 1's memory, by a window that is open for good.
+///
+/// Puts are not ordered among each other: one that must be seen after another waits for MPI_Win_flush, which comes back when
+/// the other has arrived. Where only the writer's own memory is to be free again MPI_Win_flush_local does.
 namespace bench::hand {
 
-/// A value that rank 0 puts into rank 1's memory, by a window that is open for good. With versions a reader sees
-/// whole values only.
-template <typename T, bool is_versioned>
-class PutWindow {
+/// Rank 1's memory, which holds one `T`.
+template <typename T>
+class OpenWindow {
  public:
-  explicit PutWindow(int rank) {
-    MPI_Win_allocate(rank == 1 ? sizeof(Slot) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &slot_, &window_);
-    if (rank == 1) *slot_ = Slot{};
+  explicit OpenWindow(int rank) {
+    MPI_Win_allocate(rank == 1 ? sizeof(T) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &object_, &window_);
+    if (rank == 1) *object_ = T{};
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
   }
-  PutWindow(const PutWindow&) = delete;
-  PutWindow& operator=(const PutWindow&) = delete;
-  ~PutWindow() {
+  OpenWindow(const OpenWindow&) = delete;
+  OpenWindow& operator=(const OpenWindow&) = delete;
+  ~OpenWindow() {
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
   }
 
-  void Write(const T& value) {
-    if constexpr (!is_versioned) {
-      PutAt(offsetof(Slot, value), &value, sizeof value);
-      MPI_Win_flush_local(1, window_);
-    } else {
-      ++version_;
-      PutAt(offsetof(Slot, begun), &version_, sizeof version_);
-      MPI_Win_flush(1, window_);
-      PutAt(offsetof(Slot, value), &value, sizeof value);
-      MPI_Win_flush(1, window_);
-      PutAt(offsetof(Slot, done), &version_, sizeof version_);
-      MPI_Win_flush(1, window_);
-    }
+  template <typename Part>
+  void Put(std::size_t offset, const Part& part) {
+    const int count = static_cast<int>(sizeof part);
+    MPI_Put(&part, count, MPI_BYTE, 1, static_cast<MPI_Aint>(offset), count, MPI_BYTE, window_);
   }
-  /// False if the value is being written.
-  bool Read(T& value) {
+  void Flush() { MPI_Win_flush(1, window_); }
+  void FlushLocal() { MPI_Win_flush_local(1, window_); }
+
+  /// Lets puts come in. Rank 1, before it reads.
+  void Progress() {
     // MPICH over UCX moves a put only while the reader is inside MPI.
     int is_there = 0;
     if (needs_calls_) MPI_Iprobe(0, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
-    MPI_Win_sync(window_);
-    const volatile Slot& slot = *slot_;
-    const std::uint64_t done = slot.done;
-    MPI_Win_sync(window_);
-    value = slot_->value;
-    MPI_Win_sync(window_);
-    return !is_versioned || slot.begun == done;
+    Sync();
+  }
+  /// What is read before is older than what is read after. Rank 1.
+  void Sync() { MPI_Win_sync(window_); }
+  [[nodiscard]] const volatile T& Now() const { return *object_; }
+  /// The same for what is copied as a whole.
+  [[nodiscard]] const T& Object() const { return *object_; }
+
+ private:
+  MPI_Win window_ = MPI_WIN_NULL;
+  T* object_ = nullptr;
+  bool needs_calls_ = MpiName().starts_with("MPICH");
+};
+
+/// The value alone: a reader may see half of it.
+template <typename T>
+class BarePut {
+ public:
+  explicit BarePut(int rank) : window_{rank} {}
+
+  void Write(const T& value) {
+    window_.Put(0, value);
+    window_.FlushLocal();
+  }
+  bool Read(T& value) {
+    window_.Progress();
+    value = window_.Object();
+    return true;
+  }
+
+ private:
+  OpenWindow<T> window_;
+};
+
+/// One slot between two version words: a reader takes what it has copied if both are the same.
+template <typename T>
+class VersionedPut {
+ public:
+  explicit VersionedPut(int rank) : window_{rank} {}
+
+  void Write(const T& value) {
+    ++version_;
+    window_.Put(offsetof(Slot, begun), version_);
+    window_.Flush();  // before any of the value
+    window_.Put(offsetof(Slot, value), value);
+    window_.Flush();  // before the other word
+    window_.Put(offsetof(Slot, done), version_);
+    window_.FlushLocal();
+  }
+  /// False if the value is being written.
+  bool Read(T& value) {
+    window_.Progress();
+    const std::uint64_t done = window_.Now().done;
+    window_.Sync();
+    value = window_.Object().value;
+    window_.Sync();
+    return window_.Now().begun == done;
   }
 
  private:
@@ -61,15 +109,42 @@ class PutWindow {
     T value{};
     std::uint64_t done = 0;
   };
-  void PutAt(std::size_t offset, const void* bytes, std::size_t size) {
-    const int count = static_cast<int>(size);
-    MPI_Put(bytes, count, MPI_BYTE, 1, static_cast<MPI_Aint>(offset), count, MPI_BYTE, window_);
+  OpenWindow<Slot> window_;
+  std::uint64_t version_ = 0;
+};
+
+/// Four slots in turn, and the number of the newest: one flush between the two.
+template <typename T>
+class SlotsPut {
+ public:
+  explicit SlotsPut(int rank) : window_{rank} {}
+
+  void Write(const T& value) {
+    ++newest_;
+    window_.Put(offsetof(Slots, values) + newest_ % num_slots * sizeof(T), value);
+    window_.Flush();  // before its number, and after that of the one before
+    window_.Put(offsetof(Slots, newest), newest_);
+    window_.FlushLocal();
+  }
+  /// False if the slot may have been written over meanwhile.
+  bool Read(T& value) {
+    window_.Progress();
+    const std::uint64_t newest = window_.Now().newest;
+    window_.Sync();
+    value = window_.Object().values[newest % num_slots];
+    window_.Sync();
+    // While n is the newest number to be seen, value n + 2 may be on its way into the slot of n - 2, but no later one.
+    return window_.Now().newest - newest <= 1;
   }
 
-  MPI_Win window_ = MPI_WIN_NULL;
-  Slot* slot_ = nullptr;
-  std::uint64_t version_ = 0;
-  bool needs_calls_ = MpiName().starts_with("MPICH");
+ private:
+  static constexpr std::uint64_t num_slots = 4;
+  struct Slots {
+    std::uint64_t newest = 0;
+    std::array<T, num_slots> values{};
+  };
+  OpenWindow<Slots> window_;
+  std::uint64_t newest_ = 0;
 };
 
 }  // namespace bench::hand

@@ -57,6 +57,30 @@ double StreamTime(const Ranks& ranks, S& side, std::uint64_t count) {
   return time / static_cast<double>(count);
 }
 
+/// ns per message in windows: rank 0 sends so many, and awaits an answer before the next.
+template <std::size_t window, Side S>
+double WindowTime(const Ranks& ranks, S& side, std::uint64_t count) {
+  const std::uint64_t num_windows = (count + window - 1) / window;
+  std::uint64_t sum = 0;
+  const auto send = [&](std::uint64_t i) { Persist([&] { return side.TrySend(static_cast<std::uint32_t>(i)); }); };
+  const auto take = [&] { Persist([&] { return side.TryTake(sum); }); };
+  MPI_Barrier(MPI_COMM_WORLD);
+  const uit::TimePoint start = uit::Now();
+  for (std::uint64_t i = 1; i <= num_windows; ++i) {
+    for (std::size_t j = 0; j < window; ++j) {
+      if (ranks.Rank() == 0) send(i);
+      if (ranks.Rank() == 1) take();
+    }
+    if (ranks.Rank() == 1) send(i);
+    Persist([&] { return side.TryFlush(); });
+    if (ranks.Rank() == 0) take();
+  }
+  const double time = Span(start, uit::Now());
+  const std::uint64_t num_taken = ranks.Rank() == 1 ? window : 1;  // of each number
+  if (sum != num_taken * num_windows * (num_windows + 1)) std::abort();
+  return time / static_cast<double>(num_windows * window);
+}
+
 /// ns per half round trip: rank 0 sends one and awaits the answer.
 template <Side S>
 double HalfRoundTripTime(const Ranks& ranks, S& side, std::uint64_t count) {

@@ -8,7 +8,7 @@
 
 #include <netuit/barrier/thread_barrier.hpp>
 
-#include "microbenchmarks/support/baselines.hpp"
+#include "microbenchmarks/support/barriers.hpp"
 #include "microbenchmarks/support/program.hpp"
 
 namespace {
@@ -32,14 +32,16 @@ struct BySense {
   Barrier barrier;
 };
 
-template <typename Barrier>
+template <typename Barrier, std::size_t num_threads>
 void Add(bench::Contest& contest, bench::Crew& crew, const std::string& name) {
   contest.Add(name, [&crew](const bench::Load& load) {
-    Barrier barrier{static_cast<std::uint32_t>(crew.Size())};
+    Barrier barrier{num_threads};
+    bench::hand::BarrierCheck<num_threads> check;
     uit::TimePoint start;
     uit::TimePoint end;
     crew.Run([&](std::size_t member) {
       bool sense = false;
+      check.Run(member, [&] { barrier.Wait(sense); });
       if (member == 0) start = uit::Now();
       for (std::uint64_t i = 0; i < load.count; ++i) barrier.Wait(sense);
       if (member == 0) end = uit::Now();
@@ -56,10 +58,10 @@ int main(int argc, char** argv) {
     bench::Crew crew{2};
     const std::string name = "thread barrier, 2 threads";
     bench::Contest contest{name, bench::Unit::nanoseconds};
-    Add<Ours>(contest, crew, "ThreadBarrier");
-    Add<Standard>(contest, crew, "std::barrier");
-    Add<BySense<bench::hand::SenseBarrier>>(contest, crew, "sense + pause");
-    Add<BySense<bench::hand::DenseSenseBarrier>>(contest, crew, "sense + pause, one line");
+    Add<Ours, 2>(contest, crew, "ThreadBarrier");
+    Add<Standard, 2>(contest, crew, "std::barrier");
+    Add<BySense<bench::hand::SenseBarrier>, 2>(contest, crew, "sense + pause");
+    Add<BySense<bench::hand::DenseSenseBarrier>, 2>(contest, crew, "sense + pause, one line");
     contest.Say({.name = name + ": to std::barrier", .ours = "ThreadBarrier", .against = {"std::barrier"}, .at_most = 0.1});
     contest.Say({.name = name + ": to sense + pause",
                  .ours = "ThreadBarrier",
@@ -73,9 +75,15 @@ int main(int argc, char** argv) {
     const std::string name = "thread barrier, 4 threads on 2 cores";
     bench::Contest contest{name, bench::Unit::nanoseconds};
     contest.is_oversubscribed = true;
-    Add<Ours>(contest, crew, "ThreadBarrier");
-    Add<Standard>(contest, crew, "std::barrier");
+    Add<Ours, 4>(contest, crew, "ThreadBarrier");
+    Add<Standard, 4>(contest, crew, "std::barrier");
+    Add<BySense<bench::hand::YieldingSenseBarrier<0>>, 4>(contest, crew, "sense + yield");
+    Add<BySense<bench::hand::YieldingSenseBarrier<100>>, 4>(contest, crew, "sense + 100 pauses + yield");
     contest.Say({.name = name + ": to std::barrier", .ours = "ThreadBarrier", .against = {"std::barrier"}, .at_most = 1.1});
+    contest.Say({.name = name + ": to sense + yield",
+                 .ours = "ThreadBarrier",
+                 .against = {"sense + yield", "sense + 100 pauses + yield"},
+                 .at_most = 1.2});
     program.Run(contest, crew);
   }
   return program.Finish();

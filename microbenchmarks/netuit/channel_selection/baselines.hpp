@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -86,6 +89,13 @@ class Block {
   [[nodiscard]] const unsigned* FirstRow() const { return &colors_[0]; }
   [[nodiscard]] const unsigned* LastRow() const { return &colors_[nodes_per_worker - width]; }
 
+  /// Ends the program if the ghosts are not what the other of two workers has in its edge rows.
+  void CheckGhosts(std::span<const unsigned> first_row, std::span<const unsigned> last_row) const {
+    const std::span<const unsigned> ghosts{&colors_[nodes_per_worker], 2 * width};
+    if (!std::ranges::equal(ghosts.first(width), last_row) || !std::ranges::equal(ghosts.last(width), first_row)) std::abort();
+  }
+  [[nodiscard]] unsigned Color(std::size_t node) const { return colors_[node]; }
+
   [[nodiscard]] std::size_t NumConflicts() const {
     std::size_t count = 0;
     for (std::size_t node = 0; node < nodes_per_worker; ++node)
@@ -113,13 +123,20 @@ class Block {
   std::uint64_t update_ = 0;
 };
 
-/// The edge rows of two workers in memory that both see, read and written without waiting.
-class SharedHalo {
+/// The edge rows of two workers in memory that both see, read and written without waiting. With versions a worker reads only
+/// what it has not seen.
+template <bool is_versioned>
+class BasicSharedHalo {
  public:
   /// What the other worker has written becomes this one's ghosts.
-  void Pull(std::size_t worker, Block& block) const {
+  void Pull(std::size_t worker, Block& block) {
     // Of two workers each is above and below the other.
     const Rows& other = rows_[1 - worker];
+    if constexpr (is_versioned) {
+      const std::uint64_t version = other.version.load(std::memory_order_acquire);  // pairs with the release in Push
+      if (version == seen_[worker].version) return;
+      seen_[worker].version = version;
+    }
     for (std::size_t i = 0; i < width; ++i) {
       block.GhostsAbove()[i] = other.last[i].load(std::memory_order_relaxed);
       block.GhostsBelow()[i] = other.first[i].load(std::memory_order_relaxed);
@@ -131,15 +148,24 @@ class SharedHalo {
       mine.first[i].store(block.FirstRow()[i], std::memory_order_relaxed);
       mine.last[i].store(block.LastRow()[i], std::memory_order_relaxed);
     }
+    if constexpr (is_versioned)
+      mine.version.store(mine.version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
  private:
   struct alignas(2 * uit::cache_line) Rows {
+    std::atomic<std::uint64_t> version{0};
     std::array<std::atomic<unsigned>, width> first{};
     std::array<std::atomic<unsigned>, width> last{};
   };
+  struct alignas(2 * uit::cache_line) Seen {
+    std::uint64_t version = 0;
+  };
   std::array<Rows, 2> rows_{};
+  std::array<Seen, 2> seen_{};  // of the other, each worker's own
 };
+using SharedHalo = BasicSharedHalo<false>;
+using VersionedHalo = BasicSharedHalo<true>;
 
 /// Sweeps and the time that they took.
 struct Work {

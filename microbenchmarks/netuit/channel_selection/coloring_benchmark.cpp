@@ -8,8 +8,9 @@
 #include <uit/wire/world.hpp>
 
 #include "baselines.hpp"
+#include "edge_rings.hpp"
 #include "mesh.hpp"
-#include "microbenchmarks/support/baselines.hpp"
+#include "microbenchmarks/support/barriers.hpp"
 #include "microbenchmarks/support/program.hpp"
 
 namespace {
@@ -39,6 +40,9 @@ void MeasureOneThread(bench::Program& program, bench::Crew& crew) {
   contest.Add("plain loop", [block = std::make_shared<Block>(0, 1)](const bench::Load& load) {
     return WorkFor(load.window, [&] { block->Sweep(); }).Time();
   });
+  contest.Add("ring per edge", [block = std::make_shared<EdgeBlock>(CheckedEdgeBlock())](const bench::Load& load) {
+    return WorkFor(load.window, [&] { block->Sweep(); }).Time();
+  });
   AddMesh<Color>(contest, crew, "Mesh, multicast", 1);
   AddMesh<ColorByEdge>(contest, crew, "Mesh, conduit per edge", 1);
   AddMesh<Color>(contest, crew, "Mesh, multicast, traced", 1, netuit::AsyncMode::no_barrier, true);
@@ -47,10 +51,10 @@ void MeasureOneThread(bench::Program& program, bench::Crew& crew) {
                .ours = "Mesh, multicast",
                .against = {"plain loop"},
                .at_least = 0.95});
-  contest.Say({.name = name + ": conduit per edge, over the plain loop",
+  contest.Say({.name = name + ": conduit per edge, over a ring per edge by hand",
                .ours = "Mesh, conduit per edge",
-               .against = {"plain loop"},
-               .at_least = 0.35});
+               .against = {"ring per edge"},
+               .at_least = 0.5});
   contest.Say({.name = name + ": with quality of service, over without",
                .ours = "Mesh, multicast, traced",
                .against = {"Mesh, multicast"},
@@ -70,43 +74,60 @@ double Together(bench::Crew& crew, Job&& job) {
   return 2 / (1 / works[0].Time() + 1 / works[1].Time());
 }
 
+/// Two blocks, and what they see of each other.
+template <typename Halo>
+struct ByHand {
+  std::vector<Block> blocks{{0, 2}, {1, 2}};
+  Halo halo;
+
+  void Sweep(std::size_t member) {
+    halo.Pull(member, blocks[member]);
+    blocks[member].Sweep();
+    halo.Push(member, blocks[member]);
+  }
+  /// Whether each sees the other's last state. Ends the program if not.
+  void Check() {
+    for (std::size_t member : {0U, 1U}) {
+      const Block& other = blocks[1 - member];
+      halo.Pull(member, blocks[member]);
+      blocks[member].CheckGhosts({other.FirstRow(), width}, {other.LastRow(), width});
+    }
+  }
+};
+
+template <typename Halo>
+void AddByHand(bench::Contest& contest, bench::Crew& crew, const std::string& name) {
+  contest.Add(name, [&crew, state = std::make_shared<ByHand<Halo>>()](const bench::Load& load) {
+    const double time =
+        Together(crew, [&](std::size_t member) { return WorkFor(load.window, [&] { state->Sweep(member); }); });
+    state->Check();
+    return time;
+  });
+}
+
 void MeasureTwoThreads(bench::Program& program, bench::Crew& crew) {
   const std::string name = "colouring, 2 threads";
   bench::Contest contest{name, bench::Unit::thousands_per_second};
-  struct State {
-    std::vector<Block> blocks{{0, 2}, {1, 2}};
-    SharedHalo halo;
-    bench::hand::SenseBarrier barrier{2};
-  };
-  contest.Add("shared halo", [&crew, state = std::make_shared<State>()](const bench::Load& load) {
-    return Together(crew, [&](std::size_t member) {
-      return WorkFor(load.window, [&] {
-        state->halo.Pull(member, state->blocks[member]);
-        state->blocks[member].Sweep();
-        state->halo.Push(member, state->blocks[member]);
-      });
-    });
-  });
-  contest.Add("shared halo + spin barrier", [&crew](const bench::Load& load) {
-    // The barrier's sense starts anew.
-    static const auto state = std::make_shared<State>();
-    bench::hand::SenseBarrier barrier{2};
-    return Together(crew, [&](std::size_t member) {
+  AddByHand<SharedHalo>(contest, crew, "shared halo");
+  AddByHand<VersionedHalo>(contest, crew, "shared halo, versioned");
+  contest.Add("shared halo + spin barrier", [&crew, state = std::make_shared<ByHand<SharedHalo>>()](const bench::Load& load) {
+    bench::hand::SenseBarrier barrier{2};  // its sense starts anew
+    const double time = Together(crew, [&](std::size_t member) {
       bool sense = false;
       return WorkThrough(load.count, [&] {
-        state->halo.Pull(member, state->blocks[member]);
-        state->blocks[member].Sweep();
-        state->halo.Push(member, state->blocks[member]);
+        state->Sweep(member);
         barrier.ArriveAndWait(sense);
       });
     });
+    state->Check();
+    return time;
   });
   AddMesh<Color>(contest, crew, "Mesh, multicast, mode 3", 2);
   AddMesh<Color>(contest, crew, "Mesh, multicast, mode 0", 2, netuit::AsyncMode::every_update);
   AddMesh<Color>(contest, crew, "Mesh, multicast, mode 3, traced", 2, netuit::AsyncMode::no_barrier, true);
   contest.Say({.name = name + ", mode 3: over the shared halo",
                .ours = "Mesh, multicast, mode 3",
-               .against = {"shared halo"},
+               .against = {"shared halo", "shared halo, versioned"},
                .at_least = 0.95});
   contest.Say({.name = name + ", mode 3: over shared halo + spin barrier",
                .ours = "Mesh, multicast, mode 3",
