@@ -52,7 +52,11 @@ elseif(CASE STREQUAL saves)
   if(NOT files STREQUAL "colors.csv;odd.adjlist;rows.csv;rows.hosts.csv;rows.json")
     message(SEND_ERROR "left behind: ${files}")
   endif()
-  expect_manifest(rows.json complete ON stopped_by count processes 2 edges 6 program channel_selection)
+  # the build has looked the commit up, and has put it there
+  cmake_path(GET PROGRAM PARENT_PATH demos)
+  file(STRINGS "${demos}/../build_commit.cpp" line REGEX " = ")
+  string(REGEX REPLACE ".*\"(.*)\".*" "\\1" commit "${line}")
+  expect_manifest(rows.json commit "${commit}" complete ON stopped_by count processes 2 edges 6 program channel_selection)
 elseif(CASE STREQUAL measures)
   run(2 --nodes-per-worker 64 --mode 3 --replicates 1 --duration 300ms --output rows.csv --frames frames.csv
     --quality quality.csv --snapshot-interval 100ms --snapshot-length 50ms --quality-channels --watch)
