@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """test_summary.py RESULTS [all|nightly]: what a run of tools/test has shown of the goals, which of its tests failed, and which
-were skipped or excused, and why. Of a run of all stages, also which goals nothing has shown. Exit code 1 if a sanitizer has
-reported anything, and for a goal that a run of all stages has not shown.
+were skipped or excused, and why. Of a run of all stages, also which goals nothing has shown, and which tests of PROMISES.md
+passed in no stage. Exit code 1 if a sanitizer has reported anything, and for a goal or a promise that a run of all stages has
+not shown.
 
 The goals are sorted by number, each with the stage that showed it: what tests printed (tests/support/goal.hpp) in
 RESULTS/<stage>.tests, ctest's log of a stage, and RESULTS/<stage>.log. The tests that failed are those of RESULTS/<stage>.xml,
@@ -113,6 +114,26 @@ def excuses_of(results):
                 yield f"{path.stem}: {test}: {found[1]}"
 
 
+def promises_not_shown(results):
+    """The tests that PROMISES.md names and that passed in no stage. RESULTS/promises.tsv says which tests run each of them."""
+    path = results / "promises.tsv"
+    if not path.is_file():
+        yield "tests/documentation/check_promises.py has not run"
+        return
+    passed = set()
+    for name in sorted(results.glob("*.xml")):
+        try:
+            cases = list(ElementTree.parse(name).iter("testcase"))
+        except ElementTree.ParseError:
+            continue
+        passed.update(case.get("name").partition("[")[0] for case in cases
+                      if not any(case.find(bad) is not None for bad in ("failure", "error", "skipped")))
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, *tests = line.split("\t")
+        if not passed.intersection(tests):
+            yield name
+
+
 #: Goals that a run of all stages shows, and those that take a night, each with the stage that shows it in full.
 EACH_TIME, BY_NIGHT = dict.fromkeys(range(1, 17)), {16: "soak", 17: "coverage", 18: "repeat"}
 
@@ -145,10 +166,13 @@ def main():
         print(f"SKIPPED {line}")
     for line in excuses_of(results):
         print(f"EXCUSED {line}")
+    unshown = list(promises_not_shown(results)) if what in ("all", "nightly") else []
+    for line in unshown:
+        print(f"NOT SHOWN of PROMISES.md: {line}")
     reports = [f"{stage}: {figure}" for _, stage, figure in of_sanitizers if not figure.startswith("0 reports")]
     for line in reports:
         print(f"REPORTED {line}")
-    return 1 if reports or missing else 0
+    return 1 if reports or missing or unshown else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
-"""Finds out whether this build has every test that PROMISES.md names: check_promises.py SOURCE_FOLDER BUILD_FOLDER CTEST
+"""Checks PROMISES.md against a build: check_promises.py SOURCE_FOLDER BUILD_FOLDER CTEST [RESULTS_FOLDER]
 
-A case counts if its source is compiled into a program that a test of CTest runs, if it is not hidden by a tag, and, where the
-program has been built, if it is in it. A test of the tools counts if pytest collects it.
+Every paragraph, list item and table row below the first heading of level two must name a test in italics, and this build
+must have every test named. A Catch2 case counts if its source is compiled into a program that a CTest test runs, if no tag
+hides it, and, where the program has been built, if the program contains it. A pytest test counts if pytest collects it.
+
+Where RESULTS_FOLDER exists, promises.tsv there gets a line for each name: the name, then the tests that run it.
+tools/test_summary.py reads it, to see that each of them ran and passed in some stage.
 """
 
 from __future__ import annotations
@@ -20,6 +24,29 @@ def named(text: str) -> list[str]:
     return [" ".join(span.split()) for span in re.findall(r"\*([^*]+)\*", text)]
 
 
+def unnamed(text: str) -> list[str]:
+    """The first words of each paragraph, list item and table row that names no test."""
+    body = text[text.index("\n## ") :]
+    blocks: list[str] = []
+    is_open = False
+    for line in body.splitlines():
+        if line.startswith("|"):
+            is_head = not blocks or not blocks[-1].startswith("|") or not is_open
+            is_open = True
+            if is_head:  # of a table: its head, which stands for the line below it as well
+                blocks.append("|")
+            elif not set(line) <= set("|-: "):
+                blocks.append(line)
+        elif not line.strip() or line.startswith("#"):
+            is_open = False
+        elif line.startswith("- ") or not is_open:
+            blocks.append(line)
+            is_open = True
+        else:
+            blocks[-1] += " " + line.strip()
+    return [block[:60] for block in blocks if block != "|" and not named(block)]
+
+
 def cases_of(source: str) -> set[str]:
     """Names of the cases of a C++ source that run without being asked for."""
     names = set()
@@ -36,11 +63,11 @@ def programs_of(build: pathlib.Path) -> dict[str, pathlib.Path]:
     return {pathlib.Path(word).name: pathlib.Path(word) for word in words}
 
 
-def compiled_cases(source: pathlib.Path, build: pathlib.Path) -> set[str]:
-    """Cases that tests of CTest run."""
+def compiled_cases(source: pathlib.Path, build: pathlib.Path) -> dict[str, set[str]]:
+    """Cases that CTest tests run, each with the names of its programs."""
     programs = programs_of(build)
     contents: dict[str, bytes | None] = {}
-    names = set()
+    names: dict[str, set[str]] = {}
     for compiled in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         target = re.search(r"CMakeFiles/([^/ ]+)\.dir/", compiled["command"])
         path = pathlib.Path(compiled["file"])
@@ -50,7 +77,9 @@ def compiled_cases(source: pathlib.Path, build: pathlib.Path) -> set[str]:
             program = programs[target[1]]
             contents[target[1]] = program.read_bytes() if program.is_file() else None
         built = contents[target[1]]
-        names.update(name for name in cases_of(path.read_text(encoding="utf-8")) if built is None or name.encode() in built)
+        for name in cases_of(path.read_text(encoding="utf-8")):
+            if built is None or name.encode() in built:
+                names.setdefault(name, set()).add(target[1])
     return names
 
 
@@ -65,26 +94,37 @@ def collected(source: pathlib.Path) -> set[str]:
     return set(re.findall(r"::(test_\w+)", ended.stdout))
 
 
-def ctest_names(build: pathlib.Path, ctest: str) -> set[str]:
-    """Tests of CTest, also without the number of ranks."""
+def ctest_names(build: pathlib.Path, ctest: str) -> dict[str, set[str]]:
+    """CTest's tests, each also by its name without the number of ranks."""
     listing = subprocess.run([ctest, "-N"], cwd=build, check=True, capture_output=True, text=True).stdout
-    names = re.findall(r"^ *Test +#\d+: (.+?)$", listing, re.MULTILINE)
-    return {*names, *(re.sub(r" x\d+.*", "", name) for name in names)}
+    names: dict[str, set[str]] = {}
+    for name in re.findall(r"^ *Test +#\d+: (.+?)$", listing, re.MULTILINE):
+        names.setdefault(name, set()).add(name)
+        names.setdefault(re.sub(r" x\d+.*", "", name), set()).add(name)
+    return names
 
 
 def main() -> int:
     """Prints what is missing, and how many names there are."""
     source, build, ctest = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
-    wanted = named((source / "PROMISES.md").read_text(encoding="utf-8"))
-    there = compiled_cases(source, build) | ctest_names(build, ctest)
-    missing = [name for name in wanted if name not in there]
-    if any(name.startswith("test_") for name in missing):
-        there |= collected(source)
-        missing = [name for name in missing if name not in there]
+    text = (source / "PROMISES.md").read_text(encoding="utf-8")
+    wanted = named(text)
+    of_ctest = ctest_names(build, ctest)
+    runs = {name: set().union(*(of_ctest.get(program, {program}) for program in programs))
+            for name, programs in compiled_cases(source, build).items()} | of_ctest
+    if any(name.startswith("test_") for name in wanted):
+        runs |= {name: {name} for name in collected(source)}
+    missing = [name for name in wanted if name not in runs]
     for name in missing:
-        print(f"PROMISES.md names a test that this build has not: {name}")
-    print(f"{len(wanted)} tests named, {len(missing)} missing")
-    return 1 if missing or not wanted else 0
+        print(f"PROMISES.md names a test that this build does not have: {name}")
+    bare = unnamed(text)
+    for words in bare:
+        print(f"PROMISES.md has a sentence that names no test: {words}")
+    if len(sys.argv) > 4 and pathlib.Path(sys.argv[4]).is_dir():
+        rows = ["\t".join([name, *sorted(runs[name])]) for name in dict.fromkeys(wanted) if name in runs]
+        (pathlib.Path(sys.argv[4]) / "promises.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    print(f"{len(wanted)} tests named, {len(missing)} missing, {len(bare)} sentences without one")
+    return 1 if missing or bare or not wanted else 0
 
 
 if __name__ == "__main__":

@@ -16,7 +16,9 @@ def summarise(results, *words):
 
 
 def show_goals(results, numbers):
-    """Writes logs of two stages in which tests have shown these goals; R2 comes of a stage with sanitizers."""
+    """Writes logs of two stages in which tests have shown these goals, and one promise; R2 comes of a stage with sanitizers."""
+    (results / "promises.tsv").write_text("A promise is kept\tfirst test\n")
+    (results / "no-mpi.xml").write_text(case("first test"))
     lines = ["1/9 Test: first test"]
     lines += [f"goal R{number}: {number} things, none wrong" for number in numbers if number != 2]
     (results / "release.tests").write_text("\n".join(lines) + "\n")
@@ -47,6 +49,26 @@ def test_a_goal_that_is_not_shown_fails_a_run_of_all_stages(tmp_path, missing):
     code, lines = summarise(tmp_path, "all")
     assert code == 1
     assert [line.split()[0] for line in lines if "NOT SHOWN" in line] == [f"R{missing}"]
+
+
+@pytest.mark.parametrize("inside", ["<failure/>", "<error/>", "<skipped/>", None])
+def test_a_promise_whose_tests_pass_in_no_stage_fails_a_run_of_all_stages(tmp_path, inside):
+    show_goals(tmp_path, ALL_GOALS)
+    (tmp_path / "promises.tsv").write_text("A promise is kept\tfirst test\nAnother\ttest_other\tsecond x2\n")
+    if inside is not None:
+        (tmp_path / "mpich.xml").write_text(case("second x2", inside))
+    code, lines = summarise(tmp_path, "all")
+    assert code == 1
+    assert "NOT SHOWN of PROMISES.md: Another" in lines
+    assert "NOT SHOWN of PROMISES.md: A promise is kept" not in lines
+    (tmp_path / "python.xml").write_text(case("test_other[words0]"))
+    assert summarise(tmp_path, "all")[0] == 0
+
+
+def test_a_run_of_all_stages_wants_the_list_of_promises(tmp_path):
+    show_goals(tmp_path, ALL_GOALS)
+    (tmp_path / "promises.tsv").unlink()
+    assert summarise(tmp_path, "all")[0] == 1
 
 
 def test_a_run_of_some_stages_need_not_show_every_goal(tmp_path):
