@@ -42,9 +42,9 @@ struct Parcel : Unicast<std::int64_t> {};
 
 constexpr std::size_t straggler = 1;
 constexpr std::size_t max_processes = 8;
-constexpr std::uint64_t num_updates_meanwhile = 1000;  // of each other process; windows are full after a tenth of them
+constexpr std::uint64_t num_updates_meanwhile = 300;  // of each other process; windows are full after a quarter of them
 constexpr std::int64_t max_growth = 5'000'000;
-constexpr auto patience = 100s;  // for what takes a fraction of a second
+constexpr auto patience = 200s;  // for what takes a fraction of a second, while the test itself has 240 s
 constexpr const char* all_seen = "all is seen";
 
 std::size_t NumSuspensions() { return PerCommitOrNight<std::size_t>(4, 20); }
