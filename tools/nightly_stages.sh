@@ -147,6 +147,18 @@ run_bench() {
   row bench $((compared - ${2:-0})) "$bad" "$left" $(($(date +%s) - begin))
 }
 
+# How many of 300 small changes of the headers, drawn at random, the tests notice. The seed is that of the day.
+run_mutants() {
+  echo '== mutants'
+  begin=$(date +%s) code=0
+  log=$results/mutants.log
+  if find_clang; then compiler=-DCMAKE_CXX_COMPILER=$clang; else compiler=''; fi # clang compiles unoptimised code the fastest
+  UIT_JOBS=$jobs "${UIT_PYTHON:-python3}" tools/mutants --seed "$(date +%Y%m%d)" --configure "$compiler $open_mpi" >"$log" 2>"$results/mutants.progress" || code=$?
+  grep -A1 -e SURVIVED -e 'NOT REACHED' -B1 "$log" || true
+  tail -n 40 "$log"
+  row mutants $((code == 0)) $((code != 0)) 0 $(($(date +%s) - begin))
+}
+
 # The tests of a commit over each MPI again and again, until one fails once.
 again() { # again STAGE PRESET TARGETS CONFIGURE_ARGUMENTS CTEST_ARGUMENT…: as `stage` and each test 10 times; says so in $repeated
   (

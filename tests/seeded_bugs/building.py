@@ -42,6 +42,24 @@ def run(command: list[str], **options: Any) -> "subprocess.CompletedProcess[str]
     return subprocess.run(command, text=True, errors="replace", capture_output=True, check=False, **options)
 
 
+def first_words(output: str) -> str:
+    """Of a failed test, what its report says first."""
+    lines = [line.strip() for line in output.splitlines()]
+    for begin, line in enumerate(lines):
+        if not line.endswith("FAILED:"):
+            continue
+        words = lines[begin + 1] if begin + 1 < len(lines) else ""
+        for number, what in enumerate(lines[begin + 1 : begin + 8], begin + 1):
+            if what.startswith(("with expansion", "due to", "explicitly with")) and number + 1 < len(lines):
+                expanded = lines[number + 1]
+                return expanded if re.search(r"[A-Za-z]{6}", expanded) else f"{words}  with {expanded}"
+        return words
+    for line in lines:
+        if re.search(r"at the end: |conduit: |\[rank \d+\].*(failed|timed out|error|MPI)|pmpi|misuse|timed out", line):
+            return line
+    return next((line for line in reversed(lines) if re.search(r"\w", line)), "no words")
+
+
 class Build:
     """What build/release knows: how to compile, link and run each test."""
 
