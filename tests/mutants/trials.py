@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from pathlib import Path
 from typing import Any, Iterable, Optional
 
@@ -25,14 +26,16 @@ LEFT_OUT = {"refusal", "timing", "hosts", "soak", "tree", "survival"}
 KINDS = {"unit", "mpi", "corpus"}
 NOT_OF_HEADERS = re.compile(r"harness|^shim_|seeded bugs|refusals_full_disk")
 SLACK = 4.0  # how many times its own time a test may take; beyond that, and SECONDS, it hangs
-SECONDS = 10.0
+SECONDS = 5.0
 BASELINE_SECONDS = 300.0
+SPLIT_SECONDS = 20.0  # ranks of a program that takes longer are started for each of its cases
 
 
 @dataclasses.dataclass
 class Test:
-    """As ctest knows it, and what became of it without a mutant."""
+    """As ctest knows it, or a case of it; and what became of it without a mutant."""
 
+    program: str
     name: str
     command: list[str]
     properties: dict[str, Any]
@@ -42,6 +45,11 @@ class Test:
     @property
     def labels(self) -> set[str]:
         return set(self.properties.get("LABELS", []))
+
+    @property
+    def has_launcher(self) -> bool:
+        """Which takes a second to start ranks."""
+        return any(label.startswith("ranks=") for label in self.labels)
 
     @property
     def num_ranks(self) -> int:
@@ -61,14 +69,30 @@ def tests_to_run(max_ranks: int, pattern: str) -> list[Test]:
     chosen = []
     for row in schemata.listed_tests():
         properties = {item["name"]: item["value"] for item in row.get("properties", [])}
-        test = Test(row["name"], row.get("command", []), properties)
+        test = Test(row["name"], row["name"], row.get("command", []), properties)
         is_meant = bool(test.labels & KINDS) and not test.labels & LEFT_OUT and not NOT_OF_HEADERS.search(test.name)
         if not is_meant or test.num_ranks > max_ranks or not re.search(pattern, test.name):
             continue
-        programs = [word for word in test.command if word.startswith(str(schemata.BUILD))]
+        words = (word.removeprefix("-DPROGRAM=") for word in test.command)
+        programs = [word for word in words if word.startswith(str(schemata.BUILD))]
         if programs and all(os.access(word, os.X_OK) for word in programs):
-            chosen.append(test)
+            chosen += cases_of(test) if can_split(test) and not test.has_launcher else [test]
     return chosen
+
+
+def can_split(test: Test) -> bool:
+    return "--order" in test.command and test.name == test.program
+
+
+def cases_of(test: Test) -> list[Test]:
+    """Of a Catch2 program, each case as a test of its own: a mutant need not wait for cases that do not reach it."""
+    program = next(word for word in test.command if word.startswith(str(schemata.BUILD)))
+    listed = subprocess.run([program, "--list-test-names-only"], capture_output=True, text=True, check=False, timeout=60)
+    names = [name.strip() for name in listed.stdout.splitlines() if name.strip()]
+    # Of ranks one alone must not stop at its first failure: the others would wait for it.
+    options = [] if test.has_launcher else ["--abort"]
+    return [dataclasses.replace(test, name=f"{test.name}: {name}", command=[*test.command, *options, re.sub(r"([,\[*])", r"\\\1", name)])
+            for name in names]
 
 
 def end(session: int) -> None:
@@ -148,13 +172,14 @@ def judge(test: Test, code: Optional[int], said: str, seconds: float, limit: flo
         has_passed = False
     if test.properties.get("WILL_FAIL", False):
         has_passed = not has_passed
-    if has_passed:
+    if has_passed and not ("--abort" in test.command and re.search("No test cases matched|No tests ran", said)):
         return Ended("passed", "", seconds)
     words = first_words(said)
     if "FAILED:" not in said:
         return Ended("failed", f"ends with code {code}: {words}", seconds)
     case = re.search(r"^-{60,}\n(.+)\n", said, re.MULTILINE)  # as Catch2 reports it
-    return Ended("failed", f"{case[1].strip()}: {words}" if case else words, seconds)
+    is_named = case is None or test.name.endswith(case[1].strip())
+    return Ended("failed", words if is_named else f"{case[1].strip()}: {words}", seconds)
 
 
 class Locks:
@@ -169,7 +194,7 @@ class Locks:
             return self.of.setdefault(name, threading.Lock())
 
 
-def baseline(drawn: schemata.Draw, tests: list[Test], jobs: int, repeats: int = 2) -> tuple[list[Test], dict[str, str]]:
+def baseline(drawn: schemata.Draw, tests: list[Test], jobs: int, repeats: int) -> tuple[list[Test], dict[str, str]]:
     """Runs each test without a mutant, which yields what it reaches. Returns those that pass, and why others are left out."""
     known: dict[str, Any] = {}
     if BASELINE.exists():
@@ -179,8 +204,9 @@ def baseline(drawn: schemata.Draw, tests: list[Test], jobs: int, repeats: int = 
     locks = Locks()
 
     def note(test: Test) -> None:
-        folder = schemata.WORK / "run" / re.sub(r"\W", "_", test.name)
-        reached = schemata.WORK / "reached" / re.sub(r"\W", "_", test.name)
+        name = f"{zlib.crc32(test.name.encode()):08x}"
+        folder = schemata.WORK / "run" / name
+        reached = schemata.WORK / "reached" / name
         reached.parent.mkdir(parents=True, exist_ok=True)
         reached.write_bytes(bytes(len(drawn.drawn) + 1))
         all_ended = []
@@ -197,8 +223,14 @@ def baseline(drawn: schemata.Draw, tests: list[Test], jobs: int, repeats: int = 
             print(f"mutants: without: {test.name}: {bad or 'passed'} ({known[test.name]['seconds']:.1f} s, reaches {len(numbers)})",
                   file=sys.stderr, flush=True)
 
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(note, [test for test in tests if test.name not in known]))
+    def note_all(of: list[Test]) -> None:
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(note, [test for test in of if test.name not in known]))
+
+    note_all(tests)
+    slow = [test for test in tests if test.has_launcher and can_split(test) and known[test.name]["seconds"] > SPLIT_SECONDS]
+    tests = [test for test in tests if test not in slow] + [case for test in slow for case in cases_of(test)]
+    note_all(tests)
     for test in tests:
         test.seconds = known[test.name]["seconds"]
         test.reached = frozenset(known[test.name]["reached"])
@@ -241,7 +273,7 @@ def try_all(drawn: schemata.Draw, numbers: Iterable[int], tests: list[Test], job
             row["status"] = "survived"
             if budget and row["seconds"] + test.seconds > budget:
                 continue
-            with locks[test.name]:
+            with locks[test.program]:
                 ended = run(test, folder, limit(test), {"UIT_MUTANT": str(number)})
                 if ended.how == "hang":  # perhaps the machine was busy
                     ended = run(test, folder, 2 * limit(test), {"UIT_MUTANT": str(number)})
