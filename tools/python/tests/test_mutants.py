@@ -8,6 +8,11 @@ import textwrap
 
 import pytest
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 pytest.importorskip("tree_sitter", reason="tree-sitter is missing")
 MUTANTS = pathlib.Path(__file__).parents[3] / "tests" / "mutants"
 sys.path.insert(0, str(MUTANTS))
@@ -91,6 +96,18 @@ def test_a_sample_depends_on_its_seed_alone():
     found = candidates("void F() {\n" + "".join(f"  if (a < {i}) Call();\n" for i in range(50)) + "}\n")
     drawn = [[c.edits for c in operators.shuffled(found, seed)] for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_every_equivalent_mutant_is_one_of_the_headers_and_has_a_reason():
+    rows = tomllib.loads((MUTANTS / "equivalent.toml").read_text())["mutant"]
+    for row in rows:
+        source = (MUTANTS.parents[1] / "include" / row["file"]).read_bytes()
+        lines = [line.strip() for line in source.decode().splitlines()]
+        found = {
+            (lines[c.line - 1], c.operator) for c in operators.find(row["file"], source) if row.get("after", c.after) == c.after
+        }
+        assert (row["line"], row["operator"]) in found, row
+        assert row["reason"]
 
 
 PROGRAM = """
