@@ -182,6 +182,13 @@ def judge(test: Test, code: Optional[int], said: str, seconds: float, limit: flo
     return Ended("failed", words if is_named else f"{case[1].strip()}: {words}", seconds)
 
 
+def store(path: Path, content: dict[str, Any]) -> None:
+    """A call that is ended meanwhile leaves the file as it was."""
+    draft = path.with_suffix(".new")
+    draft.write_text(json.dumps(content))
+    draft.replace(path)
+
+
 class Locks:
     """Of tests and files; a test runs once at a time, because its runs may share files."""
 
@@ -219,7 +226,7 @@ def baseline(drawn: schemata.Draw, tests: list[Test], jobs: int, repeats: int) -
         bad = next((f"{ended.how}: {ended.words}" for ended in all_ended if ended.how != "passed"), "")
         with locks[""]:
             known[test.name] = {"seconds": max(ended.seconds for ended in all_ended), "bad": bad, "reached": numbers}
-            BASELINE.write_text(json.dumps({"key": drawn.key, "tests": known}))
+            store(BASELINE, {"key": drawn.key, "tests": known})
             print(f"mutants: without: {test.name}: {bad or 'passed'} ({known[test.name]['seconds']:.1f} s, reaches {len(numbers)})",
                   file=sys.stderr, flush=True)
 
@@ -286,9 +293,7 @@ def try_all(drawn: schemata.Draw, numbers: Iterable[int], tests: list[Test], job
         shutil.rmtree(folder, ignore_errors=True)
         with locks["results"]:
             results[number] = row
-            text = json.dumps({"key": drawn.key, "mutants": results})
-            RESULTS.with_suffix(".new").write_text(text)
-            RESULTS.with_suffix(".new").replace(RESULTS)
+            store(RESULTS, {"key": drawn.key, "mutants": results})
             print(f"mutants: {describe(drawn, number, row)}", file=sys.stderr, flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -310,11 +315,11 @@ def confirm(drawn: schemata.Draw, tests: list[Test], times: int) -> list[str]:
             flaky.append(test.name)
     if flaky:
         kept = {number: row for number, row in results.items() if row.get("test") not in flaky}
-        RESULTS.write_text(json.dumps({"key": drawn.key, "mutants": kept}))
+        store(RESULTS, {"key": drawn.key, "mutants": kept})
         noted = json.loads(BASELINE.read_text())
         for name in flaky:
             noted["tests"][name]["bad"] = "failed without a mutant later"
-        BASELINE.write_text(json.dumps(noted))
+        store(BASELINE, noted)
     return flaky
 
 
@@ -330,4 +335,4 @@ def describe(drawn: schemata.Draw, number: int, row: dict[str, Any]) -> str:
 
 def forget(drawn: schemata.Draw, numbers: Iterable[int]) -> None:
     kept = {number: row for number, row in load_results(drawn).items() if number not in set(numbers)}
-    RESULTS.write_text(json.dumps({"key": drawn.key, "mutants": kept}))
+    store(RESULTS, {"key": drawn.key, "mutants": kept})
