@@ -91,8 +91,8 @@ def cases_of(test: Test) -> list[Test]:
     names = [name.strip() for name in listed.stdout.splitlines() if name.strip()]
     # Of ranks one alone must not stop at its first failure: the others would wait for it.
     options = [] if test.has_launcher else ["--abort"]
-    return [dataclasses.replace(test, name=f"{test.name}: {name}", command=[*test.command, *options, re.sub(r"([,\[*])", r"\\\1", name)])
-            for name in names]
+    commands = ([*test.command, *options, re.sub(r"([,\[*])", r"\\\1", name)] for name in names)
+    return [dataclasses.replace(test, name=f"{test.name}: {name}", command=command) for name, command in zip(names, commands)]
 
 
 def end(session: int) -> None:
@@ -122,10 +122,12 @@ def end(session: int) -> None:
 
 
 RUNNING: set[int] = set()  # sessions of tests that have not ended
+IS_ENDING = threading.Event()
 
 
 def end_all(*_: Any) -> None:
     """Of a signal: leaves no test behind. Results are in their file after each mutant."""
+    IS_ENDING.set()
     for session in list(RUNNING):
         end(session)
     os._exit(130)
@@ -149,6 +151,8 @@ def run(test: Test, folder: Path, limit: float, variables: dict[str, str]) -> En
             pass
         end(process.pid)
         process.wait()
+        while IS_ENDING.is_set():  # the test has not failed: it was ended
+            time.sleep(1)
         RUNNING.discard(process.pid)
         seconds = time.monotonic() - begin
         output.seek(0)
@@ -178,8 +182,8 @@ def judge(test: Test, code: Optional[int], said: str, seconds: float, limit: flo
     if "FAILED:" not in said:
         return Ended("failed", f"ends with code {code}: {words}", seconds)
     case = re.search(r"^-{60,}\n(.+)\n", said, re.MULTILINE)  # as Catch2 reports it
-    is_named = case is None or test.name.endswith(case[1].strip())
-    return Ended("failed", words if is_named else f"{case[1].strip()}: {words}", seconds)
+    name = case[1].strip() if case else ""
+    return Ended("failed", words if test.name.endswith(name) else f"{name}: {words}", seconds)
 
 
 def store(path: Path, content: dict[str, Any]) -> None:
