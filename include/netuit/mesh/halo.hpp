@@ -92,12 +92,13 @@ struct HaloReceiver {
   std::vector<std::uint64_t> recorded; ///< while a run is recorded or replayed: the ghosts' bytes, as the record knows them
 
   /// Copies the newest values that have arrived to their ghosts. Counts them as stepped, or as unread where no
-  /// update will read them. Returns whether there were any.
+  /// update will read them. Returns whether there were any. Throws for what is no frame of the place's.
   template <typename T>
   bool Pull(T* values, bool will_be_read) {
     if (!box->TryStep()) return false;
     uit::Frame& frame = box->Get();
     if (trace != nullptr) [[unlikely]] trace->frames.Take(frame);
+    layout.Check(frame);
     std::memcpy(values + first_ghost, frame.Payload(), layout.SlotsBytes());
     Count(frame, will_be_read);
     has_last = frame.Header().last != 0;

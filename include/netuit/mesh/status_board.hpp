@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/policy.hpp>
+#include <uit/support/error.hpp>
 #include <uit/wire/frame.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/out_port.hpp>
@@ -60,10 +62,14 @@ class StatusBoard {
     std::memcpy(frame.Payload(), &status, sizeof status);
     ports_[thread].TryDepart(frame);
   }
-  /// What all have said last, by worker; on process 0, else empty. Its first worker only.
+  /// What all have said last, by worker; on process 0, else empty. Its first worker only. Throws for what is no status.
   std::span<const WorkerStatus> Look() {
     for (std::size_t worker = 0; worker < boxes_.size(); ++worker) {
-      if (boxes_[worker]->TryStep()) std::memcpy(&shown_[worker], boxes_[worker]->Get().Payload(), sizeof(WorkerStatus));
+      if (!boxes_[worker]->TryStep()) continue;
+      const uit::Frame& frame = boxes_[worker]->Get();
+      if (frame.Header().num_bytes != sizeof(WorkerStatus))
+        throw uit::Error("a peer has sent a status of " + std::to_string(frame.Header().num_bytes) + " bytes");
+      std::memcpy(&shown_[worker], frame.Payload(), sizeof(WorkerStatus));
     }
     return shown_;
   }

@@ -305,7 +305,7 @@ inline void Fabric::ShareBoxes(const std::map<std::size_t, SharedBoxes>& shared)
       } else {
         OutgoingBox& outgoing = hub_->Outgoing(half.index);
         const auto place = memory.outgoing.find(outgoing.remote_index);
-        if (place != memory.outgoing.end()) outgoing.box->SendBy(place->second);
+        if (place != memory.outgoing.end()) outgoing.box->SendBy(place->second, half.spec.frame_bytes);
       }
     }
   }

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
+#include <uit/support/error.hpp>
 #include <uit/wire/frame.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/out_port.hpp>
@@ -18,9 +20,13 @@ class FrameWindow {
   /// Frames that must fit the box that they arrive in: the window, and one more when the exchange closes.
   static constexpr std::size_t BoxDepth(std::size_t num_frames) { return num_frames + 1; }
 
-  /// Frames leave by `port`, and reports come back through `reports`, a box that keeps the newest.
-  FrameWindow(std::size_t num_frames, OutPort port, std::shared_ptr<FrameBox> reports)
-      : num_frames_(num_frames), port_(std::move(port)), reports_(std::move(reports)) {}
+  /// Frames leave by `port`, and reports, of at least `report_bytes`, come back through `reports`, a box that keeps the newest.
+  FrameWindow(std::size_t num_frames, OutPort port, std::shared_ptr<FrameBox> reports, std::size_t report_bytes)
+      : num_frames_(num_frames),
+        port_(std::move(port)),
+        reports_(std::move(reports)),
+        report_bytes_(report_bytes),
+        report_(report_bytes) {}
 
   /// Whether another frame may leave; when closing, one beyond the window may.
   bool HasRoom(bool is_closing = false) {
@@ -36,20 +42,20 @@ class FrameWindow {
     ++num_departed_;
     return true;
   }
-  /// Reads what has been reported. Returns whether there was anything new.
+  /// Reads what has been reported. Returns whether there was anything new. Throws for what is no report. If it returns false,
+  /// or throws, all is as before.
   bool TryReadReport() {
     bool any = false;
     while (reports_->TryStep()) any = true;
-    if (any) num_pulled_ = reports_->Get().Header().base;
-    has_report_ |= any;
+    if (any) TakeReport(reports_->Get());
     return any;
   }
   /// Frames that have departed.
   std::uint64_t NumDeparted() const { return num_departed_; }
   /// The newest report read; null if there is none.
-  Frame* Report() const { return has_report_ ? &reports_->Get() : nullptr; }
+  const Frame* Report() const { return has_report_ ? &report_ : nullptr; }
   /// Whether the newest report read ends `update`, or a later one.
-  bool HasReport(std::uint64_t update) const { return has_report_ && reports_->Get().Header().update >= update; }
+  bool HasReport(std::uint64_t update) const { return has_report_ && report_.Header().update >= update; }
   /// The number stamped on frames from here on.
   void SetUpdate(std::uint64_t update) { update_ = update; }
 
@@ -64,10 +70,24 @@ class FrameWindow {
 
  private:
   std::uint64_t NumUnderWay() const { return num_departed_ - num_pulled_; }
+  void TakeReport(Frame& report) {
+    const FrameHeader& header = report.Header();
+    if (header.num_bytes < report_bytes_)
+      throw Error("a peer has sent a report of " + std::to_string(header.num_bytes) + " bytes, not " +
+                  std::to_string(report_bytes_));
+    if (header.base - num_pulled_ > NumUnderWay())
+      throw Error("a peer reports that it has pulled frame " + std::to_string(header.base) + " of " +
+                  std::to_string(num_departed_));
+    num_pulled_ = header.base;
+    has_report_ = true;
+    report_.Swap(report);
+  }
 
   std::size_t num_frames_;
   OutPort port_;
   std::shared_ptr<FrameBox> reports_;
+  std::size_t report_bytes_;  // of the shortest
+  Frame report_;              // the newest
   std::uint64_t num_departed_ = 0;
   std::uint64_t num_pulled_ = 0;  // of those, as reported
   std::uint64_t update_ = 0;

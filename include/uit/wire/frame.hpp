@@ -59,16 +59,16 @@ class Frame {
 
   /// Makes room for a payload; what was in the frame is lost if it has to grow. New buffers have a clean header.
   UIT_INLINE void Reserve(std::size_t payload_bytes) {
-    if (storage_ == nullptr || payload_bytes > capacity_) [[unlikely]]
+    if (payload_bytes >= room_) [[unlikely]]
       Allocate(payload_bytes);
   }
   /// The same, but what is in the frame stays.
   UIT_INLINE void Grow(std::size_t payload_bytes) {
-    if (payload_bytes > capacity_) [[unlikely]] Reallocate(payload_bytes);
+    if (payload_bytes > Capacity()) [[unlikely]] Reallocate(payload_bytes);
   }
 
   /// Bytes of payload that fit.
-  std::size_t Capacity() const { return capacity_; }
+  std::size_t Capacity() const { return room_ != 0 ? room_ - 1 : 0; }
   /// Whether the frame has a buffer at all; header and payload may be touched only then.
   bool HasBuffer() const { return storage_ != nullptr; }
 
@@ -84,21 +84,21 @@ class Frame {
   /// The bytes that travel: header and payload.
   std::span<const std::byte> Bytes() const { return {storage_.get(), sizeof(FrameHeader) + Header().num_bytes}; }
   /// The whole buffer, to receive into.
-  std::span<std::byte> Room() { return {storage_.get(), sizeof(FrameHeader) + capacity_}; }
+  std::span<std::byte> Room() { return {storage_.get(), sizeof(FrameHeader) + Capacity()}; }
 
   /// Exchanges buffers and capacities; no byte is copied.
   void Swap(Frame& other) noexcept {
     std::swap(storage_, other.storage_);
-    std::swap(capacity_, other.capacity_);
+    std::swap(room_, other.room_);
   }
   /// Takes what `other` holds; `other` is then a spare buffer of the same capacity as before. Buffers of one capacity
   /// are swapped. Else the bytes are copied, so that large buffers do not stray to where small ones do: a thousand
   /// small boxes beside one large would come to hold a thousand large ones. There must be room.
   void Take(Frame& other) {
-    if (capacity_ == other.capacity_) {
+    if (room_ == other.room_) {
       Swap(other);
     } else {
-      UIT_ASSERT(other.Header().num_bytes <= capacity_, "a frame fits the buffer that takes it");
+      UIT_ASSERT(other.Header().num_bytes <= Capacity(), "a frame fits the buffer that takes it");
       std::memcpy(storage_.get(), other.storage_.get(), other.Bytes().size());
     }
   }
@@ -106,7 +106,7 @@ class Frame {
  private:
   UIT_NOINLINE void Allocate(std::size_t payload_bytes) {
     storage_ = std::make_unique_for_overwrite<std::byte[]>(sizeof(FrameHeader) + payload_bytes);
-    capacity_ = payload_bytes;
+    room_ = payload_bytes + 1;
     Header() = FrameHeader{};
   }
   UIT_NOINLINE void Reallocate(std::size_t payload_bytes) {
@@ -116,7 +116,7 @@ class Frame {
   }
 
   std::unique_ptr<std::byte[]> storage_;
-  std::size_t capacity_ = 0;
+  std::size_t room_ = 0;  // one more than the bytes of payload that fit; 0: there is no buffer
 };
 
 }  // namespace uit

@@ -85,15 +85,17 @@ class BasicFrameBox {
     if (KeepsLatest()) shared_mailbox::Create(memory.data(), sizeof(FrameHeader) + payload_bytes);
     else shared_ring::Create(memory);
   }
-  /// From here on this is the putting end. What waits here is put first.
-  void SendBy(std::byte* memory) {
-    if (KeepsLatest()) BecomeOutbox<shared_mailbox::BasicWriter<AtomicRef>>(memory);
-    else BecomeOutbox<shared_ring::BasicWriter<AtomicRef>>(memory);
+  /// From here on this is the putting end, of frames with payloads of up to `payload_bytes`, through what has been made ready
+  /// at the beginning of `memory`. What waits here is put first. Throws if it does not fit there.
+  void SendBy(MutableByteView memory, std::size_t payload_bytes) {
+    if (KeepsLatest()) BecomeOutbox(shared_mailbox::BasicWriter<AtomicRef>{memory, sizeof(FrameHeader) + payload_bytes});
+    else BecomeOutbox(shared_ring::BasicWriter<AtomicRef>{memory});
   }
-  /// From here on this is the stepping end, of frames with payloads of up to `payload_bytes`.
-  void ReceiveBy(std::byte* memory, std::size_t payload_bytes) {
-    if (KeepsLatest()) duct_.template emplace<SharedInbox<shared_mailbox::BasicReader<AtomicRef>>>(memory, payload_bytes);
-    else duct_.template emplace<SharedInbox<shared_ring::BasicReader<AtomicRef>>>(memory, payload_bytes);
+  /// From here on this is the stepping end, likewise.
+  void ReceiveBy(MutableByteView memory, std::size_t payload_bytes) {
+    const std::size_t largest = sizeof(FrameHeader) + payload_bytes;
+    if (KeepsLatest()) BecomeInbox(shared_mailbox::BasicReader<AtomicRef>{memory, largest}, payload_bytes);
+    else BecomeInbox(shared_ring::BasicReader<AtomicRef>{memory}, payload_bytes);
   }
   /// Whether the box has an end in each of two processes.
   UIT_INLINE bool IsShared() const { return duct_.index() > 1; }
@@ -123,10 +125,14 @@ class BasicFrameBox {
   BasicFrameBox(std::in_place_type_t<Ring> kind, std::size_t depth) : depth_(depth), duct_(kind, depth) {}
 
   template <typename Writer>
-  void BecomeOutbox(std::byte* memory) {
-    SharedOutbox<Writer> outbox{memory};
+  void BecomeOutbox(const Writer& writer) {
+    SharedOutbox<Writer> outbox{writer};
     while (TryStep()) outbox.TryPut(std::move(Get()));  // there is as much room there as here
     duct_.template emplace<SharedOutbox<Writer>>(outbox);
+  }
+  template <typename Reader>
+  void BecomeInbox(const Reader& reader, std::size_t payload_bytes) {
+    duct_.template emplace<SharedInbox<Reader>>(reader, payload_bytes);
   }
 
   std::size_t depth_ = 0;  // 0: keeps the latest

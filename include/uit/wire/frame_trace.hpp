@@ -53,13 +53,17 @@ class FrameTrace {
   }
   /// Undoes Stamp, because the frame could not depart.
   static void TakeBack(Frame& frame) { frame.Header().num_bytes -= static_cast<std::uint32_t>(num_bytes); }
-  /// Takes the stamp off a frame that has arrived. Throws for one that is too short to have any.
+  /// Takes the stamp off a frame that has arrived. Throws for one that is too short to have any, or longer than its buffer,
+  /// or whose stamp names a time that no clock tells; then nothing has changed.
   UIT_INLINE void Take(Frame& frame) {
-    if (frame.Header().num_bytes < num_bytes) [[unlikely]]
+    if (!frame.HasBuffer() || frame.Header().num_bytes < num_bytes || frame.Header().num_bytes > frame.Capacity())
+        [[unlikely]]
       throw Error("a traced frame came without a stamp");
-    TakeBack(frame);
     FrameStamp stamp;
-    std::memcpy(&stamp, frame.Payload() + frame.Header().num_bytes, sizeof stamp);
+    std::memcpy(&stamp, frame.Payload() + frame.Header().num_bytes - num_bytes, sizeof stamp);
+    if (!IsTime(stamp.touched) || !IsTime(stamp.begun) || !IsTime(stamp.departed)) [[unlikely]]
+      throw Error("a traced frame bears a time that no clock tells");
+    TakeBack(frame);
     if (stamp.num_touches + 1 > num_touches_) touch_ = stamp;
     num_touches_ = stamp.num_touches + 1;
     if (arrived_.size() < max_arrived) arrived_.push_back(stamp);
@@ -83,6 +87,13 @@ class FrameTrace {
   void ForgetArrived() { arrived_.clear(); }
 
  private:
+  /// Within 73 years of the clock's zero: the span between two such times is a number of nanoseconds.
+  static bool IsTime(TimePoint time) {
+    constexpr std::int64_t most = std::int64_t{1} << 61U;
+    const auto since_zero = static_cast<std::int64_t>(time.time_since_epoch().count());
+    return since_zero >= -most && since_zero <= most;
+  }
+
   const TraceClock* clock_;
   std::uint64_t num_touches_ = 0;
   TimePoint touched_{};              // when that was read

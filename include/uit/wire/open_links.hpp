@@ -7,10 +7,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
 #include <uit/wire/frame_box.hpp>
 #include <uit/wire/link.hpp>
 #include <uit/wire/shared_memory_link.hpp>
@@ -33,8 +36,9 @@ using PeerWishes = std::map<std::size_t, PeerWish>;
 
 /// Memory shared with a peer for boxes of their own.
 struct SharedBoxes {
-  std::map<std::uint32_t, std::byte*> outgoing{};  ///< by the peer's numbers
-  std::map<std::uint32_t, std::byte*> incoming{};  ///< by this process's
+  // Each box stands at the beginning of its part, behind which there may be more.
+  std::map<std::uint32_t, MutableByteView> outgoing{};  ///< by the peer's numbers
+  std::map<std::uint32_t, MutableByteView> incoming{};  ///< by this process's
 };
 
 /// A box takes no more shared memory of its own than this; else its frames go by the peer's link.
@@ -58,8 +62,11 @@ struct SharedPlaces {
     if (!boxes.empty()) std::memcpy(bytes.data() + sizeof link, boxes.data(), boxes.size() * sizeof(Box));
     return bytes;
   }
+  /// Throws for what Pack has not made.
   static SharedPlaces Unpack(const Bytes& bytes) {
     SharedPlaces places;
+    if (bytes.size() < sizeof places.link || (bytes.size() - sizeof places.link) % sizeof(Box) != 0)
+      throw Error("a peer has not said where its memory is");
     std::memcpy(&places.link, bytes.data(), sizeof places.link);
     places.boxes.resize((bytes.size() - sizeof places.link) / sizeof(Box));
     if (!places.boxes.empty())
@@ -68,6 +75,13 @@ struct SharedPlaces {
   }
 };
 
+/// What stands from `offset` on in a process's memory. Throws for an offset at which nothing can stand.
+inline MutableByteView PartOf(MutableByteView memory, std::uint64_t offset) {
+  if (offset > memory.size() || offset % cache_line != 0)
+    throw Error("a peer has named place " + std::to_string(offset) + " in memory of " + std::to_string(memory.size()) +
+                " bytes");
+  return memory.subspan(offset);
+}
 /// Lays out what a peer writes to, from `num_bytes` on, which it moves past it.
 inline SharedPlaces LayOut(const PeerWish& wish, std::uint64_t& num_bytes) {
   SharedPlaces places;
@@ -121,16 +135,17 @@ void OpenLinks(const World& world, int stream, const PeerWishes& wishes, bool sh
     }
     const auto there = detail::SharedPlaces::Unpack(told.at(peer));
     const detail::SharedPlaces& here = near.at(peer);
-    std::byte* const theirs = memory.at(peer).data();
-    std::byte* const mine = memory.at(world.Rank()).data();
+    const MutableByteView theirs = memory.at(peer);
+    const MutableByteView mine = memory.at(world.Rank());
     std::optional<AnyLink> link;
     if (wish.link)
-      link = AnyLink(std::make_unique<SharedMemoryLink>(theirs + there.link, mine + here.link, *wish.link));
+      link = AnyLink(std::make_unique<SharedMemoryLink>(detail::PartOf(theirs, there.link),
+                                                        detail::PartOf(mine, here.link), *wish.link));
     SharedBoxes boxes;
     for (const auto& [number, offset] : there.boxes)
-      boxes.outgoing.emplace(static_cast<std::uint32_t>(number), theirs + offset);
+      boxes.outgoing.emplace(static_cast<std::uint32_t>(number), detail::PartOf(theirs, offset));
     for (const auto& [number, offset] : here.boxes)
-      boxes.incoming.emplace(static_cast<std::uint32_t>(number), mine + offset);
+      boxes.incoming.emplace(static_cast<std::uint32_t>(number), detail::PartOf(mine, offset));
     take(peer, std::move(link), std::move(boxes));
   }
 }

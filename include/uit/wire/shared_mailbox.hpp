@@ -12,6 +12,7 @@
 #include <uit/config.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
 
 namespace uit {
 
@@ -21,6 +22,9 @@ namespace uit {
 /// looks whether the writer has come round to it meanwhile. So neither waits for the other, nor stores where the other
 /// does: a record crosses with the lines that it is in and one more. What has been copied is whole, and whoever dies
 /// while writing leaves the record before.
+///
+/// A peer can store anything in that memory. Each side reads a word once, checks it and goes by its own copy, so neither
+/// leaves the memory, whatever the peer stores and whenever.
 namespace shared_mailbox {
 
 /// A number of a record, a length, or eight bytes of one.
@@ -73,12 +77,22 @@ AtomicRef<Word> At(std::byte* place) {
 /// What both sides know of the memory.
 class Side {
  protected:
-  /// Of a mailbox that has been created.
+  /// Of a mailbox that has been created, and whose head the peer cannot have changed.
   explicit Side(std::byte* memory)
       : head_(reinterpret_cast<Head*>(memory)),
         slots_(memory + sizeof(Head)),
         slot_mask_(head_->num_slots - 1),
-        slot_bytes_(head_->slot_bytes) {}
+        slot_bytes_(head_->slot_bytes),
+        max_bytes_(slot_bytes_ - sizeof(SlotHead)) {}
+  /// Of a mailbox that has been created for records of up to `largest`, of which everything else follows.
+  Side(MutableByteView memory, std::size_t largest)
+      : head_(reinterpret_cast<Head*>(memory.data())),
+        slots_(memory.data() + sizeof(Head)),
+        slot_mask_(NumSlots(largest) - 1),
+        slot_bytes_(SlotBytes(largest)),
+        max_bytes_(slot_bytes_ - sizeof(SlotHead)) {
+    if (memory.size() < BytesFor(largest)) throw Error("a peer has brought too little memory for a mailbox");
+  }
 
   /// At the beginning of the memory.
   Head& GetHead() const { return *head_; }
@@ -89,13 +103,14 @@ class Side {
   /// Where the record itself begins.
   static std::byte* Words(SlotHead& slot) { return reinterpret_cast<std::byte*>(&slot) + sizeof(SlotHead); }
   /// Bytes of the largest record.
-  std::size_t MaxBytes() const { return static_cast<std::size_t>(slot_bytes_) - sizeof(SlotHead); }
+  std::size_t MaxBytes() const { return max_bytes_; }
 
  private:
   Head* head_;
   std::byte* slots_;
   Word slot_mask_;
   Word slot_bytes_;
+  std::size_t max_bytes_;
 };
 
 /// The writing side. One thread at a time. `AtomicRef`: as std::atomic_ref, or under a model that explores every schedule.
@@ -105,9 +120,12 @@ class BasicWriter : private Side {
   /// Some records are never read.
   static constexpr bool keeps_order = false;
 
-  /// Of a mailbox that has been created. Records are numbered from the one after `start`, so that a test meets the wrap at
-  /// once; then the reader and the head begin there as well.
+  /// Of a mailbox that has been created, and whose head the peer cannot have changed. Records are numbered from the one
+  /// after `start`, so that a test meets the wrap at once; then the reader and the head begin there as well.
   explicit BasicWriter(std::byte* memory, Word start = 0) : Side(memory), number_(start) {}
+  /// Of a mailbox that has been created for records of up to `largest` at the beginning of `memory`. Throws if it does not
+  /// fit there.
+  BasicWriter(MutableByteView memory, std::size_t largest) : Side(memory, largest), number_(0) {}
   /// Always: what has not been read is replaced.
   static constexpr bool HasRoom(std::size_t) { return true; }
   /// Writes a record, no longer than the mailbox was made for.
@@ -142,10 +160,14 @@ class BasicReader : private Side {
   /// Some records are never read.
   static constexpr bool keeps_order = false;
 
-  /// Of a mailbox that has been created. `start`: see BasicWriter.
+  /// Of a mailbox that has been created, and whose head the peer cannot have changed. `start`: see BasicWriter.
   explicit BasicReader(std::byte* memory, Word start = 0) : Side(memory), number_(start) {}
+  /// Of a mailbox that has been created for records of up to `largest` at the beginning of `memory`. Throws if it does not
+  /// fit there.
+  BasicReader(MutableByteView memory, std::size_t largest) : Side(memory, largest), number_(0) {}
   /// Copies the newest record to `to`, if it has not been copied yet: its length, which is that of what was copied if `to`
-  /// has room for it. Nothing either if the writer has come round to it each time; then a later call will do.
+  /// has room for it. Nothing either if the writer has come round to it each time; then a later call will do. A peer may
+  /// claim any length; of one that no record here can have, nothing is copied.
   std::optional<std::size_t> TryRead(MutableByteView to) {
     for (int i = 0; i < max_attempts; ++i) {
       // Pairs with the release in Write: the record is all there.

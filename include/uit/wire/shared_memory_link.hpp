@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 #include <uit/wire/frame.hpp>
 #include <uit/wire/link.hpp>
@@ -27,7 +28,8 @@ class SharedMemoryLink {
   }
 
   /// Over two rings that have been created, in memory that outlives the link.
-  SharedMemoryLink(std::byte* outgoing, std::byte* incoming, const LinkOptions& options)
+  /// Throws if a ring does not fit its memory.
+  SharedMemoryLink(MutableByteView outgoing, MutableByteView incoming, const LinkOptions& options)
       : out_(outgoing), in_(incoming), payload_bytes_(options.payload_bytes) {}
 
   /// Whether the largest of frames would be taken now.
@@ -42,14 +44,32 @@ class SharedMemoryLink {
     out_.Write(frame.Bytes());
     return true;
   }
-  /// Copies the next frame out if it has arrived.
+  /// Copies the next frame out if it has arrived. Throws for what is no frame, having moved past it; if its end cannot be
+  /// found, once, and then nothing more arrives.
   bool TryReceive(Frame& frame) {
     const ByteView arrived = in_.Front();
-    if (arrived.data() == nullptr) return false;
+    if (arrived.data() == nullptr) {
+      if (!arrived.empty() && !std::exchange(is_broken_, true))
+        throw Error("a peer has sent a record of " + std::to_string(arrived.size()) +
+                    " bytes, which ends beyond its ring");
+      return false;
+    }
+    if (arrived.size() - sizeof(FrameHeader) > payload_bytes_) [[unlikely]] {
+      in_.Pop(arrived);
+      throw Error("a peer has sent " + std::to_string(arrived.size()) + " bytes, which is no frame of its link of " +
+                  std::to_string(payload_bytes_));
+    }
+    FrameHeader header;
+    std::memcpy(&header, arrived.data(), sizeof header);
+    const ByteView payload = arrived.subspan(sizeof header);
+    if (header.num_bytes != payload.size()) [[unlikely]] {
+      in_.Pop(arrived);
+      throw Error("a peer has sent a frame of " + std::to_string(payload.size()) + " bytes that claims " +
+                  std::to_string(header.num_bytes));
+    }
     frame.Reserve(payload_bytes_);
-    const auto room = frame.Room();
-    if (arrived.size() > room.size()) throw Error("a peer has sent a frame larger than its link");
-    std::memcpy(room.data(), arrived.data(), arrived.size());
+    frame.Header() = header;
+    CopyBytes(frame.Payload(), payload.data(), payload.size());
     in_.Pop(arrived);
     return true;
   }
@@ -66,6 +86,7 @@ class SharedMemoryLink {
   shared_ring::Reader in_;
   std::size_t payload_bytes_;
   bool is_closed_ = false;
+  bool is_broken_ = false;  // the end of what comes next cannot be found
 };
 static_assert(Link<SharedMemoryLink>);
 

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <string>
 
 #include <uit/config.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
 
 namespace uit {
 
@@ -20,6 +22,9 @@ namespace uit {
 /// this one's, so the reader looks at nothing but the record itself: a short one crosses with the line that it is in,
 /// and perhaps with its neighbours; and whoever dies while writing leaves whole records. Positions count from the
 /// beginning of the memory, which each process may see at another address.
+///
+/// A peer can store anything in that memory. Each side reads a word once, checks it and goes by its own copy, so neither
+/// leaves the memory, whatever the peer stores and whenever.
 namespace shared_ring {
 
 /// A length, or a position.
@@ -68,6 +73,17 @@ inline void Create(MutableByteView memory) {
   At(memory.data() + sizeof(Head)).store(0, std::memory_order_relaxed);
 }
 
+/// Bytes for records of a ring that has been created at the beginning of `memory`. Throws if its head names a capacity
+/// that no ring there can have.
+inline Word CapacityWithin(MutableByteView memory) {
+  if (memory.size() < sizeof(Head) + cache_line) throw Error("a peer has brought too little memory for a ring");
+  const Word capacity = At(memory.data()).load(std::memory_order_relaxed);
+  if (!std::has_single_bit(capacity) || capacity < cache_line || capacity > memory.size() - sizeof(Head))
+    throw Error("a peer has made a ring of " + std::to_string(capacity) + " bytes in memory of " +
+                std::to_string(memory.size()));
+  return capacity;
+}
+
 /// The writing side. One thread at a time. `AtomicRef`: as std::atomic_ref, or under a model that explores every schedule.
 template <template <typename> class AtomicRef>
 class BasicWriter {
@@ -75,26 +91,33 @@ class BasicWriter {
   /// All records are read, in their order.
   static constexpr bool keeps_order = true;
 
-  /// Of a ring that has been created. Positions begin at `start`, so that a test meets the wrap at once; then the reader and
-  /// the head begin there as well.
+  /// Of a ring that has been created, and whose head the peer cannot have changed. Positions begin at `start`, so that a
+  /// test meets the wrap at once; then the reader and the head begin there as well.
   explicit BasicWriter(std::byte* memory, Word start = 0)
       : head_(reinterpret_cast<Head*>(memory)),
         records_(memory + sizeof(Head)),
         capacity_(head_->capacity),
         written_(start),
         read_(start) {}
+  /// Of a ring that has been created at the beginning of `memory`. Throws if it does not fit there.
+  explicit BasicWriter(MutableByteView memory)
+      : head_(reinterpret_cast<Head*>(memory.data())),
+        records_(memory.data() + sizeof(Head)),
+        capacity_(CapacityWithin(memory)),
+        written_(0),
+        read_(0) {}
 
-  /// Whether a record of `num_bytes` would be taken now.
+  /// Whether a record of `num_bytes` would be taken now. Throws, once, if the peer says that it has read what has not been
+  /// written; then there is no more room than before.
   UIT_INLINE bool HasRoom(std::size_t num_bytes) {
     const std::size_t needed = Needed(RecordBytes(num_bytes));
     if (needed <= Free()) return true;
-    // Pairs with the release in Pop: what lies in the room given back has been read.
-    read_ = AtomicRef<Word>{head_->read}.load(std::memory_order_acquire);
+    LookHowFarRead();
     return needed <= Free();
   }
-  /// Whether everything written has been read.
+  /// Whether everything written has been read. Throws as HasRoom does.
   bool IsEmpty() {
-    read_ = AtomicRef<Word>{head_->read}.load(std::memory_order_acquire);
+    LookHowFarRead();
     return read_ == written_;
   }
   /// Writes a record, perhaps with a mark. Only if HasRoom.
@@ -117,6 +140,18 @@ class BasicWriter {
   }
 
  private:
+  UIT_INLINE void LookHowFarRead() {
+    // Pairs with the release in Pop: what lies in the room given back has been read.
+    const Word read = AtomicRef<Word>{head_->read}.load(std::memory_order_acquire);
+    if (read - read_ > written_ - read_) [[unlikely]]
+      return Refuse();
+    read_ = read;
+  }
+  UIT_NOINLINE void Refuse() {
+    if (has_refused_) return;
+    has_refused_ = true;
+    throw Error("a peer says that it has read more from a ring than was written");
+  }
   std::byte* Place(Word position) { return records_ + (position & (capacity_ - 1)); }
   std::size_t Rest() const { return static_cast<std::size_t>(capacity_ - (written_ & (capacity_ - 1))); }
   std::size_t Free() const { return static_cast<std::size_t>(capacity_ - (written_ - read_)); }
@@ -127,7 +162,8 @@ class BasicWriter {
   std::byte* records_;
   Word capacity_;
   Word written_;
-  Word read_;  // as last seen
+  Word read_;  // as last seen; never beyond written_
+  bool has_refused_ = false;
 };
 
 /// The reading side. One thread at a time. `AtomicRef`: see BasicWriter.
@@ -137,23 +173,34 @@ class BasicReader {
   /// All records are read, in their order.
   static constexpr bool keeps_order = true;
 
-  /// Of a ring that has been created. `start`: see BasicWriter.
+  /// Of a ring that has been created, and whose head the peer cannot have changed. `start`: see BasicWriter.
   explicit BasicReader(std::byte* memory, Word start = 0)
       : head_(reinterpret_cast<Head*>(memory)),
         records_(memory + sizeof(Head)),
         capacity_(head_->capacity),
         read_(start) {}
+  /// Of a ring that has been created at the beginning of `memory`. Throws if it does not fit there.
+  explicit BasicReader(MutableByteView memory)
+      : head_(reinterpret_cast<Head*>(memory.data())),
+        records_(memory.data() + sizeof(Head)),
+        capacity_(CapacityWithin(memory)),
+        read_(0) {}
 
-  /// The next record, until Pop; empty, with a null pointer, if there is none.
+  /// The next record, until Pop; empty, with a null pointer, if there is none. A null pointer with a length: the peer claims
+  /// a record of so many bytes, which would end beyond the ring.
   UIT_INLINE ByteView Front() {
+    Word place = read_ & (capacity_ - 1);
     // Pairs with the release in Write.
-    word_ = At<AtomicRef>(Place()).load(std::memory_order_acquire);
+    word_ = At<AtomicRef>(records_ + place).load(std::memory_order_acquire);
     if (word_ == 0) return {};
     if (word_ == wrap) {
-      read_ += capacity_ - (read_ & (capacity_ - 1));
-      word_ = At<AtomicRef>(Place()).load(std::memory_order_relaxed);
+      read_ += capacity_ - place;
+      place = 0;
+      word_ = At<AtomicRef>(records_).load(std::memory_order_relaxed);
     }
-    return {Place() + sizeof(Word), static_cast<std::size_t>(word_ & ~(written | marked))};
+    const Word num_bytes = word_ & ~(written | marked);
+    place += sizeof(Word);
+    return {num_bytes <= capacity_ - place ? records_ + place : nullptr, static_cast<std::size_t>(num_bytes)};
   }
   /// Whether the record that Front gave has been marked.
   bool IsMarked() const { return (word_ & marked) != 0; }
@@ -165,8 +212,6 @@ class BasicReader {
   }
 
  private:
-  std::byte* Place() { return records_ + (read_ & (capacity_ - 1)); }
-
   Head* head_;
   std::byte* records_;
   Word capacity_;

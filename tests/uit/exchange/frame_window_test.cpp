@@ -10,9 +10,11 @@
 #include <uit/wire/out_port.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/thrown.hpp"
 #include "tests/uit/wire/support/shared_memory.hpp"
 
 using namespace uit;
+using uit::testing::CheckThrows;
 
 namespace {
 
@@ -22,8 +24,8 @@ constexpr std::size_t report_bytes = 2 * sizeof(std::uint64_t);
 struct Window {
   Window() {
     reports->CreateShared(memory.All(), report_bytes);
-    reports->ReceiveBy(memory.Begin(), report_bytes);
-    reporting->SendBy(memory.Begin());
+    reports->ReceiveBy(memory.All(), report_bytes);
+    reporting->SendBy(memory.All(), report_bytes);
   }
   /// Sends a frame if there is room.
   bool TryDepart() {
@@ -31,9 +33,9 @@ struct Window {
     return window.HasRoom() && window.TryDepart(frame, false);
   }
   /// Reports that so many frames have been pulled, and that it ends an update of that number.
-  void Report(std::uint64_t num_pulled) {
+  void Report(std::uint64_t num_pulled, std::uint32_t num_bytes = report_bytes) {
     Frame frame{report_bytes};
-    frame.Header() = {.num_bytes = report_bytes, .update = num_pulled, .base = num_pulled};
+    frame.Header() = {.num_bytes = num_bytes, .update = num_pulled, .base = num_pulled};
     std::memset(frame.Payload(), static_cast<int>(num_pulled), report_bytes);
     REQUIRE(reporting->TryPut(frame));
   }
@@ -42,7 +44,7 @@ struct Window {
   std::shared_ptr<FrameBox> reporting = FrameBox::Latest();
   std::shared_ptr<FrameBox> reports = FrameBox::Latest();
   testing::SharedMemory memory{reports->SharedBytes(report_bytes)};
-  FrameWindow window{3, OutPort{frames}, reports};
+  FrameWindow window{3, OutPort{frames}, reports, report_bytes};
 };
 
 }  // namespace
@@ -73,4 +75,33 @@ TEST_CASE("A window takes no news from a report that is being written over") {
   CHECK(ends.TryDepart());
   CHECK(ends.TryDepart());
   CHECK_FALSE(ends.TryDepart());
+}
+
+TEST_CASE("A report that no peer could send is refused once, and the window goes by the one before") {
+  Window ends;
+  while (ends.TryDepart()) {
+  }
+  ends.Report(2);
+  REQUIRE(ends.window.TryReadReport());
+  SECTION("too short for its channels") {
+    ends.Report(3, report_bytes - 1);
+    CheckThrows([&] { ends.window.TryReadReport(); }, "a report of 15 bytes, not 16");
+  }
+  SECTION("of frames that were never sent") {
+    ends.Report(4);
+    CheckThrows([&] { ends.window.TryReadReport(); }, "has pulled frame 4 of 3");
+  }
+  SECTION("of fewer frames than before") {
+    ends.Report(1);
+    CheckThrows([&] { ends.window.TryReadReport(); }, "has pulled frame 1 of 3");
+  }
+  CHECK_FALSE(ends.window.TryReadReport());
+  CHECK(ends.window.Report()->Header().base == 2);
+  CHECK(ends.window.Report()->Payload()[report_bytes - 1] == std::byte{2});
+  CHECK_FALSE(ends.window.HasReport(3));
+  CHECK(ends.TryDepart());
+  CHECK(ends.TryDepart());
+  CHECK_FALSE(ends.TryDepart());
+  ends.Report(5);
+  CHECK(ends.window.TryReadReport());
 }

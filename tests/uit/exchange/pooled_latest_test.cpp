@@ -46,8 +46,8 @@ struct NearPool {
         sender{layout, Port(is_traced)},
         receiver{layout, in, nullptr} {
     in->CreateShared(memory.All(), payload_bytes);
-    in->ReceiveBy(memory.Begin(), payload_bytes);
-    out->SendBy(memory.Begin());
+    in->ReceiveBy(memory.All(), payload_bytes);
+    out->SendBy(memory.All(), payload_bytes);
     if (is_traced) receiver.TraceBy(&trace_in);
   }
   OutPort Port(bool is_traced) {
@@ -151,7 +151,7 @@ TEST_CASE("A newer frame replaces an older one, and loses no channel's newest me
 TEST_CASE("Counts travel once while channels agree, and each again when they do not") {
   Pool pool{4};
   const auto bytes = [&] {
-    REQUIRE(pool.receiver.Pull());
+    REQUIRE(pool.box->TryStep());
     return pool.box->Get().Header().num_bytes;
   };
   const std::uint32_t uniform = 4 * sizeof(int);
@@ -177,6 +177,8 @@ TEST_CASE("Counts travel once while channels agree, and each again when they do 
   put_all();  // one has put twice, and so ran ahead of the others
   pool.sender.TryFlush();
   CHECK(bytes() == each);
+  pool.sender.EndUpdate();
+  REQUIRE(pool.receiver.Pull());
   for (std::size_t channel = 0; channel < 4; ++channel) CHECK(pool.receiver.Take(channel) == (channel == 0 ? 7U : 6U));
 }
 

@@ -153,8 +153,8 @@ struct FrameBoxEnds {
     Explorer::Expect(num_bytes <= sizeof memory.words, "the memory is too small");
     stepping->CreateShared({memory.Begin(), num_bytes}, payload_bytes);
     explored.emplace(memory.words);
-    stepping->ReceiveBy(memory.Begin(), payload_bytes);
-    putting->SendBy(memory.Begin());
+    stepping->ReceiveBy({memory.Begin(), num_bytes}, payload_bytes);
+    putting->SendBy({memory.Begin(), num_bytes}, payload_bytes);
   }
   bool TryPut(Frame&& frame) { return putting->TryPut(frame); }
   bool TryStep() { return stepping->TryStep(); }

@@ -55,8 +55,8 @@ struct Ends {
         memory(stepping->SharedBytes(payload_bytes)) {}
   void Share() {
     stepping->CreateShared(memory.All(), payload_bytes);
-    stepping->ReceiveBy(memory.Begin(), payload_bytes);
-    putting->SendBy(memory.Begin());
+    stepping->ReceiveBy(memory.All(), payload_bytes);
+    putting->SendBy(memory.All(), payload_bytes);
   }
 };
 
@@ -298,7 +298,8 @@ TEST_CASE("A box shows whole frames, whenever a writer writes while one is copie
   int num_not = 0;
   for (int first = 0; first < 60; ++first) {  // four attempts of 13 loads at most
     for (int period = 1; period < 60; ++period) {
-      for (const int num_frames : {1, 15, 16, 17}) (inbox.Step(first, period, num_frames) ? num_stepped : num_not) += 1;
+      for (const int num_frames : {1, 15, 16, 17})
+        (inbox.Step(first, period, num_frames) ? num_stepped : num_not) += 1;
     }
   }
   CHECK(num_stepped > 1000);

@@ -32,7 +32,7 @@ class AggregatedEverySender final : public ExchangeHalf {
   /// Frames leave by `port`, and counts of steps come back through `reports`.
   AggregatedEverySender(const AggregatedOptions& options, OutPort port, std::shared_ptr<FrameBox> reports)
       : options_(options),
-        window_(options.num_frames, std::move(port), std::move(reports)),
+        window_(options.num_frames, std::move(port), std::move(reports), ReportFrame{options.num_channels}.MaxBytes()),
         channels_(options.num_channels, Channel{0, options.depth}) {}
 
   /// Whether the next `num_bytes` of a channel, which are a message with its length if it needs one, go to Next, since

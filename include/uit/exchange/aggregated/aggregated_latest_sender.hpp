@@ -29,7 +29,7 @@ class AggregatedLatestSender final : public ExchangeHalf {
   /// Frames leave by `port`, and word of those taken in comes back through `reports`.
   AggregatedLatestSender(const AggregatedOptions& options, OutPort port, std::shared_ptr<FrameBox> reports)
       : options_(options),
-        window_(options.num_frames, std::move(port), std::move(reports)),
+        window_(options.num_frames, std::move(port), std::move(reports), 0),
         channels_(options.num_channels) {
     waiting_.reserve(options.num_channels);
   }

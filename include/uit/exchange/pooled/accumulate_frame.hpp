@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <uit/exchange/refuse_frame.hpp>
 #include <uit/wire/frame.hpp>
 
 namespace uit {
@@ -33,6 +34,11 @@ struct AccumulateFrame {
     std::uint64_t count = 0;
     std::memcpy(&count, frame.Payload() + SlotsBytes() + channel * sizeof count, sizeof count);
     return count;
+  }
+  /// Throws for a frame that is not as long as those of the exchange.
+  void Check(const Frame& frame) const {
+    const std::size_t num_bytes = frame.Header().num_bytes;
+    if (num_bytes != 0 && num_bytes != SlotsBytes() && num_bytes != MaxBytes()) RefuseFrame(frame);
   }
   /// Writes all of a frame's payload. The frame has room for MaxBytes.
   void Write(Frame& frame, const std::byte* sums, const std::uint64_t* counts) const {
@@ -67,8 +73,10 @@ struct AccumulateReport {
   bool HasSums(const Frame& report) const { return report.Header().num_bytes == MaxBytes(); }
   /// Where the counts begin in a payload.
   std::byte* Counts(std::byte* payload) const { return payload + BitsBytes(); }
+  const std::byte* Counts(const std::byte* payload) const { return payload + BitsBytes(); }
   /// Where the sums begin in a payload.
   std::byte* Sums(std::byte* payload) const { return Counts(payload) + CountsBytes(); }
+  const std::byte* Sums(const std::byte* payload) const { return Counts(payload) + CountsBytes(); }
 
   /// Whether a channel's sum could not take in more.
   static bool IsBlocked(const Frame& report, std::size_t channel) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include <uit/config.hpp>
+#include <uit/exchange/refuse_frame.hpp>
 #include <uit/wire/frame.hpp>
 
 namespace uit {
@@ -22,6 +24,14 @@ struct EveryFrame {
 
   /// Whether all channels spoke.
   bool IsRound(const Frame& frame) const { return frame.Header().base == num_channels; }
+  /// Throws for a frame that is not as long as those of the exchange for which as many channels spoke.
+  UIT_INLINE void Check(const Frame& frame) const {
+    const std::uint64_t num_spoken = frame.Header().base;
+    const bool is_partial = num_spoken < num_channels && num_spoken != 0;
+    const std::size_t num_bytes = num_spoken == 0 ? 0 : is_partial ? MaxBytes() : SlotsBytes();
+    if (num_spoken > num_channels || frame.Header().num_bytes != num_bytes) [[unlikely]]
+      RefuseFrame(frame);
+  }
   /// Whether the channel's slot holds a message; of a frame that is no round, and not empty.
   bool HasSpoken(const Frame& frame, std::size_t channel) const {
     return (frame.Payload()[SlotsBytes() + channel / 8] & Bit(channel)) != std::byte{0};

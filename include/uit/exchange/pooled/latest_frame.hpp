@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include <uit/config.hpp>
+#include <uit/exchange/refuse_frame.hpp>
 #include <uit/wire/frame.hpp>
 
 namespace uit {
@@ -35,6 +37,12 @@ struct LatestFrame {
     std::uint64_t count = 0;
     std::memcpy(&count, frame.Payload() + SlotsBytes() + channel * sizeof count, sizeof count);
     return count;
+  }
+  /// Throws for a frame that is not as long as those of the exchange.
+  UIT_INLINE void Check(const Frame& frame) const {
+    if (IsUniform(frame) || frame.Header().num_bytes == MaxBytes()) [[likely]]
+      return;
+    RefuseFrame(frame);
   }
   /// Ends a frame whose slots are written: counts[channel], or `uniform` if counts is null.
   void Seal(Frame& frame, const std::uint64_t* counts, std::uint64_t uniform) const {

@@ -41,6 +41,7 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
     return true;
   }
   /// Adds up every frame that has arrived. Returns whether there was one.
+  /// Throws for what is no frame of the exchange.
   bool Pull() {
     return PullAll([this](const Frame& frame) { AddUp(frame); });
   }
@@ -95,6 +96,7 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
   std::byte* Sum(std::size_t channel) { return sums_.data() + channel * layout_.slot_bytes; }
 
   void AddUp(const Frame& frame) {
+    layout_.Check(frame);
     if (frame.Header().num_bytes != 0) {
       for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) {
         const std::uint64_t count = layout_.Count(frame, channel);

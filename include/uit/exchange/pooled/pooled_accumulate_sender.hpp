@@ -32,7 +32,7 @@ class PooledAccumulateSender final : public ExchangeHalf {
       : layout_(layout),
         report_layout_{layout.num_channels, layout.slot_bytes},
         fold_(fold),
-        window_(depth, std::move(port), std::move(reports)),
+        window_(depth, std::move(port), std::move(reports), report_layout_.BitsBytes()),
         sums_(layout.SlotsBytes()),
         counts_(layout.num_channels),
         leaving_(layout.num_channels),
@@ -139,7 +139,7 @@ class PooledAccumulateSender final : public ExchangeHalf {
 
   /// What waits at the outlets from this barrier on: what they have reported, and the last frame, if that came after.
   void LearnWhatWaits() {
-    Frame& report = *window_.Report();
+    const Frame& report = *window_.Report();
     if (!report_layout_.HasSums(report)) return;
     std::memcpy(waiting_.data(), report_layout_.Counts(report.Payload()), report_layout_.CountsBytes());
     std::memcpy(bounds_.data(), report_layout_.Sums(report.Payload()), bounds_.size());

@@ -52,7 +52,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
     Pull();
     return true;
   }
-  /// Takes in every frame that has arrived. Returns whether there was one.
+  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of the exchange.
   bool Pull() {
     return PullAll([this](const Frame& frame) { Scatter(frame); });
   }
@@ -126,6 +126,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
   std::byte* Row(std::uint64_t count) { return slots_.data() + (count & row_mask_) * row_bytes_; }
 
   void Scatter(const Frame& frame) {
+    layout_.Check(frame);
     if (layout_.IsRound(frame)) TakeRound(frame);
     else if (frame.Header().base != 0) TakePartial(frame);
     reports_.NotePulled();

@@ -34,7 +34,7 @@ class PooledEverySender final : public ExchangeHalf {
   PooledEverySender(EveryFrame layout, std::size_t depth, OutPort port, std::shared_ptr<FrameBox> reports)
       : layout_(layout),
         depth_(depth),
-        window_(depth, std::move(port), std::move(reports)),
+        window_(depth, std::move(port), std::move(reports), ReportFrame{layout.num_channels}.MaxBytes()),
         num_beside_(layout.num_channels),
         roll_(layout.num_channels) {
     OpenFrame();

@@ -1,0 +1,82 @@
+// Frames that are none of their place's, or worker's, and what is shown then.
+#include <netuit/mesh/halo.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <netuit/mesh/status_board.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/wire/frame.hpp>
+#include <uit/wire/frame_box.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/loopback_world.hpp"
+#include "tests/support/thrown.hpp"
+
+using namespace netuit;
+using uit::testing::CheckThrows;
+
+namespace {
+
+uit::Frame Filled(std::uint32_t num_bytes, std::uint64_t base, int fill) {
+  uit::Frame frame{256};
+  frame.Header() = {.num_bytes = num_bytes, .base = base};
+  std::memset(frame.Payload(), fill, 256);
+  return frame;
+}
+
+}  // namespace
+
+TEST_CASE("A halo refuses frames of another length, and keeps the values before") {
+  HaloReceiver receiver;
+  receiver.first_ghost = 1;
+  receiver.layout = {.num_channels = 3, .slot_bytes = 4};
+  receiver.box = uit::FrameBox::Latest();
+  std::array<std::uint32_t, 5> values{9, 9, 9, 9, 9};
+  uit::Frame frame = Filled(12, 4, 1);
+  receiver.box->TryPut(frame);
+  REQUIRE(receiver.Pull(values.data(), true));
+  const auto before = values;
+  CHECK(before == std::array<std::uint32_t, 5>{9, 0x01010101, 0x01010101, 0x01010101, 9});
+  for (const std::uint32_t num_bytes : {0U, 8U, 11U, 13U, 35U, 37U, 200U}) {
+    frame = Filled(num_bytes, 5, 2);
+    receiver.box->TryPut(frame);
+    CheckThrows([&] { receiver.Pull(values.data(), true); }, "none of its exchange");
+    CHECK_FALSE(receiver.Pull(values.data(), true));
+    CHECK(values == before);
+    CHECK(receiver.gets.stepped == 3);
+  }
+  frame = Filled(36, 5, 3);
+  receiver.box->TryPut(frame);
+  CHECK(receiver.Pull(values.data(), true));
+  CHECK(values[3] == 0x03030303);
+}
+
+TEST_CASE("A status of another length is refused, and the one before is shown") {
+  uit::testing::LoopbackNetwork network{2, 2};
+  uit::Fabric here{network.World(0)};
+  uit::Fabric there{network.World(1)};
+  StatusBoard board{here, 1};
+  const uit::ExchangeSpec spec{.key = {.layer = 0xFFFF'FFFF, .source = 1, .destination = 0},
+                               .type = uit::TypeHash<WorkerStatus>(),
+                               .frame_bytes = sizeof(WorkerStatus),
+                               .slot_bytes = sizeof(WorkerStatus),
+                               .retain = static_cast<std::uint32_t>(uit::Retain::latest)};
+  uit::OutPort port = there.AddOutgoing(0, 0, spec, uit::FrameBox::Latest());
+  network.Together([&](std::size_t rank) { (rank == 0 ? here : there).Connect(); });
+  const auto send = [&](std::uint64_t num_updates, std::uint32_t num_bytes) {
+    const WorkerStatus status{.worker = {1, 0}, .num_updates = num_updates};
+    uit::Frame frame{sizeof status};
+    frame.Header().num_bytes = num_bytes;
+    std::memcpy(frame.Payload(), &status, sizeof status);
+    REQUIRE(port.TryDepart(frame));
+  };
+  send(3, sizeof(WorkerStatus));
+  REQUIRE(board.Look()[1].num_updates == 3);
+  send(4, sizeof(WorkerStatus) - 1);
+  CheckThrows([&] { board.Look(); }, "a status of");
+  CHECK(board.Look()[1].num_updates == 3);
+  network.Together([&](std::size_t rank) { (rank == 0 ? here : there).Close(); });
+}
