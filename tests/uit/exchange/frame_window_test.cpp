@@ -32,7 +32,7 @@ struct Window {
     Frame frame{0};
     return window.HasRoom() && window.TryDepart(frame, false);
   }
-  /// Reports that so many frames have been pulled, and that it ends an update of that number.
+  /// Reports that so many frames have been pulled, as what ends an update of that number.
   void Report(std::uint64_t num_pulled, std::uint32_t num_bytes = report_bytes) {
     Frame frame{report_bytes};
     frame.Header() = {.num_bytes = num_bytes, .update = num_pulled, .base = num_pulled};

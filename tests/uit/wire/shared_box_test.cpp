@@ -114,8 +114,8 @@ class InterruptedInbox {
   ~InterruptedInbox() { before_load = {}; }
 
   /// Writes a frame and steps; before load number `first` of the step, and each that is a multiple of `period` after it, so
-  /// many more are written. Returns whether there was a frame. What the inbox shows must be a whole frame, newer if it has stepped and else the
-  /// same as before.
+  /// many more are written. Returns whether there was a frame. What the inbox shows must be a whole frame: a newer one if
+  /// it has stepped, else the same as before.
   bool Step(int first, int period, int num_frames) {
     const auto before = BytesOf(inbox_.Get());
     const std::uint64_t number = inbox_.Get().Header().update;
