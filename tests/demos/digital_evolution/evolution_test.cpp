@@ -71,7 +71,7 @@ TEST_CASE("with records a checkpoint is written when it was asked for, and at th
   CHECK(ReadCheckpoint(run.path).header.age == 40'000);
 }
 
-TEST_CASE("a world in which an update threw leaves the last checkpoint as it was", "[digital_evolution]") {
+TEST_CASE("an update that throws leaves the last checkpoint unchanged", "[digital_evolution]") {
   Run run;
   run.Write("of before");
   netuit::RunOptions throws = in_step;
@@ -82,7 +82,8 @@ TEST_CASE("a world in which an update threw leaves the last checkpoint as it was
   CHECK(run.Read() == "of before");
 }
 
-TEST_CASE("a world whose resource is not accounted for leaves the last checkpoint as it was, and ends", "[digital_evolution]") {
+TEST_CASE("a world whose resource does not balance ends and leaves the last checkpoint "
+          "unchanged", "[digital_evolution]") {
   Run run;
   REQUIRE(run(in_step).is_conserved);
   run.beginning.checkpoint = ReadCheckpoint(run.path);
@@ -96,7 +97,7 @@ TEST_CASE("a world whose resource is not accounted for leaves the last checkpoin
   CHECK(run.Read() == "of before");
 }
 
-TEST_CASE("a checkpoint that cannot be written ends the run, which tells all else", "[digital_evolution]") {
+TEST_CASE("a checkpoint that cannot be written ends the run and the other results are written", "[digital_evolution]") {
   Run run;
   run.options.checkpoint = "/dev/full";
   run.options.checkpoint_every = 16;

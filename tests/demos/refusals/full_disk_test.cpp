@@ -79,7 +79,7 @@ void ExpectRefused(const Run5& run, const fs::path& folder, const char* reason) 
 
 }  // namespace
 
-TEST_CASE("on a full disk no part of a file appears under its name, and what was there stays", "[disk]") {
+TEST_CASE("on a full disk the old file stays and no part of the new one appears", "[disk]") {
   const Folder folder;
   fs::create_directory(folder.Path() / "disk");
   const SmallDisk disk{folder.Path() / "disk"};
@@ -96,7 +96,7 @@ TEST_CASE("on a full disk no part of a file appears under its name, and what was
   }
 }
 
-TEST_CASE("a disk that cannot be written to is found out before a run begins", "[disk]") {
+TEST_CASE("a disk that cannot be written is reported before the run begins", "[disk]") {
   const Folder folder;
   fs::create_directory(folder.Path() / "disk");
   const SmallDisk disk{folder.Path() / "disk"};
@@ -109,7 +109,7 @@ TEST_CASE("a disk that cannot be written to is found out before a run begins", "
   CHECK(fs::is_empty(folder.Path() / "disk"));
 }
 
-TEST_CASE("a device that is full is said to be") {
+TEST_CASE("a full device is reported") {
   const Folder folder;
   const std::vector<std::string> arguments{"--nodes-per-worker", "9", "--updates", "2", "--replicates", "1", "--output", "rows.csv",
                                            "--colors-output", "/dev/full"};

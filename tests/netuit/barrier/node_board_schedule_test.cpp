@@ -84,7 +84,7 @@ struct BoardScenario {
 
 }  // namespace
 
-TEST_CASE("Under every schedule a board tells what its process brings to a barrier, and to no other") {
+TEST_CASE("A board shows what its process brings to a barrier under every schedule") {
   CheckExhaustedBetweenProcesses<BoardScenario<2, 3>>("boards of 2 processes", nightly_bound_of_many);
   CheckExhaustedBetweenProcesses<BoardScenario<2, 2, true>>("boards of 2 processes, who look ahead", nightly_bound_of_many);
   CheckExhaustedBetweenProcesses<BoardScenario<3, 1>>("boards of 3 processes", nightly_bound_of_many);

@@ -69,7 +69,7 @@ TEST_CASE("A reason to stop is seen before the barrier is reached, by way of tho
   CHECK(seen == std::vector<std::uint32_t>(size, 7));
 }
 
-TEST_CASE("Who does not come to a barrier is lost, and named") {
+TEST_CASE("A process that misses a barrier is lost and named") {
   const std::size_t size = GENERATE(2U, 3U, 4U, 5U);
   const std::size_t per_node = GENERATE(0U, 2U, 4U, 5U);
   const std::size_t silent = GENERATE_COPY(std::size_t{0}, size / 2, size - 1);

@@ -100,7 +100,7 @@ struct Stopping {
 
 }  // namespace
 
-TEST_CASE("Under every schedule a barrier orders what comes before it and what comes after") {
+TEST_CASE("A thread barrier orders memory under every schedule") {
   CheckExhausted<Meeting<2, 2>>("barrier");
   CheckExhausted<Meeting<2, 2, std::numeric_limits<std::uint32_t>::max() - 1>>("barrier, rounds wrap");
   CheckExhausted<Meeting<3, 1>>("barrier, 3 threads", nightly_bound_of_many);

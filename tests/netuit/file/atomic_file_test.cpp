@@ -142,7 +142,7 @@ class Writer {
 
 }  // namespace
 
-TEST_CASE("two writers of one name may take turns in any order: the name shows the whole file of the last to commit") {
+TEST_CASE("two writers of one file may interleave in any order and the name shows one whole file") {
   for (int commits = 0; commits < 4; ++commits) {
     std::array<int, 6> turns{0, 0, 0, 1, 1, 1};
     int num_orders = 0;
@@ -164,7 +164,7 @@ TEST_CASE("two writers of one name may take turns in any order: the name shows t
   }
 }
 
-TEST_CASE("two processes that write one name again and again both succeed, and the name always shows a whole file") {
+TEST_CASE("two processes that write one file many times both succeed and the name always shows a whole file") {
   const Folder folder;
   const fs::path path = folder.path / "rows.csv";
   std::array<pid_t, 2> writers{};
@@ -199,7 +199,7 @@ TEST_CASE("two processes that write one name again and again both succeed, and t
   CHECK(folder.NumFiles() == 1);
 }
 
-TEST_CASE("a link or a file that somebody has put where a draft might go is neither followed nor touched") {
+TEST_CASE("a link or file at the name of a draft is neither followed nor touched") {
   const Folder folder;
   const fs::path path = folder.path / "rows.csv";
   const fs::path victim = folder.path / "victim";
@@ -229,7 +229,7 @@ TEST_CASE("a link or a file that somebody has put where a draft might go is neit
   CHECK(folder.NumFiles() == 7);
 }
 
-TEST_CASE("no two drafts have one name, and a file has the mode that the umask leaves") {
+TEST_CASE("every draft has a name of its own and the mode that the umask leaves") {
   const Folder folder;
   const mode_t before = ::umask(0027);
   const fs::path path = folder.path / std::string(240, 'x');  // for which the draft's name is shortened

@@ -67,7 +67,7 @@ class EndlessLine : public std::streambuf {
 
 }  // namespace
 
-TEST_CASE("each bad file is refused in one line that names file, line and reason, within a second") {
+TEST_CASE("each bad file is refused in one line that names file, line and reason") {
   std::ifstream table{corpus / "bad/expected.tsv"};
   std::size_t num_cases = 0;
   std::string row;
@@ -96,7 +96,7 @@ TEST_CASE("what cannot be opened is named with the system's reason") {
   CHECK(MessageOf([] { LoadMetisGraph(""); }) == ": cannot be opened: No such file or directory");
 }
 
-TEST_CASE("a line without end is refused after its first megabyte") {
+TEST_CASE("an endless line is refused after one megabyte") {
   EndlessLine endless;
   std::istream stream{&endless};
   std::string message;
@@ -106,7 +106,7 @@ TEST_CASE("a line without end is refused after its first megabyte") {
   CHECK(seconds < 1);
 }
 
-TEST_CASE("a gigabyte of zeros is refused at once") {
+TEST_CASE("a file of one gigabyte of zeros is refused") {
   const fs::path path = fs::temp_directory_path() / ("conduit_bad_file_test_" + std::to_string(::getpid()));
   std::ofstream{path} << "0 1\n";
   fs::resize_file(path, std::uintmax_t{1} << 30U);
@@ -117,7 +117,7 @@ TEST_CASE("a gigabyte of zeros is refused at once") {
   CHECK(seconds < 1);
 }
 
-TEST_CASE("graphs beyond the caps are refused where the cap is passed") {
+TEST_CASE("a graph above a limit is refused at the line that exceeds it") {
   const auto read = [](const std::string& text, const GraphOptions& options) {
     return MessageOf([&] {
       std::istringstream stream{text};
@@ -141,7 +141,7 @@ TEST_CASE("graphs beyond the caps are refused where the cap is passed") {
   CHECK(read_metis({.max_edges = 1}) == "text:1: more than 1 edges");
 }
 
-TEST_CASE("damaged files are read or refused, with nothing else") {
+TEST_CASE("a damaged file is either read or refused") {
   std::vector<std::pair<fs::path, std::string>> samples;
   for (const auto& entry : fs::directory_iterator{corpus / "good"}) {
     std::ifstream file{entry.path(), std::ios::binary};

@@ -101,7 +101,7 @@ TEST_CASE("a line is one edge in a directed file and two in an undirected one") 
   }
 }
 
-TEST_CASE("an edge leads from the label that comes first, in every format") {
+TEST_CASE("an edge leads from the first label to the second in every format") {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("conduit_good_file_test_formats_" + std::to_string(::getpid()));
   std::filesystem::create_directory(folder);
@@ -163,7 +163,7 @@ TEST_CASE("a label is a word, or what stands in brackets or quotes") {
   CHECK(topology.EdgeWeight(0) == 2);
 }
 
-TEST_CASE("ids up to 2^63 are only labels") {
+TEST_CASE("ids up to 2^63 are labels") {
   const Topology topology = Parse("1000000000000 5\n5 9223372036854775807\n");
   CHECK(topology.NumNodes() == 3);
   CHECK(topology.Label(0) == "1000000000000");

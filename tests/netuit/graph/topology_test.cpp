@@ -235,7 +235,7 @@ std::uint64_t UnmixBits(std::uint64_t value) {
 
 }  // namespace
 
-TEST_CASE("labels that a known hash would send to one place cost no more than others") {
+TEST_CASE("labels chosen to collide cost no more than other labels") {
   std::vector<std::string> counted;
   for (NodeId node = 0; node < 50'000; ++node) counted.push_back(std::to_string(node));
   CHECK(ProbesPerLabel(counted) < 3);
@@ -266,7 +266,7 @@ TEST_CASE("labels that a known hash would send to one place cost no more than ot
   }
 }
 
-TEST_CASE("two indices hash by keys of their own and number labels alike") {
+TEST_CASE("two indices use different hash keys and the same numbering") {
   netuit::LabelIndex one;
   netuit::LabelIndex another;
   bool are_alike = true;
@@ -280,7 +280,7 @@ TEST_CASE("two indices hash by keys of their own and number labels alike") {
   CHECK(netuit::detail::LabelHash{5}.OfWord("hub") == netuit::detail::LabelHash{5}.OfWord("hub"));
 }
 
-TEST_CASE("words that differ in one character, or in their length alone, have hashes of their own") {
+TEST_CASE("words that differ in one character or in length have different hashes") {
   const netuit::detail::LabelHash hash;
   std::vector<std::uint64_t> hashes;
   for (std::size_t length = 0; length < 40; ++length) {

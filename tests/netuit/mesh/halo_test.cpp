@@ -29,7 +29,7 @@ uit::Frame Filled(std::uint32_t num_bytes, std::uint64_t base, int fill) {
 
 }  // namespace
 
-TEST_CASE("A halo refuses frames of another length, and keeps the values before") {
+TEST_CASE("A halo refuses frames of another length and keeps the previous values") {
   HaloReceiver receiver;
   receiver.first_ghost = 1;
   receiver.layout = {.num_channels = 3, .slot_bytes = 4};
@@ -54,7 +54,7 @@ TEST_CASE("A halo refuses frames of another length, and keeps the values before"
   CHECK(values[3] == 0x03030303);
 }
 
-TEST_CASE("A status of another length is refused, and the one before is shown") {
+TEST_CASE("A status of another length is refused and the previous one is shown") {
   uit::testing::LoopbackNetwork network{2, 2};
   uit::Fabric here{network.World(0)};
   uit::Fabric there{network.World(1)};

@@ -78,7 +78,8 @@ TEST_CASE("A gather brings a value per node to rank 0, by id") {
   for (std::size_t node = 0; node < 40; ++node) CHECK(all[node] == static_cast<double>(node) * 0.5);
 }
 
-TEST_CASE("Until a message arrives an input reads what it was initialised to, and inputs stand in the topology's order") {
+TEST_CASE("Until a message arrives an input reads what it was initialised to, and inputs stand in the "
+          "topology's order") {
   const Topology topology = MakeOddGraph(60, 3);
   const Placement placement = PlaceRandom(topology, WorkersWith(2), 3);
   Mesh<Value, Packet> mesh{topology, placement, MpiTestWorld()};
@@ -139,7 +140,7 @@ TEST_CASE("A message put to output k of a node arrives at the input that faces i
   CHECK(std::accumulate(num_messages.begin(), num_messages.end(), std::size_t{0}) > 0);
 }
 
-TEST_CASE("A placement that does not fit is refused on every process, in the same words") {
+TEST_CASE("A placement that does not fit is refused on every process with the same message") {
   const uit::World world = MpiTestWorld();
   const Topology topology = MakeTorus(4, 4);
   const auto make = [&](const Placement& placement) {
@@ -192,7 +193,7 @@ TEST_CASE("If rank 0 cannot do its part, all throw, and rank 0 alone says why") 
   CHECK(CountRanks(true) == world.Size());
 }
 
-TEST_CASE("Meshes come and go, one beside another") {
+TEST_CASE("Meshes are created and destroyed beside one another") {
   const uit::World world = MpiTestWorld();
   const Topology topology = MakeTorus(4, 4);
   const Placement placement = PlaceRoundRobin(topology, WorkersWith(2));
@@ -207,7 +208,7 @@ TEST_CASE("Meshes come and go, one beside another") {
   CHECK(lasting.Close());
 }
 
-TEST_CASE("A mesh of nobody but lone nodes runs") {
+TEST_CASE("A mesh of isolated nodes runs") {
   Mesh<Value, Packet> mesh{MakeEmpty(9), PlaceContiguous(MakeEmpty(9), WorkersWith(2)), MpiTestWorld()};
   for (const int mode : {0, 1, 2, 3, 4}) {
     const RunReport report = Run(mesh, {.mode = static_cast<AsyncMode>(mode), .num_updates = 5, .fixed_period = std::chrono::milliseconds(1)},

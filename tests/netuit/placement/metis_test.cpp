@@ -111,7 +111,7 @@ bool HasLoop(const Topology& topology) {
 
 }  // namespace
 
-TEST_CASE("any small graph is placed on any number of workers without an empty one and without a sound") {
+TEST_CASE("any small graph is placed on any number of workers with no empty worker") {
   StandardOutput output;
   RandomStream random{1};
   std::size_t num_placed = 0;
@@ -148,7 +148,7 @@ TEST_CASE("any small graph is placed on any number of workers without an empty o
   CHECK(num_fallbacks == 0);
 }
 
-TEST_CASE("graphs on which METIS' k-way method leaves parts empty have none") {
+TEST_CASE("graphs for which METIS leaves parts empty are placed with no empty worker") {
   for (const auto& [rows, columns, parts] :
        {std::array<NodeId, 3>{1, 2, 2}, {1, 3, 3}, {2, 2, 4}, {2, 3, 6}, {3, 3, 8}, {4, 4, 16}}) {
     const Topology torus = MakeTorus(rows, columns);
@@ -172,7 +172,7 @@ TEST_CASE("the 64 × 64 torus is balanced and little of it is cut") {
   CHECK(cut.processes <= 2 * 150);  // 2 × 128 is the least
 }
 
-TEST_CASE("any number of workers carry the same load, also if it is no power of two") {
+TEST_CASE("any number of workers carry equal loads") {
   const Topology torus = MakeTorus(60, 60);
   for (const Workers workers : {Workers{3, 1}, Workers{5, 1}, Workers{6, 1}, Workers{7, 1}, Workers{1, 3}, Workers{1, 5}, Workers{3, 2},
                                 Workers{2, 3}}) {

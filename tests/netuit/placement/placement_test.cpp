@@ -75,7 +75,7 @@ TEST_CASE("a random placement depends on the seed alone") {
   CHECK(cut.processes < 1700);
 }
 
-TEST_CASE("a random placement may be any of those that there are, and each comes as often") {
+TEST_CASE("every random placement is equally likely") {
   std::map<std::vector<std::uint32_t>, int> counts;  // by the worker of each node
   const Topology ring = MakeRing(4);
   for (std::uint64_t seed = 0; seed < 4800; ++seed) ++counts[WorkersOf(PlaceRandom(ring, {.processes = 4}, seed))];

@@ -134,7 +134,7 @@ void CheckSnapshots(const std::vector<QualityRow>& rows, const Counter& counter)
 
 }  // namespace
 
-TEST_CASE("Touches and latencies of every snapshot are what its messages say") {
+TEST_CASE("Touches and latencies of every snapshot equal those computed from its messages") {
   const uit::World world = MpiTestWorld();
   const Workers workers{.processes = world.Size(), .threads = 2 / world.Size()};
   const Topology topology = MakeComplete(2);

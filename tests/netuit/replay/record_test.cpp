@@ -187,7 +187,7 @@ TEST_CASE("An event larger than a block has one of its own") {
   CHECK(CountNumbers(reader) == 1);
 }
 
-TEST_CASE("What a process had written when it was killed is there") {
+TEST_CASE("The record of a killed process holds what it had written") {
   Draft draft;
   for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{200'000}}) {
     fs::remove(draft.path);
@@ -198,7 +198,7 @@ TEST_CASE("What a process had written when it was killed is there") {
   }
 }
 
-TEST_CASE("A process that is killed after any of its events leaves all of them, whatever it had begun to write after them") {
+TEST_CASE("A process that is killed after any event leaves every event before it in the record") {
   Draft draft;
   for (std::uint64_t count = 0; count < 60; ++count) {
     fs::remove(draft.path);
@@ -256,7 +256,7 @@ TEST_CASE("Differences of bytes make them again, and take no more room than was 
   }
 }
 
-TEST_CASE("A changed byte anywhere in a record that is whole is refused, or the replay ends there and says so") {
+TEST_CASE("A changed byte anywhere in a whole record is refused or ends the replay there") {
   Draft draft;
   {
     RecordWriter writer(draft.path, header);
@@ -269,7 +269,7 @@ TEST_CASE("A changed byte anywhere in a record that is whole is refused, or the 
   });
 }
 
-TEST_CASE("Of the record of a process that was killed, a changed byte ends the replay at the event it is in, or the record is refused") {
+TEST_CASE("A changed byte in the record of a killed process is refused or ends the replay at its event") {
   Draft draft;
   WriteAndBeKilled(draft.path, [](RecordWriter& writer) { WriteOddEvents(writer, 40); });
   const std::string whole = ReadFile(draft.path);
@@ -283,7 +283,7 @@ TEST_CASE("Of the record of a process that was killed, a changed byte ends the r
   });
 }
 
-TEST_CASE("Damage in a block that was sealed is refused, although the process was killed later") {
+TEST_CASE("Damage in a sealed block of a killed process is refused") {
   Draft draft;
   WriteAndBeKilled(draft.path, [](RecordWriter& writer) { WriteNumbers(writer, 0, 400'000); });
   const std::string whole = ReadFile(draft.path);
@@ -367,7 +367,7 @@ TEST_CASE("Random damage never makes a reader read what was not written") {
   CHECK(num_wrong == 0);
 }
 
-TEST_CASE("A record is refused if anything in its header is not as expected") {
+TEST_CASE("A record is refused if any field of its header differs") {
   Draft draft;
   { RecordWriter writer(draft.path, header); }
   CHECK(ReadNumbers(draft.path).refusal.empty());

@@ -34,7 +34,7 @@ struct SumPooledSeldom
 
 }  // namespace
 
-TEST_CASE("A best-effort run comes again from its record, ten times of ten, and never by itself") {
+TEST_CASE("A best-effort run is reproduced from its record ten times of ten") {
   const Topology topology = MakeSmallWorld(200, 5, 0.2, 1);
   CheckReplay<Heard, Each>(topology, {}, 10);
   bool any_differs = false;
@@ -62,7 +62,7 @@ TEST_CASE("So does one of conduits that add up, over several runs, with what one
   CheckReplay<Sum, SumPooledSeldom, Heard>(MakeOddGraph(64, 7), {.num_runs = 3});
 }
 
-TEST_CASE("So does a run with barriers, or between all updates, or without communication") {
+TEST_CASE("A run of every other mode is reproduced from its record") {
   for (int mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
     CheckReplay<Heard, Each, EachRow, Sum>(MakeTorus(6, 6), {.mode = static_cast<AsyncMode>(mode), .num_runs = 2, .num_updates = 50});

@@ -66,7 +66,7 @@ std::string Refusal(const Topology& topology, const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("A record that was cut short is replayed to where it ends, and no further") {
+TEST_CASE("A record that was cut short is replayed up to its end") {
   const Topology topology = MakeTorus(6, 6);
   for (const unsigned share : {0U, 13U, 50U, 80U}) {
     CAPTURE(share);
@@ -99,7 +99,7 @@ TEST_CASE("What goes on in a node when a record ends is not seen by it") {
   for (const auto& history : replayed.histories) CHECK(history.empty());
 }
 
-TEST_CASE("A foreign or damaged record is refused on every process, in one line, before anything is run") {
+TEST_CASE("A foreign or damaged record is refused on every process before anything runs") {
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
   const Plan replay{.replay = folder.Path()};
@@ -133,7 +133,7 @@ TEST_CASE("A foreign or damaged record is refused on every process, in one line,
   contains(Refusal<Heard, Each>(topology, replay), "is no record of a run");
 }
 
-TEST_CASE("A record that is damaged where its process was killed is replayed up to there, which is said") {
+TEST_CASE("A record that is damaged where its process was killed is replayed up to there with a warning") {
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
   const Outcome recorded = RunChaos<Heard, Each>(topology, {.record = folder.Path()});
@@ -160,7 +160,7 @@ TEST_CASE("A record that is damaged where its process was killed is replayed up 
   for (const std::string& words : replayed.warnings) CHECK(words.find(": is damaged, and is replayed up to byte ") != std::string::npos);
 }
 
-TEST_CASE("A record of layers of the same names that differ in any way is refused") {
+TEST_CASE("A record of layers that differ in any property is refused") {
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
   RecordOtherLayers(topology, folder.Path());
@@ -169,7 +169,7 @@ TEST_CASE("A record of layers of the same names that differ in any way is refuse
   CHECK(refusal.find("is of another graph, placement, or program") != std::string::npos);
 }
 
-TEST_CASE("A record is of one shape of layers, which tells apart all that they are chosen by") {
+TEST_CASE("The shape of a record covers every property of a layer") {
   using netuit::detail::ShapeOfLayer;
   struct Base : Unicast<Word> {};
   struct OtherMessage : Unicast<std::array<int, 2>> {};
@@ -199,7 +199,7 @@ TEST_CASE("A record is of one shape of layers, which tells apart all that they a
   CHECK(differing.operator()<OtherPeriod>() == Which{7});
 }
 
-TEST_CASE("A record is of one part of a graph, and of one mesh: whatever changes there changes its shape") {
+TEST_CASE("The shape of a record covers the partition and the options of the mesh") {
   const PlaceGraph graph{.worker = 1,
                          .nodes = {3, 5},
                          .first_out = {0, 1, 2},
@@ -244,7 +244,7 @@ TEST_CASE("A record is of one part of a graph, and of one mesh: whatever changes
   CHECK(std::ranges::adjacent_find(shapes) == shapes.end());
 }
 
-TEST_CASE("A program that does otherwise than the one recorded is told so") {
+TEST_CASE("A replay of a program that acts differently ends with an error") {
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
   RunChaos<Each>(topology, {.record = folder.Path()});

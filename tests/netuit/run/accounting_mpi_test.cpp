@@ -310,11 +310,11 @@ void CheckAllModes() {
 
 }  // namespace
 
-TEST_CASE("Values of nodes: every message is accounted for after every run, in any mode") { CheckAllModes<Heard>(); }
+TEST_CASE("Values of nodes are accounted for after every run in every mode") { CheckAllModes<Heard>(); }
 
 TEST_CASE("Values of nodes of which some are seldom due are accounted for") { CheckAllModes<HeardSeldom, Heard>(); }
 
-TEST_CASE("Every message of a conduit of its own frames arrives once, in order, and is accounted for") {
+TEST_CASE("Unpooled messages between processes arrive once, in order, and are accounted for") {
   CheckAllModes<EachSolo>();
 }
 

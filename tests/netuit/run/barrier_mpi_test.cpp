@@ -47,7 +47,7 @@ std::vector<std::chrono::milliseconds> Jitters() {
 
 }  // namespace
 
-TEST_CASE("However late processes start and however their clocks differ, all workers make the same barriers") {
+TEST_CASE("All workers make the same barriers whatever their start times and clocks") {
   const auto rank = static_cast<std::int64_t>(MpiTestWorld().Rank());
   // Every other clock runs ahead, every other behind.
   const auto shift = 5s * (rank % 2 == 0 ? -1 : 1);
@@ -94,7 +94,7 @@ TEST_CASE("However late processes start and however their clocks differ, all wor
                                        std::to_string(MpiTestWorld().Size()) + " processes with clocks 10 s apart");
 }
 
-TEST_CASE("Workers stop at a barrier even if most have done their updates long before") {
+TEST_CASE("Workers stop at the same barrier however early some have finished") {
   const Topology topology = MakeTorus(8, 8);
   Mesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2}), MpiTestWorld()};
   for (const int mode : {0, 1, 2, 3, 4}) {

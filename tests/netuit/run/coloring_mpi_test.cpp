@@ -151,7 +151,7 @@ TEMPLATE_TEST_CASE("Best effort colours about as well", "", Color, ColorByEdge) 
   }
 }
 
-TEMPLATE_TEST_CASE("Without communication nothing is put, sent or pulled across threads before the end", "", Color,
+TEMPLATE_TEST_CASE("In mode 4 nothing crosses between threads before the end", "", Color,
                    ColorByEdge) {
   const Topology topology = MakeTorus(24, 24);
   Painter<TestType> painter{topology, 1};
@@ -187,7 +187,7 @@ struct MeetingPlace {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Without communication no worker hears another before the end, and no frame arrives", "", Color, ColorByEdge) {
+TEMPLATE_TEST_CASE("In mode 4 no frame arrives from another worker before the end", "", Color, ColorByEdge) {
   using L = TestType;
   constexpr unsigned initial = 7;
   const Topology topology = MakeTorus(12, 12);

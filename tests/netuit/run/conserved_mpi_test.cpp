@@ -204,7 +204,7 @@ void CheckCollected() {
 
 }  // namespace
 
-TEST_CASE("What is under way when a run ends is collected, once by each node after its last update, whatever carries it") {
+TEST_CASE("Messages under way at the end of a run are collected once by each node after its last update") {
   CheckCollected<Coin>();
   CheckCollected<Purse>();
   CheckCollected<Coin, Purse, Solo, Pooled>();

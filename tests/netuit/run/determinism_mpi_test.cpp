@@ -121,7 +121,7 @@ std::uint64_t ColorPlaced(const Topology& topology, const Placement& placement, 
 
 }  // namespace
 
-TEST_CASE("Bulk synchronous colouring comes to the serial loop's state, wherever nodes are") {
+TEST_CASE("Bulk synchronous colouring equals the serial loop for every placement") {
   const std::uint64_t num_updates = is_sanitized ? 100 : 1000;
   const std::uint64_t num_seeds = is_sanitized ? 1 : PerCommitOrNight<std::uint64_t>(2, 20);
   std::size_t num_equal = 0;
@@ -225,7 +225,7 @@ const std::vector<std::uint64_t> one_run{is_sanitized ? 40U : 200U};
 
 // Each mesh type takes seconds to compile: as few as there are things to tell apart.
 
-TEST_CASE("Whatever nodes put, and however much of it they read, the placement does not show") {
+TEST_CASE("The result of mode 0 does not depend on the placement for any puts and steps") {
   CheckAgainstSerial<Heard, EachSolo, NewestPooled>(MakeSmallWorld(200, 5, 0.2, 1), one_run);
 }
 
@@ -284,11 +284,11 @@ TEST_CASE("Nor with conduits that add up, some of which refuse what has no room"
   CheckAgainstSerial<SumSolo, SumPooled, SumPooledSeldom>(MakeOddGraph(64, 5), {7, 1, 20, 13});
 }
 
-TEST_CASE("Nor on graphs with loops, parallel edges, lone nodes and one-way edges, over several runs") {
+TEST_CASE("The result of mode 0 does not depend on the placement for irregular graphs over several runs") {
   CheckAgainstSerial<Heard, EachSolo, NewestPooled>(MakeOddGraph(64, 5), {7, 1, 20, 13});
 }
 
-TEST_CASE("Nor with layers of all kinds and periods at once, over several runs") {
+TEST_CASE("The result of mode 0 does not depend on the placement for mixed layers over several runs") {
   CheckAgainstSerial<HeardSeldom, EachPooledSeldom, EachSoloSeldom, NewestPooledSeldom, Heard>(MakeSmallWorld(60, 4, 0.3, 2),
                                                                                               {1, 2, 3, 4, 5, 30});
 }

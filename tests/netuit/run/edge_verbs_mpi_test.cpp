@@ -26,7 +26,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("What is staged or flushed in a bulk synchronous update shows in the next, on every kind of edge") {
+TEST_CASE("A message of a bulk synchronous update is visible in the next update on every kind of edge") {
   Fixture fixture;
   std::atomic<std::size_t> num_faults{0};
   const RunReport report = Run(fixture.mesh, {.mode = AsyncMode::every_update, .num_updates = 30}, [&](auto& node) {
@@ -43,7 +43,7 @@ TEST_CASE("What is staged or flushed in a bulk synchronous update shows in the n
   CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
 }
 
-TEST_CASE("What was staged and never flushed is accounted for") {
+TEST_CASE("A message that was staged and never flushed is accounted for") {
   Fixture fixture;
   for (int mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
@@ -60,7 +60,7 @@ TEST_CASE("What was staged and never flushed is accounted for") {
   }
 }
 
-TEST_CASE("A put that waits does not wait for room that only the next update could bring") {
+TEST_CASE("A waiting put in a bulk synchronous update is refused at once") {
   Fixture fixture;
   const RunReport report = Run(fixture.mesh, {.mode = AsyncMode::every_update, .num_updates = 10}, [](auto& node) {
     for (auto& outlet : node.template In<Parcel>()) outlet.Jump();

@@ -58,7 +58,7 @@ const RunOptions bulk_synchronous{.mode = AsyncMode::every_update, .num_updates 
 
 }  // namespace
 
-TEST_CASE("Bulk synchronous runs come to the same state however late their messages are, and in whatever order") {
+TEST_CASE("Bulk synchronous runs do not depend on the delay and order of messages") {
   const Topology topology = MakeTorus(8, 8);
   const auto run = [&] { return RunOver(topology, bulk_synchronous); };
   const Word expected = run();
@@ -85,7 +85,7 @@ TEST_CASE("Best-effort runs account for every message however late it is") {
   }
 }
 
-TEST_CASE("The fewest tags that an MPI may have are enough for many layers and edges") {
+TEST_CASE("The smallest legal tag range is enough for many layers and edges") {
   const auto pretence = pmpi::Pretence::LargestTag(32'767);
   std::vector<Edge> edges;
   const NodeId num_nodes = 200;

@@ -21,7 +21,7 @@ struct Value : Multicast<int> {};
 
 }  // namespace
 
-TEST_CASE("Who is waited for long at a barrier is named meanwhile") {
+TEST_CASE("A warning names the process for which a barrier waits") {
   const Topology topology = MakeTorus(8, 8);
   const std::size_t last = MpiTestWorld().Size() - 1;
   Mesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = last + 1, .threads = 2}), MpiTestWorld()};
@@ -39,7 +39,7 @@ TEST_CASE("Who is waited for long at a barrier is named meanwhile") {
   CHECK(std::ranges::count(warnings, "waiting for rank " + std::to_string(last) + " at a barrier") > 0);
 }
 
-TEST_CASE("Who waits for a process that is silent gives it up, and says so") {
+TEST_CASE("A silent process is given up and reported") {
   const Topology topology = MakeTorus(8, 8);
   Mesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2}), MpiTestWorld()};
   const auto begin = std::chrono::steady_clock::now();

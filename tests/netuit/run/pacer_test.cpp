@@ -64,7 +64,7 @@ TEST_CASE("A run is over when it has lasted as long as it shall, or never") {
   }
 }
 
-TEST_CASE("Others are awaited at a barrier for as long as they may work, and then for as long as a silent peer") {
+TEST_CASE("A barrier waits for the time of an update and then for the timeout of a silent peer") {
   const auto patience = [](const RunOptions& options) { return Pacer{options}.Patience(); };
   CHECK(patience({}) == 60s);
   CHECK(RunOptions{}.peer_timeout == 60s);

@@ -38,7 +38,7 @@ struct Newest {
 
 }  // namespace
 
-TEST_CASE("Who waits at a barrier for a process that is silent goes on without it to the end, and names it") {
+TEST_CASE("A run whose barrier gives up a silent process continues to its end and names the process") {
   const Topology topology = MakeTorus(8, 8);
   const std::size_t size = MpiTestWorld().Size();
   const std::size_t rank = MpiTestWorld().Rank();

@@ -65,7 +65,7 @@ void CheckWhole(const RunReport& report, int mode) {
 
 }  // namespace
 
-TEST_CASE("An update that throws ends the run everywhere, and node and words are told") {
+TEST_CASE("An update that throws ends the run on every worker and the report names the node") {
   Fixture fixture;
   for (int mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
@@ -94,7 +94,7 @@ TEST_CASE("Whatever is thrown, and by as many nodes as may be, one is named") {
   }
 }
 
-TEST_CASE("A signal to one process ends the run everywhere") {
+TEST_CASE("A signal to one process ends the run on every worker") {
   Fixture fixture;
   const pid_t process = getpid();
   for (int mode = 0; mode <= 4; ++mode) {

@@ -158,7 +158,7 @@ class Sleeper {
 
 }  // namespace
 
-TEST_CASE("A run goes on while one of its processes is suspended, which catches up within a second of waking") {
+TEST_CASE("A run continues while a process is suspended and the process catches up within a second") {
   const uit::World world = MpiTestWorld();
   const std::vector<pid_t> pids = Pids(world);
   const auto topology = MakeTorus({40, 40});

@@ -160,7 +160,8 @@ Seen Measure(Mesh<L>& mesh, std::size_t timed_worker) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("A worker of mode 3 takes no longer between two updates when all others are silent", "", Value, Parcel, Note) {
+TEMPLATE_TEST_CASE("A worker of mode 3 does not wait between updates when the others are "
+                   "silent", "", Value, Parcel, Note) {
   const uit::World world = MpiTestWorld();
   const Workers workers{.processes = world.Size(), .threads = world.Size() == 1 ? std::size_t{2} : 1};
   const Topology topology = MakeRing(static_cast<NodeId>(workers.Count()));

@@ -36,7 +36,7 @@ using Conduits = std::tuple<Within<every, Intra>, Within<latest, Intra>, Within<
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("Each category of the account of a conduit in a process has a known number", "", Conduits) {
+TEMPLATE_LIST_TEST_CASE("Every counter of a conduit in a process has its known value", "", Conduits) {
   TestType ends;
   CheckAccount<TestType::policy>(ends);
 }
@@ -54,7 +54,7 @@ TEST_CASE("A buffer that grows refuses at its cap, and counts that") {
   CHECK(outlet.Tally() == GetTally{.stepped = 1, .skipped = 9, .unread = num_accepted - 10});
 }
 
-TEST_CASE("What a splice leaves behind is unread, and what it carries is not") {
+TEST_CASE("A splice counts what it leaves behind as unread") {
   auto [inlet, outlet] = Conduit<std::uint64_t>{Thread{.depth = 8}};
   for (int i = 0; i < 8; ++i) inlet.TryPut(1);
   CHECK(outlet.TryStep(2) == 2);

@@ -72,7 +72,7 @@ TEST_CASE("An outlet offers each way of reading") {
   CHECK(outlet.Tally() == uit::GetTally{.stepped = 6, .skipped = 2});
 }
 
-TEST_CASE("Within a thread nobody waits for himself") {
+TEST_CASE("A wait within a thread returns at once") {
   auto [inlet, outlet] = Conduit<int>{Intra{.depth = 1}};
   CHECK_FALSE(outlet.Step());
   CHECK(inlet.Put(1));
@@ -80,7 +80,7 @@ TEST_CASE("Within a thread nobody waits for himself") {
   CHECK(inlet.Tally() == PutTally{.attempted = 2, .dropped = 1});
 }
 
-TEST_CASE("Waits give up at their deadline, and count once") {
+TEST_CASE("A wait ends at its deadline and counts one refusal") {
   auto [inlet, outlet] = Conduit<int>{Thread{.depth = 1}};
   const auto start = uit::Now();
   CHECK_FALSE(outlet.Step(After(5ms)));
@@ -91,7 +91,7 @@ TEST_CASE("Waits give up at their deadline, and count once") {
   CHECK(outlet.Step(After(1h)));
 }
 
-TEST_CASE("Waits end when the other side acts") {
+TEST_CASE("A wait ends when the other side acts") {
   auto [inlet, outlet] = Conduit<int>{Thread{.depth = 2}};
   constexpr int num_messages = 2000;
   std::thread reader{[&out = outlet] {
@@ -107,7 +107,7 @@ TEST_CASE("Waits end when the other side acts") {
   CHECK(Both(inlet, outlet).Balanced());
 }
 
-TEST_CASE("A refused put by move leaves the message, waiting or not") {
+TEST_CASE("A refused put by move leaves the message with the caller") {
   auto [inlet, outlet] = Conduit<std::unique_ptr<int>>{Thread{.depth = 1}};
   CHECK(inlet.Put(std::make_unique<int>(1)));
   auto message = std::make_unique<int>(2);

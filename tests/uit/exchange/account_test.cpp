@@ -63,7 +63,7 @@ using Conduits = decltype(std::tuple_cat(std::declval<Over<ToOther>>(), std::dec
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("Each category of the account of a conduit between processes has a known number", "", Conduits) {
+TEMPLATE_LIST_TEST_CASE("Every counter of a conduit between two processes has its known value", "", Conduits) {
   TestType ends;
   CheckAccount<TestType::policy>(ends);
 }

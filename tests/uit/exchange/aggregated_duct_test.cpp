@@ -71,7 +71,7 @@ inline constexpr MoodyCodec uit::codec_for<Moody>{};
 template <>
 inline constexpr TerseCodec uit::codec_for<Terse>{};
 
-TEMPLATE_TEST_CASE_SIG("A message that is too large is refused in words, counts as dropped, and harms nothing", "",
+TEMPLATE_TEST_CASE_SIG("A message that is too large throws, counts as dropped, and changes nothing else", "",
                        ((Policy policy), policy), every, latest, every_aggregated, latest_aggregated) {
   Ends<Row, policy> ends{{.max_message_bytes = 400}};
   const Row most(100, 7);

@@ -190,7 +190,7 @@ TEST_CASE("Aggregated, a channel has at most its depth of messages accepted and 
   }
 }
 
-TEST_CASE("Aggregated, an outlet that nobody reads refuses its own inlet and no other") {
+TEST_CASE("An aggregated outlet that is not read makes only its own inlet refuse") {
   Exchange exchange(OfNumbers(3, 8));
   int num_refused = 0;
   for (int i = 1; i <= 1000; ++i) {
@@ -420,7 +420,7 @@ TEST_CASE("While held, room depends on the last refresh alone, and full frames w
   }
 }
 
-TEST_CASE("When the fabric closes all departs, whatever the window, and the receiver takes it in") {
+TEST_CASE("A fabric that closes sends everything and the receiver takes it in") {
   Exchange exchange(OfNumbers(1, 1000, 8 + 2 * sizeof(int)));
   int num_put = 0;
   SECTION("one frame that waits") {
@@ -441,7 +441,7 @@ TEST_CASE("When the fabric closes all departs, whatever the window, and the rece
   for (int i = 1; i <= num_put; ++i) REQUIRE(exchange.Next(0) == i);
 }
 
-TEST_CASE("Frames that no sender makes are refused in words") {
+TEST_CASE("Malformed frames are refused with a clear message") {
   Exchange exchange(OfNumbers(2, 4));
   const auto pull = [&](const std::vector<std::uint32_t>& words) {
     Frame frame = RawFrame(words);

@@ -69,7 +69,7 @@ TEST_CASE("A steady state allocates nothing") {
   CHECK(num_allocations.load() == before);
 }
 
-TEST_CASE("Small exchanges beside a large one keep small buffers, and allocate nothing") {
+TEST_CASE("Small exchanges beside a large one keep small buffers and allocate nothing") {
   const std::size_t bytes_before = num_allocated_bytes.load();
   LoopbackNetwork network{1};
   Fabric fabric{network.World(0), {.num_slots = 4}};

@@ -284,7 +284,7 @@ std::vector<std::size_t> NumsOfSlots(std::size_t most) {
 
 }  // namespace
 
-TEST_CASE("Every message comes once and in order, whenever frames arrive") {
+TEST_CASE("Every message arrives once and in order, whatever the order of frames") {
   for (const std::size_t num_slots : NumsOfSlots(3)) {
     TryAllOrders<every>({.a = "000q", .b = "0000", .num_slots = num_slots, .depth = 1});
     TryAllOrders<every>({.a = "00000", .b = "0q00", .num_slots = num_slots, .depth = 2});
@@ -294,7 +294,7 @@ TEST_CASE("Every message comes once and in order, whenever frames arrive") {
   }
 }
 
-TEST_CASE("The newest message comes at last, whenever frames arrive") {
+TEST_CASE("The newest message arrives in the end, whatever the order of frames") {
   for (const std::size_t num_slots : NumsOfSlots(3)) {
     TryAllOrders<latest>({.a = "000q0", .b = "0000", .num_slots = num_slots});
     TryAllOrders<latest>({.a = "00y0", .b = "0zz0", .num_slots = num_slots});
@@ -303,7 +303,7 @@ TEST_CASE("The newest message comes at last, whenever frames arrive") {
   }
 }
 
-TEST_CASE("Every amount comes once, whenever frames arrive") {
+TEST_CASE("Every amount arrives once, whatever the order of frames") {
   for (const std::size_t num_slots : NumsOfSlots(3)) {
     TryAllOrders<accumulate>({.a = "000q0", .b = "0000", .num_slots = num_slots, .depth = 1});
     TryAllOrders<accumulate>({.a = "00y0", .b = "0zz0", .num_slots = num_slots, .depth = 2});
@@ -312,7 +312,7 @@ TEST_CASE("Every amount comes once, whenever frames arrive") {
   }
 }
 
-TEST_CASE("Pools come through whenever frames arrive") {
+TEST_CASE("Pooled messages arrive once and in order, whatever the order of frames") {
   for (const std::size_t num_slots : NumsOfSlots(2)) {
     TryAllOrders<every_pooled>({.a = "01010", .b = "01q0", .num_slots = num_slots, .depth = 1, .num_channels = 2});
     TryAllOrders<every_pooled>({.a = "0f01f0", .b = "0001", .num_slots = num_slots, .depth = 2, .num_channels = 2});

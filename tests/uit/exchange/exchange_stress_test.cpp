@@ -16,6 +16,6 @@ using Subjects = std::tuple<ExchangeSubject<every, ToOther>, ExchangeSubject<lat
                             ExchangeSubject<every, ToNear>, ExchangeSubject<latest, ToNear>,
                             ExchangeSubject<every_aggregated, ToNear>>;
 
-TEMPLATE_LIST_TEST_CASE("Two processes lose and tear nothing, however they take turns", "", Subjects) {
+TEMPLATE_LIST_TEST_CASE("Two processes exchange records whole and in order under every interleaving", "", Subjects) {
   for (const std::size_t depth : {1U, 16U}) CheckStress<TestType>(depth, 20'000);
 }

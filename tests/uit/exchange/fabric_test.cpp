@@ -170,7 +170,7 @@ TEST_CASE("Options that cannot be are refused at once") {
   CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .num_channels = 3}); }, "pool of one channel");
 }
 
-TEST_CASE("Halves that do not fit are refused on both sides with the same words") {
+TEST_CASE("Halves that do not match are refused on both sides with the same message") {
   TwoProcesses two;
   std::optional<In<>> inlet;
   const auto open = [&] { inlet.emplace(two.Reach(0)); };
@@ -229,7 +229,7 @@ TEST_CASE("A link that cannot be opened on one side is an error on both, and nob
   CHECK(two.fabrics[0]->NumLeaked() == 0);
 }
 
-TEST_CASE("More requests than MPI may bear are refused") {
+TEST_CASE("A fabric that needs too many MPI requests is refused") {
   TwoProcesses two{{.num_slots = Fabric::max_requests / 4}};
   In<> inlet{two.Reach(0)};
   Out<> outlet{two.Reach(1)};
@@ -246,7 +246,7 @@ TEST_CASE("More requests than MPI may bear are refused") {
   CheckBothSay(two.WordsOfConnect(), "requests");
 }
 
-TEST_CASE("All fabrics of a process share the requests that MPI may bear") {
+TEST_CASE("All fabrics of a process share one limit of MPI requests") {
   TwoProcesses two{{.num_slots = Fabric::max_requests / 4}};
   In<> inlet{two.Reach(0)};
   Out<> outlet{two.Reach(1)};
@@ -458,7 +458,7 @@ TEST_CASE("A closed fabric says so, and closes once") {
   CHECK(two.network.NumReleased() == 2);
 }
 
-TEST_CASE("A close without an answer ends at its deadline, and the process knows that it is broken") {
+TEST_CASE("A close without an answer ends at its deadline and marks the process as broken") {
   TwoProcesses two;
   In<> inlet{two.Reach(0)};
   Out<> outlet{two.Reach(1)};
@@ -476,7 +476,7 @@ TEST_CASE("A close without an answer ends at its deadline, and the process knows
   }
 }
 
-TEST_CASE("Who waits for a process that has ended waits no longer, whatever carries the messages") {
+TEST_CASE("A wait for a process that has ended returns on every transport") {
   for (const std::size_t processes_per_node : {0U, 2U}) {
     CAPTURE(processes_per_node);
     CheckWaitsEndWithPeer<every>(processes_per_node);
@@ -486,7 +486,7 @@ TEST_CASE("Who waits for a process that has ended waits no longer, whatever carr
   }
 }
 
-TEST_CASE("Where one of several processes has ended, who waits for another waits on") {
+TEST_CASE("A wait for a live process continues after another has ended") {
   for (const std::size_t num_processes : {3U, 4U}) {
     for (const bool shares_memory : {false, true}) {
       CAPTURE(num_processes, shares_memory);

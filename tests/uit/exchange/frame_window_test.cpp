@@ -49,7 +49,7 @@ struct Window {
 
 }  // namespace
 
-TEST_CASE("A window takes no news from a report that is being written over") {
+TEST_CASE("A window ignores a report that is being overwritten") {
   Window ends;
   while (ends.TryDepart()) {
   }
@@ -77,7 +77,7 @@ TEST_CASE("A window takes no news from a report that is being written over") {
   CHECK_FALSE(ends.TryDepart());
 }
 
-TEST_CASE("A report that no peer could send is refused once, and the window goes by the one before") {
+TEST_CASE("An impossible report is refused once and the window keeps the previous one") {
   Window ends;
   while (ends.TryDepart()) {
   }

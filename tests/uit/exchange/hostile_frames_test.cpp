@@ -53,7 +53,7 @@ struct Shared {
 
 }  // namespace
 
-TEST_CASE("A pool of every message refuses frames of another length or number, and goes on") {
+TEST_CASE("A pool that keeps every message refuses frames of another length or number and continues") {
   const EveryFrame layout{num_channels, sizeof(int)};
   Shared shared{false};
   PooledEveryReceiver receiver{layout, 4, shared.in, Shared::Nowhere(), nullptr};
@@ -75,7 +75,7 @@ TEST_CASE("A pool of every message refuses frames of another length or number, a
   for (std::size_t channel = 0; channel < num_channels; ++channel) CHECK(receiver.NumUnread(channel) == 1);
 }
 
-TEST_CASE("A pool of the latest message refuses frames of another length, and shows the one before") {
+TEST_CASE("A pool that keeps the latest message refuses frames of another length and shows the previous one") {
   const LatestFrame layout{num_channels, sizeof(int)};
   Shared shared{true};
   PooledLatestReceiver receiver{layout, shared.in, nullptr};
@@ -99,7 +99,7 @@ TEST_CASE("A pool of the latest message refuses frames of another length, and sh
   CHECK(LoadBytes<int>({receiver.Slot(0), sizeof(int)}) == 0x03030303);
 }
 
-TEST_CASE("A pool of sums refuses frames of another length, and goes on") {
+TEST_CASE("A pool of sums refuses frames of another length and continues") {
   const AccumulateFrame layout{num_channels, sizeof(int)};
   Shared shared{false};
   PooledAccumulateReceiver receiver{layout, 4, &FoldEncoded<int>, shared.in, Shared::Nowhere(), nullptr};
@@ -115,7 +115,7 @@ TEST_CASE("A pool of sums refuses frames of another length, and goes on") {
   CHECK(receiver.NumUnread(1) == 2);
 }
 
-TEST_CASE("Aggregated exchanges refuse frames that end within a record, and go on") {
+TEST_CASE("Aggregated exchanges refuse frames that end within a record and continue") {
   const AggregatedOptions options{.num_channels = num_channels,
                                   .message_bytes = sizeof(int),
                                   .payload_bytes = payload_bytes,

@@ -125,19 +125,19 @@ struct ChasedRef : std::atomic_ref<V> {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("No verb that begins with Try rests, whatever its conduit, beside a peer that does nothing", "", Conduits) {
+TEMPLATE_LIST_TEST_CASE("No Try verb waits for a peer that does nothing", "", Conduits) {
   TestType ends;
   CHECK(NumRestsOfTryVerbs(ends.inlet, ends.outlet) == 0);
 }
 
-TEST_CASE("Nor does one of a muted inlet, and of an outlet of nothing") {
+TEST_CASE("No Try verb of a muted or unconnected end waits") {
   Inlet<Number> inlet;
   Outlet<Number> outlet{Outlet<Number>::End{}};
   Splice(outlet, Null{});
   CHECK(NumRestsOfTryVerbs(inlet, outlet) == 0);
 }
 
-TEMPLATE_LIST_TEST_CASE("A wait for a peer that does nothing ends with the rest in which its deadline passes", "", Conduits) {
+TEMPLATE_LIST_TEST_CASE("A wait for a peer that does nothing ends when its deadline has passed", "", Conduits) {
   TestType ends;
   if constexpr (requires { ends.inlet_of_peer; } || std::is_same_v<TestType, Within<TestType::policy, Thread>>) {
     CheckEndsAtDeadline([&](Deadline deadline) { return ends.outlet.Step(deadline); });
@@ -152,7 +152,7 @@ TEMPLATE_LIST_TEST_CASE("A wait for a peer that does nothing ends with the rest 
   }
 }
 
-TEST_CASE("A fabric whose peer never says goodbye is closed with the rest in which the deadline passes") {
+TEST_CASE("A fabric whose peer never closes is closed when the deadline has passed") {
   LoopbackNetwork network(2);
   Fabric here{network.World(0)}, there{network.World(1)};
   Inlet<Number, every, Wiring<Process>> inlet{Process{.fabric = &here, .peer = 1}};
@@ -166,7 +166,7 @@ TEST_CASE("A fabric whose peer never says goodbye is closed with the rest in whi
   there.Close(After(1ms));
 }
 
-TEST_CASE("A step gives up where the writer of a mailbox comes round to every record that is being copied") {
+TEST_CASE("A step gives up when the writer of a mailbox overwrites every record that it copies") {
   namespace mailbox = shared_mailbox;
   static std::array<std::uint64_t, 4> record{};
   constexpr std::size_t num_bytes = sizeof record;

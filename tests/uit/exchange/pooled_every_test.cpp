@@ -177,7 +177,7 @@ TEST_CASE("A flush sends what some have put") {
   CHECK(pool.Next(1) == 0);
 }
 
-TEST_CASE("An outlet that nobody reads refuses its own inlet, and its siblings need no flush to go on") {
+TEST_CASE("A pooled outlet that is not read makes only its own inlet refuse") {
   Pool pool{3, 2};
   int num_refused = 0;
   for (int i = 1; i <= 100; ++i) {
@@ -200,7 +200,7 @@ TEST_CASE("An outlet that nobody reads refuses its own inlet, and its siblings n
   CHECK(pool.Put(1, 7));
 }
 
-TEST_CASE("A channel has at most its depth of messages accepted and not stepped to") {
+TEST_CASE("A channel holds at most its depth of messages") {
   for (const std::size_t depth : {1U, 2U, 3U, 7U}) {
     Pool pool{1, depth};
     int num_put = 0;

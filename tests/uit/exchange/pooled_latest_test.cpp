@@ -211,7 +211,7 @@ TEST_CASE("Who follows an inlet that has put and gone has its own message counte
   CHECK(pool.receiver.NumUnread(1) == 0);
 }
 
-TEST_CASE("A pull from memory that is being written over shows the messages before, and their counts") {
+TEST_CASE("A pull from memory that is being overwritten shows the previous messages and counts") {
   const bool is_traced = GENERATE(false, true);
   NearPool pool{3, is_traced};
   for (std::size_t channel = 0; channel < 3; ++channel) pool.Put(channel, 10 + static_cast<int>(channel));

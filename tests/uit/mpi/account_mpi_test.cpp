@@ -78,7 +78,7 @@ using Conduits = std::tuple<AroundTheRing<every>, AroundTheRing<latest>, AroundT
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("Each category of the account of conduits between processes has a known number", "", Conduits) {
+TEMPLATE_LIST_TEST_CASE("Every counter of conduits between ranks has its known value", "", Conduits) {
   TestType ends;
   CheckAccount<TestType::policy>(ends);
 }

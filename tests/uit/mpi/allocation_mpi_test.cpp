@@ -126,7 +126,7 @@ using AllLines =
 
 }  // namespace
 
-TEST_CASE("Between processes, too, a steady state comes that allocates nothing") {
+TEST_CASE("Messages between processes allocate nothing in a steady state") {
   const World world = TheWorld();
   const RingPlace place{world};
   Fabric fabric{world};

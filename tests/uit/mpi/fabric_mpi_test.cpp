@@ -45,7 +45,7 @@ TEST_CASE("Processes that do not agree on sharing memory are told so") {
   CHECK(words.find("FabricOptions::shares_memory is not the same there and here") != std::string::npos);
 }
 
-TEST_CASE("Types that differ between ranks are refused on all with the same words") {
+TEST_CASE("Types that differ between ranks are refused on every rank with the same message") {
   const World world = TheWorld();
   const RingPlace place{world};
   Fabric fabric{world};
@@ -82,7 +82,7 @@ TEST_CASE("A link that MPI refuses to one rank is an error on all, and nothing i
   CHECK(pmpi::NumPending() == 0);
 }
 
-TEST_CASE("An error of MPI comes out of the call that met it, and the fabric still comes to an end") {
+TEST_CASE("An MPI error is thrown by the call that met it and the fabric still closes") {
   const World world = TheWorld();
   {
     Fabric fabric{world, {.shares_memory = false}};
@@ -114,7 +114,7 @@ TEST_CASE("An error of MPI comes out of the call that met it, and the fabric sti
   pmpi::CleanUp();
 }
 
-TEST_CASE("A peer that never says goodbye is given up at the deadline, without a collective") {
+TEST_CASE("A peer that never closes is given up at the deadline without a collective") {
   const World world = TheWorld();
   if (world.Size() == 1) return;
   const bool shares_memory = GENERATE(true, false);
@@ -147,12 +147,12 @@ TEST_CASE("A peer that never says goodbye is given up at the deadline, without a
   world.Agree({});
 }
 
-TEST_CASE("A thread level that is too low is refused in words") {
+TEST_CASE("A thread level that is too low is refused with a clear message") {
   const auto pretence = pmpi::Pretence::ThreadLevel(MPI_THREAD_FUNNELED);
   CheckThrows([] { TheWorld(); }, "MPI_THREAD_SERIALIZED is needed");
 }
 
-TEST_CASE("Set-up gathers, scatters and agrees") {
+TEST_CASE("Set-up exchanges gather, scatter and agree") {
   const World world = TheWorld();
   const auto bytes_of = [](std::size_t number, std::size_t count) {
     return Bytes(count, static_cast<std::byte>(number));
@@ -176,7 +176,7 @@ TEST_CASE("Set-up gathers, scatters and agrees") {
   CHECK(WordsThrownBy([&] { world.Agree(world.Rank() == last ? "the last complains" : ""); }) == "the last complains");
 }
 
-TEST_CASE("An outlet that is never stepped stalls no other") {
+TEST_CASE("An outlet that is never stepped does not stall the others") {
   using Message = Load<1024>;
   const World world = TheWorld();
   const RingPlace place{world};

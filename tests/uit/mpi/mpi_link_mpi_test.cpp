@@ -75,7 +75,7 @@ TEST_CASE("A buffer that MPI still reads is not written again") {
   CHECK(pmpi::NumModifiedSends() == 0);
 }
 
-TEST_CASE("A frame larger than its link is refused before MPI sees it") {
+TEST_CASE("A frame larger than its link is refused before it reaches MPI") {
   LinkToSelf to{{.num_sends = 2, .num_receives = 2, .payload_bytes = 16}};
   CheckThrows([&] { to.TrySend(1, 17); }, "a frame of 17 bytes is too large for its link of 16");
   CHECK(to.TrySend(2, 16));
@@ -83,7 +83,7 @@ TEST_CASE("A frame larger than its link is refused before MPI sees it") {
   CHECK(to.Close());
 }
 
-TEST_CASE("Counts beyond a gigabyte are refused, whatever they would wrap to") {
+TEST_CASE("Counts above one gigabyte are refused") {
   CHECK(mpi::CheckedCount(std::size_t{1} << 30) == 1 << 30);
   CheckThrows([] { mpi::CheckedCount((std::size_t{1} << 30) + 1); }, "over the limit of 1 GiB");
   CheckThrows([] { mpi::CheckedCount((std::size_t{1} << 32) + 1); }, "over the limit");
@@ -91,14 +91,14 @@ TEST_CASE("Counts beyond a gigabyte are refused, whatever they would wrap to") {
   CheckThrows([&] { world.OpenLink(0, 0, {.payload_bytes = two_gigabytes}); }, "over the limit");
 }
 
-TEST_CASE("A tag that this MPI does not have is refused in words") {
+TEST_CASE("A tag above the limit of this MPI is refused") {
   const World world = TheWorld();
   CheckThrows([&] { world.OpenLink(0, -1, {}); }, "no tag for stream -1");
   const auto pretence = pmpi::Pretence::LargestTag(32'767);
   CheckThrows([&] { world.OpenLink(0, 32'768, {}); }, "no tag for stream 32768");
 }
 
-TEST_CASE("Receives that were posted before one failed keep their buffers") {
+TEST_CASE("Receives that were posted before a failure keep their buffers") {
   const World world = TheWorld();
   const std::size_t num_before = pmpi::NumPending();
   const pmpi::Failing failing{"MPI_Irecv", 3};

@@ -79,7 +79,7 @@ void CheckOldEnds(bool puts) {
 
 }  // namespace
 
-TEST_CASE("Thousands of networks after each other give back all that they take") {
+TEST_CASE("Thousands of networks in succession free all their communicators") {
   const World world = TheWorld();
   const RingPlace place{world};
   const int num_networks = PerCommitOrNight(is_sanitized ? 100 : 300, 5000);
@@ -99,7 +99,7 @@ TEST_CASE("Thousands of networks after each other give back all that they take")
   CHECK(pmpi::NumUnfreed() <= num_before + 1);       // windows are kept, and lent again
 }
 
-TEST_CASE("Ends of a fabric that has closed leave alone the memory that another has been lent since") {
+TEST_CASE("The ends of a closed fabric do not touch memory that was lent again") {
   for (const bool puts : {true, false}) {
     CheckOldEnds<every>(puts);
     CheckOldEnds<latest>(puts);
@@ -108,7 +108,7 @@ TEST_CASE("Ends of a fabric that has closed leave alone the memory that another 
   }
 }
 
-TEST_CASE("A process in several networks at once, one within another's life, hears each apart") {
+TEST_CASE("A process in several nested networks keeps their messages apart") {
   const World world = TheWorld();
   const RingPlace place{world};
   Fabric outer{world};

@@ -200,7 +200,7 @@ TEST_CASE("Reordered receives are found complete in another order than they came
   CHECK(reordering.NumReordered() > 0);
 }
 
-TEST_CASE("A message that is too long for its receive is an error, not the end") {
+TEST_CASE("A message longer than its receive throws") {
   const World world = TheWorld().Duplicate();
   AnyLink link = world.OpenLink(world.Rank(), 0, {.num_sends = 2, .num_receives = 2, .payload_bytes = 8});
   Frame frame{8};

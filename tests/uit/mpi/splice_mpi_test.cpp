@@ -253,7 +253,7 @@ void CheckRandomTrip() {
 
 }  // namespace
 
-TEST_CASE("A live pair is spliced through every reach, MPI among them, and its account is exact") {
+TEST_CASE("A live pair is spliced to every transport and its account stays exact") {
   SECTION("every message is kept") { CheckWholeTrip<every>(); }
   SECTION("the latest is kept") { CheckWholeTrip<latest>(); }
   SECTION("a pool of one keeps every message") { CheckWholeTrip<every_pooled>(); }
@@ -270,7 +270,7 @@ TEST_CASE("A pair is spliced to a pool that is in use and away, and the others o
   SECTION("the latest is kept") { CheckVisitToPool<latest_pooled>(); }
 }
 
-TEST_CASE("A pair that is spliced at random loses nothing uncounted") {
+TEST_CASE("A pair that is spliced at random times accounts for every message") {
   SECTION("every message is kept") { CheckRandomTrip<every>(); }
   SECTION("the latest is kept") { CheckRandomTrip<latest>(); }
 }

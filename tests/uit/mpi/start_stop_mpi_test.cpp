@@ -34,7 +34,7 @@ void Check(const World& world, const RingPlace& place, Ends& ends, Amount& load)
 
 }  // namespace
 
-TEST_CASE("A fabric starts and stops under load, again and again") {
+TEST_CASE("A fabric starts and stops under load many times") {
   const World world = TheWorld();
   const RingPlace place{world};
   const int num_cycles = PerCommitOrNight(100, 2000);  // half of them over shared memory, half over MPI

@@ -124,7 +124,7 @@ void CheckAccount(Ends& ends, const Tally& tally) {
 
 }  // namespace
 
-TEST_CASE("A channel that its receiver does not step stalls no other, and nobody's memory grows") {
+TEST_CASE("A channel that is not stepped stalls no other channel and makes no memory grow") {
   const World world = TheWorld();
   const RingPlace place{world};
   const std::vector<pid_t> pids = Pids(world);
@@ -170,7 +170,7 @@ TEST_CASE("A channel that its receiver does not step stalls no other, and nobody
   CHECK(pmpi::NumPending() == 0);
 }
 
-TEST_CASE("A process that the system suspends stalls no other, and nobody's memory grows") {
+TEST_CASE("A suspended process stalls no other process and makes no memory grow") {
   // Rank 0 suspends rank 1, to which all send.
   const World world = TheWorld();
   const std::vector<pid_t> pids = Pids(world);

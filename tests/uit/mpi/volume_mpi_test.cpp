@@ -191,7 +191,7 @@ using Subjects = std::tuple<Subject<Single, every_aggregated>, Subject<Single, l
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("Millions of messages arrive in order, whole, and accounted for to the last", "", Subjects) {
+TEMPLATE_LIST_TEST_CASE("Millions of messages arrive in order and whole, and the account is exact", "", Subjects) {
   const World world = TheWorld();
   const RingPlace place{world};
   Fabric fabric{world};

@@ -88,7 +88,7 @@ struct GuardedRing {
 
 }  // namespace
 
-TEST_CASE("A record that would end beyond its ring is refused, wherever it begins") {
+TEST_CASE("A record that would end beyond its ring is refused") {
   using shared_ring::written;
   for (std::size_t place = 0; place < GuardedRing::capacity; place += sizeof(std::uint64_t)) {
     GuardedRing ring;
@@ -110,7 +110,7 @@ TEST_CASE("A record that would end beyond its ring is refused, wherever it begin
   }
 }
 
-TEST_CASE("A ring whose word for going on at the beginning leads to none is refused") {
+TEST_CASE("A ring whose wrap word leads to no record is refused") {
   GuardedRing ring;
   shared_ring::Writer writer{ring.ring};
   SharedInbox<shared_ring::Reader> inbox{shared_ring::Reader{ring.ring}, payload_bytes};
@@ -130,7 +130,7 @@ TEST_CASE("A ring whose word for going on at the beginning leads to none is refu
   CHECK(Copied(inbox.Get().Bytes()) == FrameBytes(20, 20));
 }
 
-TEST_CASE("A record that ends beyond its ring is an error once, and shows the frame before") {
+TEST_CASE("A record that ends beyond its ring throws once and leaves the previous frame") {
   RingVictim victim;
   const std::size_t place = sizeof(shared_ring::Head) + shared_ring::RecordBytes(victim.shown.size());
   const std::uint64_t word = 4000 | shared_ring::written | GENERATE(std::uint64_t{0}, shared_ring::marked);
@@ -138,7 +138,7 @@ TEST_CASE("A record that ends beyond its ring is an error once, and shows the fr
   victim.CheckRefused("a record of 4000 bytes, which ends beyond its ring");
 }
 
-TEST_CASE("A frame that claims to be longer or shorter than it is, is an error once, and shows the frame before") {
+TEST_CASE("A frame that claims another length throws once and leaves the previous frame") {
   SECTION("in a ring, longer") {
     RingVictim victim;
     victim.peer.Write(FrameBytes(48, 512));
@@ -161,7 +161,7 @@ TEST_CASE("A frame that claims to be longer or shorter than it is, is an error o
   }
 }
 
-TEST_CASE("A record too short for a frame, or too long for its exchange, is an error once, and shows the frame before") {
+TEST_CASE("A record of impossible length throws once and leaves the previous frame") {
   SECTION("in a ring, too short") {
     RingVictim victim;
     victim.peer.Write(std::vector<std::byte>(sizeof(FrameHeader) - 1));
@@ -192,7 +192,7 @@ TEST_CASE("A record too short for a frame, or too long for its exchange, is an e
   }
 }
 
-TEST_CASE("Ends of a mailbox go by what was agreed on, whatever its head says") {
+TEST_CASE("The ends of a mailbox do not read its head") {
   const auto putting = FrameBox::Latest();
   const auto stepping = FrameBox::Latest();
   SharedMemory memory{stepping->SharedBytes(payload_bytes)};
@@ -213,7 +213,7 @@ TEST_CASE("Ends of a mailbox go by what was agreed on, whatever its head says") 
   }
 }
 
-TEST_CASE("Memory that a peer has brought too little of, or made another ring in, is refused") {
+TEST_CASE("Memory that is too small or holds another ring is refused") {
   const auto box = FrameBox::Every(4);
   SharedMemory memory{box->SharedBytes(payload_bytes)};
   const std::size_t capacity = memory.All().size() - sizeof(shared_ring::Head);
@@ -235,7 +235,7 @@ TEST_CASE("Memory that a peer has brought too little of, or made another ring in
   CHECK(box->IsShared());
 }
 
-TEST_CASE("A writer stays within its ring, whatever its reader says that it has read") {
+TEST_CASE("A writer stays within its ring whatever position the reader stores") {
   std::minstd_rand random{1};
   int num_refused = 0;
   for (int round = 0; round < 2000; ++round) {
@@ -262,7 +262,7 @@ TEST_CASE("A writer stays within its ring, whatever its reader says that it has 
   CHECK(num_refused > 1000);
 }
 
-TEST_CASE("A reader that says it has read what was not written, or less than before, is refused once") {
+TEST_CASE("A reader that stores an impossible position is refused once") {
   GuardedRing ring;
   shared_ring::Writer writer{ring.ring};
   shared_ring::Reader reader{ring.ring};
@@ -277,7 +277,7 @@ TEST_CASE("A reader that says it has read what was not written, or less than bef
   CHECK_FALSE(writer.HasRoom(largest + 8));
 }
 
-TEST_CASE("A link in shared memory refuses what is no frame, and goes on with the next") {
+TEST_CASE("A link in shared memory refuses a malformed frame and continues with the next") {
   const LinkOptions options{.num_sends = 4, .num_receives = 4, .payload_bytes = payload_bytes};
   SharedMemory memory{SharedMemoryLink::RingBytes(options)};
   SharedMemory unused{SharedMemoryLink::RingBytes(options)};
@@ -309,7 +309,7 @@ TEST_CASE("A link in shared memory refuses what is no frame, and goes on with th
   CHECK_FALSE(link.TryReceive(frame));
 }
 
-TEST_CASE("Places that a peer names outside of its memory are refused") {
+TEST_CASE("Places that a peer names outside its memory are refused") {
   using detail::SharedPlaces;
   SharedMemory memory{256};
   CHECK(detail::PartOf(memory.All(), 0).size() == 256);
@@ -326,7 +326,7 @@ TEST_CASE("Places that a peer names outside of its memory are refused") {
   }
 }
 
-TEST_CASE("A traced frame whose length or times cannot be is refused, and changes nothing") {
+TEST_CASE("A traced frame of impossible length or times is refused and changes nothing") {
   const TraceClock clock{};
   FrameTrace trace{clock};
   Frame frame{FrameTrace::num_bytes + 10};

@@ -48,7 +48,7 @@ struct LockScenario {
 
 }  // namespace
 
-TEST_CASE("Under every schedule the lock of a process has one holder, who sees what those before have written") {
+TEST_CASE("The lock of a process has one holder under every schedule, who sees earlier writes") {
   CheckExhausted<LockScenario<2, 3>>("lock");
   CheckExhausted<LockScenario<3, 1>>("lock, 3 threads", nightly_bound_of_many);
 }

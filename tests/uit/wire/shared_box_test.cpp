@@ -151,7 +151,7 @@ class InterruptedInbox {
 
 }  // namespace
 
-TEST_CASE("A mailbox in shared memory gives the newest record, once") {
+TEST_CASE("A shared mailbox gives the newest record once") {
   constexpr std::size_t largest = 101;
   Mailbox mailbox{largest};
   std::vector<std::byte> room(largest);
@@ -169,7 +169,7 @@ TEST_CASE("A mailbox in shared memory gives the newest record, once") {
   }
 }
 
-TEST_CASE("A mailbox in shared memory gives no record that the writer has begun to write over") {
+TEST_CASE("A shared mailbox gives no record that its writer has begun to overwrite") {
   constexpr std::size_t largest = 8;
   Mailbox mailbox{largest};
   std::array<std::byte, largest> room{};
@@ -183,7 +183,7 @@ TEST_CASE("A mailbox in shared memory gives no record that the writer has begun 
   CHECK(mailbox.reader.TryRead(room) == largest);
 }
 
-TEST_CASE("A mailbox in shared memory gives whole records, ever newer ones, and at last the last") {
+TEST_CASE("A shared mailbox gives whole records, never an older one, and in the end the last") {
   using Record = std::array<std::uint64_t, 40>;
   constexpr std::uint64_t num_records = 200'000;
   Mailbox mailbox{sizeof(Record)};
@@ -257,7 +257,7 @@ TEST_CASE("A box with ends in two processes keeps what its kind promises") {
   }
 }
 
-TEST_CASE("A step that finds nothing leaves every kind of box as it was") {
+TEST_CASE("A step that finds nothing leaves every kind of box unchanged") {
   const bool keeps_latest = GENERATE(false, true);
   const bool is_shared = GENERATE(false, true);
   Ends ends{keeps_latest};
@@ -277,7 +277,7 @@ TEST_CASE("A step that finds nothing leaves every kind of box as it was") {
   }
 }
 
-TEST_CASE("A step to a frame that its writer has begun to write over leaves the one before as it was") {
+TEST_CASE("A step to a frame that is being overwritten leaves the previous frame unchanged") {
   Ends ends{true};
   ends.Share();
   REQUIRE(TryPut(*ends.putting, 100));
@@ -292,7 +292,7 @@ TEST_CASE("A step to a frame that its writer has begun to write over leaves the 
   CHECK(TryStep(*ends.stepping) == 150);
 }
 
-TEST_CASE("A box shows whole frames, whenever a writer writes while one is copied") {
+TEST_CASE("A box shows whole frames whenever the writer interrupts a copy") {
   InterruptedInbox inbox;
   int num_stepped = 0;
   int num_not = 0;

@@ -159,7 +159,7 @@ struct HubScenario {
 
 }  // namespace
 
-TEST_CASE("Under every schedule each frame that is put leaves, in its order, without a further put") {
+TEST_CASE("Every frame that is put leaves in order without a further put under every schedule") {
   CheckExhausted<HubScenario<1, 2, 2, 2>>("wire, a worker and a helper");
   CheckExhausted<HubScenario<1, 2, 2, 2, false>>("wire, newest frames");
   CheckExhausted<HubScenario<2, 2, 2, 0>>("wire, 2 workers", nightly_bound_of_many);

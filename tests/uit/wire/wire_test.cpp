@@ -208,7 +208,7 @@ TEST_CASE("A peer that keeps up gets every turn again") {
   CHECK(num_seen >= 49);
 }
 
-TEST_CASE("Both sides say goodbye, also across the wrap of their counts, and nothing is under way afterwards") {
+TEST_CASE("A wire closes with nothing in flight, also when its counters wrap") {
   for (const std::uint32_t start : {std::uint32_t{0}, near_the_wrap}) {
     for (const std::size_t num_slots : {1U, 2U, 5U}) {
       Both both{num_slots, start};
@@ -232,7 +232,7 @@ TEST_CASE("Both sides say goodbye, also across the wrap of their counts, and not
   }
 }
 
-TEST_CASE("A frame that nobody agreed on is an error, and not a crash") {
+TEST_CASE("A frame that does not fit its exchange throws") {
   Both both{4};
   Side& a = both.a;
   SECTION("to a box that there is not") {

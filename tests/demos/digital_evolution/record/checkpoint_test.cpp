@@ -44,7 +44,7 @@ std::string Complaint(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a world goes on from a checkpoint as if it had never stopped", "[digital_evolution]") {
+TEST_CASE("a world restarted from a checkpoint equals one that never stopped", "[digital_evolution]") {
   const auto torus = netuit::MakeTorus(6, 9);
   const auto one = netuit::PlaceContiguous(torus, {.processes = 1, .threads = 1});
   const auto three = netuit::PlaceRandom(torus, {.processes = 1, .threads = 3}, 4);
@@ -74,7 +74,7 @@ TEST_CASE("a world goes on from a checkpoint as if it had never stopped", "[digi
   CHECK(other.world.SumCounters() == scene.world.SumCounters());
 }
 
-TEST_CASE("what is no checkpoint, of another version, cut short or damaged is refused in words", "[digital_evolution]") {
+TEST_CASE("a checkpoint that is foreign, of another version, cut short or damaged is refused", "[digital_evolution]") {
   const auto torus = netuit::MakeTorus(3, 3);
   const uit::World alone;
   const TemporaryFile file;

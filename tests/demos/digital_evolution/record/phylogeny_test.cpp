@@ -71,7 +71,7 @@ module @can_afford
 
 }  // namespace
 
-TEST_CASE("the phylogeny of a run in parts has all that live, and their ancestors to the root", "[digital_evolution]") {
+TEST_CASE("the phylogeny of a run in parts has every living taxon and all its ancestors", "[digital_evolution]") {
   const auto torus = netuit::MakeTorus(12, 12);
   Phylogeny phylogeny{2};
   Scene scene{torus, netuit::PlaceContiguous(torus, {.processes = 1, .threads = 2}), {}, BusyRules(), 5, phylogeny.MakeHooks()};
@@ -165,7 +165,7 @@ TEST_CASE("the phylogeny of a world that goes on knows whose offspring was on it
   CHECK(num_children > 0);
 }
 
-TEST_CASE("no taxon begins before its parent or after its end, however far workers have drifted apart", "[digital_evolution]") {
+TEST_CASE("no taxon begins before its parent, however far workers drift apart", "[digital_evolution]") {
   const auto torus = netuit::MakeTorus(12, 12);
   Phylogeny phylogeny{2};
   Scene scene{torus, netuit::PlaceContiguous(torus, {.processes = 1, .threads = 2}), {}, BusyRules(), 5};

@@ -51,7 +51,7 @@ TEST_CASE("a birth with a genome of any length is read as it was written") {
   }
 }
 
-TEST_CASE("a birth of which a part is missing, or whose genome is not valid, is not read") {
+TEST_CASE("an incomplete birth or an invalid genome is refused") {
   netuit::RandomStream random{2};
   std::vector<std::uint32_t> words;
   Genome genome;

@@ -131,7 +131,7 @@ void CheckConserved(const World& world) {
 
 }  // namespace
 
-TEST_CASE("in mode 0 a world comes to the same, wherever its cells are") {
+TEST_CASE("in mode 0 the state of a world does not depend on the placement") {
   const auto topology = TestTorus();
   const std::uint64_t expected = RunAlone(topology);
   for (const netuit::Placement& placement : Placements(topology)) {
@@ -145,7 +145,7 @@ TEST_CASE("in mode 0 a world comes to the same, wherever its cells are") {
   }
 }
 
-TEST_CASE("in mode 0 a run in two parts is as good as one, and so is one that was saved and loaded elsewhere in between") {
+TEST_CASE("in mode 0 a run in two parts equals one run, also across a checkpoint and another layout") {
   const auto topology = TestTorus();
   const std::uint64_t expected = RunAlone(topology);
   const auto check = [&](World& world) {
@@ -227,7 +227,7 @@ TEST_CASE("a world goes on under other rules, which make another program of its 
   CHECK(SumOverRanks(counters.use[static_cast<std::size_t>(Operation::share_some)]) == 0);
 }
 
-TEST_CASE("resource and births are conserved in every mode, over several runs") {
+TEST_CASE("resource and births are conserved in every mode over several runs") {
   const auto topology = TestTorus();
   std::uint64_t num_dropped = 0;
   for (const netuit::Placement& placement : Placements(topology)) {
@@ -295,7 +295,7 @@ TEST_CASE("of amounts too large for one sum none is left behind when a run ends"
   }
 }
 
-TEST_CASE("what finds no room on the way is counted and not paid for") {
+TEST_CASE("a message that is refused is counted and not paid for") {
   const auto topology = TestTorus();
   const netuit::Workers workers{.processes = MpiTestWorld().Size(), .threads = 2};
   Scene scene{topology, netuit::PlaceRandom(topology, workers, 3), MpiTestWorld(), BusyRules(), seed, {}, 1};
@@ -319,7 +319,7 @@ TEST_CASE("what finds no room on the way is counted and not paid for") {
   CheckConserved(scene.world);
 }
 
-TEST_CASE("a gift, a birth, a packet and a legacy that are refused leave all with the cell") {
+TEST_CASE("a refused gift, birth, packet or legacy leaves everything with the cell") {
   const auto torus = netuit::MakeTorus(5, 5);
   const auto placement = netuit::PlaceContiguous(torus, {.processes = 1, .threads = 2});
   const auto run = [&](const char* genome, AsyncMode mode, auto&& check) {

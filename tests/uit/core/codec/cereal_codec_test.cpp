@@ -131,7 +131,7 @@ TEST_CASE("An object cut short at any length, or followed by more, is refused, a
   CHECK(uit::codec_for<Genome>.TryDecode(bytes, into));
 }
 
-TEST_CASE("Corrupted bytes neither throw nor make for large allocations") {
+TEST_CASE("Corrupted bytes are refused without a large allocation") {
   const std::vector<std::byte> bytes = Encode(MakeGenome());
   Genome into;
   for (std::size_t at = 0; at < bytes.size(); ++at) {

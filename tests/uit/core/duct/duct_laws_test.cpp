@@ -4,7 +4,7 @@
 #include "tests/support/duct_laws.hpp"
 #include "tests/uit/core/support/subjects.hpp"
 
-TEMPLATE_LIST_TEST_CASE("A duct in shared memory keeps the laws", "",
+TEMPLATE_LIST_TEST_CASE("A duct between threads keeps the laws of ducts", "",
                         uit::testing::InProcessSubjects) {
   uit::testing::CheckLaws<TestType>();
 }

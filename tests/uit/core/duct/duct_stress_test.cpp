@@ -36,7 +36,7 @@ std::size_t num_shown = 0;  // subjects that came through
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("Two threads lose, repeat, reorder and tear nothing", "", Subjects) {
+TEMPLATE_LIST_TEST_CASE("Two threads exchange every message once, in order and whole", "", Subjects) {
   SECTION("through a roomy buffer") {
     uit::testing::CheckStress<TestType>(64, NumMessages());
     ++num_shown;

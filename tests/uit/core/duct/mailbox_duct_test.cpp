@@ -64,7 +64,7 @@ TEMPLATE_LIST_TEST_CASE("A mailbox takes what is only moved", "", Syncs) {
   CHECK(mailbox.Get().number == 3);
 }
 
-TEMPLATE_LIST_TEST_CASE("What is staged in a mailbox survives a copy that throws", "", Syncs) {
+TEMPLATE_LIST_TEST_CASE("A staged message survives a copy that throws", "", Syncs) {
   const Fragile bad{-1};
   for (const bool hold : {false, true}) {
     MailboxDuct<Fragile, TestType> mailbox;

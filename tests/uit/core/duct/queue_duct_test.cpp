@@ -64,7 +64,7 @@ TEST_CASE("A depth beyond the cap is the cap") {
   CHECK_FALSE(queue.TryPut(10));
 }
 
-TEMPLATE_LIST_TEST_CASE("Message numbers may wrap at any moment", "", Syncs) {
+TEMPLATE_LIST_TEST_CASE("Message numbers between threads may wrap at any time", "", Syncs) {
   for (std::uint64_t before = 0; before < 12; ++before) {
     for (const std::size_t cap : {5U, 64U}) {
       const std::uint64_t start = std::numeric_limits<std::uint64_t>::max() - before;
@@ -83,7 +83,7 @@ TEMPLATE_LIST_TEST_CASE("Message numbers may wrap at any moment", "", Syncs) {
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("A queue's memory is bounded, and freed", "", Syncs) {
+TEMPLATE_LIST_TEST_CASE("The memory of a queue is bounded and freed", "", Syncs) {
   Counted::num_alive = Counted::max_alive = 0;
   constexpr std::size_t cap = 1000;
   {

@@ -100,7 +100,7 @@ TEST_CASE("A ring within a thread keeps messages of any alignment") {
   }
 }
 
-TEST_CASE("Message numbers within a thread may wrap at any moment") {
+TEST_CASE("Message numbers within a thread may wrap at any time") {
   for (std::uint64_t before = 0; before < 6; ++before) {
     for (const std::uint64_t last : {std::uint64_t{1} << 32, std::uint64_t{0}}) {
       const auto ring = RingDuct<int, Unsynchronized>::Open(3, 0, last - before);
@@ -119,7 +119,7 @@ TEST_CASE("Message numbers within a thread may wrap at any moment") {
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("A copy that throws takes no room from a held inlet", "", Syncs) {
+TEMPLATE_LIST_TEST_CASE("A copy that throws uses no room of a held inlet", "", Syncs) {
   struct Message {
     Message() = default;
     Message(const Message&) = default;

@@ -19,13 +19,13 @@ TEST_CASE("At least a fifth of the schedules are of memory that processes share"
   CHECK(5 * ScheduleCount::Get().NumBetweenProcesses() >= ScheduleCount::Get().NumPerCommit());
 }
 
-TEST_CASE("Every memory order that is stronger than relaxed is met by a scenario") {
+TEST_CASE("Every memory order stronger than relaxed occurs in a scenario") {
   const auto& structures = ScheduleCount::Get().Structures();
   CHECK(OrdersMet(structures).size() >= 30);
   CHECK(UnmetOrders(structures, UIT_TEST_INCLUDE_DIR) == std::vector<std::string>{});
 }
 
-TEST_CASE("If any memory order is weaker than it is, a schedule goes wrong") {
+TEST_CASE("Each memory order is needed: a schedule fails if it is weakened") {
   if (is_sanitized) return;
   CHECK(UnnoticedOrders(ScheduleCount::Get().Structures()) == std::vector<std::string>{});
 }

@@ -224,7 +224,7 @@ TEST_CASE("A larger preemption bound explores more") {
   CHECK(none.num_executions < one.num_executions);
 }
 
-TEST_CASE("The explorer lets three threads come in any order") {
+TEST_CASE("The explorer runs three threads in every order") {
   using All = std::set<std::array<int, 3>>;
   static All seen;
   struct Collected : Queueing {

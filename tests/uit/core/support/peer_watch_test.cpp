@@ -30,7 +30,7 @@ bool IsNoticed(const PeerWatch& watch) {
 
 }  // namespace
 
-TEST_CASE("A process that ends is noticed, however it ends") {
+TEST_CASE("The end of a process is noticed however it ends") {
   for (const int signal : {SIGKILL, SIGTERM, SIGABRT}) {
     CAPTURE(signal);
     const ChildProcess first;
@@ -57,7 +57,7 @@ TEST_CASE("A process that ends is noticed, however it ends") {
   }
 }
 
-TEST_CASE("Who has ended is told apart from who lives") {
+TEST_CASE("A process that has ended is told from one that lives") {
   const ChildProcess first, second, third;
   const PeerWatch watch({ProcessIdentity::OfThis(0), first.Identity(1), second.Identity(2), third.Identity(3)});
   const auto who_has_gone = [&watch] {

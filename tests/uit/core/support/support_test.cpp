@@ -226,7 +226,7 @@ TEST_CASE("A small record counts alike with and without a record") {
   CHECK(other.Get().empty());
 }
 
-TEST_CASE("Tallies add up to both equations") {
+TEST_CASE("Tallies satisfy both equations") {
   uit::Tally tally;
   tally += uit::PutTally{.attempted = 10, .dropped = 3, .muted = 5, .preempted = 1};
   CHECK(tally.put.Accepted() == 7);

@@ -90,7 +90,7 @@ TEST_CASE("Waits poll a duct that wants it") {
   CHECK_FALSE(outlet.Step(uit::After(1ms)));
 }
 
-TEST_CASE("Waits end when the other side is gone for good") {
+TEST_CASE("A wait ends when the other side has closed") {
   ByLine by_line;
   auto [inlet, outlet] = uit::Conduit<int, uit::Policy{}, W>{by_line};
   inlet.Put(1);
