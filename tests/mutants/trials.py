@@ -293,7 +293,7 @@ def try_all(drawn: schemata.Draw, numbers: Iterable[int], tests: list[Test], job
                 row |= {"status": "detected", "test": test.name, "how": ended.how, "words": ended.words[:200]}
                 break
             row["passed"].append(test.name)
-        row["reaching"] = len(reaching)
+        row["left"] = sum(test.name not in row["passed"] for test in reaching)  # for which the budget was too small
         shutil.rmtree(folder, ignore_errors=True)
         with locks["results"]:
             results[number] = row
@@ -334,7 +334,8 @@ def describe(drawn: schemata.Draw, number: int, row: dict[str, Any]) -> str:
         return f"{place}\n       detected by {row['test']} ({row['how']}): {operators.shortened(row['words'], 110)}"
     if row["status"] == "not reached":
         return f"{place}\n       NOT REACHED"
-    return f"{place}\n       SURVIVED {len(row['passed'])} of {row.get('reaching', 0)} tests that reach it"
+    left = f", {row['left']} not tried" if row.get("left") else ""
+    return f"{place}\n       SURVIVED {len(row['passed'])} tests that reach it{left}"
 
 
 def forget(drawn: schemata.Draw, numbers: Iterable[int]) -> None:
