@@ -26,8 +26,8 @@ inline constexpr std::size_t default_max_bytes = std::size_t{64} << 20;
 /// One thread may put while another steps (with Spsc). A chain of rings: the inlet links a bigger
 /// one when the newest is full, and the outlet frees one that it has emptied, so nothing is moved,
 /// and nothing is allocated once the newest is large enough. A put is refused when the messages
-/// waiting would exceed `max_bytes`; the rings behind them take at most twice that. What a message
-/// owns elsewhere is not counted.
+/// waiting would exceed `max_bytes`. The rings behind them take at most twice that, and while they
+/// grow four times. What a message owns elsewhere is not counted.
 template <Message T, Synchronization Sync>
 class QueueDuct final : public RefCountedBy<Sync> {
  public:
@@ -190,10 +190,9 @@ class QueueDuct final : public RefCountedBy<Sync> {
   template <typename M>
   UIT_NOINLINE bool AppendToNewRing(M&& message) {
     const Number number = written_ + 1;
-    const std::size_t num_waiting = written_ - seen_current_;
-    if (num_waiting >= max_waiting_) return false;
-    const std::size_t num_slots =
-        std::min(2 * tail_->NumSlots(), std::bit_ceil(max_waiting_ - num_waiting + 1));
+    if (written_ - seen_current_ >= max_waiting_) return false;
+    // The last one has room for all that may wait, however much waits in those before it: after it none is needed.
+    const std::size_t num_slots = std::min(2 * tail_->NumSlots(), std::bit_ceil(max_waiting_ + 1));
     auto ring = std::make_unique<Ring>(num_slots, number);
     ring->At(number) = std::forward<M>(message);
     tail_->last.store(written_, std::memory_order_relaxed);
