@@ -10,6 +10,7 @@
 
 #include <netuit/file/load_graph.hpp>
 #include <netuit/file/node_weights.hpp>
+#include <netuit/graph/topologies.hpp>
 #include <netuit/placement/placement_file.hpp>
 
 #include "tests/support/catch.hpp"
@@ -139,6 +140,17 @@ TEST_CASE("a graph above a limit is refused at the line that exceeds it") {
   CHECK(read_metis({.max_nodes = 3, .max_edges = 2}) == "no error");
   CHECK(read_metis({.max_nodes = 2}) == "text:1: more than 2 nodes");
   CHECK(read_metis({.max_edges = 1}) == "text:1: more than 1 edges");
+}
+
+TEST_CASE("a weight for a node one beyond the last is refused") {
+  const auto read = [](const std::string& text) {
+    return MessageOf([&] {
+      std::istringstream stream{text};
+      ReadNodeWeights(stream, "text", MakeRing(3));  // labels are the numbers of the nodes
+    });
+  };
+  CHECK(read("2 1\n1 1\n0 1\n") == "no error");
+  CHECK(read("2 1\n3 1\n1 1\n0 1\n") == "text:2: there is no node '3'");
 }
 
 TEST_CASE("a damaged file is either read or refused") {
