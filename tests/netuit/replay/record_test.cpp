@@ -256,6 +256,45 @@ TEST_CASE("Differences of bytes make them again, and take no more room than was 
   }
 }
 
+TEST_CASE("Differences of bytes that are cut anywhere, or name more words than there are, are refused") {
+  const std::vector<std::uint64_t> before(300, 5);
+  std::vector<std::uint64_t> after = before;
+  for (const std::size_t changed : {1U, 2U, 3U, 150U, 298U}) after[changed] = changed;
+  std::vector<std::uint64_t> known = before;
+  std::vector<std::byte> delta(MaxDeltaBytes(8 * after.size()));
+  const std::byte* const end =
+      EncodeDelta(reinterpret_cast<const std::byte*>(after.data()), 8 * after.size(), known, delta.data());
+  const auto num_bytes = static_cast<std::size_t>(end - delta.data());
+  const auto can_decode = [&before](uit::ByteView bytes) {
+    std::vector<std::uint64_t> followed = before;
+    followed.push_back(7);  // belongs to somebody else
+    uit::ByteReader reader(bytes);
+    const bool is_decoded = TryDecodeDelta(reader, {followed.data(), before.size()});
+    CHECK(followed.back() == 7);
+    return is_decoded;
+  };
+  CHECK(can_decode({delta.data(), num_bytes}));
+  for (std::size_t cut = 0; cut < num_bytes; ++cut) {
+    CAPTURE(cut);
+    CHECK_FALSE(can_decode({delta.data(), cut}));
+  }
+
+  // Numbers of words that are the same and that are new, then what would be many new words.
+  const auto can_decode_numbers = [&](std::vector<std::uint64_t> numbers) {
+    std::vector<std::byte> bytes(8 * 400);
+    std::byte* to = bytes.data();
+    for (const std::uint64_t number : numbers) to = WriteNumber(to, number);
+    return can_decode(bytes);
+  };
+  CHECK(can_decode_numbers({300, 0}));
+  CHECK(can_decode_numbers({0, 300}));
+  CHECK(can_decode_numbers({1, 299}));
+  CHECK_FALSE(can_decode_numbers({301, 0}));
+  CHECK_FALSE(can_decode_numbers({0, 301}));
+  CHECK_FALSE(can_decode_numbers({1, 300}));
+  CHECK_FALSE(can_decode_numbers({0, 0, 300, 0}));  // pairs that cover no word could go on for ever
+}
+
 TEST_CASE("A changed byte anywhere in a whole record is refused or ends the replay there") {
   Draft draft;
   {
