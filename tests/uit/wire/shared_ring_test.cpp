@@ -77,6 +77,46 @@ TEST_CASE("A ring takes as many of the largest records as it was made for, and t
   }
 }
 
+TEST_CASE("A record that leaves room for one more word exactly is taken, and one byte more is not") {
+  constexpr std::size_t capacity = 64;
+  Ring ring{1, 1};
+  REQUIRE(ring.memory.All().size() == sizeof(shared_ring::Head) + capacity);
+  const auto pass = [&](std::size_t num_bytes) {
+    REQUIRE(ring.writer.HasRoom(num_bytes));
+    ring.writer.Write(Record(1, num_bytes));
+    const ByteView front = ring.reader.Front();
+    CHECK(std::ranges::equal(front, Record(1, num_bytes)));
+    ring.reader.Pop(front);
+  };
+  SECTION("in an empty ring") {
+    CHECK_FALSE(ring.writer.HasRoom(49));
+    pass(48);  // with its word 56
+  }
+  SECTION("behind a record that waits") {
+    ring.writer.Write(Record(0, 16));  // with its word 24
+    CHECK_FALSE(ring.writer.HasRoom(25));
+    REQUIRE(ring.writer.HasRoom(24));  // with its word 32
+    ring.writer.Write(Record(1, 24));
+    CHECK_FALSE(ring.writer.HasRoom(0));
+    for (const std::size_t number : {0U, 1U}) {
+      const ByteView front = ring.reader.Front();
+      CHECK(std::ranges::equal(front, Record(number, 16 + 8 * number)));
+      ring.reader.Pop(front);
+    }
+    CHECK(ring.reader.Front().data() == nullptr);
+  }
+  SECTION("up to the end") {
+    pass(24);  // 32 are left before the end
+    pass(24);  // with its word 32
+    pass(48);
+  }
+  SECTION("past the end") {
+    pass(32);  // 24 are left before the end
+    CHECK_FALSE(ring.writer.HasRoom(25));
+    pass(24);  // with its word 32, so it goes to the beginning
+  }
+}
+
 TEST_CASE("A ring is kept small where records are large, and still moves them") {
   constexpr std::size_t largest = 100'000;
   CHECK(shared_ring::BytesFor(largest, 1000, 1U << 20U) <= (1U << 20U) + sizeof(shared_ring::Head));
