@@ -189,6 +189,68 @@ TEST_CASE("While held, sums leave at the update's end, and acceptance does not s
   CHECK(pool.num_taken == 3);
 }
 
+TEST_CASE("While held, the bound is of all that waits: what was reported and what left after that") {
+  Pool pool{2};
+  pool.sender.Hold(true);
+  pool.Begin(1);
+  CHECK(pool.Put(0, 100));
+  CHECK(pool.Put(1, 100));
+  pool.EndUpdate(1);
+  pool.Begin(2);
+  CHECK(pool.Put(0, 50));
+  pool.EndUpdate(2);  // the report tells of 100 of each, and 50 more of one have left since
+  pool.Begin(3);
+  CHECK_FALSE(pool.Put(0, 106));
+  CHECK(pool.Put(0, 105));
+  CHECK_FALSE(pool.Put(0, 1));
+  CHECK_FALSE(pool.Put(1, 156));
+  CHECK(pool.Put(1, 155));
+  pool.EndUpdate(3);
+  CHECK(pool.Take(0) == 255);
+  CHECK(pool.num_taken == 3);
+  CHECK(pool.Take(1) == 255);
+  CHECK(pool.num_taken == 2);
+}
+
+TEST_CASE("A member that yields is not waited for, and what it had put leaves with the others'") {
+  Pool pool{3};
+  pool.sender.Claim(2);
+  SECTION("before it has put") {
+    pool.sender.Yield(2);
+    CHECK(pool.Put(0, 1));
+    CHECK_FALSE(pool.receiver.Pull());
+    CHECK(pool.Put(1, 2));
+    CHECK(pool.receiver.Pull());
+    CHECK(pool.Take(2) == -1);
+  }
+  SECTION("as the last that is waited for") {
+    CHECK(pool.Put(0, 1));
+    CHECK(pool.Put(1, 2));
+    CHECK_FALSE(pool.receiver.Pull());
+    pool.sender.Yield(2);
+    pool.sender.Poll();
+    CHECK(pool.receiver.Pull());
+    CHECK(pool.Take(2) == -1);
+  }
+  SECTION("after it has put") {
+    CHECK(pool.Put(2, 3));
+    pool.sender.Yield(2);
+    CHECK(pool.Put(0, 1));
+    CHECK_FALSE(pool.receiver.Pull());
+    CHECK(pool.Put(1, 2));
+    CHECK(pool.receiver.Pull());
+    CHECK(pool.Take(2) == 3);
+  }
+  CHECK(pool.Take(0) == 1);
+  CHECK(pool.Take(1) == 2);
+  CHECK(pool.Put(1, 4));
+  CHECK_FALSE(pool.receiver.Pull());
+  CHECK(pool.Put(0, 5));
+  CHECK(pool.receiver.Pull());
+  CHECK(pool.Take(0) == 5);
+  CHECK(pool.Take(1) == 4);
+}
+
 TEST_CASE("The last frame leaves whatever the window, with all there is") {
   Pool pool{2, 1};
   for (int i = 0; i < 5; ++i) {
