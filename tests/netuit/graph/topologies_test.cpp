@@ -184,6 +184,24 @@ TEST_CASE("a navigable small world has a grid and long links of the wanted lengt
   }
 }
 
+TEST_CASE("a long link from the corner of a small square is of any length up to the other corner") {
+  constexpr NodeId num_links = 2000;
+  for (const NodeId side : {NodeId{2}, NodeId{3}, NodeId{4}}) {
+    CAPTURE(side);
+    const Topology topology =
+        MakeNavigableSmallWorld(side, {.short_range = 0, .num_long_range = num_links, .exponent = 0});
+    std::vector<int> counts(side * side);
+    for (const NodeId target : topology.OutNeighbors(0)) ++counts[target];
+    const double mean = num_links / (side * side - 1.0);  // at exponent 0 each node is as likely as another
+    CHECK(counts[0] == 0);
+    for (NodeId node = 1; node < side * side; ++node) {
+      CAPTURE(node);
+      CHECK(counts[node] > mean / 2);
+      CHECK(counts[node] < mean * 2);
+    }
+  }
+}
+
 TEST_CASE("a random geometric graph joins exactly the near ones") {
   for (const double radius : {0.03, 0.2, 0.9}) {
     const Topology topology = MakeRandomGeometric(500, radius, 11);

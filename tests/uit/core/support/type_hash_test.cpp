@@ -5,10 +5,12 @@
 #include <chrono>
 #include <complex>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -199,6 +201,18 @@ TEST_CASE("types whose fields cannot be had are known by name, size, alignment a
       uit::TypeHash<Constants>(), uit::TypeHash<BitFields>(), uit::TypeHash<Nested>()};
   CHECK(std::vector(hashes.end() - 3, hashes.end()) == again);
   CHECK(std::set<std::uint64_t>(hashes.begin(), hashes.end()).size() == hashes.size());
+}
+
+TEST_CASE("long names that differ only at their beginning have different hashes") {
+  using Rest = std::map<std::vector<std::pair<long, double>>, std::set<std::vector<std::pair<double, long>>>>;
+  using First = std::map<int, Rest>;
+  using Second = std::map<char, Rest>;
+  STATIC_REQUIRE(sizeof(First) == sizeof(Second));
+  const std::string_view first = uit::detail::SpeltName<First>();
+  const std::string_view second = uit::detail::SpeltName<Second>();
+  REQUIRE(first.size() - first.find("int") > 100);
+  CHECK(first.substr(first.find("int") + 3) == second.substr(second.find("char") + 4));
+  CHECK(uit::TypeHash<First>() != uit::TypeHash<Second>());
 }
 
 TEST_CASE("fields are visited in order, where they are") {
