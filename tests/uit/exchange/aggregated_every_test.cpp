@@ -152,6 +152,35 @@ TEST_CASE("A run costs eight bytes however long it is, and a frame departs when 
   CHECK(exchange.Next(1) == 1);
 }
 
+TEST_CASE("Messages go straight to a run that goes on, until the frame or the window ends") {
+  constexpr std::size_t num_bytes = sizeof(int);
+  const auto can_go_on = [](const Exchange& exchange, std::uint32_t channel) {
+    return exchange.sender.HasRoom<num_bytes>(channel, num_bytes);
+  };
+  SECTION("the frame") {
+    Exchange exchange(OfNumbers(2, 100, 8 + 6 * num_bytes));
+    CHECK_FALSE(can_go_on(exchange, 0));  // no run has begun
+    for (int i = 1; i <= 6; ++i) {
+      CHECK(exchange.Put(0, i));
+      CHECK(can_go_on(exchange, 0) == (i < 6));
+      CHECK_FALSE(can_go_on(exchange, 1));
+    }
+  }
+  SECTION("the window") {
+    Exchange exchange(OfNumbers(2, 3));
+    CHECK(exchange.Put(0, 1));
+    CHECK(can_go_on(exchange, 0));
+    CHECK(exchange.Put(1, 1));  // another run begins
+    CHECK_FALSE(can_go_on(exchange, 0));
+    CHECK(can_go_on(exchange, 1));
+    for (int i = 2; i <= 3; ++i) {  // what earlier runs took of the window is gone
+      CHECK(exchange.Put(0, i));
+      CHECK(can_go_on(exchange, 0) == (i < 3));
+    }
+    CHECK_FALSE(exchange.Put(0, 4));
+  }
+}
+
 TEST_CASE("Messages of every size come as they were, none among them, and of the whole frame") {
   Exchange exchange({.num_channels = 2, .max_message_bytes = 52, .payload_bytes = 64, .depth = 1000, .num_frames = 4});
   std::deque<std::string> expected;
