@@ -62,7 +62,8 @@ def run_once(mpiexec, environment, *programs):
         for number, program in enumerate(programs):
             command += [":"] if number else []
             variables = (f"{name}={value}" for name, value in environment.items())
-            command += ["-n", str(2 // len(programs)), "env", mark, *variables, *own_errors, *program]
+            # The shell goes first: a library that the variables preload is for the program alone.
+            command += ["-n", str(2 // len(programs)), *own_errors, "env", mark, *variables, *program]
         begin = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                                    start_new_session=True)
