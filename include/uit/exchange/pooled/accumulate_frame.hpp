@@ -73,9 +73,11 @@ struct AccumulateReport {
   bool HasSums(const Frame& report) const { return report.Header().num_bytes == MaxBytes(); }
   /// Where the counts begin in a payload.
   std::byte* Counts(std::byte* payload) const { return payload + BitsBytes(); }
+  /// The same, to read.
   const std::byte* Counts(const std::byte* payload) const { return payload + BitsBytes(); }
   /// Where the sums begin in a payload.
   std::byte* Sums(std::byte* payload) const { return Counts(payload) + CountsBytes(); }
+  /// The same, to read.
   const std::byte* Sums(const std::byte* payload) const { return Counts(payload) + CountsBytes(); }
 
   /// Whether a channel's sum could not take in more.
