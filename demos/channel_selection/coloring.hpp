@@ -87,7 +87,7 @@ template <netuit::Layer L>
 [[nodiscard]] Outcome ColorGraph(const netuit::Topology& topology, const netuit::Placement& placement,
                                  const uit::World& world, const LeithRule& rule, const Load& load,
                                  netuit::RunOptions options, std::chrono::nanoseconds frame_interval = {}) {
-  netuit::Mesh<L> mesh{topology, placement, world,
+  netuit::TaggedMesh<L> mesh{topology, placement, world,
                        {.is_traced = options.quality.interval.count() > 0 || options.on_status,
                         .is_watched = static_cast<bool>(options.on_status)}};
   const auto first_color = [&](netuit::NodeId node) { return FirstColor(options.seed, node, rule.num_colors); };

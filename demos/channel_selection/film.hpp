@@ -44,7 +44,7 @@ class Film {
   }
   /// Brings the frames to rank 0; those that some worker never came to are left out. Collective.
   template <netuit::Layer L>
-  std::vector<Frame> Gather(const netuit::Mesh<L>& mesh) const {
+  std::vector<Frame> Gather(const netuit::TaggedMesh<L>& mesh) const {
     std::vector<Frame> film;
     for (std::size_t frame = 0; frame < NumWhole(mesh); ++frame) {
       auto colors = mesh.Gather(std::span{frames_[frame]});
@@ -56,7 +56,7 @@ class Film {
  private:
   /// Frames that every worker of the job has come to.
   template <netuit::Layer L>
-  std::size_t NumWhole(const netuit::Mesh<L>& mesh) const {
+  std::size_t NumWhole(const netuit::TaggedMesh<L>& mesh) const {
     if (frames_.empty()) return 0;
     const std::size_t mine = *std::ranges::min_element(last_) + 1;
     return std::ranges::min(mesh.GetWorld().AllGatherValue(mine));

@@ -4,7 +4,7 @@
 #include <netuit/file/load_graph.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/graph/topology.hpp>
-#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/tagged_mesh.hpp>
 #include <netuit/placement/metis.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/placement/placement_file.hpp>

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     const std::filesystem::path folder = argv[2];
     const bool is_last = world.Rank() + 1 == world.Size();
     const netuit::Topology topology = netuit::MakeTorus(12, 12);
-    netuit::Mesh<Value> mesh{topology, netuit::PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}), world};
+    netuit::TaggedMesh<Value> mesh{topology, netuit::PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}), world};
     const netuit::RunOptions options{.mode = static_cast<netuit::AsyncMode>(std::atoi(argv[1])),
                                      .duration = planned,
                                      .peer_timeout = peer_timeout};

@@ -45,7 +45,7 @@ struct EachPooled : Unicast<Word, Policy{.consolidate = Consolidate::pooled}> {}
 struct Newest : Unicast<Word, Policy{.retain = Retain::latest, .consolidate = Consolidate::pooled}> {};
 struct Row : Unicast<std::vector<Word>, Policy{.consolidate = Consolidate::aggregated}> {};
 struct Sum : Unicast<Word, Policy{.retain = Retain::accumulate, .consolidate = Consolidate::pooled}> {};
-using SoakMesh = Mesh<Heard, Each, EachPooled, Newest, Row, Sum>;
+using SoakMesh = TaggedMesh<Heard, Each, EachPooled, Newest, Row, Sum>;
 
 constexpr auto leg = 10s;
 constexpr int legs_per_mesh = 6;

@@ -37,7 +37,7 @@ std::array<char, 256> current_test{"before the first test"};
 // MPICH's MPI_Finalize over UCX's TCP never ends now and then, whatever the program has done before. All tests have passed on
 // all ranks, and only it is awaited.
 volatile std::sig_atomic_t is_in_finalize = 0;
-constexpr unsigned finalize_seconds = 20;
+[[maybe_unused]] constexpr unsigned finalize_seconds = 20;
 
 extern "C" void OnAlarm(int) {
   if (is_in_finalize != 0 && uit::testing::has_watch_reported == 0) {

@@ -38,12 +38,12 @@ struct Environment : netuit::Multicast<State, netuit::LayerOptions{.period = 8}>
 struct Kinship : netuit::Multicast<KinSignal> {};
 
 /// The mesh that a world lives on. Compiled in world.cpp, because it takes long.
-using WorldMesh = netuit::Mesh<Spawn, Transfer, Talk, Environment, Kinship>;
+using WorldMesh = netuit::TaggedMesh<Spawn, Transfer, Talk, Environment, Kinship>;
 
 /// Messages that may wait on an edge, enough that in mode 0 none is ever refused: two updates' packets.
 inline constexpr std::size_t world_depth = 2 * std::size_t{max_packets};
 
 }  // namespace digital_evolution
 
-extern template class netuit::Mesh<digital_evolution::Spawn, digital_evolution::Transfer, digital_evolution::Talk,
+extern template class netuit::TaggedMesh<digital_evolution::Spawn, digital_evolution::Transfer, digital_evolution::Talk,
                                    digital_evolution::Environment, digital_evolution::Kinship>;

@@ -8,7 +8,7 @@
 #include "demos/digital_evolution/world/site.hpp"
 #include "demos/digital_evolution/world/step.hpp"
 
-template class netuit::Mesh<digital_evolution::Spawn, digital_evolution::Transfer, digital_evolution::Talk,
+template class netuit::TaggedMesh<digital_evolution::Spawn, digital_evolution::Transfer, digital_evolution::Talk,
                             digital_evolution::Environment, digital_evolution::Kinship>;
 
 namespace digital_evolution {

@@ -38,10 +38,10 @@ class World {
       throw uit::InputError("a world is a torus of at least 3 x 3 nodes, each with 4 neighbours");
     for (std::uint32_t worker = 0; worker < mesh.NumThreads(); ++worker) {
       workers_.push_back(std::make_unique<WorkerRecord>(rules_.machine));
-      const auto& share = *mesh.Places()[worker];
-      for (std::size_t node = 0; node < share.graph.nodes.size(); ++node) {
-        places_[share.first_local + node].id = share.graph.nodes[node];
-        places_[share.first_local + node].worker = worker;
+      const netuit::Partition& partition = *mesh.Partitions()[worker];
+      for (std::size_t node = 0; node < partition.graph.nodes.size(); ++node) {
+        places_[partition.first_local + node].id = partition.graph.nodes[node];
+        places_[partition.first_local + node].worker = worker;
       }
     }
   }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <netuit/mesh/edge_peers.hpp>
-#include <netuit/mesh/layer.hpp>
+#include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/place_graph.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/peer_trace.hpp>
@@ -29,35 +29,35 @@ namespace netuit {
 /// by way of a tap.
 using MeshWiring = uit::Wiring<uit::Intra, uit::Thread, uit::Process, replay::Tapped>;
 
-/// One place's share of a unicast layer: an outlet per input and an inlet per output of its nodes. Its worker only,
+/// One worker's part of a layer of conduits: an outlet per input and an inlet per output of its nodes. Its worker only,
 /// once it is wired.
-template <UnicastLayer L>
-class EdgeConduits {
+template <uit::Encodable M, uit::Policy policy>
+class EdgeConduits final : public LayerPart {
  public:
-  using T = typename L::Message;  ///< what travels
+  using T = M;  ///< what travels
   /// Of an output, wherever it leads.
-  using Inlet = uit::Inlet<T, L::policy, MeshWiring>;
+  using Inlet = uit::Inlet<T, policy, MeshWiring>;
   /// Of an input, wherever it comes from.
-  using Outlet = uit::Outlet<T, L::policy, MeshWiring>;
+  using Outlet = uit::Outlet<T, policy, MeshWiring>;
   /// Of an exchange with a worker of another process.
-  using Sender = typename uit::Process::InletDuctFor<T, L::policy>::Sender;
+  using Sender = typename uit::Process::InletDuctFor<T, policy>::Sender;
   /// Of an exchange with a worker of another process.
-  using Receiver = typename uit::Process::OutletDuctFor<T, L::policy>::Receiver;
+  using Receiver = typename uit::Process::OutletDuctFor<T, policy>::Receiver;
   /// Every message waits for its step.
-  static constexpr bool keeps_every = L::policy.retain == uit::Retain::every;
+  static constexpr bool keeps_every = policy.retain == uit::Retain::every;
   /// The sum of all messages waits for a step.
-  static constexpr bool accumulates = L::policy.retain == uit::Retain::accumulate;
+  static constexpr bool accumulates = policy.retain == uit::Retain::accumulate;
   /// Frames may have to wait until the peer has taken in others.
-  static constexpr bool is_aggregated = uit::is_aggregated<T, L::policy>;
+  static constexpr bool is_aggregated = uit::is_aggregated<T, policy>;
   /// The outlets tell the inlets how far they have come.
   static constexpr bool has_reports = keeps_every || accumulates || is_aggregated;
   /// Of a bulk synchronous update: a pool has one slot for each channel, so edges within a process admit no more either.
   static constexpr std::size_t max_puts =
-      keeps_every && L::policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
+      keeps_every && policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
 
   /// As many ends as the place has inputs and outputs, joined to nothing yet.
-  explicit EdgeConduits(const PlaceGraph& graph)
-      : inlets_(graph.targets.size()), outlets_(graph.sources.size()), peers_(graph) {}
+  explicit EdgeConduits(const PlaceGraph& graph, std::uint64_t period = 1)
+      : LayerPart(period), inlets_(graph.targets.size()), outlets_(graph.sources.size()), peers_(graph) {}
 
   /// By output.
   std::vector<Inlet>& Inlets() { return inlets_; }
@@ -87,23 +87,26 @@ class EdgeConduits {
       }
     }
   }
-  /// While every other worker stands still: the last update's puts and steps take effect.
-  void Refresh() {
-    peers_.PullBeacons();
-    for (Inlet& inlet : inlets_) inlet.Refresh(max_puts);
-    for (Outlet& outlet : outlets_) outlet.Refresh();
+  void HandOver() override {
+    for (Inlet& inlet : inlets_) inlet.HandOver();
+    for (Outlet& outlet : outlets_) outlet.HandOver();
   }
-  /// Takes in what has arrived from other processes.
-  void Pull() {
+  void Prepare(const Delivery& delivery, const replay::Tape& tape) override {
+    if (tape.IsOn() && !delivery.is_by_update) Tap(tape);
+    Hold(delivery.is_by_update);
+    is_muted_ = delivery.is_muted;
+    if (is_muted_) Mute();
+  }
+  void Pull() override {
     peers_.PullBeacons();
     for (auto& receiver : receivers_) receiver->Pull();
   }
-  /// An update that begins at `now` reads what has been pulled.
-  void Read(uit::TimePoint now) {
+  void Read(uit::TimePoint now) override {
     peers_.Read(now, [this](std::uint32_t input) { return outlets_[input].Tally().stepped; });
   }
   /// Lets go what was staged for other threads, and what waits for other processes.
-  void Flush() {
+  void Send(std::uint64_t update) override {
+    if (!IsDue(update)) return;
     PublishStaged();
     for (auto& sender : senders_) {
       if constexpr (is_aggregated) sender->EndTurn();
@@ -111,86 +114,7 @@ class EdgeConduits {
     }
     for (auto& receiver : receivers_) receiver->TryFlush();
   }
-  /// The number stamped on frames from here on.
-  void SetUpdate(std::uint64_t update) {
-    for (auto& sender : senders_) sender->SetUpdate(update);
-    if constexpr (has_reports) {
-      for (auto& receiver : receivers_) receiver->SetUpdate(update);
-    }
-    num_ended_ = 0;
-  }
-  /// Sends the period's last frames. False if a peer has no room yet: call again, and MakeRoom meanwhile.
-  bool TryEndUpdate() {
-    PublishStaged();
-    if constexpr (has_reports) {
-      for (; num_ended_ < senders_.size(); ++num_ended_) {
-        if (!senders_[num_ended_]->TryEndUpdate()) return false;
-      }
-    } else {
-      for (auto& sender : senders_) sender->EndUpdate();
-    }
-    return true;
-  }
-  /// Takes in what has arrived, and tells so, at the end of a period: peers may need the room to end theirs.
-  void MakeRoom() {
-    if constexpr (is_aggregated) {
-      for (auto& receiver : receivers_) {
-        receiver->Pull();
-        receiver->ReportIfDue();
-      }
-    }
-  }
-  /// Tells the inlets in other processes how far the outlets here have come.
-  void Report() {
-    if constexpr (has_reports) {
-      for (auto& receiver : receivers_) receiver->Report(true);
-    }
-  }
-  /// Pulls, and tells whether every last frame of `update` has come.
-  bool TryPullLast(std::uint64_t update) {
-    bool all = true;
-    MakeRoom();
-    for (auto& receiver : receivers_) {
-      receiver->Pull();
-      all &= receiver->HasLast(update);
-    }
-    return all;
-  }
-  /// Whether every report of `update` has come.
-  bool TryReadReports([[maybe_unused]] std::uint64_t update) {
-    bool all = true;
-    if constexpr (has_reports) {
-      for (auto& sender : senders_) all &= sender->RefreshReport(update);
-    }
-    return all;
-  }
-
-  /// Binds every inlet that leaves the thread to nothing, and keeps what it was bound to.
-  void Mute() {
-    for (const std::uint32_t output : crossing_outputs_) muted_.push_back(inlets_[output].Rebind({}));
-  }
-  /// Undoes Mute.
-  void Unmute() {
-    for (std::size_t i = 0; i < muted_.size(); ++i) inlets_[crossing_outputs_[i]].Rebind(std::move(muted_[i]));
-    muted_.clear();
-  }
-
-  /// Puts a tap before every inlet that leaves the thread, and behind every outlet that comes from another: in no other way
-  /// can nodes tell what others do.
-  void Tap(const replay::Tape& tape) {
-    for (const std::uint32_t output : crossing_outputs_) {
-      untapped_inlets_.push_back(TapEnd(inlets_[output], [&tape]<typename D>(uit::Ref<D> duct) {
-        return uit::Ref<replay::InletTap<T>>(new replay::InletTapOf<T, D>(tape, std::move(duct)));
-      }));
-    }
-    for (const std::uint32_t input : crossing_inputs_) {
-      untapped_outlets_.push_back(TapEnd(outlets_[input], [&tape]<typename D>(uit::Ref<D> duct) {
-        return uit::Ref<replay::OutletTap<T>>(new replay::OutletTapOf<T, L::policy, D>(tape, std::move(duct)));
-      }));
-    }
-  }
-  /// Undoes Tap.
-  void Untap() {
+  void Untap() override {
     for (std::size_t i = 0; i < untapped_inlets_.size(); ++i) inlets_[crossing_outputs_[i]].Rebind(std::move(untapped_inlets_[i]));
     for (std::size_t i = 0; i < untapped_outlets_.size(); ++i) {
       Outlet& outlet = outlets_[crossing_inputs_[i]];
@@ -203,8 +127,62 @@ class EdgeConduits {
     untapped_outlets_.clear();
   }
 
-  /// At the end of a run: what was staged or held back can be stepped to.
-  void ShowAll() {
+  void SetStamp(std::uint64_t update) override {
+    if (!IsDue(update)) return;
+    for (auto& sender : senders_) sender->SetUpdate(Stamp(update));
+    if constexpr (has_reports) {
+      for (auto& receiver : receivers_) receiver->SetUpdate(Stamp(update));
+    }
+    num_ended_ = 0;
+  }
+  // Updates end with their period, since what is put in one can be seen in the next.
+  bool TryEnd(std::uint64_t update) override {
+    if (!IsDueNext(update)) return true;
+    PublishStaged();
+    if constexpr (has_reports) {
+      for (; num_ended_ < senders_.size(); ++num_ended_) {
+        if (!senders_[num_ended_]->TryEndUpdate()) return false;
+      }
+      if (update != drain_update) Report();
+    } else {
+      for (auto& sender : senders_) sender->EndUpdate();
+    }
+    return true;
+  }
+  void MakeRoom(std::uint64_t update) override {
+    if (IsDueNext(update)) TakeInAggregated();
+  }
+  bool TryPullLast(std::uint64_t update) override {
+    if (!IsDueNext(update)) return true;
+    bool all = true;
+    TakeInAggregated();
+    for (auto& receiver : receivers_) {
+      receiver->Pull();
+      all &= receiver->HasLast(PeriodStamp(update));
+    }
+    return all;
+  }
+  bool TryReadReports([[maybe_unused]] std::uint64_t update) override {
+    bool all = true;
+    if constexpr (has_reports) {
+      if (!IsDueNext(update)) return true;
+      for (auto& sender : senders_) all &= sender->RefreshReport(PeriodStamp(update));
+    }
+    return all;
+  }
+  void Refresh(std::uint64_t update) override {
+    if (!IsDueNext(update)) return;
+    peers_.PullBeacons();
+    for (Inlet& inlet : inlets_) inlet.Refresh(max_puts);
+    for (Outlet& outlet : outlets_) outlet.Refresh();
+  }
+
+  void BeginDrain() override {
+    if (is_muted_) Unmute();
+    Hold(true);
+    SetStamp(drain_update);
+  }
+  void ShowAll() override {
     for (Inlet& inlet : inlets_) {
       if (IsChannel(inlet)) continue;
       inlet.Hold(false, max_puts);
@@ -214,14 +192,15 @@ class EdgeConduits {
   }
   /// Counts what can be seen and was not read as unread, and passes over it. But sums stay to be stepped to: nothing is
   /// to be lost of what is conserved.
-  void DiscardUnread() {
+  void DiscardUnread() override {
     if constexpr (accumulates) return;
     for (Outlet& outlet : outlets_) outlet.DiscardUnread();
   }
+  void ReportDrained() override { Report(); }
+  void EndDrain() override { Hold(false); }
 
   /// Calls `visit(worker, counts, trace)` for every other place that it has edges with.
-  template <std::invocable<std::uint32_t, const ExchangeCounts&, PeerTrace*> F>
-  void ForEachPeer(F&& visit) {
+  void ForEachPeer(const VisitPeer& visit) override {
     for (auto& [worker, peer] : peers_.Map()) {
       ExchangeCounts counts{.channels_out = peer.outputs.size(), .channels_in = peer.inputs.size()};
       for (const std::uint32_t output : peer.outputs) counts += inlets_[output].Tally();
@@ -235,8 +214,7 @@ class EdgeConduits {
 
   /// Calls `visit(channel, counts)` for every output that leaves the thread, with its puts, and for every such input, with
   /// what became of messages. `graph` is the place's.
-  template <std::invocable<const Channel&, const ExchangeCounts&> F>
-  void ForEachChannel(const PlaceGraph& graph, F&& visit) {
+  void ForEachChannel(const PlaceGraph& graph, const VisitChannel& visit) override {
     for (auto& [worker, peer] : peers_.Map()) {
       for (const std::uint32_t output : peer.outputs) {
         ExchangeCounts counts{.channels_out = 1};
@@ -271,7 +249,55 @@ class EdgeConduits {
     return tally;
   }
 
+  void AddTallies(uit::Tally& crossing, uit::Tally& inside) const override {
+    crossing += GetTally(true);
+    inside += GetTally(false);
+  }
+
  private:
+  /// Binds every inlet that leaves the thread to nothing, and keeps what it was bound to.
+  void Mute() {
+    for (const std::uint32_t output : crossing_outputs_) muted_.push_back(inlets_[output].Rebind({}));
+  }
+  /// Undoes Mute.
+  void Unmute() {
+    for (std::size_t i = 0; i < muted_.size(); ++i) inlets_[crossing_outputs_[i]].Rebind(std::move(muted_[i]));
+    muted_.clear();
+  }
+
+  /// Puts a tap before every inlet that leaves the thread, and behind every outlet that comes from another: in no other way
+  /// can nodes tell what others do.
+  void Tap(const replay::Tape& tape) {
+    for (const std::uint32_t output : crossing_outputs_) {
+      untapped_inlets_.push_back(TapEnd(inlets_[output], [&tape]<typename D>(uit::Ref<D> duct) {
+        return uit::Ref<replay::InletTap<T>>(new replay::InletTapOf<T, D>(tape, std::move(duct)));
+      }));
+    }
+    for (const std::uint32_t input : crossing_inputs_) {
+      untapped_outlets_.push_back(TapEnd(outlets_[input], [&tape]<typename D>(uit::Ref<D> duct) {
+        return uit::Ref<replay::OutletTap<T>>(new replay::OutletTapOf<T, policy, D>(tape, std::move(duct)));
+      }));
+    }
+  }
+  /// Tells the inlets in other processes how far the outlets here have come.
+  void Report() {
+    if constexpr (has_reports) {
+      for (auto& receiver : receivers_) receiver->Report(true);
+    }
+  }
+  /// Takes in what has arrived, and tells so: peers may need the room to end theirs.
+  void TakeInAggregated() {
+    if constexpr (is_aggregated) {
+      for (auto& receiver : receivers_) {
+        receiver->Pull();
+        receiver->ReportIfDue();
+      }
+    }
+  }
+  /// What frames of the period that ends with an update are stamped with.
+  std::uint64_t PeriodStamp(std::uint64_t update) const {
+    return Stamp(update == drain_update ? update : update - update % Period());
+  }
   /// What other threads may see from here on. Within a thread nobody waits for it.
   void PublishStaged() {
     for (const std::uint32_t output : crossing_outputs_) {
@@ -312,6 +338,7 @@ class EdgeConduits {
   std::vector<typename Outlet::End> untapped_outlets_;  // by crossing input
   EdgePeers peers_;
   std::size_t num_ended_ = 0;
+  bool is_muted_ = false;
 };
 
 }  // namespace netuit

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/place_graph.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/peer_trace.hpp>
@@ -145,10 +146,10 @@ struct HaloReceiver {
 /// One place's share of a multicast layer: the values of its own nodes, then ghosts, one per node elsewhere that it
 /// hears. Its worker only, once it is wired.
 template <typename T>
-class Halo {
+class Halo final : public LayerPart {
  public:
   /// The place that `graph` describes.
-  explicit Halo(const PlaceGraph& graph) : num_nodes_(graph.nodes.size()) {
+  explicit Halo(const PlaceGraph& graph, std::uint64_t period = 1) : LayerPart(period), num_nodes_(graph.nodes.size()) {
     // Ghosts stand by source worker, then by id: the order in which that worker sends them.
     std::vector<std::pair<std::uint32_t, NodeId>> ghosts;
     for (std::size_t input = 0; input < graph.sources.size(); ++input) {
@@ -208,13 +209,12 @@ class Halo {
     return found == traces_.end() ? nullptr : &found->second;
   }
   /// An update that begins at `now` reads what has been pulled.
-  void Read(uit::TimePoint now) {
+  void Read(uit::TimePoint now) override {
     ++num_reads_;
     for (auto& [worker, trace] : traces_) trace.Read(now);
   }
   /// Calls `visit(worker, counts, trace)` for every other place that it exchanges values with.
-  template <std::invocable<std::uint32_t, const ExchangeCounts&, PeerTrace*> F>
-  void ForEachPeer(F&& visit) {
+  void ForEachPeer(const VisitPeer& visit) override {
     std::map<std::uint32_t, ExchangeCounts> peers;
     for (const auto& [worker, sender] : senders_) {
       ExchangeCounts& counts = peers[worker];
@@ -238,8 +238,7 @@ class Halo {
 
   /// Calls `visit(channel, counts)` for every node heard elsewhere, with its puts, and for every ghost, with what became of
   /// them. `graph` is the place's.
-  template <std::invocable<const Channel&, const ExchangeCounts&> F>
-  void ForEachChannel(const PlaceGraph& graph, F&& visit) {
+  void ForEachChannel(const PlaceGraph& graph, const VisitChannel& visit) override {
     for (const auto& [worker, sender] : senders_) {
       for (const std::uint32_t node : sender.nodes) {
         ExchangeCounts counts{.channels_out = 1};
@@ -269,66 +268,69 @@ class Halo {
   /// How many nodes the place has itself.
   std::size_t NumNodes() const { return num_nodes_; }
 
-  /// Counts puts as muted, or as sent again.
-  void SetMuted(bool is_muted) { is_muted_ = is_muted; }
   /// Where puts are counted.
   NodeCounts& Counting() { return is_muted_ ? muted_ : puts_; }
   /// Where puts are counted that were refused.
   NodeCounts& Dropped() { return is_muted_ ? muted_ : dropped_; }
 
-  /// Sends to every other place that listens. From Next() in bulk synchronous updates.
-  void Send(const T* values, std::uint64_t update, bool last) {
-    for (auto& [worker, sender] : senders_) sender.Send(values, puts_, update, last);
-  }
-  /// Goes on to the newest values that have arrived.
-  void Pull(T* values, bool will_be_read = true) {
-    for (auto& [worker, receiver] : receivers_) receiver.Pull(values, will_be_read);
-  }
-  /// Pulls, and tells whether every sender's end of `update` has come.
-  bool TryPullLast(T* values, std::uint64_t update, bool will_be_read) {
-    bool all = true;
-    for (auto& [worker, receiver] : receivers_) {
-      if (receiver.has_last && receiver.last_update == update) continue;
-      receiver.Pull(values, will_be_read);
-      all &= receiver.has_last && receiver.last_update == update;
-    }
-    return all;
-  }
-  /// A record begins.
-  void BeginRecord() {
+  void Prepare(const Delivery& delivery, const replay::Tape& tape) override {
+    is_by_update_ = delivery.is_by_update;
+    is_muted_ = delivery.is_muted;
+    if (!tape.IsOn() || is_by_update_ || is_muted_) return;
     for (auto& [worker, receiver] : receivers_) receiver.recorded.assign(replay::NumWords(receiver.layout.SlotsBytes()), 0);
   }
-  /// The most bytes that PullRecorded writes.
-  std::size_t MaxRecordBytes() const {
+  void Pull() override { PullAll(Current(), true); }
+  void Send(std::uint64_t update) override {
+    if (IsDue(update)) SendAll(Current(), update, false);
+  }
+
+  std::size_t MaxRecordBytes() const override {
     std::size_t num_bytes = 0;
     for (const auto& [worker, receiver] : receivers_) num_bytes += 1 + replay::MaxDeltaBytes(receiver.layout.SlotsBytes());
     return num_bytes;
   }
-  /// Pulls, and writes down by how much that has changed the ghosts. Returns where that ends.
-  std::byte* PullRecorded(T* values, std::byte* to) {
+  std::byte* PullRecorded(std::byte* to) override {
     for (auto& [worker, receiver] : receivers_) {
-      const bool has_arrived = receiver.Pull(values, true);
+      const bool has_arrived = receiver.Pull(Current(), true);
       *to++ = static_cast<std::byte>(has_arrived ? 1 : 0);
       if (!has_arrived) continue;
-      const auto* const ghosts = reinterpret_cast<const std::byte*>(values + receiver.first_ghost);
+      const auto* const ghosts = reinterpret_cast<const std::byte*>(Current() + receiver.first_ghost);
       to = replay::EncodeDelta(ghosts, receiver.layout.SlotsBytes(), receiver.recorded, to);
     }
     return to;
   }
-  /// Changes the ghosts as PullRecorded has written it down. False: that is not what the bytes are.
-  [[nodiscard]] bool TryReplay(T* values, uit::ByteReader& from) {
+  [[nodiscard]] bool TryReplay(uit::ByteReader& from) override {
     for (auto& [worker, receiver] : receivers_) {
       std::uint8_t has_arrived = 0;
       if (!from.TryRead(has_arrived) || has_arrived > 1) return false;
       if (has_arrived == 0) continue;
       if (!replay::TryDecodeDelta(from, receiver.recorded)) return false;
-      std::memcpy(static_cast<void*>(values + receiver.first_ghost), receiver.recorded.data(), receiver.layout.SlotsBytes());
+      std::memcpy(static_cast<void*>(Current() + receiver.first_ghost), receiver.recorded.data(), receiver.layout.SlotsBytes());
     }
     return true;
   }
-  /// Bulk synchronous: what was written becomes what is read.
-  void Swap() { current_.swap(next_); }
 
+  void ShowWritten(std::uint64_t update) override {
+    if (IsDue(update)) current_.swap(next_);
+  }
+  void BeginEnd(std::uint64_t update) override {
+    if (IsDue(update)) SendAll(Written(update), update, true);
+  }
+  bool TryPullLast(std::uint64_t update) override {
+    if (!IsDue(update)) return true;
+    bool all = true;
+    for (auto& [worker, receiver] : receivers_) {
+      if (receiver.has_last && receiver.last_update == Stamp(update)) continue;
+      receiver.Pull(Written(update), update != drain_update);
+      all &= receiver.has_last && receiver.last_update == Stamp(update);
+    }
+    return all;
+  }
+  void CountUpdate(std::uint64_t update) override {
+    if (IsDue(update)) Counting().AddOneEach();
+  }
+
+  void AddTallies(uit::Tally& crossing, uit::Tally&) const override { crossing += GetTally(); }
   /// What became of this place's puts and gets; a channel is (source node, reading place).
   uit::Tally GetTally() const {
     uit::Tally tally;
@@ -341,6 +343,14 @@ class Halo {
   }
 
  private:
+  /// Where an update's values stand before they are shown.
+  T* Written(std::uint64_t update) { return is_by_update_ && update != drain_update ? Next() : Current(); }
+  void SendAll(const T* values, std::uint64_t update, bool last) {
+    for (auto& [worker, sender] : senders_) sender.Send(values, puts_, Stamp(update), last);
+  }
+  void PullAll(T* values, bool will_be_read) {
+    for (auto& [worker, receiver] : receivers_) receiver.Pull(values, will_be_read);
+  }
   uit::PutTally PutsTo(const HaloSender& sender) const {
     uit::PutTally puts;
     for (const std::uint32_t node : sender.nodes) puts += PutsOf(node);
@@ -362,6 +372,7 @@ class Halo {
   NodeCounts puts_;
   NodeCounts muted_;
   NodeCounts dropped_;
+  bool is_by_update_ = false;
   bool is_muted_ = false;
 };
 

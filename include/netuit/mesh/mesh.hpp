@@ -17,10 +17,9 @@
 
 #include <netuit/barrier/process_barrier.hpp>
 #include <netuit/graph/topology.hpp>
-#include <netuit/mesh/layer.hpp>
-#include <netuit/mesh/layer_wirer.hpp>
+#include <netuit/mesh/layer_base.hpp>
+#include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/place_graph.hpp>
-#include <netuit/mesh/place_share.hpp>
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/mesh/surroundings.hpp>
 #include <netuit/placement/placement.hpp>
@@ -60,12 +59,9 @@ struct MeshOptions {
 ///
 /// Only rank 0's topology and placement are looked at; each process gets its own part. Nodes of this process are
 /// numbered from 0 without gaps, those of a thread in a row, ascending by id.
-template <Layer... Ls>
 class Mesh {
  public:
-  using Share = PlaceShare<Ls...>;  ///< what one thread has of it
-
-  /// Wires. Collective; throws on every process if the placement does not fit, or the options cannot be.
+  /// Scatters the graph. Collective; throws on every process if the placement does not fit, or the options cannot be.
   Mesh(const Topology& topology, const Placement& placement, const uit::World& world = {}, MeshOptions options = {})
       : world_(world), options_(options) {
     CheckOptions(options);
@@ -80,24 +76,13 @@ class Mesh {
                                    .shares_memory = options.shares_memory});
     for (PlaceGraph& part : graph.places) {
       const std::size_t num_nodes = part.nodes.size();
-      places_.push_back(std::make_unique<Share>(std::move(part), num_local_));
+      partitions_.push_back(std::make_unique<Partition>(std::move(part), num_local_));
       num_local_ += num_nodes;
     }
     surroundings_ = Surroundings(world_, options.shares_memory, options.is_traced);
     private_world_ = world_.Duplicate();
     barrier_ = std::make_unique<ProcessBarrier>(private_world_, *fabric_, options.shares_memory);
-    const detail::WiringSite<Ls...> site{.places = places_,
-                                         .fabric = *fabric_,
-                                         .rank = world_.Rank(),
-                                         .edge = {.depth = options.depth,
-                                                  .buffer_bytes = options.buffer_bytes,
-                                                  .max_message_bytes = options.max_message_bytes,
-                                                  .max_age = options.max_age},
-                                         .surroundings = surroundings_,
-                                         .is_traced = options.is_traced};
-    detail::LayerWirer<Ls...>(site).Wire();
     if (options.is_watched) board_ = std::make_unique<StatusBoard>(*fabric_, num_threads_);
-    fabric_->Connect();
   }
   Mesh(const Mesh&) = delete;
   Mesh& operator=(const Mesh&) = delete;
@@ -140,34 +125,33 @@ class Mesh {
 
   /// The global number of a node of this process.
   NodeId Id(std::size_t local) const {
-    const Share& share = ShareOf(local);
-    return share.graph.nodes[local - share.first_local];
+    const Partition& part = PartitionOf(local);
+    return part.graph.nodes[local - part.first_local];
   }
   /// What the graph's file calls a node of this process.
   std::string Label(std::size_t local) const {
-    const Share& share = ShareOf(local);
-    return share.graph.Label(local - share.first_local);
+    const Partition& part = PartitionOf(local);
+    return part.graph.Label(local - part.first_local);
   }
 
-  /// Sets what is read of each node until its first message arrives: `initial(node id)`, the same function on every
-  /// process. Not during a run.
-  template <Layer L, std::invocable<NodeId> F>
-  void Initialize(F&& initial) {
-    for (auto& place : places_) {
-      auto& layer = place->template Of<L>();
-      if constexpr (MulticastLayer<L>) {
-        for (std::size_t node = 0; node < layer.NumNodes(); ++node) layer.Current()[node] = initial(place->graph.nodes[node]);
-        for (std::size_t ghost = 0; ghost < layer.GhostIds().size(); ++ghost)
-          layer.Current()[layer.NumNodes() + ghost] = initial(layer.GhostIds()[ghost]);
-      } else {
-        for (std::size_t input = 0; input < layer.Outlets().size(); ++input) {
-          layer.Outlets()[input].Bound().Visit([&](auto* duct) {
-            if (duct != nullptr) duct->Get() = initial(place->graph.sources[input]);
-          });
-        }
-      }
-    }
+  /// Adds a layer and wires it. The same layers in the same order on every process, before Connect.
+  void AddLayer(std::unique_ptr<LayerBase> layer) {
+    const WiringSite site{.partitions = partitions_,
+                          .fabric = *fabric_,
+                          .rank = world_.Rank(),
+                          .edge = {.depth = options_.depth,
+                                   .buffer_bytes = options_.buffer_bytes,
+                                   .max_message_bytes = options_.max_message_bytes,
+                                   .max_age = options_.max_age},
+                          .surroundings = surroundings_,
+                          .is_traced = options_.is_traced};
+    layer->Wire(site, static_cast<std::uint32_t>(layers_.size()));
+    for (std::size_t thread = 0; thread < partitions_.size(); ++thread)
+      partitions_[thread]->layers.push_back(&layer->Part(thread));
+    layers_.push_back(std::move(layer));
   }
+  /// Opens the links that the layers need. Collective. Throws on every process if that cannot be.
+  void Connect() { fabric_->Connect(); }
 
   /// Brings a value per node of this process to rank 0: there the result is by global node number, elsewhere it is
   /// empty. Collective. Wants as many values as there are local nodes.
@@ -195,8 +179,10 @@ class Mesh {
     return all;
   }
 
-  /// For the runner: the places of this process by thread, what moves frames, and what processes meet at.
-  std::vector<std::unique_ptr<Share>>& Places() { return places_; }
+  /// For the runner: the partitions of this process, by thread.
+  std::vector<std::unique_ptr<Partition>>& Partitions() { return partitions_; }
+  /// The layers, in the order in which they were added.
+  const std::vector<std::unique_ptr<LayerBase>>& Layers() const { return layers_; }
   /// For the runner: what moves frames between processes.
   uit::Fabric& GetFabric() { return *fabric_; }
   /// For the runner: where processes meet.
@@ -228,9 +214,9 @@ class Mesh {
     if (options.num_slots == 0 || options.num_slots > uit::Fabric::max_requests / 4)
       throw uit::InputError("a mesh has between 1 and " + std::to_string(uit::Fabric::max_requests / 4) + " slots per peer");
   }
-  const Share& ShareOf(std::size_t local) const {
+  const Partition& PartitionOf(std::size_t local) const {
     UIT_ASSERT(local < num_local_, "there are only so many local nodes");
-    const auto after = std::ranges::upper_bound(places_, local, {}, [](const auto& place) { return place->first_local; });
+    const auto after = std::ranges::upper_bound(partitions_, local, {}, [](const auto& part) { return part->first_local; });
     return **std::prev(after);
   }
 
@@ -245,7 +231,8 @@ class Mesh {
   std::unique_ptr<uit::Fabric> fabric_;
   std::unique_ptr<ProcessBarrier> barrier_;
   std::unique_ptr<StatusBoard> board_;
-  std::vector<std::unique_ptr<Share>> places_;
+  std::vector<std::unique_ptr<Partition>> partitions_;
+  std::vector<std::unique_ptr<LayerBase>> layers_;  // destroyed first: they refer to partitions and fabric
   std::uint64_t num_runs_ = 0;
   bool is_broken_ = false;
   bool is_closed_ = false;

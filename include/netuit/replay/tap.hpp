@@ -8,6 +8,7 @@
 #include <netuit/replay/record_format.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/record_writer.hpp>
+#include <netuit/replay/tape.hpp>
 #include <uit/codec/codec.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/inlet.hpp>
@@ -19,15 +20,6 @@
 #include <uit/support/ref.hpp>
 
 namespace netuit::replay {
-
-/// What a worker writes down, or goes by: at most one of them is not null.
-struct Tape {
-  RecordWriter* writer = nullptr;  ///< in a run that is recorded
-  RecordReader* reader = nullptr;  ///< in a replay
-
-  /// Whether there is any.
-  bool IsOn() const { return writer != nullptr || reader != nullptr; }
-};
 
 /// What an inlet is bound to in a run that is recorded or replayed: stands before its duct, and writes down what that
 /// answers; or answers as it is written, and leaves the duct alone. The inlet's thread only.

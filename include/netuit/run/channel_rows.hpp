@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/partition.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/quality.hpp>
 
@@ -16,35 +18,31 @@ namespace netuit::detail {
 
 /// What all channels that leave one worker's thread have counted since the mesh was made, always in the same order. While
 /// nobody uses them.
-template <Layer... Ls>
-std::vector<ExchangeCounts> CountChannels(Mesh<Ls...>& mesh, std::uint32_t thread) {
-  auto& share = *mesh.Places()[thread];
+inline std::vector<ExchangeCounts> CountChannels(Mesh& mesh, std::uint32_t thread) {
+  const Partition& partition = *mesh.Partitions()[thread];
   std::vector<ExchangeCounts> all;
-  const auto add_layer = [&](auto& layer) {
-    layer.ForEachChannel(share.graph, [&](const Channel&, const ExchangeCounts& counts) { all.push_back(counts); });
-  };
-  (add_layer(share.template Of<Ls>()), ...);
+  for (LayerPart* const layer : partition.layers)
+    layer->ForEachChannel(partition.graph, [&](const Channel&, const ExchangeCounts& counts) { all.push_back(counts); });
   return all;
 }
 
 /// One worker's halves of all channels that leave its thread, over a run: of those that begin here the puts, of those that
 /// end here what became of the messages. `before` is what CountChannels gave when the run began. While nobody uses them.
-template <Layer... Ls>
-void AddChannelHalves(Mesh<Ls...>& mesh, std::uint32_t thread, const std::vector<ExchangeCounts>& before,
-                      std::chrono::nanoseconds elapsed, std::uint64_t num_updates, std::vector<QualityRow>& rows) {
-  auto& share = *mesh.Places()[thread];
+inline void AddChannelHalves(Mesh& mesh, std::uint32_t thread, const std::vector<ExchangeCounts>& before,
+                             std::chrono::nanoseconds elapsed, std::uint64_t num_updates, std::vector<QualityRow>& rows) {
+  const Partition& partition = *mesh.Partitions()[thread];
   const std::uint32_t num_threads = mesh.NumThreads();
   const auto place_of = [num_threads](std::uint32_t worker) { return Place{worker / num_threads, worker % num_threads}; };
   std::uint32_t number = 0;
   std::size_t i = 0;
-  const auto add_layer = [&](auto& layer) {
-    layer.ForEachChannel(share.graph, [&](const Channel& channel, const ExchangeCounts& counts) {
+  for (LayerPart* const layer : partition.layers) {
+    layer->ForEachChannel(partition.graph, [&](const Channel& channel, const ExchangeCounts& counts) {
       QualityRow& row = rows.emplace_back();
       const bool ends_here = counts.channels_in != 0;
       row.scope = QualityScope::channel;
       row.layer = number;
-      row.worker = place_of(ends_here ? share.graph.worker : channel.peer);
-      row.peer = place_of(ends_here ? channel.peer : share.graph.worker);
+      row.worker = place_of(ends_here ? partition.graph.worker : channel.peer);
+      row.peer = place_of(ends_here ? channel.peer : partition.graph.worker);
       row.transport = mesh.GetSurroundings().TransportTo(place_of(channel.peer).process);
       row.source = channel.source;
       row.target = channel.target;
@@ -55,8 +53,7 @@ void AddChannelHalves(Mesh<Ls...>& mesh, std::uint32_t thread, const std::vector
       }
     });
     ++number;
-  };
-  (add_layer(share.template Of<Ls>()), ...);
+  }
 }
 
 /// Joins the halves of each channel, and of parallel ones, to a row.

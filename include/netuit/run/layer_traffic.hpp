@@ -2,11 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
-#include <netuit/mesh/layer.hpp>
+#include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/partition.hpp>
 #include <netuit/replay/record_format.hpp>
-#include <netuit/replay/tap.hpp>
+#include <netuit/replay/record_reader.hpp>
+#include <netuit/replay/record_writer.hpp>
+#include <netuit/replay/tape.hpp>
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/team.hpp>
@@ -17,65 +21,40 @@
 
 namespace netuit::detail {
 
-/// Stands for the drain where the number of an update is asked for.
-inline constexpr std::uint64_t drain_update = (std::uint64_t{1} << 40) - 1;
-
 /// What one thread's part in a run sends, takes in and waits for, layer by layer; it knows nothing of what updates do,
 /// nor of when the workers meet. That thread only.
-template <typename M>
-class LayerTraffic;
-
-template <Layer... Ls>
-class LayerTraffic<Mesh<Ls...>> {
+class LayerTraffic {
  public:
-  using M = Mesh<Ls...>;
-  using Share = typename M::Share;
-
-  /// Of the place of `thread`. Frames are stamped with the number of their update, from `first_stamp` on. What comes in is
+  /// Of the partition of `thread`. Frames are stamped with the number of their update, from `first_stamp` on. What comes in is
   /// written on `tape`, or read from it, if there is any.
-  LayerTraffic(M& mesh, Team& team, const RunOptions& options, const replay::Tape& tape, std::uint64_t first_stamp,
+  LayerTraffic(Mesh& mesh, Team& team, const RunOptions& options, const replay::Tape& tape, std::uint64_t first_stamp,
                std::uint32_t thread)
       : fabric_(mesh.GetFabric()),
-        share_(*mesh.Places()[thread]),
+        partition_(*mesh.Partitions()[thread]),
         team_(team),
         options_(options),
         tape_(tape),
-        first_stamp_(first_stamp),
-        is_synchronous_(options.mode == AsyncMode::every_update),
-        pulls_(!is_synchronous_ && options.mode != AsyncMode::no_communication) {}
-
-  /// The place.
-  Share& GetShare() { return share_; }
-  /// How the process reaches others.
-  uit::Fabric& GetFabric() { return fabric_; }
-
-  /// Makes the ends ready for the run's mode.
-  void Prepare() {
-    const bool is_muted = options_.mode == AsyncMode::no_communication;
-    ForEachLayer([]<Layer L>(auto& layer) {  // first, since taps may throw
-      if constexpr (UnicastLayer<L>) {
-        for (auto& inlet : layer.Inlets()) inlet.HandOver();
-        for (auto& outlet : layer.Outlets()) outlet.HandOver();
-      }
-    });
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if constexpr (MulticastLayer<L>) {
-        layer.SetMuted(is_muted);
-        if (tape_.IsOn() && pulls_) layer.BeginRecord();
-      } else {
-        if (tape_.IsOn() && !is_synchronous_) layer.Tap(tape_);
-        layer.Hold(is_synchronous_);
-        if (is_muted) layer.Mute();
-      }
-    });
+        delivery_{.is_by_update = options.mode == AsyncMode::every_update, .is_muted = options.mode == AsyncMode::no_communication} {
+    for (LayerPart* const layer : Layers()) layer->SetFirstStamp(first_stamp);
   }
 
-  // While frames bear stamps.
+  /// Its worker's part of the mesh.
+  Partition& GetPartition() { return partition_; }
+  /// How the process reaches others.
+  uit::Fabric& GetFabric() { return fabric_; }
+  /// Whether layers are pulled before each update, and sent after it.
+  bool Communicates() const { return !delivery_.is_by_update && !delivery_.is_muted; }
 
-  /// An update begins at `now`, and reads what has been pulled.
+  /// Makes the ends ready for the run.
+  void Prepare() {
+    for (LayerPart* const layer : Layers()) layer->HandOver();  // first, since taps may throw
+    for (LayerPart* const layer : Layers()) layer->Prepare(delivery_, tape_);
+  }
+
+  /// While frames bear stamps: an update begins at `now`, and reads what has been pulled.
   void Read(uit::TimePoint now) {
-    share_.clock.begun = now;
-    ForEachLayer([now]<Layer L>(auto& layer) { layer.Read(now); });
+    partition_.clock.begun = now;
+    for (LayerPart* const layer : Layers()) layer->Read(now);
   }
 
   // Best effort.
@@ -83,19 +62,12 @@ class LayerTraffic<Mesh<Ls...>> {
   /// Takes in what has arrived.
   void Pull() {
     fabric_.Poll();
-    ForEachLayer([]<Layer L>(auto& layer) {
-      if constexpr (MulticastLayer<L>) layer.Pull(layer.Current());
-      else layer.Pull();
-    });
+    for (LayerPart* const layer : Layers()) layer->Pull();
   }
   /// Sends what the update has put, in layers that are due.
   void Send(std::uint64_t update) {
     if (tape_.reader != nullptr) return;  // those who would hear it go by records of their own
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if (!IsDue<L>(update)) return;
-      if constexpr (MulticastLayer<L>) layer.Send(layer.Current(), Stamp(update), false);
-      else layer.Flush();
-    });
+    for (LayerPart* const layer : Layers()) layer->Send(update);
   }
 
   // Recorded and replayed.
@@ -112,21 +84,18 @@ class LayerTraffic<Mesh<Ls...>> {
   void PullTaped() {
     if (tape_.reader != nullptr) {
       if (tape_.reader->Take() != replay::Event::update) tape_.reader->FailToFit("begins an update");
-      if (!pulls_) return;
-      ForEachMulticast([this](auto& layer) {
-        if (!layer.TryReplay(layer.Current(), tape_.reader->Rest())) tape_.reader->FailToRead();
-      });
+      if (!Communicates()) return;
+      for (LayerPart* const layer : Layers()) {
+        if (!layer->TryReplay(tape_.reader->Rest())) tape_.reader->FailToRead();
+      }
       return;
     }
-    if (!pulls_) return tape_.writer->Add(replay::Event::update);
+    if (!Communicates()) return tape_.writer->Add(replay::Event::update);
     std::size_t max_bytes = 0;
-    ForEachMulticast([&max_bytes](auto& layer) { max_bytes += layer.MaxRecordBytes(); });
+    for (const LayerPart* const layer : Layers()) max_bytes += layer->MaxRecordBytes();
     std::byte* at = tape_.writer->Reserve(max_bytes);
     fabric_.Poll();
-    ForEachLayer([&at]<Layer L>(auto& layer) {
-      if constexpr (MulticastLayer<L>) at = layer.PullRecorded(layer.Current(), at);
-      else layer.Pull();
-    });
+    for (LayerPart* const layer : Layers()) at = layer->PullRecorded(at);
     tape_.writer->Commit(replay::Event::update, at);
   }
   /// The updates are over. Throws uit::OutputError.
@@ -147,9 +116,7 @@ class LayerTraffic<Mesh<Ls...>> {
   }
   /// What happens from here on is no part of the record.
   void Untap() {
-    ForEachLayer([]<Layer L>(auto& layer) {
-      if constexpr (UnicastLayer<L>) layer.Untap();
-    });
+    for (LayerPart* const layer : Layers()) layer->Untap();
   }
   /// Ends the record with what the worker reports; or reports what is recorded, if the record is whole. Throws
   /// uit::OutputError.
@@ -173,142 +140,63 @@ class LayerTraffic<Mesh<Ls...>> {
 
   /// What the last due update wrote is read from now on.
   void ShowWritten(std::uint64_t update) {
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if constexpr (MulticastLayer<L>) {
-        if (IsDue<L>(update)) layer.Swap();
-      }
-    });
+    for (LayerPart* const layer : Layers()) layer->ShowWritten(update);
   }
   /// Frames bear the update's number from here on.
   void SetStamp(std::uint64_t update) {
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if constexpr (UnicastLayer<L>) {
-        if (IsDue<L>(update)) layer.SetUpdate(Stamp(update));
-      }
-    });
+    for (LayerPart* const layer : Layers()) layer->SetStamp(update);
   }
-  /// Sends the last frames of an update, and waits for everybody's. Conduits per edge do so at the end of their period,
-  /// since what is put in one can be seen in the next.
+  /// Sends the last frames of an update, and waits for everybody's.
   void EndUpdate(std::uint64_t update) {
-    const bool is_drain = update == drain_update;
-    const auto values = [&](auto& halo) { return is_synchronous_ && !is_drain ? halo.Next() : halo.Current(); };
-    const auto stamp = [&]<Layer L>() { return Stamp(is_drain ? update : update - update % L::period); };
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if constexpr (MulticastLayer<L>) {
-        if (IsDue<L>(update)) layer.Send(values(layer), Stamp(update), true);
-      } else if (IsDueNext<L>(update)) {
-        Await([&] { return layer.TryEndUpdate() || MakeRoom(update); });
-        if (!is_drain) layer.Report();
-      }
-    });
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if constexpr (MulticastLayer<L>) {
-        if (IsDue<L>(update)) Await([&] { return layer.TryPullLast(values(layer), Stamp(update), !is_drain); });
-      } else if (IsDueNext<L>(update)) {
-        Await([&] { return layer.TryPullLast(stamp.template operator()<L>()); });
-      }
-    });
-    if (is_drain) return;
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if constexpr (UnicastLayer<L>) {
-        if (IsDueNext<L>(update)) Await([&] { return layer.TryReadReports(stamp.template operator()<L>()); });
-      }
-    });
+    for (LayerPart* const layer : Layers()) {
+      layer->BeginEnd(update);
+      Await([&] { return layer->TryEnd(update) || MakeRoom(update); });
+    }
+    for (LayerPart* const layer : Layers()) Await([&] { return layer->TryPullLast(update); });
+    if (update != drain_update) ReadReports(update);
   }
   /// While everybody stands still, at the end of the update: what was put and stepped takes effect.
   void Refresh(std::uint64_t update) {
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if constexpr (UnicastLayer<L>) {
-        if (IsDueNext<L>(update)) layer.Refresh();
-      }
-    });
+    for (LayerPart* const layer : Layers()) layer->Refresh(update);
   }
 
   // Every mode.
 
   /// Counts the puts of an update of all nodes.
   void CountUpdate(std::uint64_t update) {
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if constexpr (MulticastLayer<L>) {
-        if (IsDue<L>(update)) layer.Counting().AddOneEach();
-      }
-    });
+    for (LayerPart* const layer : Layers()) layer->CountUpdate(update);
   }
-  /// From here on last frames leave at once, whatever the window: two that await each other's reports would hang.
+  /// From here on last frames leave at once.
   void BeginDrain() {
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if constexpr (UnicastLayer<L>) {
-        if (options_.mode == AsyncMode::no_communication) layer.Unmute();
-        layer.Hold(true);
-      }
-    });
-    SetStamp(drain_update);
+    for (LayerPart* const layer : Layers()) layer->BeginDrain();
   }
   /// After EndUpdate of the drain: what was staged or held back can be stepped to, as soon as all workers have come here.
   void ShowAll() {
-    ForEachLayer([]<Layer L>(auto& layer) {
-      if constexpr (UnicastLayer<L>) layer.ShowAll();
-    });
+    for (LayerPart* const layer : Layers()) layer->ShowAll();
   }
   /// Passes over what nobody has read.
   void DiscardUnread() {
-    ForEachLayer([]<Layer L>(auto& layer) {
-      if constexpr (UnicastLayer<L>) layer.DiscardUnread();
-    });
+    for (LayerPart* const layer : Layers()) layer->DiscardUnread();
   }
   /// Tells the inlets that nothing waits any more, and waits until they all know.
   void EndDrain() {
-    ForEachLayer([]<Layer L>(auto& layer) {
-      if constexpr (UnicastLayer<L>) layer.Report();
-    });
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if constexpr (UnicastLayer<L>) {
-        Await([&] { return layer.TryReadReports(Stamp(drain_update)); });
-        layer.Hold(false);
-      }
-    });
+    for (LayerPart* const layer : Layers()) layer->ReportDrained();
+    ReadReports(drain_update);
+    for (LayerPart* const layer : Layers()) layer->EndDrain();
   }
-  /// Adds what became of the place's puts and gets.
-  void AddTallies(WorkerReport& report) {
-    ForEachLayer([&report]<Layer L>(auto& layer) {
-      if constexpr (MulticastLayer<L>) {
-        report.tally += layer.GetTally();
-      } else {
-        report.tally += layer.GetTally(true);
-        report.inside += layer.GetTally(false);
-      }
-    });
+  /// Adds what became of the worker's puts and gets.
+  void AddTallies(WorkerReport& report) const {
+    for (const LayerPart* const layer : Layers()) layer->AddTallies(report.tally, report.inside);
   }
 
  private:
-  template <typename G>
-  void ForEachLayer(G&& visit) {
-    (visit.template operator()<Ls>(share_.template Of<Ls>()), ...);
+  const std::vector<LayerPart*>& Layers() const { return partition_.layers; }
+  void ReadReports(std::uint64_t update) {
+    for (LayerPart* const layer : Layers()) Await([&] { return layer->TryReadReports(update); });
   }
-  template <typename G>
-  void ForEachMulticast(G&& visit) {
-    ForEachLayer([&visit]<Layer L>(auto& layer) {
-      if constexpr (MulticastLayer<L>) visit(layer);
-    });
-  }
-  template <Layer L>
-  static bool IsDue(std::uint64_t update) {
-    return update == drain_update || update % L::period == 0;
-  }
-  /// Whether the layer is due in the update that follows.
-  template <Layer L>
-  static bool IsDueNext(std::uint64_t update) {
-    return update == drain_update || (update + 1) % L::period == 0;
-  }
-  std::uint64_t Stamp(std::uint64_t update) const { return first_stamp_ + update; }
-
-  /// Takes in what others end the same update with, so that no two places await each other's room. False: go on waiting.
+  /// Takes in what others end the same update with, so that no two workers await each other's room. False: go on waiting.
   bool MakeRoom(std::uint64_t update) {
-    ForEachLayer([&]<Layer L>(auto& layer) {
-      if constexpr (UnicastLayer<L>) {
-        if (IsDueNext<L>(update)) layer.MakeRoom();
-      }
-    });
+    for (LayerPart* const layer : Layers()) layer->MakeRoom(update);
     return false;
   }
   template <typename Ready>
@@ -334,13 +222,11 @@ class LayerTraffic<Mesh<Ls...>> {
   }
 
   uit::Fabric& fabric_;
-  Share& share_;
+  Partition& partition_;
   Team& team_;
   const RunOptions& options_;
   replay::Tape tape_;
-  std::uint64_t first_stamp_;
-  bool is_synchronous_;
-  bool pulls_;  // between two updates
+  Delivery delivery_;
 };
 
 }  // namespace netuit::detail

@@ -8,7 +8,8 @@
 
 #include <netuit/mesh/halo.hpp>
 #include <netuit/mesh/layer.hpp>
-#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/partition.hpp>
+#include <netuit/mesh/tagged_mesh.hpp>
 #include <netuit/run/node_random.hpp>
 
 namespace netuit {
@@ -73,10 +74,10 @@ struct HaloAccess {
 
 template <UnicastLayer L>
 struct EdgeAccess {
-  std::span<typename EdgeConduits<L>::Outlet> outlets;
-  std::span<typename EdgeConduits<L>::Inlet> inlets;
+  std::span<typename EdgeConduits<typename L::Message, L::policy>::Outlet> outlets;
+  std::span<typename EdgeConduits<typename L::Message, L::policy>::Inlet> inlets;
 
-  void Bind(EdgeConduits<L>& edges, bool) {
+  void Bind(EdgeConduits<typename L::Message, L::policy>& edges, bool) {
     outlets = edges.Outlets();
     inlets = edges.Inlets();
   }
@@ -121,24 +122,24 @@ class HaloOut {
 
 /// The node that is being updated: what its update function is handed. Valid during the call.
 template <typename M, bool synchronous>
-class Node;
+class TaggedNode;
 
 /// The node of a mesh with the layers `Ls`; `synchronous` in mode 0.
 template <Layer... Ls, bool synchronous>
-class Node<Mesh<Ls...>, synchronous> {
+class TaggedNode<TaggedMesh<Ls...>, synchronous> {
  public:
-  using Share = PlaceShare<Ls...>;  ///< of the mesh
+  using M = TaggedMesh<Ls...>;  ///< whose it is
 
   /// For the runner: the nodes of a place, in one update.
-  Node(Share& share, std::uint64_t seed, std::uint64_t update)
-      : ids_(share.graph.nodes.data()),
-        first_in_(share.graph.first_in.data()),
-        first_out_(share.graph.first_out.data()),
-        graph_(share.graph),
-        first_local_(share.first_local),
+  TaggedNode(M& mesh, std::uint32_t thread, std::uint64_t seed, std::uint64_t update)
+      : graph_(mesh.Partitions()[thread]->graph),
+        ids_(graph_.nodes.data()),
+        first_in_(graph_.first_in.data()),
+        first_out_(graph_.first_out.data()),
+        first_local_(mesh.Partitions()[thread]->first_local),
         seed_(seed),
         update_(update) {
-    (AccessTo<Ls>(*this).Bind(share.template Of<Ls>(), synchronous), ...);
+    (AccessTo<Ls>(*this).Bind(mesh.template Of<Ls>(thread), synchronous), ...);
     (SetDue<Ls>(), ...);
   }
 
@@ -186,41 +187,41 @@ class Node<Mesh<Ls...>, synchronous> {
   /// For the runner: goes to a node of the place.
   void GoTo(std::uint32_t node) { node_ = node; }
   /// For the runner: counts what the node has put.
-  void Commit(Share& share) { (CommitLayer<Ls>(share), ...); }
+  void Commit(M& mesh, std::uint32_t thread) { (CommitLayer<Ls>(mesh, thread), ...); }
 
  private:
   template <Layer L, typename Self>
   static auto& AccessTo(Self& self) {
-    return std::get<Share::template IndexOf<L>()>(self.accesses_);
+    return std::get<M::template IndexOf<L>()>(self.accesses_);
   }
   template <Layer L>
   void SetDue() {
     if constexpr (MulticastLayer<L>) AccessTo<L>(*this).is_due = L::period == 1 || IsDue<L>();
   }
   template <Layer L>
-  void CommitLayer(Share& share) {
+  void CommitLayer(M& mesh, std::uint32_t thread) {
     if constexpr (MulticastLayer<L>) {
       auto& access = AccessTo<L>(*this);
       const bool is_odd = access.num_puts != 1 && (L::period == 1 || access.is_due);
       // By value: a node whose address went out of sight could not stay in registers.
-      if (is_odd || access.num_refused != 0) [[unlikely]] CommitOddly<L>(share, node_, access);
+      if (is_odd || access.num_refused != 0) [[unlikely]] CommitOddly<L>(mesh.template Of<L>(thread), node_, access);
       access.num_puts = 0;
       access.num_refused = 0;
     }
   }
   template <MulticastLayer L>
-  UIT_NOINLINE static void CommitOddly(Share& share, std::uint32_t node, detail::HaloAccess<typename L::Message> access) {
-    auto& halo = share.template Of<L>();
+  UIT_NOINLINE static void CommitOddly(Halo<typename L::Message>& halo, std::uint32_t node,
+                                       detail::HaloAccess<typename L::Message> access) {
     if (access.num_refused != 0) halo.Dropped().Deviate(node, access.num_refused, halo.NumNodes());
     if (!access.is_due) return;
     if (access.num_puts != 1) halo.Counting().Deviate(node, std::int64_t{access.num_puts} - 1, halo.NumNodes());
     if (synchronous && access.num_puts == 0) access.write[node] = access.read[node];
   }
 
+  const PlaceGraph& graph_;
   const NodeId* ids_;
   const std::uint32_t* first_in_;
   const std::uint32_t* first_out_;
-  const PlaceGraph& graph_;
   std::size_t first_local_;
   std::uint64_t seed_;
   std::uint64_t update_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/run/pacer.hpp>
 #include <netuit/run/run_options.hpp>
@@ -18,20 +19,17 @@ namespace netuit::detail {
 
 /// The user's looks at one worker between two of its updates: on_sample, on_status and on_progress. One that throws ends
 /// the run. That worker only.
-template <typename M>
 class Observers {
  public:
-  using Share = typename M::Share;
-
-  /// Of `worker`, whose place is `share` and whose time `pacer` keeps.
-  Observers(M& mesh, Share& share, Team& team, const RunOptions& options, const Pacer& pacer, Place worker)
-      : share_(share),
+  /// Of `worker`, whose part is `partition` and whose time `pacer` keeps.
+  Observers(Mesh& mesh, Partition& partition, Team& team, const RunOptions& options, const Pacer& pacer, Place worker)
+      : partition_(partition),
         team_(team),
         options_(options),
         pacer_(pacer),
         worker_(worker),
         board_(mesh.Board()),
-        status_(share, worker) {}
+        status_(partition, worker) {}
 
   /// Lets those look for whom it is time. After `num_updates` updates.
   void Look(uit::TimePoint now, std::uint64_t num_updates) {
@@ -43,7 +41,7 @@ class Observers {
  private:
   void TakeSample(uit::TimePoint now, std::uint64_t num_updates) {
     team_.Guard("on_sample", [&] {
-      options_.on_sample({worker_, pacer_.Elapsed(now), num_updates, share_.first_local, share_.graph.nodes.size()});
+      options_.on_sample({worker_, pacer_.Elapsed(now), num_updates, partition_.first_local, partition_.graph.nodes.size()});
     });
     next_sample_ = now + options_.sample_interval;
   }
@@ -60,13 +58,13 @@ class Observers {
     next_progress_ = now + std::max<std::chrono::nanoseconds>(options_.progress_interval, std::chrono::milliseconds(1));
   }
 
-  Share& share_;
+  Partition& partition_;
   Team& team_;
   const RunOptions& options_;
   const Pacer& pacer_;
   Place worker_;
   StatusBoard* board_;
-  StatusReporter<M> status_;
+  StatusReporter status_;
   uit::TimePoint next_sample_{};
   uit::TimePoint next_status_{};
   uit::TimePoint next_progress_{};

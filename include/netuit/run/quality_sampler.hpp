@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
-#include <netuit/mesh/layer.hpp>
+#include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/partition.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/latency_histogram.hpp>
 #include <netuit/quality/peer_trace.hpp>
@@ -19,18 +21,11 @@ namespace netuit::detail {
 
 /// Takes one worker's snapshots, between its updates: counts at the beginning of a window, and what has been added to them
 /// at its end. Nobody else is stopped or asked. That worker only.
-template <typename M>
-class QualitySampler;
-
-template <Layer... Ls>
-class QualitySampler<Mesh<Ls...>> {
+class QualitySampler {
  public:
-  using M = Mesh<Ls...>;
-  using Share = typename M::Share;
-
-  /// Of the place of `share`; takes nothing unless the options name an interval.
-  QualitySampler(M& mesh, Share& share, const QualityOptions& options)
-      : share_(share),
+  /// Of a worker's `partition`; takes nothing unless the options name an interval.
+  QualitySampler(Mesh& mesh, Partition& partition, const QualityOptions& options)
+      : partition_(partition),
         surroundings_(mesh.GetSurroundings()),
         num_threads_(mesh.NumThreads()),
         options_(options),
@@ -44,7 +39,7 @@ class QualitySampler<Mesh<Ls...>> {
     std::size_t num_peers = 0;
     ForEachPeer([&](auto&&...) { ++num_peers; });
     const std::int64_t num_expected = duration.count() > 0 ? duration / options_.interval : 64;
-    constexpr std::size_t max_sums = 3 * sizeof...(Ls);  // by transport and layer
+    const std::size_t max_sums = 3 * partition_.layers.size();  // by transport and layer
     sums_.reserve(max_sums);
     rows_.reserve((num_peers + max_sums) * std::min<std::size_t>(static_cast<std::size_t>(num_expected), options_.max_snapshots));
     before_.reserve(num_peers);
@@ -94,7 +89,7 @@ class QualitySampler<Mesh<Ls...>> {
       QualityRow row;
       row.snapshot = static_cast<std::uint32_t>(snapshot_);
       row.layer = layer;
-      row.worker = PlaceOf(share_.graph.worker);
+      row.worker = PlaceOf(partition_.graph.worker);
       row.peer = PlaceOf(peer);
       row.transport = surroundings_.TransportTo(row.peer.process);
       row.begin = begin_ - start_;
@@ -138,14 +133,14 @@ class QualitySampler<Mesh<Ls...>> {
   /// Calls `visit(layer, worker, counts, trace)`.
   template <typename F>
   void ForEachPeer(F&& visit) {
-    std::uint32_t layer = 0;
-    const auto visit_layer = [&](auto& of) {
-      of.ForEachPeer([&](std::uint32_t worker, const ExchangeCounts& counts, PeerTrace* trace) {
-        visit(layer, worker, counts, trace);
-      });
-      ++layer;
-    };
-    (visit_layer(share_.template Of<Ls>()), ...);
+    std::uint32_t number = 0;
+    for (LayerPart* const layer : partition_.layers) {
+      const auto visit_peer = [&](std::uint32_t worker, const ExchangeCounts& counts, PeerTrace* trace) {
+        visit(number, worker, counts, trace);
+      };
+      layer->ForEachPeer(std::ref(visit_peer));
+      ++number;
+    }
   }
   Place PlaceOf(std::uint32_t worker) const { return {worker / num_threads_, worker % num_threads_}; }
 
@@ -157,7 +152,7 @@ class QualitySampler<Mesh<Ls...>> {
     LatencyHistogram transit{};
   };
 
-  Share& share_;
+  Partition& partition_;
   const Surroundings& surroundings_;
   std::uint32_t num_threads_;
   QualityOptions options_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/tagged_mesh.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/run/channel_rows.hpp>
@@ -29,8 +30,7 @@ namespace netuit {
 
 namespace detail {
 
-template <typename M>
-void RunWorkers(M& mesh, Team& team, const RunOptions& options, Sweep<M>& sweep, RunReport& report) {
+inline void RunWorkers(Mesh& mesh, Team& team, const RunOptions& options, Sweep& sweep, RunReport& report) {
   const std::uint64_t number = mesh.NextRun();
   const std::uint64_t first_stamp = number << 40U;
   const RunRecord record = RunRecord::Open(mesh, options, number);
@@ -42,7 +42,7 @@ void RunWorkers(M& mesh, Team& team, const RunOptions& options, Sweep<M>& sweep,
     before.push_back(CountChannels(mesh, thread));
   const auto work = [&](std::uint32_t thread) {
     report.workers[thread] =
-        Worker<M>(mesh, team, options, record.TapeOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
+        Worker(mesh, team, options, record.TapeOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
   };
   enum Gate : int { closed, open, cancelled };
   std::atomic<int> gate{closed};  // because workers wait for each other, none begins before there are all
@@ -116,8 +116,7 @@ inline void GatherReport(RunReport& report, const uit::World& world) {
 }
 
 /// Run, whatever the nodes do.
-template <typename M>
-RunReport RunSweep(M& mesh, const RunOptions& options, Sweep<M>& sweep) {
+inline RunReport RunSweep(Mesh& mesh, const RunOptions& options, Sweep& sweep) {
   CheckOptions(options);
   if (!mesh.IsOpen()) throw uit::Error("a mesh that has been closed, or has lost a peer, cannot run");
   if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
@@ -167,9 +166,9 @@ RunReport RunSweep(M& mesh, const RunOptions& options, Sweep<M>& sweep) {
 /// Throws uit::InputError if the options cannot be, and uit::Error if the mesh has been closed or has lost a peer, or if
 /// threads cannot be started.
 template <Layer... Ls, typename F, typename C = detail::NoCollection>
-RunReport Run(Mesh<Ls...>& mesh, const RunOptions& options, F&& update, C&& collect = {}) {
+RunReport Run(TaggedMesh<Ls...>& mesh, const RunOptions& options, F&& update, C&& collect = {}) {
   const auto run = [&]<bool synchronous>() {
-    detail::SweepBy<Mesh<Ls...>, F, C, synchronous> sweep(options.seed, update, collect);
+    detail::SweepBy<TaggedMesh<Ls...>, F, C, synchronous> sweep(mesh, options.seed, update, collect);
     return detail::RunSweep(mesh, options, sweep);
   };
   return options.mode == AsyncMode::every_update ? run.template operator()<true>() : run.template operator()<false>();

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include <netuit/mesh/layer.hpp>
+#include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/place_graph.hpp>
 #include <netuit/replay/record_format.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/record_writer.hpp>
-#include <netuit/replay/tap.hpp>
+#include <netuit/replay/tape.hpp>
 #include <netuit/run/run_options.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/support/bytes.hpp>
@@ -25,28 +25,15 @@
 
 namespace netuit::detail {
 
-/// All that a layer is and that its conduits are chosen by.
-template <Layer L>
-constexpr std::array<std::uint64_t, 8> ShapeOfLayer() {
-  return {uit::TypeHash<L>(),
-          uit::TypeHash<typename L::Message>(),
-          sizeof(typename L::Message),
-          static_cast<std::uint64_t>(L::addressing),
-          static_cast<std::uint64_t>(L::policy.backlog),
-          static_cast<std::uint64_t>(L::policy.retain),
-          static_cast<std::uint64_t>(L::policy.consolidate),
-          L::period};
-}
-
-/// What a worker's record must agree on with who replays it: all of its part of the graph, its layers, and when a mesh with
-/// `options` refuses a put.
-template <Layer... Ls>
-std::uint64_t DigestOfShape(const PlaceGraph& graph, const MeshOptions& options) {
+/// What a worker's record must agree on with who replays it: all of its part of the graph, its layers, and when the mesh
+/// refuses a put.
+inline std::uint64_t DigestOfShape(const PlaceGraph& graph, std::span<const std::unique_ptr<LayerBase>> layers,
+                                   const MeshOptions& options) {
   std::uint64_t digest = replay::Digest(uit::BytesOf(graph.worker));
   const auto add = [&digest](const auto& values) { digest = replay::Digest(std::as_bytes(std::span(values)), digest); };
   VisitPlaceGraph(add, graph);
   add(std::array<std::uint64_t, 2>{options.depth, options.max_message_bytes});
-  (add(ShapeOfLayer<Ls>()), ...);
+  for (const auto& layer : layers) add(layer->Shape());
   return digest;
 }
 
@@ -57,20 +44,19 @@ class RunRecord {
 
   /// Of the run of a mesh with this number. Collective. Throws on every process: uit::OutputError if the record cannot be
   /// made, uit::InputError if what is to be replayed is none of this run.
-  template <Layer... Ls>
-  static RunRecord Open(Mesh<Ls...>& mesh, const RunOptions& options, std::uint64_t run) {
+  static RunRecord Open(Mesh& mesh, const RunOptions& options, std::uint64_t run) {
     RunRecord record;
     if (options.record.empty() && options.replay.empty()) return record;
     std::string trouble;
     try {
       if (!options.record.empty()) std::filesystem::create_directories(options.record);
-      for (const auto& place : mesh.Places()) {
-        const std::uint32_t worker = place->graph.worker;
+      for (const auto& partition : mesh.Partitions()) {
+        const std::uint32_t worker = partition->graph.worker;
         const replay::RecordHeader header{
             .mode = static_cast<std::uint32_t>(options.mode),
             .seed = options.seed,
             .run = run,
-            .shape = DigestOfShape<Ls...>(place->graph, mesh.Options()),
+            .shape = DigestOfShape(partition->graph, mesh.Layers(), mesh.Options()),
             .worker = worker,
             .num_workers = static_cast<std::uint32_t>(mesh.GetWorld().Size()) * mesh.NumThreads(),
             .num_threads = mesh.NumThreads()};

@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 
-#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/layer_part.hpp>
+#include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/peer_trace.hpp>
@@ -13,15 +15,9 @@
 namespace netuit::detail {
 
 /// What one worker says on the status board, over all its layers. That worker only.
-template <typename M>
-class StatusReporter;
-
-template <Layer... Ls>
-class StatusReporter<Mesh<Ls...>> {
+class StatusReporter {
  public:
-  using Share = typename Mesh<Ls...>::Share;
-
-  StatusReporter(Share& share, Place worker) : share_(share), worker_(worker) {}
+  StatusReporter(const Partition& partition, Place worker) : partition_(partition), worker_(worker) {}
 
   /// How it goes, after `num_updates` updates; rates are since the last call.
   WorkerStatus Report(std::chrono::nanoseconds elapsed, std::uint64_t num_updates) {
@@ -31,7 +27,7 @@ class StatusReporter<Mesh<Ls...>> {
       counts += of_peer;
       num_peers += trace != nullptr && of_peer.channels_in != 0 && of_peer.channels_out != 0 ? 1 : 0;
     };
-    (share_.template Of<Ls>().ForEachPeer(visit), ...);
+    for (LayerPart* const layer : partition_.layers) layer->ForEachPeer(std::ref(visit));
     const ExchangeCounts since = counts.Since(counts_);
     const double seconds = std::chrono::duration<double>(elapsed - elapsed_).count();
     const auto updates = static_cast<double>(num_updates - num_updates_);
@@ -52,7 +48,7 @@ class StatusReporter<Mesh<Ls...>> {
   static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   static double Ratio(double part, double whole) { return whole > 0 ? part / whole : nan; }
 
-  Share& share_;
+  const Partition& partition_;
   Place worker_;
   ExchangeCounts counts_;
   std::chrono::nanoseconds elapsed_{0};

@@ -10,68 +10,55 @@ namespace netuit::detail {
 /// Stands for a run that leaves what its nodes have not read unread.
 struct NoCollection {};
 
-/// The user's functions, called for all nodes of a place: all that a worker knows of them, so that the run loop is compiled
-/// once for a mesh, whatever its nodes do. All workers of a process at once, each with its own place.
-template <typename M>
+/// The user's functions, called for all nodes of a worker: all that the run loop knows of them. All workers of a process at
+/// once, each with its own nodes.
 class Sweep {
  public:
-  using Share = typename M::Share;  ///< of the mesh
-
-  /// Of a run with this seed.
-  explicit Sweep(std::uint64_t seed) : seed_(seed) {}
+  Sweep() = default;
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
   virtual ~Sweep() = default;
 
-  /// Updates every node. What an update throws comes out, and `position` is then where; it and the nodes behind it count
-  /// with what they have put.
-  virtual void Update(Share& share, std::uint64_t update, std::uint32_t& position) = 0;
+  /// Updates every node of a worker. What an update throws comes out, and `position` is then where; it and the nodes behind
+  /// it count with what they have put.
+  virtual void Update(std::uint32_t thread, std::uint64_t update, std::uint32_t& position) = 0;
   /// Whether there is anything to collect.
   virtual bool Collects() const = 0;
-  /// Lets every node collect, after `num_updates` updates.
-  virtual void Collect(Share& share, std::uint64_t num_updates) = 0;
-
- protected:
-  /// What the nodes' random numbers begin with.
-  std::uint64_t Seed() const { return seed_; }
-
- private:
-  std::uint64_t seed_;
+  /// Lets every node of a worker collect, after `num_updates` updates.
+  virtual void Collect(std::uint32_t thread, std::uint64_t num_updates) = 0;
 };
 
 /// A sweep that calls `F` to update and `C` to collect; `synchronous` in mode 0.
 template <typename M, typename F, typename C, bool synchronous>
-class SweepBy final : public Sweep<M> {
+class SweepBy final : public Sweep {
  public:
-  using typename Sweep<M>::Share;
+  /// Refers to the mesh and both functions; nodes' random numbers begin with `seed`.
+  SweepBy(M& mesh, std::uint64_t seed, F& update, C& collect) : mesh_(mesh), seed_(seed), update_(update), collect_(collect) {}
 
-  /// Refers to both functions.
-  SweepBy(std::uint64_t seed, F& update, C& collect) : Sweep<M>(seed), update_(update), collect_(collect) {}
-
-  void Update(Share& share, std::uint64_t update, std::uint32_t& position) override {
-    const auto num_nodes = static_cast<std::uint32_t>(share.graph.nodes.size());
+  void Update(std::uint32_t thread, std::uint64_t update, std::uint32_t& position) override {
+    const auto num_nodes = static_cast<std::uint32_t>(mesh_.Partitions()[thread]->graph.nodes.size());
     std::uint32_t i = 0;
-    Node<M, synchronous> node(share, this->Seed(), update);
+    TaggedNode<M, synchronous> node(mesh_, thread, seed_, update);
     try {
       for (; i < num_nodes; ++i) {
         node.GoTo(i);
         update_(node);
-        node.Commit(share);
+        node.Commit(mesh_, thread);
       }
     } catch (...) {
       position = i;
       for (; i < num_nodes; ++i) {
         node.GoTo(i);
-        node.Commit(share);
+        node.Commit(mesh_, thread);
       }
       throw;
     }
   }
   bool Collects() const override { return !std::same_as<C, NoCollection>; }
-  void Collect(Share& share, std::uint64_t num_updates) override {
+  void Collect(std::uint32_t thread, std::uint64_t num_updates) override {
     if constexpr (!std::same_as<C, NoCollection>) {
-      Node<M, synchronous> node(share, this->Seed(), num_updates);
-      for (std::uint32_t i = 0; i < share.graph.nodes.size(); ++i) {
+      TaggedNode<M, synchronous> node(mesh_, thread, seed_, num_updates);
+      for (std::uint32_t i = 0; i < mesh_.Partitions()[thread]->graph.nodes.size(); ++i) {
         node.GoTo(i);
         collect_(node);
       }
@@ -79,6 +66,8 @@ class SweepBy final : public Sweep<M> {
   }
 
  private:
+  M& mesh_;
+  std::uint64_t seed_;
   F& update_;
   C& collect_;
 };

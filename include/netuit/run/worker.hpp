@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/mesh/layer.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/partition.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/replay/record_reader.hpp>
-#include <netuit/replay/tap.hpp>
+#include <netuit/replay/tape.hpp>
 #include <netuit/run/layer_traffic.hpp>
 #include <netuit/run/observers.hpp>
 #include <netuit/run/pacer.hpp>
@@ -25,28 +25,22 @@
 namespace netuit::detail {
 
 /// One thread's part in a run.
-template <typename M>
-class Worker;
-
-template <Layer... Ls>
-class Worker<Mesh<Ls...>> {
+class Worker {
  public:
-  using M = Mesh<Ls...>;
-
-  Worker(M& mesh, Team& team, const RunOptions& options, const replay::Tape& tape, std::uint64_t first_stamp,
-         std::uint32_t thread, Sweep<M>& sweep)
+  Worker(Mesh& mesh, Team& team, const RunOptions& options, const replay::Tape& tape, std::uint64_t first_stamp,
+         std::uint32_t thread, Sweep& sweep)
       : traffic_(mesh, team, options, tape, first_stamp, thread),
         team_(team),
         options_(options),
         thread_(thread),
         sweep_(sweep),
         is_synchronous_(options.mode == AsyncMode::every_update),
-        communicates_(!is_synchronous_ && options.mode != AsyncMode::no_communication),
+        communicates_(traffic_.Communicates()),
         pacer_(options),
         cost_(options),
         is_traced_(mesh.IsTraced()),
-        sampler_(mesh, traffic_.GetShare(), options.quality),
-        observers_(mesh, traffic_.GetShare(), team, options, pacer_, MyPlace()) {}
+        sampler_(mesh, traffic_.GetPartition(), options.quality),
+        observers_(mesh, traffic_.GetPartition(), team, options, pacer_, MyPlace()) {}
 
   /// Works from the start barrier to the end of the drain. The snapshots go to `quality`.
   WorkerReport Work(std::vector<QualityRow>& quality) {
@@ -71,8 +65,6 @@ class Worker<Mesh<Ls...>> {
   }
 
  private:
-  static constexpr bool has_unicast = (UnicastLayer<Ls> || ...);
-
   // Modes 1-4, and 0: an update of every node.
 
   void Update() {
@@ -110,17 +102,17 @@ class Worker<Mesh<Ls...>> {
     return is_pulled;
   }
   void UpdateNodes() {
-    auto& share = traffic_.GetShare();
+    const Partition& partition = traffic_.GetPartition();
     std::uint32_t position = 0;
     try {
-      sweep_.Update(share, num_updates_, position);
+      sweep_.Update(thread_, num_updates_, position);
     } catch (const replay::RecordEnd&) {
       is_record_cut_ = true;
     } catch (...) {
-      team_.StopByThrow("the update of node " + share.graph.Label(position), std::current_exception());
+      team_.StopByThrow("the update of node " + partition.graph.Label(position), std::current_exception());
     }
     traffic_.CountUpdate(num_updates_);
-    cost_.Charge(static_cast<std::uint32_t>(share.graph.nodes.size()));
+    cost_.Charge(static_cast<std::uint32_t>(partition.graph.nodes.size()));
   }
 
   // Mode 0.
@@ -136,10 +128,8 @@ class Worker<Mesh<Ls...>> {
       ++num_barriers_;
       goes_on = GoesOn();
       if (!goes_on) sampler_.Finish(uit::Now(), num_updates_);  // all snapshots end before what is next read is shown
-      if constexpr (has_unicast) {
-        traffic_.Refresh(update);
-        team_.MeetHere([this] { return Idle(); });
-      }
+      traffic_.Refresh(update);
+      team_.MeetHere([this] { return Idle(); });
     }
     if (num_updates_ != 0) traffic_.ShowWritten(drain_update);
   }
@@ -284,12 +274,12 @@ class Worker<Mesh<Ls...>> {
     if (!sweep_.Collects()) return;
     bool collects = !team_.IsBroken() && !is_record_cut_;
     if (traffic_.IsTaped()) Call("the record", [&] { collects = traffic_.CollectsTaped(std::exchange(collects, false)); });
-    if (collects) Call("collect", [this] { sweep_.Collect(traffic_.GetShare(), num_updates_); });
+    if (collects) Call("collect", [this] { sweep_.Collect(thread_, num_updates_); });
   }
   WorkerReport Report() {
     WorkerReport report;
     report.place = MyPlace();
-    report.num_nodes = traffic_.GetShare().graph.nodes.size();
+    report.num_nodes = traffic_.GetPartition().graph.nodes.size();
     report.num_updates = num_updates_;
     report.num_barriers = num_barriers_;
     report.elapsed = elapsed_;
@@ -297,18 +287,18 @@ class Worker<Mesh<Ls...>> {
     return report;
   }
 
-  LayerTraffic<M> traffic_;
+  LayerTraffic traffic_;
   Team& team_;
   const RunOptions& options_;
   std::uint32_t thread_;
-  Sweep<M>& sweep_;
+  Sweep& sweep_;
   bool is_synchronous_;
   bool communicates_;  // between two updates
   Pacer pacer_;
   SimulatedCost cost_;
   bool is_traced_;
-  QualitySampler<M> sampler_;
-  Observers<M> observers_;
+  QualitySampler sampler_;
+  Observers observers_;
   std::uint64_t num_updates_ = 0;
   std::uint64_t num_barriers_ = 0;
   std::chrono::nanoseconds elapsed_{0};

@@ -122,7 +122,7 @@ class OnMesh {
 
  private:
   netuit::Topology topology_;
-  netuit::Mesh<L> mesh_;
+  netuit::TaggedMesh<L> mesh_;
   channel_selection::Cells<float> cells_;
   std::shared_ptr<Records> records_;
   std::chrono::duration<double, std::nano> idle_{0};

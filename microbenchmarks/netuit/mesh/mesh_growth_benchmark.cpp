@@ -50,7 +50,7 @@ Cost Wire(double num_nodes) {
   const netuit::Placement placement = netuit::PlaceContiguous(topology, {.processes = 1, .threads = 1});
   const auto before = bench::Heap().num_bytes;
   const uit::TimePoint start = uit::Now();
-  const netuit::Mesh<L> mesh{topology, placement, uit::World{}};
+  const netuit::TaggedMesh<L> mesh{topology, placement, uit::World{}};
   const std::chrono::duration<double> elapsed = uit::Now() - start;
   return {.wiring = elapsed.count(), .memory = static_cast<double>(bench::Heap().num_bytes - before), .update = 0};
 }

@@ -48,7 +48,7 @@ TEST_CASE("Nodes of a process are numbered without gaps, by thread and then by i
   const Topology topology{12, edges, std::move(labels)};
   const Placement placement = PlaceRoundRobin(topology, WorkersWith(2));
   const uit::World world = MpiTestWorld();
-  const Mesh<Value> mesh{topology, placement, world};
+  const TaggedMesh<Value> mesh{topology, placement, world};
   CHECK(mesh.NumNodes() == 12);
   CHECK(mesh.NumEdges() == 11);
   CHECK(mesh.NumThreads() == 2);
@@ -66,7 +66,7 @@ TEST_CASE("Nodes of a process are numbered without gaps, by thread and then by i
 
 TEST_CASE("A gather brings a value per node to rank 0, by id") {
   const Topology topology = MakeOddGraph(40, 2);
-  const Mesh<Value> mesh{topology, PlaceRandom(topology, WorkersWith(2), 2), MpiTestWorld()};
+  const TaggedMesh<Value> mesh{topology, PlaceRandom(topology, WorkersWith(2), 2), MpiTestWorld()};
   std::vector<double> values;
   for (std::size_t local = 0; local < mesh.NumLocalNodes(); ++local) values.push_back(mesh.Id(local) * 0.5);
   const std::vector<double> all = mesh.Gather(std::span<const double>(values));
@@ -82,7 +82,7 @@ TEST_CASE("Until a message arrives an input reads what it was initialised to, an
           "topology's order") {
   const Topology topology = MakeOddGraph(60, 3);
   const Placement placement = PlaceRandom(topology, WorkersWith(2), 3);
-  Mesh<Value, Packet> mesh{topology, placement, MpiTestWorld()};
+  TaggedMesh<Value, Packet> mesh{topology, placement, MpiTestWorld()};
   mesh.Initialize<Value>([](NodeId node) { return 1000 + node; });
   mesh.Initialize<Packet>([](NodeId node) { return 2000 + node; });
   const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::no_barrier);
@@ -118,7 +118,7 @@ TEST_CASE("Until a message arrives an input reads what it was initialised to, an
 
 TEST_CASE("A message put to output k of a node arrives at the input that faces it") {
   const Topology topology = MakeOddGraph(60, 4);
-  Mesh<Packet> mesh{topology, PlaceRandom(topology, WorkersWith(2), 4), MpiTestWorld()};
+  TaggedMesh<Packet> mesh{topology, PlaceRandom(topology, WorkersWith(2), 4), MpiTestWorld()};
   const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::no_barrier, AsyncMode::rolling);
   std::vector<std::size_t> num_faults(mesh.NumLocalNodes());
   std::vector<std::size_t> num_messages(mesh.NumLocalNodes());
@@ -144,7 +144,7 @@ TEST_CASE("A placement that does not fit is refused on every process with the sa
   const uit::World world = MpiTestWorld();
   const Topology topology = MakeTorus(4, 4);
   const auto make = [&](const Placement& placement) {
-    return WordsOf([&] { const Mesh<Value> mesh{topology, placement, world}; });
+    return WordsOf([&] { const TaggedMesh<Value> mesh{topology, placement, world}; });
   };
   CHECK(make(PlaceContiguous(MakeTorus(4, 5), WorkersWith(1))) == "the placement is of 20 nodes, the graph has 16");
   const std::size_t too_many = world.Size() + 1;
@@ -159,8 +159,8 @@ TEST_CASE("Options that cannot be are refused on every process, whether it has e
   const Placement placement = PlaceContiguous(topology, WorkersWith(1));
   for (const MeshOptions options : {MeshOptions{.depth = 0}, MeshOptions{.depth = std::size_t{1} << 40},
                                     MeshOptions{.num_slots = 0}, MeshOptions{.num_slots = 1'000'000}})
-    CHECK_THROWS_AS((Mesh<Packet>{topology, placement, world, options}), uit::InputError);
-  Mesh<Packet> mesh{topology, placement, world};
+    CHECK_THROWS_AS((TaggedMesh<Packet>{topology, placement, world, options}), uit::InputError);
+  TaggedMesh<Packet> mesh{topology, placement, world};
   const auto run = [&](const RunOptions& options) { Run(mesh, options, [](auto&) {}); };
   CHECK_THROWS_AS(run({.mode = static_cast<AsyncMode>(5), .num_updates = 1}), uit::InputError);
   CHECK_THROWS_AS(run({.duration = std::chrono::seconds(-1)}), uit::InputError);
@@ -197,9 +197,9 @@ TEST_CASE("Meshes are created and destroyed beside one another") {
   const uit::World world = MpiTestWorld();
   const Topology topology = MakeTorus(4, 4);
   const Placement placement = PlaceRoundRobin(topology, WorkersWith(2));
-  Mesh<Value> lasting{topology, placement, world};
+  TaggedMesh<Value> lasting{topology, placement, world};
   for (int i = 0; i < 20; ++i) {
-    Mesh<Packet, Value> passing{topology, placement, world};
+    TaggedMesh<Packet, Value> passing{topology, placement, world};
     const auto update = [&](auto& node) { node.template Out<Value>().TryPut(node.Id()); };
     Run(passing, {.mode = i % 2 == 0 ? AsyncMode::every_update : AsyncMode::no_barrier, .num_updates = 2}, update);
     Run(lasting, {.num_updates = 2}, update);
@@ -209,7 +209,7 @@ TEST_CASE("Meshes are created and destroyed beside one another") {
 }
 
 TEST_CASE("A mesh of isolated nodes runs") {
-  Mesh<Value, Packet> mesh{MakeEmpty(9), PlaceContiguous(MakeEmpty(9), WorkersWith(2)), MpiTestWorld()};
+  TaggedMesh<Value, Packet> mesh{MakeEmpty(9), PlaceContiguous(MakeEmpty(9), WorkersWith(2)), MpiTestWorld()};
   for (const int mode : {0, 1, 2, 3, 4}) {
     const RunReport report = Run(mesh, {.mode = static_cast<AsyncMode>(mode), .num_updates = 5, .fixed_period = std::chrono::milliseconds(1)},
                                  [](auto& node) { node.template Out<Value>().TryPut(1); });

@@ -28,7 +28,7 @@ struct ByEdge : Unicast<std::uint64_t> {};
 int RunOnce(const uit::World& world, AsyncMode mode) {
   const Topology topology = OnRoot(world, [] { return MakeTorus(8, 8); });
   const auto place = [&] { return PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}); };
-  Mesh<Value, ByEdge> mesh{topology, OnRoot(world, place), world};
+  TaggedMesh<Value, ByEdge> mesh{topology, OnRoot(world, place), world};
   mesh.Initialize<Value>([](NodeId id) { return id; });
   std::vector<std::uint64_t> states(mesh.NumLocalNodes());
   RunOptions options{.mode = mode, .peer_timeout = 10s};

@@ -138,7 +138,7 @@ TEST_CASE("Touches and latencies of every snapshot equal those computed from its
   const uit::World world = MpiTestWorld();
   const Workers workers{.processes = world.Size(), .threads = 2 / world.Size()};
   const Topology topology = MakeComplete(2);
-  Mesh<Newest> mesh{topology, PlaceContiguous(topology, workers), world, {.is_traced = true}};
+  TaggedMesh<Newest> mesh{topology, PlaceContiguous(topology, workers), world, {.is_traced = true}};
   std::vector<Counter> counters(workers.threads);
   const RunOptions options{.mode = AsyncMode::no_barrier, .quality = {.interval = window, .length = window, .max_snapshots = 1'000'000}};
   const RunReport report = Run(mesh, options, [&](auto& node) {

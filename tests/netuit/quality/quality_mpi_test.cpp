@@ -30,7 +30,7 @@ struct Jumped : Unicast<std::uint32_t, uit::Policy{.retain = uit::Retain::latest
 struct Each : Unicast<std::uint64_t, uit::Policy{.consolidate = uit::Consolidate::pooled}> {};
 struct Row : Unicast<std::vector<char>, uit::Policy{.consolidate = uit::Consolidate::aggregated}> {};
 struct Sum : Unicast<std::uint32_t, uit::Policy{.retain = uit::Retain::accumulate, .consolidate = uit::Consolidate::pooled}> {};
-using TestMesh = Mesh<Newest, Jumped, Each, Row, Sum>;
+using TestMesh = TaggedMesh<Newest, Jumped, Each, Row, Sum>;
 constexpr std::uint32_t sum_layer = 4;
 /// Puts of a node and update on each channel of a layer.
 constexpr std::uint64_t NumPuts(std::uint32_t layer) { return layer == sum_layer ? 2 : 1; }
@@ -89,8 +89,8 @@ uit::Tally SumOfPeers(TestMesh& mesh) {
     sum.get.folded += counts.folded;
     sum.get.unread += counts.unread;
   };
-  for (auto& place : mesh.Places())
-    std::apply([&](auto&... layers) { (layers.ForEachPeer(add), ...); }, place->layers);
+  for (const auto& partition : mesh.Partitions())
+    for (netuit::LayerPart* const layer : partition->layers) layer->ForEachPeer(add);
   return sum;
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("Processes that do not agree on stamps are told so") {
   const Topology topology = MakeTorus(4, 4 * workers.Count());
   std::string words;
   try {
-    Mesh<Newest> mesh(topology, PlaceContiguous(topology, workers), MpiTestWorld(), {.is_traced = mine});
+    TaggedMesh<Newest> mesh(topology, PlaceContiguous(topology, workers), MpiTestWorld(), {.is_traced = mine});
   } catch (const std::exception& error) {
     words = error.what();
   }

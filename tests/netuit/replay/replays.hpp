@@ -71,7 +71,7 @@ struct Plan {
 template <Layer... Ls>
 Outcome RunChaos(const Topology& topology, const Plan& plan) {
   const Placement placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = plan.num_threads}, 3);
-  Mesh<Ls...> mesh{topology, placement, MpiTestWorld(), small_buffers};
+  TaggedMesh<Ls...> mesh{topology, placement, MpiTestWorld(), small_buffers};
   (mesh.template Initialize<Ls>([](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1, node)); }), ...);
   Outcome outcome;
   outcome.states.resize(mesh.NumLocalNodes());

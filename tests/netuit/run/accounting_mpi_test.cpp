@@ -259,7 +259,7 @@ class Correspondence {
 
   const Topology& topology_;
   const Placement& placement_;
-  Mesh<Ls...> mesh_;
+  TaggedMesh<Ls...> mesh_;
   std::tuple<Book<Ls>...> books_;
   std::vector<std::vector<bool>> stands_for_channel_;  // by local node and input: the first that reads a channel at its place
   AsyncMode mode_ = AsyncMode::no_barrier;

@@ -57,7 +57,7 @@ TEST_CASE("All workers make the same barriers whatever their start times and clo
 
   const Topology topology = MakeTorus(12, 12);
   const std::size_t threads = MpiTestWorld().Size() >= 4 ? 1 : 2;
-  Mesh<Value> mesh{topology, PlaceByMetis(topology, {.processes = MpiTestWorld().Size(), .threads = threads}), MpiTestWorld()};
+  TaggedMesh<Value> mesh{topology, PlaceByMetis(topology, {.processes = MpiTestWorld().Size(), .threads = threads}), MpiTestWorld()};
   const auto update = [](auto& node) { node.template Out<Value>().TryPut(node.Update()); };
   int num_runs = 0;
   int num_agreed = 0;
@@ -96,7 +96,7 @@ TEST_CASE("All workers make the same barriers whatever their start times and clo
 
 TEST_CASE("Workers stop at the same barrier however early some have finished") {
   const Topology topology = MakeTorus(8, 8);
-  Mesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2}), MpiTestWorld()};
+  TaggedMesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2}), MpiTestWorld()};
   for (const int mode : {0, 1, 2, 3, 4}) {
     const RunReport report = Run(
         mesh, {.mode = static_cast<AsyncMode>(mode), .num_updates = 30, .rolling_span = 1ms, .fixed_period = 1ms}, [](auto& node) {

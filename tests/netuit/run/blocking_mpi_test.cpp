@@ -38,7 +38,7 @@ constexpr std::uint64_t num_updates = is_sanitized ? 60 : 300;
 TEST_CASE("Nothing blocks inside MPI while a run goes on") {
   const uit::World world = MpiTestWorld();
   const Topology topology = MakeTorus(8, 8);
-  Mesh<Heard, Each, EachAggregated, Newest, Sum> mesh{
+  TaggedMesh<Heard, Each, EachAggregated, Newest, Sum> mesh{
       topology, PlaceRandom(topology, {.processes = world.Size(), .threads = 2}, 3), world, {.is_watched = true}};
   std::vector<Word> states(mesh.NumLocalNodes());
   std::vector<RunOptions> runs{{.mode = AsyncMode::every_update, .num_updates = num_updates},

@@ -93,7 +93,7 @@ class Painter {
     return std::accumulate(gathered.begin(), gathered.end(), std::size_t{0});
   }
 
-  Mesh<L> mesh;
+  TaggedMesh<L> mesh;
 
  private:
   Cells<float> cells_;
@@ -189,11 +189,11 @@ struct MeetingPlace {
 
 TEMPLATE_TEST_CASE("In mode 4 no frame arrives from another worker before the end", "", Color, ColorByEdge) {
   using L = TestType;
-  constexpr unsigned initial = 7;
+  static constexpr unsigned initial = 7;
   const Topology topology = MakeTorus(12, 12);
   const Placement placement = PlaceOnAll(topology);
   const std::size_t num_workers = placement.Shape().Count();
-  Mesh<L> mesh{topology, placement, MpiTestWorld()};
+  TaggedMesh<L> mesh{topology, placement, MpiTestWorld()};
   mesh.template Initialize<L>([](NodeId) { return initial; });
   std::vector<NodeId> last_node(num_workers);
   for (NodeId node = 0; node < topology.NumNodes(); ++node) last_node[placement.WorkerOf(node)] = node;

@@ -138,7 +138,7 @@ class Economy {
     (Give<Ls>(node, random, stock), ...);
   }
 
-  Mesh<Ls...> mesh_;
+  TaggedMesh<Ls...> mesh_;
   std::vector<Amount> stocks_;
   // By local node, of the run.
   std::vector<std::uint64_t> num_updates_;

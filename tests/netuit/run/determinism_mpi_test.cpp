@@ -101,7 +101,7 @@ std::uint64_t ColorSerially(const Topology& topology, std::uint64_t seed, std::u
 
 std::uint64_t ColorPlaced(const Topology& topology, const Placement& placement, std::uint64_t seed,
                           std::uint64_t num_updates) {
-  Mesh<Color> mesh{topology, placement, MpiTestWorld()};
+  TaggedMesh<Color> mesh{topology, placement, MpiTestWorld()};
   Cells<float> cells{mesh.NumLocalNodes(), rule};
   mesh.Initialize<Color>([&](NodeId node) { return FirstColor(seed, node); });
   for (std::size_t node = 0; node < mesh.NumLocalNodes(); ++node) cells.Set(node, FirstColor(seed, mesh.Id(node)));
@@ -165,7 +165,7 @@ std::uint64_t RunSerially(const Topology& topology, const std::vector<std::uint6
 template <Layer... Ls>
 std::uint64_t RunPlaced(const Topology& topology, const Placement& placement, const std::vector<std::uint64_t>& runs,
                         std::uint64_t seed = 0) {
-  Mesh<Ls...> mesh{topology, placement, MpiTestWorld(), small_buffers};
+  TaggedMesh<Ls...> mesh{topology, placement, MpiTestWorld(), small_buffers};
   (mesh.template Initialize<Ls>([&](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1 + seed, node)); }), ...);
   std::vector<std::uint64_t> states(mesh.NumLocalNodes());
   for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -313,7 +313,7 @@ TEST_CASE("A bulk synchronous run owes nothing to a best-effort run before it") 
   for (const std::size_t threads : ThreadCounts()) {
     for (const auto& [name, placement] : PlaceSomehow(topology, threads)) {
       INFO(name);
-      Mesh<Heard, EachPooled, EachSolo, EachAggregated> mesh{topology, placement, MpiTestWorld(), {.depth = depth}};
+      TaggedMesh<Heard, EachPooled, EachSolo, EachAggregated> mesh{topology, placement, MpiTestWorld(), {.depth = depth}};
       std::vector<std::uint64_t> states(mesh.NumLocalNodes());
       const auto update = [&](auto& node) {
         states[node.Index()] = UpdateChaotically<Heard, EachPooled, EachSolo, EachAggregated>(node, states[node.Index()]);

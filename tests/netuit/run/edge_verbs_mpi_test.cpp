@@ -20,7 +20,7 @@ struct Newest : Unicast<std::uint64_t, uit::Policy{.retain = uit::Retain::latest
 
 struct Fixture {
   Topology topology = MakeTorus(6, 6);
-  Mesh<Parcel, Newest> mesh{topology, PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 2}, 1),
+  TaggedMesh<Parcel, Newest> mesh{topology, PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 2}, 1),
                             MpiTestWorld()};
 };
 

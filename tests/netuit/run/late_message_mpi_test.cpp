@@ -40,7 +40,7 @@ Placement PlaceOnAll(const Topology& topology) {
 
 /// A hash of the states that a run comes to, on rank 0; over MPI, also within a node.
 std::uint64_t RunOver(const Topology& topology, const RunOptions& options) {
-  Mesh<Heard, EachPooled, EachAggregated, NewestPooled, Sum> mesh{topology, PlaceOnAll(topology), MpiTestWorld(), {.shares_memory = false}};
+  TaggedMesh<Heard, EachPooled, EachAggregated, NewestPooled, Sum> mesh{topology, PlaceOnAll(topology), MpiTestWorld(), {.shares_memory = false}};
   std::vector<Word> states(mesh.NumLocalNodes());
   const RunReport report = Run(mesh, options, [&](auto& node) {
     states[node.Index()] = testing::UpdateChaotically<Heard, EachPooled, EachAggregated, NewestPooled, Sum>(node, states[node.Index()]);

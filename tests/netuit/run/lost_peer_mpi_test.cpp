@@ -24,7 +24,7 @@ struct Value : Multicast<int> {};
 TEST_CASE("A warning names the process for which a barrier waits") {
   const Topology topology = MakeTorus(8, 8);
   const std::size_t last = MpiTestWorld().Size() - 1;
-  Mesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = last + 1, .threads = 2}), MpiTestWorld()};
+  TaggedMesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = last + 1, .threads = 2}), MpiTestWorld()};
   std::vector<std::string> warnings;
   RunOptions options{.mode = AsyncMode::rolling, .num_updates = 10, .rolling_span = 1ms};
   options.warn_after = 50ms;
@@ -41,7 +41,7 @@ TEST_CASE("A warning names the process for which a barrier waits") {
 
 TEST_CASE("A silent process is given up and reported") {
   const Topology topology = MakeTorus(8, 8);
-  Mesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2}), MpiTestWorld()};
+  TaggedMesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2}), MpiTestWorld()};
   const auto begin = std::chrono::steady_clock::now();
   const RunReport report = Run(mesh, {.mode = AsyncMode::every_update, .duration = 50s, .peer_timeout = 300ms}, [](auto& node) {
     if (node.Id() == 63 && node.Update() == 5) std::this_thread::sleep_for(2s);

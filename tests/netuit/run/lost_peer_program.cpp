@@ -23,7 +23,7 @@ namespace {
 struct Value : netuit::Multicast<int> {};
 constexpr uit::Policy every{};
 using Wiring = uit::Wiring<uit::Process>;
-using Mesh = netuit::Mesh<Value>;
+using Mesh = netuit::TaggedMesh<Value>;
 
 /// A fabric with a conduit each way.
 struct Joined {

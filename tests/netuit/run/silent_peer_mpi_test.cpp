@@ -44,7 +44,7 @@ TEST_CASE("A run whose barrier gives up a silent process continues to its end an
   const std::size_t rank = MpiTestWorld().Rank();
   const std::size_t last = size - 1;
   const auto mode = static_cast<AsyncMode>(Variable("UIT_TEST_MODE", 1));
-  Mesh<Said> mesh{topology, PlaceContiguous(topology, {.processes = size, .threads = 2}), MpiTestWorld()};
+  TaggedMesh<Said> mesh{topology, PlaceContiguous(topology, {.processes = size, .threads = 2}), MpiTestWorld()};
   std::vector<std::string> warnings;
   RunOptions options{.mode = mode, .duration = 4s, .rolling_span = 1ms, .fixed_period = 5ms, .peer_timeout = 1s};
   options.on_warning = [&](const std::string& words) { warnings.push_back(words); };

@@ -30,7 +30,7 @@ constexpr NodeId victim = 37;
 
 struct Fixture {
   Topology topology = MakeTorus(8, 8);
-  Mesh<Value, Parcel> mesh{topology, PlaceByMetis(topology, {.processes = MpiTestWorld().Size(), .threads = 2}),
+  TaggedMesh<Value, Parcel> mesh{topology, PlaceByMetis(topology, {.processes = MpiTestWorld().Size(), .threads = 2}),
                            MpiTestWorld()};
 
   /// A run of `mode` that nothing ends within the test's time but what `meddle(node)` does.
@@ -115,7 +115,7 @@ TEST_CASE("A signal is heard even if the first workers have done their updates")
   const pid_t process = getpid();
   const std::size_t last = 2 * MpiTestWorld().Size() - 1;
   const Placement slow_last = PlaceContiguous(fixture.topology, {.processes = MpiTestWorld().Size(), .threads = 2});
-  Mesh<Value> mesh{fixture.topology, slow_last, MpiTestWorld()};
+  TaggedMesh<Value> mesh{fixture.topology, slow_last, MpiTestWorld()};
   for (const int mode : {3, 4}) {
     const RunReport report = Run(mesh, {.mode = static_cast<AsyncMode>(mode), .num_updates = 100}, [&](auto& node) {
       if (node.Id() != 63) return;  // of the last worker

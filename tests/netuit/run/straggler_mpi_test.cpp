@@ -162,7 +162,7 @@ TEST_CASE("A run continues while a process is suspended and the process catches 
   const uit::World world = MpiTestWorld();
   const std::vector<pid_t> pids = Pids(world);
   const auto topology = MakeTorus({40, 40});
-  Mesh<Stamp, Parcel> mesh{topology, PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}), world};
+  TaggedMesh<Stamp, Parcel> mesh{topology, PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}), world};
   const SharedPage<Stage> stage{world};
   const bool is_straggler = world.Rank() == straggler;
 

@@ -137,7 +137,7 @@ void Talk(auto& node) {
 
 /// Times a worker, of all. Collective.
 template <Layer L>
-Seen Measure(Mesh<L>& mesh, std::size_t timed_worker) {
+Seen Measure(TaggedMesh<L>& mesh, std::size_t timed_worker) {
   const uit::World world = MpiTestWorld();
   const SharedPage<Stage> stage{world};
   TimedWorker timed{*stage, timed_worker, world.Size() * mesh.NumThreads()};
@@ -165,7 +165,7 @@ TEMPLATE_TEST_CASE("A worker of mode 3 does not wait between updates when the ot
   const uit::World world = MpiTestWorld();
   const Workers workers{.processes = world.Size(), .threads = world.Size() == 1 ? std::size_t{2} : 1};
   const Topology topology = MakeRing(static_cast<NodeId>(workers.Count()));
-  Mesh<TestType> mesh{topology, PlaceContiguous(topology, workers), world};
+  TaggedMesh<TestType> mesh{topology, PlaceContiguous(topology, workers), world};
   Seen worst;
   for (std::size_t worker = 0; worker < workers.Count(); ++worker) {
     const Seen seen = Measure(mesh, worker);

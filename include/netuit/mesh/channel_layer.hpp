@@ -1,0 +1,181 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/edge_conduits.hpp>
+#include <netuit/mesh/layer_base.hpp>
+#include <netuit/mesh/place_graph.hpp>
+#include <netuit/quality/peer_trace.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/policy.hpp>
+#include <uit/transport/process.hpp>
+#include <uit/transport/shared_memory.hpp>
+
+namespace netuit {
+
+namespace detail {
+
+/// Joins the edges of a unicast layer.
+template <uit::Encodable T, uit::Policy policy>
+class EdgeWirer {
+ public:
+  using Conduits = EdgeConduits<T, policy>;
+
+  /// Of the parts of a layer with that number, by thread.
+  EdgeWirer(const WiringSite& site, const std::vector<std::unique_ptr<Conduits>>& parts, std::uint32_t number)
+      : site_(site), parts_(parts), number_(number), input_of_(parts.size()) {
+    for (std::size_t thread = 0; thread < input_of_.size(); ++thread) {
+      const auto& edges = site_.partitions[thread]->graph.in_edges;
+      for (std::uint32_t input = 0; input < edges.size(); ++input) input_of_[thread].emplace_back(edges[input], input);
+      std::ranges::sort(input_of_[thread]);
+    }
+  }
+
+  /// Within the process both ends; beyond it the inlets.
+  void JoinOutputs(std::size_t here) const {
+    Conduits& layer = *parts_[here];
+    const PlaceGraph& graph = site_.partitions[here]->graph;
+    auto reaches = PoolReaches(graph.target_workers, graph.out_edges);
+    for (std::uint32_t output = 0; output < graph.targets.size(); ++output) {
+      const std::uint32_t there = graph.target_workers[output];
+      const EdgeId edge = graph.out_edges[output];
+      if (there != graph.worker) layer.CrossingOutputs().push_back(output);
+      if (!site_.IsHere(there)) {
+        layer.Inlets()[output] = typename Conduits::Inlet(ReachOf(reaches, graph.worker, there, graph.worker, there, edge));
+      } else {
+        const std::size_t thread = site_.ThreadOf(there);
+        auto& outlet = parts_[thread]->Outlets()[InputOf(thread, edge)];
+        if (there == graph.worker) Join(layer.Inlets()[output], outlet, uit::Intra{.depth = site_.edge.depth});
+        else Join(layer.Inlets()[output], outlet, uit::Thread{.depth = site_.edge.depth});
+      }
+    }
+    CollectHalves(layer.Inlets(), layer.Senders());
+    if (site_.is_traced) JoinBeacons(graph.worker, layer.Peers());
+  }
+  /// Beyond the process, the outlets.
+  void JoinInputs(std::size_t here) const {
+    Conduits& layer = *parts_[here];
+    const PlaceGraph& graph = site_.partitions[here]->graph;
+    auto reaches = PoolReaches(graph.source_workers, graph.in_edges);
+    for (std::uint32_t input = 0; input < graph.sources.size(); ++input) {
+      const std::uint32_t there = graph.source_workers[input];
+      if (there != graph.worker) layer.CrossingInputs().push_back(input);
+      if (site_.IsHere(there)) continue;
+      layer.Outlets()[input] = typename Conduits::Outlet(
+          ReachOf(reaches, graph.worker, there, there, graph.worker, graph.in_edges[input]));
+    }
+    CollectHalves(layer.Outlets(), layer.Receivers());
+    layer.Hold(false);
+  }
+
+ private:
+  void JoinBeacons(std::uint32_t here, EdgePeers& peers) const {
+    for (auto& [there, peer] : peers.Map()) {
+      if (site_.IsHere(there)) peers.JoinBeacons(here, there, parts_[site_.ThreadOf(there)]->Peers());
+    }
+  }
+  /// The edges to or from each worker of another process, ascending: an edge's place is its channel.
+  using Pools = std::map<std::uint32_t, std::vector<EdgeId>>;
+
+  Pools PoolReaches(const std::vector<std::uint32_t>& workers, const std::vector<EdgeId>& edges) const {
+    Pools pools;
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      if (!site_.IsHere(workers[i])) pools[workers[i]].push_back(edges[i]);
+    }
+    for (auto& [worker, pool] : pools) std::ranges::sort(pool);
+    return pools;
+  }
+  uit::Process ReachOf(const Pools& pools, std::uint32_t here, std::uint32_t there, std::uint32_t source,
+                       std::uint32_t destination, EdgeId edge) const {
+    uit::Process reach = site_.edge;
+    reach.fabric = &site_.fabric;
+    reach.peer = site_.ProcessOf(there);
+    reach.key = {.layer = number_, .source = source, .destination = destination};
+    reach.worker = site_.ThreadOf(here);
+    if (PeerTrace* const trace = parts_[site_.ThreadOf(here)]->Peers().TraceOf(there); trace != nullptr)
+      reach.trace = &trace->frames;
+    if constexpr (policy.consolidate == uit::Consolidate::none) {
+      reach.key.channel = edge;
+    } else {
+      const auto& pool = pools.at(there);
+      reach.channel = static_cast<std::size_t>(std::ranges::lower_bound(pool, edge) - pool.begin());
+      reach.num_channels = pool.size();
+    }
+    return reach;
+  }
+  std::uint32_t InputOf(std::size_t thread, EdgeId edge) const {
+    return std::ranges::lower_bound(input_of_[thread], edge, {}, [](const auto& entry) { return entry.first; })->second;
+  }
+  template <typename Inlet, typename Outlet, typename Transport>
+  static void Join(Inlet& inlet, Outlet& outlet, const Transport& transport) {
+    auto ends = transport.template OpenPair<T, policy>(T{});
+    inlet = Inlet(typename Inlet::End(std::move(ends.first)));
+    outlet = Outlet(typename Outlet::End(std::move(ends.second)));
+  }
+  template <typename End, typename Half>
+  static void CollectHalves(const std::vector<End>& ends, std::vector<std::shared_ptr<Half>>& halves) {
+    for (const End& end : ends) {
+      end.Bound().Visit([&halves]<typename D>(D* duct) {
+        if constexpr (requires { duct->Exchange(); }) {
+          if (duct != nullptr) halves.push_back(duct->Exchange());
+        }
+      });
+    }
+    std::ranges::sort(halves);
+    halves.erase(std::unique(halves.begin(), halves.end()), halves.end());
+  }
+
+  const WiringSite& site_;
+  const std::vector<std::unique_ptr<Conduits>>& parts_;
+  std::uint32_t number_;
+  std::vector<std::vector<std::pair<EdgeId, std::uint32_t>>> input_of_;  // by thread, ascending by edge
+};
+
+}  // namespace detail
+
+/// What a layer of conduits is.
+template <typename T, uit::Policy policy>
+LayerShape ShapeOfChannels(std::uint64_t period) {
+  return {uit::TypeHash<T>(),
+          sizeof(T),
+          1,
+          static_cast<std::uint64_t>(policy.backlog),
+          static_cast<std::uint64_t>(policy.retain),
+          static_cast<std::uint64_t>(policy.consolidate),
+          period};
+}
+
+/// A layer of a conduit per edge.
+template <uit::Encodable T, uit::Policy policy>
+class ChannelLayer final : public LayerBase {
+ public:
+  /// With a part for each partition.
+  ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint64_t period) {
+    for (const auto& partition : partitions) parts_.push_back(std::make_unique<EdgeConduits<T, policy>>(partition->graph, period));
+  }
+
+  EdgeConduits<T, policy>& Part(std::size_t thread) override { return *parts_[thread]; }
+  LayerShape Shape() const override { return ShapeOfChannels<T, policy>(parts_.front()->Period()); }
+
+  void Wire(const WiringSite& site, std::uint32_t number) override {
+    for (std::size_t thread = 0; site.is_traced && thread < parts_.size(); ++thread) {
+      parts_[thread]->Peers().TraceBy(site.partitions[thread]->clock, site.SameClock(),
+                                      [&site](std::uint32_t worker) { return site.IsHere(worker); });
+    }
+    const detail::EdgeWirer<T, policy> wirer{site, parts_, number};
+    for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinOutputs(thread);
+    for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinInputs(thread);
+  }
+
+ private:
+  std::vector<std::unique_ptr<EdgeConduits<T, policy>>> parts_;  // by thread
+};
+
+}  // namespace netuit
