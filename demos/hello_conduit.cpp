@@ -18,8 +18,7 @@ int main() {
   while (outlet.TryStep()) std::cout << "received " << outlet.Get() << '\n';
 
   // 2. Only the newest, between two threads: a thermometer and a display that looks now and then.
-  constexpr uit::Policy latest{.retain = uit::Retain::latest};
-  auto [thermometer, display] = uit::Conduit<double, latest>{uit::Thread{}, 20.0};
+  auto [thermometer, display] = uit::Conduit<double, uit::latest>{uit::Thread{}, 20.0};
   std::jthread sender{[&output = thermometer] {
     for (int i = 1; i <= 1000; ++i) {
       output.TryPut(20.0 + 0.001 * i);  // never fails: a newer value replaces an unread one

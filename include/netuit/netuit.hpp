@@ -2,12 +2,15 @@
 
 /// Everything of the network layer: graphs, their placement, meshes, and runs under asynchronicity modes 0-4.
 #include <netuit/file/load_graph.hpp>
+#include <netuit/graph/graphs.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/graph/topology.hpp>
-#include <netuit/mesh/tagged_mesh.hpp>
+#include <netuit/mesh/mesh.hpp>
 #include <netuit/placement/metis.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/placement/placement_file.hpp>
 #include <netuit/program/guarded_main.hpp>
+#include <netuit/program/main.hpp>
 #include <netuit/program/root.hpp>
 #include <netuit/run/run.hpp>
+#include <netuit/run/tagged_run.hpp>

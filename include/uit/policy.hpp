@@ -28,8 +28,8 @@ enum class Consolidate {
 
 /// What a conduit promises; holds only what changes code. Sizes are run-time options.
 ///
-///     constexpr uit::Policy latest{.retain = uit::Retain::latest};
-///     uit::Conduit<double, latest> conduit{uit::Thread{}};
+///     constexpr uit::Policy pooled{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled};
+///     uit::Conduit<double, pooled> conduit{uit::Thread{}};
 struct Policy {
   /// When the buffer is full.
   Backlog backlog = Backlog::drop;
@@ -41,5 +41,12 @@ struct Policy {
   /// Field by field.
   friend constexpr auto operator<=>(const Policy&, const Policy&) = default;
 };
+
+/// Every message waits for its step, in order.
+inline constexpr Policy every{.retain = Retain::every};
+/// Only the newest message waits.
+inline constexpr Policy latest{.retain = Retain::latest};
+/// The sum of all messages waits, so that nothing is lost of what is conserved.
+inline constexpr Policy summed{.retain = Retain::accumulate};
 
 }  // namespace uit

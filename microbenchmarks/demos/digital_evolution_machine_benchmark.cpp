@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <netuit/run/node_random.hpp>
+#include <netuit/mesh/node_random.hpp>
 
 #include "demos/digital_evolution/machine/genome_text.hpp"
 #include "demos/digital_evolution/machine/machine.hpp"

@@ -19,7 +19,7 @@ import operators  # noqa: E402
 WORK = ROOT / "build" / "mutants"
 SOURCE = WORK / "source"
 BUILD = WORK / "build"
-COPIED = ("CMakeLists.txt", "README.md", "PROMISES.md", "include", "demos", "tests", "tools")
+COPIED = ("CMakeLists.txt", "README.md", "PROMISES.md", "include", "demos", "tests", "microbenchmarks", "tools")
 # Places beyond --count that are compiled, too: they stand in for mutants that the compiler refuses.
 SPARE = 0.35
 

@@ -29,10 +29,10 @@ class EdgeWirer {
   using Conduits = EdgeConduits<T, policy>;
 
   /// Of the parts of a layer with that number, by thread.
-  EdgeWirer(const WiringSite& site, const std::vector<std::unique_ptr<Conduits>>& parts, std::uint32_t number)
-      : site_(site), parts_(parts), number_(number), input_of_(parts.size()) {
+  EdgeWirer(const WiringSite& site, std::uint32_t network, const std::vector<Conduits*>& parts, std::uint32_t number)
+      : site_(site), network_(network), parts_(parts), number_(number), input_of_(parts.size()) {
     for (std::size_t thread = 0; thread < input_of_.size(); ++thread) {
-      const auto& edges = site_.partitions[thread]->graph.in_edges;
+      const auto& edges = GraphOf(thread).in_edges;
       for (std::uint32_t input = 0; input < edges.size(); ++input) input_of_[thread].emplace_back(edges[input], input);
       std::ranges::sort(input_of_[thread]);
     }
@@ -41,7 +41,7 @@ class EdgeWirer {
   /// Within the process both ends; beyond it the inlets.
   void JoinOutputs(std::size_t here) const {
     Conduits& layer = *parts_[here];
-    const PlaceGraph& graph = site_.partitions[here]->graph;
+    const PlaceGraph& graph = GraphOf(here);
     auto reaches = PoolReaches(graph.target_workers, graph.out_edges);
     for (std::uint32_t output = 0; output < graph.targets.size(); ++output) {
       const std::uint32_t there = graph.target_workers[output];
@@ -62,7 +62,7 @@ class EdgeWirer {
   /// Beyond the process, the outlets.
   void JoinInputs(std::size_t here) const {
     Conduits& layer = *parts_[here];
-    const PlaceGraph& graph = site_.partitions[here]->graph;
+    const PlaceGraph& graph = GraphOf(here);
     auto reaches = PoolReaches(graph.source_workers, graph.in_edges);
     for (std::uint32_t input = 0; input < graph.sources.size(); ++input) {
       const std::uint32_t there = graph.source_workers[input];
@@ -76,6 +76,7 @@ class EdgeWirer {
   }
 
  private:
+  const PlaceGraph& GraphOf(std::size_t thread) const { return site_.partitions[thread]->networks[network_]->graph; }
   void JoinBeacons(std::uint32_t here, EdgePeers& peers) const {
     for (auto& [there, peer] : peers.Map()) {
       if (site_.IsHere(there)) peers.JoinBeacons(here, there, parts_[site_.ThreadOf(there)]->Peers());
@@ -133,7 +134,8 @@ class EdgeWirer {
   }
 
   const WiringSite& site_;
-  const std::vector<std::unique_ptr<Conduits>>& parts_;
+  std::uint32_t network_;
+  const std::vector<Conduits*>& parts_;
   std::uint32_t number_;
   std::vector<std::vector<std::pair<EdgeId, std::uint32_t>>> input_of_;  // by thread, ascending by edge
 };
@@ -142,10 +144,10 @@ class EdgeWirer {
 
 /// What a layer of conduits is.
 template <typename T, uit::Policy policy>
-LayerShape ShapeOfChannels(std::uint64_t period) {
+LayerShape ShapeOfChannels(std::uint64_t period, std::uint32_t network = 0) {
   return {uit::TypeHash<T>(),
           sizeof(T),
-          1,
+          std::uint64_t{1} + (std::uint64_t{network} << 8U),
           static_cast<std::uint64_t>(policy.backlog),
           static_cast<std::uint64_t>(policy.retain),
           static_cast<std::uint64_t>(policy.consolidate),
@@ -156,26 +158,38 @@ LayerShape ShapeOfChannels(std::uint64_t period) {
 template <uit::Encodable T, uit::Policy policy>
 class ChannelLayer final : public LayerBase {
  public:
-  /// With a part for each partition.
-  ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint64_t period) {
-    for (const auto& partition : partitions) parts_.push_back(std::make_unique<EdgeConduits<T, policy>>(partition->graph, period));
+  /// With a part for each partition, of the edges of a network.
+  ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network)
+      : ChannelLayer(partitions, network, partitions.front()->networks[network]->period) {}
+  /// The same, with a period of its own.
+  ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network, std::uint64_t period)
+      : network_(network) {
+    for (const auto& partition : partitions) {
+      owned_.push_back(std::make_unique<EdgeConduits<T, policy>>(partition->networks[network]->graph, period));
+      parts_.push_back(owned_.back().get());
+    }
   }
 
+  /// By thread.
+  const std::vector<EdgeConduits<T, policy>*>& Parts() const { return parts_; }
+
   EdgeConduits<T, policy>& Part(std::size_t thread) override { return *parts_[thread]; }
-  LayerShape Shape() const override { return ShapeOfChannels<T, policy>(parts_.front()->Period()); }
+  LayerShape Shape() const override { return ShapeOfChannels<T, policy>(parts_.front()->Period(), network_); }
 
   void Wire(const WiringSite& site, std::uint32_t number) override {
     for (std::size_t thread = 0; site.is_traced && thread < parts_.size(); ++thread) {
       parts_[thread]->Peers().TraceBy(site.partitions[thread]->clock, site.SameClock(),
                                       [&site](std::uint32_t worker) { return site.IsHere(worker); });
     }
-    const detail::EdgeWirer<T, policy> wirer{site, parts_, number};
+    const detail::EdgeWirer<T, policy> wirer{site, network_, parts_, number};
     for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinOutputs(thread);
     for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinInputs(thread);
   }
 
  private:
-  std::vector<std::unique_ptr<EdgeConduits<T, policy>>> parts_;  // by thread
+  std::uint32_t network_;
+  std::vector<std::unique_ptr<EdgeConduits<T, policy>>> owned_;  // by thread
+  std::vector<EdgeConduits<T, policy>*> parts_;                  // the same
 };
 
 }  // namespace netuit

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <netuit/mesh/layer_part.hpp>
+#include <netuit/mesh/node_counts.hpp>
 #include <netuit/mesh/place_graph.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/peer_trace.hpp>
@@ -24,31 +25,6 @@
 #include <uit/tally.hpp>
 
 namespace netuit {
-
-/// How many messages each node of a place has put: one count for all, and the few nodes' deviations from it, so that
-/// a sweep in which every node puts once costs one addition.
-class NodeCounts {
- public:
-  /// What one node, numbered within the place, has put.
-  std::uint64_t Of(std::uint32_t node) const {
-    return base_ + (deviations_.empty() ? 0 : static_cast<std::uint64_t>(deviations_[node]));
-  }
-  /// No node differs from Base.
-  bool IsUniform() const { return deviations_.empty(); }
-  /// What a node without deviation has put.
-  std::uint64_t Base() const { return base_; }
-  /// Every node has put once more.
-  void AddOneEach() { ++base_; }
-  /// But this one differs.
-  UIT_NOINLINE void Deviate(std::uint32_t node, std::int64_t by, std::size_t num_nodes) {
-    if (deviations_.empty()) deviations_.resize(num_nodes);
-    deviations_[node] += by;
-  }
-
- private:
-  std::uint64_t base_ = 0;
-  std::vector<std::int64_t> deviations_;  // empty while there are none; modulo 2^64 beside base_
-};
 
 /// The sending half of a halo exchange: the values of some nodes of a place, for one other place.
 struct HaloSender {
@@ -326,7 +302,7 @@ class Halo final : public LayerPart {
     }
     return all;
   }
-  void CountUpdate(std::uint64_t update) override {
+  void FinishUpdate(std::uint64_t update) override {
     if (IsDue(update)) Counting().AddOneEach();
   }
 

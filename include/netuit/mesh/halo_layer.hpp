@@ -31,7 +31,7 @@ template <typename T>
 class HaloLayer final : public LayerBase {
  public:
   /// With a part for each partition.
-  HaloLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint64_t period) {
+  HaloLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t, std::uint64_t period) {
     for (const auto& partition : partitions) parts_.push_back(std::make_unique<Halo<T>>(partition->graph, period));
   }
 

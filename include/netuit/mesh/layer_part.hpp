@@ -98,8 +98,8 @@ class LayerPart {
   virtual bool TryReadReports(std::uint64_t) { return true; }
   /// While everybody stands still, at the end of an update: what was put and stepped takes effect.
   virtual void Refresh(std::uint64_t) {}
-  /// Counts the puts of an update of all nodes.
-  virtual void CountUpdate(std::uint64_t) {}
+  /// All nodes have been updated: counts what they have put.
+  virtual void FinishUpdate(std::uint64_t) {}
 
   // When all workers have stopped.
 

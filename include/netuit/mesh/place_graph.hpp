@@ -31,8 +31,10 @@ struct PlaceGraph {
   std::vector<NodeId> sources;  ///< by input
   std::vector<std::uint32_t> source_workers;  ///< by input: where the source is updated
   std::vector<EdgeId> in_edges;  ///< by input: the edge's global number
-  std::vector<std::uint32_t> label_ends;  ///< empty if nodes are called by their ids
-  std::vector<char> labels;  ///< one after another
+  std::vector<double> out_weights{};  ///< by output; empty if every edge of the graph weighs 1
+  std::vector<double> in_weights{};   ///< by input; likewise
+  std::vector<std::uint32_t> label_ends{};  ///< empty if nodes are called by their ids
+  std::vector<char> labels{};  ///< one after another
 
   /// Which of the nodes has this number in the whole graph. Wants one of them.
   std::uint32_t LocalIndex(NodeId node) const {
@@ -110,6 +112,7 @@ template <typename Archive, typename S>
 void VisitPlaceGraph(Archive&& visit, S& s) {
   visit(s.nodes), visit(s.first_out), visit(s.targets), visit(s.target_workers), visit(s.out_edges);
   visit(s.first_in), visit(s.sources), visit(s.source_workers), visit(s.in_edges);
+  visit(s.out_weights), visit(s.in_weights);
   visit(s.label_ends), visit(s.labels);
 }
 
@@ -138,6 +141,7 @@ inline PlaceGraph MakePlaceGraph(const Topology& topology, const Placement& plac
     for (const NodeId target : topology.OutNeighbors(node)) {
       part.targets.push_back(target);
       part.target_workers.push_back(placement.WorkerOf(target));
+      if (topology.HasEdgeWeights()) part.out_weights.push_back(topology.EdgeWeight(edge));
       part.out_edges.push_back(edge++);
     }
     part.first_out.push_back(static_cast<std::uint32_t>(part.targets.size()));
@@ -145,6 +149,7 @@ inline PlaceGraph MakePlaceGraph(const Topology& topology, const Placement& plac
       part.sources.push_back(topology.Source(in_edge));
       part.source_workers.push_back(placement.WorkerOf(topology.Source(in_edge)));
       part.in_edges.push_back(in_edge);
+      if (topology.HasEdgeWeights()) part.in_weights.push_back(topology.EdgeWeight(in_edge));
     }
     part.first_in.push_back(static_cast<std::uint32_t>(part.sources.size()));
     if (topology.HasLabels()) {

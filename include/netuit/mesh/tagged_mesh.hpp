@@ -7,15 +7,19 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <type_traits>
+#include <utility>
+#include <utility>
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/channel_layer.hpp>
 #include <netuit/mesh/halo_layer.hpp>
 #include <netuit/mesh/layer.hpp>
-#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/gather.hpp>
+#include <netuit/mesh/mesh_core.hpp>
 #include <netuit/placement/placement.hpp>
 #include <uit/wire/world.hpp>
 
@@ -43,11 +47,11 @@ struct BaseOfLayer<L> {
 ///     mesh.Initialize<Color>([](netuit::NodeId node) { return node % 3; });
 ///     netuit::Run(mesh, {.duration = 5s}, [&](auto& node) { … });
 template <Layer... Ls>
-class TaggedMesh : public Mesh {
+class TaggedMesh : public MeshCore {
  public:
   /// Wires. Collective; throws on every process if the placement does not fit, or the options cannot be.
   TaggedMesh(const Topology& topology, const Placement& placement, const uit::World& world = {}, MeshOptions options = {})
-      : Mesh(topology, placement, world, options), layers_{Make<Ls>()...} {
+      : MeshCore(world, {.networks = {&topology}, .periods = {1}, .placement = &placement}, std::move(options)), layers_{Make<Ls>()...} {
     Connect();
   }
 
@@ -84,11 +88,16 @@ class TaggedMesh : public Mesh {
       }
     }
   }
+  /// See GatherByNode.
+  template <typename T>
+  std::vector<T> Gather(std::span<const T> values) const {
+    return GatherByNode<T>(*this, {values.begin(), values.end()});
+  }
 
  private:
   template <Layer L>
   auto* Make() {
-    auto layer = std::make_unique<typename detail::BaseOfLayer<L>::Type>(Partitions(), L::period);
+    auto layer = std::make_unique<typename detail::BaseOfLayer<L>::Type>(Partitions(), 0, L::period);
     auto* const made = layer.get();
     AddLayer(std::move(layer));
     return made;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <netuit/mesh/layer_part.hpp>
-#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/quality.hpp>
@@ -18,7 +18,7 @@ namespace netuit::detail {
 
 /// What all channels that leave one worker's thread have counted since the mesh was made, always in the same order. While
 /// nobody uses them.
-inline std::vector<ExchangeCounts> CountChannels(Mesh& mesh, std::uint32_t thread) {
+inline std::vector<ExchangeCounts> CountChannels(MeshCore& mesh, std::uint32_t thread) {
   const Partition& partition = *mesh.Partitions()[thread];
   std::vector<ExchangeCounts> all;
   for (LayerPart* const layer : partition.layers)
@@ -28,7 +28,7 @@ inline std::vector<ExchangeCounts> CountChannels(Mesh& mesh, std::uint32_t threa
 
 /// One worker's halves of all channels that leave its thread, over a run: of those that begin here the puts, of those that
 /// end here what became of the messages. `before` is what CountChannels gave when the run began. While nobody uses them.
-inline void AddChannelHalves(Mesh& mesh, std::uint32_t thread, const std::vector<ExchangeCounts>& before,
+inline void AddChannelHalves(MeshCore& mesh, std::uint32_t thread, const std::vector<ExchangeCounts>& before,
                              std::chrono::nanoseconds elapsed, std::uint64_t num_updates, std::vector<QualityRow>& rows) {
   const Partition& partition = *mesh.Partitions()[thread];
   const std::uint32_t num_threads = mesh.NumThreads();

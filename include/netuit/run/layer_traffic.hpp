@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <netuit/mesh/layer_part.hpp>
-#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/replay/record_format.hpp>
 #include <netuit/replay/record_reader.hpp>
@@ -27,14 +27,14 @@ class LayerTraffic {
  public:
   /// Of the partition of `thread`. Frames are stamped with the number of their update, from `first_stamp` on. What comes in is
   /// written on `tape`, or read from it, if there is any.
-  LayerTraffic(Mesh& mesh, Team& team, const RunOptions& options, const replay::Tape& tape, std::uint64_t first_stamp,
-               std::uint32_t thread)
+  LayerTraffic(MeshCore& mesh, Team& team, const RunOptions& options, const Delivery& delivery, const replay::Tape& tape,
+               std::uint64_t first_stamp, std::uint32_t thread)
       : fabric_(mesh.GetFabric()),
         partition_(*mesh.Partitions()[thread]),
         team_(team),
         options_(options),
         tape_(tape),
-        delivery_{.is_by_update = options.mode == AsyncMode::every_update, .is_muted = options.mode == AsyncMode::no_communication} {
+        delivery_(delivery) {
     for (LayerPart* const layer : Layers()) layer->SetFirstStamp(first_stamp);
   }
 
@@ -42,8 +42,6 @@ class LayerTraffic {
   Partition& GetPartition() { return partition_; }
   /// How the process reaches others.
   uit::Fabric& GetFabric() { return fabric_; }
-  /// Whether layers are pulled before each update, and sent after it.
-  bool Communicates() const { return !delivery_.is_by_update && !delivery_.is_muted; }
 
   /// Makes the ends ready for the run.
   void Prepare() {
@@ -66,7 +64,6 @@ class LayerTraffic {
   }
   /// Sends what the update has put, in layers that are due.
   void Send(std::uint64_t update) {
-    if (tape_.reader != nullptr) return;  // those who would hear it go by records of their own
     for (LayerPart* const layer : Layers()) layer->Send(update);
   }
 
@@ -79,24 +76,25 @@ class LayerTraffic {
   /// Whether a replay has come to the end of the updates.
   bool IsRecordOver() { return tape_.reader->Peek() != replay::Event::update; }
 
-  /// An update begins: takes in what has arrived, and records it; or what is recorded. The record of a bulk synchronous run
-  /// tells only how many updates there were. Throws uit::OutputError, uit::InputError, or RecordEnd.
-  void PullTaped() {
-    if (tape_.reader != nullptr) {
-      if (tape_.reader->Take() != replay::Event::update) tape_.reader->FailToFit("begins an update");
-      if (!Communicates()) return;
-      for (LayerPart* const layer : Layers()) {
-        if (!layer->TryReplay(tape_.reader->Rest())) tape_.reader->FailToRead();
-      }
-      return;
-    }
-    if (!Communicates()) return tape_.writer->Add(replay::Event::update);
+  /// Takes in what has arrived, and writes down what that has changed. Throws uit::OutputError.
+  void PullRecorded() {
     std::size_t max_bytes = 0;
     for (const LayerPart* const layer : Layers()) max_bytes += layer->MaxRecordBytes();
     std::byte* at = tape_.writer->Reserve(max_bytes);
     fabric_.Poll();
     for (LayerPart* const layer : Layers()) at = layer->PullRecorded(at);
     tape_.writer->Commit(replay::Event::update, at);
+  }
+  /// Writes down that there is an update: where what nodes see follows from that. Throws uit::OutputError.
+  void RecordUpdate() { tape_.writer->Add(replay::Event::update); }
+  /// Goes on to the next update on record, and, if it has them, to the values that came before it. Throws uit::InputError, or
+  /// RecordEnd.
+  void ReplayUpdate(bool has_values) {
+    if (tape_.reader->Take() != replay::Event::update) tape_.reader->FailToFit("begins an update");
+    if (!has_values) return;
+    for (LayerPart* const layer : Layers()) {
+      if (!layer->TryReplay(tape_.reader->Rest())) tape_.reader->FailToRead();
+    }
   }
   /// The updates are over. Throws uit::OutputError.
   void EndUpdatesTaped() {
@@ -163,8 +161,9 @@ class LayerTraffic {
   // Every mode.
 
   /// Counts the puts of an update of all nodes.
-  void CountUpdate(std::uint64_t update) {
-    for (LayerPart* const layer : Layers()) layer->CountUpdate(update);
+  void FinishUpdate(std::uint64_t update) {
+    for (LayerPart* const layer : Layers()) layer->FinishUpdate(update);
+    partition_.silent.clear();
   }
   /// From here on last frames leave at once.
   void BeginDrain() {

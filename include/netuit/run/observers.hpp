@@ -6,10 +6,9 @@
 #include <span>
 #include <utility>
 
-#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/status_board.hpp>
-#include <netuit/run/pacer.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/status_reporter.hpp>
 #include <netuit/run/team.hpp>
@@ -21,16 +20,17 @@ namespace netuit::detail {
 /// the run. That worker only.
 class Observers {
  public:
-  /// Of `worker`, whose part is `partition` and whose time `pacer` keeps.
-  Observers(Mesh& mesh, Partition& partition, Team& team, const RunOptions& options, const Pacer& pacer, Place worker)
+  /// Of `worker`, whose part is `partition`.
+  Observers(MeshCore& mesh, Partition& partition, Team& team, const RunOptions& options, Place worker)
       : partition_(partition),
         team_(team),
         options_(options),
-        pacer_(pacer),
         worker_(worker),
         board_(mesh.Board()),
         status_(partition, worker) {}
 
+  /// All workers leave the start barrier.
+  void Start(uit::TimePoint now) { start_ = now; }
   /// Lets those look for whom it is time. After `num_updates` updates.
   void Look(uit::TimePoint now, std::uint64_t num_updates) {
     if (options_.on_sample && now >= next_sample_) [[unlikely]] TakeSample(now, num_updates);
@@ -41,30 +41,30 @@ class Observers {
  private:
   void TakeSample(uit::TimePoint now, std::uint64_t num_updates) {
     team_.Guard("on_sample", [&] {
-      options_.on_sample({worker_, pacer_.Elapsed(now), num_updates, partition_.first_local, partition_.graph.nodes.size()});
+      options_.on_sample({worker_, now - start_, num_updates, partition_.first_local, partition_.graph.nodes.size()});
     });
     next_sample_ = now + options_.sample_interval;
   }
   void SayStatus(uit::TimePoint now, std::uint64_t num_updates) {
     const bool is_first = std::exchange(next_status_, now + options_.status_interval) == uit::TimePoint{};
     if (is_first) return;
-    board_->Say(worker_.thread, status_.Report(pacer_.Elapsed(now), num_updates));
+    board_->Say(worker_.thread, status_.Report(now - start_, num_updates));
     const auto all = worker_.thread == 0 ? board_->Look() : std::span<const WorkerStatus>{};
     if (options_.on_status && !all.empty()) team_.Guard("on_status", [&] { options_.on_status(all); });
   }
   void SayProgress(uit::TimePoint now, std::uint64_t num_updates) {
     const bool is_first = next_progress_ == uit::TimePoint{};
-    if (!is_first) team_.Guard("on_progress", [&] { options_.on_progress({pacer_.Elapsed(now), num_updates}); });
+    if (!is_first) team_.Guard("on_progress", [&] { options_.on_progress({now - start_, num_updates}); });
     next_progress_ = now + std::max<std::chrono::nanoseconds>(options_.progress_interval, std::chrono::milliseconds(1));
   }
 
   Partition& partition_;
   Team& team_;
   const RunOptions& options_;
-  const Pacer& pacer_;
   Place worker_;
   StatusBoard* board_;
   StatusReporter status_;
+  uit::TimePoint start_{};
   uit::TimePoint next_sample_{};
   uit::TimePoint next_status_{};
   uit::TimePoint next_progress_{};

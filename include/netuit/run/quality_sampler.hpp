@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <netuit/mesh/layer_part.hpp>
-#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/latency_histogram.hpp>
@@ -24,7 +24,7 @@ namespace netuit::detail {
 class QualitySampler {
  public:
   /// Of a worker's `partition`; takes nothing unless the options name an interval.
-  QualitySampler(Mesh& mesh, Partition& partition, const QualityOptions& options)
+  QualitySampler(MeshCore& mesh, Partition& partition, const QualityOptions& options)
       : partition_(partition),
         surroundings_(mesh.GetSurroundings()),
         num_threads_(mesh.NumThreads()),

@@ -1,23 +1,23 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <span>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
+#include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/mesh.hpp>
-#include <netuit/mesh/tagged_mesh.hpp>
+#include <netuit/mesh/node.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/run/channel_rows.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/run_record.hpp>
+#include <netuit/run/schedule.hpp>
+#include <netuit/run/schedules.hpp>
 #include <netuit/run/sweep.hpp>
 #include <netuit/run/team.hpp>
 #include <netuit/run/worker.hpp>
@@ -30,10 +30,10 @@ namespace netuit {
 
 namespace detail {
 
-inline void RunWorkers(Mesh& mesh, Team& team, const RunOptions& options, Sweep& sweep, RunReport& report) {
+inline void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, const RunOptions& options, Sweep& sweep, RunReport& report) {
   const std::uint64_t number = mesh.NextRun();
   const std::uint64_t first_stamp = number << 40U;
-  const RunRecord record = RunRecord::Open(mesh, options, number);
+  const RunRecord record = RunRecord::Open(mesh, options, plan.mode, number);
   record.SayEarlyEnds([&team](const std::string& words) { team.Warn(words); });
   report.workers.resize(mesh.NumThreads());
   std::vector<std::vector<QualityRow>> quality(mesh.NumThreads());
@@ -42,29 +42,9 @@ inline void RunWorkers(Mesh& mesh, Team& team, const RunOptions& options, Sweep&
     before.push_back(CountChannels(mesh, thread));
   const auto work = [&](std::uint32_t thread) {
     report.workers[thread] =
-        Worker(mesh, team, options, record.TapeOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
+        Worker(mesh, team, plan, options, record.TapeOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
   };
-  enum Gate : int { closed, open, cancelled };
-  std::atomic<int> gate{closed};  // because workers wait for each other, none begins before there are all
-  const auto set_gate = [&gate](Gate state) {
-    gate = state;
-    gate.notify_all();
-  };
-  std::vector<std::jthread> threads;
-  try {
-    for (std::uint32_t thread = 1; thread < mesh.NumThreads(); ++thread) {
-      threads.emplace_back([&work, &gate, thread] {
-        gate.wait(closed);
-        if (gate == open) work(thread);
-      });
-    }
-  } catch (const std::exception& trouble) {
-    set_gate(cancelled);
-    throw uit::Error("cannot start " + std::to_string(mesh.NumThreads()) + " threads: " + trouble.what());
-  }
-  set_gate(open);
-  work(0);
-  threads.clear();
+  mesh.Threads().Run(work);
   for (const auto& rows : quality) report.quality.insert(report.quality.end(), rows.begin(), rows.end());
   for (std::uint32_t thread = 0; options.quality.channels && thread < mesh.NumThreads(); ++thread) {
     const WorkerReport& worker = report.workers[thread];
@@ -116,13 +96,16 @@ inline void GatherReport(RunReport& report, const uit::World& world) {
 }
 
 /// Run, whatever the nodes do.
-inline RunReport RunSweep(Mesh& mesh, const RunOptions& options, Sweep& sweep) {
+inline RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& options, Sweep& sweep) {
+  plan.Check();
   CheckOptions(options);
   if (!mesh.IsOpen()) throw uit::Error("a mesh that has been closed, or has lost a peer, cannot run");
+  mesh.Connect();
   if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
-  Team team(mesh.GetBarrier(), mesh.GetWorld().Process()->Watch(), mesh.NumThreads(), options);
+  Team team(mesh.GetBarrier(), mesh.GetWorld().Process()->Watch(), mesh.NumThreads(), options,
+            plan.delivery.is_by_update);
   RunReport report;
-  RunWorkers(mesh, team, options, sweep, report);
+  RunWorkers(mesh, team, plan, options, sweep, report);
   team.HeedLateSignal();
   report.stopped_by = team.Reason();
   report.signal = team.Signal();
@@ -147,31 +130,26 @@ inline RunReport RunSweep(Mesh& mesh, const RunOptions& options, Sweep& sweep) {
 
 }  // namespace detail
 
-/// Updates every node of a mesh, again and again, on the workers it is placed on, until the options, a signal or an
-/// update that throws ends it.
+static_assert(ScheduleValue<EveryUpdate> && ScheduleValue<Rolling> && ScheduleValue<Fixed> && ScheduleValue<Free> &&
+              ScheduleValue<Isolated>);
+
+/// See Mesh::Run. `update(node)` is called once per node and update, by several threads at once for different nodes, in no order
+/// that it may rely on. Values and messages that have arrived are taken in before each update of a worker's nodes, and what
+/// they have published and put is sent after it. Collective. Afterwards every message is accounted for: nothing is in
+/// flight, unless a peer was lost: then every process that is left reports of itself alone.
 ///
-///     netuit::RunReport report = netuit::Run(mesh, {.mode = netuit::AsyncMode::no_barrier, .duration = 5s},
-///                                            [&](auto& node) { … });
-///
-/// `update(node)` is called once per node and update; see Node for what it can do. It is called by several threads
-/// at once, for different nodes, in no order that it may rely on, and is compiled for two types of node. Layers are
-/// pulled for it beforehand and sent for it afterwards. Collective. Afterwards every message is accounted for:
-/// nothing is in flight, unless a peer was lost: then every process that is left reports of itself alone. What nobody has
-/// read counts as unread; under Retain::accumulate it waits for the next run.
-///
-/// `collect(node)`, if given, is called once per node at the very end, by the same threads, when all that was under way has
-/// arrived: it can step to what came too late for the last update, so that nothing has to be left unread. It puts nothing.
-/// It is not called if a peer was lost.
-///
-/// Throws uit::InputError if the options cannot be, and uit::Error if the mesh has been closed or has lost a peer, or if
-/// threads cannot be started.
-template <Layer... Ls, typename F, typename C = detail::NoCollection>
-RunReport Run(TaggedMesh<Ls...>& mesh, const RunOptions& options, F&& update, C&& collect = {}) {
-  const auto run = [&]<bool synchronous>() {
-    detail::SweepBy<TaggedMesh<Ls...>, F, C, synchronous> sweep(mesh, options.seed, update, collect);
-    return detail::RunSweep(mesh, options, sweep);
-  };
-  return options.mode == AsyncMode::every_update ? run.template operator()<true>() : run.template operator()<false>();
+/// Throws uit::InputError if the schedule or the options cannot be, and uit::Error if the mesh has been closed or has lost a
+/// peer, or if threads cannot be started.
+template <ScheduleValue S, std::invocable<Node&> F>
+RunReport Mesh::Run(const S& schedule, F&& update, const RunOptions& options) {
+  const RunPlan plan = schedule.MakePlan();
+  detail::NodeSweep<std::remove_reference_t<F>> sweep(*this, options.seed, update);
+  ShowByUpdate(plan.delivery.is_by_update);
+  return detail::RunSweep(*this, plan, options, sweep);
+}
+template <ScheduleValue S, std::invocable<Node&> F>
+RunReport Mesh::Run(const S& schedule, F&& update) {
+  return Run(schedule, update, RunOptions{});
 }
 
 }  // namespace netuit

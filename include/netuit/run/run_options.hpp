@@ -32,9 +32,10 @@ enum class StopReason : std::uint32_t {
   none = 0,
   count = 1,      ///< every worker has made its updates
   clock = 2,      ///< the time is up
-  signal = 3,     ///< SIGINT, SIGTERM or SIGUSR1
-  thrown = 4,     ///< an update threw, or on_progress
-  peer_lost = 5   ///< a process did not answer in time
+  asked = 3,      ///< a node has asked for it
+  signal = 4,     ///< SIGINT, SIGTERM or SIGUSR1
+  thrown = 5,     ///< an update threw, or on_progress
+  peer_lost = 6   ///< a process did not answer in time
 };
 
 /// How far a worker has come.
@@ -102,18 +103,10 @@ struct RunOptions {
 
 /// Throws uit::InputError if a run cannot be as the options say.
 inline void CheckOptions(const RunOptions& options) {
-  const auto number = static_cast<int>(options.mode);
-  if (number < 0 || number > 4) throw uit::InputError("there is no asynchronicity mode " + std::to_string(number) + ", only 0 to 4");
-  if (options.duration.count() < 0) throw uit::InputError("a run cannot last less than no time");
   if (options.peer_timeout.count() <= 0) throw uit::InputError("a run must wait for other processes for some time");
-  if (options.clock_every == 0) throw uit::InputError("a run looks at the clock every so many updates, at least 1");
   if (options.quality.interval.count() < 0) throw uit::InputError("snapshots cannot follow each other in less than no time");
   if (options.quality.interval.count() > 0 && options.quality.length.count() <= 0)
     throw uit::InputError("a snapshot needs some time");
-  if (options.mode == AsyncMode::rolling && options.rolling_span.count() <= 0)
-    throw uit::InputError("mode 1 needs a span to work for between barriers");
-  if (options.mode == AsyncMode::fixed && options.fixed_period.count() <= 0)
-    throw uit::InputError("mode 2 needs a period between barriers");
   if (!options.record.empty() && !options.replay.empty()) throw uit::InputError("a replay cannot be recorded");
 }
 

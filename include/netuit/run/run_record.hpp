@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <netuit/mesh/layer_base.hpp>
-#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/place_graph.hpp>
 #include <netuit/replay/record_format.hpp>
 #include <netuit/replay/record_reader.hpp>
@@ -42,9 +42,9 @@ class RunRecord {
  public:
   RunRecord() = default;
 
-  /// Of the run of a mesh with this number. Collective. Throws on every process: uit::OutputError if the record cannot be
+  /// Of the run of a mesh with this number, in this mode. Collective. Throws on every process: uit::OutputError if the record cannot be
   /// made, uit::InputError if what is to be replayed is none of this run.
-  static RunRecord Open(Mesh& mesh, const RunOptions& options, std::uint64_t run) {
+  static RunRecord Open(MeshCore& mesh, const RunOptions& options, std::uint32_t mode, std::uint64_t run) {
     RunRecord record;
     if (options.record.empty() && options.replay.empty()) return record;
     std::string trouble;
@@ -53,7 +53,7 @@ class RunRecord {
       for (const auto& partition : mesh.Partitions()) {
         const std::uint32_t worker = partition->graph.worker;
         const replay::RecordHeader header{
-            .mode = static_cast<std::uint32_t>(options.mode),
+            .mode = mode,
             .seed = options.seed,
             .run = run,
             .shape = DigestOfShape(partition->graph, mesh.Layers(), mesh.Options()),

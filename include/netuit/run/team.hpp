@@ -29,9 +29,10 @@ namespace netuit::detail {
 /// The threads of one process in a run: where they meet, and what ends the run.
 class Team {
  public:
-  /// For a run as `options` say, in a process that knows of `peers` whether they have ended.
-  Team(ProcessBarrier& processes, const uit::PeerWatch& peers, std::uint32_t num_threads, const RunOptions& options)
-      : processes_(processes), peers_(peers), options_(options), threads_(num_threads), views_(num_threads) {
+  /// For a run as `options` say, in a process that knows of `peers` whether they have ended. `needs_all` if no worker can go on
+  /// without another.
+  Team(ProcessBarrier& processes, const uit::PeerWatch& peers, std::uint32_t num_threads, const RunOptions& options, bool needs_all)
+      : processes_(processes), peers_(peers), options_(options), needs_all_(needs_all), threads_(num_threads), views_(num_threads) {
     // Simulated processes are all one to the system, and its signals end it.
     if (options.stops_on_signal && !uit::is_simulated) watch_.emplace();
   }
@@ -136,7 +137,7 @@ class Team {
     }
     if (at_others) {
       if (IsAnybodyGone()) SayOnce(uit::PeerLost(*peers_.Gone(), "noticed between updates"));
-      if (const std::uint32_t stop = processes_.EarlyStop(); stop >= Encode(StopReason::signal)) RaiseStop(stop);
+      if (const std::uint32_t stop = processes_.EarlyStop(); stop >= Encode(StopReason::asked)) RaiseStop(stop);
     }
   }
 
@@ -172,7 +173,7 @@ class Team {
       if (!IsBroken() && !are_apart_.load(std::memory_order_relaxed))
         all = processes_.ArriveAndWait(all, uit::After(timeout), watchfully_idle);
     } catch (const uit::PeerLost& lost) {
-      Lose(lost, options_.mode == AsyncMode::every_update || is_ending_.load(std::memory_order_relaxed));
+      Lose(lost, needs_all_ || is_ending_.load(std::memory_order_relaxed));
       all = here;
     } catch (const std::exception& trouble) {
       Break(trouble.what());
@@ -208,6 +209,7 @@ class Team {
   ProcessBarrier& processes_;
   const uit::PeerWatch& peers_;
   const RunOptions& options_;
+  bool needs_all_;
   ThreadBarrier<> threads_;
   std::vector<View> views_;  // by thread
   Accord agreed_;

@@ -3,19 +3,22 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/tape.hpp>
+#include <netuit/run/flow.hpp>
 #include <netuit/run/layer_traffic.hpp>
 #include <netuit/run/observers.hpp>
-#include <netuit/run/pacer.hpp>
 #include <netuit/run/quality_sampler.hpp>
 #include <netuit/run/run_options.hpp>
+#include <netuit/run/schedule.hpp>
+#include <netuit/run/schedules.hpp>
 #include <netuit/run/simulated_cost.hpp>
 #include <netuit/run/sweep.hpp>
 #include <netuit/run/team.hpp>
@@ -27,35 +30,41 @@ namespace netuit::detail {
 /// One thread's part in a run.
 class Worker {
  public:
-  Worker(Mesh& mesh, Team& team, const RunOptions& options, const replay::Tape& tape, std::uint64_t first_stamp,
-         std::uint32_t thread, Sweep& sweep)
-      : traffic_(mesh, team, options, tape, first_stamp, thread),
+  Worker(MeshCore& mesh, Team& team, const RunPlan& plan, const RunOptions& options, const replay::Tape& tape,
+         std::uint64_t first_stamp, std::uint32_t thread, Sweep& sweep)
+      : traffic_(mesh, team, options, plan.delivery, tape, first_stamp, thread),
+        flow_(MakeFlow(traffic_, plan.delivery, tape)),
+        schedule_(plan.make()),
         team_(team),
+        plan_(plan),
         options_(options),
         thread_(thread),
         sweep_(sweep),
-        is_synchronous_(options.mode == AsyncMode::every_update),
-        communicates_(traffic_.Communicates()),
-        pacer_(options),
         cost_(options),
         is_traced_(mesh.IsTraced()),
         sampler_(mesh, traffic_.GetPartition(), options.quality),
-        observers_(mesh, traffic_.GetPartition(), team, options, pacer_, MyPlace()) {}
+        observers_(mesh, traffic_.GetPartition(), team, options, MyPlace()) {
+    if (!traffic_.IsReplay()) return;
+    // No limit counts but the record's end, and, where nodes see what is on record, no worker needs another.
+    plan_.updates = 0;
+    plan_.duration = std::chrono::nanoseconds{0};
+    if (!plan_.delivery.is_by_update) schedule_ = std::make_unique<MeetingNever>();
+  }
 
   /// Works from the start barrier to the end of the drain. The snapshots go to `quality`.
   WorkerReport Work(std::vector<QualityRow>& quality) {
     Call("the record", [this] { traffic_.Prepare(); });
     Meet({.is_pending = 1});
-    const uit::TimePoint start = uit::Now();
-    pacer_.Start(start);
-    sampler_.Start(start, options_.duration);
-    if (is_synchronous_) KeepPace();
-    else if (traffic_.IsReplay()) GoByRecord();
-    else if (options_.mode == AsyncMode::rolling || options_.mode == AsyncMode::fixed) MeetNowAndThen();
-    else GoAhead();
+    start_ = uit::Now();
+    end_ = plan_.End(start_);
+    schedule_->Start(start_);
+    observers_.Start(start_);
+    sampler_.Start(start_, plan_.duration);
+    Loop();
     const uit::TimePoint end = uit::Now();
-    elapsed_ = pacer_.Elapsed(end);
+    elapsed_ = end - start_;
     sampler_.Finish(end, num_updates_);
+    flow_->End();
     if (traffic_.IsTaped()) Call("the record", [this] { traffic_.EndUpdatesTaped(); });
     Drain();
     quality = sampler_.TakeRows();
@@ -65,31 +74,47 @@ class Worker {
   }
 
  private:
-  // Modes 1-4, and 0: an update of every node.
-
-  void Update() {
-    if (traffic_.IsTaped()) [[unlikely]] {
-      if (!PullTaped() && !is_synchronous_) return;
-    } else if (communicates_) {
-      Communicate([this] { traffic_.Pull(); });
+  void Loop() {
+    Moment moment;
+    std::uint64_t next_reading = 0;
+    for (;;) {
+      if (num_updates_ >= next_reading) {
+        moment.now = uit::Now();
+        next_reading = num_updates_ + plan_.clock_every;
+        Attend(moment.now);
+      }
+      moment.num_updates = num_updates_;
+      moment.has_made_all = HasMadeAll();
+      moment.is_to_stop = IsToStop(moment.now);
+      switch (schedule_->Next(moment)) {
+        case Step::update:
+          Update();
+          break;
+        case Step::meet:
+          if (!MeetAndGoOn()) return;
+          break;
+        case Step::stop:
+          reason_ = View(moment.now).stop;
+          if (reason_ == 0) reason_ = Team::Encode(StopReason::count);
+          is_record_cut_ |= traffic_.IsReplay() && moment.is_to_stop;
+          return;
+      }
     }
+  }
+  /// Updates every node once.
+  void Update() {
+    if (!TryReveal() && !plan_.delivery.is_by_update) return;  // update by update, all go on until they agree not to
     if (is_traced_) traffic_.Read(uit::Now());
     UpdateNodes();
-    if (communicates_) Communicate([this] { traffic_.Send(num_updates_); });
+    Communicate([this] { flow_->Send(num_updates_); });
     ++num_updates_;
   }
-  bool IsRecordOver() {
-    bool is_over = true;
-    if (!is_record_cut_) Call("the record", [&] { is_over = traffic_.IsRecordOver(); });
-    return is_over;
-  }
-  /// False if there is nothing to go by, or nothing can be written.
-  bool PullTaped() {
-    bool is_pulled = false;
+  /// False if a replay has nothing to go by, or nothing can be recorded.
+  bool TryReveal() {
+    bool is_revealed = false;
     Communicate([&] {
       try {
-        traffic_.PullTaped();
-        is_pulled = true;
+        is_revealed = flow_->TryReveal(num_updates_);
       } catch (const replay::RecordEnd&) {
         is_record_cut_ = true;
       } catch (const uit::InputError&) {
@@ -99,109 +124,56 @@ class Worker {
         team_.StopByThrow("the record", std::current_exception());
       }
     });
-    return is_pulled;
+    return is_revealed;
   }
   void UpdateNodes() {
     const Partition& partition = traffic_.GetPartition();
     std::uint32_t position = 0;
     try {
-      sweep_.Update(thread_, num_updates_, position);
+      if (sweep_.Update(thread_, num_updates_, position)) team_.RaiseStop(Team::Encode(StopReason::asked));
     } catch (const replay::RecordEnd&) {
       is_record_cut_ = true;
     } catch (...) {
       team_.StopByThrow("the update of node " + partition.graph.Label(position), std::current_exception());
     }
-    traffic_.CountUpdate(num_updates_);
-    cost_.Charge(static_cast<std::uint32_t>(partition.graph.nodes.size()));
+    traffic_.FinishUpdate(num_updates_);
+    cost_.Charge(partition.NumNodes());
   }
-
-  // Mode 0.
-
-  void KeepPace() {
-    for (bool goes_on = !IsDone(); goes_on;) {
-      const std::uint64_t update = num_updates_;
-      if (update != 0) traffic_.ShowWritten(update);
-      traffic_.SetStamp(update);
-      Update();
-      Communicate([this, update] { traffic_.EndUpdate(update); });
-      Meet(View(uit::Now()));
-      ++num_barriers_;
-      goes_on = GoesOn();
-      if (!goes_on) sampler_.Finish(uit::Now(), num_updates_);  // all snapshots end before what is next read is shown
-      traffic_.Refresh(update);
-      team_.MeetHere([this] { return Idle(); });
-    }
-    if (num_updates_ != 0) traffic_.ShowWritten(drain_update);
-  }
-
-  // Modes 1 and 2.
-
-  void MeetNowAndThen() {
-    for (;;) {
-      const uit::TimePoint now = uit::Now();
-      Attend(now);
-      if (!IsDone() && !pacer_.IsBarrierDue(now) && !pacer_.IsOver(now) && team_.StopSeen() == 0) {
-        Update();
-        continue;
-      }
-      Accord mine = View(now);
-      mine.next = pacer_.ProposeNext(now);
-      Meet(mine);
-      ++num_barriers_;
-      if (!GoesOn()) return;
-      pacer_.Continue(uit::Now(), team_.Agreed().next);
-    }
-  }
-
-  // Modes 1 to 4, replayed: no worker waits for another, and what another throws ends its updates when it did.
-
-  void GoByRecord() {
-    const auto is_hindered = [this] {
-      return team_.StopSeen() >= Team::Encode(StopReason::signal) && team_.StopSeen() != Team::Encode(StopReason::thrown);
-    };
-    while (!IsRecordOver()) {
-      Attend(uit::Now());
-      if (is_hindered()) is_record_cut_ = true;
-      else Update();
-    }
-    reason_ = team_.StopSeen() != 0 ? team_.StopSeen() : Team::Encode(StopReason::count);
-  }
-
-  // Modes 3 and 4.
-
-  void GoAhead() {
-    uit::TimePoint now{};
-    std::uint64_t next_reading = 0;
-    for (;;) {
-      if (num_updates_ >= next_reading) {
-        now = uit::Now();
-        next_reading = num_updates_ + options_.clock_every;
-        Attend(now);
-      }
-      if (team_.StopSeen() != 0 || pacer_.IsOver(now) || IsDone()) {
-        reason_ = View(now).stop;
-        if (reason_ == 0) reason_ = Team::Encode(StopReason::count);
-        return;
-      }
-      Update();
-    }
-  }
-
-  /// After a barrier: whether the workers agreed to go on; if not, why.
-  bool GoesOn() {
-    reason_ = team_.Agreed().stop != 0 ? team_.Agreed().stop : Team::Encode(StopReason::count);
-    return team_.Agreed().stop == 0 && team_.Agreed().is_pending != 0;
-  }
-  bool IsDone() {
-    if (traffic_.IsReplay()) [[unlikely]] return IsRecordOver();
-    return options_.num_updates != 0 && num_updates_ >= options_.num_updates;
-  }
-  Accord View(uit::TimePoint now) {
+  /// False if the workers have agreed not to go on.
+  bool MeetAndGoOn() {
+    const uit::TimePoint now = uit::Now();
     Attend(now);
+    Accord mine = View(now);
+    mine.next = schedule_->Propose(now);
+    Meet(mine);
+    ++num_barriers_;
+    const Accord agreed = team_.Agreed();
+    reason_ = agreed.stop != 0 ? agreed.stop : Team::Encode(StopReason::count);
+    const bool goes_on = agreed.stop == 0 && agreed.is_pending != 0;
+    if (!goes_on) sampler_.Finish(uit::Now(), num_updates_);  // all snapshots end before what is next read is shown
+    if (flow_->CommitMeeting(num_updates_ - 1)) team_.MeetHere([this] { return Idle(); });
+    if (goes_on) schedule_->Met(uit::Now(), agreed.next);
+    return goes_on;
+  }
+  bool HasMadeAll() {
+    if (plan_.updates != 0 && num_updates_ >= plan_.updates) return true;
+    if (!traffic_.IsReplay()) return false;
+    bool is_over = true;
+    if (!is_record_cut_) Call("the record", [&] { is_over = flow_->IsOver(); });
+    return is_over;
+  }
+  /// In a replay what another worker throws ends this one's updates when it did.
+  bool IsToStop(uit::TimePoint now) const {
+    const std::uint32_t stop = team_.StopSeen();
+    if (!traffic_.IsReplay()) return stop != 0 || now >= end_;
+    return stop >= Team::Encode(StopReason::signal) && stop != Team::Encode(StopReason::thrown);
+  }
+  /// What this worker brings to a meeting.
+  Accord View(uit::TimePoint now) {
     Accord mine;
     mine.stop = team_.StopSeen();
-    if (mine.stop == 0 && !traffic_.IsReplay() && pacer_.IsOver(now)) mine.stop = Team::Encode(StopReason::clock);
-    mine.is_pending = IsDone() ? 0 : 1;
+    if (mine.stop == 0 && now >= end_) mine.stop = Team::Encode(StopReason::clock);
+    mine.is_pending = HasMadeAll() ? 0 : 1;
     return mine;
   }
   bool IsTimeToLook(uit::TimePoint now) {
@@ -214,8 +186,9 @@ class Worker {
   void Attend(uit::TimePoint now) {
     if (now >= sampler_.Next()) [[unlikely]] sampler_.Look(now, num_updates_);
     observers_.Look(now, num_updates_);
-    if (thread_ == 0 && IsTimeToLook(now)) Communicate([&] { team_.LookOut(!is_synchronous_); });
+    if (thread_ == 0 && IsTimeToLook(now)) Communicate([&] { team_.LookOut(!plan_.delivery.is_by_update); });
   }
+  std::chrono::nanoseconds Patience() const { return schedule_->Patience(options_.peer_timeout); }
   /// Runs what goes by the record, or what is the user's; if it throws, the run ends.
   template <typename G>
   void Call(const char* name, G&& call) {
@@ -232,7 +205,7 @@ class Worker {
   // Every mode.
 
   void Meet(const Accord& mine) {
-    team_.Meet(thread_, mine, pacer_.Patience(), [this] { return Idle(); });
+    team_.Meet(thread_, mine, Patience(), [this] { return Idle(); });
   }
   /// What there is to do while others are awaited. Returns whether anything arrived.
   bool Idle() {
@@ -253,7 +226,7 @@ class Worker {
   /// When all have stopped: brings everything under way to its end, and everybody's last values to all.
   void Drain() {
     // Others may have much to do yet, and the first worker goes on to watch for signals.
-    const auto patience = traffic_.IsReplay() ? std::chrono::nanoseconds::max() : pacer_.Patience();
+    const auto patience = traffic_.IsReplay() ? std::chrono::nanoseconds::max() : Patience();
     team_.Meet(thread_, {.stop = reason_}, patience, [this] {
       if (thread_ == 0 && IsTimeToLook(uit::Now())) team_.LookOut(false);
       return Idle();
@@ -288,17 +261,19 @@ class Worker {
   }
 
   LayerTraffic traffic_;
+  std::unique_ptr<Flow> flow_;
+  std::unique_ptr<Schedule> schedule_;
   Team& team_;
+  RunPlan plan_;
   const RunOptions& options_;
   std::uint32_t thread_;
   Sweep& sweep_;
-  bool is_synchronous_;
-  bool communicates_;  // between two updates
-  Pacer pacer_;
   SimulatedCost cost_;
   bool is_traced_;
   QualitySampler sampler_;
   Observers observers_;
+  uit::TimePoint start_{};
+  uit::TimePoint end_ = uit::never;
   std::uint64_t num_updates_ = 0;
   std::uint64_t num_barriers_ = 0;
   std::chrono::nanoseconds elapsed_{0};

@@ -8,14 +8,6 @@
 
 namespace uit {
 
-/// Sums of `T` may depend on the order of their terms, and that is fine: set by who sends floating-point numbers under
-/// Retain::accumulate, whose order of adding nobody knows.
-///
-///     template <>
-///     inline constexpr bool uit::accumulates_inexactly<double> = true;
-template <typename T>
-inline constexpr bool accumulates_inexactly = false;
-
 namespace detail {
 
 /// Knows by itself when a sum is too large.
@@ -24,30 +16,27 @@ concept FoldsItself = requires(T& into, const T& from) {
   { into.TryFold(from) } -> std::same_as<bool>;
 };
 template <typename T>
-concept ExactNumber = std::integral<T> && !std::same_as<T, bool>;
-template <typename T>
-concept InexactNumber = std::floating_point<T> && accumulates_inexactly<T>;
+concept WholeNumber = std::integral<T> && !std::same_as<T, bool>;
 template <typename T>
 concept AddsTo = !std::is_arithmetic_v<T> && requires(T& into, const T& from) { into += from; };
 
 }  // namespace detail
 
 /// A message that can be added to another, so that one stands for both. `T{}` is the sum of nothing, and the order of
-/// adding does not matter.
+/// adding should not matter.
 ///
-/// Integers but bool; any type with `+=`, which must not overflow; any with a member `TryFold(other) -> bool` that adds
-/// `other`, or, if the sum would overflow, changes nothing and returns false. Floating-point numbers only where
-/// accumulates_inexactly says so.
+/// Integers but bool; any type with a member `TryFold(other) -> bool` that adds `other`, or, if the sum would overflow,
+/// changes nothing and returns false; any other type with `+=`, which must not overflow. Floating-point numbers are added
+/// as they arrive: nothing is lost, but the last bits of a sum depend on the order of adding, which nobody knows.
 template <typename T>
 concept Foldable = Message<T> && std::copyable<T> &&
-                   (detail::FoldsItself<T> || detail::ExactNumber<T> || detail::InexactNumber<T> || detail::AddsTo<T>);
+                   (detail::FoldsItself<T> || detail::WholeNumber<T> || std::floating_point<T> || detail::AddsTo<T>);
 
 /// Refuses in words what cannot be sent under Retain::accumulate.
 template <typename T>
 struct RequireFoldable {
   static_assert(Foldable<T>,
-                "Retain::accumulate wants a message with exact sums: an integer, or a type with += or TryFold; "
-                "for floating point see uit::accumulates_inexactly");
+                "Retain::accumulate wants a message that can be added: a number, or a type with += or TryFold");
   static constexpr bool value = Foldable<T>;  ///< so that nothing else is complained of
 };
 
@@ -56,7 +45,7 @@ template <Foldable T>
 UIT_INLINE constexpr bool TryFold(T& into, const T& from) {
   if constexpr (detail::FoldsItself<T>) {
     return into.TryFold(from);
-  } else if constexpr (detail::ExactNumber<T>) {
+  } else if constexpr (detail::WholeNumber<T>) {
     T sum{};
     if (__builtin_add_overflow(into, from, &sum)) return false;
     into = sum;
@@ -67,6 +56,6 @@ UIT_INLINE constexpr bool TryFold(T& into, const T& from) {
   }
 }
 
-static_assert(Foldable<int> && Foldable<unsigned char> && !Foldable<bool> && !Foldable<double>);
+static_assert(Foldable<int> && Foldable<unsigned char> && Foldable<double> && !Foldable<bool>);
 
 }  // namespace uit

@@ -13,7 +13,7 @@
 
 #include <netuit/graph/topologies.hpp>
 #include <netuit/graph/topology.hpp>
-#include <netuit/run/node_random.hpp>
+#include <netuit/mesh/node_random.hpp>
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 

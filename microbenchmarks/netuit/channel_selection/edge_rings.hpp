@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/run/node_random.hpp>
+#include <netuit/mesh/node_random.hpp>
 #include <uit/config.hpp>
 
 #include "baselines.hpp"

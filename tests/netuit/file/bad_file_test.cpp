@@ -24,13 +24,13 @@ const fs::path corpus = UIT_CORPUS;
 
 /// Reads a file as what its extension says; weights and placements are for the 3 × 4 torus on 2 × 2 workers.
 void LoadAny(const fs::path& path) {
-  const auto torus = [] { return LoadGraph(corpus / "good/torus_3x4.edgelist"); };
+  const auto torus = [] { return ReadGraph(corpus / "good/torus_3x4.edgelist"); };
   if (path.extension() == ".weights")
     LoadNodeWeights(path, torus());
   else if (path.extension() == ".part")
     PlaceFromFile(torus(), {.processes = 2, .threads = 2}, path);
   else
-    LoadGraph(path);
+    ReadGraph(path);
 }
 
 std::string MessageOf(auto&& act) {
@@ -91,9 +91,9 @@ TEST_CASE("each bad file is refused in one line that names file, line and reason
 }
 
 TEST_CASE("what cannot be opened is named with the system's reason") {
-  CHECK(MessageOf([] { LoadGraph("/nowhere/graph.edgelist"); }) ==
+  CHECK(MessageOf([] { ReadGraph("/nowhere/graph.edgelist"); }) ==
         "/nowhere/graph.edgelist: cannot be opened: No such file or directory");
-  CHECK(MessageOf([] { LoadGraph(corpus); }) == corpus.string() + ": is a directory");
+  CHECK(MessageOf([] { ReadGraph(corpus); }) == corpus.string() + ": is a directory");
   CHECK(MessageOf([] { LoadMetisGraph(""); }) == ": cannot be opened: No such file or directory");
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("a file of one gigabyte of zeros is refused") {
   std::ofstream{path} << "0 1\n";
   fs::resize_file(path, std::uintmax_t{1} << 30U);
   std::string message;
-  const double seconds = SecondsOf([&] { message = MessageOf([&] { LoadGraph(path); }); });
+  const double seconds = SecondsOf([&] { message = MessageOf([&] { ReadGraph(path); }); });
   fs::remove(path);
   CHECK(message == path.string() + ":2: a NUL byte: this is no text");
   CHECK(seconds < 1);
@@ -164,7 +164,7 @@ TEST_CASE("a damaged file is either read or refused") {
   const std::string pieces[] = {"(",  ")",    "[",        "{",          "}",   "'",  "\"", "#", " ",
                                 "\n", "\r",   "-",        "9999999999", "nan", "\\", ":",  ",", std::string(1, '\0'),
                                 "%",  "\xff", "'weight':"};
-  const Topology torus = LoadGraph(corpus / "good/torus_3x4.edgelist");
+  const Topology torus = ReadGraph(corpus / "good/torus_3x4.edgelist");
   const GraphOptions options{.max_nodes = 1000, .max_edges = 1000};
   RandomStream random{5};
   std::size_t num_refused = 0;

@@ -21,7 +21,7 @@ using namespace netuit;
 namespace {
 
 Topology LoadGood(const std::string& name, const GraphOptions& options = {}) {
-  return LoadGraph(std::string{UIT_CORPUS} + "/good/" + name, options);
+  return ReadGraph(std::string{UIT_CORPUS} + "/good/" + name, options);
 }
 
 Topology Parse(const std::string& text, const GraphOptions& options = {}) {
@@ -107,7 +107,7 @@ TEST_CASE("an edge leads from the first label to the second in every format") {
   std::filesystem::create_directory(folder);
   const auto load = [&folder](const std::string& name, const std::string& text, bool directed) {
     std::ofstream{folder / name} << text;
-    return NamedEdges(LoadGraph(folder / name, {.directed = directed}));
+    return NamedEdges(ReadGraph(folder / name, {.directed = directed}));
   };
   const Names there{"hub > left : 1", "hub > right : 1", "left > end : 1"};
   Names both_ways{"end > left : 1", "left > hub : 1", "right > hub : 1"};

@@ -157,7 +157,7 @@ TEST_CASE("Options that cannot be are refused on every process, whether it has e
   const uit::World world = MpiTestWorld();
   const Topology topology{16, {{0, 1}}};
   const Placement placement = PlaceContiguous(topology, WorkersWith(1));
-  for (const MeshOptions options : {MeshOptions{.depth = 0}, MeshOptions{.depth = std::size_t{1} << 40},
+  for (const MeshOptions& options : {MeshOptions{.depth = 0}, MeshOptions{.depth = std::size_t{1} << 40},
                                     MeshOptions{.num_slots = 0}, MeshOptions{.num_slots = 1'000'000}})
     CHECK_THROWS_AS((TaggedMesh<Packet>{topology, placement, world, options}), uit::InputError);
   TaggedMesh<Packet> mesh{topology, placement, world};

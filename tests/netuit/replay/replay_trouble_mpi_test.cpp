@@ -68,9 +68,9 @@ std::string Refusal(const Topology& topology, const Plan& plan) {
 template <Layer... Ls>
 std::vector<std::unique_ptr<LayerBase>> Layers() {
   std::vector<std::unique_ptr<Partition>> partitions;
-  partitions.push_back(std::make_unique<Partition>(PlaceGraph{}, 0));
+  partitions.push_back(std::make_unique<Partition>(PlaceGraph{}));
   std::vector<std::unique_ptr<LayerBase>> layers;
-  (layers.push_back(std::make_unique<typename netuit::detail::BaseOfLayer<Ls>::Type>(partitions, Ls::period)), ...);
+  (layers.push_back(std::make_unique<typename netuit::detail::BaseOfLayer<Ls>::Type>(partitions, 0, Ls::period)), ...);
   return layers;
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/layer.hpp>
-#include <netuit/run/node_random.hpp>
+#include <netuit/mesh/node_random.hpp>
 #include <optional>
 #include <span>
 #include <tuple>

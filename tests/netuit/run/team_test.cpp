@@ -39,7 +39,7 @@ std::vector<Accord> Together(std::size_t per_node, const std::function<void(Team
   std::vector<Accord> agreed(num_processes * num_threads);
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};
-    Team team{station.barrier, nobody, num_threads, options};
+    Team team{station.barrier, nobody, num_threads, options, false};
     const auto be_worker = [&](std::uint32_t thread) {
       work(team, rank, thread);
       agreed[rank * num_threads + thread] = team.Agreed();

@@ -27,8 +27,6 @@ struct Within {
   Outlet<std::uint64_t, policy> outlet{std::move(conduit.outlet)};
 };
 
-constexpr Policy every{};
-constexpr Policy latest{.retain = Retain::latest};
 constexpr Policy accumulate{.retain = Retain::accumulate};
 
 using Conduits = std::tuple<Within<every, Intra>, Within<latest, Intra>, Within<accumulate, Intra>, Within<every, Thread>,

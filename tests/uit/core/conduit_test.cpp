@@ -17,6 +17,7 @@ using uit::After;
 using uit::Conduit;
 using uit::Intra;
 using uit::Null;
+using uit::latest;
 using uit::Policy;
 using uit::PutTally;
 using uit::Splice;
@@ -25,7 +26,6 @@ using uit::Thread;
 
 namespace {
 
-constexpr Policy latest{.retain = uit::Retain::latest};
 constexpr Policy accumulate{.retain = uit::Retain::accumulate};
 constexpr Policy growing{.backlog = uit::Backlog::grow};
 

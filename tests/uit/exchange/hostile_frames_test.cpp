@@ -124,10 +124,10 @@ TEST_CASE("Aggregated exchanges refuse frames that end within a record and conti
   const bool keeps_latest = GENERATE(false, true);
   Shared shared{false};
   std::function<bool()> pull;
-  AggregatedEveryReceiver every{options, shared.in, Shared::Nowhere(), nullptr};
-  AggregatedLatestReceiver latest{options, shared.in, Shared::Nowhere(), nullptr};
-  if (keeps_latest) pull = [&] { return latest.Pull(); };
-  else pull = [&] { return every.Pull(); };
+  AggregatedEveryReceiver every_receiver{options, shared.in, Shared::Nowhere(), nullptr};
+  AggregatedLatestReceiver latest_receiver{options, shared.in, Shared::Nowhere(), nullptr};
+  if (keeps_latest) pull = [&] { return latest_receiver.Pull(); };
+  else pull = [&] { return every_receiver.Pull(); };
   for (std::uint32_t num_bytes = 1; num_bytes <= payload_bytes; num_bytes += 15) {
     shared.Send(num_bytes, 0, static_cast<int>(num_bytes % 3));
     CheckThrows(pull, "a peer has sent a frame that is");

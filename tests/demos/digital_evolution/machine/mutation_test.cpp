@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include <netuit/run/node_random.hpp>
+#include <netuit/mesh/node_random.hpp>
 
 #include "tests/demos/digital_evolution/machine/machine_test_support.hpp"
 #include "tests/support/catch.hpp"

@@ -67,14 +67,20 @@ void CheckLimits() {
 
 }  // namespace
 
-template <>
-inline constexpr bool uit::accumulates_inexactly<float> = true;
-
-TEST_CASE("What has exact sums can be folded, and floating point only where somebody says so") {
+TEST_CASE("Numbers and what has a sum can be folded") {
   STATIC_REQUIRE((Foldable<int> && Foldable<std::uint64_t> && Foldable<char> && Foldable<Stock> && Foldable<Fixed>));
-  STATIC_REQUIRE_FALSE((Foldable<bool> || Foldable<double> || Foldable<long double> || Foldable<Reading> ||
-                        Foldable<Color> || Foldable<int*>));
-  STATIC_REQUIRE(Foldable<float>);
+  STATIC_REQUIRE((Foldable<float> && Foldable<double> && Foldable<long double>));
+  STATIC_REQUIRE_FALSE((Foldable<bool> || Foldable<Reading> || Foldable<Color> || Foldable<int*>));
+}
+
+TEMPLATE_LIST_TEST_CASE("Floating-point numbers are added as they arrive", "", Syncs) {
+  AccumulatorDuct<double, TestType> duct;
+  CHECK(duct.TryPut(0.5));
+  CHECK(duct.TryPut(0.25));
+  CHECK(duct.TryStep(1) == 1);
+  CHECK(duct.Get() == 0.75);
+  CHECK(duct.TryStep(1) == 0);
+  CHECK(duct.Get() == 0);
 }
 
 TEST_CASE("Integers of every width are added up to their last value, and no further") {

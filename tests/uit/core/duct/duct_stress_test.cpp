@@ -25,11 +25,11 @@ std::uint64_t NumMessages() {
 using Subjects = std::tuple<
     DuctSubject<uit::testing::every_drop, uit::Spsc>,
     DuctSubject<uit::testing::every_grow, uit::Spsc>,
-    DuctSubject<uit::testing::latest, uit::Spsc>,
+    DuctSubject<uit::latest, uit::Spsc>,
     DuctSubject<uit::testing::accumulate, uit::Spsc>,
     ConduitSubject<uit::testing::every_drop, uit::Thread>,
     ConduitSubject<uit::testing::every_grow, uit::Thread, uit::Wiring<uit::Thread>>,
-    ConduitSubject<uit::testing::latest, uit::Thread>,
+    ConduitSubject<uit::latest, uit::Thread>,
     ConduitSubject<uit::testing::accumulate, uit::Thread>>;
 
 std::size_t num_shown = 0;  // subjects that came through

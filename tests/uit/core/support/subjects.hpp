@@ -125,7 +125,6 @@ struct ConduitSubject {
 
 inline constexpr Policy every_drop{};
 inline constexpr Policy every_grow{.backlog = Backlog::grow};
-inline constexpr Policy latest{.retain = Retain::latest};
 inline constexpr Policy accumulate{.retain = Retain::accumulate};
 
 /// One line per member.

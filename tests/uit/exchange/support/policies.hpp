@@ -5,8 +5,8 @@
 namespace uit::testing {
 
 // The policies that exchanges are tried with.
-inline constexpr Policy every{};
-inline constexpr Policy latest{.retain = Retain::latest};
+using uit::every;
+using uit::latest;
 inline constexpr Policy accumulate{.retain = Retain::accumulate};
 inline constexpr Policy accumulate_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
 inline constexpr Policy every_pooled{.consolidate = Consolidate::pooled};

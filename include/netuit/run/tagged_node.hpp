@@ -10,7 +10,7 @@
 #include <netuit/mesh/layer.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/tagged_mesh.hpp>
-#include <netuit/run/node_random.hpp>
+#include <netuit/mesh/node_random.hpp>
 
 namespace netuit {
 

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <netuit/mesh/edge_conduits.hpp>
+#include <netuit/mesh/node.hpp>
+#include <uit/codec/codec.hpp>
+#include <uit/policy.hpp>
+
+namespace netuit {
+
+/// A conduit per edge. A handle, cheap to copy; its mesh owns the conduits.
+///
+///     auto flow = mesh.AddChannels<double, uit::summed>();
+///     mesh.Run(netuit::Free{.duration = 5s}, [&](netuit::Node& node) {
+///       for (auto edge : node.In()) heat[node] += flow[edge].JumpGet();
+///       for (auto edge : node.Out()) if (flow[edge].TryPut(part)) heat[node] -= part;
+///     });
+///
+/// What is under way or unread when a run ends waits for the next.
+template <uit::Encodable T, uit::Policy policy>
+class Channels {
+ public:
+  using Message = T;                                          ///< what travels
+  using Inlet = typename EdgeConduits<T, policy>::Inlet;      ///< where it is put
+  using Outlet = typename EdgeConduits<T, policy>::Outlet;    ///< where it comes out
+
+  /// For the mesh: the parts by thread, of which the first is that of `first_worker`.
+  Channels(const std::vector<EdgeConduits<T, policy>*>& parts, std::uint32_t first_worker)
+      : parts_(parts.data()), first_worker_(first_worker) {}
+
+  /// The outlet of an edge that ends at the node. During its update.
+  Outlet& operator[](const InEdge& edge) const { return parts_[edge.Worker() - first_worker_]->Outlets()[edge.Local()]; }
+  /// The inlet of an edge that begins at the node. During its update.
+  Inlet& operator[](const OutEdge& edge) const { return parts_[edge.Worker() - first_worker_]->Inlets()[edge.Local()]; }
+
+ private:
+  EdgeConduits<T, policy>* const* parts_;
+  std::uint32_t first_worker_;
+};
+
+}  // namespace netuit

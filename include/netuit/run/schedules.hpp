@@ -1,0 +1,161 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+
+#include <netuit/run/schedule.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+
+namespace netuit {
+
+namespace detail {
+
+/// Meets after every update.
+class MeetingAlways final : public Schedule {
+ public:
+  Step Next(const Moment& moment) override {
+    // Whoever has met the others goes on as long as they have agreed to.
+    if (moment.num_updates == num_met_) return num_met_ == 0 && moment.has_made_all ? Step::stop : Step::update;
+    num_met_ = moment.num_updates;
+    return Step::meet;
+  }
+
+ private:
+  std::uint64_t num_met_ = 0;  // updates that a meeting followed
+};
+
+/// Meets when a time has come, and at the end.
+class MeetingByClock : public Schedule {
+ public:
+  Step Next(const Moment& moment) final {
+    return moment.has_made_all || moment.is_to_stop || moment.now >= next_ ? Step::meet : Step::update;
+  }
+
+ protected:
+  void MeetAt(uit::TimePoint next) { next_ = next; }
+
+ private:
+  uit::TimePoint next_ = uit::never;
+};
+
+/// Meets when a span has passed since the meeting before.
+class MeetingAfterSpans final : public MeetingByClock {
+ public:
+  explicit MeetingAfterSpans(std::chrono::nanoseconds span) : span_(span) {}
+
+  void Start(uit::TimePoint now) override { MeetAt(Later(now, span_)); }
+  void Met(uit::TimePoint now, std::uint64_t) override { MeetAt(Later(now, span_)); }
+  std::chrono::nanoseconds Span() const override { return span_; }
+
+ private:
+  std::chrono::nanoseconds span_;
+};
+
+/// Meets at each multiple of a period since the start. The workers agree on the number of the next meeting, the largest that
+/// any of them proposes, so that all come to the same ones, however their clocks stand.
+class MeetingAtMultiples final : public MeetingByClock {
+ public:
+  explicit MeetingAtMultiples(std::chrono::nanoseconds period) : period_(period) {}
+
+  void Start(uit::TimePoint now) override {
+    start_ = now;
+    next_ = 1;
+    MeetAt(Later(now, period_));
+  }
+  std::uint64_t Propose(uit::TimePoint now) const override {
+    return std::max(next_ + 1, static_cast<std::uint64_t>((now - start_) / period_) + 1);
+  }
+  void Met(uit::TimePoint, std::uint64_t agreed) override {
+    next_ = agreed;
+    const bool is_ever = next_ <= static_cast<std::uint64_t>((uit::never - start_) / period_);
+    MeetAt(is_ever ? start_ + static_cast<std::int64_t>(next_) * period_ : uit::never);
+  }
+  std::chrono::nanoseconds Span() const override { return period_; }
+
+ private:
+  std::chrono::nanoseconds period_;
+  uit::TimePoint start_{};
+  std::uint64_t next_ = 1;
+};
+
+/// Meets nobody.
+class MeetingNever final : public Schedule {
+ public:
+  Step Next(const Moment& moment) override { return moment.has_made_all || moment.is_to_stop ? Step::stop : Step::update; }
+};
+
+}  // namespace detail
+
+/// Mode 0: all workers meet after every update, and each node sees what its neighbours published in the update before. The
+/// result is the same for any number of threads and processes and any placement.
+struct EveryUpdate {
+  std::uint64_t updates = 0;             ///< of each worker; 0: no limit
+  std::chrono::nanoseconds duration{0};  ///< 0: no limit
+
+  /// As the run loop wants it.
+  RunPlan MakePlan() const {
+    return {.mode = 0, .delivery = {.is_by_update = true}, .updates = updates, .duration = duration,
+            .make = [] { return std::make_unique<detail::MeetingAlways>(); }};
+  }
+};
+
+/// Mode 1: all workers meet, work for a span, and meet again; the span counts from the meeting's end. Nodes see the newest
+/// values that have arrived.
+struct Rolling {
+  std::chrono::nanoseconds span = std::chrono::milliseconds(10);  ///< between meetings
+  std::uint64_t updates = 0;                                      ///< of each worker; 0: no limit
+  std::chrono::nanoseconds duration{0};                           ///< 0: no limit
+
+  /// As the run loop wants it. Throws uit::InputError if there is no span.
+  RunPlan MakePlan() const {
+    if (span.count() <= 0) throw uit::InputError("mode 1 needs a span between meetings that is more than 0");
+    return {.mode = 1, .updates = updates, .duration = duration,
+            .make = [between = span] { return std::make_unique<detail::MeetingAfterSpans>(between); }};
+  }
+};
+
+/// Mode 2: all workers meet at each multiple of a period since the start. Nodes see the newest values that have arrived.
+struct Fixed {
+  std::chrono::nanoseconds period = std::chrono::seconds(1);  ///< between meetings
+  std::uint64_t updates = 0;                                  ///< of each worker; 0: no limit
+  std::chrono::nanoseconds duration{0};                       ///< 0: no limit
+
+  /// As the run loop wants it. Throws uit::InputError if there is no period.
+  RunPlan MakePlan() const {
+    if (period.count() <= 0) throw uit::InputError("mode 2 needs a period between meetings that is more than 0");
+    return {.mode = 2, .updates = updates, .duration = duration,
+            .make = [between = period] { return std::make_unique<detail::MeetingAtMultiples>(between); }};
+  }
+};
+
+/// Mode 3: best effort. Nobody waits, and nodes see the newest values that have arrived.
+struct Free {
+  std::chrono::nanoseconds duration{0};  ///< 0: no limit
+  std::uint64_t updates = 0;             ///< of each worker; 0: no limit
+  std::uint64_t clock_every = 1;         ///< updates from one look at the clock to the next; at least 1
+
+  /// As the run loop wants it.
+  RunPlan MakePlan() const {
+    return {.mode = 3, .updates = updates, .duration = duration, .clock_every = clock_every,
+            .make = [] { return std::make_unique<detail::MeetingNever>(); }};
+  }
+};
+
+/// Mode 4: nothing leaves its thread until the run ends. Tells what computing alone costs.
+struct Isolated {
+  std::chrono::nanoseconds duration{0};  ///< 0: no limit
+  std::uint64_t updates = 0;             ///< of each worker; 0: no limit
+  std::uint64_t clock_every = 1;         ///< updates from one look at the clock to the next; at least 1
+
+  /// As the run loop wants it.
+  RunPlan MakePlan() const {
+    return {.mode = 4, .delivery = {.is_muted = true}, .updates = updates, .duration = duration, .clock_every = clock_every,
+            .make = [] { return std::make_unique<detail::MeetingNever>(); }};
+  }
+};
+
+}  // namespace netuit

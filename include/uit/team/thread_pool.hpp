@@ -1,0 +1,101 @@
+#pragma once
+
+#include <concepts>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <uit/support/error.hpp>
+#include <uit/team/core_spread.hpp>
+
+namespace uit {
+
+/// Threads that stay from one piece of work to the next, spread over the cores that the process may use.
+///
+///     uit::ThreadPool pool{4};
+///     pool.Run([](std::uint32_t thread) { … });   // on this thread and three others; returns when all are done
+///
+/// The calling thread is number 0 of its own pool. One piece of work at a time.
+class ThreadPool {
+ public:
+  /// Starts the threads but the calling one. `first_core` counts the threads of other processes of the host that come before
+  /// these. Throws uit::Error if they cannot be started.
+  explicit ThreadPool(std::uint32_t num_threads, std::size_t first_core = 0) {
+    try {
+      for (std::uint32_t thread = 1; thread < num_threads; ++thread)
+        threads_.emplace_back([this, thread, first_core] { Serve(thread, first_core + thread); });
+    } catch (const std::exception& trouble) {
+      Stop();
+      throw Error("cannot start " + std::to_string(num_threads) + " threads: " + trouble.what());
+    }
+  }
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  ~ThreadPool() { Stop(); }
+
+  /// How many threads there are, the calling one among them.
+  std::uint32_t NumThreads() const { return static_cast<std::uint32_t>(threads_.size()) + 1; }
+
+  /// Calls `work(thread)` on every thread, the calling one among them, and waits for all. `work` must not throw on other
+  /// threads than the calling one.
+  template <std::invocable<std::uint32_t> F>
+  void Run(F&& work) {
+    {
+      const std::lock_guard lock(mutex_);
+      work_ = std::ref(work);
+      num_working_ = threads_.size();
+      ++round_;
+    }
+    begins_.notify_all();
+    const Join join{*this};
+    work(std::uint32_t{0});
+  }
+
+ private:
+  /// Waits for the others at the end of its scope, also if that is left by an exception.
+  struct Join {
+    ThreadPool& pool;
+    ~Join() {
+      std::unique_lock lock(pool.mutex_);
+      pool.ends_.wait(lock, [this] { return pool.num_working_ == 0; });
+    }
+  };
+
+  void Serve(std::uint32_t thread, std::size_t core) {
+    MoveToCore(core);
+    std::unique_lock lock(mutex_);
+    for (std::uint64_t seen = 0;;) {
+      begins_.wait(lock, [&] { return round_ != seen || is_over_; });
+      if (is_over_) return;
+      seen = round_;
+      lock.unlock();
+      work_(thread);
+      lock.lock();
+      if (--num_working_ == 0) ends_.notify_one();
+    }
+  }
+  void Stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    begins_.notify_all();
+    threads_.clear();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable begins_;
+  std::condition_variable ends_;
+  std::function<void(std::uint32_t)> work_;
+  std::uint64_t round_ = 0;
+  std::size_t num_working_ = 0;
+  bool is_over_ = false;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace uit

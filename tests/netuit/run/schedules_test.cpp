@@ -1,0 +1,104 @@
+// What schedules decide, by a clock that the test sets.
+#include <netuit/run/schedules.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/schedule.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+
+#include "tests/support/catch.hpp"
+
+using namespace netuit;
+using namespace std::chrono_literals;
+
+namespace {
+
+const uit::TimePoint start = uit::TimePoint{} + 1h;
+constexpr auto longest = std::chrono::nanoseconds::max();
+
+/// A worker's schedule, which starts at `start`.
+std::unique_ptr<Schedule> Begun(const auto& value) {
+  auto schedule = value.MakePlan().make();
+  schedule->Start(start);
+  return schedule;
+}
+Step At(Schedule& schedule, uit::TimePoint now) { return schedule.Next({.now = now, .num_updates = 3}); }
+
+}  // namespace
+
+TEST_CASE("Mode 0 meets after every update, whatever else there is, until all have agreed to stop") {
+  const auto schedule = Begun(EveryUpdate{});
+  CHECK(schedule->Next({.num_updates = 0, .is_to_stop = true}) == Step::update);
+  CHECK(schedule->Next({.num_updates = 1, .is_to_stop = true}) == Step::meet);
+  CHECK(schedule->Next({.num_updates = 1, .has_made_all = true}) == Step::update);  // since the others go on
+  CHECK(schedule->Next({.num_updates = 2}) == Step::meet);
+  CHECK(Begun(EveryUpdate{})->Next({.has_made_all = true}) == Step::stop);
+}
+
+TEST_CASE("Modes 1 and 2 meet when they are done or are to stop, so that all end together") {
+  for (const auto& schedule : {Begun(Rolling{}), Begun(Fixed{})}) {
+    CHECK(schedule->Next({.now = start}) == Step::update);
+    CHECK(schedule->Next({.now = start, .has_made_all = true}) == Step::meet);
+    CHECK(schedule->Next({.now = start, .is_to_stop = true}) == Step::meet);
+  }
+}
+
+TEST_CASE("Modes 3 and 4 meet nobody") {
+  for (const auto& schedule : {Begun(Free{}), Begun(Isolated{})}) {
+    CHECK(schedule->Next({.now = start + 1000h}) == Step::update);
+    CHECK(schedule->Next({.now = start, .has_made_all = true}) == Step::stop);
+    CHECK(schedule->Next({.now = start, .is_to_stop = true}) == Step::stop);
+  }
+}
+
+TEST_CASE("A rolling span counts from the end of the barrier before it") {
+  const auto schedule = Begun(Rolling{.span = 10ms});
+  CHECK(At(*schedule, start + 9ms) == Step::update);
+  CHECK(At(*schedule, start + 10ms) == Step::meet);
+  schedule->Met(start + 17ms, 0);
+  CHECK(At(*schedule, start + 26ms) == Step::update);
+  CHECK(At(*schedule, start + 27ms) == Step::meet);
+}
+
+TEST_CASE("Barriers of a fixed period are at its multiples, and none is made up for") {
+  const auto schedule = Begun(Fixed{.period = 10ms});
+  CHECK(At(*schedule, start + 9ms) == Step::update);
+  CHECK(At(*schedule, start + 10ms) == Step::meet);
+  CHECK(schedule->Propose(start + 10ms) == 2);
+  CHECK(schedule->Propose(start + 5ms) == 2);  // by a clock that is behind, of a worker that has come early
+  CHECK(schedule->Propose(start + 35ms) == 4);
+  schedule->Met(start + 36ms, 4);
+  CHECK(At(*schedule, start + 39ms) == Step::update);
+  CHECK(At(*schedule, start + 40ms) == Step::meet);
+  schedule->Met(start + 41ms, 7);  // as another worker has proposed
+  CHECK(At(*schedule, start + 69ms) == Step::update);
+  CHECK(At(*schedule, start + 70ms) == Step::meet);
+  CHECK(schedule->Propose(start + 70ms) == 8);
+  CHECK(At(*Begun(Fixed{.period = longest}), start + 100'000h) == Step::update);
+  CHECK(At(*Begun(Rolling{.span = longest}), start + 100'000h) == Step::update);
+}
+
+TEST_CASE("A run is over when it has lasted as long as it shall, or never") {
+  CHECK(Free{.duration = 1s}.MakePlan().End(start) == start + 1s);
+  for (const auto endless : {0ns, longest}) CHECK(Fixed{.duration = endless}.MakePlan().End(start) == uit::never);
+}
+
+TEST_CASE("A barrier waits for the time of an update and then for the timeout of a silent peer") {
+  CHECK(RunOptions{}.peer_timeout == 60s);
+  CHECK(RunOptions{}.warn_after == 5s);
+  CHECK(Begun(EveryUpdate{})->Patience(60s) == 60s);
+  CHECK(Begun(Free{})->Patience(2s) == 2s);
+  CHECK(Begun(Rolling{.span = 3s})->Patience(2s) == 5s);
+  CHECK(Begun(Fixed{.period = 5s})->Patience(2s) == 7s);
+  CHECK(Begun(Fixed{.period = longest})->Patience(2s) == longest);
+}
+
+TEST_CASE("A schedule that cannot be is refused in words") {
+  CHECK_THROWS_WITH(Free{.duration = -1ns}.MakePlan().Check(), "duration must not be negative");
+  CHECK_THROWS_WITH(Free{.clock_every = 0}.MakePlan().Check(), "clock_every must be at least 1");
+  CHECK_THROWS_WITH(Rolling{.span = 0ns}.MakePlan(), "mode 1 needs a span between meetings that is more than 0");
+  CHECK_THROWS_WITH(Fixed{.period = -1ns}.MakePlan(), "mode 2 needs a period between meetings that is more than 0");
+}
