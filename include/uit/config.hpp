@@ -17,6 +17,18 @@
 #define UIT_NOINLINE
 #endif
 
+/// 1 where a program links the library's compiled part, the CMake target Conduit::compiled: then headers only declare what
+/// the .ipp files beside them define. 0, the default: everything is in the headers. The same in a whole program.
+#ifndef UIT_COMPILED
+#define UIT_COMPILED 0
+#endif
+/// Stands before a definition in an .ipp file.
+#if UIT_COMPILED
+#define UIT_DEFINE
+#else
+#define UIT_DEFINE inline
+#endif
+
 namespace uit {
 
 /// Bytes that two cores hand to each other as one. A constant rather than

@@ -59,10 +59,12 @@ set(confined
   "mpi\\.h"   "uit/mpi/.*"
   "cereal/.*" "uit/codec/cereal_codec\\.hpp"
   "nlohmann/.*" "netuit/results/manifest\\.hpp"
-  "metis\\.h" "netuit/placement/metis\\.hpp")
+  "metis\\.h" "netuit/placement/metis\\.ipp")
 set(forbidden_words "atomic_thread_fence")          # thread sanitizer cannot see it
 
+# What an .ipp file defines is its header's.
 function(level_of header result)
+  string(REGEX REPLACE "\\.ipp$" ".hpp" header "${header}")
   set(level 0)
   set(${result} -1 PARENT_SCOPE)
   foreach(pattern IN LISTS levels)
@@ -80,7 +82,7 @@ macro(fault text)
 endmacro()
 
 get_filename_component(INCLUDE_DIR "${INCLUDE_DIR}" ABSOLUTE)
-file(GLOB_RECURSE headers RELATIVE "${INCLUDE_DIR}" "${INCLUDE_DIR}/*.hpp")
+file(GLOB_RECURSE headers RELATIVE "${INCLUDE_DIR}" "${INCLUDE_DIR}/*.hpp" "${INCLUDE_DIR}/*.ipp")
 if(NOT headers)
   message(FATAL_ERROR "no headers in ${INCLUDE_DIR}")
 endif()

@@ -27,7 +27,7 @@ SPARE = 0.35
 def headers() -> dict[str, bytes]:
     """Of include/, by their path below it."""
     folder = ROOT / "include"
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.hpp"))}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.[hi]pp"))}
 
 
 @dataclasses.dataclass

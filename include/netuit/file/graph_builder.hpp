@@ -8,24 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/file/graph_options.hpp>
 #include <netuit/file/line_reader.hpp>
 #include <netuit/graph/label.hpp>
 #include <netuit/graph/topology.hpp>
 
 namespace netuit {
-
-/// How a graph file is read.
-struct GraphOptions {
-  /// Whether a line of the file is one directed edge. If not it is a pair of them, one each way, and a
-  /// self-loop is one; no NetworkX text format says which is meant.
-  bool directed = false;
-  /// Files with more nodes are refused. A NodeId counts to 2^32 - 2.
-  std::uint64_t max_nodes = std::uint64_t{1} << 24U;
-  /// Files with more edges are refused; counts the edges of the file.
-  std::uint64_t max_edges = std::uint64_t{1} << 26U;
-  /// Files with a longer line are refused.
-  std::size_t max_line_bytes = LineReader::default_max_line_bytes;
-};
 
 /// Collects the nodes and edges that a reader meets. What is wrong fails at the reader's line.
 class GraphBuilder {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/file/graph_options.hpp>
 #include <uit/support/error.hpp>
 
 namespace netuit {
@@ -42,8 +43,6 @@ inline std::string Quoted(std::string_view text) {
 /// bzip2 archive) and lines longer than the cap are refused without reading on.
 class LineReader {
  public:
-  /// A mebibyte.
-  static constexpr std::size_t default_max_line_bytes = std::size_t{1} << 20U;
 
   /// name: what messages call the text. The stream must outlive the reader.
   LineReader(std::istream& stream, std::string name, std::size_t max_line_bytes = default_max_line_bytes)

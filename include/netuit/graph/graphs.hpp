@@ -1,13 +1,15 @@
 #pragma once
 
 #include <netuit/graph/graph.hpp>
-#include <netuit/graph/topologies.hpp>
+#include <uit/config.hpp>
 
 namespace netuit {
 
 /// A torus of that many nodes, each with an edge to and from its four neighbours. See MakeTorus.
-inline Graph Torus(NodeId width, NodeId height) {
-  return Graph{[width, height] { return MakeTorus(width, height); }};
-}
+Graph Torus(NodeId width, NodeId height);
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/graph/graphs.ipp>
+#endif

@@ -4,17 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <netuit/graph/graph.hpp>
-#include <netuit/graph/label_hash.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh_core.hpp>
-#include <netuit/placement/metis.hpp>
 #include <netuit/placement/placement.hpp>
-#include <netuit/program/root.hpp>
-#include <uit/support/error.hpp>
+#include <uit/config.hpp>
 #include <uit/team/team.hpp>
 
 namespace netuit {
@@ -33,76 +29,18 @@ struct NamedNetwork {
 
 namespace detail {
 
-/// Graphs over the same nodes, in the order in which their labels come up.
-inline std::vector<Topology> AlignNodes(const std::vector<const Topology*>& graphs) {
-  LabelIndex index;
-  std::vector<std::vector<NodeId>> numbers;  // by graph and node
-  for (const Topology* const graph : graphs) {
-    std::vector<NodeId>& of_graph = numbers.emplace_back();
-    for (NodeId node = 0; node < graph->NumNodes(); ++node) of_graph.push_back(index.FindOrAdd(graph->Label(node)));
-  }
-  const Labels labels = index.Take();
-  std::vector<Topology> aligned;
-  for (std::size_t i = 0; i < graphs.size(); ++i) {
-    const Topology& graph = *graphs[i];
-    std::vector<Edge> edges;
-    for (EdgeId edge = 0; edge < graph.NumEdges(); ++edge)
-      edges.push_back({numbers[i][graph.Source(edge)], numbers[i][graph.Target(edge)], graph.EdgeWeight(edge)});
-    std::vector<double> loads(labels.Size(), 1);
-    for (NodeId node = 0; graph.HasNodeWeights() && node < graph.NumNodes(); ++node) loads[numbers[i][node]] = graph.NodeWeight(node);
-    aligned.emplace_back(static_cast<NodeId>(labels.Size()), std::move(edges), labels, std::move(loads));
-  }
-  return aligned;
-}
-
-/// The edges of all graphs in one, each weighing as much traffic as it carries per update. They have the same nodes.
-inline Topology Overlay(const std::vector<const Topology*>& graphs, const std::vector<std::uint64_t>& periods) {
-  std::vector<Edge> edges;
-  for (std::size_t i = 0; i < graphs.size(); ++i) {
-    for (EdgeId edge = 0; edge < graphs[i]->NumEdges(); ++edge)
-      edges.push_back({graphs[i]->Source(edge), graphs[i]->Target(edge), graphs[i]->EdgeWeight(edge) / static_cast<double>(periods[i])});
-  }
-  std::vector<double> loads;
-  for (NodeId node = 0; node < graphs.front()->NumNodes(); ++node) loads.push_back(graphs.front()->NodeWeight(node));
-  return {graphs.front()->NumNodes(), std::move(edges), {}, std::move(loads)};
-}
-
 /// The networks of a mesh as rank 0 has read, aligned and placed them; elsewhere empty ones.
 class RootNetworks {
  public:
   /// Collective. Throws on every process if that cannot be done: on rank 0 what went wrong, elsewhere RootFailed. METIS places
   /// the nodes unless a placement is given; edges count with their weights.
-  RootNetworks(const uit::Team& team, const std::vector<NamedNetwork>& networks, const std::optional<Placement>& placement) {
-    if (networks.empty()) throw uit::InputError("a mesh has at least one network");
-    for (const NamedNetwork& network : networks) {
-      if (network.options.period == 0) throw uit::InputError("the period of network '" + network.name + "' must be at least one update");
-      periods_.push_back(network.options.period);
-    }
-    placement_ = OnRoot(team.GetWorld(), [&] {
-      for (const NamedNetwork& network : networks) graphs_.push_back(&network.graph.Get());
-      if (!HaveSameNodes()) {
-        aligned_ = AlignNodes(graphs_);
-        for (std::size_t i = 0; i < graphs_.size(); ++i) graphs_[i] = &aligned_[i];
-      }
-      if (placement) return *placement;
-      const Workers workers{.processes = team.NumProcesses(), .threads = team.NumThreads()};
-      return graphs_.size() == 1 ? PlaceByMetis(*graphs_.front(), workers) : PlaceByMetis(Overlay(graphs_, periods_), workers);
-    });
-    if (!team.IsRoot()) graphs_.assign(networks.size(), &nothing_);
-  }
+  RootNetworks(const uit::Team& team, const std::vector<NamedNetwork>& networks, const std::optional<Placement>& placement);
 
   /// As a mesh wants them.
   PlacedNetworks Placed() const { return {.networks = graphs_, .periods = periods_, .placement = &placement_}; }
 
  private:
-  bool HaveSameNodes() const {
-    for (const Topology* const graph : graphs_) {
-      if (graph->NumNodes() != graphs_.front()->NumNodes() || graph->HasLabels() != graphs_.front()->HasLabels()) return false;
-      for (NodeId node = 0; graph->HasLabels() && node < graph->NumNodes(); ++node)
-        if (graph->Label(node) != graphs_.front()->Label(node)) return false;
-    }
-    return true;
-  }
+  bool HaveSameNodes() const;
 
   Topology nothing_;
   std::vector<Topology> aligned_;
@@ -114,3 +52,7 @@ class RootNetworks {
 }  // namespace detail
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/mesh/root_networks.ipp>
+#endif

@@ -13,6 +13,7 @@
 
 #include <netuit/graph/topology.hpp>
 #include <netuit/placement/partition_graph.hpp>
+#include <netuit/placement/partition_report.hpp>
 #include <netuit/placement/placement.hpp>
 
 namespace netuit {
@@ -26,14 +27,6 @@ concept Bisector = std::signed_integral<Index> &&
                    requires(B bisect, const PartitionGraph<Index>& graph, double share, double tolerance) {
                      { bisect(graph, share, tolerance) } -> std::same_as<std::optional<std::vector<Index>>>;
                    };
-
-/// What had to be done to a partitioner's answers.
-struct PartitionReport {
-  /// Cuts that were not usable and were made through the node order instead.
-  std::size_t num_fallbacks = 0;
-  /// Nodes moved because a side was too small for its workers.
-  std::size_t num_moved = 0;
-};
 
 /// Places nodes by cutting the graph in two again and again, for the processes first and then for the
 /// threads of each, so that the cut between processes is what is made small.

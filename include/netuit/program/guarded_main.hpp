@@ -1,33 +1,17 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
-#include <cstddef>
-#include <cstdio>
-#include <exception>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
+#include <functional>
 
-#include <netuit/program/root.hpp>
-#include <netuit/program/verdict.hpp>
-#include <uit/wire/process_state.hpp>
+#include <uit/config.hpp>
 #include <uit/wire/world.hpp>
-#if UIT_WITH_MPI
-#include <uit/mpi/session.hpp>
-#endif
 
 namespace netuit {
 
 namespace detail {
 
-/// What went wrong, in one line whatever names of the user's are in it.
-inline void PrintError(std::string_view text) {
-  std::string line{text};
-  std::ranges::replace_if(line, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
-  std::fprintf(stderr, "conduit: error: %s\n", line.c_str());
-}
+/// GuardedMain, whatever the body is.
+int RunGuarded(int argc, char** argv, const std::function<int(const uit::World&)>& body);
 
 }  // namespace detail
 
@@ -40,59 +24,12 @@ inline void PrintError(std::string_view text) {
 ///       return netuit::GuardedMain(argc, argv, [&](const uit::World& world) { …; return report.ExitCode(); });
 ///     }
 template <std::invocable<const uit::World&> F>
-int GuardedMain([[maybe_unused]] int argc, [[maybe_unused]] char** argv, F&& body) {
-  bool is_told = false;
-  std::shared_ptr<uit::ProcessState> process;
-  const auto tell = [&is_told, &process] {
-    if (std::exchange(is_told, true)) return;
-    if (process) process->CountAsTold();
-    try {
-      throw;
-    } catch (const RootFailed&) {
-    } catch (const std::exception& error) {
-      detail::PrintError(error.what());
-    } catch (...) {
-      std::fputs("conduit: error: something was thrown that is no std::exception\n", stderr);
-    }
-  };
-  int code = 0;
-  std::size_t rank = 0;
-  try {
-#if UIT_WITH_MPI
-    uit::mpi::Session session{argc, argv};
-    const uit::World world = session.World();
-#else
-    const uit::World world;
-#endif
-    process = world.Process();
-    rank = world.Rank();
-    LeaveBegun(rank);
-    const auto end_with = [&](int exit_code) {
-      LeaveVerdict(world.Rank(), exit_code);
-      if (world.Process()->Watch().Gone()) LetOthersWrite();
-#if UIT_WITH_MPI
-      session.EndWith(exit_code);
-#endif
-    };
-    try {
-      code = static_cast<int>(std::forward<F>(body)(world));
-      end_with(code);
-    } catch (...) {
-      tell();  // before the session ends: once a process has left, the launcher may kill those with something to say
-      end_with(ExitCodeOf(std::current_exception()));
-      throw;
-    }
-  } catch (...) {
-    tell();
-#if UIT_WITH_MPI
-    if (!process) uit::mpi::EndUnbegun();
-#endif
-    return ExitCodeOf(std::current_exception());
-  }
-  if (const std::string words = process->TakeUntold(); !words.empty()) detail::PrintError(words);
-  if (code != 0 || process->Trouble().empty()) return code;
-  LeaveVerdict(rank, 1);  // what came after the first word counts, too
-  return 1;
+int GuardedMain(int argc, char** argv, F&& body) {
+  return detail::RunGuarded(argc, argv, [&](const uit::World& world) { return static_cast<int>(body(world)); });
 }
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/program/guarded_main.ipp>
+#endif

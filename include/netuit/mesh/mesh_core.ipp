@@ -1,0 +1,165 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <netuit/barrier/process_barrier.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/layer_base.hpp>
+#include <netuit/mesh/mesh_core.hpp>
+#include <netuit/mesh/mesh_options.hpp>
+#include <netuit/mesh/network_part.hpp>
+#include <netuit/mesh/partition.hpp>
+#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/status_board.hpp>
+#include <netuit/mesh/surroundings.hpp>
+#include <netuit/placement/placement.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+#include <uit/team/thread_pool.hpp>
+#include <uit/transport/process.hpp>
+#include <uit/wire/world.hpp>
+#include <uit/config.hpp>
+
+namespace netuit {
+
+UIT_DEFINE MeshCore::MeshCore(const uit::World& world, const PlacedNetworks& placed, MeshOptions options) : world_(world), options_(std::move(options)) {
+  CheckOptions(options_);
+  std::vector<ProcessGraph> graphs;
+  for (const Topology* const topology : placed.networks) graphs.push_back(ScatterGraph(*topology, *placed.placement, world_));
+  num_threads_ = static_cast<std::uint32_t>(graphs.front().num_threads);
+  num_nodes_ = static_cast<NodeId>(graphs.front().num_nodes);
+  for (const ProcessGraph& graph : graphs) num_edges_ += graph.num_edges;
+  MakePartitions(graphs, placed.periods);
+  fabric_ = std::make_unique<uit::Fabric>(
+      world_, uit::FabricOptions{.num_workers = num_threads_,
+                                 .num_slots = options_.num_slots,
+                                 .max_pace = options_.max_pace,
+                                 .shares_memory = options_.shares_memory});
+  surroundings_ = Surroundings(world_, options_.shares_memory, options_.is_traced);
+  private_world_ = world_.Duplicate();
+  barrier_ = std::make_unique<ProcessBarrier>(private_world_, *fabric_, options_.shares_memory);
+  if (options_.is_watched) board_ = std::make_unique<StatusBoard>(*fabric_, num_threads_);
+}
+
+UIT_DEFINE MeshCore::~MeshCore() {
+  try {
+    Close();
+  } catch (const std::exception& trouble) {  // a destructor has nobody to tell; Close() has
+    world_.Process()->Fail(trouble.what());
+  } catch (...) {
+    world_.Process()->Fail("a close threw what is no std::exception");
+  }
+}
+
+UIT_DEFINE bool MeshCore::Close() {
+  if (is_closed_) return is_clean_;
+  is_closed_ = true;
+  if (is_broken_) {  // nobody is waited for
+    fabric_->Close(uit::Now());
+    barrier_->Close(uit::Now());
+  } else {
+    const std::chrono::seconds patience(std::uncaught_exceptions() == 0 ? 10 : 2);
+    is_clean_ = fabric_->Close(uit::After(patience)) && barrier_->Close(uit::After(patience)) && private_world_.Release();
+  }
+  return is_clean_;
+}
+
+UIT_DEFINE NodeId MeshCore::Id(std::size_t local) const {
+  const Partition& part = PartitionOf(local);
+  return part.graph.nodes[local - part.first_local];
+}
+
+UIT_DEFINE std::string MeshCore::Label(std::size_t local) const {
+  const Partition& part = PartitionOf(local);
+  return part.graph.Label(local - part.first_local);
+}
+
+UIT_DEFINE void MeshCore::AddLayer(std::unique_ptr<LayerBase> layer) {
+  const WiringSite site{.partitions = partitions_,
+                        .fabric = *fabric_,
+                        .rank = world_.Rank(),
+                        .edge = {.depth = options_.depth,
+                                 .buffer_bytes = options_.buffer_bytes,
+                                 .max_message_bytes = options_.max_message_bytes,
+                                 .max_age = options_.max_age},
+                        .surroundings = surroundings_,
+                        .is_traced = options_.is_traced};
+  layer->Wire(site, static_cast<std::uint32_t>(layers_.size()));
+  for (std::size_t thread = 0; thread < partitions_.size(); ++thread)
+    partitions_[thread]->layers.push_back(&layer->Part(thread));
+  layers_.push_back(std::move(layer));
+  is_connected_ = false;
+}
+
+UIT_DEFINE void MeshCore::Connect() {
+  if (is_connected_) return;
+  fabric_->Connect();
+  is_connected_ = true;
+}
+
+UIT_DEFINE uit::ThreadPool& MeshCore::Threads() {
+  if (!threads_) {
+    const std::vector<std::size_t> here = world_.NodeRanks();
+    const auto position = static_cast<std::size_t>(std::ranges::find(here, world_.Rank()) - here.begin());
+    threads_.emplace(num_threads_, position == here.size() ? 0 : position * num_threads_);
+  }
+  return *threads_;
+}
+
+UIT_DEFINE void MeshCore::CheckOptions(const MeshOptions& options) {
+  constexpr std::size_t max_depth = 65'535;  // what every duct holds to in mode 0
+  if (options.depth == 0 || options.depth > max_depth)
+    throw uit::InputError("a mesh has a depth between 1 and " + std::to_string(max_depth));
+  if (options.num_slots == 0 || options.num_slots > uit::Fabric::max_requests / 4)
+    throw uit::InputError("a mesh has between 1 and " + std::to_string(uit::Fabric::max_requests / 4) + " slots per peer");
+}
+
+UIT_DEFINE void MeshCore::MakePartitions(std::vector<ProcessGraph>& graphs, const std::vector<std::uint64_t>& periods) {
+  num_inputs_.resize(graphs.size());
+  num_outputs_.resize(graphs.size());
+  for (std::size_t thread = 0; thread < num_threads_; ++thread) {
+    for (std::size_t number = 0; number < graphs.size(); ++number) {
+      PlaceGraph& graph = graphs[number].places[thread];
+      const std::size_t num_inputs = RoundUpSlots(graph.sources.size());
+      const std::size_t num_outputs = RoundUpSlots(graph.targets.size());
+      auto part = std::make_unique<NetworkPart>(std::move(graph), periods[number], num_own_slots_, num_inputs_[number],
+                                                num_outputs_[number]);
+      num_inputs_[number] += num_inputs;
+      num_outputs_[number] += num_outputs;
+      if (number == 0) partitions_.push_back(std::make_unique<Partition>(std::move(part), num_local_));
+      else partitions_.back()->networks.push_back(std::move(part));
+    }
+    num_local_ += partitions_.back()->NumNodes();
+    num_own_slots_ += RoundUpSlots(partitions_.back()->NumNodes());
+  }
+  num_slots_ = num_own_slots_;
+  for (std::size_t number = 0; number < graphs.size(); ++number) {
+    for (const auto& partition : partitions_) {
+      NetworkPart& part = *partition->networks[number];
+      part.PlaceGhosts(num_slots_);
+      num_slots_ += RoundUpSlots(part.NumGhosts());
+    }
+  }
+}
+
+UIT_DEFINE const Partition& MeshCore::PartitionOf(std::size_t local) const {
+  UIT_ASSERT(local < num_local_, "there are only so many local nodes");
+  const auto after = std::ranges::upper_bound(partitions_, local, {}, [](const auto& part) { return part->first_local; });
+  return **std::prev(after);
+}
+
+}  // namespace netuit

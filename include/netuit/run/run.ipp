@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <netuit/mesh/mesh_core.hpp>
+#include <netuit/quality/exchange_counts.hpp>
+#include <netuit/quality/quality.hpp>
+#include <netuit/run/channel_rows.hpp>
+#include <netuit/run/run.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/run_record.hpp>
+#include <netuit/run/schedule.hpp>
+#include <netuit/run/sweep.hpp>
+#include <netuit/run/team.hpp>
+#include <netuit/run/worker.hpp>
+#include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/simulation.hpp>
+#include <uit/wire/world.hpp>
+
+namespace netuit {
+
+namespace detail {
+
+UIT_DEFINE void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, const RunOptions& options, Sweep& sweep, RunReport& report) {
+  const std::uint64_t number = mesh.NextRun();
+  const std::uint64_t first_stamp = number << 40U;
+  const RunRecord record = RunRecord::Open(mesh, options, plan.mode, number);
+  record.SayEarlyEnds([&team](const std::string& words) { team.Warn(words); });
+  report.workers.resize(mesh.NumThreads());
+  std::vector<std::vector<QualityRow>> quality(mesh.NumThreads());
+  std::vector<std::vector<ExchangeCounts>> before;  // by thread
+  for (std::uint32_t thread = 0; options.quality.channels && thread < mesh.NumThreads(); ++thread)
+    before.push_back(CountChannels(mesh, thread));
+  const auto work = [&](std::uint32_t thread) {
+    report.workers[thread] =
+        Worker(mesh, team, plan, options, record.TapeOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
+  };
+  mesh.Threads().Run(work);
+  for (const auto& rows : quality) report.quality.insert(report.quality.end(), rows.begin(), rows.end());
+  for (std::uint32_t thread = 0; options.quality.channels && thread < mesh.NumThreads(); ++thread) {
+    const WorkerReport& worker = report.workers[thread];
+    AddChannelHalves(mesh, thread, before[thread], worker.elapsed, worker.num_updates, report.channels);
+  }
+}
+
+/// Appends values behind their number.
+template <typename V>
+  requires std::is_trivially_copyable_v<V>
+void Pack(uit::Bytes& bytes, std::span<const V> values) {
+  const std::uint64_t count = values.size();
+  const std::size_t at = bytes.size();
+  bytes.resize(at + sizeof count + values.size_bytes());
+  std::memcpy(bytes.data() + at, &count, sizeof count);
+  if (count != 0) std::memcpy(bytes.data() + at + sizeof count, values.data(), values.size_bytes());
+}
+/// Appends what Pack has put there; nothing, if it has been cut short.
+template <typename C>
+void Unpack(uit::ByteReader& reader, C& values) {
+  using V = typename C::value_type;
+  std::uint64_t count = 0;
+  uit::ByteView taken;
+  if (!reader.TryRead(count) || count > reader.Rest().size() / sizeof(V) || !reader.TryTake(count * sizeof(V), taken)) return;
+  const std::size_t at = values.size();
+  values.resize(at + count);
+  if (count != 0) std::memcpy(values.data() + at, taken.data(), taken.size());
+}
+
+/// Brings every process's part to rank 0.
+UIT_DEFINE void GatherReport(RunReport& report, const uit::World& world) {
+  uit::Bytes mine;
+  Pack(mine, std::span<const WorkerReport>(report.workers));
+  Pack(mine, std::span<const QualityRow>(report.quality));
+  Pack(mine, std::span<const QualityRow>(report.channels));
+  Pack(mine, std::span<const char>(report.message));
+  const std::vector<uit::Bytes> parts = world.Gather(mine);
+  if (!world.IsRoot()) return;
+  report = RunReport{.stopped_by = report.stopped_by, .signal = report.signal};
+  for (const uit::Bytes& part : parts) {  // empty, if of a process that was lost meanwhile
+    uit::ByteReader reader(part);
+    std::string theirs;
+    Unpack(reader, report.workers);
+    Unpack(reader, report.quality);
+    Unpack(reader, report.channels);
+    Unpack(reader, theirs);
+    if (report.message.empty()) report.message = theirs;
+  }
+}
+
+UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& options, Sweep& sweep) {
+  plan.Check();
+  CheckOptions(options);
+  if (!mesh.IsOpen()) throw uit::Error("a mesh that has been closed, or has lost a peer, cannot run");
+  mesh.Connect();
+  if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
+  Team team(mesh.GetBarrier(), mesh.GetWorld().Process()->Watch(), mesh.NumThreads(), options,
+            plan.delivery.is_by_update);
+  RunReport report;
+  RunWorkers(mesh, team, plan, options, sweep, report);
+  team.HeedLateSignal();
+  report.stopped_by = team.Reason();
+  report.signal = team.Signal();
+  report.message = team.Message();
+  if (team.IsBroken()) {
+    report.lost_peers = team.LostPeers();
+    mesh.GetBarrier().Leave();
+    mesh.Break();
+  } else {
+    try {
+      GatherReport(report, mesh.GetWorld());
+    } catch (const uit::PeerLost& lost) {  // after the last meeting
+      report.Lose(lost);
+      team.KeepSignals();
+      mesh.GetBarrier().Leave();
+      mesh.Break();
+    }
+  }
+  JoinChannelHalves(report.channels);
+  return report;
+}
+
+}  // namespace detail
+
+}  // namespace netuit

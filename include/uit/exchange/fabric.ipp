@@ -1,0 +1,189 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <uit/config.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/exchange/handshake.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/pause.hpp>
+#include <uit/wire/open_links.hpp>
+#include <uit/wire/out_port.hpp>
+#include <uit/wire/wire_hub.hpp>
+#include <uit/wire/world.hpp>
+
+namespace uit {
+
+UIT_DEFINE void Fabric::Connect() {
+  if (hub_->IsShut()) throw Error("the fabric has been closed");
+  const Greeting greeting{.num_slots = options_.num_slots,
+                          .payload_bytes = options_.payload_bytes,
+                          .shares_memory = options_.shares_memory ? 1U : 0U};
+  std::vector<Bytes> outgoing(world_.Size());
+  for (std::size_t peer = 0; peer < world_.Size(); ++peer) outgoing[peer] = PackGreeting(greeting, announced_[peer]);
+  std::string complaint = Match(world_.AllToAll(std::move(outgoing)), greeting);
+  world_.Agree(complaint.empty() ? CheckLinks() : complaint);
+  if (!is_connected_) private_world_ = world_.Duplicate();
+  is_connected_ = true;
+  const std::size_t num_wires_before = hub_->NumWires();
+  std::string trouble;
+  std::map<std::size_t, SharedBoxes> shared;
+  try {
+    shared = OpenWires();
+    ClaimRequests();
+  } catch (const std::exception& error) {
+    trouble = "rank " + std::to_string(world_.Rank()) + " cannot open its links: " + error.what();
+  }
+  try {
+    // Every link is open, with its receives posted, before anything is sent.
+    world_.Agree(trouble);
+  } catch (...) {  // nothing will be sent, so what was opened can be given back
+    WaitUntil(
+        [&] {
+          bool is_done = false;
+          Exclusively([&] { is_done = hub_->TryCloseLinks(num_wires_before); });
+          return is_done;
+        },
+        After(std::chrono::seconds(2)));
+    num_leaked_ += hub_->DropWires(num_wires_before);
+    ClaimRequests();
+    throw;
+  }
+  ShareBoxes(shared);
+  hub_->Activate();
+  announced_.clear();
+}
+
+UIT_DEFINE std::string Fabric::Match(const std::vector<Bytes>& greetings, const Greeting& ours) {
+  for (std::size_t peer = 0; peer < greetings.size(); ++peer) {
+    std::vector<Announcement> theirs;
+    std::map<std::uint32_t, std::uint32_t> remote;
+    std::string words = UnpackGreeting(greetings[peer], ours, theirs);
+    if (words.empty()) words = MatchAnnouncements(announced_[peer], theirs, remote);
+    if (words.empty() && payload_bytes_.contains(peer)) {
+      for (const Announcement& half : announced_[peer]) {
+        if (half.spec.frame_bytes > payload_bytes_[peer])
+          words = half.spec.Name() + ": a frame of " + std::to_string(half.spec.frame_bytes) +
+                  " bytes is too large for the open link; see FabricOptions::payload_bytes";
+      }
+    }
+    if (!words.empty())
+      return "rank " + std::to_string(world_.Rank()) + " cannot exchange with rank " + std::to_string(peer) + ": " +
+             words;
+    for (const auto& [index, remote_index] : remote) hub_->Outgoing(index).remote_index = remote_index;
+  }
+  return {};
+}
+
+/// What has been announced asks of the peers.
+UIT_DEFINE PeerWishes Fabric::Wishes() const {
+  PeerWishes wishes;
+  const std::size_t num_frames = options_.num_slots + Wire::num_uncredited;
+  for (const auto& [peer, halves] : announced_) {
+    if (halves.empty()) continue;
+    PeerWish& wish = wishes[peer];
+    std::size_t payload_bytes = options_.payload_bytes;
+    for (const Announcement& half : halves) {
+      payload_bytes = std::max<std::size_t>(payload_bytes, half.spec.frame_bytes);
+      if (half.is_incoming != 0)
+        wish.boxes.emplace(half.index, BoxWish{hub_->Incoming(half.index).box, half.spec.frame_bytes});
+    }
+    if (!hub_->HasWire(peer))
+      wish.link = {.num_sends = num_frames, .num_receives = num_frames, .payload_bytes = payload_bytes};
+  }
+  return wishes;
+}
+
+/// In words, why the links to be opened cannot be, or nothing.
+UIT_DEFINE std::string Fabric::CheckLinks() const {
+  std::size_t num_wires = hub_->NumWires();
+  for (const auto& [peer, wish] : Wishes()) {
+    if (!wish.link) continue;
+    ++num_wires;
+    if (wish.link->payload_bytes > max_payload_bytes)
+      return "rank " + std::to_string(world_.Rank()) + " cannot open its links: a frame of " +
+             std::to_string(wish.link->payload_bytes) + " bytes is over the limit of 1 GiB";
+  }
+  if (world_.Process()->NumRequests() - num_requests_ + NumRequests(num_wires) <= max_requests) return {};
+  return "rank " + std::to_string(world_.Rank()) + " cannot open its links: its peers want more than " +
+         std::to_string(max_requests) + " requests; see FabricOptions::num_slots";
+}
+
+/// Opens the wires that are missing. Returns the memory for boxes to be shared, by peer.
+UIT_DEFINE std::map<std::size_t, SharedBoxes> Fabric::OpenWires() {
+  const PeerWishes wishes = Wishes();
+  std::map<std::size_t, SharedBoxes> shared;
+  OpenLinks(private_world_, 0, wishes, options_.shares_memory,
+            [&](std::size_t peer, std::optional<AnyLink> link, SharedBoxes boxes) {
+              if (link) {
+                payload_bytes_[peer] = wishes.at(peer).link->payload_bytes;
+                hub_->AddWire(peer, std::move(*link), options_.num_slots, options_.max_pace);
+              }
+              shared.emplace(peer, std::move(boxes));
+            });
+  return shared;
+}
+
+/// From here on what has been announced goes through memory shared with the peer, where there is some.
+UIT_DEFINE void Fabric::ShareBoxes(const std::map<std::size_t, SharedBoxes>& shared) {
+  for (const auto& [peer, halves] : announced_) {
+    if (halves.empty()) continue;
+    const SharedBoxes& memory = shared.at(peer);
+    for (const Announcement& half : halves) {
+      if (half.is_incoming != 0) {
+        const auto place = memory.incoming.find(half.index);
+        if (place != memory.incoming.end())
+          hub_->Incoming(half.index).box->ReceiveBy(place->second, half.spec.frame_bytes);
+      } else {
+        OutgoingBox& outgoing = hub_->Outgoing(half.index);
+        const auto place = memory.outgoing.find(outgoing.remote_index);
+        if (place != memory.outgoing.end()) outgoing.box->SendBy(place->second, half.spec.frame_bytes);
+      }
+    }
+  }
+}
+
+UIT_DEFINE bool Fabric::SayGoodbye(Deadline deadline) {
+  const auto wait = [&](auto step, auto idle) {
+    bool is_done = false;
+    const auto is_over = [&] {
+      const bool is_anybody_gone = hub_->Process().Watch().Gone().has_value();  // and will not answer
+      return (Exclusively([&] { is_done = step(); }) && is_done) || is_anybody_gone;
+    };
+    return WaitUntil(is_over, deadline, idle) && is_done;
+  };
+  return wait([&] { return TryFinishHalves() && hub_->TrySayGoodbye(); }, [&] { return hub_->Poll(); }) &&
+         wait([&] { return hub_->TryCloseLinks(); }, NoIdle{});
+}
+
+UIT_DEFINE bool Fabric::Close(Deadline deadline) {
+  if (hub_->Shut()) return is_clean_;
+  if (!is_connected_) TryFinishHalves();
+  if (!is_connected_) return is_clean_;
+  is_clean_ = false;
+  try {
+    is_clean_ = SayGoodbye(deadline);
+    DropWires();
+    is_clean_ = is_clean_ && private_world_.Release(deadline);
+  } catch (...) {
+    DropWires();
+    throw;
+  }
+  return is_clean_;
+}
+
+}  // namespace uit

@@ -1,0 +1,19 @@
+# The compiled part: what the headers' .ipp files define, compiled once instead of in every source that includes them.
+#
+#   uit_add_compiled_part(uit_compiled uit)         # of include/uit, for programs that link Conduit::uit
+#   uit_add_compiled_part(netuit_compiled netuit)   # of include/netuit, and of include/uit
+#
+# Who links it sees UIT_COMPILED=1. All sources of a program must.
+function(uit_add_compiled_part name library)
+  file(GLOB_RECURSE parts RELATIVE "${PROJECT_SOURCE_DIR}/include" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/${library}/*.ipp")
+  set(source "")
+  foreach(part ${parts})
+    string(APPEND source "#include <${part}>\n")
+  endforeach()
+  set(file "${PROJECT_BINARY_DIR}/compiled/${library}.cpp")
+  file(CONFIGURE OUTPUT "${file}" CONTENT "${source}" @ONLY)
+  add_library(${name} STATIC EXCLUDE_FROM_ALL "${file}")
+  target_link_libraries(${name} PUBLIC ${library})
+  target_compile_definitions(${name} PUBLIC UIT_COMPILED=1)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)   # simulated programs are shared objects
+endfunction()
