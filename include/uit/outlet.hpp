@@ -101,6 +101,16 @@ class Outlet {
     return Get();
   }
 
+  /// Steps to the next message and gives it away, moved and not copied; nothing if none has arrived. Never waits. What Get
+  /// gives until the next step is unspecified.
+  std::optional<T> TryTake() {
+    if (TryStep() == 0) return std::nullopt;
+    return end_.Visit([]<typename D>(D* duct) -> std::optional<T> {
+      if constexpr (is_null_duct<D>) return std::nullopt;
+      else return std::optional<T>(std::move(duct->Get()));
+    });
+  }
+
   /// The current message: the one last stepped to, over splices; before the first step the initial
   /// one. The reference and what it refers to stay put until the next step that succeeds. Under
   /// Retain::accumulate it is the sum of all that had arrived, and a step that finds nothing, by whatever

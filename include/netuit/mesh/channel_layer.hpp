@@ -158,14 +158,15 @@ LayerShape ShapeOfChannels(std::uint64_t period, std::uint32_t network = 0) {
 template <uit::Encodable T, uit::Policy policy>
 class ChannelLayer final : public LayerBase {
  public:
-  /// With a part for each partition, of the edges of a network.
+  /// With a part for each partition, of the edges of a network. What a run leaves unread waits for the next.
   ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network)
-      : ChannelLayer(partitions, network, partitions.front()->networks[network]->period) {}
+      : ChannelLayer(partitions, network, partitions.front()->networks[network]->period, true) {}
   /// The same, with a period of its own.
-  ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network, std::uint64_t period)
+  ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network, std::uint64_t period,
+               bool keeps_unread = EdgeConduits<T, policy>::accumulates)
       : network_(network) {
     for (const auto& partition : partitions) {
-      owned_.push_back(std::make_unique<EdgeConduits<T, policy>>(partition->networks[network]->graph, period));
+      owned_.push_back(std::make_unique<EdgeConduits<T, policy>>(partition->networks[network]->graph, period, keeps_unread));
       parts_.push_back(owned_.back().get());
     }
   }

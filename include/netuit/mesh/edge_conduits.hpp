@@ -56,8 +56,9 @@ class EdgeConduits final : public LayerPart {
       keeps_every && policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
 
   /// As many ends as the place has inputs and outputs, joined to nothing yet.
-  explicit EdgeConduits(const PlaceGraph& graph, std::uint64_t period = 1)
-      : LayerPart(period), inlets_(graph.targets.size()), outlets_(graph.sources.size()), peers_(graph) {}
+  /// What a run leaves unread is counted away in its end, unless `keeps_unread` leaves it for the next run.
+  explicit EdgeConduits(const PlaceGraph& graph, std::uint64_t period = 1, bool keeps_unread = accumulates)
+      : LayerPart(period), keeps_unread_(keeps_unread), inlets_(graph.targets.size()), outlets_(graph.sources.size()), peers_(graph) {}
 
   /// By output.
   std::vector<Inlet>& Inlets() { return inlets_; }
@@ -190,10 +191,8 @@ class EdgeConduits final : public LayerPart {
     }
     for (Outlet& outlet : outlets_) outlet.Hold(IsChannel(outlet));
   }
-  /// Counts what can be seen and was not read as unread, and passes over it. But sums stay to be stepped to: nothing is
-  /// to be lost of what is conserved.
   void DiscardUnread() override {
-    if constexpr (accumulates) return;
+    if (keeps_unread_) return;
     for (Outlet& outlet : outlets_) outlet.DiscardUnread();
   }
   void ReportDrained() override { Report(); }
@@ -234,8 +233,8 @@ class EdgeConduits final : public LayerPart {
     }
   }
 
-  /// What became of the puts and gets of edges that cross to another thread, or of those within this one. Messages of
-  /// sums that wait to be stepped to count as unread as long as they do. While all stand still.
+  /// What became of the puts and gets of edges that cross to another thread, or of those within this one. Messages
+  /// that wait for the next run count as unread as long as they do. While all stand still.
   uit::Tally GetTally(bool crossing) const {
     uit::Tally tally;
     for (std::size_t output = 0; output < inlets_.size(); ++output) {
@@ -244,7 +243,7 @@ class EdgeConduits final : public LayerPart {
     for (std::size_t input = 0; input < outlets_.size(); ++input) {
       if (std::ranges::binary_search(crossing_inputs_, input) != crossing) continue;
       tally += outlets_[input].Tally();
-      if constexpr (accumulates) tally.get.unread += NumWaiting(outlets_[input]);
+      if (keeps_unread_) tally.get.unread += NumWaiting(outlets_[input]);
     }
     return tally;
   }
@@ -306,9 +305,17 @@ class EdgeConduits final : public LayerPart {
     peers_.SendBeacons();
   }
   static std::uint64_t NumWaiting(const Outlet& outlet) {
-    return outlet.Bound().Visit([](const auto* duct) -> std::uint64_t {
-      if constexpr (requires { duct->NumUnread(); }) return duct == nullptr ? 0 : duct->NumUnread();
-      return 0;
+    return outlet.Bound().Visit([]<typename D>(const D* duct) -> std::uint64_t {
+      if constexpr (requires { duct->NumUnread(); }) {
+        return duct == nullptr ? 0 : duct->NumUnread();
+      } else if constexpr (requires { duct->NumAccepted() - duct->NumPassed(); }) {  // both ends are in this process
+        if (duct == nullptr) return 0;
+        const std::uint64_t num_left = duct->NumAccepted() - duct->NumPassed();
+        if constexpr (requires { duct->NumPreempted(); }) return num_left - duct->NumPreempted();
+        else return num_left;
+      } else {
+        return 0;
+      }
     });
   }
   template <typename End>
@@ -327,6 +334,7 @@ class EdgeConduits final : public LayerPart {
     });
   }
 
+  bool keeps_unread_;
   std::vector<Inlet> inlets_;
   std::vector<Outlet> outlets_;
   std::vector<std::uint32_t> crossing_outputs_;  // ascending

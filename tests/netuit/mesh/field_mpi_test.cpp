@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <netuit/netuit.hpp>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -286,6 +287,47 @@ TEST_CASE("A private field holds whatever can be moved") {
   CHECK(num_visited == world.mesh.NumLocalNodes());
   const std::vector<bool> gathered = world.mesh.Gather(flags);
   if (MpiTestWorld().IsRoot()) CHECK(gathered == std::vector<bool>(graph.NumNodes(), true));
+}
+
+TEMPLATE_TEST_CASE_SIG("What a run leaves unread waits for the next one", "", ((uit::Policy policy), policy), uit::every, uit::summed,
+                       (uit::Policy{.consolidate = uit::Consolidate::pooled}), (uit::Policy{.consolidate = uit::Consolidate::aggregated})) {
+  const Topology graph = MakeWeightedGraph(10);
+  for (const bool is_first_synchronous : {false, true}) {
+    for (const bool is_second_synchronous : {false, true}) {
+      INFO(is_first_synchronous << is_second_synchronous);
+      uit::Team team{MpiTestWorld(), {.threads = ThreadCounts().back()}};
+      Mesh mesh{team, graph, {.depth = 4}};
+      auto parcels = mesh.AddChannels<Word, policy>();
+      auto sent = mesh.AddField<Word>();
+      auto received = mesh.AddField<Word>();
+      const auto run = [&](bool is_synchronous, Word num_updates, auto update) {
+        return is_synchronous ? mesh.Run(EveryUpdate{.updates = num_updates}, update)
+                              : mesh.Run(Free{.updates = num_updates}, update);
+      };
+      const RunReport first = run(is_first_synchronous, 3, [&](Node& node) {
+        for (const auto edge : node.Out()) sent[node] += parcels[edge].TryPut(edge.Id() + 1) ? edge.Id() + 1 : 0;
+      });
+      const RunReport second = run(is_second_synchronous, 6, [&](Node& node) {
+        if (node.Update() == 0) return;
+        for (const auto edge : node.In())
+          if (const auto parcel = parcels[edge].TryTake()) received[node] += *parcel;
+      });
+      const std::vector<Word> all_sent = mesh.Gather(sent);
+      const std::vector<Word> all_received = mesh.Gather(received);
+      if (!MpiTestWorld().IsRoot()) continue;
+      CHECK(first.Balanced());
+      CHECK(second.Balanced());
+      uit::Tally left = first.Tally();
+      for (const WorkerReport& worker : first.workers) left += worker.inside;
+      CHECK(left.get.unread > 0);
+      CHECK(left.get.unread == left.put.attempted - left.put.dropped);
+      left = second.Tally();
+      for (const WorkerReport& worker : second.workers) left += worker.inside;
+      CHECK(left.get.unread == 0);
+      CHECK(std::reduce(all_received.begin(), all_received.end()) == std::reduce(all_sent.begin(), all_sent.end()));
+      CHECK(std::reduce(all_sent.begin(), all_sent.end()) > 0);
+    }
+  }
 }
 
 TEST_CASE("Both ends of an edge know its weight, and an edge field belongs to the edge") {
