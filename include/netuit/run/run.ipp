@@ -123,6 +123,7 @@ UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOpti
     }
   }
   JoinChannelHalves(report.channels);
+  report.is_root = mesh.GetWorld().IsRoot();
   return report;
 }
 

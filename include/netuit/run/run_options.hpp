@@ -13,6 +13,7 @@
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/quality/quality.hpp>
+#include <uit/config.hpp>
 #include <uit/support/error.hpp>
 #include <uit/tally.hpp>
 
@@ -138,6 +139,7 @@ struct RunReport {
   /// by the first process of its computer (by all, if there is one computer), and where there are two and it is alone on its
   /// own, by the first of the other.
   std::vector<std::size_t> lost_peers{};
+  bool is_root = true;  ///< whether it is rank 0's
 
   /// A process is gone, so that what others did is not to be had: the report is about this process alone.
   void Lose(const uit::PeerLost& lost) {
@@ -154,6 +156,8 @@ struct RunReport {
     if (stopped_by == StopReason::thrown) return 4;
     return stopped_by == StopReason::signal ? 128 + signal : 0;
   }
+  /// Prints, on rank 0, how many updates there were, and what became of messages; a line each, to stdout.
+  void Print() const;
   /// Channels that leave their thread, over all workers of this report.
   uit::Tally Tally() const {
     uit::Tally sum;
@@ -169,3 +173,7 @@ struct RunReport {
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/run/run_options.ipp>
+#endif

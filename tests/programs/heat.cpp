@@ -1,0 +1,26 @@
+// Heat on a torus, conserved in every mode: what is under way still counts.
+#include <chrono>
+#include <cstdio>
+
+#include <netuit/netuit.hpp>
+
+using namespace std::chrono_literals;
+
+int main(int argc, char** argv) {
+  return netuit::Main(argc, argv, {.threads = 2}, [](uit::Team& team) {
+    netuit::Mesh mesh{team, netuit::Torus(64, 64)};
+    auto heat = mesh.AddField<double>([](netuit::NodeId id) { return id == 0 ? 4096.0 : 0.0; });
+    auto flow = mesh.AddChannels<double, uit::summed>();
+    auto report = mesh.Run(netuit::Free{.duration = 200ms}, [&](netuit::Node& node) {
+      for (auto edge : node.In()) heat[node] += flow[edge].JumpGet();
+      const double part = 0.05 * heat[node];
+      for (auto edge : node.Out()) if (flow[edge].TryPut(part)) heat[node] -= part;
+    });
+    report.Print();
+    mesh.Visit([&](netuit::Node& node) { for (auto edge : node.In()) heat[node] += flow[edge].JumpGet(); });
+    double total = 0;
+    for (const double value : mesh.Gather(heat)) total += value;
+    if (team.IsRoot()) std::printf("heat %.6f of 4096\n", total);
+    return report.ExitCode();
+  });
+}
