@@ -1,10 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <istream>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <netuit/file/edge_data.hpp>
 #include <netuit/file/graph_builder.hpp>
@@ -14,19 +18,110 @@
 
 namespace netuit {
 
+namespace detail {
+
+/// Refuses an adjacency list if its lines show that a label has a blank in it, outside brackets and quotes. Each word of such
+/// a label would be read as a label, which gives another graph.
+///
+/// NetworkX writes exactly one line for each node, so a word without a line is part of a label. A list written by hand may
+/// leave lines out, so this check applies to two kinds of list only: to those with NetworkX's header, and to those where some
+/// label has a line without neighbours and is a neighbour elsewhere. By hand nobody writes such a line, which says nothing.
+class AdjacencyCheck {
+ public:
+  explicit AdjacencyCheck(const LineReader& reader) : reader_{reader} {}
+
+  /// Call it for each line, before its labels.
+  void NoteLine(std::string_view line) { has_header_ = has_header_ || (words_.empty() && line.starts_with("# GMT ")); }
+  /// The first word of a line; `is_alone`: the only one.
+  void NoteSource(NodeId node, std::string_view label, bool is_alone) {
+    Word& word = At(node);
+    if (word.has_line && second_line_ == 0) {
+      second_line_ = reader_.LineNumber();
+      second_label_ = label;
+    }
+    word.has_line = true;
+    word.is_alone = is_alone;
+  }
+  /// Another word of a line.
+  void NoteTarget(NodeId node) {
+    Word& word = At(node);
+    if (word.target_line == 0) word.target_line = reader_.LineNumber();
+  }
+  /// What separates two words. Fails if that is a tab for some and a blank for others: these may be one label.
+  void NoteGap(bool has_tab) {
+    (has_tab ? has_tabs_ : has_blanks_) = true;
+    if (has_tabs_ && has_blanks_) Fail(reader_.LineNumber(), "blanks separate some words, and tabs others");
+  }
+  /// Fails if each node should have a line, but a word has none or, in a file by NetworkX, two. `topology` is what was read.
+  void Finish(const Topology& topology) const {
+    const auto name = [&](auto word) { return Quoted(topology.Label(static_cast<NodeId>(word - words_.begin()))); };
+    const auto alone =
+        std::ranges::find_if(words_, [](const Word& word) { return word.is_alone && word.target_line != 0; });
+    if (!has_header_ && alone == words_.end()) return;
+    const auto lost = std::ranges::find(words_, false, &Word::has_line);
+    if (lost != words_.end()) {
+      Fail(lost->target_line, name(lost) + " has no line of its own, but " +
+                                  (has_header_ ? "NetworkX writes one for each node"
+                                               : name(alone) + " has one without neighbours, as if each node had a line"));
+    }
+    if (has_header_ && second_line_ != 0)
+      Fail(second_line_, "a second line for " + Quoted(second_label_) + ", but NetworkX writes one for each node");
+  }
+
+ private:
+  struct Word {
+    std::size_t target_line = 0;  // the first, 0 if there is none
+    bool has_line = false;
+    bool is_alone = false;  // in its line
+  };
+
+  [[noreturn]] void Fail(std::size_t line, const std::string& reason) const {
+    reader_.FailAt(line, reason + "; a label with blanks needs brackets or quotes");
+  }
+
+  Word& At(NodeId node) {
+    if (node >= words_.size()) words_.resize(std::size_t{node} + 1);
+    return words_[node];
+  }
+
+  const LineReader& reader_;
+  std::vector<Word> words_;  // by node
+  bool has_header_ = false;
+  bool has_tabs_ = false;
+  bool has_blanks_ = false;
+  std::size_t second_line_ = 0;
+  std::string second_label_;
+};
+
+}  // namespace detail
+
 /// Reads an adjacency list as NetworkX writes it: a label a line, then those it is joined to. An
 /// undirected edge stands in one of its two lines only. Labels, comments and errors are as in
-/// ReadEdgeList.
+/// ReadEdgeList. Refuses a list if its lines show that a label has a blank in it, outside brackets and quotes. Either tabs or
+/// blanks separate the labels of a file.
 inline Topology ReadAdjacencyList(std::istream& stream, std::string name, const GraphOptions& options = {}) {
   LineReader reader{stream, std::move(name), options.max_line_bytes};
   GraphBuilder builder{reader, options};
+  detail::AdjacencyCheck check{reader};
   while (const auto line = reader.Next()) {
+    check.NoteLine(*line);
     LineCursor cursor{reader, *line};
     if (cursor.IsAtEnd()) continue;
-    const NodeId source = builder.AddNode(cursor.TakeLabel());
-    while (!cursor.IsAtEnd()) builder.AddEdge(source, builder.AddNode(cursor.TakeLabel()));
+    const std::string_view label = cursor.TakeLabel();
+    const NodeId source = builder.AddNode(label);
+    bool has_tab = cursor.SkipsTab();
+    check.NoteSource(source, label, cursor.IsAtEnd());
+    while (!cursor.IsAtEnd()) {
+      check.NoteGap(has_tab);
+      const NodeId target = builder.AddNode(cursor.TakeLabel());
+      check.NoteTarget(target);
+      builder.AddEdge(source, target);
+      has_tab = cursor.SkipsTab();
+    }
   }
-  return std::move(builder).Build();
+  Topology topology = std::move(builder).Build();
+  check.Finish(topology);
+  return topology;
 }
 
 /// ReadAdjacencyList from a file.

@@ -32,6 +32,12 @@ class LineCursor {
   }
   /// The next character that is not blank, '\0' at the end.
   char Peek() { return IsAtEnd() ? '\0' : rest_.front(); }
+  /// Skips blanks and tabs; returns whether a tab was among them.
+  bool SkipsTab() {
+    const std::string_view before = rest_;
+    SkipBlanks();
+    return before.substr(0, before.size() - rest_.size()).find('\t') != std::string_view::npos;
+  }
   /// Whether what comes next is this character, which is then taken.
   bool TryTake(char wanted) {
     if (Peek() != wanted) return false;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct Edge {
 /// which the edges were given. Inputs likewise, so that while edges are reciprocal, input i and
 /// output i of a node face the same neighbour. Parallel edges are matched in order; a self-loop is
 /// its own reciprocal. Costs 16 bytes an edge and 16 a node, and 8 more where weights differ from 1.
+///
+/// Asking for a node or an edge that it does not have throws uit::Error, in every build: a graph that netuit::OnRoot reads
+/// is empty on every rank but 0, so a program that works on one process may ask elsewhere.
 class Topology {
  public:
   /// No nodes.
@@ -52,23 +56,40 @@ class Topology {
 
   /// The targets of a node's outputs, in output order.
   std::span<const NodeId> OutNeighbors(NodeId node) const {
+    CheckNode(node);
     return std::span{targets_}.subspan(first_out_[node], first_out_[node + 1] - first_out_[node]);
   }
   /// Output k of a node is edge FirstOutEdge(node) + k.
-  EdgeId FirstOutEdge(NodeId node) const { return first_out_[node]; }
+  EdgeId FirstOutEdge(NodeId node) const {
+    CheckNode(node);
+    return first_out_[node];
+  }
   /// The edges that end at a node, in input order.
   std::span<const EdgeId> InEdges(NodeId node) const {
+    CheckNode(node);
     return std::span{in_edges_}.subspan(first_in_[node], first_in_[node + 1] - first_in_[node]);
   }
 
   /// The node that an edge leaves.
-  NodeId Source(EdgeId edge) const { return sources_[edge]; }
+  NodeId Source(EdgeId edge) const {
+    CheckEdge(edge);
+    return sources_[edge];
+  }
   /// The node that an edge ends at.
-  NodeId Target(EdgeId edge) const { return targets_[edge]; }
+  NodeId Target(EdgeId edge) const {
+    CheckEdge(edge);
+    return targets_[edge];
+  }
   /// The traffic expected on an edge, in any unit.
-  double EdgeWeight(EdgeId edge) const { return edge_weights_.empty() ? 1 : edge_weights_[edge]; }
+  double EdgeWeight(EdgeId edge) const {
+    CheckEdge(edge);
+    return edge_weights_.empty() ? 1 : edge_weights_[edge];
+  }
   /// The load expected of a node, in any unit.
-  double NodeWeight(NodeId node) const { return node_weights_.empty() ? 1 : node_weights_[node]; }
+  double NodeWeight(NodeId node) const {
+    CheckNode(node);
+    return node_weights_.empty() ? 1 : node_weights_[node];
+  }
 
   /// Whether output k of a node and input k have the same neighbour, and so are each other's reciprocals.
   bool IsReciprocal(NodeId node, std::size_t k) const {
@@ -84,7 +105,10 @@ class Topology {
   bool HasLabels() const { return !labels_.IsEmpty(); }
 
   /// What the file that the graph came from calls a node; its decimal id if there is no such name.
-  std::string Label(NodeId node) const { return HasLabels() ? std::string{labels_[node]} : std::to_string(node); }
+  std::string Label(NodeId node) const {
+    CheckNode(node);
+    return HasLabels() ? std::string{labels_[node]} : std::to_string(node);
+  }
 
   /// The same graph with other expected loads, one for each node. Throws as the constructor does.
   Topology WithNodeWeights(std::vector<double> node_weights) const& {
@@ -100,6 +124,17 @@ class Topology {
   bool operator==(const Topology&) const = default;
 
  private:
+  // These go by the arrays, which a topology that was moved from no longer has.
+  void CheckNode(NodeId node) const {
+    if (std::size_t{node} + 1 >= first_out_.size()) [[unlikely]]
+      Refuse("node", node);
+  }
+  void CheckEdge(EdgeId edge) const {
+    if (edge >= targets_.size()) [[unlikely]]
+      Refuse("edge", edge);
+  }
+  [[noreturn]] void Refuse(const char* what, std::uint64_t number) const;
+
   void CheckEdges(const std::vector<Edge>& edges) const;
   void SetLabels(Labels labels);
   void SetNodeWeights(std::vector<double> node_weights);

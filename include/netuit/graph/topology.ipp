@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,16 @@ UIT_DEFINE Topology::Topology(NodeId num_nodes, std::vector<Edge> edges, Labels 
     : num_nodes_{num_nodes} {
   CheckEdges(edges);
   SetLabels(std::move(labels));
-  if (!node_weights.empty()) SetNodeWeights(std::move(node_weights));
   Wire(edges);
+  if (!node_weights.empty()) SetNodeWeights(std::move(node_weights));
+}
+
+[[noreturn]] UIT_NOINLINE UIT_DEFINE void Topology::Refuse(const char* what, std::uint64_t number) const {
+  const bool is_node = std::string_view{what} == "node";
+  std::string words = std::string{"there is no "} + what + ' ' + std::to_string(number) + " in a topology of " +
+                      (is_node ? std::to_string(NumNodes()) + " nodes" : std::to_string(NumEdges()) + " edges");
+  if (num_nodes_ == 0) words += "; one that is read by netuit::OnRoot is empty except on rank 0";
+  throw uit::Error(words);
 }
 
 UIT_DEFINE void Topology::CheckEdges(const std::vector<Edge>& edges) const {

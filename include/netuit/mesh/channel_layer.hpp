@@ -15,6 +15,7 @@
 #include <netuit/quality/peer_trace.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/policy.hpp>
+#include <uit/transport/limited.hpp>
 #include <uit/transport/process.hpp>
 #include <uit/transport/shared_memory.hpp>
 
@@ -52,8 +53,8 @@ class EdgeWirer {
       } else {
         const std::size_t thread = site_.ThreadOf(there);
         auto& outlet = parts_[thread]->Outlets()[InputOf(thread, edge)];
-        if (there == graph.worker) Join(layer.Inlets()[output], outlet, uit::Intra{.depth = site_.edge.depth});
-        else Join(layer.Inlets()[output], outlet, uit::Thread{.depth = site_.edge.depth});
+        if (there == graph.worker) Join(layer.Inlets()[output], outlet, Within<uit::Intra>());
+        else Join(layer.Inlets()[output], outlet, Within<uit::Thread>());
       }
     }
     CollectHalves(layer.Inlets(), layer.Senders());
@@ -110,6 +111,10 @@ class EdgeWirer {
       reach.num_channels = pool.size();
     }
     return reach;
+  }
+  template <typename Transport>
+  uit::Limited<Transport> Within() const {
+    return {.reach = {.depth = site_.edge.depth}, .max_message_bytes = site_.edge.max_message_bytes};
   }
   std::uint32_t InputOf(std::size_t thread, EdgeId edge) const {
     return std::ranges::lower_bound(input_of_[thread], edge, {}, [](const auto& entry) { return entry.first; })->second;

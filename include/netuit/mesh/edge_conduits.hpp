@@ -19,6 +19,7 @@
 #include <netuit/quality/quality.hpp>
 #include <netuit/replay/tap.hpp>
 #include <uit/conduit.hpp>
+#include <uit/transport/limited.hpp>
 #include <uit/transport/process.hpp>
 #include <uit/transport/shared_memory.hpp>
 #include <uit/transport/wiring.hpp>
@@ -26,8 +27,8 @@
 namespace netuit {
 
 /// How a mesh joins two nodes: in one thread, between threads, between processes; and, while a run is recorded or replayed,
-/// by way of a tap.
-using MeshWiring = uit::Wiring<uit::Intra, uit::Thread, uit::Process, replay::Tapped>;
+/// by way of a tap. Each refuses the same messages as too large.
+using MeshWiring = uit::Wiring<uit::Limited<uit::Intra>, uit::Limited<uit::Thread>, uit::Process, replay::Tapped>;
 
 /// One worker's part of a layer of conduits: an outlet per input and an inlet per output of its nodes. Its worker only,
 /// once it is wired.

@@ -8,6 +8,7 @@
 #include <exception>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,6 +81,13 @@ class MeshCore {
   /// Opens the links that layers need which have been added since the last time. Collective. Throws on every process if
   /// that cannot be. A run begins with it.
   void Connect();
+
+  /// What Fabric::UnsharedExchanges says, or nothing if it is the same as at the last call: so that users are told once.
+  std::map<std::size_t, std::size_t> TakeUnsharedExchanges() {
+    const auto& unshared = fabric_->UnsharedExchanges();
+    if (unshared == told_unshared_) return {};
+    return told_unshared_ = unshared;
+  }
 
   /// The partitions of this process, by thread.
   const std::vector<std::unique_ptr<Partition>>& Partitions() const { return partitions_; }
@@ -167,6 +175,7 @@ class MeshCore {
   std::vector<std::unique_ptr<LayerBase>> layers_;  // destroyed before what they refer to: partitions and fabric
   std::optional<uit::ThreadPool> threads_;
   std::uint64_t num_runs_ = 0;
+  std::map<std::size_t, std::size_t> told_unshared_;  // see TakeUnsharedExchanges
   bool is_connected_ = false;
   bool is_broken_ = false;
   bool is_closed_ = false;

@@ -25,7 +25,7 @@ struct MeshOptions {
 
   // Of unicast layers that are aggregated, or whose messages have sizes of their own.
   std::size_t buffer_bytes = 65'536;       ///< of a frame to another process; see uit::Process
-  std::size_t max_message_bytes = 65'536;  ///< of a message to another process, encoded; a larger one throws
+  std::size_t max_message_bytes = 65'536;  ///< of a message, encoded; a put of a larger one throws, wherever its edge leads
   std::chrono::nanoseconds max_age{0};     ///< without barriers, frames leave when older; 0: at the end of each update
 };
 

@@ -94,6 +94,25 @@ UIT_DEFINE void GatherReport(RunReport& report, const uit::World& world) {
   }
 }
 
+/// Warns of exchanges that are too large for shared memory of their own: once for each mesh, and again if more are added.
+UIT_DEFINE void WarnOfUnsharedExchanges(MeshCore& mesh, Team& team) {
+  constexpr std::size_t max_named = 8;
+  std::size_t num_exchanges = 0;
+  std::size_t num_named = 0;
+  std::string ranks;
+  const auto unshared = mesh.TakeUnsharedExchanges();
+  for (const auto& [rank, count] : unshared) {
+    num_exchanges += count;
+    if (++num_named <= max_named) ranks += (num_named == 1 ? " " : ", ") + std::to_string(rank);
+  }
+  if (num_exchanges == 0) return;
+  if (num_named > max_named) ranks += " and " + std::to_string(num_named - max_named) + " more";
+  team.Warn(std::to_string(num_exchanges) + (num_exchanges == 1 ? " exchange" : " exchanges") + " with rank" +
+            (num_named == 1 ? "" : "s") + ranks +
+            " cannot have shared memory of their own, because their buffers are too large, and go through the slower link to "
+            "the process; see depth, buffer_bytes and max_message_bytes in MeshOptions");
+}
+
 UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& options, Sweep& sweep) {
   plan.Check();
   CheckOptions(options);
@@ -102,6 +121,7 @@ UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOpti
   if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
   Team team(mesh.GetBarrier(), mesh.GetWorld().Process()->Watch(), mesh.NumThreads(), options,
             plan.delivery.is_by_update);
+  WarnOfUnsharedExchanges(mesh, team);
   RunReport report;
   RunWorkers(mesh, team, plan, options, sweep, report);
   team.HeedLateSignal();

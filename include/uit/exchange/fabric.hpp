@@ -131,6 +131,10 @@ class Fabric {
 
   /// Buffers leaked by a Close that could not end.
   std::size_t NumLeaked() const { return num_leaked_; }
+  /// By peer that this process shares memory with: how many exchanges, in both directions together, are too large for shared
+  /// memory of their own (max_shared_box_bytes). Their frames go by the link to the peer, under the process's lock. Only peers
+  /// with such exchanges are listed. After Connect.
+  const std::map<std::size_t, std::size_t>& UnsharedExchanges() const { return unshared_; }
   /// Frames this process has received.
   std::uint64_t NumFramesReceived() const { return hub_->NumFramesReceived(); }
 
@@ -149,6 +153,10 @@ class Fabric {
   PeerWishes Wishes() const;
   std::string CheckLinks() const;
   std::map<std::size_t, SharedBoxes> OpenWires();
+  bool HasPlace(const SharedBoxes& memory, const Announcement& half) const {
+    if (half.is_incoming != 0) return memory.incoming.contains(half.index);
+    return memory.outgoing.contains(hub_->Outgoing(half.index).remote_index);
+  }
   void ShareBoxes(const std::map<std::size_t, SharedBoxes>& shared);
   bool TryFinishHalves() {
     bool all = true;
@@ -176,6 +184,7 @@ class Fabric {
   std::map<std::size_t, std::vector<Announcement>> announced_;           // by peer, since the last Connect
   std::map<std::tuple<std::size_t, ExchangeKey, bool>, Shared> halves_;  // by peer, key and direction
   std::map<std::size_t, std::size_t> payload_bytes_;                     // by peer, of its open link
+  std::map<std::size_t, std::size_t> unshared_;                          // by peer, see UnsharedExchanges
   World private_world_;                                                  // whose streams are this fabric's alone
   std::size_t num_requests_ = 0;  // claimed
   bool is_connected_ = false;

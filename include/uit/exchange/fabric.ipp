@@ -144,6 +144,7 @@ UIT_DEFINE void Fabric::ShareBoxes(const std::map<std::size_t, SharedBoxes>& sha
     if (halves.empty()) continue;
     const SharedBoxes& memory = shared.at(peer);
     for (const Announcement& half : halves) {
+      if (memory.is_near && !HasPlace(memory, half)) ++unshared_[peer];
       if (half.is_incoming != 0) {
         const auto place = memory.incoming.find(half.index);
         if (place != memory.incoming.end())

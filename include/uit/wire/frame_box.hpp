@@ -80,6 +80,10 @@ class BasicFrameBox {
     const std::size_t largest = sizeof(FrameHeader) + payload_bytes;
     return KeepsLatest() ? shared_mailbox::BytesFor(largest) : shared_ring::BytesFor(largest, depth_);
   }
+  /// How many of those bytes are for frames, without the head.
+  std::size_t SharedFrameBytes(std::size_t payload_bytes) const {
+    return SharedBytes(payload_bytes) - (KeepsLatest() ? sizeof(shared_mailbox::Head) : sizeof(shared_ring::Head));
+  }
   /// Makes memory of that size ready for both ends. The stepping side, first of all.
   void CreateShared(MutableByteView memory, std::size_t payload_bytes) const {
     if (KeepsLatest()) shared_mailbox::Create(memory.data(), sizeof(FrameHeader) + payload_bytes);

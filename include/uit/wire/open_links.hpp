@@ -36,12 +36,14 @@ using PeerWishes = std::map<std::size_t, PeerWish>;
 
 /// Memory shared with a peer for boxes of their own.
 struct SharedBoxes {
+  bool is_near = false;  ///< whether the peer shares memory at all
   // Each box stands at the beginning of its part, behind which there may be more.
   std::map<std::uint32_t, MutableByteView> outgoing{};  ///< by the peer's numbers
   std::map<std::uint32_t, MutableByteView> incoming{};  ///< by this process's
 };
 
-/// A box takes no more shared memory of its own than this; else its frames go by the peer's link.
+/// A box takes no more shared memory of its own than this for frames, and its head beside it; else its frames go by the
+/// peer's link. A ring for 8 frames of 64 KiB, as by default, takes exactly as much.
 inline constexpr std::size_t max_shared_box_bytes = std::size_t{1} << 20U;
 
 namespace detail {
@@ -87,9 +89,8 @@ inline SharedPlaces LayOut(const PeerWish& wish, std::uint64_t& num_bytes) {
   SharedPlaces places;
   if (wish.link) places.link = std::exchange(num_bytes, num_bytes + SharedMemoryLink::RingBytes(*wish.link));
   for (const auto& [number, box] : wish.boxes) {
-    const std::size_t box_bytes = box.box->SharedBytes(box.payload_bytes);
-    if (box_bytes > max_shared_box_bytes) continue;
-    places.boxes.push_back({number, std::exchange(num_bytes, num_bytes + box_bytes)});
+    if (box.box->SharedFrameBytes(box.payload_bytes) > max_shared_box_bytes) continue;
+    places.boxes.push_back({number, std::exchange(num_bytes, num_bytes + box.box->SharedBytes(box.payload_bytes))});
   }
   return places;
 }
@@ -141,7 +142,7 @@ void OpenLinks(const World& world, int stream, const PeerWishes& wishes, bool sh
     if (wish.link)
       link = AnyLink(std::make_unique<SharedMemoryLink>(detail::PartOf(theirs, there.link),
                                                         detail::PartOf(mine, here.link), *wish.link));
-    SharedBoxes boxes;
+    SharedBoxes boxes{.is_near = true};
     for (const auto& [number, offset] : there.boxes)
       boxes.outgoing.emplace(static_cast<std::uint32_t>(number), detail::PartOf(theirs, offset));
     for (const auto& [number, offset] : here.boxes)

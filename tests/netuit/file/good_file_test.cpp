@@ -89,6 +89,26 @@ TEST_CASE("isolated nodes survive in adjacency lists") {
   }
 }
 
+TEST_CASE("labels with blanks are read from adjacency lists if they are in brackets or quotes") {
+  const auto parse = [](const std::string& text) {
+    std::istringstream stream{text};
+    return NamedEdges(ReadAdjacencyList(stream, "text"));
+  };
+  const std::string header = "#write_adjlist.py\n# GMT Thu Jan  1 00:00:00 1970\n# \n";
+  CHECK(parse(header + "'Evelyn Jefferson' E1\nE1\n") ==
+        Names{"'Evelyn Jefferson' > E1 : 1", "E1 > 'Evelyn Jefferson' : 1"});
+  CHECK(parse(header + "('a', 1) ('b', 2)\n('b', 2)\n") ==
+        Names{"('a', 1) > ('b', 2) : 1", "('b', 2) > ('a', 1) : 1"});
+  CHECK(parse("'a b'\tc\n'd e' \t c\t# a comment\nc\n").size() == 4);
+}
+
+TEST_CASE("an adjacency list written by hand may leave out lines and repeat labels") {
+  std::istringstream stream{"hub left right\nleft end\nhub end\nalone\n"};
+  const Topology topology = ReadAdjacencyList(stream, "text");
+  CHECK(topology.NumNodes() == 5);
+  CHECK(topology.NumEdges() == 8);
+}
+
 TEST_CASE("a line is one edge in a directed file and two in an undirected one") {
   for (const char* name : {"directed.edgelist", "directed.adjlist", "directed.multiline_adjlist"}) {
     CAPTURE(name);

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <uit/conduit.hpp>
@@ -444,6 +446,46 @@ TEST_CASE("Within a node messages go from end to end, without a poll and past th
   REQUIRE(large_outlet.TryStep() == 1);
   CHECK(large_outlet.Get().values.back() == 7);
   CHECK(two.fabrics[1]->NumFramesReceived() == 2);
+}
+
+TEST_CASE("Within a node an aggregated exchange has shared memory of its own by default") {
+  TwoProcesses two{{}, {}, 2};
+  Inlet<int, every_aggregated, W> inlet{two.Reach(0)};
+  Outlet<int, every_aggregated, W> outlet{two.Reach(1)};
+  Inlet<std::vector<int>, every_aggregated, W> row_inlet{two.Reach(0, 1)};
+  Outlet<std::vector<int>, every_aggregated, W> row_outlet{two.Reach(1, 1)};
+  two.Connect();
+  for (const auto& fabric : two.fabrics) CHECK(fabric->UnsharedExchanges().empty());
+  for (std::size_t index = 0; index < two.fabrics[0]->Hub()->NumOutgoing(); ++index)
+    CHECK(two.fabrics[0]->Hub()->Outgoing(index).box->IsShared());
+  REQUIRE(inlet.TryPut(5));
+  REQUIRE(inlet.TryFlush());
+  CHECK(outlet.TryStep() == 1);
+}
+
+TEST_CASE("A fabric counts the exchanges that are too large for shared memory of their own") {
+  using Counts = std::map<std::size_t, std::size_t>;
+  for (const bool is_one_node : {true, false}) {
+    CAPTURE(is_one_node);
+    TwoProcesses two{{}, {}, is_one_node ? std::size_t{2} : std::size_t{1}};
+    const auto reach = [&](std::size_t rank, std::uint64_t channel) {
+      Process process = two.Reach(rank, channel);
+      process.num_frames = channel == 1 ? 12 : 13;  // one more frame than fits
+      return process;
+    };
+    const auto check_counts = [&](std::size_t count) {
+      CHECK(two.fabrics[0]->UnsharedExchanges() == (is_one_node ? Counts{{1, count}} : Counts{}));
+      CHECK(two.fabrics[1]->UnsharedExchanges() == (is_one_node ? Counts{{0, count}} : Counts{}));
+    };
+    Inlet<int, every_aggregated, W> small_inlet{reach(0, 1)}, inlet{reach(0, 2)}, inlet_back{reach(1, 3)};
+    Outlet<int, every_aggregated, W> small_outlet{reach(1, 1)}, outlet{reach(1, 2)}, outlet_back{reach(0, 3)};
+    two.Connect();
+    check_counts(2);
+    Inlet<int, every_aggregated, W> late_inlet{reach(0, 4)};
+    Outlet<int, every_aggregated, W> late_outlet{reach(1, 4)};
+    two.Connect();
+    check_counts(3);
+  }
 }
 
 TEST_CASE("A closed fabric says so, and closes once") {

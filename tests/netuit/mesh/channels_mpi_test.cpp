@@ -1,0 +1,145 @@
+// What channels of a mesh promise whatever carries their messages: within a thread, between threads, and between processes.
+#include <netuit/mesh/channels.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <netuit/netuit.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#ifdef UIT_WITH_CEREAL
+#include <cereal/types/string.hpp>
+#include <uit/codec/cereal_codec.hpp>
+#endif
+
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+
+using namespace netuit;
+using uit::testing::CountRanks;
+using uit::testing::MpiTestWorld;
+
+namespace {
+
+using Row = std::vector<std::uint32_t>;
+constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
+
+/// What the first run and the second run of a mesh warn of, with a channel for messages of that type.
+template <typename T>
+std::vector<std::string> Warnings(const MeshOptions& options) {
+  uit::Team team{MpiTestWorld()};
+  Mesh mesh{team, MakeRing(8), options};
+  const auto channels = mesh.AddChannels<T, aggregated>();
+  std::vector<std::string> warnings;
+  RunOptions run;
+  run.on_warning = [&](const std::string& words) { warnings.push_back(words); };
+  for (int i = 0; i < 2; ++i) {
+    mesh.Run(EveryUpdate{.updates = 3}, [&](Node& node) {
+      for (const auto edge : node.Out()) channels[edge].TryPut(T{});
+      for (const auto edge : node.In()) channels[edge].Jump();
+    }, run);
+  }
+  return warnings;
+}
+
+/// Whether this rank has a peer that it shares memory with.
+bool HasNearPeer() { return MpiTestWorld().NodeRanks().size() > 1; }
+
+/// The words of MessageTooLarge, or "no error".
+std::string WordsOf(auto&& put) {
+  try {
+    put();
+  } catch (const uit::MessageTooLarge& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// Nodes in a ring, one for each of so many threads of each process, put messages that are too large and one that is not.
+/// Returns what each put of each node of this process has thrown.
+template <typename T, uit::Policy policy>
+std::vector<std::string> WordsOfLargePuts(std::uint32_t threads, const T& small, const T& large) {
+  uit::Team team{MpiTestWorld(), {.threads = threads}};
+  const auto num_nodes = static_cast<NodeId>(MpiTestWorld().Size() * threads);
+  std::vector<Edge> edges;
+  for (NodeId node = 0; node < num_nodes; ++node) edges.push_back({node, (node + 1) % num_nodes});
+  Mesh mesh{team, Topology{num_nodes, edges}, {.max_message_bytes = 400}};
+  const auto channels = mesh.AddChannels<T, policy>();
+  std::vector<std::vector<std::string>> words(num_nodes);
+  std::vector<char> are_right(num_nodes, 0);  // nothing but what is too large is dropped, nor moved from
+  mesh.Run(EveryUpdate{.updates = 2}, [&](Node& node) {
+    auto& inlet = channels[node.Out()[0]];
+    auto& outlet = channels[node.In()[0]];
+    char& is_right = are_right[node.Id()];
+    if (node.Update() == 0) {
+      T moved = large;
+      words[node.Id()] = {WordsOf([&] { inlet.TryPut(large); }), WordsOf([&] { inlet.TryPut(std::move(moved)); }),
+                          WordsOf([&] { inlet.Put(large); }), WordsOf([&] { inlet.TryStage(large); })};
+      is_right = moved == large && inlet.Tally().dropped == 4 && inlet.TryPut(small);
+    } else {
+      is_right = is_right && outlet.Step() && outlet.Get() == small && !outlet.TryStep();
+    }
+  });
+  std::vector<std::string> all;
+  mesh.Visit([&](Node& node) {
+    CHECK(are_right[node.Id()]);
+    all.insert(all.end(), words[node.Id()].begin(), words[node.Id()].end());
+  });
+  return all;
+}
+
+template <typename T, uit::Policy policy>
+void CheckLargePuts(const T& small, const T& large) {
+  for (const std::uint32_t threads : {1U, 2U}) {
+    CAPTURE(threads);
+    const std::string expected = "a message of 404 bytes is larger than the 400 that its conduit carries; see max_message_bytes";
+    CHECK(WordsOfLargePuts<T, policy>(threads, small, large) == std::vector<std::string>(4 * threads, expected));
+  }
+}
+
+#ifdef UIT_WITH_CEREAL
+/// Serialized by cereal: a count of eight bytes, and the text.
+struct Letter {
+  std::string text;
+  bool operator==(const Letter&) const = default;
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(text);
+  }
+};
+#endif
+
+}  // namespace
+
+#ifdef UIT_WITH_CEREAL
+template <>
+inline constexpr uit::CerealCodec<Letter> uit::codec_for<Letter>{};
+#endif
+
+TEST_CASE("By default an aggregated layer needs no warning") {
+  CHECK(Warnings<int>({}).empty());
+  CHECK(Warnings<Row>({}).empty());
+}
+
+TEST_CASE("A run warns once of exchanges that are too large for shared memory of their own") {
+  const std::vector<std::string> warnings = Warnings<int>({.buffer_bytes = 200'000});
+  CHECK(CountRanks(!warnings.empty()) == CountRanks(HasNearPeer()));
+  if (warnings.empty()) return;
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find(" cannot have shared memory of their own") != std::string::npos);
+  CHECK(warnings[0].find("buffer_bytes") != std::string::npos);
+  if (MpiTestWorld().Size() == 2) {
+    CHECK(warnings[0].starts_with("2 exchanges with rank " + std::to_string(1 - MpiTestWorld().Rank()) + " "));
+  }
+}
+
+TEST_CASE("A message that is too large throws in the same words wherever its edge leads") {
+  CheckLargePuts<Row, uit::every>(Row(100, 7), Row(101, 7));
+  CheckLargePuts<Row, uit::latest>(Row(100, 7), Row(101, 7));
+  CheckLargePuts<Row, aggregated>(Row(100, 7), Row(101, 7));
+  CheckLargePuts<std::string, uit::every>(std::string(400, 'a'), std::string(404, 'a'));
+#ifdef UIT_WITH_CEREAL
+  CheckLargePuts<Letter, uit::every>({std::string(392, 'a')}, {std::string(396, 'a')});
+#endif
+}
