@@ -11,6 +11,7 @@
 
 #include <netuit/graph/label.hpp>
 #include <uit/config.hpp>
+#include <uit/support/error.hpp>
 
 namespace netuit {
 

@@ -11,6 +11,7 @@
 #include <netuit/run/schedules.hpp>
 #include <netuit/run/sweep.hpp>
 #include <uit/config.hpp>
+#include <uit/support/error.hpp>
 
 namespace netuit {
 
