@@ -14,7 +14,7 @@
 #include <utility>
 
 #include <netuit/graph/topologies.hpp>
-#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/tagged_mesh.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/run/run.hpp>
 
