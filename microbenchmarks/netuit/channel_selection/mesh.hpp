@@ -16,7 +16,7 @@
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/tagged_mesh.hpp>
 #include <netuit/placement/placement.hpp>
-#include <netuit/run/run.hpp>
+#include <netuit/run/tagged_run.hpp>
 
 #include "baselines.hpp"
 

@@ -5,8 +5,8 @@
 // it makes no difference how busy the machine is. That the others go on without waiting at all shows waits_for_nobody_mpi_test.
 
 #include <netuit/graph/topologies.hpp>
-#include <netuit/mesh/mesh.hpp>
-#include <netuit/run/run.hpp>
+#include <netuit/mesh/tagged_mesh.hpp>
+#include <netuit/run/tagged_run.hpp>
 
 #include <sys/types.h>
 #include <time.h>
