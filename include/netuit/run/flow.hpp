@@ -19,8 +19,8 @@ class Flow {
   Flow& operator=(const Flow&) = delete;
   virtual ~Flow() = default;
 
-  /// Before the nodes are updated: what they are to see becomes visible. False: they cannot be.
-  virtual bool TryReveal(std::uint64_t update) = 0;
+  /// Before the nodes are updated: what they are to see becomes visible. Throws what reading or writing a record throws.
+  virtual void Reveal(std::uint64_t update) = 0;
   /// After the nodes have been updated: what they have written leaves.
   virtual void Send(std::uint64_t update) = 0;
   /// While all workers stand still, after the meeting that follows an update; true if they are to meet again before they go
@@ -42,10 +42,7 @@ class Flow {
 class BestEffortFlow final : public Flow {
  public:
   using Flow::Flow;
-  bool TryReveal(std::uint64_t) override {
-    Traffic().Pull();
-    return true;
-  }
+  void Reveal(std::uint64_t) override { Traffic().Pull(); }
   void Send(std::uint64_t update) override { Traffic().Send(update); }
 };
 
@@ -53,7 +50,7 @@ class BestEffortFlow final : public Flow {
 class MutedFlow final : public Flow {
  public:
   using Flow::Flow;
-  bool TryReveal(std::uint64_t) override { return true; }
+  void Reveal(std::uint64_t) override {}
   void Send(std::uint64_t) override {}
 };
 
@@ -61,10 +58,9 @@ class MutedFlow final : public Flow {
 class ByUpdateFlow final : public Flow {
  public:
   using Flow::Flow;
-  bool TryReveal(std::uint64_t update) override {
+  void Reveal(std::uint64_t update) override {
     if (update != 0) Traffic().ShowWritten(update);
     Traffic().SetStamp(update);
-    return true;
   }
   void Send(std::uint64_t update) override { Traffic().EndUpdate(update); }
   bool CommitMeeting(std::uint64_t update) override {
@@ -80,45 +76,46 @@ class ByUpdateFlow final : public Flow {
   bool has_updated_ = false;
 };
 
-/// Writes down what another flow reveals, so that the run can be replayed.
-class RecordingFlow final : public Flow {
+/// A flow that goes by a record, beside another that moves what it moves without one.
+class TapedFlow : public Flow {
  public:
-  RecordingFlow(LayerTraffic& traffic, std::unique_ptr<Flow> recorded, bool is_best_effort)
-      : Flow(traffic), recorded_(std::move(recorded)), is_best_effort_(is_best_effort) {}
+  TapedFlow(LayerTraffic& traffic, std::unique_ptr<Flow> live, bool is_best_effort)
+      : Flow(traffic), live_(std::move(live)), is_best_effort_(is_best_effort) {}
 
-  bool TryReveal(std::uint64_t update) override {
-    if (!is_best_effort_) return Traffic().RecordUpdate(), recorded_->TryReveal(update);
-    Traffic().PullRecorded();
-    return true;
-  }
-  void Send(std::uint64_t update) override { recorded_->Send(update); }
-  bool CommitMeeting(std::uint64_t update) override { return recorded_->CommitMeeting(update); }
-  void End() override { recorded_->End(); }
+  void Send(std::uint64_t update) final { live_->Send(update); }
+  bool CommitMeeting(std::uint64_t update) final { return live_->CommitMeeting(update); }
+  void End() final { live_->End(); }
+
+ protected:
+  Flow& Live() { return *live_; }
+  bool IsBestEffort() const { return is_best_effort_; }
 
  private:
-  std::unique_ptr<Flow> recorded_;
+  std::unique_ptr<Flow> live_;
   bool is_best_effort_;
 };
 
-/// Reveals what is on record, update by update, to its end. Of a run by best effort nothing is sent: every receiver goes by
-/// its own record.
-class ReplayingFlow final : public Flow {
+/// Writes down what is revealed, so that the run can be replayed.
+class RecordingFlow final : public TapedFlow {
  public:
-  ReplayingFlow(LayerTraffic& traffic, std::unique_ptr<Flow> replayed, bool is_best_effort)
-      : Flow(traffic), replayed_(std::move(replayed)), is_best_effort_(is_best_effort) {}
-
-  bool TryReveal(std::uint64_t update) override {
-    Traffic().ReplayUpdate(is_best_effort_);
-    return replayed_->TryReveal(update);
+  using TapedFlow::TapedFlow;
+  void Reveal(std::uint64_t update) override {
+    if (IsBestEffort()) return Traffic().PullRecorded();
+    Live().Reveal(update);  // first: the others wait for what this worker sends, whether that can be recorded or not
+    Traffic().RecordUpdate();
   }
-  void Send(std::uint64_t update) override { replayed_->Send(update); }
-  bool CommitMeeting(std::uint64_t update) override { return replayed_->CommitMeeting(update); }
-  void End() override { replayed_->End(); }
-  bool IsOver() override { return Traffic().IsRecordOver(); }
+};
 
- private:
-  std::unique_ptr<Flow> replayed_;
-  bool is_best_effort_;
+/// Reveals what is on record, update by update, to its end. If the run was one of best effort, nothing is sent: every receiver
+/// goes by its own record.
+class ReplayingFlow final : public TapedFlow {
+ public:
+  using TapedFlow::TapedFlow;
+  void Reveal(std::uint64_t update) override {
+    Live().Reveal(update);  // first: the others wait for what this worker sends, whether its record goes on or not
+    Traffic().ReplayUpdate(IsBestEffort());
+  }
+  bool IsOver() override { return Traffic().IsRecordOver(); }
 };
 
 /// The flow of a run: live, recorded or replayed.
