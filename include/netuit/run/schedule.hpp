@@ -30,6 +30,7 @@ struct Moment {
   uit::TimePoint now{};           ///< when the worker last looked at its clock
   std::uint64_t num_updates = 0;  ///< that it has made
   bool has_made_all = false;      ///< as many as the run is to have
+  bool others_go_on = false;      ///< when the workers met last, some had updates to make
   bool is_to_stop = false;        ///< its time is up, or there is another reason for the run to end
 };
 

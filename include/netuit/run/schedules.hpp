@@ -18,8 +18,9 @@ namespace detail {
 class MeetingAlways final : public Schedule {
  public:
   Step Next(const Moment& moment) override {
-    // Whoever has met the others goes on as long as they have agreed to.
-    if (moment.num_updates == num_met_) return num_met_ == 0 && moment.has_made_all ? Step::stop : Step::update;
+    // A worker goes on as long as others do, with whom it has met: at the start of the run, or after an update.
+    const bool is_done = num_met_ == 0 && moment.has_made_all && !moment.others_go_on;
+    if (moment.num_updates == num_met_) return is_done ? Step::stop : Step::update;
     num_met_ = moment.num_updates;
     return Step::meet;
   }

@@ -54,7 +54,7 @@ class Worker {
   /// Works from the start barrier to the end of the drain. The snapshots go to `quality`.
   WorkerReport Work(std::vector<QualityRow>& quality) {
     Call("the record", [this] { traffic_.Prepare(); });
-    Meet({.is_pending = 1});
+    Meet({.is_pending = HasMadeAll() ? 0U : 1U});
     start_ = uit::Now();
     end_ = plan_.End(start_);
     schedule_->Start(start_);
@@ -85,6 +85,7 @@ class Worker {
       }
       moment.num_updates = num_updates_;
       moment.has_made_all = HasMadeAll();
+      moment.others_go_on = team_.Agreed().is_pending != 0;
       moment.is_to_stop = IsToStop(moment.now);
       switch (schedule_->Next(moment)) {
         case Step::update:

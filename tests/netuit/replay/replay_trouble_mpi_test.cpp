@@ -109,6 +109,18 @@ TEST_CASE("What goes on in a node when a record ends is not seen by it") {
   for (const auto& history : replayed.histories) CHECK(history.empty());
 }
 
+TEST_CASE("In mode 0 a worker whose record is cut short holds no other worker up") {
+  const Topology topology = MakeTorus(6, 6);
+  Folder folder;
+  const Plan plan{.mode = AsyncMode::every_update, .record = folder.Path(), .num_updates = 50};
+  const Outcome recorded = RunChaos<Heard, Each>(topology, plan);
+  const fs::path cut = OwnFiles(folder, 2).front();
+  if (MpiTestWorld().IsRoot()) fs::resize_file(cut, first_event + (fs::file_size(cut) - first_event) / 2);
+  const Outcome replayed = RunChaos<Heard, Each>(topology, {.mode = AsyncMode::every_update, .replay = folder.Path()});
+  CHECK(replayed.histories == recorded.histories);
+  CHECK(replayed.warnings.size() == (MpiTestWorld().IsRoot() ? 1 : 0));
+}
+
 TEST_CASE("A foreign or damaged record is refused on every process before anything runs") {
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
