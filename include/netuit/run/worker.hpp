@@ -77,6 +77,7 @@ class Worker {
   void Loop() {
     Moment moment;
     std::uint64_t next_reading = 0;
+    std::uint64_t num_at_meeting = ~std::uint64_t{0};  // updates that had been made
     for (;;) {
       if (num_updates_ >= next_reading) {
         moment.now = uit::Now();
@@ -92,7 +93,9 @@ class Worker {
           Update();
           break;
         case Step::meet:
-          if (!MeetAndGoOn()) return;
+          if (num_updates_ == num_at_meeting) Attend(moment.now = uit::Now());  // no update has come between
+          num_at_meeting = num_updates_;
+          if (!MeetAndGoOn(moment.now)) return;
           break;
         case Step::stop:
           reason_ = View(moment.now).stop;
@@ -142,9 +145,7 @@ class Worker {
     cost_.Charge(partition.NumNodes());
   }
   /// False if the workers have agreed not to go on.
-  bool MeetAndGoOn() {
-    const uit::TimePoint now = uit::Now();
-    Attend(now);
+  bool MeetAndGoOn(uit::TimePoint now) {
     Accord mine = View(now);
     mine.next = schedule_->Propose(now);
     Meet(mine);
