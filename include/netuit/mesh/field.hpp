@@ -32,13 +32,7 @@ template <typename T>
 struct PublishedValues : FieldValues<T> {
   explicit PublishedValues(std::size_t count) : FieldValues<T>(count) {
     memory.slot_bytes = sizeof(T);
-    memory.pack = [](const std::byte* values, std::size_t first, std::span<const std::uint32_t> slots, std::byte* to) {
-      const T* const of = reinterpret_cast<const T*>(values) + first;
-      for (const std::uint32_t slot : slots) {
-        std::memcpy(to, &of[slot], sizeof(T));
-        to += sizeof(T);
-      }
-    };
+    memory.pack = PackSlotsOf<T>;
     Point();
   }
   /// Shows values update by update, or in place. Between runs. `num_own` slots are of nodes, the others of ghosts.

@@ -30,27 +30,28 @@ uit::Frame Filled(std::uint32_t num_bytes, std::uint64_t base, int fill) {
 }  // namespace
 
 TEST_CASE("A halo refuses frames of another length and keeps the previous values") {
-  HaloReceiver receiver;
-  receiver.first_ghost = 1;
+  ValueReceiver receiver;
+  receiver.first_slot = 1;
   receiver.layout = {.num_channels = 3, .slot_bytes = 4};
   receiver.box = uit::FrameBox::Latest();
   std::array<std::uint32_t, 5> values{9, 9, 9, 9, 9};
+  auto* const bytes = reinterpret_cast<std::byte*>(values.data());
   uit::Frame frame = Filled(12, 4, 1);
   receiver.box->TryPut(frame);
-  REQUIRE(receiver.Pull(values.data(), true));
+  REQUIRE(receiver.Pull(bytes, true));
   const auto before = values;
   CHECK(before == std::array<std::uint32_t, 5>{9, 0x01010101, 0x01010101, 0x01010101, 9});
   for (const std::uint32_t num_bytes : {0U, 8U, 11U, 13U, 35U, 37U, 200U}) {
     frame = Filled(num_bytes, 5, 2);
     receiver.box->TryPut(frame);
-    CheckThrows([&] { receiver.Pull(values.data(), true); }, "none of its exchange");
-    CHECK_FALSE(receiver.Pull(values.data(), true));
+    CheckThrows([&] { receiver.Pull(bytes, true); }, "none of its exchange");
+    CHECK_FALSE(receiver.Pull(bytes, true));
     CHECK(values == before);
     CHECK(receiver.gets.stepped == 3);
   }
   frame = Filled(36, 5, 3);
   receiver.box->TryPut(frame);
-  CHECK(receiver.Pull(values.data(), true));
+  CHECK(receiver.Pull(bytes, true));
   CHECK(values[3] == 0x03030303);
 }
 

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <netuit/mesh/layer_base.hpp>
+#include <netuit/mesh/partition.hpp>
+#include <netuit/mesh/value_layer.hpp>
+#include <netuit/mesh/value_part.hpp>
+#include <netuit/quality/peer_trace.hpp>
+#include <uit/config.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/policy.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/frame_trace.hpp>
+#include <uit/wire/out_port.hpp>
+
+namespace netuit {
+
+UIT_DEFINE void ValueLayer::Wire(const WiringSite& site, std::uint32_t number) {
+  const auto spec = [&](std::uint32_t source, std::uint32_t destination, const uit::LatestFrame& layout) {
+    return uit::ExchangeSpec{
+        .key = {.layer = number, .source = source, .destination = destination},
+        .type = type_,
+        .frame_bytes = layout.MaxBytes() + (site.is_traced ? uit::FrameTrace::num_bytes : 0),
+        .slot_bytes = static_cast<std::uint32_t>(layout.slot_bytes),
+        .num_channels = static_cast<std::uint32_t>(layout.num_channels),
+        .retain = static_cast<std::uint32_t>(uit::Retain::latest)};
+  };
+  for (std::size_t thread = 0; thread < site.partitions.size(); ++thread) {
+    if (site.is_traced) Part(thread).TraceBy(site.partitions[thread]->clock, site.SameClock());
+    const std::uint32_t here = site.partitions[thread]->graph.worker;
+    for (auto& [there, receiver] : Part(thread).Receivers()) {
+      receiver.box = uit::FrameBox::Latest();
+      if (!site.IsHere(there)) {
+        receiver.box = site.fabric.AddIncoming(site.ProcessOf(there), spec(there, here, receiver.layout),
+                                               std::move(receiver.box));
+      }
+    }
+  }
+  for (std::size_t thread = 0; thread < site.partitions.size(); ++thread) {
+    const std::uint32_t here = site.partitions[thread]->graph.worker;
+    for (auto& [there, sender] : Part(thread).Senders()) {
+      if (site.IsHere(there)) {
+        sender.port = uit::OutPort{Part(site.ThreadOf(there)).Receivers().at(here).box};
+      } else {
+        sender.port = site.fabric.AddOutgoing(site.ProcessOf(there), thread, spec(here, there, sender.layout),
+                                              uit::FrameBox::Latest());
+      }
+      if (PeerTrace* const trace = Part(thread).TraceOf(there); trace != nullptr) sender.port.TraceBy(&trace->frames);
+    }
+  }
+}
+
+}  // namespace netuit
