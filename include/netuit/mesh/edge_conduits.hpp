@@ -56,10 +56,14 @@ class EdgeConduits final : public LayerPart {
   static constexpr std::size_t max_puts =
       keeps_every && policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
 
-  /// As many ends as the place has inputs and outputs, joined to nothing yet.
-  /// What a run leaves unread is counted away in its end, unless `keeps_unread` leaves it for the next run.
+  /// As many ends as the worker has inputs and outputs, joined to nothing yet. What a run leaves unread is counted and passed
+  /// over at its end, unless `keeps_unread` leaves it for the next run.
   explicit EdgeConduits(const PlaceGraph& graph, std::uint64_t period = 1, bool keeps_unread = accumulates)
-      : LayerPart(period), keeps_unread_(keeps_unread), inlets_(graph.targets.size()), outlets_(graph.sources.size()), peers_(graph) {}
+      : LayerPart(period),
+        keeps_unread_(keeps_unread),
+        inlets_(graph.targets.size()),
+        outlets_(graph.sources.size()),
+        peers_(graph) {}
 
   /// By output.
   std::vector<Inlet>& Inlets() { return inlets_; }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -105,6 +106,8 @@ class Mesh : public MeshCore {
   }
   /// The weights of a network's edges, as its graph has them; 1 where it has none.
   EdgeWeights GetEdgeWeights(Network network = {}) {
+    std::optional<EdgeWeights>& weights = weights_[network.number];
+    if (weights) return *weights;
     const EdgeField<double> by_input = AddEdgeField(1.0, network);
     auto& by_output = Own(std::make_unique<detail::OwnedField<detail::EdgeValues<double>>>(NumOutputs(network)));
     std::fill_n(by_output.values.get(), NumOutputs(network), 1.0);
@@ -112,7 +115,7 @@ class Mesh : public MeshCore {
       std::ranges::copy(part.graph.in_weights, by_input.Values() + part.first_input);
       std::ranges::copy(part.graph.out_weights, by_output.values.get() + part.first_output);
     });
-    return {by_input.Values(), by_output.values.get()};
+    return weights.emplace(by_input.Values(), by_output.values.get());
   }
   /// Adds a conduit per edge of a network.
   template <uit::Encodable T, uit::Policy policy = uit::every>
@@ -164,6 +167,7 @@ class Mesh : public MeshCore {
        const MeshOptions& options)
       : MeshCore(team.GetWorld(), root.Placed(), options) {
     for (const NamedNetwork& network : networks) names_.push_back(network.name);
+    weights_.resize(networks.size());
   }
   template <typename V>
   V& Own(std::unique_ptr<detail::OwnedField<V>> values) {
@@ -172,7 +176,8 @@ class Mesh : public MeshCore {
     return owned;
   }
 
-  std::vector<std::string> names_;  // by network
+  std::vector<std::string> names_;                   // by network
+  std::vector<std::optional<EdgeWeights>> weights_;  // by network, once asked for
   std::vector<std::unique_ptr<detail::AnyField>> fields_;
 };
 

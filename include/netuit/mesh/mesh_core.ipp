@@ -25,6 +25,7 @@
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/mesh/surroundings.hpp>
 #include <netuit/placement/placement.hpp>
+#include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/clock.hpp>
@@ -32,11 +33,11 @@
 #include <uit/team/thread_pool.hpp>
 #include <uit/transport/process.hpp>
 #include <uit/wire/world.hpp>
-#include <uit/config.hpp>
 
 namespace netuit {
 
-UIT_DEFINE MeshCore::MeshCore(const uit::World& world, const PlacedNetworks& placed, MeshOptions options) : world_(world), options_(std::move(options)) {
+UIT_DEFINE MeshCore::MeshCore(const uit::World& world, const PlacedNetworks& placed, MeshOptions options)
+    : world_(world), options_(std::move(options)) {
   CheckOptions(options_);
   std::vector<ProcessGraph> graphs;
   for (const Topology* const topology : placed.networks) graphs.push_back(ScatterGraph(*topology, *placed.placement, world_));

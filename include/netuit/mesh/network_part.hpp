@@ -52,7 +52,6 @@ class NetworkPart {
   PlaceGraph graph;                    ///< its nodes, and their edges in the network
   std::uint64_t period;                ///< in updates
   std::size_t first_slot;              ///< of its nodes
-  std::size_t first_ghost = 0;         ///< of its ghosts
   std::size_t first_input;             ///< within the process
   std::size_t first_output;            ///< within the process
   std::vector<std::uint32_t> in_slots; ///< by input: where the neighbour's value stands

@@ -13,7 +13,9 @@
 
 namespace netuit {
 
-UIT_DEFINE NetworkPart::NetworkPart(PlaceGraph part, std::uint64_t num_updates, std::size_t slot, std::size_t first_in, std::size_t first_out) : graph(std::move(part)), period(num_updates), first_slot(slot), first_input(first_in), first_output(first_out) {
+UIT_DEFINE NetworkPart::NetworkPart(PlaceGraph part, std::uint64_t num_updates, std::size_t slot, std::size_t first_in,
+                                    std::size_t first_out)
+    : graph(std::move(part)), period(num_updates), first_slot(slot), first_input(first_in), first_output(first_out) {
   std::vector<std::pair<std::uint32_t, NodeId>> found;
   for (std::size_t input = 0; input < graph.sources.size(); ++input) {
     if (IsGhost(input)) found.emplace_back(graph.source_workers[input], graph.sources[input]);
@@ -43,7 +45,6 @@ UIT_DEFINE std::size_t NetworkPart::NumGhosts() const {
 }
 
 UIT_DEFINE void NetworkPart::PlaceGhosts(std::size_t first) {
-  first_ghost = first;
   for (Ghosts& of : ghosts) {
     of.first = first;
     first += of.ids.size();

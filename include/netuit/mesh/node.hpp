@@ -86,8 +86,10 @@ class InEdges {
   };
 
   /// Of the edges whose neighbours' slots stand in [first, last).
-  InEdges(const NetworkPart& part, const std::uint32_t* first, const std::uint32_t* last) : part_(&part), first_(first), last_(last) {
-    UIT_ASSERT_HEAVY(extent == std::dynamic_extent || static_cast<std::size_t>(last - first) == extent, "every node has as many inputs as In<N> says");
+  InEdges(const NetworkPart& part, const std::uint32_t* first, const std::uint32_t* last)
+      : part_(&part), first_(first), last_(last) {
+    UIT_ASSERT_HEAVY(extent == std::dynamic_extent || static_cast<std::size_t>(last - first) == extent,
+                     "every node has as many inputs as In<N> says");
   }
   Iterator begin() const { return {part_, first_}; }  ///< the first edge
   Iterator end() const { return {part_, extent == std::dynamic_extent ? last_ : first_ + extent}; }  ///< beyond the last

@@ -37,7 +37,8 @@ UIT_DEFINE std::vector<Topology> AlignNodes(const std::vector<const Topology*>& 
     for (EdgeId edge = 0; edge < graph.NumEdges(); ++edge)
       edges.push_back({numbers[i][graph.Source(edge)], numbers[i][graph.Target(edge)], graph.EdgeWeight(edge)});
     std::vector<double> loads(labels.Size(), 1);
-    for (NodeId node = 0; graph.HasNodeWeights() && node < graph.NumNodes(); ++node) loads[numbers[i][node]] = graph.NodeWeight(node);
+    for (NodeId node = 0; graph.HasNodeWeights() && node < graph.NumNodes(); ++node)
+      loads[numbers[i][node]] = graph.NodeWeight(node);
     aligned.emplace_back(static_cast<NodeId>(labels.Size()), std::move(edges), labels, std::move(loads));
   }
   return aligned;
@@ -47,18 +48,22 @@ UIT_DEFINE std::vector<Topology> AlignNodes(const std::vector<const Topology*>& 
 UIT_DEFINE Topology Overlay(const std::vector<const Topology*>& graphs, const std::vector<std::uint64_t>& periods) {
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < graphs.size(); ++i) {
-    for (EdgeId edge = 0; edge < graphs[i]->NumEdges(); ++edge)
-      edges.push_back({graphs[i]->Source(edge), graphs[i]->Target(edge), graphs[i]->EdgeWeight(edge) / static_cast<double>(periods[i])});
+    const Topology& graph = *graphs[i];
+    for (EdgeId edge = 0; edge < graph.NumEdges(); ++edge)
+      edges.push_back({graph.Source(edge), graph.Target(edge), graph.EdgeWeight(edge) / static_cast<double>(periods[i])});
   }
+  const Topology& first = *graphs.front();
   std::vector<double> loads;
-  for (NodeId node = 0; node < graphs.front()->NumNodes(); ++node) loads.push_back(graphs.front()->NodeWeight(node));
-  return {graphs.front()->NumNodes(), std::move(edges), {}, std::move(loads)};
+  for (NodeId node = 0; first.HasNodeWeights() && node < first.NumNodes(); ++node) loads.push_back(first.NodeWeight(node));
+  return {first.NumNodes(), std::move(edges), {}, std::move(loads)};
 }
 
-UIT_DEFINE RootNetworks::RootNetworks(const uit::Team& team, const std::vector<NamedNetwork>& networks, const std::optional<Placement>& placement) {
+UIT_DEFINE RootNetworks::RootNetworks(const uit::Team& team, const std::vector<NamedNetwork>& networks,
+                                      const std::optional<Placement>& placement) {
   if (networks.empty()) throw uit::InputError("a mesh has at least one network");
   for (const NamedNetwork& network : networks) {
-    if (network.options.period == 0) throw uit::InputError("the period of network '" + network.name + "' must be at least one update");
+    if (network.options.period == 0)
+      throw uit::InputError("the period of network '" + network.name + "' must be at least one update");
     periods_.push_back(network.options.period);
   }
   placement_ = OnRoot(team.GetWorld(), [&] {

@@ -32,7 +32,8 @@ struct ValueSender {
   std::vector<std::uint64_t> counts{};     ///< scratch: messages by node, where they differ
 
   /// Sends the nodes' values, whether new or not. `pack` copies them from `values`, where they begin at `first_slot`.
-  void Send(PackSlots pack, const std::byte* values, std::size_t first_slot, const NodeCounts& puts, std::uint64_t stamp, bool last);
+  void Send(PackSlots pack, const std::byte* values, std::size_t first_slot, const NodeCounts& puts, std::uint64_t stamp,
+            bool last);
 };
 
 /// Receives values of another worker's nodes, which become ghosts.

@@ -160,7 +160,8 @@ UIT_DEFINE void ValuePart::ForEachChannel(const PlaceGraph& graph, const VisitCh
   }
 }
 
-UIT_DEFINE void ValuePart::SendAll(PackSlots pack, const std::byte* values, std::size_t first_slot, std::uint64_t update, bool last) {
+UIT_DEFINE void ValuePart::SendAll(PackSlots pack, const std::byte* values, std::size_t first_slot, std::uint64_t update,
+                                   bool last) {
   for (auto& [worker, sender] : senders_) sender.Send(pack, values, first_slot, puts_, Stamp(update), last);
 }
 

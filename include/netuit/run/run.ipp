@@ -29,7 +29,8 @@ namespace netuit {
 
 namespace detail {
 
-UIT_DEFINE void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, const RunOptions& options, Sweep& sweep, RunReport& report) {
+UIT_DEFINE void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, const RunOptions& options, Sweep& sweep,
+                           RunReport& report) {
   const std::uint64_t number = mesh.NextRun();
   const std::uint64_t first_stamp = number << 40U;
   const RunRecord record = RunRecord::Open(mesh, options, plan.mode, number);
