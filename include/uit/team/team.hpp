@@ -1,14 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
-#include <vector>
 
 #include <uit/support/error.hpp>
-#include <uit/team/thread_pool.hpp>
 #include <uit/wire/world.hpp>
 
 namespace uit {
@@ -18,14 +14,13 @@ struct TeamOptions {
   std::uint32_t threads = 1;  ///< of each process
 };
 
-/// The threads of the processes that work together.
+/// The processes that work together, and how many threads each has.
 ///
 ///     uit::Team team{session.World(), {.threads = 2}};
 ///     netuit::Mesh mesh{team, graph};
 class Team {
  public:
-  /// Of the processes of a world. Throws uit::InputError if there are to be no threads, and uit::Error if they cannot be
-  /// started.
+  /// Of the processes of a world. Throws uit::InputError if there are to be no threads.
   explicit Team(World world = {}, const TeamOptions& options = {}) : world_(std::move(world)), options_(options) {
     if (options.threads == 0) throw InputError("a team has at least one thread in each process");
   }
