@@ -11,7 +11,6 @@
 
 #include <netuit/graph/label.hpp>
 #include <uit/config.hpp>
-#include <uit/support/error.hpp>
 
 namespace netuit {
 

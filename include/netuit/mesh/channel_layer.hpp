@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/edge_conduits.hpp>
+#include <netuit/mesh/initial.hpp>
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/place_graph.hpp>
 #include <netuit/quality/peer_trace.hpp>
@@ -164,8 +166,10 @@ template <uit::Encodable T, uit::Policy policy>
 class ChannelLayer final : public LayerBase {
  public:
   /// With a part for each partition, of the edges of a network. What a run leaves unread waits for the next.
-  ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network)
-      : ChannelLayer(partitions, network, partitions.front()->networks[network]->period, true) {}
+  ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network, Initial<T> first)
+      : ChannelLayer(partitions, network, partitions.front()->networks[network]->period, true) {
+    first_ = std::move(first);
+  }
   /// The same, with a period of its own.
   ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network, std::uint64_t period,
                bool keeps_unread = EdgeConduits<T, policy>::accumulates)
@@ -190,10 +194,21 @@ class ChannelLayer final : public LayerBase {
     const detail::EdgeWirer<T, policy> wirer{site, network_, parts_, number};
     for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinOutputs(thread);
     for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinInputs(thread);
+    for (std::size_t thread = 0; first_ && thread < parts_.size(); ++thread)
+      ShowFirst(site.partitions[thread]->networks[network_]->graph, *parts_[thread]);
   }
 
  private:
+  void ShowFirst(const PlaceGraph& graph, EdgeConduits<T, policy>& part) const {
+    for (std::size_t input = 0; input < part.Outlets().size(); ++input) {
+      part.Outlets()[input].Bound().Visit([&](auto* duct) {
+        if (duct != nullptr) duct->Get() = (*first_)(graph.sources[input]);
+      });
+    }
+  }
+
   std::uint32_t network_;
+  std::optional<Initial<T>> first_{};                            // what outlets show before a message arrives
   std::vector<std::unique_ptr<EdgeConduits<T, policy>>> owned_;  // by thread
   std::vector<EdgeConduits<T, policy>*> parts_;                  // the same
 };

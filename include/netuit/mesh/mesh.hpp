@@ -117,10 +117,11 @@ class Mesh : public MeshCore {
     });
     return weights.emplace(by_input.Values(), by_output.values.get());
   }
-  /// Adds a conduit per edge of a network.
+  /// Adds a conduit per edge of a network. Until its first message an outlet shows `first` of the node that the edge comes
+  /// from.
   template <uit::Encodable T, uit::Policy policy = uit::every>
-  Channels<T, policy> AddChannels(Network network = {}) {
-    auto layer = std::make_unique<ChannelLayer<T, policy>>(Partitions(), network.number);
+  Channels<T, policy> AddChannels(Network network = {}, const Initial<T>& first = {}) {
+    auto layer = std::make_unique<ChannelLayer<T, policy>>(Partitions(), network.number, first);
     const Channels<T, policy> channels(layer->Parts(), Partitions().front()->graph.worker);
     AddLayer(std::move(layer));
     return channels;

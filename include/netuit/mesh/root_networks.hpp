@@ -11,7 +11,6 @@
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/placement/placement.hpp>
 #include <uit/config.hpp>
-#include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
 
 namespace netuit {

@@ -11,7 +11,6 @@
 #include <netuit/run/schedules.hpp>
 #include <netuit/run/sweep.hpp>
 #include <uit/config.hpp>
-#include <uit/support/error.hpp>
 
 namespace netuit {
 
@@ -23,7 +22,7 @@ RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& option
 }  // namespace detail
 
 static_assert(ScheduleValue<EveryUpdate> && ScheduleValue<Rolling> && ScheduleValue<Fixed> && ScheduleValue<Free> &&
-              ScheduleValue<Isolated>);
+              ScheduleValue<Isolated> && ScheduleValue<RunPlan>);
 
 /// See Mesh::Run. `update(node)` is called once per node and update, by several threads at once for different nodes, in no order
 /// that it may rely on. Values and messages that have arrived are taken in before each update of a worker's nodes, and what

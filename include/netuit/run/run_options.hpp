@@ -13,20 +13,12 @@
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/quality/quality.hpp>
+#include <netuit/run/modes.hpp>
 #include <uit/config.hpp>
 #include <uit/support/error.hpp>
 #include <uit/tally.hpp>
 
 namespace netuit {
-
-/// How workers keep pace. Within a worker, an update sees values from before it in mode 0 (Jacobi), else new ones.
-enum class AsyncMode {
-  every_update = 0,     ///< a barrier after every update: bulk synchronous, and deterministic
-  rolling = 1,          ///< work for a span, then a barrier; the span counts from the barrier's end
-  fixed = 2,            ///< a barrier at every multiple of a period since the start
-  no_barrier = 3,       ///< best effort
-  no_communication = 4  ///< nothing leaves its thread until the result is scored
-};
 
 /// Why a run ended. Where workers bring different reasons, the largest counts.
 enum class StopReason : std::uint32_t {

@@ -60,7 +60,7 @@ class Schedule {
   }
 };
 
-/// A run as its schedule wants it: all that the run loop knows of modes.
+/// A run as its schedule wants it: all that the run loop knows of modes. Itself a schedule to run by.
 struct RunPlan {
   std::uint32_t mode = 0;                ///< the schedule's number, for results and records
   Delivery delivery{};                   ///< how values and messages move
@@ -69,6 +69,8 @@ struct RunPlan {
   std::uint64_t clock_every = 1;         ///< updates from one look at the clock to the next
   std::function<std::unique_ptr<Schedule>()> make{};  ///< a worker's schedule
 
+  /// Itself.
+  RunPlan MakePlan() const { return *this; }
   /// Throws uit::InputError if no run can be so.
   void Check() const {
     if (duration.count() < 0) throw uit::InputError("duration must not be negative");

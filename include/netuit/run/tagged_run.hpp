@@ -68,14 +68,7 @@ namespace detail {
 
 /// The schedule that the options name. Throws uit::InputError if there is none.
 inline RunPlan PlanOf(const RunOptions& options) {
-  switch (options.mode) {
-    case AsyncMode::every_update: return EveryUpdate{options.num_updates, options.duration}.MakePlan();
-    case AsyncMode::rolling: return Rolling{options.rolling_span, options.num_updates, options.duration}.MakePlan();
-    case AsyncMode::fixed: return Fixed{options.fixed_period, options.num_updates, options.duration}.MakePlan();
-    case AsyncMode::no_barrier: return Free{options.duration, options.num_updates, options.clock_every}.MakePlan();
-    case AsyncMode::no_communication: return Isolated{options.duration, options.num_updates, options.clock_every}.MakePlan();
-  }
-  throw uit::InputError("there is no asynchronicity mode " + std::to_string(static_cast<int>(options.mode)) + ", only 0 to 4");
+  return ScheduleOf(options.mode, {options.num_updates, options.duration, options.rolling_span, options.fixed_period, options.clock_every});
 }
 
 }  // namespace detail
