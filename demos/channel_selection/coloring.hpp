@@ -52,7 +52,7 @@ inline void Work(std::uint64_t num_steps) {
 /// What so many steps cost in a simulation, by UIT_SIMULATED_STEP_SECONDS.
 [[nodiscard]] inline std::chrono::duration<double> SimulatedWork(std::uint64_t num_steps) {
   return static_cast<double>(num_steps) *
-         netuit::SecondsFromEnvironment("UIT_SIMULATED_STEP_SECONDS", std::chrono::nanoseconds{2});
+         uit::SecondsFromEnvironment("UIT_SIMULATED_STEP_SECONDS", std::chrono::nanoseconds{2});
 }
 
 /// What an update costs beside the rule itself.

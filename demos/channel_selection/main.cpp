@@ -84,7 +84,7 @@ int Main(const Options& options, std::vector<std::string> command_line, const ui
       if (world.IsRoot() && record.HasProgress() && !options.watch) {
         run.on_progress = [&, mode, replicate](const netuit::Progress& progress) { record.Show(mode, replicate, progress); };
       }
-      std::optional<netuit::SignalWatch> signals;  // what comes between the run and its results waits for them
+      std::optional<uit::SignalWatch> signals;  // what comes between the run and its results waits for them
       if constexpr (!uit::is_simulated) signals.emplace();
       Outcome outcome = color_graph(problem.topology, problem.placement, world, options.rule,
                                           Load{.work = options.work, .is_padded = options.padded}, run,

@@ -10,8 +10,8 @@
 #include <iostream>
 #include <iterator>
 #include <netuit/netuit.hpp>
-#include <netuit/results/hosts.hpp>
-#include <netuit/results/manifest.hpp>
+#include <netuit/app/hosts.hpp>
+#include <netuit/app/manifest.hpp>
 #include <netuit/results/quality_table.hpp>
 #include <netuit/results/table.hpp>
 #include <span>

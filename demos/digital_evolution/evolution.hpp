@@ -49,7 +49,7 @@ constexpr std::uint64_t UpdatesToMeeting(std::uint64_t done, std::uint64_t check
 }
 
 /// Whether it says that a file could not be written, here or on rank 0.
-inline bool IsUnwritten(const std::exception_ptr& failure) noexcept { return netuit::ExitCodeOf(failure) == 5; }
+inline bool IsUnwritten(const std::exception_ptr& failure) noexcept { return uit::KindOf(failure) == uit::ErrorKind::output; }
 
 /// One run of a mode, in parts if there are checkpoints: the world, its runs, and what is kept of them.
 class Evolution {
@@ -239,7 +239,7 @@ class Evolution {
     return ledger.Gained() == ledger.Lost() + held + under_way && ledger.UnderWay() == under_way;
   }
 
-  std::optional<netuit::SignalWatch> signals_;  // that come between two parts wait for the next
+  std::optional<uit::SignalWatch> signals_;  // that come between two parts wait for the next
   const Options& options_;
   const Beginning& beginning_;
   std::uint64_t seed_;

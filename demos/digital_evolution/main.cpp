@@ -79,7 +79,7 @@ Setting Prepare(Options& options, std::size_t num_processes) {
 /// What an update of a cell costs in a simulation, beside that of any node, by UIT_SIMULATED_CELL_SECONDS, which
 /// tools/simulate sets.
 std::chrono::duration<double> SimulatedCell() {
-  return netuit::SecondsFromEnvironment("UIT_SIMULATED_CELL_SECONDS", std::chrono::nanoseconds{260});
+  return uit::SecondsFromEnvironment("UIT_SIMULATED_CELL_SECONDS", std::chrono::nanoseconds{260});
 }
 
 /// How much of the world is the first worker's, whose cells alone progress tells of.

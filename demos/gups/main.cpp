@@ -11,7 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <netuit/program/guarded_main.hpp>
+#include <netuit/app/guarded_main.hpp>
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>

@@ -9,8 +9,8 @@
 #include <netuit/placement/metis.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/placement/placement_file.hpp>
-#include <netuit/program/guarded_main.hpp>
-#include <netuit/program/main.hpp>
-#include <netuit/program/root.hpp>
+#include <netuit/app/guarded_main.hpp>
+#include <netuit/app/main.hpp>
+#include <netuit/mesh/on_root.hpp>
 #include <netuit/run/run.hpp>
 #include <netuit/run/tagged_run.hpp>

@@ -3,7 +3,7 @@
 #include <concepts>
 #include <cstdio>
 
-#include <uit/mpi/session.hpp>
+#include <uit/app/session.hpp>
 #include <uit/wire/world.hpp>
 
 #include "program.hpp"

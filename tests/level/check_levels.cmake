@@ -22,12 +22,13 @@ set(levels
   "uit/team/.*\\.hpp"
   "uit/transport/.*\\.hpp"
   "uit/(inlet|outlet|conduit)\\.hpp"
+  "uit/app/.*\\.hpp"
   "uit/uit\\.hpp"
   ${graph}
   "netuit/barrier/.*\\.hpp"
   "netuit/quality/(latency_histogram|exchange_counts)\\.hpp"
   "netuit/quality/.*\\.hpp"
-  "netuit/program/root\\.hpp"
+  "netuit/mesh/on_root\\.hpp"
   "netuit/mesh/(layer|place_graph|surroundings|status_board|mesh_options|node_counts|node_random|field_memory|initial)\\.hpp"
   "netuit/mesh/network_part\\.hpp"
   "netuit/replay/(record_format|tape)\\.hpp"
@@ -41,9 +42,11 @@ set(levels
   "netuit/mesh/mesh_core\\.hpp"
   "netuit/mesh/(gather|root_networks)\\.hpp"
   "netuit/mesh/(mesh|tagged_mesh)\\.hpp"
-  "netuit/run/(run_options|signal_watch|late_notice)\\.hpp"
   "netuit/run/schedule\\.hpp"
-  "netuit/run/(team|tagged_node|quality_sampler|status_reporter|channel_rows|simulated_cost|run_record|schedules)\\.hpp"
+  "netuit/run/schedules\\.hpp"
+  "netuit/run/modes\\.hpp"
+  "netuit/run/(run_options|late_notice)\\.hpp"
+  "netuit/run/(team|tagged_node|quality_sampler|status_reporter|channel_rows|run_record)\\.hpp"
   "netuit/run/(layer_traffic|observers|sweep)\\.hpp"
   "netuit/run/flow\\.hpp"
   "netuit/run/worker\\.hpp"
@@ -51,17 +54,25 @@ set(levels
   "netuit/run/tagged_run\\.hpp"
   "netuit/results/table\\.hpp"
   "netuit/results/.*\\.hpp"
-  "netuit/program/(guarded_main|main|verdict)\\.hpp"
+  "netuit/app/.*\\.hpp"
   "netuit/netuit\\.hpp")
 set(graph_may_include "netuit/.*|uit/(config|support/.*)\\.hpp")
 
 # Kept in one place each, as the right-hand side says.
 set(confined
-  "mpi\\.h"   "uit/mpi/.*"
+  "mpi\\.h"   "uit/(mpi|app)/.*"
   "cereal/.*" "uit/codec/cereal_codec\\.hpp"
-  "nlohmann/.*" "netuit/results/manifest\\.hpp"
+  "nlohmann/.*" "netuit/app/manifest\\.hpp"
   "metis\\.h" "netuit/placement/metis\\.ipp")
 set(forbidden_words "atomic_thread_fence")          # thread sanitizer cannot see it
+
+# What ends, or stands for, a whole process is for the folders of applications; programs that embed the library do without.
+set(applications "(uit|netuit)/app/.*|netuit/netuit\\.hpp")
+set(process_words "[^a-z](_exit|exit|MPI_Abort|MPI_Init|MPI_Init_thread|MPI_Finalize|getenv|raise|sigaction|sigtimedwait)[(]|stderr")
+set(has_process_words
+  "uit/support/assert\\.hpp|"           # as assert() of the language
+  "netuit/placement/metis\\.ipp")       # undoes what METIS does to signals
+list(JOIN has_process_words "" has_process_words)
 
 # What an .ipp file defines is its header's.
 function(level_of header result)
@@ -102,7 +113,9 @@ foreach(header IN LISTS headers)
     endif()
     if(included MATCHES "^(net)?uit/")
       level_of("${included}" level)
-      if(level GREATER own_level)
+      if(included MATCHES "^(uit|netuit)/app/" AND NOT header MATCHES "^(${applications})$")
+        fault("${header}: <${included}> is for applications")
+      elseif(level GREATER own_level)
         fault("${header}: upward include of <${included}>")
       elseif(header MATCHES "^(${graph})$" AND NOT included MATCHES "^(${graph_may_include})$")
         fault("${header}: graphs know nothing of messages, yet includes <${included}>")
@@ -116,7 +129,11 @@ foreach(header IN LISTS headers)
       endif()
     endwhile()
   endforeach()
-  file(STRINGS "${INCLUDE_DIR}/${header}" lines REGEX "^[^/]*(${forbidden_words})")
+  set(words "${forbidden_words}")
+  if(NOT header MATCHES "^(${applications}|${has_process_words})$")
+    string(APPEND words "|${process_words}")
+  endif()
+  file(STRINGS "${INCLUDE_DIR}/${header}" lines REGEX "^[^/]*(${words})")
   if(lines)
     fault("${header}: ${lines}")
   endif()

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-#include <uit/mpi/session.hpp>
+#include <uit/app/session.hpp>
 #include <uit/wire/world.hpp>
 
 #include "tests/support/before_finalize.hpp"

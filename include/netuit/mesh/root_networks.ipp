@@ -14,7 +14,7 @@
 #include <netuit/mesh/root_networks.hpp>
 #include <netuit/placement/metis.hpp>
 #include <netuit/placement/placement.hpp>
-#include <netuit/program/root.hpp>
+#include <netuit/mesh/on_root.hpp>
 #include <uit/config.hpp>
 #include <uit/support/error.hpp>
 #include <uit/team/team.hpp>

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <signal.h>
+
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -17,6 +20,24 @@
 #include <uit/config.hpp>
 
 namespace netuit {
+
+/// METIS takes SIGTERM and SIGABRT for itself while it works, and afterwards sets handlers back that forget themselves at the
+/// first signal. While this lives it may; at its end they are as they were.
+class KeptSignalHandlers {
+ public:
+  KeptSignalHandlers() {
+    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], nullptr, &before_[i]);
+  }
+  KeptSignalHandlers(const KeptSignalHandlers&) = delete;
+  KeptSignalHandlers& operator=(const KeptSignalHandlers&) = delete;
+  ~KeptSignalHandlers() {
+    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
+  }
+
+ private:
+  static constexpr std::array signals{SIGTERM, SIGABRT};
+  std::array<struct sigaction, signals.size()> before_{};
+};
 
 /// One cut by METIS.
 class MetisBisector {
@@ -54,6 +75,7 @@ class MetisBisector {
 static_assert(Bisector<MetisBisector, idx_t>);
 
 UIT_DEFINE Placement PlaceByMetis(const Topology& topology, Workers workers, const MetisOptions& options) {
+  const KeptSignalHandlers kept;
   RecursiveBisection<idx_t, MetisBisector> bisection{MetisBisector{options.seed}, workers,
                                                      1 + options.imbalance / 1000.0};
   Placement placement = bisection.Place(topology);

@@ -120,7 +120,7 @@ UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOpti
   if (!mesh.IsOpen()) throw uit::Error("a mesh that has been closed, or has lost a peer, cannot run");
   mesh.Connect();
   if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
-  Team team(mesh.GetBarrier(), mesh.GetWorld().Process()->Watch(), mesh.NumThreads(), options,
+  Team team(mesh.GetBarrier(), *mesh.GetWorld().Process(), mesh.NumThreads(), options,
             plan.delivery.is_by_update);
   WarnOfUnsharedExchanges(mesh, team);
   RunReport report;

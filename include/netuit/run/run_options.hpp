@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <span>
 #include <string>
@@ -62,16 +61,15 @@ struct RunOptions {
   /// Who loses another goes on to the run's end without it, but for mode 0, where it ends the run; see RunReport::Lose.
   std::chrono::nanoseconds peer_timeout = std::chrono::seconds(60);
   std::chrono::nanoseconds warn_after = std::chrono::seconds(5);  ///< how long to wait for others without an on_warning
-  /// SIGINT, SIGTERM and SIGUSR1 end the run instead of the process. Once one has done so, they stay blocked, because
-  /// launchers send them more than once, and results are yet to be written. No other thread of the process may be open
-  /// to them: a uit::mpi::Session keeps MPI's own from that, and who starts MPI or threads beforehand blocks them meanwhile.
+  /// Under netuit::Main or a uit::mpi::Session, SIGINT, SIGTERM and SIGUSR1 end the run instead of the process; see
+  /// uit::ProcessHooks::heed_stops for other programs. Once one has done so, they stay blocked, because launchers send them more
+  /// than once, and results are yet to be written. No other thread of the process may be open to them: a uit::mpi::Session
+  /// keeps MPI's own from that, and who starts MPI or threads beforehand blocks them meanwhile.
   bool stops_on_signal = true;
   /// Called with one line when something is amiss and the run goes on: a process has ended, or is late at a barrier, or
-  /// what is to be replayed was cut short. By
-  /// any worker, one at a time; by default prints to stderr.
-  std::function<void(const std::string&)> on_warning = [](const std::string& words) {
-    std::fprintf(stderr, "conduit: warning: %s\n", words.c_str());
-  };
+  /// what is to be replayed was cut short. By any worker, one at a time. If empty, uit::ProcessHooks::warn is, which
+  /// prints to stderr under netuit::Main or a uit::mpi::Session.
+  std::function<void(const std::string&)> on_warning{};
   std::function<void(const Progress&)> on_progress{};  ///< called by this process's first worker, between updates
   std::chrono::nanoseconds progress_interval = std::chrono::seconds(1);  ///< between calls of on_progress
   /// Called by every worker by its own clock, between its updates, to look at its own nodes; nobody is stopped. Several
@@ -91,7 +89,7 @@ struct RunOptions {
   /// Limits by clock and count, barriers, and other workers make no difference. What the update does must follow from
   /// what it sees: its node, its messages, what became of its puts, and Node::Random.
   std::string replay{};
-  std::chrono::duration<double> simulated_node_cost{0};  ///< in a simulation, of a node's update: see SimulatedCost
+  std::chrono::duration<double> simulated_node_cost{0};  ///< in a simulation, of a node's update: beside what ApplicationHooks says
 };
 
 /// Throws uit::InputError if a run cannot be as the options say.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,30 +18,35 @@
 #include <netuit/barrier/thread_barrier.hpp>
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
-#include <netuit/run/signal_watch.hpp>
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/peer_watch.hpp>
-#include <uit/support/simulation.hpp>
+#include <uit/support/process_hooks.hpp>
+#include <uit/wire/process_state.hpp>
 
 namespace netuit::detail {
 
 /// The threads of one process in a run: where they meet, and what ends the run.
 class Team {
  public:
-  /// For a run as `options` say, in a process that knows of `peers` whether they have ended. `needs_all` if no worker can go on
+  /// For a run as `options` say, in `process`, which knows whose peers have ended. `needs_all` if no worker can go on
   /// without another.
-  Team(ProcessBarrier& processes, const uit::PeerWatch& peers, std::uint32_t num_threads, const RunOptions& options, bool needs_all)
-      : processes_(processes), peers_(peers), options_(options), needs_all_(needs_all), threads_(num_threads), views_(num_threads) {
-    // Simulated processes are all one to the system, and its signals end it.
-    if (options.stops_on_signal && !uit::is_simulated) watch_.emplace();
+  Team(ProcessBarrier& processes, const uit::ProcessState& process, std::uint32_t num_threads, const RunOptions& options, bool needs_all)
+      : processes_(processes),
+        peers_(process.Watch()),
+        hooks_(process.Hooks()),
+        options_(options),
+        needs_all_(needs_all),
+        threads_(num_threads),
+        views_(num_threads) {
+    if (options.stops_on_signal && hooks_.heed_stops) stops_ = hooks_.heed_stops();
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   ~Team() {
     // A launcher that hears of a lost process ends the others by signals, too.
-    if (watch_ && (Reason() == StopReason::signal || Reason() == StopReason::peer_lost)) watch_->Keep();
+    if (stops_ && (Reason() == StopReason::signal || Reason() == StopReason::peer_lost)) stops_->Keep();
   }
 
   /// A reason to stop as one number; the signal's beside it. A weightier reason is larger.
@@ -100,12 +106,12 @@ class Team {
     is_broken_.store(true, std::memory_order_relaxed);
     RaiseStop(Encode(StopReason::peer_lost));
   }
-  /// Tells the user's on_warning. Any worker.
+  /// Tells the user's on_warning, or else whoever the program tells. Any worker.
   void Warn(const std::string& words) {
     const std::lock_guard lock(mutex_);
-    if (!options_.on_warning) return;
     try {
-      options_.on_warning(words);
+      if (options_.on_warning) options_.on_warning(words);
+      else if (hooks_.warn) hooks_.warn(words);
     } catch (...) {  // nobody between here and the thread's end could tell; a warning ends no run
     }
   }
@@ -132,8 +138,8 @@ class Team {
 
   /// Looks for signals; and, where no barrier would bring them, for other processes' reasons to stop. First worker.
   void LookOut(bool at_others) {
-    if (watch_) {
-      if (const int signal = watch_->Take(); signal != 0) RaiseStop(Encode(StopReason::signal, signal));
+    if (stops_) {
+      if (const int signal = stops_->Take(); signal != 0) RaiseStop(Encode(StopReason::signal, signal));
     }
     if (at_others) {
       if (IsAnybodyGone()) SayOnce(uit::PeerLost(*peers_.Gone(), "noticed between updates"));
@@ -143,7 +149,7 @@ class Team {
 
   /// A process was lost after the last meeting: signals stay blocked, because results are yet to be written.
   void KeepSignals() {
-    if (watch_) watch_->Keep();
+    if (stops_) stops_->Keep();
   }
   /// After the last meeting: a signal of which the others did not hear any more counts here all the same.
   void HeedLateSignal() {
@@ -208,12 +214,13 @@ class Team {
 
   ProcessBarrier& processes_;
   const uit::PeerWatch& peers_;
+  const uit::ProcessHooks& hooks_;
   const RunOptions& options_;
   bool needs_all_;
   ThreadBarrier<> threads_;
   std::vector<View> views_;  // by thread
   Accord agreed_;
-  std::optional<SignalWatch> watch_;
+  std::unique_ptr<uit::StopSource> stops_;
   std::atomic<std::uint32_t> stop_{0};
   std::atomic<bool> is_broken_{false};
   std::atomic<bool> are_apart_{false};

@@ -19,11 +19,12 @@
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
 #include <netuit/run/schedules.hpp>
-#include <netuit/run/simulated_cost.hpp>
 #include <netuit/run/sweep.hpp>
 #include <netuit/run/team.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/support/process_hooks.hpp>
+#include <uit/support/simulation.hpp>
 
 namespace netuit::detail {
 
@@ -40,7 +41,7 @@ class Worker {
         options_(options),
         thread_(thread),
         sweep_(sweep),
-        cost_(options),
+        hooks_(mesh.GetWorld().Process()->Hooks()),
         is_traced_(mesh.IsTraced()),
         sampler_(mesh, traffic_.GetPartition(), options.quality),
         observers_(mesh, traffic_.GetPartition(), team, options, MyPlace()) {
@@ -142,7 +143,9 @@ class Worker {
       team_.StopByThrow("the update of node " + partition.graph.Label(position), std::current_exception());
     }
     traffic_.FinishUpdate(num_updates_);
-    cost_.Charge(partition.NumNodes());
+    if constexpr (uit::is_simulated) {
+      if (hooks_.charge) hooks_.charge(partition.NumNodes(), options_.simulated_node_cost);
+    }
   }
   /// False if the workers have agreed not to go on.
   bool MeetAndGoOn(uit::TimePoint now) {
@@ -271,7 +274,7 @@ class Worker {
   const RunOptions& options_;
   std::uint32_t thread_;
   Sweep& sweep_;
-  SimulatedCost cost_;
+  const uit::ProcessHooks& hooks_;
   bool is_traced_;
   QualitySampler sampler_;
   Observers observers_;

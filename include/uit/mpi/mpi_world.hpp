@@ -17,21 +17,32 @@
 #include <uit/mpi/node_group.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/support/process_hooks.hpp>
 #include <uit/support/simulation.hpp>
 #include <uit/wire/link.hpp>
+#include <uit/wire/process_state.hpp>
 #include <uit/wire/world.hpp>
 
 namespace uit::mpi {
 
+/// What can be chosen for the world of a communicator.
+struct MpiWorldOptions {
+  bool shares_memory = true;  ///< with the other processes of its host that want to; each process's own choice
+  ProcessHooks hooks{};       ///< what the program brings
+};
+
 /// The processes of a communicator.
+///
+///     uit::World world{std::make_shared<uit::mpi::MpiWorld>(communicator)};   // in a program that has MPI of its own
 class MpiWorld final : public WorldModel {
  public:
-  /// Uses the communicator, which must return errors and outlive the world. Collective.
-  explicit MpiWorld(MPI_Comm communicator)
-      : communicator_(communicator) {
+  /// Uses the communicator, which must return errors and outlive the world; MPI must grant MPI_THREAD_SERIALIZED, and be
+  /// called by nobody else while the world is used by several threads. Collective.
+  explicit MpiWorld(MPI_Comm communicator, MpiWorldOptions options = {})
+      : WorldModel(std::make_shared<ProcessState>(std::move(options.hooks))), communicator_(communicator) {
     LookUp();
     Process()->WatchOver(FindNeighbors(communicator));
-    node_ = std::make_shared<NodeGroup>(communicator, Process());
+    node_ = std::make_shared<NodeGroup>(communicator, Process(), options.shares_memory);
   }
 
   std::size_t Rank() const override { return rank_; }

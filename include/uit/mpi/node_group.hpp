@@ -5,10 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,17 +28,15 @@ namespace uit::mpi {
 /// The processes of a job that share this one's memory, and windows of memory that they all see. A window is kept when it
 /// is given back, and lent again: to open one, MPI makes the processes wait for each other at full speed.
 ///
-/// The environment variable UIT_SHARED_MEMORY=0 keeps a process out of it, so that it is as if on a node of its own; a
-/// simulated process always is.
+/// A process that keeps out of it is as if on a node of its own; a simulated process always is.
 class NodeGroup {
  public:
   /// Finds them among those of `communicator`, whose ranks are spoken of from here on. Collective.
-  NodeGroup(MPI_Comm communicator, std::shared_ptr<ProcessState> process) : process_(std::move(process)) {
+  NodeGroup(MPI_Comm communicator, std::shared_ptr<ProcessState> process, bool takes_part) : process_(std::move(process)) {
     int rank = 0;
     Check(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
     rank_ = static_cast<std::size_t>(rank);
-    const char* wish = std::getenv("UIT_SHARED_MEMORY");
-    const bool is_off = is_simulated || (wish != nullptr && std::string_view(wish) == "0");
+    const bool is_off = is_simulated || !takes_part;
     const PeerWatch::Blocking blocking(process_->Watch(), "MPI_Comm_split");
     Check(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &communicator_),
           "MPI_Comm_split_type");

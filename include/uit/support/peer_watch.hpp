@@ -14,7 +14,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -51,8 +51,9 @@ class PeerWatch {
  public:
   /// A watch over nobody.
   PeerWatch() = default;
-  /// Over all of `peers` but this process. One that has ended since it gave its identity counts.
-  explicit PeerWatch(const std::vector<ProcessIdentity>& peers) {
+  /// Over all of `peers` but this process. One that has ended since it gave its identity counts. For `give_up` see Blocking.
+  explicit PeerWatch(const std::vector<ProcessIdentity>& peers, std::function<void(const PeerLost&)> give_up = {})
+      : give_up_(std::move(give_up)) {
     const ProcessIdentity own = ProcessIdentity::OfThis(0);
     for (const ProcessIdentity& peer : peers) {
       if (peer.process != own.process && own.numbers != 0 && peer.numbers == own.numbers) Watch(peer);
@@ -96,7 +97,7 @@ class PeerWatch {
   }
 
   /// While it lives, the thread is inside a call that waits for other processes and cannot be told to stop. If one of them
-  /// has ended, this process cannot go on: after three seconds it says so, and ends with code 3. One thread at a time.
+  /// has ended, this process cannot go on: every three seconds `give_up` is called, which may end it. One thread at a time.
   class Blocking {
    public:
     /// In the call of that name.
@@ -159,15 +160,13 @@ class PeerWatch {
       }
       const char* call = has_gone ? call_.load(std::memory_order_relaxed) : nullptr;
       if (std::exchange(stuck_in, call) != call) stuck_since = Now();
-      if (call != nullptr && Now() - stuck_since > std::chrono::seconds(3)) GiveUp(call);
+      if (call == nullptr || Now() - stuck_since <= std::chrono::seconds(3)) continue;
+      if (give_up_) give_up_(PeerLost(*Gone(), call));
+      stuck_since = Now();
     }
   }
-  [[noreturn]] void GiveUp(const char* call) const {
-    std::fprintf(stderr, "conduit: error: %s\n", PeerLost(*Gone(), call).what());
-    std::fflush(nullptr);
-    _exit(3);
-  }
 
+  std::function<void(const PeerLost&)> give_up_;
   std::vector<Peer> peers_;
   int wake_ = -1;
   std::atomic<bool> is_over_{false};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <uit/support/peer_watch.hpp>
+#include <uit/support/process_hooks.hpp>
 #include <uit/support/sync.hpp>
 
 namespace uit {
@@ -22,6 +23,11 @@ namespace uit {
 template <Synchronization Sync>
 class BasicProcessState {
  public:
+  /// Of a program that brings `hooks`.
+  explicit BasicProcessState(ProcessHooks hooks = {}) : hooks_(std::move(hooks)) {}
+  /// What the program around the library has brought. Any thread.
+  const ProcessHooks& Hooks() const { return hooks_; }
+
   /// Runs `f` while holding the lock; false if somebody else has it. Never waits. Any thread.
   template <std::invocable F>
   bool Exclusively(F&& f) {
@@ -43,7 +49,7 @@ class BasicProcessState {
   bool HasThrown() const { return has_thrown_.load(std::memory_order_relaxed); }
 
   /// Watches these from now on, instead of nobody. Before anybody else looks.
-  void WatchOver(const std::vector<ProcessIdentity>& peers) { watch_ = std::make_unique<PeerWatch>(peers); }
+  void WatchOver(const std::vector<ProcessIdentity>& peers) { watch_ = std::make_unique<PeerWatch>(peers, hooks_.give_up); }
   /// Who of this computer has ended. Any thread.
   PeerWatch& Watch() const { return *watch_; }
 
@@ -94,6 +100,7 @@ class BasicProcessState {
   template <typename V>
   using Atomic = typename Sync::template Atomic<V>;
 
+  ProcessHooks hooks_;
   Atomic<bool> is_held_{false};
   Atomic<std::size_t> num_requests_{0};
   Atomic<bool> is_broken_{false};

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <uit/mpi/session.hpp>
+#include <uit/app/session.hpp>
 
 #include "baselines.hpp"
 #include "mesh.hpp"

@@ -2,6 +2,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <netuit/file/adjacency_list.hpp>
+#include <netuit/file/edge_list.hpp>
+#include <netuit/file/metis_graph.hpp>
 #include <sstream>
 #include <string>
 #include <vector>

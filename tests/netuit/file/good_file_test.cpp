@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <netuit/file/adjacency_list.hpp>
+#include <netuit/file/edge_list.hpp>
+#include <netuit/file/line_reader.hpp>
+#include <netuit/file/metis_graph.hpp>
 #include <sstream>
 #include <string>
 #include <utility>

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <uit/support/error.hpp>
 #include <vector>
 
 #include <netuit/graph/label_hash.hpp>

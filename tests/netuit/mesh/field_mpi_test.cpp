@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <netuit/app/exit_code.hpp>
 #include <netuit/netuit.hpp>
 #include <numeric>
 #include <optional>

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include <netuit/program/guarded_main.hpp>
+#include <netuit/app/guarded_main.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/inlet.hpp>
 #include <uit/outlet.hpp>

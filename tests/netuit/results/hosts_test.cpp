@@ -1,4 +1,4 @@
-#include <netuit/results/hosts.hpp>
+#include <netuit/app/hosts.hpp>
 
 #include <algorithm>
 #include <string>

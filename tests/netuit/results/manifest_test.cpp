@@ -1,4 +1,4 @@
-#include <netuit/results/manifest.hpp>
+#include <netuit/app/manifest.hpp>
 
 #include <filesystem>
 #include <fstream>

@@ -58,7 +58,7 @@ class Peer {
     ++num_taken_;
     const Letter letter = Read(frame);
     Explorer::Expect(letter.worker < max_workers && letter.number <= max_puts, "a frame is torn");
-    Explorer::Expect(letters[letter.worker][letter.number - 1].Value() == letter.number, "a frame left before it was filled");
+    Explorer::Expect(letters[letter.worker][static_cast<std::size_t>(letter.number - 1)].Value() == letter.number, "a frame left before it was filled");
     int& newest = newest_[letter.worker];
     Explorer::Expect(takes_all_ ? letter.number == newest + 1 : letter.number > newest, "a frame is out of order");
     newest = letter.number;

@@ -1,1 +1,2 @@
 #include "policy.hpp"
+#include <uit/app/session.hpp>

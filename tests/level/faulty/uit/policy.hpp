@@ -1,1 +1,2 @@
 #include <uit/inlet.hpp>
+inline const char* Wish() { return std::getenv("WISH"); }

@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -11,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include <uit/app/application_hooks.hpp>
+#include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
 #include <uit/support/peer_watch.hpp>
 
@@ -103,7 +106,7 @@ TEST_CASE("Who is inside a call that waits for a process that has ended is ended
     const int nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, STDERR_FILENO);
     const ChildProcess child;
-    PeerWatch watch({child.Identity(1)});
+    PeerWatch watch({child.Identity(1)}, uit::ApplicationHooks().give_up);
     const PeerWatch::Blocking blocking(watch, "a call that waits");
     kill(child.process, SIGKILL);
     for (;;) pause();
@@ -112,4 +115,13 @@ TEST_CASE("Who is inside a call that waits for a process that has ended is ended
   REQUIRE(waitpid(waiting, &status, 0) == waiting);
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 3);
+}
+
+TEST_CASE("A program that brings a hook is told of a call that waits for a process that has ended, and goes on") {
+  const ChildProcess child;
+  std::atomic<std::size_t> told_of{0};
+  PeerWatch watch({child.Identity(3)}, [&](const uit::PeerLost& lost) { told_of = lost.Rank().value_or(0); });
+  const PeerWatch::Blocking blocking(watch, "a call that waits");
+  kill(child.process, SIGKILL);
+  CHECK(uit::WaitUntil([&] { return told_of.load() == 3; }, uit::After(10s)));
 }

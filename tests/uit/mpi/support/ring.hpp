@@ -8,7 +8,7 @@
 
 #include <uit/exchange/fabric.hpp>
 #include <uit/inlet.hpp>
-#include <uit/mpi/session.hpp>
+#include <uit/app/session.hpp>
 #include <uit/outlet.hpp>
 #include <uit/tally.hpp>
 #include <uit/transport/process.hpp>

@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <pthread.h>
@@ -15,6 +16,7 @@
 
 #include <mpi.h>
 
+#include <uit/app/application_hooks.hpp>
 #include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/mpi_world.hpp>
@@ -32,6 +34,9 @@ namespace uit::mpi {
 ///     int main(int argc, char** argv) {
 ///       uit::mpi::Session session{argc, argv};
 ///       uit::World world = session.World();
+///
+/// The environment variable UIT_SHARED_MEMORY=0 makes a process share no memory with others, as if it were alone on its host.
+/// For hooks see ApplicationHooks.
 class Session {
  public:
   /// Throws if MPI cannot grant that several threads call it one at a time.
@@ -46,7 +51,10 @@ class Session {
       throw uit::Error("MPI grants thread level " + std::to_string(provided) + ", and MPI_THREAD_SERIALIZED is needed");
     }
     Check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    world_ = uit::World{std::make_shared<MpiWorld>(MPI_COMM_WORLD)};
+    const char* const wish = std::getenv("UIT_SHARED_MEMORY");
+    const bool shares_memory = wish == nullptr || std::string_view(wish) != "0";
+    world_ = uit::World{std::make_shared<MpiWorld>(
+        MPI_COMM_WORLD, MpiWorldOptions{.shares_memory = shares_memory, .hooks = ApplicationHooks()})};
     if (!owns_) return;
     const PeerWatch::Blocking blocking(world_.Process()->Watch(), "MPI_Comm_dup");
     Check(MPI_Comm_dup(MPI_COMM_WORLD, &leaving_), "MPI_Comm_dup");
@@ -135,7 +143,7 @@ class Session {
   /// What went wrong in destructors, which have nobody to tell.
   void SayUntold() {
     const std::string words = world_.Process()->TakeUntold();
-    if (!words.empty()) std::fprintf(stderr, "conduit: error: %s\n", words.c_str());
+    if (!words.empty()) PrintLine("error", words);
   }
 
   bool owns_ = false;

@@ -6,31 +6,31 @@
 #include <pthread.h>
 #include <signal.h>
 
-namespace netuit {
+#include <uit/support/process_hooks.hpp>
+
+namespace uit {
 
 /// Takes up SIGINT, SIGTERM and SIGUSR1 for as long as it lives: they wait until they are asked for, instead of
 /// ending the process. So do threads started meanwhile.
-class SignalWatch {
+class SignalWatch final : public StopSource {
  public:
   SignalWatch() {
     sigemptyset(&signals_);
     for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaddset(&signals_, signal);
     pthread_sigmask(SIG_BLOCK, &signals_, &previous_);
   }
-  SignalWatch(const SignalWatch&) = delete;
-  SignalWatch& operator=(const SignalWatch&) = delete;
-  ~SignalWatch() {
+  ~SignalWatch() override {
     if (!is_kept_) pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
   }
 
   /// The number of a signal that has come since the last call, or 0. A system call; never waits.
-  int Take() const {
+  int Take() override {
     const timespec no_time{};
     const int signal = sigtimedwait(&signals_, nullptr, &no_time);
     return signal > 0 ? signal : 0;
   }
   /// The calling thread blocks the signals from now on, beyond the watch's end.
-  void Keep() { is_kept_ = true; }
+  void Keep() override { is_kept_ = true; }
 
  private:
   sigset_t signals_;
@@ -38,4 +38,4 @@ class SignalWatch {
   bool is_kept_ = false;
 };
 
-}  // namespace netuit
+}  // namespace uit

@@ -1,33 +1,25 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include <netuit/program/guarded_main.hpp>
-#include <netuit/program/root.hpp>
-#include <netuit/program/verdict.hpp>
+#include <netuit/app/exit_code.hpp>
+#include <netuit/app/guarded_main.hpp>
+#include <netuit/mesh/on_root.hpp>
+#include <netuit/app/verdict.hpp>
+#include <uit/app/application_hooks.hpp>
 #include <uit/config.hpp>
 #include <uit/wire/process_state.hpp>
 #include <uit/wire/world.hpp>
 #if UIT_WITH_MPI
-#include <uit/mpi/session.hpp>
+#include <uit/app/session.hpp>
 #endif
 
 namespace netuit::detail {
-
-/// What went wrong, in one line whatever names of the user's are in it.
-UIT_DEFINE void PrintError(std::string_view text) {
-  std::string line{text};
-  std::ranges::replace_if(line, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
-  std::fprintf(stderr, "conduit: error: %s\n", line.c_str());
-}
 
 UIT_DEFINE int RunGuarded([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
                            const std::function<int(const uit::World&)>& body) {
@@ -40,9 +32,9 @@ UIT_DEFINE int RunGuarded([[maybe_unused]] int argc, [[maybe_unused]] char** arg
       throw;
     } catch (const RootFailed&) {
     } catch (const std::exception& error) {
-      detail::PrintError(error.what());
+      uit::PrintLine("error", error.what());
     } catch (...) {
-      std::fputs("conduit: error: something was thrown that is no std::exception\n", stderr);
+      uit::PrintLine("error", "something was thrown that is no std::exception");
     }
   };
   int code = 0;
@@ -52,7 +44,7 @@ UIT_DEFINE int RunGuarded([[maybe_unused]] int argc, [[maybe_unused]] char** arg
     uit::mpi::Session session{argc, argv};
     const uit::World world = session.World();
 #else
-    const uit::World world;
+    const uit::World world{std::make_shared<uit::Alone>(std::make_shared<uit::ProcessState>(uit::ApplicationHooks()))};
 #endif
     process = world.Process();
     rank = world.Rank();
@@ -79,7 +71,7 @@ UIT_DEFINE int RunGuarded([[maybe_unused]] int argc, [[maybe_unused]] char** arg
 #endif
     return ExitCodeOf(std::current_exception());
   }
-  if (const std::string words = process->TakeUntold(); !words.empty()) detail::PrintError(words);
+  if (const std::string words = process->TakeUntold(); !words.empty()) uit::PrintLine("error", words);
   if (code != 0 || process->Trouble().empty()) return code;
   LeaveVerdict(rank, 1);  // what came after the first word counts, too
   return 1;

@@ -3,7 +3,7 @@
 #include <concepts>
 #include <utility>
 
-#include <netuit/program/guarded_main.hpp>
+#include <netuit/app/guarded_main.hpp>
 #include <uit/team/team.hpp>
 #include <uit/wire/world.hpp>
 

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -11,7 +10,8 @@
 #include <thread>
 
 #include <netuit/file/atomic_file.hpp>
-#include <netuit/run/signal_watch.hpp>
+#include <uit/app/application_hooks.hpp>
+#include <uit/app/signal_watch.hpp>
 #include <uit/support/error.hpp>
 
 namespace netuit {
@@ -36,7 +36,7 @@ inline void LeaveVerdict(std::size_t rank, int exit_code) {
   try {
     WriteFileAtomically(*path, [exit_code](std::ostream& out) { out << exit_code << '\n'; });
   } catch (const uit::OutputError& error) {
-    std::fprintf(stderr, "conduit: error: UIT_VERDICT: %s\n", error.what());
+    uit::PrintLine("error", std::string("UIT_VERDICT: ") + error.what());
   }
 }
 
@@ -46,7 +46,7 @@ inline void LeaveBegun(std::size_t rank) {
   const auto path = detail::VerdictPath(rank);
   if (!path) return;
   const std::ofstream mark{*path + ".begun"};
-  if (!mark) std::fprintf(stderr, "conduit: error: UIT_VERDICT: %s.begun: cannot be written\n", path->c_str());
+  if (!mark) uit::PrintLine("error", "UIT_VERDICT: " + *path + ".begun: cannot be written");
 }
 
 /// Called when another process has died and this one has written what it has: waits until the launcher ends it, or for two
@@ -54,7 +54,7 @@ inline void LeaveBegun(std::size_t rank) {
 /// that the slower ones would lose their results. Nothing, if UIT_VERDICT is set: tools/run ends nobody.
 inline void LetOthersWrite() {
   if (detail::VerdictPath(0)) return;
-  SignalWatch signals;
+  uit::SignalWatch signals;
   signals.Keep();
   std::this_thread::sleep_for(std::chrono::seconds(2));
 }

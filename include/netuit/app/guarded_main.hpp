@@ -31,5 +31,5 @@ int GuardedMain(int argc, char** argv, F&& body) {
 }  // namespace netuit
 
 #if !UIT_COMPILED
-#include <netuit/program/guarded_main.ipp>
+#include <netuit/app/guarded_main.ipp>
 #endif
