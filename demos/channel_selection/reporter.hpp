@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <netuit/results/table.hpp>
+#include <netuit/file/table.hpp>
 #include <span>
 #include <string>
 #include <string_view>

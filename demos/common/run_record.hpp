@@ -13,7 +13,7 @@
 #include <netuit/app/hosts.hpp>
 #include <netuit/app/manifest.hpp>
 #include <netuit/results/quality_table.hpp>
-#include <netuit/results/table.hpp>
+#include <netuit/file/table.hpp>
 #include <span>
 #include <string>
 #include <string_view>

@@ -40,7 +40,7 @@ set(levels
   "netuit/mesh/(halo|published_part|value_layer)\\.hpp"
   "netuit/mesh/(halo_layer|channel_layer|channels|edge_field|field|field_layer)\\.hpp"
   "netuit/mesh/mesh_core\\.hpp"
-  "netuit/mesh/(gather|root_networks)\\.hpp"
+  "netuit/mesh/(gather|node_data|root_networks)\\.hpp"
   "netuit/mesh/(mesh|tagged_mesh)\\.hpp"
   "netuit/run/schedule\\.hpp"
   "netuit/run/schedules\\.hpp"
@@ -52,7 +52,6 @@ set(levels
   "netuit/run/worker\\.hpp"
   "netuit/run/run\\.hpp"
   "netuit/run/tagged_run\\.hpp"
-  "netuit/results/table\\.hpp"
   "netuit/results/.*\\.hpp"
   "netuit/app/.*\\.hpp"
   "netuit/netuit\\.hpp")

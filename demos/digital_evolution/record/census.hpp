@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <netuit/netuit.hpp>
-#include <netuit/results/table.hpp>
+#include <netuit/file/table.hpp>
 #include <span>
 #include <string>
 #include <string_view>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <netuit/netuit.hpp>
-#include <netuit/results/table.hpp>
+#include <netuit/file/table.hpp>
 #include <span>
 #include <string>
 #include <string_view>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <netuit/netuit.hpp>
-#include <netuit/results/table.hpp>
+#include <netuit/file/table.hpp>
 #include <span>
 #include <vector>
 

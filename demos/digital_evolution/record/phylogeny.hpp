@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <netuit/netuit.hpp>
-#include <netuit/results/table.hpp>
+#include <netuit/file/table.hpp>
 #include <span>
 #include <string>
 #include <unordered_map>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <netuit/results/table.hpp>
+#include <netuit/file/table.hpp>
 #include <string>
 #include <string_view>
 

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/results/table.hpp>
+#include <netuit/file/table.hpp>
 #include <uit/support/simulation.hpp>
 #include <uit/wire/world.hpp>
 

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/file/node_table.hpp>
+#include <netuit/file/table.hpp>
 #include <netuit/graph/graph.hpp>
 #include <netuit/mesh/channel_layer.hpp>
 #include <netuit/mesh/channels.hpp>
@@ -21,6 +24,7 @@
 #include <netuit/mesh/initial.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node.hpp>
+#include <netuit/mesh/node_data.hpp>
 #include <netuit/mesh/root_networks.hpp>
 #include <uit/codec/span_codec.hpp>
 #include <uit/policy.hpp>
@@ -75,6 +79,19 @@ class Mesh : public MeshCore {
     ForEachNode([&](std::size_t, std::size_t slot, NodeId id) { values.own[slot] = initial(id); });
     return Field<T>(values);
   }
+  /// The same, filled from a file: `mesh.AddField<double>(netuit::FromTable("grid.csv", "power"))`. Collective. Throws on every
+  /// process if the table does not fit: rank 0 what is wrong with it, the others RootFailed.
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  Field<T> AddField(const NodeTable& table) {
+    return AddField<T>(Read<T>(table));
+  }
+  /// The same, filled from values that rank 0 has. Collective; throws as for a table.
+  template <typename T>
+  Field<T> AddField(const RootValues<T>& values) {
+    return AddField<T>(Initial<T>(ScatterByNode<T>(*this, [&] { return values.by_node; })));
+  }
+
   /// Adds a value per node that its out-neighbours see, in every network.
   template <uit::FixedSizeEncodable T>
     requires std::is_trivially_copyable_v<T>
@@ -97,6 +114,18 @@ class Mesh : public MeshCore {
     }
     return PublishedField<T>(values);
   }
+  /// The same in every network, filled from a file, as AddField.
+  template <uit::FixedSizeEncodable T>
+    requires std::is_arithmetic_v<T>
+  PublishedField<T> AddPublishedField(const NodeTable& table) {
+    return AddPublishedField<T>(Read<T>(table));
+  }
+  /// The same in every network, filled from values that rank 0 has, as AddField.
+  template <uit::FixedSizeEncodable T>
+  PublishedField<T> AddPublishedField(const RootValues<T>& values) {
+    return AddPublishedField<T>(Initial<T>(ScatterByNode<T>(*this, [&] { return values.by_node; })));
+  }
+
   /// Adds a value per edge of a network, kept where the edge ends.
   template <std::copyable T>
   EdgeField<T> AddEdgeField(const T& initial = {}, Network network = {}) {
@@ -158,6 +187,24 @@ class Mesh : public MeshCore {
     return GatherByNode<typename F::Value>(*this, values);
   }
 
+  /// Writes a CSV file on rank 0: a row per node by id, of its label and its values in fields that Table can write.
+  ///
+  ///     mesh.WriteTable("theta.csv", netuit::Column{"theta", theta}, netuit::Column{"power", power});
+  ///
+  /// Collective; the file appears whole or not at all. Throws uit::OutputError on rank 0 if it cannot be written, RootFailed
+  /// elsewhere.
+  template <typename... Fs>
+  void WriteTable(const std::filesystem::path& path, const Column<Fs>&... columns) const {
+    const Table header{{"label", columns.name...}};
+    std::vector<std::string> lines(NumLocalNodes());
+    ForEachNode([&](std::size_t local, std::size_t slot, NodeId) {
+      Table line{{Label(local)}};
+      (line.Add(columns.field.AtSlot(slot)), ...);
+      lines[local] = line.Text();
+    });
+    detail::WriteLines(*this, path, header.Text(), lines);
+  }
+
   /// For the runner: whether values are shown update by update. Between runs.
   void ShowByUpdate(bool is_by_update) {
     for (const auto& field : fields_) field->SetByUpdate(is_by_update, NumOwnSlots());
@@ -169,6 +216,11 @@ class Mesh : public MeshCore {
       : MeshCore(team.GetWorld(), root.Placed(), options) {
     for (const NamedNetwork& network : networks) names_.push_back(network.name);
     weights_.resize(networks.size());
+  }
+  template <typename T>
+  Initial<T> Read(const NodeTable& table) const {
+    const std::vector<std::string> labels = GatherLabels(*this);
+    return Initial<T>(ScatterByNode<T>(*this, [&] { return LoadNodeTable<T>(table, labels); }));
   }
   template <typename V>
   V& Own(std::unique_ptr<detail::OwnedField<V>> values) {

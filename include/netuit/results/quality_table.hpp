@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <netuit/quality/quality.hpp>
-#include <netuit/results/table.hpp>
+#include <netuit/file/table.hpp>
 
 namespace netuit {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <netuit/results/quality_table.hpp>
-#include <netuit/results/table.hpp>
+#include <netuit/file/table.hpp>
 #include <sstream>
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include <netuit/results/table.hpp>
+#include <netuit/file/table.hpp>
 
 #include <filesystem>
 #include <fstream>
