@@ -200,7 +200,7 @@ class EdgeConduits final : public LayerPart {
     if (keeps_unread_) return;
     for (Outlet& outlet : outlets_) outlet.DiscardUnread();
   }
-  void ReportDrained() override { Report(); }
+  void ReportSteps() override { Report(); }
   void EndDrain() override { Hold(false); }
 
   /// Calls `visit(worker, counts, trace)` for every other place that it has edges with.
@@ -300,7 +300,7 @@ class EdgeConduits final : public LayerPart {
   }
   /// What frames of the period that ends with an update are stamped with.
   std::uint64_t PeriodStamp(std::uint64_t update) const {
-    return Stamp(update == drain_update ? update : update - update % Period());
+    return Stamp(IsOutside(update) ? update : update - update % Period());
   }
   /// What other threads may see from here on. Within a thread nobody waits for it.
   void PublishStaged() {

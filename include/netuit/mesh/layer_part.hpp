@@ -24,7 +24,9 @@ struct Delivery {
 };
 
 /// Stands for the drain where the number of an update is asked for.
-inline constexpr std::uint64_t drain_update = (std::uint64_t{1} << 40) - 1;
+inline constexpr std::uint64_t drain_update = (std::uint64_t{1} << 40) - 2;
+/// Likewise for what comes before a run's first update. Its stamp follows that of the drain of the run before.
+inline constexpr std::uint64_t start_update = ~std::uint64_t{0};
 
 /// One worker's part of a layer: what it writes for other workers, and what it reads of theirs. The run loop knows layers
 /// by this alone. That worker only, once it is wired.
@@ -44,9 +46,9 @@ class LayerPart {
   /// In updates.
   std::uint64_t Period() const { return period_; }
   /// Whether the period has come round.
-  bool IsDue(std::uint64_t update) const { return update == drain_update || update % period_ == 0; }
+  bool IsDue(std::uint64_t update) const { return IsOutside(update) || update % period_ == 0; }
   /// Whether it has in the update that follows.
-  bool IsDueNext(std::uint64_t update) const { return update == drain_update || (update + 1) % period_ == 0; }
+  bool IsDueNext(std::uint64_t update) const { return IsOutside(update) || (update + 1) % period_ == 0; }
 
   // At the beginning of a run.
 
@@ -109,8 +111,8 @@ class LayerPart {
   virtual void ShowAll() {}
   /// Passes over what nobody has read.
   virtual void DiscardUnread() {}
-  /// Tells the inlets that nothing waits any more.
-  virtual void ReportDrained() {}
+  /// Tells the inlets how far the outlets have come.
+  virtual void ReportSteps() {}
   /// The run is over.
   virtual void EndDrain() {}
 
@@ -124,6 +126,8 @@ class LayerPart {
   virtual void ForEachChannel(const PlaceGraph& graph, const VisitChannel& visit) = 0;
 
  protected:
+  /// Whether it is no update, but what comes before or after all of them.
+  static constexpr bool IsOutside(std::uint64_t update) { return update == drain_update || update == start_update; }
   /// What frames of an update are stamped with.
   std::uint64_t Stamp(std::uint64_t update) const { return first_stamp_ + update; }
 

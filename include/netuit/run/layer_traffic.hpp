@@ -136,6 +136,11 @@ class LayerTraffic {
 
   // Bulk synchronous.
 
+  /// Before the first update, when all workers have come here: what was read between runs makes room wherever it came from.
+  void BeginUpdates() {
+    SetStamp(start_update);
+    ExchangeReports(start_update);
+  }
   /// What the last due update wrote is read from now on.
   void ShowWritten(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) layer->ShowWritten(update);
@@ -177,10 +182,9 @@ class LayerTraffic {
   void DiscardUnread() {
     for (LayerPart* const layer : Layers()) layer->DiscardUnread();
   }
-  /// Tells the inlets that nothing waits any more, and waits until they all know.
+  /// Tells the inlets what waits, and waits until they all know.
   void EndDrain() {
-    for (LayerPart* const layer : Layers()) layer->ReportDrained();
-    ReadReports(drain_update);
+    ExchangeReports(drain_update);
     for (LayerPart* const layer : Layers()) layer->EndDrain();
   }
   /// Adds what became of the worker's puts and gets.
@@ -190,6 +194,10 @@ class LayerTraffic {
 
  private:
   const std::vector<LayerPart*>& Layers() const { return partition_.layers; }
+  void ExchangeReports(std::uint64_t update) {
+    for (LayerPart* const layer : Layers()) layer->ReportSteps();
+    ReadReports(update);
+  }
   void ReadReports(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) Await([&] { return layer->TryReadReports(update); });
   }

@@ -55,7 +55,12 @@ class Worker {
   /// Works from the start barrier to the end of the drain. The snapshots go to `quality`.
   WorkerReport Work(std::vector<QualityRow>& quality) {
     Call("the record", [this] { traffic_.Prepare(); });
-    Meet({.is_pending = HasMadeAll() ? 0U : 1U});
+    const Accord first{.is_pending = HasMadeAll() ? 0U : 1U};
+    Meet(first);
+    if (plan_.delivery.is_by_update) {
+      Communicate([this] { traffic_.BeginUpdates(); });
+      Meet(first);  // nobody reports of the first update before all have read these reports
+    }
     start_ = uit::Now();
     end_ = plan_.End(start_);
     schedule_->Start(start_);
