@@ -1,10 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <netuit/graph/topology.hpp>
-#include <netuit/mesh/layer.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/node_random.hpp>
+#include <string>
 #include <type_traits>
+#include <uit/policy.hpp>
+#include <utility>
+#include <vector>
 
 #include "tests/netuit/run/serial_mesh.hpp"
 
@@ -16,7 +23,7 @@ inline std::uint64_t Mix(std::uint64_t a, std::uint64_t b) {
   return x ^ x >> 29U;
 }
 
-/// A message of a layer that follows from a number: itself, or a row of some length made of it.
+/// A message that follows from a number: itself, or a row of some length made of it.
 template <typename T>
 T MessageOf(std::uint64_t number) {
   if constexpr (std::is_integral_v<T>) return number;
@@ -30,53 +37,144 @@ std::uint64_t DigestOf(const T& message) {
   return digest;
 }
 
-/// Reads some of what a node has received in a layer: every message of some inputs, no more than one of others.
-template <Layer L>
-std::uint64_t ReadSome(auto& node, auto& random, std::uint64_t state) {
-  if constexpr (MulticastLayer<L>) {
-    for (const std::uint64_t value : node.template In<L>()) state = Mix(state, value);
-  } else {
-    for (auto&& input : node.template In<L>()) {
-      auto& outlet = Plain(input);
-      const auto appetite = random() % 4;
-      for (std::uint32_t i = 0; i < appetite && i < 2; ++i) state = Mix(state, outlet.TryStep());
-      if (appetite == 3) state = Mix(state, outlet.Jump());
-      state = Mix(state, DigestOf(outlet.Get()));
-    }
-  }
-  return state;
+/// What a node of type N does with one kind of thing that it shares with its neighbours: each function takes the node's state
+/// and returns the one that follows from it and from what the node has come to know.
+template <typename N>
+struct Habit {
+  std::function<Word(N&, NodeRandom&, Word)> read;
+  std::function<Word(N&, NodeRandom&, Word)> write;
+  std::function<void(N&)> restart;  // see Chaos::Restart
+};
+
+template <typename M>
+using NodeOf = std::conditional_t<std::is_same_v<M, SerialMesh>, SerialNode, Node>;
+
+/// Values that neighbours see: reads all of them, and writes one or stays silent.
+template <typename M>
+Habit<NodeOf<M>> AddChaoticField(M& mesh, Network network, Word seed) {
+  using N = NodeOf<M>;
+  const auto field = mesh.template AddPublishedField<Word>([seed](NodeId id) { return Mix(1 + seed, id); }, {network});
+  return {.read = [=](N& node, NodeRandom&, Word state) {
+            for (const auto& edge : node.In(network)) state = Mix(state, field[edge]);
+            return state;
+          },
+          .write = [=](N& node, NodeRandom& random, Word state) {
+            const auto zeal = random() % 4;
+            if (zeal == 0) node.StaySilent();
+            if (zeal != 1) field[node] = Mix(state, 0);
+            return state;
+          },
+          .restart = [=](N& node) { field[node] = Mix(1 + seed, node.Id()); }};
 }
 
-/// Puts between none and three messages to each output, heeds which are accepted, and flushes now and then.
-template <Layer L>
-std::uint64_t WriteSome(auto& node, auto& random, std::uint64_t state) {
-  const auto write = [&](auto&& out) {
-    const auto zeal = random() % 4;
-    for (std::uint32_t i = 0; i < zeal; ++i) {
-      const bool is_accepted = out.TryPut(MessageOf<typename L::Message>(Mix(state, i)));
-      state = Mix(state, is_accepted);
-      if constexpr (UnicastLayer<L>) {
-        if (state % 4 == 0) Plain(out).TryFlush();
-      }
-    }
-  };
-  if constexpr (MulticastLayer<L>) {
-    write(node.template Out<L>());
-  } else {
-    for (auto&& inlet : node.template Out<L>()) write(inlet);
-  }
-  return state;
+/// Channels: steps to every message of some inputs, to no more than one of others; puts between none and three messages to each
+/// output, heeds which are accepted, and flushes now and then.
+template <typename M, typename T, uit::Policy policy>
+Habit<NodeOf<M>> AddChaoticChannels(M& mesh, Network network, Word seed) {
+  using N = NodeOf<M>;
+  const auto first = [seed](NodeId id) { return MessageOf<T>(Mix(1 + seed, id)); };
+  const auto channels = mesh.template AddChannels<T, policy>(network, first);
+  return {.read = [=](N& node, NodeRandom& random, Word state) {
+            for (const auto& edge : node.In(network)) {
+              auto& outlet = channels[edge];
+              const auto appetite = random() % 4;
+              for (std::uint32_t i = 0; i < appetite && i < 2; ++i) state = Mix(state, outlet.TryStep());
+              if (appetite == 3) state = Mix(state, outlet.Jump());
+              state = Mix(state, DigestOf(outlet.Get()));
+            }
+            return state;
+          },
+          .write = [=](N& node, NodeRandom& random, Word state) {
+            for (const auto& edge : node.Out(network)) {
+              auto& inlet = channels[edge];
+              const auto zeal = random() % 4;
+              for (std::uint32_t i = 0; i < zeal; ++i) {
+                state = Mix(state, inlet.TryPut(MessageOf<T>(Mix(state, i))));
+                if (state % 4 == 0) inlet.TryFlush();
+              }
+            }
+            return state;
+          },
+          .restart = [=](N& node) {
+            for (const auto& edge : node.In(network)) channels[edge].Jump();
+            for (const auto& edge : node.Out(network))
+              if (node.Update() == 1) channels[edge].TryPut(first(node.Id()));
+          }};
+}
+
+/// Something that nodes share with their neighbours, on a mesh or on the serial one, along a network of some period.
+struct Kind {
+  Word period;
+  Habit<Node> (*add)(Mesh&, Network, Word seed);
+  Habit<SerialNode> (*add_serially)(SerialMesh&, Network, Word seed);
+};
+inline Kind ValuesOfNodes(Word period = 1) {
+  return {period, &AddChaoticField<Mesh>, &AddChaoticField<SerialMesh>};
+}
+template <typename T, uit::Policy policy>
+Kind ChannelsOf(Word period = 1) {
+  return {period, &AddChaoticChannels<Mesh, T, policy>, &AddChaoticChannels<SerialMesh, T, policy>};
+}
+
+/// The periods of a mesh's networks for some kinds of things, ascending.
+inline std::vector<Word> PeriodsOf(const std::vector<Kind>& kinds) {
+  std::vector<Word> periods;
+  for (const Kind& kind : kinds) periods.push_back(kind.period);
+  std::ranges::sort(periods);
+  periods.erase(std::unique(periods.begin(), periods.end()), periods.end());
+  return periods;
+}
+/// Those networks, each of all edges of a graph.
+inline std::vector<NamedNetwork> NetworksOf(const Topology& graph, const std::vector<Kind>& kinds) {
+  std::vector<NamedNetwork> networks;
+  for (const Word period : PeriodsOf(kinds)) networks.push_back({"every " + std::to_string(period), graph, {.period = period}});
+  return networks;
 }
 
 /// An update that does a little of everything, so that whatever differs from a serial run soon shows everywhere: the new
 /// state of a node depends on all that it read, in order, and on which of its puts were accepted.
-template <Layer... Ls>
-std::uint64_t UpdateChaotically(auto& node, std::uint64_t state) {
-  auto random = node.Random();
-  ((state = ReadSome<Ls>(node, random, state)), ...);
-  ((state = WriteSome<Ls>(node, random, state)), ...);
-  return state;
-}
+template <typename M>
+class Chaos {
+ public:
+  using N = NodeOf<M>;
+
+  /// For a mesh with the networks of these kinds.
+  Chaos(M& mesh, const std::vector<Kind>& kinds, Word seed = 0) : state(mesh.template AddField<Word>()) {
+    const std::vector<Word> periods = PeriodsOf(kinds);
+    for (const Kind& kind : kinds) {
+      const Network network{static_cast<std::uint32_t>(std::ranges::find(periods, kind.period) - periods.begin())};
+      if constexpr (std::is_same_v<M, SerialMesh>) habits_.push_back(kind.add_serially(mesh, network, seed));
+      else habits_.push_back(kind.add(mesh, network, seed));
+    }
+  }
+  void Update(N& node) const {
+    auto random = node.Random();
+    Read(node, random);
+    for (const auto& habit : habits_) state[node] = habit.write(node, random, state[node]);
+  }
+  /// Reads and writes nothing.
+  void Look(N& node) const {
+    auto random = node.Random();
+    Read(node, random);
+  }
+
+  /// An update that is to be made so many times in mode 0, after which all is as in the beginning: what waits is read, and
+  /// then what is seen at first is put and read. Networks have a period of one update.
+  void Restart(N& node) const {
+    state[node] = 0;
+    for (const auto& habit : habits_) habit.restart(node);
+  }
+  static constexpr Word num_restarts = 3;
+
+  decltype(std::declval<M&>().template AddField<Word>()) state;  ///< of a node
+
+ private:
+  void Read(N& node, NodeRandom& random) const {
+    for (const auto& habit : habits_) state[node] = habit.read(node, random, state[node]);
+  }
+
+  std::vector<Habit<N>> habits_;
+};
 
 /// Directed, with loops, parallel edges, nodes that none or one edge touches, and degrees from 0 to 40.
 inline Topology MakeOddGraph(NodeId num_nodes, std::uint64_t seed) {

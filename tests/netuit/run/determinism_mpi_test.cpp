@@ -1,17 +1,18 @@
-#include <netuit/netuit.hpp>
-
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <span>
+#include <netuit/graph/small_world.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/placement/metis.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/run/run.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "demos/channel_selection/cell.hpp"
-#include "demos/channel_selection/serial.hpp"
 #include "tests/netuit/run/chaos.hpp"
 #include "tests/netuit/run/serial_mesh.hpp"
 #include "tests/support/catch.hpp"
@@ -20,11 +21,16 @@
 #include "tests/uit/core/support/sanitized.hpp"
 
 using namespace netuit;
+using netuit::testing::ChannelsOf;
+using netuit::testing::Chaos;
+using netuit::testing::Kind;
 using netuit::testing::MakeOddGraph;
-using netuit::testing::MessageOf;
 using netuit::testing::Mix;
+using netuit::testing::NetworksOf;
+using netuit::testing::PeriodsOf;
 using netuit::testing::SerialMesh;
-using netuit::testing::UpdateChaotically;
+using netuit::testing::SerialNode;
+using netuit::testing::ValuesOfNodes;
 using uit::testing::is_sanitized;
 using uit::testing::IsNightly;
 using uit::testing::MpiTestWorld;
@@ -35,7 +41,7 @@ namespace {
 
 /// Threads per process to try: with the ranks that the test is run on they make 1x1, 1x2, 1x4, 2x1, 2x2, 3x1, 4x1 and, where
 /// it is cheap or at night, 4x2.
-std::vector<std::size_t> ThreadCounts(bool is_cheap = false) {
+std::vector<std::uint32_t> ThreadCounts(bool is_cheap = false) {
   switch (MpiTestWorld().Size()) {
     case 1: return {1, 2, 4};
     case 2: return {1, 2};
@@ -44,12 +50,14 @@ std::vector<std::size_t> ThreadCounts(bool is_cheap = false) {
   }
 }
 
-struct NamedPlacement {
+struct Layout {
   std::string name;
   Placement placement;
+
+  uit::Team Team() const { return uit::Team{MpiTestWorld(), {.threads = static_cast<std::uint32_t>(placement.Shape().threads)}}; }
 };
 
-std::vector<NamedPlacement> PlaceSomehow(const Topology& topology, std::size_t threads) {
+std::vector<Layout> LayOut(const Topology& topology, std::size_t threads) {
   const Workers workers{.processes = MpiTestWorld().Size(), .threads = threads};
   const std::string shape = std::to_string(workers.processes) + "x" + std::to_string(threads);
   return {{shape + " by METIS", PlaceByMetis(topology, workers)}, {shape + " at random", PlaceRandom(topology, workers, 3)}};
@@ -64,7 +72,6 @@ std::uint64_t HashOf(const std::vector<std::uint64_t>& states) {
 
 // Colouring.
 
-struct Color : Multicast<unsigned> {};
 using channel_selection::Cells;
 
 constexpr channel_selection::LeithRule rule{.num_colors = 3, .learning_rate = 0.1};
@@ -99,24 +106,23 @@ std::uint64_t ColorSerially(const Topology& topology, std::uint64_t seed, std::u
   return HashOf(states);
 }
 
-std::uint64_t ColorPlaced(const Topology& topology, const Placement& placement, std::uint64_t seed,
-                          std::uint64_t num_updates) {
-  TaggedMesh<Color> mesh{topology, placement, MpiTestWorld()};
+std::uint64_t ColorPlaced(const Topology& topology, const Layout& layout, std::uint64_t seed, std::uint64_t num_updates) {
+  const uit::Team team = layout.Team();
+  Mesh mesh{team, topology, {.placement = layout.placement}};
+  const auto color = mesh.AddPublishedField<unsigned>([&](NodeId node) { return FirstColor(seed, node); });
+  const auto state = mesh.AddField<std::uint64_t>();
   Cells<float> cells{mesh.NumLocalNodes(), rule};
-  mesh.Initialize<Color>([&](NodeId node) { return FirstColor(seed, node); });
-  for (std::size_t node = 0; node < mesh.NumLocalNodes(); ++node) cells.Set(node, FirstColor(seed, mesh.Id(node)));
-  const RunReport report =
-      Run(mesh, {.mode = AsyncMode::every_update, .num_updates = num_updates, .seed = seed}, [&](auto& node) {
-        const std::size_t index = node.Index();
-        bool conflict = false;
-        for (const unsigned neighbor : node.template In<Color>()) conflict |= neighbor == cells.Color(index);
-        cells.Learn(index, conflict, node.Random());
-        node.template Out<Color>().TryPut(cells.Color(index));
-      });
+  mesh.Visit([&](Node& node) { cells.Set(node.Index(), color[node]); });
+  const RunReport report = mesh.Run(EveryUpdate{.updates = num_updates}, [&](Node& node) {
+    const std::size_t index = node.Index();
+    bool conflict = false;
+    for (const auto edge : node.In()) conflict |= color[edge] == cells.Color(index);
+    cells.Learn(index, conflict, node.Random());
+    color[node] = cells.Color(index);
+  }, {.seed = seed});
   CHECK(report.ExitCode() == 0);
-  std::vector<std::uint64_t> states;
-  for (std::size_t node = 0; node < mesh.NumLocalNodes(); ++node) states.push_back(StateOf(cells, node));
-  return HashOf(mesh.Gather(std::span<const std::uint64_t>(states)));
+  mesh.Visit([&](Node& node) { state[node] = StateOf(cells, node.Index()); });
+  return HashOf(mesh.Gather(state));
 }
 
 }  // namespace
@@ -129,10 +135,10 @@ TEST_CASE("Bulk synchronous colouring equals the serial loop for every placement
   for (const Topology& topology : {MakeTorus(64, 64), MakeSmallWorld(2000, 6, 0.1, 7)}) {
     for (std::uint64_t seed = 1; seed <= num_seeds; ++seed) {
       const std::uint64_t expected = MpiTestWorld().IsRoot() ? ColorSerially(topology, seed, num_updates) : 0;
-      for (const std::size_t threads : ThreadCounts()) {
-        for (const auto& [name, placement] : PlaceSomehow(topology, threads)) {
-          INFO(name << ", " << topology.NumNodes() << " nodes, seed " << seed);
-          const std::uint64_t hash = ColorPlaced(topology, placement, seed, num_updates);
+      for (const std::uint32_t threads : ThreadCounts()) {
+        for (const Layout& layout : LayOut(topology, threads)) {
+          INFO(layout.name << ", " << topology.NumNodes() << " nodes, seed " << seed);
+          const std::uint64_t hash = ColorPlaced(topology, layout, seed, num_updates);
           ++num_runs;
           num_equal += hash == expected;
           CHECK((hash == expected || !MpiTestWorld().IsRoot()));
@@ -151,91 +157,93 @@ constexpr std::size_t depth = 3;
 /// So that an update fills many frames, more than may be under way.
 constexpr MeshOptions small_buffers{.depth = depth, .buffer_bytes = 64, .max_message_bytes = 64};
 
-template <Layer... Ls>
-std::uint64_t RunSerially(const Topology& topology, const std::vector<std::uint64_t>& runs, std::uint64_t seed = 0) {
-  SerialMesh<Ls...> mesh{topology, depth};
-  (mesh.template Initialize<Ls>([&](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1 + seed, node)); }), ...);
-  std::vector<std::uint64_t> states(topology.NumNodes());
+using Kinds = std::vector<Kind>;
+using Runs = std::vector<std::uint64_t>;
+
+/// Some runs, of which each goes on from where the one before has ended, with a look between them at what waits to be read.
+std::uint64_t RunSerially(const Topology& topology, const Kinds& kinds, const Runs& runs, std::uint64_t seed = 0) {
+  SerialMesh mesh{topology, PeriodsOf(kinds), depth};
+  const Chaos chaos(mesh, kinds, seed);
   for (std::size_t run = 0; run < runs.size(); ++run) {
-    mesh.Run(seed + run, runs[run], [&](auto& node) { states[node.Id()] = UpdateChaotically<Ls...>(node, states[node.Id()]); });
+    if (run % 2 == 1) mesh.Visit([&](SerialNode& node) { chaos.Look(node); });
+    mesh.Run(runs[run], seed + run, [&](SerialNode& node) { chaos.Update(node); });
   }
-  return HashOf(states);
+  return HashOf(mesh.Gather(chaos.state));
 }
 
-template <Layer... Ls>
-std::uint64_t RunPlaced(const Topology& topology, const Placement& placement, const std::vector<std::uint64_t>& runs,
-                        std::uint64_t seed = 0) {
-  TaggedMesh<Ls...> mesh{topology, placement, MpiTestWorld(), small_buffers};
-  (mesh.template Initialize<Ls>([&](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1 + seed, node)); }), ...);
-  std::vector<std::uint64_t> states(mesh.NumLocalNodes());
+std::uint64_t RunPlaced(const Topology& topology, const Layout& layout, const Kinds& kinds, const Runs& runs, std::uint64_t seed = 0) {
+  const uit::Team team = layout.Team();
+  MeshOptions options = small_buffers;
+  options.placement = layout.placement;
+  Mesh mesh{team, NetworksOf(topology, kinds), options};
+  const Chaos chaos(mesh, kinds, seed);
   for (std::size_t run = 0; run < runs.size(); ++run) {
+    if (run % 2 == 1) mesh.Visit([&](Node& node) { chaos.Look(node); });
     const RunReport report =
-        Run(mesh, {.mode = AsyncMode::every_update, .num_updates = runs[run], .seed = seed + run}, [&](auto& node) {
-          states[node.Index()] = UpdateChaotically<Ls...>(node, states[node.Index()]);
-        });
+        mesh.Run(EveryUpdate{.updates = runs[run]}, [&](Node& node) { chaos.Update(node); }, {.seed = seed + run});
     CHECK(report.ExitCode() == 0);
     CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
   }
-  return HashOf(mesh.Gather(std::span<const std::uint64_t>(states)));
+  return HashOf(mesh.Gather(chaos.state));
 }
 
-template <Layer... Ls>
-void CheckAgainstSerial(const Topology& topology, const std::vector<std::uint64_t>& runs) {
-  const std::uint64_t expected = MpiTestWorld().IsRoot() ? RunSerially<Ls...>(topology, runs) : 0;
-  for (const std::size_t threads : ThreadCounts()) {
-    for (const auto& [name, placement] : PlaceSomehow(topology, threads)) {
-      INFO(name << ", " << topology.NumNodes() << " nodes");
-      CHECK((RunPlaced<Ls...>(topology, placement, runs) == expected || !MpiTestWorld().IsRoot()));
+void CheckAgainstSerial(const Topology& topology, const Kinds& kinds, const Runs& runs) {
+  const std::uint64_t expected = MpiTestWorld().IsRoot() ? RunSerially(topology, kinds, runs) : 0;
+  for (const std::uint32_t threads : ThreadCounts()) {
+    for (const Layout& layout : LayOut(topology, threads)) {
+      INFO(layout.name << ", " << topology.NumNodes() << " nodes");
+      CHECK((RunPlaced(topology, layout, kinds, runs) == expected || !MpiTestWorld().IsRoot()));
     }
   }
 }
 
 using Word = std::uint64_t;
+using Row = std::vector<Word>;
 using uit::Consolidate;
 using uit::Policy;
 using uit::Retain;
 
-struct Heard : Multicast<Word> {};
-struct HeardSeldom : Multicast<Word, LayerOptions{.period = 3}> {};
-struct EachSolo : Unicast<Word> {};
-struct EachPooled : Unicast<Word, Policy{.consolidate = Consolidate::pooled}> {};
-struct EachSoloSeldom : Unicast<Word, Policy{}, LayerOptions{.period = 4}> {};
-struct EachPooledSeldom : Unicast<Word, Policy{.consolidate = Consolidate::pooled}, LayerOptions{.period = 2}> {};
-struct EachAggregated : Unicast<Word, Policy{.consolidate = Consolidate::aggregated}> {};
-struct EachAggregatedSeldom : Unicast<Word, Policy{.consolidate = Consolidate::aggregated}, LayerOptions{.period = 3}> {};
-struct EachRow : Unicast<std::vector<Word>, Policy{.consolidate = Consolidate::aggregated}> {};
-struct EachRowSolo : Unicast<std::vector<Word>> {};
-struct NewestAggregated : Unicast<Word, Policy{.retain = Retain::latest, .consolidate = Consolidate::aggregated}> {};
-struct NewestRow : Unicast<std::vector<Word>, Policy{.retain = Retain::latest, .consolidate = Consolidate::aggregated}> {};
-struct NewestRowSoloSeldom
-    : Unicast<std::vector<Word>, Policy{.retain = Retain::latest}, LayerOptions{.period = 2}> {};
-struct NewestSolo : Unicast<Word, Policy{.retain = Retain::latest}> {};
-struct NewestPooled : Unicast<Word, Policy{.retain = Retain::latest, .consolidate = Consolidate::pooled}> {};
-struct NewestPooledSeldom
-    : Unicast<Word, Policy{.retain = Retain::latest, .consolidate = Consolidate::pooled}, LayerOptions{.period = 3}> {};
+constexpr Policy pooled{.consolidate = Consolidate::pooled};
+constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
+constexpr Policy newest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
+constexpr Policy newest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
+constexpr Policy sum_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
 
-struct SumSolo : Unicast<Word, Policy{.retain = Retain::accumulate}> {};
-struct SumPooled : Unicast<Word, Policy{.retain = Retain::accumulate, .consolidate = Consolidate::pooled}> {};
-struct SumPooledSeldom
-    : Unicast<Word, Policy{.retain = Retain::accumulate, .consolidate = Consolidate::pooled}, LayerOptions{.period = 3}> {};
+const Kind heard = ValuesOfNodes();
+const Kind heard_seldom = ValuesOfNodes(3);
+const Kind each_solo = ChannelsOf<Word, uit::every>();
+const Kind each_solo_seldom = ChannelsOf<Word, uit::every>(4);
+const Kind each_pooled = ChannelsOf<Word, pooled>();
+const Kind each_pooled_seldom = ChannelsOf<Word, pooled>(2);
+const Kind each_aggregated = ChannelsOf<Word, aggregated>();
+const Kind each_aggregated_seldom = ChannelsOf<Word, aggregated>(3);
+const Kind each_row = ChannelsOf<Row, aggregated>();
+const Kind each_row_solo = ChannelsOf<Row, uit::every>();
+const Kind newest_solo = ChannelsOf<Word, uit::latest>();
+const Kind newest = ChannelsOf<Word, newest_pooled>();
+const Kind newest_seldom = ChannelsOf<Word, newest_pooled>(3);
+const Kind newest_words = ChannelsOf<Word, newest_aggregated>();
+const Kind newest_row = ChannelsOf<Row, newest_aggregated>();
+const Kind newest_row_solo_seldom = ChannelsOf<Row, uit::latest>(2);
+const Kind sum_solo = ChannelsOf<Word, uit::summed>();
+const Kind sum = ChannelsOf<Word, sum_pooled>();
+const Kind sum_seldom = ChannelsOf<Word, sum_pooled>(3);
 
-const std::vector<std::uint64_t> one_run{is_sanitized ? 40U : 200U};
+const Runs one_run{is_sanitized ? 40U : 200U};
 
 }  // namespace
 
-// Each mesh type takes seconds to compile: as few as there are things to tell apart.
-
 TEST_CASE("The result of mode 0 does not depend on the placement for any puts and steps") {
-  CheckAgainstSerial<Heard, EachSolo, NewestPooled>(MakeSmallWorld(200, 5, 0.2, 1), one_run);
+  CheckAgainstSerial(MakeSmallWorld(200, 5, 0.2, 1), {heard, each_solo, newest}, one_run);
 }
 
 TEST_CASE("Nor does it with a conduit per edge that keeps every message in frames of its own") {
-  CheckAgainstSerial<EachSolo>(MakeTorus(8, 8), one_run);
+  CheckAgainstSerial(MakeTorus(8, 8), {each_solo}, one_run);
 }
 
 TEST_CASE("Nor with conduits that share frames, or keep the newest message in frames of their own") {
-  CheckAgainstSerial<EachPooled, NewestSolo, EachAggregated>(MakeTorus(12, 12), one_run);
-  CheckAgainstSerial<EachPooled, NewestSolo, EachAggregated>(MakeRing(12), one_run);  // some share them with nobody
+  CheckAgainstSerial(MakeTorus(12, 12), {each_pooled, newest_solo, each_aggregated}, one_run);
+  CheckAgainstSerial(MakeRing(12), {each_pooled, newest_solo, each_aggregated}, one_run);  // some share them with nobody
 }
 
 TEST_CASE("The state after a seed is one and the same for every layout, launch and MPI") {
@@ -251,20 +259,20 @@ TEST_CASE("The state after a seed is one and the same for every layout, launch a
   std::string layouts;
   std::size_t num_layouts = 0;
   std::size_t num_equal = 0;
-  for (const std::size_t threads : ThreadCounts(true)) {
-    for (const auto& [name, placement] : PlaceSomehow(topology, threads)) {
-      INFO(name);
+  for (const std::uint32_t threads : ThreadCounts(true)) {
+    for (const Layout& layout : LayOut(topology, threads)) {
+      INFO(layout.name);
       for (std::size_t seed = 0; seed < num_seeds; ++seed) {
-        const std::uint64_t hash = RunPlaced<EachSolo>(topology, placement, {40}, seed);
+        const std::uint64_t hash = RunPlaced(topology, layout, {each_solo}, {40}, seed);
         CHECK((hash == expected[seed] || !MpiTestWorld().IsRoot()));
         num_equal += hash == expected[seed];
       }
       ++num_layouts;
-      layouts += (layouts.empty() ? "" : ", ") + name;
+      layouts += (layouts.empty() ? "" : ", ") + layout.name;
     }
   }
   if (!MpiTestWorld().IsRoot()) return;
-  for (std::size_t seed = 0; seed < num_seeds; ++seed) CHECK(RunSerially<EachSolo>(topology, {40}, seed) == expected[seed]);
+  for (std::size_t seed = 0; seed < num_seeds; ++seed) CHECK(RunSerially(topology, {each_solo}, {40}, seed) == expected[seed]);
   std::array<char, 300> figure{};
   std::snprintf(figure.data(), figure.size(), "%zu seeds x %zu layouts (%s), %s: %zu of %zu are the committed hash of their seed",
                 num_seeds, num_layouts, layouts.c_str(), MpiTestWorld().Library().c_str(), num_equal, num_seeds * num_layouts);
@@ -272,62 +280,56 @@ TEST_CASE("The state after a seed is one and the same for every layout, launch a
 }
 
 TEST_CASE("Nor with messages of any size, in frames shared or their own") {
-  CheckAgainstSerial<EachRow, NewestRow, EachRowSolo>(MakeTorus(6, 6), one_run);
+  CheckAgainstSerial(MakeTorus(6, 6), {each_row, newest_row, each_row_solo}, one_run);
 }
 
 TEST_CASE("Nor with aggregated layers of several periods at once, over several runs") {
-  CheckAgainstSerial<EachAggregatedSeldom, NewestAggregated, EachRow, NewestRowSoloSeldom, Heard>(MakeOddGraph(64, 7),
-                                                                                             {7, 1, 20, 13});
+  CheckAgainstSerial(MakeOddGraph(64, 7), {each_aggregated_seldom, newest_words, each_row, newest_row_solo_seldom, heard}, {7, 1, 20, 13});
 }
 
 TEST_CASE("Nor with conduits that add up, some of which refuse what has no room") {
-  CheckAgainstSerial<SumSolo, SumPooled, SumPooledSeldom>(MakeOddGraph(64, 5), {7, 1, 20, 13});
+  CheckAgainstSerial(MakeOddGraph(64, 5), {sum_solo, sum, sum_seldom}, {7, 1, 20, 13});
 }
 
 TEST_CASE("The result of mode 0 does not depend on the placement for irregular graphs over several runs") {
-  CheckAgainstSerial<Heard, EachSolo, NewestPooled>(MakeOddGraph(64, 5), {7, 1, 20, 13});
+  CheckAgainstSerial(MakeOddGraph(64, 5), {heard, each_solo, newest}, {7, 1, 20, 13});
 }
 
 TEST_CASE("The result of mode 0 does not depend on the placement for mixed layers over several runs") {
-  CheckAgainstSerial<HeardSeldom, EachPooledSeldom, EachSoloSeldom, NewestPooledSeldom, Heard>(MakeSmallWorld(60, 4, 0.3, 2),
-                                                                                              {1, 2, 3, 4, 5, 30});
+  CheckAgainstSerial(MakeSmallWorld(60, 4, 0.3, 2), {heard_seldom, each_pooled_seldom, each_solo_seldom, newest_seldom, heard}, {1, 2, 3, 4, 5, 30});
 }
 
 TEST_CASE("Nor where some places have no node, and the others have few") {
   const Topology topology = MakeOddGraph(9, 3);
-  const std::vector<std::uint64_t> runs{10, 10};
-  const std::uint64_t expected = MpiTestWorld().IsRoot() ? RunSerially<Heard, EachSolo, NewestPooled>(topology, runs) : 0;
-  for (const std::size_t threads : ThreadCounts()) {
+  const Kinds kinds{heard, each_solo, newest};
+  const std::uint64_t expected = MpiTestWorld().IsRoot() ? RunSerially(topology, kinds, {10, 10}) : 0;
+  for (const std::uint32_t threads : ThreadCounts()) {
     const Workers workers{.processes = MpiTestWorld().Size(), .threads = threads};
     const std::uint32_t last = workers.Count() - 1;
     std::vector<std::uint32_t> worker_of(topology.NumNodes(), last);
     worker_of[2] = worker_of[5] = last / 2;
-    CHECK((RunPlaced<Heard, EachSolo, NewestPooled>(topology, Placement{workers, worker_of}, runs) == expected ||
-           !MpiTestWorld().IsRoot()));
+    const Layout layout{"on two places", Placement{workers, worker_of}};
+    CHECK((RunPlaced(topology, layout, kinds, {10, 10}) == expected || !MpiTestWorld().IsRoot()));
   }
 }
 
 TEST_CASE("A bulk synchronous run owes nothing to a best-effort run before it") {
   const Topology topology = MakeTorus(6, 6);
-  const std::uint64_t expected = MpiTestWorld().IsRoot() ? RunSerially<Heard, EachPooled, EachSolo, EachAggregated>(topology, one_run) : 0;
-  for (const std::size_t threads : ThreadCounts()) {
-    for (const auto& [name, placement] : PlaceSomehow(topology, threads)) {
-      INFO(name);
-      TaggedMesh<Heard, EachPooled, EachSolo, EachAggregated> mesh{topology, placement, MpiTestWorld(), {.depth = depth}};
-      std::vector<std::uint64_t> states(mesh.NumLocalNodes());
-      const auto update = [&](auto& node) {
-        states[node.Index()] = UpdateChaotically<Heard, EachPooled, EachSolo, EachAggregated>(node, states[node.Index()]);
-      };
-      for (const AsyncMode mode : {AsyncMode::no_barrier, AsyncMode::rolling, AsyncMode::no_communication})
-        Run(mesh, {.mode = mode, .num_updates = 50}, update);
-      states.assign(states.size(), 0);
-      mesh.Initialize<Heard>([](NodeId node) { return Mix(1, node); });
-      mesh.Initialize<EachSolo>([](NodeId node) { return Mix(1, node); });
-      mesh.Initialize<EachPooled>([](NodeId node) { return Mix(1, node); });
-      mesh.Initialize<EachAggregated>([](NodeId node) { return Mix(1, node); });
-      Run(mesh, {.mode = AsyncMode::every_update, .num_updates = one_run[0], .seed = 0}, update);
-      const auto all = mesh.Gather(std::span<const std::uint64_t>(states));
-      CHECK((HashOf(all) == expected || !MpiTestWorld().IsRoot()));
+  const Kinds kinds{heard, each_pooled, each_solo, each_aggregated};
+  const std::uint64_t expected = MpiTestWorld().IsRoot() ? RunSerially(topology, kinds, one_run) : 0;
+  for (const std::uint32_t threads : ThreadCounts()) {
+    for (const Layout& layout : LayOut(topology, threads)) {
+      INFO(layout.name);
+      const uit::Team team = layout.Team();
+      Mesh mesh{team, NetworksOf(topology, kinds), {.placement = layout.placement, .depth = depth}};
+      const Chaos chaos(mesh, kinds);
+      const auto update = [&](Node& node) { chaos.Update(node); };
+      mesh.Run(Free{.updates = 50}, update);
+      mesh.Run(Rolling{.updates = 50}, update);
+      mesh.Run(Isolated{.updates = 50}, update);
+      mesh.Run(EveryUpdate{.updates = Chaos<Mesh>::num_restarts}, [&](Node& node) { chaos.Restart(node); });
+      mesh.Run(EveryUpdate{.updates = one_run[0]}, update, {.seed = 0});
+      CHECK((HashOf(mesh.Gather(chaos.state)) == expected || !MpiTestWorld().IsRoot()));
     }
   }
 }

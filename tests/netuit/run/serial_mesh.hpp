@@ -4,32 +4,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <netuit/graph/topology.hpp>
-#include <netuit/mesh/layer.hpp>
+#include <netuit/mesh/initial.hpp>
+#include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/node_random.hpp>
 #include <optional>
-#include <span>
-#include <tuple>
 #include <type_traits>
+#include <uit/policy.hpp>
 #include <utility>
 #include <vector>
 
-/// Mode 0 as a plain loop over the nodes of a whole graph: what netuit::Run must come to wherever the nodes are. Shares the
-/// tags of layers and the nodes' random numbers with the mesh, and nothing that moves a message.
+/// Mode 0 as a plain loop over the nodes of a whole graph: what Mesh::Run must come to wherever the nodes are. It is called as
+/// a mesh is, and shares with it the nodes' random numbers, and nothing that moves a message.
 namespace netuit::testing {
 
-/// An edge of a layer that keeps every message: what is put during one period of the layer can be stepped to in the next.
+using Word = std::uint64_t;
+
+/// An edge of channels that keep every message: what is put during one period of the network can be stepped to in the next.
 template <typename T, uit::Policy policy>
 class SerialEvery {
  public:
   explicit SerialEvery(std::size_t depth) : depth_(depth), room_(depth) {}
 
   bool TryPut(const T& message) {
-    if (room_ == 0 || (policy.consolidate == uit::Consolidate::pooled && !put_.empty())) {
-      ++num_dropped_;
-      return false;
-    }
+    if (room_ == 0 || (policy.consolidate == uit::Consolidate::pooled && !put_.empty())) return false;
     --room_;
     put_.push_back(message);
     return true;
@@ -51,13 +51,6 @@ class SerialEvery {
     put_.clear();
     room_ = depth_ - waiting_.size();
   }
-  /// What nobody read is passed over.
-  void EndRun() {
-    EndPeriod();
-    Jump();
-    room_ = depth_;
-  }
-  std::uint64_t NumDropped() const { return num_dropped_; }
 
  private:
   std::size_t depth_;
@@ -65,10 +58,9 @@ class SerialEvery {
   std::vector<T> put_;
   std::deque<T> waiting_;
   T current_{};
-  std::uint64_t num_dropped_ = 0;
 };
 
-/// An edge of a layer that keeps the newest message.
+/// An edge of channels that keep the newest message.
 template <typename T>
 class SerialLatest {
  public:
@@ -90,11 +82,6 @@ class SerialLatest {
   void EndPeriod() {
     if (put_) waiting_ = std::exchange(put_, std::nullopt);
   }
-  void EndRun() {
-    EndPeriod();
-    Jump();
-  }
-  std::uint64_t NumDropped() const { return 0; }
 
  private:
   std::optional<T> put_;
@@ -102,7 +89,7 @@ class SerialLatest {
   T current_{};
 };
 
-/// An edge of a layer that adds up: a put has room if the sums of what is put, alone and with what waited at the
+/// An edge of channels that add up: a put has room if the sums of what is put, alone and with what waited at the
 /// period's beginning, have; whether that has been stepped to since does not matter.
 template <typename T>
 class SerialSum {
@@ -112,10 +99,7 @@ class SerialSum {
   bool TryPut(const T& message) {
     T bound = waiting_at_first_;
     T put = put_;
-    if (__builtin_add_overflow(bound, message, &bound) || __builtin_add_overflow(put, message, &put)) {
-      ++num_dropped_;
-      return false;
-    }
+    if (__builtin_add_overflow(bound, message, &bound) || __builtin_add_overflow(put, message, &put)) return false;
     waiting_at_first_ = bound;
     put_ = put;
     has_put_ = true;
@@ -134,9 +118,6 @@ class SerialSum {
     is_waiting_ |= std::exchange(has_put_, false);
     waiting_at_first_ = waiting_;
   }
-  /// What nobody read stays.
-  void EndRun() { EndPeriod(); }
-  std::uint64_t NumDropped() const { return num_dropped_; }
 
  private:
   T put_{};
@@ -145,175 +126,157 @@ class SerialSum {
   bool has_put_ = false;
   bool is_waiting_ = false;
   T current_{};
-  std::uint64_t num_dropped_ = 0;
 };
 
-/// The value of each node in a multicast layer.
-template <typename T>
-struct SerialValues {
-  std::vector<T> current;
-  std::vector<T> next;
-  std::vector<bool> has_put;
-  bool is_due = true;
+template <typename T, uit::Policy policy>
+using SerialEdge = std::conditional_t<
+    policy.retain == uit::Retain::every, SerialEvery<T, policy>,
+    std::conditional_t<policy.retain == uit::Retain::latest, SerialLatest<T>, SerialSum<T>>>;
 
-  /// One node's output.
-  struct Out {
-    SerialValues& values;
-    netuit::NodeId node;
-    bool TryPut(const T& value) {
-      if (!values.is_due || values.has_put[node]) return false;
-      values.has_put[node] = true;
-      values.next[node] = value;
-      return true;
-    }
-  };
+struct SerialInEdge {
+  EdgeId id;
+  NodeId source;
+};
+struct SerialOutEdge {
+  EdgeId id;
 };
 
-template <netuit::Layer... Ls>
-class SerialMesh {
+/// The node that is being updated, with what netuit::Node offers. All networks have the same edges.
+class SerialNode {
  public:
-  SerialMesh(const netuit::Topology& topology, std::size_t depth) : topology_(topology) {
-    (Make<Ls>(depth), ...);
+  SerialNode(const Topology& graph, NodeId id, Word seed, Word update) : graph_(graph), id_(id), seed_(seed), update_(update) {}
+  NodeId Id() const { return id_; }
+  Word Update() const { return update_; }
+  NodeRandom Random() const { return {seed_, id_, update_}; }
+  void StaySilent() { is_silent_ = true; }
+  bool IsSilent() const { return is_silent_; }
+  std::vector<SerialInEdge> In(Network) const {
+    std::vector<SerialInEdge> edges;
+    for (const EdgeId edge : graph_.InEdges(id_)) edges.push_back({edge, graph_.Source(edge)});
+    return edges;
   }
-
-  template <netuit::Layer L, typename F>
-  void Initialize(F&& initial) {
-    for (netuit::NodeId node = 0; node < topology_.NumNodes(); ++node) {
-      if constexpr (netuit::MulticastLayer<L>) {
-        Of<L>().current[node] = Of<L>().next[node] = initial(node);
-      } else {
-        for (netuit::EdgeId k = 0; k < topology_.OutNeighbors(node).size(); ++k)
-          Of<L>()[topology_.FirstOutEdge(node) + k].Get() = initial(node);
-      }
-    }
-  }
-
-  /// The node that is being updated, with what netuit::Node offers.
-  class Node {
-   public:
-    Node(SerialMesh& mesh, std::uint64_t seed, std::uint64_t update) : mesh_(mesh), seed_(seed), update_(update) {}
-    std::size_t Index() const { return node_; }
-    netuit::NodeId Id() const { return node_; }
-    std::uint64_t Update() const { return update_; }
-    netuit::NodeRandom Random() const { return {seed_, node_, update_}; }
-    template <netuit::Layer L>
-    auto In() const {
-      const auto edges = mesh_.topology_.InEdges(node_);
-      if constexpr (netuit::MulticastLayer<L>) {
-        std::vector<typename L::Message> values;
-        for (const netuit::EdgeId edge : edges)
-          values.push_back(mesh_.template Of<L>().current[mesh_.topology_.Source(edge)]);
-        return values;
-      } else {
-        std::vector<std::reference_wrapper<typename SerialMesh::template Edge<L>>> outlets;
-        for (const netuit::EdgeId edge : edges) outlets.push_back(mesh_.template Of<L>()[edge]);
-        return outlets;
-      }
-    }
-    template <netuit::Layer L>
-    auto Out() {
-      if constexpr (netuit::MulticastLayer<L>) {
-        return typename SerialValues<typename L::Message>::Out{mesh_.template Of<L>(), node_};
-      } else {
-        return std::span{mesh_.template Of<L>()}.subspan(mesh_.topology_.FirstOutEdge(node_),
-                                                         mesh_.topology_.OutNeighbors(node_).size());
-      }
-    }
-    void GoTo(netuit::NodeId node) { node_ = node; }
-
-   private:
-    SerialMesh& mesh_;
-    std::uint64_t seed_;
-    std::uint64_t update_;
-    netuit::NodeId node_ = 0;
-  };
-
-  /// As netuit::Run in mode 0, by count.
-  template <typename F>
-  void Run(std::uint64_t seed, std::uint64_t num_updates, F&& update_node) {
-    for (std::uint64_t update = 0; update < num_updates; ++update) {
-      (Begin<Ls>(update), ...);
-      Node node{*this, seed, update};
-      for (netuit::NodeId id = 0; id < topology_.NumNodes(); ++id) {
-        node.GoTo(id);
-        update_node(node);
-      }
-      (End<Ls>(update), ...);
-    }
-    (EndRun<Ls>(), ...);
-  }
-
-  /// Puts refused so far on the edges of a unicast layer.
-  template <netuit::UnicastLayer L>
-  std::uint64_t NumDropped() {
-    std::uint64_t sum = 0;
-    for (const auto& edge : Of<L>()) sum += edge.NumDropped();
-    return sum;
+  std::vector<SerialOutEdge> Out(Network) const {
+    std::vector<SerialOutEdge> edges;
+    for (std::size_t k = 0; k < graph_.OutNeighbors(id_).size(); ++k) edges.push_back({graph_.FirstOutEdge(id_) + k});
+    return edges;
   }
 
  private:
-  template <netuit::Layer L>
-  using Edge = std::conditional_t<
-      L::policy.retain == uit::Retain::every, SerialEvery<typename L::Message, L::policy>,
-      std::conditional_t<L::policy.retain == uit::Retain::latest, SerialLatest<typename L::Message>,
-                         SerialSum<typename L::Message>>>;
-  template <netuit::Layer L>
-  struct Share {
-    std::conditional_t<netuit::MulticastLayer<L>, SerialValues<typename L::Message>, std::vector<Edge<L>>> value;
-  };
-  template <netuit::Layer L>
-  auto& Of() {
-    return std::get<Share<L>>(shares_).value;
-  }
-
-  template <netuit::Layer L>
-  void Make(std::size_t depth) {
-    if constexpr (netuit::MulticastLayer<L>) {
-      Of<L>().current.resize(topology_.NumNodes());
-      Of<L>().next.resize(topology_.NumNodes());
-      Of<L>().has_put.resize(topology_.NumNodes());
-    } else {
-      Of<L>().assign(topology_.NumEdges(), Edge<L>(depth));
-    }
-  }
-  template <netuit::Layer L>
-  void Begin(std::uint64_t update) {
-    if constexpr (netuit::MulticastLayer<L>) {
-      auto& values = Of<L>();
-      values.is_due = update % L::period == 0;
-      if (!values.is_due) return;
-      values.current = values.next;
-      values.has_put.assign(values.has_put.size(), false);
-    }
-  }
-  template <netuit::Layer L>
-  void End(std::uint64_t update) {
-    if constexpr (netuit::UnicastLayer<L>) {
-      if ((update + 1) % L::period != 0) return;
-      for (auto& edge : Of<L>()) edge.EndPeriod();
-    }
-  }
-  template <netuit::Layer L>
-  void EndRun() {
-    if constexpr (netuit::MulticastLayer<L>) {
-      Of<L>().current = Of<L>().next;
-    } else {
-      for (auto& edge : Of<L>()) edge.EndRun();
-    }
-  }
-
-  const netuit::Topology& topology_;
-  std::tuple<Share<Ls>...> shares_;
+  const Topology& graph_;
+  NodeId id_;
+  Word seed_;
+  Word update_;
+  bool is_silent_ = false;
 };
 
-/// How a loop body reaches an end: as it is, or behind a reference.
-template <typename End>
-End& Plain(End& end) {
-  return end;
-}
-template <typename End>
-End& Plain(std::reference_wrapper<End> end) {
-  return end.get();
-}
+/// A field, published or not.
+template <typename T>
+class SerialField {
+ public:
+  struct Values {
+    std::vector<T> own;        // by node
+    std::vector<T> published;  // by node
+    std::vector<T> shown;      // by node, to those that hear it
+  };
+
+  explicit SerialField(std::shared_ptr<Values> values) : values_(std::move(values)) {}
+  T& operator[](const SerialNode& node) const { return values_->own[node.Id()]; }
+  const T& operator[](const SerialInEdge& edge) const { return values_->shown[edge.source]; }
+  const std::vector<T>& Own() const { return values_->own; }
+
+ private:
+  std::shared_ptr<Values> values_;
+};
+
+/// A conduit per edge.
+template <typename T, uit::Policy policy>
+class SerialChannels {
+ public:
+  using Edges = std::vector<SerialEdge<T, policy>>;
+
+  explicit SerialChannels(std::shared_ptr<Edges> edges) : edges_(std::move(edges)) {}
+  SerialEdge<T, policy>& operator[](const SerialInEdge& edge) const { return (*edges_)[edge.id]; }
+  SerialEdge<T, policy>& operator[](const SerialOutEdge& edge) const { return (*edges_)[edge.id]; }
+
+ private:
+  std::shared_ptr<Edges> edges_;
+};
+
+class SerialMesh {
+ public:
+  /// Of networks with these periods, each of all edges of a graph, which is referred to.
+  SerialMesh(const Topology& graph, std::vector<Word> periods, std::size_t depth)
+      : graph_(graph), periods_(std::move(periods)), depth_(depth) {}
+
+  template <typename T>
+  SerialField<T> AddField() {
+    return AddPublishedField<T>({}, {});
+  }
+  template <typename T>
+  SerialField<T> AddPublishedField(const Initial<T>& initial, const std::vector<Network>& along) {
+    auto values = std::make_shared<typename SerialField<T>::Values>();
+    for (NodeId node = 0; node < graph_.NumNodes(); ++node) values->own.push_back(initial(node));
+    values->shown = values->published = values->own;
+    publishings_.push_back([values](NodeId node) { values->published[node] = values->own[node]; });
+    for (const Network network : along)
+      layers_.push_back({periods_[network.number], [values] { values->shown = values->published; }});
+    return SerialField<T>(values);
+  }
+  template <typename T, uit::Policy policy>
+  SerialChannels<T, policy> AddChannels(Network network, const Initial<T>& first) {
+    auto edges = std::make_shared<typename SerialChannels<T, policy>::Edges>(graph_.NumEdges(), SerialEdge<T, policy>(depth_));
+    for (EdgeId edge = 0; edge < graph_.NumEdges(); ++edge) (*edges)[edge].Get() = first(graph_.Source(edge));
+    layers_.push_back({periods_[network.number], [edges] { for (auto& edge : *edges) edge.EndPeriod(); }});
+    return SerialChannels<T, policy>(edges);
+  }
+
+  /// As Mesh::Run with EveryUpdate, by count. At the end every node publishes, and whatever has been put waits to be read.
+  template <typename F>
+  void Run(Word num_updates, Word seed, F&& update_node) {
+    for (const Layer& layer : layers_) layer.end_period();  // what Visit has read makes room
+    for (Word update = 0; update < num_updates; ++update) {
+      Sweep(seed, update, update_node);
+      for (const Layer& layer : layers_)
+        if ((update + 1) % layer.period == 0) layer.end_period();
+    }
+    for (NodeId node = 0; node < graph_.NumNodes(); ++node) Publish(node);
+    for (const Layer& layer : layers_) layer.end_period();
+  }
+  template <typename F>
+  void Visit(F&& visit) {
+    for (NodeId id = 0; id < graph_.NumNodes(); ++id) {
+      SerialNode node(graph_, id, 0, 0);
+      visit(node);
+    }
+  }
+  template <typename T>
+  std::vector<T> Gather(const SerialField<T>& field) const {
+    return field.Own();
+  }
+
+ private:
+  struct Layer {
+    Word period;
+    std::function<void()> end_period;
+  };
+
+  template <typename F>
+  void Sweep(Word seed, Word update, F&& update_node) {
+    for (NodeId id = 0; id < graph_.NumNodes(); ++id) {
+      SerialNode node(graph_, id, seed, update);
+      update_node(node);
+      if (!node.IsSilent()) Publish(id);
+    }
+  }
+  void Publish(NodeId node) {
+    for (const auto& publish : publishings_) publish(node);
+  }
+
+  const Topology& graph_;
+  std::vector<Word> periods_;  // by network
+  std::size_t depth_;
+  std::vector<std::function<void(NodeId)>> publishings_;
+  std::vector<Layer> layers_;
+};
 
 }  // namespace netuit::testing
