@@ -1,12 +1,18 @@
 // Nodes pass amounts along their edges, in sums where they are not fetched in time. What there is in all never changes.
-#include <netuit/netuit.hpp>
-
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/node_random.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
 #include <numeric>
 #include <type_traits>
+#include <uit/policy.hpp>
+#include <utility>
 #include <vector>
 
 #include "tests/netuit/run/chaos.hpp"
@@ -24,156 +30,130 @@ using uit::testing::SumOverRanks;
 namespace {
 
 using Amount = std::int64_t;
-constexpr uit::Policy solo{.retain = uit::Retain::accumulate};
-constexpr uit::Policy pooled{.retain = uit::Retain::accumulate, .consolidate = uit::Consolidate::pooled};
-
-struct Solo : Unicast<Amount, solo> {};
-struct Pooled : Unicast<Amount, pooled> {};
-struct Seldom : Unicast<Amount, pooled, LayerOptions{.period = 3}> {};
-/// Which overflows all the time, so that many puts are refused.
-struct Narrow : Unicast<std::int8_t, pooled> {};
-
-/// Messages of which each counts.
-struct Coin : Unicast<Amount, uit::Policy{.consolidate = uit::Consolidate::pooled}> {};
-/// Likewise, with a size of their own, and seldom.
-struct Purse : Unicast<std::vector<Amount>, uit::Policy{.consolidate = uit::Consolidate::aggregated}, LayerOptions{.period = 3}> {};
+constexpr uit::Policy pooled{.consolidate = uit::Consolidate::pooled};
+constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
+constexpr uit::Policy summed_pooled{.retain = uit::Retain::accumulate, .consolidate = uit::Consolidate::pooled};
 
 constexpr Amount first_stock = 1'000;
-
-template <Layer L>
-constexpr bool is_sum = L::policy.retain == uit::Retain::accumulate;
 
 Amount Worth(Amount amount) { return amount; }
 Amount Worth(const std::vector<Amount>& amounts) { return std::accumulate(amounts.begin(), amounts.end(), Amount{0}); }
 
 /// A message that is worth so much.
-template <Layer L>
-typename L::Message Make(int amount) {
-  using Message = typename L::Message;
-  if constexpr (std::is_integral_v<Message>) return static_cast<Message>(amount);
-  else return amount % 2 == 0 ? Message{amount} : Message{amount - 1, 0, 1};
+template <typename T>
+T Make(int amount) {
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(amount);
+  else return amount % 2 == 0 ? T{amount} : T{amount - 1, 0, 1};
 }
 
-template <Layer L>
-void Fetch(auto& node, Amount& stock) {
-  for (auto& outlet : node.template In<L>()) {
-    if constexpr (is_sum<L>) {
-      stock += outlet.JumpGet();
-    } else {
-      while (outlet.TryStep() != 0) stock += Worth(outlet.Get());
-    }
-  }
+/// What nodes do with channels of some kind: each function changes a node's stock.
+struct Trade {
+  std::function<void(Node&, Amount&)> fetch;               // everything that has come
+  std::function<void(Node&, NodeRandom&, Amount&)> give;   // gives away, or takes on credit
+};
+
+template <typename T, uit::Policy policy>
+Trade AddTrade(Mesh& mesh, Network network) {
+  const auto channels = mesh.AddChannels<T, policy>(network);
+  return {.fetch = [=](Node& node, Amount& stock) {
+            for (const auto edge : node.In(network)) {
+              auto& outlet = channels[edge];
+              if constexpr (policy.retain == uit::Retain::accumulate) stock += outlet.JumpGet();
+              else while (outlet.TryStep() != 0) stock += Worth(outlet.Get());
+            }
+          },
+          .give = [=](Node& node, NodeRandom& random, Amount& stock) {
+            for (const auto edge : node.Out(network)) {
+              for (auto zeal = random() % 3; zeal != 0; --zeal) {
+                const T amount = Make<T>(static_cast<int>(random() % 200) - 90);
+                if (channels[edge].TryPut(amount)) stock -= Worth(amount);
+              }
+            }
+          }};
 }
 
-/// Gives away, or takes on credit, some of a node's stock.
-template <Layer L>
-void Give(auto& node, auto& random, Amount& stock) {
-  for (auto& inlet : node.template Out<L>()) {
-    for (auto zeal = random() % 3; zeal != 0; --zeal) {
-      const auto amount = Make<L>(static_cast<int>(random() % 200) - 90);
-      if (inlet.TryPut(amount)) stock -= Worth(amount);
-    }
-  }
-}
+/// A kind of channels, along a network of some period.
+struct Kind {
+  Trade (*add)(Mesh&, Network);
+  std::uint64_t period = 1;
+};
 
-template <Layer... Ls>
 class Economy {
  public:
-  Economy(const Topology& topology, std::size_t threads)
-      : mesh_{topology, PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = threads}, 1), MpiTestWorld()},
-        stocks_(mesh_.NumLocalNodes(), first_stock),
-        num_updates_(mesh_.NumLocalNodes()),
-        num_collected_(mesh_.NumLocalNodes()),
-        num_faults_(mesh_.NumLocalNodes()) {}
+  Economy(const Topology& topology, std::uint32_t threads, const std::vector<Kind>& kinds)
+      : team_{MpiTestWorld(), {.threads = threads}},
+        mesh_{team_, NetworksOf(topology, kinds),
+              {.placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = threads}, 1)}},
+        stock_(mesh_.AddField<Amount>(first_stock)) {
+    for (std::uint32_t i = 0; i < kinds.size(); ++i) trades_.push_back(kinds[i].add(mesh_, Network{i}));
+  }
 
-  RunReport Trade(RunOptions options) {
-    return Run(mesh_, options, [this](auto& node) { this->Deal(node); });
+  RunReport Run(const RunPlan& schedule, std::uint64_t seed) {
+    return mesh_.Run(schedule, [this](Node& node) {
+      auto random = node.Random();
+      if (random() % 4 == 0) Fetch(node);
+      for (const Trade& trade : trades_) trade.give(node, random, stock_[node]);
+    }, {.seed = seed});
   }
-  /// What was left to be read is so before the run ends: every node collects once, after all of its updates.
-  RunReport TradeAndCollect(RunOptions options) {
-    std::ranges::fill(num_updates_, 0U);
-    std::ranges::fill(num_collected_, 0U);
-    const RunReport report = Run(
-        mesh_, options,
-        [this](auto& node) {
-          const std::size_t i = node.Index();
-          num_faults_[i] += node.Update() != num_updates_[i]++ || num_collected_[i] != 0;
-          this->Deal(node);
-        },
-        [this](auto& node) {
-          const std::size_t i = node.Index();
-          num_faults_[i] += node.Update() != num_updates_[i];
-          ++num_collected_[i];
-          (Fetch<Ls>(node, stocks_[i]), ...);
-        });
-    CHECK(std::ranges::count(num_collected_, 1U) == static_cast<std::ptrdiff_t>(num_collected_.size()));
-    CHECK(std::ranges::count(num_faults_, 0U) == static_cast<std::ptrdiff_t>(num_faults_.size()));
-    return report;
-  }
-  /// What was left to be read is so in the next run: one update without communication.
-  RunReport FetchTheRest() {
-    return Run(mesh_, {.mode = AsyncMode::no_communication, .num_updates = 1}, [this](auto& node) {
-      Amount& stock = stocks_[node.Index()];
-      const auto fetch = [&]<Layer L>() {
-        for (auto& outlet : node.template In<L>()) {
-          while (outlet.TryStep() != 0) stock += outlet.Get();
-        }
-      };
-      (fetch.template operator()<Ls>(), ...);
-    });
+  /// What was left to be read is so between two runs, or with an update in which nothing is sent.
+  void Collect() { mesh_.Visit([this](Node& node) { Fetch(node); }); }
+  RunReport CollectInRun() {
+    return mesh_.Run(Isolated{.updates = 1}, [this](Node& node) { Fetch(node); });
   }
   /// Over all ranks.
-  Amount Total() const {
+  Amount Total() {
     Amount sum = 0;
-    for (const Amount stock : stocks_) sum += stock;
+    mesh_.Visit([&](Node& node) { sum += stock_[node]; });
     return SumOverRanks(sum);
   }
   Amount TotalAtFirst() const { return static_cast<Amount>(mesh_.NumNodes()) * first_stock; }
 
  private:
-  void Deal(auto& node) {
-    auto random = node.Random();
-    Amount& stock = stocks_[node.Index()];
-    if (random() % 4 == 0) (Fetch<Ls>(node, stock), ...);
-    (Give<Ls>(node, random, stock), ...);
+  /// A network for each kind.
+  static std::vector<NamedNetwork> NetworksOf(const Topology& topology, const std::vector<Kind>& kinds) {
+    std::vector<NamedNetwork> networks;
+    for (const Kind& kind : kinds) networks.push_back({"", topology, {.period = kind.period}});
+    return networks;
+  }
+  void Fetch(Node& node) {
+    for (const Trade& trade : trades_) trade.fetch(node, stock_[node]);
   }
 
-  TaggedMesh<Ls...> mesh_;
-  std::vector<Amount> stocks_;
-  // By local node, of the run.
-  std::vector<std::uint64_t> num_updates_;
-  std::vector<std::uint64_t> num_collected_;
-  std::vector<std::uint64_t> num_faults_;  // calls at another update than it should be
+  uit::Team team_;
+  Mesh mesh_;
+  Field<Amount> stock_;
+  std::vector<Trade> trades_;
 };
 
-const std::vector<RunOptions> runs{{.mode = AsyncMode::no_barrier, .num_updates = 100},
-                                   {.mode = AsyncMode::every_update, .num_updates = 32},
-                                   {.mode = AsyncMode::rolling, .duration = 20ms, .rolling_span = 3ms},
-                                   {.mode = AsyncMode::no_communication, .num_updates = 20},
-                                   {.mode = AsyncMode::fixed, .num_updates = 100, .fixed_period = 2ms},
-                                   {.mode = AsyncMode::no_barrier, .duration = 20ms},
-                                   {.mode = AsyncMode::every_update, .num_updates = 1}};
+const std::vector<std::pair<AsyncMode, ModeSettings>> runs{{AsyncMode::no_barrier, {.updates = 100}},
+                                                           {AsyncMode::every_update, {.updates = 32}},
+                                                           {AsyncMode::rolling, {.duration = 20ms, .span = 3ms}},
+                                                           {AsyncMode::no_communication, {.updates = 20}},
+                                                           {AsyncMode::fixed, {.updates = 100, .period = 2ms}},
+                                                           {AsyncMode::no_barrier, {.duration = 20ms}},
+                                                           {AsyncMode::every_update, {.updates = 1}}};
 
-template <Layer... Ls>
-void CheckConserved() {
+enum class Collecting { at_last, between_runs, in_runs };
+
+void CheckConserved(const std::vector<Kind>& kinds) {
   const Topology topology = MakeOddGraph(is_sanitized ? 40 : 120, 1);
-  for (const std::size_t threads : {1U, 2U}) {
-    for (const bool fetches_between : {false, true}) {
-      Economy<Ls...> economy{topology, threads};
+  for (const std::uint32_t threads : {1U, 2U}) {
+    for (const Collecting collecting : {Collecting::at_last, Collecting::between_runs, Collecting::in_runs}) {
+      Economy economy{topology, threads, kinds};
       std::uint64_t num_unread = 0;
       for (std::size_t i = 0; i < runs.size(); ++i) {
-        INFO(threads << " threads, run " << i << ", mode " << static_cast<int>(runs[i].mode));
-        RunOptions options = runs[i];
-        options.seed = i;
-        const RunReport report = economy.Trade(options);
+        const auto& [mode, settings] = runs[i];
+        INFO(threads << " threads, run " << i << ", mode " << static_cast<int>(mode));
+        const RunReport report = economy.Run(ScheduleOf(mode, settings), i);
         CHECK(report.ExitCode() == 0);
         CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
         num_unread += report.Tally().get.unread;
-        if (!fetches_between) continue;
-        CHECK((economy.FetchTheRest().Balanced() || !MpiTestWorld().IsRoot()));
+        if (collecting == Collecting::at_last) continue;
+        if (collecting == Collecting::between_runs) economy.Collect();
+        else CHECK((economy.CollectInRun().Balanced() || !MpiTestWorld().IsRoot()));
         CHECK(economy.Total() == economy.TotalAtFirst());
       }
-      const RunReport report = economy.FetchTheRest();
+      const RunReport report = economy.CollectInRun();
       CHECK(economy.Total() == economy.TotalAtFirst());
       if (!MpiTestWorld().IsRoot()) continue;
       CHECK(report.Balanced());
@@ -183,39 +163,28 @@ void CheckConserved() {
   }
 }
 
-template <Layer... Ls>
-void CheckCollected() {
-  const Topology topology = MakeOddGraph(is_sanitized ? 40 : 120, 1);
-  for (const std::size_t threads : {1U, 2U}) {
-    Economy<Ls...> economy{topology, threads};
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      INFO(threads << " threads, run " << i << ", mode " << static_cast<int>(runs[i].mode));
-      RunOptions options = runs[i];
-      options.seed = i;
-      const RunReport report = economy.TradeAndCollect(options);
-      CHECK(report.ExitCode() == 0);
-      CHECK(economy.Total() == economy.TotalAtFirst());
-      if (!MpiTestWorld().IsRoot()) continue;
-      CHECK(report.Balanced());
-      CHECK(report.Tally().get.unread == 0);
-    }
-  }
-}
+const Kind solo{&AddTrade<Amount, uit::summed>};
+const Kind pool{&AddTrade<Amount, summed_pooled>};
+const Kind seldom{&AddTrade<Amount, summed_pooled>, 3};
+/// Which overflows all the time, so that many puts are refused.
+const Kind narrow{&AddTrade<std::int8_t, summed_pooled>};
+/// Messages of which each counts.
+const Kind coins{&AddTrade<Amount, pooled>};
+/// Likewise, with a size of their own, and seldom.
+const Kind purses{&AddTrade<std::vector<Amount>, aggregated>, 3};
 
 }  // namespace
 
-TEST_CASE("Messages under way at the end of a run are collected once by each node after its last update") {
-  CheckCollected<Coin>();
-  CheckCollected<Purse>();
-  CheckCollected<Coin, Purse, Solo, Pooled>();
+TEST_CASE("Messages under way at the end of a run arrive before it returns, and are collected once, then or in the next run") {
+  CheckConserved({coins});
+  CheckConserved({purses});
+  CheckConserved({coins, purses, solo, pool});
 }
 
-TEST_CASE("Amounts in frames of their own are conserved in every mode") { CheckConserved<Solo>(); }
+TEST_CASE("Amounts in frames of their own are conserved in every mode") { CheckConserved({solo}); }
 
-TEST_CASE("Amounts that share frames are conserved in every mode") { CheckConserved<Pooled>(); }
+TEST_CASE("Amounts that share frames are conserved in every mode") { CheckConserved({pool}); }
 
-TEST_CASE("Amounts of layers with other periods, and of several at once, are conserved") {
-  CheckConserved<Seldom, Pooled, Solo>();
-}
+TEST_CASE("Amounts of layers with other periods, and of several at once, are conserved") { CheckConserved({seldom, pool, solo}); }
 
-TEST_CASE("Amounts of which few have room are conserved") { CheckConserved<Narrow>(); }
+TEST_CASE("Amounts of which few have room are conserved") { CheckConserved({narrow}); }
