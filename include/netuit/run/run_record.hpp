@@ -13,6 +13,7 @@
 
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh_core.hpp>
+#include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/place_graph.hpp>
 #include <netuit/replay/record_format.hpp>
 #include <netuit/replay/record_reader.hpp>
@@ -25,13 +26,16 @@
 
 namespace netuit::detail {
 
-/// What a worker's record must agree on with who replays it: all of its part of the graph, its layers, and when the mesh
+/// What a worker's record must agree on with who replays it: all of its part of every network, its layers, and when the mesh
 /// refuses a put.
-inline std::uint64_t DigestOfShape(const PlaceGraph& graph, std::span<const std::unique_ptr<LayerBase>> layers,
+inline std::uint64_t DigestOfShape(const Partition& partition, std::span<const std::unique_ptr<LayerBase>> layers,
                                    const MeshOptions& options) {
-  std::uint64_t digest = replay::Digest(uit::BytesOf(graph.worker));
+  std::uint64_t digest = replay::Digest(uit::BytesOf(partition.graph.worker));
   const auto add = [&digest](const auto& values) { digest = replay::Digest(std::as_bytes(std::span(values)), digest); };
-  VisitPlaceGraph(add, graph);
+  for (const auto& network : partition.networks) {
+    VisitPlaceGraph(add, network->graph);
+    add(std::array<std::uint64_t, 1>{network->period});
+  }
   add(std::array<std::uint64_t, 2>{options.depth, options.max_message_bytes});
   for (const auto& layer : layers) add(layer->Shape());
   return digest;
@@ -56,7 +60,7 @@ class RunRecord {
             .mode = mode,
             .seed = options.seed,
             .run = run,
-            .shape = DigestOfShape(partition->graph, mesh.Layers(), mesh.Options()),
+            .shape = DigestOfShape(*partition, mesh.Layers(), mesh.Options()),
             .worker = worker,
             .num_workers = static_cast<std::uint32_t>(mesh.GetWorld().Size()) * mesh.NumThreads(),
             .num_threads = mesh.NumThreads()};
