@@ -1,7 +1,9 @@
 // Runs that are recorded and replayed: whatever a node has seen, it sees again.
-#include <netuit/netuit.hpp>
-
 #include <cstdint>
+#include <netuit/graph/small_world.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/run/modes.hpp>
+#include <uit/policy.hpp>
 #include <vector>
 
 #include "tests/netuit/replay/replays.hpp"
@@ -20,51 +22,58 @@ using uit::Consolidate;
 using uit::Policy;
 using uit::Retain;
 
-struct Heard : Multicast<Word> {};
-struct HeardSeldom : Multicast<Word, LayerOptions{.period = 3}> {};
-struct Each : Unicast<Word> {};
-struct EachPooledSeldom : Unicast<Word, Policy{.consolidate = Consolidate::pooled}, LayerOptions{.period = 2}> {};
-struct EachRow : Unicast<std::vector<Word>, Policy{.consolidate = Consolidate::aggregated}> {};
-struct Newest : Unicast<Word, Policy{.retain = Retain::latest}> {};
-struct NewestPooled : Unicast<Word, Policy{.retain = Retain::latest, .consolidate = Consolidate::pooled}> {};
-struct NewestRow : Unicast<std::vector<Word>, Policy{.retain = Retain::latest, .consolidate = Consolidate::aggregated}> {};
-struct Sum : Unicast<Word, Policy{.retain = Retain::accumulate}> {};
-struct SumPooledSeldom
-    : Unicast<Word, Policy{.retain = Retain::accumulate, .consolidate = Consolidate::pooled}, LayerOptions{.period = 3}> {};
+using Row = std::vector<Word>;
+
+constexpr Policy pooled{.consolidate = Consolidate::pooled};
+constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
+constexpr Policy newest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
+constexpr Policy newest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
+constexpr Policy sum_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
+
+const Kind heard = ValuesOfNodes();
+const Kind heard_seldom = ValuesOfNodes(3);
+const Kind each = ChannelsOf<Word, uit::every>();
+const Kind each_pooled_seldom = ChannelsOf<Word, pooled>(2);
+const Kind each_row = ChannelsOf<Row, aggregated>();
+const Kind newest = ChannelsOf<Word, uit::latest>();
+const Kind newest_of_pool = ChannelsOf<Word, newest_pooled>();
+const Kind newest_row = ChannelsOf<Row, newest_aggregated>();
+const Kind sum = ChannelsOf<Word, uit::summed>();
+const Kind sum_seldom = ChannelsOf<Word, sum_pooled>(3);
 
 }  // namespace
 
 TEST_CASE("A best-effort run is reproduced from its record ten times of ten") {
   const Topology topology = MakeSmallWorld(200, 5, 0.2, 1);
-  CheckReplay<Heard, Each>(topology, {}, 10);
+  CheckReplay(topology, {heard, each}, {}, 10);
   bool any_differs = false;
-  const Outcome first = RunChaos<Heard, Each>(topology, {});
+  const Outcome first = RunChaos(topology, {heard, each}, {});
   for (int i = 0; i < 20 && !any_differs; ++i)
-    any_differs = CountRanks(RunChaos<Heard, Each>(topology, {}).states != first.states) != 0;
+    any_differs = CountRanks(RunChaos(topology, {heard, each}, {}).states != first.states) != 0;
   CHECK(any_differs);
 }
 
 TEST_CASE("So does one of values of nodes alone, at once or now and then") {
-  CheckReplay<Heard, HeardSeldom>(MakeTorus(12, 12), {.num_threads = 1}, 2);
-  CheckReplay<Heard, HeardSeldom>(MakeOddGraph(64, 7), {.num_runs = 3}, 2);
+  CheckReplay(MakeTorus(12, 12), {heard, heard_seldom}, {.num_threads = 1}, 2);
+  CheckReplay(MakeOddGraph(64, 7), {heard, heard_seldom}, {.num_runs = 3}, 2);
 }
 
 TEST_CASE("So does one of conduits that keep every message, alone or in frames shared, of one size or of any") {
-  CheckReplay<Each, EachPooledSeldom, EachRow>(MakeOddGraph(64, 7), {.num_runs = 2});
-  CheckReplay<Each, EachPooledSeldom, EachRow>(MakeTorus(6, 6), {.num_threads = 1});
+  CheckReplay(MakeOddGraph(64, 7), {each, each_pooled_seldom, each_row}, {.num_runs = 2});
+  CheckReplay(MakeTorus(6, 6), {each, each_pooled_seldom, each_row}, {.num_threads = 1});
 }
 
 TEST_CASE("So does one of conduits that keep the newest") {
-  CheckReplay<Newest, NewestPooled, NewestRow>(MakeOddGraph(64, 7), {.num_runs = 2});
+  CheckReplay(MakeOddGraph(64, 7), {newest, newest_of_pool, newest_row}, {.num_runs = 2});
 }
 
 TEST_CASE("So does one of conduits that add up, over several runs, with what one leaves for the next") {
-  CheckReplay<Sum, SumPooledSeldom, Heard>(MakeOddGraph(64, 7), {.num_runs = 3});
+  CheckReplay(MakeOddGraph(64, 7), {sum, sum_seldom, heard}, {.num_runs = 3});
 }
 
 TEST_CASE("A run of every other mode is reproduced from its record") {
   for (int mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
-    CheckReplay<Heard, Each, EachRow, Sum>(MakeTorus(6, 6), {.mode = static_cast<AsyncMode>(mode), .num_runs = 2, .num_updates = 50});
+    CheckReplay(MakeTorus(6, 6), {heard, each, each_row, sum}, {.mode = static_cast<AsyncMode>(mode), .num_runs = 2, .num_updates = 50});
   }
 }

@@ -1,6 +1,4 @@
 // Records that were cut short, are of something else, or damaged; and updates that wait, fail, or do otherwise.
-#include <netuit/netuit.hpp>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -8,11 +6,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/channel_layer.hpp>
+#include <netuit/mesh/field_layer.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/partition.hpp>
+#include <netuit/replay/record_format.hpp>
+#include <netuit/run/run.hpp>
+#include <netuit/run/run_record.hpp>
 #include <string>
+#include <uit/policy.hpp>
+#include <uit/support/error.hpp>
 #include <utility>
 #include <vector>
 
-#include "tests/netuit/replay/other_layers.hpp"
 #include "tests/netuit/replay/replays.hpp"
 #include "tests/netuit/run/chaos.hpp"
 #include "tests/support/catch.hpp"
@@ -26,10 +34,14 @@ namespace {
 
 using Word = std::uint64_t;
 
-struct Heard : Multicast<Word> {};
-struct Each : Unicast<Word> {};
-struct EachRow : Unicast<std::vector<Word>, uit::Policy{.consolidate = uit::Consolidate::aggregated}> {};
-struct Newest : Unicast<Word, uit::Policy{.retain = uit::Retain::latest}> {};
+using Row = std::vector<Word>;
+using Kinds = std::vector<Kind>;
+constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
+
+const Kind heard = ValuesOfNodes();
+const Kind each = ChannelsOf<Word, uit::every>();
+const Kind each_row = ChannelsOf<Row, aggregated>();
+const Kind newest = ChannelsOf<Word, uit::latest>();
 
 /// The files of this process's workers, in the first run.
 std::vector<fs::path> OwnFiles(const Folder& folder, std::size_t num_threads) {
@@ -50,12 +62,12 @@ bool IsPrefix(const std::vector<std::vector<std::uint64_t>>& histories, const st
 }
 
 /// What a replay is refused with on this process, or nothing.
-template <Layer... Ls>
-std::string Refusal(const Topology& topology, const Plan& plan) {
-  const Placement placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = plan.num_threads}, 3);
-  TaggedMesh<Ls...> mesh{topology, placement, MpiTestWorld(), small_buffers};
+std::string Refusal(const Topology& topology, const Kinds& kinds, const Plan& plan) {
+  const uit::Team team{MpiTestWorld(), {.threads = plan.num_threads}};
+  Mesh mesh{team, NetworksOf(topology, kinds), SmallBuffers(topology, plan.num_threads)};
+  const Chaos chaos(mesh, kinds);
   try {
-    Run(mesh, {.mode = plan.mode, .num_updates = 1, .seed = plan.seed, .record = plan.record, .replay = plan.replay}, [](auto&) {});
+    mesh.Run(plan.Schedule(), [](Node&) {}, plan.Options());
   } catch (const uit::InputError& error) {
     return error.what();
   } catch (const uit::OutputError& error) {
@@ -64,13 +76,20 @@ std::string Refusal(const Topology& topology, const Plan& plan) {
   return "";
 }
 
-/// Layers of a mesh of one process, as these tags name them.
-template <Layer... Ls>
-std::vector<std::unique_ptr<LayerBase>> Layers() {
-  std::vector<std::unique_ptr<Partition>> partitions;
-  partitions.push_back(std::make_unique<Partition>(PlaceGraph{}));
+/// Layers of a mesh of one process: of values and of channels, in that order or another.
+enum class What { values, channels };
+std::vector<std::unique_ptr<LayerBase>> MakeLayers(const std::vector<What>& whats) {
+  static const FieldMemory memory{.slot_bytes = sizeof(Word)};
+  static const auto partitions = [] {
+    std::vector<std::unique_ptr<Partition>> made;
+    made.push_back(std::make_unique<Partition>(PlaceGraph{}));
+    return made;
+  }();
   std::vector<std::unique_ptr<LayerBase>> layers;
-  (layers.push_back(std::make_unique<typename netuit::detail::BaseOfLayer<Ls>::Type>(partitions, 0, Ls::period)), ...);
+  for (const What what : whats) {
+    if (what == What::values) layers.push_back(std::make_unique<FieldLayer>(memory, uit::TypeHash<Word>(), partitions, 0, true));
+    else layers.push_back(std::make_unique<ChannelLayer<Word, uit::every>>(partitions, 0, Initial<Word>()));
+  }
   return layers;
 }
 
@@ -81,10 +100,10 @@ TEST_CASE("A record that was cut short is replayed up to its end") {
   for (const unsigned share : {0U, 13U, 50U, 80U}) {
     CAPTURE(share);
     Folder folder;
-    const Outcome recorded = RunChaos<Heard, Each, EachRow>(topology, {.record = folder.Path()});
+    const Outcome recorded = RunChaos(topology, {heard, each, each_row}, {.record = folder.Path()});
     for (const fs::path& path : OwnFiles(folder, 2))
       fs::resize_file(path, first_event + (fs::file_size(path) - first_event) * share / 100);
-    const Outcome replayed = RunChaos<Heard, Each, EachRow>(topology, {.replay = folder.Path()});
+    const Outcome replayed = RunChaos(topology, {heard, each, each_row}, {.replay = folder.Path()});
     CHECK(IsPrefix(replayed.histories, recorded.histories));
     CHECK(replayed.warnings.size() == 2);  // one per worker
     for (const std::string& words : replayed.warnings)
@@ -103,9 +122,9 @@ TEST_CASE("A record that was cut short is replayed up to its end") {
 
 TEST_CASE("What goes on in a node when a record ends is not seen by it") {
   Folder folder;
-  RunChaos<Each>(MakeTorus(6, 6), {.record = folder.Path()});
+  RunChaos(MakeTorus(6, 6), {each}, {.record = folder.Path()});
   for (const fs::path& path : OwnFiles(folder, 2)) fs::resize_file(path, first_event - 10);  // within the head of the block
-  const Outcome replayed = RunChaos<Each>(MakeTorus(6, 6), {.replay = folder.Path()});
+  const Outcome replayed = RunChaos(MakeTorus(6, 6), {each}, {.replay = folder.Path()});
   for (const auto& history : replayed.histories) CHECK(history.empty());
 }
 
@@ -113,10 +132,10 @@ TEST_CASE("In mode 0 a worker whose record is cut short holds no other worker up
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
   const Plan plan{.mode = AsyncMode::every_update, .record = folder.Path(), .num_updates = 50};
-  const Outcome recorded = RunChaos<Heard, Each>(topology, plan);
+  const Outcome recorded = RunChaos(topology, {heard, each}, plan);
   const fs::path cut = OwnFiles(folder, 2).front();
   if (MpiTestWorld().IsRoot()) fs::resize_file(cut, first_event + (fs::file_size(cut) - first_event) / 2);
-  const Outcome replayed = RunChaos<Heard, Each>(topology, {.mode = AsyncMode::every_update, .replay = folder.Path()});
+  const Outcome replayed = RunChaos(topology, {heard, each}, {.mode = AsyncMode::every_update, .replay = folder.Path()});
   CHECK(replayed.histories == recorded.histories);
   CHECK(replayed.warnings.size() == (MpiTestWorld().IsRoot() ? 1 : 0));
 }
@@ -130,19 +149,19 @@ TEST_CASE("A foreign or damaged record is refused on every process before anythi
     CHECK(text.find(part) != std::string::npos);
     CHECK(text.find('\n') == std::string::npos);
   };
-  contains(Refusal<Heard, Each>(topology, replay), "cannot be read");
-  RunChaos<Heard, Each>(topology, {.record = folder.Path()});
-  CHECK(Refusal<Heard, Each>(topology, replay).empty());
-  contains(Refusal<Heard, Each>(topology, {.record = folder.Path()}), "cannot be written: File exists");
-  contains(Refusal<Heard, Each>(topology, {.record = folder.Path(), .replay = folder.Path()}), "a replay cannot be recorded");
-  contains(Refusal<Heard, Each>(topology, {.record = "/dev/null/none"}), "/dev/null/none");
-  contains(Refusal<Heard, Each>(topology, {.seed = 2, .replay = folder.Path()}), "is of seed 1, where 2 is to be replayed");
-  contains(Refusal<Heard, Each>(topology, {.mode = AsyncMode::rolling, .replay = folder.Path()}),
+  contains(Refusal(topology, {heard, each}, replay), "cannot be read");
+  RunChaos(topology, {heard, each}, {.record = folder.Path()});
+  CHECK(Refusal(topology, {heard, each}, replay).empty());
+  contains(Refusal(topology, {heard, each}, {.record = folder.Path()}), "cannot be written: File exists");
+  contains(Refusal(topology, {heard, each}, {.record = folder.Path(), .replay = folder.Path()}), "a replay cannot be recorded");
+  contains(Refusal(topology, {heard, each}, {.record = "/dev/null/none"}), "/dev/null/none");
+  contains(Refusal(topology, {heard, each}, {.seed = 2, .replay = folder.Path()}), "is of seed 1, where 2 is to be replayed");
+  contains(Refusal(topology, {heard, each}, {.mode = AsyncMode::rolling, .replay = folder.Path()}),
            "is of mode 3, where 1 is to be replayed");
-  contains(Refusal<Heard, Each>(topology, {.num_threads = 1, .replay = folder.Path()}), "is of as many workers as");
-  contains(Refusal<Heard, Each>(MakeTorus(4, 9), replay), "is of another graph, placement, or program");
-  contains(Refusal<Heard, Newest>(topology, replay), "is of another graph, placement, or program");
-  contains(Refusal<Each, Heard>(topology, replay), "is of another graph, placement, or program");
+  contains(Refusal(topology, {heard, each}, {.num_threads = 1, .replay = folder.Path()}), "is of as many workers as");
+  contains(Refusal(MakeTorus(4, 9), {heard, each}, replay), "is of another graph, placement, or program");
+  contains(Refusal(topology, {heard, newest}, replay), "is of another graph, placement, or program");
+  contains(Refusal(topology, {each, heard}, replay), "is of another graph, placement, or program");
 
   for (const fs::path& path : OwnFiles(folder, 2)) {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -150,15 +169,15 @@ TEST_CASE("A foreign or damaged record is refused on every process before anythi
     const auto before = static_cast<char>(file.peek());
     file.put(static_cast<char>(before ^ 4));
   }
-  contains(Refusal<Heard, Each>(topology, replay), "is damaged");
+  contains(Refusal(topology, {heard, each}, replay), "is damaged");
   for (const fs::path& path : OwnFiles(folder, 2)) fs::resize_file(path, 20);
-  contains(Refusal<Heard, Each>(topology, replay), "is no record of a run");
+  contains(Refusal(topology, {heard, each}, replay), "is no record of a run");
 }
 
 TEST_CASE("A record that is damaged where its process was killed is replayed up to there with a warning") {
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
-  const Outcome recorded = RunChaos<Heard, Each>(topology, {.record = folder.Path()});
+  const Outcome recorded = RunChaos(topology, {heard, each}, {.record = folder.Path()});
   for (const fs::path& path : OwnFiles(folder, 2)) {
     const auto size = fs::file_size(path);
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -175,7 +194,7 @@ TEST_CASE("A record that is damaged where its process was killed is replayed up 
     file.open(path, std::ios::in | std::ios::out | std::ios::binary);
     change(size - (size - first_event) / 2, 4);
   }
-  const Outcome replayed = RunChaos<Heard, Each>(topology, {.replay = folder.Path()});
+  const Outcome replayed = RunChaos(topology, {heard, each}, {.replay = folder.Path()});
   CHECK(IsPrefix(replayed.histories, recorded.histories));
   CHECK(replayed.histories != recorded.histories);
   CHECK(replayed.warnings.size() == 2);
@@ -185,39 +204,39 @@ TEST_CASE("A record that is damaged where its process was killed is replayed up 
 TEST_CASE("A record of layers that differ in any property is refused") {
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
-  RecordOtherLayers(topology, folder.Path());
-  const std::string refusal = Refusal<Heard, Each>(topology, {.replay = folder.Path()});
-  CAPTURE(refusal);
-  CHECK(refusal.find("is of another graph, placement, or program") != std::string::npos);
+  RunChaos(topology, {heard, each}, {.record = folder.Path()});
+  const auto check_refused = [&](const Kinds& kinds) {
+    const std::string refusal = Refusal(topology, kinds, {.replay = folder.Path()});
+    CAPTURE(refusal);
+    CHECK(refusal.find("is of another graph, placement, or program") != std::string::npos);
+  };
+  check_refused({ValuesOfNodes(2), ChannelsOf<Word, uit::every>(2)});
+  check_refused({heard, ChannelsOf<Word, uit::every>(2)});  // of another network
+  check_refused({heard, each, each});
+  check_refused({heard});
+  check_refused({heard, each_row});
+  CHECK(Refusal(topology, {heard, each}, {.replay = folder.Path()}).empty());
 }
 
 TEST_CASE("The shape of a record covers every property of a layer") {
-  struct Base : Unicast<Word> {};
-  struct OtherMessage : Unicast<std::array<int, 2>> {};
-  struct OtherSize : Unicast<std::uint32_t> {};
-  struct OtherAddressing : Multicast<Word> {};
-  struct OtherBacklog : Unicast<Word, uit::Policy{.backlog = uit::Backlog::grow}> {};
-  struct OtherRetain : Unicast<Word, uit::Policy{.retain = uit::Retain::latest}> {};
-  struct OtherConsolidate : Unicast<Word, uit::Policy{.consolidate = uit::Consolidate::pooled}> {};
-  struct OtherPeriod : Unicast<Word, uit::Policy{}, LayerOptions{.period = 2}> {};
+  const LayerShape base = ShapeOfChannels<Word, uit::every>(1);
   // Which numbers differ from those of the first layer.
-  const auto differing = []<Layer L>() {
-    const LayerShape base = ShapeOfChannels<Word, Base::policy>(Base::period);
-    LayerShape other = ShapeOfChannels<typename L::Message, L::policy>(L::period);
-    if constexpr (MulticastLayer<L>) other = ShapeOfHalo<typename L::Message>(L::period);
+  const auto differing = [&base](const LayerShape& other) {
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < base.size(); ++i)
       if (base[i] != other[i]) which.push_back(i);
     return which;
   };
   using Which = std::vector<std::size_t>;
-  CHECK(differing.operator()<OtherMessage>() == Which{0});
-  CHECK(differing.operator()<OtherSize>() == Which{0, 1});
-  CHECK(differing.operator()<OtherAddressing>() == Which{2, 4, 5});  // and its policy
-  CHECK(differing.operator()<OtherBacklog>() == Which{3});
-  CHECK(differing.operator()<OtherRetain>() == Which{4});
-  CHECK(differing.operator()<OtherConsolidate>() == Which{5});
-  CHECK(differing.operator()<OtherPeriod>() == Which{6});
+  CHECK(differing(ShapeOfChannels<std::array<int, 2>, uit::every>(1)) == Which{0});
+  CHECK(differing(ShapeOfChannels<std::uint32_t, uit::every>(1)) == Which{0, 1});
+  CHECK(differing(MakeLayers({What::values})[0]->Shape()) == Which{2, 4, 5});  // and its policy
+  CHECK(differing(ShapeOfChannels<Word, uit::every>(1, 1)) == Which{2});
+  CHECK(differing(ShapeOfChannels<Word, uit::Policy{.backlog = uit::Backlog::grow}>(1)) == Which{3});
+  CHECK(differing(ShapeOfChannels<Word, uit::latest>(1)) == Which{4});
+  CHECK(differing(ShapeOfChannels<Word, uit::Policy{.consolidate = uit::Consolidate::pooled}>(1)) == Which{5});
+  CHECK(differing(ShapeOfChannels<Word, uit::every>(2)) == Which{6});
+  CHECK(differing(MakeLayers({What::channels})[0]->Shape()).empty());
 }
 
 TEST_CASE("The shape of a record covers the partition and the options of the mesh") {
@@ -231,10 +250,13 @@ TEST_CASE("The shape of a record covers the partition and the options of the mes
                          .sources = {5, 3},
                          .source_workers = {1, 0},
                          .in_edges = {8, 7},
+                         .out_weights = {1, 2},
+                         .in_weights = {2, 1},
                          .label_ends = {1, 2},
                          .labels = {'a', 'b'}};
-  const auto shape = [](const PlaceGraph& of, const MeshOptions& options = {}) {
-    return netuit::detail::DigestOfShape(of, Layers<Heard, Each>(), options);
+  const std::vector<What> both{What::values, What::channels};
+  const auto shape = [&both](const PlaceGraph& of, const MeshOptions& options = {}) {
+    return netuit::detail::DigestOfShape(Partition{of}, MakeLayers(both), options);
   };
   std::vector<std::uint64_t> shapes{shape(graph)};
   const auto change = [&](auto member) {
@@ -254,13 +276,28 @@ TEST_CASE("The shape of a record covers the partition and the options of the mes
   change(&PlaceGraph::sources);
   change(&PlaceGraph::source_workers);
   change(&PlaceGraph::in_edges);
+  change(&PlaceGraph::out_weights);
+  change(&PlaceGraph::in_weights);
   change(&PlaceGraph::label_ends);
   change(&PlaceGraph::labels);
   shapes.push_back(shape(graph, {.depth = 3}));
   shapes.push_back(shape(graph, {.max_message_bytes = 64}));
-  shapes.push_back(netuit::detail::DigestOfShape(graph, Layers<Each, Heard>(), {}));
-  shapes.push_back(netuit::detail::DigestOfShape(graph, Layers<Heard>(), {}));
-  shapes.push_back(netuit::detail::DigestOfShape(graph, Layers<Heard, Each, Each>(), {}));
+  const auto add_shape_of = [&](const Partition& partition, const std::vector<What>& layers) {
+    shapes.push_back(netuit::detail::DigestOfShape(partition, MakeLayers(layers), {}));
+  };
+  const Partition alone{graph};
+  add_shape_of(alone, {What::channels, What::values});
+  add_shape_of(alone, {What::values});
+  add_shape_of(alone, {What::values, What::channels, What::channels});
+  PlaceGraph other = graph;
+  ++other.in_edges.back();
+  for (const std::uint64_t period : {1U, 2U}) {
+    for (const PlaceGraph* const second : std::array<const PlaceGraph*, 2>{&graph, &other}) {
+      Partition beside{graph};
+      beside.networks.push_back(std::make_unique<NetworkPart>(*second, period, 0, 0, 0));
+      add_shape_of(beside, both);
+    }
+  }
   std::ranges::sort(shapes);
   CHECK(std::ranges::adjacent_find(shapes) == shapes.end());
 }
@@ -268,14 +305,15 @@ TEST_CASE("The shape of a record covers the partition and the options of the mes
 TEST_CASE("A replay of a program that acts differently ends with an error") {
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
-  RunChaos<Each>(topology, {.record = folder.Path()});
-  const Placement placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 2}, 3);
-  TaggedMesh<Each> mesh{topology, placement, MpiTestWorld(), small_buffers};
-  const RunReport report = Run(mesh, {.replay = folder.Path()}, [&](auto& node) {
-    for (auto& inlet : node.template Out<Each>()) inlet.TryFlush();
-    for (auto& inlet : node.template Out<Each>()) inlet.TryPut(1);
-    for (auto& outlet : node.template In<Each>()) outlet.TryStep();
-  });
+  RunChaos(topology, {each}, {.record = folder.Path()});
+  const uit::Team team{MpiTestWorld(), {.threads = 2}};
+  Mesh mesh{team, topology, SmallBuffers(topology, 2)};
+  const auto channels = mesh.AddChannels<Word>();
+  const RunReport report = mesh.Run(Free{.updates = 1}, [&](Node& node) {
+    for (const auto edge : node.Out()) channels[edge].TryFlush();
+    for (const auto edge : node.Out()) channels[edge].TryPut(1);
+    for (const auto edge : node.In()) channels[edge].TryStep();
+  }, Plan{.replay = folder.Path()}.Options());
   CHECK(report.stopped_by == StopReason::thrown);
   if (MpiTestWorld().IsRoot()) CHECK(report.message.find("is of a program that did otherwise") != std::string::npos);
 }
@@ -283,35 +321,38 @@ TEST_CASE("A replay of a program that acts differently ends with an error") {
 TEST_CASE("Puts and steps that wait, and what polls and flushes answer, come again; and so does what is too large") {
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
-  const auto run = [&](const RunOptions& options) {
-    TaggedMesh<Each, EachRow> mesh{topology, PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 2}, 3), MpiTestWorld(),
-                             small_buffers};
-    std::vector<std::uint64_t> states(mesh.NumLocalNodes());
-    const RunReport report = Run(mesh, options, [&](auto& node) {
-      std::uint64_t& state = states[node.Index()];
-      for (auto& inlet : node.template Out<Each>()) {
+  const auto run = [&](const Plan& plan) {
+    const uit::Team team{MpiTestWorld(), {.threads = 2}};
+    Mesh mesh{team, topology, SmallBuffers(topology, 2)};
+    const auto words = mesh.AddChannels<Word>();
+    const auto rows = mesh.AddChannels<Row, aggregated>();
+    const auto states = mesh.AddField<Word>();
+    const RunReport report = mesh.Run(plan.Schedule(), [&](Node& node) {
+      Word& state = states[node];
+      for (const auto edge : node.Out()) {
+        auto& inlet = words[edge];
         state = Mix(state, inlet.Put(Mix(state, 1), uit::After(std::chrono::microseconds(20))));
         state = Mix(state, inlet.TryFlush());
         state = Mix(state, inlet.Poll());
       }
-      for (auto& outlet : node.template In<Each>()) {
-        state = Mix(state, outlet.Step(uit::After(std::chrono::microseconds(20))));
-        state = Mix(state, outlet.Get());
+      for (const auto edge : node.In()) {
+        state = Mix(state, words[edge].Step(uit::After(std::chrono::microseconds(20))));
+        state = Mix(state, words[edge].Get());
       }
-      for (auto& outlet : node.template In<EachRow>()) state = Mix(state, outlet.Jump());
-      for (auto& inlet : node.template Out<EachRow>()) {
+      for (const auto edge : node.In()) state = Mix(state, rows[edge].Jump());
+      for (const auto edge : node.Out()) {
         try {
-          state = Mix(state, inlet.TryPut(std::vector<Word>(state % 12, state)));
+          state = Mix(state, rows[edge].TryPut(Row(state % 12, state)));
         } catch (const uit::MessageTooLarge&) {
           state = Mix(state, 3);
         }
       }
-    });
+    }, plan.Options());
     CHECK(report.ExitCode() == 0);
     CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
-    return states;
+    return mesh.Gather(states);
   };
-  const std::vector<std::uint64_t> recorded = run({.num_updates = 30, .record = folder.Path()});
+  const std::vector<Word> recorded = run({.record = folder.Path(), .num_updates = 30});
   CHECK(run({.replay = folder.Path()}) == recorded);
 }
 
@@ -319,16 +360,18 @@ TEST_CASE("An update that throws does so again in its replay, at the same node a
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
   const auto run = [&](const RunOptions& options) {
-    TaggedMesh<Heard, Each> mesh{topology, PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 2}, 3), MpiTestWorld()};
-    std::vector<std::uint64_t> states(mesh.NumLocalNodes());
-    const RunReport report = Run(mesh, options, [&](auto& node) {
-      std::uint64_t& state = states[node.Index()];
-      state = UpdateChaotically<Heard, Each>(node, state);
+    const uit::Team team{MpiTestWorld(), {.threads = 2}};
+    const Kinds kinds{heard, each};
+    Mesh mesh{team, NetworksOf(topology, kinds), SmallBuffers(topology, 2)};
+    const Chaos chaos(mesh, kinds);
+    const RunReport report = mesh.Run(Free{}, [&](Node& node) {
+      chaos.Update(node);
+      const Word state = chaos.state[node];
       if (node.Id() == 17 && node.Update() > 20 && state % 16 == 0) throw uit::Error("state " + std::to_string(state));
-    });
+    }, options);
     CHECK(report.stopped_by == StopReason::thrown);
-    return std::pair(report.message, states);
+    return std::pair(report.message, mesh.Gather(chaos.state));
   };
-  const auto recorded = run({.record = folder.Path()});
-  CHECK(run({.replay = folder.Path()}) == recorded);
+  const auto recorded = run(Plan{.record = folder.Path()}.Options());
+  CHECK(run(Plan{.replay = folder.Path()}.Options()) == recorded);
 }

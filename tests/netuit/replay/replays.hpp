@@ -2,13 +2,18 @@
 
 #include <unistd.h>
 
-#include <netuit/netuit.hpp>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
 #include <string>
+#include <uit/support/bytes.hpp>
+#include <uit/team/team.hpp>
 #include <vector>
 
 #include "tests/netuit/run/chaos.hpp"
@@ -47,7 +52,11 @@ class Folder {
   fs::path path_;
 };
 
-inline constexpr MeshOptions small_buffers{.depth = 3, .buffer_bytes = 64, .max_message_bytes = 64};
+/// Of nodes placed at random.
+inline MeshOptions SmallBuffers(const Topology& topology, std::uint32_t threads) {
+  return {.placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = threads}, 3), .depth = 3,
+          .buffer_bytes = 64, .max_message_bytes = 64};
+}
 
 /// What came of some runs of one mesh.
 struct Outcome {
@@ -60,48 +69,48 @@ struct Outcome {
 
 struct Plan {
   AsyncMode mode = AsyncMode::no_barrier;
-  std::size_t num_threads = 2;
+  std::uint32_t num_threads = 2;
   std::size_t num_runs = 1;
   std::uint64_t seed = 1;
   std::string record{};
   std::string replay{};
   std::uint64_t num_updates = is_sanitized ? 100 : 300;
+
+  RunPlan Schedule() const {
+    return ScheduleOf(mode, {.updates = replay.empty() ? num_updates : 1,  // makes no difference
+                             .span = std::chrono::milliseconds(1), .period = std::chrono::milliseconds(1)});
+  }
+  RunOptions Options() const {
+    RunOptions options;
+    options.seed = seed;
+    options.record = record;
+    options.replay = replay;
+    return options;
+  }
 };
 
-template <Layer... Ls>
-Outcome RunChaos(const Topology& topology, const Plan& plan) {
-  const Placement placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = plan.num_threads}, 3);
-  TaggedMesh<Ls...> mesh{topology, placement, MpiTestWorld(), small_buffers};
-  (mesh.template Initialize<Ls>([](NodeId node) { return MessageOf<typename Ls::Message>(Mix(1, node)); }), ...);
+inline Outcome RunChaos(const Topology& topology, const std::vector<Kind>& kinds, const Plan& plan) {
+  const uit::Team team{MpiTestWorld(), {.threads = plan.num_threads}};
+  Mesh mesh{team, NetworksOf(topology, kinds), SmallBuffers(topology, plan.num_threads)};
+  const Chaos chaos(mesh, kinds);
+  const auto history = mesh.AddField<std::vector<std::uint64_t>>();
   Outcome outcome;
-  outcome.states.resize(mesh.NumLocalNodes());
-  outcome.histories.resize(mesh.NumLocalNodes());
-  const RunOptions options{.mode = plan.mode,
-                           .num_updates = plan.replay.empty() ? plan.num_updates : 1,  // makes no difference
-                           .rolling_span = std::chrono::milliseconds(1),
-                           .fixed_period = std::chrono::milliseconds(1),
-                           .seed = plan.seed,
-                           .on_warning = [&](const std::string& words) { outcome.warnings.push_back(words); },
-                           .record = plan.record,
-                           .replay = plan.replay};
+  RunOptions options = plan.Options();
+  options.on_warning = [&](const std::string& words) { outcome.warnings.push_back(words); };
   for (std::size_t run = 0; run < plan.num_runs; ++run) {
-    const RunReport report = Run(
-        mesh, options,
-        [&](auto& node) {
-          std::uint64_t& state = outcome.states[node.Index()];
-          state = UpdateChaotically<Ls...>(node, state);
-          outcome.histories[node.Index()].push_back(state);
-        },
-        [&](auto& node) {
-          std::uint64_t& state = outcome.states[node.Index()];
-          auto random = node.Random();
-          ((state = ReadSome<Ls>(node, random, state)), ...);
-        });
+    const RunReport report = mesh.Run(plan.Schedule(), [&](Node& node) {
+      chaos.Update(node);
+      history[node].push_back(chaos.state[node]);
+    }, options);
     CHECK(report.ExitCode() == 0);
     CHECK(report.message.empty());
     outcome.is_balanced &= report.Balanced() || !MpiTestWorld().IsRoot();
     for (const WorkerReport& worker : report.workers) outcome.num_updates.push_back(worker.num_updates);
   }
+  mesh.Visit([&](Node& node) {
+    outcome.states.push_back(chaos.state[node]);
+    outcome.histories.push_back(history[node]);
+  });
   return outcome;
 }
 
@@ -109,18 +118,17 @@ Outcome RunChaos(const Topology& topology, const Plan& plan) {
 inline bool Everywhere(bool holds) { return CountRanks(holds) == MpiTestWorld().Size(); }
 
 /// Of `num_tries` runs, how many come again from their records.
-template <Layer... Ls>
-void CheckReplay(const Topology& topology, Plan plan, int num_tries = 1) {
+inline void CheckReplay(const Topology& topology, const std::vector<Kind>& kinds, Plan plan, int num_tries = 1) {
   Folder folder;
   int num_equal = 0;
   bool is_balanced = true;
   for (int i = 0; i < num_tries; ++i) {
     folder.Empty();
     plan.record = folder.Path();
-    const Outcome recorded = RunChaos<Ls...>(topology, plan);
+    const Outcome recorded = RunChaos(topology, kinds, plan);
     plan.record.clear();
     plan.replay = folder.Path();
-    const Outcome replayed = RunChaos<Ls...>(topology, plan);
+    const Outcome replayed = RunChaos(topology, kinds, plan);
     plan.replay.clear();
     const bool is_equal = recorded.states == replayed.states && recorded.histories == replayed.histories &&
                           recorded.num_updates == replayed.num_updates;
