@@ -1,14 +1,12 @@
-// A soak: a mesh with layers of every kind runs best effort for hours, is stopped and started now and then, and sometimes
-// made anew. Every message is accounted for, none comes twice or out of order, sums arrive to the last unit, and memory
-// stays as it was.
+// A soak: a mesh with a field and channels of every kind runs best effort for hours, is stopped and started now and then,
+// and sometimes made anew. Every message is accounted for, none comes twice or out of order, sums arrive to the last unit,
+// and memory stays as it was.
 //
 //     mpirun -n 4 soak MINUTES OUTPUT.csv     (tools/soak builds and starts it)
 //
 // A row for every ten seconds, as they pass. A signal ends it with what it has. The exit code is not 0 if anything was not
 // exact, it ended before its time, or memory grew: by 1 MB an hour in half an hour or more, by 10 MB in less. (A sanitizer
 // keeps books of its own, in which memory grows.)
-
-#include <netuit/netuit.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -18,8 +16,17 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/program/main.hpp>
+#include <netuit/run/run.hpp>
 #include <string>
 #include <type_traits>
+#include <uit/policy.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+#include <uit/team/team.hpp>
+#include <uit/wire/world.hpp>
 #include <vector>
 
 #ifdef __GLIBC__
@@ -39,13 +46,11 @@ using uit::Consolidate;
 using uit::Policy;
 using uit::Retain;
 
-struct Heard : Multicast<Word> {};
-struct Each : Unicast<Word> {};
-struct EachPooled : Unicast<Word, Policy{.consolidate = Consolidate::pooled}> {};
-struct Newest : Unicast<Word, Policy{.retain = Retain::latest, .consolidate = Consolidate::pooled}> {};
-struct Row : Unicast<std::vector<Word>, Policy{.consolidate = Consolidate::aggregated}> {};
-struct Sum : Unicast<Word, Policy{.retain = Retain::accumulate, .consolidate = Consolidate::pooled}> {};
-using SoakMesh = TaggedMesh<Heard, Each, EachPooled, Newest, Row, Sum>;
+using Row = std::vector<Word>;
+constexpr Policy pooled{.consolidate = Consolidate::pooled};
+constexpr Policy newest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
+constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
+constexpr Policy sum_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
 
 constexpr auto leg = 10s;
 constexpr int legs_per_mesh = 6;
@@ -65,17 +70,18 @@ T MessageOf(Word number) {
 
 /// Messages are numbered by the update that put them, over all runs of a mesh. What comes later has a larger number, or
 /// it is a fault. Returns how many were.
-template <Layer L>
-Word Exchange(auto& node, Word number) {
+template <typename T, Policy policy>
+Word Exchange(const Channels<T, policy>& channels, Node& node, Word number) {
   Word num_faults = 0;
-  for (auto& outlet : node.template In<L>()) {
+  for (const auto edge : node.In()) {
+    auto& outlet = channels[edge];
     Word newest = NumberOf(outlet.Get());
     while (outlet.TryStep()) {
       num_faults += NumberOf(outlet.Get()) <= newest || !IsWhole(outlet.Get());
       newest = NumberOf(outlet.Get());
     }
   }
-  for (auto& inlet : node.template Out<L>()) inlet.TryPut(MessageOf<typename L::Message>(number));
+  for (const auto edge : node.Out()) channels[edge].TryPut(MessageOf<T>(number));
   return num_faults;
 }
 
@@ -100,41 +106,61 @@ struct Count {
   bool IsExact() const { return faults == 0 && put == got && put != 0; }
 };
 
-/// Of all nodes of all processes. Collective.
-Count SumOf(const uit::World& world, const std::vector<Count>& counts) {
-  Count own;
-  for (const Count& count : counts) own += count;
-  Count sum;
-  for (const Count& theirs : world.AllGatherValue(own)) sum += theirs;
-  return sum;
-}
+/// The mesh, what its nodes send each other, and what each has counted in the leg.
+class SoakMesh {
+ public:
+  explicit SoakMesh(const uit::Team& team)
+      : team_(team), mesh_(team, MakeTorus(24, 24)), heard_(mesh_.AddPublishedField<Word>()), each_(mesh_.AddChannels<Word>()),
+        each_pooled_(mesh_.AddChannels<Word, pooled>()), newest_(mesh_.AddChannels<Word, newest_pooled>()),
+        rows_(mesh_.AddChannels<Row, aggregated>()), sums_(mesh_.AddChannels<Word, sum_pooled>()),
+        count_(mesh_.AddField<Count>()) {}
 
-/// Takes what has come of the sums.
-Word Collect(auto& node) {
-  Word amount = 0;
-  for (auto& outlet : node.template In<Sum>()) amount += outlet.JumpGet();
-  return amount;
-}
+  /// Best effort for a while, with a count for each node; the messages of a leg are larger than those of the ones before.
+  RunReport RunLeg(int number) {
+    constexpr Word per_leg = Word{1} << 40U;
+    const Word first = static_cast<Word>(number) * per_leg + 1;
+    mesh_.Visit([&](Node& node) { count_[node] = {}; });
+    const RunReport report = mesh_.Run(Free{.duration = leg}, [&](Node& node) {
+      Update(node, first + node.Update(), first + per_leg);
+    });
+    mesh_.Visit([&](Node& node) { Collect(node); });
+    return report;
+  }
+  /// Of the last leg and all nodes of all processes. Collective.
+  Count SumOfCounts() {
+    Count own;
+    mesh_.Visit([&](Node& node) { own += count_[node]; });
+    Count sum;
+    for (const Count& theirs : team_.GetWorld().AllGatherValue(own)) sum += theirs;
+    return sum;
+  }
 
-/// Best effort for a while, with a count for each node; the messages of a leg are larger than those of the ones before.
-RunReport RunLeg(SoakMesh& mesh, int number, std::vector<Count>& counts) {
-  constexpr Word per_leg = Word{1} << 40U;
-  counts.assign(mesh.NumLocalNodes(), {});
-  const Word first = static_cast<Word>(number) * per_leg + 1;
-  const auto update = [&](auto& node) {
-    const Word message = first + node.Update();
-    Count& count = counts[node.Index()];
-    for (const Word heard : node.template In<Heard>()) count.faults += heard >= first + per_leg;
-    node.template Out<Heard>().TryPut(message);
-    count.faults += Exchange<Each>(node, message) + Exchange<EachPooled>(node, message) + Exchange<Newest>(node, message) +
-                    Exchange<Row>(node, message);
-    count.got += Collect(node);
+ private:
+  void Update(Node& node, Word message, Word first_of_next_leg) {
+    Count& count = count_[node];
+    for (const auto edge : node.In()) count.faults += heard_[edge] >= first_of_next_leg;
+    heard_[node] = message;
+    count.faults += Exchange(each_, node, message) + Exchange(each_pooled_, node, message) + Exchange(newest_, node, message) +
+                    Exchange(rows_, node, message);
+    Collect(node);
     const Word amount = 1 + message % 7;
-    for (auto& inlet : node.template Out<Sum>()) count.put += inlet.TryPut(amount) ? amount : 0;
-  };
-  const auto collect = [&](auto& node) { counts[node.Index()].got += Collect(node); };
-  return Run(mesh, {.mode = AsyncMode::no_barrier, .duration = leg}, update, collect);
-}
+    for (const auto edge : node.Out()) count.put += sums_[edge].TryPut(amount) ? amount : 0;
+  }
+  /// Takes what has come of the sums.
+  void Collect(Node& node) {
+    for (const auto edge : node.In()) count_[node].got += sums_[edge].JumpGet();
+  }
+
+  const uit::Team& team_;
+  Mesh mesh_;
+  PublishedField<Word> heard_;
+  Channels<Word, uit::every> each_;
+  Channels<Word, pooled> each_pooled_;
+  Channels<Word, newest_pooled> newest_;
+  Channels<Row, aggregated> rows_;
+  Channels<Word, sum_pooled> sums_;
+  Field<Count> count_;
+};
 
 /// How it went so far, on rank 0.
 struct Course {
@@ -190,9 +216,8 @@ int Judge(const Course& course, double minutes, int exit_code) {
   return trouble == nullptr ? 0 : 1;
 }
 
-int Soak(const uit::World& world, double minutes, const std::string& path) {
-  const auto topology = MakeTorus({24, 24});
-  const auto placement = PlaceByMetis(topology, {.processes = world.Size(), .threads = 2});
+int Soak(const uit::Team& team, double minutes, const std::string& path) {
+  const uit::World& world = team.GetWorld();
   const auto pids = uit::testing::Pids(world);
   std::ofstream file;
   if (world.IsRoot()) {
@@ -207,19 +232,18 @@ int Soak(const uit::World& world, double minutes, const std::string& path) {
   const uit::TimePoint start = uit::Now();
   const int num_legs = std::max(2, static_cast<int>(std::ceil(minutes * 60s / leg)));
   std::unique_ptr<SoakMesh> mesh;
-  std::vector<Count> counts;
   Word of_meshes_before = 0;
   int exit_code = 0;
   for (int i = 0; i < num_legs && exit_code == 0; ++i) {
     if (i % legs_per_mesh == 0) {
       mesh.reset();
-      mesh = std::make_unique<SoakMesh>(topology, placement, world);
+      mesh = std::make_unique<SoakMesh>(team);
     }
-    const RunReport report = RunLeg(*mesh, i, counts);
+    const RunReport report = mesh->RunLeg(i);
     exit_code = report.ExitCode();
     if (report.stopped_by == StopReason::peer_lost) break;  // nobody can be asked any more
     GiveFreedMemoryBack();
-    const Count count = SumOf(world, counts);  // when all have done so
+    const Count count = mesh->SumOfCounts();  // when all have done so
     if (!world.IsRoot()) continue;
     const uit::Tally tally = report.Tally();
     Word num_updates = 0;
@@ -248,9 +272,9 @@ int Soak(const uit::World& world, double minutes, const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return GuardedMain(argc, argv, [&](const uit::World& world) {
+  return netuit::Main(argc, argv, {.threads = 2}, [&](const uit::Team& team) {
     const double minutes = argc == 3 ? std::atof(argv[1]) : 0;
     if (minutes <= 0) throw uit::InputError("usage: soak MINUTES OUTPUT.csv");
-    return Soak(world, minutes, argv[2]);
+    return Soak(team, minutes, argv[2]);
   });
 }
