@@ -74,6 +74,7 @@ TEST_CASE("So does one of conduits that add up, over several runs, with what one
 TEST_CASE("A run of every other mode is reproduced from its record") {
   for (int mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
-    CheckReplay(MakeTorus(6, 6), {heard, each, each_row, sum}, {.mode = static_cast<AsyncMode>(mode), .num_runs = 2, .num_updates = 50});
+    CheckReplay(MakeTorus(6, 6), {heard, each, each_row, sum},
+                {.mode = static_cast<AsyncMode>(mode), .num_runs = 2, .num_updates = 50});
   }
 }

@@ -171,7 +171,8 @@ std::uint64_t RunSerially(const Topology& topology, const Kinds& kinds, const Ru
   return HashOf(mesh.Gather(chaos.state));
 }
 
-std::uint64_t RunPlaced(const Topology& topology, const Layout& layout, const Kinds& kinds, const Runs& runs, std::uint64_t seed = 0) {
+std::uint64_t RunPlaced(const Topology& topology, const Layout& layout, const Kinds& kinds, const Runs& runs,
+                        std::uint64_t seed = 0) {
   const uit::Team team = layout.Team();
   MeshOptions options = small_buffers;
   options.placement = layout.placement;
@@ -284,7 +285,8 @@ TEST_CASE("Nor with messages of any size, in frames shared or their own") {
 }
 
 TEST_CASE("Nor with aggregated layers of several periods at once, over several runs") {
-  CheckAgainstSerial(MakeOddGraph(64, 7), {each_aggregated_seldom, newest_words, each_row, newest_row_solo_seldom, heard}, {7, 1, 20, 13});
+  CheckAgainstSerial(MakeOddGraph(64, 7), {each_aggregated_seldom, newest_words, each_row, newest_row_solo_seldom, heard},
+                     {7, 1, 20, 13});
 }
 
 TEST_CASE("Nor with conduits that add up, some of which refuse what has no room") {
@@ -296,7 +298,8 @@ TEST_CASE("The result of mode 0 does not depend on the placement for irregular g
 }
 
 TEST_CASE("The result of mode 0 does not depend on the placement for mixed layers over several runs") {
-  CheckAgainstSerial(MakeSmallWorld(60, 4, 0.3, 2), {heard_seldom, each_pooled_seldom, each_solo_seldom, newest_seldom, heard}, {1, 2, 3, 4, 5, 30});
+  CheckAgainstSerial(MakeSmallWorld(60, 4, 0.3, 2), {heard_seldom, each_pooled_seldom, each_solo_seldom, newest_seldom, heard},
+                     {1, 2, 3, 4, 5, 30});
 }
 
 TEST_CASE("Nor where some places have no node, and the others have few") {
