@@ -3,10 +3,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
 #include <set>
 #include <string>
 #include <thread>
+#include <uit/support/clock.hpp>
 #include <vector>
 
 #include "tests/netuit/barrier/station.hpp"
@@ -29,8 +32,6 @@ TEST_CASE("Processes of an MPI job agree at a barrier") {
 }
 
 namespace {
-
-struct Value : Multicast<std::uint64_t> {};
 
 /// The barriers that the workers of all processes made, as rank 0 sees them.
 std::set<std::uint64_t> NumBarriers(const RunReport& report) {
@@ -55,10 +56,9 @@ TEST_CASE("All workers make the same barriers whatever their start times and clo
   uit::testing::SkewClocks(shift);
   CHECK(std::chrono::abs(uit::Now() - before - shift) < 2s);
 
-  const Topology topology = MakeTorus(12, 12);
-  const std::size_t threads = MpiTestWorld().Size() >= 4 ? 1 : 2;
-  TaggedMesh<Value> mesh{topology, PlaceByMetis(topology, {.processes = MpiTestWorld().Size(), .threads = threads}), MpiTestWorld()};
-  const auto update = [](auto& node) { node.template Out<Value>().TryPut(node.Update()); };
+  const std::uint32_t threads = MpiTestWorld().Size() >= 4 ? 1 : 2;
+  Mesh mesh{uit::Team{MpiTestWorld(), {.threads = threads}}, MakeTorus(12, 12)};
+  const auto value = mesh.AddPublishedField<std::uint64_t>();
   int num_runs = 0;
   int num_agreed = 0;
   for (const auto jitter : Jitters()) {
@@ -67,12 +67,12 @@ TEST_CASE("All workers make the same barriers whatever their start times and clo
         INFO("mode " << static_cast<int>(mode) << ", by " << (by_count ? "count" : "clock"));
         // The last process comes late; and in the midst of a run the first worker of each is slow now and then.
         if (rank + 1 == static_cast<std::int64_t>(MpiTestWorld().Size())) std::this_thread::sleep_for(jitter);
-        RunOptions options{.mode = mode, .rolling_span = 3ms, .fixed_period = 5ms};
-        if (by_count) options.num_updates = 400;
-        else options.duration = 60ms;
-        const RunReport report = Run(mesh, options, [&](auto& node) {
+        ModeSettings settings{.span = 3ms, .period = 5ms};
+        if (by_count) settings.updates = 400;
+        else settings.duration = 60ms;
+        const RunReport report = mesh.Run(ScheduleOf(mode, settings), [&](Node& node) {
           if (node.Index() == 0 && node.Update() % 100 == static_cast<std::uint64_t>(10 * rank)) std::this_thread::sleep_for(7ms);
-          update(node);
+          value[node] = node.Update();
         });
         CHECK(report.stopped_by == (by_count ? StopReason::count : StopReason::clock));
         if (!MpiTestWorld().IsRoot()) continue;
@@ -96,12 +96,14 @@ TEST_CASE("All workers make the same barriers whatever their start times and clo
 
 TEST_CASE("Workers stop at the same barrier however early some have finished") {
   const Topology topology = MakeTorus(8, 8);
-  TaggedMesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2}), MpiTestWorld()};
+  Mesh mesh{uit::Team{MpiTestWorld(), {.threads = 2}}, topology,
+            {.placement = PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2})}};
+  mesh.AddPublishedField<std::uint64_t>();
   for (const int mode : {0, 1, 2, 3, 4}) {
-    const RunReport report = Run(
-        mesh, {.mode = static_cast<AsyncMode>(mode), .num_updates = 30, .rolling_span = 1ms, .fixed_period = 1ms}, [](auto& node) {
-          if (node.Id() == 63) std::this_thread::sleep_for(1ms);
-        });
+    const RunPlan plan = ScheduleOf(static_cast<AsyncMode>(mode), {.updates = 30, .span = 1ms, .period = 1ms});
+    const RunReport report = mesh.Run(plan, [](Node& node) {
+      if (node.Id() == 63) std::this_thread::sleep_for(1ms);
+    });
     CHECK(report.stopped_by == StopReason::count);
     for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == 30);
     if (mode < 3 && MpiTestWorld().IsRoot()) CHECK(NumBarriers(report).size() == 1);

@@ -1,5 +1,7 @@
 // Verbs of an edge's ends beyond TryPut and Jump, in runs: staging, flushing, and puts that wait.
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -15,13 +17,12 @@ using uit::testing::MpiTestWorld;
 
 namespace {
 
-struct Parcel : Unicast<std::uint64_t> {};
-struct Newest : Unicast<std::uint64_t, uit::Policy{.retain = uit::Retain::latest}> {};
-
 struct Fixture {
   Topology topology = MakeTorus(6, 6);
-  TaggedMesh<Parcel, Newest> mesh{topology, PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 2}, 1),
-                            MpiTestWorld()};
+  Mesh mesh{uit::Team{MpiTestWorld(), {.threads = 2}}, topology,
+            {.placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 2}, 1)}};
+  Channels<std::uint64_t, uit::every> parcels = mesh.AddChannels<std::uint64_t>();
+  Channels<std::uint64_t, uit::latest> newest = mesh.AddChannels<std::uint64_t, uit::latest>();
 };
 
 }  // namespace
@@ -29,14 +30,16 @@ struct Fixture {
 TEST_CASE("A message of a bulk synchronous update is visible in the next update on every kind of edge") {
   Fixture fixture;
   std::atomic<std::size_t> num_faults{0};
-  const RunReport report = Run(fixture.mesh, {.mode = AsyncMode::every_update, .num_updates = 30}, [&](auto& node) {
+  const RunReport report = fixture.mesh.Run(EveryUpdate{.updates = 30}, [&](Node& node) {
     const std::uint64_t update = node.Update();
-    for (auto& outlet : node.template In<Parcel>()) num_faults += outlet.JumpGet() + 1 != update && update != 0 ? 1 : 0;
-    for (auto& outlet : node.template In<Newest>()) num_faults += outlet.JumpGet() + 1 != update && update != 0 ? 1 : 0;
-    for (auto& inlet : node.template Out<Parcel>()) inlet.TryStage(update);
-    for (auto& inlet : node.template Out<Newest>()) {
-      inlet.TryPut(update);
-      inlet.TryFlush();
+    for (const auto edge : node.In()) {
+      num_faults += fixture.parcels[edge].JumpGet() + 1 != update && update != 0 ? 1 : 0;
+      num_faults += fixture.newest[edge].JumpGet() + 1 != update && update != 0 ? 1 : 0;
+    }
+    for (const auto edge : node.Out()) {
+      fixture.parcels[edge].TryStage(update);
+      fixture.newest[edge].TryPut(update);
+      fixture.newest[edge].TryFlush();
     }
   });
   CHECK(num_faults == 0);
@@ -45,27 +48,30 @@ TEST_CASE("A message of a bulk synchronous update is visible in the next update 
 
 TEST_CASE("A message that was staged and never flushed is accounted for") {
   Fixture fixture;
-  for (int mode = 0; mode <= 4; ++mode) {
+  for (std::uint32_t mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
-    const RunReport report =
-        Run(fixture.mesh, {.mode = static_cast<AsyncMode>(mode), .num_updates = 30, .rolling_span = 1ms, .fixed_period = 1ms},
-            [](auto& node) {
-              for (auto& inlet : node.template Out<Parcel>()) inlet.TryStage(1);
-              for (auto& inlet : node.template Out<Newest>()) inlet.TryStage(1);
-              if (node.Update() % 3 != 0) return;
-              for (auto& outlet : node.template In<Parcel>()) outlet.Jump();
-              for (auto& outlet : node.template In<Newest>()) outlet.Jump();
-            });
+    const RunPlan plan = ScheduleOf(static_cast<AsyncMode>(mode), {.updates = 30, .span = 1ms, .period = 1ms});
+    const RunReport report = fixture.mesh.Run(plan, [&](Node& node) {
+      for (const auto edge : node.Out()) {
+        fixture.parcels[edge].TryStage(1);
+        fixture.newest[edge].TryStage(1);
+      }
+      if (node.Update() % 3 != 0) return;
+      for (const auto edge : node.In()) {
+        fixture.parcels[edge].Jump();
+        fixture.newest[edge].Jump();
+      }
+    });
     CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
   }
 }
 
 TEST_CASE("A waiting put in a bulk synchronous update is refused at once") {
   Fixture fixture;
-  const RunReport report = Run(fixture.mesh, {.mode = AsyncMode::every_update, .num_updates = 10}, [](auto& node) {
-    for (auto& outlet : node.template In<Parcel>()) outlet.Jump();
-    for (auto& inlet : node.template Out<Parcel>()) {
-      for (int i = 0; i < 4; ++i) inlet.Put(1);  // the depth is 2
+  const RunReport report = fixture.mesh.Run(EveryUpdate{.updates = 10}, [&](Node& node) {
+    for (const auto edge : node.In()) fixture.parcels[edge].Jump();
+    for (const auto edge : node.Out()) {
+      for (int i = 0; i < 4; ++i) fixture.parcels[edge].Put(1);  // the depth is 2
     }
   });
   CHECK(report.stopped_by == StopReason::count);

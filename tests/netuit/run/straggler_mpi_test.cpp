@@ -5,8 +5,7 @@
 // it makes no difference how busy the machine is. That the others go on without waiting at all shows waits_for_nobody_mpi_test.
 
 #include <netuit/graph/topologies.hpp>
-#include <netuit/mesh/tagged_mesh.hpp>
-#include <netuit/run/tagged_run.hpp>
+#include <netuit/run/run.hpp>
 
 #include <sys/types.h>
 #include <time.h>
@@ -22,6 +21,7 @@
 #include <limits>
 #include <stdexcept>
 #include <thread>
+#include <uit/support/clock.hpp>
 #include <vector>
 
 #include "tests/support/catch.hpp"
@@ -36,10 +36,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// When the sender sent it, in microseconds: one host has one monotonic clock.
-struct Stamp : Multicast<std::int64_t> {};
-struct Parcel : Unicast<std::int64_t> {};
-
 constexpr std::size_t straggler = 1;
 constexpr std::size_t max_processes = 8;
 constexpr std::uint64_t num_updates_meanwhile = 300;  // of each other process; windows are full after a quarter of them
@@ -50,6 +46,7 @@ constexpr const char* all_seen = "all is seen";
 std::size_t NumSuspensions() { return PerCommitOrNight<std::size_t>(4, 20); }
 std::chrono::milliseconds ShortestAway() { return PerCommitOrNight(600ms, 2000ms); }
 
+/// One host has one monotonic clock.
 std::int64_t Microseconds() {
   return std::chrono::duration_cast<std::chrono::microseconds>(uit::Now().time_since_epoch()).count();
 }
@@ -162,7 +159,9 @@ TEST_CASE("A run continues while a process is suspended and the process catches 
   const uit::World world = MpiTestWorld();
   const std::vector<pid_t> pids = Pids(world);
   const auto topology = MakeTorus({40, 40});
-  TaggedMesh<Stamp, Parcel> mesh{topology, PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}), world};
+  Mesh mesh{uit::Team{world}, topology, {.placement = PlaceContiguous(topology, {.processes = world.Size()})}};
+  const auto stamp = mesh.AddPublishedField<std::int64_t>();  // when the node published it
+  const auto parcels = mesh.AddChannels<std::int64_t>();
   const SharedPage<Stage> stage{world};
   const bool is_straggler = world.Rank() == straggler;
 
@@ -173,34 +172,31 @@ TEST_CASE("A run continues while a process is suspended and the process catches 
   Suspender suspender{*stage, pids[straggler], world.Size()};
   std::jthread suspending;
   if (world.IsRoot()) suspending = std::jthread([&] { suspender.Work(); });
-  const RunReport report = Run(
-      mesh,
-      {.stops_on_signal = false,
-       .on_progress =
-           [&](const Progress& progress) {
-             if (!is_settled && progress.num_updates >= num_updates_meanwhile) {
-               is_settled = true;
-               growth = Growth{getpid()};
-               ++stage->num_settled;
-             }
-             if (is_settled) growth.Look();
-           },
-       .progress_interval = 10ms},
-      [&](auto& node) {
-        if (node.Index() == 0) {
-          if (stage->is_over) throw std::runtime_error(all_seen);
-          ++stage->num_updates[world.Rank()];
-          now = Microseconds();
-          if (is_straggler) sleeper.Begin(now);
-        }
-        for (const std::int64_t stamp : node.template In<Stamp>()) sleeper.Hear(stamp);
-        node.template Out<Stamp>().TryPut(now);
-        for (auto& outlet : node.template In<Parcel>()) {
-          while (outlet.TryStep()) {
-          }
-        }
-        for (auto& inlet : node.template Out<Parcel>()) inlet.TryPut(now);
-      });
+  const auto watch_memory = [&](const Progress& progress) {
+    if (!is_settled && progress.num_updates >= num_updates_meanwhile) {
+      is_settled = true;
+      growth = Growth{getpid()};
+      ++stage->num_settled;
+    }
+    if (is_settled) growth.Look();
+  };
+  const auto update = [&](Node& node) {
+    if (node.Index() == 0) {
+      if (stage->is_over) throw std::runtime_error(all_seen);
+      ++stage->num_updates[world.Rank()];
+      now = Microseconds();
+      if (is_straggler) sleeper.Begin(now);
+    }
+    for (const auto edge : node.In()) {
+      sleeper.Hear(stamp[edge]);
+      while (parcels[edge].TryStep() != 0) {
+      }
+    }
+    stamp[node] = now;
+    for (const auto edge : node.Out()) parcels[edge].TryPut(now);
+  };
+  const RunReport report =
+      mesh.Run(Free{}, update, {.stops_on_signal = false, .on_progress = watch_memory, .progress_interval = 10ms});
   suspending = {};
   CHECK(growth.Most() <= max_growth);
   CHECK(report.stopped_by == StopReason::thrown);
