@@ -1,11 +1,13 @@
 // A process that falls silent is given up. A program of its own: after that its processes talk no more.
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/run/run.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <string>
 #include <thread>
+#include <uit/support/error.hpp>
 #include <vector>
 
 #include "tests/support/catch.hpp"
@@ -15,24 +17,19 @@ using namespace netuit;
 using namespace std::chrono_literals;
 using uit::testing::MpiTestWorld;
 
-namespace {
-
-struct Value : Multicast<int> {};
-
-}  // namespace
-
 TEST_CASE("A warning names the process for which a barrier waits") {
   const Topology topology = MakeTorus(8, 8);
   const std::size_t last = MpiTestWorld().Size() - 1;
-  TaggedMesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = last + 1, .threads = 2}), MpiTestWorld()};
+  Mesh mesh{uit::Team{MpiTestWorld(), {.threads = 2}}, topology,
+            {.placement = PlaceContiguous(topology, {.processes = last + 1, .threads = 2})}};
+  mesh.AddPublishedField<int>();
   std::vector<std::string> warnings;
-  RunOptions options{.mode = AsyncMode::rolling, .num_updates = 10, .rolling_span = 1ms};
-  options.warn_after = 50ms;
+  RunOptions options{.warn_after = 50ms};
   options.on_warning = [&](const std::string& words) { warnings.push_back(words); };
-  const RunReport report = Run(mesh, options, [](auto& node) {
+  const auto be_late = [](Node& node) {
     if (node.Id() == 63 && node.Update() == 5) std::this_thread::sleep_for(1s);
-    node.template Out<Value>().TryPut(1);
-  });
+  };
+  const RunReport report = mesh.Run(Rolling{.span = 1ms, .updates = 10}, be_late, options);
   CHECK(report.stopped_by == StopReason::count);
   if (MpiTestWorld().Rank() == last) return;
   // On a loaded machine others may have been late before.
@@ -41,12 +38,14 @@ TEST_CASE("A warning names the process for which a barrier waits") {
 
 TEST_CASE("A silent process is given up and reported") {
   const Topology topology = MakeTorus(8, 8);
-  TaggedMesh<Value> mesh{topology, PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2}), MpiTestWorld()};
-  const auto begin = std::chrono::steady_clock::now();
-  const RunReport report = Run(mesh, {.mode = AsyncMode::every_update, .duration = 50s, .peer_timeout = 300ms}, [](auto& node) {
+  Mesh mesh{uit::Team{MpiTestWorld(), {.threads = 2}}, topology,
+            {.placement = PlaceContiguous(topology, {.processes = MpiTestWorld().Size(), .threads = 2})}};
+  mesh.AddPublishedField<int>();
+  const auto fall_silent = [](Node& node) {
     if (node.Id() == 63 && node.Update() == 5) std::this_thread::sleep_for(2s);
-    node.template Out<Value>().TryPut(1);
-  });
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const RunReport report = mesh.Run(EveryUpdate{.duration = 50s}, fall_silent, {.peer_timeout = 300ms});
   CHECK(std::chrono::steady_clock::now() - begin < 20s);
   CHECK(report.stopped_by == StopReason::peer_lost);
   CHECK(report.ExitCode() == 3);
@@ -55,6 +54,6 @@ TEST_CASE("A silent process is given up and reported") {
   CHECK(report.workers.size() == 2);  // one's own, with what they did
   for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates >= 5);
   CHECK_FALSE(mesh.IsOpen());
-  CHECK_THROWS_AS(Run(mesh, {.num_updates = 1}, [](auto&) {}), uit::Error);
+  CHECK_THROWS_AS(mesh.Run(EveryUpdate{.updates = 1}, fall_silent), uit::Error);
   CHECK_FALSE(mesh.Close());
 }

@@ -1,6 +1,8 @@
 // Where it is not waited for after every update, who falls silent is left behind. A program of its own: after that its
 // processes talk no more.
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -20,8 +22,7 @@ using uit::testing::MpiTestWorld;
 
 namespace {
 
-/// Which process speaks, above, and at which of its updates.
-struct Said : Multicast<std::uint64_t> {};
+/// What is said: which process speaks, above, and at which of its updates.
 constexpr std::uint64_t process_unit = std::uint64_t{1} << 48;
 
 /// A small number from the environment.
@@ -44,21 +45,25 @@ TEST_CASE("A run whose barrier gives up a silent process continues to its end an
   const std::size_t rank = MpiTestWorld().Rank();
   const std::size_t last = size - 1;
   const auto mode = static_cast<AsyncMode>(Variable("UIT_TEST_MODE", 1));
-  TaggedMesh<Said> mesh{topology, PlaceContiguous(topology, {.processes = size, .threads = 2}), MpiTestWorld()};
+  Mesh mesh{uit::Team{MpiTestWorld(), {.threads = 2}}, topology,
+            {.placement = PlaceContiguous(topology, {.processes = size, .threads = 2})}};
+  const auto said = mesh.AddPublishedField<std::uint64_t>();
   std::vector<std::string> warnings;
-  RunOptions options{.mode = mode, .duration = 4s, .rolling_span = 1ms, .fixed_period = 5ms, .peer_timeout = 1s};
+  RunOptions options{.peer_timeout = 1s};
   options.on_warning = [&](const std::string& words) { warnings.push_back(words); };
   Newest newest;
   const auto begin = std::chrono::steady_clock::now();
-  const RunReport report = Run(mesh, options, [&](auto& node) {
+  const auto update = [&](Node& node) {
     if (node.Id() == 63 && node.Update() == 5) std::this_thread::sleep_for(7s);
-    node.template Out<Said>().TryPut(rank * process_unit + node.Update());
+    said[node] = rank * process_unit + node.Update();
     auto& heard = std::chrono::steady_clock::now() - begin < 2500ms ? newest.early : newest.late;
-    for (const std::uint64_t said : node.template In<Said>()) {
-      const std::uint64_t from = said / process_unit;
-      if (from != rank && from != last && said % process_unit > heard.load()) heard = said % process_unit;
+    for (const auto edge : node.In()) {
+      const std::uint64_t from = said[edge] / process_unit;
+      const std::uint64_t number = said[edge] % process_unit;
+      if (from != rank && from != last && number > heard.load()) heard = number;
     }
-  });
+  };
+  const RunReport report = mesh.Run(ScheduleOf(mode, {.duration = 4s, .span = 1ms, .period = 5ms}), update, options);
   const auto elapsed = std::chrono::steady_clock::now() - begin;
   CHECK(report.ExitCode() == 3);
   CHECK_FALSE(mesh.IsOpen());

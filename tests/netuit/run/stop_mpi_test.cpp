@@ -1,5 +1,7 @@
 // However a run ends, all workers leave it together, say why, and leave every message accounted for.
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
 
 #include <sys/types.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -23,26 +26,24 @@ using uit::testing::MpiTestWorld;
 
 namespace {
 
-struct Value : Multicast<std::uint64_t> {};
-struct Parcel : Unicast<std::uint64_t> {};
-
 constexpr NodeId victim = 37;
 
 struct Fixture {
   Topology topology = MakeTorus(8, 8);
-  TaggedMesh<Value, Parcel> mesh{topology, PlaceByMetis(topology, {.processes = MpiTestWorld().Size(), .threads = 2}),
-                           MpiTestWorld()};
+  uit::Team team{MpiTestWorld(), {.threads = 2}};
+  Mesh mesh{team, topology};
+  PublishedField<std::uint64_t> value = mesh.AddPublishedField<std::uint64_t>();
+  Channels<std::uint64_t, uit::every> parcels = mesh.AddChannels<std::uint64_t>();
 
   /// A run of `mode` that nothing ends within the test's time but what `meddle(node)` does.
-  template <typename F>
-  RunReport Run(int mode, F meddle, std::chrono::nanoseconds span = 1ms) {
-    return netuit::Run(mesh, {.mode = static_cast<AsyncMode>(mode), .duration = 1h, .rolling_span = span, .fixed_period = 2 * span},
-                       [&](auto& node) {
-                         for (auto& outlet : node.template In<Parcel>()) outlet.Jump();
-                         node.template Out<Value>().TryPut(node.Update());
-                         for (auto& inlet : node.template Out<Parcel>()) inlet.TryPut(node.Update());
-                         meddle(node);
-                       });
+  RunReport Run(int mode, const std::function<void(Node&)>& meddle, std::chrono::nanoseconds span = 1ms) {
+    const RunPlan plan = ScheduleOf(static_cast<AsyncMode>(mode), {.duration = 1h, .span = span, .period = 2 * span});
+    return mesh.Run(plan, [&](Node& node) {
+      for (const auto edge : node.In()) parcels[edge].Jump();
+      value[node] = node.Update();
+      for (const auto edge : node.Out()) parcels[edge].TryPut(node.Update());
+      meddle(node);
+    });
   }
 };
 
@@ -69,7 +70,7 @@ TEST_CASE("An update that throws ends the run on every worker and the report nam
   Fixture fixture;
   for (int mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
-    const RunReport report = fixture.Run(mode, [](auto& node) {
+    const RunReport report = fixture.Run(mode, [](Node& node) {
       if (node.Id() == victim && node.Update() == 10) throw std::runtime_error("out of\nfood");
     });
     CHECK(report.stopped_by == StopReason::thrown);
@@ -83,7 +84,7 @@ TEST_CASE("Whatever is thrown, and by as many nodes as may be, one is named") {
   Fixture fixture;
   for (int mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
-    const RunReport report = fixture.Run(mode, [](auto& node) {
+    const RunReport report = fixture.Run(mode, [](Node& node) {
       if (node.Update() == 3) throw 42;
     });
     CHECK(report.stopped_by == StopReason::thrown);
@@ -100,7 +101,7 @@ TEST_CASE("A signal to one process ends the run on every worker") {
   for (int mode = 0; mode <= 4; ++mode) {
     const int signal = std::array{SIGINT, SIGTERM, SIGUSR1}[static_cast<std::size_t>(mode) % 3];
     CAPTURE(mode, signal);
-    const RunReport report = fixture.Run(mode, [&](auto& node) {
+    const RunReport report = fixture.Run(mode, [&](Node& node) {
       if (node.Id() == victim && node.Update() == 10) kill(process, signal);
     });
     CHECK(report.stopped_by == StopReason::signal);
@@ -115,9 +116,10 @@ TEST_CASE("A signal is heard even if the first workers have done their updates")
   const pid_t process = getpid();
   const std::size_t last = 2 * MpiTestWorld().Size() - 1;
   const Placement slow_last = PlaceContiguous(fixture.topology, {.processes = MpiTestWorld().Size(), .threads = 2});
-  TaggedMesh<Value> mesh{fixture.topology, slow_last, MpiTestWorld()};
+  Mesh mesh{fixture.team, fixture.topology, {.placement = slow_last}};
+  mesh.AddPublishedField<std::uint64_t>();
   for (const int mode : {3, 4}) {
-    const RunReport report = Run(mesh, {.mode = static_cast<AsyncMode>(mode), .num_updates = 100}, [&](auto& node) {
+    const RunReport report = mesh.Run(ScheduleOf(static_cast<AsyncMode>(mode), {.updates = 100}), [&](Node& node) {
       if (node.Id() != 63) return;  // of the last worker
       if (node.Update() == 20) kill(process, SIGTERM);
       std::this_thread::sleep_for(5ms);
@@ -134,7 +136,7 @@ TEST_CASE("A stop does not wait for the next barrier, however far off that is") 
   Fixture fixture;
   for (const int mode : {1, 2}) {
     CAPTURE(mode);
-    const auto throw_once = [](auto& node) {
+    const auto throw_once = [](Node& node) {
       if (node.Id() == victim && node.Update() == 10) throw std::runtime_error("out of food");
     };
     const RunReport report = fixture.Run(mode, throw_once, 1h);
@@ -145,13 +147,10 @@ TEST_CASE("A stop does not wait for the next barrier, however far off that is") 
 
 TEST_CASE("The longest of durations ends a run no sooner") {
   Fixture fixture;
+  constexpr auto longest = std::chrono::nanoseconds::max();
   for (const int mode : {1, 2, 3}) {
-    const RunReport report = Run(fixture.mesh, {.mode = static_cast<AsyncMode>(mode),
-                                                .duration = std::chrono::nanoseconds::max(),
-                                                .num_updates = 5,
-                                                .rolling_span = std::chrono::nanoseconds::max(),
-                                                .fixed_period = std::chrono::nanoseconds::max()},
-                                 [](auto&) {});
+    const ModeSettings settings{.updates = 5, .duration = longest, .span = longest, .period = longest};
+    const RunReport report = fixture.mesh.Run(ScheduleOf(static_cast<AsyncMode>(mode), settings), [](Node&) {});
     CHECK(report.stopped_by == StopReason::count);
     for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == 5);
   }
@@ -161,12 +160,11 @@ TEST_CASE("A mesh runs on after it was stopped") {
   Fixture fixture;
   for (int mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
-    fixture.Run(mode, [](auto& node) {
+    fixture.Run(mode, [](Node& node) {
       if (node.Id() == victim && node.Update() == 5) throw std::runtime_error("once");
     });
-    const RunReport report =
-        Run(fixture.mesh, {.mode = static_cast<AsyncMode>(mode), .num_updates = 10, .rolling_span = 1ms, .fixed_period = 2ms},
-            [](auto& node) { node.template Out<Value>().TryPut(1); });
+    const RunPlan plan = ScheduleOf(static_cast<AsyncMode>(mode), {.updates = 10, .span = 1ms, .period = 2ms});
+    const RunReport report = fixture.mesh.Run(plan, [&](Node& node) { fixture.value[node] = 1; });
     CHECK(report.stopped_by == StopReason::count);
     CHECK(report.ExitCode() == 0);
     CheckWhole(report, mode);
