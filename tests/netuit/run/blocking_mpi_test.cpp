@@ -1,12 +1,12 @@
-// MPI is asked, never waited in, from the beginning of a run to its report.
-#include <netuit/netuit.hpp>
+// MPI is asked, never waited in, from the beginning of a run of a connected mesh to its report.
+#include <netuit/graph/topologies.hpp>
+#include <netuit/run/run.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
-#include "tests/netuit/run/chaos.hpp"
+#include "tests/netuit/run/mixed_traffic.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/pmpi/watch.hpp"
@@ -20,17 +20,6 @@ using uit::testing::MpiTestWorld;
 
 namespace {
 
-using Word = std::uint64_t;
-using uit::Consolidate;
-using uit::Policy;
-using uit::Retain;
-
-struct Heard : Multicast<Word> {};
-struct Each : Unicast<Word> {};
-struct EachAggregated : Unicast<Word, Policy{.consolidate = Consolidate::aggregated}> {};
-struct Newest : Unicast<Word, Policy{.retain = Retain::latest, .consolidate = Consolidate::pooled}> {};
-struct Sum : Unicast<Word, Policy{.retain = Retain::accumulate, .consolidate = Consolidate::pooled}> {};
-
 constexpr std::uint64_t num_updates = is_sanitized ? 60 : 300;
 
 }  // namespace
@@ -38,24 +27,23 @@ constexpr std::uint64_t num_updates = is_sanitized ? 60 : 300;
 TEST_CASE("Nothing blocks inside MPI while a run goes on") {
   const uit::World world = MpiTestWorld();
   const Topology topology = MakeTorus(8, 8);
-  TaggedMesh<Heard, Each, EachAggregated, Newest, Sum> mesh{
-      topology, PlaceRandom(topology, {.processes = world.Size(), .threads = 2}, 3), world, {.is_watched = true}};
-  std::vector<Word> states(mesh.NumLocalNodes());
-  std::vector<RunOptions> runs{{.mode = AsyncMode::every_update, .num_updates = num_updates},
-                               {.mode = AsyncMode::rolling, .num_updates = num_updates, .rolling_span = 500us},
-                               {.mode = AsyncMode::fixed, .num_updates = num_updates, .fixed_period = 1ms},
-                               {.mode = AsyncMode::no_barrier, .num_updates = num_updates},
-                               {.mode = AsyncMode::no_communication, .num_updates = num_updates}};
-  for (RunOptions& options : runs) {
-    INFO("mode " << static_cast<int>(options.mode));
-    options.quality = {.interval = 2ms, .length = 1ms, .channels = true};
-    options.on_status = [](auto) {};
-    options.status_interval = 1ms;
+  Mesh mesh{uit::Team{world, {.threads = 2}}, topology,
+            {.placement = PlaceRandom(topology, {.processes = world.Size(), .threads = 2}, 3), .is_watched = true}};
+  const testing::MixedTraffic<uit::every, testing::aggregated, testing::newest_pooled, testing::sum_pooled> traffic{mesh};
+  mesh.Connect();  // opening links may wait in MPI; else the first run would do so before it begins
+  RunOptions options;
+  options.quality = {.interval = 2ms, .length = 1ms, .channels = true};
+  options.on_status = [](auto) {};
+  options.status_interval = 1ms;
+  for (const RunPlan& plan : {EveryUpdate{.updates = num_updates}.MakePlan(),
+                              Rolling{.span = 500us, .updates = num_updates}.MakePlan(),
+                              Fixed{.period = 1ms, .updates = num_updates}.MakePlan(),
+                              Free{.updates = num_updates}.MakePlan(),
+                              Isolated{.updates = num_updates}.MakePlan()}) {
+    INFO("mode " << plan.mode);
     const std::uint64_t num_calls_before = pmpi::NumCalls();
     const pmpi::NoWaiting no_waiting;
-    const RunReport report = Run(mesh, options, [&](auto& node) {
-      states[node.Index()] = testing::UpdateChaotically<Heard, Each, EachAggregated, Newest, Sum>(node, states[node.Index()]);
-    });
+    const RunReport report = mesh.Run(plan, [&](Node& node) { traffic.Update(node); }, options);
     CHECK(report.ExitCode() == 0);
     CHECK((report.Balanced() || !world.IsRoot()));
     INFO("the first call that may wait: " << pmpi::FirstWaitingCall());
