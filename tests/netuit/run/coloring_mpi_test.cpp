@@ -1,4 +1,7 @@
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/placement/metis.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
 
 #include <array>
 #include <atomic>
@@ -7,9 +10,11 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
+#include <uit/support/bytes.hpp>
 #include <vector>
 
 #include "demos/channel_selection/cell.hpp"
@@ -29,73 +34,74 @@ using uit::testing::SharedPage;
 
 namespace {
 
-struct Color : Multicast<unsigned> {};
-struct ColorByEdge
-    : Unicast<unsigned, uit::Policy{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled}> {};
-
+constexpr uit::Policy newest{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled};
 constexpr channel_selection::LeithRule rule{.num_colors = 3, .learning_rate = 0.1};
 
-Placement PlaceOnAll(const Topology& topology) {
-  const std::size_t threads = MpiTestWorld().Size() == 4 ? 1 : 2;
-  return PlaceByMetis(topology, {.processes = MpiTestWorld().Size(), .threads = threads});
-}
+uit::Team TestTeam() { return uit::Team{MpiTestWorld(), {.threads = MpiTestWorld().Size() == 4 ? 1U : 2U}}; }
 
-unsigned Heard(unsigned value) { return value; }
-unsigned Heard(auto& outlet) { return outlet.JumpGet(); }
+unsigned FirstColor(NodeId node, std::uint64_t seed) { return static_cast<unsigned>(Mix(seed, node) % rule.num_colors); }
 
-/// A mesh that colours its graph.
-template <Layer L>
-class Painter {
+/// Colours that nodes show their neighbours: one to all of them, or one along each edge.
+class ShownColors {
  public:
-  Painter(const Topology& topology, std::uint64_t seed)
-      : mesh(topology, PlaceOnAll(topology), MpiTestWorld()), cells_(mesh.NumLocalNodes(), rule), seed_(seed) {
-    const auto first = [seed](NodeId node) { return static_cast<unsigned>(Mix(seed, node) % rule.num_colors); };
-    mesh.template Initialize<L>(first);
-    for (std::size_t node = 0; node < mesh.NumLocalNodes(); ++node) cells_.Set(node, first(mesh.Id(node)));
+  ShownColors(Mesh& mesh, bool by_edge, const Initial<unsigned>& first) {
+    if (by_edge) edges_ = mesh.AddChannels<unsigned, newest>({}, first);
+    else nodes_ = mesh.AddPublishedField<unsigned>(first);
+  }
+  unsigned Seen(InEdge edge) const { return nodes_ ? (*nodes_)[edge] : (*edges_)[edge].JumpGet(); }
+  void Show(Node& node, unsigned color) const {
+    if (nodes_) (*nodes_)[node] = color;
+    for (std::size_t i = 0; edges_ && i < node.Out().size(); ++i) (*edges_)[node.Out()[i]].TryPut(color);
   }
 
-  RunReport Run(RunOptions options) {
-    options.seed = seed_;
-    return netuit::Run(mesh, options, [this](auto& node) {
+ private:
+  std::optional<PublishedField<unsigned>> nodes_;
+  std::optional<Channels<unsigned, newest>> edges_;
+};
+
+/// A mesh that colours its graph.
+class Painter {
+ public:
+  Painter(const Topology& topology, std::uint64_t seed, bool by_edge)
+      : mesh(TestTeam(), topology),
+        shown_(mesh, by_edge, [seed](NodeId node) { return FirstColor(node, seed); }),
+        cells_(mesh.NumLocalNodes(), rule),
+        seed_(seed) {
+    for (std::size_t node = 0; node < mesh.NumLocalNodes(); ++node) cells_.Set(node, FirstColor(mesh.Id(node), seed));
+  }
+
+  RunReport Run(const RunPlan& plan) {
+    return mesh.Run(plan, [this](Node& node) {
       const std::size_t index = node.Index();
       bool conflict = false;
-      for (auto&& in : node.template In<L>()) conflict |= Heard(in) == cells_.Color(index);
+      for (const auto edge : node.In()) conflict |= shown_.Seen(edge) == cells_.Color(index);
       cells_.Learn(index, conflict, node.Random());
-      if constexpr (MulticastLayer<L>) {
-        node.template Out<L>().TryPut(cells_.Color(index));
-      } else {
-        for (auto&& inlet : node.template Out<L>()) inlet.TryPut(cells_.Color(index));
-      }
-    });
+      shown_.Show(node, cells_.Color(index));
+    }, {.seed = seed_});
   }
 
   /// On rank 0, by node.
-  std::vector<unsigned> Colors() const {
-    const std::vector<unsigned> colors = cells_.Colors();
-    return mesh.Gather(std::span<const unsigned>(colors));
-  }
+  std::vector<unsigned> Colors() const { return GatherByNode(mesh, cells_.Colors()); }
 
   /// Nodes whose inputs show other colours than their sources have. On rank 0, over all.
-  std::size_t CountStale(const Topology& topology) {
+  std::size_t CountStale() {
     const std::vector<unsigned> colors = Colors();
     const auto written = std::as_bytes(std::span(colors));
-    uit::Bytes bytes(written.begin(), written.end());
-    bytes = MpiTestWorld().Broadcast(std::move(bytes));
-    std::vector<unsigned> all(topology.NumNodes());
+    const uit::Bytes bytes = MpiTestWorld().Broadcast({written.begin(), written.end()});
+    std::vector<unsigned> all(mesh.NumNodes());
     std::memcpy(all.data(), bytes.data(), bytes.size());
-    std::vector<std::uint8_t> is_stale(mesh.NumLocalNodes());
-    netuit::Run(mesh, {.mode = AsyncMode::no_communication, .num_updates = 1}, [&](auto& node) {
-      std::size_t input = 0;
-      for (auto&& in : node.template In<L>())
-        is_stale[node.Index()] |= Heard(in) != all[topology.Source(topology.InEdges(node.Id())[input++])];
+    const auto is_stale = mesh.AddField<std::uint8_t>();
+    mesh.Visit([&](Node& node) {
+      for (const auto edge : node.In()) is_stale[node] |= shown_.Seen(edge) != all[edge.Source()];
     });
-    const auto gathered = mesh.Gather(std::span<const std::uint8_t>(is_stale));
+    const std::vector<std::uint8_t> gathered = mesh.Gather(is_stale);
     return std::accumulate(gathered.begin(), gathered.end(), std::size_t{0});
   }
 
-  TaggedMesh<L> mesh;
+  Mesh mesh;
 
  private:
+  ShownColors shown_;
   Cells<float> cells_;
   std::uint64_t seed_;
 };
@@ -120,8 +126,8 @@ TEST_CASE("2000 bulk synchronous updates of a 64x64 torus leave 3 % of the nodes
   const std::uint64_t num_seeds = is_sanitized ? 2 : 10;
   double sum = 0;
   for (std::uint64_t seed = 1; seed <= num_seeds; ++seed) {
-    Painter<Color> painter{topology, seed};
-    const RunReport report = painter.Run({.mode = AsyncMode::every_update, .num_updates = 2000});
+    Painter painter{topology, seed, false};
+    const RunReport report = painter.Run(EveryUpdate{.updates = 2000}.MakePlan());
     const std::vector<unsigned> colors = painter.Colors();
     if (!MpiTestWorld().IsRoot()) continue;
     CHECK(report.Balanced());
@@ -133,14 +139,15 @@ TEST_CASE("2000 bulk synchronous updates of a 64x64 torus leave 3 % of the nodes
   CHECK(mean <= 0.03);
 }
 
-TEMPLATE_TEST_CASE("Best effort colours about as well", "", Color, ColorByEdge) {
+TEST_CASE("Best effort colours about as well") {
+  const bool by_edge = GENERATE(false, true);
   const Topology topology = MakeTorus(48, 48);
   for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::fixed, AsyncMode::no_barrier}) {
     INFO("mode " << static_cast<int>(mode));
-    Painter<TestType> painter{topology, 1};
-    const RunReport report = painter.Run({.mode = mode, .num_updates = 1500, .rolling_span = 2ms, .fixed_period = 2ms});
+    Painter painter{topology, 1, by_edge};
+    const RunReport report = painter.Run(ScheduleOf(mode, {.updates = 1500, .span = 2ms, .period = 2ms}));
     const std::vector<unsigned> colors = painter.Colors();
-    const std::size_t num_stale = painter.CountStale(topology);
+    const std::size_t num_stale = painter.CountStale();
     if (!MpiTestWorld().IsRoot()) continue;
     CHECK(report.Balanced());
     CHECK(report.Tally().put.muted == 0);
@@ -151,12 +158,11 @@ TEMPLATE_TEST_CASE("Best effort colours about as well", "", Color, ColorByEdge) 
   }
 }
 
-TEMPLATE_TEST_CASE("In mode 4 nothing crosses between threads before the end", "", Color,
-                   ColorByEdge) {
-  const Topology topology = MakeTorus(24, 24);
-  Painter<TestType> painter{topology, 1};
+TEST_CASE("In mode 4 nothing crosses between threads before the end") {
+  const bool by_edge = GENERATE(false, true);
+  Painter painter{MakeTorus(24, 24), 1, by_edge};
   const bool is_one_place = MpiTestWorld().Size() == 1 && painter.mesh.NumThreads() == 1;
-  const RunReport report = painter.Run({.mode = AsyncMode::no_communication, .num_updates = 100});
+  const RunReport report = painter.Run(Isolated{.updates = 100}.MakePlan());
   if (MpiTestWorld().Size() > 1) CHECK(painter.mesh.GetFabric().NumFramesReceived() > 0);
   if (MpiTestWorld().IsRoot()) {
     const uit::Tally tally = report.Tally();
@@ -167,8 +173,8 @@ TEMPLATE_TEST_CASE("In mode 4 nothing crosses between threads before the end", "
     CHECK(report.Balanced());
   }
   // Values of nodes are exchanged once, so that whoever looks at the result sees it whole.
-  const std::size_t num_stale = painter.CountStale(topology);
-  if (MulticastLayer<TestType> && MpiTestWorld().IsRoot()) CHECK(num_stale == 0);
+  const std::size_t num_stale = painter.CountStale();
+  if (!by_edge && MpiTestWorld().IsRoot()) CHECK(num_stale == 0);
 }
 
 namespace {
@@ -187,14 +193,15 @@ struct MeetingPlace {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("In mode 4 no frame arrives from another worker before the end", "", Color, ColorByEdge) {
-  using L = TestType;
+TEST_CASE("In mode 4 no frame arrives from another worker before the end") {
+  const bool by_edge = GENERATE(false, true);
   static constexpr unsigned initial = 7;
   const Topology topology = MakeTorus(12, 12);
-  const Placement placement = PlaceOnAll(topology);
+  const uit::Team team = TestTeam();
+  const Placement placement = PlaceByMetis(topology, {.processes = team.NumProcesses(), .threads = team.NumThreads()});
   const std::size_t num_workers = placement.Shape().Count();
-  TaggedMesh<L> mesh{topology, placement, MpiTestWorld()};
-  mesh.template Initialize<L>([](NodeId) { return initial; });
+  Mesh mesh{team, topology, {.placement = placement}};
+  const ShownColors shown{mesh, by_edge, initial};
   std::vector<NodeId> last_node(num_workers);
   for (NodeId node = 0; node < topology.NumNodes(); ++node) last_node[placement.WorkerOf(node)] = node;
 
@@ -203,23 +210,15 @@ TEMPLATE_TEST_CASE("In mode 4 no frame arrives from another worker before the en
   std::atomic<std::uint64_t> num_of_own{0};
   std::uint64_t num_frames = 0;
   const std::uint64_t num_before = mesh.GetFabric().NumFramesReceived();
-  const RunReport report = Run(mesh, {.mode = AsyncMode::no_communication, .num_updates = num_silent_updates}, [&](auto& node) {
+  const RunReport report = mesh.Run(Isolated{.updates = num_silent_updates}, [&](Node& node) {
     const std::uint32_t worker = placement.WorkerOf(node.Id());
-    std::size_t input = 0;
-    for (auto&& in : node.template In<L>()) {
-      const NodeId source = topology.Source(topology.InEdges(node.Id())[input++]);
-      if (const unsigned heard = Heard(in); heard != initial && heard != 0)
-        ++(placement.WorkerOf(source) == worker ? num_of_own : num_from_others);
+    for (const auto edge : node.In()) {
+      if (shown.Seen(edge) != initial) ++(placement.WorkerOf(edge.Source()) == worker ? num_of_own : num_from_others);
     }
-    const auto value = static_cast<unsigned>(100 + node.Update());
-    if constexpr (MulticastLayer<L>) {
-      node.template Out<L>().TryPut(value);
-    } else {
-      for (auto&& inlet : node.template Out<L>()) inlet.TryPut(value);
-    }
+    shown.Show(node, static_cast<unsigned>(100 + node.Update()));
     if (node.Id() != last_node[worker] || node.Update() + 1 != num_silent_updates) return;
     place->Meet(0, num_workers);  // from here to the next meeting nobody is at the fabric
-    if (worker % placement.Shape().threads == 0) num_frames = mesh.GetFabric().NumFramesReceived() - num_before;
+    if (worker % team.NumThreads() == 0) num_frames = mesh.GetFabric().NumFramesReceived() - num_before;
     place->Meet(1, num_workers);
   });
   CHECK(report.stopped_by == StopReason::count);

@@ -9,7 +9,8 @@
 // Of the times beside silent workers all but a twentieth must be no longer than the median beside talking ones. A mean would not
 // do: a worker loses its CPU now and then, but seldom in one of these moments, while one that waits does so there.
 
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/run/run.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,9 +19,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <stdexcept>
-#include <string>
 #include <thread>
+#include <uit/support/clock.hpp>
 #include <vector>
 
 #include "tests/support/catch.hpp"
@@ -36,10 +38,7 @@ using uit::testing::SharedPage;
 
 namespace {
 
-struct Value : Multicast<std::uint64_t> {};
-struct Parcel : Unicast<std::uint64_t> {};
-struct Note : Unicast<std::uint64_t, uit::Policy{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled}> {};
-
+constexpr uit::Policy pooled{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled};
 constexpr std::size_t max_workers = 8;
 constexpr std::size_t num_rounds = 10;     // of talking and of silence
 constexpr std::size_t num_settling = 200;  // updates at the begin of a silence, until all windows are full
@@ -120,32 +119,37 @@ void StayUntilWanted(Stage& stage, std::size_t self) {
   while (stage.wanted < number && !stage.is_over) Rest();
 }
 
-/// Reads all that has come, and puts it on.
-template <Layer L>
-void Talk(auto& node) {
-  std::uint64_t sum = 0;
-  if constexpr (MulticastLayer<L>) {
-    for (const std::uint64_t value : node.template In<L>()) sum += value;
-    node.template Out<L>().TryPut(sum);
-  } else {
-    for (auto& outlet : node.template In<L>()) {
-      while (outlet.TryStep()) sum += outlet.Get();
+/// What a node does in an update: reads all that has come, and puts on what it comes to.
+using Talk = std::function<void(Node&)>;
+
+Talk TalkByField(Mesh& mesh) {
+  return [value = mesh.AddPublishedField<std::uint64_t>()](Node& node) {
+    std::uint64_t sum = 0;
+    for (const auto edge : node.In()) sum += value[edge];
+    value[node] = sum;
+  };
+}
+template <uit::Policy policy>
+Talk TalkByChannels(Mesh& mesh) {
+  return [channels = mesh.AddChannels<std::uint64_t, policy>()](Node& node) {
+    std::uint64_t sum = 0;
+    for (const auto edge : node.In()) {
+      while (channels[edge].TryStep() != 0) sum += channels[edge].Get();
     }
-    for (auto& inlet : node.template Out<L>()) inlet.TryPut(sum);
-  }
+    for (const auto edge : node.Out()) channels[edge].TryPut(sum);
+  };
 }
 
 /// Times a worker, of all. Collective.
-template <Layer L>
-Seen Measure(TaggedMesh<L>& mesh, std::size_t timed_worker) {
+Seen Measure(Mesh& mesh, const Talk& talk, std::size_t timed_worker) {
   const uit::World world = MpiTestWorld();
   const SharedPage<Stage> stage{world};
   TimedWorker timed{*stage, timed_worker, world.Size() * mesh.NumThreads()};
-  const RunReport report = Run(mesh, {.mode = AsyncMode::no_barrier}, [&](auto& node) {
+  const RunReport report = mesh.Run(Free{}, [&](Node& node) {
     const uit::TimePoint now = uit::Now();
     const auto self = static_cast<std::size_t>(node.Id());
     if (self == timed_worker) timed.Begin(now);
-    Talk<L>(node);
+    talk(node);
     if (self == timed_worker) timed.End();
     else StayUntilWanted(*stage, self);
   });
@@ -160,15 +164,17 @@ Seen Measure(TaggedMesh<L>& mesh, std::size_t timed_worker) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("A worker of mode 3 does not wait between updates when the others are "
-                   "silent", "", Value, Parcel, Note) {
+TEST_CASE("A worker of mode 3 does not wait between updates when the others are silent") {
+  const auto talk_by = GENERATE(TalkByField, TalkByChannels<uit::every>, TalkByChannels<pooled>);
   const uit::World world = MpiTestWorld();
-  const Workers workers{.processes = world.Size(), .threads = world.Size() == 1 ? std::size_t{2} : 1};
+  const uit::Team team{world, {.threads = world.Size() == 1 ? 2U : 1U}};
+  const Workers workers{.processes = world.Size(), .threads = team.NumThreads()};
   const Topology topology = MakeRing(static_cast<NodeId>(workers.Count()));
-  TaggedMesh<TestType> mesh{topology, PlaceContiguous(topology, workers), world};
+  Mesh mesh{team, topology, {.placement = PlaceContiguous(topology, workers)}};
+  const Talk talk = talk_by(mesh);
   Seen worst;
   for (std::size_t worker = 0; worker < workers.Count(); ++worker) {
-    const Seen seen = Measure(mesh, worker);
+    const Seen seen = Measure(mesh, talk, worker);
     CAPTURE(worker);
     CHECK(seen.silent <= seen.talking + clock_noise);
     if (worker == 0 || seen.silent - seen.talking > worst.silent - worst.talking) worst = seen;
