@@ -2,6 +2,7 @@
 // seen.rankR, one line: its exit code, whom it has lost (0,2), how many seconds after the death its run was over, how many
 // updates it made in the last second that was planned, and what it says of the loss. two_hosts.sh says what must be seen.
 #include <netuit/netuit.hpp>
+#include <netuit/run/modes.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -14,8 +15,6 @@
 using namespace std::chrono_literals;
 
 namespace {
-
-struct Value : netuit::Multicast<int> {};
 
 constexpr auto dies_after = 1s;
 constexpr auto planned = 3s;
@@ -38,13 +37,12 @@ int main(int argc, char** argv) {
     const std::filesystem::path folder = argv[2];
     const bool is_last = world.Rank() + 1 == world.Size();
     const netuit::Topology topology = netuit::MakeTorus(12, 12);
-    netuit::TaggedMesh<Value> mesh{topology, netuit::PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}), world};
-    const netuit::RunOptions options{.mode = static_cast<netuit::AsyncMode>(std::atoi(argv[1])),
-                                     .duration = planned,
-                                     .peer_timeout = peer_timeout};
+    netuit::Mesh mesh{uit::Team{world}, topology, {.placement = netuit::PlaceContiguous(topology, {.processes = world.Size()})}};
+    mesh.AddPublishedField<int>();
+    const auto mode = static_cast<netuit::AsyncMode>(std::atoi(argv[1]));
     std::uint64_t num_late = 0;  // calls of the update in the last second that was planned
     uit::TimePoint begin{};
-    const netuit::RunReport report = netuit::Run(mesh, options, [&](auto& node) {
+    const netuit::RunReport report = mesh.Run(netuit::ScheduleOf(mode, {.duration = planned}), [&](netuit::Node&) {
       if (begin == uit::TimePoint{}) begin = uit::Now();
       const auto elapsed = uit::Now() - begin;
       if (is_last && elapsed > dies_after) {
@@ -52,8 +50,7 @@ int main(int argc, char** argv) {
         std::raise(SIGKILL);
       }
       if (elapsed > planned - 1s && elapsed < planned) ++num_late;
-      node.template Out<Value>().TryPut(1);
-    });
+    }, {.peer_timeout = peer_timeout});
     const double end = Time();
     double death = end;
     std::ifstream{folder / "died"} >> death;

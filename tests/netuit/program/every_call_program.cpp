@@ -1,13 +1,13 @@
 // A program that calls every function of MPI that the library and the demos do, for every_call_test.py to let them fail.
 //   every_call_program [collectives | puts]   with the collectives of a simulated build alone; with the demo's one-sided puts
 #include <netuit/netuit.hpp>
+#include <netuit/run/modes.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,31 +21,26 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct Value : Multicast<std::uint64_t> {};
-struct ByEdge : Unicast<std::uint64_t> {};
-
 /// Runs, and prints what came of mode 0.
 int RunOnce(const uit::World& world, AsyncMode mode) {
-  const Topology topology = OnRoot(world, [] { return MakeTorus(8, 8); });
-  const auto place = [&] { return PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}); };
-  TaggedMesh<Value, ByEdge> mesh{topology, OnRoot(world, place), world};
-  mesh.Initialize<Value>([](NodeId id) { return id; });
-  std::vector<std::uint64_t> states(mesh.NumLocalNodes());
-  RunOptions options{.mode = mode, .peer_timeout = 10s};
-  if (mode == AsyncMode::every_update) options.num_updates = 20;
-  else options.duration = 20ms;
-  const RunReport report = Run(mesh, options, [&](auto& node) {
-    std::uint64_t& state = states[node.Index()];
-    for (const std::uint64_t heard : node.template In<Value>()) state = state * 31 + heard;
-    for (auto& input : node.template In<ByEdge>()) state = state * 31 + (input.TryStep() != 0 ? input.Get() : 0);
-    node.template Out<Value>().TryPut(state);
-    for (auto& output : node.template Out<ByEdge>()) output.TryPut(state);
-  });
+  Mesh mesh{uit::Team{world}, Torus(8, 8)};
+  const auto state = mesh.AddPublishedField<std::uint64_t>([](NodeId id) { return id; });
+  const auto by_edge = mesh.AddChannels<std::uint64_t>();
+  ModeSettings settings;
+  if (mode == AsyncMode::every_update) settings.updates = 20;
+  else settings.duration = 20ms;
+  const RunReport report = mesh.Run(ScheduleOf(mode, settings), [&](Node& node) {
+    std::uint64_t next = state[node];
+    for (const auto edge : node.In()) next = next * 31 + state[edge];
+    for (const auto edge : node.In()) next = next * 31 + (by_edge[edge].TryStep() != 0 ? by_edge[edge].Get() : 0);
+    state[node] = next;
+    for (const auto edge : node.Out()) by_edge[edge].TryPut(next);
+  }, {.peer_timeout = 10s});
   if (!report.message.empty() && (world.IsRoot() || report.stopped_by == StopReason::peer_lost))
     std::fprintf(stderr, "conduit: error: %s\n", report.message.c_str());
   if (report.ExitCode() != 0) return report.ExitCode();
   std::uint64_t hash = 0;
-  for (const std::uint64_t state : mesh.Gather(std::span<const std::uint64_t>(states))) hash = hash * 31 + state;
+  for (const std::uint64_t value : mesh.Gather(state)) hash = hash * 31 + value;
   if (world.IsRoot() && mode == AsyncMode::every_update) std::printf("hash %llx\n", static_cast<unsigned long long>(hash));
   return world.IsRoot() && !report.Balanced() ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 // One of two processes ends, throws or falls silent, outside of a run or in one: lost_peer_program CASE FOLDER. Rank 1 does,
 // and rank 0 prints what it has seen of it: "seen: WORDS, SECONDS s". lost_peer_program_test.py says what must be seen.
 #include <netuit/netuit.hpp>
+#include <netuit/run/modes.hpp>
 
 #include <unistd.h>
 
@@ -10,20 +11,18 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 
 using namespace std::chrono_literals;
 
 namespace {
 
-struct Value : netuit::Multicast<int> {};
 constexpr uit::Policy every{};
 using Wiring = uit::Wiring<uit::Process>;
-using Mesh = netuit::TaggedMesh<Value>;
 
 /// A fabric with a conduit each way.
 struct Joined {
@@ -35,10 +34,13 @@ struct Joined {
   uit::Outlet<int, every, Wiring> outlet{to_other};
 };
 
-Mesh MakeMesh(const uit::World& world) {
-  const auto topology = netuit::MakeTorus(4, 4);
-  return Mesh{topology, netuit::PlaceContiguous(topology, {.processes = world.Size(), .threads = 1}), world};
-}
+/// A mesh, connected, each of whose nodes publishes a value.
+struct ConnectedMesh : netuit::Mesh {
+  explicit ConnectedMesh(const uit::World& world) : Mesh{uit::Team{world}, netuit::Torus(4, 4)} {
+    AddPublishedField<int>();
+    Connect();
+  }
+};
 
 /// Rank 1 ends without a word, as by a signal, as soon as rank 0 has come here, too.
 void EndSecond(bool is_first, const std::filesystem::path& folder) {
@@ -57,11 +59,11 @@ void Print(const std::string& words, uit::TimePoint since) {
 }
 
 /// Runs, and prints what rank 0 has been told of it. Gives the run's exit code.
-template <typename F>
-int RunMesh(const uit::World& world, const netuit::RunOptions& options, F&& update) {
-  Mesh mesh = MakeMesh(world);
+int RunMesh(const uit::World& world, const netuit::RunPlan& plan, const netuit::RunOptions& options,
+            const std::function<void(netuit::Node&)>& update) {
+  ConnectedMesh mesh{world};
   const auto begin = uit::Now();
-  const netuit::RunReport report = netuit::Run(mesh, options, std::forward<F>(update));
+  const netuit::RunReport report = mesh.Run(plan, update, options);
   if (world.IsRoot()) Print(report.message, begin);
   return report.ExitCode();
 }
@@ -100,7 +102,7 @@ int main(int argc, char** argv) {
       Watch([&] { return joined.fabric.Connect(), "connected"; });
     } else if (what == "mesh") {
       EndSecond(is_first, folder);
-      Watch([&] { return MakeMesh(world), "made"; });
+      Watch([&] { return ConnectedMesh{world}, "made"; });
     } else if (what == "close_ended") {
       Joined joined{world};
       joined.fabric.Connect();
@@ -121,7 +123,7 @@ int main(int argc, char** argv) {
         std::ofstream{folder / "late"} << "results\n";
       }
     } else if (what == "mesh_close_silent") {
-      Mesh mesh = MakeMesh(world);
+      ConnectedMesh mesh{world};
       if (!is_first) std::this_thread::sleep_for(40s);
       Watch([&] { return Said(mesh.Close()); });
     } else if (what == "close_throwing") {
@@ -143,13 +145,13 @@ int main(int argc, char** argv) {
       StayAlive(folder / "alive", 5s);
       Print("the end", uit::Now());
     } else if (what == "run_throws") {
-      return RunMesh(world, {.duration = 40s}, [&](auto& node) {
+      return RunMesh(world, netuit::Free{.duration = 40s}.MakePlan(), {}, [&](netuit::Node& node) {
         if (!is_first && node.Update() == 5) throw std::runtime_error("in a run");
       });
     } else if (what == "run_stopped_0" || what == "run_stopped_3") {  // the mode
-      const int mode = what.back() - '0';
+      const auto mode = static_cast<netuit::AsyncMode>(what.back() - '0');
       std::ofstream{folder / (is_first ? "other" : "stopped")} << getpid() << '\n';
-      return RunMesh(world, {.mode = static_cast<netuit::AsyncMode>(mode), .duration = 2s, .peer_timeout = 1s}, [&](auto& node) {
+      return RunMesh(world, netuit::ScheduleOf(mode, {.duration = 2s}), {.peer_timeout = 1s}, [&](netuit::Node& node) {
         if (!is_first && node.Update() == 5) std::raise(SIGSTOP);
       });
     } else {
