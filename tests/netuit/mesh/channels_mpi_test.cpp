@@ -3,10 +3,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/run/run.hpp>
+#include <uit/codec/span_codec.hpp>
+#include <uit/policy.hpp>
+#include <uit/support/error.hpp>
+#include <uit/team/team.hpp>
 
 #ifdef UIT_WITH_CEREAL
 #include <cereal/types/string.hpp>
@@ -117,7 +124,7 @@ template <>
 inline constexpr uit::CerealCodec<Letter> uit::codec_for<Letter>{};
 #endif
 
-TEST_CASE("By default an aggregated layer needs no warning") {
+TEST_CASE("By default aggregated channels need no warning") {
   CHECK(Warnings<int>({}).empty());
   CHECK(Warnings<Row>({}).empty());
 }

@@ -1,5 +1,5 @@
 // Frames that are none of their place's, or worker's, and what is shown then.
-#include <netuit/mesh/halo.hpp>
+#include <netuit/mesh/value_part.hpp>
 
 #include <array>
 #include <cstddef>
@@ -7,7 +7,10 @@
 #include <cstring>
 
 #include <netuit/mesh/status_board.hpp>
+#include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
+#include <uit/policy.hpp>
+#include <uit/support/type_hash.hpp>
 #include <uit/wire/frame.hpp>
 #include <uit/wire/frame_box.hpp>
 
@@ -29,7 +32,7 @@ uit::Frame Filled(std::uint32_t num_bytes, std::uint64_t base, int fill) {
 
 }  // namespace
 
-TEST_CASE("A halo refuses frames of another length and keeps the previous values") {
+TEST_CASE("Values in a frame of another length are refused and the previous ones are shown") {
   ValueReceiver receiver;
   receiver.first_slot = 1;
   receiver.layout = {.num_channels = 3, .slot_bytes = 4};
