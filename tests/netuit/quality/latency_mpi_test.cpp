@@ -9,10 +9,15 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <netuit/netuit.hpp>
+#include <iterator>
 #include <stdexcept>
 #include <vector>
+
+#include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/run/run.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/team/team.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
@@ -48,7 +53,6 @@ struct Message {
   Between begun;                  ///< when the update began
   Between touched;                ///< when the one began that counted the last of them
 };
-struct Newest : Multicast<Message> {};
 
 /// What a worker has counted, since the run began.
 struct Counts {
@@ -136,25 +140,27 @@ void CheckSnapshots(const std::vector<QualityRow>& rows, const Counter& counter)
 
 TEST_CASE("Touches and latencies of every snapshot equal those computed from its messages") {
   const uit::World world = MpiTestWorld();
-  const Workers workers{.processes = world.Size(), .threads = 2 / world.Size()};
+  const uit::Team team{world, {.threads = static_cast<std::uint32_t>(2 / world.Size())}};
   const Topology topology = MakeComplete(2);
-  TaggedMesh<Newest> mesh{topology, PlaceContiguous(topology, workers), world, {.is_traced = true}};
-  std::vector<Counter> counters(workers.threads);
-  const RunOptions options{.mode = AsyncMode::no_barrier, .quality = {.interval = window, .length = window, .max_snapshots = 1'000'000}};
-  const RunReport report = Run(mesh, options, [&](auto& node) {
-    Counter& counter = counters[node.Index()];
-    for (const Message& message : node.template In<Newest>()) node.template Out<Newest>().TryPut(counter.Update(message));
+  const Workers workers{.processes = world.Size(), .threads = team.NumThreads()};
+  Mesh mesh{team, topology, {.placement = PlaceContiguous(topology, workers), .is_traced = true}};
+  const auto newest = mesh.AddPublishedField<Message>();
+  const auto counters = mesh.AddField<Counter>();
+  const RunOptions options{.quality = {.interval = window, .length = window, .max_snapshots = 1'000'000}};
+  const RunReport report = mesh.Run(Free{}, [&](Node& node) {
+    Counter& counter = counters[node];
+    newest[node] = counter.Update(newest[node.In()[0]]);
     if (counter.HasSeenAll()) throw std::runtime_error("all is seen");  // so has the other, but for one
     uit::Compute(20us);  // so that the moments are well known in comparison
     counter.End();
-  });
+  }, options);
   CHECK(report.stopped_by == StopReason::thrown);
-  for (std::uint32_t thread = 0; thread < workers.threads; ++thread) {
+  mesh.Visit([&](Node& node) {
     std::vector<QualityRow> rows;
-    const Place place{static_cast<std::uint32_t>(world.Rank()), thread};
+    const Place place{static_cast<std::uint32_t>(world.Rank()), static_cast<std::uint32_t>(node.Index())};  // a node on each
     std::ranges::copy_if(report.quality, std::back_inserter(rows), [&](const QualityRow& row) {
       return row.scope == QualityScope::pair && row.worker == place;
     });
-    CheckSnapshots(rows, counters[thread]);
-  }
+    CheckSnapshots(rows, counters[node]);
+  });
 }

@@ -6,15 +6,23 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <netuit/netuit.hpp>
 #include <set>
-#include <stdexcept>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
+#include <uit/policy.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/tally.hpp>
+#include <uit/team/team.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
@@ -22,77 +30,89 @@
 using namespace netuit;
 using namespace std::chrono_literals;
 using uit::testing::MpiTestWorld;
+using uit::testing::SumOverRanks;
 
 namespace {
 
-struct Newest : Multicast<std::uint32_t> {};
-struct Jumped : Unicast<std::uint32_t, uit::Policy{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled}> {};
-struct Each : Unicast<std::uint64_t, uit::Policy{.consolidate = uit::Consolidate::pooled}> {};
-struct Row : Unicast<std::vector<char>, uit::Policy{.consolidate = uit::Consolidate::aggregated}> {};
-struct Sum : Unicast<std::uint32_t, uit::Policy{.retain = uit::Retain::accumulate, .consolidate = uit::Consolidate::pooled}> {};
-using TestMesh = TaggedMesh<Newest, Jumped, Each, Row, Sum>;
+constexpr uit::Policy pooled_latest{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled};
+constexpr uit::Policy pooled{.consolidate = uit::Consolidate::pooled};
+constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
+constexpr uit::Policy pooled_sum{.retain = uit::Retain::accumulate, .consolidate = uit::Consolidate::pooled};
+
+constexpr std::uint32_t value_layer = 0;
+constexpr std::uint32_t row_layer = 3;
 constexpr std::uint32_t sum_layer = 4;
 /// Puts of a node and update on each channel of a layer.
 constexpr std::uint64_t NumPuts(std::uint32_t layer) { return layer == sum_layer ? 2 : 1; }
 
-constexpr std::size_t num_threads = 2;
+constexpr std::uint32_t num_threads = 2;
 
 struct Job {
   Workers workers{.processes = MpiTestWorld().Size(), .threads = num_threads};
   Topology topology = MakeTorus(4, 4 * workers.Count());
   // At random, so that one transport leads to several peers.
-  TestMesh mesh{topology, PlaceRandom(topology, workers, 1), MpiTestWorld(), {.is_traced = true, .is_watched = true}};
+  Mesh mesh{uit::Team{MpiTestWorld(), {.threads = num_threads}}, topology,
+            {.placement = PlaceRandom(topology, workers, 1), .is_traced = true, .is_watched = true}};
+  PublishedField<std::uint32_t> newest = mesh.AddPublishedField<std::uint32_t>();
+  Channels<std::uint32_t, pooled_latest> jumped = mesh.AddChannels<std::uint32_t, pooled_latest>();
+  Channels<std::uint64_t, pooled> each = mesh.AddChannels<std::uint64_t, pooled>();
+  Channels<std::vector<char>, aggregated> row = mesh.AddChannels<std::vector<char>, aggregated>();
+  Channels<std::uint32_t, pooled_sum> sum = mesh.AddChannels<std::uint32_t, pooled_sum>();
 
   std::chrono::microseconds nap{0};  // in each node's update
 
-  RunReport Run(RunOptions options) {
-    const auto update = [this](auto& node) {
+  RunReport Run(const RunPlan& plan, const RunOptions& options = {}) {
+    return mesh.Run(plan, [this](Node& node) {
       if (nap.count() != 0) std::this_thread::sleep_for(nap);
-      node.template Out<Newest>().TryPut(1);
-      for (auto& outlet : node.template In<Jumped>()) outlet.Jump();
-      for (auto& inlet : node.template Out<Jumped>()) inlet.TryPut(2);
-      for (auto& outlet : node.template In<Each>()) {
-        while (outlet.TryStep()) {
+      newest[node] = 1;
+      for (const auto edge : node.In()) {
+        jumped[edge].Jump();
+        while (each[edge].TryStep()) {
         }
+        row[edge].TryStep();
+        sum[edge].Jump();
       }
-      for (auto& inlet : node.template Out<Each>()) inlet.TryPut(3);
-      for (auto& outlet : node.template In<Row>()) outlet.TryStep();
-      for (auto& inlet : node.template Out<Row>()) inlet.TryPut(std::vector<char>(node.Id() % 5));
-      for (auto& outlet : node.template In<Sum>()) outlet.Jump();
-      for (auto& inlet : node.template Out<Sum>()) {
-        for (std::uint64_t i = 0; i < NumPuts(sum_layer); ++i) inlet.TryPut(4);
+      for (const auto edge : node.Out()) {
+        jumped[edge].TryPut(2);
+        each[edge].TryPut(3);
+        row[edge].TryPut(std::vector<char>(node.Id() % 5));
+        for (std::uint64_t i = 0; i < NumPuts(sum_layer); ++i) sum[edge].TryPut(4);
       }
+    }, options);
+  }
+  /// Reads what the last run has left in channels.
+  void ReadRest() {
+    mesh.Visit([this](Node& node) {
+      for (const auto edge : node.In()) {
+        jumped[edge].Jump();
+        each[edge].Jump();
+        row[edge].Jump();
+        sum[edge].Jump();
+      }
+    });
+  }
+  /// What all exchanges of this process have counted.
+  uit::Tally SumOfPeers() {
+    uit::Tally all;
+    const auto add = [&all](std::uint32_t, const ExchangeCounts& counts, const PeerTrace*) {
+      all.put.attempted += counts.attempted;
+      all.put.dropped += counts.dropped;
+      all.put.preempted += counts.preempted;
+      all.get.stepped += counts.stepped;
+      all.get.skipped += counts.skipped;
+      all.get.folded += counts.folded;
+      all.get.unread += counts.unread;
     };
-    const auto collect = [](auto& node) {  // of sums nothing is left unread
-      for (auto& outlet : node.template In<Sum>()) outlet.Jump();
-    };
-    return netuit::Run(mesh, options, update, collect);
+    for (const auto& partition : mesh.Partitions())
+      for (LayerPart* const layer : partition->layers) layer->ForEachPeer(add);
+    return all;
   }
 };
 
-RunOptions Snapshots(AsyncMode mode) {
-  return {.mode = mode, .duration = 400ms, .quality = {.interval = 100ms, .length = 50ms}};
-}
+constexpr QualityOptions every_100ms{.interval = 100ms, .length = 50ms};
 
 constexpr auto every_mode = {AsyncMode::every_update, AsyncMode::rolling, AsyncMode::fixed, AsyncMode::no_barrier,
                              AsyncMode::no_communication};
-
-/// What all exchanges of this process have counted.
-uit::Tally SumOfPeers(TestMesh& mesh) {
-  uit::Tally sum;
-  const auto add = [&sum](std::uint32_t, const ExchangeCounts& counts, const PeerTrace*) {
-    sum.put.attempted += counts.attempted;
-    sum.put.dropped += counts.dropped;
-    sum.put.preempted += counts.preempted;
-    sum.get.stepped += counts.stepped;
-    sum.get.skipped += counts.skipped;
-    sum.get.folded += counts.folded;
-    sum.get.unread += counts.unread;
-  };
-  for (const auto& partition : mesh.Partitions())
-    for (netuit::LayerPart* const layer : partition->layers) layer->ForEachPeer(add);
-  return sum;
-}
 
 }  // namespace
 
@@ -100,25 +120,29 @@ TEST_CASE("What exchanges count adds up to the tallies, in every mode") {
   const auto mode = GENERATE(values(every_mode));
   INFO("mode " << static_cast<int>(mode));
   Job job;
-  const RunReport report = job.Run({.mode = mode, .num_updates = 300});
+  const RunReport report = job.Run(ScheduleOf(mode, {.updates = 300}));
   uit::Tally tally;
   for (const WorkerReport& worker : report.workers) {
     if (worker.place.process == MpiTestWorld().Rank()) tally += worker.tally;
   }
-  const uit::Tally sum = SumOfPeers(job.mesh);
+  const uit::Tally sum = job.SumOfPeers();
   CHECK(sum.put.attempted == tally.put.attempted);
   CHECK((tally.get.folded > 0) == (mode != AsyncMode::no_communication));  // else there is nothing to compare
   CHECK(sum.put.dropped == tally.put.dropped);
   CHECK(sum.get.stepped == tally.get.stepped);
   CHECK(sum.get.skipped + sum.put.preempted == tally.get.skipped + tally.put.preempted);
   CHECK(sum.get.folded == tally.get.folded);
-  CHECK(sum.get.unread == tally.get.unread);
+  // What waits for the next run counts as unread, and is there to be read.
+  job.ReadRest();
+  const uit::Tally read = job.SumOfPeers();
+  CHECK(read.get.stepped + read.get.skipped + read.get.folded - sum.get.stepped - sum.get.skipped - sum.get.folded ==
+        tally.get.unread - sum.get.unread);
   if (MpiTestWorld().IsRoot()) CHECK(report.Balanced());
 }
 
 TEST_CASE("In bulk synchronous runs every message is one update old, none fails and none is skipped") {
   Job job;
-  const RunReport report = job.Run(Snapshots(AsyncMode::every_update));
+  const RunReport report = job.Run(EveryUpdate{.duration = 400ms}.MakePlan(), {.quality = every_100ms});
   if (!MpiTestWorld().IsRoot()) return;
   REQUIRE_FALSE(report.quality.empty());
   for (const QualityRow& row : report.quality) {
@@ -129,13 +153,13 @@ TEST_CASE("In bulk synchronous runs every message is one update old, none fails 
     CHECK(row.SimstepLatency() == Approx(1));
     CHECK(row.counts.dropped == 0);
     CHECK(row.counts.skipped + row.counts.preempted == 0);
-    if (row.layer != 3) CHECK(row.Clumpiness() == Approx(0).margin(2.0 / static_cast<double>(row.num_updates)));
+    if (row.layer != row_layer) CHECK(row.Clumpiness() == Approx(0).margin(2.0 / static_cast<double>(row.num_updates)));
   }
 }
 
 TEST_CASE("Snapshots have the length and the distance that were asked for, for every worker and peer") {
   Job job;
-  const RunReport report = job.Run(Snapshots(AsyncMode::no_barrier));
+  const RunReport report = job.Run(Free{.duration = 400ms}.MakePlan(), {.quality = every_100ms});
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> snapshots;  // by worker
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, Transport>;
   std::map<Key, ExchangeCounts> of_pairs;  // by worker, snapshot, layer and transport
@@ -146,7 +170,7 @@ TEST_CASE("Snapshots have the length and the distance that were asked for, for e
     CHECK(row.end > row.begin);
     CHECK(row.counts.attempted <= row.num_updates * row.counts.channels_out * NumPuts(row.layer));
     CHECK(row.counts.laden <= row.counts.pulls);
-    if (row.layer != 0) CHECK(row.counts.channels_in == row.counts.channels_out);  // else nodes heard there, and here
+    if (row.layer != value_layer) CHECK(row.counts.channels_in == row.counts.channels_out);  // else nodes heard there, and here
     const Key key{row.worker.process, row.worker.thread, row.snapshot, row.layer, row.transport};
     if (row.scope == QualityScope::worker) {
       CHECK(of_workers.try_emplace(key, row.counts).second);
@@ -170,7 +194,7 @@ TEST_CASE("A run that ends within a snapshot ends it, for every worker, and noth
   const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::rolling, AsyncMode::fixed, AsyncMode::no_barrier);
   INFO("mode " << static_cast<int>(mode));
   Job job;
-  const RunReport report = job.Run({.mode = mode, .num_updates = 60, .quality = {.interval = 1h, .length = 1h}});
+  const RunReport report = job.Run(ScheduleOf(mode, {.updates = 60}), {.quality = {.interval = 1h, .length = 1h}});
   if (!MpiTestWorld().IsRoot()) return;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> attempted;  // by worker
   for (const QualityRow& row : report.quality) {
@@ -189,7 +213,7 @@ TEST_CASE("A snapshot has an update within it, however late it begins") {
   INFO("mode " << static_cast<int>(mode));
   Job job;
   job.nap = 1ms;  // so that an update takes longer than the interval
-  const RunReport report = job.Run({.mode = mode, .num_updates = 3, .quality = {.interval = 4ms, .length = 2ms}});
+  const RunReport report = job.Run(ScheduleOf(mode, {.updates = 3}), {.quality = {.interval = 4ms, .length = 2ms}});
   if (!MpiTestWorld().IsRoot()) return;
   REQUIRE_FALSE(report.quality.empty());
   for (const QualityRow& row : report.quality) {
@@ -201,7 +225,8 @@ TEST_CASE("A snapshot has an update within it, however late it begins") {
 TEST_CASE("Every channel that leaves its thread has a row, and the rows add up to the tallies") {
   const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::no_barrier);
   Job job;
-  const RunReport report = job.Run({.mode = mode, .num_updates = 200, .quality = {.channels = true}});
+  const RunReport report = job.Run(ScheduleOf(mode, {.updates = 200}), {.quality = {.channels = true}});
+  const std::uint64_t num_late = SumOverRanks(job.SumOfPeers().get.unread);
   if (!MpiTestWorld().IsRoot()) return;
   ExchangeCounts sum;
   for (const QualityRow& row : report.channels) {
@@ -209,14 +234,14 @@ TEST_CASE("Every channel that leaves its thread has a row, and the rows add up t
     CHECK(row.counts.channels_in >= 1);
     CHECK(row.counts.channels_in == row.counts.channels_out);
     CHECK(row.source < job.mesh.NumNodes());
-    CHECK((row.target == no_node) == (row.layer == 0));
+    CHECK((row.target == no_node) == (row.layer == value_layer));
     CHECK(row.num_updates == 200);
     sum += row.counts;
   }
   const uit::Tally tally = report.Tally();
   CHECK(sum.attempted == tally.put.attempted);
   CHECK(sum.dropped == tally.put.dropped);
-  CHECK(sum.stepped + sum.unread == tally.get.stepped + tally.get.unread);
+  CHECK(sum.stepped + sum.unread == tally.get.stepped + num_late);  // what waits for the next run is in no row yet
   CHECK(sum.skipped + sum.preempted == tally.get.skipped + tally.put.preempted);
   CHECK(sum.folded == tally.get.folded);
 }
@@ -225,8 +250,10 @@ TEST_CASE("Rows of channels are of their run alone, whatever the mesh has counte
   const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::no_barrier);
   INFO("mode " << static_cast<int>(mode));
   Job job;
-  const RunReport first = job.Run({.mode = mode, .num_updates = 150, .quality = {.channels = true}});
-  const RunReport second = job.Run({.mode = mode, .num_updates = 50, .quality = {.channels = true}});
+  const RunReport first = job.Run(ScheduleOf(mode, {.updates = 150}), {.quality = {.channels = true}});
+  const std::uint64_t first_late = SumOverRanks(job.SumOfPeers().get.unread);
+  const RunReport second = job.Run(ScheduleOf(mode, {.updates = 50}), {.quality = {.channels = true}});
+  const std::uint64_t second_late = SumOverRanks(job.SumOfPeers().get.unread) - first_late;
   if (!MpiTestWorld().IsRoot()) return;
   CHECK(second.channels.size() == first.channels.size());
   ExchangeCounts sum;
@@ -241,7 +268,7 @@ TEST_CASE("Rows of channels are of their run alone, whatever the mesh has counte
   const uit::Tally after = second.Tally();
   CHECK(sum.attempted == after.put.attempted - before.put.attempted);
   CHECK(sum.dropped == after.put.dropped - before.put.dropped);
-  CHECK(sum.stepped + sum.unread == after.get.stepped + after.get.unread - before.get.stepped - before.get.unread);
+  CHECK(sum.stepped + sum.unread == after.get.stepped - before.get.stepped + second_late);
   CHECK(sum.skipped + sum.preempted ==
         after.get.skipped + after.put.preempted - before.get.skipped - before.put.preempted);
   CHECK(sum.folded == after.get.folded - before.get.folded);
@@ -254,7 +281,7 @@ namespace {
 std::size_t CompareTouches(const std::vector<QualityRow>& quality) {
   constexpr double tolerance = 0.2;  // a worker may lose its CPU where a window begins or ends
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, const QualityRow*> rows;  // by layer, worker and peer
-  const auto number = [](const Place& place) { return place.process * std::uint32_t{num_threads} + place.thread; };
+  const auto number = [](const Place& place) { return place.process * num_threads + place.thread; };
   for (const QualityRow& row : quality) {
     if (row.scope == QualityScope::pair && row.snapshot == 0) rows[{row.layer, number(row.worker), number(row.peer)}] = &row;
   }
@@ -279,7 +306,7 @@ TEST_CASE("Latency by touches, which needs no clock, is the mean over both ways 
   std::size_t num_compared = 0;
   for (auto span = 400ms; num_compared == 0 && span < 40s; span *= 3) {  // until there are touches enough, on a busy machine
     const RunReport report =
-        job.Run({.mode = AsyncMode::no_barrier, .duration = span, .quality = {.interval = span, .length = span * 7 / 8}});
+        job.Run(Free{.duration = span}.MakePlan(), {.quality = {.interval = span, .length = span * 7 / 8}});
     if (MpiTestWorld().IsRoot()) num_compared = CompareTouches(report.quality);
     const auto bytes = uit::BytesOf(num_compared);
     num_compared = uit::LoadBytes<std::size_t>(MpiTestWorld().Broadcast({bytes.begin(), bytes.end()}));
@@ -289,7 +316,7 @@ TEST_CASE("Latency by touches, which needs no clock, is the mean over both ways 
 
 TEST_CASE("Nothing is measured unless it is asked for") {
   Job job;
-  CHECK(job.Run({.mode = AsyncMode::no_barrier, .num_updates = 50}).quality.empty());
+  CHECK(job.Run(Free{.updates = 50}.MakePlan()).quality.empty());
 }
 
 TEST_CASE("Processes that do not agree on stamps are told so") {
@@ -298,7 +325,7 @@ TEST_CASE("Processes that do not agree on stamps are told so") {
   const Topology topology = MakeTorus(4, 4 * workers.Count());
   std::string words;
   try {
-    TaggedMesh<Newest> mesh(topology, PlaceContiguous(topology, workers), MpiTestWorld(), {.is_traced = mine});
+    const Mesh mesh{uit::Team{MpiTestWorld()}, topology, {.placement = PlaceContiguous(topology, workers), .is_traced = mine}};
   } catch (const std::exception& error) {
     words = error.what();
   }
@@ -309,13 +336,13 @@ TEST_CASE("Every worker samples its own nodes, and nobody else's") {
   Job job;
   std::mutex mutex;
   std::map<std::uint32_t, std::vector<Sample>> samples;  // by thread
-  RunOptions options{.mode = AsyncMode::no_barrier, .duration = 100ms};
+  RunOptions options;
   options.sample_interval = 10ms;
   options.on_sample = [&](const Sample& sample) {
     const std::lock_guard lock(mutex);
     samples[sample.worker.thread].push_back(sample);
   };
-  job.Run(options);
+  job.Run(Free{.duration = 100ms}.MakePlan(), options);
   REQUIRE(samples.size() == num_threads);
   std::size_t next = 0;
   for (const auto& [thread, taken] : samples) {
@@ -335,13 +362,13 @@ TEST_CASE("Process 0 hears from every worker while a run goes on") {
   Job job;
   std::vector<WorkerStatus> last;
   std::size_t num_calls = 0;
-  RunOptions options{.mode = mode, .duration = 500ms};
+  RunOptions options;
   options.status_interval = 20ms;
   options.on_status = [&](std::span<const WorkerStatus> all) {
     last.assign(all.begin(), all.end());
     ++num_calls;
   };
-  job.Run(options);
+  job.Run(ScheduleOf(mode, {.duration = 500ms}), options);
   if (!MpiTestWorld().IsRoot()) {
     CHECK(num_calls == 0);
     return;
@@ -358,9 +385,9 @@ TEST_CASE("Process 0 hears from every worker while a run goes on") {
 
 TEST_CASE("A sample that throws ends the run") {
   Job job;
-  RunOptions options{.mode = AsyncMode::no_barrier, .duration = 10s};
+  RunOptions options;
   options.on_sample = [](const Sample&) { throw std::runtime_error("no film"); };
-  const RunReport report = job.Run(options);
+  const RunReport report = job.Run(Free{.duration = 10s}.MakePlan(), options);
   CHECK(report.ExitCode() == 4);
   if (MpiTestWorld().IsRoot()) CHECK(report.message == "on_sample threw: no film");
 }
