@@ -22,6 +22,36 @@ struct LeithRule {
   double learning_rate = 0.1;
 };
 
+/// What the rule does to one node in conflict, computed in `Real`.
+template <std::floating_point Real>
+struct LeithStep {
+  Real keep;   ///< 1-b
+  Real share;  ///< b/(C-1)
+
+  explicit constexpr LeithStep(const LeithRule& rule)
+      : keep{static_cast<Real>(1.0 - rule.learning_rate)},
+        share{static_cast<Real>(rule.learning_rate / (rule.num_colors - 1))} {}
+
+  /// Moves the probabilities `p` of a node's colours, and draws its next colour from them by 32 random bits. While the node
+  /// is settled, `p` is not read: it is one-hot.
+  void Redraw(std::span<Real> p, unsigned& color, bool& is_settled, std::uint32_t bits) const {
+    const unsigned mine = color;
+    if (is_settled) {
+      std::ranges::fill(p, Real{0});
+      p[mine] = Real{1};
+      is_settled = false;
+    }
+    for (Real& probability : p) probability = keep * probability + share;
+    p[mine] -= share;
+
+    // 24 bits: exact in a float, and below 1
+    Real remaining = static_cast<Real>(bits >> 8U) * Real{0x1p-24};
+    unsigned drawn = 0;
+    while (drawn + 1 < p.size() && remaining >= p[drawn]) remaining -= p[drawn++];
+    color = drawn;
+  }
+};
+
 /// The nodes of one process: a colour each, and the probabilities from which the next one is drawn.
 ///
 ///     Cells cells{num_nodes, LeithRule{.num_colors = 3, .learning_rate = 0.1}};
@@ -39,8 +69,7 @@ class Cells {
   /// cache line of its own, so that no two threads ever share one.
   Cells(std::size_t num_nodes, const LeithRule& rule, bool is_padded = false)
       : num_colors_{rule.num_colors},
-        keep_{static_cast<Real>(1.0 - rule.learning_rate)},
-        share_{static_cast<Real>(rule.learning_rate / (rule.num_colors - 1))},
+        step_{rule},
         log2_stride_{is_padded ? 3U : 0U},
         num_nodes_{num_nodes},
         states_(num_nodes << log2_stride_),
@@ -91,27 +120,12 @@ class Cells {
   const State& StateOf(std::size_t index) const { return states_[index << log2_stride_]; }
 
   void Redraw(std::size_t index, std::uint32_t bits) {
-    const std::span p{probabilities_.data() + index * num_colors_, num_colors_};
     State& state = StateOf(index);
-    const unsigned mine = state.color;
-    if (state.is_settled) {
-      std::ranges::fill(p, Real{0});
-      p[mine] = Real{1};
-      state.is_settled = false;
-    }
-    for (Real& probability : p) probability = keep_ * probability + share_;
-    p[mine] -= share_;
-
-    // 24 bits: exact in a float, and below 1
-    Real remaining = static_cast<Real>(bits >> 8U) * Real{0x1p-24};
-    unsigned drawn = 0;
-    while (drawn + 1 < num_colors_ && remaining >= p[drawn]) remaining -= p[drawn++];
-    state.color = drawn;
+    step_.Redraw({probabilities_.data() + index * num_colors_, num_colors_}, state.color, state.is_settled, bits);
   }
 
   unsigned num_colors_;
-  Real keep_;
-  Real share_;
+  LeithStep<Real> step_;
   unsigned log2_stride_;
   std::size_t num_nodes_;
   std::vector<State> states_;

@@ -1,10 +1,14 @@
 // How many sweeps a second does each worker of a graph colouring make, 2048 nodes each, in one thread
 // and in two?
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <netuit/mesh/mesh_options.hpp>
+#include <netuit/run/modes.hpp>
+#include <uit/team/team.hpp>
 #include <uit/wire/world.hpp>
 
 #include "baselines.hpp"
@@ -17,12 +21,12 @@ namespace {
 
 using namespace bench::coloring;
 
-template <netuit::Layer L>
+template <typename Way>
 void AddMesh(bench::Contest& contest, bench::Crew& crew, const std::string& name, std::uint32_t threads,
              netuit::AsyncMode mode = netuit::AsyncMode::no_barrier, bool is_traced = false,
              const std::shared_ptr<Records>& records = {}) {
-  const netuit::Workers workers{.processes = 1, .threads = threads};
-  const auto mesh = std::make_shared<OnMesh<L>>(workers, uit::World{}, netuit::MeshOptions{.is_traced = is_traced});
+  const uit::Team team{uit::World{}, {.threads = threads}};
+  const auto mesh = std::make_shared<OnMesh<Way>>(team, TorusFor(team), netuit::MeshOptions{.is_traced = is_traced});
   mesh->Record(records);
   contest.Add(name, [&crew, threads, mode, mesh](const bench::Load& load) {
     // A thread that it starts inherits the CPU of this one, where the plain loop runs too.
@@ -43,10 +47,10 @@ void MeasureOneThread(bench::Program& program, bench::Crew& crew) {
   contest.Add("ring per edge", [block = std::make_shared<EdgeBlock>(CheckedEdgeBlock())](const bench::Load& load) {
     return WorkFor(load.window, [&] { block->Sweep(); }).Time();
   });
-  AddMesh<Color>(contest, crew, "Mesh, multicast", 1);
-  AddMesh<ColorByEdge>(contest, crew, "Mesh, conduit per edge", 1);
-  AddMesh<Color>(contest, crew, "Mesh, multicast, traced", 1, netuit::AsyncMode::no_barrier, true);
-  AddMesh<ColorByEdge>(contest, crew, "Mesh, conduit per edge, traced", 1, netuit::AsyncMode::no_barrier, true);
+  AddMesh<ByField>(contest, crew, "Mesh, multicast", 1);
+  AddMesh<ByNewestOfEdge>(contest, crew, "Mesh, conduit per edge", 1);
+  AddMesh<ByField>(contest, crew, "Mesh, multicast, traced", 1, netuit::AsyncMode::no_barrier, true);
+  AddMesh<ByNewestOfEdge>(contest, crew, "Mesh, conduit per edge, traced", 1, netuit::AsyncMode::no_barrier, true);
   contest.Say({.name = name + ": multicast, over the plain loop",
                .ours = "Mesh, multicast",
                .against = {"plain loop"},
@@ -122,9 +126,9 @@ void MeasureTwoThreads(bench::Program& program, bench::Crew& crew) {
     state->Check();
     return time;
   });
-  AddMesh<Color>(contest, crew, "Mesh, multicast, mode 3", 2);
-  AddMesh<Color>(contest, crew, "Mesh, multicast, mode 0", 2, netuit::AsyncMode::every_update);
-  AddMesh<Color>(contest, crew, "Mesh, multicast, mode 3, traced", 2, netuit::AsyncMode::no_barrier, true);
+  AddMesh<ByField>(contest, crew, "Mesh, multicast, mode 3", 2);
+  AddMesh<ByField>(contest, crew, "Mesh, multicast, mode 0", 2, netuit::AsyncMode::every_update);
+  AddMesh<ByField>(contest, crew, "Mesh, multicast, mode 3, traced", 2, netuit::AsyncMode::no_barrier, true);
   contest.Say({.name = name + ", mode 3: over the shared halo",
                .ours = "Mesh, multicast, mode 3",
                .against = {"shared halo", "shared halo, versioned"},
@@ -145,10 +149,10 @@ void MeasureRecording(bench::Program& program, bench::Crew& crew) {
   bench::Contest contest{name + ", recorded", bench::Unit::thousands_per_second};
   const auto records = std::make_shared<Records>(uit::World{});
   const auto best_effort = netuit::AsyncMode::no_barrier;
-  AddMesh<Color>(contest, crew, "Mesh, multicast", 2, best_effort);
-  AddMesh<Color>(contest, crew, "Mesh, multicast, recorded", 2, best_effort, false, records);
-  AddMesh<ColorByEdge>(contest, crew, "Mesh, conduit per edge", 2, best_effort);
-  AddMesh<ColorByEdge>(contest, crew, "Mesh, conduit per edge, recorded", 2, best_effort, false, records);
+  AddMesh<ByField>(contest, crew, "Mesh, multicast", 2, best_effort);
+  AddMesh<ByField>(contest, crew, "Mesh, multicast, recorded", 2, best_effort, false, records);
+  AddMesh<ByNewestOfEdge>(contest, crew, "Mesh, conduit per edge", 2, best_effort);
+  AddMesh<ByNewestOfEdge>(contest, crew, "Mesh, conduit per edge, recorded", 2, best_effort, false, records);
   for (const std::string how : {"multicast", "conduit per edge"})
     contest.Say({.name = name + ", " + how + ": recorded, over not",
                  .ours = "Mesh, " + how + ", recorded",

@@ -11,7 +11,11 @@
 #include <string>
 #include <vector>
 
+#include <netuit/mesh/mesh_options.hpp>
+#include <netuit/run/modes.hpp>
 #include <uit/app/session.hpp>
+#include <uit/team/team.hpp>
+#include <uit/wire/world.hpp>
 
 #include "baselines.hpp"
 #include "mesh.hpp"
@@ -150,10 +154,10 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
     halo->Settle(*block);
     return mean(work);
   });
-  const netuit::Workers workers{.processes = 2, .threads = 1};
+  const uit::Team team{world};
   const auto add_mesh = [&](const std::string& competitor, netuit::AsyncMode mode, const netuit::MeshOptions& options,
                             const std::shared_ptr<Records>& records = {}) {
-    const auto mesh = std::make_shared<OnMesh<Color>>(workers, world, options);
+    const auto mesh = std::make_shared<OnMesh<ByField>>(team, TorusFor(team), options);
     mesh->Record(records);
     contest.Add(competitor, [&ranks, mode, mesh](const bench::Load& load) {
       const double time = mesh->Time(load.window, mode);

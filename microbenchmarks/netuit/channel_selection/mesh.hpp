@@ -4,28 +4,61 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include <netuit/graph/graph.hpp>
 #include <netuit/graph/topologies.hpp>
-#include <netuit/mesh/tagged_mesh.hpp>
+#include <netuit/mesh/mesh.hpp>
 #include <netuit/placement/placement.hpp>
-#include <netuit/run/tagged_run.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
+#include <uit/config.hpp>
+#include <uit/policy.hpp>
+#include <uit/team/team.hpp>
 
 #include "baselines.hpp"
+#include "demos/channel_selection/cell.hpp"
 
 /// The same colouring by the library.
 namespace bench::coloring {
 
-struct Color : netuit::Multicast<unsigned> {};
-struct ColorByEdge
-    : netuit::Unicast<unsigned, uit::Policy{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled}> {};
+/// Nodes see each other's colours as they have been published.
+class ByField {
+ public:
+  explicit ByField(netuit::Mesh& mesh) : color_{mesh.AddPublishedField<unsigned>(FirstColor)} {}
+  [[nodiscard]] unsigned& Own(const netuit::Node& node) const { return color_[node]; }
+  [[nodiscard]] unsigned Heard(const netuit::InEdge& edge) const { return color_[edge]; }
+  void Tell(const netuit::Node&) const {}
+
+ private:
+  netuit::PublishedField<unsigned> color_;
+};
+
+/// Nodes tell each other their colours edge by edge.
+template <uit::Policy policy>
+class ByEdge {
+ public:
+  explicit ByEdge(netuit::Mesh& mesh)
+      : color_{mesh.AddField<unsigned>(FirstColor)}, told_{mesh.AddChannels<unsigned, policy>({}, FirstColor)} {}
+  [[nodiscard]] unsigned& Own(const netuit::Node& node) const { return color_[node]; }
+  [[nodiscard]] unsigned Heard(const netuit::InEdge& edge) const { return told_[edge].JumpGet(); }
+  void Tell(const netuit::Node& node) const {
+    const unsigned color = color_[node];
+    for (const netuit::OutEdge edge : node.Out()) told_[edge].TryPut(color);
+  }
+
+ private:
+  netuit::Field<unsigned> color_;
+  netuit::Channels<unsigned, policy> told_;
+};
+using ByNewestOfEdge = ByEdge<uit::Policy{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled}>;
 
 /// CPU time of all threads of this process so far.
 [[nodiscard]] inline std::chrono::duration<double, std::nano> CpuTime() {
@@ -56,39 +89,32 @@ class Records {
   std::size_t num_runs_ = 0;
 };
 
-/// A mesh of 2048 nodes per worker, and the user's data.
-template <netuit::Layer L>
+/// The torus of 2048 nodes per worker.
+[[nodiscard]] inline netuit::Graph TorusFor(const uit::Team& team) {
+  return netuit::MakeTorus(rows_per_worker * team.NumProcesses() * team.NumThreads(), width);
+}
+
+/// A mesh that colours its nodes, told of each other's colours in one of the ways above.
+template <typename Way>
 class OnMesh {
  public:
-  OnMesh(netuit::Workers workers, const uit::World& world, const netuit::MeshOptions& options = {})
-      : OnMesh{netuit::MakeTorus(rows_per_worker * workers.processes * workers.threads, width), workers, world, options} {}
-  OnMesh(netuit::Topology topology, netuit::Workers workers, const uit::World& world,
-         const netuit::MeshOptions& options = {})
-      : topology_{std::move(topology)},
-        mesh_{topology_, netuit::PlaceContiguous(topology_, workers), world, options},
-        cells_{mesh_.NumLocalNodes(), rule} {
-    mesh_.template Initialize<L>([](netuit::NodeId id) { return FirstColor(id); });
-    for (std::size_t node = 0; node < mesh_.NumLocalNodes(); ++node) cells_.Set(node, FirstColor(mesh_.Id(node)));
-  }
+  OnMesh(const uit::Team& team, const netuit::Graph& graph, netuit::MeshOptions options = {})
+      : mesh_{team, graph, InBlocks(team, graph, std::move(options))},
+        way_{mesh_},
+        is_settled_{mesh_.AddField<bool>(true)},
+        chances_{mesh_.AddField<Chances>()} {}
 
-  netuit::RunReport Run(const netuit::RunOptions& options) {
-    return netuit::Run(mesh_, options, [this](auto& node) {
-      const std::size_t index = node.Index();
-      const unsigned mine = cells_.Color(index);
+  netuit::RunReport Run(const netuit::RunPlan& plan, const netuit::RunOptions& options) {
+    return mesh_.Run(plan, [way = way_, is_settled = is_settled_, chances = chances_](netuit::Node& node) {
+      unsigned& mine = way.Own(node);
       bool conflict = false;
-      if constexpr (netuit::MulticastLayer<L>) {
-        for (const unsigned neighbor : node.template In<L>()) conflict |= neighbor == mine;
-      } else {
-        for (auto& outlet : node.template In<L>()) conflict |= outlet.JumpGet() == mine;
-      }
-      cells_.Learn(index, conflict, node.Random());
-      const unsigned color = cells_.Color(index);
-      if constexpr (netuit::MulticastLayer<L>) {
-        node.template Out<L>().TryPut(color);
-      } else {
-        for (auto& inlet : node.template Out<L>()) inlet.TryPut(color);
-      }
-    });
+      for (const netuit::InEdge edge : node.In()) conflict |= way.Heard(edge) == mine;
+      if (conflict) [[unlikely]]
+        Redraw(chances[node], mine, is_settled[node], node.Random());
+      else
+        is_settled[node] = true;
+      way.Tell(node);
+    }, options);
   }
 
   /// From here on every run is recorded there.
@@ -98,10 +124,10 @@ class OnMesh {
   /// the quality of service.
   double Time(std::chrono::nanoseconds window, netuit::AsyncMode mode = netuit::AsyncMode::no_barrier) {
     const auto cpu_before = CpuTime();
-    netuit::RunOptions options{.mode = mode, .duration = window, .seed = seed, .stops_on_signal = false};
+    netuit::RunOptions options{.seed = seed, .stops_on_signal = false};
     if (records_) options.record = records_->Next();
     if (mesh_.IsTraced()) options.quality = {.interval = window / 2, .length = window / 4};
-    const netuit::RunReport report = Run(options);
+    const netuit::RunReport report = Run(netuit::ScheduleOf(mode, {.duration = window}), options);
     const auto cpu = CpuTime() - cpu_before;
     std::chrono::duration<double, std::nano> elapsed{0};
     double rate = 0;
@@ -118,12 +144,22 @@ class OnMesh {
   /// By how much the time of this process's workers exceeded what the process had of the CPUs.
   [[nodiscard]] double Idle() const { return idle_.count(); }
 
-  auto& Mesh() { return mesh_; }
-
  private:
-  netuit::Topology topology_;
-  netuit::TaggedMesh<L> mesh_;
-  channel_selection::Cells<float> cells_;
+  using Chances = std::array<float, rule.num_colors>;
+
+  static netuit::MeshOptions InBlocks(const uit::Team& team, const netuit::Graph& graph, netuit::MeshOptions options) {
+    options.placement = netuit::PlaceContiguous(graph, {.processes = team.NumProcesses(), .threads = team.NumThreads()});
+    return options;
+  }
+  /// Out of line, as the plain loop's.
+  UIT_NOINLINE static void Redraw(Chances& chances, unsigned& color, bool& is_settled, netuit::NodeRandom random) {
+    channel_selection::LeithStep<float>{rule}.Redraw(chances, color, is_settled, random());
+  }
+
+  netuit::Mesh mesh_;
+  Way way_;
+  netuit::Field<bool> is_settled_;
+  netuit::Field<Chances> chances_;  // of its colours, while a node is not settled
   std::shared_ptr<Records> records_;
   std::chrono::duration<double, std::nano> idle_{0};
 };

@@ -8,6 +8,14 @@
 #include <cstdint>
 #include <string>
 
+#include <netuit/graph/graph.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/run/modes.hpp>
+#include <uit/policy.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/team/team.hpp>
 #include <uit/wire/world.hpp>
 
 #include "microbenchmarks/netuit/channel_selection/mesh.hpp"
@@ -17,9 +25,6 @@
 namespace {
 
 using namespace bench::coloring;
-
-/// Every message, at a depth of 2.
-struct ByEdge : netuit::Unicast<unsigned> {};
 
 /// A figure that is an amount, not a ratio.
 bench::Row Amount(const std::string& figure, double value, const std::string& unit, double most) {
@@ -39,32 +44,33 @@ struct Cost {
   double update;  ///< ns per node
 };
 
-[[nodiscard]] netuit::Topology Torus(double num_nodes) {
+[[nodiscard]] netuit::Graph Torus(double num_nodes) {
   const auto side = static_cast<std::uint64_t>(std::lround(std::sqrt(num_nodes)));
   return netuit::MakeTorus(side, side);
 }
 
-template <netuit::Layer L>
+template <typename Way>
 Cost Wire(double num_nodes) {
-  const netuit::Topology topology = Torus(num_nodes);
-  const netuit::Placement placement = netuit::PlaceContiguous(topology, {.processes = 1, .threads = 1});
+  const netuit::Graph graph = Torus(num_nodes);
+  const netuit::MeshOptions options{.placement = netuit::PlaceContiguous(graph, {.processes = 1, .threads = 1})};
   const auto before = bench::Heap().num_bytes;
   const uit::TimePoint start = uit::Now();
-  const netuit::TaggedMesh<L> mesh{topology, placement, uit::World{}};
+  netuit::Mesh mesh{uit::Team{}, graph, options};
+  const Way way{mesh};
+  mesh.Connect();
   const std::chrono::duration<double> elapsed = uit::Now() - start;
   return {.wiring = elapsed.count(), .memory = static_cast<double>(bench::Heap().num_bytes - before), .update = 0};
 }
 
 /// The best of some tries.
-template <netuit::Layer L>
+template <typename Way>
 Cost Measure(double num_nodes) {
-  Cost best = Wire<L>(num_nodes);  // the first may have to ask the system for memory
-  for (int i = 0; i < (num_nodes < 1e6 ? 5 : 1); ++i) best.wiring = std::min(best.wiring, Wire<L>(num_nodes).wiring);
-  OnMesh<L> mesh{Torus(num_nodes), {.processes = 1, .threads = 1}, uit::World{}};
+  Cost best = Wire<Way>(num_nodes);  // the first may have to ask the system for memory
+  for (int i = 0; i < (num_nodes < 1e6 ? 5 : 1); ++i) best.wiring = std::min(best.wiring, Wire<Way>(num_nodes).wiring);
+  OnMesh<Way> mesh{uit::Team{}, Torus(num_nodes)};
   // As many updates at every size, since an update costs more while there are conflicts.
   const auto update = [&](std::uint64_t num_updates) {
-    const auto report = mesh.Run({.mode = netuit::AsyncMode::no_barrier, .num_updates = num_updates, .seed = seed,
-                                  .stops_on_signal = false});
+    const auto report = mesh.Run(netuit::Free{.updates = num_updates}.MakePlan(), {.seed = seed, .stops_on_signal = false});
     return 1e9 / report.workers.front().Rate() / num_nodes;
   };
   update(30);
@@ -73,7 +79,7 @@ Cost Measure(double num_nodes) {
   return best;
 }
 
-template <netuit::Layer L>
+template <typename Way>
 void MeasureGrowth(bench::Program& program, const std::string& addressing, double most_bytes, double graph_bytes) {
   const std::string name = "mesh, " + addressing;
   const std::string total = name + ": wiring 10^6 nodes, 4*10^6 edges";
@@ -88,7 +94,7 @@ void MeasureGrowth(bench::Program& program, const std::string& addressing, doubl
   Cost small{};
   Cost large{};
   for (const double num_nodes : {1e3, 1e4, 1e5, 1e6}) {
-    const Cost cost = Measure<L>(num_nodes);
+    const Cost cost = Measure<Way>(num_nodes);
     if (num_nodes == 1e4) small = cost;
     large = cost;
     const auto draw = [&](const std::string& quantity, double y) {
@@ -110,16 +116,17 @@ void MeasureGrowth(bench::Program& program, const std::string& addressing, doubl
 }
 
 /// Allocations of 2000 updates beyond those of 1000.
-template <netuit::Layer L>
+template <typename Way>
 void MeasureAllocations(bench::Program& program, const std::string& addressing, std::uint32_t threads,
                         netuit::AsyncMode mode) {
   const std::string name = "allocations in 1000 updates, " + addressing + ", " + std::to_string(threads) +
                            " threads, mode " + std::to_string(static_cast<int>(mode));
   if (!program.IsWanted(name)) return;
-  OnMesh<L> mesh{{.processes = 1, .threads = threads}, uit::World{}};
+  const uit::Team team{uit::World{}, {.threads = threads}};
+  OnMesh<Way> mesh{team, TorusFor(team)};
   const auto count = [&](std::uint64_t num_updates) {
     const auto before = bench::Heap().num_allocations;
-    const auto report = mesh.Run({.mode = mode, .num_updates = num_updates, .seed = seed, .stops_on_signal = false});
+    const auto report = mesh.Run(netuit::ScheduleOf(mode, {.updates = num_updates}), {.seed = seed, .stops_on_signal = false});
     return static_cast<double>(bench::Heap().num_allocations - before);
   };
   // An end makes its record when the first message of its is left unread, and that may take some runs.
@@ -134,13 +141,13 @@ int main(int argc, char** argv) {
   bench::Program program{argc, argv};
   // A worker's part of the graph: 4 words per edge (source, target, their workers), two edge numbers, and its index.
   constexpr double graph_bytes = 4 * sizeof(std::uint32_t) + 2 * sizeof(netuit::EdgeId);
-  MeasureGrowth<Color>(program, "multicast", 16, graph_bytes);
-  MeasureGrowth<ByEdge>(program, "conduit per edge", 96, graph_bytes);
+  MeasureGrowth<ByField>(program, "multicast", 16, graph_bytes);
+  MeasureGrowth<ByEdge<uit::every>>(program, "conduit per edge", 96, graph_bytes);
   using enum netuit::AsyncMode;
   for (const auto mode : {every_update, no_barrier}) {
     for (const std::uint32_t threads : {1U, 2U}) {
-      MeasureAllocations<Color>(program, "multicast", threads, mode);
-      MeasureAllocations<ColorByEdge>(program, "conduit per edge", threads, mode);
+      MeasureAllocations<ByField>(program, "multicast", threads, mode);
+      MeasureAllocations<ByNewestOfEdge>(program, "conduit per edge", threads, mode);
     }
   }
   return program.Finish();
