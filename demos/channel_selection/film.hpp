@@ -5,8 +5,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
-#include <span>
+#include <netuit/mesh/gather.hpp>
+#include <netuit/mesh/mesh_core.hpp>
+#include <netuit/run/run_options.hpp>
+#include <uit/wire/world.hpp>
 #include <utility>
 #include <vector>
 
@@ -43,11 +45,10 @@ class Film {
     last = now;
   }
   /// Brings the frames to rank 0; those that some worker never came to are left out. Collective.
-  template <netuit::Layer L>
-  std::vector<Frame> Gather(const netuit::TaggedMesh<L>& mesh) const {
+  std::vector<Frame> Gather(const netuit::MeshCore& mesh) const {
     std::vector<Frame> film;
     for (std::size_t frame = 0; frame < NumWhole(mesh); ++frame) {
-      auto colors = mesh.Gather(std::span{frames_[frame]});
+      auto colors = netuit::GatherByNode(mesh, frames_[frame]);
       if (mesh.GetWorld().IsRoot()) film.push_back({frame * interval_, std::move(colors)});
     }
     return film;
@@ -55,8 +56,7 @@ class Film {
 
  private:
   /// Frames that every worker of the job has come to.
-  template <netuit::Layer L>
-  std::size_t NumWhole(const netuit::TaggedMesh<L>& mesh) const {
+  std::size_t NumWhole(const netuit::MeshCore& mesh) const {
     if (frames_.empty()) return 0;
     const std::size_t mine = *std::ranges::min_element(last_) + 1;
     return std::ranges::min(mesh.GetWorld().AllGatherValue(mine));

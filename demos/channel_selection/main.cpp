@@ -5,10 +5,21 @@
 #include <filesystem>
 #include <iostream>
 #include <netuit/file/node_weights.hpp>
-#include <netuit/netuit.hpp>
+#include <netuit/file/load_graph.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/app/guarded_main.hpp>
+#include <netuit/mesh/on_root.hpp>
+#include <netuit/app/hosts.hpp>
+#include <netuit/run/run_options.hpp>
+#include <uit/app/signal_watch.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <uit/support/error.hpp>
+#include <uit/support/simulation.hpp>
+#include <uit/team/team.hpp>
+#include <uit/wire/world.hpp>
 #include <utility>
 #include <vector>
 
@@ -44,20 +55,22 @@ netuit::Topology WithoutSelfLoops(netuit::Topology topology) {
 demo::Problem MakeProblem(const Options& options, std::size_t num_processes) {
   const netuit::Workers workers{.processes = num_processes, .threads = options.threads};
   demo::Problem problem;
+  netuit::Topology graph;
   if (options.graph.empty()) {
     const std::uint64_t num_nodes = std::uint64_t{options.nodes_per_worker} * workers.Count();
     const demo::TorusShape shape = demo::SquarishTorus("--nodes-per-worker", num_nodes, "nodes");
-    problem.topology = netuit::MakeTorus(shape.side, shape.width);
+    graph = netuit::MakeTorus(shape.side, shape.width);
     problem.name = "torus";
   } else {
-    problem.topology = WithoutSelfLoops(netuit::LoadGraph(options.graph, {.directed = options.directed}));
+    graph = WithoutSelfLoops(netuit::LoadGraph(options.graph, {.directed = options.directed}));
     problem.name = options.graph;
   }
   if (!options.node_weights.empty()) {
-    auto weights = netuit::LoadNodeWeights(options.node_weights, problem.topology);
-    problem.topology = std::move(problem.topology).WithNodeWeights(std::move(weights));
+    auto weights = netuit::LoadNodeWeights(options.node_weights, graph);
+    graph = std::move(graph).WithNodeWeights(std::move(weights));
   }
-  problem.placement = demo::Place(problem.topology, options, workers);
+  problem.placement = demo::Place(graph, options, workers);
+  problem.graph = std::move(graph);
   if (!options.replay.empty() && !std::filesystem::is_directory(options.replay))
     throw uit::InputError(options.replay + ": cannot be read: no such folder");
   for (const std::string& path : {options.output, options.colors_output, options.quality, options.frames}) {
@@ -72,7 +85,7 @@ int Main(const Options& options, std::vector<std::string> command_line, const ui
                     std::move(command_line)};
   demo::RunRecord& record = reporter.Record();
   netuit::OnRoot(world, [&] { return record.Begin(), 0; });
-  const auto color_graph = options.addressing == netuit::Addressing::multicast ? &ColorGraph<Color> : &ColorGraph<ColorByEdge>;
+  const uit::Team team{world, {.threads = static_cast<std::uint32_t>(options.threads)}};
 
   int code = 0;
   for (const unsigned mode : options.modes) {
@@ -86,9 +99,7 @@ int Main(const Options& options, std::vector<std::string> command_line, const ui
       }
       std::optional<uit::SignalWatch> signals;  // what comes between the run and its results waits for them
       if constexpr (!uit::is_simulated) signals.emplace();
-      Outcome outcome = color_graph(problem.topology, problem.placement, world, options.rule,
-                                          Load{.work = options.work, .is_padded = options.padded}, run,
-                                          options.frames.empty() ? std::chrono::nanoseconds{0} : options.frame_interval);
+      Outcome outcome = ColorGraph(team, problem.graph, problem.placement, options, demo::PlanOf(options, mode), run);
       if (outcome.report.stopped_by != netuit::StopReason::peer_lost) {
         try {
           netuit::OnRoot(world, [&] { return reporter.Add(mode, replicate, outcome), 0; });

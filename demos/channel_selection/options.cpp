@@ -9,9 +9,9 @@
 namespace channel_selection {
 namespace {
 
-netuit::Addressing ParseAddressing(const std::string& text) {
-  if (text == "multicast") return netuit::Addressing::multicast;
-  if (text == "edge") return netuit::Addressing::unicast;
+Addressing ParseAddressing(const std::string& text) {
+  if (text == "multicast") return Addressing::multicast;
+  if (text == "edge") return Addressing::edge;
   throw uit::InputError("unknown addressing " + text + " (multicast, edge)");
 }
 
@@ -21,7 +21,7 @@ void Check(const Options& options) {
   demo::Want(options.rule.num_colors <= 1024, "--colors: more than 1024 colours");
   demo::Want(options.rule.learning_rate >= 0 && options.rule.learning_rate <= 1, "--b: not between 0 and 1");
   demo::Want(options.frame_interval.count() > 0, "--frame-interval: must be longer than 0");
-  demo::Want(options.frames.empty() || options.duration.count() > 0, "--frames: wants a --duration");
+  demo::Want(options.frames.empty() || options.schedule.duration.count() > 0, "--frames: wants a --duration");
   demo::Want(!options.graph.empty() || !options.directed, "--directed: wants a --graph");
 }
 

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <netuit/mesh/layer.hpp>
 #include <optional>
 #include <string>
 
@@ -11,13 +10,19 @@
 
 namespace channel_selection {
 
+/// How nodes tell their neighbours their colours.
+enum class Addressing {
+  multicast,  ///< a published field: one value per node, heard by all its out-neighbours
+  edge        ///< channels: a conduit per edge, as in the paper
+};
+
 /// What the command line asks for; the defaults are the paper's first benchmark.
 struct Options : demo::Settings {
   std::string graph;  ///< empty: a torus of `nodes_per_worker` nodes for each worker
   bool directed = false;
   std::string node_weights;
   std::uint32_t nodes_per_worker = 2048;
-  netuit::Addressing addressing = netuit::Addressing::multicast;  ///< unicast: a conduit per edge, as in the paper
+  Addressing addressing = Addressing::multicast;
 
   LeithRule rule;
   std::uint64_t work = 0;  ///< steps of a counted loop per node and update

@@ -2,7 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <netuit/graph/topology.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/app/hosts.hpp>
 #include <netuit/file/table.hpp>
+#include <netuit/run/run_options.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,9 +20,9 @@
 
 namespace channel_selection {
 
-/// How the layers of a colouring are wired, as rows call it.
+/// How colours are told, as rows call it.
 inline const char* AddressingName(const Options& options) {
-  return options.addressing == netuit::Addressing::multicast ? "multicast" : "edge";
+  return options.addressing == Addressing::multicast ? "multicast" : "edge";
 }
 
 /// Everything that rank 0 writes and says; and the others, where one of them has been lost.
@@ -67,9 +71,8 @@ class Reporter {
 
  private:
   [[nodiscard]] Score ScoreOf(std::span<const unsigned> colors) const {
-    return ScoreColoring(colors, [this](std::size_t node) {
-      return problem_.topology.OutNeighbors(static_cast<netuit::NodeId>(node));
-    });
+    const netuit::Topology& graph = problem_.graph;
+    return ScoreColoring(colors, [&graph](std::size_t node) { return graph.OutNeighbors(static_cast<netuit::NodeId>(node)); });
   }
   void AddFrames(unsigned mode, unsigned replicate, const std::vector<Frame>& frames) {
     static constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -82,9 +85,10 @@ class Reporter {
   }
   void AddColors(unsigned mode, unsigned replicate, std::span<const unsigned> colors,
                  const std::vector<std::uint8_t>& in_conflict) {
+    const netuit::Topology& graph = problem_.graph;
     for (netuit::NodeId node = 0; node < colors.size(); ++node) {
       const netuit::Place place = problem_.placement.Of(node);
-      colors_.Row().Add(mode).Add(replicate).Add(node).Add(problem_.topology.Label(node)).Add(colors[node]);
+      colors_.Row().Add(mode).Add(replicate).Add(node).Add(graph.Label(node)).Add(colors[node]);
       colors_.Add(place.process).Add(place.thread).Add(in_conflict[node] != 0);
     }
   }

@@ -78,9 +78,9 @@ void SpanOption::Finish() { span_ = ParseSpan(name_, text_); }
 
 SettingsOptions::SettingsOptions(CLI::App& app, Settings& settings)
     : settings_{settings},
-      duration_{app, "--duration", settings.duration, "length of a run: seconds, or with a unit"},
-      rolling_{app, "--period-rolling", settings.rolling_span, "mode 1: work between barriers"},
-      fixed_{app, "--period-fixed", settings.fixed_period, "mode 2: period of the barriers"},
+      duration_{app, "--duration", settings.schedule.duration, "length of a run: seconds, or with a unit"},
+      rolling_{app, "--period-rolling", settings.schedule.span, "mode 1: work between barriers"},
+      fixed_{app, "--period-fixed", settings.schedule.period, "mode 2: period of the barriers"},
       interval_{app, "--snapshot-interval", settings.snapshot_interval, "from the beginning of a snapshot to that of the next"},
       length_{app, "--snapshot-length", settings.snapshot_length, "of a snapshot, at the end of its interval"} {
   app.add_option("--threads", settings.threads, "workers in each process")->type_name("N")->check(Natural);
@@ -89,9 +89,9 @@ SettingsOptions::SettingsOptions(CLI::App& app, Settings& settings)
       ->type_name("M,...")
       ->delimiter(',')
       ->default_str("");
-  app.add_option("--updates", settings.updates, "end a run after so many updates; alone, without the clock")
+  app.add_option("--updates", settings.schedule.updates, "end a run after so many updates; alone, without the clock")
       ->type_name("N")->check(Natural);
-  app.add_option("--clock-every", settings.clock_every, "modes 3 and 4: updates from one look at the clock to the next")
+  app.add_option("--clock-every", settings.schedule.clock_every, "modes 3 and 4: updates from one look at the clock to the next")
       ->type_name("N")->check(Natural);
   app.add_option("--replicates", settings.replicates, "runs of each mode")->type_name("N")->check(Natural);
   app.add_option("--seed", settings.seed, "first seed")->type_name("N")->check(Natural);
@@ -106,19 +106,19 @@ void SettingsOptions::Finish() {
   if (!modes_.empty()) settings_.modes.clear();
   for (const std::string& mode : modes_) settings_.modes.push_back(ParseMode(mode));
   for (SpanOption* span : {&duration_, &rolling_, &fixed_, &interval_, &length_}) span->Finish();
-  if (!duration_.IsGiven() && settings_.updates > 0) settings_.duration = {};
+  if (!duration_.IsGiven() && settings_.schedule.updates > 0) settings_.schedule.duration = {};
   Want(settings_.threads > 0, "--threads 0: a process needs at least one worker");
   Want(settings_.threads <= 4096, "--threads: more than 4096 workers in a process");
-  Want(settings_.clock_every > 0, "--clock-every 0: a run that never looks at the clock never ends");
+  Want(settings_.schedule.clock_every > 0, "--clock-every 0: a run that never looks at the clock never ends");
   Want(settings_.replicates > 0, "--replicates 0: nothing to do");
   Want(settings_.record.empty() || settings_.replay.empty(), "--record: a replay cannot be recorded");
   Want(!settings_.modes.empty(), "--modes: no mode given");
-  Want(settings_.rolling_span.count() > 0, "--period-rolling: must be longer than 0");
-  Want(settings_.fixed_period.count() > 0, "--period-fixed: must be longer than 0");
+  Want(settings_.schedule.span.count() > 0, "--period-rolling: must be longer than 0");
+  Want(settings_.schedule.period.count() > 0, "--period-fixed: must be longer than 0");
   Want(settings_.snapshot_interval.count() > 0, "--snapshot-interval: must be longer than 0");
   Want(settings_.snapshot_length.count() > 0, "--snapshot-length: must be longer than 0");
   Want(!settings_.quality_channels || !settings_.quality.empty(), "--quality-channels: wants a --quality file");
-  Want(settings_.duration.count() > 0 || settings_.updates > 0,
+  Want(settings_.schedule.duration.count() > 0 || settings_.schedule.updates > 0,
        duration_.IsGiven() ? "--duration 0 without --updates: the run would never end"
                            : "--updates 0: the run would never end");
 }

@@ -9,14 +9,26 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/graph.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/placement/metis.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/placement/placement_file.hpp>
 #include <netuit/app/hosts.hpp>
 #include <netuit/app/manifest.hpp>
 #include <netuit/results/quality_table.hpp>
 #include <netuit/file/table.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/schedule.hpp>
 #include <span>
 #include <string>
 #include <string_view>
+#include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/tally.hpp>
+#include <uit/wire/world.hpp>
 #include <utility>
 #include <vector>
 
@@ -47,7 +59,7 @@ inline double Rate(std::uint64_t num_updates, std::chrono::nanoseconds elapsed) 
 /// The graph that is run on and where its nodes are. Rank 0's business.
 struct Problem {
   std::string name;
-  netuit::Topology topology;
+  netuit::Graph graph{netuit::Topology{}};
   netuit::Placement placement;
 };
 
@@ -60,7 +72,7 @@ struct ProblemFacts {
 };
 /// Tells every process of rank 0's problem. Collective.
 [[nodiscard]] inline ProblemFacts ShareFacts(const uit::World& world, const Problem& problem, std::size_t num_threads) {
-  const std::uint64_t sizes[] = {problem.topology.NumNodes(), problem.topology.NumEdges()};
+  const std::uint64_t sizes[] = {problem.graph.Get().NumNodes(), problem.graph.Get().NumEdges()};
   const auto numbers = std::as_bytes(std::span(sizes));
   const auto name = std::as_bytes(std::span(problem.name));
   uit::Bytes bytes{numbers.begin(), numbers.end()};
@@ -74,16 +86,15 @@ struct ProblemFacts {
   return facts;
 }
 
-/// Of one run of a mode.
+/// The schedule of a mode's runs.
+[[nodiscard]] inline netuit::RunPlan PlanOf(const Settings& settings, unsigned mode) {
+  return netuit::ScheduleOf(static_cast<netuit::AsyncMode>(mode), settings.schedule);
+}
+
+/// All else of one run of a mode.
 [[nodiscard]] inline netuit::RunOptions MakeRunOptions(const Settings& settings, unsigned mode, unsigned replicate) {
   netuit::RunOptions run;
-  run.mode = static_cast<netuit::AsyncMode>(mode);
-  run.duration = settings.duration;
-  run.num_updates = settings.updates;
-  run.rolling_span = settings.rolling_span;
-  run.fixed_period = settings.fixed_period;
   run.seed = settings.seed + replicate;
-  run.clock_every = settings.clock_every;
   run.progress_interval = std::chrono::milliseconds{200};
   const std::string name = "mode" + std::to_string(mode) + "-replicate" + std::to_string(replicate);
   if (!settings.record.empty()) run.record = settings.record + "/" + name;
@@ -226,7 +237,7 @@ class RunRecord {
 
  private:
   [[nodiscard]] double Period(unsigned mode) const {
-    return mode == 1 ? Seconds(settings_.rolling_span) : mode == 2 ? Seconds(settings_.fixed_period) : 0;
+    return mode == 1 ? Seconds(settings_.schedule.span) : mode == 2 ? Seconds(settings_.schedule.period) : 0;
   }
   template <typename F>
   void AddRows(netuit::Table& rows, unsigned mode, unsigned replicate, const netuit::RunReport& report, F& add_own) const {

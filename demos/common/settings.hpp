@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <netuit/run/modes.hpp>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,8 @@ struct Settings {
   std::size_t threads = 1;  ///< workers of each process
   std::string placement = "metis";
 
-  std::vector<unsigned> modes{3};
-  std::chrono::nanoseconds duration = std::chrono::seconds{5};  ///< 0: no limit by the clock
-  std::uint64_t updates = 0;                                    ///< 0: no limit by count
-  std::chrono::nanoseconds rolling_span = std::chrono::milliseconds{10};
-  std::chrono::nanoseconds fixed_period = std::chrono::seconds{1};
-  std::uint64_t clock_every = 1;  ///< updates from one look at the clock to the next, in modes 3 and 4
+  std::vector<unsigned> modes{3};  ///< by number
+  netuit::ModeSettings schedule{.duration = std::chrono::seconds{5}};  ///< of each run, whatever its mode
   unsigned replicates = 5;
   std::uint64_t seed = 1;
 

@@ -7,10 +7,18 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <netuit/netuit.hpp>
+#include <netuit/mesh/on_root.hpp>
+#include <netuit/quality/quality.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/schedule.hpp>
+#include <uit/app/signal_watch.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <uit/support/error.hpp>
+#include <uit/support/simulation.hpp>
+#include <uit/team/team.hpp>
+#include <uit/wire/world.hpp>
 #include <utility>
 #include <vector>
 
@@ -55,34 +63,39 @@ inline bool IsUnwritten(const std::exception_ptr& failure) noexcept { return uit
 class Evolution {
  public:
   /// Wires and founds, or loads, a world. Collective.
-  Evolution(const Options& options, const demo::Problem& problem, const Beginning& beginning, const uit::World& world,
+  Evolution(const Options& options, const demo::Problem& problem, const Beginning& beginning, const uit::Team& team,
             std::uint64_t seed)
       : options_{options},
         beginning_{beginning},
         seed_{seed},
-        mesh_{problem.topology, problem.placement, world,
-              {.depth = world_depth,
-               .is_traced = !options.quality.empty() || options.watch,
-               .is_watched = options.watch}},
-        phylogeny_{mesh_.NumThreads()},
-        cells_{mesh_, options.rules, seed, options.record.empty() ? Hooks{} : phylogeny_.MakeHooks()} {
+        world_{team.GetWorld()},
+        phylogeny_{team.NumThreads()},
+        cells_{team,
+               problem.graph,
+               {.placement = problem.placement,
+                .depth = world_depth,
+                .is_traced = !options.quality.empty() || options.watch,
+                .is_watched = options.watch},
+               options.rules,
+               seed,
+               options.record.empty() ? Hooks{} : phylogeny_.MakeHooks()} {
     if constexpr (!uit::is_simulated) signals_.emplace();
     const Checkpoint none;  // but on rank 0
     if (options.resume.empty()) cells_.Found(beginning.founding);
-    else LoadCheckpoint(beginning.checkpoint ? *beginning.checkpoint : none, cells_, world);
+    else LoadCheckpoint(beginning.checkpoint ? *beginning.checkpoint : none, cells_, world_);
     if (options.record.empty()) return;
     phylogeny_.NoteRoots(cells_);
-    recorder_.emplace(cells_, mesh_, options.sample_interval, phylogeny_);
+    recorder_.emplace(cells_, options.sample_interval, phylogeny_);
   }
 
   /// Runs until the options, or a signal, end it. Collective.
-  Outcome Run(const netuit::RunOptions& run) {
+  Outcome Run(const netuit::RunPlan& plan, const netuit::RunOptions& run) {
     Outcome outcome;
     try {
-      while (RunPart(run, outcome)) {
+      while (RunPart(plan, run, outcome)) {
       }
       if (outcome.report.stopped_by == netuit::StopReason::peer_lost) return outcome;
-      if (recorder_) recorder_->RecordEnd(outcome.report, mesh_, elapsed_);
+      if (recorder_) recorder_->RecordEnd(outcome.report, elapsed_);
       AddSums(outcome);
     } catch (const uit::PeerLost& lost) {
       outcome.report.Lose(lost);
@@ -110,7 +123,7 @@ class Evolution {
   }
   /// In a few words, how the cells of this process's first worker are doing.
   std::string Describe() const {
-    const Census census = TakeCensus(cells_, {}, 0, mesh_.NumThreads() == 1 ? cells_.NumPlaces() : FirstPlaces());
+    const Census census = TakeCensus(cells_, {}, 0, cells_.GetMesh().NumThreads() == 1 ? cells_.NumPlaces() : FirstPlaces());
     if (census.num_cells == 0) return "; first worker: no cell is left";
     char text[160];
     std::snprintf(text, sizeof text, "; first worker: %llu cells, %llu kin groups, generation %.1f, %.1f instructions",
@@ -121,29 +134,29 @@ class Evolution {
 
  private:
   /// Runs a part of the whole. Whether there is more to run. Throws uit::PeerLost.
-  bool RunPart(netuit::RunOptions run, Outcome& outcome) {
-    const std::uint64_t updates = run.num_updates;
-    const std::chrono::nanoseconds duration = run.duration;
-    const bool keeps_periods = !options_.checkpoint.empty() && run.mode == netuit::AsyncMode::every_update;
+  bool RunPart(netuit::RunPlan plan, netuit::RunOptions run, Outcome& outcome) {
+    const std::uint64_t updates = plan.updates;
+    const std::chrono::nanoseconds duration = plan.duration;
+    const bool keeps_periods = !options_.checkpoint.empty() && plan.mode == 0;
     const std::uint64_t to_meeting = UpdatesToMeeting(done_, options_.checkpoint_every, recorder_.has_value());
-    run.num_updates = 0;
+    plan.updates = 0;
     for (const std::uint64_t limit : {to_meeting, updates - std::min(updates, done_), keeps_periods ? stride_ : 0}) {
-      if (limit != 0 && (run.num_updates == 0 || limit < run.num_updates)) run.num_updates = limit;
+      if (limit != 0 && (plan.updates == 0 || limit < plan.updates)) plan.updates = limit;
     }
-    if (keeps_periods) run.duration = {}, run.stops_on_signal = false;
-    else if (duration.count() != 0) run.duration = duration - elapsed_;
+    if (keeps_periods) plan.duration = {}, run.stops_on_signal = false;
+    else if (duration.count() != 0) plan.duration = duration - elapsed_;
     Prepare(run);
     const std::uint64_t age = cells_.Age();
     const std::chrono::nanoseconds before = elapsed_;
-    RunOn(run, outcome.report);
+    RunOn(plan, run, outcome.report);
     const netuit::StopReason& reason = outcome.report.stopped_by;
     if (reason == netuit::StopReason::peer_lost) return false;
     done_ += cells_.Age() - age;
-    if (keeps_periods && reason == netuit::StopReason::count) LookUp(duration, run.num_updates, elapsed_ - before, outcome.report);
-    const bool goes_on = run.num_updates != 0 && reason == netuit::StopReason::count && (updates == 0 || done_ < updates) &&
+    if (keeps_periods && reason == netuit::StopReason::count) LookUp(duration, plan.updates, elapsed_ - before, outcome.report);
+    const bool goes_on = plan.updates != 0 && reason == netuit::StopReason::count && (updates == 0 || done_ < updates) &&
                          (duration.count() == 0 || elapsed_ < duration);
-    if (goes_on && run.num_updates != to_meeting) return true;
-    if (recorder_) phylogeny_.Gather(cells_, mesh_.GetWorld());
+    if (goes_on && plan.updates != to_meeting) return true;
+    if (recorder_) phylogeny_.Gather(cells_, world_);
     const bool is_due = !goes_on || (options_.checkpoint_every != 0 && done_ % options_.checkpoint_every == 0);
     if (!options_.checkpoint.empty() && is_due && !TrySave(outcome)) return false;
     return goes_on;
@@ -152,10 +165,9 @@ class Evolution {
   /// beginning, and a run that is cut short stops anywhere. So there it is run in strides of such multiples, and signals and
   /// the clock are looked at after each: this, which also finds a length for the next. Collective.
   void LookUp(std::chrono::nanoseconds duration, std::uint64_t num_updates, std::chrono::nanoseconds took, netuit::RunReport& whole) {
-    const uit::World& world = mesh_.GetWorld();
     int signal = signals_ ? signals_->Take() : 0;
-    for (const int theirs : Gathered(world, std::span<const int>(&signal, 1))) signal = std::max(signal, theirs);
-    whole.signal = FromRoot(world, signal);
+    for (const int theirs : Gathered(world_, std::span<const int>(&signal, 1))) signal = std::max(signal, theirs);
+    whole.signal = FromRoot(world_, signal);
     std::chrono::nanoseconds wanted = std::chrono::milliseconds{500};
     if (duration.count() != 0) {
       if (elapsed_ >= duration) whole.stopped_by = netuit::StopReason::clock;
@@ -168,8 +180,8 @@ class Evolution {
     stride_ = std::clamp(fitting, std::uint64_t{1}, 8 * num_periods) * world_period;
   }
   /// Lets cells run, and adds that to the whole.
-  void RunOn(const netuit::RunOptions& run, netuit::RunReport& whole) {
-    netuit::RunReport report = cells_.Run(run);
+  void RunOn(const netuit::RunPlan& plan, const netuit::RunOptions& run, netuit::RunReport& whole) {
+    netuit::RunReport report = cells_.Run(plan, run);
     std::chrono::nanoseconds longest{0};
     try {
       if (report.stopped_by != netuit::StopReason::peer_lost) longest = Longest(report);
@@ -181,14 +193,13 @@ class Evolution {
   /// Saves a world that can be gone on from: no update threw in its midst, and its resource is accounted for. Of any other the
   /// last checkpoint stays. Whether it has. Collective.
   bool TrySave(Outcome& outcome) const {
-    const uit::World& world = mesh_.GetWorld();
     if (outcome.report.stopped_by == netuit::StopReason::thrown) return false;
-    const auto ledger = SumOnRoot(world, cells_.SumLedger());
-    const std::int64_t held = SumOnRoot(world, cells_.Held());
-    const std::int64_t under_way = SumOnRoot(world, cells_.UnderWay());
-    if (!FromRoot(world, IsConserved(ledger, held, under_way))) return false;
+    const auto ledger = SumOnRoot(world_, cells_.SumLedger());
+    const std::int64_t held = SumOnRoot(world_, cells_.Held());
+    const std::int64_t under_way = SumOnRoot(world_, cells_.UnderWay());
+    if (!FromRoot(world_, IsConserved(ledger, held, under_way))) return false;
     try {
-      SaveCheckpoint(options_.checkpoint, cells_, world, beginning_.side, beginning_.width, seed_);
+      SaveCheckpoint(options_.checkpoint, cells_, world_, beginning_.side, beginning_.width, seed_);
     } catch (...) {
       outcome.unwritten = std::current_exception();
       if (!IsUnwritten(outcome.unwritten)) throw;
@@ -211,7 +222,7 @@ class Evolution {
   std::chrono::nanoseconds Longest(const netuit::RunReport& report) const {
     std::chrono::nanoseconds longest{0};
     for (const netuit::WorkerReport& worker : report.workers) longest = std::max(longest, worker.elapsed);
-    return FromRoot(mesh_.GetWorld(), longest);
+    return FromRoot(world_, longest);
   }
   /// Adds a part to the whole run. Tallies go on from part to part by themselves.
   void Append(netuit::RunReport& whole, netuit::RunReport part, std::chrono::nanoseconds longest) {
@@ -229,10 +240,9 @@ class Evolution {
     whole = std::move(part);
   }
   void AddSums(Outcome& outcome) const {
-    const uit::World& world = mesh_.GetWorld();
-    const std::int64_t under_way = SumOnRoot(world, cells_.UnderWay());
-    outcome.state_hash = SumOnRoot(world, cells_.StateHash());
-    outcome.sums = SumOnRoot(world, TakeOwnCensus());
+    const std::int64_t under_way = SumOnRoot(world_, cells_.UnderWay());
+    outcome.state_hash = SumOnRoot(world_, cells_.StateHash());
+    outcome.sums = SumOnRoot(world_, TakeOwnCensus());
     outcome.is_conserved = IsConserved(outcome.sums.ledger, outcome.sums.held, under_way);
   }
   static bool IsConserved(const Ledger& ledger, std::int64_t held, std::int64_t under_way) {
@@ -243,7 +253,7 @@ class Evolution {
   const Options& options_;
   const Beginning& beginning_;
   std::uint64_t seed_;
-  WorldMesh mesh_;
+  uit::World world_;
   Phylogeny phylogeny_;
   World cells_;
   std::optional<RunRecorder> recorder_;

@@ -8,9 +8,21 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <netuit/netuit.hpp>
+#include <netuit/file/line_reader.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/app/guarded_main.hpp>
+#include <netuit/mesh/on_root.hpp>
+#include <netuit/app/hosts.hpp>
+#include <netuit/file/table.hpp>
+#include <netuit/run/run_options.hpp>
+#include <uit/app/environment.hpp>
 #include <span>
 #include <string>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/team/team.hpp>
+#include <uit/wire/world.hpp>
 #include <utility>
 #include <vector>
 
@@ -60,10 +72,10 @@ Setting Prepare(Options& options, std::size_t num_processes) {
     beginning.side = shape.side;
     beginning.width = shape.width;
   }
-  setting.problem.topology = netuit::MakeTorus(beginning.side, beginning.width);
+  setting.problem.graph = netuit::MakeTorus(beginning.side, beginning.width);
   setting.problem.name = "torus";
-  setting.problem.placement = demo::Place(setting.problem.topology, options, workers);
-  if (options.founders > setting.problem.topology.NumNodes())
+  setting.problem.placement = demo::Place(setting.problem.graph, options, workers);
+  if (options.founders > beginning.side * beginning.width)
     throw uit::InputError("--founders: more than there are places");
   for (const std::string& path : {options.output, options.quality, options.checkpoint}) {
     if (!path.empty() && path != "-") netuit::CheckWritable(path);
@@ -119,13 +131,14 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
                          {"cells", "cells_of_rival", "births", "mean_generation", "mean_genome_length", "resource_exact",
                           "state_hash"}};
   netuit::OnRoot(world, [&] { return record.Begin(), 0; });
+  const uit::Team team{world, {.threads = static_cast<std::uint32_t>(options.threads)}};
   EvolutionTable table;
   int code = 0;
   for (const unsigned mode : options.modes) {
     for (unsigned replicate = 0; replicate < options.replicates && code == 0; ++replicate) {
       netuit::RunOptions run = demo::MakeRunOptions(options, mode, replicate);
       run.simulated_node_cost = SimulatedCell();
-      Evolution evolution{options, problem, beginning, world, run.seed};
+      Evolution evolution{options, problem, beginning, team, run.seed};
       demo::Watch watch{record.RunName(mode, replicate)};
       if (options.watch) run.on_status = [&watch](std::span<const netuit::WorkerStatus> workers) { watch.Show(workers); };
       if (world.IsRoot() && record.HasProgress() && !options.watch) {
@@ -133,7 +146,7 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
           record.Show(mode, replicate, evolution.Whole(progress), evolution.Describe() + share);
         };
       }
-      Outcome outcome = evolution.Run(run);
+      Outcome outcome = evolution.Run(demo::PlanOf(options, mode), run);
       const auto add_sums = [](netuit::Table& row, const Census& sums) {
         row.Add(sums.num_cells).Add(sums.num_of_rival).Add(sums.counters.Births()).Add(sums.MeanGeneration());
         row.Add(sums.MeanLength());

@@ -25,7 +25,7 @@ void Check(const Options& options) {
              "--resume: goes on with one run of one mode");
   demo::Want(options.checkpoint.empty() || (options.replicates == 1 && options.modes.size() == 1),
              "--checkpoint: of one run of one mode");
-  demo::Want(options.checkpoint.empty() || options.modes.front() != 0 || options.updates % world_period == 0,
+  demo::Want(options.checkpoint.empty() || options.modes.front() != 0 || options.schedule.updates % world_period == 0,
              "--updates: not a multiple of 16, the longest period, as a --checkpoint of mode 0 wants");
   for (const std::string& name : options.knock_out)
     demo::Want(FindClass(name).has_value(), "--knock-out " + name + ": no class of instructions (--instructions lists them)");

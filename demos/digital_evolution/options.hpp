@@ -14,7 +14,7 @@ namespace digital_evolution {
 /// What the command line asks for; the defaults are the founding paper's second benchmark.
 struct Options : demo::Settings {
   Options() {
-    rolling_span = std::chrono::milliseconds{100};
+    schedule.span = std::chrono::milliseconds{100};
     replicates = 1;
   }
 

@@ -18,7 +18,7 @@
 #include <memory>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
-#include <netuit/program/main.hpp>
+#include <netuit/app/main.hpp>
 #include <netuit/run/run.hpp>
 #include <string>
 #include <type_traits>

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
+#include <netuit/placement/placement.hpp>
 #include <netuit/file/table.hpp>
 #include <span>
 #include <string>

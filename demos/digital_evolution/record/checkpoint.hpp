@@ -11,11 +11,15 @@
 #include <istream>
 #include <netuit/file/atomic_file.hpp>
 #include <netuit/file/line_reader.hpp>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/on_root.hpp>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/wire/world.hpp>
 #include <utility>
 #include <vector>
 

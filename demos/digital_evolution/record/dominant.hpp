@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <netuit/netuit.hpp>
 #include <span>
+#include <uit/support/bytes.hpp>
+#include <uit/wire/world.hpp>
 #include <utility>
 #include <vector>
 

@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/random_stream.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/on_root.hpp>
 #include <netuit/file/table.hpp>
+#include <netuit/run/run_options.hpp>
 #include <span>
 #include <string>
 #include <string_view>
+#include <uit/wire/world.hpp>
 #include <utility>
 #include <vector>
 

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <netuit/netuit.hpp>
 #include <netuit/file/table.hpp>
 #include <span>
+#include <uit/wire/world.hpp>
 #include <vector>
 
 #include "demos/digital_evolution/machine/genome_text.hpp"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
 #include <netuit/file/table.hpp>
 #include <span>
 #include <string>
+#include <uit/wire/world.hpp>
 #include <unordered_map>
 #include <utility>
 #include <vector>

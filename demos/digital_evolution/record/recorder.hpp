@@ -7,10 +7,15 @@
 #include <filesystem>
 #include <fstream>
 #include <netuit/file/atomic_file.hpp>
-#include <netuit/netuit.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/on_root.hpp>
+#include <netuit/file/table.hpp>
+#include <netuit/run/run_options.hpp>
 #include <span>
 #include <string>
 #include <system_error>
+#include <uit/support/error.hpp>
+#include <uit/wire/world.hpp>
 #include <utility>
 #include <vector>
 
@@ -30,14 +35,14 @@ namespace digital_evolution {
 class RunRecorder {
  public:
   /// Of a world that has been founded or loaded; a picture every `interval`.
-  RunRecorder(const World& cells, const WorldMesh& mesh, std::chrono::nanoseconds interval, Phylogeny& phylogeny)
+  RunRecorder(const World& cells, std::chrono::nanoseconds interval, Phylogeny& phylogeny)
       : cells_{cells},
         age_at_beginning_{cells.Age()},
-        world_{mesh.GetWorld()},
-        num_nodes_{mesh.NumNodes()},
-        rows_(mesh.NumThreads()),
+        world_{cells.GetMesh().GetWorld()},
+        num_nodes_{cells.GetMesh().NumNodes()},
+        rows_(cells.GetMesh().NumThreads()),
         interval_{interval},
-        film_{cells, mesh.NumThreads(), mesh.NumNodes(), interval},
+        film_{cells, rows_.size(), num_nodes_, interval},
         phylogeny_{phylogeny} {}
 
   /// A worker looks at its cells, `before` having passed in earlier parts of the run; that worker only.
@@ -49,10 +54,10 @@ class RunRecorder {
     rows.push_back(Look(sample, age_before + sample.num_updates));
   }
   /// After the run, the last rows. Not collective.
-  void RecordEnd(const netuit::RunReport& report, const WorldMesh& mesh, std::chrono::nanoseconds elapsed) {
+  void RecordEnd(const netuit::RunReport& report, std::chrono::nanoseconds elapsed) {
     const auto rank = static_cast<std::uint32_t>(world_.Rank());
     std::size_t first = 0;
-    for (std::uint32_t thread = 0; thread < mesh.NumThreads(); ++thread) {
+    for (std::uint32_t thread = 0; thread < rows_.size(); ++thread) {
       std::size_t count = 0;
       while (first + count < cells_.NumPlaces() && cells_.At(first + count).worker == thread) ++count;
       netuit::Sample sample{{rank, thread}, elapsed, 0, first, count};

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <netuit/mesh/node.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,30 +11,25 @@
 
 #include "demos/digital_evolution/machine/mutation.hpp"
 #include "demos/digital_evolution/world/birth.hpp"
+#include "demos/digital_evolution/world/layers.hpp"
 #include "demos/digital_evolution/world/site.hpp"
 
 namespace digital_evolution {
 
-/// Moves out of an outlet the message that it has stepped to, so that no buffer keeps the memory of a genome.
-template <typename O>
-typename O::Value TakeFrom(O& outlet) {
-  return outlet.Bound().Visit([](auto* duct) { return std::exchange(duct->Get(), {}); });
-}
-
-/// Calls `visit(facing, message)` for each message that waits on a layer that keeps every one; it may move them away.
-template <netuit::UnicastLayer L, typename N, typename V>
-void TakeAll(N& node, V&& visit) {
-  auto outlets = node.template In<L>();
-  for (std::uint32_t facing = 0; facing < outlets.size(); ++facing) {
-    while (outlets[facing].TryStep() != 0) visit(facing, TakeFrom(outlets[facing]));
+/// Calls `visit(facing, message)` for each message that waits in channels that end at the node; it may move them away, so that
+/// no buffer keeps the memory of a genome.
+template <typename C, typename V>
+void TakeAll(const C& channels, const netuit::InEdges<>& edges, V&& visit) {
+  for (std::uint32_t facing = 0; facing < edges.size(); ++facing) {
+    auto& outlet = channels[edges[facing]];
+    while (auto message = outlet.TryTake()) visit(facing, std::move(*message));
   }
 }
 
 /// Takes in what has been given to the place.
-template <typename N>
-void ReceiveTransfers(Site<N>& site) {
+inline void ReceiveTransfers(Site& site) {
   std::int64_t amount = std::exchange(site.place.mail.transferred, 0);
-  for (auto& outlet : site.node.template In<Transfer>()) amount += outlet.JumpGet();
+  for (const netuit::InEdge edge : site.node.In<num_facings>()) amount += site.layers.transfer[edge].JumpGet();
   if (amount == 0) return;
   Ledger& ledger = site.worker.ledger;
   ledger.transfers_received += amount;
@@ -47,8 +43,7 @@ void ReceiveTransfers(Site<N>& site) {
 }
 
 /// A birth takes the place, whoever was there.
-template <typename N>
-void Settle(Site<N>& site, const std::vector<std::uint32_t>& words, std::uint32_t facing) {
+inline void Settle(Site& site, const std::vector<std::uint32_t>& words, std::uint32_t facing) {
   Genome& genome = site.worker.genome;
   std::optional<Birth> birth = DecodeBirth(words, genome);
   if (!birth) throw uit::Error("a birth that cannot be read");
@@ -74,8 +69,7 @@ void Settle(Site<N>& site, const std::vector<std::uint32_t>& words, std::uint32_
 }
 
 /// Of the births that have arrived, one takes the place, whichever by chance.
-template <typename N>
-void ReceiveBirths(Site<N>& site) {
+inline void ReceiveBirths(Site& site) {
   std::uint32_t num_arrived = 0;
   std::uint32_t facing = 0;
   std::vector<std::uint32_t>& newcomer = site.worker.newcomer;
@@ -92,15 +86,14 @@ void ReceiveBirths(Site<N>& site) {
   };
   for (Mail::Offspring& offspring : site.place.mail.offspring) receive(offspring.facing, std::move(offspring.words));
   site.place.mail.offspring.clear();
-  TakeAll<Spawn>(site.node, receive);
+  TakeAll(site.layers.spawn, site.node.In(site.layers.mail), receive);
   if (num_arrived == 0) return;
   site.worker.counters.births_crowded_out += num_arrived - 1;
   Settle(site, newcomer, facing);
 }
 
 /// Packets of kin, and of strangers that are admitted, start cores.
-template <typename N>
-void ReceivePackets(Site<N>& site) {
+inline void ReceivePackets(Site& site) {
   Cell& cell = site.place.cell;
   const auto receive = [&](std::uint32_t from, const Packet& packet) {
     if (!cell.IsAlive()) return;
@@ -114,19 +107,20 @@ void ReceivePackets(Site<N>& site) {
   };
   for (const Mail::Post& post : site.place.mail.post) receive(post.facing, post.packet);
   site.place.mail.post.clear();
-  TakeAll<Talk>(site.node, receive);
+  TakeAll(site.layers.talk, site.node.In(site.layers.mail), receive);
 }
 
-/// When a run ends: puts what was under way into the place's mail.
-template <typename N>
-void CollectMail(N& node, Mail& mail) {
-  for (auto& outlet : node.template In<Transfer>()) {
+/// Between runs: puts what was under way into the place's mail.
+inline void CollectMail(const netuit::Node& node, const Layers& layers, Mail& mail) {
+  for (const netuit::InEdge edge : node.In()) {
+    auto& outlet = layers.transfer[edge];
     while (outlet.TryStep() != 0) mail.transferred += outlet.Get();  // as many sums as one did not have room for
   }
-  TakeAll<Spawn>(node, [&](std::uint32_t facing, std::vector<std::uint32_t> words) {
+  const netuit::InEdges<> edges = node.In(layers.mail);
+  TakeAll(layers.spawn, edges, [&](std::uint32_t facing, std::vector<std::uint32_t> words) {
     mail.offspring.push_back({facing, std::move(words)});
   });
-  TakeAll<Talk>(node, [&](std::uint32_t facing, const Packet& packet) { mail.post.push_back({facing, packet}); });
+  TakeAll(layers.talk, edges, [&](std::uint32_t facing, const Packet& packet) { mail.post.push_back({facing, packet}); });
 }
 
 }  // namespace digital_evolution

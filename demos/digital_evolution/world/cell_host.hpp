@@ -8,17 +8,16 @@
 namespace digital_evolution {
 
 /// A cell as its program sees it: a Host of the machine.
-template <typename N>
 class CellHost {
  public:
   /// Of the cell at a site, in one update.
-  explicit CellHost(Site<N>& site) : site_(site), cell_(site.place.cell) {}
+  explicit CellHost(Site& site) : site_(site), cell_(site.place.cell) {}
 
   /// A word of the cell's own state.
   std::int32_t SenseSelf(unsigned sensor) const { return cell_.state.words[sensor]; }
   /// A word of a neighbour's state, some updates old.
   std::int32_t SenseNeighbor(unsigned facing, unsigned sensor) const {
-    return site_.node.template In<Environment>()[facing].words[sensor];
+    return site_.layers.environment[site_.node.In(site_.layers.view)[facing]].words[sensor];
   }
   /// Whether the neighbour is of the cell's kin group.
   bool IsKin(unsigned facing) const { return site_.IsKin(facing); }
@@ -65,7 +64,7 @@ class CellHost {
   }
 
  private:
-  Site<N>& site_;
+  Site& site_;
   Cell& cell_;
   bool is_dying_ = false;
 };

@@ -3,22 +3,24 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <netuit/mesh/node.hpp>
 #include <utility>
 
 #include "demos/digital_evolution/world/birth.hpp"
+#include "demos/digital_evolution/world/layers.hpp"
 #include "demos/digital_evolution/world/site.hpp"
 
 namespace digital_evolution {
 
 /// The births that the program has asked for, as far as the stockpile goes, beginning at one facing or another. A birth is
 /// paid for if it is on its way.
-template <typename N>
-void SendBirths(Site<N>& site) {
+inline void SendBirths(Site& site) {
   Cell& cell = site.place.cell;
   const Rules& rules = site.rules;
   Counters& counters = site.worker.counters;
+  const netuit::OutEdges mail = site.node.Out(site.layers.mail);
   for (unsigned turn = 0; turn < num_facings; ++turn) {
-    const auto facing = static_cast<unsigned>((site.age / Spawn::period + site.place.id + turn) % num_facings);
+    const auto facing = static_cast<unsigned>((site.age / mail_period + site.place.id + turn) % num_facings);
     const Wish wish = std::exchange(cell.wishes[facing], Wish::nothing);
     if (wish == Wish::nothing || cell.paused[facing] > cell.age || cell.stockpile < rules.birth_cost) continue;
     const bool is_kin = wish == Wish::kin;
@@ -38,7 +40,7 @@ void SendBirths(Site<N>& site) {
       birth.kin_size = 1;
     }
     EncodeBirth(birth, site.place.program->GetGenome(), site.worker.departure);
-    if (!site.node.template Out<Spawn>()[facing].TryPut(std::move(site.worker.departure))) {
+    if (!site.layers.spawn[mail[facing]].TryPut(std::move(site.worker.departure))) {
       ++counters.births_dropped;
       continue;
     }
@@ -52,14 +54,14 @@ void SendBirths(Site<N>& site) {
 }
 
 /// The packets that wait.
-template <typename N>
-void SendPackets(Site<N>& site) {
+inline void SendPackets(Site& site) {
   Outbox& outbox = site.place.outbox;
   Counters& counters = site.worker.counters;
+  const netuit::OutEdges mail = site.node.Out(site.layers.mail);
   for (unsigned facing = 0; facing < num_facings; ++facing) {
     if (outbox.count[facing] == 0) continue;
     for (std::uint32_t packet = 0; packet < outbox.count[facing]; ++packet) {
-      const bool is_sent = site.node.template Out<Talk>()[facing].TryPut(outbox.packets[facing][packet]);
+      const bool is_sent = site.layers.talk[mail[facing]].TryPut(outbox.packets[facing][packet]);
       ++(is_sent ? counters.packets_sent : counters.packets_dropped);
       site.place.cell.state[Sensor::packets_sent] += is_sent ? 1 : 0;
     }

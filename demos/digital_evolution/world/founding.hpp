@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/random_stream.hpp>
+#include <netuit/graph/topology.hpp>
 #include <optional>
 
 #include "demos/digital_evolution/machine/genome.hpp"

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/random_stream.hpp>
 #include <ranges>
 
 namespace digital_evolution {

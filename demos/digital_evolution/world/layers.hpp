@@ -3,10 +3,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/graph.hpp>
+#include <netuit/mesh/channels.hpp>
+#include <netuit/mesh/field.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/node.hpp>
+#include <uit/policy.hpp>
 #include <vector>
 
 #include "demos/digital_evolution/world/kin.hpp"
+#include "demos/digital_evolution/world/resource.hpp"
 #include "demos/digital_evolution/world/state.hpp"
 
 namespace digital_evolution {
@@ -21,29 +27,45 @@ static_assert(sizeof(Packet) == 20);
 /// Packets from one cell to a neighbour at most in an update in which they are due.
 inline constexpr unsigned max_packets = 4;
 
+/// Updates from one time that births and packets are due to the next.
+inline constexpr std::uint64_t mail_period = 16;
+/// Updates from one time that neighbours' states are due to the next.
+inline constexpr std::uint64_t view_period = 8;
+
+/// Messages that may wait on an edge, enough that in mode 0 none is ever refused: two updates' packets.
+inline constexpr std::size_t world_depth = 2 * std::size_t{max_packets};
+
+/// The networks of a world's mesh: thrice the same edges, each network with a period of its own.
+inline std::vector<netuit::NamedNetwork> WorldNetworks(const netuit::Graph& torus) {
+  return {{"touch", torus}, {"view", torus, {.period = view_period}}, {"mail", torus, {.period = mail_period}}};
+}
+
 namespace detail {
 inline constexpr uit::Policy every_aggregated{.retain = uit::Retain::every, .consolidate = uit::Consolidate::aggregated};
 inline constexpr uit::Policy sum_pooled{.retain = uit::Retain::accumulate, .consolidate = uit::Consolidate::pooled};
 }  // namespace detail
 
-/// Offspring on its way: what EncodeBirth makes.
-struct Spawn : netuit::Unicast<std::vector<std::uint32_t>, detail::every_aggregated, netuit::LayerOptions{.period = 16}> {};
-/// Resource on its way, added up.
-struct Transfer : netuit::Unicast<std::int32_t, detail::sum_pooled> {};
-/// Packets of programs.
-struct Talk : netuit::Unicast<Packet, detail::every_aggregated, netuit::LayerOptions{.period = 16}> {};
-/// What can be sensed of a cell.
-struct Environment : netuit::Multicast<State, netuit::LayerOptions{.period = 8}> {};
-/// Whom a cell is kin to.
-struct Kinship : netuit::Multicast<KinSignal> {};
+/// What neighbours tell and send each other, on a mesh of WorldNetworks.
+struct Layers {
+  /// Adds them to the mesh.
+  explicit Layers(netuit::Mesh& mesh)
+      : view(mesh.GetNetwork("view")),
+        mail(mesh.GetNetwork("mail")),
+        spawn(mesh.AddChannels<std::vector<std::uint32_t>, detail::every_aggregated>(mail)),
+        transfer(mesh.AddChannels<Resource, detail::sum_pooled>()),
+        talk(mesh.AddChannels<Packet, detail::every_aggregated>(mail)),
+        environment(mesh.AddPublishedField<State>({}, {view})),
+        kinship(mesh.AddPublishedField<KinSignal>({}, {netuit::Network{}})) {}
 
-/// The mesh that a world lives on. Compiled in world.cpp, because it takes long.
-using WorldMesh = netuit::TaggedMesh<Spawn, Transfer, Talk, Environment, Kinship>;
+  netuit::Network view;  ///< of states
+  netuit::Network mail;  ///< of births and packets
 
-/// Messages that may wait on an edge, enough that in mode 0 none is ever refused: two updates' packets.
-inline constexpr std::size_t world_depth = 2 * std::size_t{max_packets};
+  // Results number them in this order.
+  netuit::Channels<std::vector<std::uint32_t>, detail::every_aggregated> spawn;  ///< births: what EncodeBirth makes
+  netuit::Channels<Resource, detail::sum_pooled> transfer;                       ///< resource, added up on its way
+  netuit::Channels<Packet, detail::every_aggregated> talk;                       ///< packets of programs
+  netuit::PublishedField<State> environment;                                     ///< what can be sensed of a cell
+  netuit::PublishedField<KinSignal> kinship;                                     ///< whom a cell is kin to
+};
 
 }  // namespace digital_evolution
-
-extern template class netuit::TaggedMesh<digital_evolution::Spawn, digital_evolution::Transfer, digital_evolution::Talk,
-                                   digital_evolution::Environment, digital_evolution::Kinship>;

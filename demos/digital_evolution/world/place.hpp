@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topology.hpp>
 #include <type_traits>
 #include <vector>
 
@@ -50,8 +50,8 @@ struct Place {
   std::uint32_t worker = 0;                ///< thread that updates it
   Outbox outbox{};                         ///< packets that leave when they are due
   Mail mail;                               ///< of the last run
-  State shown{};                           ///< last put in Environment
-  KinSignal told{};                        ///< last put in Kinship
+  State shown{};                           ///< last shown in Layers::environment
+  KinSignal told{};                        ///< last shown in Layers::kinship
 };
 
 /// What a birth was, for those who keep records.

@@ -2,17 +2,19 @@
 
 #include <array>
 #include <cstdint>
-#include <netuit/netuit.hpp>
+#include <netuit/mesh/node.hpp>
+#include <netuit/mesh/node_random.hpp>
 
+#include "demos/digital_evolution/world/layers.hpp"
 #include "demos/digital_evolution/world/place.hpp"
 #include "demos/digital_evolution/world/rules.hpp"
 
 namespace digital_evolution {
 
-/// A place in one of its updates, and all that it can look at. `N` is a netuit::Node.
-template <typename N>
+/// A place in one of its updates, and all that it can look at.
 struct Site {
-  N& node;                       ///< the ends of its messages
+  netuit::Node& node;            ///< whose edges lead to the neighbours
+  const Layers& layers;          ///< what goes along them
   Place& place;                  ///< what is kept of it
   WorkerRecord& worker;          ///< of the thread
   const Rules& rules;            ///< of the world
@@ -38,7 +40,7 @@ struct Site {
   }
   /// Gives resource away, if there is room for it on the way.
   bool TryTransfer(unsigned facing, Resource amount) {
-    if (amount <= 0 || !node.template Out<Transfer>()[facing].TryPut(amount)) return false;
+    if (amount <= 0 || !layers.transfer[node.Out()[facing]].TryPut(amount)) return false;
     Cell& cell = place.cell;
     cell.Pay(amount);
     cell.Note(Sensor::given, amount);

@@ -8,22 +8,20 @@
 #include "demos/digital_evolution/world/arrivals.hpp"
 #include "demos/digital_evolution/world/cell_host.hpp"
 #include "demos/digital_evolution/world/departures.hpp"
+#include "demos/digital_evolution/world/layers.hpp"
 #include "demos/digital_evolution/world/site.hpp"
 
 namespace digital_evolution {
 
-static_assert(world_period % event_period == 0 && world_period % Spawn::period == 0 && world_period % Talk::period == 0 &&
-              world_period % Environment::period == 0);
+static_assert(world_period % event_period == 0 && world_period % mail_period == 0 && world_period % view_period == 0);
 
 /// Facing of events that face one neighbour after the other.
-template <typename N>
-unsigned TurningFacing(const Site<N>& site) {
+inline unsigned TurningFacing(const Site& site) {
   return static_cast<unsigned>((site.age / event_period + site.place.id) % num_facings);
 }
 
 /// Brings the words of the state up to date that are not kept so.
-template <typename N>
-void RefreshState(Site<N>& site) {
+inline void RefreshState(Site& site) {
   Cell& cell = site.place.cell;
   State& state = cell.state;
   const std::int32_t kin_age = cell.KinAge(site.rules.kin_span);
@@ -51,8 +49,7 @@ void RefreshState(Site<N>& site) {
 }
 
 /// What comes of waves, or to all alike.
-template <typename N>
-void GainResource(Site<N>& site) {
+inline void GainResource(Site& site) {
   Cell& cell = site.place.cell;
   const Rules& rules = site.rules;
   Ledger& ledger = site.worker.ledger;
@@ -83,8 +80,7 @@ void GainResource(Site<N>& site) {
 }
 
 /// Tells the program what there is around.
-template <typename N>
-void RaiseEvents(Site<N>& site) {
+inline void RaiseEvents(Site& site) {
   Cell& cell = site.place.cell;
   const Program& program = site.GetProgram();
   const auto raise = [&](Event event, unsigned facing) {
@@ -101,12 +97,11 @@ void RaiseEvents(Site<N>& site) {
 }
 
 /// Runs the cell's program for an update. It may be the cell's last.
-template <typename N>
-void RunProgram(Site<N>& site) {
+inline void RunProgram(Site& site) {
   Cell& cell = site.place.cell;
   if (cell.machine.NumCores() == 0) return;
   RefreshState(site);
-  CellHost<N> host(site);
+  CellHost host(site);
   cell.machine.Run(site.GetProgram(), site.rules.budget, host);
   if (!host.IsDying()) return;
   if (const std::int32_t heir = cell.state[Sensor::heir]; heir >= 0) {
@@ -116,25 +111,23 @@ void RunProgram(Site<N>& site) {
 }
 
 /// Shows the neighbours what there is.
-template <typename N>
-void Show(Site<N>& site) {
+inline void Show(Site& site) {
   Place& place = site.place;
   place.told = place.cell.Signal();
-  site.node.template Out<Kinship>().TryPut(place.told);
-  if (!site.node.template IsDue<Environment>()) return;
+  site.layers.kinship[site.node] = place.told;
+  if (!site.node.IsDue(site.layers.view)) return;
   if (place.cell.IsAlive()) RefreshState(site);
   place.shown = place.cell.state;
-  site.node.template Out<Environment>().TryPut(place.shown);
+  site.layers.environment[site.node] = place.shown;
 }
 
 /// One update of a place.
-template <typename N>
-void Step(Site<N>& site) {
-  const auto signals = site.node.template In<Kinship>();
-  for (unsigned facing = 0; facing < num_facings; ++facing) site.signals[facing] = signals[facing];
+inline void Step(Site& site) {
+  const auto neighbors = site.node.In<num_facings>();
+  for (unsigned facing = 0; facing < num_facings; ++facing) site.signals[facing] = site.layers.kinship[neighbors[facing]];
   Cell& cell = site.place.cell;
   ReceiveTransfers(site);
-  if (site.node.template IsDue<Spawn>()) ReceiveBirths(site);
+  if (site.node.IsDue(site.layers.mail)) ReceiveBirths(site);
   if (cell.IsAlive()) {
     if (++cell.age > site.rules.max_age) site.End(Death::old_age);
   }
@@ -142,14 +135,14 @@ void Step(Site<N>& site) {
     cell.group.Update(site.place.id, site.signals);
     GainResource(site);
   }
-  if (site.node.template IsDue<Talk>()) ReceivePackets(site);
+  if (site.node.IsDue(site.layers.mail)) ReceivePackets(site);
   if (cell.IsAlive()) {
     if (site.age % event_period == 0) RaiseEvents(site);
     RunProgram(site);
   }
   if (cell.IsAlive()) {
-    if (site.node.template IsDue<Spawn>()) SendBirths(site);
-    if (site.node.template IsDue<Talk>()) SendPackets(site);
+    if (site.node.IsDue(site.layers.mail)) SendBirths(site);
+    if (site.node.IsDue(site.layers.mail)) SendPackets(site);
   }
   Show(site);
 }

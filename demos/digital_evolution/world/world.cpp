@@ -2,14 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/node.hpp>
+#include <netuit/mesh/node_random.hpp>
+#include <netuit/run/run.hpp>
+#include <netuit/run/schedules.hpp>
 
 #include "demos/digital_evolution/world/arrivals.hpp"
 #include "demos/digital_evolution/world/site.hpp"
 #include "demos/digital_evolution/world/step.hpp"
-
-template class netuit::TaggedMesh<digital_evolution::Spawn, digital_evolution::Transfer, digital_evolution::Talk,
-                            digital_evolution::Environment, digital_evolution::Kinship>;
 
 namespace digital_evolution {
 
@@ -22,38 +23,40 @@ void PrefetchPlace(const Place& place) {
 
 }  // namespace
 
-netuit::RunReport World::Run(const netuit::RunOptions& options) {
+netuit::RunReport World::Run(const netuit::RunPlan& plan, const netuit::RunOptions& options) {
   const std::uint64_t first = age_;
-  const auto update = [this, first]<typename N>(N& node) {
+  const auto update = [this, first](netuit::Node& node) {
     const std::size_t index = node.Index();
     Place& place = places_[index];
     if (index + 1 < places_.size()) PrefetchPlace(places_[index + 1]);
     WorkerRecord& worker = *workers_[place.worker];
     const std::uint64_t age = first + node.Update();
     worker.age = age + 1;
-    Site<N> site{.node = node,
-                 .place = place,
-                 .worker = worker,
-                 .rules = rules_,
-                 .hooks = hooks_,
-                 .age = age,
-                 .num_nodes = mesh_.NumNodes(),
-                 .random = netuit::NodeRandom{seed_, place.id, age}};
+    Site site{.node = node,
+              .layers = layers_,
+              .place = place,
+              .worker = worker,
+              .rules = rules_,
+              .hooks = hooks_,
+              .age = age,
+              .num_nodes = mesh_.NumNodes(),
+              .random = netuit::NodeRandom{seed_, place.id, age}};
     Step(site);
   };
-  const auto collect = [this](auto& node) { CollectMail(node, places_[node.Index()].mail); };
-  netuit::RunReport report = netuit::Run(mesh_, options, update, collect);
-  if (report.stopped_by != netuit::StopReason::peer_lost) age_ = OldestAge();
+  netuit::RunReport report = mesh_.Run(plan, update, options);
+  if (report.stopped_by == netuit::StopReason::peer_lost) return report;
+  mesh_.Visit([this](netuit::Node& node) { CollectMail(node, layers_, places_[node.Index()].mail); });
+  age_ = OldestAge();
   return report;
 }
 
 void World::Announce() {
-  const netuit::RunOptions once{.mode = netuit::AsyncMode::every_update, .num_updates = 1, .stops_on_signal = false};
-  netuit::Run(mesh_, once, [this](auto& node) {
+  const auto show = [this](netuit::Node& node) {
     const Place& place = places_[node.Index()];
-    node.template Out<Environment>().TryPut(place.shown);
-    node.template Out<Kinship>().TryPut(place.told);
-  });
+    layers_.environment[node] = place.shown;
+    layers_.kinship[node] = place.told;
+  };
+  mesh_.Run(netuit::EveryUpdate{.updates = 1}, show, {.stops_on_signal = false});
 }
 
 }  // namespace digital_evolution

@@ -4,13 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/graph.hpp>
+#include <netuit/graph/random_stream.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/schedule.hpp>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
+#include <uit/team/team.hpp>
 
 #include "demos/digital_evolution/world/founding.hpp"
 #include "demos/digital_evolution/world/place_bytes.hpp"
@@ -21,24 +28,29 @@ namespace digital_evolution {
 
 /// The cells of this process, on a torus: each node of the mesh is a place for one.
 ///
-///     WorldMesh mesh{netuit::MakeTorus(60, 60), placement, session.World(), {.depth = world_depth}};
-///     World world{mesh, rules, seed};
+///     World world{team, netuit::Torus(60, 60), {.depth = world_depth}, rules, seed};
 ///     world.Found({.ancestor = AncestorGenome()});
-///     netuit::RunReport report = world.Run({.mode = netuit::AsyncMode::no_barrier, .duration = 60s});
+///     netuit::RunReport report = world.Run(netuit::Free{.duration = 60s});
 ///
 /// In mode 0 all that happens is a function of rules, founding, seed and number of updates, whatever processes, threads and
 /// placement; to run in two parts is as good as in one if the first has a multiple of 16 updates. A run in parts, saved and
 /// loaded in between or not, loses nothing in any mode.
 class World {
  public:
-  /// Empty, to be founded or loaded. Throws uit::InputError unless each node has four neighbours. `mesh` is to outlive it.
-  World(WorldMesh& mesh, Rules rules, std::uint64_t seed, Hooks hooks = {})
-      : mesh_(mesh), rules_(std::move(rules)), seed_(seed), hooks_(std::move(hooks)), places_(mesh.NumLocalNodes()) {
-    if (mesh.NumEdges() != netuit::EdgeId{mesh.NumNodes()} * num_facings)
+  /// Empty, to be founded or loaded. Collective. Throws uit::InputError unless each node has four neighbours.
+  World(const uit::Team& team, const netuit::Graph& torus, const netuit::MeshOptions& options, Rules rules, std::uint64_t seed,
+        Hooks hooks = {})
+      : mesh_(team, WorldNetworks(torus), options),
+        layers_(mesh_),
+        rules_(std::move(rules)),
+        seed_(seed),
+        hooks_(std::move(hooks)),
+        places_(mesh_.NumLocalNodes()) {
+    if (mesh_.NumEdges() != netuit::EdgeId{mesh_.NumNodes()} * num_facings * mesh_.NumNetworks())
       throw uit::InputError("a world is a torus of at least 3 x 3 nodes, each with 4 neighbours");
-    for (std::uint32_t worker = 0; worker < mesh.NumThreads(); ++worker) {
+    for (std::uint32_t worker = 0; worker < mesh_.NumThreads(); ++worker) {
       workers_.push_back(std::make_unique<WorkerRecord>(rules_.machine));
-      const netuit::Partition& partition = *mesh.Partitions()[worker];
+      const netuit::Partition& partition = *mesh_.Partitions()[worker];
       for (std::size_t node = 0; node < partition.graph.nodes.size(); ++node) {
         places_[partition.first_local + node].id = partition.graph.nodes[node];
         places_[partition.first_local + node].worker = worker;
@@ -68,9 +80,17 @@ class World {
     Announce();
   }
 
-  /// Runs all cells; the world grows older by the updates made. Collective.
-  netuit::RunReport Run(const netuit::RunOptions& options);
+  /// Runs all cells; the world grows older by the updates made. What is under way at the end is put into places' mail.
+  /// Collective.
+  netuit::RunReport Run(const netuit::RunPlan& plan, const netuit::RunOptions& options = {});
+  /// The same, by any schedule.
+  template <netuit::ScheduleValue S>
+  netuit::RunReport Run(const S& schedule, const netuit::RunOptions& options = {}) {
+    return Run(schedule.MakePlan(), options);
+  }
 
+  /// What the world lives on.
+  const netuit::Mesh& GetMesh() const { return mesh_; }
   /// Updates that the world is old: the most that any worker has made.
   std::uint64_t Age() const { return age_; }
   /// For a world that goes on from a checkpoint.
@@ -158,7 +178,8 @@ class World {
     return std::ranges::max(mesh_.GetWorld().AllGatherValue(oldest));
   }
 
-  WorldMesh& mesh_;
+  netuit::Mesh mesh_;
+  Layers layers_;
   Rules rules_;
   std::uint64_t seed_;
   Hooks hooks_;

@@ -3,21 +3,24 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/node_random.hpp>
+#include <netuit/placement/metis.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/schedules.hpp>
+#include <uit/team/team.hpp>
 #include <vector>
 
 #include "demos/channel_selection/serial.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
 
 using namespace channel_selection;
+using uit::testing::MpiTestWorld;
 
 namespace {
-
-uit::World TestWorld() {
-  int argc = 0;
-  char** argv = nullptr;
-  return uit::mpi::Session{argc, argv}.World();
-}
 
 constexpr LeithRule rule{.num_colors = 3, .learning_rate = 0.1};
 
@@ -48,18 +51,19 @@ Score ScoreOn(const netuit::Topology& topology, const std::vector<unsigned>& col
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("mode 0 colours as the serial loop does, wherever nodes are", "[channel_selection]", Color, ColorByEdge) {
-  const uit::World world = TestWorld();
+TEST_CASE("mode 0 colours as the serial loop does, wherever nodes are", "[channel_selection]") {
+  Options options;
+  options.addressing = GENERATE(Addressing::multicast, Addressing::edge);
   constexpr std::uint64_t num_updates = 40;
   for (const auto& topology : {netuit::MakeTorus(10, 12), netuit::MakeSmallWorld(100, 4, 0.1, 7)}) {
-    for (std::size_t threads = 1; threads <= 2; ++threads) {
-      const netuit::Workers workers{.processes = world.Size(), .threads = threads};
+    for (std::uint32_t threads = 1; threads <= 2; ++threads) {
+      const uit::Team team{MpiTestWorld(), {.threads = threads}};
+      const netuit::Workers workers{.processes = team.NumProcesses(), .threads = threads};
       for (const auto& placement : {netuit::PlaceByMetis(topology, workers), netuit::PlaceRandom(topology, workers, 5)}) {
-        const Outcome outcome = ColorGraph<TestType>(
-            topology, placement, world, rule, Load{},
-            {.mode = netuit::AsyncMode::every_update, .num_updates = num_updates, .seed = 11});
+        const auto in_step = netuit::EveryUpdate{.updates = num_updates}.MakePlan();
+        const Outcome outcome = ColorGraph(team, topology, placement, options, in_step, {.seed = 11});
         CHECK(outcome.report.ExitCode() == 0);
-        if (!world.IsRoot()) continue;
+        if (!team.IsRoot()) continue;
         CHECK(outcome.colors == ColorSerially(topology, 11, num_updates));
         CHECK(outcome.report.Balanced());
       }
@@ -67,21 +71,21 @@ TEMPLATE_TEST_CASE("mode 0 colours as the serial loop does, wherever nodes are",
   }
 }
 
-TEMPLATE_TEST_CASE("every mode colours a torus and accounts for each message", "[channel_selection]", Color, ColorByEdge) {
-  const uit::World world = TestWorld();
+TEST_CASE("every mode colours a torus and accounts for each message", "[channel_selection]") {
+  Options options;
+  options.addressing = GENERATE(Addressing::multicast, Addressing::edge);
+  options.work = 3;
+  const uit::Team team{MpiTestWorld(), {.threads = 2}};
   const auto topology = netuit::MakeTorus(24, 24);
-  const auto placement = netuit::PlaceByMetis(topology, {.processes = world.Size(), .threads = 2});
+  const auto placement = netuit::PlaceByMetis(topology, {.processes = team.NumProcesses(), .threads = 2});
   for (int mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
-    const Outcome outcome =
-        ColorGraph<TestType>(topology, placement, world, rule, Load{.work = 3},
-                             {.mode = static_cast<netuit::AsyncMode>(mode),
-                              .num_updates = 200,
-                              .rolling_span = std::chrono::microseconds{300},
-                              .fixed_period = std::chrono::milliseconds{2},
-                              .seed = 3});
+    const auto plan = netuit::ScheduleOf(
+        static_cast<netuit::AsyncMode>(mode),
+        {.updates = 200, .span = std::chrono::microseconds{300}, .period = std::chrono::milliseconds{2}});
+    const Outcome outcome = ColorGraph(team, topology, placement, options, plan, {.seed = 3});
     CHECK(outcome.report.ExitCode() == 0);
-    if (!world.IsRoot()) continue;
+    if (!team.IsRoot()) continue;
     CHECK(outcome.report.Balanced());
     CHECK(outcome.colors.size() == topology.NumNodes());
     const Score score = ScoreOn(topology, outcome.colors);

@@ -27,11 +27,11 @@ TEST_CASE("the defaults are the paper's first benchmark", "[channel_selection]")
   REQUIRE(options->rule.num_colors == 3);
   REQUIRE(options->rule.learning_rate == 0.1);
   REQUIRE(options->replicates == 5);
-  REQUIRE(options->duration == 5s);
-  REQUIRE(options->rolling_span == 10ms);
-  REQUIRE(options->fixed_period == 1s);
+  REQUIRE(options->schedule.duration == 5s);
+  REQUIRE(options->schedule.span == 10ms);
+  REQUIRE(options->schedule.period == 1s);
   REQUIRE(options->work == 0);
-  REQUIRE(options->updates == 0);
+  REQUIRE(options->schedule.updates == 0);
 }
 
 TEST_CASE("modes go by number and by name, in the order given", "[channel_selection]") {
@@ -40,15 +40,15 @@ TEST_CASE("modes go by number and by name, in the order given", "[channel_select
 }
 
 TEST_CASE("spans of time have units", "[channel_selection]") {
-  REQUIRE(Parse({"--duration", "0.25"})->duration == 250ms);
-  REQUIRE(Parse({"--duration", "3 ms"})->duration == 3ms);
-  REQUIRE(Parse({"--period-rolling", "20us"})->rolling_span == 20us);
-  REQUIRE(Parse({"--period-fixed", "1min"})->fixed_period == 60s);
+  REQUIRE(Parse({"--duration", "0.25"})->schedule.duration == 250ms);
+  REQUIRE(Parse({"--duration", "3 ms"})->schedule.duration == 3ms);
+  REQUIRE(Parse({"--period-rolling", "20us"})->schedule.span == 20us);
+  REQUIRE(Parse({"--period-fixed", "1min"})->schedule.period == 60s);
 }
 
 TEST_CASE("a number of updates alone takes the clock's limit away", "[channel_selection]") {
-  REQUIRE(Parse({"--updates", "10"})->duration == 0s);
-  REQUIRE(Parse({"--updates", "10", "--duration", "1s"})->duration == 1s);
+  REQUIRE(Parse({"--updates", "10"})->schedule.duration == 0s);
+  REQUIRE(Parse({"--updates", "10", "--duration", "1s"})->schedule.duration == 1s);
 }
 
 TEST_CASE("help and version are texts", "[channel_selection]") {

@@ -7,8 +7,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/schedules.hpp>
 #include <stdexcept>
 #include <string>
+#include <uit/team/team.hpp>
 #include <vector>
 
 #include "tests/demos/digital_evolution/world/worlds.hpp"
@@ -31,13 +36,13 @@ struct Run {
     std::ifstream stream{path, std::ios::binary};
     return {std::istreambuf_iterator<char>{stream}, std::istreambuf_iterator<char>{}};
   }
-  Outcome operator()(const netuit::RunOptions& run) {
-    demo::Problem problem{.name = "torus", .topology = netuit::MakeTorus(side, side), .placement = {}};
-    problem.placement = netuit::PlaceContiguous(problem.topology, {.processes = 1, .threads = 1});
+  Outcome operator()(const netuit::EveryUpdate& schedule, const netuit::RunOptions& run = {}) {
+    demo::Problem problem{.name = "torus", .graph = netuit::MakeTorus(side, side), .placement = {}};
+    problem.placement = netuit::PlaceContiguous(problem.graph, {.processes = 1, .threads = 1});
     beginning.side = beginning.width = side;
     beginning.founding.ancestor = digital_evolution::testing::BusyGenome();
-    Evolution evolution{options, problem, beginning, {}, seed};
-    return evolution.Run(run);
+    Evolution evolution{options, problem, beginning, uit::Team{}, seed};
+    return evolution.Run(schedule.MakePlan(), run);
   }
 
   std::string path = (std::filesystem::temp_directory_path() / ("evolution_test." + std::to_string(getpid()))).string();
@@ -45,7 +50,7 @@ struct Run {
   Beginning beginning;
 };
 
-const netuit::RunOptions in_step{.mode = netuit::AsyncMode::every_update, .num_updates = 64};
+constexpr netuit::EveryUpdate in_step{.updates = 64};
 
 }  // namespace
 
@@ -60,13 +65,12 @@ TEST_CASE("workers meet for each checkpoint, and often enough to let extinct lin
 
 TEST_CASE("with records a checkpoint is written when it was asked for, and at the end", "[digital_evolution]") {
   Run run;
-  netuit::RunOptions long_run = in_step;
-  long_run.num_updates = 40'000;
   std::uint64_t num_found = 0;
-  long_run.progress_interval = std::chrono::milliseconds{1};
-  long_run.on_progress = [&](const netuit::Progress&) { num_found += std::filesystem::exists(run.path) ? 1 : 0; };
+  netuit::RunOptions looks;
+  looks.progress_interval = std::chrono::milliseconds{1};
+  looks.on_progress = [&](const netuit::Progress&) { num_found += std::filesystem::exists(run.path) ? 1 : 0; };
   run.options.record = run.path + ".folder";
-  CHECK(run(long_run).report.workers.at(0).num_updates == 40'000);
+  CHECK(run({.updates = 40'000}, looks).report.workers.at(0).num_updates == 40'000);
   CHECK(num_found == 0);  // though workers have met
   CHECK(ReadCheckpoint(run.path).header.age == 40'000);
 }
@@ -74,11 +78,10 @@ TEST_CASE("with records a checkpoint is written when it was asked for, and at th
 TEST_CASE("an update that throws leaves the last checkpoint unchanged", "[digital_evolution]") {
   Run run;
   run.Write("of before");
-  netuit::RunOptions throws = in_step;
-  throws.num_updates = 0;  // until then
+  netuit::RunOptions throws;
   throws.progress_interval = std::chrono::milliseconds{1};
   throws.on_progress = [](const netuit::Progress&) { throw std::runtime_error("it threw"); };
-  CHECK(run(throws).report.stopped_by == StopReason::thrown);
+  CHECK(run({}, throws).report.stopped_by == StopReason::thrown);  // it would never end else
   CHECK(run.Read() == "of before");
 }
 

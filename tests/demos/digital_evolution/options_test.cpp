@@ -24,8 +24,8 @@ std::optional<Options> Parse(std::vector<const char*> words, std::string* text =
 TEST_CASE("the defaults are the paper's second benchmark", "[digital_evolution]") {
   const auto options = Parse({});
   CHECK(options->cells_per_worker == 3600);
-  CHECK(options->rolling_span == 100ms);
-  CHECK(options->fixed_period == 1s);
+  CHECK(options->schedule.span == 100ms);
+  CHECK(options->schedule.period == 1s);
   CHECK(options->replicates == 1);
   CHECK(options->rules.harvest == Harvest::wave);
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <netuit/graph/topologies.hpp>
-#include <netuit/program/root.hpp>
+#include <netuit/mesh/on_root.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
 #include <uit/support/error.hpp>

@@ -1,7 +1,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/schedules.hpp>
 
 #include "tests/demos/digital_evolution/world/worlds.hpp"
 #include "tests/support/catch.hpp"
@@ -15,21 +18,21 @@ TEST_CASE("cells that share, talk and harvest, but do not bear, allocate nothing
   Rules rules = BusyRules();
   rules.max_age = 100'000;
   rules.machine.knocked_out = {InstructionClass::reproduction, InstructionClass::apoptosis};
-  for (const auto mode : {netuit::AsyncMode::every_update, netuit::AsyncMode::no_barrier}) {
+  for (const auto& plan : {netuit::EveryUpdate{.updates = 400}.MakePlan(), netuit::Free{.updates = 400}.MakePlan()}) {
     Scene scene{topology, netuit::PlaceContiguous(topology, {.processes = 1, .threads = 1}), {}, rules, 1};
     scene.world.Found({.ancestor = BusyGenome()});
     constexpr std::uint64_t warm = 64;
     std::size_t num_before = 0;
     std::size_t num_after = 0;
     std::uint64_t num_seen = 0;
-    netuit::RunOptions options{.mode = mode, .num_updates = 400, .clock_every = 1};
+    netuit::RunOptions options;
     options.sample_interval = std::chrono::nanoseconds(1);
     options.on_sample = [&](const netuit::Sample& sample) {
       num_after = uit::testing::num_allocations;
       if (sample.num_updates < warm) num_before = num_after;
       else ++num_seen;
     };
-    scene.world.Run(options);
+    scene.world.Run(plan, options);
     CHECK(num_after == num_before);
     CHECK(num_seen >= 400 - warm);
     const Counters counters = scene.world.SumCounters();

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
 #include <span>
 #include <vector>
 

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/placement/placement.hpp>
 
 #include "tests/demos/digital_evolution/world/worlds.hpp"
 #include "tests/support/catch.hpp"

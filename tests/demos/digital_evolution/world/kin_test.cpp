@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/random_stream.hpp>
 #include <vector>
 
 #include "tests/support/catch.hpp"

@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/placement/placement.hpp>
 #include <set>
 #include <string>
 #include <vector>

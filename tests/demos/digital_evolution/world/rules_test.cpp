@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/placement/placement.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -135,8 +137,8 @@ TEST_CASE("founders are as many as asked for, and half of them a rival's") {
 
 TEST_CASE("only a torus can be a world") {
   const auto topology = netuit::MakeGrid(4, 4);
-  WorldMesh mesh{topology, netuit::PlaceContiguous(topology, {.processes = 1, .threads = 1})};
-  CHECK_THROWS_AS(World(mesh, Rules{}, 1), uit::InputError);
+  const auto placement = netuit::PlaceContiguous(topology, {.processes = 1, .threads = 1});
+  CHECK_THROWS_AS(World(uit::Team{}, topology, {.placement = placement}, Rules{}, 1), uit::InputError);
 }
 
 TEST_CASE("sensors and events have names of their own") {

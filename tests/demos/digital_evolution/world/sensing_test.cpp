@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/random_stream.hpp>
+#include <netuit/graph/topology.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

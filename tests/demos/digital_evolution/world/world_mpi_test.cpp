@@ -5,9 +5,19 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <netuit/netuit.hpp>
-#include <numeric>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/node.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/schedules.hpp>
 #include <thread>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/wire/world.hpp>
 #include <vector>
 
 #include "demos/digital_evolution/world/arrivals.hpp"
@@ -19,7 +29,6 @@
 using namespace digital_evolution;
 using namespace digital_evolution::testing;
 using namespace std::chrono_literals;
-using netuit::AsyncMode;
 using uit::testing::is_sanitized;
 using uit::testing::MpiTestWorld;
 using uit::testing::SumOverRanks;
@@ -154,7 +163,7 @@ TEST_CASE("in mode 0 a run in two parts equals one run, also across a checkpoint
     CheckConserved(world);
   };
   constexpr std::uint64_t first_part = 96;
-  static_assert(first_part % Spawn::period == 0);
+  static_assert(first_part % mail_period == 0);
   const auto placements = Placements(topology);
   const auto scene = Begin(topology, placements.front(), MpiTestWorld());
   scene->RunInStep(first_part);
@@ -234,10 +243,9 @@ TEST_CASE("resource and births are conserved in every mode over several runs") {
     const auto scene = Begin(topology, placement, MpiTestWorld());
     for (const int mode : {3, 0, 1, 4, 2, 3}) {
       CAPTURE(mode);
-      const netuit::RunReport report = scene->world.Run({.mode = static_cast<AsyncMode>(mode),
-                                                         .num_updates = num_updates / 4 + static_cast<std::uint64_t>(mode),
-                                                         .rolling_span = 300us,
-                                                         .fixed_period = 1ms});
+      const netuit::RunReport report = scene->world.Run(netuit::ScheduleOf(
+          static_cast<netuit::AsyncMode>(mode),
+          {.updates = num_updates / 4 + static_cast<std::uint64_t>(mode), .span = 300us, .period = 1ms}));
       CHECK(report.ExitCode() == 0);
       CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
       CheckConserved(scene->world);
@@ -248,7 +256,7 @@ TEST_CASE("resource and births are conserved in every mode over several runs") {
 }
 
 TEST_CASE("genomes of 1 and of 1000 instructions are born on other workers as they were sent") {
-  constexpr std::uint64_t num_updates_each = 10 * Spawn::period;
+  constexpr std::uint64_t num_updates_each = 10 * mail_period;
   const auto topology = TestTorus();
   for (const Genome& genome : {ShortGenome(), LongGenome()}) {
     CAPTURE(genome.size());
@@ -272,7 +280,7 @@ TEST_CASE("genomes of 1 and of 1000 instructions are born on other workers as th
       const std::uint64_t hash = SumOverRanks(in_step.scene.world.StateHash());
       CHECK((hash == expected || !MpiTestWorld().IsRoot()));
       UnchangingScene free_running{topology, placement, MpiTestWorld(), genome};
-      free_running.scene.world.Run({.mode = AsyncMode::no_barrier, .num_updates = num_updates_each});
+      free_running.scene.world.Run(netuit::Free{.updates = num_updates_each});
       check(free_running);
     }
   }
@@ -281,17 +289,21 @@ TEST_CASE("genomes of 1 and of 1000 instructions are born on other workers as th
 TEST_CASE("of amounts too large for one sum none is left behind when a run ends") {
   const auto topology = TestTorus();
   for (const netuit::Placement& placement : Placements(topology)) {
-    WorldMesh mesh{topology, placement, MpiTestWorld(), {.depth = world_depth}};
-    std::vector<std::int64_t> sent(mesh.NumLocalNodes());
-    std::vector<Mail> mail(mesh.NumLocalNodes());
-    const auto put = [&](auto& node) {  // and take nothing
-      for (auto& inlet : node.template Out<Transfer>()) sent[node.Index()] += inlet.TryPut(max_stockpile) ? max_stockpile : 0;
+    netuit::Mesh mesh{TeamFor(placement, MpiTestWorld()), WorldNetworks(topology),
+                      {.placement = placement, .depth = world_depth}};
+    const Layers layers{mesh};
+    const auto sent = mesh.AddField<std::int64_t>();
+    const auto put = [&](netuit::Node& node) {  // and take nothing
+      for (const auto edge : node.Out()) sent[node] += layers.transfer[edge].TryPut(max_stockpile) ? max_stockpile : 0;
     };
-    const auto collect = [&](auto& node) { CollectMail(node, mail[node.Index()]); };
-    CHECK(netuit::Run(mesh, {.num_updates = 40}, put, collect).ExitCode() == 0);
-    std::int64_t collected = 0;
-    for (const Mail& of_node : mail) collected += of_node.transferred;
-    CHECK(SumOverRanks(collected) == SumOverRanks(std::accumulate(sent.begin(), sent.end(), std::int64_t{0})));
+    CHECK(mesh.Run(netuit::Free{.updates = 40}, put).ExitCode() == 0);
+    std::int64_t put_in_all = 0;
+    Mail mail;
+    mesh.Visit([&](netuit::Node& node) {
+      put_in_all += sent[node];
+      CollectMail(node, layers, mail);
+    });
+    CHECK(SumOverRanks(mail.transferred) == SumOverRanks(put_in_all));
   }
 }
 
@@ -301,15 +313,15 @@ TEST_CASE("a message that is refused is counted and not paid for") {
   Scene scene{topology, netuit::PlaceRandom(topology, workers, 3), MpiTestWorld(), BusyRules(), seed, {}, 1};
   scene.world.Found({.ancestor = BusyGenome()});
   // Each process's second thread begins when the first has put more than there is room for.
-  constexpr std::uint64_t head_start = 8 * Spawn::period;
+  constexpr std::uint64_t head_start = 8 * mail_period;
   std::atomic<std::uint64_t> num_made = 0;
-  netuit::RunOptions options{.mode = AsyncMode::no_barrier, .num_updates = 2 * head_start};
+  netuit::RunOptions options;
   options.sample_interval = 1ns;
   options.on_sample = [&](const netuit::Sample& sample) {
     if (sample.worker.thread == 0) num_made = sample.num_updates;
     else while (num_made < head_start) std::this_thread::yield();
   };
-  const netuit::RunReport report = scene.world.Run(options);
+  const netuit::RunReport report = scene.world.Run(netuit::Free{.updates = 2 * head_start}, options);
   CHECK(report.ExitCode() == 0);
   CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
   const Counters counters = scene.world.SumCounters();
@@ -322,17 +334,19 @@ TEST_CASE("a message that is refused is counted and not paid for") {
 TEST_CASE("a refused gift, birth, packet or legacy leaves everything with the cell") {
   const auto torus = netuit::MakeTorus(5, 5);
   const auto placement = netuit::PlaceContiguous(torus, {.processes = 1, .threads = 2});
-  const auto run = [&](const char* genome, AsyncMode mode, auto&& check) {
+  const auto run = [&](const char* genome, const netuit::RunPlan& plan, auto&& check) {
     Scene scene{torus, placement, {}, QuietRules(), seed};
     scene.world.Found({.ancestor = GenomeOf(genome), .num_founders = 1, .stockpile = plenty});
     const Resource before = scene.world.At(0).cell.stockpile;
-    scene.world.Run({.mode = mode, .num_updates = 33});
+    scene.world.Run(plan);
     check(scene.world.At(0).cell, before, scene.world.SumLedger(), scene.world.SumCounters());
   };
+  const auto muted = netuit::Isolated{.updates = 33}.MakePlan();
+  const auto in_step = netuit::EveryUpdate{.updates = 33}.MakePlan();
   // facing 2 of node 0 is node 20, of the other thread
   const char* gives = "module @heartbeat\n set r0 2\n face r0\n share_half\n spawn_kin\n send @hello\n";
   const char* leaves = "module @heartbeat\n set r0 2\n face r0\n mark_heir\n die\n";
-  run(gives, AsyncMode::no_communication, [](const Cell& cell, Resource before, const Ledger& ledger, const Counters& counters) {
+  run(gives, muted, [](const Cell& cell, Resource before, const Ledger& ledger, const Counters& counters) {
     CHECK(cell.stockpile == before);
     CHECK(cell.state[Sensor::given] == 0);
     CHECK(cell.state[Sensor::births_kin] == 0);
@@ -343,18 +357,18 @@ TEST_CASE("a refused gift, birth, packet or legacy leaves everything with the ce
     CHECK(counters.births_dropped == 3);   // at updates 0, 16 and 32
     CHECK(counters.packets_dropped == 5);  // of a heartbeat each
   });
-  run(gives, AsyncMode::every_update, [](const Cell& cell, Resource before, const Ledger& ledger, const Counters& counters) {
+  run(gives, in_step, [](const Cell& cell, Resource before, const Ledger& ledger, const Counters& counters) {
     CHECK(cell.stockpile < before / 2);
     CHECK(ledger.transfers_sent > 0);
     CHECK(counters.births_sent == 3);
     CHECK(counters.packets_sent >= 5);  // offspring sends too
     CHECK(counters.births_dropped + counters.packets_dropped == 0);
   });
-  run(leaves, AsyncMode::no_communication, [](const Cell&, Resource before, const Ledger& ledger, const Counters&) {
+  run(leaves, muted, [](const Cell&, Resource before, const Ledger& ledger, const Counters&) {
     CHECK(ledger.forfeited == before);
     CHECK(ledger.transfers_sent == 0);
   });
-  run(leaves, AsyncMode::every_update, [](const Cell&, Resource before, const Ledger& ledger, const Counters&) {
+  run(leaves, in_step, [](const Cell&, Resource before, const Ledger& ledger, const Counters&) {
     CHECK(ledger.forfeited == 0);
     CHECK(ledger.transfers_sent == before);
   });

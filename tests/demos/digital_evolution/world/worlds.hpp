@@ -4,9 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <netuit/netuit.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/schedules.hpp>
 #include <sstream>
 #include <string>
+#include <uit/team/team.hpp>
+#include <uit/wire/world.hpp>
 #include <utility>
 #include <vector>
 
@@ -91,18 +97,22 @@ inline Rules BusyRules() {
   return rules;
 }
 
-/// A world with the mesh that it lives on.
+/// As many threads in each process as a placement has.
+inline uit::Team TeamFor(const netuit::Placement& placement, const uit::World& processes) {
+  return uit::Team{processes, {.threads = static_cast<std::uint32_t>(placement.Shape().threads)}};
+}
+
+/// A world of a test.
 struct Scene {
   Scene(const netuit::Topology& topology, const netuit::Placement& placement, const uit::World& processes,
         const Rules& rules, std::uint64_t seed, Hooks hooks = {}, std::size_t depth = world_depth)
-      : mesh(topology, placement, processes, {.depth = depth}), world(mesh, rules, seed, std::move(hooks)) {}
+      : world(TeamFor(placement, processes), topology, {.placement = placement, .depth = depth}, rules, seed, std::move(hooks)) {}
 
   /// Runs as many updates in mode 0.
   netuit::RunReport RunInStep(std::uint64_t num_updates) {
-    return world.Run({.mode = netuit::AsyncMode::every_update, .num_updates = num_updates});
+    return world.Run(netuit::EveryUpdate{.updates = num_updates});
   }
 
-  WorldMesh mesh;
   World world;
 };
 
