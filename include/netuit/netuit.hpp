@@ -12,5 +12,5 @@
 #include <netuit/app/guarded_main.hpp>
 #include <netuit/app/main.hpp>
 #include <netuit/mesh/on_root.hpp>
+#include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
-#include <netuit/run/tagged_run.hpp>

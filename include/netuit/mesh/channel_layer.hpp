@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -165,17 +164,13 @@ LayerShape ShapeOfChannels(std::uint64_t period, std::uint32_t network = 0) {
 template <uit::Encodable T, uit::Policy policy>
 class ChannelLayer final : public LayerBase {
  public:
-  /// With a part for each partition, of the edges of a network. What a run leaves unread waits for the next.
+  /// With a part for each partition, of the edges of a network. Outlets show `first` of the node that an edge comes from
+  /// until a message arrives.
   ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network, Initial<T> first)
-      : ChannelLayer(partitions, network, partitions.front()->networks[network]->period, true) {
-    first_ = std::move(first);
-  }
-  /// The same, with a period of its own.
-  ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network, std::uint64_t period,
-               bool keeps_unread = EdgeConduits<T, policy>::accumulates)
-      : network_(network) {
+      : network_(network), first_(std::move(first)) {
     for (const auto& partition : partitions) {
-      owned_.push_back(std::make_unique<EdgeConduits<T, policy>>(partition->networks[network]->graph, period, keeps_unread));
+      const NetworkPart& part = *partition->networks[network];
+      owned_.push_back(std::make_unique<EdgeConduits<T, policy>>(part.graph, part.period));
       parts_.push_back(owned_.back().get());
     }
   }
@@ -194,7 +189,7 @@ class ChannelLayer final : public LayerBase {
     const detail::EdgeWirer<T, policy> wirer{site, network_, parts_, number};
     for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinOutputs(thread);
     for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinInputs(thread);
-    for (std::size_t thread = 0; first_ && thread < parts_.size(); ++thread)
+    for (std::size_t thread = 0; thread < parts_.size(); ++thread)
       ShowFirst(site.partitions[thread]->networks[network_]->graph, *parts_[thread]);
   }
 
@@ -202,13 +197,13 @@ class ChannelLayer final : public LayerBase {
   void ShowFirst(const PlaceGraph& graph, EdgeConduits<T, policy>& part) const {
     for (std::size_t input = 0; input < part.Outlets().size(); ++input) {
       part.Outlets()[input].Bound().Visit([&](auto* duct) {
-        if (duct != nullptr) duct->Get() = (*first_)(graph.sources[input]);
+        if (duct != nullptr) duct->Get() = first_(graph.sources[input]);
       });
     }
   }
 
   std::uint32_t network_;
-  std::optional<Initial<T>> first_{};                            // what outlets show before a message arrives
+  Initial<T> first_;
   std::vector<std::unique_ptr<EdgeConduits<T, policy>>> owned_;  // by thread
   std::vector<EdgeConduits<T, policy>*> parts_;                  // the same
 };

@@ -56,11 +56,9 @@ class EdgeConduits final : public LayerPart {
   static constexpr std::size_t max_puts =
       keeps_every && policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
 
-  /// As many ends as the worker has inputs and outputs, joined to nothing yet. What a run leaves unread is counted and passed
-  /// over at its end, unless `keeps_unread` leaves it for the next run.
-  explicit EdgeConduits(const PlaceGraph& graph, std::uint64_t period = 1, bool keeps_unread = accumulates)
+  /// As many ends as the worker has inputs and outputs, joined to nothing yet. What a run leaves unread waits for the next.
+  explicit EdgeConduits(const PlaceGraph& graph, std::uint64_t period = 1)
       : LayerPart(period),
-        keeps_unread_(keeps_unread),
         inlets_(graph.targets.size()),
         outlets_(graph.sources.size()),
         peers_(graph) {}
@@ -196,10 +194,6 @@ class EdgeConduits final : public LayerPart {
     }
     for (Outlet& outlet : outlets_) outlet.Hold(IsChannel(outlet));
   }
-  void DiscardUnread() override {
-    if (keeps_unread_) return;
-    for (Outlet& outlet : outlets_) outlet.DiscardUnread();
-  }
   void ReportSteps() override { Report(); }
   void EndDrain() override { Hold(false); }
 
@@ -248,7 +242,7 @@ class EdgeConduits final : public LayerPart {
     for (std::size_t input = 0; input < outlets_.size(); ++input) {
       if (std::ranges::binary_search(crossing_inputs_, input) != crossing) continue;
       tally += outlets_[input].Tally();
-      if (keeps_unread_) tally.get.unread += NumWaiting(outlets_[input]);
+      tally.get.unread += NumWaiting(outlets_[input]);
     }
     return tally;
   }
@@ -339,7 +333,6 @@ class EdgeConduits final : public LayerPart {
     });
   }
 
-  bool keeps_unread_;
   std::vector<Inlet> inlets_;
   std::vector<Outlet> outlets_;
   std::vector<std::uint32_t> crossing_outputs_;  // ascending

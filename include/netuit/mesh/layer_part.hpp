@@ -84,8 +84,6 @@ class LayerPart {
 
   // Bulk synchronous, and the drain of every run.
 
-  /// What the update before `update` wrote is read from now on.
-  virtual void ShowWritten(std::uint64_t) {}
   /// Frames bear the update's number from here on.
   virtual void SetStamp(std::uint64_t) {}
   /// Begins to send an update's last frames.
@@ -109,8 +107,6 @@ class LayerPart {
   virtual void BeginDrain() {}
   /// After the drain's last frames: what was staged or held back can be stepped to, as soon as all workers have come here.
   virtual void ShowAll() {}
-  /// Passes over what nobody has read.
-  virtual void DiscardUnread() {}
   /// Tells the inlets how far the outlets have come.
   virtual void ReportSteps() {}
   /// The run is over.

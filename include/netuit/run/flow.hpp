@@ -26,8 +26,6 @@ class Flow {
   /// While all workers stand still, after the meeting that follows an update; true if they are to meet again before they go
   /// on, because each has changed what others look at.
   virtual bool CommitMeeting([[maybe_unused]] std::uint64_t update) { return false; }
-  /// After the last update.
-  virtual void End() {}
   /// Whether a record that is replayed has no update left.
   virtual bool IsOver() { return false; }
 
@@ -58,22 +56,12 @@ class MutedFlow final : public Flow {
 class ByUpdateFlow final : public Flow {
  public:
   using Flow::Flow;
-  void Reveal(std::uint64_t update) override {
-    if (update != 0) Traffic().ShowWritten(update);
-    Traffic().SetStamp(update);
-  }
+  void Reveal(std::uint64_t update) override { Traffic().SetStamp(update); }
   void Send(std::uint64_t update) override { Traffic().EndUpdate(update); }
   bool CommitMeeting(std::uint64_t update) override {
     Traffic().Refresh(update);
-    has_updated_ = true;
     return true;
   }
-  void End() override {
-    if (has_updated_) Traffic().ShowWritten(drain_update);
-  }
-
- private:
-  bool has_updated_ = false;
 };
 
 /// A flow that goes by a record, beside another that moves what it moves without one.
@@ -84,7 +72,6 @@ class TapedFlow : public Flow {
 
   void Send(std::uint64_t update) final { live_->Send(update); }
   bool CommitMeeting(std::uint64_t update) final { return live_->CommitMeeting(update); }
-  void End() final { live_->End(); }
 
  protected:
   Flow& Live() { return *live_; }

@@ -101,17 +101,6 @@ class LayerTraffic {
     if (tape_.writer != nullptr) tape_.writer->Add(replay::Event::end);
     else if (tape_.reader->Peek() == replay::Event::end) tape_.reader->Take();
   }
-  /// Whether nodes collect: writes that down, or does as it is written. Throws uit::OutputError, uit::InputError.
-  bool CollectsTaped(bool can_collect) {
-    if (tape_.writer != nullptr) {
-      tape_.writer->Add(can_collect ? replay::Event::yes : replay::Event::no);
-      return can_collect;
-    }
-    if (!can_collect || tape_.reader->Peek() == replay::Event::none) return false;
-    const replay::Event event = tape_.reader->Take();
-    if (event != replay::Event::yes && event != replay::Event::no) tape_.reader->FailToFit("collects");
-    return event == replay::Event::yes;
-  }
   /// What happens from here on is no part of the record.
   void Untap() {
     for (LayerPart* const layer : Layers()) layer->Untap();
@@ -140,10 +129,6 @@ class LayerTraffic {
   void BeginUpdates() {
     SetStamp(start_update);
     ExchangeReports(start_update);
-  }
-  /// What the last due update wrote is read from now on.
-  void ShowWritten(std::uint64_t update) {
-    for (LayerPart* const layer : Layers()) layer->ShowWritten(update);
   }
   /// Frames bear the update's number from here on.
   void SetStamp(std::uint64_t update) {
@@ -177,10 +162,6 @@ class LayerTraffic {
   /// After EndUpdate of the drain: what was staged or held back can be stepped to, as soon as all workers have come here.
   void ShowAll() {
     for (LayerPart* const layer : Layers()) layer->ShowAll();
-  }
-  /// Passes over what nobody has read.
-  void DiscardUnread() {
-    for (LayerPart* const layer : Layers()) layer->DiscardUnread();
   }
   /// Tells the inlets what waits, and waits until they all know.
   void EndDrain() {

@@ -12,7 +12,6 @@
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/quality/quality.hpp>
-#include <netuit/run/modes.hpp>
 #include <uit/config.hpp>
 #include <uit/support/error.hpp>
 #include <uit/tally.hpp>
@@ -47,16 +46,10 @@ struct Sample {
 
 /// What can be chosen for a run. The same on every process, but for what `on_progress` does.
 struct RunOptions {
-  AsyncMode mode = AsyncMode::no_barrier;  ///< how far workers keep pace
-  std::chrono::nanoseconds duration{0};   ///< 0: no limit by the clock
-  std::uint64_t num_updates = 0;          ///< of each worker; 0: no limit by count
-  std::chrono::nanoseconds rolling_span = std::chrono::milliseconds(10);  ///< of AsyncMode::rolling
-  std::chrono::nanoseconds fixed_period = std::chrono::seconds(1);        ///< of AsyncMode::fixed
   std::uint64_t seed = 1;                 ///< of Node::Random
-  std::uint64_t clock_every = 1;  ///< updates from one look at the clock to the next, without barriers; at least 1
   /// Snapshots of the quality of service, taken while the run goes on; latencies want a mesh with MeshOptions::is_traced.
   QualityOptions quality{};
-  /// How long to wait for a process that is silent before it counts as lost; with `num_updates` and no barriers also
+  /// How long to wait for a process that is silent before it counts as lost; with a limit of updates and no barriers also
   /// how much later than the first worker the last may finish. One of this computer that has ended is noticed at once.
   /// Who loses another goes on to the run's end without it, but for mode 0, where it ends the run; see RunReport::Lose.
   std::chrono::nanoseconds peer_timeout = std::chrono::seconds(60);

@@ -9,7 +9,7 @@
 
 namespace netuit::detail {
 
-/// The user's functions, called for all nodes of a worker: all that the run loop knows of them. All workers of a process at
+/// The user's function, called for all nodes of a worker: all that the run loop knows of it. All workers of a process at
 /// once, each with its own nodes.
 class Sweep {
  public:
@@ -22,10 +22,6 @@ class Sweep {
   /// it count with what they have put.
   /// Returns whether a node has asked for the end of the run.
   virtual bool Update(std::uint32_t thread, std::uint64_t update, std::uint32_t& position) = 0;
-  /// Whether there is anything to collect.
-  virtual bool Collects() const = 0;
-  /// Lets every node of a worker collect, after `num_updates` updates.
-  virtual void Collect(std::uint32_t thread, std::uint64_t num_updates) = 0;
 };
 
 /// A sweep over a mesh's nodes that calls `F`.
@@ -55,8 +51,6 @@ class NodeSweep final : public Sweep {
     }
     return node.WantsStop();
   }
-  bool Collects() const override { return false; }
-  void Collect(std::uint32_t, std::uint64_t) override {}
 
  private:
   const MeshCore& mesh_;

@@ -70,7 +70,6 @@ class Worker {
     const uit::TimePoint end = uit::Now();
     elapsed_ = end - start_;
     sampler_.Finish(end, num_updates_);
-    flow_->End();
     if (traffic_.IsTaped()) Call("the record", [this] { traffic_.EndUpdatesTaped(); });
     Drain();
     quality = sampler_.TakeRows();
@@ -247,18 +246,9 @@ class Worker {
     Communicate([this] { traffic_.EndUpdate(drain_update); });
     traffic_.ShowAll();
     Meet({.stop = team_.Agreed().stop});  // frames leave while waiting here; when all have come, all has been received
-    Collect();
     if (traffic_.IsTaped()) traffic_.Untap();
-    traffic_.DiscardUnread();
     Communicate([this] { traffic_.EndDrain(); });
     Meet({.stop = team_.Agreed().stop});
-  }
-  /// A look at what has arrived too late for the last update.
-  void Collect() {
-    if (!sweep_.Collects()) return;
-    bool collects = !team_.IsBroken() && !is_record_cut_;
-    if (traffic_.IsTaped()) Call("the record", [&] { collects = traffic_.CollectsTaped(std::exchange(collects, false)); });
-    if (collects) Call("collect", [this] { sweep_.Collect(thread_, num_updates_); });
   }
   WorkerReport Report() {
     WorkerReport report;
