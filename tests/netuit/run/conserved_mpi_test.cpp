@@ -59,7 +59,7 @@ Trade AddTrade(Mesh& mesh, Network network) {
             for (const auto edge : node.In(network)) {
               auto& outlet = channels[edge];
               if constexpr (policy.retain == uit::Retain::accumulate) stock += outlet.JumpGet();
-              else while (outlet.TryStep() != 0) stock += Worth(outlet.Get());
+              while (outlet.TryStep() != 0) stock += Worth(outlet.Get());  // of sums, what one has no room for
             }
           },
           .give = [=](Node& node, NodeRandom& random, Amount& stock) {
