@@ -7,7 +7,7 @@
 #include <uit/wire/world.hpp>
 #include <vector>
 
-#include "tests/netuit/run/chaos.hpp"
+#include "tests/netuit/run/odd_graph.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 
