@@ -63,7 +63,7 @@ set(UIT_MPI_TEST_ENVIRONMENT ${UIT_TEST_ENVIRONMENT}
 
 # Reads the arguments common to all into T_…, and the name into `name`.
 macro(uit_parse_arguments one_value many_values)
-  cmake_parse_arguments(T "NO_WATCH;WAITS" "NAME;TIMEOUT;THREADS;${one_value}" "SOURCES;LIBS;LABELS;${many_values}" ${ARGN})
+  cmake_parse_arguments(T "NO_WATCH;WAITS;HEADERS_ONLY" "NAME;TIMEOUT;THREADS;${one_value}" "SOURCES;LIBS;LABELS;${many_values}" ${ARGN})
   if(NOT T_NAME)
     list(POP_FRONT T_UNPARSED_ARGUMENTS T_NAME)
   endif()
@@ -105,9 +105,12 @@ function(uit_link_build_commit name)
 endfunction()
 
 # Misuse throws under test; builds with assertions look for all of it. What is in the library's .ipp files is compiled once
-# for all tests.
+# for all tests, but not for one that is HEADERS_ONLY.
 function(uit_grade_assertions name)
   target_compile_definitions(${name} PRIVATE UIT_ASSERT_THROWS=1 $<$<CONFIG:Debug>:UIT_ASSERT_LEVEL=2>)
+  if("HEADERS_ONLY" IN_LIST ARGN)
+    return()
+  endif()
   if(NOT TARGET uit_compiled_for_tests)
     uit_add_compiled_part(uit_compiled_for_tests uit)
     set(parts uit_compiled_for_tests)
@@ -148,7 +151,11 @@ endfunction()
 function(uit_add_test)
   uit_parse_arguments("" "" ${ARGN})
   uit_add_own_executable(${name} SOURCES ${T_SOURCES} LIBS ${T_LIBS} uit_catch_main uit_catch_runner)
-  uit_grade_assertions(${name})
+  if(T_HEADERS_ONLY)
+    uit_grade_assertions(${name} HEADERS_ONLY)
+  else()
+    uit_grade_assertions(${name})
+  endif()
   set(labels unit ${T_LABELS})
   if(T_THREADS GREATER 1)
     list(APPEND labels threads)

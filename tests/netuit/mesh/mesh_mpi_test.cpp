@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/app/exit_code.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/on_root.hpp>
 #include <netuit/run/modes.hpp>

@@ -12,7 +12,7 @@
 #include <thread>
 #include <uit/support/clock.hpp>
 #include <uit/support/pause.hpp>
-#include <uit/support/peer_watch.hpp>
+#include <uit/wire/process_state.hpp>
 #include <vector>
 
 #include "tests/netuit/barrier/station.hpp"
@@ -34,12 +34,12 @@ constexpr std::uint32_t num_threads = 2;
 /// agrees on at the end.
 std::vector<Accord> Together(std::size_t per_node, const std::function<void(Team&, std::size_t, std::uint32_t)>& work) {
   LoopbackNetwork network{num_processes, per_node};
-  const uit::PeerWatch nobody;
+  const uit::ProcessState process;
   const RunOptions options{.stops_on_signal = false};
   std::vector<Accord> agreed(num_processes * num_threads);
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};
-    Team team{station.barrier, nobody, num_threads, options, false};
+    Team team{station.barrier, process, num_threads, options, false};
     const auto be_worker = [&](std::uint32_t thread) {
       work(team, rank, thread);
       agreed[rank * num_threads + thread] = team.Agreed();
