@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
+#include <netuit/mesh/channels.hpp>
 #include <netuit/mesh/edge_conduits.hpp>
 #include <netuit/mesh/initial.hpp>
 #include <netuit/mesh/layer_base.hpp>
@@ -172,11 +173,14 @@ class ChannelLayer final : public LayerBase {
       const NetworkPart& part = *partition->networks[network];
       owned_.push_back(std::make_unique<EdgeConduits<T, policy>>(part.graph, part.period));
       parts_.push_back(owned_.back().get());
+      ends_.push_back({parts_.back()->Outlets().data(), parts_.back()->Inlets().data()});
     }
   }
 
   /// By thread.
   const std::vector<EdgeConduits<T, policy>*>& Parts() const { return parts_; }
+  /// The handle to its ends.
+  Channels<T, policy> Handle() const { return Channels<T, policy>(ends_.data()); }
 
   EdgeConduits<T, policy>& Part(std::size_t thread) override { return *parts_[thread]; }
   LayerShape Shape() const override { return ShapeOfChannels<T, policy>(parts_.front()->Period(), network_); }
@@ -206,6 +210,7 @@ class ChannelLayer final : public LayerBase {
   Initial<T> first_;
   std::vector<std::unique_ptr<EdgeConduits<T, policy>>> owned_;  // by thread
   std::vector<EdgeConduits<T, policy>*> parts_;                  // the same
+  std::vector<typename Channels<T, policy>::Ends> ends_;         // of these
 };
 
 }  // namespace netuit

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include <netuit/mesh/edge_conduits.hpp>
 #include <netuit/mesh/node.hpp>
 #include <uit/codec/codec.hpp>
@@ -27,18 +23,22 @@ class Channels {
   using Inlet = typename EdgeConduits<T, policy>::Inlet;      ///< where it is put
   using Outlet = typename EdgeConduits<T, policy>::Outlet;    ///< where it comes out
 
-  /// For the mesh: the parts by thread, of which the first is that of `first_worker`.
-  Channels(const std::vector<EdgeConduits<T, policy>*>& parts, std::uint32_t first_worker)
-      : parts_(parts.data()), first_worker_(first_worker) {}
+  /// The ends that one thread has: an outlet per input, an inlet per output.
+  struct Ends {
+    Outlet* outlets;
+    Inlet* inlets;
+  };
+
+  /// For the mesh: the ends by thread.
+  explicit Channels(const Ends* ends) : ends_(ends) {}
 
   /// The outlet of an edge that ends at the node. During its update.
-  Outlet& operator[](const InEdge& edge) const { return parts_[edge.Worker() - first_worker_]->Outlets()[edge.Local()]; }
+  Outlet& operator[](const InEdge& edge) const { return ends_[edge.Thread()].outlets[edge.Local()]; }
   /// The inlet of an edge that begins at the node. During its update.
-  Inlet& operator[](const OutEdge& edge) const { return parts_[edge.Worker() - first_worker_]->Inlets()[edge.Local()]; }
+  Inlet& operator[](const OutEdge& edge) const { return ends_[edge.Thread()].inlets[edge.Local()]; }
 
  private:
-  EdgeConduits<T, policy>* const* parts_;
-  std::uint32_t first_worker_;
+  const Ends* ends_;
 };
 
 }  // namespace netuit

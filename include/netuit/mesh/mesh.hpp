@@ -151,7 +151,7 @@ class Mesh : public MeshCore {
   template <uit::Encodable T, uit::Policy policy = uit::every>
   Channels<T, policy> AddChannels(Network network = {}, const Initial<T>& first = {}) {
     auto layer = std::make_unique<ChannelLayer<T, policy>>(Partitions(), network.number, first);
-    const Channels<T, policy> channels(layer->Parts(), Partitions().front()->graph.worker);
+    const Channels<T, policy> channels = layer->Handle();
     AddLayer(std::move(layer));
     return channels;
   }

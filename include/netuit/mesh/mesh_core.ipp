@@ -139,6 +139,7 @@ UIT_DEFINE void MeshCore::MakePartitions(std::vector<ProcessGraph>& graphs, cons
       const std::size_t num_outputs = RoundUpSlots(graph.targets.size());
       auto part = std::make_unique<NetworkPart>(std::move(graph), periods[number], num_own_slots_, num_inputs_[number],
                                                 num_outputs_[number]);
+      part->thread = static_cast<std::uint32_t>(thread);
       num_inputs_[number] += num_inputs;
       num_outputs_[number] += num_outputs;
       if (number == 0) partitions_.push_back(std::make_unique<Partition>(std::move(part), num_local_));

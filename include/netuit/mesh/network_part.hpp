@@ -50,6 +50,7 @@ class NetworkPart {
   void PlaceGhosts(std::size_t first);
 
   PlaceGraph graph;                    ///< its nodes, and their edges in the network
+  std::uint32_t thread = 0;            ///< of this process, whose part it is
   std::uint64_t period;                ///< in updates
   std::size_t first_slot;              ///< of its nodes
   std::size_t first_input;             ///< within the process

@@ -14,132 +14,111 @@
 
 namespace netuit {
 
+/// What a worker's edges in a network have in common. Each edge has a copy: what would have to be looked up again for every
+/// edge, because a user's function may change anything, stays in registers.
+struct EdgeSite {
+  const NetworkPart* part = nullptr;     ///< the worker's
+  const std::uint32_t* slots = nullptr;  ///< where neighbours' values stand, by input
+  std::uint32_t thread = 0;              ///< of this process, whose edges they are
+
+  EdgeSite() = default;
+  /// Of a part.
+  explicit EdgeSite(const NetworkPart& of) : part(&of), slots(of.in_slots.data()), thread(of.thread) {}
+};
+
 /// An edge that ends at a node. Valid while its mesh exists; cheap to copy.
 class InEdge {
  public:
-  /// For the library: the edge whose neighbour's slot stands at `slot` in `part`.
-  InEdge(const NetworkPart& part, const std::uint32_t* slot) : part_(&part), slot_(slot) {}
+  /// For the library: input number `local` of a worker.
+  InEdge(const EdgeSite& site, std::size_t local) : site_(site), local_(local) {}
 
   /// The node that it comes from.
-  NodeId Source() const { return part_->graph.sources[Local()]; }
+  NodeId Source() const { return site_.part->graph.sources[local_]; }
   /// Its number in its network: by source, then in the order of the source's outputs.
-  EdgeId Id() const { return part_->graph.in_edges[Local()]; }
+  EdgeId Id() const { return site_.part->graph.in_edges[local_]; }
 
   /// For fields: where the neighbour's value stands.
-  std::uint32_t Slot() const { return *slot_; }
+  std::uint32_t Slot() const { return site_.slots[local_]; }
   /// For edge fields: its number among the inputs of this process.
-  std::size_t Index() const { return part_->first_input + Local(); }
+  std::size_t Index() const { return site_.part->first_input + local_; }
   /// For channels: its number among the inputs of its worker.
-  std::size_t Local() const { return static_cast<std::size_t>(slot_ - part_->in_slots.data()); }
-  /// For channels: the worker that has it.
-  std::uint32_t Worker() const { return part_->graph.worker; }
+  std::size_t Local() const { return local_; }
+  /// For channels: its worker's thread of this process.
+  std::uint32_t Thread() const { return site_.thread; }
 
  private:
-  const NetworkPart* part_;
-  const std::uint32_t* slot_;
+  EdgeSite site_;
+  std::size_t local_;
 };
 
 /// An edge that begins at a node. Valid while its mesh exists; cheap to copy.
 class OutEdge {
  public:
-  /// For the library: output number `local` of `part`.
-  OutEdge(const NetworkPart& part, std::size_t local) : part_(&part), local_(local) {}
+  /// For the library: output number `local` of a worker.
+  OutEdge(const EdgeSite& site, std::size_t local) : site_(site), local_(local) {}
 
   /// The node that it leads to.
-  NodeId Target() const { return part_->graph.targets[local_]; }
+  NodeId Target() const { return site_.part->graph.targets[local_]; }
   /// Its number in its network: by source, then in the order of the source's outputs.
-  EdgeId Id() const { return part_->graph.out_edges[local_]; }
+  EdgeId Id() const { return site_.part->graph.out_edges[local_]; }
 
   /// For edge fields: its number among the outputs of this process.
-  std::size_t Index() const { return part_->first_output + local_; }
+  std::size_t Index() const { return site_.part->first_output + local_; }
   /// For channels: its number among the outputs of its worker.
   std::size_t Local() const { return local_; }
-  /// For channels: the worker that has it.
-  std::uint32_t Worker() const { return part_->graph.worker; }
+  /// For channels: its worker's thread of this process.
+  std::uint32_t Thread() const { return site_.thread; }
 
  private:
-  const NetworkPart* part_;
+  EdgeSite site_;
   std::size_t local_;
 };
 
-/// The edges that end at a node, in the order of its inputs; `extent` of them, if that is known when compiling.
-template <std::size_t extent = std::dynamic_extent>
-class InEdges {
+/// Some edges of a node, of type `E`, in the order of its inputs or outputs; `extent` of them, if that is known when compiling.
+template <typename E, std::size_t extent = std::dynamic_extent>
+class Edges {
  public:
   /// Goes from edge to edge.
   class Iterator {
    public:
-    using value_type = InEdge;                    ///< what it gives
-    using difference_type = std::ptrdiff_t;       ///< asked for by std::forward_iterator
+    using value_type = E;                    ///< what it gives
+    using difference_type = std::ptrdiff_t;  ///< asked for by std::forward_iterator
     Iterator() = default;
-    /// At the edge whose neighbour's slot stands at `slot`.
-    Iterator(const NetworkPart* part, const std::uint32_t* slot) : part_(part), slot_(slot) {}
-    InEdge operator*() const { return {*part_, slot_}; }              ///< the edge
-    Iterator& operator++() { return ++slot_, *this; }                 ///< to the next one
-    Iterator operator++(int) { return {part_, slot_++}; }             ///< to the next one
-    /// Whether both stand at one edge.
-    bool operator==(const Iterator& other) const { return slot_ == other.slot_; }
-
-   private:
-    const NetworkPart* part_ = nullptr;
-    const std::uint32_t* slot_ = nullptr;
-  };
-
-  /// Of the edges whose neighbours' slots stand in [first, last).
-  InEdges(const NetworkPart& part, const std::uint32_t* first, const std::uint32_t* last)
-      : part_(&part), first_(first), last_(last) {
-    UIT_ASSERT_HEAVY(extent == std::dynamic_extent || static_cast<std::size_t>(last - first) == extent,
-                     "every node has as many inputs as In<N> says");
-  }
-  Iterator begin() const { return {part_, first_}; }  ///< the first edge
-  Iterator end() const { return {part_, extent == std::dynamic_extent ? last_ : first_ + extent}; }  ///< beyond the last
-  /// How many there are.
-  std::size_t size() const { return extent == std::dynamic_extent ? static_cast<std::size_t>(last_ - first_) : extent; }
-  /// Edge i.
-  InEdge operator[](std::size_t i) const { return {*part_, first_ + i}; }
-
- private:
-  const NetworkPart* part_;
-  const std::uint32_t* first_;
-  const std::uint32_t* last_;
-};
-
-/// The edges that begin at a node, in the order of its outputs.
-class OutEdges {
- public:
-  /// Goes from edge to edge.
-  class Iterator {
-   public:
-    using value_type = OutEdge;               ///< what it gives
-    using difference_type = std::ptrdiff_t;   ///< asked for by std::forward_iterator
-    Iterator() = default;
-    /// At an output of `part`.
-    Iterator(const NetworkPart* part, std::size_t local) : part_(part), local_(local) {}
-    OutEdge operator*() const { return {*part_, local_}; }            ///< the edge
-    Iterator& operator++() { return ++local_, *this; }                ///< to the next one
-    Iterator operator++(int) { return {part_, local_++}; }            ///< to the next one
+    /// At input or output number `local` of a worker.
+    Iterator(const EdgeSite& site, std::size_t local) : site_(site), local_(local) {}
+    E operator*() const { return {site_, local_}; }             ///< the edge
+    Iterator& operator++() { return ++local_, *this; }          ///< to the next one
+    Iterator operator++(int) { return {site_, local_++}; }      ///< to the next one
     /// Whether both stand at one edge.
     bool operator==(const Iterator& other) const { return local_ == other.local_; }
 
    private:
-    const NetworkPart* part_ = nullptr;
+    EdgeSite site_;
     std::size_t local_ = 0;
   };
 
-  /// Of the outputs [first, last) of `part`.
-  OutEdges(const NetworkPart& part, std::size_t first, std::size_t last) : part_(&part), first_(first), last_(last) {}
-  Iterator begin() const { return {part_, first_}; }  ///< the first edge
-  Iterator end() const { return {part_, last_}; }     ///< beyond the last
+  /// Of the inputs or outputs [first, last) of a worker.
+  Edges(const EdgeSite& site, std::size_t first, std::size_t last) : site_(site), first_(first), last_(last) {
+    UIT_ASSERT_HEAVY(extent == std::dynamic_extent || last - first == extent, "every node has as many inputs as In<N> says");
+  }
+  Iterator begin() const { return {site_, first_}; }         ///< the first edge
+  Iterator end() const { return {site_, first_ + size()}; }  ///< beyond the last
   /// How many there are.
-  std::size_t size() const { return last_ - first_; }
+  std::size_t size() const { return extent == std::dynamic_extent ? last_ - first_ : extent; }
   /// Edge i.
-  OutEdge operator[](std::size_t i) const { return {*part_, first_ + i}; }
+  E operator[](std::size_t i) const { return {site_, first_ + i}; }
 
  private:
-  const NetworkPart* part_;
+  EdgeSite site_;
   std::size_t first_;
   std::size_t last_;
 };
+
+/// The edges that end at a node, in the order of its inputs.
+template <std::size_t extent = std::dynamic_extent>
+using InEdges = Edges<InEdge, extent>;
+/// The edges that begin at a node, in the order of its outputs.
+using OutEdges = Edges<OutEdge>;
 
 /// The node that is being updated: what a run hands to its update function. Valid during the call.
 ///
@@ -178,7 +157,7 @@ class Node {
   /// the same neighbour.
   OutEdges Out(Network network = {}) const {
     const NetworkPart& part = PartOf(network);
-    return {part, part.graph.first_out[node_], part.graph.first_out[node_ + 1]};
+    return {EdgeSite(part), part.graph.first_out[node_], part.graph.first_out[node_ + 1]};
   }
   /// Whether a network's period has come round: the values that its edges show are those of the update before.
   bool IsDue(Network network = {}) const { return update_ % PartOf(network).period == 0; }
@@ -206,8 +185,7 @@ class Node {
   template <std::size_t extent>
   InEdges<extent> InOf(Network network) const {
     const NetworkPart& part = PartOf(network);
-    const std::uint32_t* const slots = part.in_slots.data();
-    return {part, slots + part.graph.first_in[node_], slots + part.graph.first_in[node_ + 1]};
+    return {EdgeSite(part), part.graph.first_in[node_], part.graph.first_in[node_ + 1]};
   }
 
   Partition& partition_;
