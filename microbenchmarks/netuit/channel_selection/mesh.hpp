@@ -106,11 +106,11 @@ class OnMesh {
 
   netuit::RunReport Run(const netuit::RunPlan& plan, const netuit::RunOptions& options) {
     return mesh_.Run(plan, [way = way_, is_settled = is_settled_, chances = chances_](netuit::Node& node) {
-      unsigned& mine = way.Own(node);
+      const unsigned mine = way.Own(node);
       bool conflict = false;
       for (const netuit::InEdge edge : node.In()) conflict |= way.Heard(edge) == mine;
       if (conflict) [[unlikely]]
-        Redraw(chances[node], mine, is_settled[node], node.Random());
+        Redraw(chances[node], way.Own(node), is_settled[node], node.Random());
       else
         is_settled[node] = true;
       way.Tell(node);

@@ -157,7 +157,8 @@ TEST_CASE("A placement that does not fit is refused on every process with the sa
   };
   CHECK(make(PlaceContiguous(MakeTorus(4, 5), WorkersWith(2))) == "the placement is of 20 nodes, the graph has 16");
   CHECK(make(PlaceContiguous(topology, {.processes = num_processes + 1, .threads = 2})) ==
-        "the placement is for " + std::to_string(num_processes + 1) + " processes, and there are " + std::to_string(num_processes));
+        "the placement is for " + std::to_string(num_processes + 1) + " processes, and there are " +
+            std::to_string(num_processes));
   CHECK(make(PlaceContiguous(topology, WorkersWith(2))).empty());
 }
 
@@ -166,7 +167,8 @@ TEST_CASE("Options that cannot be are refused on every process, whether it has e
   const Placement placement = PlaceContiguous(topology, WorkersWith(1));
   for (const auto& [depth, num_slots] : std::vector<std::pair<std::size_t, std::size_t>>{
            {0, 16}, {std::size_t{1} << 40, 16}, {2, 0}, {2, 1'000'000}})
-    CHECK_THROWS_AS((Mesh{TeamWith(1), topology, {.placement = placement, .depth = depth, .num_slots = num_slots}}), uit::InputError);
+    CHECK_THROWS_AS((Mesh{TeamWith(1), topology, {.placement = placement, .depth = depth, .num_slots = num_slots}}),
+                    uit::InputError);
   CHECK_THROWS_AS(TeamWith(0), uit::InputError);
   Mesh mesh{TeamWith(1), topology, {.placement = placement}};
   mesh.AddChannels<std::uint64_t>();
