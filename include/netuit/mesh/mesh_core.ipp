@@ -39,6 +39,7 @@ namespace netuit {
 UIT_DEFINE MeshCore::MeshCore(const uit::World& world, const PlacedNetworks& placed, MeshOptions options)
     : world_(world), options_(std::move(options)) {
   CheckOptions(options_);
+  options_.placement.reset();  // it is of the whole graph
   std::vector<ProcessGraph> graphs;
   for (const Topology* const topology : placed.networks) graphs.push_back(ScatterGraph(*topology, *placed.placement, world_));
   num_threads_ = static_cast<std::uint32_t>(graphs.front().num_threads);
