@@ -15,6 +15,7 @@
 
 #include <netuit/graph/graph.hpp>
 #include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/initial.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/run/modes.hpp>
@@ -29,24 +30,31 @@
 /// The same colouring by the library.
 namespace bench::coloring {
 
+using First = netuit::Initial<unsigned>;
+
 /// Nodes see each other's colours as they have been published.
 class ByField {
  public:
-  explicit ByField(netuit::Mesh& mesh) : color_{mesh.AddPublishedField<unsigned>(FirstColor)} {}
+  using Joint = netuit::PublishedField<unsigned>;  ///< what joins neighbours
+  static Joint Join(netuit::Mesh& mesh, const First& first) { return mesh.AddPublishedField<unsigned>(first); }
+
+  explicit ByField(netuit::Mesh& mesh) : color_{Join(mesh, FirstColor)} {}
   [[nodiscard]] unsigned& Own(const netuit::Node& node) const { return color_[node]; }
   [[nodiscard]] unsigned Heard(const netuit::InEdge& edge) const { return color_[edge]; }
   void Tell(const netuit::Node&) const {}
 
  private:
-  netuit::PublishedField<unsigned> color_;
+  Joint color_;
 };
 
 /// Nodes tell each other their colours edge by edge.
 template <uit::Policy policy>
 class ByEdge {
  public:
-  explicit ByEdge(netuit::Mesh& mesh)
-      : color_{mesh.AddField<unsigned>(FirstColor)}, told_{mesh.AddChannels<unsigned, policy>({}, FirstColor)} {}
+  using Joint = netuit::Channels<unsigned, policy>;  ///< what joins neighbours
+  static Joint Join(netuit::Mesh& mesh, const First& first) { return mesh.AddChannels<unsigned, policy>({}, first); }
+
+  explicit ByEdge(netuit::Mesh& mesh) : color_{mesh.AddField<unsigned>(FirstColor)}, told_{Join(mesh, FirstColor)} {}
   [[nodiscard]] unsigned& Own(const netuit::Node& node) const { return color_[node]; }
   [[nodiscard]] unsigned Heard(const netuit::InEdge& edge) const { return told_[edge].JumpGet(); }
   void Tell(const netuit::Node& node) const {
@@ -56,7 +64,7 @@ class ByEdge {
 
  private:
   netuit::Field<unsigned> color_;
-  netuit::Channels<unsigned, policy> told_;
+  Joint told_;
 };
 using ByNewestOfEdge = ByEdge<uit::Policy{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled}>;
 

@@ -56,7 +56,7 @@ Cost Wire(double num_nodes) {
   const auto before = bench::Heap().num_bytes;
   const uit::TimePoint start = uit::Now();
   netuit::Mesh mesh{uit::Team{}, graph, options};
-  const Way way{mesh};
+  Way::Join(mesh, {});
   mesh.Connect();
   const std::chrono::duration<double> elapsed = uit::Now() - start;
   return {.wiring = elapsed.count(), .memory = static_cast<double>(bench::Heap().num_bytes - before), .update = 0};
