@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -128,7 +129,7 @@ class EdgeWirer {
     outlet = Outlet(typename Outlet::End(std::move(ends.second)));
   }
   template <typename End, typename Half>
-  static void CollectHalves(const std::vector<End>& ends, std::vector<std::shared_ptr<Half>>& halves) {
+  static void CollectHalves(std::span<End> ends, std::vector<std::shared_ptr<Half>>& halves) {
     for (const End& end : ends) {
       end.Bound().Visit([&halves]<typename D>(D* duct) {
         if constexpr (requires { duct->Exchange(); }) {
@@ -169,18 +170,21 @@ class ChannelLayer final : public LayerBase {
   /// until a message arrives.
   ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network, Initial<T> first)
       : network_(network), first_(std::move(first)) {
+    const NetworkPart& last = *partitions.back()->networks[network];
+    outlets_ = std::make_unique<Outlet[]>(last.first_input + last.graph.sources.size());
+    inlets_ = std::make_unique<Inlet[]>(last.first_output + last.graph.targets.size());
     for (const auto& partition : partitions) {
       const NetworkPart& part = *partition->networks[network];
-      owned_.push_back(std::make_unique<EdgeConduits<T, policy>>(part.graph, part.period));
+      owned_.push_back(std::make_unique<EdgeConduits<T, policy>>(part.graph, part.period, outlets_.get() + part.first_input,
+                                                                 inlets_.get() + part.first_output));
       parts_.push_back(owned_.back().get());
-      ends_.push_back({parts_.back()->Outlets().data(), parts_.back()->Inlets().data()});
     }
   }
 
   /// By thread.
   const std::vector<EdgeConduits<T, policy>*>& Parts() const { return parts_; }
   /// The handle to its ends.
-  Channels<T, policy> Handle() const { return Channels<T, policy>(ends_.data()); }
+  Channels<T, policy> Handle() const { return {outlets_.get(), inlets_.get()}; }
 
   EdgeConduits<T, policy>& Part(std::size_t thread) override { return *parts_[thread]; }
   LayerShape Shape() const override { return ShapeOfChannels<T, policy>(parts_.front()->Period(), network_); }
@@ -206,11 +210,15 @@ class ChannelLayer final : public LayerBase {
     }
   }
 
+  using Outlet = typename Channels<T, policy>::Outlet;
+  using Inlet = typename Channels<T, policy>::Inlet;
+
   std::uint32_t network_;
   Initial<T> first_;
+  std::unique_ptr<Outlet[]> outlets_;                            // by input of the process
+  std::unique_ptr<Inlet[]> inlets_;                              // by output
   std::vector<std::unique_ptr<EdgeConduits<T, policy>>> owned_;  // by thread
   std::vector<EdgeConduits<T, policy>*> parts_;                  // the same
-  std::vector<typename Channels<T, policy>::Ends> ends_;         // of these
 };
 
 }  // namespace netuit

@@ -23,22 +23,17 @@ class Channels {
   using Inlet = typename EdgeConduits<T, policy>::Inlet;      ///< where it is put
   using Outlet = typename EdgeConduits<T, policy>::Outlet;    ///< where it comes out
 
-  /// The ends that one thread has: an outlet per input, an inlet per output.
-  struct Ends {
-    Outlet* outlets;
-    Inlet* inlets;
-  };
-
-  /// For the mesh: the ends by thread.
-  explicit Channels(const Ends* ends) : ends_(ends) {}
+  /// For the mesh: an outlet per input of the process, an inlet per output.
+  Channels(Outlet* outlets, Inlet* inlets) : outlets_(outlets), inlets_(inlets) {}
 
   /// The outlet of an edge that ends at the node. During its update.
-  Outlet& operator[](const InEdge& edge) const { return ends_[edge.Thread()].outlets[edge.Local()]; }
+  Outlet& operator[](const InEdge& edge) const { return outlets_[edge.Index()]; }
   /// The inlet of an edge that begins at the node. During its update.
-  Inlet& operator[](const OutEdge& edge) const { return ends_[edge.Thread()].inlets[edge.Local()]; }
+  Inlet& operator[](const OutEdge& edge) const { return inlets_[edge.Index()]; }
 
  private:
-  const Ends* ends_;
+  Outlet* outlets_;
+  Inlet* inlets_;
 };
 
 }  // namespace netuit

@@ -56,17 +56,18 @@ class EdgeConduits final : public LayerPart {
   static constexpr std::size_t max_puts =
       keeps_every && policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
 
-  /// As many ends as the worker has inputs and outputs, joined to nothing yet. What a run leaves unread waits for the next.
-  explicit EdgeConduits(const PlaceGraph& graph, std::uint64_t period = 1)
+  /// Of the ends from `outlets` and `inlets` on, which it refers to, as many as the worker has inputs and outputs; joined to
+  /// nothing yet. What a run leaves unread waits for the next.
+  EdgeConduits(const PlaceGraph& graph, std::uint64_t period, Outlet* outlets, Inlet* inlets)
       : LayerPart(period),
-        inlets_(graph.targets.size()),
-        outlets_(graph.sources.size()),
+        inlets_(inlets, graph.targets.size()),
+        outlets_(outlets, graph.sources.size()),
         peers_(graph) {}
 
   /// By output.
-  std::vector<Inlet>& Inlets() { return inlets_; }
+  std::span<Inlet> Inlets() { return inlets_; }
   /// By input.
-  std::vector<Outlet>& Outlets() { return outlets_; }
+  std::span<Outlet> Outlets() { return outlets_; }
   /// Outputs that leave the thread.
   std::vector<std::uint32_t>& CrossingOutputs() { return crossing_outputs_; }
   /// Inputs that come from another thread.
@@ -333,8 +334,8 @@ class EdgeConduits final : public LayerPart {
     });
   }
 
-  std::vector<Inlet> inlets_;
-  std::vector<Outlet> outlets_;
+  std::span<Inlet> inlets_;
+  std::span<Outlet> outlets_;
   std::vector<std::uint32_t> crossing_outputs_;  // ascending
   std::vector<std::uint32_t> crossing_inputs_;   // ascending
   std::vector<std::shared_ptr<Sender>> senders_;

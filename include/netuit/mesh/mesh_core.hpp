@@ -168,6 +168,7 @@ class MeshCore {
   std::size_t num_slots_ = 0;
   std::vector<std::size_t> num_inputs_;   // by network
   std::vector<std::size_t> num_outputs_;  // by network
+  std::vector<std::unique_ptr<std::uint32_t[]>> in_slots_;  // by network, then by input: see NetworkPart
   std::unique_ptr<uit::Fabric> fabric_;
   std::unique_ptr<ProcessBarrier> barrier_;
   std::unique_ptr<StatusBoard> board_;

@@ -140,7 +140,6 @@ UIT_DEFINE void MeshCore::MakePartitions(std::vector<ProcessGraph>& graphs, cons
       const std::size_t num_outputs = RoundUpSlots(graph.targets.size());
       auto part = std::make_unique<NetworkPart>(std::move(graph), periods[number], num_own_slots_, num_inputs_[number],
                                                 num_outputs_[number]);
-      part->thread = static_cast<std::uint32_t>(thread);
       num_inputs_[number] += num_inputs;
       num_outputs_[number] += num_outputs;
       if (number == 0) partitions_.push_back(std::make_unique<Partition>(std::move(part), num_local_));
@@ -151,9 +150,10 @@ UIT_DEFINE void MeshCore::MakePartitions(std::vector<ProcessGraph>& graphs, cons
   }
   num_slots_ = num_own_slots_;
   for (std::size_t number = 0; number < graphs.size(); ++number) {
+    in_slots_.push_back(std::make_unique<std::uint32_t[]>(num_inputs_[number]));
     for (const auto& partition : partitions_) {
       NetworkPart& part = *partition->networks[number];
-      part.PlaceGhosts(num_slots_);
+      part.PlaceGhosts(num_slots_, in_slots_.back().get());
       num_slots_ += RoundUpSlots(part.NumGhosts());
     }
   }

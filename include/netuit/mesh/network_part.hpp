@@ -46,16 +46,15 @@ class NetworkPart {
 
   /// How many ghosts it has.
   std::size_t NumGhosts() const;
-  /// Gives the ghosts the slots from `first` on.
-  void PlaceGhosts(std::size_t first);
+  /// Gives the ghosts the slots from `first` on, and writes to `slots`, by input of the process, where neighbours' values stand.
+  void PlaceGhosts(std::size_t first, std::uint32_t* slots);
 
   PlaceGraph graph;                    ///< its nodes, and their edges in the network
-  std::uint32_t thread = 0;            ///< of this process, whose part it is
   std::uint64_t period;                ///< in updates
   std::size_t first_slot;              ///< of its nodes
   std::size_t first_input;             ///< within the process
   std::size_t first_output;            ///< within the process
-  std::vector<std::uint32_t> in_slots; ///< by input: where the neighbour's value stands
+  const std::uint32_t* in_slots = nullptr;  ///< by input of the process: where the neighbour's value stands
   std::vector<Ghosts> ghosts;          ///< by worker, ascending
   std::vector<Heard> heard;            ///< by worker, ascending
 

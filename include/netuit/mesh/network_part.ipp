@@ -44,13 +44,13 @@ UIT_DEFINE std::size_t NetworkPart::NumGhosts() const {
   return count;
 }
 
-UIT_DEFINE void NetworkPart::PlaceGhosts(std::size_t first) {
+UIT_DEFINE void NetworkPart::PlaceGhosts(std::size_t first, std::uint32_t* slots) {
   for (Ghosts& of : ghosts) {
     of.first = first;
     first += of.ids.size();
   }
-  in_slots.reserve(graph.sources.size());
-  for (std::size_t input = 0; input < graph.sources.size(); ++input) in_slots.push_back(SlotOfInput(input));
+  for (std::size_t input = 0; input < graph.sources.size(); ++input) slots[first_input + input] = SlotOfInput(input);
+  in_slots = slots;
 }
 
 UIT_DEFINE std::uint32_t NetworkPart::SlotOfInput(std::size_t input) const {

@@ -18,60 +18,51 @@ namespace netuit {
 /// edge, because a user's function may change anything, stays in registers.
 struct EdgeSite {
   const NetworkPart* part = nullptr;     ///< the worker's
-  const std::uint32_t* slots = nullptr;  ///< where neighbours' values stand, by input
-  std::uint32_t thread = 0;              ///< of this process, whose edges they are
+  const std::uint32_t* slots = nullptr;  ///< where neighbours' values stand, by input of the process
 
   EdgeSite() = default;
   /// Of a part.
-  explicit EdgeSite(const NetworkPart& of) : part(&of), slots(of.in_slots.data()), thread(of.thread) {}
+  explicit EdgeSite(const NetworkPart& of) : part(&of), slots(of.in_slots) {}
 };
 
 /// An edge that ends at a node. Valid while its mesh exists; cheap to copy.
 class InEdge {
  public:
-  /// For the library: input number `local` of a worker.
-  InEdge(const EdgeSite& site, std::size_t local) : site_(site), local_(local) {}
+  /// For the library: an input of a worker, by its number in the process.
+  InEdge(const EdgeSite& site, std::size_t index) : site_(site), index_(index) {}
 
   /// The node that it comes from.
-  NodeId Source() const { return site_.part->graph.sources[local_]; }
+  NodeId Source() const { return site_.part->graph.sources[index_ - site_.part->first_input]; }
   /// Its number in its network: by source, then in the order of the source's outputs.
-  EdgeId Id() const { return site_.part->graph.in_edges[local_]; }
+  EdgeId Id() const { return site_.part->graph.in_edges[index_ - site_.part->first_input]; }
 
   /// For fields: where the neighbour's value stands.
-  std::uint32_t Slot() const { return site_.slots[local_]; }
-  /// For edge fields: its number among the inputs of this process.
-  std::size_t Index() const { return site_.part->first_input + local_; }
-  /// For channels: its number among the inputs of its worker.
-  std::size_t Local() const { return local_; }
-  /// For channels: its worker's thread of this process.
-  std::uint32_t Thread() const { return site_.thread; }
+  std::uint32_t Slot() const { return site_.slots[index_]; }
+  /// For edge fields and channels: its number among the inputs of this process.
+  std::size_t Index() const { return index_; }
 
  private:
   EdgeSite site_;
-  std::size_t local_;
+  std::size_t index_;
 };
 
 /// An edge that begins at a node. Valid while its mesh exists; cheap to copy.
 class OutEdge {
  public:
-  /// For the library: output number `local` of a worker.
-  OutEdge(const EdgeSite& site, std::size_t local) : site_(site), local_(local) {}
+  /// For the library: an output of a worker, by its number in the process.
+  OutEdge(const EdgeSite& site, std::size_t index) : site_(site), index_(index) {}
 
   /// The node that it leads to.
-  NodeId Target() const { return site_.part->graph.targets[local_]; }
+  NodeId Target() const { return site_.part->graph.targets[index_ - site_.part->first_output]; }
   /// Its number in its network: by source, then in the order of the source's outputs.
-  EdgeId Id() const { return site_.part->graph.out_edges[local_]; }
+  EdgeId Id() const { return site_.part->graph.out_edges[index_ - site_.part->first_output]; }
 
-  /// For edge fields: its number among the outputs of this process.
-  std::size_t Index() const { return site_.part->first_output + local_; }
-  /// For channels: its number among the outputs of its worker.
-  std::size_t Local() const { return local_; }
-  /// For channels: its worker's thread of this process.
-  std::uint32_t Thread() const { return site_.thread; }
+  /// For edge fields and channels: its number among the outputs of this process.
+  std::size_t Index() const { return index_; }
 
  private:
   EdgeSite site_;
-  std::size_t local_;
+  std::size_t index_;
 };
 
 /// Some edges of a node, of type `E`, in the order of its inputs or outputs; `extent` of them, if that is known when compiling.
@@ -84,20 +75,20 @@ class Edges {
     using value_type = E;                    ///< what it gives
     using difference_type = std::ptrdiff_t;  ///< asked for by std::forward_iterator
     Iterator() = default;
-    /// At input or output number `local` of a worker.
-    Iterator(const EdgeSite& site, std::size_t local) : site_(site), local_(local) {}
-    E operator*() const { return {site_, local_}; }             ///< the edge
-    Iterator& operator++() { return ++local_, *this; }          ///< to the next one
-    Iterator operator++(int) { return {site_, local_++}; }      ///< to the next one
+    /// At an input or output of a worker, by its number in the process.
+    Iterator(const EdgeSite& site, std::size_t index) : site_(site), index_(index) {}
+    E operator*() const { return {site_, index_}; }             ///< the edge
+    Iterator& operator++() { return ++index_, *this; }          ///< to the next one
+    Iterator operator++(int) { return {site_, index_++}; }      ///< to the next one
     /// Whether both stand at one edge.
-    bool operator==(const Iterator& other) const { return local_ == other.local_; }
+    bool operator==(const Iterator& other) const { return index_ == other.index_; }
 
    private:
     EdgeSite site_;
-    std::size_t local_ = 0;
+    std::size_t index_ = 0;
   };
 
-  /// Of the inputs or outputs [first, last) of a worker.
+  /// Of the inputs or outputs [first, last) of the process, all of one worker.
   Edges(const EdgeSite& site, std::size_t first, std::size_t last) : site_(site), first_(first), last_(last) {
     UIT_ASSERT_HEAVY(extent == std::dynamic_extent || last - first == extent, "every node has as many inputs as In<N> says");
   }
@@ -157,7 +148,7 @@ class Node {
   /// the same neighbour.
   OutEdges Out(Network network = {}) const {
     const NetworkPart& part = PartOf(network);
-    return {EdgeSite(part), part.graph.first_out[node_], part.graph.first_out[node_ + 1]};
+    return {EdgeSite(part), part.first_output + part.graph.first_out[node_], part.first_output + part.graph.first_out[node_ + 1]};
   }
   /// Whether a network's period has come round: the values that its edges show are those of the update before.
   bool IsDue(Network network = {}) const { return update_ % PartOf(network).period == 0; }
@@ -185,7 +176,7 @@ class Node {
   template <std::size_t extent>
   InEdges<extent> InOf(Network network) const {
     const NetworkPart& part = PartOf(network);
-    return {EdgeSite(part), part.graph.first_in[node_], part.graph.first_in[node_ + 1]};
+    return {EdgeSite(part), part.first_input + part.graph.first_in[node_], part.first_input + part.graph.first_in[node_ + 1]};
   }
 
   Partition& partition_;

@@ -26,10 +26,6 @@ struct Partition {
   Partition(std::unique_ptr<NetworkPart> part, std::size_t first) : graph(part->graph), first_local(first) {
     networks.push_back(std::move(part));
   }
-  /// With a part of the only network, in a process that has no other partition.
-  explicit Partition(PlaceGraph part) : Partition(std::make_unique<NetworkPart>(std::move(part), 1, 0, 0, 0), 0) {
-    networks.front()->PlaceGhosts(RoundUpSlots(graph.nodes.size()));
-  }
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
 

@@ -11,6 +11,7 @@
 #include <netuit/mesh/channel_layer.hpp>
 #include <netuit/mesh/field_layer.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/replay/record_format.hpp>
 #include <netuit/run/run.hpp>
@@ -92,6 +93,9 @@ std::vector<std::unique_ptr<LayerBase>> MakeLayers(const std::vector<What>& what
   }
   return layers;
 }
+
+/// A partition of a process that has no other, with a part of one network.
+Partition Alone(const PlaceGraph& graph) { return {std::make_unique<NetworkPart>(graph, 1, 0, 0, 0), 0}; }
 
 }  // namespace
 
@@ -256,7 +260,7 @@ TEST_CASE("The shape of a record covers the partition and the options of the mes
                          .labels = {'a', 'b'}};
   const std::vector<What> both{What::values, What::channels};
   const auto shape = [&both](const PlaceGraph& of, const MeshOptions& options = {}) {
-    return netuit::detail::DigestOfShape(Partition{of}, MakeLayers(both), options);
+    return netuit::detail::DigestOfShape(Alone(of), MakeLayers(both), options);
   };
   std::vector<std::uint64_t> shapes{shape(graph)};
   const auto change = [&](auto member) {
@@ -285,7 +289,7 @@ TEST_CASE("The shape of a record covers the partition and the options of the mes
   const auto add_shape_of = [&](const Partition& partition, const std::vector<What>& layers) {
     shapes.push_back(netuit::detail::DigestOfShape(partition, MakeLayers(layers), {}));
   };
-  const Partition alone{graph};
+  const Partition alone = Alone(graph);
   add_shape_of(alone, {What::channels, What::values});
   add_shape_of(alone, {What::values});
   add_shape_of(alone, {What::values, What::channels, What::channels});
@@ -293,7 +297,7 @@ TEST_CASE("The shape of a record covers the partition and the options of the mes
   ++other.in_edges.back();
   for (const std::uint64_t period : {1U, 2U}) {
     for (const PlaceGraph* const second : std::array<const PlaceGraph*, 2>{&graph, &other}) {
-      Partition beside{graph};
+      Partition beside = Alone(graph);
       beside.networks.push_back(std::make_unique<NetworkPart>(*second, period, 0, 0, 0));
       add_shape_of(beside, both);
     }
