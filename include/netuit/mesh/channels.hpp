@@ -15,7 +15,7 @@ namespace netuit {
 ///       for (auto edge : node.Out()) if (flow[edge].TryPut(part)) heat[node] -= part;
 ///     });
 ///
-/// What is under way or unread when a run ends waits for the next.
+/// What is under way or unread when a run ends waits for the next. A sum that does not fit into `T` comes in several steps.
 template <uit::Encodable T, uit::Policy policy>
 class Channels {
  public:

@@ -8,22 +8,23 @@
 #include <netuit/mesh/field_memory.hpp>
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/published_part.hpp>
-#include <netuit/mesh/value_layer.hpp>
 #include <uit/config.hpp>
 
 namespace netuit {
 
 /// A field that is published along one network.
-class FieldLayer final : public ValueLayer {
+class FieldLayer final : public LayerBase {
  public:
   /// Of a field whose values have the type with this hash. Refers to its memory and to the partitions.
   FieldLayer(const FieldMemory& memory, std::uint64_t type, const std::vector<std::unique_ptr<Partition>>& partitions,
              std::uint32_t network, bool is_first);
 
+  void Wire(const WiringSite& site, std::uint32_t number) override;
   PublishedPart& Part(std::size_t thread) override;
   LayerShape Shape() const override;
 
  private:
+  std::uint64_t type_;
   std::size_t slot_bytes_;
   std::uint32_t network_;
   std::vector<std::unique_ptr<PublishedPart>> parts_;  // by thread

@@ -214,6 +214,10 @@ class Mesh : public MeshCore {
   Mesh(const uit::Team& team, const detail::RootNetworks& root, const std::vector<NamedNetwork>& networks,
        const MeshOptions& options)
       : MeshCore(team.GetWorld(), root.Placed(), options) {
+    if (NumThreads() != team.NumThreads()) {
+      throw uit::InputError("the placement is for " + std::to_string(NumThreads()) + " threads of each process, and the team has " +
+                            std::to_string(team.NumThreads()));
+    }
     for (const NamedNetwork& network : networks) names_.push_back(network.name);
     weights_.resize(networks.size());
   }

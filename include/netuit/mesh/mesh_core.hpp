@@ -109,6 +109,10 @@ class MeshCore {
   StatusBoard* Board() { return board_.get(); }
   /// A number that no run of this mesh has had.
   std::uint64_t NextRun() { return ++num_runs_; }
+  /// A replay did not bring the messages that the recorded run left unread, or it did.
+  void SetLacksUnread(bool lacks) { lacks_unread_ = lacks; }
+  /// Whether the last replay of a best-effort run did not.
+  bool LacksUnread() const { return lacks_unread_; }
   /// A peer was lost, so nobody is told goodbye.
   void Break() {
     is_broken_ = true;
@@ -177,6 +181,7 @@ class MeshCore {
   std::optional<uit::ThreadPool> threads_;
   std::uint64_t num_runs_ = 0;
   std::map<std::size_t, std::size_t> told_unshared_;  // see TakeUnsharedExchanges
+  bool lacks_unread_ = false;
   bool is_connected_ = false;
   bool is_broken_ = false;
   bool is_closed_ = false;

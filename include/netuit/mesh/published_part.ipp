@@ -4,36 +4,83 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <span>
 
 #include <netuit/mesh/field_memory.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/published_part.hpp>
+#include <netuit/mesh/value_exchange.hpp>
+#include <netuit/quality/exchange_counts.hpp>
+#include <netuit/quality/peer_trace.hpp>
+#include <netuit/quality/quality.hpp>
+#include <netuit/replay/delta.hpp>
 #include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/tally.hpp>
 
 namespace netuit {
 
 UIT_DEFINE PublishedPart::PublishedPart(const FieldMemory& memory, const Partition& partition, const NetworkPart& network,
                                         bool is_first)
-    : ValuePart(network.period), memory_(memory), partition_(partition), network_(network), is_first_(is_first) {
+    : LayerPart(network.period), memory_(memory), partition_(partition), network_(network), is_first_(is_first) {
   for (const NetworkPart::Heard& heard : network.heard) {
     if (heard.worker == network.graph.worker) continue;
-    Senders()[heard.worker] = ValueSender{.nodes = heard.nodes, .layout = {heard.nodes.size(), memory.slot_bytes}};
+    senders_[heard.worker] = ValueSender{.nodes = heard.nodes, .layout = {heard.nodes.size(), memory.slot_bytes}};
   }
   for (const NetworkPart::Ghosts& ghosts : network.ghosts) {
     if (ghosts.worker == network.graph.worker) {
       own_ghosts_ = &ghosts;
       continue;
     }
-    ValueReceiver& receiver = Receivers()[ghosts.worker];
+    ValueReceiver& receiver = receivers_[ghosts.worker];
     receiver.first_slot = ghosts.first;
     receiver.ids = ghosts.ids;
     receiver.layout = {ghosts.ids.size(), memory.slot_bytes};
   }
 }
 
-UIT_DEFINE std::byte* PublishedPart::Shown() { return memory_.shown; }
+UIT_DEFINE void PublishedPart::Prepare(const Delivery& delivery, const replay::Tape& tape) {
+  is_muted_ = delivery.is_muted;
+  if (!tape.IsOn() || delivery.is_by_update || is_muted_) return;
+  for (auto& [worker, receiver] : receivers_) receiver.recorded.assign(replay::NumWords(receiver.layout.SlotsBytes()), 0);
+}
+
+UIT_DEFINE void PublishedPart::Pull() {
+  for (auto& [worker, receiver] : receivers_) receiver.Pull(memory_.shown, true);
+}
+
+UIT_DEFINE void PublishedPart::Read(uit::TimePoint now) {
+  ++num_reads_;
+  for (auto& [worker, trace] : traces_) trace.Read(now);
+}
+
+UIT_DEFINE std::size_t PublishedPart::MaxRecordBytes() const {
+  std::size_t num_bytes = 0;
+  for (const auto& [worker, receiver] : receivers_) num_bytes += 1 + replay::MaxDeltaBytes(receiver.layout.SlotsBytes());
+  return num_bytes;
+}
+
+UIT_DEFINE std::byte* PublishedPart::PullRecorded(std::byte* to) {
+  for (auto& [worker, receiver] : receivers_) {
+    const bool has_arrived = receiver.Pull(memory_.shown, true);
+    *to++ = static_cast<std::byte>(has_arrived ? 1 : 0);
+    if (has_arrived) to = replay::EncodeDelta(receiver.Ghosts(memory_.shown), receiver.layout.SlotsBytes(), receiver.recorded, to);
+  }
+  return to;
+}
+
+UIT_DEFINE bool PublishedPart::TryReplay(uit::ByteReader& from) {
+  for (auto& [worker, receiver] : receivers_) {
+    std::uint8_t has_arrived = 0;
+    if (!from.TryRead(has_arrived) || has_arrived > 1) return false;
+    if (has_arrived == 0) continue;
+    if (!replay::TryDecodeDelta(from, receiver.recorded)) return false;
+    std::memcpy(receiver.Ghosts(memory_.shown), receiver.recorded.data(), receiver.layout.SlotsBytes());
+  }
+  return true;
+}
 
 UIT_DEFINE void PublishedPart::Send(std::uint64_t update) {
   if (IsDueNext(update)) SendShown(update, false);
@@ -55,8 +102,74 @@ UIT_DEFINE void PublishedPart::BeginEnd(std::uint64_t update) {
   if (IsDueNext(update)) SendShown(update, true);
 }
 
+UIT_DEFINE void PublishedPart::SendShown(std::uint64_t update, bool last) {
+  for (auto& [worker, sender] : senders_)
+    sender.Send(memory_.pack, memory_.shown, network_.first_slot, puts_, Stamp(update), last);
+}
+
 UIT_DEFINE bool PublishedPart::TryPullLast(std::uint64_t update) {
-  return !IsDueNext(update) || TryPullAllLast(memory_.shown, update);
+  if (!IsDueNext(update)) return true;
+  bool all = true;
+  for (auto& [worker, receiver] : receivers_) {
+    if (receiver.has_last && receiver.last_update == Stamp(update)) continue;
+    receiver.Pull(memory_.shown, update != drain_update);
+    all &= receiver.has_last && receiver.last_update == Stamp(update);
+  }
+  return all;
+}
+
+UIT_DEFINE void PublishedPart::AddTallies(uit::Tally& crossing, uit::Tally&) const {
+  for (const auto& [worker, sender] : senders_) crossing.put += PutsTo(sender);
+  for (const auto& [worker, receiver] : receivers_) {
+    crossing.get += receiver.gets;
+    crossing.put.preempted += receiver.num_preempted;
+  }
+}
+
+UIT_DEFINE void PublishedPart::ForEachPeer(const VisitPeer& visit) {
+  std::map<std::uint32_t, ExchangeCounts> peers;
+  for (const auto& [worker, sender] : senders_) {
+    ExchangeCounts& counts = peers[worker];
+    counts.channels_out = sender.nodes.size();
+    counts += PutsTo(sender);
+  }
+  for (const auto& [worker, receiver] : receivers_) {
+    ExchangeCounts& counts = peers[worker];
+    counts.channels_in = receiver.layout.num_channels;
+    counts += receiver.gets;
+    counts.skipped += receiver.num_preempted;
+    counts.pulls = num_reads_ * receiver.layout.num_channels;
+    counts.laden = receiver.gets.stepped + receiver.gets.unread;
+  }
+  for (auto& [worker, counts] : peers) {
+    PeerTrace* const trace = TraceOf(worker);
+    if (trace != nullptr) counts.touches = trace->frames.NumTouches();
+    visit(worker, counts, trace);
+  }
+}
+
+UIT_DEFINE void PublishedPart::ForEachChannel(const PlaceGraph& graph, const VisitChannel& visit) {
+  for (const auto& [worker, sender] : senders_) {
+    for (const std::uint32_t node : sender.nodes) {
+      ExchangeCounts counts{.channels_out = 1};
+      counts += PutsOf(node);
+      visit(Channel{.source = graph.nodes[node], .target = no_node, .peer = worker}, counts);
+    }
+  }
+  for (const auto& [worker, receiver] : receivers_) {
+    for (std::size_t channel = 0; channel < receiver.ids.size(); ++channel) {
+      ExchangeCounts counts = receiver.CountsOf(channel);
+      counts.pulls = num_reads_;
+      if (const PeerTrace* const trace = TraceOf(worker); trace != nullptr) counts.touches = trace->frames.NumTouches();
+      visit(Channel{.source = receiver.ids[channel], .target = no_node, .peer = worker}, counts);
+    }
+  }
+}
+
+UIT_DEFINE uit::PutTally PublishedPart::PutsTo(const ValueSender& sender) const {
+  uit::PutTally puts;
+  for (const std::uint32_t node : sender.nodes) puts += PutsOf(node);
+  return puts;
 }
 
 UIT_DEFINE void PublishedPart::ShowOwnValues(std::span<const std::uint32_t> silent) {

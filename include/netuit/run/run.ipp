@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -45,6 +46,9 @@ UIT_DEFINE void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, cons
         Worker(mesh, team, plan, options, record.TapeOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
   };
   mesh.Threads().Run(work);
+  if (!options.replay.empty() && !plan.delivery.is_by_update) {
+    mesh.SetLacksUnread(std::ranges::any_of(report.workers, [](const WorkerReport& of) { return of.tally.get.unread != 0; }));
+  }
   for (const auto& rows : quality) report.quality.insert(report.quality.end(), rows.begin(), rows.end());
   for (std::uint32_t thread = 0; options.quality.channels && thread < mesh.NumThreads(); ++thread) {
     const WorkerReport& worker = report.workers[thread];

@@ -78,7 +78,8 @@ struct RunOptions {
   std::string record{};
   /// A folder with the record of the same run of the same program on the same mesh: every node sees again what it saw at
   /// each of its updates, to the end of the record. Where that was cut short, on_warning is told, and the last update
-  /// is made in part.
+  /// is made in part. Messages that the recorded run left unread are not on record: afterwards they are not there for Visit,
+  /// and a run of mode 0 on the same mesh is refused.
   /// Limits by clock and count, barriers, and other workers make no difference. What the update does must follow from
   /// what it sees: its node, its messages, what became of its puts, and Node::Random.
   std::string replay{};

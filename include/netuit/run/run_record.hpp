@@ -54,6 +54,10 @@ class RunRecord {
     std::string trouble;
     try {
       if (!options.record.empty()) std::filesystem::create_directories(options.record);
+      if (!options.replay.empty() && mode == 0 && mesh.LacksUnread()) {
+        throw uit::InputError("a run of mode 0 cannot be replayed after one of best effort that left messages unread, because the "
+                              "record does not have them; let nodes read them in the earlier run, or use a mesh for each run");
+      }
       for (const auto& partition : mesh.Partitions()) {
         const std::uint32_t worker = partition->graph.worker;
         const replay::RecordHeader header{

@@ -160,6 +160,8 @@ TEST_CASE("A placement that does not fit is refused on every process with the sa
         "the placement is for " + std::to_string(num_processes + 1) + " processes, and there are " +
             std::to_string(num_processes));
   CHECK(make(PlaceContiguous(topology, WorkersWith(2))).empty());
+  CHECK(make(PlaceContiguous(topology, WorkersWith(3))) ==
+        "the placement is for 3 threads of each process, and the team has 2");
 }
 
 TEST_CASE("Options that cannot be are refused on every process, whether it has edges or not") {

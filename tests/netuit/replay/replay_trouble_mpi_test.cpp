@@ -83,7 +83,7 @@ std::vector<std::unique_ptr<LayerBase>> MakeLayers(const std::vector<What>& what
   static const FieldMemory memory{.slot_bytes = sizeof(Word)};
   static const auto partitions = [] {
     std::vector<std::unique_ptr<Partition>> made;
-    made.push_back(std::make_unique<Partition>(PlaceGraph{}));
+    made.push_back(std::make_unique<Partition>(std::make_unique<NetworkPart>(PlaceGraph{}, 1, 0, 0, 0), 0));
     return made;
   }();
   std::vector<std::unique_ptr<LayerBase>> layers;
@@ -176,6 +176,28 @@ TEST_CASE("A foreign or damaged record is refused on every process before anythi
   contains(Refusal(topology, {heard, each}, replay), "is damaged");
   for (const fs::path& path : OwnFiles(folder, 2)) fs::resize_file(path, 20);
   contains(Refusal(topology, {heard, each}, replay), "is no record of a run");
+}
+
+TEST_CASE("A replay of mode 0 is refused on every process where the record lacks messages that an earlier run left unread") {
+  const Topology topology = MakeTorus(4, 4);
+  const uit::Team team{MpiTestWorld(), {.threads = 2}};
+  for (const bool leaves_unread : {false, true}) {
+    const Folder folder;
+    const auto run_both = [&](const RunOptions& options) {
+      Mesh mesh{team, topology, SmallBuffers(topology, 2)};
+      const auto channels = mesh.AddChannels<Word, uit::every>();
+      mesh.Run(Free{.updates = 10}, [&](Node& node) {
+        for (const OutEdge edge : node.Out()) if (leaves_unread) channels[edge].TryPut(node.Update());
+      }, options);
+      mesh.Run(EveryUpdate{.updates = 10}, [](Node&) {}, options);
+    };
+    RunOptions options;
+    options.record = folder.Path();
+    run_both(options);
+    options.replay = std::exchange(options.record, "");
+    if (leaves_unread) CHECK_THROWS_AS(run_both(options), uit::InputError);
+    else CHECK_NOTHROW(run_both(options));
+  }
 }
 
 TEST_CASE("A record that is damaged where its process was killed is replayed up to there with a warning") {

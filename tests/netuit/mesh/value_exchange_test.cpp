@@ -1,5 +1,5 @@
 // Frames that are none of their place's, or worker's, and what is shown then.
-#include <netuit/mesh/value_part.hpp>
+#include <netuit/mesh/value_exchange.hpp>
 
 #include <array>
 #include <cstddef>

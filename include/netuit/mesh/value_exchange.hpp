@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/field_memory.hpp>
+#include <netuit/mesh/node_counts.hpp>
+#include <netuit/quality/exchange_counts.hpp>
+#include <netuit/quality/peer_trace.hpp>
+#include <uit/config.hpp>
+#include <uit/exchange/pooled/latest_frame.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/tally.hpp>
+#include <uit/wire/frame.hpp>
+#include <uit/wire/frame_box.hpp>
+#include <uit/wire/out_port.hpp>
+
+namespace netuit {
+
+/// Sends the values of some nodes of a worker to another worker.
+struct ValueSender {
+  std::span<const std::uint32_t> nodes{};  ///< which nodes, local to the worker, ascending
+  uit::LatestFrame layout{};               ///< a slot per node
+  uit::OutPort port{};                     ///< to the other worker
+  uit::Frame frame{};                      ///< to write the next one in
+  std::vector<std::uint64_t> counts{};     ///< scratch: messages by node, where they differ
+
+  /// Sends the nodes' values, whether new or not. `pack` copies them from `values`, where they begin at `first_slot`.
+  void Send(PackSlots pack, const std::byte* values, std::size_t first_slot, const NodeCounts& puts, std::uint64_t stamp,
+            bool last);
+};
+
+/// Receives values of another worker's nodes, which become ghosts.
+struct ValueReceiver {
+  std::size_t first_slot = 0;          ///< of the ghosts, which stand in a row
+  std::span<const NodeId> ids{};       ///< of the nodes, in that order
+  uit::LatestFrame layout;             ///< a slot per ghost
+  std::shared_ptr<uit::FrameBox> box;  ///< where frames arrive
+  PeerTrace* trace = nullptr;          ///< if frames bear stamps
+  uit::GetTally gets;                  ///< values that reached a ghost
+  std::uint64_t num_preempted = 0;     ///< messages replaced on the way
+  std::vector<std::uint64_t> fresh;    ///< by channel: values that reached a ghost, where they differ; else see below
+  std::uint64_t fresh_base = 0;        ///< the same while all channels agree
+  std::uint64_t last_update = 0;       ///< stamp of the newest frame
+  bool has_last = false;               ///< whether that frame ended its update
+  std::vector<std::uint64_t> recorded; ///< while a run is recorded or replayed: the ghosts' bytes, as the record knows them
+
+  /// Copies the newest values that have arrived to their slots in `values`. Counts them as stepped, or as unread where no
+  /// update will read them. Returns whether there were any. Throws if the frame has a wrong length.
+  bool Pull(std::byte* values, bool will_be_read);
+  /// Where the ghosts stand.
+  std::byte* Ghosts(std::byte* values) const { return values + first_slot * layout.slot_bytes; }
+  /// What became of the messages of one channel.
+  ExchangeCounts CountsOf(std::size_t channel) const;
+
+ private:
+  void Count(const uit::Frame& frame, bool will_be_read);
+
+  std::uint64_t seen_base_ = 0;      // messages that earlier frames knew of, while all channels agree
+  std::vector<std::uint64_t> seen_;  // and after
+};
+
+}  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/mesh/value_exchange.ipp>
+#endif
