@@ -11,7 +11,7 @@
 #include <uit/outlet.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/transport/process.hpp>
-#include <uit/transport/wiring.hpp>
+#include <uit/transport/transport_set.hpp>
 
 struct Greeting {
   int from = -1;
@@ -20,7 +20,7 @@ struct Greeting {
 
 // Only the newest greeting matters: one that nobody has read yet gives way to the next.
 constexpr uit::Policy newest{.retain = uit::Retain::latest};
-using Wiring = uit::Wiring<uit::Process>;
+using Transports = uit::TransportSet<uit::Process>;
 
 int main(int argc, char** argv) {
   uit::mpi::Session session{argc, argv};
@@ -30,8 +30,8 @@ int main(int argc, char** argv) {
 
   // A fabric holds this process's connections. Both ends of a conduit name the same key, and the rank of the other.
   uit::Fabric fabric{session.World()};
-  uit::Inlet<Greeting, newest, Wiring> inlet{uit::Process{.fabric = &fabric, .peer = right, .key = {.channel = 1}}};
-  uit::Outlet<Greeting, newest, Wiring> outlet{uit::Process{.fabric = &fabric, .peer = left, .key = {.channel = 1}}};
+  uit::Inlet<Greeting, newest, Transports> inlet{uit::Process{.fabric = &fabric, .peer = right, .key = {.channel = 1}}};
+  uit::Outlet<Greeting, newest, Transports> outlet{uit::Process{.fabric = &fabric, .peer = left, .key = {.channel = 1}}};
   fabric.Connect();  // all processes; from here on messages flow
 
   long num_put = 0;

@@ -49,10 +49,10 @@ struct Lossy {
 };
 
 // A wiring lists what an end may be joined by, so that a splice can go from one to the other.
-using MyWiring = uit::Wiring<uit::Intra, Lossy>;
+using MyTransports = uit::TransportSet<uit::Intra, Lossy>;
 
 int main() {
-  auto [inlet, outlet] = uit::Conduit<int, uit::Policy{}, MyWiring>{uit::Intra{.depth = 16}};
+  auto [inlet, outlet] = uit::Conduit<int, uit::Policy{}, MyTransports>{uit::Intra{.depth = 16}};
   for (int i = 1; i <= 3; ++i) inlet.TryPut(i);
   uit::Splice(inlet, outlet, Lossy{});  // the three under way are carried, but for the third
   for (int i = 4; i <= 9; ++i) inlet.TryPut(i);

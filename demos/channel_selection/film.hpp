@@ -8,7 +8,7 @@
 #include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/run/run_options.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <utility>
 #include <vector>
 

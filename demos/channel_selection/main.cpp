@@ -19,7 +19,7 @@
 #include <uit/support/error.hpp>
 #include <uit/support/simulation.hpp>
 #include <uit/team/team.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <utility>
 #include <vector>
 

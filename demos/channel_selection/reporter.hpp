@@ -87,7 +87,7 @@ class Reporter {
                  const std::vector<std::uint8_t>& in_conflict) {
     const netuit::Topology& graph = problem_.graph;
     for (netuit::NodeId node = 0; node < colors.size(); ++node) {
-      const netuit::Place place = problem_.placement.Of(node);
+      const netuit::WorkerId place = problem_.placement.Of(node);
       colors_.Row().Add(mode).Add(replicate).Add(node).Add(graph.Label(node)).Add(colors[node]);
       colors_.Add(place.process).Add(place.thread).Add(in_conflict[node] != 0);
     }

@@ -28,7 +28,7 @@
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 #include <uit/tally.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <utility>
 #include <vector>
 
@@ -178,7 +178,7 @@ class RunRecord {
   template <typename F>
   void AddOwn(std::size_t rank, unsigned mode, unsigned replicate, const netuit::RunReport& report, F&& add_own) {
     netuit::RunReport own = report;  // rank 0 may have gathered the others' already; they write for themselves
-    std::erase_if(own.workers, [rank](const netuit::WorkerReport& worker) { return worker.place.process != rank; });
+    std::erase_if(own.workers, [rank](const netuit::WorkerReport& worker) { return worker.id.process != rank; });
     std::erase_if(own.quality, [rank](const netuit::QualityRow& row) { return row.worker.process != rank; });
     std::erase_if(own.channels, [rank](const netuit::QualityRow& row) { return row.worker.process != rank && row.peer.process != rank; });
     netuit::Table rows = rows_.Empty();
@@ -255,7 +255,7 @@ class RunRecord {
     rows.Row().Add(facts_.graph).Add(facts_.num_nodes).Add(facts_.num_edges);
     rows.Add(workers.processes).Add(workers.threads).Add(mode).Add(ModeName(mode)).Add(replicate);
     rows.Add(settings_.seed + replicate).Add(settings_.placement).Add(manifest_.addressing).Add(Period(mode));
-    rows.Add(worker.place.process).Add(worker.place.thread).Add(worker.num_nodes).Add(worker.num_updates);
+    rows.Add(worker.id.process).Add(worker.id.thread).Add(worker.num_nodes).Add(worker.num_updates);
     rows.Add(Seconds(worker.elapsed)).Add(Rate(worker.num_updates, worker.elapsed)).Add(worker.num_barriers);
     rows.Add(tally.put.attempted).Add(tally.put.Accepted()).Add(tally.put.dropped).Add(tally.put.muted);
     rows.Add(tally.get.stepped).Add(tally.get.skipped).Add(tally.put.preempted).Add(tally.get.folded);

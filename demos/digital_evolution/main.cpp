@@ -22,7 +22,7 @@
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <utility>
 #include <vector>
 

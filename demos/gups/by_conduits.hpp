@@ -16,7 +16,7 @@
 #include <uit/support/pause.hpp>
 #include <uit/tally.hpp>
 #include <uit/transport/process.hpp>
-#include <uit/transport/wiring.hpp>
+#include <uit/transport/transport_set.hpp>
 
 #include "table.hpp"
 
@@ -75,7 +75,7 @@ class ByConduits {
   static constexpr std::uint64_t updates_per_look = 1024;  // the look-ahead that RandomAccess allows
   static constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
   static constexpr uit::Policy newest{.retain = uit::Retain::latest};
-  using W = uit::Wiring<uit::Process>;
+  using W = uit::TransportSet<uit::Process>;
 
   /// What passes between this process and another: updates, and how many there have been once no more come.
   struct Line {

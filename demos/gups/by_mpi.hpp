@@ -9,7 +9,7 @@
 
 #include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "table.hpp"
 

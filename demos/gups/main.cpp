@@ -15,7 +15,7 @@
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "by_conduits.hpp"
 #include "by_mpi.hpp"

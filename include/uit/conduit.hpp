@@ -15,15 +15,15 @@
 #include <uit/support/pause.hpp>
 #include <uit/tally.hpp>
 #include <uit/transport/transport.hpp>
-#include <uit/transport/wiring.hpp>
+#include <uit/transport/transport_set.hpp>
 
 namespace uit {
 
 /// An inlet and an outlet, joined.
 ///
 ///     auto [inlet, outlet] = uit::Conduit<double>{uit::Thread{.depth = 16}};
-template <Message T, Policy policy = Policy{}, typename W = DefaultWiring>
-  requires WiringFor<W, T, policy>
+template <Message T, Policy policy = Policy{}, typename W = InProcess>
+  requires TransportSetFor<W, T, policy>
 struct Conduit {
   /// Where messages are put.
   Inlet<T, policy, W> inlet;

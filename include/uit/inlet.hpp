@@ -18,7 +18,7 @@
 #include <uit/support/small_record.hpp>
 #include <uit/tally.hpp>
 #include <uit/transport/transport.hpp>
-#include <uit/transport/wiring.hpp>
+#include <uit/transport/transport_set.hpp>
 
 namespace uit {
 
@@ -52,8 +52,8 @@ bool PutUntil(D& duct, M&& message, Deadline deadline) {
 ///     auto [inlet, outlet] = uit::Conduit<double>{uit::Thread{}};
 ///     if (!inlet.TryPut(0.5)) ...        // never waits; false: no room, the message was dropped
 ///     inlet.Put(0.5, uit::After(10ms));  // waits for room, but not for ever
-template <Message T, Policy policy = Policy{}, typename W = DefaultWiring>
-  requires WiringFor<W, T, policy>
+template <Message T, Policy policy = Policy{}, typename W = InProcess>
+  requires TransportSetFor<W, T, policy>
 class Inlet {
  public:
   /// The message.

@@ -18,7 +18,7 @@
 #include <uit/support/small_record.hpp>
 #include <uit/tally.hpp>
 #include <uit/transport/transport.hpp>
-#include <uit/transport/wiring.hpp>
+#include <uit/transport/transport_set.hpp>
 
 namespace uit {
 
@@ -27,8 +27,8 @@ namespace uit {
 ///     auto [inlet, outlet] = uit::Conduit<double>{uit::Thread{}};
 ///     while (outlet.TryStep()) Use(outlet.Get());  // every message that has arrived, in order
 ///     Use(outlet.JumpGet());                       // or: the newest there is, perhaps as before
-template <Message T, Policy policy = Policy{}, typename W = DefaultWiring>
-  requires WiringFor<W, T, policy>
+template <Message T, Policy policy = Policy{}, typename W = InProcess>
+  requires TransportSetFor<W, T, policy>
 class Outlet {
  public:
   /// The message.

@@ -26,6 +26,6 @@
 #include <uit/support/ref.hpp>
 #include <uit/support/sync.hpp>
 #include <uit/tally.hpp>
-#include <uit/transport/shared_memory.hpp>
+#include <uit/transport/in_process.hpp>
 #include <uit/transport/transport.hpp>
-#include <uit/transport/wiring.hpp>
+#include <uit/transport/transport_set.hpp>

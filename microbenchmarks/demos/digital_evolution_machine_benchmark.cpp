@@ -87,11 +87,11 @@ Genome Random(std::uint64_t seed) {
 
 /// Nanoseconds per instruction while each cell makes some updates, at best of five; the programs are dealt out in turn.
 double Measure(const std::vector<std::shared_ptr<const Program>>& programs, unsigned num_updates) {
-  struct Place {
+  struct WorkerId {
     Machine machine;
     State state{};
   };
-  std::vector<Place> places(num_cells);
+  std::vector<WorkerId> places(num_cells);
   for (std::size_t c = 0; c < num_cells; ++c) {
     const Program& program = *programs[c % programs.size()];
     const auto modules = program.Modules();

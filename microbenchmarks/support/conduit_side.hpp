@@ -9,7 +9,7 @@
 #include <uit/outlet.hpp>
 #include <uit/policy.hpp>
 #include <uit/transport/process.hpp>
-#include <uit/transport/wiring.hpp>
+#include <uit/transport/transport_set.hpp>
 
 #include "message.hpp"
 #include "rank_pair.hpp"
@@ -70,8 +70,8 @@ class ConduitSide {
   bool TryFlush() { return inlets_.front().TryFlush(); }
 
  private:
-  using Inlet = uit::Inlet<T, policy, uit::Wiring<uit::Process>>;
-  using Outlet = uit::Outlet<T, policy, uit::Wiring<uit::Process>>;
+  using Inlet = uit::Inlet<T, policy, uit::TransportSet<uit::Process>>;
+  using Outlet = uit::Outlet<T, policy, uit::TransportSet<uit::Process>>;
 
   template <typename E>
   void Advance(E*& end, std::vector<E>& ends) const {

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include <uit/app/session.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "program.hpp"
 #include "ranks.hpp"

@@ -24,7 +24,7 @@
 #include <uit/support/error.hpp>
 #include <uit/support/process_hooks.hpp>
 #include <uit/team/team.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace {
 
@@ -71,7 +71,7 @@ std::uint64_t SumUpdates(const netuit::RunReport& report) {
 
 void RunMeshes(MPI_Comm communicator) {
   const uit::World world(std::make_shared<uit::mpi::MpiWorld>(communicator));
-  Expect(world.Size() == 1 || world.NodeRanks().size() == world.Size(), "the environment makes no difference");
+  Expect(world.Size() == 1 || world.HostRanks().size() == world.Size(), "the environment makes no difference");
   const uit::Team team{world, {.threads = 2}};
   {
     netuit::Mesh mesh{team, netuit::Torus(8, 8)};

@@ -7,7 +7,7 @@
 
 #include <uit/codec/span_codec.hpp>
 #include <uit/codec/trivial_codec.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "tests/fuzz/fuzz.hpp"
 

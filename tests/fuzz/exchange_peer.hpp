@@ -11,9 +11,9 @@
 #include <uit/exchange/aggregated/aggregated_duct.hpp>
 #include <uit/exchange/pooled/accumulate_channel_duct.hpp>
 #include <uit/exchange/pooled/channel_duct.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/frame_trace.hpp>
-#include <uit/wire/wire.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/frame_trace.hpp>
+#include <uit/link/connection.hpp>
 
 #include "tests/fuzz/fuzz.hpp"
 

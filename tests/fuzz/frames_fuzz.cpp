@@ -4,7 +4,7 @@
 #include <cstring>
 #include <memory>
 
-#include <uit/wire/wire.hpp>
+#include <uit/link/connection.hpp>
 
 #include "tests/fuzz/exchange_peer.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -53,7 +53,7 @@ class InputLink {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   ByteReader input{InputBytes(data, size)};
   Peer peer;
-  Wire wire{AnyLink{std::make_unique<InputLink>(input)}, depth};
+  Connection wire{AnyLink{std::make_unique<InputLink>(input)}, depth};
   wire.Reserve(1);
   for (bool has_more = true; has_more;) {
     try {

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include <uit/support/bytes.hpp>
-#include <uit/wire/frame.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/shared_mailbox.hpp>
-#include <uit/wire/shared_ring.hpp>
-#include <uit/wire/wire.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/shared_mailbox.hpp>
+#include <uit/link/shared_ring.hpp>
+#include <uit/link/connection.hpp>
 
 #include "tests/fuzz/exchange_peer.hpp"
 #include "tests/fuzz/fuzz.hpp"
-#include "tests/uit/wire/support/shared_memory.hpp"
+#include "tests/uit/link/support/shared_memory.hpp"
 
 namespace {
 

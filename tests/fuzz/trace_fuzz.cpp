@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include <uit/support/bytes.hpp>
-#include <uit/wire/frame.hpp>
-#include <uit/wire/frame_trace.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_trace.hpp>
 
 #include "tests/fuzz/fuzz.hpp"
 

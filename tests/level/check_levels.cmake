@@ -8,7 +8,7 @@ set(modules
   "uit/(config|policy|tally)\\.hpp|uit/support/.*"
   "uit/duct/.*"
   "uit/codec/.*"
-  "uit/wire/.*"
+  "uit/link/.*"
   "uit/exchange/.*"
   "uit/mpi/.*"
   "uit/team/.*"

@@ -26,7 +26,7 @@
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <vector>
 
 #ifdef __GLIBC__

@@ -21,9 +21,9 @@
 #include <uit/support/bytes.hpp>
 #include <uit/support/pause.hpp>
 #include <uit/support/sync.hpp>
-#include <uit/wire/frame.hpp>
-#include <uit/wire/link.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/link.hpp>
+#include <uit/link/world.hpp>
 
 namespace uit::testing {
 
@@ -232,7 +232,7 @@ class LoopbackNetwork {
           state_->PipeOf(communicator_, stream, peer, rank_, options.num_sends), options));
     }
 
-    std::vector<std::size_t> NodeRanks() const override {
+    std::vector<std::size_t> HostRanks() const override {
       std::vector<std::size_t> ranks;
       const std::size_t per_node = state_->processes_per_node;
       for (std::size_t rank = 0; per_node != 0 && rank < Size(); ++rank) {
@@ -240,7 +240,7 @@ class LoopbackNetwork {
       }
       return ranks;
     }
-    NodeMemory ShareMemory(std::size_t num_bytes) override {
+    HostMemory ShareMemory(std::size_t num_bytes) override {
       const std::size_t num_lines = num_bytes / cache_line + 1;
       MutableByteView mine;
       {
@@ -250,8 +250,8 @@ class LoopbackNetwork {
       }
       const ByteView told = BytesOf(mine);
       const auto parts = AllToAll(std::vector<Bytes>(Size(), Bytes(told.begin(), told.end())));
-      NodeMemory memory;
-      for (const std::size_t rank : NodeRanks()) memory.emplace(rank, LoadBytes<MutableByteView>(parts[rank]));
+      HostMemory memory;
+      for (const std::size_t rank : HostRanks()) memory.emplace(rank, LoadBytes<MutableByteView>(parts[rank]));
       return memory;
     }
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include <uit/app/session.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "tests/support/before_finalize.hpp"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace uit::testing {
 

@@ -13,7 +13,7 @@
 
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace uit::testing {
 

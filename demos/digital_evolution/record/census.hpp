@@ -21,7 +21,7 @@ namespace digital_evolution {
 
 /// What one worker's cells are like at one time, and what has happened to them since the world began.
 struct Census {
-  netuit::Place worker;                   ///< whose cells
+  netuit::WorkerId worker;                   ///< whose cells
   std::chrono::nanoseconds elapsed{0};    ///< of the run, by the worker's clock
   std::uint64_t age = 0;                  ///< of the world there, in updates
   std::uint64_t num_places = 0;           ///< nodes of the worker
@@ -62,7 +62,7 @@ struct Census {
 };
 
 /// Looks at a worker's cells: that worker during a run, anybody between runs.
-inline Census TakeCensus(const World& world, netuit::Place worker, std::size_t first, std::size_t count) {
+inline Census TakeCensus(const World& world, netuit::WorkerId worker, std::size_t first, std::size_t count) {
   Census census{.worker = worker, .num_places = count};
   std::vector<std::uint64_t> kin;
   std::vector<std::uint64_t> genomes;

@@ -19,7 +19,7 @@
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <utility>
 #include <vector>
 

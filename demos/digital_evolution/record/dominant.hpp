@@ -7,7 +7,7 @@
 #include <map>
 #include <span>
 #include <uit/support/bytes.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <utility>
 #include <vector>
 

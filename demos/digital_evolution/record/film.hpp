@@ -13,7 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <utility>
 #include <vector>
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <type_traits>
 #include <uit/support/bytes.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <vector>
 
 namespace digital_evolution {

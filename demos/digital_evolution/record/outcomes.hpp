@@ -6,7 +6,7 @@
 #include <map>
 #include <netuit/file/table.hpp>
 #include <span>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <vector>
 
 #include "demos/digital_evolution/machine/genome_text.hpp"

@@ -6,7 +6,7 @@
 #include <netuit/file/table.hpp>
 #include <span>
 #include <string>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <unordered_map>
 #include <utility>
 #include <vector>

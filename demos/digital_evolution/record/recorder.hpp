@@ -15,7 +15,7 @@
 #include <string>
 #include <system_error>
 #include <uit/support/error.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <utility>
 #include <vector>
 
@@ -62,7 +62,7 @@ class RunRecorder {
       while (first + count < cells_.NumPlaces() && cells_.At(first + count).worker == thread) ++count;
       netuit::Sample sample{{rank, thread}, elapsed, 0, first, count};
       for (const netuit::WorkerReport& worker : report.workers) {
-        if (worker.place == sample.worker) sample.num_updates = worker.num_updates;
+        if (worker.id == sample.worker) sample.num_updates = worker.num_updates;
       }
       rows_[thread].push_back(Look(sample, age_at_beginning_ + sample.num_updates));
       first += count;

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include <uit/config.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit {
 

@@ -13,8 +13,8 @@
 #include <netuit/app/verdict.hpp>
 #include <uit/app/application_hooks.hpp>
 #include <uit/config.hpp>
-#include <uit/wire/process_state.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/process_state.hpp>
+#include <uit/link/world.hpp>
 #if UIT_WITH_MPI
 #include <uit/app/session.hpp>
 #endif

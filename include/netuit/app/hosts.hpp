@@ -19,7 +19,7 @@
 
 #include <netuit/file/table.hpp>
 #include <uit/support/simulation.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit {
 

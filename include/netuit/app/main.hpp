@@ -5,7 +5,7 @@
 
 #include <netuit/app/guarded_main.hpp>
 #include <uit/team/team.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit {
 

@@ -12,16 +12,16 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/barrier/accord.hpp>
-#include <netuit/barrier/node_board.hpp>
+#include <netuit/barrier/vote.hpp>
+#include <netuit/barrier/host_board.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
 #include <uit/support/peer_watch.hpp>
-#include <uit/wire/process_state.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/process_state.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit {
 
@@ -47,7 +47,7 @@ class ProcessBarrier {
   /// Of a silent process it tells the rank if nobody else can be meant: to who reads its board itself, and if there are two
   /// nodes and it is alone on the other.
   template <std::invocable Idle>
-  Accord ArriveAndWait(Accord mine, uit::Deadline deadline, Idle&& idle) {
+  Vote ArriveAndWait(Vote mine, uit::Deadline deadline, Idle&& idle) {
     ++epoch_;
     if (arrivals_.size() > 1) arrivals_.at(rank_).Post(epoch_, mine);
     if (!IsSpeaker() && num_nodes_ > 1) return Read({speaker_, false}, *result_, deadline, idle);
@@ -115,7 +115,7 @@ class ProcessBarrier {
   static constexpr int stream = 1;
   struct Letter {
     std::uint64_t epoch = 0;
-    Accord accord;
+    Vote accord;
   };
   /// Who is waited for, and whether it cannot be waiting for another itself.
   struct Suspect {
@@ -130,14 +130,14 @@ class ProcessBarrier {
 
   void ShareBoards(const uit::World& world, bool shares_memory) {
     // A board for arrivals, and the speaker's for results.
-    uit::NodeMemory memory;
-    if (shares_memory) memory = world.ShareMemory(2 * NodeBoard::NumBytes());
+    uit::HostMemory memory;
+    if (shares_memory) memory = world.ShareMemory(2 * HostBoard::NumBytes());
     speaker_ = memory.empty() ? rank_ : memory.begin()->first;
     if (memory.empty()) return;
-    NodeBoard::Create(memory.at(rank_));
-    NodeBoard::Create(memory.at(rank_).subspan(NodeBoard::NumBytes()));
-    for (auto& [rank, part] : memory) arrivals_.emplace(rank, NodeBoard(part.data()));
-    if (memory.size() > 1) result_.emplace(memory.at(speaker_).data() + NodeBoard::NumBytes());
+    HostBoard::Create(memory.at(rank_));
+    HostBoard::Create(memory.at(rank_).subspan(HostBoard::NumBytes()));
+    for (auto& [rank, part] : memory) arrivals_.emplace(rank, HostBoard(part.data()));
+    if (memory.size() > 1) result_.emplace(memory.at(speaker_).data() + HostBoard::NumBytes());
   }
   void OpenRounds(const uit::World& world) {
     std::vector<std::size_t> speakers = world.AllGatherValue(speaker_);
@@ -161,8 +161,8 @@ class ProcessBarrier {
 
   bool IsSpeaker() const { return speaker_ == rank_; }
   template <std::invocable Idle>
-  Accord Read(Suspect suspect, const NodeBoard& board, uit::Deadline deadline, Idle& idle) {
-    std::optional<Accord> accord;
+  Vote Read(Suspect suspect, const HostBoard& board, uit::Deadline deadline, Idle& idle) {
+    std::optional<Vote> accord;
     Await(suspect, [&] { return (accord = board.Read(epoch_)).has_value(); }, deadline, idle);
     return *accord;
   }
@@ -213,8 +213,8 @@ class ProcessBarrier {
   std::size_t num_nodes_ = 1;
   bool is_other_alone_ = false;  // of two nodes, the other has one process
   std::uint64_t epoch_ = 0;
-  std::map<std::size_t, NodeBoard> arrivals_;  // by rank, of this node; none without shared memory
-  std::optional<NodeBoard> result_;            // the speaker's, where there are several nodes
+  std::map<std::size_t, HostBoard> arrivals_;  // by rank, of this node; none without shared memory
+  std::optional<HostBoard> result_;            // the speaker's, where there are several nodes
   std::vector<Round> rounds_;                  // the speaker's
   std::map<std::size_t, uit::AnyLink> links_;  // by peer
   uit::Frame frame_;

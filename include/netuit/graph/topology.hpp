@@ -138,7 +138,7 @@ class Topology {
   void CheckEdges(const std::vector<Edge>& edges) const;
   void SetLabels(Labels labels);
   void SetNodeWeights(std::vector<double> node_weights);
-  void Wire(const std::vector<Edge>& edges);
+  void Join(const std::vector<Edge>& edges);
   static bool IsWeight(double weight) { return std::isfinite(weight) && weight >= 0; }
 
   NodeId num_nodes_ = 0;

@@ -22,7 +22,7 @@ UIT_DEFINE Topology::Topology(NodeId num_nodes, std::vector<Edge> edges, Labels 
     : num_nodes_{num_nodes} {
   CheckEdges(edges);
   SetLabels(std::move(labels));
-  Wire(edges);
+  Join(edges);
   if (!node_weights.empty()) SetNodeWeights(std::move(node_weights));
 }
 
@@ -70,7 +70,7 @@ UIT_DEFINE void Topology::SetNodeWeights(std::vector<double> node_weights) {
   node_weights_ = std::move(node_weights);
 }
 
-UIT_DEFINE void Topology::Wire(const std::vector<Edge>& edges) {
+UIT_DEFINE void Topology::Join(const std::vector<Edge>& edges) {
   first_out_.assign(std::size_t{num_nodes_} + 1, 0);
   first_in_.assign(std::size_t{num_nodes_} + 1, 0);
   for (const Edge& edge : edges) {

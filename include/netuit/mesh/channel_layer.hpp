@@ -14,13 +14,13 @@
 #include <netuit/mesh/edge_conduits.hpp>
 #include <netuit/mesh/initial.hpp>
 #include <netuit/mesh/layer_base.hpp>
-#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <netuit/quality/peer_trace.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/policy.hpp>
 #include <uit/transport/limited.hpp>
 #include <uit/transport/process.hpp>
-#include <uit/transport/shared_memory.hpp>
+#include <uit/transport/in_process.hpp>
 
 namespace netuit {
 
@@ -28,12 +28,12 @@ namespace detail {
 
 /// Joins the edges of a unicast layer.
 template <uit::Encodable T, uit::Policy policy>
-class EdgeWirer {
+class EdgeJoiner {
  public:
   using Conduits = EdgeConduits<T, policy>;
 
   /// Of the parts of a layer with that number, by thread.
-  EdgeWirer(const WiringSite& site, std::uint32_t network, const std::vector<Conduits*>& parts, std::uint32_t number)
+  EdgeJoiner(const LayerSite& site, std::uint32_t network, const std::vector<Conduits*>& parts, std::uint32_t number)
       : site_(site), network_(network), parts_(parts), number_(number), input_of_(parts.size()) {
     for (std::size_t thread = 0; thread < input_of_.size(); ++thread) {
       const auto& edges = GraphOf(thread).in_edges;
@@ -45,7 +45,7 @@ class EdgeWirer {
   /// Within the process both ends; beyond it the inlets.
   void JoinOutputs(std::size_t here) const {
     Conduits& layer = *parts_[here];
-    const PlaceGraph& graph = GraphOf(here);
+    const WorkerGraph& graph = GraphOf(here);
     auto reaches = PoolReaches(graph.target_workers, graph.out_edges);
     for (std::uint32_t output = 0; output < graph.targets.size(); ++output) {
       const std::uint32_t there = graph.target_workers[output];
@@ -66,7 +66,7 @@ class EdgeWirer {
   /// Beyond the process, the outlets.
   void JoinInputs(std::size_t here) const {
     Conduits& layer = *parts_[here];
-    const PlaceGraph& graph = GraphOf(here);
+    const WorkerGraph& graph = GraphOf(here);
     auto reaches = PoolReaches(graph.source_workers, graph.in_edges);
     for (std::uint32_t input = 0; input < graph.sources.size(); ++input) {
       const std::uint32_t there = graph.source_workers[input];
@@ -80,7 +80,7 @@ class EdgeWirer {
   }
 
  private:
-  const PlaceGraph& GraphOf(std::size_t thread) const { return site_.partitions[thread]->networks[network_]->graph; }
+  const WorkerGraph& GraphOf(std::size_t thread) const { return site_.partitions[thread]->networks[network_]->graph; }
   void JoinBeacons(std::uint32_t here, EdgePeers& peers) const {
     for (auto& [there, peer] : peers.Map()) {
       if (site_.IsHere(there)) peers.JoinBeacons(here, there, parts_[site_.ThreadOf(there)]->Peers());
@@ -141,7 +141,7 @@ class EdgeWirer {
     halves.erase(std::unique(halves.begin(), halves.end()), halves.end());
   }
 
-  const WiringSite& site_;
+  const LayerSite& site_;
   std::uint32_t network_;
   const std::vector<Conduits*>& parts_;
   std::uint32_t number_;
@@ -189,12 +189,12 @@ class ChannelLayer final : public LayerBase {
   EdgeConduits<T, policy>& Part(std::size_t thread) override { return *parts_[thread]; }
   LayerShape Shape() const override { return ShapeOfChannels<T, policy>(parts_.front()->Period(), network_); }
 
-  void Wire(const WiringSite& site, std::uint32_t number) override {
+  void Join(const LayerSite& site, std::uint32_t number) override {
     for (std::size_t thread = 0; site.is_traced && thread < parts_.size(); ++thread) {
       parts_[thread]->Peers().TraceBy(site.partitions[thread]->clock, site.SameClock(),
                                       [&site](std::uint32_t worker) { return site.IsHere(worker); });
     }
-    const detail::EdgeWirer<T, policy> wirer{site, network_, parts_, number};
+    const detail::EdgeJoiner<T, policy> wirer{site, network_, parts_, number};
     for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinOutputs(thread);
     for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinInputs(thread);
     for (std::size_t thread = 0; thread < parts_.size(); ++thread)
@@ -202,7 +202,7 @@ class ChannelLayer final : public LayerBase {
   }
 
  private:
-  void ShowFirst(const PlaceGraph& graph, EdgeConduits<T, policy>& part) const {
+  void ShowFirst(const WorkerGraph& graph, EdgeConduits<T, policy>& part) const {
     for (std::size_t input = 0; input < part.Outlets().size(); ++input) {
       part.Outlets()[input].Bound().Visit([&](auto* duct) {
         if (duct != nullptr) duct->Get() = first_(graph.sources[input]);

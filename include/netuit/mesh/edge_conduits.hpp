@@ -13,22 +13,22 @@
 
 #include <netuit/mesh/edge_peers.hpp>
 #include <netuit/mesh/layer_part.hpp>
-#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/peer_trace.hpp>
 #include <netuit/quality/quality.hpp>
-#include <netuit/replay/tap.hpp>
+#include <netuit/replay/interceptor.hpp>
 #include <uit/conduit.hpp>
 #include <uit/transport/limited.hpp>
 #include <uit/transport/process.hpp>
-#include <uit/transport/shared_memory.hpp>
-#include <uit/transport/wiring.hpp>
+#include <uit/transport/in_process.hpp>
+#include <uit/transport/transport_set.hpp>
 
 namespace netuit {
 
 /// How a mesh joins two nodes: in one thread, between threads, between processes; and, while a run is recorded or replayed,
 /// by way of a tap. Each refuses the same messages as too large.
-using MeshWiring = uit::Wiring<uit::Limited<uit::Intra>, uit::Limited<uit::Thread>, uit::Process, replay::Tapped>;
+using MeshTransports = uit::TransportSet<uit::Limited<uit::Intra>, uit::Limited<uit::Thread>, uit::Process, replay::Intercepted>;
 
 /// One worker's part of a layer of conduits: an outlet per input and an inlet per output of its nodes. Its worker only,
 /// once it is wired.
@@ -37,9 +37,9 @@ class EdgeConduits final : public LayerPart {
  public:
   using T = M;  ///< what travels
   /// Of an output, wherever it leads.
-  using Inlet = uit::Inlet<T, policy, MeshWiring>;
+  using Inlet = uit::Inlet<T, policy, MeshTransports>;
   /// Of an input, wherever it comes from.
-  using Outlet = uit::Outlet<T, policy, MeshWiring>;
+  using Outlet = uit::Outlet<T, policy, MeshTransports>;
   /// Of an exchange with a worker of another process.
   using Sender = typename uit::Process::InletDuctFor<T, policy>::Sender;
   /// Of an exchange with a worker of another process.
@@ -58,7 +58,7 @@ class EdgeConduits final : public LayerPart {
 
   /// Of the ends from `outlets` and `inlets` on, which it refers to, as many as the worker has inputs and outputs; joined to
   /// nothing yet. What a run leaves unread waits for the next.
-  EdgeConduits(const PlaceGraph& graph, std::uint64_t period, Outlet* outlets, Inlet* inlets)
+  EdgeConduits(const WorkerGraph& graph, std::uint64_t period, Outlet* outlets, Inlet* inlets)
       : LayerPart(period),
         inlets_(inlets, graph.targets.size()),
         outlets_(outlets, graph.sources.size()),
@@ -96,8 +96,8 @@ class EdgeConduits final : public LayerPart {
     for (Inlet& inlet : inlets_) inlet.HandOver();
     for (Outlet& outlet : outlets_) outlet.HandOver();
   }
-  void Prepare(const Delivery& delivery, const replay::Tape& tape) override {
-    if (tape.IsOn() && !delivery.is_by_update) Tap(tape);
+  void Prepare(const Delivery& delivery, const replay::WorkerRecord& record) override {
+    if (record.IsOn() && !delivery.is_by_update) Intercept(record);
     Hold(delivery.is_by_update);
     is_muted_ = delivery.is_muted;
     if (is_muted_) Mute();
@@ -119,17 +119,17 @@ class EdgeConduits final : public LayerPart {
     }
     for (auto& receiver : receivers_) receiver->TryFlush();
   }
-  void Untap() override {
-    for (std::size_t i = 0; i < untapped_inlets_.size(); ++i) inlets_[crossing_outputs_[i]].Rebind(std::move(untapped_inlets_[i]));
-    for (std::size_t i = 0; i < untapped_outlets_.size(); ++i) {
+  void StopIntercepting() override {
+    for (std::size_t i = 0; i < bypassed_inlets_.size(); ++i) inlets_[crossing_outputs_[i]].Rebind(std::move(bypassed_inlets_[i]));
+    for (std::size_t i = 0; i < bypassed_outlets_.size(); ++i) {
       Outlet& outlet = outlets_[crossing_inputs_[i]];
       outlet.Bound().Visit([](auto* duct) {
         if constexpr (requires { duct->Leave(); }) duct->Leave();
       });
-      outlet.Rebind(std::move(untapped_outlets_[i]));
+      outlet.Rebind(std::move(bypassed_outlets_[i]));
     }
-    untapped_inlets_.clear();
-    untapped_outlets_.clear();
+    bypassed_inlets_.clear();
+    bypassed_outlets_.clear();
   }
 
   void SetStamp(std::uint64_t update) override {
@@ -213,7 +213,7 @@ class EdgeConduits final : public LayerPart {
 
   /// Calls `visit(channel, counts)` for every output that leaves the thread, with its puts, and for every such input, with
   /// what became of messages. `graph` is the place's.
-  void ForEachChannel(const PlaceGraph& graph, const VisitChannel& visit) override {
+  void ForEachChannel(const WorkerGraph& graph, const VisitChannel& visit) override {
     for (auto& [worker, peer] : peers_.Map()) {
       for (const std::uint32_t output : peer.outputs) {
         ExchangeCounts counts{.channels_out = 1};
@@ -266,15 +266,15 @@ class EdgeConduits final : public LayerPart {
 
   /// Puts a tap before every inlet that leaves the thread, and behind every outlet that comes from another: in no other way
   /// can nodes tell what others do.
-  void Tap(const replay::Tape& tape) {
+  void Intercept(const replay::WorkerRecord& record) {
     for (const std::uint32_t output : crossing_outputs_) {
-      untapped_inlets_.push_back(TapEnd(inlets_[output], [&tape]<typename D>(uit::Ref<D> duct) {
-        return uit::Ref<replay::InletTap<T>>(new replay::InletTapOf<T, D>(tape, std::move(duct)));
+      bypassed_inlets_.push_back(InterceptEnd(inlets_[output], [&record]<typename D>(uit::Ref<D> duct) {
+        return uit::Ref<replay::InletInterceptor<T>>(new replay::InletInterceptorOf<T, D>(record, std::move(duct)));
       }));
     }
     for (const std::uint32_t input : crossing_inputs_) {
-      untapped_outlets_.push_back(TapEnd(outlets_[input], [&tape]<typename D>(uit::Ref<D> duct) {
-        return uit::Ref<replay::OutletTap<T>>(new replay::OutletTapOf<T, policy, D>(tape, std::move(duct)));
+      bypassed_outlets_.push_back(InterceptEnd(outlets_[input], [&record]<typename D>(uit::Ref<D> duct) {
+        return uit::Ref<replay::OutletInterceptor<T>>(new replay::OutletInterceptorOf<T, policy, D>(record, std::move(duct)));
       }));
     }
   }
@@ -327,7 +327,7 @@ class EdgeConduits final : public LayerPart {
   }
   /// Binds an end to what `tap` makes of its duct; returns what it was bound to.
   template <typename End, typename F>
-  static auto TapEnd(End& end, F&& tap) {
+  static auto InterceptEnd(End& end, F&& tap) {
     return end.Bound().Visit([&]<typename D>(D* duct) {
       if constexpr (uit::is_null_duct<D> || requires { duct->IsChannel(); }) return end.Rebind({});  // neither crosses
       else return end.Rebind(tap(uit::Ref<D>(duct)));
@@ -341,8 +341,8 @@ class EdgeConduits final : public LayerPart {
   std::vector<std::shared_ptr<Sender>> senders_;
   std::vector<std::shared_ptr<Receiver>> receivers_;
   std::vector<typename Inlet::End> muted_;
-  std::vector<typename Inlet::End> untapped_inlets_;    // by crossing output, while there are taps
-  std::vector<typename Outlet::End> untapped_outlets_;  // by crossing input
+  std::vector<typename Inlet::End> bypassed_inlets_;    // by crossing output, while there are taps
+  std::vector<typename Outlet::End> bypassed_outlets_;  // by crossing input
   EdgePeers peers_;
   std::size_t num_ended_ = 0;
   bool is_muted_ = false;

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <netuit/quality/peer_trace.hpp>
-#include <uit/wire/frame.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/frame_trace.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/frame_trace.hpp>
+#include <uit/link/out_port.hpp>
 
 namespace netuit {
 
@@ -35,7 +35,7 @@ struct EdgePeer {
 class EdgePeers {
  public:
   /// Of a part of the graph.
-  explicit EdgePeers(const PlaceGraph& graph) {
+  explicit EdgePeers(const WorkerGraph& graph) {
     for (std::uint32_t output = 0; output < graph.targets.size(); ++output) {
       if (graph.target_workers[output] != graph.worker) peers_[graph.target_workers[output]].outputs.push_back(output);
     }

@@ -19,7 +19,7 @@ class FieldLayer final : public LayerBase {
   FieldLayer(const FieldMemory& memory, std::uint64_t type, const std::vector<std::unique_ptr<Partition>>& partitions,
              std::uint32_t network, bool is_first);
 
-  void Wire(const WiringSite& site, std::uint32_t number) override;
+  void Join(const LayerSite& site, std::uint32_t number) override;
   PublishedPart& Part(std::size_t thread) override;
   LayerShape Shape() const override;
 

@@ -16,9 +16,9 @@
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/policy.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/frame_trace.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/frame_trace.hpp>
+#include <uit/link/out_port.hpp>
 
 namespace netuit {
 
@@ -41,7 +41,7 @@ UIT_DEFINE LayerShape FieldLayer::Shape() const {
           parts_.front()->Period()};
 }
 
-UIT_DEFINE void FieldLayer::Wire(const WiringSite& site, std::uint32_t number) {
+UIT_DEFINE void FieldLayer::Join(const LayerSite& site, std::uint32_t number) {
   const auto spec = [&](std::uint32_t source, std::uint32_t destination, const uit::LatestFrame& layout) {
     return uit::ExchangeSpec{
         .key = {.layer = number, .source = source, .destination = destination},

@@ -9,7 +9,7 @@
 #include <netuit/mesh/mesh_core.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit {
 

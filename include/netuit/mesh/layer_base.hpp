@@ -15,7 +15,7 @@
 namespace netuit {
 
 /// What a layer is wired with: this process's partitions, by thread, and what leads to other processes.
-struct WiringSite {
+struct LayerSite {
   const std::vector<std::unique_ptr<Partition>>& partitions;  ///< by thread
   uit::Fabric& fabric;                                        ///< to other processes
   std::size_t rank;                                           ///< of this process
@@ -47,7 +47,7 @@ class LayerBase {
   virtual ~LayerBase() = default;
 
   /// Joins the parts; `number` is the layer's in its mesh. Exchanges with other processes are left for the fabric to connect.
-  virtual void Wire(const WiringSite& site, std::uint32_t number) = 0;
+  virtual void Join(const LayerSite& site, std::uint32_t number) = 0;
   /// The part of a worker.
   virtual LayerPart& Part(std::size_t thread) = 0;
   /// What it is.

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 
-#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/peer_trace.hpp>
 #include <netuit/quality/quality.hpp>
-#include <netuit/replay/tape.hpp>
+#include <netuit/replay/worker_record.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
@@ -55,7 +55,7 @@ class LayerPart {
   /// Lets the calling thread own the ends.
   virtual void HandOver() {}
   /// Makes ready for a run whose frames are stamped with the number of their update, from `first_stamp` on.
-  virtual void Prepare(const Delivery& delivery, const replay::Tape& tape) = 0;
+  virtual void Prepare(const Delivery& delivery, const replay::WorkerRecord& record) = 0;
   /// The first stamp of the run.
   void SetFirstStamp(std::uint64_t first_stamp) { first_stamp_ = first_stamp; }
 
@@ -80,7 +80,7 @@ class LayerPart {
   /// Changes what PullRecorded has written down. False: that is not what the bytes are.
   [[nodiscard]] virtual bool TryReplay(uit::ByteReader&) { return true; }
   /// What happens from here on is no part of the record.
-  virtual void Untap() {}
+  virtual void StopIntercepting() {}
 
   // Bulk synchronous, and the drain of every run.
 
@@ -119,7 +119,7 @@ class LayerPart {
   /// Visits every other worker that this one exchanges something with.
   virtual void ForEachPeer(const VisitPeer& visit) = 0;
   /// Visits every channel that leaves the thread; `graph` is the worker's.
-  virtual void ForEachChannel(const PlaceGraph& graph, const VisitChannel& visit) = 0;
+  virtual void ForEachChannel(const WorkerGraph& graph, const VisitChannel& visit) = 0;
 
  protected:
   /// Whether it is no update, but what comes before or after all of them.

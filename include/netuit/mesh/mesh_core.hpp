@@ -21,7 +21,7 @@
 #include <netuit/mesh/mesh_options.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>
-#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/mesh/surroundings.hpp>
 #include <netuit/placement/placement.hpp>
@@ -32,7 +32,7 @@
 #include <uit/support/error.hpp>
 #include <uit/team/thread_pool.hpp>
 #include <uit/transport/process.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit {
 

@@ -21,7 +21,7 @@
 #include <netuit/mesh/mesh_options.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>
-#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/mesh/surroundings.hpp>
 #include <netuit/placement/placement.hpp>
@@ -32,7 +32,7 @@
 #include <uit/support/error.hpp>
 #include <uit/team/thread_pool.hpp>
 #include <uit/transport/process.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit {
 
@@ -91,7 +91,7 @@ UIT_DEFINE std::string MeshCore::Label(std::size_t local) const {
 }
 
 UIT_DEFINE void MeshCore::AddLayer(std::unique_ptr<LayerBase> layer) {
-  const WiringSite site{.partitions = partitions_,
+  const LayerSite site{.partitions = partitions_,
                         .fabric = *fabric_,
                         .rank = world_.Rank(),
                         .edge = {.depth = options_.depth,
@@ -100,7 +100,7 @@ UIT_DEFINE void MeshCore::AddLayer(std::unique_ptr<LayerBase> layer) {
                                  .max_age = options_.max_age},
                         .surroundings = surroundings_,
                         .is_traced = options_.is_traced};
-  layer->Wire(site, static_cast<std::uint32_t>(layers_.size()));
+  layer->Join(site, static_cast<std::uint32_t>(layers_.size()));
   for (std::size_t thread = 0; thread < partitions_.size(); ++thread)
     partitions_[thread]->layers.push_back(&layer->Part(thread));
   layers_.push_back(std::move(layer));
@@ -115,7 +115,7 @@ UIT_DEFINE void MeshCore::Connect() {
 
 UIT_DEFINE uit::ThreadPool& MeshCore::Threads() {
   if (!threads_) {
-    const std::vector<std::size_t> here = world_.NodeRanks();
+    const std::vector<std::size_t> here = world_.HostRanks();
     const auto position = static_cast<std::size_t>(std::ranges::find(here, world_.Rank()) - here.begin());
     threads_.emplace(num_threads_, position == here.size() ? 0 : position * num_threads_);
   }
@@ -135,7 +135,7 @@ UIT_DEFINE void MeshCore::MakePartitions(std::vector<ProcessGraph>& graphs, cons
   num_outputs_.resize(graphs.size());
   for (std::size_t thread = 0; thread < num_threads_; ++thread) {
     for (std::size_t number = 0; number < graphs.size(); ++number) {
-      PlaceGraph& graph = graphs[number].places[thread];
+      WorkerGraph& graph = graphs[number].places[thread];
       const std::size_t num_inputs = RoundUpSlots(graph.sources.size());
       const std::size_t num_outputs = RoundUpSlots(graph.targets.size());
       auto part = std::make_unique<NetworkPart>(std::move(graph), periods[number], num_own_slots_, num_inputs_[number],

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include <netuit/placement/placement.hpp>
-#include <uit/wire/wire.hpp>
+#include <uit/link/connection.hpp>
 
 namespace netuit {
 
@@ -18,7 +18,7 @@ struct MeshOptions {
   /// most 65 535.
   std::size_t depth = 2;
   std::size_t num_slots = 16;  ///< frames per peer that may be sent and not acknowledged; see uit::FabricOptions
-  std::uint32_t max_pace = uit::Wire::default_max_pace;  ///< polls left out at most between values for a peer that lags
+  std::uint32_t max_pace = uit::Connection::default_max_pace;  ///< polls left out at most between values for a peer that lags
   bool shares_memory = true;   ///< processes of one node talk through shared memory, not MPI
   bool is_traced = false;      ///< frames bear stamps, from which a run tells latencies: see RunOptions::quality
   bool is_watched = false;     ///< process 0 can be told how all workers are doing: see RunOptions::on_status

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <uit/config.hpp>
 #include <uit/support/assert.hpp>
 
@@ -42,14 +42,14 @@ class NetworkPart {
 
   /// Of a part of the graph that is due every `num_updates`, whose nodes' slots begin at `slot`, and whose inputs and outputs
   /// are numbered from `first_in` and `first_out` within the process.
-  NetworkPart(PlaceGraph part, std::uint64_t num_updates, std::size_t slot, std::size_t first_in, std::size_t first_out);
+  NetworkPart(WorkerGraph part, std::uint64_t num_updates, std::size_t slot, std::size_t first_in, std::size_t first_out);
 
   /// How many ghosts it has.
   std::size_t NumGhosts() const;
   /// Gives the ghosts the slots from `first` on, and writes to `slots`, by input of the process, where neighbours' values stand.
   void PlaceGhosts(std::size_t first, std::uint32_t* slots);
 
-  PlaceGraph graph;                    ///< its nodes, and their edges in the network
+  WorkerGraph graph;                    ///< its nodes, and their edges in the network
   std::uint64_t period;                ///< in updates
   std::size_t first_slot;              ///< of its nodes
   std::size_t first_input;             ///< within the process

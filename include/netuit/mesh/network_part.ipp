@@ -7,13 +7,13 @@
 #include <vector>
 
 #include <netuit/mesh/network_part.hpp>
-#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <uit/config.hpp>
 #include <uit/support/assert.hpp>
 
 namespace netuit {
 
-UIT_DEFINE NetworkPart::NetworkPart(PlaceGraph part, std::uint64_t num_updates, std::size_t slot, std::size_t first_in,
+UIT_DEFINE NetworkPart::NetworkPart(WorkerGraph part, std::uint64_t num_updates, std::size_t slot, std::size_t first_in,
                                     std::size_t first_out)
     : graph(std::move(part)), period(num_updates), first_slot(slot), first_input(first_in), first_output(first_out) {
   std::vector<std::pair<std::uint32_t, NodeId>> found;

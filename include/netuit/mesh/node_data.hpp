@@ -18,7 +18,7 @@
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit {
 

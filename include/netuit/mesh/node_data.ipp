@@ -16,7 +16,7 @@
 #include <netuit/mesh/on_root.hpp>
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit {
 

@@ -8,15 +8,15 @@
 
 #include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/network_part.hpp>
-#include <netuit/mesh/place_graph.hpp>
-#include <uit/wire/frame_trace.hpp>
+#include <netuit/mesh/worker_graph.hpp>
+#include <uit/link/frame_trace.hpp>
 
 namespace netuit {
 
 /// What one worker has of a mesh: its nodes, its part of every network, and its part of every layer.
 struct Partition {
   std::vector<std::unique_ptr<NetworkPart>> networks;  ///< in the mesh's order; at least one
-  const PlaceGraph& graph;            ///< of the first network
+  const WorkerGraph& graph;            ///< of the first network
   std::size_t first_local = 0;        ///< its nodes are numbered from here within the process
   std::vector<LayerPart*> layers{};   ///< in the mesh's order
   uit::TraceClock clock{};            ///< what frames are stamped with

@@ -50,7 +50,7 @@ class PublishedPart final : public LayerPart {
     return found == traces_.end() ? nullptr : &found->second;
   }
 
-  void Prepare(const Delivery& delivery, const replay::Tape& tape) override;
+  void Prepare(const Delivery& delivery, const replay::WorkerRecord& record) override;
   void Pull() override;
   void Read(uit::TimePoint now) override;
   void Send(std::uint64_t update) override;
@@ -64,7 +64,7 @@ class PublishedPart final : public LayerPart {
   bool TryPullLast(std::uint64_t update) override;
   void AddTallies(uit::Tally& crossing, uit::Tally& inside) const override;
   void ForEachPeer(const VisitPeer& visit) override;
-  void ForEachChannel(const PlaceGraph& graph, const VisitChannel& visit) override;
+  void ForEachChannel(const WorkerGraph& graph, const VisitChannel& visit) override;
 
  private:
   void SendShown(std::uint64_t update, bool last);

@@ -41,9 +41,9 @@ UIT_DEFINE PublishedPart::PublishedPart(const FieldMemory& memory, const Partiti
   }
 }
 
-UIT_DEFINE void PublishedPart::Prepare(const Delivery& delivery, const replay::Tape& tape) {
+UIT_DEFINE void PublishedPart::Prepare(const Delivery& delivery, const replay::WorkerRecord& record) {
   is_muted_ = delivery.is_muted;
-  if (!tape.IsOn() || delivery.is_by_update || is_muted_) return;
+  if (!record.IsOn() || delivery.is_by_update || is_muted_) return;
   for (auto& [worker, receiver] : receivers_) receiver.recorded.assign(replay::NumWords(receiver.layout.SlotsBytes()), 0);
 }
 
@@ -148,7 +148,7 @@ UIT_DEFINE void PublishedPart::ForEachPeer(const VisitPeer& visit) {
   }
 }
 
-UIT_DEFINE void PublishedPart::ForEachChannel(const PlaceGraph& graph, const VisitChannel& visit) {
+UIT_DEFINE void PublishedPart::ForEachChannel(const WorkerGraph& graph, const VisitChannel& visit) {
   for (const auto& [worker, sender] : senders_) {
     for (const std::uint32_t node : sender.nodes) {
       ExchangeCounts counts{.channels_out = 1};

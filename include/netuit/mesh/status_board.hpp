@@ -15,15 +15,15 @@
 #include <uit/exchange/fabric.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/frame.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 
 namespace netuit {
 
 /// How a worker is doing, as it has said last. Rates and latencies are since the time before.
 struct WorkerStatus {
-  Place worker;                         ///< who
+  WorkerId worker;                         ///< who
   std::chrono::nanoseconds elapsed{0};  ///< since the start barrier; 0: has not said anything yet
   std::uint64_t num_updates = 0;        ///< since the start barrier
   double rate = 0;                      ///< updates per second
@@ -42,7 +42,7 @@ class StatusBoard {
     const auto num_workers = static_cast<std::uint32_t>(world.Size()) * num_threads;
     const auto first_worker = static_cast<std::uint32_t>(world.Rank()) * num_threads;
     for (std::uint32_t worker = 0; world.IsRoot() && worker < num_workers; ++worker) {
-      const Place place{worker / num_threads, worker % num_threads};
+      const WorkerId place{worker / num_threads, worker % num_threads};
       boxes_.push_back(uit::FrameBox::Latest());
       if (place.process != 0) boxes_[worker] = fabric.AddIncoming(place.process, Spec(worker), std::move(boxes_[worker]));
       shown_.push_back({.worker = place});

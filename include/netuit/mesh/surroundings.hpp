@@ -9,7 +9,7 @@
 
 #include <netuit/quality/quality.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit {
 
@@ -30,7 +30,7 @@ class Surroundings {
     }
     world.Agree(agrees ? "" : "MeshOptions::is_traced is not the same on every process");
     transports_.assign(world.Size(), Transport::mpi);
-    for (const std::size_t process : world.NodeRanks()) {
+    for (const std::size_t process : world.HostRanks()) {
       if (shares_memory) transports_[process] = Transport::shared_memory;
     }
     transports_[rank_] = Transport::thread;

@@ -15,9 +15,9 @@
 #include <uit/exchange/pooled/latest_frame.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/tally.hpp>
-#include <uit/wire/frame.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 
 namespace netuit {
 

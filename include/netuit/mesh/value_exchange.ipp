@@ -8,7 +8,7 @@
 #include <netuit/mesh/value_exchange.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <uit/config.hpp>
-#include <uit/wire/frame.hpp>
+#include <uit/link/frame.hpp>
 
 namespace netuit {
 

@@ -33,14 +33,14 @@ struct Workers {
 };
 
 /// Where a node is updated: a process, and a thread in it.
-struct Place {
+struct WorkerId {
   /// From 0; the rank in the communicator of the run.
   std::uint32_t process = 0;
   /// From 0, within the process.
   std::uint32_t thread = 0;
 
   /// By process, then by thread.
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const WorkerId&) const = default;
 };
 
 /// Which place updates which node; immutable.
@@ -72,7 +72,7 @@ class Placement {
   Workers Shape() const { return workers_; }
 
   /// Where a node is updated.
-  Place Of(NodeId node) const { return {worker_of_[node] / threads_, worker_of_[node] % threads_}; }
+  WorkerId Of(NodeId node) const { return {worker_of_[node] / threads_, worker_of_[node] % threads_}; }
   /// The number of the worker that updates a node.
   std::uint32_t WorkerOf(NodeId node) const { return worker_of_[node]; }
 
@@ -83,7 +83,7 @@ class Placement {
     return counts;
   }
   /// The nodes of a place, ascending. Looks at every node.
-  std::vector<NodeId> NodesAt(Place place) const {
+  std::vector<NodeId> NodesAt(WorkerId place) const {
     std::vector<NodeId> nodes;
     for (NodeId node = 0; node < NumNodes(); ++node) {
       if (Of(node) == place) nodes.push_back(node);
@@ -164,9 +164,9 @@ struct Cut {
 inline Cut EdgeCut(const Topology& topology, const Placement& placement) {
   Cut cut;
   for (NodeId node = 0; node < topology.NumNodes(); ++node) {
-    const Place place = placement.Of(node);
+    const WorkerId place = placement.Of(node);
     for (const NodeId target : topology.OutNeighbors(node)) {
-      const Place other = placement.Of(target);
+      const WorkerId other = placement.Of(target);
       if (place.process != other.process)
         ++cut.processes;
       else if (place.thread != other.thread)

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <netuit/quality/latency_histogram.hpp>
-#include <uit/wire/frame_trace.hpp>
+#include <uit/link/frame_trace.hpp>
 
 namespace netuit {
 

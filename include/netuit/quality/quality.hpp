@@ -38,8 +38,8 @@ struct QualityRow {
   std::uint32_t snapshot = 0;  ///< from 0
   QualityScope scope = QualityScope::pair;  ///< one other, or all
   std::uint32_t layer = 0;     ///< in the mesh's order
-  Place worker;                ///< who counted
-  Place peer;                  ///< the other, if it is one
+  WorkerId worker;                ///< who counted
+  WorkerId peer;                  ///< the other, if it is one
   NodeId source = no_node;     ///< of a channel, where it begins
   NodeId target = no_node;     ///< of a channel of a unicast layer, where it ends
   std::uint64_t num_peers = 1; ///< others that the counts are about

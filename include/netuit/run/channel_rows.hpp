@@ -32,7 +32,7 @@ inline void AddChannelHalves(MeshCore& mesh, std::uint32_t thread, const std::ve
                              std::chrono::nanoseconds elapsed, std::uint64_t num_updates, std::vector<QualityRow>& rows) {
   const Partition& partition = *mesh.Partitions()[thread];
   const std::uint32_t num_threads = mesh.NumThreads();
-  const auto place_of = [num_threads](std::uint32_t worker) { return Place{worker / num_threads, worker % num_threads}; };
+  const auto place_of = [num_threads](std::uint32_t worker) { return WorkerId{worker / num_threads, worker % num_threads}; };
   std::uint32_t number = 0;
   std::size_t i = 0;
   for (LayerPart* const layer : partition.layers) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <netuit/mesh/layer_part.hpp>
-#include <netuit/replay/tape.hpp>
+#include <netuit/replay/worker_record.hpp>
 #include <netuit/run/layer_traffic.hpp>
 
 namespace netuit::detail {
@@ -65,9 +65,9 @@ class ByUpdateFlow final : public Flow {
 };
 
 /// A flow that goes by a record, beside another that moves what it moves without one.
-class TapedFlow : public Flow {
+class RecordFlow : public Flow {
  public:
-  TapedFlow(LayerTraffic& traffic, std::unique_ptr<Flow> live, bool is_best_effort)
+  RecordFlow(LayerTraffic& traffic, std::unique_ptr<Flow> live, bool is_best_effort)
       : Flow(traffic), live_(std::move(live)), is_best_effort_(is_best_effort) {}
 
   void Send(std::uint64_t update) final { live_->Send(update); }
@@ -83,9 +83,9 @@ class TapedFlow : public Flow {
 };
 
 /// Writes down what is revealed, so that the run can be replayed.
-class RecordingFlow final : public TapedFlow {
+class RecordingFlow final : public RecordFlow {
  public:
-  using TapedFlow::TapedFlow;
+  using RecordFlow::RecordFlow;
   void Reveal(std::uint64_t update) override {
     if (IsBestEffort()) return Traffic().PullRecorded();
     Live().Reveal(update);  // first: the others wait for what this worker sends, whether that can be recorded or not
@@ -95,9 +95,9 @@ class RecordingFlow final : public TapedFlow {
 
 /// Reveals what is on record, update by update, to its end. If the run was one of best effort, nothing is sent: every receiver
 /// goes by its own record.
-class ReplayingFlow final : public TapedFlow {
+class ReplayingFlow final : public RecordFlow {
  public:
-  using TapedFlow::TapedFlow;
+  using RecordFlow::RecordFlow;
   void Reveal(std::uint64_t update) override {
     Live().Reveal(update);  // first: the others wait for what this worker sends, whether its record goes on or not
     Traffic().ReplayUpdate(IsBestEffort());
@@ -106,14 +106,14 @@ class ReplayingFlow final : public TapedFlow {
 };
 
 /// The flow of a run: live, recorded or replayed.
-inline std::unique_ptr<Flow> MakeFlow(LayerTraffic& traffic, const Delivery& delivery, const replay::Tape& tape) {
+inline std::unique_ptr<Flow> MakeFlow(LayerTraffic& traffic, const Delivery& delivery, const replay::WorkerRecord& record) {
   const bool is_best_effort = !delivery.is_by_update && !delivery.is_muted;
   std::unique_ptr<Flow> flow;
   if (delivery.is_by_update) flow = std::make_unique<ByUpdateFlow>(traffic);
-  else if (delivery.is_muted || tape.reader != nullptr) flow = std::make_unique<MutedFlow>(traffic);
+  else if (delivery.is_muted || record.reader != nullptr) flow = std::make_unique<MutedFlow>(traffic);
   else flow = std::make_unique<BestEffortFlow>(traffic);
-  if (tape.writer != nullptr) return std::make_unique<RecordingFlow>(traffic, std::move(flow), is_best_effort);
-  if (tape.reader != nullptr) return std::make_unique<ReplayingFlow>(traffic, std::move(flow), is_best_effort);
+  if (record.writer != nullptr) return std::make_unique<RecordingFlow>(traffic, std::move(flow), is_best_effort);
+  if (record.reader != nullptr) return std::make_unique<ReplayingFlow>(traffic, std::move(flow), is_best_effort);
   return flow;
 }
 

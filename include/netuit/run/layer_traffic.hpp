@@ -10,7 +10,7 @@
 #include <netuit/replay/record_format.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/record_writer.hpp>
-#include <netuit/replay/tape.hpp>
+#include <netuit/replay/worker_record.hpp>
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/team.hpp>
@@ -26,14 +26,14 @@ namespace netuit::detail {
 class LayerTraffic {
  public:
   /// Of the partition of `thread`. Frames are stamped with the number of their update, from `first_stamp` on. What comes in is
-  /// written on `tape`, or read from it, if there is any.
-  LayerTraffic(MeshCore& mesh, Team& team, const RunOptions& options, const Delivery& delivery, const replay::Tape& tape,
+  /// written on `record`, or read from it, if there is any.
+  LayerTraffic(MeshCore& mesh, Team& team, const RunOptions& options, const Delivery& delivery, const replay::WorkerRecord& record,
                std::uint64_t first_stamp, std::uint32_t thread)
       : fabric_(mesh.GetFabric()),
         partition_(*mesh.Partitions()[thread]),
         team_(team),
         options_(options),
-        tape_(tape),
+        record_(record),
         delivery_(delivery) {
     for (LayerPart* const layer : Layers()) layer->SetFirstStamp(first_stamp);
   }
@@ -46,7 +46,7 @@ class LayerTraffic {
   /// Makes the ends ready for the run.
   void Prepare() {
     for (LayerPart* const layer : Layers()) layer->HandOver();  // first, since taps may throw
-    for (LayerPart* const layer : Layers()) layer->Prepare(delivery_, tape_);
+    for (LayerPart* const layer : Layers()) layer->Prepare(delivery_, record_);
   }
 
   /// While frames bear stamps: an update begins at `now`, and reads what has been pulled.
@@ -70,53 +70,53 @@ class LayerTraffic {
   // Recorded and replayed.
 
   /// Whether the run is.
-  bool IsTaped() const { return tape_.IsOn(); }
+  bool HasRecord() const { return record_.IsOn(); }
   /// Whether the run is replayed.
-  bool IsReplay() const { return tape_.reader != nullptr; }
+  bool IsReplay() const { return record_.reader != nullptr; }
   /// Whether a replay has come to the end of the updates.
-  bool IsRecordOver() { return tape_.reader->Peek() != replay::Event::update; }
+  bool IsRecordOver() { return record_.reader->Peek() != replay::Event::update; }
 
   /// Takes in what has arrived, and writes down what that has changed. Throws uit::OutputError.
   void PullRecorded() {
     std::size_t max_bytes = 0;
     for (const LayerPart* const layer : Layers()) max_bytes += layer->MaxRecordBytes();
-    std::byte* at = tape_.writer->Reserve(max_bytes);
+    std::byte* at = record_.writer->Reserve(max_bytes);
     fabric_.Poll();
     for (LayerPart* const layer : Layers()) at = layer->PullRecorded(at);
-    tape_.writer->Commit(replay::Event::update, at);
+    record_.writer->Commit(replay::Event::update, at);
   }
   /// Writes down that there is an update: where what nodes see follows from that. Throws uit::OutputError.
-  void RecordUpdate() { tape_.writer->Add(replay::Event::update); }
+  void RecordUpdate() { record_.writer->Add(replay::Event::update); }
   /// Goes on to the next update on record, and, if it has them, to the values that came before it. Throws uit::InputError, or
   /// RecordEnd.
   void ReplayUpdate(bool has_values) {
-    if (tape_.reader->Take() != replay::Event::update) tape_.reader->FailToFit("begins an update");
+    if (record_.reader->Take() != replay::Event::update) record_.reader->FailToFit("begins an update");
     if (!has_values) return;
     for (LayerPart* const layer : Layers()) {
-      if (!layer->TryReplay(tape_.reader->Rest())) tape_.reader->FailToRead();
+      if (!layer->TryReplay(record_.reader->Rest())) record_.reader->FailToRead();
     }
   }
   /// The updates are over. Throws uit::OutputError.
-  void EndUpdatesTaped() {
-    if (tape_.writer != nullptr) tape_.writer->Add(replay::Event::end);
-    else if (tape_.reader->Peek() == replay::Event::end) tape_.reader->Take();
+  void EndUpdatesOnRecord() {
+    if (record_.writer != nullptr) record_.writer->Add(replay::Event::end);
+    else if (record_.reader->Peek() == replay::Event::end) record_.reader->Take();
   }
   /// What happens from here on is no part of the record.
-  void Untap() {
-    for (LayerPart* const layer : Layers()) layer->Untap();
+  void StopIntercepting() {
+    for (LayerPart* const layer : Layers()) layer->StopIntercepting();
   }
   /// Ends the record with what the worker reports; or reports what is recorded, if the record is whole. Throws
   /// uit::OutputError.
-  void FinishTaped(WorkerReport& report) {
+  void FinishRecord(WorkerReport& report) {
     replay::RecordSummary summary{.num_barriers = report.num_barriers, .tally = report.tally, .inside = report.inside};
-    if (tape_.writer != nullptr) {
-      std::byte* const at = tape_.writer->Reserve(sizeof summary);
+    if (record_.writer != nullptr) {
+      std::byte* const at = record_.writer->Reserve(sizeof summary);
       uit::StoreBytes(summary, {at, sizeof summary});
-      tape_.writer->Commit(replay::Event::summary, at + sizeof summary);
-      tape_.writer->Seal();
-    } else if (tape_.reader->Peek() == replay::Event::summary) {
-      tape_.reader->Take();
-      if (!tape_.reader->Rest().TryRead(summary)) return;
+      record_.writer->Commit(replay::Event::summary, at + sizeof summary);
+      record_.writer->Seal();
+    } else if (record_.reader->Peek() == replay::Event::summary) {
+      record_.reader->Take();
+      if (!record_.reader->Rest().TryRead(summary)) return;
       report.num_barriers = summary.num_barriers;
       report.tally = summary.tally;
       report.inside = summary.inside;
@@ -213,7 +213,7 @@ class LayerTraffic {
   Partition& partition_;
   Team& team_;
   const RunOptions& options_;
-  replay::Tape tape_;
+  replay::WorkerRecord record_;
   Delivery delivery_;
 };
 

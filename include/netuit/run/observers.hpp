@@ -21,7 +21,7 @@ namespace netuit::detail {
 class Observers {
  public:
   /// Of `worker`, whose part is `partition`.
-  Observers(MeshCore& mesh, Partition& partition, Team& team, const RunOptions& options, Place worker)
+  Observers(MeshCore& mesh, Partition& partition, Team& team, const RunOptions& options, WorkerId worker)
       : partition_(partition),
         team_(team),
         options_(options),
@@ -61,7 +61,7 @@ class Observers {
   Partition& partition_;
   Team& team_;
   const RunOptions& options_;
-  Place worker_;
+  WorkerId worker_;
   StatusBoard* board_;
   StatusReporter status_;
   uit::TimePoint start_{};

@@ -142,7 +142,7 @@ class QualitySampler {
       ++number;
     }
   }
-  Place PlaceOf(std::uint32_t worker) const { return {worker / num_threads_, worker % num_threads_}; }
+  WorkerId PlaceOf(std::uint32_t worker) const { return {worker / num_threads_, worker % num_threads_}; }
 
   /// Over all peers that one transport leads to in one layer.
   struct Sum {

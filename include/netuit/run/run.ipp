@@ -24,7 +24,7 @@
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/simulation.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit {
 
@@ -43,7 +43,7 @@ UIT_DEFINE void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, cons
     before.push_back(CountChannels(mesh, thread));
   const auto work = [&](std::uint32_t thread) {
     report.workers[thread] =
-        Worker(mesh, team, plan, options, record.TapeOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
+        Worker(mesh, team, plan, options, record.RecordOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
   };
   mesh.Threads().Run(work);
   if (!options.replay.empty() && !plan.delivery.is_by_update) {

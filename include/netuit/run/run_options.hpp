@@ -37,7 +37,7 @@ struct Progress {
 
 /// A worker between two of its updates.
 struct Sample {
-  Place worker;                         ///< which
+  WorkerId worker;                         ///< which
   std::chrono::nanoseconds elapsed{0};  ///< since the start barrier, by its clock
   std::uint64_t num_updates = 0;        ///< that it has made
   std::size_t first_node = 0;           ///< of its nodes, numbered within the process
@@ -97,7 +97,7 @@ inline void CheckOptions(const RunOptions& options) {
 
 /// What one worker did.
 struct WorkerReport {
-  Place place;                         ///< which worker
+  WorkerId id;                         ///< which worker
   std::uint64_t num_nodes = 0;         ///< that it updates
   std::uint64_t num_updates = 0;       ///< of each of them
   std::uint64_t num_barriers = 0;      ///< but for those that start and end a run

@@ -14,11 +14,11 @@
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/partition.hpp>
-#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <netuit/replay/record_format.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/record_writer.hpp>
-#include <netuit/replay/tape.hpp>
+#include <netuit/replay/worker_record.hpp>
 #include <netuit/run/run_options.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/support/bytes.hpp>
@@ -33,7 +33,7 @@ inline std::uint64_t DigestOfShape(const Partition& partition, std::span<const s
   std::uint64_t digest = replay::Digest(uit::BytesOf(partition.graph.worker));
   const auto add = [&digest](const auto& values) { digest = replay::Digest(std::as_bytes(std::span(values)), digest); };
   for (const auto& network : partition.networks) {
-    VisitPlaceGraph(add, network->graph);
+    VisitWorkerGraph(add, network->graph);
     add(std::array<std::uint64_t, 1>{network->period});
   }
   add(std::array<std::uint64_t, 2>{options.depth, options.max_message_bytes});
@@ -96,7 +96,7 @@ class RunRecord {
   }
 
   /// Of a worker of this process.
-  replay::Tape TapeOf(std::uint32_t thread) const {
+  replay::WorkerRecord RecordOf(std::uint32_t thread) const {
     return {.writer = writers_.empty() ? nullptr : writers_[thread].get(),
             .reader = readers_.empty() ? nullptr : readers_[thread].get()};
   }

@@ -17,7 +17,7 @@ namespace netuit::detail {
 /// What one worker says on the status board, over all its layers. That worker only.
 class StatusReporter {
  public:
-  StatusReporter(const Partition& partition, Place worker) : partition_(partition), worker_(worker) {}
+  StatusReporter(const Partition& partition, WorkerId worker) : partition_(partition), worker_(worker) {}
 
   /// How it goes, after `num_updates` updates; rates are since the last call.
   WorkerStatus Report(std::chrono::nanoseconds elapsed, std::uint64_t num_updates) {
@@ -49,7 +49,7 @@ class StatusReporter {
   static double Ratio(double part, double whole) { return whole > 0 ? part / whole : nan; }
 
   const Partition& partition_;
-  Place worker_;
+  WorkerId worker_;
   ExchangeCounts counts_;
   std::chrono::nanoseconds elapsed_{0};
   std::uint64_t num_updates_ = 0;

@@ -23,7 +23,7 @@
 #include <uit/support/error.hpp>
 #include <uit/support/peer_watch.hpp>
 #include <uit/support/process_hooks.hpp>
-#include <uit/wire/process_state.hpp>
+#include <uit/link/process_state.hpp>
 
 namespace netuit::detail {
 
@@ -60,7 +60,7 @@ class Team {
 
   /// Meets all workers of all processes, and agrees with them. Each thread of the process.
   template <std::invocable Idle>
-  void Meet(std::uint32_t thread, const Accord& mine, std::chrono::nanoseconds timeout, Idle&& idle) {
+  void Meet(std::uint32_t thread, const Vote& mine, std::chrono::nanoseconds timeout, Idle&& idle) {
     views_[thread].accord = mine;
     threads_.ArriveAndWait([&] { agreed_ = Agree(timeout, idle); }, idle);
   }
@@ -70,7 +70,7 @@ class Team {
     threads_.ArriveAndWait([] {}, idle);
   }
   /// What was agreed on at the last meeting.
-  const Accord& Agreed() const { return agreed_; }
+  const Vote& Agreed() const { return agreed_; }
 
   /// The weightiest reason to stop that has come up in this process, or 0. Any worker.
   std::uint32_t StopSeen() const { return stop_.load(std::memory_order_relaxed); }
@@ -160,14 +160,14 @@ class Team {
 
  private:
   struct alignas(uit::cache_line) View {
-    Accord accord;
+    Vote accord;
   };
 
   template <typename Idle>
-  Accord Agree(std::chrono::nanoseconds timeout, Idle&& idle) {
-    Accord all;
+  Vote Agree(std::chrono::nanoseconds timeout, Idle&& idle) {
+    Vote all;
     for (const View& view : views_) all.Merge(view.accord);
-    const Accord here = all;
+    const Vote here = all;
     // Of the timeout, what others may take beyond peer_timeout is no lateness.
     const std::chrono::nanoseconds span = timeout - options_.peer_timeout;
     LateNotice notice(options_.warn_after + std::min(span, std::chrono::nanoseconds::max() - options_.warn_after));
@@ -219,7 +219,7 @@ class Team {
   bool needs_all_;
   ThreadBarrier<> threads_;
   std::vector<View> views_;  // by thread
-  Accord agreed_;
+  Vote agreed_;
   std::unique_ptr<uit::StopSource> stops_;
   std::atomic<std::uint32_t> stop_{0};
   std::atomic<bool> is_broken_{false};

@@ -11,7 +11,7 @@
 #include <netuit/mesh/partition.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/replay/record_reader.hpp>
-#include <netuit/replay/tape.hpp>
+#include <netuit/replay/worker_record.hpp>
 #include <netuit/run/flow.hpp>
 #include <netuit/run/layer_traffic.hpp>
 #include <netuit/run/observers.hpp>
@@ -31,10 +31,10 @@ namespace netuit::detail {
 /// One thread's part in a run.
 class Worker {
  public:
-  Worker(MeshCore& mesh, Team& team, const RunPlan& plan, const RunOptions& options, const replay::Tape& tape,
+  Worker(MeshCore& mesh, Team& team, const RunPlan& plan, const RunOptions& options, const replay::WorkerRecord& record,
          std::uint64_t first_stamp, std::uint32_t thread, Sweep& sweep)
-      : traffic_(mesh, team, options, plan.delivery, tape, first_stamp, thread),
-        flow_(MakeFlow(traffic_, plan.delivery, tape)),
+      : traffic_(mesh, team, options, plan.delivery, record, first_stamp, thread),
+        flow_(MakeFlow(traffic_, plan.delivery, record)),
         schedule_(plan.make()),
         team_(team),
         plan_(plan),
@@ -44,7 +44,7 @@ class Worker {
         hooks_(mesh.GetWorld().Process()->Hooks()),
         is_traced_(mesh.IsTraced()),
         sampler_(mesh, traffic_.GetPartition(), options.quality),
-        observers_(mesh, traffic_.GetPartition(), team, options, MyPlace()) {
+        observers_(mesh, traffic_.GetPartition(), team, options, MyId()) {
     if (!traffic_.IsReplay()) return;
     // No limit counts but the record's end, and, where nodes see what is on record, no worker needs another.
     plan_.updates = 0;
@@ -55,7 +55,7 @@ class Worker {
   /// Works from the start barrier to the end of the drain. The snapshots go to `quality`.
   WorkerReport Work(std::vector<QualityRow>& quality) {
     Call("the record", [this] { traffic_.Prepare(); });
-    const Accord first{.is_pending = HasMadeAll() ? 0U : 1U};
+    const Vote first{.is_pending = HasMadeAll() ? 0U : 1U};
     Meet(first);
     if (plan_.delivery.is_by_update) {
       Communicate([this] { traffic_.BeginUpdates(); });
@@ -70,11 +70,11 @@ class Worker {
     const uit::TimePoint end = uit::Now();
     elapsed_ = end - start_;
     sampler_.Finish(end, num_updates_);
-    if (traffic_.IsTaped()) Call("the record", [this] { traffic_.EndUpdatesTaped(); });
+    if (traffic_.HasRecord()) Call("the record", [this] { traffic_.EndUpdatesOnRecord(); });
     Drain();
     quality = sampler_.TakeRows();
     WorkerReport report = Report();
-    if (traffic_.IsTaped()) Call("the record", [&] { traffic_.FinishTaped(report); });
+    if (traffic_.HasRecord()) Call("the record", [&] { traffic_.FinishRecord(report); });
     return report;
   }
 
@@ -153,11 +153,11 @@ class Worker {
   }
   /// False if the workers have agreed not to go on.
   bool MeetAndGoOn(uit::TimePoint now) {
-    Accord mine = View(now);
+    Vote mine = View(now);
     mine.next = schedule_->Propose(now);
     Meet(mine);
     ++num_barriers_;
-    const Accord agreed = team_.Agreed();
+    const Vote agreed = team_.Agreed();
     reason_ = agreed.stop != 0 ? agreed.stop : Team::Encode(StopReason::count);
     const bool goes_on = agreed.stop == 0 && agreed.is_pending != 0;
     if (!goes_on) sampler_.Finish(uit::Now(), num_updates_);  // all snapshots end before what is next read is shown
@@ -179,8 +179,8 @@ class Worker {
     return stop >= Team::Encode(StopReason::signal) && stop != Team::Encode(StopReason::thrown);
   }
   /// What this worker brings to a meeting.
-  Accord View(uit::TimePoint now) {
-    Accord mine;
+  Vote View(uit::TimePoint now) {
+    Vote mine;
     mine.stop = team_.StopSeen();
     if (mine.stop == 0 && now >= end_) mine.stop = Team::Encode(StopReason::clock);
     mine.is_pending = HasMadeAll() ? 0 : 1;
@@ -210,11 +210,11 @@ class Worker {
       }
     });
   }
-  Place MyPlace() { return {static_cast<std::uint32_t>(traffic_.GetFabric().GetWorld().Rank()), thread_}; }
+  WorkerId MyId() { return {static_cast<std::uint32_t>(traffic_.GetFabric().GetWorld().Rank()), thread_}; }
 
   // Every mode.
 
-  void Meet(const Accord& mine) {
+  void Meet(const Vote& mine) {
     team_.Meet(thread_, mine, Patience(), [this] { return Idle(); });
   }
   /// What there is to do while others are awaited. Returns whether anything arrived.
@@ -246,13 +246,13 @@ class Worker {
     Communicate([this] { traffic_.EndUpdate(drain_update); });
     traffic_.ShowAll();
     Meet({.stop = team_.Agreed().stop});  // frames leave while waiting here; when all have come, all has been received
-    if (traffic_.IsTaped()) traffic_.Untap();
+    if (traffic_.HasRecord()) traffic_.StopIntercepting();
     Communicate([this] { traffic_.EndDrain(); });
     Meet({.stop = team_.Agreed().stop});
   }
   WorkerReport Report() {
     WorkerReport report;
-    report.place = MyPlace();
+    report.id = MyId();
     report.num_nodes = traffic_.GetPartition().graph.nodes.size();
     report.num_updates = num_updates_;
     report.num_barriers = num_barriers_;

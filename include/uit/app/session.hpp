@@ -24,7 +24,7 @@
 #include <uit/support/error.hpp>
 #include <uit/support/peer_watch.hpp>
 #include <uit/support/simulation.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace uit::mpi {
 

@@ -20,10 +20,10 @@
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
-#include <uit/wire/open_links.hpp>
-#include <uit/wire/out_port.hpp>
-#include <uit/wire/wire_hub.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/open_links.hpp>
+#include <uit/link/out_port.hpp>
+#include <uit/link/progress_engine.hpp>
+#include <uit/link/world.hpp>
 
 namespace uit {
 
@@ -32,7 +32,7 @@ struct FabricOptions {
   std::size_t num_workers = 1;    ///< threads of this process that own exchanges
   std::size_t num_slots = 16;     ///< frames per peer that may be sent and not acknowledged, each way
   std::size_t payload_bytes = 0;  ///< smallest payload that links are opened for, if exchanges come later
-  std::uint32_t max_pace = Wire::default_max_pace;  ///< polls left out at most between values for a peer that lags
+  std::uint32_t max_pace = Connection::default_max_pace;  ///< polls left out at most between values for a peer that lags
   bool shares_memory = true;      ///< exchanges within a node go through shared memory, if the world has any
 };
 
@@ -41,7 +41,7 @@ struct FabricOptions {
 ///
 ///     uit::Fabric fabric{session.World()};
 ///     uit::Process reach{.fabric = &fabric, .peer = 1, .key = {.channel = 7}};
-///     uit::Inlet<int, uit::Policy{}, uit::Wiring<uit::Process>> inlet{reach};
+///     uit::Inlet<int, uit::Policy{}, uit::TransportSet<uit::Process>> inlet{reach};
 ///     fabric.Connect();                 // every process; from here on messages flow
 ///     inlet.TryPut(42);
 ///     fabric.Close();                   // every process
@@ -59,7 +59,7 @@ class Fabric {
   explicit Fabric(World world, FabricOptions options = {})
       : world_(std::move(world)),
         options_(options),
-        hub_(std::make_shared<WireHub>(world_.Process(), options.num_workers)) {
+        hub_(std::make_shared<ProgressEngine>(world_.Process(), options.num_workers)) {
     if (options_.num_workers == 0) throw Error("a fabric needs a worker");
     if (options_.num_slots == 0 || options_.num_slots > max_requests / 4)
       throw Error("a fabric has between 1 and " + std::to_string(max_requests / 4) + " slots per peer");
@@ -122,7 +122,7 @@ class Fabric {
     return hub_->Process().Exclusively(std::forward<F>(f));
   }
   /// What moves the frames; it outlives the fabric as long as ends need it.
-  const std::shared_ptr<WireHub>& Hub() const { return hub_; }
+  const std::shared_ptr<ProgressEngine>& Hub() const { return hub_; }
 
   /// Says goodbye to every peer: sends what the ends have accepted, receives all that is under way, then gives the
   /// links back. Collective, and no other thread may use the fabric or its ends any more. False if a peer did not
@@ -171,7 +171,7 @@ class Fabric {
     hub_->DetachBoxes();
     ClaimRequests();
   }
-  std::size_t NumRequests(std::size_t num_wires) const { return 2 * (options_.num_slots + Wire::num_uncredited) * num_wires; }
+  std::size_t NumRequests(std::size_t num_wires) const { return 2 * (options_.num_slots + Connection::num_uncredited) * num_wires; }
   /// Tells the process how many its wires may have by now.
   void ClaimRequests() {
     const std::size_t before = std::exchange(num_requests_, NumRequests(hub_->NumWires()));
@@ -180,7 +180,7 @@ class Fabric {
 
   World world_;
   FabricOptions options_;
-  std::shared_ptr<WireHub> hub_;
+  std::shared_ptr<ProgressEngine> hub_;
   std::map<std::size_t, std::vector<Announcement>> announced_;           // by peer, since the last Connect
   std::map<std::tuple<std::size_t, ExchangeKey, bool>, Shared> halves_;  // by peer, key and direction
   std::map<std::size_t, std::size_t> payload_bytes_;                     // by peer, of its open link

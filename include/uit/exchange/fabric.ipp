@@ -21,10 +21,10 @@
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
-#include <uit/wire/open_links.hpp>
-#include <uit/wire/out_port.hpp>
-#include <uit/wire/wire_hub.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/open_links.hpp>
+#include <uit/link/out_port.hpp>
+#include <uit/link/progress_engine.hpp>
+#include <uit/link/world.hpp>
 
 namespace uit {
 
@@ -92,7 +92,7 @@ UIT_DEFINE std::string Fabric::Match(const std::vector<Bytes>& greetings, const 
 /// What has been announced asks of the peers.
 UIT_DEFINE PeerWishes Fabric::Wishes() const {
   PeerWishes wishes;
-  const std::size_t num_frames = options_.num_slots + Wire::num_uncredited;
+  const std::size_t num_frames = options_.num_slots + Connection::num_uncredited;
   for (const auto& [peer, halves] : announced_) {
     if (halves.empty()) continue;
     PeerWish& wish = wishes[peer];

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <uit/support/error.hpp>
-#include <uit/wire/frame.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 
 namespace uit {
 

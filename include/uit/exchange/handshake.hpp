@@ -11,7 +11,7 @@
 
 #include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace uit {
 

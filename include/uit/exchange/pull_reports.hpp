@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
-#include <uit/wire/frame.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/out_port.hpp>
 
 namespace uit {
 

@@ -9,9 +9,9 @@
 
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/frame_trace.hpp>
-#include <uit/wire/wire_hub.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/frame_trace.hpp>
+#include <uit/link/progress_engine.hpp>
 
 namespace uit {
 
@@ -61,7 +61,7 @@ class ReceivingHalf : public ExchangeHalf {
 
  private:
   std::shared_ptr<FrameBox> box_;
-  std::shared_ptr<WireHub> hub_;
+  std::shared_ptr<ProgressEngine> hub_;
   std::optional<std::size_t> peer_;
   FrameTrace* trace_ = nullptr;
   std::uint64_t last_update_ = 0;

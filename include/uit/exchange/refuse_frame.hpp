@@ -4,7 +4,7 @@
 
 #include <uit/config.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/frame.hpp>
+#include <uit/link/frame.hpp>
 
 namespace uit {
 

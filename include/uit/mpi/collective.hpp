@@ -11,7 +11,7 @@
 #include <uit/mpi/keep.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/process_state.hpp>
+#include <uit/link/process_state.hpp>
 
 namespace uit::mpi {
 

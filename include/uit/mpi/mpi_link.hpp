@@ -12,8 +12,8 @@
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/keep.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/frame.hpp>
-#include <uit/wire/link.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/link.hpp>
 
 namespace uit::mpi {
 

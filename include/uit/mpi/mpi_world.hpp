@@ -14,14 +14,14 @@
 #include <uit/mpi/exchange_sparsely.hpp>
 #include <uit/mpi/mpi_link.hpp>
 #include <uit/mpi/neighbors.hpp>
-#include <uit/mpi/node_group.hpp>
+#include <uit/mpi/host_group.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/process_hooks.hpp>
 #include <uit/support/simulation.hpp>
-#include <uit/wire/link.hpp>
-#include <uit/wire/process_state.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/link.hpp>
+#include <uit/link/process_state.hpp>
+#include <uit/link/world.hpp>
 
 namespace uit::mpi {
 
@@ -42,7 +42,7 @@ class MpiWorld final : public WorldModel {
       : WorldModel(std::make_shared<ProcessState>(std::move(options.hooks))), communicator_(communicator) {
     LookUp();
     Process()->WatchOver(FindNeighbors(communicator));
-    node_ = std::make_shared<NodeGroup>(communicator, Process(), options.shares_memory);
+    node_ = std::make_shared<HostGroup>(communicator, Process(), options.shares_memory);
   }
 
   std::size_t Rank() const override { return rank_; }
@@ -114,11 +114,11 @@ class MpiWorld final : public WorldModel {
     return std::shared_ptr<WorldModel>(new MpiWorld(*duplicate, *this));
   }
 
-  std::vector<std::size_t> NodeRanks() const override { return node_->Ranks(); }
+  std::vector<std::size_t> HostRanks() const override { return node_->Ranks(); }
 
-  NodeMemory ShareMemory(std::size_t num_bytes) override {
+  HostMemory ShareMemory(std::size_t num_bytes) override {
     std::size_t window = 0;
-    NodeMemory memory = node_->Lend(num_bytes, window);
+    HostMemory memory = node_->Lend(num_bytes, window);
     if (!memory.empty()) windows_.push_back(window);
     return memory;
   }
@@ -169,7 +169,7 @@ class MpiWorld final : public WorldModel {
 
   MPI_Comm communicator_;
   bool owns_ = false;
-  std::shared_ptr<NodeGroup> node_;
+  std::shared_ptr<HostGroup> node_;
   std::vector<std::size_t> windows_;  // borrowed
   std::size_t rank_ = 0;
   std::size_t size_ = 0;

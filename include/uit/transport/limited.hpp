@@ -14,7 +14,7 @@
 #include <uit/policy.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/ref.hpp>
-#include <uit/transport/shared_memory.hpp>
+#include <uit/transport/in_process.hpp>
 #include <uit/transport/transport.hpp>
 
 namespace uit {
@@ -124,8 +124,8 @@ consteval auto ChooseLimitedInletDuct() {
 /// A transport within a process that refuses the same messages as Process, in the same words: if messages have sizes of their
 /// own, those larger than `max_message_bytes` when encoded. Messages of one size go straight through the transport's own duct.
 ///
-///     using Wiring = uit::Wiring<uit::Limited<uit::Thread>, uit::Process>;
-///     uit::Inlet<std::string, uit::every, Wiring> inlet;   // throws for the same messages with either transport
+///     using Transports = uit::TransportSet<uit::Limited<uit::Thread>, uit::Process>;
+///     uit::Inlet<std::string, uit::every, Transports> inlet;   // throws for the same messages with either transport
 template <PairTransport X>
 struct Limited {
   X reach{};                               ///< the transport that is limited

@@ -13,14 +13,14 @@
 #include <uit/support/error.hpp>
 #include <uit/transport/exchange_for.hpp>
 #include <uit/transport/transport.hpp>
-#include <uit/wire/frame_trace.hpp>
+#include <uit/link/frame_trace.hpp>
 
 namespace uit {
 
 /// The inlet in one process, the outlet in another (or the same), over a fabric.
 ///
 ///     uit::Process reach{.fabric = &fabric, .peer = 1, .key = {.channel = 7}};
-///     uit::Inlet<int, policy, uit::Wiring<uit::Process>> inlet{reach};       // here; the outlet opens at rank 1
+///     uit::Inlet<int, policy, uit::TransportSet<uit::Process>> inlet{reach};       // here; the outlet opens at rank 1
 ///
 /// Both sides name the same key. Ends are opened before `fabric.Connect()`, and carry messages after it. Under
 /// Consolidate::pooled or aggregated the ends that share a key, peer and direction share frames: each names its channel

@@ -9,7 +9,7 @@
 
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/clock.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include <netuit/barrier/process_barrier.hpp>
 

@@ -9,7 +9,7 @@
 #include <netuit/mesh/mesh_options.hpp>
 #include <netuit/run/modes.hpp>
 #include <uit/team/team.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "baselines.hpp"
 #include "edge_rings.hpp"

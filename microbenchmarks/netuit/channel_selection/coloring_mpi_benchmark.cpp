@@ -15,7 +15,7 @@
 #include <netuit/run/modes.hpp>
 #include <uit/app/session.hpp>
 #include <uit/team/team.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "baselines.hpp"
 #include "mesh.hpp"

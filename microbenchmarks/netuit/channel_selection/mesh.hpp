@@ -140,7 +140,7 @@ class OnMesh {
     std::chrono::duration<double, std::nano> elapsed{0};
     double rate = 0;
     for (const netuit::WorkerReport& worker : report.workers) {
-      if (worker.place.process == mesh_.GetWorld().Rank()) elapsed += worker.elapsed;
+      if (worker.id.process == mesh_.GetWorld().Rank()) elapsed += worker.elapsed;
       rate += worker.Rate() / static_cast<double>(report.workers.size());
     }
     // Who waits for others at a barrier may sleep.

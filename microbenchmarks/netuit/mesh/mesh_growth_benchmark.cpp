@@ -16,7 +16,7 @@
 #include <uit/policy.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/team/team.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "microbenchmarks/netuit/channel_selection/mesh.hpp"
 #include "microbenchmarks/support/counted_new.hpp"
@@ -50,7 +50,7 @@ struct Cost {
 }
 
 template <typename Way>
-Cost Wire(double num_nodes) {
+Cost Join(double num_nodes) {
   const netuit::Graph graph = Torus(num_nodes);
   const netuit::MeshOptions options{.placement = netuit::PlaceContiguous(graph, {.processes = 1, .threads = 1})};
   const auto before = bench::Heap().num_bytes;
@@ -65,8 +65,8 @@ Cost Wire(double num_nodes) {
 /// The best of some tries.
 template <typename Way>
 Cost Measure(double num_nodes) {
-  Cost best = Wire<Way>(num_nodes);  // the first may have to ask the system for memory
-  for (int i = 0; i < (num_nodes < 1e6 ? 5 : 1); ++i) best.wiring = std::min(best.wiring, Wire<Way>(num_nodes).wiring);
+  Cost best = Connection<Way>(num_nodes);  // the first may have to ask the system for memory
+  for (int i = 0; i < (num_nodes < 1e6 ? 5 : 1); ++i) best.wiring = std::min(best.wiring, Connection<Way>(num_nodes).wiring);
   OnMesh<Way> mesh{uit::Team{}, Torus(num_nodes)};
   // As many updates at every size, since an update costs more while there are conflicts.
   const auto update = [&](std::uint64_t num_updates) {

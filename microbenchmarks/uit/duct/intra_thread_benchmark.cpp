@@ -11,7 +11,7 @@
 
 #include <uit/conduit.hpp>
 #include <uit/duct/ring_duct.hpp>
-#include <uit/transport/wiring.hpp>
+#include <uit/transport/transport_set.hpp>
 
 #include "microbenchmarks/support/baselines.hpp"
 #include "microbenchmarks/support/pair.hpp"
@@ -41,19 +41,19 @@ struct Ducts {
   std::vector<uit::Ref<Duct>> refs;
 };
 
-template <typename Wiring>
+template <typename TransportSet>
 struct Ends {
   explicit Ends(std::size_t number) {
     for (std::size_t i = 0; i < number; ++i) {
-      uit::Conduit<Message, uit::Policy{}, Wiring> conduit{uit::Intra{.depth = depth}};
+      uit::Conduit<Message, uit::Policy{}, TransportSet> conduit{uit::Intra{.depth = depth}};
       inlets.push_back(std::move(conduit.inlet));
       outlets.push_back(std::move(conduit.outlet));
     }
   }
   bool Put(std::size_t i, Message value) { return inlets[i].TryPut(value); }
   Message Take(std::size_t i) { return outlets[i].TryStep() > 0 ? outlets[i].Get() : 0; }
-  std::vector<uit::Inlet<Message, uit::Policy{}, Wiring>> inlets;
-  std::vector<uit::Outlet<Message, uit::Policy{}, Wiring>> outlets;
+  std::vector<uit::Inlet<Message, uit::Policy{}, TransportSet>> inlets;
+  std::vector<uit::Outlet<Message, uit::Policy{}, TransportSet>> outlets;
 };
 
 struct PlainRings {
@@ -107,8 +107,8 @@ void Measure(bench::Program& program, bench::Team& team, std::size_t number) {
   bench::Contest contest{name, bench::Unit::nanoseconds};
   Add<Ducts>(contest, "RingDuct", number);
   Add<PlainRings>(contest, "plain ring", number);
-  Add<Ends<uit::DefaultWiring>>(contest, "Inlet and Outlet", number);
-  Add<Ends<uit::Wiring<uit::Intra>>>(contest, "Inlet and Outlet, one-member wiring", number);
+  Add<Ends<uit::InProcess>>(contest, "Inlet and Outlet", number);
+  Add<Ends<uit::TransportSet<uit::Intra>>>(contest, "Inlet and Outlet, one-member wiring", number);
 #ifdef BENCH_HAS_CIRCULAR_BUFFER
   Add<CircularBuffers>(contest, "boost circular_buffer", number);
   contest.Say({.name = name + ": to boost circular_buffer",

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "microbenchmarks/support/conduit_side.hpp"
 #include "microbenchmarks/support/mpi_baselines.hpp"

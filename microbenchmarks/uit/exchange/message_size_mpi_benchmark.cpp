@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "microbenchmarks/support/conduit_side.hpp"
 #include "microbenchmarks/support/message.hpp"

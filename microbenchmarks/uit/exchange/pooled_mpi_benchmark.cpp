@@ -6,7 +6,7 @@
 #include <string>
 
 #include <uit/policy.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "microbenchmarks/support/conduit_side.hpp"
 #include "microbenchmarks/support/mpi_baselines.hpp"

@@ -71,8 +71,8 @@ class Conduit {
 
  private:
   static constexpr uit::Policy policy{.retain = uit::Retain::latest};
-  using Inlet = uit::Inlet<T, policy, uit::Wiring<uit::Process>>;
-  using Outlet = uit::Outlet<T, policy, uit::Wiring<uit::Process>>;
+  using Inlet = uit::Inlet<T, policy, uit::TransportSet<uit::Process>>;
+  using Outlet = uit::Outlet<T, policy, uit::TransportSet<uit::Process>>;
   uit::Fabric fabric_;
   Inlet inlet_;
   Outlet outlet_;

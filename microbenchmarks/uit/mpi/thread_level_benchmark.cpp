@@ -95,8 +95,8 @@ class SharedWire {
  private:
   struct Ends {
     explicit Ends(const uit::Process& reach) : inlet{reach}, outlet{reach} {}
-    uit::Inlet<Message, uit::Policy{}, uit::Wiring<uit::Process>> inlet;
-    uit::Outlet<Message, uit::Policy{}, uit::Wiring<uit::Process>> outlet;
+    uit::Inlet<Message, uit::Policy{}, uit::TransportSet<uit::Process>> inlet;
+    uit::Outlet<Message, uit::Policy{}, uit::TransportSet<uit::Process>> outlet;
     Message message{};
   };
   uit::Fabric fabric_;

@@ -61,7 +61,7 @@ TEST_CASE("A reason to stop is seen before the barrier is reached, by way of tho
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};
     if (rank != 2) uit::WaitUntil([&] { return (seen[rank] = station.barrier.EarlyStop()) != 0; }, uit::After(20s));
-    const Accord all = station.barrier.ArriveAndWait({.stop = rank == 2 ? 7 : seen[rank]}, uit::After(20s), uit::NoIdle{});
+    const Vote all = station.barrier.ArriveAndWait({.stop = rank == 2 ? 7 : seen[rank]}, uit::After(20s), uit::NoIdle{});
     seen[rank] = all.stop;
     station.barrier.ArriveAndWait({}, uit::After(20s), uit::NoIdle{});
     station.barrier.Close(uit::After(10s));

@@ -7,7 +7,7 @@
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/pause.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit::testing {
 
@@ -27,10 +27,10 @@ inline std::size_t CountFaults(Station& station, std::uint64_t num_rounds) {
   std::size_t num_faults = 0;
   for (std::uint64_t round = 1; round <= num_rounds; ++round) {
     const bool is_mine = round % size == rank;
-    const Accord mine{.stop = is_mine ? static_cast<std::uint32_t>(round) : 0,
+    const Vote mine{.stop = is_mine ? static_cast<std::uint32_t>(round) : 0,
                       .is_pending = is_mine && round % 2 == 0 ? 1U : 0U,
                       .next = round * 100 + rank};
-    const Accord all = station.barrier.ArriveAndWait(mine, uit::After(std::chrono::seconds(20)), uit::NoIdle{});
+    const Vote all = station.barrier.ArriveAndWait(mine, uit::After(std::chrono::seconds(20)), uit::NoIdle{});
     num_faults += all.stop != round || all.is_pending != (round % 2 == 0 ? 1U : 0U) || all.next != round * 100 + size - 1;
   }
   return num_faults;

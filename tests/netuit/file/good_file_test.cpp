@@ -246,7 +246,7 @@ TEST_CASE("a placement is read back as it was saved") {
   const Workers workers{.processes = 2, .threads = 2};
   const Placement placement = PlaceFromFile(torus, workers, folder + "torus_3x4.part");
   CHECK(placement == PlaceRoundRobin(torus, workers));
-  CHECK(placement.Of(5) == Place{0, 1});
+  CHECK(placement.Of(5) == WorkerId{0, 1});
 
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("conduit_good_file_test_" + std::to_string(::getpid()));

@@ -51,7 +51,7 @@ std::vector<std::string> Warnings(const MeshOptions& options) {
 }
 
 /// Whether this rank has a peer that it shares memory with.
-bool HasNearPeer() { return MpiTestWorld().NodeRanks().size() > 1; }
+bool HasNearPeer() { return MpiTestWorld().HostRanks().size() > 1; }
 
 /// The words of MessageTooLarge, or "no error".
 std::string WordsOf(auto&& put) {

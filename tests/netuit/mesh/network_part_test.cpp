@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
-#include <netuit/mesh/place_graph.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <netuit/placement/placement.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 
 #include "tests/netuit/run/chaos.hpp"
 #include "tests/support/catch.hpp"
@@ -33,7 +33,7 @@ struct Parts {
   std::vector<std::vector<std::uint32_t>> slots;  // by worker and input
 
   explicit Parts(std::uint64_t period) {
-    for (PlaceGraph& place : ScatterGraph(graph, placement, uit::World{}).places) {
+    for (WorkerGraph& place : ScatterGraph(graph, placement, uit::World{}).places) {
       slots.emplace_back(place.sources.size());
       of.emplace_back(std::move(place), period, first_slot, 0, 0).PlaceGhosts(first_ghost, slots.back().data());
     }

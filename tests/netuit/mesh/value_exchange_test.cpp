@@ -11,8 +11,8 @@
 #include <uit/exchange/fabric.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/type_hash.hpp>
-#include <uit/wire/frame.hpp>
-#include <uit/wire/frame_box.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/loopback_world.hpp"

@@ -31,11 +31,11 @@ TEST_CASE("contiguous blocks and round robin") {
 
 TEST_CASE("worker w is thread w % threads of process w / threads") {
   const Placement placement = PlaceRoundRobin(MakeRing(7), {.processes = 2, .threads = 3});
-  CHECK(placement.Of(0) == Place{0, 0});
-  CHECK(placement.Of(2) == Place{0, 2});
-  CHECK(placement.Of(3) == Place{1, 0});
-  CHECK(placement.Of(5) == Place{1, 2});
-  CHECK(placement.Of(6) == Place{0, 0});
+  CHECK(placement.Of(0) == WorkerId{0, 0});
+  CHECK(placement.Of(2) == WorkerId{0, 2});
+  CHECK(placement.Of(3) == WorkerId{1, 0});
+  CHECK(placement.Of(5) == WorkerId{1, 2});
+  CHECK(placement.Of(6) == WorkerId{0, 0});
   CHECK(placement.NodesAt({0, 0}) == std::vector<NodeId>{0, 6});
   CHECK(placement.NodesAt({1, 2}) == std::vector<NodeId>{5});
   CHECK(placement.NumNodesByWorker() == std::vector<NodeId>{2, 1, 1, 1, 1, 1});

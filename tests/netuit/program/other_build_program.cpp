@@ -13,7 +13,7 @@
 #include <uit/inlet.hpp>
 #include <uit/outlet.hpp>
 #include <uit/transport/process.hpp>
-#include <uit/transport/wiring.hpp>
+#include <uit/transport/transport_set.hpp>
 
 namespace {
 
@@ -34,7 +34,7 @@ struct Message {
 };
 #endif
 constexpr uit::Policy every{};
-using Wiring = uit::Wiring<uit::Process>;
+using Transports = uit::TransportSet<uit::Process>;
 
 }  // namespace
 
@@ -42,8 +42,8 @@ int main(int argc, char** argv) {
   return netuit::GuardedMain(argc, argv, [](const uit::World& world) {
     uit::Fabric fabric{world};
     const uit::Process to_other{.fabric = &fabric, .peer = 1 - world.Rank(), .key = {.channel = 1}};
-    uit::Inlet<Message, every, Wiring> inlet{to_other};
-    uit::Outlet<Message, every, Wiring> outlet{to_other};
+    uit::Inlet<Message, every, Transports> inlet{to_other};
+    uit::Outlet<Message, every, Transports> outlet{to_other};
     fabric.Connect();
     return fabric.Close() ? 0 : 1;
   });

@@ -156,7 +156,7 @@ TEST_CASE("Touches and latencies of every snapshot equal those computed from its
   CHECK(report.stopped_by == StopReason::asked);
   mesh.Visit([&](Node& node) {
     std::vector<QualityRow> rows;
-    const Place place{static_cast<std::uint32_t>(world.Rank()), static_cast<std::uint32_t>(node.Index())};  // a node on each
+    const WorkerId place{static_cast<std::uint32_t>(world.Rank()), static_cast<std::uint32_t>(node.Index())};  // a node on each
     std::ranges::copy_if(report.quality, std::back_inserter(rows), [&](const QualityRow& row) {
       return row.scope == QualityScope::pair && row.worker == place;
     });

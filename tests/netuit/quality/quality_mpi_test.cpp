@@ -123,7 +123,7 @@ TEST_CASE("What exchanges count adds up to the tallies, in every mode") {
   const RunReport report = job.Run(ScheduleOf(mode, {.updates = 300}));
   uit::Tally tally;
   for (const WorkerReport& worker : report.workers) {
-    if (worker.place.process == MpiTestWorld().Rank()) tally += worker.tally;
+    if (worker.id.process == MpiTestWorld().Rank()) tally += worker.tally;
   }
   const uit::Tally sum = job.SumOfPeers();
   CHECK(sum.put.attempted == tally.put.attempted);
@@ -205,7 +205,7 @@ TEST_CASE("A run that ends within a snapshot ends it, for every worker, and noth
   }
   CHECK(attempted.size() == report.workers.size());
   for (const WorkerReport& worker : report.workers)
-    CHECK(attempted[{worker.place.process, worker.place.thread}] == worker.tally.put.attempted);
+    CHECK(attempted[{worker.id.process, worker.id.thread}] == worker.tally.put.attempted);
 }
 
 TEST_CASE("A snapshot has an update within it, however late it begins") {
@@ -281,7 +281,7 @@ namespace {
 std::size_t CompareTouches(const std::vector<QualityRow>& quality) {
   constexpr double tolerance = 0.2;  // a worker may lose its CPU where a window begins or ends
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, const QualityRow*> rows;  // by layer, worker and peer
-  const auto number = [](const Place& place) { return place.process * num_threads + place.thread; };
+  const auto number = [](const WorkerId& place) { return place.process * num_threads + place.thread; };
   for (const QualityRow& row : quality) {
     if (row.scope == QualityScope::pair && row.snapshot == 0) rows[{row.layer, number(row.worker), number(row.peer)}] = &row;
   }

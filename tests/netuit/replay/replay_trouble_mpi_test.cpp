@@ -83,7 +83,7 @@ std::vector<std::unique_ptr<LayerBase>> MakeLayers(const std::vector<What>& what
   static const FieldMemory memory{.slot_bytes = sizeof(Word)};
   static const auto partitions = [] {
     std::vector<std::unique_ptr<Partition>> made;
-    made.push_back(std::make_unique<Partition>(std::make_unique<NetworkPart>(PlaceGraph{}, 1, 0, 0, 0), 0));
+    made.push_back(std::make_unique<Partition>(std::make_unique<NetworkPart>(WorkerGraph{}, 1, 0, 0, 0), 0));
     return made;
   }();
   std::vector<std::unique_ptr<LayerBase>> layers;
@@ -95,7 +95,7 @@ std::vector<std::unique_ptr<LayerBase>> MakeLayers(const std::vector<What>& what
 }
 
 /// A partition of a process that has no other, with a part of one network.
-Partition Alone(const PlaceGraph& graph) { return {std::make_unique<NetworkPart>(graph, 1, 0, 0, 0), 0}; }
+Partition Alone(const WorkerGraph& graph) { return {std::make_unique<NetworkPart>(graph, 1, 0, 0, 0), 0}; }
 
 }  // namespace
 
@@ -266,7 +266,7 @@ TEST_CASE("The shape of a record covers every property of a layer") {
 }
 
 TEST_CASE("The shape of a record covers the partition and the options of the mesh") {
-  const PlaceGraph graph{.worker = 1,
+  const WorkerGraph graph{.worker = 1,
                          .nodes = {3, 5},
                          .first_out = {0, 1, 2},
                          .targets = {5, 3},
@@ -281,31 +281,31 @@ TEST_CASE("The shape of a record covers the partition and the options of the mes
                          .label_ends = {1, 2},
                          .labels = {'a', 'b'}};
   const std::vector<What> both{What::values, What::channels};
-  const auto shape = [&both](const PlaceGraph& of, const MeshOptions& options = {}) {
+  const auto shape = [&both](const WorkerGraph& of, const MeshOptions& options = {}) {
     return netuit::detail::DigestOfShape(Alone(of), MakeLayers(both), options);
   };
   std::vector<std::uint64_t> shapes{shape(graph)};
   const auto change = [&](auto member) {
-    PlaceGraph other = graph;
+    WorkerGraph other = graph;
     auto& changed = other.*member;
     if constexpr (requires { changed.back(); }) ++changed.back();
     else ++changed;
     shapes.push_back(shape(other));
   };
-  change(&PlaceGraph::worker);
-  change(&PlaceGraph::nodes);
-  change(&PlaceGraph::first_out);
-  change(&PlaceGraph::targets);
-  change(&PlaceGraph::target_workers);
-  change(&PlaceGraph::out_edges);
-  change(&PlaceGraph::first_in);
-  change(&PlaceGraph::sources);
-  change(&PlaceGraph::source_workers);
-  change(&PlaceGraph::in_edges);
-  change(&PlaceGraph::out_weights);
-  change(&PlaceGraph::in_weights);
-  change(&PlaceGraph::label_ends);
-  change(&PlaceGraph::labels);
+  change(&WorkerGraph::worker);
+  change(&WorkerGraph::nodes);
+  change(&WorkerGraph::first_out);
+  change(&WorkerGraph::targets);
+  change(&WorkerGraph::target_workers);
+  change(&WorkerGraph::out_edges);
+  change(&WorkerGraph::first_in);
+  change(&WorkerGraph::sources);
+  change(&WorkerGraph::source_workers);
+  change(&WorkerGraph::in_edges);
+  change(&WorkerGraph::out_weights);
+  change(&WorkerGraph::in_weights);
+  change(&WorkerGraph::label_ends);
+  change(&WorkerGraph::labels);
   shapes.push_back(shape(graph, {.depth = 3}));
   shapes.push_back(shape(graph, {.max_message_bytes = 64}));
   const auto add_shape_of = [&](const Partition& partition, const std::vector<What>& layers) {
@@ -315,10 +315,10 @@ TEST_CASE("The shape of a record covers the partition and the options of the mes
   add_shape_of(alone, {What::channels, What::values});
   add_shape_of(alone, {What::values});
   add_shape_of(alone, {What::values, What::channels, What::channels});
-  PlaceGraph other = graph;
+  WorkerGraph other = graph;
   ++other.in_edges.back();
   for (const std::uint64_t period : {1U, 2U}) {
-    for (const PlaceGraph* const second : std::array<const PlaceGraph*, 2>{&graph, &other}) {
+    for (const WorkerGraph* const second : std::array<const WorkerGraph*, 2>{&graph, &other}) {
       Partition beside = Alone(graph);
       beside.networks.push_back(std::make_unique<NetworkPart>(*second, period, 0, 0, 0));
       add_shape_of(beside, both);

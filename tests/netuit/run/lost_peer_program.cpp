@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr uit::Policy every{};
-using Wiring = uit::Wiring<uit::Process>;
+using Transports = uit::TransportSet<uit::Process>;
 
 /// A fabric with a conduit each way.
 struct Joined {
@@ -30,8 +30,8 @@ struct Joined {
       : fabric{world}, to_other{.fabric = &fabric, .peer = 1 - world.Rank(), .key = {.channel = 1}} {}
   uit::Fabric fabric;
   uit::Process to_other;
-  uit::Inlet<int, every, Wiring> inlet{to_other};
-  uit::Outlet<int, every, Wiring> outlet{to_other};
+  uit::Inlet<int, every, Transports> inlet{to_other};
+  uit::Outlet<int, every, Transports> outlet{to_other};
 };
 
 /// A mesh, connected, each of whose nodes publishes a value.

@@ -12,7 +12,7 @@
 #include <thread>
 #include <uit/support/clock.hpp>
 #include <uit/support/pause.hpp>
-#include <uit/wire/process_state.hpp>
+#include <uit/link/process_state.hpp>
 #include <vector>
 
 #include "tests/netuit/barrier/station.hpp"
@@ -32,11 +32,11 @@ constexpr std::uint32_t num_threads = 2;
 
 /// Calls `work(team, rank, thread)` for all workers at once, after which they meet once more; returns what every worker
 /// agrees on at the end.
-std::vector<Accord> Together(std::size_t per_node, const std::function<void(Team&, std::size_t, std::uint32_t)>& work) {
+std::vector<Vote> Together(std::size_t per_node, const std::function<void(Team&, std::size_t, std::uint32_t)>& work) {
   LoopbackNetwork network{num_processes, per_node};
   const uit::ProcessState process;
   const RunOptions options{.stops_on_signal = false};
-  std::vector<Accord> agreed(num_processes * num_threads);
+  std::vector<Vote> agreed(num_processes * num_threads);
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};
     Team team{station.barrier, process, num_threads, options, false};
@@ -59,12 +59,12 @@ TEST_CASE("Workers stop for the weightiest reason that any of them has, and go o
   const std::size_t per_node = GENERATE(0U, 3U);
   for (std::size_t bringer = 0; bringer < num_processes * num_threads; ++bringer) {
     CAPTURE(per_node, bringer);
-    const std::vector<Accord> all = Together(per_node, [bringer](Team& team, std::size_t rank, std::uint32_t thread) {
+    const std::vector<Vote> all = Together(per_node, [bringer](Team& team, std::size_t rank, std::uint32_t thread) {
       const bool is_it = rank * num_threads + thread == bringer;
       const auto stop = is_it ? Team::Encode(StopReason::thrown) : Team::Encode(StopReason::signal, 15);
       team.Meet(thread, {.stop = stop, .is_pending = is_it ? 1U : 0U, .next = is_it ? 7U : 3U}, 20s, uit::NoIdle{});
     });
-    for (const Accord& accord : all) {
+    for (const Vote& accord : all) {
       CHECK(accord.stop == Team::Encode(StopReason::thrown));
       CHECK(accord.is_pending == 1);
       CHECK(accord.next == 7);
@@ -93,7 +93,7 @@ TEST_CASE("Where no barrier is near a process learns that another stops from who
 
 TEST_CASE("Of the reasons of one process the weightiest counts, and the first words are kept") {
   std::vector<std::string> words(num_processes * num_threads);
-  const std::vector<Accord> all = Together(3, [&words](Team& team, std::size_t rank, std::uint32_t thread) {
+  const std::vector<Vote> all = Together(3, [&words](Team& team, std::size_t rank, std::uint32_t thread) {
     if (thread == 0) {
       team.RaiseStop(Team::Encode(StopReason::clock));
       if (rank == 1) team.StopByThrow("first", std::make_exception_ptr(std::runtime_error("no\nmore")));
@@ -104,6 +104,6 @@ TEST_CASE("Of the reasons of one process the weightiest counts, and the first wo
     words[rank * num_threads + thread] = team.Message();
     team.Meet(thread, {.stop = team.StopSeen()}, 20s, uit::NoIdle{});
   });
-  for (const Accord& accord : all) CHECK(accord.stop == Team::Encode(StopReason::thrown));
+  for (const Vote& accord : all) CHECK(accord.stop == Team::Encode(StopReason::thrown));
   CHECK(words == std::vector<std::string>{"", "", "first threw: no more", "first threw: no more", "", ""});
 }

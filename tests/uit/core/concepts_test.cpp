@@ -41,7 +41,7 @@ struct LeastTransport {
   using OutletDuctFor = uit::NullDuct<T>;
 };
 static_assert(uit::Transport<LeastTransport>);
-static_assert(uit::WiringFor<uit::Wiring<LeastTransport, uit::Thread>, LeastMessage, uit::Policy{}>);
+static_assert(uit::TransportSetFor<uit::TransportSet<LeastTransport, uit::Thread>, LeastMessage, uit::Policy{}>);
 
 template <typename In, typename Out>
 struct LeastHalves {

@@ -340,8 +340,8 @@ TEST_CASE("Ends can be made empty, moved and kept in containers") {
 }
 
 TEST_CASE("A wiring of one transport has no choice to make") {
-  using One = uit::Wiring<Thread>;
-  using Many = uit::DefaultWiring;
+  using One = uit::TransportSet<Thread>;
+  using Many = uit::InProcess;
   STATIC_REQUIRE(uit::Inlet<int, Policy{}, One>::End::num_members == 1);
   STATIC_REQUIRE(uit::Inlet<int, Policy{}, Many>::End::num_members == 3);
   STATIC_REQUIRE(sizeof(uit::Inlet<int, Policy{}, Many>::End) == sizeof(void*));
@@ -352,7 +352,7 @@ TEST_CASE("A wiring of one transport has no choice to make") {
 }
 
 TEST_CASE("Ends with a wiring of one transport are bound by a splice") {
-  using One = uit::Wiring<Intra>;
+  using One = uit::TransportSet<Intra>;
   uit::Inlet<int, Policy{}, One> inlet;
   uit::Outlet<int, Policy{}, One> outlet;
   CHECK(inlet.Tally() == PutTally{});

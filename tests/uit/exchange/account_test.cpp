@@ -20,7 +20,7 @@ template <Policy p, typename Where>
 struct Across {
   static constexpr Policy policy = p;
   static constexpr bool replaces_before_arrival = false;  // some messages are replaced where they have arrived
-  using W = Wiring<Thread, Process>;
+  using W = TransportSet<Thread, Process>;
 
   Across() : network(2, Where::processes_per_node) {
     for (std::size_t rank = 0; rank < 2; ++rank) fabrics[rank] = std::make_unique<Fabric>(network.World(rank), FabricOptions{.num_slots = 8});

@@ -25,7 +25,7 @@ using Row = std::vector<std::uint32_t>;
 /// From a process to itself; each policy with its own type.
 template <typename T, Policy policy>
 struct Ends {
-  using W = Wiring<Process>;
+  using W = TransportSet<Process>;
 
   explicit Ends(Process reach = {}) {
     reach.fabric = &fabric;
@@ -147,7 +147,7 @@ TEMPLATE_TEST_CASE_SIG("Bytes that are no message are moved past, accounted for,
 TEST_CASE("The two sides agree on sizes before the first message") {
   LoopbackNetwork network{1};
   Fabric fabric{network.World(0)};
-  using W = Wiring<Process>;
+  using W = TransportSet<Process>;
   Inlet<Row, every, W> inlet{Process{.fabric = &fabric, .max_message_bytes = 1000}};
   SECTION("the largest message") {
     Outlet<Row, every, W> outlet{Process{.fabric = &fabric, .max_message_bytes = 1004}};
@@ -162,7 +162,7 @@ TEST_CASE("The two sides agree on sizes before the first message") {
 TEST_CASE("Ends of a fabric that never connected accept nothing once it has closed") {
   LoopbackNetwork network{1};
   Fabric fabric{network.World(0)};
-  Inlet<Row, every_aggregated, Wiring<Process>> inlet{Process{.fabric = &fabric}};
+  Inlet<Row, every_aggregated, TransportSet<Process>> inlet{Process{.fabric = &fabric}};
   CHECK(inlet.TryPut(Row{1}));
   fabric.Close();
   CHECK_FALSE(inlet.TryPut(Row{2}));

@@ -73,7 +73,7 @@ TEST_CASE("Small exchanges beside a large one keep small buffers and allocate no
   const std::size_t bytes_before = num_allocated_bytes.load();
   LoopbackNetwork network{1};
   Fabric fabric{network.World(0), {.num_slots = 4}};
-  using W = Wiring<Process>;
+  using W = TransportSet<Process>;
   Inlet<Large, latest, W> large_inlet{Process{.fabric = &fabric}};
   Outlet<Large, latest, W> large_outlet{Process{.fabric = &fabric}};
   std::vector<Inlet<int, every, W>> inlets;

@@ -67,7 +67,7 @@ class Scenario {
  private:
   std::size_t NumEventsOfA() const { return next_a_ < script_.a.size() ? 1 + pair_.back->NumUndelivered() : 0; }
   std::size_t NumEventsOfB() const { return next_b_ < script_.b.size() ? 1 + pair_.there->NumUndelivered() : 0; }
-  using W = Wiring<Process>;
+  using W = TransportSet<Process>;
   struct Node {
     Fabric fabric;
     bool is_closing = false;
@@ -79,7 +79,7 @@ class Scenario {
   };
 
   LinkOptions Options() const {
-    const std::size_t num_frames = script_.num_slots + Wire::num_uncredited;
+    const std::size_t num_frames = script_.num_slots + Connection::num_uncredited;
     return {.num_sends = num_frames, .num_receives = num_frames, .payload_bytes = 64};
   }
   Process ReachOf(Node& node, std::size_t peer, std::size_t channel, std::uint32_t layer) const {
@@ -106,7 +106,7 @@ class Scenario {
     return outlets;
   }
   void Connect(Node& node, std::size_t peer, AnyLink link) {
-    WireHub& hub = *node.fabric.Hub();
+    ProgressEngine& hub = *node.fabric.Hub();
     for (std::uint32_t i = 0; i < hub.NumOutgoing(); ++i) hub.Outgoing(i).remote_index = i;
     hub.AddWire(peer, std::move(link), script_.num_slots);
     hub.Activate();
@@ -203,7 +203,7 @@ class Scenario {
   }
 
   void StepToClose(Node& node) {
-    WireHub& hub = *node.fabric.Hub();
+    ProgressEngine& hub = *node.fabric.Hub();
     node.is_closing = true;
     hub.Shut();
     if (!node.is_quiet) {

@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using W = Wiring<Process>;
+using W = TransportSet<Process>;
 template <Policy policy = every>
 using In = Inlet<int, policy, W>;
 template <Policy policy = every>
@@ -540,7 +540,7 @@ TEST_CASE("A wait for a live process continues after another has ended") {
 }
 
 TEST_CASE("A pair is spliced to another process and back, and nothing is lost") {
-  using Wide = Wiring<Intra, Thread, Process>;
+  using Wide = TransportSet<Intra, Thread, Process>;
   LoopbackNetwork network{1};
   Fabric fabric{network.World(0)};
   Conduit<int, every, Wide> conduit{Thread{.depth = 8}};
@@ -578,7 +578,7 @@ TEST_CASE("A pair is spliced to another process and back, and nothing is lost") 
 }
 
 TEST_CASE("A splice to another process and back carries a sum, and what it stands for") {
-  using Wide = Wiring<Intra, Thread, Process>;
+  using Wide = TransportSet<Intra, Thread, Process>;
   LoopbackNetwork network{1};
   Fabric fabric{network.World(0)};
   const Process reach{.fabric = &fabric, .num_channels = 2, .depth = 2};
@@ -612,7 +612,7 @@ TEST_CASE("A splice to another process and back carries a sum, and what it stand
 
 TEST_CASE("A splice carries what waits in a pool for room at the peer") {
   constexpr Policy pooled{.consolidate = Consolidate::pooled};
-  using Wide = Wiring<Intra, Thread, Process>;
+  using Wide = TransportSet<Intra, Thread, Process>;
   LoopbackNetwork network{1};
   Fabric fabric{network.World(0)};
   const Process reach{.fabric = &fabric, .num_channels = 2, .depth = 2};

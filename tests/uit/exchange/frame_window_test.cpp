@@ -5,13 +5,13 @@
 #include <cstring>
 #include <memory>
 
-#include <uit/wire/frame.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/thrown.hpp"
-#include "tests/uit/wire/support/shared_memory.hpp"
+#include "tests/uit/link/support/shared_memory.hpp"
 
 using namespace uit;
 using uit::testing::CheckThrows;

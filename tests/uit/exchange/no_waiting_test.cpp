@@ -44,7 +44,7 @@ struct Within {
 template <Policy p, typename Where>
 struct Across {
   static constexpr Policy policy = p;
-  using W = Wiring<Process>;
+  using W = TransportSet<Process>;
 
   Across() : network(2, Where::processes_per_node) {
     for (std::size_t rank = 0; rank < 2; ++rank) fabrics[rank] = std::make_unique<Fabric>(network.World(rank), FabricOptions{.num_slots = 2});
@@ -155,8 +155,8 @@ TEMPLATE_LIST_TEST_CASE("A wait for a peer that does nothing ends when its deadl
 TEST_CASE("A fabric whose peer never closes is closed when the deadline has passed") {
   LoopbackNetwork network(2);
   Fabric here{network.World(0)}, there{network.World(1)};
-  Inlet<Number, every, Wiring<Process>> inlet{Process{.fabric = &here, .peer = 1}};
-  Outlet<Number, every, Wiring<Process>> outlet{Process{.fabric = &there, .peer = 0}};
+  Inlet<Number, every, TransportSet<Process>> inlet{Process{.fabric = &here, .peer = 1}};
+  Outlet<Number, every, TransportSet<Process>> outlet{Process{.fabric = &there, .peer = 0}};
   network.Together([&](std::size_t rank) { (rank == 0 ? here : there).Connect(); });
   network.LosePeers();
   const Deadline deadline = After(5ms);

@@ -6,11 +6,11 @@
 #include <memory>
 
 #include <uit/support/bytes.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/frame_trace.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/frame_trace.hpp>
 
 #include "tests/support/catch.hpp"
-#include "tests/uit/wire/support/shared_memory.hpp"
+#include "tests/uit/link/support/shared_memory.hpp"
 
 using namespace uit;
 

@@ -23,7 +23,7 @@ template <Policy p>
 struct AroundTheRing {
   static constexpr Policy policy = p;
   static constexpr bool replaces_before_arrival = false;
-  using W = Wiring<Thread, Process>;
+  using W = TransportSet<Thread, Process>;
   using In = Inlet<std::uint64_t, policy, W>;
   using Out = Outlet<std::uint64_t, policy, W>;
 

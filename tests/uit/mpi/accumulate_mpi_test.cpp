@@ -36,8 +36,8 @@ struct Channel {
     return has_stepped;
   }
 
-  Inlet<Amount, policy, Wiring<Process>> inlet;
-  Outlet<Amount, policy, Wiring<Process>> outlet;
+  Inlet<Amount, policy, TransportSet<Process>> inlet;
+  Outlet<Amount, policy, TransportSet<Process>> outlet;
   Amount sent = 0;
   Amount received = 0;
 };

@@ -76,8 +76,8 @@ class Line {
   bool HasRefused() const { return policy.retain != Retain::every || inlets_.front().Tally().dropped > 0; }
 
  private:
-  std::vector<Inlet<T, policy, Wiring<Process>>> inlets_;
-  std::vector<Outlet<T, policy, Wiring<Process>>> outlets_;
+  std::vector<Inlet<T, policy, TransportSet<Process>>> inlets_;
+  std::vector<Outlet<T, policy, TransportSet<Process>>> outlets_;
   std::uint64_t num_steps_ = 0;
 };
 

@@ -57,8 +57,8 @@ struct MpiSubject {
 
     World world;
     Fabric fabric;
-    Inlet<T, policy, Wiring<Process>> inlet;
-    Outlet<T, policy, Wiring<Process>> outlet;
+    Inlet<T, policy, TransportSet<Process>> inlet;
+    Outlet<T, policy, TransportSet<Process>> outlet;
   };
 };
 

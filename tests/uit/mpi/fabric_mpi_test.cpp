@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using W = Wiring<Process>;
+using W = TransportSet<Process>;
 
 /// All ranks bring the same bytes.
 bool IsEverywhereTheSame(const World& world, const std::string& text) {

@@ -5,6 +5,6 @@
 constexpr uit::Policy policy{.backlog = uit::Backlog::grow};
 
 bool PutOne(uit::Fabric& fabric) {
-  uit::Inlet<int, policy, uit::Wiring<uit::Process>> inlet{uit::Process{.fabric = &fabric}};
+  uit::Inlet<int, policy, uit::TransportSet<uit::Process>> inlet{uit::Process{.fabric = &fabric}};
   return inlet.TryPut(1);
 }

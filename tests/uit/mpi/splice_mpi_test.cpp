@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using Wide = Wiring<Intra, Thread, Process>;
+using Wide = TransportSet<Intra, Thread, Process>;
 using Payload = Load<64>;
 
 /// An inlet and an outlet that live through a whole test, and what they have done. An update puts 4, reads, and puts 1.

@@ -39,7 +39,7 @@ constexpr std::int64_t min_flood = 4 * max_growth;  // bytes put at a receiver t
 
 constexpr FabricOptions options{};
 /// Frames that may be under way to a peer: those that need its credit, and those that need none. From it as many.
-constexpr std::size_t num_frames_each_way = options.num_slots + Wire::num_uncredited;
+constexpr std::size_t num_frames_each_way = options.num_slots + Connection::num_uncredited;
 
 /// Requests of MPI that there may be at once.
 constexpr std::size_t MaxRequests(std::size_t num_peers) { return 2 * num_frames_each_way * num_peers; }
@@ -109,7 +109,7 @@ void CheckMemory(const Growth& here, const Growth& there, std::uint64_t num_put)
 
 void CheckRequests(const World& world, std::size_t num_peers) {
   CHECK(pmpi::MostPending() <= MaxRequests(num_peers));
-  const bool is_all_over_mpi = world.NodeRanks().size() == 1;
+  const bool is_all_over_mpi = world.HostRanks().size() == 1;
   if (is_all_over_mpi) CHECK(pmpi::MostPending() > num_frames_each_way * num_peers);  // what is received, and then sent
 }
 

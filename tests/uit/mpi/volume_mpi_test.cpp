@@ -87,7 +87,7 @@ class Ends {
  public:
   using Kind = typename S::Kind;
   using T = typename Kind::Message;
-  using W = Wiring<Process>;
+  using W = TransportSet<Process>;
   static constexpr std::size_t num_channels = S::num_channels;
 
   Ends(Fabric& fabric, const RingPlace& place) : sent(num_channels, 0), received(num_channels, 0) {

@@ -18,8 +18,8 @@
 #include <uit/exchange/receiving_half.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 
 namespace uit {
 

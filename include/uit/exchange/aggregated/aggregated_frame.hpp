@@ -11,7 +11,7 @@
 
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/frame.hpp>
+#include <uit/link/frame.hpp>
 
 namespace uit {
 

@@ -13,8 +13,8 @@
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/frame_window.hpp>
 #include <uit/support/clock.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 
 namespace uit {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include <uit/exchange/refuse_frame.hpp>
-#include <uit/wire/frame.hpp>
+#include <uit/link/frame.hpp>
 
 namespace uit {
 

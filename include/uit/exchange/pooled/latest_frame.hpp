@@ -6,7 +6,7 @@
 
 #include <uit/config.hpp>
 #include <uit/exchange/refuse_frame.hpp>
-#include <uit/wire/frame.hpp>
+#include <uit/link/frame.hpp>
 
 namespace uit {
 

@@ -11,8 +11,8 @@
 #include <uit/exchange/pooled/accumulate_frame.hpp>
 #include <uit/exchange/pull_reports.hpp>
 #include <uit/exchange/receiving_half.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 
 namespace uit {
 

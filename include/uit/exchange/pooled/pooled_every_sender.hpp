@@ -14,8 +14,8 @@
 #include <uit/exchange/frame_window.hpp>
 #include <uit/exchange/pooled/every_frame.hpp>
 #include <uit/exchange/pooled/pool_roll.hpp>
-#include <uit/wire/frame_box.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 
 namespace uit {
 

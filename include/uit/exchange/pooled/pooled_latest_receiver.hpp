@@ -11,8 +11,8 @@
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/latest_frame.hpp>
 #include <uit/exchange/receiving_half.hpp>
-#include <uit/wire/frame.hpp>
-#include <uit/wire/frame_box.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
 
 namespace uit {
 

@@ -13,8 +13,8 @@
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/pooled/latest_frame.hpp>
 #include <uit/exchange/pooled/pool_roll.hpp>
-#include <uit/wire/frame.hpp>
-#include <uit/wire/out_port.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/out_port.hpp>
 
 namespace uit {
 

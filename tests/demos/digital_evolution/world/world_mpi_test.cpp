@@ -17,7 +17,7 @@
 #include <thread>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <vector>
 
 #include "demos/digital_evolution/world/arrivals.hpp"

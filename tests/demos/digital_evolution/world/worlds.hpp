@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 #include <uit/team/team.hpp>
-#include <uit/wire/world.hpp>
+#include <uit/link/world.hpp>
 #include <utility>
 #include <vector>
 

@@ -28,7 +28,7 @@ using Subjects = std::tuple<
     DuctSubject<uit::latest, uit::Spsc>,
     DuctSubject<uit::testing::accumulate, uit::Spsc>,
     ConduitSubject<uit::testing::every_drop, uit::Thread>,
-    ConduitSubject<uit::testing::every_grow, uit::Thread, uit::Wiring<uit::Thread>>,
+    ConduitSubject<uit::testing::every_grow, uit::Thread, uit::TransportSet<uit::Thread>>,
     ConduitSubject<uit::latest, uit::Thread>,
     ConduitSubject<uit::testing::accumulate, uit::Thread>>;
 

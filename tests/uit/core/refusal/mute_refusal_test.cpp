@@ -1,6 +1,6 @@
 // An end with a wiring of one transport cannot be muted.
 #include <uit/uit.hpp>
 void Run() {
-  auto [inlet, outlet] = uit::Conduit<int, uit::Policy{}, uit::Wiring<uit::Thread>>{uit::Thread{}};
+  auto [inlet, outlet] = uit::Conduit<int, uit::Policy{}, uit::TransportSet<uit::Thread>>{uit::Thread{}};
   uit::Mute(inlet);
 }

@@ -1,4 +1,4 @@
 // A transport that opens nothing.
 #include <uit/uit.hpp>
 struct Nowhere {};
-uit::Wiring<uit::Intra, Nowhere> wiring;
+uit::TransportSet<uit::Intra, Nowhere> wiring;

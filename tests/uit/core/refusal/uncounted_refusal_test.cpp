@@ -13,4 +13,4 @@ struct Mine {
   template <uit::Message T, uit::Policy policy>
   using OutletDuctFor = Plain;
 };
-uit::Wiring<Mine> wiring;
+uit::TransportSet<Mine> wiring;

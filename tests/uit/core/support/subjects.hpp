@@ -79,7 +79,7 @@ struct DuctSubject {
 };
 
 /// A conduit: the same through an Inlet and an Outlet, which count by themselves.
-template <Policy policy, typename Transport, typename W = DefaultWiring>
+template <Policy policy, typename Transport, typename W = InProcess>
 struct ConduitSubject {
   static constexpr Retain retain = policy.retain;
   static constexpr Backlog backlog = policy.backlog;
@@ -139,15 +139,15 @@ using InProcessSubjects = std::tuple<
     DuctSubject<accumulate, Spsc>,
     ConduitSubject<every_drop, Intra>,
     ConduitSubject<every_drop, Thread>,
-    ConduitSubject<every_drop, Intra, Wiring<Intra>>,
-    ConduitSubject<every_drop, Thread, Wiring<Thread>>,
+    ConduitSubject<every_drop, Intra, TransportSet<Intra>>,
+    ConduitSubject<every_drop, Thread, TransportSet<Thread>>,
     ConduitSubject<every_grow, Intra>,
     ConduitSubject<every_grow, Thread>,
     ConduitSubject<latest, Intra>,
     ConduitSubject<latest, Thread>,
-    ConduitSubject<latest, Thread, Wiring<Thread>>,
+    ConduitSubject<latest, Thread, TransportSet<Thread>>,
     ConduitSubject<accumulate, Intra>,
-    ConduitSubject<accumulate, Thread, Wiring<Thread>>,
+    ConduitSubject<accumulate, Thread, TransportSet<Thread>>,
     ConduitSubject<Policy{.consolidate = Consolidate::pooled}, Thread>,
     ConduitSubject<Policy{.backlog = Backlog::grow, .retain = Retain::latest}, Thread>>;
 

@@ -13,7 +13,7 @@ using namespace uit;
 namespace {
 
 template <typename X>
-using Only = Wiring<Limited<X>>;
+using Only = TransportSet<Limited<X>>;
 
 template <typename X>
 void CheckLimit() {
@@ -35,7 +35,7 @@ void CheckLimit() {
 
 template <typename X>
 void CheckHoldAndSplice() {
-  using W = Wiring<Limited<X>, X>;
+  using W = TransportSet<Limited<X>, X>;
   auto [inlet, outlet] = Conduit<std::string, every, W>{Limited<X>{.reach = {.depth = 2}, .max_message_bytes = 3}};
   inlet.Hold(true);
   CHECK(inlet.TryPut("a"));

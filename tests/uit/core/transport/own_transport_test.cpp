@@ -75,7 +75,7 @@ struct ByLine {
   }
 };
 
-using W = uit::Wiring<uit::Intra, ByLine>;
+using W = uit::TransportSet<uit::Intra, ByLine>;
 
 }  // namespace
 

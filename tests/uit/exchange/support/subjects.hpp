@@ -43,7 +43,7 @@ struct ExchangeSubject {
 
   template <typename T>
   struct Pair {
-    using W = Wiring<Process>;
+    using W = TransportSet<Process>;
 
     explicit Pair(std::size_t depth, T initial = T{}, FabricOptions options = {.num_slots = 3})
         : network(Where::num_processes, Where::processes_per_node) {

@@ -12,7 +12,7 @@
 #include <uit/outlet.hpp>
 #include <uit/tally.hpp>
 #include <uit/transport/process.hpp>
-#include <uit/transport/wiring.hpp>
+#include <uit/transport/transport_set.hpp>
 
 namespace uit::testing {
 
@@ -59,7 +59,7 @@ struct RingPlace {
 template <typename T, Policy policy>
 class RingEnds {
  public:
-  using W = Wiring<Process>;
+  using W = TransportSet<Process>;
 
   RingEnds(Fabric& fabric, const RingPlace& place, Process options)
       : inlet(Reach(fabric, place.next, place.rank, place.next, options)),

@@ -1,0 +1,197 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/worker_graph.hpp>
+#include <netuit/placement/placement.hpp>
+#include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/link/world.hpp>
+
+namespace netuit {
+
+namespace detail {
+
+/// Puts numbers and vectors of numbers into bytes, of which there shall be `num_bytes` in the end.
+class GraphPacker {
+ public:
+  explicit GraphPacker(std::size_t num_bytes) { bytes_.reserve(num_bytes); }
+  void Add(std::uint64_t value) { Append(&value, sizeof value); }
+  template <typename V>
+  void Add(const std::vector<V>& values) {
+    Add(static_cast<std::uint64_t>(values.size()));
+    Append(values.data(), values.size() * sizeof(V));
+  }
+  uit::Bytes Take() { return std::move(bytes_); }
+
+ private:
+  void Append(const void* from, std::size_t num_bytes) {
+    const auto* first = static_cast<const std::byte*>(from);
+    bytes_.insert(bytes_.end(), first, first + num_bytes);
+  }
+  uit::Bytes bytes_;
+};
+
+/// Takes them out again.
+class GraphUnpacker {
+ public:
+  explicit GraphUnpacker(const uit::Bytes& bytes) : reader_(bytes) {}
+
+  void Read(std::uint64_t& value) {
+    if (!reader_.TryRead(value)) Fail();
+  }
+  template <typename V>
+  void Read(std::vector<V>& values) {
+    std::uint64_t size = 0;
+    uit::ByteView taken;
+    Read(size);
+    if (size > reader_.Rest().size() / sizeof(V) || !reader_.TryTake(size * sizeof(V), taken)) Fail();
+    values.resize(size);
+    if (size != 0) std::memcpy(values.data(), taken.data(), taken.size());
+  }
+
+ private:
+  [[noreturn]] static void Fail() { throw uit::Error("the part of the graph that rank 0 sent is cut short"); }
+  uit::ByteReader reader_;
+};
+
+UIT_DEFINE WorkerGraph MakePlaceGraph(const Topology& topology, const Placement& placement, std::uint32_t worker,
+                                 std::vector<NodeId> nodes) {
+  WorkerGraph part;
+  part.worker = worker;
+  std::size_t num_outputs = 0;
+  std::size_t num_inputs = 0;
+  for (const NodeId node : nodes) {
+    num_outputs += topology.OutNeighbors(node).size();
+    num_inputs += topology.InEdges(node).size();
+  }
+  if (std::max(num_outputs, num_inputs) > std::numeric_limits<std::uint32_t>::max())
+    throw uit::InputError("more than 2^32 - 1 edges on one thread");
+  part.first_out.reserve(nodes.size() + 1);
+  part.first_in.reserve(nodes.size() + 1);
+  part.targets.reserve(num_outputs);
+  part.target_workers.reserve(num_outputs);
+  part.out_edges.reserve(num_outputs);
+  part.sources.reserve(num_inputs);
+  part.source_workers.reserve(num_inputs);
+  part.in_edges.reserve(num_inputs);
+  for (const NodeId node : nodes) {
+    EdgeId edge = topology.FirstOutEdge(node);
+    for (const NodeId target : topology.OutNeighbors(node)) {
+      part.targets.push_back(target);
+      part.target_workers.push_back(placement.WorkerOf(target));
+      if (topology.HasEdgeWeights()) part.out_weights.push_back(topology.EdgeWeight(edge));
+      part.out_edges.push_back(edge++);
+    }
+    part.first_out.push_back(static_cast<std::uint32_t>(part.targets.size()));
+    for (const EdgeId in_edge : topology.InEdges(node)) {
+      part.sources.push_back(topology.Source(in_edge));
+      part.source_workers.push_back(placement.WorkerOf(topology.Source(in_edge)));
+      part.in_edges.push_back(in_edge);
+      if (topology.HasEdgeWeights()) part.in_weights.push_back(topology.EdgeWeight(in_edge));
+    }
+    part.first_in.push_back(static_cast<std::uint32_t>(part.sources.size()));
+    if (topology.HasLabels()) {
+      const std::string label = topology.Label(node);
+      part.labels.insert(part.labels.end(), label.begin(), label.end());
+      part.label_ends.push_back(static_cast<std::uint32_t>(part.labels.size()));
+    }
+  }
+  part.nodes = std::move(nodes);
+  return part;
+}
+
+/// Rank 0's part of the work: cuts the graph.
+class GraphCutter {
+ public:
+  /// In words, why a placement does not fit, or nothing.
+  static std::string Complaint(const Topology& topology, const Placement& placement, std::size_t num_processes) {
+    if (placement.NumNodes() != topology.NumNodes())
+      return "the placement is of " + std::to_string(placement.NumNodes()) + " nodes, the graph has " +
+             std::to_string(topology.NumNodes());
+    if (placement.Shape().processes != num_processes)
+      return "the placement is for " + std::to_string(placement.Shape().processes) + " processes, and there are " +
+             std::to_string(num_processes);
+    return {};
+  }
+
+  /// Wants a placement that fits.
+  GraphCutter(const Topology& topology, const Placement& placement)
+      : topology_(topology), placement_(placement), nodes_of_(placement.Shape().Count()) {
+    for (NodeId node = 0; node < topology.NumNodes(); ++node) nodes_of_[placement.WorkerOf(node)].push_back(node);
+  }
+
+  /// What a process needs. Once for each.
+  ProcessGraph Cut(std::size_t process) {
+    const Workers shape = placement_.Shape();
+    ProcessGraph graph{.num_nodes = topology_.NumNodes(),
+                       .num_edges = topology_.NumEdges(),
+                       .num_processes = shape.processes,
+                       .num_threads = shape.threads,
+                       .places = {}};
+    for (std::size_t thread = 0; thread < shape.threads; ++thread) {
+      const auto worker = static_cast<std::uint32_t>(process * shape.threads + thread);
+      graph.places.push_back(MakePlaceGraph(topology_, placement_, worker, std::move(nodes_of_[worker])));
+    }
+    return graph;
+  }
+
+ private:
+  const Topology& topology_;
+  const Placement& placement_;
+  std::vector<std::vector<NodeId>> nodes_of_;  ///< by worker
+};
+
+UIT_DEFINE uit::Bytes Pack(const ProcessGraph& graph) {
+  std::size_t num_bytes = 4 * sizeof(std::uint64_t);
+  for (const WorkerGraph& part : graph.places) {
+    VisitWorkerGraph([&](const auto& values) { num_bytes += sizeof(std::uint64_t) + values.size() * sizeof(values[0]); }, part);
+  }
+  GraphPacker packer(num_bytes);
+  for (const std::uint64_t number : {graph.num_nodes, graph.num_edges, graph.num_processes, graph.num_threads}) packer.Add(number);
+  for (const WorkerGraph& part : graph.places) VisitWorkerGraph([&packer](const auto& values) { packer.Add(values); }, part);
+  return packer.Take();
+}
+
+UIT_DEFINE ProcessGraph Unpack(const uit::Bytes& bytes, std::size_t process) {
+  GraphUnpacker unpacker(bytes);
+  ProcessGraph graph;
+  for (std::uint64_t* number : {&graph.num_nodes, &graph.num_edges, &graph.num_processes, &graph.num_threads}) unpacker.Read(*number);
+  for (std::uint64_t thread = 0; thread < graph.num_threads; ++thread) {
+    WorkerGraph& part = graph.places.emplace_back();
+    part.worker = static_cast<std::uint32_t>(process * graph.num_threads + thread);
+    VisitWorkerGraph([&unpacker](auto& values) { unpacker.Read(values); }, part);
+  }
+  return graph;
+}
+
+}  // namespace detail
+
+UIT_DEFINE ProcessGraph ScatterGraph(const Topology& topology, const Placement& placement, const uit::World& world) {
+  std::string complaint;
+  if (world.IsRoot()) complaint = detail::GraphCutter::Complaint(topology, placement, world.Size());
+  world.Agree(complaint);
+
+  std::optional<detail::GraphCutter> cutter;
+  if (world.IsRoot()) cutter.emplace(topology, placement);
+  ProcessGraph mine;
+  for (std::size_t process = 1; process < world.Size(); ++process) {
+    std::vector<uit::Bytes> parts(world.Size());
+    if (cutter) parts[process] = detail::Pack(cutter->Cut(process));
+    const uit::Bytes part = world.Scatter(std::move(parts));
+    if (world.Rank() == process) mine = detail::Unpack(part, process);
+  }
+  return cutter ? cutter->Cut(0) : std::move(mine);
+}
+
+}  // namespace netuit

@@ -1,0 +1,321 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <netuit/replay/record_format.hpp>
+#include <netuit/replay/record_reader.hpp>
+#include <netuit/replay/record_writer.hpp>
+#include <netuit/replay/worker_record.hpp>
+#include <uit/codec/codec.hpp>
+#include <uit/duct/duct.hpp>
+#include <uit/inlet.hpp>
+#include <uit/policy.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/pause.hpp>
+#include <uit/support/ref.hpp>
+
+namespace netuit::replay {
+
+/// What an inlet is bound to in a run that is recorded or replayed: stands before its duct, and writes down what that
+/// answers; or answers as it is written, and leaves the duct alone. The inlet's thread only.
+template <uit::Message T>
+class InletInterceptor : public uit::RefCounted {
+ public:
+  static constexpr bool refuses_large = true;  ///< a put may throw uit::MessageTooLarge
+  virtual ~InletInterceptor() = default;
+
+  // As an InletDuct has them.
+  /// Copies the message.
+  bool TryPut(const T& message) requires std::copyable<T> { return Offer(&message, nullptr, false); }
+  /// Moves the message, on success.
+  bool TryPut(T&& message) { return Offer(nullptr, &message, false); }
+  /// Copies the message.
+  bool TryStage(const T& message) requires std::copyable<T> { return Offer(&message, nullptr, true); }
+  /// Moves the message, on success.
+  bool TryStage(T&& message) { return Offer(nullptr, &message, true); }
+  /// Copies the message; a replay does not wait.
+  bool PutUntil(const T& message, uit::Deadline deadline) requires std::copyable<T> { return OfferUntil(&message, nullptr, deadline); }
+  /// Moves the message, on success; a replay does not wait.
+  bool PutUntil(T&& message, uit::Deadline deadline) { return OfferUntil(nullptr, &message, deadline); }
+  /// Whether everything has left.
+  virtual bool TryFlush() = 0;
+  /// Whether anything arrived.
+  virtual bool Poll() = 0;
+  /// As the duct, if it can.
+  virtual void HoldInlet(bool hold, std::size_t max_puts) = 0;
+  /// As the duct, if it can.
+  virtual void RefreshInlet(std::size_t max_puts) = 0;
+  /// As the duct, if it can.
+  virtual std::uint64_t NumPreempted() const = 0;
+  /// Whether the duct is a channel of an exchange with another process.
+  virtual bool IsChannel() const = 0;
+
+ private:
+  // One of the two is null.
+  virtual bool Offer(const T* copied, T* moved, bool stages) = 0;
+  virtual bool OfferUntil(const T* copied, T* moved, uit::Deadline deadline) = 0;
+};
+
+/// The same of an outlet.
+template <uit::Message T>
+class OutletInterceptor : public uit::RefCounted {
+ public:
+  virtual ~OutletInterceptor() = default;
+
+  // As an OutletDuct has them.
+  /// How many it moved past.
+  virtual std::size_t TryStep(std::size_t limit) = 0;
+  /// Whether there was a message; a replay does not wait.
+  virtual bool StepUntil(uit::Deadline deadline) = 0;
+  /// The current message.
+  const T& Get() const { return *current_; }
+  /// The same, to be moved from.
+  T& Get() { return *current_; }
+  /// As the duct, if it can.
+  virtual void HoldOutlet(bool hold) = 0;
+  /// As the duct, if it can.
+  virtual void RefreshOutlet() = 0;
+  /// Messages that steps moved past.
+  std::uint64_t NumPassed() const { return num_passed_; }
+  /// As the duct, if it can.
+  virtual std::uint64_t NumFolded() const = 0;
+  /// As the duct, if it can.
+  virtual std::uint64_t NumPreempted() const = 0;
+  /// As the duct, if it can.
+  virtual std::uint64_t NumUnread() const = 0;
+  /// Whether the duct is a channel of an exchange with another process.
+  virtual bool IsChannel() const = 0;
+  /// Whoever is bound to the duct again gets what was got here.
+  virtual void Leave() = 0;
+
+ protected:
+  T* current_ = nullptr;           ///< what Get gives
+  std::uint64_t num_passed_ = 0;   ///< see NumPassed
+};
+
+/// As a transport, for the wiring's sake: ends are bound to taps, and not opened by it.
+struct Intercepted {
+  /// Whatever the policy is.
+  template <uit::Message T, uit::Policy policy>
+  using InletDuctFor = InletInterceptor<T>;
+  /// Whatever the policy is.
+  template <uit::Message T, uit::Policy policy>
+  using OutletDuctFor = OutletInterceptor<T>;
+};
+
+namespace detail {
+
+template <typename D>
+inline constexpr bool is_channel = requires(D& duct) { duct.Exchange(); };
+
+}  // namespace detail
+
+/// Before a duct.
+template <uit::Message T, uit::InletDuct<T> D>
+class InletInterceptorOf final : public InletInterceptor<T> {
+ public:
+  /// Stands before `duct`.
+  InletInterceptorOf(const WorkerRecord& record, uit::Ref<D> duct) : record_(record), duct_(std::move(duct)) {}
+
+  bool TryFlush() override {
+    const auto flush = [&] {
+      if constexpr (requires { duct_->TryFlush(); }) return duct_->TryFlush();
+      return true;
+    };
+    if constexpr (!detail::is_channel<D>) return record_.reader != nullptr || flush();
+    else return AskFor(flush);
+  }
+  bool Poll() override {
+    if constexpr (!detail::is_channel<D>) return uit::Poll(*duct_);
+    else return AskFor([this] { return uit::Poll(*duct_); });
+  }
+  void HoldInlet(bool hold, std::size_t max_puts) override {
+    if constexpr (requires { duct_->HoldInlet(hold, max_puts); }) duct_->HoldInlet(hold, max_puts);
+    else if constexpr (requires { duct_->HoldInlet(hold); }) duct_->HoldInlet(hold);
+  }
+  void RefreshInlet(std::size_t max_puts) override {
+    if constexpr (requires { duct_->RefreshInlet(max_puts); }) duct_->RefreshInlet(max_puts);
+    else if constexpr (requires { duct_->RefreshInlet(); }) duct_->RefreshInlet();
+  }
+  std::uint64_t NumPreempted() const override {
+    if constexpr (requires { duct_->NumPreempted(); }) return duct_->NumPreempted();
+    else return 0;
+  }
+  bool IsChannel() const override { return detail::is_channel<D>; }
+
+ private:
+  bool Offer(const T* copied, T* moved, bool stages) override {
+    return Put([&] {
+      return With(copied, moved, [&](auto&& message) {
+        if constexpr (requires { duct_->TryStage(std::forward<decltype(message)>(message)); })
+          if (stages) return duct_->TryStage(std::forward<decltype(message)>(message));
+        return duct_->TryPut(std::forward<decltype(message)>(message));
+      });
+    });
+  }
+  bool OfferUntil(const T* copied, T* moved, uit::Deadline deadline) override {
+    return Put([&] {
+      return With(copied, moved, [&](auto&& message) {
+        return uit::detail::PutUntil(*duct_, std::forward<decltype(message)>(message), deadline);
+      });
+    });
+  }
+  template <typename F>
+  static bool With(const T* copied, T* moved, F&& put) {
+    if constexpr (std::copyable<T>) {
+      if (copied != nullptr) return put(*copied);
+    }
+    return put(std::move(*moved));
+  }
+  template <std::invocable F>
+  bool Put(F&& put) {
+    if (record_.reader != nullptr) {
+      const Event event = record_.reader->Take();
+      if (event == Event::put_threw) {
+        put();  // throws again
+        record_.reader->FailToFit("has a message that is not too large");
+      }
+      if (event != Event::put_accepted && event != Event::put_refused) record_.reader->FailToFit("puts");
+      return event == Event::put_accepted;
+    }
+    bool is_accepted = false;
+    try {
+      is_accepted = put();
+    } catch (...) {  // a message that is too large, or a codec
+      record_.writer->Add(Event::put_threw);
+      throw;
+    }
+    record_.writer->Add(is_accepted ? Event::put_accepted : Event::put_refused);
+    return is_accepted;
+  }
+  template <std::invocable F>
+  bool AskFor(F&& ask) {
+    if (record_.reader != nullptr) {
+      const Event event = record_.reader->Take();
+      if (event != Event::yes && event != Event::no) record_.reader->FailToFit("flushes or polls");
+      return event == Event::yes;
+    }
+    const bool answer = ask();
+    record_.writer->Add(answer ? Event::yes : Event::no);
+    return answer;
+  }
+
+  WorkerRecord record_;
+  uit::Ref<D> duct_;
+};
+
+/// Behind a duct.
+template <uit::Encodable T, uit::Policy policy, uit::OutletDuct<T> D>
+class OutletInterceptorOf final : public OutletInterceptor<T> {
+ public:
+  /// Stands behind `duct`. Throws what reading or writing a record throws.
+  OutletInterceptorOf(const WorkerRecord& record, uit::Ref<D> duct) : record_(record), duct_(std::move(duct)) {
+    current_ = &duct_->Get();
+    if (record_.writer != nullptr) {
+      Write(Event::current, 1);
+    } else {
+      if (record_.reader->Take() != Event::current) record_.reader->FailToFit("has an outlet");
+      Read(Event::current, 1);
+    }
+  }
+
+  std::size_t TryStep(std::size_t limit) override {
+    if (record_.reader != nullptr) return TakeStep(limit);
+    return Record(duct_->TryStep(limit));
+  }
+  bool StepUntil(uit::Deadline deadline) override {
+    if (record_.reader != nullptr) return TakeStep(1) != 0;
+    std::size_t count = 0;
+    uit::WaitUntil([&] { return (count = duct_->TryStep(1)) != 0 || uit::IsClosed(*duct_); }, deadline,
+                   [&] { return uit::Poll(*duct_); });
+    return Record(count) != 0;
+  }
+  void HoldOutlet(bool hold) override {
+    if constexpr (requires { duct_->HoldOutlet(hold); }) duct_->HoldOutlet(hold);
+  }
+  void RefreshOutlet() override {
+    if constexpr (requires { duct_->RefreshOutlet(); }) duct_->RefreshOutlet();
+  }
+  std::uint64_t NumFolded() const override {
+    if constexpr (requires { duct_->NumFolded(); }) return duct_->NumFolded();
+    else return 0;
+  }
+  std::uint64_t NumPreempted() const override {
+    if constexpr (!uit::InletDuct<D, T> && requires { duct_->NumPreempted(); }) return duct_->NumPreempted();
+    else return 0;
+  }
+  std::uint64_t NumUnread() const override {
+    if constexpr (requires { duct_->NumUnread(); }) return duct_->NumUnread();
+    else return 0;
+  }
+  bool IsChannel() const override { return detail::is_channel<D>; }
+  void Leave() override {
+    if (current_ == &replayed_) duct_->Get() = std::move(replayed_);
+  }
+
+ private:
+  using Codec = uit::CodecFor<T>;
+  static constexpr bool has_fixed_size = uit::FixedSizeEncodable<T>;
+  using OutletInterceptor<T>::current_;
+  using OutletInterceptor<T>::num_passed_;
+
+  std::size_t Record(std::size_t count) {
+    current_ = &duct_->Get();
+    num_passed_ += count;
+    if (count == 0) {
+      record_.writer->Add(Event::step_none);
+      return 0;
+    }
+    Write(count == 1 ? Event::step_one : Event::step_many, count);
+    return count;
+  }
+  std::size_t TakeStep(std::size_t limit) {
+    RecordReader& reader = *record_.reader;
+    const Event event = reader.Take();
+    if (event == Event::step_none) {
+      if constexpr (policy.retain == uit::Retain::accumulate) {
+        replayed_ = T{};
+        current_ = &replayed_;
+      }
+      return 0;
+    }
+    if (event != Event::step_one && event != Event::step_many) reader.FailToFit("steps");
+    const std::size_t count = Read(event, limit);
+    num_passed_ += count;
+    return count;
+  }
+  /// The event, and the current message after so many.
+  void Write(Event event, std::size_t count) {
+    const std::size_t num_bytes = Codec{}.Size(*current_);
+    std::byte* at = record_.writer->Reserve(2 * max_number_bytes + num_bytes);
+    if (event == Event::step_many) at = WriteNumber(at, count);
+    if constexpr (!has_fixed_size) at = WriteNumber(at, num_bytes);
+    Codec{}.Encode(*current_, {at, num_bytes});
+    record_.writer->Commit(event, at + num_bytes);
+  }
+  /// What follows the event becomes the current message. Returns after how many.
+  std::size_t Read(Event event, std::size_t limit) {
+    uit::ByteReader& rest = record_.reader->Rest();
+    std::uint64_t count = 1;
+    std::uint64_t num_bytes = 0;
+    uit::ByteView bytes;
+    if constexpr (has_fixed_size) num_bytes = Codec::fixed_size;
+    const bool is_read = (event != Event::step_many || TryReadNumber(rest, count)) &&
+                         (has_fixed_size || TryReadNumber(rest, num_bytes)) && rest.TryTake(num_bytes, bytes) &&
+                         Codec{}.TryDecode(bytes, replayed_);
+    if (!is_read || count == 0 || count > limit) record_.reader->FailToRead();
+    current_ = &replayed_;
+    return count;
+  }
+
+  WorkerRecord record_;
+  uit::Ref<D> duct_;
+  T replayed_{};
+};
+
+}  // namespace netuit::replay

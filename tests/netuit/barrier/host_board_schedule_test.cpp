@@ -1,0 +1,91 @@
+// The boards on which processes of a node post what they bring to barriers, under every schedule.
+#include <netuit/barrier/host_board.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <netuit/barrier/vote.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/explored_memory.hpp"
+#include "tests/support/schedule_count.hpp"
+#include "tests/support/schedule_explorer.hpp"
+#include "tests/uit/link/support/explored_rings.hpp"
+
+namespace {
+
+using namespace uit::testing;
+using netuit::Vote;
+
+/// Processes that come to a few barriers: each posts on its board, and reads those of all others before it goes on. One
+/// that goes on looks whether others have come to the next barrier already, if it `looks_ahead`.
+template <std::size_t num_processes, std::uint64_t num_barriers, bool looks_ahead = false>
+struct BoardScenario {
+  static constexpr std::size_t num_threads = num_processes;
+  using Board = netuit::BasicNodeBoard<ExploredRef>;
+
+  SharedWords<num_processes * Board::NumBytes()> memory;
+  std::optional<ExploredMemory> explored;
+  std::vector<Board> boards;
+  std::array<std::uint64_t, num_processes> num_arrivals{};
+
+  BoardScenario() {
+    for (std::size_t i = 0; i < num_processes; ++i) {
+      const auto place = std::as_writable_bytes(std::span{memory.words}).subspan(i * Board::NumBytes());
+      Board::Create(place);
+      boards.emplace_back(place.data());
+    }
+    explored.emplace(memory.words);
+  }
+
+  void Run(std::size_t process) {
+    for (std::uint64_t epoch = 1; epoch <= num_barriers; ++epoch) {
+      num_arrivals[process] = epoch;
+      boards[process].Post(epoch, Brings(process, epoch));
+      for (std::size_t other = 0; other < num_processes; ++other) {
+        if (other != process && !Await(other, epoch)) return boards[process].Leave();
+      }
+      if (looks_ahead && epoch < num_barriers) Look((process + 1) % num_processes, epoch + 1);
+    }
+  }
+  void Finish() {
+    for (std::size_t process = 0; process < num_processes; ++process) {
+      Explorer::Expect(Look(process, num_arrivals[process]), "an arrival was lost");
+      Explorer::Expect(!Look(process, num_arrivals[process] + 1), "an arrival was made up");
+    }
+  }
+
+  static Vote Brings(std::size_t process, std::uint64_t epoch) {
+    return {.stop = static_cast<std::uint32_t>(10 * epoch + process),
+            .is_pending = static_cast<std::uint32_t>((epoch + process) % 2),
+            .next = 100 * epoch + process};
+  }
+  /// Or waits no longer, so that there are only so many schedules.
+  bool Await(std::size_t process, std::uint64_t epoch) {
+    if (Look(process, epoch)) return true;
+    if (num_processes > 2) return false;
+    Explorer::Yield();
+    return Look(process, epoch);
+  }
+  bool Look(std::size_t process, std::uint64_t epoch) {
+    const std::optional<Vote> accord = boards[process].Read(epoch);
+    if (!accord) return false;
+    const Vote brought = Brings(process, epoch);
+    Explorer::Expect(num_arrivals[process] >= epoch, "a process was seen where it had not come to");
+    Explorer::Expect(accord->stop == brought.stop && accord->is_pending == brought.is_pending && accord->next == brought.next,
+                     "what was read is not what was brought");
+    return true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A board shows what its process brings to a barrier under every schedule") {
+  CheckExhaustedBetweenProcesses<BoardScenario<2, 3>>("boards of 2 processes", nightly_bound_of_many);
+  CheckExhaustedBetweenProcesses<BoardScenario<2, 2, true>>("boards of 2 processes, who look ahead", nightly_bound_of_many);
+  CheckExhaustedBetweenProcesses<BoardScenario<3, 1>>("boards of 3 processes", nightly_bound_of_many);
+}

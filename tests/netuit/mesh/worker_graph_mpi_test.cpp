@@ -1,0 +1,56 @@
+#include <netuit/mesh/worker_graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <netuit/graph/topology.hpp>
+#include <netuit/placement/placement.hpp>
+#include <uit/link/world.hpp>
+#include <vector>
+
+#include "tests/netuit/run/odd_graph.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+
+using namespace netuit;
+using netuit::testing::MakeOddGraph;
+using uit::testing::MpiTestWorld;
+
+TEST_CASE("A process has its part of the graph, and nobody else's") {
+  const Topology topology = MakeOddGraph(50, 1);
+  const Placement placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 3}, 1);
+  const uit::World world = MpiTestWorld();
+  // The others' arguments are not looked at.
+  const ProcessGraph part = world.IsRoot() ? ScatterGraph(topology, placement, world) : ScatterGraph({}, {}, world);
+  CHECK(part.num_nodes == 50);
+  CHECK(part.num_edges == topology.NumEdges());
+  CHECK(part.num_processes == world.Size());
+  REQUIRE(part.places.size() == 3);
+  for (std::uint32_t thread = 0; thread < 3; ++thread) {
+    const WorkerGraph& place = part.places[thread];
+    const WorkerId here{static_cast<std::uint32_t>(world.Rank()), thread};
+    CHECK(place.worker == world.Rank() * 3 + thread);
+    CHECK(place.nodes == placement.NodesAt(here));
+    std::vector<NodeId> targets;
+    std::vector<EdgeId> out_edges;
+    std::vector<NodeId> sources;
+    std::vector<EdgeId> in_edges;
+    for (const NodeId node : place.nodes) {
+      for (std::size_t k = 0; k < topology.OutNeighbors(node).size(); ++k) {
+        targets.push_back(topology.OutNeighbors(node)[k]);
+        out_edges.push_back(topology.FirstOutEdge(node) + k);
+      }
+      for (const EdgeId edge : topology.InEdges(node)) {
+        sources.push_back(topology.Source(edge));
+        in_edges.push_back(edge);
+      }
+    }
+    CHECK(place.targets == targets);
+    CHECK(place.out_edges == out_edges);
+    CHECK(place.sources == sources);
+    CHECK(place.in_edges == in_edges);
+    for (std::size_t i = 0; i < targets.size(); ++i) CHECK(place.target_workers[i] == placement.WorkerOf(targets[i]));
+    for (std::size_t i = 0; i < sources.size(); ++i) CHECK(place.source_workers[i] == placement.WorkerOf(sources[i]));
+    CHECK(place.first_out.size() == place.nodes.size() + 1);
+    CHECK(place.first_in.size() == place.nodes.size() + 1);
+  }
+}

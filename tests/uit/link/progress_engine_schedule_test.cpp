@@ -1,0 +1,167 @@
+// Workers that fill boxes, and whichever of them holds the process's lock and moves their frames, under every schedule.
+#include <uit/link/progress_engine.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/link.hpp>
+#include <uit/link/process_state.hpp>
+#include <uit/link/connection.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/explored_atomic.hpp"
+#include "tests/support/schedule_count.hpp"
+#include "tests/support/schedule_explorer.hpp"
+#include "tests/support/watched.hpp"
+
+namespace {
+
+using namespace uit::testing;
+using uit::Frame;
+
+/// What travels in a frame: whose it is, and which of theirs.
+struct Letter {
+  std::uint32_t worker = 0;
+  int number = 0;
+};
+void Write(Frame& frame, Letter letter) {
+  frame.Reserve(sizeof letter);
+  frame.Header() = uit::FrameHeader{};
+  frame.Header().num_bytes = sizeof letter;
+  std::memcpy(frame.Payload(), &letter, sizeof letter);
+}
+Letter Read(const Frame& frame) {
+  Letter letter;
+  Explorer::Expect(frame.Header().num_bytes == sizeof letter, "a frame is torn");
+  std::memcpy(&letter, frame.Payload(), sizeof letter);
+  return letter;
+}
+
+/// The peer: takes what is sent, and acknowledges it whenever it is asked for frames; sends a few itself.
+class Peer {
+ public:
+  static constexpr std::size_t max_workers = 3;
+  static constexpr int max_puts = 4;
+
+  Peer(int num_to_send, bool takes_all) : num_to_send_{num_to_send}, takes_all_{takes_all} {}
+
+  // A link; only who holds the lock may use it.
+  bool HasRoom() const { return num_used_.Value() >= 0; }
+  bool TrySend(Frame& frame) {
+    num_used_ = num_used_.Value() + 1;
+    if (frame.Header().kind != uit::FrameKind::data) return true;
+    ++num_taken_;
+    const Letter letter = Read(frame);
+    Explorer::Expect(letter.worker < max_workers && letter.number <= max_puts, "a frame is torn");
+    Explorer::Expect(letters[letter.worker][static_cast<std::size_t>(letter.number - 1)].Value() == letter.number, "a frame left before it was filled");
+    int& newest = newest_[letter.worker];
+    Explorer::Expect(takes_all_ ? letter.number == newest + 1 : letter.number > newest, "a frame is out of order");
+    newest = letter.number;
+    return true;
+  }
+  bool TryReceive(Frame& frame) {
+    num_used_ = num_used_.Value() + 1;
+    if (num_sent_ == num_to_send_ && num_acknowledged_ == num_taken_) return false;
+    if (num_asked_++ % 2 == 1) return false;  // for this time
+    Write(frame, {0, num_sent_ + 1});
+    if (num_sent_ < num_to_send_) ++num_sent_;
+    else frame.Header().kind = uit::FrameKind::credit;
+    frame.Header().acknowledged = num_acknowledged_ = num_taken_;
+    return true;
+  }
+  bool TryClose() { return true; }
+  std::size_t Abandon() { return 0; }
+
+  /// Number of the worker's frame that was taken last.
+  int Newest(std::size_t worker) const { return newest_[worker]; }
+
+  /// What each worker does before it lets go of a frame.
+  std::array<std::array<Watched, max_puts>, max_workers> letters;
+
+ private:
+  int num_to_send_;
+  bool takes_all_;
+  Watched num_used_{0};
+  int num_asked_ = 0;
+  int num_sent_ = 0;
+  std::uint32_t num_taken_ = 0;
+  std::uint32_t num_acknowledged_ = 0;
+  std::array<int, max_workers> newest_{};
+};
+/// As the wire has it.
+struct PeerLink {
+  Peer* peer;
+  bool HasRoom() { return peer->HasRoom(); }
+  bool TrySend(Frame& frame) { return peer->TrySend(frame); }
+  bool TryReceive(Frame& frame) { return peer->TryReceive(frame); }
+  bool TryClose() { return peer->TryClose(); }
+  std::size_t Abandon() { return peer->Abandon(); }
+};
+
+/// Workers with a box each put a few frames; one more thread, if there is one, only moves frames. The window is of one
+/// frame, so that most have to wait in a box; every one that was accepted leaves without a further put. What the peer
+/// sends arrives at the first worker.
+template <std::size_t num_workers, std::size_t n, int num_puts, int num_polls, bool keeps_every = true, int num_arrivals = 1>
+struct HubScenario {
+  static constexpr std::size_t num_threads = n;
+  using Hub = uit::BasicProgressEngine<Explored>;
+  using Box = Hub::FrameBox;
+  static_assert(num_workers <= Peer::max_workers && num_puts <= Peer::max_puts);
+
+  Peer peer{num_arrivals, keeps_every};
+  Hub hub{std::make_shared<Hub::ProcessState>(), num_workers};
+  std::shared_ptr<Box> arrivals = Box::Every(num_arrivals + 1);
+  std::array<int, num_workers> num_accepted{};
+  int num_arrived = 0;
+
+  HubScenario() {
+    for (std::size_t worker = 0; worker < num_workers; ++worker)
+      hub.AddOutgoing(0, worker, keeps_every ? Box::Every(2) : Box::Latest(), false);
+    hub.AddIncoming(0, arrivals, sizeof(Letter));
+    hub.AddWire(0, uit::AnyLink{std::make_unique<PeerLink>(&peer)}, 1);
+    hub.Activate();
+  }
+
+  void Run(std::size_t thread) {
+    if (thread < num_workers) {
+      for (int i = 0; i < num_puts; ++i) Put(thread);
+      if (thread == 0) Step();
+    } else {
+      for (int i = 0; i < num_polls; ++i) hub.Poll();
+    }
+  }
+  void Finish() {
+    for (int i = 0; i < 4 * static_cast<int>(num_workers) * num_puts; ++i) hub.Poll();
+    for (std::size_t worker = 0; worker < num_workers; ++worker)
+      Explorer::Expect(peer.Newest(worker) == num_accepted[worker], "a frame waits until its worker puts another");
+    while (Step()) {
+    }
+    Explorer::Expect(num_arrived == num_arrivals, "a frame that arrived was lost");
+  }
+  void Put(std::size_t worker) {
+    const int number = num_accepted[worker] + 1;
+    peer.letters[worker][static_cast<std::size_t>(number) - 1] = Watched{number};
+    Frame frame;
+    Write(frame, {static_cast<std::uint32_t>(worker), number});
+    if (hub.TryDepart(hub.Outgoing(worker), worker, frame)) num_accepted[worker] = number;
+  }
+  bool Step() {
+    if (!arrivals->TryStep()) return false;
+    Explorer::Expect(Read(arrivals->Get()).number == ++num_arrived, "a frame arrived out of order");
+    return true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Every frame that is put leaves in order without a further put under every schedule") {
+  CheckExhausted<HubScenario<1, 2, 2, 2>>("wire, a worker and a helper");
+  CheckExhausted<HubScenario<1, 2, 2, 2, false>>("wire, newest frames");
+  CheckExhausted<HubScenario<2, 2, 2, 0>>("wire, 2 workers", nightly_bound_of_many);
+  CheckExhausted<HubScenario<1, 3, 1, 1, true, 0>>("wire, a worker and 2 helpers", nightly_bound_of_many);
+}

@@ -1,0 +1,78 @@
+#include <uit/link/progress_engine.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/loopback_world.hpp"
+
+using namespace uit;
+
+namespace {
+
+/// Hubs of two processes with a link in between; the first sends from one box, and the second takes in.
+struct Hubs {
+  explicit Hubs(std::size_t num_slots)
+      : pair({.num_sends = num_slots + Connection::num_uncredited,
+              .num_receives = num_slots + Connection::num_uncredited,
+              .payload_bytes = sizeof(std::uint64_t)}) {
+    sender.AddOutgoing(1, 0, FrameBox::Every(16), false);
+    sender.AddWire(1, pair.First(), num_slots);
+    sender.Activate();
+    receiver.AddIncoming(0, box, sizeof(std::uint64_t));
+    receiver.AddWire(0, pair.Second(), num_slots);
+    receiver.Activate();
+  }
+  bool Put(std::uint64_t number) {
+    frame.Reserve(sizeof number);
+    frame.Header() = FrameHeader{};
+    frame.Header().num_bytes = sizeof number;
+    std::memcpy(frame.Payload(), &number, sizeof number);
+    return sender.TryDepart(sender.Outgoing(0), 0, frame);
+  }
+  /// Takes in what has been sent, acknowledges it, and returns the numbers so far.
+  const std::vector<std::uint64_t>& Taken() {
+    receiver.Poll();
+    while (box->TryStep()) {
+      taken.emplace_back();
+      std::memcpy(&taken.back(), box->Get().Payload(), sizeof taken.back());
+    }
+    return taken;
+  }
+
+  testing::LoopbackPair pair;
+  ProgressEngine sender{std::make_shared<ProcessState>(), 1};
+  ProgressEngine receiver{std::make_shared<ProcessState>(), 1};
+  std::shared_ptr<FrameBox> box = FrameBox::Every(16);
+  std::vector<std::uint64_t> taken{};
+  Frame frame{};
+};
+
+}  // namespace
+
+TEST_CASE("A put without credit looks for some, and then leaves at once without a poll") {
+  Hubs hubs{1};
+  for (std::uint64_t number = 1; number <= 5; ++number) {
+    CHECK(hubs.Put(number));
+    CHECK(hubs.pair.there->NumInFlight() == 1);
+    CHECK(hubs.Taken().size() == number);
+  }
+  CHECK(hubs.taken == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
+}
+
+TEST_CASE("A put behind frames that wait sends these first, and then leaves if there is credit") {
+  Hubs hubs{2};
+  for (const std::uint64_t number : {1U, 2U, 3U}) CHECK(hubs.Put(number));
+  CHECK(hubs.pair.there->NumInFlight() == 2);
+  CHECK(hubs.Taken().size() == 2);
+  CHECK(hubs.Put(4));
+  CHECK(hubs.pair.there->NumInFlight() == 2);
+  CHECK(hubs.Put(5));
+  CHECK(hubs.pair.there->NumInFlight() == 2);  // and no more, without credit
+  CHECK(hubs.Taken().size() == 4);
+  CHECK(hubs.Put(6));
+  CHECK(hubs.Taken() == std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6});
+}

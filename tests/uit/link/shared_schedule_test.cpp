@@ -1,0 +1,150 @@
+// Records in memory that two processes share, under every schedule.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <span>
+
+#include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/link/shared_mailbox.hpp>
+#include <uit/link/shared_ring.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/explored_memory.hpp"
+#include "tests/support/schedule_count.hpp"
+#include "tests/support/schedule_explorer.hpp"
+#include "tests/uit/link/support/explored_rings.hpp"
+
+namespace {
+
+using namespace uit::testing;
+using Word = std::uint64_t;
+
+/// Bytes of record n, from 1, all of which say n; so many of them as the list says.
+template <std::size_t... lengths>
+struct Records {
+  static constexpr std::size_t num_records = sizeof...(lengths);
+  static constexpr std::array<std::size_t, num_records> length{lengths...};
+  static constexpr std::size_t largest = std::max({lengths...});
+
+  std::array<std::byte, largest> bytes{};
+
+  uit::ByteView Of(std::size_t number) {
+    bytes.fill(static_cast<std::byte>(number));
+    return std::span{bytes}.first(length[number - 1]);
+  }
+  /// The number of the record that these bytes are.
+  static std::size_t Identify(uit::ByteView record) {
+    Explorer::Expect(!record.empty(), "a record has no length");
+    const auto number = static_cast<std::size_t>(record.front());
+    Explorer::Expect(number >= 1 && number <= num_records, "a record was made up");
+    Explorer::Expect(record.size() == length[number - 1], "a record has the length of another");
+    Explorer::Expect(std::ranges::count(record, record.front()) == std::ssize(record), "a record is torn");
+    return number;
+  }
+};
+
+/// Writes records of these lengths, which are numbered on from `start`, to a mailbox of two slots, so that the writer comes
+/// round at once; the reader gets whole ones, ever newer, and at last the last.
+template <Word start, int num_reads, std::size_t... lengths>
+struct MailboxScenario {
+  using List = Records<lengths...>;
+  static constexpr std::size_t slot_bytes = uit::shared_mailbox::SlotBytes(List::largest);
+
+  SharedWords<sizeof(uit::shared_mailbox::Head) + 2 * slot_bytes> memory;
+  std::optional<ExploredMemory> explored;
+  std::optional<uit::shared_mailbox::BasicWriter<ExploredRef>> writer;
+  std::optional<uit::shared_mailbox::BasicReader<ExploredRef>> reader;
+  List records;
+  std::size_t newest = 0;
+
+  MailboxScenario() {
+    new (memory.Begin()) uit::shared_mailbox::Head{.newest = start, .num_slots = 2, .slot_bytes = slot_bytes};
+    explored.emplace(memory.words);
+    writer.emplace(memory.Begin(), start);
+    reader.emplace(memory.Begin(), start);
+  }
+
+  void Run(std::size_t thread) {
+    if (thread == 0) {
+      for (std::size_t number = 1; number <= List::num_records; ++number) writer->Write(records.Of(number));
+    } else {
+      for (int i = 0; i < num_reads; ++i) Read();
+    }
+  }
+  void Finish() {
+    Read();
+    Explorer::Expect(newest == List::num_records, "the newest record was lost");
+  }
+  void Read() {
+    std::array<std::byte, List::largest> room{};
+    const auto length = reader->TryRead(room);
+    if (!length) return;
+    Explorer::Expect(*length <= List::largest, "a record is longer than any");
+    const std::size_t number = List::Identify(std::span{room}.first(*length));
+    Explorer::Expect(number > newest, "a record is no newer");
+    newest = number;
+  }
+};
+
+/// Writes those records of these lengths for which there is room to a ring, whose positions begin at `start`; each comes
+/// once, in order. A record is written once there is room for it, and read before it is given back.
+template <std::size_t capacity, Word start, bool looks_whether_empty, int num_reads, std::size_t... lengths>
+struct RingScenario {
+  using List = Records<lengths...>;
+
+  ExploredRing<capacity> ring{start};
+  List records;
+  std::array<std::size_t, List::num_records> accepted{};
+  std::size_t num_written = 0;
+  std::size_t num_read = 0;
+
+  void Run(std::size_t thread) {
+    if (thread == 0) {
+      for (std::size_t number = 1; number <= List::num_records; ++number) {
+        if (looks_whether_empty) ring.writer->IsEmpty();  // by which it learns of room as well
+        if (!ring.writer->HasRoom(List::length[number - 1])) continue;
+        accepted[num_written++] = number;
+        ring.writer->Write(records.Of(number));
+      }
+    } else {
+      for (int i = 0; i < num_reads; ++i) Read();
+    }
+  }
+  void Finish() {
+    while (Read()) {
+    }
+    Explorer::Expect(num_read == num_written, "a record was lost");
+    Explorer::Expect(ring.writer->IsEmpty(), "room was lost");
+  }
+  bool Read() {
+    const uit::ByteView front = ring.reader->Front();
+    if (front.data() == nullptr) return false;
+    Explorer::Expect(num_read < List::num_records, "a record was made up");
+    Explorer::Expect(List::Identify(front) == accepted[num_read++], "a record is out of order");
+    ring.reader->Pop(front);
+    return true;
+  }
+};
+
+/// Positions from which a ring and the numbers of 64 bits wrap after so many bytes.
+constexpr Word Before(Word num_bytes) { return Word{0} - num_bytes; }
+
+}  // namespace
+
+TEST_CASE("No schedule makes shared memory lose, repeat, tear or reorder a record") {
+  CheckExhaustedBetweenProcesses<MailboxScenario<0, 1, 16, 16, 16>>("mailbox between processes");
+  CheckExhaustedBetweenProcesses<MailboxScenario<0, 2, 8, 8, 8>>("mailbox between processes, read twice");
+  CheckExhaustedBetweenProcesses<MailboxScenario<0, 2, 3, 9, 5>>("mailbox between processes, longer, shorter");
+  CheckExhaustedBetweenProcesses<MailboxScenario<0, 1, 12, 1, 7, 10>>("mailbox between processes, shorter, longer",
+                                                                      nightly_bound_of_many);
+  CheckExhaustedBetweenProcesses<MailboxScenario<Before(2), 1, 7, 11, 9>>("mailbox between processes, numbers wrap");
+  CheckExhaustedBetweenProcesses<RingScenario<64, 0, false, 4, 8, 8, 8, 8>>("ring between processes");
+  CheckExhaustedBetweenProcesses<RingScenario<64, 0, false, 4, 16, 16, 16, 16>>("ring between processes, wraps");
+  CheckExhaustedBetweenProcesses<RingScenario<64, 0, false, 4, 3, 17, 9, 1, 20>>("ring between processes, lengths");
+  CheckExhaustedBetweenProcesses<RingScenario<64, 0, true, 4, 21, 5, 12, 2, 8>>("ring between processes, lengths, shorter");
+  CheckExhaustedBetweenProcesses<RingScenario<64, Before(16), false, 4, 5, 13, 30, 7>>("ring between processes, positions wrap");
+}

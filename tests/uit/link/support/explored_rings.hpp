@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+
+#include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/link/shared_ring.hpp>
+
+#include "tests/support/explored_memory.hpp"
+
+/// What two processes share, as the explorer models it.
+namespace uit::testing {
+
+/// So many bytes on lines of their own, as words.
+template <std::size_t num_bytes>
+struct SharedWords {
+  alignas(cache_line) std::array<std::uint64_t, num_bytes / sizeof(std::uint64_t)> words{};
+  std::byte* Begin() { return reinterpret_cast<std::byte*>(words.data()); }
+};
+
+/// The reading side of a ring, which tells that a record is read.
+class ExploredRingReader : public shared_ring::BasicReader<ExploredRef> {
+ public:
+  using shared_ring::BasicReader<ExploredRef>::BasicReader;
+  ByteView Front() {
+    const ByteView front = shared_ring::BasicReader<ExploredRef>::Front();
+    ExploredMemory::NoteRead(front);
+    return front;
+  }
+};
+
+/// Either side of a ring whose positions begin at `start`, for who makes them of the memory alone.
+template <std::uint64_t start>
+struct StartingWriter : shared_ring::BasicWriter<ExploredRef> {
+  explicit StartingWriter(std::byte* memory) : shared_ring::BasicWriter<ExploredRef>(memory, start) {}
+};
+template <std::uint64_t start>
+struct StartingReader : ExploredRingReader {
+  explicit StartingReader(std::byte* memory) : ExploredRingReader(memory, start) {}
+};
+
+/// A ring of `capacity` bytes, whose positions begin at any multiple of a word.
+template <std::size_t capacity>
+struct ExploredRing {
+  SharedWords<sizeof(shared_ring::Head) + capacity> memory;
+  std::optional<ExploredMemory> explored;
+  std::optional<shared_ring::BasicWriter<ExploredRef>> writer;
+  std::optional<ExploredRingReader> reader;
+
+  explicit ExploredRing(std::uint64_t start = 0) {
+    new (memory.Begin()) shared_ring::Head{.capacity = capacity, .read = start};
+    explored.emplace(memory.words);
+    writer.emplace(memory.Begin(), start);
+    reader.emplace(memory.Begin(), start);
+  }
+};
+
+}  // namespace uit::testing
