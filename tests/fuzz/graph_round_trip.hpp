@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <netuit/file/decimal.hpp>
 #include <netuit/file/edge_list.hpp>
 
 #include "tests/fuzz/fuzz.hpp"

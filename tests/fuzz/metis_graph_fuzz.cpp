@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include <netuit/file/atomic_file.hpp>
+#include <netuit/file/decimal.hpp>
 #include <netuit/file/metis_graph.hpp>
 
 #include "tests/fuzz/fuzz.hpp"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include <netuit/file/decimal.hpp>
 #include <netuit/file/node_weights.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/placement/placement_file.hpp>

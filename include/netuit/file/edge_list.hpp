@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <netuit/file/atomic_file.hpp>
+#include <netuit/file/decimal.hpp>
 #include <netuit/file/edge_data.hpp>
 #include <netuit/file/graph_builder.hpp>
 #include <netuit/file/line_cursor.hpp>

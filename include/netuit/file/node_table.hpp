@@ -2,10 +2,8 @@
 
 #include <charconv>
 #include <concepts>
-#include <cstddef>
 #include <filesystem>
 #include <functional>
-#include <istream>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -14,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/file/line_reader.hpp>
-#include <netuit/graph/label.hpp>
 #include <netuit/graph/topology.hpp>
 #include <uit/config.hpp>
 
@@ -35,10 +31,10 @@ inline NodeTable FromTable(std::filesystem::path path, std::string column) { ret
 
 namespace detail {
 
-/// Calls `set(node, cell)` for each row of the table, `node` being the number of the row's label among `labels`; false says
-/// that the cell is no value. Throws uit::InputError "name:line: reason" for a table that is none, lacks the column, or
+/// Calls `set(node, cell)` for each row of the table, where `node` is the number of the row's label among `labels`. `set` returns
+/// false if the cell is no value. Throws uit::InputError "name:line: reason" if the file is no such table, lacks the column, or
 /// does not have every label once.
-void ReadNodeColumn(std::istream& stream, const std::string& name, std::string_view column, const std::vector<std::string>& labels,
+void LoadNodeColumn(const NodeTable& table, const std::vector<std::string>& labels,
                     const std::function<bool(NodeId, std::string_view)>& set);
 
 /// Reads a number, or 0 or 1 for a truth. An empty cell is a floating-point number that is none (NaN). False if it is no such value.
@@ -59,27 +55,19 @@ bool TryParseCell(std::string_view cell, T& value) {
 
 }  // namespace detail
 
-/// The values in a column of a table, by node; `labels` are the nodes'. Throws uit::InputError "name:line: reason" if a node
-/// has no row or two, a row no node, or a cell no value.
+/// Returns the values in a column of a table, by node; `labels` are the nodes'. Throws uit::InputError "name:line: reason" if a
+/// node has no row or two, a row no node, or a cell no value.
 template <typename T>
   requires std::is_arithmetic_v<T>
-std::vector<T> ReadNodeTable(std::istream& stream, const std::string& name, std::string_view column,
-                             const std::vector<std::string>& labels) {
+std::vector<T> LoadNodeTable(const NodeTable& table, const std::vector<std::string>& labels) {
   std::vector<T> values(labels.size());
-  detail::ReadNodeColumn(stream, name, column, labels, [&values](NodeId node, std::string_view cell) {
+  detail::LoadNodeColumn(table, labels, [&values](NodeId node, std::string_view cell) {
     T value{};
     const bool is_value = detail::TryParseCell(cell, value);
     values[node] = value;
     return is_value;
   });
   return values;
-}
-/// ReadNodeTable from a file.
-template <typename T>
-  requires std::is_arithmetic_v<T>
-std::vector<T> LoadNodeTable(const NodeTable& table, const std::vector<std::string>& labels) {
-  std::ifstream stream = OpenInput(table.path);
-  return ReadNodeTable<T>(stream, table.path.string(), table.column, labels);
 }
 
 }  // namespace netuit

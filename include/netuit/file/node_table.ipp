@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <fstream>
 #include <functional>
-#include <istream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,9 +42,11 @@ UIT_DEFINE std::size_t FindColumn(const LineReader& reader, const std::vector<st
   reader.Fail("there is no column " + Quoted(column) + " beside the labels" + (known.empty() ? "" : ", only " + known));
 }
 
-UIT_DEFINE void ReadNodeColumn(std::istream& stream, const std::string& name, std::string_view column,
-                               const std::vector<std::string>& labels, const std::function<bool(NodeId, std::string_view)>& set) {
-  LineReader reader(stream, name);
+UIT_DEFINE void LoadNodeColumn(const NodeTable& table, const std::vector<std::string>& labels,
+                               const std::function<bool(NodeId, std::string_view)>& set) {
+  std::ifstream stream = OpenInput(table.path);
+  LineReader reader(stream, table.path.string());
+  const std::string& column = table.column;
   LabelIndex index;
   for (const std::string& label : labels) index.FindOrAdd(label);
   std::vector<bool> is_known(labels.size());

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <concepts>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <netuit/file/atomic_file.hpp>
+#include <netuit/file/decimal.hpp>
+#include <uit/config.hpp>
 
 namespace netuit {
 
@@ -56,9 +56,7 @@ class Table {
   [[nodiscard]] std::string Text() const { return text_ + '\n'; }
 
   /// Replaces the file by header and rows in one step. Throws uit::OutputError, and then leaves it as it was.
-  void Save(const std::string& path) const {
-    WriteFileAtomically(path, [this](std::ostream& out) { out << Text(); });
-  }
+  void Save(const std::string& path) const;
 
  private:
   Table& Append(std::string_view text) {
@@ -73,12 +71,10 @@ class Table {
 };
 
 /// Throws uit::OutputError unless a file could be written under `path`. Leaves nothing behind.
-inline void CheckWritable(const std::string& path) {
-  struct Withdrawn {};
-  try {
-    WriteFileAtomically(path, [](std::ostream&) { throw Withdrawn{}; });
-  } catch (const Withdrawn&) {
-  }
-}
+void CheckWritable(const std::string& path);
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/file/table.ipp>
+#endif

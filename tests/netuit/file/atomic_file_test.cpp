@@ -1,4 +1,5 @@
 #include <netuit/file/atomic_file.hpp>
+#include <netuit/file/decimal.hpp>
 
 #include <algorithm>
 #include <array>

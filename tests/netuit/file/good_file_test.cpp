@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <netuit/file/adjacency_list.hpp>
+#include <netuit/file/decimal.hpp>
 #include <netuit/file/edge_list.hpp>
 #include <netuit/file/line_reader.hpp>
 #include <netuit/file/metis_graph.hpp>
