@@ -17,7 +17,7 @@
 ///
 /// 1. The class that has the atomic takes its atomics from a template parameter, and its plain name is the alias that
 ///    users see. In a process the parameter is a Synchronization (`Sync::Atomic<V>`, as of RingDuct or BasicProcessState),
-///    in memory that processes share an `AtomicRef` (as of BasicWriter or BasicNodeBoard). So the explorer runs the very
+///    in memory that processes share an `AtomicRef` (as of BasicWriter or BasicHostBoard). So the explorer runs the very
 ///    code that users run. Explored (explored_atomic.hpp) and ExploredMemory::Ref (explored_memory.hpp) stand for them.
 /// 2. The scenario is a class. Its constructor sets up, `Run(thread)` is what a thread does, and `Finish()` runs when all
 ///    threads have ended. `static constexpr std::size_t num_threads` says how many there are; two, if it is missing.

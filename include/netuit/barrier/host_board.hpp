@@ -21,7 +21,7 @@ namespace netuit {
 ///
 /// `AtomicRef`: as std::atomic_ref, or under a model that explores every schedule.
 template <template <typename> class AtomicRef>
-class BasicNodeBoard {
+class BasicHostBoard {
  public:
   /// Makes a blank board at the head of `memory`, on a line. Its own process, before the others look.
   static void Create(uit::MutableByteView memory) {
@@ -31,7 +31,7 @@ class BasicNodeBoard {
   /// Bytes of a board.
   static constexpr std::size_t NumBytes() { return sizeof(Lines); }
   /// A board that has been made, of this or another process.
-  explicit BasicNodeBoard(std::byte* memory) : lines_(reinterpret_cast<Lines*>(memory)) {}
+  explicit BasicHostBoard(std::byte* memory) : lines_(reinterpret_cast<Lines*>(memory)) {}
 
   /// Says so. Its own process only.
   void Post(std::uint64_t epoch, const Vote& accord) {
@@ -75,6 +75,6 @@ class BasicNodeBoard {
 };
 
 /// Between processes.
-using HostBoard = BasicNodeBoard<std::atomic_ref>;
+using HostBoard = BasicHostBoard<std::atomic_ref>;
 
 }  // namespace netuit

@@ -26,7 +26,7 @@ using netuit::Vote;
 template <std::size_t num_processes, std::uint64_t num_barriers, bool looks_ahead = false>
 struct BoardScenario {
   static constexpr std::size_t num_threads = num_processes;
-  using Board = netuit::BasicNodeBoard<ExploredRef>;
+  using Board = netuit::BasicHostBoard<ExploredRef>;
 
   SharedWords<num_processes * Board::NumBytes()> memory;
   std::optional<ExploredMemory> explored;
