@@ -19,18 +19,18 @@
 
 namespace uit {
 
-/// An inlet and an outlet, joined.
+/// A joined pair: an inlet and an outlet.
 ///
 ///     auto [inlet, outlet] = uit::Conduit<double>{uit::Thread{.depth = 16}};
 template <Message T, Policy policy = Policy{}, typename W = InProcess>
   requires TransportSetFor<W, T, policy>
 struct Conduit {
-  /// Where messages are put.
+  /// Accepts messages.
   Inlet<T, policy, W> inlet;
-  /// Where they are read.
+  /// Delivers them.
   Outlet<T, policy, W> outlet;
 
-  /// Joined by `transport`; the outlet gets `initial` before its first step.
+  /// Joins the ends by `transport`. Before the first step, the outlet's message is `initial`.
   template <PairTransport<T, policy> X>
     requires TransportIn<X, W>
   explicit Conduit(const X& transport, T initial = T{})
@@ -44,7 +44,7 @@ struct Conduit {
 
 namespace detail {
 
-/// The current message of an outlet, copied if that is possible.
+/// The current message of an outlet: a copy if T can be copied, else moved out if possible, else `T{}`.
 template <Message T, Policy policy, typename W>
 T TakeCurrent(Outlet<T, policy, W>& outlet) {
   return outlet.Bound().Visit([](auto* duct) -> T {
@@ -58,14 +58,14 @@ T TakeCurrent(Outlet<T, policy, W>& outlet) {
   });
 }
 
-/// Makes all that was published ready to be stepped to.
+/// Makes every published message available to the next step.
 template <typename D>
 void Release(D& duct) {
   if constexpr (requires { duct.HoldOutlet(false); }) duct.HoldOutlet(false);
   Poll(duct);
 }
 
-/// Puts the current message of one duct, which stands for `num_messages`, into another, by moving it if that is possible.
+/// Puts the current message of one duct into another, by moving if possible. The message stands for `num_messages`.
 template <Message T, typename From, typename To>
 bool Carry(From& from, [[maybe_unused]] std::uint64_t num_messages, To* to) {
   if constexpr (is_null_duct<To>)
@@ -92,17 +92,17 @@ std::uint64_t NumFolded(const D& duct) {
   return 0;
 }
 
-/// How long a splice waits for messages that another thread or the wire has yet to bring.
+/// How long a splice waits for messages that another thread or a connection has not delivered yet.
 inline constexpr std::chrono::milliseconds splice_patience{100};
 
 }  // namespace detail
 
-/// Re-joins two ends by `transport`, while no other thread uses either.
+/// Joins two ends again, by `transport`. No other thread may use either end meanwhile.
 ///
-/// Messages that were under way are carried over, in order; those that find no room count as unread. A sum is carried as
-/// one, and goes on to stand for as many messages as before.
-/// The current message stays the outlet's to get, until its next step. Tallies go on, holds end. What the wire does not
-/// bring within a tenth of a second, because its fabric is not connected, is for the next pair on the same channel.
+/// Messages in flight move to the new duct, in order. A message that finds no room there counts as unread. A sum moves as
+/// one message and stands for as many messages as before. The outlet keeps its current message until its next step. Tallies
+/// continue. Holds end. Splice waits for messages in flight for at most a tenth of a second. If the fabric is not connected,
+/// later messages go to the next pair on the same channel.
 template <Message T, Policy policy, typename W, PairTransport<T, policy> X>
   requires TransportIn<X, W>
 void Splice(Inlet<T, policy, W>& inlet, Outlet<T, policy, W>& outlet, const X& transport) {
@@ -118,7 +118,7 @@ void Splice(Inlet<T, policy, W>& inlet, Outlet<T, policy, W>& outlet, const X& t
     if (from == nullptr) return;
     detail::Release(*from);
     const std::uint64_t num_preempted_before = detail::NumPreempted(*from);
-    std::int64_t num_stepped = 0;  // messages, those of a sum among them
+    std::int64_t num_stepped = 0;  // messages, including those in a sum
     const auto carry_all = [&] {
       for (;;) {
         const std::uint64_t num_folded_before = detail::NumFolded(*from);
@@ -133,9 +133,9 @@ void Splice(Inlet<T, policy, W>& inlet, Outlet<T, policy, W>& outlet, const X& t
     if constexpr (InletDuct<D, T>) {
       carry_all();
     } else {
-      // The two sides are different objects, and something may still be between them.
+
       WaitUntil(carry_all, After(detail::splice_patience), [&] {
-        inlet.TryFlush();  // again: a pool may have had to wait for its peer
+        inlet.TryFlush();  // again: a pool may have waited for its peer
         inlet.Bound().Visit([]<typename I>(I* sender) {
           if constexpr (!is_null_duct<I>) Poll(*sender);
         });
@@ -148,8 +148,8 @@ void Splice(Inlet<T, policy, W>& inlet, Outlet<T, policy, W>& outlet, const X& t
   inlet.Rebind(std::move(inlet_end));
 }
 
-/// Binds an inlet to the sending half that `transport` opens, while no other thread uses it. What it
-/// has put before stays with the outlet it was joined to.
+/// Binds an inlet to the sending half that `transport` opens. No other thread may use the inlet meanwhile. Earlier
+/// messages stay with the outlet that the inlet was joined to.
 template <Message T, Policy policy, typename W, InletTransport<T, policy> X>
   requires TransportIn<X, W>
 void Splice(Inlet<T, policy, W>& inlet, const X& transport) {
@@ -158,8 +158,8 @@ void Splice(Inlet<T, policy, W>& inlet, const X& transport) {
   inlet.Rebind(transport.template OpenInlet<T, policy>());
 }
 
-/// Binds an outlet to the receiving half that `transport` opens, while no other thread uses it. What
-/// had arrived counts as unread; the current message stays.
+/// Binds an outlet to the receiving half that `transport` opens. No other thread may use the outlet meanwhile. Messages
+/// that had arrived count as unread. The current message stays.
 template <Message T, Policy policy, typename W, OutletTransport<T, policy> X>
   requires TransportIn<X, W>
 void Splice(Outlet<T, policy, W>& outlet, const X& transport) {
@@ -168,7 +168,7 @@ void Splice(Outlet<T, policy, W>& outlet, const X& transport) {
   old_end.Visit([&]<typename D>(D* duct) {
     if (duct == nullptr) return;
     detail::Release(*duct);
-    std::uint64_t num_preempted_before = 0;  // on this side, where the two are different objects
+    std::uint64_t num_preempted_before = 0;  // on this side, if inlet and outlet are different objects
     if constexpr (!InletDuct<D, T>) num_preempted_before = detail::NumPreempted(*duct);
     const std::uint64_t num_folded_before = detail::NumFolded(*duct);
     while (const std::size_t count = duct->TryStep(no_limit)) outlet.CountUnread(count);
@@ -178,7 +178,7 @@ void Splice(Outlet<T, policy, W>& outlet, const X& transport) {
   });
 }
 
-/// From now on puts go nowhere, and count as muted. What was put before can still be read.
+/// Mutes an inlet: from now on each put is discarded and counts as muted. Messages put before can still be read.
 template <Message T, Policy policy, typename W>
   requires TransportIn<Null, W>
 void Mute(Inlet<T, policy, W>& inlet) {

@@ -2,13 +2,13 @@
 
 #include <cstddef>
 
-/// The version of this library, for messages and the opening handshake.
+/// The library's version, for messages and the opening handshake.
 #define UIT_VERSION_MAJOR 0
 #define UIT_VERSION_MINOR 1
 #define UIT_VERSION_PATCH 0
 #define UIT_VERSION "0.1.0"
 
-/// Inlined at every optimisation level: the few functions that a put or a step consists of.
+/// Inlines a function at every optimisation level: for the few functions that make up a put or a step.
 #if defined(__GNUC__) || defined(__clang__)
 #define UIT_INLINE [[gnu::always_inline]] inline
 #define UIT_NOINLINE [[gnu::noinline]]
@@ -17,12 +17,12 @@
 #define UIT_NOINLINE
 #endif
 
-/// 1 where a program links the library's compiled part, the CMake target Conduit::compiled: then headers only declare what
-/// the .ipp files beside them define. 0, the default: everything is in the headers. The same in a whole program.
+/// 1 if the program links the library's compiled part, the CMake target Conduit::compiled: headers then only declare, and
+/// the .ipp files beside them define. 0, the default: everything is in the headers. Must be the same in the whole program.
 #ifndef UIT_COMPILED
 #define UIT_COMPILED 0
 #endif
-/// Stands before a definition in an .ipp file.
+/// Precedes a definition in an .ipp file.
 #if UIT_COMPILED
 #define UIT_DEFINE
 #else
@@ -31,8 +31,8 @@
 
 namespace uit {
 
-/// Bytes that two cores hand to each other as one. A constant rather than
-/// std::hardware_destructive_interference_size, which differs between compilers of one program.
+/// The number of bytes that cores exchange as one unit. A constant, because std::hardware_destructive_interference_size
+/// differs between compilers of one program.
 inline constexpr std::size_t cache_line = 64;
 
 }  // namespace uit

@@ -24,7 +24,7 @@ namespace uit {
 
 namespace detail {
 
-/// Puts into a duct, and waits for room until the deadline where somebody else can make it.
+/// Puts into a duct. If another thread or process can make room, waits for room until the deadline.
 template <typename D, typename M>
 bool PutUntil(D& duct, M&& message, Deadline deadline) {
   if constexpr (requires { duct.PutUntil(std::forward<M>(message), deadline); }) {
@@ -47,21 +47,21 @@ bool PutUntil(D& duct, M&& message, Deadline deadline) {
 
 }  // namespace detail
 
-/// The end of a conduit that messages are put into. One thread at a time may use it.
+/// The end of a conduit that accepts messages. One thread at a time may use it.
 ///
 ///     auto [inlet, outlet] = uit::Conduit<double>{uit::Thread{}};
 ///     if (!inlet.TryPut(0.5)) ...        // never waits; false: no room, the message was dropped
-///     inlet.Put(0.5, uit::After(10ms));  // waits for room, but not for ever
+///     inlet.Put(0.5, uit::After(10ms));  // waits for room, for at most 10 ms
 template <Message T, Policy policy = Policy{}, typename W = InProcess>
   requires TransportSetFor<W, T, policy>
 class Inlet {
  public:
-  /// The message.
+  /// The type of a message.
   using Value = T;
-  /// A reference to what it is bound to: a duct of any transport of the wiring.
+  /// A reference to the duct behind this inlet: a duct of any transport in the transport set.
   using End = typename W::template InletEnd<T, policy>;
 
-  /// Muted (or, with a wiring of one transport, not to be used before a splice).
+  /// Muted. With a transport set of one transport: unbound, and may not be used before a splice.
   Inlet() = default;
   /// Bound to `end`.
   explicit Inlet(End end) { Rebind(std::move(end)); }
@@ -70,24 +70,23 @@ class Inlet {
     requires TransportIn<X, W>
   explicit Inlet(const X& transport) : Inlet{End{transport.template OpenInlet<T, policy>()}} {}
 
-  /// An inlet is moved, not copied.
+  /// An inlet can be moved, not copied.
   Inlet(Inlet&&) noexcept = default;
-  /// An inlet is moved, not copied.
+  /// An inlet can be moved, not copied.
   Inlet& operator=(Inlet&&) noexcept = default;
 
-  /// Sends a copy if there is room; never waits. False: dropped, or muted.
+  /// Sends a copy if there is room. Never waits. False: the message was dropped, or the inlet is muted.
   UIT_INLINE bool TryPut(const T& message)
     requires std::copyable<T>
   {
     return Offer([&](auto& duct) { return duct.TryPut(message); });
   }
-  /// Sends by moving; on false the message is as before.
+  /// Sends by moving. On false the message is unchanged.
   UIT_INLINE bool TryPut(T&& message) {
     return Offer([&](auto& duct) { return duct.TryPut(std::move(message)); });
   }
 
-  /// Like TryPut, but the outlet may see the message only after TryFlush or a TryPut: a batch that
-  /// is published together.
+  /// Like TryPut, but the outlet may see the message only after a TryFlush or TryPut: publishes a batch together.
   UIT_INLINE bool TryStage(const T& message)
     requires std::copyable<T>
   {
@@ -98,7 +97,7 @@ class Inlet {
     return Offer([&](auto& duct) { return Stage(duct, std::move(message)); });
   }
 
-  /// Sends what has been held back to travel together; false: some of it has yet to leave.
+  /// Sends the messages that were kept back to travel together. False: some of them have not left yet.
   UIT_INLINE bool TryFlush() {
     owner_.Check();
     return end_.Visit([](auto* duct) {
@@ -107,8 +106,8 @@ class Inlet {
     });
   }
 
-  /// Lets frames on their way move, and those leave that have waited long enough (Process::max_age); never waits.
-  /// Returns whether anything arrived. Nothing to do within a process.
+  /// Makes progress on frames in flight, and sends frames that have reached their age limit (Process::max_age). Never
+  /// waits. Returns true if anything arrived. Does nothing within a process.
   bool Poll() {
     owner_.Check();
     return end_.Visit([]<typename D>([[maybe_unused]] D* duct) {
@@ -117,10 +116,10 @@ class Inlet {
     });
   }
 
-  /// Sends, and waits for room until `deadline`, polling the wire meanwhile. False: dropped at the
-  /// deadline, or muted; also, at once, where the duct is full and nobody else could make room: if
-  /// both ends are in this thread, the inlet is held, as in bulk-synchronous runs, or the other side
-  /// is gone for good: its fabric has closed, or its process, on the same computer, has ended.
+  /// Sends. If the duct is full, waits for room until `deadline` and polls the connection meanwhile. False: dropped at the
+  /// deadline, or muted. Returns false at once if the duct is full and no other thread or process can make room: both ends
+  /// are in this thread, the inlet is held (as in bulk-synchronous runs), or the other side is closed for good. The other
+  /// side is closed if its fabric has closed, or if its process, on the same host, has ended.
   bool Put(const T& message, Deadline deadline = never)
     requires std::copyable<T>
   {
@@ -131,7 +130,7 @@ class Inlet {
     return OfferUntil(std::move(message), deadline);
   }
 
-  /// What became of all puts so far, over splices.
+  /// The fate of all puts so far, across splices.
   [[nodiscard]] PutTally Tally() const {
     const Past past = drops_.Get();
     return {.attempted = past.num_accepted + NumAccepted() + drops_.Count(),
@@ -140,14 +139,13 @@ class Inlet {
             .preempted = past.num_preempted + NumPreempted()};
   }
 
-  /// Puts go nowhere.
+  /// True if puts are discarded.
   [[nodiscard]] bool IsMuted() const {
     return end_.Visit([]<typename D>(D*) { return is_null_duct<D>; });
   }
 
-  /// While held, acceptance depends only on what the outlet had done by the last Refresh: for a
-  /// bulk-synchronous runner, which refreshes while the other end is idle. A duct that can count
-  /// accepts no more than `max_puts` until the next Refresh.
+  /// While held, acceptance depends only on the outlet's steps up to the last Refresh. For a bulk-synchronous runner,
+  /// which refreshes while the other end is idle. A duct that can count accepts at most `max_puts` until the next Refresh.
   void Hold(bool hold, std::size_t max_puts = no_limit) {
     end_.Visit([&](auto* duct) {
       if (duct == nullptr) return;
@@ -155,7 +153,7 @@ class Inlet {
       else if constexpr (requires { duct->HoldInlet(hold); }) duct->HoldInlet(hold);
     });
   }
-  /// Renews what a held inlet goes by.
+  /// Refreshes a held inlet: from now on, acceptance depends on the outlet's steps up to here.
   void Refresh(std::size_t max_puts = no_limit) {
     end_.Visit([&](auto* duct) {
       if (duct == nullptr) return;
@@ -164,8 +162,8 @@ class Inlet {
     });
   }
 
-  /// Binds to another end and returns the one before. Nothing is carried, as it would be by Splice;
-  /// the tally goes on. While no other thread uses this inlet.
+  /// Binds to another end and returns the previous one. Carries no messages over (Splice does). The tally continues. No
+  /// other thread may use this inlet meanwhile.
   End Rebind(End end) {
     std::uint64_t num_accepted = NumAccepted();
     std::uint64_t num_preempted = NumPreempted();
@@ -180,7 +178,7 @@ class Inlet {
     return end;
   }
 
-  /// What it is bound to.
+  /// The end that this inlet is bound to.
   [[nodiscard]] const End& Bound() const { return end_; }
 
   /// Adds to the tally accepted messages that newer ones replaced on their way to another duct.
@@ -188,11 +186,11 @@ class Inlet {
     if (count != 0) drops_.Make().num_preempted += count;
   }
 
-  /// From now on another thread may use it. Only checks care.
+  /// From now on another thread may use this inlet. Affects only the owner checks.
   void HandOver() { owner_.Reset(); }
 
  private:
-  /// What is counted here: what ducts bound to earlier have counted, and what no duct does.
+  /// Counts kept here: those of earlier ducts, and those that the duct does not keep itself.
   struct Past {
     std::uint64_t num_accepted = 0;
     std::uint64_t num_muted = 0;
@@ -284,7 +282,7 @@ class Inlet {
   }
 
   End end_;
-  SmallRecord<Past> drops_;  // how many; few ends have a past
+  SmallRecord<Past> drops_;  // the number of drops; few ends need the record
   [[no_unique_address]] Owner owner_;
 };
 

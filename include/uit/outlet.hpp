@@ -22,46 +22,46 @@
 
 namespace uit {
 
-/// The end of a conduit that messages are read from. One thread at a time may use it.
+/// The end of a conduit that delivers messages. One thread at a time may use it.
 ///
 ///     auto [inlet, outlet] = uit::Conduit<double>{uit::Thread{}};
 ///     while (outlet.TryStep()) Use(outlet.Get());  // every message that has arrived, in order
-///     Use(outlet.JumpGet());                       // or: the newest there is, perhaps as before
+///     Use(outlet.JumpGet());                       // or: only the newest message, perhaps the same as before
 template <Message T, Policy policy = Policy{}, typename W = InProcess>
   requires TransportSetFor<W, T, policy>
 class Outlet {
  public:
-  /// The message.
+  /// The type of a message.
   using Value = T;
-  /// A reference to what it is bound to: a duct of any transport of the wiring.
+  /// A reference to the duct behind this outlet: a duct of any transport in the transport set.
   using End = typename W::template OutletEnd<T, policy>;
 
-  /// Not to be read before a splice; nothing arrives.
+  /// Unbound: may not be read before a splice. Nothing arrives.
   Outlet() = default;
   /// Bound to `end`.
   explicit Outlet(End end) { Rebind(std::move(end)); }
-  /// Bound to the receiving half that `transport` opens; Get is `initial` before the first step.
+  /// Bound to the receiving half that `transport` opens. Get returns `initial` before the first step.
   template <OutletTransport<T, policy> X>
     requires TransportIn<X, W>
   explicit Outlet(const X& transport, T initial = T{})
       : Outlet{End{transport.template OpenOutlet<T, policy>(std::move(initial))}} {}
 
-  /// An outlet is moved, not copied.
+  /// An outlet can be moved, not copied.
   Outlet(Outlet&&) noexcept = default;
-  /// An outlet is moved, not copied.
+  /// An outlet can be moved, not copied.
   Outlet& operator=(Outlet&&) noexcept = default;
 
-  /// Steps to the next message, or past up to `limit` (at least 1) of them; never waits. Returns how
-  /// many it moved past, the new current one included; those passed over count as skipped.
+  /// Steps to the next message, or past up to `limit` messages (at least 1). Never waits. Returns the number of messages
+  /// passed, including the new current one. Messages that a step passes over count as skipped.
   UIT_INLINE std::size_t TryStep(std::size_t limit = 1) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     owner_.Check();
     return end_.Visit([&](auto* duct) { return StepIn(duct, limit); });
   }
 
-  /// Steps to the next message, and waits for one until `deadline`, polling the wire meanwhile.
-  /// False: none came; at once where nobody else could put: both ends are in this thread, or the other
-  /// side is gone for good, as for Inlet::Put.
+  /// Steps to the next message. If none has arrived, waits until `deadline` and polls the connection meanwhile. Returns
+  /// false if no message came. Returns false at once if no other thread or process can put: both ends are in this thread,
+  /// or the other side is closed for good, as for Inlet::Put.
   bool Step(Deadline deadline = never) {
     if (TryStep() > 0) return true;
     return end_.Visit([&]<typename D>(D* duct) {
@@ -74,11 +74,11 @@ class Outlet {
     });
   }
 
-  /// Steps to the newest message that has arrived; returns how many it moved past. In constant
-  /// time, but for a buffer that has grown.
+  /// Steps to the newest message that has arrived. Returns the number of messages passed. Takes constant time, except in a
+  /// buffer that has grown.
   UIT_INLINE std::size_t Jump() { return TryStep(no_limit); }
 
-  /// Jumps, and gets.
+  /// Jumps, then returns the current message.
   UIT_INLINE const T& JumpGet() {
     owner_.Check();
     return end_.Visit([&](auto* duct) -> const T& {
@@ -87,13 +87,13 @@ class Outlet {
     });
   }
 
-  /// Steps as Step does, and gets: the next message, or the current one if none came.
+  /// Steps as Step does, then returns the current message: the next one, or the same as before if none came.
   const T& GetNext(Deadline deadline = never) {
     Step(deadline);
     return Get();
   }
 
-  /// A copy of the next message if one has arrived; never waits.
+  /// A copy of the next message, if one has arrived. Never waits.
   std::optional<T> GetNextOrNullopt()
     requires std::copyable<T>
   {
@@ -101,8 +101,8 @@ class Outlet {
     return Get();
   }
 
-  /// Steps to the next message and gives it away, moved and not copied; nothing if none has arrived. Never waits. What Get
-  /// gives until the next step is unspecified.
+  /// Steps to the next message and moves it out. Returns nullopt if no message has arrived. Never waits. Afterwards the
+  /// value of Get is unspecified until the next step.
   std::optional<T> TryTake() {
     if (TryStep() == 0) return std::nullopt;
     return end_.Visit([]<typename D>(D* duct) -> std::optional<T> {
@@ -111,16 +111,16 @@ class Outlet {
     });
   }
 
-  /// The current message: the one last stepped to, over splices; before the first step the initial
-  /// one. The reference and what it refers to stay put until the next step that succeeds. Under
-  /// Retain::accumulate it is the sum of all that had arrived, and a step that finds nothing, by whatever
-  /// verb, makes it `T{}`, so that no sum is counted twice.
+  /// The current message: the one last stepped to, also across splices. Before the first step it is the initial one. The
+  /// reference and its target stay valid until the next step that succeeds. Under Retain::accumulate it is the sum of all
+  /// messages that had arrived. There, a step of any kind that finds nothing sets it to `T{}`, so that no sum counts
+  /// twice.
   UIT_INLINE const T& Get() const {
     owner_.Check();
     return end_.Visit([](const auto* duct) -> const T& { return GetFrom(duct); });
   }
 
-  /// What became of all messages that reached it so far, over splices.
+  /// The fate of all messages that reached this outlet so far, across splices.
   [[nodiscard]] GetTally Tally() const {
     const Past past = skips_.Get();
     return {.stepped = past.num_passed + NumPassed() - skips_.Count(),
@@ -129,15 +129,15 @@ class Outlet {
             .unread = past.num_unread};
   }
 
-  /// While held, a step goes no further than what had arrived by the last Refresh: for a
-  /// bulk-synchronous runner, which refreshes while the other end is idle.
+  /// While held, a step passes only messages that had arrived by the last Refresh. For a bulk-synchronous runner, which
+  /// refreshes while the other end is idle.
   void Hold(bool hold) {
     end_.Visit([&](auto* duct) {
       if constexpr (requires { duct->HoldOutlet(hold); })
         if (duct != nullptr) duct->HoldOutlet(hold);
     });
   }
-  /// Renews what a held outlet goes by.
+  /// Refreshes a held outlet: from now on, it sees all messages that have arrived up to here.
   void Refresh() {
     end_.Visit([](auto* duct) {
       if constexpr (requires { duct->RefreshOutlet(); })
@@ -145,8 +145,8 @@ class Outlet {
     });
   }
 
-  /// Binds to another end and returns the one before. Nothing is carried, as it would be by Splice;
-  /// the tally goes on. While no other thread uses this outlet.
+  /// Binds to another end and returns the previous one. Carries no messages over (Splice does). The tally continues. No
+  /// other thread may use this outlet meanwhile.
   End Rebind(End end) {
     std::uint64_t num_passed = NumPassed();
     std::uint64_t num_preempted = NumPreempted();
@@ -164,14 +164,14 @@ class Outlet {
     return end;
   }
 
-  /// What it is bound to.
+  /// The end that this outlet is bound to.
   [[nodiscard]] const End& Bound() const { return end_; }
 
-  /// Adds to the tally messages that were left behind unread.
+  /// Adds `count` unread messages to the tally.
   void CountUnread(std::uint64_t count) {
     if (count != 0) skips_.Make().num_unread += count;
   }
-  /// Passes over all that has arrived, and counts it as unread; of a sum, all of its messages.
+  /// Passes all messages that have arrived and counts them as unread; for a sum, all of its messages.
   void DiscardUnread() {
     owner_.Check();
     end_.Visit([&]<typename D>(D* duct) {
@@ -194,11 +194,11 @@ class Outlet {
     if (count != 0) skips_.Make().num_preempted += count;
   }
 
-  /// From now on another thread may use it. Only checks care.
+  /// From now on another thread may use this outlet. Affects only the owner checks.
   void HandOver() { owner_.Reset(); }
 
  private:
-  /// What is counted here: what ducts bound to earlier have counted, and what no duct does.
+  /// Counts kept here: those of earlier ducts, and those that the duct does not keep itself.
   struct Past {
     std::uint64_t num_passed = 0;
     std::uint64_t num_unread = 0;
@@ -237,7 +237,7 @@ class Outlet {
     });
   }
 
-  /// Arrived, and replaced by newer ones on this side, where the two sides are different objects.
+  /// Messages that arrived and were replaced by newer ones on this side, if inlet and outlet are different objects.
   std::uint64_t NumPreempted() const {
     return end_.Visit([]<typename D>([[maybe_unused]] D* duct) -> std::uint64_t {
       if constexpr (!InletDuct<D, T> && requires { duct->NumPreempted(); })
@@ -258,7 +258,7 @@ class Outlet {
   }
 
   End end_;
-  SmallRecord<Past> skips_;  // how many messages steps have passed over; few ends have a past
+  SmallRecord<Past> skips_;  // the number of messages passed over by steps; few ends need the record
   [[no_unique_address]] Owner owner_;
 };
 

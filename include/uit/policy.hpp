@@ -4,49 +4,49 @@
 
 namespace uit {
 
-/// What becomes of a put when the buffer is full.
+/// What happens to a put if the buffer is full.
 enum class Backlog {
   drop,  ///< The put fails and is counted.
-  grow   ///< The buffer grows, up to a cap in bytes; then the put fails and is counted.
+  grow   ///< The buffer grows, up to a cap in bytes; after that the put fails and is counted.
 };
 
-/// What becomes of messages that have not been stepped to when newer ones arrive.
+/// What happens to unread messages when newer ones arrive.
 enum class Retain {
-  every,      ///< They wait, in order.
-  latest,     ///< Only the newest waits; it replaces the one before, which is counted as preempted.
-  /// Their sum waits, and a step takes all of it, so that nothing is lost of what is conserved. A step that finds nothing
-  /// makes `Get` `T{}`, so that nothing is counted twice. A put fails only if a sum would overflow. See Foldable.
+  every,      ///< All wait, in order.
+  latest,     ///< Only the newest waits. It replaces the previous one, which is counted as preempted.
+  /// The sum of all messages waits, and a step takes the whole sum, so a conserved quantity loses nothing. If a step finds
+  /// nothing, it sets `Get` to `T{}`, so nothing counts twice. A put fails only if the sum would overflow. See Foldable.
   accumulate
 };
 
-/// Who shares a frame between processes.
+/// Which messages share a frame between processes.
 enum class Consolidate {
-  none,       ///< Nobody: a frame per message.
-  pooled,     ///< All channels between two places: a frame departs when each has put, or on flush. Fixed sizes only.
-  aggregated  ///< The same, any number of messages from each: a frame departs on flush, when full, or when old.
+  none,       ///< None: a frame for each message.
+  pooled,     ///< All channels between two workers, a put each: a frame leaves after each has put, or on flush. Fixed sizes only.
+  aggregated  ///< The same, with any number of puts each: a frame leaves on flush, when full, or when old.
 };
 
-/// What a conduit promises; holds only what changes code. Sizes are run-time options.
+/// The guarantees of a conduit. It holds only choices that change the code; sizes are run-time options.
 ///
 ///     constexpr uit::Policy pooled{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled};
 ///     uit::Conduit<double, pooled> conduit{uit::Thread{}};
 struct Policy {
-  /// When the buffer is full.
+  /// For a full buffer.
   Backlog backlog = Backlog::drop;
-  /// When newer messages arrive.
+  /// For newer messages that arrive.
   Retain retain = Retain::every;
-  /// Between processes.
+  /// For frames between processes.
   Consolidate consolidate = Consolidate::none;
 
-  /// Field by field.
+  /// Compares field by field.
   friend constexpr auto operator<=>(const Policy&, const Policy&) = default;
 };
 
-/// Every message waits for its step, in order.
+/// Every message waits until a step, in order.
 inline constexpr Policy every{.retain = Retain::every};
 /// Only the newest message waits.
 inline constexpr Policy latest{.retain = Retain::latest};
-/// The sum of all messages waits, so that nothing is lost of what is conserved.
+/// The sum of all messages waits, so a conserved quantity loses nothing.
 inline constexpr Policy summed{.retain = Retain::accumulate};
 
 }  // namespace uit

@@ -4,14 +4,14 @@
 
 namespace uit {
 
-/// What became of an inlet's puts. `attempted` = accepted + `dropped`; muted puts stand outside.
+/// The fate of an inlet's puts. `attempted` = accepted + `dropped`. Muted puts are counted apart.
 struct PutTally {
   std::uint64_t attempted = 0;  ///< Puts while the inlet was not muted.
   std::uint64_t dropped = 0;    ///< Attempted, and refused because the buffer was full.
   std::uint64_t muted = 0;      ///< Puts while the inlet was muted.
   std::uint64_t preempted = 0;  ///< Accepted, and replaced by a newer one before a step saw it.
 
-  /// Puts that the duct took charge of.
+  /// Puts that the duct accepted.
   [[nodiscard]] constexpr std::uint64_t Accepted() const { return attempted - dropped; }
 
   /// Adds field by field.
@@ -28,12 +28,12 @@ struct PutTally {
   friend bool operator==(const PutTally&, const PutTally&) = default;
 };
 
-/// What became of the messages that reached an outlet.
+/// The fate of the messages that reached an outlet.
 struct GetTally {
   std::uint64_t stepped = 0;  ///< Steps: messages that became the current one.
-  std::uint64_t skipped = 0;  ///< Passed over for a later one.
-  std::uint64_t folded = 0;   ///< Added to another message, with which they were stepped to.
-  std::uint64_t unread = 0;   ///< Left behind when the conduit was re-joined or closed; of a sum, all its messages.
+  std::uint64_t skipped = 0;  ///< Passed over for a later message.
+  std::uint64_t folded = 0;   ///< Added to another message, and stepped to together with it.
+  std::uint64_t unread = 0;   ///< Not read when the conduit was joined again or closed; for a sum, all its messages.
 
   /// Adds field by field.
   constexpr GetTally& operator+=(const GetTally& other) {
@@ -49,19 +49,19 @@ struct GetTally {
   friend bool operator==(const GetTally&, const GetTally&) = default;
 };
 
-/// Both ends of one conduit, or the sum over many: add any number of puts and gets to it. What a process that has died held
-/// is known to nobody: of a conduit to or from it, and of its sums, nothing but a PutTally's equation holds any more.
+/// Both ends of one conduit, or the sum over many conduits: add any number of PutTally and GetTally. If a process dies,
+/// its counts are lost. Then, for its conduits and for sums that include them, only the equation of PutTally still holds.
 struct Tally {
-  PutTally put{};  ///< What became of the puts.
-  GetTally get{};  ///< What became of what arrived.
+  PutTally put{};  ///< The fate of the puts.
+  GetTally get{};  ///< The fate of the messages that arrived.
 
-  /// Accepted and not yet accounted for; zero once everything has arrived.
+  /// Messages accepted and not yet accounted for. Zero once everything has arrived.
   [[nodiscard]] constexpr std::int64_t InFlight() const {
     return static_cast<std::int64_t>(put.Accepted() - get.stepped - get.skipped - put.preempted -
                                      get.folded - get.unread);
   }
 
-  /// Nothing is in flight, and nothing was counted that never was.
+  /// True if no message is in flight and no message was counted that was never put.
   [[nodiscard]] constexpr bool Balanced() const {
     return put.dropped <= put.attempted && InFlight() == 0;
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-/// All of uit that needs neither a wire nor MPI. Between processes: <uit/transport/process.hpp>.
+/// All of uit that needs neither connections between processes nor MPI. Between processes: <uit/transport/process.hpp>.
 
 #include <uit/codec/codec.hpp>
 #include <uit/codec/span_codec.hpp>
