@@ -133,7 +133,7 @@ void Splice(Inlet<T, policy, W>& inlet, Outlet<T, policy, W>& outlet, const X& t
     if constexpr (InletDuct<D, T>) {
       carry_all();
     } else {
-
+      // Inlet and outlet are different objects, and messages may still be between them.
       WaitUntil(carry_all, After(detail::splice_patience), [&] {
         inlet.TryFlush();  // again: a pool may have waited for its peer
         inlet.Bound().Visit([]<typename I>(I* sender) {

@@ -17,32 +17,32 @@
 
 namespace uit {
 
-/// Adds up the messages that wait, so a put fails only if their sum would overflow; a step takes the sum.
+/// Adds up the waiting messages, so a put fails only if their sum would overflow. A step takes the sum.
 ///
-/// One thread may put while another steps (with Spsc); neither ever waits for the other. Three slots go round, as in a
-/// mailbox. A put writes the sum of what waits and its message to a slot of its own, and exchanges it for the slot that
-/// waits if that still does so; else it leaves its message alone. So a message is in one step's sum, whole, and a step
-/// that comes after a put sees it. Nothing is allocated after construction, unless copying a message does so.
+/// With Spsc, one thread may put while another steps. Neither ever waits for the other. Three slots take turns, as in a
+/// mailbox. A put writes the waiting sum plus its message to its own slot. It exchanges that slot for the waiting one if
+/// the latter still waits. Otherwise it publishes its message alone. So each message is in exactly one step's sum, whole,
+/// and a later step sees it. Nothing is allocated after construction, unless copying a message allocates.
 ///
 ///     uit::AccumulatorDuct<int, uit::Spsc> accumulator;
 ///     accumulator.TryPut(1);                            // one thread
 ///     if (accumulator.TryStep(1)) Use(accumulator.Get());  // another
 ///
-/// AccumulatorDuct<T, Unsynchronized>, for both ends in one thread, is a class of its own.
+/// A separate class, AccumulatorDuct<T, Unsynchronized>, is for both ends in one thread.
 template <Foldable T, Synchronization Sync>
 class AccumulatorDuct final : public RefCountedBy<Sync> {
  public:
   /// Waiting may help.
   static constexpr bool in_thread = false;
 
-  /// Get is `initial` before the first step.
+  /// Get returns `initial` before the first step.
   explicit AccumulatorDuct(T initial = T{}) : current_{std::move(initial)} {}
 
-  /// Adds a copy to what waits. False if the sum would overflow. Inlet's thread only.
+  /// Adds a copy to the waiting sum. False if the sum would overflow. Inlet's thread only.
   UIT_INLINE bool TryPut(const T& message) { return TryCarry(message, 1); }
-  /// The same; adding moves nothing out.
+  /// The same. Adding moves nothing out of `message`.
   UIT_INLINE bool TryPut(T&& message) { return TryCarry(message, 1); }
-  /// Adds a sum that stands for `num_messages`. False if the sum of all would overflow. Inlet's thread only.
+  /// Adds a sum that stands for `num_messages`. False if the total would overflow. Inlet's thread only.
   UIT_INLINE bool TryCarry(const T& sum, std::uint64_t num_messages) {
     if (is_held_ ? !held_.TryAdd(sum, num_messages) : !Publish(sum, num_messages)) [[unlikely]]
       return false;
@@ -50,56 +50,56 @@ class AccumulatorDuct final : public RefCountedBy<Sync> {
     return true;
   }
 
-  /// Takes all that has arrived: 1, and Get is the sum; or 0, and Get is `T{}`. Outlet's thread only.
+  /// Takes the waiting sum. Returns 1, and Get is the sum; or 0 if nothing waits, and Get is `T{}`. Outlet's thread only.
   UIT_INLINE std::size_t TryStep([[maybe_unused]] std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
-    // Only the exchange that follows hands a slot over, so nothing need be acquired here.
+    // Relaxed: only the exchange below hands a slot over, so this load acquires nothing.
     if ((middle_.load(std::memory_order_relaxed) & fresh) == 0) {
       current_ = T{};
       return 0;
     }
-    // Acquires the sum from the release in Publish, and gives our slot back to the acquire there.
+    // Acquires the sum from the release in Publish. Releases this side's slot to the acquire there.
     front_ = middle_.exchange(front_, std::memory_order_acq_rel) & ~fresh;
-    const Slot& taken = slots_[front_];  // the inlet may still read it, so that it is copied from
+    const Slot& taken = slots_[front_];  // the inlet may still read this slot, so copy, do not move
     current_ = taken.sum;
     num_folded_ += taken.num_messages - 1;
     ++num_passed_;
     return 1;
   }
 
-  /// The sum last stepped to, `T{}` if the last step found nothing; until the next step. Outlet's thread only.
+  /// The sum last stepped to, or `T{}` if the last step found nothing. Valid until the next step. Outlet's thread only.
   UIT_INLINE const T& Get() const { return current_; }
   /// The same, to be moved from or changed.
   UIT_INLINE T& Get() { return current_; }
 
   /// Messages accepted so far. Inlet's thread only.
   [[nodiscard]] std::uint64_t NumAccepted() const { return num_accepted_; }
-  /// Steps that found something so far. Outlet's thread only.
+  /// Steps so far that found a sum. Outlet's thread only.
   [[nodiscard]] std::uint64_t NumPassed() const { return num_passed_; }
-  /// Messages beyond one of each step. Outlet's thread only.
+  /// Messages that steps took beyond the first of each sum. Outlet's thread only.
   [[nodiscard]] std::uint64_t NumFolded() const { return num_folded_; }
-  /// Messages accepted that no step has taken. While nobody puts or steps.
+  /// Accepted messages that no step has taken. No thread may put or step meanwhile.
   [[nodiscard]] std::uint64_t NumUnread() const {
     const Index middle = middle_.load(std::memory_order_relaxed);
     return held_.NumMessages() + ((middle & fresh) != 0 ? slots_[middle & ~fresh].num_messages : 0);
   }
 
-  /// While held, puts are added up apart and RefreshInlet publishes them. A put is accepted if they do not overflow,
-  /// neither by themselves nor with what waited at the last refresh; so it does not matter whether the outlet has
-  /// stepped since. Inlet's thread only.
+  /// While held, puts go to a separate sum, which RefreshInlet publishes. A put is accepted if this sum would not
+  /// overflow, neither alone nor added to the sum that waited at the last refresh. So acceptance does not depend on later
+  /// steps of the outlet. Inlet's thread only.
   void HoldInlet(bool hold) {
     RefreshInlet();
     is_held_ = hold;
   }
-  /// Room comes only with a RefreshInlet.
+  /// While held, only RefreshInlet makes room.
   bool IsInletHeld() const { return is_held_; }
-  /// Publishes what was put while held, and renews what a held inlet goes by.
+  /// Publishes the sum of the puts made while held, and starts the next one.
   void RefreshInlet() {
     if (held_.NumMessages() != 0) {
       [[maybe_unused]] const bool is_published = Publish(held_.Sum(), held_.NumMessages());
       UIT_ASSERT(is_published, "what was accepted while held has room");
     }
-    // Relaxed: a sum that waits is the inlet's own, and the outlet does not write to it.
+    // Relaxed: only the inlet writes to a waiting sum.
     const Index middle = middle_.load(std::memory_order_relaxed);
     held_.Refresh((middle & fresh) != 0 ? &slots_[middle & ~fresh].sum : nullptr);
   }
@@ -113,7 +113,7 @@ class AccumulatorDuct final : public RefCountedBy<Sync> {
   static constexpr Index first_middle = 1;
   static constexpr Index first_front = 2;
 
-  /// A sum, and how many messages it stands for.
+  /// A sum and the number of messages in it.
   struct Parcel {
     T sum{};
     std::uint64_t num_messages = 0;
@@ -124,7 +124,7 @@ class AccumulatorDuct final : public RefCountedBy<Sync> {
     Slot& back = slots_[back_];
     Index middle = middle_.load(std::memory_order_acquire);
     if ((middle & fresh) != 0) {
-      // Nobody writes to a slot that has been published before it comes back here, so it can be read.
+      // A published slot is not written again before the inlet gets it back, so it can be read here.
       const Slot& waiting = slots_[middle & ~fresh];
       back.sum = waiting.sum;
       if (!TryFold(back.sum, sum)) return false;
@@ -135,11 +135,12 @@ class AccumulatorDuct final : public RefCountedBy<Sync> {
         back_ = middle & ~fresh;
         return true;
       }
-      middle = seen;  // a step has come between
+      middle = seen;  // a step came in between
     }
     back.sum = sum;
     back.num_messages = num_messages;
-    // Releases the message to the acquire in TryStep, which alone can take it and does not look at what is not fresh.
+    // Releases the message to the acquire in TryStep. Only TryStep can take it, and TryStep ignores a slot that is not
+    // fresh.
     middle_.store(back_ | fresh, std::memory_order_release);
     back_ = middle;
     return true;
@@ -151,7 +152,7 @@ class AccumulatorDuct final : public RefCountedBy<Sync> {
   bool is_held_ = false;
   detail::HeldSum<T> held_;
 
-  // Exchanged.
+  // Exchanged between the two threads.
   alignas(side_alignment<Sync, Shared>) Shared middle_{first_middle};
 
   // Written by the outlet's thread.

@@ -10,7 +10,7 @@ namespace uit {
 
 namespace detail {
 
-/// Knows by itself when a sum is too large.
+/// A type whose TryFold detects overflow itself.
 template <typename T>
 concept FoldsItself = requires(T& into, const T& from) {
   { into.TryFold(from) } -> std::same_as<bool>;
@@ -22,25 +22,26 @@ concept AddsTo = !std::is_arithmetic_v<T> && requires(T& into, const T& from) { 
 
 }  // namespace detail
 
-/// A message that can be added to another, so that one stands for both. `T{}` is the sum of nothing, and the order of
-/// adding should not matter.
+/// A message that can be added to another, so that one message stands for both. `T{}` must be the empty sum, and the order
+/// of addition should not matter.
 ///
-/// Integers but bool; any type with a member `TryFold(other) -> bool` that adds `other`, or, if the sum would overflow,
-/// changes nothing and returns false; any other type with `+=`, which must not overflow. Floating-point numbers are added
-/// as they arrive: nothing is lost, but the last bits of a sum depend on the order of adding, which nobody knows.
+/// Allowed are: integers except bool; any type with a member `TryFold(other) -> bool`, which adds `other`, or changes
+/// nothing and returns false if the sum would overflow; any other type with `+=`, which must not overflow; floating-point
+/// numbers. These are added in order of arrival. Nothing is lost, but the order, and so the last bits of a sum, may differ
+/// between runs.
 template <typename T>
 concept Foldable = Message<T> && std::copyable<T> &&
                    (detail::FoldsItself<T> || detail::WholeNumber<T> || std::floating_point<T> || detail::AddsTo<T>);
 
-/// Refuses in words what cannot be sent under Retain::accumulate.
+/// Gives a readable compile error for a type that cannot be sent under Retain::accumulate.
 template <typename T>
 struct RequireFoldable {
   static_assert(Foldable<T>,
                 "Retain::accumulate wants a message that can be added: a number, or a type with += or TryFold");
-  static constexpr bool value = Foldable<T>;  ///< so that nothing else is complained of
+  static constexpr bool value = Foldable<T>;  ///< avoids further compile errors
 };
 
-/// Adds `from` to `into`. False, with nothing changed, if the sum would overflow.
+/// Adds `from` to `into`. If the sum would overflow, changes nothing and returns false.
 template <Foldable T>
 UIT_INLINE constexpr bool TryFold(T& into, const T& from) {
   if constexpr (detail::FoldsItself<T>) {

@@ -7,13 +7,13 @@
 
 namespace uit::detail {
 
-/// What is put into an accumulator while its inlet is held: accepted if it does not overflow, neither by itself nor with
-/// what waited when the hold was last refreshed. So acceptance does not show whether the outlet has stepped since, and
-/// there is room for the sum at the next refresh. The inlet's thread only.
+/// The sum of the puts into an accumulator while its inlet is held. A put is accepted if this sum would not overflow,
+/// neither alone nor added to the sum that waited at the last refresh. So acceptance does not reveal whether the outlet
+/// has stepped since, and the sum has room at the next refresh. Inlet's thread only.
 template <Foldable T>
 class HeldSum {
  public:
-  /// Adds a sum that stands for `num_messages`. False, with nothing changed, if there is no room.
+  /// Adds a sum that stands for `num_messages`. If there is no room, changes nothing and returns false.
   bool TryAdd(const T& sum, std::uint64_t num_messages) {
     T bound = bound_;
     if (is_bounded_ && !TryFold(bound, sum)) return false;
@@ -25,12 +25,12 @@ class HeldSum {
     return true;
   }
 
-  /// What has been put since the last refresh.
+  /// The sum of the puts since the last refresh.
   const T& Sum() const { return sum_; }
-  /// How many messages that stands for.
+  /// The number of messages in that sum.
   std::uint64_t NumMessages() const { return num_messages_; }
 
-  /// Begins anew, while `waiting` waits; null: nothing does.
+  /// Starts again from zero. `waiting` is the sum that waits; null: none waits.
   void Refresh(const T* waiting) {
     num_messages_ = 0;
     sum_ = T{};
@@ -40,7 +40,7 @@ class HeldSum {
 
  private:
   T sum_{};
-  T bound_{};  // with what waited
+  T bound_{};  // including the sum that waited
   std::uint64_t num_messages_ = 0;
   bool is_bounded_ = false;
 };

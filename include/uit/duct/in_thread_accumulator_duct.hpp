@@ -17,26 +17,26 @@ namespace uit {
 template <Foldable T, Synchronization Sync>
 class AccumulatorDuct;
 
-/// The accumulator with both ends in one thread: a put adds to the sum that waits.
+/// The accumulator with both ends in one thread: a put adds to the waiting sum.
 template <Foldable T>
 class AccumulatorDuct<T, Unsynchronized> final : public RefCounted {
  public:
-  /// Waiting would be in vain.
+  /// Waiting cannot help.
   static constexpr bool in_thread = true;
 
-  /// Get is `initial` before the first step.
+  /// Get returns `initial` before the first step.
   explicit AccumulatorDuct(T initial = T{}) : current_{std::move(initial)} {}
 
-  /// Adds a copy to what waits. False if the sum would overflow.
+  /// Adds a copy to the waiting sum. False if the sum would overflow.
   UIT_INLINE bool TryPut(const T& message) { return TryCarry(message, 1); }
-  /// The same; adding moves nothing out.
+  /// The same. Adding moves nothing out of `message`.
   UIT_INLINE bool TryPut(T&& message) { return TryCarry(message, 1); }
-  /// Adds a sum that stands for `num_messages`. False if the sum of all would overflow.
+  /// Adds a sum that stands for `num_messages`. False if the total would overflow.
   UIT_INLINE bool TryCarry(const T& sum, std::uint64_t num_messages) {
     return is_held_ ? held_.TryAdd(sum, num_messages) : Add(sum, num_messages);
   }
 
-  /// Takes all that has arrived: 1, and Get is the sum; or 0, and Get is `T{}`.
+  /// Takes the waiting sum. Returns 1, and Get is the sum; or 0 if nothing waits, and Get is `T{}`.
   UIT_INLINE std::size_t TryStep([[maybe_unused]] std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     current_ = std::exchange(waiting_, T{});
@@ -46,29 +46,29 @@ class AccumulatorDuct<T, Unsynchronized> final : public RefCounted {
     return 1;
   }
 
-  /// The sum last stepped to, `T{}` if the last step found nothing; until the next step.
+  /// The sum last stepped to, or `T{}` if the last step found nothing. Valid until the next step.
   UIT_INLINE const T& Get() const { return current_; }
   /// The same, to be moved from or changed.
   UIT_INLINE T& Get() { return current_; }
 
   /// Messages accepted so far.
   [[nodiscard]] std::uint64_t NumAccepted() const { return num_passed_ + num_folded_ + NumUnread(); }
-  /// Steps that found something so far.
+  /// Steps so far that found a sum.
   [[nodiscard]] std::uint64_t NumPassed() const { return num_passed_; }
-  /// Messages beyond one of each step.
+  /// Messages that steps took beyond the first of each sum.
   [[nodiscard]] std::uint64_t NumFolded() const { return num_folded_; }
-  /// Messages accepted that no step has taken.
+  /// Accepted messages that no step has taken.
   [[nodiscard]] std::uint64_t NumUnread() const { return num_waiting_ + held_.NumMessages(); }
 
-  /// While held, puts are added up apart and RefreshInlet publishes them. A put is accepted if they do not overflow,
-  /// neither by themselves nor with what waited at the last refresh.
+  /// While held, puts go to a separate sum, which RefreshInlet publishes. A put is accepted if this sum would not
+  /// overflow, neither alone nor added to the sum that waited at the last refresh.
   void HoldInlet(bool hold) {
     RefreshInlet();
     is_held_ = hold;
   }
-  /// Room comes only with a RefreshInlet.
+  /// While held, only RefreshInlet makes room.
   bool IsInletHeld() const { return is_held_; }
-  /// Publishes what was put while held, and renews what a held inlet goes by.
+  /// Publishes the sum of the puts made while held, and starts the next one.
   void RefreshInlet() {
     if (held_.NumMessages() != 0) {
       [[maybe_unused]] const bool is_added = Add(held_.Sum(), held_.NumMessages());
@@ -79,7 +79,7 @@ class AccumulatorDuct<T, Unsynchronized> final : public RefCounted {
 
  private:
   UIT_INLINE bool Add(const T& sum, std::uint64_t num_messages) {
-    T total = waiting_;  // what waits stays whole if this throws
+    T total = waiting_;  // if this throws, the waiting sum is unchanged
     if (!TryFold(total, sum)) return false;
     waiting_ = std::move(total);
     num_waiting_ += num_messages;

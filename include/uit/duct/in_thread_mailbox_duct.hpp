@@ -18,18 +18,18 @@ namespace uit {
 template <Message T, Synchronization Sync>
 class MailboxDuct;
 
-/// The mailbox with both ends in one thread: nothing need be exchanged, so a put writes to the slot
-/// that waits, or to a spare one first if writing may throw.
+/// The mailbox with both ends in one thread. Slots need no exchange: a put writes to the waiting slot. If writing may
+/// throw, it writes to a spare slot first.
 template <Message T>
 class MailboxDuct<T, Unsynchronized> final : public RefCounted {
  public:
-  /// Waiting would be in vain.
+  /// Waiting cannot help.
   static constexpr bool in_thread = true;
 
-  /// Get is `initial` before the first step.
+  /// Get returns `initial` before the first step.
   explicit MailboxDuct(T initial = T{}) { Get() = std::move(initial); }
 
-  /// Replaces the message waiting, if any.
+  /// Replaces the waiting message, if any.
   UIT_INLINE bool TryPut(const T& message)
     requires std::copyable<T>
   {
@@ -38,7 +38,7 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
   /// The same, by moving.
   UIT_INLINE bool TryPut(T&& message) { return Replace(std::move(message)); }
 
-  /// Replaces the message staged, if any; the outlet sees it after TryFlush.
+  /// Replaces the staged message, if any. The outlet sees it after TryFlush.
   bool TryStage(const T& message)
     requires std::copyable<T>
   {
@@ -47,13 +47,13 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
   /// The same, by moving.
   bool TryStage(T&& message) { return Stage(std::move(message)); }
 
-  /// Publishes what was staged, unless the inlet is held; always true.
+  /// Publishes the staged message, unless the inlet is held. Always true.
   bool TryFlush() {
     if (staging_ < held) PublishStaged();
     return true;
   }
 
-  /// Moves on to the message waiting: 1, or 0 if there is none.
+  /// Moves to the waiting message. Returns 1, or 0 if none waits.
   UIT_INLINE std::size_t TryStep([[maybe_unused]] std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     if (last_ != current_ + 1) [[unlikely]] {
@@ -66,12 +66,12 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
     return 1;
   }
 
-  /// The message last stepped to, until the next step that succeeds.
+  /// The message last stepped to. Valid until the next step that succeeds.
   UIT_INLINE const T& Get() const { return slots_[Front()]; }
   /// The same, to be moved from or changed.
   UIT_INLINE T& Get() { return slots_[Front()]; }
 
-  /// A published message is waiting to be stepped to.
+  /// True if a published message waits.
   [[nodiscard]] UIT_INLINE bool Pending() const { return current_ != last_; }
 
   /// Accepted messages that a newer one replaced before a step saw them.
@@ -88,7 +88,7 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
     if (!hold) PublishStaged();
     staging_ = NumStaged() | (hold ? held : 0);
   }
-  /// Renews what a held inlet goes by.
+  /// Publishes the staged message.
   void RefreshInlet() { PublishStaged(); }
 
  private:
@@ -111,7 +111,7 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
     if constexpr (std::is_nothrow_assignable_v<T&, M&&>) {
       spare_ = std::forward<M>(message);
     } else {
-      T copy{std::forward<M>(message)};  // what is staged stays whole if this throws
+      T copy{std::forward<M>(message)};  // if this throws, the staged message is unchanged
       spare_ = std::move(copy);
     }
     ++staging_;
@@ -129,23 +129,23 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
 
   static constexpr std::uint32_t held = std::uint32_t{1} << 31;
 
-  /// Where the message waits, if one does.
+  /// The slot of the waiting message.
   UIT_INLINE T& Waiting() { return slots_[Front() ^ 1U]; }
   UIT_INLINE std::size_t Front() const {
     if constexpr (copies) return 0;
     return front_;
   }
 
-  /// A step copies the message, which is faster than to look up where it is.
+  /// If true, a step copies the message: faster than looking up its slot.
   static constexpr bool copies = std::copyable<T> && std::is_trivially_copyable_v<T> && sizeof(T) <= 2 * sizeof(void*);
 
-  std::uint16_t front_ = 0;    // the slot that the outlet gets; no byte, which could be a part of anything
-  std::uint32_t staging_ = 0;  // how many were staged; and held, if the inlet is
+  std::uint16_t front_ = 0;    // the outlet's slot; not a byte, because a byte may alias any object
+  std::uint32_t staging_ = 0;  // the number of messages staged, and the flag held if the inlet is
   std::array<T, 2> slots_{};
-  T spare_{};  // the newest staged
-  // Messages are numbered one after another.
-  std::uint64_t current_ = 0;  // newest at the last step
-  std::uint64_t last_ = 0;     // newest published
+  T spare_{};  // the newest staged message
+  // Messages are numbered consecutively.
+  std::uint64_t current_ = 0;  // the newest message at the last step
+  std::uint64_t last_ = 0;     // the newest message published
   std::uint64_t num_passed_over_ = 0;
 };
 

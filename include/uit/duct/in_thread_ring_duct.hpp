@@ -20,7 +20,7 @@
 
 namespace uit {
 
-/// The deepest that a ring can be.
+/// The largest depth of a ring.
 inline constexpr std::size_t max_ring_depth = std::size_t{1} << 30;
 
 namespace detail {
@@ -36,10 +36,10 @@ inline std::size_t CheckedRingDepth(std::size_t depth) {
 template <Message T, Synchronization Sync>
 class RingDuct;
 
-/// The ring with both ends in one thread, as small as can be: a simulation has one for each edge.
+/// The ring with both ends in one thread. It is as small as possible, because a simulation has one per edge.
 ///
-/// Its slots lie behind it in the same block, so that a put or a step follows one pointer only. They
-/// are a power of two, so that a message's number says which is its own.
+/// Its slots follow it in the same memory block, so a put or a step follows one pointer only. The number of slots is a
+/// power of two, so a message's number gives its slot.
 ///
 ///     const auto ring = uit::RingDuct<int, uit::Unsynchronized>::Open(64);
 ///     ring->TryPut(1);
@@ -47,16 +47,16 @@ class RingDuct;
 template <Message T>
 class RingDuct<T, Unsynchronized> final : public RefCounted {
  public:
-  /// Messages are numbered one after another, and numbers wrap.
+  /// Messages are numbered consecutively. Numbers wrap.
   using Number = std::uint64_t;
 
-  /// Waiting would be in vain.
+  /// Waiting cannot help.
   static constexpr bool in_thread = true;
-  /// The deepest that it can be.
+  /// The largest depth.
   static constexpr std::size_t max_depth = max_ring_depth;
 
-  /// Up to `depth` messages wait; Get is `initial`, the message number `start`, before the first
-  /// step. Throws std::invalid_argument for a depth that is zero or above max_depth.
+  /// Up to `depth` messages wait. Before the first step Get returns `initial`, which is message number `start`. Throws
+  /// std::invalid_argument if the depth is zero or above max_depth.
   [[nodiscard]] static Ref<RingDuct> Open(std::size_t depth, T initial = T{}, Number start = 0) {
     const std::size_t num_bytes = NumBytes(depth);
     void* const memory = ::operator new(num_bytes, std::align_val_t{Alignment()});
@@ -68,19 +68,19 @@ class RingDuct<T, Unsynchronized> final : public RefCounted {
     }
   }
 
-  /// The same in the caller's memory: NumBytes(depth) bytes at a multiple of Alignment(), which
-  /// outlive all references. The caller ends the ring by std::destroy_at, if T needs it.
+  /// The same in the caller's memory: NumBytes(depth) bytes at a multiple of Alignment(). The memory must outlive all
+  /// references. If T needs destruction, the caller destroys the ring by std::destroy_at.
   [[nodiscard]] static Ref<RingDuct> OpenAt(void* memory, std::size_t depth, T initial = T{}) {
     RingDuct* const ring = Construct(memory, depth, std::move(initial), 0);
     ring->Retain();
     return Ref<RingDuct>{ring};
   }
 
-  /// What a ring of this depth takes, slots and all.
+  /// The bytes that a ring of this depth takes, including its slots.
   [[nodiscard]] static std::size_t NumBytes(std::size_t depth) {
     return SlotsOffset() + std::bit_ceil(detail::CheckedRingDepth(depth) + 1) * sizeof(T);
   }
-  /// Where a ring may begin.
+  /// The alignment of a ring, in bytes.
   [[nodiscard]] static constexpr std::size_t Alignment() {
     return std::max(alignof(RingDuct), alignof(T));
   }
@@ -94,7 +94,7 @@ class RingDuct<T, Unsynchronized> final : public RefCounted {
     ::operator delete(static_cast<void*>(ring), num_bytes, std::align_val_t{Alignment()});
   }
 
-  /// Appends a copy.
+  /// Appends a copy. False if the ring is full.
   UIT_INLINE bool TryPut(const T& message)
     requires std::copyable<T>
   {
@@ -103,7 +103,7 @@ class RingDuct<T, Unsynchronized> final : public RefCounted {
   /// Appends by moving, if there is room.
   UIT_INLINE bool TryPut(T&& message) { return Append(std::move(message)); }
 
-  /// Like TryPut: in one thread there is nothing to publish.
+  /// Like TryPut: in one thread every message is visible at once.
   UIT_INLINE bool TryStage(const T& message)
     requires std::copyable<T>
   {
@@ -114,7 +114,7 @@ class RingDuct<T, Unsynchronized> final : public RefCounted {
   /// Always true.
   UIT_INLINE bool TryFlush() { return true; }
 
-  /// Moves past up to `limit` messages in constant time.
+  /// Moves past up to `limit` messages, in constant time.
   UIT_INLINE std::size_t TryStep(std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     if (current_ == last_) return 0;
@@ -132,31 +132,31 @@ class RingDuct<T, Unsynchronized> final : public RefCounted {
   /// The same, to be moved from or changed.
   UIT_INLINE T& Get() { return At(current_); }
 
-  /// While held, whether there is room depends only on the steps made before the last RefreshInlet, and
-  /// until the next one no more than `max_puts` are accepted.
+  /// While held, room depends only on the steps made before the last RefreshInlet, and at most `max_puts` puts are
+  /// accepted until the next one.
   void HoldInlet(bool hold, std::size_t max_puts = no_limit) {
     depth_ = static_cast<std::int32_t>(Depth()) | (hold ? held : 0);
     RefreshInlet(max_puts);
   }
-  /// Renews what a held inlet goes by.
+  /// Updates the room of a held inlet.
   void RefreshInlet(std::size_t max_puts = no_limit) {
     room_ = Budget(std::min<std::uint64_t>(Depth() - (last_ - current_), max_puts));
   }
 
-  /// While held, a step goes no further than what was put before the last RefreshOutlet.
+  /// While held, a step passes only messages that were put before the last RefreshOutlet.
   void HoldOutlet(bool hold) {
     is_outlet_held_ = hold;
     RefreshOutlet();
   }
-  /// Renews what a held outlet goes by.
+  /// Makes all messages put so far visible to a held outlet.
   void RefreshOutlet() { visible_ = Budget(last_ - current_); }
 
-  /// Messages accepted so far, and moved past so far, both counted on from `start`.
+  /// Messages accepted so far, counted from `start`.
   [[nodiscard]] std::uint64_t NumAccepted() const { return last_; }
-  /// Messages moved past so far, counted on from `start`.
+  /// Messages moved past so far, counted from `start`.
   [[nodiscard]] std::uint64_t NumPassed() const { return current_; }
 
-  /// How many messages may wait.
+  /// The number of messages that may wait.
   [[nodiscard]] std::size_t Depth() const { return static_cast<std::size_t>(depth_ & ~held); }
 
  private:
@@ -214,12 +214,12 @@ class RingDuct<T, Unsynchronized> final : public RefCounted {
 
   static constexpr auto held = std::numeric_limits<std::int32_t>::min();
 
-  // What a side may do until its next refresh, while it is held; less where it does not fit.
+  // While held, the steps and puts allowed until the next refresh; fewer if the number does not fit.
   std::uint16_t room_ = 0;     // puts
   std::uint16_t visible_ = 0;  // messages to move past
   bool is_outlet_held_ = false;
   std::uint32_t mask_;
-  std::int32_t depth_;  // less than nothing while the inlet is held, so that a put looks closer
+  std::int32_t depth_;  // negative while the inlet is held, so that a put takes the slow path
   Number last_;     // newest message
   Number current_;  // message last stepped to
 };

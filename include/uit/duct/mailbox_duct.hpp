@@ -19,10 +19,9 @@ namespace uit {
 
 /// Keeps only the latest message, so a put never fails.
 ///
-/// One thread may put while another steps (with Spsc). Triple buffered: each side owns one slot and
-/// the third is exchanged, so neither ever waits for the other. Slots go round: a put by move
-/// assigns to an old message, which may hand its buffers on. Nothing is allocated after
-/// construction.
+/// With Spsc, one thread may put while another steps. Triple buffered: each side owns one slot, and the third is
+/// exchanged, so neither side ever waits for the other. Slots take turns: a put by move assigns to an old message, which
+/// may reuse its buffers. Nothing is allocated after construction.
 ///
 ///     uit::MailboxDuct<double, uit::Spsc> mailbox;
 ///     mailbox.TryPut(0.5);                          // one thread
@@ -33,10 +32,10 @@ class MailboxDuct final : public RefCountedBy<Sync> {
   /// Waiting may help.
   static constexpr bool in_thread = false;
 
-  /// Get is `initial` before the first step.
+  /// Get returns `initial` before the first step.
   explicit MailboxDuct(T initial = T{}) { slots_[first_front].message = std::move(initial); }
 
-  /// Replaces the message waiting, if any. Inlet's thread only.
+  /// Replaces the waiting message, if any. Inlet's thread only.
   UIT_INLINE bool TryPut(const T& message)
     requires std::copyable<T>
   {
@@ -49,7 +48,7 @@ class MailboxDuct final : public RefCountedBy<Sync> {
     return Accept();
   }
 
-  /// Replaces the message staged, if any; the outlet sees it after TryFlush. Inlet's thread only.
+  /// Replaces the staged message, if any. The outlet sees it after TryFlush. Inlet's thread only.
   UIT_INLINE bool TryStage(const T& message)
     requires std::copyable<T>
   {
@@ -62,31 +61,31 @@ class MailboxDuct final : public RefCountedBy<Sync> {
     return Stage();
   }
 
-  /// Publishes what was staged, unless the inlet is held; always true. Inlet's thread only.
+  /// Publishes the staged message, unless the inlet is held. Always true. Inlet's thread only.
   UIT_INLINE bool TryFlush() {
     if (staging_ == staged) PublishStaged();
     return true;
   }
 
-  /// Moves on to the message waiting: 1, or 0 if there is none. Outlet's thread only.
+  /// Moves to the waiting message. Returns 1, or 0 if none waits. Outlet's thread only.
   UIT_INLINE std::size_t TryStep([[maybe_unused]] std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     if (!Pending()) return 0;
-    // Acquires the message from the release in Publish, and releases our slot to it.
+    // Acquires the message from the release in Publish. Releases this side's slot to the acquire in Publish.
     front_ = middle_.exchange(front_, std::memory_order_acq_rel) & ~fresh;
     ++num_passed_;
     return 1;
   }
 
-  /// The message last stepped to, until the next step that succeeds. Outlet's thread only.
+  /// The message last stepped to. Valid until the next step that succeeds. Outlet's thread only.
   UIT_INLINE const T& Get() const { return slots_[front_].message; }
   /// The same, to be moved from or changed.
   UIT_INLINE T& Get() { return slots_[front_].message; }
 
-  /// A published message is waiting to be stepped to. Either thread; a hint to all but the
-  /// outlet's, which alone can make it false.
+  /// True if a published message waits. Either thread. Only the outlet's thread can make it false; for another thread it
+  /// is a hint.
   [[nodiscard]] UIT_INLINE bool Pending() const {
-    // Only the exchange that follows hands a slot over, so nothing need be acquired here.
+    // Relaxed: only the exchange that follows hands a slot over, so this load acquires nothing.
     return (middle_.load(std::memory_order_relaxed) & fresh) != 0;
   }
 
@@ -102,7 +101,7 @@ class MailboxDuct final : public RefCountedBy<Sync> {
     if (!hold) PublishStaged();
     staging_ = (staging_ & staged) | (hold ? held : 0);
   }
-  /// Renews what a held inlet goes by.
+  /// Publishes the staged message.
   void RefreshInlet() { PublishStaged(); }
 
  private:
@@ -129,7 +128,7 @@ class MailboxDuct final : public RefCountedBy<Sync> {
   UIT_INLINE void Write(M&& message) {
     if constexpr (!std::is_nothrow_assignable_v<T&, M&&>) {
       if ((staging_ & staged) != 0) {
-        T copy{std::forward<M>(message)};  // what is staged stays whole if this throws
+        T copy{std::forward<M>(message)};  // if this throws, the staged message is unchanged
         slots_[back_].message = std::move(copy);
         return;
       }
@@ -151,7 +150,7 @@ class MailboxDuct final : public RefCountedBy<Sync> {
   }
 
   UIT_INLINE bool Publish() {
-    // Releases the message to the acquire in TryStep, and acquires the slot that TryStep gave back.
+    // Releases the message to the acquire in TryStep. Acquires the slot that TryStep gave back.
     const Index old = middle_.exchange(back_ | fresh, std::memory_order_acq_rel);
     num_preempted_ += old / fresh;
     back_ = old & ~fresh;
@@ -164,10 +163,10 @@ class MailboxDuct final : public RefCountedBy<Sync> {
   // Written by the inlet's thread.
   alignas(side_alignment<Sync, std::uint64_t>) std::uint64_t num_accepted_ = 0;
   Index back_ = first_back;
-  std::uint32_t staging_ = 0;  // whether a message is staged, and whether the inlet is held
+  std::uint32_t staging_ = 0;  // two flags: a message is staged; the inlet is held
   std::uint64_t num_preempted_ = 0;
 
-  // Exchanged.
+  // Exchanged between the two threads.
   alignas(side_alignment<Sync, Shared>) Shared middle_{first_middle};
 
   // Written by the outlet's thread.

@@ -10,22 +10,22 @@
 
 namespace uit {
 
-/// Leads nowhere: each put fails, and nothing ever arrives.
+/// A duct without a connection: each put fails, and nothing ever arrives.
 ///
-/// An inlet bound to it is muted, and counts its puts as such; an outlet bound to it keeps the value
-/// it last received.
+/// An inlet bound to it is muted and counts its puts as muted. An outlet bound to it keeps the value that it last
+/// received.
 template <Message T>
 class NullDuct final : public RefCounted {
  public:
-  /// Waiting would be in vain.
+  /// Waiting cannot help.
   static constexpr bool in_thread = true;
 
-  /// Get is `last`, always.
+  /// Get always returns `last`.
   explicit NullDuct(T last = T{}) : last_{std::move(last)} {}
 
-  /// False.
+  /// Always false.
   UIT_INLINE bool TryPut(const T&) { return false; }
-  /// Zero.
+  /// Always zero.
   UIT_INLINE std::size_t TryStep(std::size_t) { return 0; }
   /// The value given.
   UIT_INLINE const T& Get() const { return last_; }
@@ -36,10 +36,10 @@ class NullDuct final : public RefCounted {
   T last_;
 };
 
-/// Ends bound to `D` are muted.
+/// True if ends bound to `D` are muted.
 template <typename D>
 inline constexpr bool is_null_duct = false;
-/// It does.
+/// True for a NullDuct.
 template <typename T>
 inline constexpr bool is_null_duct<NullDuct<T>> = true;
 

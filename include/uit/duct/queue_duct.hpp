@@ -18,28 +18,27 @@
 
 namespace uit {
 
-/// How far a growing buffer grows unless told otherwise.
+/// The default limit of a growing buffer.
 inline constexpr std::size_t default_max_bytes = std::size_t{64} << 20;
 
-/// Grows instead of refusing a put, up to a cap: every message, in order.
+/// Delivers every message, in order. If it is full it grows, up to a cap, instead of refusing a put.
 ///
-/// One thread may put while another steps (with Spsc). A chain of rings: the inlet links a bigger
-/// one when the newest is full, and the outlet frees one that it has emptied, so nothing is moved,
-/// and nothing is allocated once the newest is large enough. A put is refused when the messages
-/// waiting would exceed `max_bytes`. The rings behind them take at most twice that, and while they
-/// grow four times. What a message owns elsewhere is not counted.
+/// With Spsc, one thread may put while another steps. It is a chain of rings. If the newest ring is full, the inlet links
+/// a larger one. The outlet frees each ring that it has emptied. So no message is moved, and nothing is allocated once the
+/// newest ring is large enough. A put is refused if the waiting messages would exceed `max_bytes`. The rings take at most
+/// twice `max_bytes`, and four times while they grow. Memory that a message owns elsewhere is not counted.
 template <Message T, Synchronization Sync>
 class QueueDuct final : public RefCountedBy<Sync> {
  public:
-  /// Messages are numbered one after another, and numbers wrap.
+  /// Messages are numbered consecutively. Numbers wrap.
   using Number = std::uint64_t;
 
-  /// Whether waiting would be in vain.
+  /// True if waiting cannot help.
   static constexpr bool in_thread = !Sync::concurrent;
 
-  /// Room for `depth` messages at first and for `max_bytes` of them in the end, if that is more.
-  /// Get is `initial`, the message number `start`, before the first step. Throws
-  /// std::invalid_argument if `depth` is zero or beyond any memory.
+  /// Has room for `depth` messages at first, and finally for `max_bytes` of messages if that is more. Before the first
+  /// step Get returns `initial`, which is message number `start`. Throws std::invalid_argument if `depth` is zero or above
+  /// 2^40.
   explicit QueueDuct(std::size_t depth, std::size_t max_bytes = default_max_bytes, T initial = T{},
                      Number start = 0)
       : max_waiting_{std::max(CheckedDepth(depth), max_bytes / sizeof(T))},
@@ -66,10 +65,10 @@ class QueueDuct final : public RefCountedBy<Sync> {
   {
     return TryStage(message) && TryFlush();
   }
-  /// Appends by moving, if that is within the cap, and publishes it. Inlet's thread only.
+  /// Appends by moving, if the cap allows, and publishes. Inlet's thread only.
   UIT_INLINE bool TryPut(T&& message) { return TryStage(std::move(message)) && TryFlush(); }
 
-  /// Appends; the outlet need not see it before TryFlush or the next TryPut. Inlet's thread only.
+  /// Appends. The outlet need not see the message before TryFlush or the next TryPut. Inlet's thread only.
   UIT_INLINE bool TryStage(const T& message)
     requires std::copyable<T>
   {
@@ -78,63 +77,60 @@ class QueueDuct final : public RefCountedBy<Sync> {
   /// The same, by moving.
   UIT_INLINE bool TryStage(T&& message) { return Append(std::move(message)); }
 
-  /// Publishes what was staged; always true. Inlet's thread only.
+  /// Publishes all staged messages. Always true. Inlet's thread only.
   UIT_INLINE bool TryFlush() {
-    // Pairs with the acquire in StepFar: messages, and links to the rings they are in, come first.
+    // Pairs with the acquire in RefreshOutlet: the messages, and the links to their rings, come first.
     last_.store(written_, std::memory_order_release);
     return true;
   }
 
-  /// Moves past up to `limit` messages, in time proportional to the rings passed. Outlet's thread
-  /// only.
+  /// Moves past up to `limit` messages, in time proportional to the number of rings passed. Outlet's thread only.
   UIT_INLINE std::size_t TryStep(std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     const Number current = current_.load(std::memory_order_relaxed);
     if (limit == 1 && current != ready_) [[likely]] {
-      // Pairs with the acquire in RefreshInlet: the slot given back is no longer read.
+      // Pairs with the acquire in RefreshInlet: the outlet no longer reads the slot it gives back.
       current_.store(current + 1, std::memory_order_release);
       return 1;
     }
     return StepFar(current, limit);
   }
 
-  /// The message last stepped to, until the next step that succeeds. Outlet's thread only.
+  /// The message last stepped to. Valid until the next step that succeeds. Outlet's thread only.
   UIT_INLINE const T& Get() const { return head_->At(current_.load(std::memory_order_relaxed)); }
   /// The same, to be moved from or changed.
   UIT_INLINE T& Get() { return head_->At(current_.load(std::memory_order_relaxed)); }
 
-  /// While held, whether a put is accepted depends only on the steps made before the last
-  /// RefreshInlet. Inlet's thread only.
+  /// While held, acceptance depends only on the steps made before the last RefreshInlet. Inlet's thread only.
   void HoldInlet(bool hold) {
     is_inlet_held_ = hold;
     RefreshInlet();
   }
-  /// Room comes only with a RefreshInlet.
+  /// While held, only RefreshInlet makes room.
   bool IsInletHeld() const { return is_inlet_held_; }
-  /// Renews what a held inlet goes by.
+  /// Lets a held inlet see the outlet's steps made by now.
   void RefreshInlet() { seen_current_ = current_.load(std::memory_order_acquire); }
 
-  /// While held, a step goes no further than what was published before the last RefreshOutlet.
-  /// Outlet's thread only.
+  /// While held, a step passes only messages that were published before the last RefreshOutlet. Outlet's thread only.
   void HoldOutlet(bool hold) {
     is_outlet_held_ = hold;
     RefreshOutlet();
   }
-  /// Renews what a held outlet goes by.
+  /// Lets a held outlet see all messages published by now.
   void RefreshOutlet() { seen_last_ = last_.load(std::memory_order_acquire); }
 
-  /// Messages accepted so far, counted on from `start`. Inlet's thread only.
+  /// Messages accepted so far, counted from `start`. Inlet's thread only.
   [[nodiscard]] std::uint64_t NumAccepted() const { return written_; }
-  /// Messages moved past so far, counted on from `start`. Outlet's thread only.
+  /// Messages moved past so far, counted from `start`. Outlet's thread only.
   [[nodiscard]] std::uint64_t NumPassed() const { return current_.load(std::memory_order_relaxed); }
 
-  /// How many messages may wait at most.
+  /// The number of messages that may wait at most.
   [[nodiscard]] std::size_t Depth() const { return max_waiting_; }
 
  private:
   using Shared = typename Sync::template Atomic<Number>;
 
-  /// A power of two of slots; message n is in slot n mod that.
+  /// The number of slots is a power of two; message n is in slot n modulo that number.
   class Ring {
    public:
     Ring(std::size_t num_slots, Number first_number)
@@ -148,7 +144,7 @@ class QueueDuct final : public RefCountedBy<Sync> {
     Shared last{0};      // its last one, once `next` is set
     typename Sync::template Atomic<Ring*> next{nullptr};
 
-    /// How many messages follow `number` in this ring, once `next` is set.
+    /// The number of messages after `number` in this ring, once `next` is set.
     Number NumBeyond(Number number) const {
       return last.load(std::memory_order_relaxed) - number;
     }
@@ -177,10 +173,10 @@ class QueueDuct final : public RefCountedBy<Sync> {
     return true;
   }
 
-  /// Sets limit_, the first number that has no free slot in the tail or is beyond the cap.
+  /// Sets limit_: the first message number that has no free slot in the newest ring, or is beyond the cap.
   UIT_NOINLINE void FindLimit() {
     if (!is_inlet_held_) RefreshInlet();
-    // The tail's slots in use begin with the one leased to the outlet, if that is in it.
+    // If the outlet's slot is in the newest ring, the slots in use begin there.
     const bool is_lease_in_tail = seen_current_ - tail_->first <= written_ - tail_->first;
     const Number oldest = is_lease_in_tail ? seen_current_ : tail_->first;
     limit_ = written_ + std::min(oldest + tail_->NumSlots() - written_,
@@ -191,12 +187,12 @@ class QueueDuct final : public RefCountedBy<Sync> {
   UIT_NOINLINE bool AppendToNewRing(M&& message) {
     const Number number = written_ + 1;
     if (written_ - seen_current_ >= max_waiting_) return false;
-    // The last one has room for all that may wait, however much waits in those before it: after it none is needed.
+    // The last ring has room for all messages that may wait, whatever earlier rings hold. So no further ring is needed.
     const std::size_t num_slots = std::min(2 * tail_->NumSlots(), std::bit_ceil(max_waiting_ + 1));
     auto ring = std::make_unique<Ring>(num_slots, number);
     ring->At(number) = std::forward<M>(message);
     tail_->last.store(written_, std::memory_order_relaxed);
-    // Pairs with the acquire in HasNext: the old ring's end and the new ring come first.
+    // Pairs with the acquire in HasNext: the old ring's end and the new ring's contents come first.
     tail_->next.store(ring.get(), std::memory_order_release);
     tail_ = ring.release();
     written_ = number;
@@ -219,7 +215,7 @@ class QueueDuct final : public RefCountedBy<Sync> {
 
   void FreeHead() {
     const std::unique_ptr<Ring> head{head_};
-    // Relaxed: HasNext has acquired it, or the duct ends.
+    // Relaxed: HasNext has acquired it already, or the duct is being destroyed.
     head_ = head->next.load(std::memory_order_relaxed);
   }
 
@@ -229,14 +225,14 @@ class QueueDuct final : public RefCountedBy<Sync> {
   Number limit_;
   Number written_;
   Number seen_current_;
-  Shared last_;  // newest message published
+  Shared last_;  // the newest message published
   bool is_inlet_held_ = false;
 
   // Written by the outlet's thread.
   alignas(side_alignment<Sync, Number>) Ring* head_;
-  Number ready_;  // steps of one up to here need no look at the other side
+  Number ready_;  // single steps up to here need not read the other side's variables
   Number seen_last_;
-  Shared current_;  // message last stepped to
+  Shared current_;  // the message last stepped to
   bool is_outlet_held_ = false;
 };
 

@@ -20,9 +20,8 @@ namespace uit {
 
 namespace detail {
 
-/// What one side of a ring knows of the other side's index: a copy, renewed only when it seems to
-/// stand in the way. So a side reads a line that the other writes once per lap rather than once
-/// per message. While held, only Refresh renews it.
+/// One side's copy of the other side's index. It is renewed only if it would stop this side. So a side reads the other
+/// side's cache line once per lap, not once per message. While held, only Refresh renews it.
 template <Synchronization Sync>
 class PeerIndex {
  public:
@@ -32,15 +31,15 @@ class PeerIndex {
 
   explicit PeerIndex(Index seen) : seen_{seen} {}
 
-  /// The other side is at `index`, as far as can be known.
+  /// True if the other side is at `index`, as far as this side can know.
   UIT_INLINE bool IsAt(Index index, const Shared& peer) {
     return seen_ == index && Newest(peer) == index;
   }
 
-  /// Where the other side was.
+  /// The other side's index when last read.
   Index Known() const { return seen_; }
 
-  /// Where the other side is, as far as can be known.
+  /// The other side's index, as far as this side can know.
   UIT_INLINE Index Newest(const Shared& peer) {
     if (!is_held_) Refresh(peer);
     return seen_;
@@ -51,10 +50,10 @@ class PeerIndex {
     Refresh(peer);
   }
 
-  /// Pairs with the other side's release: what it wrote, or gave back, before is ours to use.
+  /// Pairs with the other side's release: everything it wrote, or gave back, before is then ours to use.
   void Refresh(const Shared& peer) { seen_ = peer.load(std::memory_order_acquire); }
 
-  /// As if the other side were there.
+  /// Acts as if the other side were at `index`.
   void Pretend(Index index) { seen_ = index; }
 
   bool IsHeld() const { return is_held_; }
@@ -67,20 +66,20 @@ class PeerIndex {
 
 }  // namespace detail
 
-/// A ring of a fixed depth: every message, in order; a put into a full ring fails.
+/// A ring of fixed depth. It delivers every message, in order. A put into a full ring fails.
 ///
-/// One thread may put while another steps. The slot last stepped to stays leased to the outlet, so
-/// a ring of depth N has N + 1 slots and Get is a stable reference. A step to the newest message
-/// costs the same however many it passes. Nothing is allocated after construction.
+/// One thread may put while another steps. The slot last stepped to stays leased to the outlet. So a ring of depth N has N
+/// + 1 slots, and Get returns a stable reference. A step to the newest message takes the same time however many messages
+/// it passes. Nothing is allocated after construction.
 ///
-/// A message crosses on the line that it is in: a slot tells how far the inlet had published when
-/// it published that slot, so an outlet that steps one by one looks at the next slot alone.
+/// A message and its notification share a cache line: each slot records how far the inlet had published when it published
+/// the slot. So an outlet that steps one by one reads only the next slot.
 ///
 ///     uit::RingDuct<int, uit::Spsc> ring{64};
 ///     ring.TryPut(1);                            // one thread
 ///     if (ring.TryStep(1) > 0) Use(ring.Get());  // another
 ///
-/// RingDuct<T, Unsynchronized>, for both ends in one thread, is a class of its own.
+/// A separate class, RingDuct<T, Unsynchronized>, is for both ends in one thread.
 template <Message T, Synchronization Sync>
 class RingDuct final : public RefCountedBy<Sync> {
  public:
@@ -89,12 +88,12 @@ class RingDuct final : public RefCountedBy<Sync> {
 
   /// Waiting may help.
   static constexpr bool in_thread = false;
-  /// The deepest that it can be.
+  /// The largest depth.
   static constexpr std::size_t max_depth = max_ring_depth;
 
-  /// Up to `depth` messages wait; Get is `initial` before the first step. `start`, in [0, depth],
-  /// is the slot to begin at, and `number` that of the initial message, so that a test meets the
-  /// wraps at once. Throws std::invalid_argument for a depth that is zero or above max_depth.
+  /// Up to `depth` messages wait. Get returns `initial` before the first step. For tests of wrapping: `start`, in [0,
+  /// depth], is the first slot, and `number` is the number of the initial message. Throws std::invalid_argument if the
+  /// depth is zero or above max_depth.
   explicit RingDuct(std::size_t depth, T initial = T{}, Index start = 0, std::uint64_t number = 0)
       : num_slots_{static_cast<Index>(detail::CheckedRingDepth(depth) + 1)},
         slots_{std::make_unique<Slot[]>(num_slots_)},
@@ -108,7 +107,7 @@ class RingDuct final : public RefCountedBy<Sync> {
     UIT_ASSERT(start <= depth, "a ring starts within it");
     slots_[start].message = std::move(initial);
     if (number == 0) return;
-    for (Index slot = 0; slot < num_slots_; ++slot)  // none is new yet
+    for (Index slot = 0; slot < num_slots_; ++slot)  // no slot holds a new message yet
       slots_[slot].newest.store(static_cast<Index>(number), std::memory_order_relaxed);
   }
 
@@ -118,10 +117,10 @@ class RingDuct final : public RefCountedBy<Sync> {
   {
     return Append<true>(message);
   }
-  /// Appends by moving, if there is room, and publishes it. Inlet's thread only.
+  /// Appends by moving, if there is room, and publishes. Inlet's thread only.
   UIT_INLINE bool TryPut(T&& message) { return Append<true>(std::move(message)); }
 
-  /// Appends; the outlet may see it only after TryFlush or the next TryPut. Inlet's thread only.
+  /// Appends. The outlet may see the message only after TryFlush or the next TryPut. Inlet's thread only.
   UIT_INLINE bool TryStage(const T& message)
     requires std::copyable<T>
   {
@@ -130,14 +129,14 @@ class RingDuct final : public RefCountedBy<Sync> {
   /// The same, by moving.
   UIT_INLINE bool TryStage(T&& message) { return Append<false>(std::move(message)); }
 
-  /// Publishes what was staged; always true. Inlet's thread only.
+  /// Publishes all staged messages. Always true. Inlet's thread only.
   UIT_INLINE bool TryFlush() {
     const Index published = last_.load(std::memory_order_relaxed);
     if (published != written_) Publish(After(published));
     return true;
   }
 
-  /// Moves past up to `limit` messages in constant time. Outlet's thread only.
+  /// Moves past up to `limit` messages, in constant time. Outlet's thread only.
   UIT_INLINE std::size_t TryStep(std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     const Index current = current_.load(std::memory_order_relaxed);
@@ -153,52 +152,50 @@ class RingDuct final : public RefCountedBy<Sync> {
       target -= num_slots_;
       num_passed_before_lap_ += num_slots_;
     }
-    // Pairs with the acquire in the inlet's PeerIndex: the slots given back are no longer read.
+    // Pairs with the acquire in the inlet's PeerIndex: the outlet no longer reads the slots it gives back.
     current_.store(target, std::memory_order_release);
     return count;
   }
 
-  /// The message last stepped to, until the next step that succeeds. Outlet's thread only.
+  /// The message last stepped to. Valid until the next step that succeeds. Outlet's thread only.
   UIT_INLINE const T& Get() const { return slots_[current_.load(std::memory_order_relaxed)].message; }
   /// The same, to be moved from or changed.
   UIT_INLINE T& Get() { return slots_[current_.load(std::memory_order_relaxed)].message; }
 
-  /// While held, whether there is room depends only on the steps made before the last
-  /// RefreshInlet, and not on the order in which the two sides come to run; and until the next one
-  /// no more than `max_puts` are accepted. Inlet's thread only.
+  /// While held, room depends only on the steps made before the last RefreshInlet, not on how the two threads are
+  /// scheduled. At most `max_puts` puts are accepted until the next RefreshInlet. Inlet's thread only.
   void HoldInlet(bool hold, std::size_t max_puts = no_limit) {
     seen_current_.Hold(hold, current_);
     RefreshInlet(max_puts);
   }
-  /// Room comes only with a RefreshInlet.
+  /// While held, only RefreshInlet makes room.
   bool IsInletHeld() const { return seen_current_.IsHeld(); }
-  /// Renews what a held inlet goes by.
+  /// Updates the room of a held inlet.
   void RefreshInlet(std::size_t max_puts = no_limit) {
     seen_current_.Refresh(current_);
     if (!seen_current_.IsHeld()) return;
     const Index seen = seen_current_.Seen();
     const Index num_waiting = written_ >= seen ? written_ - seen : written_ + num_slots_ - seen;
     if (max_puts < Depth() - num_waiting) {
-      // A put is refused whose slot is the outlet's.
+      // A put is refused if its slot is the outlet's.
       const std::uint64_t slot = std::uint64_t{written_} + max_puts + 1;
       seen_current_.Pretend(static_cast<Index>(slot < num_slots_ ? slot : slot - num_slots_));
     }
   }
 
-  /// While held, a step goes no further than what was published before the last RefreshOutlet.
-  /// Outlet's thread only.
+  /// While held, a step passes only messages that were published before the last RefreshOutlet. Outlet's thread only.
   void HoldOutlet(bool hold) { seen_last_.Hold(hold, last_); }
-  /// Renews what a held outlet goes by.
+  /// Lets a held outlet see all messages published by now.
   void RefreshOutlet() { seen_last_.Refresh(last_); }
 
-  /// Messages accepted so far, counted on from `number`. Inlet's thread only.
+  /// Messages accepted so far, counted from `number`. Inlet's thread only.
   [[nodiscard]] std::uint64_t NumAccepted() const { return num_put_before_lap_ + written_; }
-  /// Messages moved past so far, counted on from `number`. Outlet's thread only.
+  /// Messages moved past so far, counted from `number`. Outlet's thread only.
   [[nodiscard]] std::uint64_t NumPassed() const {
     return num_passed_before_lap_ + current_.load(std::memory_order_relaxed);
   }
 
-  /// How many messages may wait.
+  /// The number of messages that may wait.
   [[nodiscard]] std::size_t Depth() const { return num_slots_ - 1; }
 
  private:
@@ -237,28 +234,28 @@ class RingDuct final : public RefCountedBy<Sync> {
     if (publish && is_first) [[likely]] {
       Publish(next);
     } else {
-      // Nothing new yet, and no number so old that it might pass for new.
+      // Nothing is published in this slot yet. The number stored is recent, so it cannot be mistaken for a new one later.
       slot.newest.store(NumWritten() - 1, std::memory_order_relaxed);
       if constexpr (publish) Publish(After(published));
     }
     return true;
   }
 
-  /// All that is written, of which slot `first` is the first not yet published.
+  /// Publishes all slots written so far. `first` is the first slot not yet published.
   UIT_INLINE void Publish(Index first) {
-    // Both pair with an acquire in the outlet: the messages are there before what tells of them. An
-    // outlet that has read the slot finds the index no older.
+    // Both pair with an acquire in the outlet: the messages come first. If the outlet has read the slot, the index it then
+    // reads is at least as new.
     last_.store(written_, std::memory_order_release);
     slots_[first].newest.store(NumWritten(), std::memory_order_release);
   }
   Index NumWritten() const { return static_cast<Index>(num_put_before_lap_) + written_; }
 
-  /// Whether the slot after the outlet's has been published, and how far.
+  /// True if the slot after the outlet's is published. Then notes how far the inlet has published.
   UIT_INLINE bool LooksAtNext(Index current) {
     if (seen_last_.IsHeld()) return false;
     const Index newest = slots_[After(current)].newest.load(std::memory_order_acquire);
     const Index ahead = newest - (static_cast<Index>(num_passed_before_lap_) + current);
-    if (ahead == 0 || ahead >= num_slots_) return false;  // not yet written this time round
+    if (ahead == 0 || ahead >= num_slots_) return false;  // not yet written in this lap
     const Index last = current + ahead;
     seen_last_.Pretend(last < num_slots_ ? last : last - num_slots_);
     return true;
@@ -270,7 +267,7 @@ class RingDuct final : public RefCountedBy<Sync> {
     if (next == 0) num_put_before_lap_ -= num_slots_;
   }
 
-  /// How many of at most `limit` messages can be moved past.
+  /// The number of messages that a step can move past, at most `limit`.
   Index NumWithin(Index current, std::size_t limit) {
     Index num_waiting = Distance(current, seen_last_.Known());
     if (num_waiting < limit) num_waiting = Distance(current, seen_last_.Newest(last_));
@@ -286,13 +283,13 @@ class RingDuct final : public RefCountedBy<Sync> {
   const std::unique_ptr<Slot[]> slots_;
 
   // Written by the inlet's thread.
-  alignas(side_alignment<Sync, Shared>) Shared last_;  // newest slot published
-  Index written_;                                      // newest slot written
-  std::uint64_t num_put_before_lap_;                   // how many came before slot 0, this time round
+  alignas(side_alignment<Sync, Shared>) Shared last_;  // the newest slot published
+  Index written_;                                      // the newest slot written
+  std::uint64_t num_put_before_lap_;                   // messages put before slot 0 of this lap
   detail::PeerIndex<Sync> seen_current_;
 
   // Written by the outlet's thread.
-  alignas(side_alignment<Sync, Shared>) Shared current_;  // slot last stepped to
+  alignas(side_alignment<Sync, Shared>) Shared current_;  // the slot last stepped to
   std::uint64_t num_passed_before_lap_;
   detail::PeerIndex<Sync> seen_last_;
 };
