@@ -1,6 +1,6 @@
 #pragma once
 
-/// Messages that cereal can serialize. Include it where you want it: nothing else of the library needs cereal.
+/// Sends messages that cereal can serialize. Include this header explicitly: the rest of the library does not need cereal.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,21 +17,21 @@
 
 namespace uit {
 
-/// How deep objects may be nested, as cereal counts: each object that serializes itself, container or pointer is a
-/// level or two. Beyond it neither side goes, so that no bytes exhaust the stack.
+/// The greatest nesting depth of objects, as cereal counts: each object that serializes itself, each container and each
+/// pointer adds one or two levels. Writer and reader stop there, so no input can overflow the stack.
 inline constexpr int max_cereal_depth = 1000;
 
-/// Writes what cereal gives it to bytes, or only counts them. Throws cereal::Exception when out of room.
+/// An archive that writes an object's bytes, or only counts them. Throws cereal::Exception if there is no room left.
 class CerealWriter : public cereal::OutputArchive<CerealWriter, cereal::AllowEmptyClassElision> {
  public:
-  /// Counts.
+  /// Only counts bytes.
   CerealWriter() : OutputArchive(this) {}
-  /// Writes to the head of `to`.
+  /// Writes at the start of `to`.
   explicit CerealWriter(MutableByteView to) : OutputArchive(this), to_(to), is_counting_(false) {}
 
-  /// Bytes so far.
+  /// The number of bytes written or counted so far.
   std::size_t NumBytes() const { return num_bytes_; }
-  /// For cereal: the next bytes.
+  /// Called by cereal: appends bytes.
   void Write(const void* bytes, std::size_t num_bytes) {
     if (!is_counting_) {
       if (num_bytes > to_.size() - num_bytes_) throw cereal::Exception("an object has grown while it was written");
@@ -39,7 +39,7 @@ class CerealWriter : public cereal::OutputArchive<CerealWriter, cereal::AllowEmp
     }
     num_bytes_ += num_bytes;
   }
-  /// For cereal: an object begins (1) or ends (-1).
+  /// Called by cereal: an object begins (1) or ends (-1).
   void Nest(int levels) {
     depth_ += levels;
     if (depth_ > max_cereal_depth) throw cereal::Exception("an object is nested too deep");
@@ -52,28 +52,29 @@ class CerealWriter : public cereal::OutputArchive<CerealWriter, cereal::AllowEmp
   bool is_counting_ = true;
 };
 
-/// Reads for cereal from bytes that cannot be trusted. Throws cereal::Exception where they are no object.
+/// An archive that reads an object from untrusted bytes. Throws cereal::Exception if they do not encode an object.
 class CerealReader : public cereal::InputArchive<CerealReader, cereal::AllowEmptyClassElision> {
  public:
-  /// Reads from the head of `from`.
+  /// Reads from the start of `from`.
   explicit CerealReader(ByteView from) : InputArchive(this), reader_(from), num_elements_left_(from.size()) {}
 
-  /// Whether all bytes have been read.
+  /// True if all bytes have been read.
   bool IsAtEnd() const { return reader_.Rest().empty(); }
-  /// For cereal: the next bytes.
+  /// Called by cereal: takes the next bytes.
   void Read(void* to, std::size_t num_bytes) {
     ByteView bytes;
     if (!reader_.TryTake(num_bytes, bytes)) throw cereal::Exception("an object is cut short");
     if (num_bytes != 0) std::memcpy(to, bytes.data(), num_bytes);
   }
-  /// For cereal: as many elements follow. Each takes a byte at least that is no other element's, so that all containers
-  /// of an object together have no more elements than it has bytes. (Elements that take none are refused in number.)
+  /// Called by cereal: `count` elements follow. Each element takes at least one byte of its own, so all containers of an
+  /// object together cannot have more elements than there are bytes. (So a container of elements that take no bytes may be
+  /// refused.)
   void CheckElements(std::uint64_t count) {
     if (count > reader_.Rest().size() || count > num_elements_left_)
       throw cereal::Exception("a container has more elements than there are bytes");
     num_elements_left_ -= static_cast<std::size_t>(count);
   }
-  /// For cereal: an object begins (1) or ends (-1).
+  /// Called by cereal: an object begins (1) or ends (-1).
   void Nest(int levels) {
     depth_ += levels;
     if (depth_ > max_cereal_depth) throw cereal::Exception("an object is nested too deep");
@@ -85,7 +86,7 @@ class CerealReader : public cereal::InputArchive<CerealReader, cereal::AllowEmpt
   int depth_ = 0;
 };
 
-// What cereal looks up by name.
+// Functions that cereal finds by name.
 
 /// An object begins.
 template <typename T>
@@ -108,13 +109,13 @@ void epilogue(CerealReader& archive, const T&) {
   archive.Nest(-1);
 }
 
-/// A number.
+/// Writes a number.
 template <typename T>
   requires std::is_arithmetic_v<T>
 void CEREAL_SAVE_FUNCTION_NAME(CerealWriter& archive, const T& number) {
   archive.Write(std::addressof(number), sizeof number);
 }
-/// A number; any byte but 0 is `true`.
+/// Reads a number. As a bool, any byte except 0 is `true`.
 template <typename T>
   requires std::is_arithmetic_v<T>
 void CEREAL_LOAD_FUNCTION_NAME(CerealReader& archive, T& number) {
@@ -127,19 +128,19 @@ void CEREAL_LOAD_FUNCTION_NAME(CerealReader& archive, T& number) {
     archive.Read(std::addressof(number), sizeof number);
   }
 }
-/// A value that has a name, which is of no use here.
+/// Serializes a named value; the name is not used.
 template <typename Archive, typename T>
   requires std::is_same_v<Archive, CerealWriter> || std::is_same_v<Archive, CerealReader>
 void CEREAL_SERIALIZE_FUNCTION_NAME(Archive& archive, cereal::NameValuePair<T>& pair) {
   archive(pair.value);
 }
-/// How many elements follow.
+/// Writes the number of elements that follow.
 template <typename T>
 void CEREAL_SAVE_FUNCTION_NAME(CerealWriter& archive, const cereal::SizeTag<T>& tag) {
   const std::uint64_t count = tag.size;
   archive.Write(&count, sizeof count);
 }
-/// How many elements follow.
+/// Reads and checks the number of elements that follow.
 template <typename T>
 void CEREAL_LOAD_FUNCTION_NAME(CerealReader& archive, cereal::SizeTag<T>& tag) {
   std::uint64_t count = 0;
@@ -147,40 +148,40 @@ void CEREAL_LOAD_FUNCTION_NAME(CerealReader& archive, cereal::SizeTag<T>& tag) {
   archive.CheckElements(count);
   tag.size = static_cast<std::remove_reference_t<T>>(count);
 }
-/// Elements that equal their bytes.
+/// Writes elements as their bytes.
 template <typename T>
 void CEREAL_SAVE_FUNCTION_NAME(CerealWriter& archive, const cereal::BinaryData<T>& data) {
   archive.Write(data.data, static_cast<std::size_t>(data.size));
 }
-/// Elements that equal their bytes.
+/// Reads elements as their bytes.
 template <typename T>
 void CEREAL_LOAD_FUNCTION_NAME(CerealReader& archive, cereal::BinaryData<T>& data) {
   archive.Read(data.data, static_cast<std::size_t>(data.size));
 }
 
-/// Encodes whatever cereal serializes, in the byte order of the machine:
+/// Encodes any type that cereal serializes, in the machine's byte order:
 ///
 ///     #include <cereal/types/vector.hpp>
 ///     #include <uit/codec/cereal_codec.hpp>
 ///     template <>
 ///     inline constexpr uit::CerealCodec<Genome> uit::codec_for<Genome>{};
 ///
-/// An object is walked twice, once to count, and has to come to the same bytes both times.
+/// cereal visits the object twice, the first time only to count. Both visits must give the same bytes.
 template <Message T>
 struct CerealCodec {
-  /// Walks the object, and counts. Throws cereal::Exception if it is nested too deep.
+  /// Visits the object and returns its number of bytes. Throws cereal::Exception if the object is nested too deep.
   std::size_t Size(const T& message) const {
     CerealWriter counter;
     counter(message);
     return counter.NumBytes();
   }
-  /// Walks the object, and writes. Throws cereal::Exception if it needs more room than Size has said.
+  /// Visits the object and writes it. Throws cereal::Exception if the object needs more room than Size returned.
   void Encode(const T& message, MutableByteView to) const {
     CerealWriter writer(to);
     writer(message);
   }
-  /// Reads it back; false for bytes that are no such object, of which `into` may then hold a part. Containers have no
-  /// more elements than there are bytes, whatever the bytes say.
+  /// Reads the object back. False if the bytes do not encode such an object; `into` may then hold a part of it. Containers
+  /// never get more elements than there are bytes, whatever the bytes say.
   bool TryDecode(ByteView from, T& into) const {
     try {
       CerealReader reader(from);

@@ -9,13 +9,13 @@
 
 namespace uit {
 
-/// Turns messages into bytes and back; needed only where a message leaves its process. Stateless.
+/// Turns messages into bytes and back. Needed only if a message leaves its process. Stateless.
 ///
-/// - `Size(message) -> size_t`: how many bytes Encode writes.
-/// - `Encode(message, to)`: writes them at the head of `to`, which has room.
-/// - `TryDecode(from, into) -> bool`: reads a message from all of `from`. False: the bytes are no
-///   message, and `into` is still a valid value. Never reads beyond `from`, nor allocates more than
-///   in proportion to it, whatever the bytes are.
+/// - `Size(message) -> size_t`: the number of bytes that Encode writes.
+/// - `Encode(message, to)`: writes them at the start of `to`, which has room.
+/// - `TryDecode(from, into) -> bool`: reads one message from all of `from`. False: the bytes do not encode a message, and
+///   `into` is still a valid value. Whatever the bytes are, it never reads beyond `from` and allocates at most in
+///   proportion to its size.
 template <typename C, typename T>
 concept Codec =
     Message<T> && std::is_empty_v<C> &&
@@ -25,13 +25,13 @@ concept Codec =
       { codec.TryDecode(from, into) } -> std::same_as<bool>;
     };
 
-/// A codec of which every message takes `fixed_size` bytes, so that it fits a slot.
+/// A codec whose messages all take `fixed_size` bytes, so that each fits a slot.
 template <typename C, typename T>
 concept FixedSizeCodec = Codec<C, T> && requires {
   { C::fixed_size } -> std::convertible_to<std::size_t>;
 };
 
-/// Stands for a codec where a type has none.
+/// The codec of a type that has none.
 struct NoCodec {};
 
 /// The codec of `T`. Specialize it for a type of your own:
@@ -45,11 +45,11 @@ inline constexpr NoCodec codec_for{};
 template <typename T>
 using CodecFor = std::remove_const_t<decltype(codec_for<T>)>;
 
-/// Can leave its process: has a codec.
+/// A type that can leave its process, because it has a codec.
 template <typename T>
 concept Encodable = Codec<CodecFor<T>, T>;
 
-/// Can leave its process in a slot of a size known beforehand.
+/// A type that can leave its process in a slot of a size fixed in advance.
 template <typename T>
 concept FixedSizeEncodable = FixedSizeCodec<CodecFor<T>, T>;
 

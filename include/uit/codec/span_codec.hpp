@@ -11,28 +11,28 @@
 
 namespace uit {
 
-/// Elements in a row, as many as one likes, each equal to its bytes: std::vector<E>, std::basic_string<E>, and alike.
+/// A resizable contiguous range whose elements equal their bytes: std::vector<E>, std::basic_string<E> and similar types.
 template <typename T>
 concept ResizableSpan = std::ranges::contiguous_range<T> && std::ranges::sized_range<T> && !TriviallyCopyable<T> &&
                         TriviallyCopyable<std::ranges::range_value_t<T>> &&
                         requires(T& range, std::size_t count) { range.resize(count); };
 
-/// Copies the elements' bytes, and nothing else: between programs built alike, on machines of one kind.
+/// Copies the bytes of the elements. Both programs must be built alike and run on the same kind of machine.
 template <Message T>
   requires ResizableSpan<T>
 struct SpanCodec {
-  /// Bytes of an element.
+  /// Bytes per element.
   static constexpr std::size_t element_bytes = sizeof(std::ranges::range_value_t<T>);
 
-  /// Those of all elements.
+  /// Bytes of all elements together.
   std::size_t Size(const T& message) const { return std::ranges::size(message) * element_bytes; }
   /// Copies the elements.
   void Encode(const T& message, MutableByteView to) const {
     if (const std::size_t num_bytes = Size(message); num_bytes != 0)
       std::memcpy(to.data(), std::ranges::data(message), num_bytes);
   }
-  /// Copies them back, as many as there are bytes for; false, with nothing changed, if that leaves some over. Allocates
-  /// only if `into` has never been as large.
+  /// Copies the elements back; the number of bytes gives their number. If bytes are left over, changes nothing and returns
+  /// false. Allocates only if `into` has never been as large.
   bool TryDecode(ByteView from, T& into) const {
     if (from.size() % element_bytes != 0) return false;
     into.resize(from.size() / element_bytes);
@@ -41,7 +41,7 @@ struct SpanCodec {
   }
 };
 
-/// Whatever is a row of such elements travels as their bytes.
+/// The default codec of such ranges.
 template <Message T>
   requires ResizableSpan<T>
 inline constexpr SpanCodec<T> codec_for<T>{};

@@ -9,18 +9,18 @@
 
 namespace uit {
 
-/// Copies the object's own bytes: between programs built alike, on machines of one kind.
+/// Copies the bytes of the object. Both programs must be built alike and run on the same kind of machine.
 template <Message T>
   requires TriviallyCopyable<T>
 struct TrivialCodec {
-  /// That of the object.
+  /// The size of the object, in bytes.
   static constexpr std::size_t fixed_size = sizeof(T);
 
-  /// The fixed size.
+  /// Returns fixed_size.
   UIT_INLINE constexpr std::size_t Size(const T&) const { return fixed_size; }
   /// Copies the object's bytes.
   UIT_INLINE void Encode(const T& message, MutableByteView to) const { StoreBytes(message, to); }
-  /// Copies them back; false for any other number of bytes.
+  /// Copies the bytes back. False if `from` has another number of bytes.
   UIT_INLINE bool TryDecode(ByteView from, T& into) const {
     if (from.size() != fixed_size) return false;
     LoadBytes(into, from);
@@ -28,7 +28,7 @@ struct TrivialCodec {
   }
 };
 
-/// Whatever equals its bytes travels as them.
+/// The default codec of types that equal their bytes.
 template <Message T>
   requires TriviallyCopyable<T>
 inline constexpr TrivialCodec<T> codec_for<T>{};

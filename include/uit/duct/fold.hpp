@@ -37,7 +37,7 @@ concept Foldable = Message<T> && std::copyable<T> &&
 template <typename T>
 struct RequireFoldable {
   static_assert(Foldable<T>,
-                "Retain::accumulate wants a message that can be added: a number, or a type with += or TryFold");
+                "Retain::accumulate needs a message that can be added: a number, or a type with += or TryFold");
   static constexpr bool value = Foldable<T>;  ///< avoids further compile errors
 };
 

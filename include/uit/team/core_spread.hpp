@@ -8,9 +8,9 @@
 
 namespace uit {
 
-/// Moves the calling thread to core number `position` of those that the process may use, counted round and round, and leaves
-/// it free to move on. Threads that are started one after another often share a core for a tenth of a second, while
-/// others are idle. Does nothing where the system cannot say which cores there are.
+/// Moves the calling thread to one core of those that the process may use, and leaves it free to move on. `position`
+/// selects the core, modulo their number. Reason: threads started in sequence often run on one core for a tenth of a
+/// second while others are idle. Does nothing if the system does not report the cores.
 inline void MoveToCore([[maybe_unused]] std::size_t position) {
 #ifdef __linux__
   cpu_set_t allowed;

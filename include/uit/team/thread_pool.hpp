@@ -15,16 +15,16 @@
 
 namespace uit {
 
-/// Threads that stay from one piece of work to the next, spread over the cores that the process may use.
+/// Threads that are reused from one task to the next, spread over the cores that the process may use.
 ///
 ///     uit::ThreadPool pool{4};
 ///     pool.Run([](std::uint32_t thread) { … });   // on this thread and three others; returns when all are done
 ///
-/// The calling thread is number 0 of its own pool. One piece of work at a time.
+/// The calling thread is number 0 of its own pool. The pool runs one task at a time.
 class ThreadPool {
  public:
-  /// Starts the threads but the calling one. `first_core` counts the threads of other processes of the host that come before
-  /// these. Throws uit::Error if they cannot be started.
+  /// Starts all threads except the calling one. `first_core` is the number of threads that other processes of the host
+  /// start before these. Throws uit::Error if the threads cannot be started.
   explicit ThreadPool(std::uint32_t num_threads, std::size_t first_core = 0) {
     try {
       for (std::uint32_t thread = 1; thread < num_threads; ++thread)
@@ -38,11 +38,11 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
   ~ThreadPool() { Stop(); }
 
-  /// How many threads there are, the calling one among them.
+  /// The number of threads, including the calling one.
   std::uint32_t NumThreads() const { return static_cast<std::uint32_t>(threads_.size()) + 1; }
 
-  /// Calls `work(thread)` on every thread, the calling one among them, and waits for all. `work` must not throw on other
-  /// threads than the calling one.
+  /// Calls `work(thread)` on every thread, including the calling one, and waits for all. `work` may throw only on the
+  /// calling thread.
   template <std::invocable<std::uint32_t> F>
   void Run(F&& work) {
     {
@@ -57,7 +57,7 @@ class ThreadPool {
   }
 
  private:
-  /// Waits for the others at the end of its scope, also if that is left by an exception.
+  /// Waits for the other threads at the end of its scope, also if an exception leaves the scope.
   struct Join {
     ThreadPool& pool;
     ~Join() {

@@ -13,40 +13,40 @@
 
 namespace uit {
 
-/// Can leave its process under such a policy: a pool has a slot for each channel, and a sum one for itself, and so they
-/// need messages of one size.
+/// True if messages of type `T` can leave their process under `policy`. A pool has a slot per channel, and a sum has a
+/// slot of its own, so both need messages of fixed size.
 template <typename T, Policy policy>
 concept EncodableUnder =
     Encodable<T> && (FixedSizeEncodable<T> ||
                      (policy.consolidate != Consolidate::pooled && policy.retain != Retain::accumulate));
 
-/// Whether such messages go by an aggregated exchange: by choice, or because each has its own size. Sums always go by
-/// pools.
+/// True if such messages use an aggregated exchange: because the policy says so, or because their sizes differ. Sums
+/// always use pools.
 template <Encodable T, Policy policy>
 inline constexpr bool is_aggregated = policy.retain != Retain::accumulate &&
                                       (policy.consolidate == Consolidate::aggregated || encoded_bytes<T> == 0);
 
-/// The ducts of the exchange that carries such messages between processes; a new exchange adds a line.
+/// The ducts of the exchange that carries such messages between processes. A new exchange adds a specialization.
 template <Encodable T, Policy policy>
   requires EncodableUnder<T, policy>
 struct ExchangeFor {
-  using InletDuct = ChannelInletDuct<T, policy.retain>;    ///< of one channel of a pool
-  using OutletDuct = ChannelOutletDuct<T, policy.retain>;  ///< of one channel of a pool
+  using InletDuct = ChannelInletDuct<T, policy.retain>;    ///< for one channel of a pool
+  using OutletDuct = ChannelOutletDuct<T, policy.retain>;  ///< for one channel of a pool
 };
-/// Of messages that share frames with any number of others, or have sizes of their own.
+/// For messages that share frames in any number, or whose sizes differ.
 template <Encodable T, Policy policy>
   requires(EncodableUnder<T, policy> && is_aggregated<T, policy>)
 struct ExchangeFor<T, policy> {
-  using InletDuct = AggregatedInletDuct<T, policy>;    ///< of one of many channels, or of one alone
-  using OutletDuct = AggregatedOutletDuct<T, policy>;  ///< of one of many channels, or of one alone
+  using InletDuct = AggregatedInletDuct<T, policy>;    ///< for one of many channels, or for a single one
+  using OutletDuct = AggregatedOutletDuct<T, policy>;  ///< for one of many channels, or for a single one
 };
-/// Of messages that add up.
+/// For messages that are added up.
 template <Encodable T, Policy policy>
   requires(EncodableUnder<T, policy> && policy.retain == Retain::accumulate)
 struct ExchangeFor<T, policy> {
   static_assert(RequireFoldable<T>::value);
-  using InletDuct = AccumulateInletDuct<T>;    ///< of one channel of a pool of sums
-  using OutletDuct = AccumulateOutletDuct<T>;  ///< of one channel of a pool of sums
+  using InletDuct = AccumulateInletDuct<T>;    ///< for one channel of a pool of sums
+  using OutletDuct = AccumulateOutletDuct<T>;  ///< for one channel of a pool of sums
 };
 
 }  // namespace uit

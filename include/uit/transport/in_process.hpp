@@ -21,7 +21,7 @@ namespace detail {
 template <typename T, typename Sync>
 consteval auto ChooseAccumulator() {
   if constexpr (RequireFoldable<T>::value) return std::type_identity<AccumulatorDuct<T, Sync>>{};
-  else return std::type_identity<MailboxDuct<T, Sync>>{};  // refused in words
+  else return std::type_identity<MailboxDuct<T, Sync>>{};  // RequireFoldable gives the compile error
 }
 
 template <typename T, Policy policy, typename Sync>
@@ -38,11 +38,11 @@ consteval auto ChooseDuct() {
 
 }  // namespace detail
 
-/// The duct in shared memory that keeps what `policy` promises.
+/// The duct in memory that fulfils `policy` within a process.
 template <Message T, Policy policy, Synchronization Sync>
 using DuctFor = typename decltype(detail::ChooseDuct<T, policy, Sync>())::type;
 
-/// A new duct of `depth` messages; one that grows does so up to `max_bytes` of them.
+/// A new duct for `depth` messages. A duct that grows does so up to `max_bytes` bytes of messages.
 template <Message T, Policy policy, Synchronization Sync>
 [[nodiscard]] Ref<DuctFor<T, policy, Sync>> OpenDuct(std::size_t depth, std::size_t max_bytes,
                                                      T initial) {
@@ -59,17 +59,17 @@ template <Message T, Policy policy, Synchronization Sync>
 ///
 ///     auto [inlet, outlet] = uit::Conduit<int>{uit::Intra{.depth = 4}};
 struct Intra {
-  std::size_t depth = 2;                      ///< How many messages may wait, before any growth.
-  std::size_t max_bytes = default_max_bytes;  ///< How far a buffer that grows may do so.
+  std::size_t depth = 2;                      ///< The number of messages that may wait, before any growth.
+  std::size_t max_bytes = default_max_bytes;  ///< The limit of a buffer that grows, in bytes.
 
-  /// What an inlet refers to.
+  /// The duct that an inlet refers to.
   template <Message T, Policy policy>
   using InletDuctFor = DuctFor<T, policy, Unsynchronized>;
-  /// What an outlet refers to.
+  /// The duct that an outlet refers to.
   template <Message T, Policy policy>
   using OutletDuctFor = DuctFor<T, policy, Unsynchronized>;
 
-  /// Throws std::invalid_argument for a depth that no duct can have.
+  /// Throws std::invalid_argument if the duct cannot have this depth.
   template <Message T, Policy policy>
   [[nodiscard]] auto OpenPair(T initial) const {
     auto duct = OpenDuct<T, policy, Unsynchronized>(depth, max_bytes, std::move(initial));
@@ -81,17 +81,17 @@ struct Intra {
 ///
 ///     auto [inlet, outlet] = uit::Conduit<int>{uit::Thread{.depth = 1024}};
 struct Thread {
-  std::size_t depth = 64;                     ///< How many messages may wait, before any growth.
-  std::size_t max_bytes = default_max_bytes;  ///< How far a buffer that grows may do so.
+  std::size_t depth = 64;                     ///< The number of messages that may wait, before any growth.
+  std::size_t max_bytes = default_max_bytes;  ///< The limit of a buffer that grows, in bytes.
 
-  /// What an inlet refers to.
+  /// The duct that an inlet refers to.
   template <Message T, Policy policy>
   using InletDuctFor = DuctFor<T, policy, Spsc>;
-  /// What an outlet refers to.
+  /// The duct that an outlet refers to.
   template <Message T, Policy policy>
   using OutletDuctFor = DuctFor<T, policy, Spsc>;
 
-  /// Throws std::invalid_argument for a depth that no duct can have.
+  /// Throws std::invalid_argument if the duct cannot have this depth.
   template <Message T, Policy policy>
   [[nodiscard]] auto OpenPair(T initial) const {
     auto duct = OpenDuct<T, policy, Spsc>(depth, max_bytes, std::move(initial));

@@ -19,20 +19,20 @@
 
 namespace uit {
 
-/// Stands before a duct within a process, and refuses messages that are too large when encoded. The inlet's thread only.
+/// Wraps a duct within a process and refuses messages that are too large when encoded. Inlet's thread only.
 template <Encodable T, InletDuct<T> D>
 class LimitedInletDuct final : public RefCounted {
  public:
   /// A put may throw MessageTooLarge.
   static constexpr bool refuses_large = true;
-  /// As the duct says.
+  /// As in the wrapped duct.
   static constexpr bool in_thread = is_in_thread<D>;
 
-  /// Before `duct`, for messages of up to `max_message_bytes`.
+  /// Wraps `duct` and accepts messages of up to `max_message_bytes` bytes when encoded.
   LimitedInletDuct(Ref<D> duct, std::size_t max_message_bytes)
       : duct_(std::move(duct)), max_message_bytes_(max_message_bytes) {}
 
-  /// Throws MessageTooLarge, and whatever the codec throws when it measures the message: then nothing has changed.
+  /// Throws MessageTooLarge, or any exception of the codec's Size. Nothing has changed then.
   bool TryPut(const T& message)
     requires std::copyable<T>
   {
@@ -44,7 +44,7 @@ class LimitedInletDuct final : public RefCounted {
     Check(message);
     return duct_->TryPut(std::move(message));
   }
-  /// As TryPut, but the outlet need not see the message before TryFlush.
+  /// Like TryPut, but the outlet need not see the message before TryFlush.
   bool TryStage(const T& message)
     requires requires(D& duct) { duct.TryStage(message); }
   {
@@ -59,39 +59,39 @@ class LimitedInletDuct final : public RefCounted {
     return duct_->TryStage(std::move(message));
   }
 
-  // What the duct has of the rest.
+  // The optional members of the wrapped duct.
 
-  /// As the duct.
+  /// As in the wrapped duct.
   bool TryFlush()
     requires requires(D& duct) { duct.TryFlush(); }
   {
     return duct_->TryFlush();
   }
-  /// As the duct.
+  /// As in the wrapped duct.
   template <typename... Limit>
     requires requires(D& duct, Limit... limit) { duct.HoldInlet(true, limit...); }
   void HoldInlet(bool hold, Limit... limit) {
     duct_->HoldInlet(hold, limit...);
   }
-  /// As the duct.
+  /// As in the wrapped duct.
   template <typename... Limit>
     requires requires(D& duct, Limit... limit) { duct.RefreshInlet(limit...); }
   void RefreshInlet(Limit... limit) {
     duct_->RefreshInlet(limit...);
   }
-  /// As the duct.
+  /// As in the wrapped duct.
   bool IsInletHeld() const
     requires requires(const D& duct) { duct.IsInletHeld(); }
   {
     return std::as_const(*duct_).IsInletHeld();
   }
-  /// As the duct.
+  /// As in the wrapped duct.
   std::uint64_t NumAccepted() const
     requires requires(const D& duct) { duct.NumAccepted(); }
   {
     return std::as_const(*duct_).NumAccepted();
   }
-  /// As the duct.
+  /// As in the wrapped duct.
   std::uint64_t NumPreempted() const
     requires requires(const D& duct) { duct.NumPreempted(); }
   {
@@ -99,8 +99,8 @@ class LimitedInletDuct final : public RefCounted {
   }
 
  private:
-  // Measuring a row of elements is cheap. CerealCodec walks the whole object, which costs about as much as a copy; it is
-  // measured all the same, because otherwise the placement of the other end would decide whether a put throws.
+  // For a range of elements, Size is cheap. CerealCodec visits the whole object, which costs about as much as a copy. It
+  // is still called, because otherwise the location of the other end would decide whether a put throws.
   void Check(const T& message) const {
     const std::size_t num_bytes = codec_for<T>.Size(message);
     if (num_bytes > max_message_bytes_) [[unlikely]]
@@ -121,26 +121,27 @@ consteval auto ChooseLimitedInletDuct() {
 
 }  // namespace detail
 
-/// A transport within a process that refuses the same messages as Process, in the same words: if messages have sizes of their
-/// own, those larger than `max_message_bytes` when encoded. Messages of one size go straight through the transport's own duct.
+/// A transport within a process that refuses the same messages as Process, with the same error. If message sizes differ,
+/// it refuses messages larger than `max_message_bytes` when encoded. Messages of fixed size use the transport's own duct
+/// directly.
 ///
 ///     using Transports = uit::TransportSet<uit::Limited<uit::Thread>, uit::Process>;
 ///     uit::Inlet<std::string, uit::every, Transports> inlet;   // throws for the same messages with either transport
 template <PairTransport X>
 struct Limited {
-  X reach{};                               ///< the transport that is limited
-  std::size_t max_message_bytes = 65'536;  ///< of a message, encoded
+  X reach{};                               ///< the limited transport
+  std::size_t max_message_bytes = 65'536;  ///< the largest message, encoded
 
-  /// What an outlet refers to.
+  /// The duct that an outlet refers to.
   template <Message T, Policy policy>
   using OutletDuctFor = typename X::template OutletDuctFor<T, policy>;
 
-  /// What an inlet refers to.
+  /// The duct that an inlet refers to.
   template <Message T, Policy policy>
   using InletDuctFor =
       typename decltype(detail::ChooseLimitedInletDuct<T, typename X::template InletDuctFor<T, policy>>())::type;
 
-  /// Throws what the transport throws.
+  /// Throws what the limited transport throws.
   template <Message T, Policy policy>
   [[nodiscard]] auto OpenPair(T initial) const {
     auto [inlet, outlet] = reach.template OpenPair<T, policy>(std::move(initial));

@@ -17,44 +17,44 @@
 
 namespace uit {
 
-/// The inlet in one process, the outlet in another (or the same), over a fabric.
+/// The inlet in one process, the outlet in another (or in the same), over a fabric.
 ///
 ///     uit::Process reach{.fabric = &fabric, .peer = 1, .key = {.channel = 7}};
 ///     uit::Inlet<int, policy, uit::TransportSet<uit::Process>> inlet{reach};       // here; the outlet opens at rank 1
 ///
-/// Both sides name the same key. Ends are opened before `fabric.Connect()`, and carry messages after it. Under
-/// Consolidate::pooled or aggregated the ends that share a key, peer and direction share frames: each names its channel
-/// of `num_channels`. When the fabric closes the ends do too; what has arrived can still be read.
+/// Both sides use the same key. Open the ends before `fabric.Connect()`; they carry messages after it. Under
+/// Consolidate::pooled or aggregated, all ends with the same key, peer and direction share frames: each end states its own
+/// channel, out of `num_channels`. If the fabric closes, the ends close too. Messages that have arrived can still be read.
 struct Process {
   Fabric* fabric = nullptr;      ///< of this process; needed to open the ends, which may outlive it
   std::size_t peer = 0;          ///< the rank of the other end
-  ExchangeKey key{};             ///< the same on both sides; the ends of a pool share it
-  std::size_t channel = 0;       ///< this end's place in the pool
-  std::size_t num_channels = 1;  ///< how many ends the pool has
-  std::size_t depth = 16;        ///< how many messages may wait, under Retain::every; frames, under accumulate
-  std::size_t worker = 0;        ///< the thread of this process that uses the end
-  FrameTrace* trace = nullptr;   ///< of the worker, if frames are to bear stamps; on both sides or on neither
+  ExchangeKey key{};             ///< the same on both sides, and for all ends of a pool
+  std::size_t channel = 0;       ///< this end's number in the pool, from 0
+  std::size_t num_channels = 1;  ///< the number of ends in the pool
+  std::size_t depth = 16;        ///< the number of messages that may wait, under Retain::every; of frames, under accumulate
+  std::size_t worker = 0;        ///< the worker of this process that uses the end
+  FrameTrace* trace = nullptr;   ///< the worker's, to stamp frames; set on both sides or on neither
 
-  // Where messages have sizes of their own, or Consolidate::aggregated is chosen; the same on both sides, but the age.
-  std::size_t buffer_bytes = 65'536;       ///< of a frame; from 2 to 8 KiB frames are slow, so 8 are taken
-  std::size_t num_frames = 8;              ///< frames under way and not taken in; unless frames are shared, the depth
-  std::size_t max_message_bytes = 65'536;  ///< of a message, encoded; the buffer is made large enough
-  std::chrono::nanoseconds max_age{0};     ///< of a frame's first message, until a poll sends it; 0: none does
+  // For messages whose sizes differ, or for Consolidate::aggregated. The same on both sides, except max_age.
+  std::size_t buffer_bytes = 65'536;       ///< of a frame; from 2 to 8 KiB frames are slow, so 8 KiB are taken
+  std::size_t num_frames = 8;              ///< most frames in flight, not taken in; unless frames are shared, the depth
+  std::size_t max_message_bytes = 65'536;  ///< the largest message, encoded; the buffer is made large enough
+  std::chrono::nanoseconds max_age{0};     ///< a poll sends a frame once its first message is this old; 0: no poll sends by age
 
-  /// A buffer that grows is for shared memory.
+  /// True if this transport can fulfil the policy. Growing buffers exist only within a process.
   template <Policy policy>
   static constexpr bool can_keep = policy.backlog == Backlog::drop || policy.retain != Retain::every;
 
-  /// What an inlet puts into: a channel of an exchange.
+  /// The duct that an inlet puts into: a channel of an exchange.
   template <Message T, Policy policy>
     requires(can_keep<policy> && EncodableUnder<T, policy>)
   using InletDuctFor = typename ExchangeFor<T, policy>::InletDuct;
-  /// What an outlet reads from: the same channel, at the peer.
+  /// The duct that an outlet reads from: the same channel, at the peer.
   template <Message T, Policy policy>
     requires(can_keep<policy> && EncodableUnder<T, policy>)
   using OutletDuctFor = typename ExchangeFor<T, policy>::OutletDuct;
 
-  /// Throws uit::Error if the options cannot be, the channel has an inlet, or the fabric has been closed.
+  /// Throws uit::Error if the options are invalid, the channel already has an inlet, or the fabric has been closed.
   template <Message T, Policy policy>
   [[nodiscard]] Ref<InletDuctFor<T, policy>> OpenInlet() const {
     using Duct = InletDuctFor<T, policy>;
@@ -63,7 +63,7 @@ struct Process {
                                                        [this] { return MakeSender<T, policy>(); });
     return MakeRef<Duct>(std::move(sender), channel);
   }
-  /// Throws uit::Error if the options cannot be, the channel has an outlet, or the fabric has been closed.
+  /// Throws uit::Error if the options are invalid, the channel already has an outlet, or the fabric has been closed.
   template <Message T, Policy policy>
   [[nodiscard]] Ref<OutletDuctFor<T, policy>> OpenOutlet(T initial) const {
     using Duct = OutletDuctFor<T, policy>;
@@ -72,7 +72,7 @@ struct Process {
                                                            [this] { return MakeReceiver<T, policy>(); });
     return MakeRef<Duct>(std::move(receiver), channel, std::move(initial));
   }
-  /// Both ends in this process, which is then its own peer.
+  /// Opens both ends in this process, which is then its own peer.
   template <Message T, Policy policy>
   [[nodiscard]] auto OpenPair(T initial) const {
     return std::pair{OpenInlet<T, policy>(), OpenOutlet<T, policy>(std::move(initial))};
@@ -83,13 +83,14 @@ struct Process {
   void CheckOptions() const {
     if (fabric == nullptr) throw Error("a conduit between processes needs a fabric");
     if (depth == 0 || depth > max_depth) throw Error("a conduit between processes has a depth between 1 and 2^24");
-    if (channel >= num_channels) throw Error("there is no channel " + std::to_string(channel) + " in the pool");
+    if (channel >= num_channels)
+      throw Error("the pool has no channel " + std::to_string(channel) + "; it has " + std::to_string(num_channels));
     if (policy.consolidate == Consolidate::none && num_channels != 1)
-      throw Error("a conduit that shares no frames is a pool of one channel");
+      throw Error("a conduit that shares no frames has one channel; set num_channels to 1");
     if (num_frames == 0 || num_frames > max_frames)
-      throw Error("a conduit between processes has between 1 and 4096 frames under way");
+      throw Error("a conduit between processes has between 1 and 4096 frames in flight; see num_frames");
   }
-  /// Of an aggregated exchange.
+  /// The options of an aggregated exchange.
   template <typename T, Policy policy>
   AggregatedOptions Aggregation() const {
     constexpr bool is_shared = policy.consolidate != Consolidate::none;
@@ -187,7 +188,7 @@ struct Process {
         return std::make_shared<PooledEverySender>(layout, depth, std::move(port), std::move(reports));
     }
   }
-  /// The port that messages leave by.
+  /// Opens the port that sends the messages.
   template <typename T, Policy policy>
   OutPort OpenPort(std::shared_ptr<FrameBox> box) const {
     OutPort port = fabric->AddOutgoing(peer, worker, Spec<T, policy>(), std::move(box));
@@ -232,7 +233,7 @@ struct Process {
   }
   static constexpr std::size_t max_depth = std::size_t{1} << 24;
   static constexpr std::size_t max_frames = 4096;
-  /// A window of frames, the frame that ends an update, and the last one at the close.
+  /// The window of frames, plus the frame that ends an update and the last frame at the close.
   std::size_t BoxDepth() const { return depth + 2; }
 };
 static_assert(PairTransport<Process> && InletTransport<Process> && OutletTransport<Process>);

@@ -20,23 +20,22 @@ concept CountedOutletDuct = std::derived_from<D, RefCounted> && OutletDuct<D, T>
 
 }  // namespace detail
 
-/// A reach, and how to open ends within it; its fields are the run-time options.
+/// A transport knows how to open ends between two locations. Its fields are the run-time options.
 ///
-/// - `InletDuctFor<T, policy>`, `OutletDuctFor<T, policy>`: what the ends refer to; both derive from
-///   RefCounted, and are one type where the duct is one object.
-/// - Of a reach within this process: `OpenPair<T, policy>(T initial)`, a `std::pair` of a
-///   `Ref<InletDuctFor>` and a `Ref<OutletDuctFor>`. `initial` is what the outlet gets before its
-///   first step.
-/// - Of a reach beyond it, one or both halves: `OpenInlet<T, policy>() -> Ref<InletDuctFor>`,
-///   `OpenOutlet<T, policy>(T initial) -> Ref<OutletDuctFor>`.
+/// - `InletDuctFor<T, policy>`, `OutletDuctFor<T, policy>`: the ducts that the ends refer to. Both derive from RefCounted.
+///   They are the same type if one object serves both ends.
+/// - Within this process: `OpenPair<T, policy>(T initial)`, which returns a `std::pair` of a `Ref<InletDuctFor>` and a
+///   `Ref<OutletDuctFor>`. Before the first step, the outlet's message is `initial`.
+/// - Beyond this process, one or both halves: `OpenInlet<T, policy>() -> Ref<InletDuctFor>`, `OpenOutlet<T, policy>(T
+///   initial) -> Ref<OutletDuctFor>`.
 ///
-/// `T` and `policy` are what the transport is asked to carry; a transport may be picky.
+/// A transport need not support every `T` and `policy`.
 template <typename X, typename T = int, Policy policy = Policy{}>
 concept Transport =
     detail::CountedInletDuct<typename X::template InletDuctFor<T, policy>, T> &&
     detail::CountedOutletDuct<typename X::template OutletDuctFor<T, policy>, T>;
 
-/// Opens both ends at once.
+/// A transport that opens both ends at once.
 template <typename X, typename T = int, Policy policy = Policy{}>
 concept PairTransport = Transport<X, T, policy> && requires(const X& transport, T initial) {
   {
@@ -45,7 +44,7 @@ concept PairTransport = Transport<X, T, policy> && requires(const X& transport, 
                               Ref<typename X::template OutletDuctFor<T, policy>>>>;
 };
 
-/// Opens the sending end by itself.
+/// A transport that opens the sending end alone.
 template <typename X, typename T = int, Policy policy = Policy{}>
 concept InletTransport = Transport<X, T, policy> && requires(const X& transport) {
   {
@@ -53,7 +52,7 @@ concept InletTransport = Transport<X, T, policy> && requires(const X& transport)
   } -> std::same_as<Ref<typename X::template InletDuctFor<T, policy>>>;
 };
 
-/// Opens the receiving end by itself.
+/// A transport that opens the receiving end alone.
 template <typename X, typename T = int, Policy policy = Policy{}>
 concept OutletTransport = Transport<X, T, policy> && requires(const X& transport, T initial) {
   {
@@ -61,13 +60,13 @@ concept OutletTransport = Transport<X, T, policy> && requires(const X& transport
   } -> std::same_as<Ref<typename X::template OutletDuctFor<T, policy>>>;
 };
 
-/// Leads nowhere: an inlet is muted, and an outlet keeps the last value. The first member of every
-/// wiring that has more than one.
+/// Connects nothing: an inlet is muted, and an outlet keeps the last value. It is the first member of every transport set
+/// that has more than one member.
 struct Null {
-  /// What an inlet refers to.
+  /// The duct that an inlet refers to.
   template <Message T, Policy policy>
   using InletDuctFor = NullDuct<T>;
-  /// What an outlet refers to.
+  /// The duct that an outlet refers to.
   template <Message T, Policy policy>
   using OutletDuctFor = NullDuct<T>;
 
@@ -76,7 +75,7 @@ struct Null {
   [[nodiscard]] std::pair<Ref<NullDuct<T>>, Ref<NullDuct<T>>> OpenPair(T initial) const {
     return {Ref<NullDuct<T>>{}, OpenOutlet<T, policy>(std::move(initial))};
   }
-  /// A muted inlet needs no duct.
+  /// A muted inlet, which needs no duct.
   template <Message T, Policy policy>
   [[nodiscard]] Ref<NullDuct<T>> OpenInlet() const {
     return {};

@@ -169,7 +169,7 @@ TEST_CASE("Options that cannot be are refused at once") {
   CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .depth = 0}); }, "depth");
   CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .depth = std::size_t{1} << 40}); }, "depth");
   CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .channel = 3}); }, "no channel 3");
-  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .num_channels = 3}); }, "pool of one channel");
+  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .num_channels = 3}); }, "has one channel");
 }
 
 TEST_CASE("Halves that do not match are refused on both sides with the same message") {
