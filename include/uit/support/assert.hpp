@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-/// How much misuse is looked for: 0 nothing, 1 light checks, 2 heavy ones as well.
-/// The same in every translation unit of a program.
+/// How thoroughly misuse is checked: 0 not at all, 1 cheap checks, 2 expensive ones too. Must be the same in every
+/// translation unit of a program.
 #ifndef UIT_ASSERT_LEVEL
 #ifdef NDEBUG
 #define UIT_ASSERT_LEVEL 0
@@ -18,7 +18,7 @@
 
 namespace uit {
 
-/// Thrown by a failed UIT_ASSERT where UIT_ASSERT_THROWS is defined, as in the tests.
+/// Thrown by a failed UIT_ASSERT if UIT_ASSERT_THROWS is defined, as in the tests.
 class AssertionError : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -26,7 +26,7 @@ class AssertionError : public std::logic_error {
 
 namespace detail {
 
-/// Throws where UIT_ASSERT_THROWS is defined; else prints one line to stderr and aborts.
+/// Throws if UIT_ASSERT_THROWS is defined; otherwise prints one line to stderr and aborts.
 [[noreturn]] inline void FailAssertion(const char* condition, const char* text,
                                        const std::source_location& where) {
   const std::string line = std::string{"conduit: misuse: "} + text + " (" + condition + ", " +
@@ -48,14 +48,14 @@ namespace detail {
                                               std::source_location::current()))
 #define UIT_DETAIL_IGNORE(condition) static_cast<void>(sizeof((condition) ? 1 : 0))
 
-/// Misuse by the caller that is cheap to see. `text` says what is wanted: "a step needs a limit".
+/// Checks for misuse by the caller that is cheap to detect. `text` states the requirement: "a step needs a limit".
 #if UIT_ASSERT_LEVEL >= 1
 #define UIT_ASSERT(condition, text) UIT_DETAIL_CHECK(condition, text)
 #else
 #define UIT_ASSERT(condition, text) UIT_DETAIL_IGNORE(condition)
 #endif
 
-/// Misuse that costs something to see, such as a second producer.
+/// Checks for misuse that is expensive to detect, such as a second producer.
 #if UIT_ASSERT_LEVEL >= 2
 #define UIT_ASSERT_HEAVY(condition, text) UIT_DETAIL_CHECK(condition, text)
 #else

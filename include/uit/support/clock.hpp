@@ -6,25 +6,25 @@
 
 namespace uit {
 
-/// The library's only clock: monotonic, its own in each process; in a simulation, that of the simulation.
+/// The library's only clock. Monotonic; each process has its own. In a simulation, the simulation's clock.
 #if UIT_SIMULATED
 using Clock = SimulatedClock;
 #else
 using Clock = std::chrono::steady_clock;
 #endif
-/// A reading of the clock; it means something in its own process alone.
+/// A reading of the clock. It is meaningful only within its own process.
 using TimePoint = Clock::time_point;
 
-/// When a wait gives up.
+/// The time at which a wait gives up.
 using Deadline = TimePoint;
 
 /// A deadline that never passes.
 inline constexpr Deadline never = TimePoint::max();
 
-/// The time now. Every reading of a clock goes through here.
+/// The current time. Every reading of a clock goes through this function.
 [[nodiscard]] inline TimePoint Now() { return Clock::now(); }
 
-/// The deadline `wait` from now; `never` if that lies beyond the clock's range.
+/// The deadline `wait` from now, or `never` if that is beyond the clock's range.
 template <typename Rep, typename Period>
 [[nodiscard]] Deadline After(std::chrono::duration<Rep, Period> wait) {
   const TimePoint now = Now();
@@ -33,8 +33,8 @@ template <typename Rep, typename Period>
   return now + std::chrono::ceil<Clock::duration>(wait);
 }
 
-/// Keeps this core busy for `span`, as a simulation's own work would: no sleeping, no yielding. On a simulated host,
-/// the work that takes `span` at nominal speed.
+/// Keeps this core busy for `span`, as real work would, without sleeping or yielding. On a simulated host, does the work
+/// that takes `span` at nominal speed.
 inline void Compute(std::chrono::duration<double> span) {
 #if UIT_SIMULATED
   simulation::Work(span);

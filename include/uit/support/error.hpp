@@ -9,7 +9,7 @@
 
 namespace uit {
 
-/// What kind of trouble an error is, for who decides what to do about it.
+/// The kind of an error, for the code that decides how to react.
 enum class ErrorKind : std::uint8_t {
   other,
   input,      ///< bad input of a user
@@ -17,14 +17,14 @@ enum class ErrorKind : std::uint8_t {
   peer_lost   ///< another process has ended, or does not answer
 };
 
-/// Base of all errors of the library; what() is one line.
+/// The base of all errors of the library. what() is one line.
 struct Error : std::runtime_error {
   using runtime_error::runtime_error;
-  /// What kind it is of.
+  /// The kind of this error.
   virtual ErrorKind Kind() const noexcept { return ErrorKind::other; }
 };
 
-/// What kind of trouble has been thrown. `failure` is not null.
+/// The kind of the exception in `failure`, which must not be null.
 inline ErrorKind KindOf(const std::exception_ptr& failure) noexcept {
   try {
     std::rethrow_exception(failure);
@@ -35,7 +35,7 @@ inline ErrorKind KindOf(const std::exception_ptr& failure) noexcept {
   }
 }
 
-/// Bad input of a user: a file, an option.
+/// The user's input is bad: a file, an option.
 struct InputError : Error {
   using Error::Error;
   ErrorKind Kind() const noexcept override { return ErrorKind::input; }
@@ -47,25 +47,26 @@ struct OutputError : Error {
   ErrorKind Kind() const noexcept override { return ErrorKind::output; }
 };
 
-/// Another process has ended, or does not answer, and what was being done cannot be done without it.
+/// Another process has ended or does not answer, and the current operation needs it.
 class PeerLost : public Error {
  public:
-  /// That rank has ended; `where` is what was being done.
+  /// Rank `rank` has ended; `where` names the current operation.
   PeerLost(std::size_t rank, const std::string& where)
       : PeerLost("rank " + std::to_string(rank) + " has ended (" + where + ")", rank) {}
-  /// In words of one's own, about that rank, or one that cannot be told.
+  /// With the given text, about that rank, or about a rank that is unknown.
   PeerLost(const std::string& words, std::optional<std::size_t> rank) : Error(words), rank_(rank) {}
   ErrorKind Kind() const noexcept override { return ErrorKind::peer_lost; }
-  /// Which process, if that can be told: who is waited for may itself wait for the one that is lost.
+  /// The rank of the lost process, if known. It may be unknown because the process that this one waits for may itself wait
+  /// for the lost one.
   std::optional<std::size_t> Rank() const { return rank_; }
 
  private:
   std::optional<std::size_t> rank_;
 };
 
-/// A message is larger than its conduit may carry. It was not taken, and counts as dropped.
+/// A message is larger than its conduit may carry. It was not accepted and counts as dropped.
 struct MessageTooLarge : Error {
-  /// Of a message of `num_bytes`, where `max_bytes` are allowed.
+  /// For a message of `num_bytes` bytes, where at most `max_bytes` are allowed.
   MessageTooLarge(std::size_t num_bytes, std::size_t max_bytes)
       : Error("a message of " + std::to_string(num_bytes) + " bytes is larger than the " + std::to_string(max_bytes) +
               " that its conduit carries; see max_message_bytes") {}

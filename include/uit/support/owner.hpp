@@ -10,9 +10,9 @@
 
 namespace uit {
 
-/// Catches a second thread at work where there must be one; does nothing below UIT_ASSERT_LEVEL 2.
+/// Detects use by a second thread where only one thread is allowed. Does nothing below UIT_ASSERT_LEVEL 2.
 ///
-/// The first thread to come by is the owner, until Reset or a move.
+/// The first thread that calls Check is the owner, until a Reset or a move.
 class Owner {
 #if UIT_ASSERT_LEVEL >= 2
  public:
@@ -25,7 +25,7 @@ class Owner {
   }
   ~Owner() = default;
 
-  /// By the thread at work, before anything else.
+  /// Called by each user before anything else.
   void Check() const {
     const auto here = std::this_thread::get_id();
     if (owner_ == std::thread::id{}) owner_ = here;
@@ -34,16 +34,16 @@ class Owner {
     text << "an end belongs to one thread: used by " << owner_ << " and by " << here;
     detail::FailAssertion("owner", text.str().c_str(), std::source_location::current());
   }
-  /// The next thread to come by is the owner.
+  /// Makes the next thread that calls Check the owner.
   void Reset() { owner_ = {}; }
 
  private:
   mutable std::thread::id owner_{};
 #else
  public:
-  /// By the thread at work, before anything else.
+  /// Called by each user before anything else.
   void Check() const {}
-  /// The next thread to come by is the owner.
+  /// Makes the next thread that calls Check the owner.
   void Reset() {}
 #endif
 };

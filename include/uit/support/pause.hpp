@@ -10,18 +10,18 @@
 
 namespace uit {
 
-/// Tells the core that this is a spinning wait.
+/// Tells the core that the thread is in a spinning wait.
 inline void Pause() noexcept(!is_simulated) {
 #if UIT_SIMULATED
   simulation::Pass(simulation::pause_time);
 #elif defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();  // <immintrin.h> would be a quarter of what a user compiles
+  __builtin_ia32_pause();  // no <immintrin.h>: a quarter of all that a user compiles would come from it
 #elif defined(__aarch64__) || defined(__arm__)
   asm volatile("yield" ::: "memory");
 #endif
 }
 
-/// Lets other threads have the core, if any want it.
+/// Lets other threads have the core, if any need it.
 inline void Yield() {
 #if UIT_SIMULATED
   simulation::Pass(simulation::yield_time);
@@ -30,7 +30,7 @@ inline void Yield() {
 #endif
 }
 
-/// Sleeps for `span` and what the system adds to it.
+/// Sleeps for `span`, plus the time that the system adds.
 inline void SleepFor(std::chrono::microseconds span) {
 #if UIT_SIMULATED
   simulation::Pass(span + simulation::timer_slack);
@@ -39,17 +39,17 @@ inline void SleepFor(std::chrono::microseconds span) {
 #endif
 }
 
-/// One try's rest in a wait: first a pause, then a yield, then sleeps of up to 50 µs.
+/// The rest between two tries of a wait: first pauses, then yields, then sleeps of up to 50 µs.
 ///
-/// So a wait is short where the other side runs, and costs little where it does not, as with more
-/// workers than cores.
+/// So a wait is short if the other side is running. It costs little if the other side is not, as with more workers than
+/// cores.
 class Backoff {
  public:
-  /// So many pauses, then so many yields, then sleeps.
+  /// Uses `num_spins` pauses, then `num_yields` yields, then sleeps.
   constexpr explicit Backoff(int num_spins = 16, int num_yields = 256)
       : num_spins_{num_spins}, num_patient_{num_spins + num_yields} {}
 
-  /// Rests once, a little longer than the last time.
+  /// Rests once. Each rest is at least as long as the one before.
   void Rest() {
     if (num_rests_ < num_spins_) {
       Pause();
@@ -64,16 +64,16 @@ class Backoff {
     ++num_rests_;
   }
 
-  /// Starts over with pauses, because something has happened.
+  /// Starts again with pauses, because there was progress.
   void Reset() {
     num_rests_ = 0;
     sleep_ = first_sleep;
   }
 
-  /// False while rests are mere pauses, when reading a clock would dominate.
+  /// False while rests are only pauses; then reading a clock would dominate the cost.
   [[nodiscard]] bool IsPatient() const { return num_rests_ >= num_spins_; }
 
-  /// No rest is longer, but for what the system adds.
+  /// The longest rest, without the time that the system adds.
   static constexpr std::chrono::microseconds longest_sleep{50};
 
  private:
@@ -85,18 +85,17 @@ class Backoff {
   std::chrono::microseconds sleep_{first_sleep};
 };
 
-/// What WaitUntil does between tries if it is told nothing else.
+/// The default action of WaitUntil between tries: none.
 struct NoIdle {
-  /// Nothing.
+  /// Does nothing.
   void operator()() const {}
 };
 
-/// Waits until `ready()` is true, and returns true; false once `deadline` has passed.
+/// Waits until `ready()` is true and returns true. Returns false once `deadline` has passed.
 ///
-/// The one wait of the library. Between tries it calls `idle()`, which polls the wire so that
-/// what is waited for can arrive; an `idle` that returns true has found something to do, and the
-/// wait is eager again. `ready()` is tried at least once, and once more after the deadline.
-/// `backoff` says how eager it is.
+/// This is the library's only wait loop. Between tries it calls `idle()`, which polls connections so that messages can
+/// arrive. If `idle()` returns true, it has made progress, and the wait starts again with short rests. `ready()` is tried
+/// at least once, and once more after the deadline. `backoff` sets the rests.
 template <std::predicate Ready, std::invocable Idle = NoIdle>
 bool WaitUntil(Ready&& ready, Deadline deadline = never, Idle&& idle = Idle{},
                Backoff backoff = Backoff{}) {
@@ -107,7 +106,7 @@ bool WaitUntil(Ready&& ready, Deadline deadline = never, Idle&& idle = Idle{},
     } else {
       idle();
     }
-    // A clock is read on every patient try, and on each 16th eager one.
+    // Reads the clock on every patient try, but only on each 16th of the others.
     if (deadline != never && (backoff.IsPatient() || ++num_tries % 16 == 1) && Now() >= deadline)
       return ready();
     backoff.Rest();

@@ -30,13 +30,13 @@
 
 namespace uit {
 
-/// A process as others of its computer know it.
+/// A process's identity for other processes of its host.
 struct ProcessIdentity {
   std::uint64_t rank = 0;     ///< in the job
-  std::int64_t process = 0;   ///< its number in the system
-  std::uint64_t numbers = 0;  ///< the namespace in which that is its number; 0: not known
+  std::int64_t process = 0;   ///< the system's process id
+  std::uint64_t numbers = 0;  ///< the namespace of that id; 0: unknown
 
-  /// Of this process, as rank `rank`.
+  /// The identity of this process, whose rank is `rank`.
   static ProcessIdentity OfThis(std::size_t rank) {
     struct stat about {};
     const bool is_known = stat("/proc/self/ns/pid", &about) == 0;
@@ -44,14 +44,15 @@ struct ProcessIdentity {
   }
 };
 
-/// Notices when other processes of this computer end, however that comes about. A thread of its own sleeps until then, so
-/// that to look costs a load. Where the system cannot tell (Linux before 5.3, or processes in containers of their own),
-/// nobody is found to have ended.
+/// Notices when other processes of this host end, for whatever reason. Its own thread sleeps until then, so a check costs
+/// only a load. If the system cannot tell (Linux before 5.3, or processes in separate containers), no process is reported
+/// as ended.
 class PeerWatch {
  public:
-  /// A watch over nobody.
+  /// Watches no process.
   PeerWatch() = default;
-  /// Over all of `peers` but this process. One that has ended since it gave its identity counts. For `give_up` see Blocking.
+  /// Watches all of `peers` except this process. A peer that has ended since it gave its identity is found too. For
+  /// `give_up` see Blocking.
   explicit PeerWatch(const std::vector<ProcessIdentity>& peers, std::function<void(const PeerLost&)> give_up = {})
       : give_up_(std::move(give_up)) {
     const ProcessIdentity own = ProcessIdentity::OfThis(0);
@@ -69,38 +70,40 @@ class PeerWatch {
       is_over_.store(true, std::memory_order_relaxed);
       const std::uint64_t one = 1;
       if (write(wake_, &one, sizeof one) == sizeof one) thread_.join();
-      else thread_.detach();  // cannot happen to an event counter at 0
+      else thread_.detach();  // cannot happen: the event counter is at 0
     }
     for (const Peer& peer : peers_) Close(peer.handle);
     Close(wake_);
   }
 
-  /// The first that was found to have ended. All that it did to shared memory is seen afterwards. Any thread; costs a load.
+  /// The first process that was found to have ended. Its earlier writes to shared memory are then visible. Any thread;
+  /// costs a load.
   std::optional<std::size_t> Gone() const {
     const std::size_t rank = first_gone_.load(std::memory_order_acquire);
     return rank == nobody ? std::nullopt : std::optional(rank);
   }
-  /// All that were found to have ended, as they were found. Any thread.
+  /// All processes found to have ended, in the order found. Any thread.
   std::vector<std::size_t> AllGone() const {
     const std::lock_guard lock(mutex_);
     return gone_;
   }
-  /// Whether that one was found to have ended. Any thread; costs a load until somebody has.
+  /// True if process `rank` was found to have ended. Any thread; costs a load until any process has ended.
   bool HasGone(std::size_t rank) const {
     if (!Gone()) return false;
     const std::lock_guard lock(mutex_);
     return std::find(gone_.begin(), gone_.end(), rank) != gone_.end();
   }
-  /// Throws PeerLost if anybody has ended; `where` is what is being done. Any thread.
+  /// Throws PeerLost if any process has ended; `where` names the current operation. Any thread.
   void Check(const char* where) const {
     if (const auto rank = Gone()) throw PeerLost(*rank, where);
   }
 
-  /// While it lives, the thread is inside a call that waits for other processes and cannot be told to stop. If one of them
-  /// has ended, this process cannot go on: every three seconds `give_up` is called, which may end it. One thread at a time.
+  /// Marks that the thread is inside a call that waits for other processes and cannot be told to stop. If one of them has
+  /// ended, this process cannot continue. Then `give_up` is called every three seconds and may end the process. One thread
+  /// at a time.
   class Blocking {
    public:
-    /// In the call of that name.
+    /// Marks the call named `call`, until destruction.
     Blocking(PeerWatch& watch, const char* call) : watch_(watch) { watch_.call_.store(call, std::memory_order_relaxed); }
     Blocking(const Blocking&) = delete;
     Blocking& operator=(const Blocking&) = delete;
@@ -133,7 +136,7 @@ class PeerWatch {
     std::size_t none = nobody;
     first_gone_.compare_exchange_strong(none, rank, std::memory_order_release, std::memory_order_relaxed);
   }
-  /// Signals are for others, so the thread is born without them.
+  /// The thread starts with all signals blocked, because signals are for other threads.
   void StartThread() {
     sigset_t all;
     sigset_t previous;
@@ -141,7 +144,7 @@ class PeerWatch {
     pthread_sigmask(SIG_BLOCK, &all, &previous);
     try {
       thread_ = std::thread([this] { Work(); });
-    } catch (const std::system_error&) {  // no thread to be had: nobody is watched
+    } catch (const std::system_error&) {  // no thread available: no process is watched
     }
     pthread_sigmask(SIG_SETMASK, &previous, nullptr);
   }
@@ -155,7 +158,7 @@ class PeerWatch {
       if (poll(handles.data(), handles.size(), has_gone ? 100 : -1) < 0 && errno != EINTR) return;
       for (std::size_t i = 1; i < handles.size(); ++i) {
         if (handles[i].fd < 0 || handles[i].revents == 0) continue;
-        handles[i].fd = -1;  // poll passes over it
+        handles[i].fd = -1;  // poll ignores it from now on
         Note(peers_[i - 1].rank);
       }
       const char* call = has_gone ? call_.load(std::memory_order_relaxed) : nullptr;
@@ -174,7 +177,7 @@ class PeerWatch {
   std::atomic<const char*> call_{nullptr};
   mutable std::mutex mutex_;
   std::vector<std::size_t> gone_;
-  std::thread thread_;  // last: it uses all the others
+  std::thread thread_;  // last, because it uses all other members
 };
 
 }  // namespace uit

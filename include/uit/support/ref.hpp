@@ -15,11 +15,11 @@
 
 namespace uit {
 
-/// Base of what several ends share: the count of its references sits in it.
+/// The base of objects shared by several ends. It holds the reference count.
 ///
-/// An object made by MakeRef is deleted with its last reference. One that lives elsewhere (an
-/// arena, the stack) holds a reference to itself by `Retain` and is never deleted. There may be up to
-/// 65535 references at once: few ends share a duct, and a duct has to be small.
+/// An object made by MakeRef is deleted with its last reference. An object in other memory (an arena, the stack) holds a
+/// reference to itself by `Retain` and is never deleted. At most 65535 references may exist at once: few ends share a
+/// duct, and a duct must be small.
 template <Synchronization Sync>
 class alignas(8) BasicRefCounted {
  public:
@@ -32,9 +32,9 @@ class alignas(8) BasicRefCounted {
     UIT_ASSERT(before < std::numeric_limits<Count>::max(), "at most 65535 references");
   }
 
-  /// Takes a reference away; true if it was the last. Any thread.
+  /// Removes a reference. True if it was the last. Any thread.
   [[nodiscard]] bool Release() const noexcept {
-    // A release of each last use, and an acquire before the deletion that follows the last one.
+    // Releases each last use; acquires them before the deletion that follows the last one.
     return count_.fetch_add(static_cast<Count>(-1), std::memory_order_acq_rel) == 1;
   }
 
@@ -47,10 +47,10 @@ class alignas(8) BasicRefCounted {
   mutable typename Sync::template Atomic<Count> count_{0};
 };
 
-/// The base of whatever is shared.
+/// The base of shared objects.
 using RefCounted = BasicRefCounted<Spsc>;
 
-/// The base of a duct that is synchronized by `Sync`. Its ends may be in two threads at the end even if it is used in one.
+/// The base of a duct synchronized by `Sync`. Even if one thread uses the duct, two threads may destroy its ends.
 template <Synchronization Sync>
 using RefCountedBy = std::conditional_t<Sync::concurrent, BasicRefCounted<Sync>, RefCounted>;
 
@@ -65,9 +65,9 @@ class Ref {
   }
   /// Adds a reference.
   Ref(const Ref& other) : Ref{other.target_} {}
-  /// Takes the reference over; `other` is null then.
+  /// Takes the reference over; `other` is then null.
   Ref(Ref&& other) noexcept : target_{std::exchange(other.target_, nullptr)} {}
-  /// Drops its own reference for another.
+  /// Replaces its own reference by the other.
   Ref& operator=(Ref other) noexcept {
     std::swap(target_, other.target_);
     return *this;
@@ -82,17 +82,17 @@ class Ref {
   [[nodiscard]] D* operator->() const { return target_; }
   /// The target, or null.
   [[nodiscard]] D* get() const noexcept { return target_; }
-  /// There is a target.
+  /// True if the reference has a target.
   [[nodiscard]] explicit operator bool() const noexcept { return target_ != nullptr; }
-  /// They have one target.
+  /// True if both have the same target.
   friend bool operator==(const Ref&, const Ref&) = default;
-  /// There is no target.
+  /// True if the reference has no target.
   friend bool operator==(const Ref& ref, std::nullptr_t) { return ref.target_ == nullptr; }
 
-  /// Gives the target away without counting: who adopts it owes a Release.
+  /// Gives the target away without counting. The caller must pass it to Adopt.
   [[nodiscard]] D* Detach() noexcept { return std::exchange(target_, nullptr); }
 
-  /// Takes over a target from Detach.
+  /// Takes over a target that Detach returned.
   [[nodiscard]] static Ref Adopt(D* target) noexcept {
     Ref ref;
     ref.target_ = target;
@@ -103,16 +103,16 @@ class Ref {
   D* target_ = nullptr;
 };
 
-/// A reference to one of a closed set of types, still one pointer wide: which of them it is stands
-/// in the pointer's low bits. A lone member needs no bits, and costs what a Ref does.
+/// A reference to one of a closed set of types, one pointer wide. The pointer's low bits say which type. A single member
+/// needs no bits and costs the same as a Ref.
 ///
-/// The first member is the one that an empty AnyRef refers to, at no address.
+/// An empty AnyRef counts as a null reference to the first member.
 template <typename... D>
 class AnyRef {
   static_assert(sizeof...(D) >= 1 && sizeof...(D) <= 8, "between one and eight types");
 
  public:
-  /// How many types it may refer to.
+  /// The number of types that it may refer to.
   static constexpr std::size_t num_members = sizeof...(D);
 
   constexpr AnyRef() noexcept = default;
@@ -120,14 +120,14 @@ class AnyRef {
   /// Takes over `ref`.
   template <typename Member>
     requires(std::same_as<Member, D> || ...)
-  AnyRef(Ref<Member> ref) noexcept  // NOLINT: it is one of these
+  AnyRef(Ref<Member> ref) noexcept  // NOLINT: implicit by intent
       : word_{reinterpret_cast<std::uintptr_t>(ref.Detach()) | IndexOf<Member>()} {
     static_assert(num_members == 1 || alignof(Member) >= 8, "the low bits are taken");
   }
 
-  /// Takes the reference over; `other` is empty then.
+  /// Takes the reference over; `other` is then empty.
   AnyRef(AnyRef&& other) noexcept : word_{std::exchange(other.word_, 0)} {}
-  /// Drops its own reference and takes the other over.
+  /// Replaces its own reference by the other.
   AnyRef& operator=(AnyRef&& other) noexcept {
     AnyRef old{std::move(other)};
     std::swap(word_, old.word_);
@@ -137,14 +137,14 @@ class AnyRef {
     if (word_ != 0) Drop();
   }
 
-  /// Which member it refers to.
+  /// The index of the member that it refers to.
   [[nodiscard]] UIT_INLINE std::size_t Index() const noexcept {
     if constexpr (num_members == 1) return 0;
     return word_ & mask;
   }
 
-  /// `f(pointer)` with the member's own type; the pointer is null only if this is empty. The first
-  /// member is tried last, because it is the one that does nothing.
+  /// Calls `f(pointer)` with the member's own type. The pointer is null only if this AnyRef is empty. The first member is
+  /// tried last, because it is the one that does nothing.
   template <typename F>
   UIT_INLINE decltype(auto) Visit(F&& f) const {
     return VisitFrom<1 % num_members>(std::forward<F>(f));
@@ -184,7 +184,7 @@ class AnyRef {
   std::uintptr_t word_ = 0;
 };
 
-/// A new `D` and the first reference to it; made by `D::Open`, if it has one.
+/// Makes a new `D` and the first reference to it; by `D::Open`, if it exists.
 template <typename D, typename... Args>
 [[nodiscard]] Ref<D> MakeRef(Args&&... args) {
   if constexpr (requires { D::Open(std::forward<Args>(args)...); })

@@ -8,16 +8,16 @@
 
 namespace uit {
 
-/// A count, and a `Record` that few have need of: one word wide, until the record is asked for.
+/// A count, and a `Record` that few objects need. It takes one word until the record is made.
 ///
-/// The word holds the count itself, or the address of both on the heap. Not for two threads at once.
+/// The word holds either the count, or the address of count and record on the heap. One thread at a time.
 template <std::default_initializable Record>
 class SmallRecord {
  public:
   SmallRecord() noexcept = default;
-  /// Takes both over; `other` counts from zero, without a record.
+  /// Takes over count and record. `other` is then zero, without a record.
   SmallRecord(SmallRecord&& other) noexcept : word_{std::exchange(other.word_, zero)} {}
-  /// Drops its own for another's.
+  /// Replaces count and record by those of another.
   SmallRecord& operator=(SmallRecord&& other) noexcept {
     SmallRecord old{std::move(other)};
     std::swap(word_, old.word_);
@@ -27,7 +27,7 @@ class SmallRecord {
     if (HasRecord()) delete Both();
   }
 
-  /// Adds to the count, which stays below 2^63.
+  /// Adds to the count, which must stay below 2^63.
   UIT_INLINE void Add(std::uint64_t amount) {
     if (HasRecord()) [[unlikely]]
       Both()->count += amount;
@@ -37,9 +37,9 @@ class SmallRecord {
   /// The count.
   [[nodiscard]] std::uint64_t Count() const { return HasRecord() ? Both()->count : word_ >> 1U; }
 
-  /// A copy of the record; a new one if there is none.
+  /// A copy of the record; a default one if none was made.
   [[nodiscard]] Record Get() const { return HasRecord() ? Both()->record : Record{}; }
-  /// The record, made now if there is none; then this allocates, and may throw.
+  /// The record. Makes it if there is none; this allocates and may throw.
   [[nodiscard]] Record& Make() {
     if (!HasRecord()) word_ = reinterpret_cast<std::uintptr_t>(new Spilled{.count = Count(), .record = {}});
     return Both()->record;
@@ -52,7 +52,7 @@ class SmallRecord {
   };
   static_assert(sizeof(std::uintptr_t) == sizeof(std::uint64_t) && alignof(Spilled) > 1);
 
-  static constexpr std::uintptr_t zero = 1;  // the low bit: the count, and no address
+  static constexpr std::uintptr_t zero = 1;  // low bit set: the word holds the count, not an address
 
   bool HasRecord() const { return (word_ & 1U) == 0; }
   Spilled* Both() const { return reinterpret_cast<Spilled*>(word_); }

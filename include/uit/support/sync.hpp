@@ -10,20 +10,20 @@
 
 namespace uit {
 
-/// Both ends in one thread: an "atomic" is a plain variable and memory orders mean nothing.
+/// Both ends in one thread: an "atomic" is a plain variable, and memory orders have no effect.
 struct Unsynchronized {
-  /// The two sides do not run at once.
+  /// The two sides never run at the same time.
   static constexpr bool concurrent = false;
-  /// Nothing beyond the natural alignment.
+  /// Only the natural alignment.
   static constexpr std::size_t alignment = 1;
 
-  /// The part of std::atomic that ducts use, without the synchronization.
+  /// The part of std::atomic that ducts use, without synchronization.
   template <typename V>
   class Atomic {
    public:
     /// Zero.
     constexpr Atomic() noexcept = default;
-    /// As given.
+    /// Holds `value`.
     constexpr explicit Atomic(V value) noexcept : value_{value} {}
     Atomic(const Atomic&) = delete;
     Atomic& operator=(const Atomic&) = delete;
@@ -53,21 +53,20 @@ struct Unsynchronized {
   };
 };
 
-/// One thread at the inlet, one at the outlet.
+/// One thread at the inlet and one at the outlet.
 struct Spsc {
-  /// The two sides may run at once.
+  /// The two sides may run at the same time.
   static constexpr bool concurrent = true;
-  /// Each side's fields have a cache line that the other side does not write.
+  /// Each side's fields have a cache line that the other side never writes.
   static constexpr std::size_t alignment = cache_line;
 
-  /// What both sides touch.
+  /// The type of variables that both sides use.
   template <typename V>
   using Atomic = std::atomic<V>;
 };
 
-/// How the two ends of a duct see each other's writes: every atomic of a duct is a
-/// `Sync::Atomic`, so that the same duct runs in one thread, between two, and under a model
-/// that explores every schedule.
+/// How the two ends of a duct see each other's writes. Every atomic of a duct is a `Sync::Atomic`. So the same duct runs
+/// in one thread, between two threads, and under a model that explores every schedule.
 template <typename Sync>
 concept Synchronization =
     requires(typename Sync::template Atomic<std::uint32_t>& atomic, std::uint32_t& expected, std::memory_order order) {

@@ -6,12 +6,12 @@
 
 namespace uit {
 
-/// Aggregates with more fields are not looked into.
+/// The fields of an aggregate with more fields are not visited.
 inline constexpr std::size_t max_fields = 16;
 
 namespace detail {
 
-/// Each converts to the types that it is called after. None of the conversions is defined.
+/// Types that convert to the types in their names. The conversions are declared but never defined.
 struct Anything {
   template <typename Field>
   operator Field() const;
@@ -27,9 +27,10 @@ struct AnyBaseOf {
     requires(std::is_base_of_v<Base, T> && !std::is_same_v<Base, T>)
   operator Base() const;
 };
-struct Nothing {};  // which only a constructor that takes everything accepts
+struct Nothing {};  // accepted only by a constructor that takes any type
 
-/// Whether T takes a list of so many {}, then something of each type of `Last`. Each {} is for one field, an array among them.
+/// True if T can be initialised by `num_braces` times {}, then one value of each type in `Last`. Each {} is for one field;
+/// an array is one field.
 template <typename T, std::size_t num_braces, typename... Last>
 constexpr bool TakesFields() {
   constexpr std::size_t n = num_braces;
@@ -55,7 +56,7 @@ constexpr bool TakesFields() {
   // clang-format on
 }
 
-/// How many {} the aggregate takes.
+/// The number of {} that the aggregate takes.
 template <typename T, std::size_t num_known = 0>
 constexpr std::size_t CountFields() {
   if constexpr (num_known < max_fields && TakesFields<T, num_known + 1>()) return CountFields<T, num_known + 1>();
@@ -67,7 +68,8 @@ constexpr bool HasUnion(std::index_sequence<indices...>) {
   return (TakesFields<T, indices, AnyUnion>() || ...);
 }
 
-/// Whether the aggregate's fields can be counted and taken apart: a structured binding that does not fit is no mere `false`.
+/// True if the aggregate's fields can be counted and bound. Needed beforehand: a structured binding that does not fit is a
+/// compile error, not `false`.
 template <typename T>
 constexpr bool CanVisitFields() {
   if constexpr (!std::is_class_v<T> || !std::is_aggregate_v<T> || requires { std::tuple_size<T>::value; }) {
@@ -76,7 +78,7 @@ constexpr bool CanVisitFields() {
     return false;
   } else {
     constexpr std::size_t count = CountFields<T>();
-    // A field more, that is not initialised by {}.
+    // One more field, which {} cannot initialise.
     if constexpr (TakesFields<T, count, Anything>() || TakesFields<T, count, Nothing>()) return false;
     else return !HasUnion<T>(std::make_index_sequence<count>{});
   }
@@ -84,15 +86,15 @@ constexpr bool CanVisitFields() {
 
 }  // namespace detail
 
-/// An aggregate whose fields are known, for VisitFields. See TypeHash for those that are not.
+/// An aggregate whose fields VisitFields can visit. TypeHash lists the exceptions.
 template <typename T>
 concept HasKnownFields = detail::CanVisitFields<T>();
 
-/// How many fields an aggregate has.
+/// The number of fields of an aggregate.
 template <HasKnownFields T>
 inline constexpr std::size_t num_fields = detail::CountFields<T>();
 
-/// Calls `visit` with each field of an aggregate as a const reference, in order; with a copy of a bit-field.
+/// Calls `visit` with each field of an aggregate, in order, as a const reference. A bit-field is passed as a copy.
 template <HasKnownFields T, typename Visit>
 constexpr void VisitFields(const T& fields, Visit&& visit) {
   const auto each = [&visit](const auto&... field) { (visit(field), ...); };

@@ -15,14 +15,14 @@
 
 namespace uit {
 
-/// The version of a message type, which is part of its TypeHash: a static member of the type, else 0.
+/// The version of a message type, a part of its TypeHash: a static member of the type, or else 0.
 ///
 ///     struct Position {
 ///       static constexpr std::uint32_t message_version = 2;  // 2: metres; it was feet
 ///       float x, y;
 ///     };
 ///
-/// Raise it when a change is one that TypeHash cannot see. Of a type that is not your own, specialise it:
+/// Increase it for a change that TypeHash cannot see. For a type that is not your own, specialise it:
 ///
 ///     template <>
 ///     inline constexpr std::uint64_t uit::message_version<other::Position> = 2;
@@ -36,7 +36,7 @@ inline constexpr std::uint64_t message_version = [] {
 
 namespace detail {
 
-/// FNV-1a, over bytes and numbers.
+/// The FNV-1a hash of bytes and numbers.
 class TypeHasher {
  public:
   void Add(std::string_view text) {
@@ -66,18 +66,22 @@ inline constexpr bool is_std_array<std::array<T, size>> = true;
 
 }  // namespace detail
 
-/// A number for a type that programs built by one compiler from one source agree on, and that others do not: of a type that
-/// has changed in between, it is another. Two compilers need not agree on any.
+/// A hash of a type. Programs built by the same compiler from the same source agree on it. If the type differs between two
+/// programs, the hashes differ. Two compilers may give different hashes for the same type.
 ///
-/// It is made of the type's name, size, alignment and message_version; of an aggregate of at most uit::max_fields fields also
-/// of their number and, for each, of its offset and of the same things of its type, and so on inside; of an array, of its
-/// elements'; of an enumeration, of its underlying type's.
+/// It covers the type's name, size, alignment and message_version. For an aggregate of at most uit::max_fields fields it
+/// also covers the number of fields and, for each field, its offset and its type's hash, recursively. For an array it
+/// covers the hash of the element type, and for an enumeration that of the underlying type.
 ///
-/// It does not see: the names and the meaning of fields, so two fields of one type may change places; private members, base
-/// classes, and anything inside a class that is no aggregate, such as the elements of a std::vector; fields of an aggregate
-/// that has a base class, a union or a reference in it, that is taken apart by std::get, or that has a field which {} cannot
-/// initialise; where in its word a bit-field is; enumerators; the code that encodes it. Of these it sees no more than the
-/// name, size, alignment and version of the class that they are in.
+/// It does not cover:
+/// - the names and meaning of fields, so two fields of the same type may swap places unnoticed;
+/// - private members, base classes, and the contents of any class that is not an aggregate, such as the elements of a
+///   std::vector;
+/// - fields of an aggregate that has a base class, a union or a reference in it, that supports std::tuple_size, or that
+///   has a field which {} cannot initialise;
+/// - the position of a bit-field in its word, enumerators, and the code that encodes the type.
+///
+/// There it covers only the name, size, alignment and version of the enclosing class.
 template <typename T>
 std::uint64_t TypeHash() {
   detail::TypeHasher hasher;
@@ -93,12 +97,12 @@ std::uint64_t TypeHash() {
     hasher.Add(TypeHash<typename T::value_type>());
   } else if constexpr (HasKnownFields<T>) {
     hasher.Add(num_fields<T>);
-    alignas(T) static std::array<std::byte, sizeof(T)> storage{};  // what would be a T, which has not been made
+    alignas(T) static std::array<std::byte, sizeof(T)> storage{};  // memory for a T, which is not constructed
     T& fields = *std::launder(reinterpret_cast<T*>(storage.data()));
     VisitFields(fields, [&hasher]<typename Field>(const Field& field) {
       const std::uint64_t offset =
           reinterpret_cast<std::uintptr_t>(std::addressof(field)) - reinterpret_cast<std::uintptr_t>(storage.data());
-      hasher.Add(std::min<std::uint64_t>(offset, sizeof(T)));  // a bit-field comes as a copy, from elsewhere
+      hasher.Add(std::min<std::uint64_t>(offset, sizeof(T)));  // a bit-field arrives as a copy, at another address
       hasher.Add(TypeHash<Field>());
     });
   }
