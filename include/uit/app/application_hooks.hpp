@@ -18,16 +18,16 @@
 
 namespace uit {
 
-/// Prints `conduit: KIND: WORDS` to stderr, in one line whatever names of the user's are in it. Any thread.
+/// Prints `conduit: KIND: WORDS` to stderr as one line: control characters in `words` become '?'. Any thread.
 inline void PrintLine(const char* kind, std::string words) {
   std::ranges::replace_if(words, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
   std::fprintf(stderr, "conduit: %s: %s\n", kind, words.c_str());
 }
 
-/// The hooks of a program that runs on its own: warnings go to stderr, SIGINT, SIGTERM and SIGUSR1 end a run, and a process
-/// that is stuck in a call for a dead one ends with code 3. In a simulation an update takes the time in
-/// UIT_SIMULATED_UPDATE_SECONDS, and for each node that in UIT_SIMULATED_NODE_SECONDS. Throws uit::InputError if the
-/// environment says no times.
+/// The hooks of a stand-alone program. Warnings go to stderr. SIGINT, SIGTERM and SIGUSR1 end a run. If the process is
+/// stuck in a call that waits for a dead process, it ends with code 3. In a simulation, an update takes
+/// UIT_SIMULATED_UPDATE_SECONDS, plus UIT_SIMULATED_NODE_SECONDS for each node. Throws uit::InputError if these
+/// environment variables are not times.
 inline ProcessHooks ApplicationHooks() {
   ProcessHooks hooks;
   hooks.warn = [](const std::string& words) { PrintLine("warning", words); };
@@ -43,7 +43,7 @@ inline ProcessHooks ApplicationHooks() {
     Compute(update + static_cast<double>(num_nodes) * (node + node_cost));
   };
 #else
-  // Simulated processes are all one to the system, and its signals end it.
+  // No signals in a simulation: all simulated processes are one system process, and a signal ends it.
   hooks.heed_stops = [] { return std::make_unique<SignalWatch>(); };
 #endif
   return hooks;

@@ -9,8 +9,8 @@
 
 namespace uit {
 
-/// The number of seconds in the environment variable `name`, or `fallback` if there is none. Throws uit::InputError for
-/// what is none.
+/// The number of seconds in the environment variable `name`, or `fallback` if it is not set or empty. Throws
+/// uit::InputError if the value is not a number of seconds.
 inline std::chrono::duration<double> SecondsFromEnvironment(const char* name, std::chrono::duration<double> fallback) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return fallback;

@@ -28,18 +28,18 @@
 
 namespace uit::mpi {
 
-/// MPI from beginning to end of a program: initialises it unless that has been done, and then also finalises it. One
-/// per process; whatever talks through its world ends before it does.
+/// MPI for the whole program. If MPI is not initialised yet, the session initialises it, and later finalises it. One per
+/// process. Everything that communicates through its world must end before it.
 ///
 ///     int main(int argc, char** argv) {
 ///       uit::mpi::Session session{argc, argv};
 ///       uit::World world = session.World();
 ///
-/// The environment variable UIT_SHARED_MEMORY=0 makes a process share no memory with others, as if it were alone on its host.
-/// For hooks see ApplicationHooks.
+/// If the environment variable UIT_SHARED_MEMORY is 0, the process shares no memory with others, as if it were alone on
+/// its host. For hooks see ApplicationHooks.
 class Session {
  public:
-  /// Throws if MPI cannot grant that several threads call it one at a time.
+  /// Throws if MPI does not allow several threads to call it one at a time.
   Session(int& argc, char**& argv) {
     int is_initialised = 0;
     Check(MPI_Initialized(&is_initialised), "MPI_Initialized");
@@ -62,42 +62,42 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Finalises when all processes have come here. If an exception is on its way or MPI has failed this process, waits for
-  /// them for two seconds, and if a silent peer has been given up, for ten; then ends them all, with the code of EndWith,
-  /// rather than wait for ever. If one has ended before, this process ends at once with that code, and leaves the others
-  /// alone: they may have results to write.
+  /// Finalises MPI when all processes have come here. If an exception is in flight, or MPI has failed in this process,
+  /// waits for the others for two seconds. If a peer that does not answer was given up, waits for ten seconds. If the
+  /// others have not come by then, ends them all with the code of EndWith. If a process has ended before, this process
+  /// ends at once with that code, but leaves the others running: they may have results to write.
   ~Session() {
     if (!owns_) return;
     const auto process = world_.Process();
     const bool has_failed = process->HasFailed() || process->HasThrown();
     const bool is_thrown_out = std::uncaught_exceptions() != 0;
     trouble_[0] = has_failed ? failed : is_thrown_out || process->IsBroken() ? troubled : none;
-    // Who has given a silent process up has ended well itself, and so may others that are still about it.
+    // A process that gave up a silent peer has ended its own run normally. Others may still be waiting for that peer.
     const std::chrono::seconds patience(has_failed || is_thrown_out ? 2 : 10);
     if (!DoAllLeave(trouble_[0] == none ? never : After(patience))) Abandon();
-    if (trouble_[1] != none) process->Break();  // who is in trouble gives no windows back, so nobody does
-    world_ = uit::World{std::make_shared<uit::Alone>(process)};  // gives back what it has of MPI's
-    if (has_failed || process->HasFailed()) Abandon();  // others wait for what it could not give back with them
+    if (trouble_[1] != none) process->Break();  // a process in trouble gives no windows back, so no process may
+    world_ = uit::World{std::make_shared<uit::Alone>(process)};  // gives back its MPI resources
+    if (has_failed || process->HasFailed()) Abandon();  // others wait for it in the calls that give resources back
     if (trouble_[1] == failed) AwaitEnd();
     Note(MPI_Comm_free(&leaving_), "MPI_Comm_free");
-    SayUntold();
+    PrintNoted();
     Note(MPI_Finalize(), "MPI_Finalize");
-    SayUntold();
+    PrintNoted();
   }
 
-  /// What the job ends with should this process have to end the others: not 0.
+  /// Sets the job's exit code for the case that this process has to end the others; 0 becomes 1.
   void EndWith(int exit_code) { exit_code_ = exit_code != 0 ? exit_code : 1; }
 
   /// All processes of the job.
   uit::World World() const { return world_; }
   /// This process's number in the job, from 0. Any thread.
   std::size_t Rank() const { return world_.Rank(); }
-  /// How many processes the job has. Any thread.
+  /// The number of processes in the job. Any thread.
   std::size_t Size() const { return world_.Size(); }
 
  private:
   void Initialise(int& argc, char**& argv) {
-    // MPI's own threads inherit the mask, so that a run can take signals up where it sees fit.
+    // MPI's own threads inherit the signal mask, so that only a run decides which thread takes signals.
     sigset_t stops;
     sigset_t previous;
     sigemptyset(&stops);
@@ -109,39 +109,39 @@ class Session {
     Check(code, "MPI_Init_thread");
     owns_ = true;
   }
-  /// MPI cannot be finalised, since that waits for everybody.
+  /// Ends without MPI_Finalize, which would wait for all processes.
   [[noreturn]] void Abandon() {
     const auto gone = world_.Process()->Watch().Gone();
     if (gone && !world_.Process()->IsBroken()) world_.Process()->Note(PeerLost(*gone, "while the job ended").what());
-    SayUntold();
-    // A launcher that is told to abort a job drops what it has not yet passed on.
+    PrintNoted();
+    // A launcher that is told to abort a job discards output that it has not forwarded yet.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (!world_.Process()->Watch().Gone()) Note(MPI_Abort(MPI_COMM_WORLD, exit_code_), "MPI_Abort");
     std::fflush(nullptr);
     _exit(exit_code_);
   }
-  /// Another process has failed, and ends the job any moment: this one is not in the midst of MPI_Finalize then.
+  /// Another process has failed and will end the job soon. Waits for that outside MPI_Finalize.
   [[noreturn]] void AwaitEnd() {
     std::fflush(nullptr);
     std::this_thread::sleep_for(std::chrono::seconds(2));
     Abandon();
   }
-  /// Waits here rather than in MPI_Finalize, which spins.
+  /// Waits for all processes, here and not in MPI_Finalize, which spins. False at the deadline, or if a process has ended.
   bool DoAllLeave(Deadline deadline) {
     try {
       MPI_Request request = MPI_REQUEST_NULL;
       Check(MPI_Iallreduce(&trouble_[0], &trouble_[1], 1, MPI_INT, MPI_MAX, leaving_, &request), "MPI_Iallreduce");
       return AwaitAll(request, world_.Process()->Watch(), deadline);
     } catch (const Error& error) {
-      if (!IsForTheDead(world_.Process()->Watch())) world_.Process()->Note(error.what());
+      if (!HasPeerEnded(world_.Process()->Watch())) world_.Process()->Note(error.what());
       return false;
     }
   }
   void Note(int code, const char* call) {
     if (code != MPI_SUCCESS) world_.Process()->Note(Error(code, call).what());
   }
-  /// What went wrong in destructors, which have nobody to tell.
-  void SayUntold() {
+  /// Prints errors from destructors, which could not throw them.
+  void PrintNoted() {
     const std::string words = world_.Process()->TakeUntold();
     if (!words.empty()) PrintLine("error", words);
   }
@@ -149,13 +149,14 @@ class Session {
   bool owns_ = false;
   int exit_code_ = 1;
   enum Trouble : int { none, troubled, failed };
-  int trouble_[2] = {none, none};  // this process's, and the worst of any
-  MPI_Comm leaving_ = MPI_COMM_NULL;  // its own, since another process may be in the midst of a collective
+  int trouble_[2] = {none, none};  // this process's, and the worst of all processes
+  MPI_Comm leaving_ = MPI_COMM_NULL;  // a separate one, because another process may still be inside a collective
   uit::World world_;
 };
 
-/// For a process whose session could not begin, when it has said why: ends it by a signal, unless MPI has been
-/// initialised. Others wait for it in MPI_Init_thread, and MPICH's launcher does not end them for an exit code.
+/// For a process whose session could not start, after it has reported the reason. Ends the process by a signal, unless MPI
+/// is initialised. Reason: others wait for it in MPI_Init_thread, and MPICH's launcher ends them for a signal but not for
+/// an exit code.
 inline void EndUnbegun() {
   int has_begun = 0;
   const char* const launcher = std::getenv("PMI_RANK");

@@ -10,8 +10,8 @@
 
 namespace uit {
 
-/// Takes up SIGINT, SIGTERM and SIGUSR1 for as long as it lives: they wait until they are asked for, instead of
-/// ending the process. So do threads started meanwhile.
+/// Blocks SIGINT, SIGTERM and SIGUSR1 in the calling thread during its lifetime. They stay pending until Take asks for
+/// them, instead of ending the process. Threads started meanwhile inherit the block.
 class SignalWatch final : public StopSource {
  public:
   SignalWatch() {
@@ -23,13 +23,13 @@ class SignalWatch final : public StopSource {
     if (!is_kept_) pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
   }
 
-  /// The number of a signal that has come since the last call, or 0. A system call; never waits.
+  /// The number of a signal that has come since the last call, or 0. One system call; never waits.
   int Take() override {
     const timespec no_time{};
     const int signal = sigtimedwait(&signals_, nullptr, &no_time);
     return signal > 0 ? signal : 0;
   }
-  /// The calling thread blocks the signals from now on, beyond the watch's end.
+  /// Keeps the signals blocked in the calling thread, also after the watch's end.
   void Keep() override { is_kept_ = true; }
 
  private:

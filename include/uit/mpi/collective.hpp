@@ -15,11 +15,13 @@
 
 namespace uit::mpi {
 
-/// Takes part in a collective of the name `call`: `start(&request)` begins it, unless it ends it at once. False at the
-/// deadline: then it may be neither cancelled nor freed. Without a deadline, throws PeerLost if a process has ended.
+/// Takes part in the collective named `call`. `start(&request)` starts it, or completes it at once and leaves the request
+/// null. Returns false at the deadline; the collective may then be neither cancelled nor freed. Without a deadline, throws
+/// PeerLost if a process has ended.
 ///
-/// Throws if MPI fails. The others may then wait in it for ever, so that the process has failed (ProcessState::Fail), and
-/// every collective after it throws at once. `buffers`, which `start` gives to MPI, are kept if it does not end.
+/// Throws if MPI fails. The others may then wait in the collective for ever. So the process is marked as failed
+/// (ProcessState::Fail), and every later collective throws at once. If the collective does not complete, `buffers`, which
+/// `start` gave to MPI, are kept.
 template <std::invocable<MPI_Request*> Start>
 bool Collective(ProcessState& process, const char* call, std::shared_ptr<const void> buffers, Start&& start,
                 Deadline deadline = never) {
@@ -30,7 +32,7 @@ bool Collective(ProcessState& process, const char* call, std::shared_ptr<const v
     if (request == MPI_REQUEST_NULL || AwaitAll(request, process.Watch(), deadline)) return true;
   } catch (const uit::Error& error) {
     Keep(std::move(buffers));
-    if (IsForTheDead(process.Watch())) {
+    if (HasPeerEnded(process.Watch())) {
       process.Break();
       if (deadline == never) process.Watch().Check(call);
       return false;

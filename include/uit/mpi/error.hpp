@@ -11,12 +11,12 @@
 
 namespace uit::mpi {
 
-/// A call of MPI that failed: its name, MPI's code and MPI's words.
+/// A failed MPI call: its name, MPI's error code and MPI's error text.
 class Error : public uit::Error {
  public:
-  /// `code` is what the function of the name `call` returned.
+  /// `code` is the result of the function named `call`.
   Error(int code, const char* call) : uit::Error(Words(code, call)), code_(code) {}
-  /// MPI's code, not reduced to its error class.
+  /// MPI's error code, not reduced to its error class.
   int Code() const { return code_; }
 
  private:
@@ -28,7 +28,7 @@ class Error : public uit::Error {
     std::ranges::replace(text, '\n', ' ');
     return std::string(call) + " failed: " + text + " (code " + std::to_string(code) + ")";
   }
-  /// Before and after, some implementations abort when asked for words.
+  /// Before MPI_Init and after MPI_Finalize, some implementations abort if asked for an error text.
   static bool IsRunning() {
     int has_begun = 0;
     int is_over = 0;
@@ -38,12 +38,12 @@ class Error : public uit::Error {
   int code_;
 };
 
-/// Throws if a call of MPI failed. The communicator must return errors rather than abort.
+/// Throws if an MPI call failed. The communicator must return errors rather than abort.
 inline void Check(int code, const char* call) {
   if (code != MPI_SUCCESS) throw Error(code, call);
 }
 
-/// Whether a call failed because the process of a peer has ended. Only an MPI with user-level failure mitigation says so.
+/// True if a call failed because a peer's process has ended. Only an MPI with user-level failure mitigation reports this.
 inline bool MeansPeerEnded(int code) {
   int error_class = MPI_SUCCESS;
   if (code == MPI_SUCCESS || MPI_Error_class(code, &error_class) != MPI_SUCCESS) return false;
@@ -54,7 +54,7 @@ inline bool MeansPeerEnded(int code) {
 #endif
 }
 
-/// A number of bytes as MPI counts them. Throws beyond 1 GiB, long before an int would wrap.
+/// Converts a number of bytes to MPI's int. Throws beyond 1 GiB, long before an int would overflow.
 inline int CheckedCount(std::size_t num_bytes) {
   constexpr std::size_t limit = std::size_t{1} << 30;
   static_assert(limit <= static_cast<std::size_t>(std::numeric_limits<int>::max()));

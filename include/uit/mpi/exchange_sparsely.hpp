@@ -9,13 +9,14 @@
 
 namespace uit::mpi {
 
-/// The same as MPI_Alltoallv of bytes, without messages for what is empty: for a simulated MPI, which takes long over
-/// each, the longer the more have come unexpected. Collective. Throws if MPI fails, which may then use the buffers yet.
+/// Does the same as MPI_Alltoallv of bytes, but sends no empty messages. For a simulated MPI, where each message takes
+/// long, the longer the more unexpected messages wait. Collective. Throws if MPI fails; MPI may then still use the
+/// buffers.
 inline void ExchangeSparsely(const std::byte* outgoing, const std::vector<int>& send_counts,
                              const std::vector<int>& send_offsets, std::byte* incoming,
                              const std::vector<int>& receive_counts, const std::vector<int>& receive_offsets,
                              MPI_Comm communicator) {
-  constexpr int tag = 32767;  // the largest that every MPI has
+  constexpr int tag = 32767;  // the largest tag that every MPI supports
   std::vector<MPI_Request> requests;
   for (std::size_t rank = 0; rank < receive_counts.size(); ++rank) {
     if (receive_counts[rank] == 0) continue;

@@ -25,13 +25,13 @@
 
 namespace uit::mpi {
 
-/// The processes of a job that share this one's memory, and windows of memory that they all see. A window is kept when it
-/// is given back, and lent again: to open one, MPI makes the processes wait for each other at full speed.
+/// The processes of a job that share memory with this one, and the memory windows that they all see. A window that is
+/// given back is kept and lent again, because to open one, MPI makes the processes wait for each other in a spinning loop.
 ///
-/// A process that keeps out of it is as if on a node of its own; a simulated process always is.
+/// A process that takes no part is treated as alone on its host. A simulated process never takes part.
 class HostGroup {
  public:
-  /// Finds them among those of `communicator`, whose ranks are spoken of from here on. Collective.
+  /// Finds these processes among those of `communicator`. All ranks below are ranks in `communicator`. Collective.
   HostGroup(MPI_Comm communicator, std::shared_ptr<ProcessState> process, bool takes_part) : process_(std::move(process)) {
     int rank = 0;
     Check(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
@@ -41,7 +41,7 @@ class HostGroup {
     Check(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &communicator_),
           "MPI_Comm_split_type");
     Check(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    // Those who share memory with us and want to, in order of rank, because the split has ordered them so.
+    // The processes that share memory with this one and take part, ordered by rank, because the split orders them so.
     MPI_Comm willing = MPI_COMM_NULL;
     Check(MPI_Comm_split(communicator_, is_off ? MPI_UNDEFINED : 0, rank, &willing), "MPI_Comm_split");
     Check(MPI_Comm_free(&communicator_), "MPI_Comm_free");
@@ -57,8 +57,8 @@ class HostGroup {
   }
   HostGroup(const HostGroup&) = delete;
   HostGroup& operator=(const HostGroup&) = delete;
-  /// Gives everything back, which is collective; nothing, if MPI has ended, or not all may come. If MPI fails, the process's
-  /// state has it noted.
+  /// Gives all windows and communicators back; this is collective. Gives nothing back if MPI is finalised or some
+  /// processes may not come. If MPI fails, notes the error in the process's state.
   ~HostGroup() {
     int is_over = 0;
     Try(MPI_Finalized(&is_over), "MPI_Finalized");
@@ -71,14 +71,15 @@ class HostGroup {
     for (MPI_Comm* mine : {&agreement_, &communicator_}) Try(MPI_Comm_free(mine), "MPI_Comm_free");
   }
 
-  /// In the job, ascending; none, if this process shares no memory.
+  /// The ranks of these processes in the job, ascending. Empty if this process shares no memory.
   const std::vector<std::size_t>& Ranks() const { return ranks_; }
 
-  /// Lends a window of at least `num_bytes` of this process's and as many as they want of the others', and its number.
-  /// None, for all of the node, if MPI cannot, or if it is not wanted here. Collective over Ranks.
+  /// Lends a window and returns its number: at least `num_bytes` of this process, and as many bytes of each other process
+  /// as it asked for. Returns no memory, on all processes of the group, if MPI cannot provide it or this process takes no
+  /// part. Collective over Ranks.
   HostMemory Lend(std::size_t num_bytes, std::size_t& number) {
     if (communicator_ == MPI_COMM_NULL) return {};
-    std::uint64_t fitting = 0;  // a bit per window; the windows are the same on all
+    std::uint64_t fitting = 0;  // one bit per window; all processes have the same windows
     for (std::size_t i = 0; i < windows_.size() && i < 64; ++i) {
       if (!windows_[i].is_lent && windows_[i].memory.at(rank_).size() >= num_bytes) fitting |= std::uint64_t{1} << i;
     }
@@ -92,7 +93,7 @@ class HostGroup {
     windows_[number].is_lent = true;
     return windows_[number].memory;
   }
-  /// Takes a window back that nobody will use any more. On all of Ranks, in the same order beside Lend.
+  /// Takes back a window that no process uses any more. Called on all of Ranks, in the same order relative to Lend.
   void TakeBack(std::size_t number) { windows_[number].is_lent = false; }
 
  private:
@@ -103,12 +104,12 @@ class HostGroup {
     bool is_lent = false;
   };
 
-  /// False, and noted, if a call failed.
+  /// If a call failed, notes the error and returns false.
   bool Try(int code, const char* call) {
     if (code != MPI_SUCCESS) process_->Note(Error(code, call).what());
     return code == MPI_SUCCESS;
   }
-  /// The bits that all bring. Throws at the deadline.
+  /// The bits set on all processes. Throws at the deadline.
   std::uint64_t CommonBits(std::uint64_t mine, Deadline deadline = never) const {
     struct Bits {
       std::uint64_t mine, all;
@@ -118,11 +119,11 @@ class HostGroup {
       return MPI_Iallreduce(&bits->mine, &bits->all, 1, MPI_UINT64_T, MPI_BAND, agreement_, request);
     };
     if (!Collective(*process_, "MPI_Iallreduce", bits, start, deadline))
-      throw uit::Error("the processes of this node do not answer");
+      throw uit::Error("the processes of this host do not answer");
     return bits->all;
   }
-  /// Opens one more window. False, on all, if one of them cannot: no call that fails on some alone keeps them from
-  /// agreeing on it.
+  /// Opens one more window. False on all processes if one of them cannot. A call that fails on some processes only does
+  /// not keep them from agreeing on that.
   bool TryOpen(std::size_t num_bytes) {
     constexpr std::uint64_t is_open = 1;
     constexpr std::uint64_t is_mapped = 2;
@@ -131,7 +132,7 @@ class HostGroup {
     const PeerWatch::Blocking blocking(process_->Watch(), "MPI_Win_allocate_shared");
     MPI_Info info = MPI_INFO_NULL;
     const bool is_ready = MPI_Info_create(&info) == MPI_SUCCESS &&
-                          MPI_Info_set(info, "alloc_shared_noncontig", "true") == MPI_SUCCESS;  // each on pages of its own
+                          MPI_Info_set(info, "alloc_shared_noncontig", "true") == MPI_SUCCESS;  // separate pages
     const bool are_ready = CommonBits(is_ready ? 1 : 0) != 0;
     Window window;
     void* mine = nullptr;
@@ -144,11 +145,11 @@ class HostGroup {
                                                      : CommonBitsAfter(code);
     if (common == (is_open | is_mapped)) windows_.push_back(std::move(window));
     else if (common == is_open) Close(window);
-    return common == (is_open | is_mapped);  // where only some have a window, it stays: all would have to give it back
+    return common == (is_open | is_mapped);  // if only some have a window, it stays open: all would have to free it
   }
-  /// This process alone may have no window, while others wait in MPI for it.
+  /// Called if this process may be the only one without a window, while the others wait for it in MPI.
   std::uint64_t CommonBitsAfter(int code) const {
-    if (IsForTheDead(process_->Watch())) {
+    if (HasPeerEnded(process_->Watch())) {
       process_->Break();
       process_->Watch().Check("MPI_Win_allocate_shared");
     }
@@ -160,7 +161,7 @@ class HostGroup {
       throw error;
     }
   }
-  /// Finds out where everybody's part of a window is.
+  /// Finds the address of each process's part of a window.
   bool TryMap(Window& window) const {
     if (MPI_Win_set_errhandler(window.handle, MPI_ERRORS_RETURN) != MPI_SUCCESS) return false;
     window.is_locked = MPI_Win_lock_all(MPI_MODE_NOCHECK, window.handle) == MPI_SUCCESS;
@@ -177,16 +178,16 @@ class HostGroup {
     }
     return true;
   }
-  /// Gives a window back. Collective.
+  /// Frees a window. Collective.
   void Close(Window& window) {
     if (window.is_locked) Try(MPI_Win_unlock_all(window.handle), "MPI_Win_unlock_all");
     const int code = MPI_Win_free(&window.handle);
-    if (code != MPI_SUCCESS) process_->Fail(Error(code, "MPI_Win_free").what());  // others wait in it
+    if (code != MPI_SUCCESS) process_->Fail(Error(code, "MPI_Win_free").what());  // the others wait in this call
   }
 
   std::shared_ptr<ProcessState> process_;
   MPI_Comm communicator_ = MPI_COMM_NULL;
-  MPI_Comm agreement_ = MPI_COMM_NULL;  // of the same: where a window failed on some, the others still wait on the first
+  MPI_Comm agreement_ = MPI_COMM_NULL;  // a copy of it: if a window failed on some, others still wait on the first
   std::size_t rank_ = 0;                // in the job
   std::vector<std::size_t> ranks_;
   std::vector<Window> windows_;

@@ -7,7 +7,7 @@
 
 namespace uit::mpi {
 
-/// Keeps what MPI may still read or write, because a request of it never ended, until the process ends. Any thread.
+/// Keeps buffers until the process ends, because MPI may still use them: their request never completed. Any thread.
 inline void Keep(std::shared_ptr<const void> buffers) {
   static std::mutex mutex;
   static auto* const kept = new std::vector<std::shared_ptr<const void>>;  // never destroyed

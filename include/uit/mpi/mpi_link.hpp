@@ -17,14 +17,15 @@
 
 namespace uit::mpi {
 
-/// A link over MPI's nonblocking point-to-point calls, to one peer on one tag.
+/// A link over MPI's nonblocking point-to-point calls, to one peer with one tag.
 ///
-/// Its sends and receives are rings of requests with buffers that it owns. MPI matches messages of one sender in
-/// order, so only the first posted receive is ever tested. Calls must be serialized with all others to MPI.
-/// A peer that MPI says has ended is like one that does not answer: what is on its way to it stays there, and nothing comes.
+/// Sends and receives are two rings of requests, and the link owns their buffers. MPI matches messages of one sender in
+/// order, so only the receive posted first is ever tested. Calls must be serialized with all other calls to MPI. If MPI
+/// reports that the peer has ended, the peer is treated as one that does not answer: frames to it stay in flight, and no
+/// frames come.
 class MpiLink {
  public:
-  /// The communicator must return errors, and outlive the link. Throws if MPI refuses a receive.
+  /// The communicator must return errors and outlive the link. Throws if MPI refuses a receive.
   MpiLink(MPI_Comm communicator, int peer, int tag, const LinkOptions& options)
       : communicator_(communicator),
         peer_(peer),
@@ -42,11 +43,11 @@ class MpiLink {
   MpiLink(const MpiLink&) = delete;
   MpiLink& operator=(const MpiLink&) = delete;
 
-  /// Whether the oldest send has left its buffer, so that TrySend would take a frame. Throws if MPI fails.
+  /// True if the oldest send has left its buffer, so that TrySend would accept a frame. Throws if MPI fails.
   bool HasRoom() { return sends_[next_send_].IsDone(); }
 
-  /// Starts a send if the oldest has left its buffer; `frame` is then a spare buffer. Throws for a frame larger than
-  /// the link was opened for, and if MPI fails.
+  /// Starts a send if the oldest send has left its buffer; `frame` is then a spare buffer. Throws if the frame is larger
+  /// than the link was opened for, or if MPI fails.
   bool TrySend(Frame& frame) {
     if (frame.Header().num_bytes > payload_bytes_)
       throw uit::Error("a frame of " + std::to_string(frame.Header().num_bytes) +
@@ -62,7 +63,8 @@ class MpiLink {
     return true;
   }
 
-  /// Gives the next frame if it has arrived, and posts a receive into what `frame` was. Throws if MPI fails.
+  /// If the next frame has arrived, moves it to `frame` and posts a receive into the old buffer of `frame`. Throws if MPI
+  /// fails.
   bool TryReceive(Frame& frame) {
     Operation& receive = receives_[next_receive_];
     if (receive.request == MPI_REQUEST_NULL || !receive.IsDone()) return false;
@@ -73,7 +75,7 @@ class MpiLink {
     return true;
   }
 
-  /// Cancels the receives once every send has left its buffer; true once no request is pending. Throws if MPI fails.
+  /// Cancels the receives once every send has left its buffer. True once no request is pending. Throws if MPI fails.
   bool TryClose() {
     if (!std::ranges::all_of(sends_, [](Operation& send) { return send.IsDone(); })) return false;
     if (!is_cancelled_) {
@@ -85,7 +87,7 @@ class MpiLink {
     return std::ranges::all_of(receives_, [](Operation& receive) { return receive.IsDone(); });
   }
 
-  /// Keeps the buffers of all requests still pending until the process ends, and returns how many. Calls no MPI.
+  /// Keeps the buffers of all pending requests until the process ends, and returns their number. Makes no MPI call.
   std::size_t Abandon() {
     std::size_t num_pending = 0;
     for (auto* operations : {&sends_, &receives_}) {
@@ -98,7 +100,7 @@ class MpiLink {
   static void CheckUnlessEnded(int code, const char* call) {
     if (!MeansPeerEnded(code)) Check(code, call);
   }
-  /// A request and the buffer that MPI uses meanwhile.
+  /// A request, and the buffer that MPI uses until it completes.
   struct Operation {
     Frame frame;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -115,7 +117,7 @@ class MpiLink {
       CheckUnlessEnded(code, "MPI_Test");
       return code == MPI_SUCCESS && is_done != 0;
     }
-    /// What is still pending keeps its buffer for good: MPI may touch it yet.
+    /// If the request is still pending, keeps its buffer for good, because MPI may still use it.
     bool Abandon() {
       if (request == MPI_REQUEST_NULL) return false;
       Keep(std::make_shared<Frame>(std::move(frame)));

@@ -25,29 +25,29 @@
 
 namespace uit::mpi {
 
-/// What can be chosen for the world of a communicator.
+/// Options of an MpiWorld.
 struct MpiWorldOptions {
-  bool shares_memory = true;  ///< with the other processes of its host that want to; each process's own choice
-  ProcessHooks hooks{};       ///< what the program brings
+  bool shares_memory = true;  ///< with other processes of its host that also share; each process may choose
+  ProcessHooks hooks{};       ///< the program's callbacks
 };
 
 /// The processes of a communicator.
 ///
-///     uit::World world{std::make_shared<uit::mpi::MpiWorld>(communicator)};   // in a program that has MPI of its own
+///     uit::World world{std::make_shared<uit::mpi::MpiWorld>(communicator)};   // in a program that uses MPI itself
 class MpiWorld final : public WorldModel {
  public:
-  /// Uses the communicator, which must return errors and outlive the world; MPI must grant MPI_THREAD_SERIALIZED, and be
-  /// called by nobody else while the world is used by several threads. Collective.
+  /// Uses the communicator, which must return errors and outlive the world. MPI must grant MPI_THREAD_SERIALIZED. While
+  /// several threads use the world, no other code may call MPI. Collective.
   explicit MpiWorld(MPI_Comm communicator, MpiWorldOptions options = {})
       : WorldModel(std::make_shared<ProcessState>(std::move(options.hooks))), communicator_(communicator) {
     LookUp();
     Process()->WatchOver(FindNeighbors(communicator));
-    node_ = std::make_shared<HostGroup>(communicator, Process(), options.shares_memory);
+    host_group_ = std::make_shared<HostGroup>(communicator, Process(), options.shares_memory);
   }
 
   std::size_t Rank() const override { return rank_; }
   std::size_t Size() const override { return size_; }
-  /// The first words of what MPI says of itself.
+  /// The name and version of the MPI library: the first words of MPI's own description.
   std::string Library() const override {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
@@ -65,7 +65,7 @@ class MpiWorld final : public WorldModel {
     parts->received.counts.resize(size_);
     Flat& sent = parts->sent;
     Flat& received = parts->received;
-    // A simulated MPI does its collectives at once, since it does not spin, and takes long over many requests.
+    // In a simulation, collectives run as blocking calls: they do not spin there, and many requests are slow.
     Collective(*Process(), "MPI_Ialltoall", parts, [&](MPI_Request* request) {
       if constexpr (is_simulated)
         return MPI_Alltoall(sent.counts.data(), 1, MPI_INT, received.counts.data(), 1, MPI_INT, communicator_);
@@ -94,7 +94,7 @@ class MpiWorld final : public WorldModel {
     return incoming;
   }
 
-  /// Throws for a stream that this MPI has no tag for.
+  /// Throws if this MPI has no tag for the stream.
   AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) override {
     int* largest = nullptr;
     int is_known = 0;
@@ -114,11 +114,11 @@ class MpiWorld final : public WorldModel {
     return std::shared_ptr<WorldModel>(new MpiWorld(*duplicate, *this));
   }
 
-  std::vector<std::size_t> HostRanks() const override { return node_->Ranks(); }
+  std::vector<std::size_t> HostRanks() const override { return host_group_->Ranks(); }
 
   HostMemory ShareMemory(std::size_t num_bytes) override {
     std::size_t window = 0;
-    HostMemory memory = node_->Lend(num_bytes, window);
+    HostMemory memory = host_group_->Lend(num_bytes, window);
     if (!memory.empty()) windows_.push_back(window);
     return memory;
   }
@@ -130,7 +130,7 @@ class MpiWorld final : public WorldModel {
       Process()->Break();
       return false;
     }
-    for (const std::size_t window : windows_) node_->TakeBack(window);
+    for (const std::size_t window : windows_) host_group_->TakeBack(window);
     windows_.clear();
     if (const int code = MPI_Comm_free(&communicator_); code != MPI_SUCCESS) Process()->Note(Error(code, "MPI_Comm_free").what());
     return true;
@@ -138,7 +138,7 @@ class MpiWorld final : public WorldModel {
 
  private:
   MpiWorld(MPI_Comm duplicate, const MpiWorld& original)
-      : WorldModel(original.Process()), communicator_(duplicate), owns_(true), node_(original.node_) {
+      : WorldModel(original.Process()), communicator_(duplicate), owns_(true), host_group_(original.host_group_) {
     LookUp();
   }
   void LookUp() {
@@ -169,8 +169,8 @@ class MpiWorld final : public WorldModel {
 
   MPI_Comm communicator_;
   bool owns_ = false;
-  std::shared_ptr<HostGroup> node_;
-  std::vector<std::size_t> windows_;  // borrowed
+  std::shared_ptr<HostGroup> host_group_;
+  std::vector<std::size_t> windows_;  // lent to this world
   std::size_t rank_ = 0;
   std::size_t size_ = 0;
 };

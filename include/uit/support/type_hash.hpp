@@ -66,8 +66,8 @@ inline constexpr bool is_std_array<std::array<T, size>> = true;
 
 }  // namespace detail
 
-/// A hash of a type. Programs built by the same compiler from the same source agree on it. If the type differs between two
-/// programs, the hashes differ. Two compilers may give different hashes for the same type.
+/// A hash of a type. Programs built by the same compiler from the same source agree on it. If the type has changed between two
+/// programs, their hashes differ, with the exceptions below. Two compilers may give different hashes for the same type.
 ///
 /// It covers the type's name, size, alignment and message_version. For an aggregate of at most uit::max_fields fields it
 /// also covers the number of fields and, for each field, its offset and its type's hash, recursively. For an array it
