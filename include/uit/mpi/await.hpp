@@ -30,7 +30,7 @@ inline bool AwaitAll(MPI_Request& request, const PeerWatch& watch, Deadline dead
   bool is_complete = false;
   return WaitUntil(
              [&] {
-               const bool is_anybody_gone = watch.Gone().has_value();  // before the test: the peer may have completed it
+               const bool is_anybody_gone = watch.Gone().has_value();  // read first: the peer may have completed it before its end
                is_complete = IsComplete(request);
                return is_complete || is_anybody_gone;
              },

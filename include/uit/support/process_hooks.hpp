@@ -20,7 +20,7 @@ class StopSource {
 
   /// If a request has come since the last call, returns a number other than 0, such as the signal's number. Never waits.
   virtual int Take() = 0;
-  /// Ignores later requests even after this source is destroyed, because results have yet to be written.
+  /// Ignores later requests even after this source is destroyed, because results are still to be written.
   virtual void Keep() = 0;
 };
 
