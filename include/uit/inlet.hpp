@@ -139,7 +139,7 @@ class Inlet {
             .preempted = past.num_preempted + NumPreempted()};
   }
 
-  /// True if puts are discarded.
+  /// True if the inlet is muted.
   [[nodiscard]] bool IsMuted() const {
     return end_.Visit([]<typename D>(D*) { return is_null_duct<D>; });
   }

@@ -30,7 +30,7 @@ inline bool AwaitAll(MPI_Request& request, const PeerWatch& watch, Deadline dead
   bool is_complete = false;
   return WaitUntil(
              [&] {
-               const bool is_anybody_gone = watch.Gone().has_value();  // read first: the peer may have completed it before its end
+               const bool is_anybody_gone = watch.Gone().has_value();  // read first: the peer may have completed it and ended
                is_complete = IsComplete(request);
                return is_complete || is_anybody_gone;
              },
