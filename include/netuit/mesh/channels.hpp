@@ -7,7 +7,7 @@
 
 namespace netuit {
 
-/// A conduit per edge. A handle, cheap to copy; its mesh owns the conduits.
+/// A conduit per edge. A handle, cheap to copy; the mesh owns the conduits.
 ///
 ///     auto flow = mesh.AddChannels<double, uit::summed>();
 ///     mesh.Run(netuit::Free{.duration = 5s}, [&](netuit::Node& node) {
@@ -15,20 +15,21 @@ namespace netuit {
 ///       for (auto edge : node.Out()) if (flow[edge].TryPut(part)) heat[node] -= part;
 ///     });
 ///
-/// What is under way or unread when a run ends waits for the next. A sum that does not fit into `T` comes in several steps.
+/// Messages that are in flight or unread when a run ends wait for the next run. If a sum does not fit into `T`, several steps
+/// deliver it.
 template <uit::Encodable T, uit::Policy policy>
 class Channels {
  public:
-  using Message = T;                                          ///< what travels
-  using Inlet = typename EdgeConduits<T, policy>::Inlet;      ///< where it is put
-  using Outlet = typename EdgeConduits<T, policy>::Outlet;    ///< where it comes out
+  using Message = T;                                          ///< type of a message
+  using Inlet = typename EdgeConduits<T, policy>::Inlet;      ///< the end that sends
+  using Outlet = typename EdgeConduits<T, policy>::Outlet;    ///< the end that receives
 
-  /// For the mesh: an outlet per input of the process, an inlet per output.
+  /// For the mesh: refers to an outlet per input of the process and an inlet per output.
   Channels(Outlet* outlets, Inlet* inlets) : outlets_(outlets), inlets_(inlets) {}
 
-  /// The outlet of an edge that ends at the node. During its update.
+  /// Returns the outlet of an edge that ends at the node. Use it during that node's update.
   Outlet& operator[](const InEdge& edge) const { return outlets_[edge.Index()]; }
-  /// The inlet of an edge that begins at the node. During its update.
+  /// Returns the inlet of an edge that begins at the node. Use it during that node's update.
   Inlet& operator[](const OutEdge& edge) const { return inlets_[edge.Index()]; }
 
  private:

@@ -21,13 +21,13 @@ template <typename T>
 struct FieldValues {
   explicit FieldValues(std::size_t count) : own(std::make_unique<T[]>(count)), shown(own.get()), num_slots(count) {}
 
-  std::unique_ptr<T[]> own;           // as nodes have written them; an array, because a vector of bool has no addresses
-  std::unique_ptr<T[]> by_update{};   // as neighbours see them in runs that show values update by update; made for the first one
+  std::unique_ptr<T[]> own;           // as nodes wrote them; an array, because elements of std::vector<bool> have no address
+  std::unique_ptr<T[]> by_update{};   // what neighbours see if a run shows values of the previous update; made on first use
   T* shown;                           // own or by_update
   std::size_t num_slots;
 };
 
-/// The values of a published field, and their memory as the library moves it.
+/// The values of a published field, and a type-free view of their memory.
 template <typename T>
 struct PublishedValues : FieldValues<T> {
   explicit PublishedValues(std::size_t count) : FieldValues<T>(count) {
@@ -35,7 +35,8 @@ struct PublishedValues : FieldValues<T> {
     memory.pack = PackSlotsOf<T>;
     Point();
   }
-  /// Shows values update by update, or in place. Between runs. `num_own` slots are of nodes, the others of ghosts.
+  /// Chooses whether neighbours see values of the previous update, or values in place. Between runs. The first `num_own` slots
+  /// belong to nodes, the others to ghosts.
   void SetByUpdate(bool is_by_update, std::size_t num_own) {
     if (memory.IsByUpdate() == is_by_update) return;
     const std::size_t num_ghosts = this->num_slots - num_own;
@@ -58,14 +59,14 @@ struct PublishedValues : FieldValues<T> {
   }
 };
 
-/// The values of a field per edge in one process, by input or output.
+/// The values of an edge field in one process, by input or output.
 template <typename T>
 struct EdgeValues {
   explicit EdgeValues(std::size_t num_values) : values(std::make_unique<T[]>(num_values)) {}
   std::unique_ptr<T[]> values;
 };
 
-/// Any of these, as a mesh keeps them.
+/// Base class, so that a mesh can own fields of any type.
 class AnyField {
  public:
   AnyField() = default;
@@ -85,19 +86,19 @@ class OwnedField final : public AnyField, public V {
 
 }  // namespace detail
 
-/// A value per node, which no other node sees. A handle, cheap to copy; its mesh owns the values.
+/// A value per node that no other node reads. A handle, cheap to copy; the mesh owns the values.
 ///
 ///     auto power = mesh.AddField<double>(1.0);
 ///     mesh.Run(netuit::Free{.updates = 10}, [&](netuit::Node& node) { power[node] *= 2; });
 template <typename T>
 class Field {
  public:
-  using Value = T;  ///< of a node
+  using Value = T;  ///< type of a node's value
 
   /// For the mesh: refers to the values.
   explicit Field(detail::FieldValues<T>& values) : values_(&values) {}
 
-  /// The node's value. During its update, or between runs.
+  /// Returns the node's value. Call it during the node's update, or between runs.
   T& operator[](const Node& node) const { return values_->own[node.Slot()]; }
 
   /// For the mesh: the value in a slot of a node.
@@ -107,28 +108,29 @@ class Field {
   detail::FieldValues<T>* values_;
 };
 
-/// A value per node that its out-neighbours see. A handle, cheap to copy; its mesh owns the values.
+/// A value per node that the node's out-neighbours read. A handle, cheap to copy; the mesh owns the values.
 ///
 ///     auto theta = mesh.AddPublishedField<double>(0.0);
 ///     mesh.Run(netuit::Free{.duration = 5s}, [&](netuit::Node& node) {
 ///       double sum = 0;
-///       for (auto edge : node.In()) sum += theta[edge];           // what the neighbour has published
+///       for (auto edge : node.In()) sum += theta[edge];           // the neighbour's published value
 ///       theta[node] = sum / static_cast<double>(node.In().size()); // published at the end of the node's update
 ///     });
 ///
-/// What an edge shows depends on the schedule: in EveryUpdate exactly what the neighbour published in the update before, in
-/// the others the newest that has arrived; a neighbour of the same worker is then seen as it is at that moment.
+/// The schedule decides which value an edge shows. In EveryUpdate, it is exactly the value that the neighbour published in the
+/// update before. In the other modes, it is the newest value that has arrived; if the neighbour belongs to the same worker, it
+/// is the neighbour's present value.
 template <typename T>
 class PublishedField {
  public:
-  using Value = T;  ///< of a node
+  using Value = T;  ///< type of a node's value
 
   /// For the mesh: refers to the values.
   explicit PublishedField(detail::PublishedValues<T>& values) : values_(&values) {}
 
-  /// The node's own value: new as soon as it has been written. During its update, or between runs.
+  /// Returns the node's own value, including writes of this update. Call it during the node's update, or between runs.
   T& operator[](const Node& node) const { return values_->own[node.Slot()]; }
-  /// What the neighbour at the other end of the edge has published.
+  /// Returns the published value of the neighbour at the edge's other end.
   const T& operator[](const InEdge& edge) const { return values_->shown[edge.Slot()]; }
 
   /// For the mesh: the value in a slot of a node.

@@ -13,8 +13,8 @@
 
 namespace netuit {
 
-/// Brings a value per node of this process, by local number, to rank 0: there the result is by node id, elsewhere it is
-/// empty. Collective.
+/// Collects a value per node on rank 0. `values` holds those of this process by local number. Returns the values by node id on
+/// rank 0, and an empty vector elsewhere. Collective.
 template <typename T>
   requires std::is_trivially_copyable_v<T>
 std::vector<T> GatherByNode(const MeshCore& mesh, const std::vector<T>& values) {

@@ -9,26 +9,26 @@
 
 namespace netuit {
 
-/// What a field holds of each node in the beginning: one value for all, or what a function of the node's id returns, the
-/// same function on every process; by default `T{}`.
+/// The initial values of a field: one value for all nodes, or a function of the node's id. The default is `T{}`. The function
+/// must be the same on every process.
 template <typename T>
 class Initial {
  public:
-  /// `T{}`.
+  /// Gives every node `T{}`.
   Initial() : of_([](NodeId) { return T{}; }) {}
-  /// One value for all.
+  /// Gives every node the same value.
   template <std::convertible_to<T> V>
     requires(!std::invocable<const V&, NodeId>)
   Initial(V value)  // NOLINT(google-explicit-constructor): a value is what a field may hold
     requires std::copyable<T>
       : of_([value = static_cast<T>(std::move(value))](NodeId) { return value; }) {}
-  /// What `of(node id)` returns.
+  /// Gives each node `of(node id)`.
   template <std::invocable<NodeId> F>
     requires std::convertible_to<std::invoke_result_t<F, NodeId>, T>
   Initial(F of)  // NOLINT(google-explicit-constructor): a function is what a field may be filled from
       : of_([of = std::move(of)](NodeId id) { return static_cast<T>(of(id)); }) {}
 
-  /// Of a node.
+  /// Returns the initial value of a node.
   T operator()(NodeId id) const { return of_(id); }
 
  private:

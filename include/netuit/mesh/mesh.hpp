@@ -37,62 +37,63 @@ struct RunPlan;
 struct RunOptions;
 struct RunReport;
 
-/// A value that says how a run goes: its limits, how values and messages move, and a schedule for each worker. A mode of your
-/// own is such a type; see netuit/run/schedules.hpp for those of the library.
+/// Describes a run: its limits, how values and messages move, and a schedule for each worker.
+///
+/// You can define such a type for a mode of your own. netuit/run/schedules.hpp defines those of the library.
 template <typename S>
 concept ScheduleValue = requires(const S& schedule) {
   { schedule.MakePlan() } -> std::same_as<RunPlan>;
 };
 
-/// A graph of one or more networks over the same nodes, placed on the threads and processes of a team. It owns what its
-/// nodes and edges hold and what travels between them.
+/// A graph placed on the threads and processes of a team: one or more networks over the same nodes.
 ///
 ///     netuit::Mesh mesh{team, netuit::Torus(64, 64)};
 ///     auto heat = mesh.AddPublishedField<double>([](netuit::NodeId id) { return id == 0 ? 4096.0 : 0.0; });
 ///     auto report = mesh.Run(netuit::Free{.duration = 5s}, [&](netuit::Node& node) { … });
 ///
-/// METIS places the nodes, unless MeshOptions::placement does. Only rank 0 reads the graph; each process gets its own part.
-/// Nodes of this process are numbered from 0 without gaps, those of a thread in a row, ascending by id. Every process adds
-/// the same fields and channels in the same order, between runs.
+/// The mesh owns the fields and channels that are added to it. Every process must add the same ones in the same order, between
+/// runs. METIS places the nodes unless MeshOptions::placement is set. Only rank 0 reads the graph; each process receives its
+/// own part. The nodes of a process have local numbers from 0 without gaps. Those of one thread are consecutive, in ascending
+/// order of id.
 class Mesh : public MeshCore {
  public:
-  /// Of one network. Collective. Throws on every process if the graph cannot be read or placed: rank 0 what went wrong, the
-  /// others RootFailed.
+  /// Makes a mesh of one network. Collective. If the graph cannot be read or placed, every process throws: rank 0 throws the
+  /// cause, the others RootFailed.
   Mesh(const uit::Team& team, const Graph& graph, const MeshOptions& options = {})
       : Mesh(team, std::vector{NamedNetwork{"", graph}}, options) {}
-  /// Of several networks over the same nodes.
+  /// Makes a mesh of several networks over the same nodes. Collective; throws like the constructor for one network.
   Mesh(const uit::Team& team, const std::vector<NamedNetwork>& networks, const MeshOptions& options = {})
       : Mesh(team, detail::RootNetworks(team, networks, options.placement), networks, options) {}
 
-  /// A network by its name. Throws uit::InputError if the mesh has none of that name.
+  /// Returns the network with this name. Throws uit::InputError if the mesh has no such network.
   Network GetNetwork(const std::string& name) const {
     const auto found = std::ranges::find(names_, name);
     if (found == names_.end()) throw uit::InputError("the mesh has no network named '" + name + "'");
     return {static_cast<std::uint32_t>(found - names_.begin())};
   }
 
-  /// Adds a value per node that no other node sees, of any type that can be moved; `T{}` by default. `initial` is the same
-  /// on every process.
+  /// Adds a value per node that only this node reads. `T` may be any movable type. The default initial value is `T{}`;
+  /// `initial` must be the same on every process.
   template <typename T>
   Field<T> AddField(const Initial<T>& initial = {}) {
     auto& values = Own(std::make_unique<detail::OwnedField<detail::FieldValues<T>>>(NumOwnSlots()));
     ForEachNode([&](std::size_t, std::size_t slot, NodeId id) { values.own[slot] = initial(id); });
     return Field<T>(values);
   }
-  /// The same, filled from a file: `mesh.AddField<double>(netuit::FromTable("grid.csv", "power"))`. Collective. Throws on every
-  /// process if the table does not fit: rank 0 what is wrong with it, the others RootFailed.
+  /// Adds a field and fills it from a file: `mesh.AddField<double>(netuit::FromTable("grid.csv", "power"))`. Collective. If the
+  /// table does not fit the mesh, every process throws: rank 0 throws the cause, the others RootFailed.
   template <typename T>
     requires std::is_arithmetic_v<T>
   Field<T> AddField(const NodeTable& table) {
     return AddField<T>(Read<T>(table));
   }
-  /// The same, filled from values that rank 0 has. Collective; throws as for a table.
+  /// Adds a field and fills it from values that rank 0 has. Collective; throws like the overload for a table.
   template <typename T>
   Field<T> AddField(const RootValues<T>& values) {
     return AddField<T>(Initial<T>(ScatterByNode<T>(*this, [&] { return values.by_node; })));
   }
 
-  /// Adds a value per node that its out-neighbours see, in every network.
+  /// Adds a value per node that the node's out-neighbours read, in every network.
   template <uit::FixedSizeEncodable T>
     requires std::is_trivially_copyable_v<T>
   PublishedField<T> AddPublishedField(const Initial<T>& initial = {}) {
@@ -100,7 +101,7 @@ class Mesh : public MeshCore {
     for (std::uint32_t number = 0; number < all.size(); ++number) all[number].number = number;
     return AddPublishedField<T>(initial, all);
   }
-  /// The same in some networks only.
+  /// Adds a field that is published in the networks `along` only.
   template <uit::FixedSizeEncodable T>
     requires std::is_trivially_copyable_v<T>
   PublishedField<T> AddPublishedField(const Initial<T>& initial, const std::vector<Network>& along) {
@@ -114,26 +115,26 @@ class Mesh : public MeshCore {
     }
     return PublishedField<T>(values);
   }
-  /// The same in every network, filled from a file, as AddField.
+  /// Adds a field that is published in every network, and fills it from a file as AddField does. Collective.
   template <uit::FixedSizeEncodable T>
     requires std::is_arithmetic_v<T>
   PublishedField<T> AddPublishedField(const NodeTable& table) {
     return AddPublishedField<T>(Read<T>(table));
   }
-  /// The same in every network, filled from values that rank 0 has, as AddField.
+  /// Adds a field that is published in every network, and fills it from rank 0's values as AddField does. Collective.
   template <uit::FixedSizeEncodable T>
   PublishedField<T> AddPublishedField(const RootValues<T>& values) {
     return AddPublishedField<T>(Initial<T>(ScatterByNode<T>(*this, [&] { return values.by_node; })));
   }
 
-  /// Adds a value per edge of a network, kept where the edge ends.
+  /// Adds a value per edge of a network. The worker that updates the edge's target stores it.
   template <std::copyable T>
   EdgeField<T> AddEdgeField(const T& initial = {}, Network network = {}) {
     auto& values = Own(std::make_unique<detail::OwnedField<detail::EdgeValues<T>>>(NumInputs(network)));
     std::fill_n(values.values.get(), NumInputs(network), initial);
     return EdgeField<T>(values.values.get());
   }
-  /// The weights of a network's edges, as its graph has them; 1 where it has none.
+  /// Returns the weights of a network's edges from its graph. A weight is 1 if the graph has none.
   EdgeWeights GetEdgeWeights(Network network = {}) {
     std::optional<EdgeWeights>& weights = weights_[network.number];
     if (weights) return *weights;
@@ -146,8 +147,7 @@ class Mesh : public MeshCore {
     });
     return weights.emplace(by_input.Values(), by_output.values.get());
   }
-  /// Adds a conduit per edge of a network. Until its first message an outlet shows `first` of the node that the edge comes
-  /// from.
+  /// Adds a conduit per edge of a network. Before its first message, an outlet shows `first(id of the edge's source)`.
   template <uit::Encodable T, uit::Policy policy = uit::every>
   Channels<T, policy> AddChannels(Network network = {}, const Initial<T>& first = {}) {
     auto layer = std::make_unique<ChannelLayer<T, policy>>(Partitions(), network.number, first);
@@ -156,15 +156,15 @@ class Mesh : public MeshCore {
     return channels;
   }
 
-  /// Updates every node again and again, on all workers, as the schedule says; see netuit/run/run.hpp, which defines it.
+  /// Updates every node repeatedly, on all workers, as the schedule says. Collective. Defined in netuit/run/run.hpp.
   template <ScheduleValue S, std::invocable<Node&> F>
   RunReport Run(const S& schedule, F&& update, const RunOptions& options);
-  /// The same, with everything else as it is by default.
+  /// Runs with default options.
   template <ScheduleValue S, std::invocable<Node&> F>
   RunReport Run(const S& schedule, F&& update);
 
-  /// Calls `visit(node)` once for each node of this process, on the calling thread: to look at fields, and to read what the
-  /// last run has left in channels. Between runs; nothing is sent.
+  /// Calls `visit(node)` once for each node of this process, on the calling thread. Call it between runs to read fields, and
+  /// messages that the last run left in channels. Sends nothing.
   template <std::invocable<Node&> F>
   void Visit(F&& visit) {
     for (const auto& partition : Partitions()) {
@@ -178,7 +178,7 @@ class Mesh : public MeshCore {
     }
   }
 
-  /// Brings a field to rank 0: there the result is by node id, elsewhere it is empty. Collective.
+  /// Collects a field's values on rank 0. Returns them there by node id, and an empty vector elsewhere. Collective.
   template <typename F>
     requires std::is_trivially_copyable_v<typename F::Value>
   std::vector<typename F::Value> Gather(const F& field) const {
@@ -187,12 +187,13 @@ class Mesh : public MeshCore {
     return GatherByNode<typename F::Value>(*this, values);
   }
 
-  /// Writes a CSV file on rank 0: a row per node by id, of its label and its values in fields that Table can write.
+  /// Writes a CSV file on rank 0, with a row per node in order of id: its label and its values in the given fields.
+  /// `netuit::Table` must be able to write the values.
   ///
   ///     mesh.WriteTable("theta.csv", netuit::Column{"theta", theta}, netuit::Column{"power", power});
   ///
-  /// Collective; the file appears whole or not at all. Throws uit::OutputError on rank 0 if it cannot be written, RootFailed
-  /// elsewhere.
+  /// Collective. The file appears complete or not at all. If it cannot be written, rank 0 throws uit::OutputError and the
+  /// others RootFailed.
   template <typename... Fs>
   void WriteTable(const std::filesystem::path& path, const Column<Fs>&... columns) const {
     const Table header{{"label", columns.name...}};
@@ -205,7 +206,7 @@ class Mesh : public MeshCore {
     detail::WriteLines(*this, path, header.Text(), lines);
   }
 
-  /// For the runner: whether values are shown update by update. Between runs.
+  /// For the run: chooses whether neighbours see values of the previous update, or values in place. Between runs.
   void ShowByUpdate(bool is_by_update) {
     for (const auto& field : fields_) field->SetByUpdate(is_by_update, NumOwnSlots());
   }
@@ -234,7 +235,7 @@ class Mesh : public MeshCore {
   }
 
   std::vector<std::string> names_;                   // by network
-  std::vector<std::optional<EdgeWeights>> weights_;  // by network, once asked for
+  std::vector<std::optional<EdgeWeights>> weights_;  // by network, once they have been requested
   std::vector<std::unique_ptr<detail::AnyField>> fields_;
 };
 

@@ -30,12 +30,12 @@ UIT_DEFINE NetworkPart::NetworkPart(WorkerGraph part, std::uint64_t num_updates,
     for (std::uint32_t output = graph.first_out[node]; output < graph.first_out[node + 1]; ++output) {
       const std::uint32_t worker = graph.target_workers[output];
       if (worker == graph.worker && period == 1) continue;
-      auto to = std::ranges::find(heard, worker, &Heard::worker);
-      if (to == heard.end()) to = heard.insert(heard.end(), Heard{.worker = worker});
+      auto to = std::ranges::find(recipients, worker, &Recipients::worker);
+      if (to == recipients.end()) to = recipients.insert(recipients.end(), Recipients{.worker = worker});
       if (to->nodes.empty() || to->nodes.back() != node) to->nodes.push_back(node);
     }
   }
-  std::ranges::sort(heard, {}, &Heard::worker);
+  std::ranges::sort(recipients, {}, &Recipients::worker);
 }
 
 UIT_DEFINE std::size_t NetworkPart::NumGhosts() const {

@@ -14,31 +14,31 @@
 
 namespace netuit {
 
-/// What a worker's edges in a network have in common. Each edge has a copy: what would have to be looked up again for every
-/// edge, because a user's function may change anything, stays in registers.
+/// Data that all edges of one worker in one network share. Each edge holds a copy, so the compiler can keep it in registers.
+/// Otherwise it would load the data again for every edge, because a user's function may change any memory.
 struct EdgeSite {
-  const NetworkPart* part = nullptr;     ///< the worker's
-  const std::uint32_t* slots = nullptr;  ///< where neighbours' values stand, by input of the process
+  const NetworkPart* part = nullptr;     ///< the worker's part of the network
+  const std::uint32_t* slots = nullptr;  ///< slot of the neighbour's value, by input of the process
 
   EdgeSite() = default;
-  /// Of a part.
+  /// Takes the data from a part.
   explicit EdgeSite(const NetworkPart& of) : part(&of), slots(of.in_slots) {}
 };
 
-/// An edge that ends at a node. Valid while its mesh exists; cheap to copy.
+/// An edge that ends at a node. Valid as long as its mesh; cheap to copy.
 class InEdge {
  public:
-  /// For the library: an input of a worker, by its number in the process.
+  /// For the library: makes the edge from its input number within the process.
   InEdge(const EdgeSite& site, std::size_t index) : site_(site), index_(index) {}
 
-  /// The node that it comes from.
+  /// Returns the node where the edge begins.
   NodeId Source() const { return site_.part->graph.sources[index_ - site_.part->first_input]; }
-  /// Its number in its network: by source, then in the order of the source's outputs.
+  /// Returns the edge's number in its network. Edges are numbered by source, then in the order of the source's outputs.
   EdgeId Id() const { return site_.part->graph.in_edges[index_ - site_.part->first_input]; }
 
-  /// For fields: where the neighbour's value stands.
+  /// For fields: the slot of the neighbour's value.
   std::uint32_t Slot() const { return site_.slots[index_]; }
-  /// For edge fields and channels: its number among the inputs of this process.
+  /// For edge fields and channels: the edge's number among the inputs of this process.
   std::size_t Index() const { return index_; }
 
  private:
@@ -46,18 +46,18 @@ class InEdge {
   std::size_t index_;
 };
 
-/// An edge that begins at a node. Valid while its mesh exists; cheap to copy.
+/// An edge that begins at a node. Valid as long as its mesh; cheap to copy.
 class OutEdge {
  public:
-  /// For the library: an output of a worker, by its number in the process.
+  /// For the library: makes the edge from its output number within the process.
   OutEdge(const EdgeSite& site, std::size_t index) : site_(site), index_(index) {}
 
-  /// The node that it leads to.
+  /// Returns the node where the edge ends.
   NodeId Target() const { return site_.part->graph.targets[index_ - site_.part->first_output]; }
-  /// Its number in its network: by source, then in the order of the source's outputs.
+  /// Returns the edge's number in its network. Edges are numbered by source, then in the order of the source's outputs.
   EdgeId Id() const { return site_.part->graph.out_edges[index_ - site_.part->first_output]; }
 
-  /// For edge fields and channels: its number among the outputs of this process.
+  /// For edge fields and channels: the edge's number among the outputs of this process.
   std::size_t Index() const { return index_; }
 
  private:
@@ -65,22 +65,23 @@ class OutEdge {
   std::size_t index_;
 };
 
-/// Some edges of a node, of type `E`, in the order of its inputs or outputs; `extent` of them, if that is known when compiling.
+/// The in-edges or out-edges of a node, in order. `E` is InEdge or OutEdge. `extent` is their number, if it is known at compile
+/// time.
 template <typename E, std::size_t extent = std::dynamic_extent>
 class Edges {
  public:
-  /// Goes from edge to edge.
+  /// Iterates over the edges.
   class Iterator {
    public:
-    using value_type = E;                    ///< what it gives
-    using difference_type = std::ptrdiff_t;  ///< asked for by std::forward_iterator
+    using value_type = E;                    ///< InEdge or OutEdge
+    using difference_type = std::ptrdiff_t;  ///< required by std::forward_iterator
     Iterator() = default;
-    /// At an input or output of a worker, by its number in the process.
+    /// Points at the edge with this input or output number within the process.
     Iterator(const EdgeSite& site, std::size_t index) : site_(site), index_(index) {}
-    E operator*() const { return {site_, index_}; }             ///< the edge
-    Iterator& operator++() { return ++index_, *this; }          ///< to the next one
-    Iterator operator++(int) { return {site_, index_++}; }      ///< to the next one
-    /// Whether both stand at one edge.
+    E operator*() const { return {site_, index_}; }             ///< the current edge
+    Iterator& operator++() { return ++index_, *this; }          ///< advances to the next edge
+    Iterator operator++(int) { return {site_, index_++}; }      ///< advances to the next edge
+    /// Whether both point at the same edge.
     bool operator==(const Iterator& other) const { return index_ == other.index_; }
 
    private:
@@ -88,15 +89,15 @@ class Edges {
     std::size_t index_ = 0;
   };
 
-  /// Of the inputs or outputs [first, last) of the process, all of one worker.
+  /// The inputs or outputs [first, last) of the process. All must belong to one worker.
   Edges(const EdgeSite& site, std::size_t first, std::size_t last) : site_(site), first_(first), last_(last) {
     UIT_ASSERT_HEAVY(extent == std::dynamic_extent || last - first == extent, "every node has as many inputs as In<N> says");
   }
   Iterator begin() const { return {site_, first_}; }         ///< the first edge
-  Iterator end() const { return {site_, first_ + size()}; }  ///< beyond the last
-  /// How many there are.
+  Iterator end() const { return {site_, first_ + size()}; }  ///< one past the last edge
+  /// Returns the number of edges.
   std::size_t size() const { return extent == std::dynamic_extent ? last_ - first_ : extent; }
-  /// Edge i.
+  /// Returns edge i.
   E operator[](std::size_t i) const { return {site_, first_ + i}; }
 
  private:
@@ -111,7 +112,7 @@ using InEdges = Edges<InEdge, extent>;
 /// The edges that begin at a node, in the order of its outputs.
 using OutEdges = Edges<OutEdge>;
 
-/// The node that is being updated: what a run hands to its update function. Valid during the call.
+/// The node that is being updated. A run passes it to the update function; it is valid during that call.
 ///
 ///     [&](netuit::Node& node) {
 ///       double sum = 0;
@@ -120,52 +121,52 @@ using OutEdges = Edges<OutEdge>;
 ///     }
 class Node {
  public:
-  /// For the run loop: a worker's nodes in one update; random numbers begin with `seed`.
+  /// For the run loop: stands for each node of a worker in turn, in one update. `seed` is the run's seed.
   Node(Partition& partition, std::uint64_t seed, std::uint64_t update)
       : partition_(partition), base_(*partition.networks.front()), seed_(seed), update_(update) {}
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  /// Its number in the whole graph.
+  /// Returns the node's number in the whole graph.
   NodeId Id() const { return base_.graph.nodes[node_]; }
-  /// What the graph's file calls it.
+  /// Returns the node's label in the graph's file.
   std::string Label() const { return base_.graph.Label(node_); }
-  /// Its number within this process, from 0 without gaps: the index for data of one's own.
+  /// Returns the node's number within this process. Numbers start at 0 and have no gaps, so they can index your own arrays.
   std::size_t Index() const { return partition_.first_local + node_; }
-  /// The number of this update, from 0; each worker counts its own.
+  /// Returns the number of this update, from 0. Each worker counts its own updates.
   std::uint64_t Update() const { return update_; }
-  /// Its random numbers for this update: they depend on the run's seed, the node and the update, and on nothing else.
+  /// Returns the node's random numbers for this update. They depend only on the run's seed, the node and the update.
   NodeRandom Random() const { return {seed_, Id(), update_}; }
 
-  /// The edges of a network that end here, in the order of inputs.
+  /// Returns the edges of a network that end here, in the order of inputs.
   InEdges<> In(Network network = {}) const { return InOf<std::dynamic_extent>(network); }
-  /// The same, where every node has `degree` inputs: loops over them are unrolled.
+  /// Returns the same edges if every node has `degree` inputs. The compiler can then unroll loops over them.
   template <std::size_t degree>
   InEdges<degree> In(Network network = {}) const {
     return InOf<degree>(network);
   }
-  /// The edges of a network that begin here, in the order of outputs. While edges are undirected, input i and output i face
-  /// the same neighbour.
+  /// Returns the edges of a network that begin here, in the order of outputs. In an undirected graph, input i and output i
+  /// connect to the same neighbour.
   OutEdges Out(Network network = {}) const {
     const NetworkPart& part = PartOf(network);
     return {EdgeSite(part), part.first_output + part.graph.first_out[node_], part.first_output + part.graph.first_out[node_ + 1]};
   }
-  /// Whether a network's period has come round: the values that its edges show are those of the update before.
+  /// Whether the network is due: its edges now show the values of the update before. A network is due once per period.
   bool IsDue(Network network = {}) const { return update_ % PartOf(network).period == 0; }
 
-  /// Publishes nothing in this update, because nothing has changed. What has been written to a published field all the same
-  /// is seen at the node's next publication at the latest.
+  /// Publishes nothing in this update; call it if nothing has changed. If the update still writes to a published field,
+  /// neighbours see the new value at the node's next publication at the latest.
   void StaySilent() {
     if (partition_.silent.empty() || partition_.silent.back() != node_) partition_.silent.push_back(node_);
   }
-  /// Asks all workers to end the run: each finishes the update that it is at. No error.
+  /// Asks all workers to end the run after their current update. This is not an error.
   void RequestStop() { wants_stop_ = true; }
 
-  /// For fields: where its own values stand.
+  /// For fields: the slot of the node's own values.
   std::size_t Slot() const { return base_.first_slot + node_; }
-  /// For the run loop: goes to a node of the worker.
+  /// For the run loop: moves to another node of the worker.
   void GoTo(std::uint32_t node) { node_ = node; }
-  /// For the run loop: whether a node has asked for the end.
+  /// For the run loop: whether a node has requested a stop.
   bool WantsStop() const { return wants_stop_; }
 
  private:

@@ -8,21 +8,21 @@
 
 namespace netuit {
 
-/// How many values each node of a worker has published: one count for all, and the few nodes' deviations from it, so that
-/// an update in which every node publishes costs one addition.
+/// Counts how many values each node of a worker has published. It stores one count for all nodes, and deviations of single
+/// nodes. An update in which every node publishes therefore costs one addition.
 class NodeCounts {
  public:
-  /// What one node, numbered within the worker, has published.
+  /// Returns the count of one node, by its number within the worker.
   std::uint64_t Of(std::uint32_t node) const {
     return base_ + (deviations_.empty() ? 0 : static_cast<std::uint64_t>(deviations_[node]));
   }
-  /// No node differs from Base.
+  /// Whether no node deviates from Base().
   bool IsUniform() const { return deviations_.empty(); }
-  /// What a node without deviation has published.
+  /// Returns the count of a node without deviation.
   std::uint64_t Base() const { return base_; }
-  /// Every node has published once more.
+  /// Counts one more value for every node.
   void AddOneEach() { ++base_; }
-  /// But this one differs.
+  /// Adds `by` to the deviation of one node.
   UIT_NOINLINE void Deviate(std::uint32_t node, std::int64_t by, std::size_t num_nodes) {
     if (deviations_.empty()) deviations_.resize(num_nodes);
     deviations_[node] += by;
@@ -30,7 +30,7 @@ class NodeCounts {
 
  private:
   std::uint64_t base_ = 0;
-  std::vector<std::int64_t> deviations_;  // empty while there are none; modulo 2^64 beside base_
+  std::vector<std::int64_t> deviations_;  // empty while no node deviates; added to base_ modulo 2^64
 };
 
 }  // namespace netuit

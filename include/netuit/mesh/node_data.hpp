@@ -22,13 +22,13 @@
 
 namespace netuit {
 
-/// Values that rank 0 has for all nodes, by id; elsewhere nothing is looked at.
+/// Values of all nodes by id, on rank 0. The other ranks' vectors are ignored.
 template <typename T>
 struct RootValues {
-  std::vector<T> by_node;  ///< as many as there are nodes
+  std::vector<T> by_node;  ///< one value per node
 };
 
-/// What a field is to be filled from.
+/// Wraps rank 0's values to fill a field from them.
 ///
 ///     auto power = mesh.AddField<double>(netuit::FromRoot(std::move(by_node)));
 template <typename T>
@@ -36,22 +36,22 @@ RootValues<T> FromRoot(std::vector<T> by_node) {
   return {std::move(by_node)};
 }
 
-/// The labels of all nodes, by id, on rank 0; elsewhere nothing. Collective.
+/// Returns the labels of all nodes by id on rank 0, and an empty vector elsewhere. Collective.
 std::vector<std::string> GatherLabels(const MeshCore& mesh);
 
 namespace detail {
 
-/// The nodes and ghosts of this process, ascending.
+/// Returns the ids of this process's nodes and ghosts, ascending.
 std::vector<NodeId> NodesAndGhosts(const MeshCore& mesh);
-/// Writes on rank 0 a file of `header` and a line per node, by id; `lines` are those of this process's nodes, by local number.
-/// Collective; throws as OnRoot.
+/// Writes a file on rank 0: `header`, then a line per node in order of id. `lines` holds those of this process by local number.
+/// Collective; throws like OnRoot.
 void WriteLines(const MeshCore& mesh, const std::filesystem::path& path, const std::string& header,
                 const std::vector<std::string>& lines);
 
 }  // namespace detail
 
-/// Gives each process, of the values that rank 0's `make()` returns by node id, those of its nodes and ghosts: as a function of
-/// the id. Collective; what `make` throws, rank 0 throws, and the others RootFailed.
+/// Sends each process the values of its nodes and ghosts, out of those that rank 0's `make()` returns by node id. Returns a
+/// function of the id. Collective. If `make` throws, rank 0 throws the same and the others RootFailed.
 template <typename T, std::invocable F>
   requires std::is_trivially_copyable_v<T>
 std::function<T(NodeId)> ScatterByNode(const MeshCore& mesh, F&& make) {
@@ -81,11 +81,11 @@ std::function<T(NodeId)> ScatterByNode(const MeshCore& mesh, F&& make) {
   };
 }
 
-/// A field as a column of a table that is written.
+/// A field as a column of a table to be written.
 template <typename F>
 struct Column {
-  std::string name;  ///< in the table's first line
-  const F& field;    ///< a mesh's
+  std::string name;  ///< title in the table's first line
+  const F& field;    ///< a field of the mesh
 };
 template <typename F>
 Column(std::string, const F&) -> Column<F>;

@@ -22,8 +22,8 @@ namespace netuit {
 
 namespace detail {
 
-/// Brings a text per node of this process, by local number, to rank 0: there the result is by node id, elsewhere it is empty.
-/// Collective.
+/// Collects a text per node on rank 0. `text_of` gives those of this process by local number. Returns the texts by node id on
+/// rank 0, and an empty vector elsewhere. Collective.
 UIT_DEFINE std::vector<std::string> GatherTexts(const MeshCore& mesh, const std::function<std::string(std::size_t)>& text_of) {
   uit::Bytes mine;
   mesh.ForEachNode([&](std::size_t local, std::size_t, NodeId id) {

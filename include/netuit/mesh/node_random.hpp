@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <limits>
 
-// Random123 includes every intrinsic of the processor unless it is told which ones it uses: a second of compile time.
+// Random123 includes every intrinsics header unless these macros select the ones it uses. That would cost a second of compile
+// time.
 #if (defined(__x86_64__) || defined(__i386__)) && !defined(R123_USE_X86INTRIN_H)
 #define R123_USE_X86INTRIN_H 0
 #define R123_USE_EMMINTRIN_H 1
@@ -20,21 +21,21 @@
 
 namespace netuit {
 
-/// A node's random numbers in one update: draw k is a function of (seed, node, update, k) alone, whatever thread
-/// or process draws it. Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) from Random123. Costs nothing until drawn
-/// from. A UniformRandomBitGenerator.
+/// A node's random numbers in one update. Draw k is a function of (seed, node, update, k) only, so it is the same on any thread
+/// or process. Uses Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011) from Random123. Costs nothing before the first draw. Models
+/// UniformRandomBitGenerator.
 class NodeRandom {
  public:
-  using result_type = std::uint32_t;  ///< of a draw
+  using result_type = std::uint32_t;  ///< type of a draw
 
-  /// The numbers of one node in one update.
+  /// The random numbers of one node in one update.
   NodeRandom(std::uint64_t seed, NodeId node, std::uint64_t update) : seed_(seed), update_(update), node_(node) {}
 
-  static constexpr result_type min() { return 0; }  ///< the least that is drawn
-  /// The largest that is drawn.
+  static constexpr result_type min() { return 0; }  ///< smallest possible draw
+  /// Largest possible draw.
   static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
 
-  /// 32 random bits.
+  /// Draws 32 random bits.
   result_type operator()() {
     if (num_drawn_ % 4 == 0) {
       const r123::Philox4x32::ctr_type counter{{node_, static_cast<std::uint32_t>(update_),
@@ -43,7 +44,7 @@ class NodeRandom {
     }
     return block_[num_drawn_++ % 4];
   }
-  /// Uniform in 0 … bound - 1 without bias (Lemire 2019). Wants bound > 0.
+  /// Draws an integer from 0 … bound - 1, uniformly and without bias (Lemire 2019). Requires bound > 0.
   std::uint32_t Below(std::uint32_t bound) {
     const std::uint32_t biased = (0U - bound) % bound;
     for (;;) {
@@ -51,7 +52,7 @@ class NodeRandom {
       if (static_cast<std::uint32_t>(product) >= biased) return static_cast<std::uint32_t>(product >> 32U);
     }
   }
-  /// Uniform in [0, 1), a multiple of 2^-32.
+  /// Draws a multiple of 2^-32 from [0, 1), uniformly.
   double Uniform() { return (*this)() * 0x1p-32; }
 
  private:

@@ -11,17 +11,17 @@
 
 namespace netuit {
 
-/// What `f()` returns on rank 0, and a default-constructed value elsewhere: for what one process reads or makes and
-/// a mesh then hands out. Collective. If it throws, every process throws: rank 0 the same, the others a
-/// RootFailed, since one report is enough.
+/// Calls `f()` on rank 0 and returns its result there; returns a default-constructed value elsewhere. Use it for data that one
+/// process reads or makes and a mesh then distributes. Collective. If `f` throws, every process throws: rank 0 the same
+/// exception, the others RootFailed, because one report is enough.
 template <std::invocable F>
   requires std::default_initializable<std::invoke_result_t<F>>
 auto OnRoot(const uit::World& world, F&& f);
 
-/// Rank 0 could not do its part, and says why itself.
+/// Thrown on the other ranks if rank 0 failed. Rank 0's own exception describes the cause.
 class RootFailed : public uit::Error {
  public:
-  /// With the kind of trouble that rank 0 has.
+  /// Takes the kind of error that rank 0 had.
   explicit RootFailed(uit::ErrorKind kind) : uit::Error("rank 0 failed"), kind_(kind) {}
   uit::ErrorKind Kind() const noexcept override { return kind_; }
 

@@ -13,23 +13,23 @@
 
 namespace netuit {
 
-/// What one worker has of a mesh: its nodes, its part of every network, and its part of every layer.
+/// One worker's part of a mesh: its nodes, its part of every network, and its part of every layer.
 struct Partition {
   std::vector<std::unique_ptr<NetworkPart>> networks;  ///< in the mesh's order; at least one
   const WorkerGraph& graph;            ///< of the first network
-  std::size_t first_local = 0;        ///< its nodes are numbered from here within the process
+  std::size_t first_local = 0;        ///< local number of its first node within the process
   std::vector<LayerPart*> layers{};   ///< in the mesh's order
-  uit::TraceClock clock{};            ///< what frames are stamped with
-  std::vector<std::uint32_t> silent{};  ///< its nodes that publish nothing in the present update, ascending
+  uit::TraceClock clock{};            ///< supplies the frames' time stamps
+  std::vector<std::uint32_t> silent{};  ///< its nodes that publish nothing in the current update, ascending
 
-  /// With a part of the first network; its nodes are numbered from `first` within the process.
+  /// Starts with the part of the first network. `first` is the local number of its first node within the process.
   Partition(std::unique_ptr<NetworkPart> part, std::size_t first) : graph(part->graph), first_local(first) {
     networks.push_back(std::move(part));
   }
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
 
-  /// How many nodes it has.
+  /// Returns the number of nodes of the worker.
   std::size_t NumNodes() const { return graph.nodes.size(); }
 };
 

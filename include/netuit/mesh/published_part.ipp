@@ -25,9 +25,9 @@ namespace netuit {
 UIT_DEFINE PublishedPart::PublishedPart(const FieldMemory& memory, const Partition& partition, const NetworkPart& network,
                                         bool is_first)
     : LayerPart(network.period), memory_(memory), partition_(partition), network_(network), is_first_(is_first) {
-  for (const NetworkPart::Heard& heard : network.heard) {
-    if (heard.worker == network.graph.worker) continue;
-    senders_[heard.worker] = ValueSender{.nodes = heard.nodes, .layout = {heard.nodes.size(), memory.slot_bytes}};
+  for (const NetworkPart::Recipients& to : network.recipients) {
+    if (to.worker == network.graph.worker) continue;
+    senders_[to.worker] = ValueSender{.nodes = to.nodes, .layout = {to.nodes.size(), memory.slot_bytes}};
   }
   for (const NetworkPart::Ghosts& ghosts : network.ghosts) {
     if (ghosts.worker == network.graph.worker) {
@@ -173,7 +173,7 @@ UIT_DEFINE uit::PutTally PublishedPart::PutsTo(const ValueSender& sender) const 
 }
 
 UIT_DEFINE void PublishedPart::ShowOwnValues(std::span<const std::uint32_t> silent) {
-  std::size_t next = 0;  // the first node that is yet to be shown
+  std::size_t next = 0;  // the first node not yet shown
   const auto show_up_to = [&](std::size_t end) {
     const std::size_t slot = network_.first_slot + next;
     std::memcpy(memory_.Shown(slot), memory_.Own(slot), (end - next) * memory_.slot_bytes);
@@ -185,8 +185,8 @@ UIT_DEFINE void PublishedPart::ShowOwnValues(std::span<const std::uint32_t> sile
 
 UIT_DEFINE void PublishedPart::ShowOwnGhosts() {
   if (own_ghosts_ == nullptr) return;
-  const auto heard = std::ranges::find(network_.heard, network_.graph.worker, &NetworkPart::Heard::worker);
-  memory_.pack(memory_.shown, network_.first_slot, heard->nodes, memory_.Shown(own_ghosts_->first));
+  const auto own = std::ranges::find(network_.recipients, network_.graph.worker, &NetworkPart::Recipients::worker);
+  memory_.pack(memory_.shown, network_.first_slot, own->nodes, memory_.Shown(own_ghosts_->first));
 }
 
 }  // namespace netuit

@@ -15,28 +15,28 @@
 
 namespace netuit {
 
-/// What can be chosen for a network.
+/// Options of a network.
 struct NetworkOptions {
-  std::uint64_t period = 1;  ///< in updates: it is due when the update's number is a multiple of it
+  std::uint64_t period = 1;  ///< in updates: the network is due when the update's number is a multiple of it
 };
 
-/// One of a mesh's networks, by its name.
+/// One of a mesh's networks, with its name.
 struct NamedNetwork {
-  std::string name;          ///< for Mesh::GetNetwork
+  std::string name;          ///< as given to Mesh::GetNetwork
   Graph graph;               ///< its edges; nodes of two networks are the same if they have the same label
   NetworkOptions options{};  ///< when it is due
 };
 
 namespace detail {
 
-/// The networks of a mesh as rank 0 has read, aligned and placed them; elsewhere empty ones.
+/// The networks of a mesh after rank 0 has read, aligned and placed them. Empty on the other ranks.
 class RootNetworks {
  public:
-  /// Collective. Throws on every process if that cannot be done: on rank 0 what went wrong, elsewhere RootFailed. METIS places
-  /// the nodes unless a placement is given; edges count with their weights.
+  /// Collective. If reading, aligning or placing fails, every process throws: rank 0 throws the cause, the others RootFailed.
+  /// METIS places the nodes unless a placement is given; it takes the edges' weights into account.
   RootNetworks(const uit::Team& team, const std::vector<NamedNetwork>& networks, const std::optional<Placement>& placement);
 
-  /// As a mesh wants them.
+  /// Returns the form that MeshCore takes.
   PlacedNetworks Placed() const { return {.networks = graphs_, .periods = periods_, .placement = &placement_}; }
 
  private:

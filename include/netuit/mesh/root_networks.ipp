@@ -21,7 +21,7 @@
 
 namespace netuit::detail {
 
-/// Graphs over the same nodes, in the order in which their labels come up.
+/// Gives all graphs the same nodes, numbered in the order in which their labels first occur.
 UIT_DEFINE std::vector<Topology> AlignNodes(const std::vector<const Topology*>& graphs) {
   LabelIndex index;
   std::vector<std::vector<NodeId>> numbers;  // by graph and node
@@ -44,7 +44,7 @@ UIT_DEFINE std::vector<Topology> AlignNodes(const std::vector<const Topology*>& 
   return aligned;
 }
 
-/// The edges of all graphs in one, each weighing as much traffic as it carries per update. They have the same nodes.
+/// Combines the edges of all graphs. Each edge weighs its traffic per update. The graphs must have the same nodes.
 UIT_DEFINE Topology Overlay(const std::vector<const Topology*>& graphs, const std::vector<std::uint64_t>& periods) {
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < graphs.size(); ++i) {
