@@ -26,13 +26,13 @@ namespace netuit {
 
 namespace detail {
 
-/// Joins the edges of a unicast layer.
+/// Joins the ends of a channel layer's edges.
 template <uit::Encodable T, uit::Policy policy>
 class EdgeJoiner {
  public:
   using Conduits = EdgeConduits<T, policy>;
 
-  /// Of the parts of a layer with that number, by thread.
+  /// Takes the parts of the layer by thread. `number` is the layer's number in its mesh.
   EdgeJoiner(const LayerSite& site, std::uint32_t network, const std::vector<Conduits*>& parts, std::uint32_t number)
       : site_(site), network_(network), parts_(parts), number_(number), input_of_(parts.size()) {
     for (std::size_t thread = 0; thread < input_of_.size(); ++thread) {
@@ -42,7 +42,7 @@ class EdgeJoiner {
     }
   }
 
-  /// Within the process both ends; beyond it the inlets.
+  /// Joins both ends of the edges that stay in this process, and the inlets of those that lead to other processes.
   void JoinOutputs(std::size_t here) const {
     Conduits& layer = *parts_[here];
     const WorkerGraph& graph = GraphOf(here);
@@ -63,7 +63,7 @@ class EdgeJoiner {
     CollectHalves(layer.Inlets(), layer.Senders());
     if (site_.is_traced) JoinBeacons(graph.worker, layer.Peers());
   }
-  /// Beyond the process, the outlets.
+  /// Joins the outlets of edges that come from other processes.
   void JoinInputs(std::size_t here) const {
     Conduits& layer = *parts_[here];
     const WorkerGraph& graph = GraphOf(here);
@@ -86,7 +86,7 @@ class EdgeJoiner {
       if (site_.IsHere(there)) peers.JoinBeacons(here, there, parts_[site_.ThreadOf(there)]->Peers());
     }
   }
-  /// The edges to or from each worker of another process, ascending: an edge's place is its channel.
+  /// The edges to or from each worker of another process, ascending. An edge's position is its channel number.
   using Pools = std::map<std::uint32_t, std::vector<EdgeId>>;
 
   Pools PoolReaches(const std::vector<std::uint32_t>& workers, const std::vector<EdgeId>& edges) const {
@@ -150,7 +150,7 @@ class EdgeJoiner {
 
 }  // namespace detail
 
-/// What a layer of conduits is.
+/// Returns the shape of a channel layer, for records.
 template <typename T, uit::Policy policy>
 LayerShape ShapeOfChannels(std::uint64_t period, std::uint32_t network = 0) {
   return {uit::TypeHash<T>(),
@@ -162,12 +162,11 @@ LayerShape ShapeOfChannels(std::uint64_t period, std::uint32_t network = 0) {
           period};
 }
 
-/// A layer of a conduit per edge.
+/// The layer behind a Channels handle: a conduit per edge of one network.
 template <uit::Encodable T, uit::Policy policy>
 class ChannelLayer final : public LayerBase {
  public:
-  /// With a part for each partition, of the edges of a network. Outlets show `first` of the node that an edge comes from
-  /// until a message arrives.
+  /// Makes a part for each partition. Until a message arrives, an outlet shows `first(id of the edge's source)`.
   ChannelLayer(const std::vector<std::unique_ptr<Partition>>& partitions, std::uint32_t network, Initial<T> first)
       : network_(network), first_(std::move(first)) {
     const NetworkPart& last = *partitions.back()->networks[network];
@@ -181,9 +180,9 @@ class ChannelLayer final : public LayerBase {
     }
   }
 
-  /// By thread.
+  /// Returns the parts by thread.
   const std::vector<EdgeConduits<T, policy>*>& Parts() const { return parts_; }
-  /// The handle to its ends.
+  /// Returns the handle that users get.
   Channels<T, policy> Handle() const { return {outlets_.get(), inlets_.get()}; }
 
   EdgeConduits<T, policy>& Part(std::size_t thread) override { return *parts_[thread]; }
@@ -194,9 +193,9 @@ class ChannelLayer final : public LayerBase {
       parts_[thread]->Peers().TraceBy(site.partitions[thread]->clock, site.SameClock(),
                                       [&site](std::uint32_t worker) { return site.IsHere(worker); });
     }
-    const detail::EdgeJoiner<T, policy> wirer{site, network_, parts_, number};
-    for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinOutputs(thread);
-    for (std::size_t thread = 0; thread < parts_.size(); ++thread) wirer.JoinInputs(thread);
+    const detail::EdgeJoiner<T, policy> joiner{site, network_, parts_, number};
+    for (std::size_t thread = 0; thread < parts_.size(); ++thread) joiner.JoinOutputs(thread);
+    for (std::size_t thread = 0; thread < parts_.size(); ++thread) joiner.JoinInputs(thread);
     for (std::size_t thread = 0; thread < parts_.size(); ++thread)
       ShowFirst(site.partitions[thread]->networks[network_]->graph, *parts_[thread]);
   }
@@ -216,9 +215,9 @@ class ChannelLayer final : public LayerBase {
   std::uint32_t network_;
   Initial<T> first_;
   std::unique_ptr<Outlet[]> outlets_;                            // by input of the process
-  std::unique_ptr<Inlet[]> inlets_;                              // by output
+  std::unique_ptr<Inlet[]> inlets_;                              // by output of the process
   std::vector<std::unique_ptr<EdgeConduits<T, policy>>> owned_;  // by thread
-  std::vector<EdgeConduits<T, policy>*> parts_;                  // the same
+  std::vector<EdgeConduits<T, policy>*> parts_;                  // by thread; the same objects
 };
 
 }  // namespace netuit

@@ -26,62 +26,62 @@
 
 namespace netuit {
 
-/// How a mesh joins two nodes: in one thread, between threads, between processes; and, while a run is recorded or replayed,
-/// by way of a tap. Each refuses the same messages as too large.
+/// The transports of a mesh's edges: within a thread, between threads, between processes. While a run is recorded or replayed,
+/// an interceptor stands in between. All have the same limit on message size.
 using MeshTransports = uit::TransportSet<uit::Limited<uit::Intra>, uit::Limited<uit::Thread>, uit::Process, replay::Intercepted>;
 
-/// One worker's part of a layer of conduits: an outlet per input and an inlet per output of its nodes. Its worker only,
-/// once it is wired.
+/// One worker's part of a channel layer: an outlet per input and an inlet per output of its nodes. Once the part is joined,
+/// only that worker may call it.
 template <uit::Encodable M, uit::Policy policy>
 class EdgeConduits final : public LayerPart {
  public:
-  using T = M;  ///< what travels
-  /// Of an output, wherever it leads.
+  using T = M;  ///< type of a message
+  /// The inlet of an output.
   using Inlet = uit::Inlet<T, policy, MeshTransports>;
-  /// Of an input, wherever it comes from.
+  /// The outlet of an input.
   using Outlet = uit::Outlet<T, policy, MeshTransports>;
-  /// Of an exchange with a worker of another process.
+  /// The sending side of an exchange with a worker of another process.
   using Sender = typename uit::Process::InletDuctFor<T, policy>::Sender;
-  /// Of an exchange with a worker of another process.
+  /// The receiving side of an exchange with a worker of another process.
   using Receiver = typename uit::Process::OutletDuctFor<T, policy>::Receiver;
-  /// Every message waits for its step.
+  /// Whether the policy keeps every message until it is stepped to.
   static constexpr bool keeps_every = policy.retain == uit::Retain::every;
-  /// The sum of all messages waits for a step.
+  /// Whether the policy adds messages up until a step.
   static constexpr bool accumulates = policy.retain == uit::Retain::accumulate;
-  /// Frames may have to wait until the peer has taken in others.
+  /// Whether frames may have to wait until the peer has taken in earlier ones.
   static constexpr bool is_aggregated = uit::is_aggregated<T, policy>;
-  /// The outlets tell the inlets how far they have come.
+  /// Whether outlets report their progress to inlets.
   static constexpr bool has_reports = keeps_every || accumulates || is_aggregated;
-  /// Of a bulk synchronous update: a pool has one slot for each channel, so edges within a process admit no more either.
+  /// Most puts per bulk-synchronous update. A pool has one slot per channel, so edges within a process have the same limit.
   static constexpr std::size_t max_puts =
       keeps_every && policy.consolidate == uit::Consolidate::pooled ? 1 : uit::no_limit;
 
-  /// Of the ends from `outlets` and `inlets` on, which it refers to, as many as the worker has inputs and outputs; joined to
-  /// nothing yet. What a run leaves unread waits for the next.
+  /// Refers to `outlets` and `inlets`, as many as the worker has inputs and outputs. They are not joined yet. Messages that a
+  /// run leaves unread wait for the next run.
   EdgeConduits(const WorkerGraph& graph, std::uint64_t period, Outlet* outlets, Inlet* inlets)
       : LayerPart(period),
         inlets_(inlets, graph.targets.size()),
         outlets_(outlets, graph.sources.size()),
         peers_(graph) {}
 
-  /// By output.
+  /// Returns the inlets by output.
   std::span<Inlet> Inlets() { return inlets_; }
-  /// By input.
+  /// Returns the outlets by input.
   std::span<Outlet> Outlets() { return outlets_; }
-  /// Outputs that leave the thread.
+  /// Returns the outputs that leave the thread.
   std::vector<std::uint32_t>& CrossingOutputs() { return crossing_outputs_; }
-  /// Inputs that come from another thread.
+  /// Returns the inputs that come from another thread.
   std::vector<std::uint32_t>& CrossingInputs() { return crossing_inputs_; }
-  /// The exchanges with other processes that its inlets share.
+  /// Returns the exchanges with other processes that the inlets share.
   std::vector<std::shared_ptr<Sender>>& Senders() { return senders_; }
-  /// The exchanges with other processes that its outlets share.
+  /// Returns the exchanges with other processes that the outlets share.
   std::vector<std::shared_ptr<Receiver>>& Receivers() { return receivers_; }
 
-  /// The other places that it has edges with.
+  /// Returns the other workers that this one has edges with.
   EdgePeers& Peers() { return peers_; }
 
-  /// Bulk synchronous, or back: what is accepted and what can be seen changes only in Refresh. Ends that cross to
-  /// another process are always held: the runner polls for them.
+  /// Switches bulk-synchronous behaviour on or off. If on, puts and steps take effect only in Refresh. Ends that lead to
+  /// another process are always held, because the run polls for them.
   void Hold(bool hold) {
     for (Inlet& inlet : inlets_) inlet.Hold(hold || IsChannel(inlet), max_puts);
     for (Outlet& outlet : outlets_) outlet.Hold(hold || IsChannel(outlet));
@@ -109,7 +109,7 @@ class EdgeConduits final : public LayerPart {
   void Read(uit::TimePoint now) override {
     peers_.Read(now, [this](std::uint32_t input) { return outlets_[input].Tally().stepped; });
   }
-  /// Lets go what was staged for other threads, and what waits for other processes.
+  /// Releases messages that are staged for other threads, and frames for other processes.
   void Send(std::uint64_t update) override {
     if (!IsDue(update)) return;
     PublishStaged();
@@ -140,7 +140,7 @@ class EdgeConduits final : public LayerPart {
     }
     num_ended_ = 0;
   }
-  // Updates end with their period, since what is put in one can be seen in the next.
+  // An update's frames end with its period, because the next period shows what was put in this one.
   bool TryEnd(std::uint64_t update) override {
     if (!IsDueNext(update)) return true;
     PublishStaged();
@@ -198,7 +198,7 @@ class EdgeConduits final : public LayerPart {
   void ReportSteps() override { Report(); }
   void EndDrain() override { Hold(false); }
 
-  /// Calls `visit(worker, counts, trace)` for every other place that it has edges with.
+  /// Calls `visit(worker, counts, trace)` for every other worker that this one has edges with.
   void ForEachPeer(const VisitPeer& visit) override {
     for (auto& [worker, peer] : peers_.Map()) {
       ExchangeCounts counts{.channels_out = peer.outputs.size(), .channels_in = peer.inputs.size()};
@@ -211,8 +211,8 @@ class EdgeConduits final : public LayerPart {
     }
   }
 
-  /// Calls `visit(channel, counts)` for every output that leaves the thread, with its puts, and for every such input, with
-  /// what became of messages. `graph` is the place's.
+  /// Calls `visit(channel, counts)` for every output that leaves the thread, with its puts, and for every input that comes from
+  /// another thread, with the outcomes of its messages. `graph` is the worker's.
   void ForEachChannel(const WorkerGraph& graph, const VisitChannel& visit) override {
     for (auto& [worker, peer] : peers_.Map()) {
       for (const std::uint32_t output : peer.outputs) {
@@ -233,8 +233,8 @@ class EdgeConduits final : public LayerPart {
     }
   }
 
-  /// What became of the puts and gets of edges that cross to another thread, or of those within this one. Messages
-  /// that wait for the next run count as unread as long as they do. While all stand still.
+  /// Returns the outcomes of puts and gets: of edges that cross to another thread, or of those within this one. Messages that
+  /// wait for the next run count as unread until then. Call it while no worker uses the conduits.
   uit::Tally GetTally(bool crossing) const {
     uit::Tally tally;
     for (std::size_t output = 0; output < inlets_.size(); ++output) {
@@ -254,7 +254,7 @@ class EdgeConduits final : public LayerPart {
   }
 
  private:
-  /// Binds every inlet that leaves the thread to nothing, and keeps what it was bound to.
+  /// Unbinds every inlet that leaves the thread, and keeps its duct.
   void Mute() {
     for (const std::uint32_t output : crossing_outputs_) muted_.push_back(inlets_[output].Rebind({}));
   }
@@ -264,8 +264,8 @@ class EdgeConduits final : public LayerPart {
     muted_.clear();
   }
 
-  /// Puts a tap before every inlet that leaves the thread, and behind every outlet that comes from another: in no other way
-  /// can nodes tell what others do.
+  /// Puts an interceptor before every inlet that leaves the thread, and behind every outlet that comes from another thread. A
+  /// worker receives information from others only through these ends.
   void Intercept(const replay::WorkerRecord& record) {
     for (const std::uint32_t output : crossing_outputs_) {
       bypassed_inlets_.push_back(InterceptEnd(inlets_[output], [&record]<typename D>(uit::Ref<D> duct) {
@@ -278,13 +278,13 @@ class EdgeConduits final : public LayerPart {
       }));
     }
   }
-  /// Tells the inlets in other processes how far the outlets here have come.
+  /// Tells the inlets in other processes how far the outlets here have stepped.
   void Report() {
     if constexpr (has_reports) {
       for (auto& receiver : receivers_) receiver->Report(true);
     }
   }
-  /// Takes in what has arrived, and tells so: peers may need the room to end theirs.
+  /// Takes in what has arrived and reports it, because peers may need the room to end their updates.
   void TakeInAggregated() {
     if constexpr (is_aggregated) {
       for (auto& receiver : receivers_) {
@@ -293,11 +293,11 @@ class EdgeConduits final : public LayerPart {
       }
     }
   }
-  /// What frames of the period that ends with an update are stamped with.
+  /// Returns the stamp for frames of the period that ends with this update.
   std::uint64_t PeriodStamp(std::uint64_t update) const {
     return Stamp(IsOutside(update) ? update : update - update % Period());
   }
-  /// What other threads may see from here on. Within a thread nobody waits for it.
+  /// Makes staged messages visible to other threads. Messages within the thread do not need this.
   void PublishStaged() {
     for (const std::uint32_t output : crossing_outputs_) {
       if (!IsChannel(inlets_[output])) inlets_[output].TryFlush();
@@ -325,12 +325,12 @@ class EdgeConduits final : public LayerPart {
       else return requires { duct->Exchange(); };
     });
   }
-  /// Binds an end to what `tap` makes of its duct; returns what it was bound to.
+  /// Binds an end to the interceptor that `intercept` makes for its duct. Returns the former binding.
   template <typename End, typename F>
-  static auto InterceptEnd(End& end, F&& tap) {
+  static auto InterceptEnd(End& end, F&& intercept) {
     return end.Bound().Visit([&]<typename D>(D* duct) {
       if constexpr (uit::is_null_duct<D> || requires { duct->IsChannel(); }) return end.Rebind({});  // neither crosses
-      else return end.Rebind(tap(uit::Ref<D>(duct)));
+      else return end.Rebind(intercept(uit::Ref<D>(duct)));
     });
   }
 
@@ -341,7 +341,7 @@ class EdgeConduits final : public LayerPart {
   std::vector<std::shared_ptr<Sender>> senders_;
   std::vector<std::shared_ptr<Receiver>> receivers_;
   std::vector<typename Inlet::End> muted_;
-  std::vector<typename Inlet::End> bypassed_inlets_;    // by crossing output, while there are taps
+  std::vector<typename Inlet::End> bypassed_inlets_;    // by crossing output, while interceptors are in place
   std::vector<typename Outlet::End> bypassed_outlets_;  // by crossing input
   EdgePeers peers_;
   std::size_t num_ended_ = 0;

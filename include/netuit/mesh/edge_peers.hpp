@@ -18,23 +18,23 @@
 
 namespace netuit {
 
-/// What one place has to do with one other in a layer of conduits.
+/// The edges between one worker and another in a channel layer.
 struct EdgePeer {
-  std::vector<std::uint32_t> outputs;  ///< that lead there
-  std::vector<std::uint32_t> inputs;   ///< that come from there
-  std::vector<std::uint64_t> seen;     ///< by input: messages stepped to by the last look, if frames bear stamps
-  std::vector<std::uint64_t> laden;    ///< likewise: looks at the input that found one more stepped to
-  std::optional<PeerTrace> trace{};    ///< if frames bear stamps
+  std::vector<std::uint32_t> outputs;  ///< that lead to the other
+  std::vector<std::uint32_t> inputs;   ///< that come from the other
+  std::vector<std::uint64_t> seen;     ///< by input: messages stepped to by the last read, if frames carry time stamps
+  std::vector<std::uint64_t> laden;    ///< by input: reads that found another message stepped to
+  std::optional<PeerTrace> trace{};    ///< present if frames carry time stamps
 
-  // Between threads messages travel as they are, so an empty frame with the stamp travels beside them.
-  uit::OutPort beacon_port{};                ///< to the other's `beacons`
-  std::shared_ptr<uit::FrameBox> beacons{};  ///< null unless the other is in this process, and frames bear stamps
+  // Messages between threads carry no stamps, so a beacon travels beside them: an empty frame with the stamp.
+  uit::OutPort beacon_port{};                ///< leads to the other worker's `beacons`
+  std::shared_ptr<uit::FrameBox> beacons{};  ///< null unless the other worker is in this process and frames carry time stamps
 };
 
-/// The other places that a place has edges with. Its worker only, once it is wired.
+/// The other workers that a worker has edges with. Once joined, only that worker may use it.
 class EdgePeers {
  public:
-  /// Of a part of the graph.
+  /// Finds the peers in a worker's part of the graph.
   explicit EdgePeers(const WorkerGraph& graph) {
     for (std::uint32_t output = 0; output < graph.targets.size(); ++output) {
       if (graph.target_workers[output] != graph.worker) peers_[graph.target_workers[output]].outputs.push_back(output);
@@ -44,10 +44,10 @@ class EdgePeers {
     }
   }
 
-  /// By worker.
+  /// Returns the peers by worker.
   std::map<std::uint32_t, EdgePeer>& Map() { return peers_; }
-  /// Frames are to bear stamps with the times of `clock`, which is referred to; `is_same_clock(worker)` tells whether a
-  /// peer's are comparable, and `is_here(worker)` whether it is in this process. Before it is wired.
+  /// Makes frames carry time stamps of `clock`, to which it refers. `is_same_clock(worker)` tells whether a peer's stamps are
+  /// comparable, and `is_here(worker)` whether the peer is in this process. Call it before the layer is joined.
   template <std::predicate<std::uint32_t> F, std::predicate<std::uint32_t> G>
   void TraceBy(const uit::TraceClock& clock, F&& is_same_clock, G&& is_here) {
     for (auto& [worker, peer] : peers_) {
@@ -57,19 +57,19 @@ class EdgePeers {
       if (is_here(worker)) peer.beacons = uit::FrameBox::Latest();
     }
   }
-  /// Of a peer, if frames bear stamps, else null.
+  /// Returns the trace of a peer, or null if frames carry no time stamps.
   PeerTrace* TraceOf(std::uint32_t worker) {
     const auto found = peers_.find(worker);
     return found == peers_.end() || !found->second.trace ? nullptr : &*found->second.trace;
   }
-  /// Joins the beacons that go to a place of this process; after TraceBy of both.
+  /// Joins the beacons that go to a worker of this process. Call it after TraceBy of both.
   void JoinBeacons(std::uint32_t here, std::uint32_t there, EdgePeers& other) {
     EdgePeer& peer = peers_.at(there);
     peer.beacon_port = uit::OutPort{other.peers_.at(here).beacons};
     peer.beacon_port.TraceBy(&peer.trace->frames);
   }
 
-  /// Sends beacons; after what they go beside.
+  /// Sends beacons. Call it after the messages that they accompany.
   void SendBeacons() {
     for (auto& [worker, peer] : peers_) {
       if (peer.beacons == nullptr) continue;
@@ -84,8 +84,8 @@ class EdgePeers {
       if (peer.beacons != nullptr && peer.beacons->TryStep()) peer.trace->frames.Take(peer.beacons->Get());
     }
   }
-  /// An update that begins at `now` reads what has been pulled; `num_stepped(input)` tells how many messages have been
-  /// stepped to so far.
+  /// Notes that an update that begins at `now` reads the messages pulled so far. `num_stepped(input)` returns the number of
+  /// messages stepped to so far.
   template <std::invocable<std::uint32_t> F>
   void Read(uit::TimePoint now, F&& num_stepped) {
     ++num_reads_;
@@ -99,7 +99,7 @@ class EdgePeers {
       }
     }
   }
-  /// How often Read was called.
+  /// Returns the number of calls of Read.
   std::uint64_t NumReads() const { return num_reads_; }
 
  private:

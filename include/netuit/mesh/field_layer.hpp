@@ -15,7 +15,7 @@ namespace netuit {
 /// A field that is published along one network.
 class FieldLayer final : public LayerBase {
  public:
-  /// Of a field whose values have the type with this hash. Refers to its memory and to the partitions.
+  /// Refers to the field's memory and to the partitions. `type` is the hash of the value type. `is_first`: see PublishedPart.
   FieldLayer(const FieldMemory& memory, std::uint64_t type, const std::vector<std::unique_ptr<Partition>>& partitions,
              std::uint32_t network, bool is_first);
 

@@ -14,31 +14,31 @@
 
 namespace netuit {
 
-/// What a layer is wired with: this process's partitions, by thread, and what leads to other processes.
+/// The context in which a layer joins its edges: this process's partitions and its ways to other processes.
 struct LayerSite {
   const std::vector<std::unique_ptr<Partition>>& partitions;  ///< by thread
   uit::Fabric& fabric;                                        ///< to other processes
   std::size_t rank;                                           ///< of this process
-  uit::Process edge;                                          ///< options of every edge; where it leads is left open
+  uit::Process edge;                                          ///< options of every edge; the destination is filled in for each
   const Surroundings& surroundings;                           ///< of this process
-  bool is_traced = false;                                     ///< frames bear stamps
+  bool is_traced = false;                                     ///< frames carry time stamps
 
-  /// The rank of a worker's process.
+  /// Returns the rank of a worker's process.
   std::size_t ProcessOf(std::uint32_t worker) const { return worker / partitions.size(); }
-  /// The worker's number within its process.
+  /// Returns the worker's thread number within its process.
   std::size_t ThreadOf(std::uint32_t worker) const { return worker % partitions.size(); }
-  /// Whether a worker is of this process.
+  /// Whether a worker belongs to this process.
   bool IsHere(std::uint32_t worker) const { return ProcessOf(worker) == rank; }
-  /// Whether stamps of a worker are by this computer's clock.
+  /// Returns a predicate: whether a worker's time stamps are by the same clock as this process's.
   auto SameClock() const {
     return [this](std::uint32_t worker) { return surroundings.IsSameClock(ProcessOf(worker)); };
   }
 };
 
-/// All that a layer is and that its conduits are chosen by: what a record must agree on with who replays it.
+/// Identifies a layer's type and options. In a replay it must equal the recorded one.
 using LayerShape = std::array<std::uint64_t, 7>;
 
-/// A layer of a mesh, as one process has it: a part for each of its workers.
+/// A layer of a mesh in one process: a part for each of its workers.
 class LayerBase {
  public:
   LayerBase() = default;
@@ -46,11 +46,11 @@ class LayerBase {
   LayerBase& operator=(const LayerBase&) = delete;
   virtual ~LayerBase() = default;
 
-  /// Joins the parts; `number` is the layer's in its mesh. Exchanges with other processes are left for the fabric to connect.
+  /// Joins the parts. `number` is the layer's number in its mesh. The fabric connects exchanges with other processes later.
   virtual void Join(const LayerSite& site, std::uint32_t number) = 0;
-  /// The part of a worker.
+  /// Returns the part of a worker.
   virtual LayerPart& Part(std::size_t thread) = 0;
-  /// What it is.
+  /// Returns the layer's shape.
   virtual LayerShape Shape() const = 0;
 };
 

@@ -36,98 +36,98 @@
 
 namespace netuit {
 
-/// Networks over the same nodes, and where each node is updated. Only rank 0's topologies and placement are looked at.
+/// Networks over the same nodes, and the worker of each node. Only rank 0's topologies and placement are used.
 struct PlacedNetworks {
-  std::vector<const Topology*> networks;  ///< as many everywhere
+  std::vector<const Topology*> networks;  ///< the same number on every rank
   std::vector<std::uint64_t> periods;     ///< by network, in updates
   const Placement* placement;             ///< of the nodes
 };
 
-/// What a mesh is made of, whatever its nodes hold: the partitions of this process, the layers that join them to others,
-/// and what moves frames. The run loop knows meshes by this alone.
+/// The part of a mesh that does not depend on value types: the partitions of this process, the layers that connect them to
+/// others, and the transport of frames. The run loop uses meshes only through this class.
 class MeshCore {
  public:
-  /// Scatters the networks. Collective; throws on every process if the placement does not fit, or the options cannot be.
+  /// Distributes the networks. Collective. Throws on every process if the placement does not fit or an option is invalid.
   MeshCore(const uit::World& world, const PlacedNetworks& placed, MeshOptions options);
   MeshCore(const MeshCore&) = delete;
   MeshCore& operator=(const MeshCore&) = delete;
-  /// Closes, if that has not been done.
+  /// Closes the mesh if Close has not been called.
   ~MeshCore();
 
-  /// Says goodbye to the other processes and gives the links back. Collective. False if one of them did not answer
-  /// within ten seconds, two while an exception is on its way, or, at once, if one had been lost before or has ended.
+  /// Ends the connections to the other processes and releases the links. Collective. Returns false if a process does not answer
+  /// within ten seconds (two during stack unwinding). Returns false at once if a process was lost before or has ended.
   bool Close();
 
-  /// Nodes of the whole graph.
+  /// Returns the number of nodes of the whole graph.
   NodeId NumNodes() const { return num_nodes_; }
-  /// Directed edges of the whole graph, in all networks.
+  /// Returns the number of directed edges of the whole graph, over all networks.
   EdgeId NumEdges() const { return num_edges_; }
-  /// Nodes of this process.
+  /// Returns the number of nodes of this process.
   std::size_t NumLocalNodes() const { return num_local_; }
-  /// Threads of each process.
+  /// Returns the number of threads of each process.
   std::uint32_t NumThreads() const { return num_threads_; }
-  /// How many sets of edges there are.
+  /// Returns the number of networks.
   std::uint32_t NumNetworks() const { return static_cast<std::uint32_t>(num_inputs_.size()); }
-  /// The processes it is on.
+  /// Returns the processes of the mesh.
   const uit::World& GetWorld() const { return world_; }
 
-  /// The global number of a node of this process.
+  /// Returns the id of a node of this process.
   NodeId Id(std::size_t local) const;
-  /// What the graph's file calls a node of this process.
+  /// Returns the label of a node of this process in the graph's file.
   std::string Label(std::size_t local) const;
 
-  /// Adds a layer and wires it. The same layers in the same order on every process, between runs.
+  /// Adds a layer and joins its edges. Every process adds the same layers in the same order, between runs.
   void AddLayer(std::unique_ptr<LayerBase> layer);
-  /// Opens the links that layers need which have been added since the last time. Collective. Throws on every process if
-  /// that cannot be. A run begins with it.
+  /// Opens the links for layers added since the last call. Collective. Throws on every process if it fails. A run begins with
+  /// it.
   void Connect();
 
-  /// What Fabric::UnsharedExchanges says, or nothing if it is the same as at the last call: so that users are told once.
+  /// Returns Fabric::UnsharedExchanges, or nothing if it is unchanged since the last call. So users are told once.
   std::map<std::size_t, std::size_t> TakeUnsharedExchanges() {
     const auto& unshared = fabric_->UnsharedExchanges();
     if (unshared == told_unshared_) return {};
     return told_unshared_ = unshared;
   }
 
-  /// The partitions of this process, by thread.
+  /// Returns the partitions of this process, by thread.
   const std::vector<std::unique_ptr<Partition>>& Partitions() const { return partitions_; }
-  /// The layers, in the order in which they were added.
+  /// Returns the layers in the order in which they were added.
   const std::vector<std::unique_ptr<LayerBase>>& Layers() const { return layers_; }
-  /// The threads that update the nodes; they live as long as the mesh. Throws uit::Error if they cannot be started.
+  /// Returns the threads that update the nodes. They live as long as the mesh. Throws uit::Error if they cannot be started.
   uit::ThreadPool& Threads();
-  /// What moves frames between processes.
+  /// Returns the object that moves frames between processes.
   uit::Fabric& GetFabric() { return *fabric_; }
-  /// Where processes meet.
+  /// Returns the barrier between processes.
   ProcessBarrier& GetBarrier() { return *barrier_; }
-  /// What carries messages to other processes.
+  /// Returns the transports that lead to the other processes.
   const Surroundings& GetSurroundings() const { return surroundings_; }
-  /// What was chosen for the mesh.
+  /// Returns the mesh's options.
   const MeshOptions& Options() const { return options_; }
-  /// Whether frames bear stamps.
+  /// Whether frames carry time stamps.
   bool IsTraced() const { return options_.is_traced; }
-  /// Where workers say how they are doing; null unless the mesh is watched.
+  /// Returns the board where workers post their status, or null unless MeshOptions::is_watched.
   StatusBoard* Board() { return board_.get(); }
-  /// A number that no run of this mesh has had.
+  /// Returns a number that no earlier run of this mesh has had.
   std::uint64_t NextRun() { return ++num_runs_; }
-  /// A replay did not bring the messages that the recorded run left unread, or it did.
+  /// Sets whether a replay lacks messages that the recorded run left unread.
   void SetLacksUnread(bool lacks) { lacks_unread_ = lacks; }
-  /// Whether the last replay of a best-effort run did not.
+  /// Whether the last replay of a best-effort run lacks such messages.
   bool LacksUnread() const { return lacks_unread_; }
-  /// A peer was lost, so nobody is told goodbye.
+  /// Notes that a peer was lost. Close will then not wait for any process.
   void Break() {
     is_broken_ = true;
     world_.Process()->Break();
   }
-  /// Whether it can run: not closed, and no peer was lost.
+  /// Whether the mesh can run: it is not closed and has lost no peer.
   bool IsOpen() const { return !is_closed_ && !is_broken_; }
 
-  /// Slots of nodes in this process; see slot_grain.
+  /// Returns the number of slots of nodes in this process; see slot_grain.
   std::size_t NumOwnSlots() const { return num_own_slots_; }
-  /// Slots of nodes and ghosts in this process.
+  /// Returns the number of slots of nodes and ghosts in this process.
   std::size_t NumSlots() const { return num_slots_; }
-  /// How many values a value per input of a network takes in this process.
+  /// Returns the array length for a value per input of a network in this process.
   std::size_t NumInputs(Network network) const { return num_inputs_[network.number]; }
-  /// Likewise per output.
+  /// Returns the array length for a value per output of a network in this process.
   std::size_t NumOutputs(Network network) const { return num_outputs_[network.number]; }
   /// Calls `visit(local number, slot, id)` for each node of this process.
   template <std::invocable<std::size_t, std::size_t, NodeId> F>
@@ -154,14 +154,14 @@ class MeshCore {
   }
 
  private:
-  /// What would fail only where there are edges, and leave the other processes waiting.
+  /// Checks options that would otherwise fail only on processes that have edges, and leave the others waiting.
   static void CheckOptions(const MeshOptions& options);
-  /// A partition for each thread, with its part of every network.
+  /// Makes a partition for each thread, with its part of every network.
   void MakePartitions(std::vector<ProcessGraph>& graphs, const std::vector<std::uint64_t>& periods);
   const Partition& PartitionOf(std::size_t local) const;
 
   uit::World world_;
-  uit::World private_world_;  // whose streams are the barrier's
+  uit::World private_world_;  // the barrier's streams belong to it
   MeshOptions options_;
   Surroundings surroundings_;
   NodeId num_nodes_ = 0;
@@ -172,12 +172,12 @@ class MeshCore {
   std::size_t num_slots_ = 0;
   std::vector<std::size_t> num_inputs_;   // by network
   std::vector<std::size_t> num_outputs_;  // by network
-  std::vector<std::unique_ptr<std::uint32_t[]>> in_slots_;  // by network, then by input: see NetworkPart
+  std::vector<std::unique_ptr<std::uint32_t[]>> in_slots_;  // by network, then by input; see NetworkPart
   std::unique_ptr<uit::Fabric> fabric_;
   std::unique_ptr<ProcessBarrier> barrier_;
   std::unique_ptr<StatusBoard> board_;
   std::vector<std::unique_ptr<Partition>> partitions_;
-  std::vector<std::unique_ptr<LayerBase>> layers_;  // destroyed before what they refer to: partitions and fabric
+  std::vector<std::unique_ptr<LayerBase>> layers_;  // destroyed before the partitions and fabric, to which they refer
   std::optional<uit::ThreadPool> threads_;
   std::uint64_t num_runs_ = 0;
   std::map<std::size_t, std::size_t> told_unshared_;  // see TakeUnsharedExchanges

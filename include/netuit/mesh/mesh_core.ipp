@@ -39,7 +39,7 @@ namespace netuit {
 UIT_DEFINE MeshCore::MeshCore(const uit::World& world, const PlacedNetworks& placed, MeshOptions options)
     : world_(world), options_(std::move(options)) {
   CheckOptions(options_);
-  options_.placement.reset();  // it is of the whole graph
+  options_.placement.reset();  // it describes the whole graph, so it is not kept
   std::vector<ProcessGraph> graphs;
   for (const Topology* const topology : placed.networks) graphs.push_back(ScatterGraph(*topology, *placed.placement, world_));
   num_threads_ = static_cast<std::uint32_t>(graphs.front().num_threads);
@@ -60,17 +60,17 @@ UIT_DEFINE MeshCore::MeshCore(const uit::World& world, const PlacedNetworks& pla
 UIT_DEFINE MeshCore::~MeshCore() {
   try {
     Close();
-  } catch (const std::exception& trouble) {  // a destructor has nobody to tell; Close() has
+  } catch (const std::exception& trouble) {  // a destructor cannot return an error; Close() can
     world_.Process()->Fail(trouble.what());
   } catch (...) {
-    world_.Process()->Fail("a close threw what is no std::exception");
+   world_.Process()->Fail("closing a mesh threw something that is not a std::exception");
   }
 }
 
 UIT_DEFINE bool MeshCore::Close() {
   if (is_closed_) return is_clean_;
   is_closed_ = true;
-  if (is_broken_) {  // nobody is waited for
+  if (is_broken_) {  // without waiting for any process
     fabric_->Close(uit::Now());
     barrier_->Close(uit::Now());
   } else {
@@ -123,11 +123,11 @@ UIT_DEFINE uit::ThreadPool& MeshCore::Threads() {
 }
 
 UIT_DEFINE void MeshCore::CheckOptions(const MeshOptions& options) {
-  constexpr std::size_t max_depth = 65'535;  // what every duct holds to in mode 0
+  constexpr std::size_t max_depth = 65'535;  // the limit of every duct in mode 0
   if (options.depth == 0 || options.depth > max_depth)
-    throw uit::InputError("a mesh has a depth between 1 and " + std::to_string(max_depth));
+   throw uit::InputError("MeshOptions::depth must be between 1 and " + std::to_string(max_depth));
   if (options.num_slots == 0 || options.num_slots > uit::Fabric::max_requests / 4)
-    throw uit::InputError("a mesh has between 1 and " + std::to_string(uit::Fabric::max_requests / 4) + " slots per peer");
+   throw uit::InputError("MeshOptions::num_slots must be between 1 and " + std::to_string(uit::Fabric::max_requests / 4));
 }
 
 UIT_DEFINE void MeshCore::MakePartitions(std::vector<ProcessGraph>& graphs, const std::vector<std::uint64_t>& periods) {
@@ -135,7 +135,7 @@ UIT_DEFINE void MeshCore::MakePartitions(std::vector<ProcessGraph>& graphs, cons
   num_outputs_.resize(graphs.size());
   for (std::size_t thread = 0; thread < num_threads_; ++thread) {
     for (std::size_t number = 0; number < graphs.size(); ++number) {
-      WorkerGraph& graph = graphs[number].places[thread];
+      WorkerGraph& graph = graphs[number].workers[thread];
       const std::size_t num_inputs = RoundUpSlots(graph.sources.size());
       const std::size_t num_outputs = RoundUpSlots(graph.targets.size());
       auto part = std::make_unique<NetworkPart>(std::move(graph), periods[number], num_own_slots_, num_inputs_[number],
@@ -160,7 +160,7 @@ UIT_DEFINE void MeshCore::MakePartitions(std::vector<ProcessGraph>& graphs, cons
 }
 
 UIT_DEFINE const Partition& MeshCore::PartitionOf(std::size_t local) const {
-  UIT_ASSERT(local < num_local_, "there are only so many local nodes");
+ UIT_ASSERT(local < num_local_, "a local number must be less than the number of local nodes");
   const auto after = std::ranges::upper_bound(partitions_, local, {}, [](const auto& part) { return part->first_local; });
   return **std::prev(after);
 }

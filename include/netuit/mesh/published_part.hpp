@@ -19,23 +19,24 @@
 
 namespace netuit {
 
-/// One worker's part of a field that is published along a network: sends the values of its nodes that other workers hear, and
-/// brings the newest values of others to its ghosts. A channel is a node that is heard by another worker.
+/// One worker's part of a field that is published along a network. It sends the values of nodes that have recipients on other
+/// workers, and stores the newest values of other workers in its ghosts. A channel is a node with a recipient on another
+/// worker.
 ///
-/// In which update values are sent: the one before the network is due. So in an update in which it is due, a node sees its
-/// neighbours as they were after the update before. That worker only, once it is wired.
+/// Values are sent in the update before the one in which the network is due. In an update in which the network is due, a node
+/// therefore sees its neighbours as they were after the update before. Once the part is joined, only its worker may call it.
 class PublishedPart final : public LayerPart {
  public:
-  /// Of a field in `memory`, for the worker of `partition`. The field's first part is the one that shows its own nodes'
-  /// values, where values are shown update by update. Refers to all arguments.
+  /// Refers to all arguments. The field has a part for each of its networks. If neighbours see values of the previous update,
+  /// the first part (`is_first`) copies the worker's own values for them.
   PublishedPart(const FieldMemory& memory, const Partition& partition, const NetworkPart& network, bool is_first);
 
-  /// By the worker at the other end; wiring gives them their ports and boxes.
+  /// Returns the senders by destination worker. The layer gives them their ports when it is joined.
   std::map<std::uint32_t, ValueSender>& Senders() { return senders_; }
-  /// The same for what comes in.
+  /// Returns the receivers by source worker. The layer gives them their boxes when it is joined.
   std::map<std::uint32_t, ValueReceiver>& Receivers() { return receivers_; }
-  /// Frames are to bear stamps with the times of `clock`, which the part refers to; `is_same_clock(worker)` tells whether a
-  /// peer's are comparable. Before it is wired.
+  /// Makes frames carry time stamps of `clock`, to which the part refers. `is_same_clock(worker)` tells whether a peer's stamps
+  /// are comparable. Call it before the layer is joined.
   template <std::predicate<std::uint32_t> F>
   void TraceBy(const uit::TraceClock& clock, F&& is_same_clock) {
     const auto add = [&](std::uint32_t worker) -> PeerTrace& {
@@ -44,7 +45,7 @@ class PublishedPart final : public LayerPart {
     for (auto& [worker, receiver] : receivers_) receiver.trace = &add(worker);
     for (auto& [worker, sender] : senders_) add(worker);
   }
-  /// Of a peer, if frames bear stamps, else null.
+  /// Returns the trace of a peer, or null if frames carry no time stamps.
   PeerTrace* TraceOf(std::uint32_t worker) {
     const auto found = traces_.find(worker);
     return found == traces_.end() ? nullptr : &found->second;
@@ -57,8 +58,8 @@ class PublishedPart final : public LayerPart {
   std::size_t MaxRecordBytes() const override;
   std::byte* PullRecorded(std::byte* to) override;
   [[nodiscard]] bool TryReplay(uit::ByteReader& from) override;
-  /// Every node has published, but for those that stay silent, and neighbours of the same worker see it. A network that is
-  /// not due next hears nothing.
+  /// Counts a publication for every node except silent ones, and shows their values to neighbours of the same worker. Counts
+  /// nothing if the network is not due next.
   void FinishUpdate(std::uint64_t update) override;
   void BeginEnd(std::uint64_t update) override;
   bool TryPullLast(std::uint64_t update) override;
@@ -68,13 +69,13 @@ class PublishedPart final : public LayerPart {
 
  private:
   void SendShown(std::uint64_t update, bool last);
-  /// Neighbours of the same worker see what its nodes have written, but for those that stay silent.
+  /// Shows the nodes' values to neighbours of the same worker, except those of silent nodes.
   void ShowOwnValues(std::span<const std::uint32_t> silent);
-  /// Brings own nodes' values to their ghosts, where the network has any.
+  /// Copies the worker's own nodes' values to their ghosts, if the network has any.
   void ShowOwnGhosts();
-  /// Counts puts as muted, or as sent.
+  /// Returns the counter in use: muted or sent.
   NodeCounts& Counting() { return is_muted_ ? muted_ : puts_; }
-  /// What a node has put.
+  /// Returns the puts of a node.
   uit::PutTally PutsOf(std::uint32_t node) const { return {.attempted = puts_.Of(node), .muted = muted_.Of(node)}; }
   uit::PutTally PutsTo(const ValueSender& sender) const;
 
@@ -83,10 +84,10 @@ class PublishedPart final : public LayerPart {
   const NetworkPart& network_;
   bool is_first_;
   bool is_muted_ = false;
-  const NetworkPart::Ghosts* own_ghosts_ = nullptr;  // of own nodes, where the network's period is more than an update
+  const NetworkPart::Ghosts* own_ghosts_ = nullptr;  // of the worker's own nodes, if the period is more than one update
   std::map<std::uint32_t, ValueSender> senders_;
   std::map<std::uint32_t, ValueReceiver> receivers_;
-  std::map<std::uint32_t, PeerTrace> traces_;  // by worker; empty if frames bear no stamps
+  std::map<std::uint32_t, PeerTrace> traces_;  // by worker; empty if frames carry no time stamps
   std::uint64_t num_reads_ = 0;
   NodeCounts puts_;
   NodeCounts muted_;

@@ -21,22 +21,22 @@
 
 namespace netuit {
 
-/// How a worker is doing, as it has said last. Rates and latencies are since the time before.
+/// A worker's status as it last reported it. Rates and latency are over the time since its previous report.
 struct WorkerStatus {
-  WorkerId worker;                         ///< who
-  std::chrono::nanoseconds elapsed{0};  ///< since the start barrier; 0: has not said anything yet
+  WorkerId worker;                         ///< the worker that reports
+  std::chrono::nanoseconds elapsed{0};  ///< since the start barrier; 0: no report yet
   std::uint64_t num_updates = 0;        ///< since the start barrier
   double rate = 0;                      ///< updates per second
-  double latency = 0;                   ///< seconds, one way, by touches, over its peers; NaN if not measured
-  double failure_rate = 0;              ///< puts refused / attempted, to other workers; NaN if there were none
-  double skip_rate = 0;                 ///< messages from others overtaken / received; NaN if there were none
+  double latency = 0;                   ///< seconds, one way, from touches, averaged over its peers; NaN if not measured
+  double failure_rate = 0;              ///< puts refused / attempted, to other workers; NaN without puts
+  double skip_rate = 0;                 ///< messages from others skipped / received; NaN without messages
 };
 
-/// Where all workers of a job say how they are doing, for the first worker of process 0 to see: messages of which only
-/// the newest counts, like any others. Nobody waits for anybody.
+/// Carries the status of all workers of a job to the first worker of process 0. Only the newest status of each worker counts.
+/// No worker waits.
 class StatusBoard {
  public:
-  /// Joins `num_threads` workers of each process. Before the fabric connects.
+  /// Joins `num_threads` workers of each process. Call it before the fabric connects.
   StatusBoard(uit::Fabric& fabric, std::uint32_t num_threads) : frames_(num_threads) {
     const uit::World& world = fabric.GetWorld();
     const auto num_workers = static_cast<std::uint32_t>(world.Size()) * num_threads;
@@ -54,7 +54,7 @@ class StatusBoard {
     }
   }
 
-  /// A worker of this process says how it is doing. That worker only; never waits.
+  /// Posts the status of a worker of this process. Only that worker may call it; never waits.
   void Say(std::uint32_t thread, const WorkerStatus& status) {
     uit::Frame& frame = frames_[thread];
     frame.Reserve(sizeof status);
@@ -62,13 +62,14 @@ class StatusBoard {
     std::memcpy(frame.Payload(), &status, sizeof status);
     ports_[thread].TryDepart(frame);
   }
-  /// What all have said last, by worker; on process 0, else empty. Its first worker only. Throws for what is no status.
+  /// Returns the last status of every worker on process 0, by worker, and nothing elsewhere. Only the first worker of process 0
+  /// may call it. Throws if a frame is not a status.
   std::span<const WorkerStatus> Look() {
     for (std::size_t worker = 0; worker < boxes_.size(); ++worker) {
       if (!boxes_[worker]->TryStep()) continue;
       const uit::Frame& frame = boxes_[worker]->Get();
       if (frame.Header().num_bytes != sizeof(WorkerStatus))
-        throw uit::Error("a peer has sent a status of " + std::to_string(frame.Header().num_bytes) + " bytes");
+       throw uit::Error("a peer sent a status of wrong length: " + std::to_string(frame.Header().num_bytes) + " bytes");
       std::memcpy(&shown_[worker], frame.Payload(), sizeof(WorkerStatus));
     }
     return shown_;

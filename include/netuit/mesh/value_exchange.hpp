@@ -23,45 +23,46 @@ namespace netuit {
 
 /// Sends the values of some nodes of a worker to another worker.
 struct ValueSender {
-  std::span<const std::uint32_t> nodes{};  ///< which nodes, local to the worker, ascending
+  std::span<const std::uint32_t> nodes{};  ///< the nodes, local to the worker, ascending
   uit::LatestFrame layout{};               ///< a slot per node
-  uit::OutPort port{};                     ///< to the other worker
-  uit::Frame frame{};                      ///< to write the next one in
-  std::vector<std::uint64_t> counts{};     ///< scratch: messages by node, where they differ
+  uit::OutPort port{};                     ///< leads to the other worker
+  uit::Frame frame{};                      ///< buffer for the next frame
+  std::vector<std::uint64_t> counts{};     ///< scratch: publications by node, if they differ
 
-  /// Sends the nodes' values, whether new or not. `pack` copies them from `values`, where they begin at `first_slot`.
+  /// Sends the nodes' values, new or not. `pack` copies them from `values`, where the worker's first node has slot
+  /// `first_slot`.
   void Send(PackSlots pack, const std::byte* values, std::size_t first_slot, const NodeCounts& puts, std::uint64_t stamp,
             bool last);
 };
 
-/// Receives values of another worker's nodes, which become ghosts.
+/// Receives values of another worker's nodes and stores them as ghosts.
 struct ValueReceiver {
-  std::size_t first_slot = 0;          ///< of the ghosts, which stand in a row
-  std::span<const NodeId> ids{};       ///< of the nodes, in that order
+  std::size_t first_slot = 0;          ///< of the ghosts, which are consecutive
+  std::span<const NodeId> ids{};       ///< of the nodes, in the order of the ghosts
   uit::LatestFrame layout;             ///< a slot per ghost
   std::shared_ptr<uit::FrameBox> box;  ///< where frames arrive
-  PeerTrace* trace = nullptr;          ///< if frames bear stamps
+  PeerTrace* trace = nullptr;          ///< null unless frames carry time stamps
   uit::GetTally gets;                  ///< values that reached a ghost
-  std::uint64_t num_preempted = 0;     ///< messages replaced on the way
-  std::vector<std::uint64_t> fresh;    ///< by channel: values that reached a ghost, where they differ; else see below
-  std::uint64_t fresh_base = 0;        ///< the same while all channels agree
+  std::uint64_t num_preempted = 0;     ///< messages replaced before they arrived
+  std::vector<std::uint64_t> fresh;    ///< by channel: values that reached a ghost; empty while all channels agree
+  std::uint64_t fresh_base = 0;        ///< the same, while all channels agree
   std::uint64_t last_update = 0;       ///< stamp of the newest frame
   bool has_last = false;               ///< whether that frame ended its update
-  std::vector<std::uint64_t> recorded; ///< while a run is recorded or replayed: the ghosts' bytes, as the record knows them
+  std::vector<std::uint64_t> recorded; ///< while a run is recorded or replayed: the ghosts' bytes as last recorded
 
-  /// Copies the newest values that have arrived to their slots in `values`. Counts them as stepped, or as unread where no
-  /// update will read them. Returns whether there were any. Throws if the frame has a wrong length.
+  /// Copies the newest values that have arrived to their slots in `values`. Counts them as stepped, or as unread if no update
+  /// will read them. Returns whether any arrived. Throws if the frame has a wrong length.
   bool Pull(std::byte* values, bool will_be_read);
-  /// Where the ghosts stand.
+  /// Returns the address of the ghosts.
   std::byte* Ghosts(std::byte* values) const { return values + first_slot * layout.slot_bytes; }
-  /// What became of the messages of one channel.
+  /// Returns the outcomes of the messages of one channel.
   ExchangeCounts CountsOf(std::size_t channel) const;
 
  private:
   void Count(const uit::Frame& frame, bool will_be_read);
 
-  std::uint64_t seen_base_ = 0;      // messages that earlier frames knew of, while all channels agree
-  std::vector<std::uint64_t> seen_;  // and after
+  std::uint64_t seen_base_ = 0;      // publications that earlier frames have reported, while all channels agree
+  std::vector<std::uint64_t> seen_;  // the same by channel, once they differ
 };
 
 }  // namespace netuit

@@ -14,35 +14,35 @@
 
 namespace netuit {
 
-/// What one place needs of the graph: its nodes, ascending, and the far ends of their edges. Workers are numbered
-/// as in Placement.
+/// One worker's part of the graph: its nodes, ascending, and their edges with the far ends. Workers are numbered as in
+/// Placement.
 struct WorkerGraph {
-  std::uint32_t worker = 0;  ///< this place's number
+  std::uint32_t worker = 0;  ///< number of this worker
   std::vector<NodeId> nodes;  ///< global numbers, ascending
   std::vector<std::uint32_t> first_out{0};  ///< outputs of node i: [first_out[i], first_out[i + 1])
   std::vector<NodeId> targets;  ///< by output
-  std::vector<std::uint32_t> target_workers;  ///< by output: where the target is updated
+  std::vector<std::uint32_t> target_workers;  ///< by output: the worker that updates the target
   std::vector<EdgeId> out_edges;  ///< by output: the edge's global number
   std::vector<std::uint32_t> first_in{0};   ///< inputs of node i: [first_in[i], first_in[i + 1])
   std::vector<NodeId> sources;  ///< by input
-  std::vector<std::uint32_t> source_workers;  ///< by input: where the source is updated
+  std::vector<std::uint32_t> source_workers;  ///< by input: the worker that updates the source
   std::vector<EdgeId> in_edges;  ///< by input: the edge's global number
   std::vector<double> out_weights{};  ///< by output; empty if every edge of the graph weighs 1
   std::vector<double> in_weights{};   ///< by input; likewise
-  std::vector<std::uint32_t> label_ends{};  ///< empty if nodes are called by their ids
-  std::vector<char> labels{};  ///< one after another
+  std::vector<std::uint32_t> label_ends{};  ///< ends of the labels in `labels`; empty if nodes are named by their ids
+  std::vector<char> labels{};  ///< all labels, concatenated
 
-  /// Which of the nodes has this number in the whole graph. Wants one of them.
+  /// Returns the local number of a node, which must be one of this worker's.
   std::uint32_t LocalIndex(NodeId node) const {
-    const std::size_t guess = node - nodes.front();  // right where numbers have no gaps
+    const std::size_t guess = node - nodes.front();  // right if the numbers have no gaps
     if (guess < nodes.size() && nodes[guess] == node) return static_cast<std::uint32_t>(guess);
     return static_cast<std::uint32_t>(std::ranges::lower_bound(nodes, node) - nodes.begin());
   }
-  /// The global number of the node that an output is of, by `first_out`, or an input, by `first_in`.
+ /// Returns the id of the node that has this edge: an output if `first` is `first_out`, an input if it is `first_in`.
   NodeId NodeOf(const std::vector<std::uint32_t>& first, std::uint32_t edge) const {
     return nodes[static_cast<std::size_t>(std::ranges::upper_bound(first, edge) - first.begin()) - 1];
   }
-  /// What the graph's file calls node i.
+  /// Returns the label of local node i.
   std::string Label(std::size_t node) const {
     if (label_ends.empty()) return std::to_string(nodes[node]);
     const std::size_t first = node == 0 ? 0 : label_ends[node - 1];
@@ -50,13 +50,13 @@ struct WorkerGraph {
   }
 };
 
-/// What one process needs: the sizes of the whole, and a sub-graph per thread.
+/// One process's part of the graph: the sizes of the whole, and a part per thread.
 struct ProcessGraph {
   std::uint64_t num_nodes = 0;  ///< of the whole graph
   std::uint64_t num_edges = 0;  ///< of the whole graph, directed
-  std::uint64_t num_processes = 1;  ///< that it is on
-  std::uint64_t num_threads = 1;  ///< of each process
-  std::vector<WorkerGraph> places;  ///< by thread
+  std::uint64_t num_processes = 1;  ///< number of processes
+  std::uint64_t num_threads = 1;  ///< threads of each process
+  std::vector<WorkerGraph> workers;  ///< by thread
 };
 
 namespace detail {
@@ -71,9 +71,9 @@ void VisitWorkerGraph(Archive&& visit, S& s) {
 
 }  // namespace detail
 
-/// Gives each process its part of rank 0's graph; the arguments of the others are not looked at. Collective.
-/// Throws on every process, in the same words, if the placement does not fit. One part after the other, so that what rank 0
-/// needs for it is no more than a part.
+/// Sends each process its part of rank 0's graph, and returns this process's part. The arguments of the other ranks are
+/// ignored. Collective. If the placement does not fit, every process throws the same message. Rank 0 makes one part at a time,
+/// so it needs memory for one part only.
 ProcessGraph ScatterGraph(const Topology& topology, const Placement& placement, const uit::World& world);
 
 }  // namespace netuit

@@ -22,7 +22,7 @@ namespace netuit {
 
 namespace detail {
 
-/// Puts numbers and vectors of numbers into bytes, of which there shall be `num_bytes` in the end.
+/// Packs numbers and vectors of numbers into `num_bytes` bytes.
 class GraphPacker {
  public:
   explicit GraphPacker(std::size_t num_bytes) { bytes_.reserve(num_bytes); }
@@ -42,7 +42,7 @@ class GraphPacker {
   uit::Bytes bytes_;
 };
 
-/// Takes them out again.
+/// Unpacks what GraphPacker packed.
 class GraphUnpacker {
  public:
   explicit GraphUnpacker(const uit::Bytes& bytes) : reader_(bytes) {}
@@ -65,7 +65,7 @@ class GraphUnpacker {
   uit::ByteReader reader_;
 };
 
-UIT_DEFINE WorkerGraph MakePlaceGraph(const Topology& topology, const Placement& placement, std::uint32_t worker,
+UIT_DEFINE WorkerGraph MakeWorkerGraph(const Topology& topology, const Placement& placement, std::uint32_t worker,
                                  std::vector<NodeId> nodes) {
   WorkerGraph part;
   part.worker = worker;
@@ -111,10 +111,10 @@ UIT_DEFINE WorkerGraph MakePlaceGraph(const Topology& topology, const Placement&
   return part;
 }
 
-/// Rank 0's part of the work: cuts the graph.
+/// Cuts the graph into parts, on rank 0.
 class GraphCutter {
  public:
-  /// In words, why a placement does not fit, or nothing.
+  /// Returns why a placement does not fit, or an empty string.
   static std::string Complaint(const Topology& topology, const Placement& placement, std::size_t num_processes) {
     if (placement.NumNodes() != topology.NumNodes())
       return "the placement is of " + std::to_string(placement.NumNodes()) + " nodes, the graph has " +
@@ -125,23 +125,23 @@ class GraphCutter {
     return {};
   }
 
-  /// Wants a placement that fits.
+  /// Requires a placement that fits.
   GraphCutter(const Topology& topology, const Placement& placement)
       : topology_(topology), placement_(placement), nodes_of_(placement.Shape().Count()) {
     for (NodeId node = 0; node < topology.NumNodes(); ++node) nodes_of_[placement.WorkerOf(node)].push_back(node);
   }
 
-  /// What a process needs. Once for each.
+  /// Returns the part of a process. Call it once for each.
   ProcessGraph Cut(std::size_t process) {
     const Workers shape = placement_.Shape();
     ProcessGraph graph{.num_nodes = topology_.NumNodes(),
                        .num_edges = topology_.NumEdges(),
                        .num_processes = shape.processes,
                        .num_threads = shape.threads,
-                       .places = {}};
+                       .workers = {}};
     for (std::size_t thread = 0; thread < shape.threads; ++thread) {
       const auto worker = static_cast<std::uint32_t>(process * shape.threads + thread);
-      graph.places.push_back(MakePlaceGraph(topology_, placement_, worker, std::move(nodes_of_[worker])));
+      graph.workers.push_back(MakeWorkerGraph(topology_, placement_, worker, std::move(nodes_of_[worker])));
     }
     return graph;
   }
@@ -154,12 +154,12 @@ class GraphCutter {
 
 UIT_DEFINE uit::Bytes Pack(const ProcessGraph& graph) {
   std::size_t num_bytes = 4 * sizeof(std::uint64_t);
-  for (const WorkerGraph& part : graph.places) {
+  for (const WorkerGraph& part : graph.workers) {
     VisitWorkerGraph([&](const auto& values) { num_bytes += sizeof(std::uint64_t) + values.size() * sizeof(values[0]); }, part);
   }
   GraphPacker packer(num_bytes);
   for (const std::uint64_t number : {graph.num_nodes, graph.num_edges, graph.num_processes, graph.num_threads}) packer.Add(number);
-  for (const WorkerGraph& part : graph.places) VisitWorkerGraph([&packer](const auto& values) { packer.Add(values); }, part);
+  for (const WorkerGraph& part : graph.workers) VisitWorkerGraph([&packer](const auto& values) { packer.Add(values); }, part);
   return packer.Take();
 }
 
@@ -168,7 +168,7 @@ UIT_DEFINE ProcessGraph Unpack(const uit::Bytes& bytes, std::size_t process) {
   ProcessGraph graph;
   for (std::uint64_t* number : {&graph.num_nodes, &graph.num_edges, &graph.num_processes, &graph.num_threads}) unpacker.Read(*number);
   for (std::uint64_t thread = 0; thread < graph.num_threads; ++thread) {
-    WorkerGraph& part = graph.places.emplace_back();
+    WorkerGraph& part = graph.workers.emplace_back();
     part.worker = static_cast<std::uint32_t>(process * graph.num_threads + thread);
     VisitWorkerGraph([&unpacker](auto& values) { unpacker.Read(values); }, part);
   }

@@ -33,7 +33,7 @@ struct Parts {
   std::vector<std::vector<std::uint32_t>> slots;  // by worker and input
 
   explicit Parts(std::uint64_t period) {
-    for (WorkerGraph& place : ScatterGraph(graph, placement, uit::World{}).places) {
+    for (WorkerGraph& place : ScatterGraph(graph, placement, uit::World{}).workers) {
       slots.emplace_back(place.sources.size());
       of.emplace_back(std::move(place), period, first_slot, 0, 0).PlaceGhosts(first_ghost, slots.back().data());
     }
@@ -74,9 +74,9 @@ TEST_CASE("A worker is sent the values of those nodes that it has ghosts of, in 
     for (const NetworkPart& receiver : parts.of) {
       std::vector<Placed> sent;
       for (const NetworkPart& sender : parts.of) {
-        CHECK(std::ranges::is_sorted(sender.heard, {}, &NetworkPart::Heard::worker));
-        const auto to = std::ranges::find(sender.heard, receiver.graph.worker, &NetworkPart::Heard::worker);
-        if (to == sender.heard.end()) continue;
+        CHECK(std::ranges::is_sorted(sender.recipients, {}, &NetworkPart::Recipients::worker));
+        const auto to = std::ranges::find(sender.recipients, receiver.graph.worker, &NetworkPart::Recipients::worker);
+        if (to == sender.recipients.end()) continue;
         for (const std::uint32_t node : to->nodes) sent.emplace_back(sender.graph.worker, sender.graph.nodes[node]);
       }
       CHECK(sent == GhostsOf(receiver));

@@ -24,9 +24,9 @@ TEST_CASE("A process has its part of the graph, and nobody else's") {
   CHECK(part.num_nodes == 50);
   CHECK(part.num_edges == topology.NumEdges());
   CHECK(part.num_processes == world.Size());
-  REQUIRE(part.places.size() == 3);
+  REQUIRE(part.workers.size() == 3);
   for (std::uint32_t thread = 0; thread < 3; ++thread) {
-    const WorkerGraph& place = part.places[thread];
+    const WorkerGraph& place = part.workers[thread];
     const WorkerId here{static_cast<std::uint32_t>(world.Rank()), thread};
     CHECK(place.worker == world.Rank() * 3 + thread);
     CHECK(place.nodes == placement.NodesAt(here));
