@@ -16,8 +16,8 @@
 
 namespace netuit::detail {
 
-/// What all channels that leave one worker's thread have counted since the mesh was made, always in the same order. While
-/// nobody uses them.
+/// Returns the counts of all channels that leave one worker's thread, since the mesh was made, always in the same order. Call
+/// it while no worker uses the channels.
 inline std::vector<ExchangeCounts> CountChannels(MeshCore& mesh, std::uint32_t thread) {
   const Partition& partition = *mesh.Partitions()[thread];
   std::vector<ExchangeCounts> all;
@@ -26,13 +26,14 @@ inline std::vector<ExchangeCounts> CountChannels(MeshCore& mesh, std::uint32_t t
   return all;
 }
 
-/// One worker's halves of all channels that leave its thread, over a run: of those that begin here the puts, of those that
-/// end here what became of the messages. `before` is what CountChannels gave when the run began. While nobody uses them.
+/// Appends one worker's half of each channel that leaves its thread, over a run: puts of channels that begin here, outcomes of
+/// messages of those that end here. `before` is the result of CountChannels at the beginning of the run. Call it while no
+/// worker uses the channels.
 inline void AddChannelHalves(MeshCore& mesh, std::uint32_t thread, const std::vector<ExchangeCounts>& before,
                              std::chrono::nanoseconds elapsed, std::uint64_t num_updates, std::vector<QualityRow>& rows) {
   const Partition& partition = *mesh.Partitions()[thread];
   const std::uint32_t num_threads = mesh.NumThreads();
-  const auto place_of = [num_threads](std::uint32_t worker) { return WorkerId{worker / num_threads, worker % num_threads}; };
+  const auto id_of = [num_threads](std::uint32_t worker) { return WorkerId{worker / num_threads, worker % num_threads}; };
   std::uint32_t number = 0;
   std::size_t i = 0;
   for (LayerPart* const layer : partition.layers) {
@@ -41,9 +42,9 @@ inline void AddChannelHalves(MeshCore& mesh, std::uint32_t thread, const std::ve
       const bool ends_here = counts.channels_in != 0;
       row.scope = QualityScope::channel;
       row.layer = number;
-      row.worker = place_of(ends_here ? partition.graph.worker : channel.peer);
-      row.peer = place_of(ends_here ? channel.peer : partition.graph.worker);
-      row.transport = mesh.GetSurroundings().TransportTo(place_of(channel.peer).process);
+      row.worker = id_of(ends_here ? partition.graph.worker : channel.peer);
+      row.peer = id_of(ends_here ? channel.peer : partition.graph.worker);
+      row.transport = mesh.GetSurroundings().TransportTo(id_of(channel.peer).process);
       row.source = channel.source;
       row.target = channel.target;
       row.counts = counts.Since(before[i++]);
@@ -56,7 +57,7 @@ inline void AddChannelHalves(MeshCore& mesh, std::uint32_t thread, const std::ve
   }
 }
 
-/// Joins the halves of each channel, and of parallel ones, to a row.
+/// Joins the halves of each channel into one row. Parallel channels share a row.
 inline void JoinChannelHalves(std::vector<QualityRow>& rows) {
   const auto key = [](const QualityRow& row) {
     return std::tuple(row.layer, row.source, row.target, row.worker.process, row.worker.thread, row.peer.process, row.peer.thread);
@@ -69,7 +70,7 @@ inline void JoinChannelHalves(std::vector<QualityRow>& rows) {
       continue;
     }
     QualityRow& whole = joined.back();
-    const std::uint64_t touches = std::max(whole.counts.touches, row.counts.touches);  // they are of the exchange
+    const std::uint64_t touches = std::max(whole.counts.touches, row.counts.touches);  // counted per exchange
     whole.counts += row.counts;
     whole.counts.touches = touches;
     whole.end = std::max(whole.end, row.end);

@@ -10,23 +10,23 @@
 
 namespace netuit::detail {
 
-/// How values and messages move around the updates of one worker. That worker only.
+/// Moves values and messages before and after each update of one worker. That worker only.
 class Flow {
  public:
-  /// Of what the worker exchanges, which it refers to.
+  /// Refers to the worker's traffic.
   explicit Flow(LayerTraffic& traffic) : traffic_(traffic) {}
   Flow(const Flow&) = delete;
   Flow& operator=(const Flow&) = delete;
   virtual ~Flow() = default;
 
-  /// Before the nodes are updated: what they are to see becomes visible. Throws what reading or writing a record throws.
+  /// Called before the nodes are updated: makes visible what they are to see. Throws what reading or writing a record throws.
   virtual void Reveal(std::uint64_t update) = 0;
-  /// After the nodes have been updated: what they have written leaves.
+  /// Called after the nodes have been updated: sends what they have written.
   virtual void Send(std::uint64_t update) = 0;
-  /// While all workers stand still, after the meeting that follows an update; true if they are to meet again before they go
-  /// on, because each has changed what others look at.
+ /// Called after the barrier that follows an update, while all workers are between two barriers. Returns true if a second
+  /// barrier is needed before they continue, because each has changed memory that others read.
   virtual bool CommitMeeting([[maybe_unused]] std::uint64_t update) { return false; }
-  /// Whether a record that is replayed has no update left.
+  /// Whether a replayed record has no updates left.
   virtual bool IsOver() { return false; }
 
  protected:
@@ -36,7 +36,7 @@ class Flow {
   LayerTraffic& traffic_;
 };
 
-/// Best effort: nodes see what has arrived by then.
+/// Best effort: nodes see what has arrived so far.
 class BestEffortFlow final : public Flow {
  public:
   using Flow::Flow;
@@ -44,7 +44,7 @@ class BestEffortFlow final : public Flow {
   void Send(std::uint64_t update) override { Traffic().Send(update); }
 };
 
-/// Nothing moves.
+/// Moves nothing.
 class MutedFlow final : public Flow {
  public:
   using Flow::Flow;
@@ -52,7 +52,7 @@ class MutedFlow final : public Flow {
   void Send(std::uint64_t) override {}
 };
 
-/// Update by update: nodes see what was written in the update before, all of it, and nothing else.
+/// Mode 0: nodes see exactly what was written in the update before.
 class ByUpdateFlow final : public Flow {
  public:
   using Flow::Flow;
@@ -64,7 +64,7 @@ class ByUpdateFlow final : public Flow {
   }
 };
 
-/// A flow that goes by a record, beside another that moves what it moves without one.
+/// A flow that uses a record. A second flow, `live`, moves what would move without a record.
 class RecordFlow : public Flow {
  public:
   RecordFlow(LayerTraffic& traffic, std::unique_ptr<Flow> live, bool is_best_effort)
@@ -82,30 +82,30 @@ class RecordFlow : public Flow {
   bool is_best_effort_;
 };
 
-/// Writes down what is revealed, so that the run can be replayed.
+/// Records what becomes visible, so that the run can be replayed.
 class RecordingFlow final : public RecordFlow {
  public:
   using RecordFlow::RecordFlow;
   void Reveal(std::uint64_t update) override {
     if (IsBestEffort()) return Traffic().PullRecorded();
-    Live().Reveal(update);  // first: the others wait for what this worker sends, whether that can be recorded or not
+    Live().Reveal(update);  // first, because the others wait for what this worker sends, even if recording fails
     Traffic().RecordUpdate();
   }
 };
 
-/// Reveals what is on record, update by update, to its end. If the run was one of best effort, nothing is sent: every receiver
-/// goes by its own record.
+/// Shows the recorded values, update by update, to the end of the record. In a replay of a best-effort run nothing is sent,
+/// because every receiver replays its own record.
 class ReplayingFlow final : public RecordFlow {
  public:
   using RecordFlow::RecordFlow;
   void Reveal(std::uint64_t update) override {
-    Live().Reveal(update);  // first: the others wait for what this worker sends, whether its record goes on or not
+    Live().Reveal(update);  // first, because the others wait for what this worker sends, even if its record has ended
     Traffic().ReplayUpdate(IsBestEffort());
   }
   bool IsOver() override { return Traffic().IsRecordOver(); }
 };
 
-/// The flow of a run: live, recorded or replayed.
+/// Makes the flow of a run: live, recording or replaying.
 inline std::unique_ptr<Flow> MakeFlow(LayerTraffic& traffic, const Delivery& delivery, const replay::WorkerRecord& record) {
   const bool is_best_effort = !delivery.is_by_update && !delivery.is_muted;
   std::unique_ptr<Flow> flow;

@@ -7,14 +7,15 @@
 
 namespace netuit::detail {
 
-/// Says once that a wait has lasted for long. Reads no clock in a short one.
+/// Reports once that a wait takes long. A short wait reads no clock.
 class LateNotice {
  public:
-  /// After `span`, which counts from the end of the wait's pauses.
+  /// Reports when `span` has passed after the first pauses of the wait.
   explicit LateNotice(std::chrono::nanoseconds span) : span_(span) {}
-  /// Between two tries of the wait; calls `say()` when it is time.
+  /// Call it between two tries of the wait. Calls `say()` when it is time.
   ///
-  /// A try that gives the core away may last for milliseconds where others want it, so that each is looked at.
+  /// After the first pauses, every call reads the clock. A try that yields the core may take milliseconds if others use the
+  /// core.
   template <std::invocable F>
   void Try(F&& say) {
     if (num_pauses_ < max_pauses) {
@@ -27,7 +28,7 @@ class LateNotice {
   }
 
  private:
-  static constexpr int max_pauses = 16;  // as uit::Backoff has
+  static constexpr int max_pauses = 16;  // as in uit::Backoff
 
   std::chrono::nanoseconds span_;
   int num_pauses_ = 0;

@@ -21,12 +21,12 @@
 
 namespace netuit::detail {
 
-/// What one thread's part in a run sends, takes in and waits for, layer by layer; it knows nothing of what updates do,
-/// nor of when the workers meet. That thread only.
+/// Moves one thread's values and messages in a run, layer by layer, and waits for those of others. It does not depend on the
+/// update function or on the times of barriers. That thread only.
 class LayerTraffic {
  public:
-  /// Of the partition of `thread`. Frames are stamped with the number of their update, from `first_stamp` on. What comes in is
-  /// written on `record`, or read from it, if there is any.
+  /// Serves the partition of `thread`. Frames carry the number of their update plus `first_stamp`. If the run has a record,
+  /// incoming data is written to `record` or read from it.
   LayerTraffic(MeshCore& mesh, Team& team, const RunOptions& options, const Delivery& delivery, const replay::WorkerRecord& record,
                std::uint64_t first_stamp, std::uint32_t thread)
       : fabric_(mesh.GetFabric()),
@@ -38,18 +38,18 @@ class LayerTraffic {
     for (LayerPart* const layer : Layers()) layer->SetFirstStamp(first_stamp);
   }
 
-  /// Its worker's part of the mesh.
+  /// Returns the worker's part of the mesh.
   Partition& GetPartition() { return partition_; }
-  /// How the process reaches others.
+  /// Returns the object that reaches other processes.
   uit::Fabric& GetFabric() { return fabric_; }
 
-  /// Makes the ends ready for the run.
+  /// Prepares the ends for the run.
   void Prepare() {
-    for (LayerPart* const layer : Layers()) layer->HandOver();  // first, since taps may throw
+    for (LayerPart* const layer : Layers()) layer->HandOver();  // first, because interceptors may throw
     for (LayerPart* const layer : Layers()) layer->Prepare(delivery_, record_);
   }
 
-  /// While frames bear stamps: an update begins at `now`, and reads what has been pulled.
+  /// If frames carry time stamps: notes that an update begins at `now` and reads what has been pulled.
   void Read(uit::TimePoint now) {
     partition_.clock.begun = now;
     for (LayerPart* const layer : Layers()) layer->Read(now);
@@ -62,21 +62,21 @@ class LayerTraffic {
     fabric_.Poll();
     for (LayerPart* const layer : Layers()) layer->Pull();
   }
-  /// Sends what the update has put, in layers that are due.
+  /// Sends the update's puts in layers that are due.
   void Send(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) layer->Send(update);
   }
 
-  // Recorded and replayed.
+  // Recording and replay.
 
-  /// Whether the run is.
+  /// Whether the run is recorded or replayed.
   bool HasRecord() const { return record_.IsOn(); }
   /// Whether the run is replayed.
   bool IsReplay() const { return record_.reader != nullptr; }
-  /// Whether a replay has come to the end of the updates.
+  /// Whether a replay has reached the end of the recorded updates.
   bool IsRecordOver() { return record_.reader->Peek() != replay::Event::update; }
 
-  /// Takes in what has arrived, and writes down what that has changed. Throws uit::OutputError.
+  /// Takes in what has arrived and records the changes. Throws uit::OutputError.
   void PullRecorded() {
     std::size_t max_bytes = 0;
     for (const LayerPart* const layer : Layers()) max_bytes += layer->MaxRecordBytes();
@@ -85,9 +85,9 @@ class LayerTraffic {
     for (LayerPart* const layer : Layers()) at = layer->PullRecorded(at);
     record_.writer->Commit(replay::Event::update, at);
   }
-  /// Writes down that there is an update: where what nodes see follows from that. Throws uit::OutputError.
+  /// Records that an update begins. This is enough if the values that nodes see follow from it. Throws uit::OutputError.
   void RecordUpdate() { record_.writer->Add(replay::Event::update); }
-  /// Goes on to the next update on record, and, if it has them, to the values that came before it. Throws uit::InputError, or
+  /// Reads the next update from the record and, if `has_values`, the values that arrived before it. Throws uit::InputError or
   /// RecordEnd.
   void ReplayUpdate(bool has_values) {
     if (record_.reader->Take() != replay::Event::update) record_.reader->FailToFit("begins an update");
@@ -96,16 +96,16 @@ class LayerTraffic {
       if (!layer->TryReplay(record_.reader->Rest())) record_.reader->FailToRead();
     }
   }
-  /// The updates are over. Throws uit::OutputError.
+  /// Records or reads the end of the updates. Throws uit::OutputError.
   void EndUpdatesOnRecord() {
     if (record_.writer != nullptr) record_.writer->Add(replay::Event::end);
     else if (record_.reader->Peek() == replay::Event::end) record_.reader->Take();
   }
-  /// What happens from here on is no part of the record.
+  /// Ends recording or replay: later events are not part of the record.
   void StopIntercepting() {
     for (LayerPart* const layer : Layers()) layer->StopIntercepting();
   }
-  /// Ends the record with what the worker reports; or reports what is recorded, if the record is whole. Throws
+  /// Ends the record with the worker's report. In a replay of a complete record, reads the report from it instead. Throws
   /// uit::OutputError.
   void FinishRecord(WorkerReport& report) {
     replay::RecordSummary summary{.num_barriers = report.num_barriers, .tally = report.tally, .inside = report.inside};
@@ -123,18 +123,19 @@ class LayerTraffic {
     }
   }
 
-  // Bulk synchronous.
+  // Bulk-synchronous updates.
 
-  /// Before the first update, when all workers have come here: what was read between runs makes room wherever it came from.
+  /// Before the first update, after all workers have come here: reports the steps made between runs, so that their room can be
+  /// used again.
   void BeginUpdates() {
     SetStamp(start_update);
     ExchangeReports(start_update);
   }
-  /// Frames bear the update's number from here on.
+  /// Stamps frames with this update's number from here on.
   void SetStamp(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) layer->SetStamp(update);
   }
-  /// Sends the last frames of an update, and waits for everybody's.
+  /// Sends the last frames of an update, and waits for those of all peers.
   void EndUpdate(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) {
       layer->BeginEnd(update);
@@ -143,7 +144,7 @@ class LayerTraffic {
     for (LayerPart* const layer : Layers()) Await([&] { return layer->TryPullLast(update); });
     if (update != drain_update) ReadReports(update);
   }
-  /// While everybody stands still, at the end of the update: what was put and stepped takes effect.
+  /// Applies puts and steps at the end of an update. Call it while all workers are between two barriers.
   void Refresh(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) layer->Refresh(update);
   }
@@ -155,20 +156,20 @@ class LayerTraffic {
     for (LayerPart* const layer : Layers()) layer->FinishUpdate(update);
     partition_.silent.clear();
   }
-  /// From here on last frames leave at once.
+  /// From here on, last frames leave at once.
   void BeginDrain() {
     for (LayerPart* const layer : Layers()) layer->BeginDrain();
   }
-  /// After EndUpdate of the drain: what was staged or held back can be stepped to, as soon as all workers have come here.
+  /// After EndUpdate of the drain: makes staged and held messages available to steps, once all workers have called it.
   void ShowAll() {
     for (LayerPart* const layer : Layers()) layer->ShowAll();
   }
-  /// Tells the inlets what waits, and waits until they all know.
+  /// Reports the steps to the inlets, and waits until all reports have arrived.
   void EndDrain() {
     ExchangeReports(drain_update);
     for (LayerPart* const layer : Layers()) layer->EndDrain();
   }
-  /// Adds what became of the worker's puts and gets.
+  /// Adds the outcomes of the worker's puts and gets.
   void AddTallies(WorkerReport& report) const {
     for (const LayerPart* const layer : Layers()) layer->AddTallies(report.tally, report.inside);
   }
@@ -182,7 +183,8 @@ class LayerTraffic {
   void ReadReports(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) Await([&] { return layer->TryReadReports(update); });
   }
-  /// Takes in what others end the same update with, so that no two workers await each other's room. False: go on waiting.
+  /// Takes in the last frames that others send for the same update, so that no two workers wait for each other's room. Returns
+  /// false, so that the caller continues to wait.
   bool MakeRoom(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) layer->MakeRoom(update);
     return false;
@@ -194,13 +196,13 @@ class LayerTraffic {
     bool is_anybody_gone = false;
     const auto is_over = [&] {
       if (team_.IsBroken()) return true;
-      is_anybody_gone = team_.IsAnybodyGone();  // what it did before has arrived
+      is_anybody_gone = team_.IsAnybodyGone();  // messages that it sent before have arrived by now
       is_ready = ready();
       return is_ready || is_anybody_gone;
     };
     LateNotice notice(options_.warn_after);
     const auto idle = [&] {
-      notice.Try([this] { team_.Warn("waiting for messages of other processes"); });
+     notice.Try([this] { team_.Warn("waiting for messages from other processes"); });
       return fabric_.Poll();
     };
     const bool is_in_time = uit::WaitUntil(is_over, uit::After(options_.peer_timeout), idle);

@@ -10,7 +10,7 @@
 
 namespace netuit {
 
-/// The schedules' numbers, by which command lines and results name them.
+/// Numbers of the schedules, as used by command lines and results.
 enum class AsyncMode : std::uint32_t {
   every_update = 0,     ///< EveryUpdate
   rolling = 1,          ///< Rolling
@@ -19,7 +19,7 @@ enum class AsyncMode : std::uint32_t {
   no_communication = 4  ///< Isolated
 };
 
-/// What a command line says of a run, whatever its mode; a schedule takes what it has a use for.
+/// Settings of a run from a command line, for any mode. Each schedule uses those that it needs.
 struct ModeSettings {
   std::uint64_t updates = 0;                               ///< of each worker; 0: no limit
   std::chrono::nanoseconds duration{0};                    ///< 0: no limit
@@ -28,7 +28,7 @@ struct ModeSettings {
   std::uint64_t clock_every = 1;                           ///< of Free and Isolated
 };
 
-/// The schedule of a mode, to run a mesh by. Throws uit::InputError if there is no such mode, or it cannot be so.
+/// Returns the plan of a mode, for Mesh::Run. Throws uit::InputError if there is no such mode or a setting is invalid.
 ///
 ///     mesh.Run(netuit::ScheduleOf(options.mode, {.duration = options.duration}), update);
 inline RunPlan ScheduleOf(AsyncMode mode, const ModeSettings& settings) {
@@ -40,7 +40,7 @@ inline RunPlan ScheduleOf(AsyncMode mode, const ModeSettings& settings) {
     case AsyncMode::no_barrier: return Free{duration, updates, clock_every}.MakePlan();
     case AsyncMode::no_communication: return Isolated{duration, updates, clock_every}.MakePlan();
   }
-  throw uit::InputError("there is no asynchronicity mode " + std::to_string(static_cast<std::uint32_t>(mode)) + ", only 0 to 4");
+ throw uit::InputError("asynchronicity mode " + std::to_string(static_cast<std::uint32_t>(mode)) + " is not one of 0 to 4");
 }
 
 }  // namespace netuit

@@ -16,11 +16,11 @@
 
 namespace netuit::detail {
 
-/// The user's looks at one worker between two of its updates: on_sample, on_status and on_progress. One that throws ends
-/// the run. That worker only.
+/// Calls the user's on_sample, on_status and on_progress for one worker, between its updates. If one throws, the run ends. That
+/// worker only.
 class Observers {
  public:
-  /// Of `worker`, whose part is `partition`.
+  /// Observes `worker`, whose nodes are in `partition`.
   Observers(MeshCore& mesh, Partition& partition, Team& team, const RunOptions& options, WorkerId worker)
       : partition_(partition),
         team_(team),
@@ -29,9 +29,9 @@ class Observers {
         board_(mesh.Board()),
         status_(partition, worker) {}
 
-  /// All workers leave the start barrier.
+  /// Notes the time at which all workers left the start barrier.
   void Start(uit::TimePoint now) { start_ = now; }
-  /// Lets those look for whom it is time. After `num_updates` updates.
+  /// Makes the calls that are due, after `num_updates` updates.
   void Look(uit::TimePoint now, std::uint64_t num_updates) {
     if (options_.on_sample && now >= next_sample_) [[unlikely]] TakeSample(now, num_updates);
     if (board_ != nullptr && now >= next_status_) [[unlikely]] SayStatus(now, num_updates);

@@ -19,11 +19,11 @@
 
 namespace netuit::detail {
 
-/// Takes one worker's snapshots, between its updates: counts at the beginning of a window, and what has been added to them
-/// at its end. Nobody else is stopped or asked. That worker only.
+/// Takes one worker's snapshots between its updates. It notes the counts at the beginning of a window and their increase at its
+/// end. No other worker is involved. That worker only.
 class QualitySampler {
  public:
-  /// Of a worker's `partition`; takes nothing unless the options name an interval.
+  /// Observes the worker of `partition`. Takes no snapshots unless the options set an interval.
   QualitySampler(MeshCore& mesh, Partition& partition, const QualityOptions& options)
       : partition_(partition),
         surroundings_(mesh.GetSurroundings()),
@@ -31,8 +31,8 @@ class QualitySampler {
         options_(options),
         length_(std::min(options.length, options.interval)) {}
 
-  /// The run begins, and will last for `duration`, or, if that is 0, nobody knows how long. So does a snapshot, if they
-  /// follow each other without a gap.
+  /// Notes that the run begins and will last for `duration`; 0 means unknown. If snapshots follow each other without gaps, the
+  /// first begins now.
   void Start(uit::TimePoint now, std::chrono::nanoseconds duration) {
     start_ = now;
     if (options_.interval.count() <= 0) return;
@@ -45,14 +45,14 @@ class QualitySampler {
     before_.reserve(num_peers);
     Look(now, 0);
   }
-  /// When Look wants to be called next.
+  /// Returns when Look should be called next.
   uit::TimePoint Next() const { return next_; }
-  /// Begins or ends a snapshot. After `num_updates` updates.
+  /// Begins or ends a snapshot, after `num_updates` updates.
   UIT_NOINLINE void Look(uit::TimePoint now, std::uint64_t num_updates) {
     if (is_open_) {
-      if (num_updates == begin_updates_) return;  // it has begun late, and is to have an update
+      if (num_updates == begin_updates_) return;  // it began late and needs at least one update
       End(now, num_updates);
-      // Those that the worker has missed, because an update took longer, are left out.
+      // Skips snapshots that the worker has missed because an update took longer.
       snapshot_ = std::max<std::uint64_t>(snapshot_ + 1, static_cast<std::uint64_t>((now - start_) / options_.interval));
     }
     const uit::TimePoint begin = Later(static_cast<std::int64_t>(snapshot_ + 1) * options_.interval - length_);
@@ -60,12 +60,12 @@ class QualitySampler {
     else if (!is_open_ && now >= begin) Begin(now, num_updates);
     else next_ = begin;
   }
-  /// The run is over. A snapshot that has begun ends with it, however short: else only the workers that see the end last
-  /// would have it. After `num_updates` updates.
+  /// Notes that the run has ended, after `num_updates` updates. An open snapshot ends now, however short. Otherwise only the
+  /// workers that notice the end last would have it.
   void Finish(uit::TimePoint now, std::uint64_t num_updates) {
     if (is_open_ && num_updates > begin_updates_) End(now, num_updates);
   }
-  /// What has been taken.
+  /// Returns the snapshots taken.
   std::vector<QualityRow> TakeRows() { return std::move(rows_); }
 
  private:
@@ -89,8 +89,8 @@ class QualitySampler {
       QualityRow row;
       row.snapshot = static_cast<std::uint32_t>(snapshot_);
       row.layer = layer;
-      row.worker = PlaceOf(partition_.graph.worker);
-      row.peer = PlaceOf(peer);
+      row.worker = IdOf(partition_.graph.worker);
+      row.peer = IdOf(peer);
       row.transport = surroundings_.TransportTo(row.peer.process);
       row.begin = begin_ - start_;
       row.end = now - start_;
@@ -112,7 +112,7 @@ class QualitySampler {
     }
     sums_.clear();
   }
-  /// Adds a row to that of all peers of its layer and transport.
+  /// Adds a row to the sum over all peers with its layer and transport.
   void AddToSum(const QualityRow& row, const PeerTrace* trace) {
     auto sum = std::ranges::find_if(sums_, [&](const Sum& s) {
       return s.row.layer == row.layer && s.row.transport == row.transport;
@@ -142,9 +142,9 @@ class QualitySampler {
       ++number;
     }
   }
-  WorkerId PlaceOf(std::uint32_t worker) const { return {worker / num_threads_, worker % num_threads_}; }
+  WorkerId IdOf(std::uint32_t worker) const { return {worker / num_threads_, worker % num_threads_}; }
 
-  /// Over all peers that one transport leads to in one layer.
+  /// The sum over all peers that one transport reaches in one layer.
   struct Sum {
     QualityRow row;
     LatencyHistogram touch{};

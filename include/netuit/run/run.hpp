@@ -16,7 +16,7 @@ namespace netuit {
 
 namespace detail {
 
-/// Mesh::Run, whatever the nodes do.
+/// Runs a sweep repeatedly; the part of Mesh::Run that does not depend on the update function.
 RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& options, Sweep& sweep);
 
 }  // namespace detail
@@ -24,13 +24,13 @@ RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& option
 static_assert(ScheduleValue<EveryUpdate> && ScheduleValue<Rolling> && ScheduleValue<Fixed> && ScheduleValue<Free> &&
               ScheduleValue<Isolated> && ScheduleValue<RunPlan>);
 
-/// See Mesh::Run. `update(node)` is called once per node and update, by several threads at once for different nodes, in no order
-/// that it may rely on. Values and messages that have arrived are taken in before each update of a worker's nodes, and what
-/// they have published and put is sent after it. Collective. Afterwards every message is accounted for: nothing is in
-/// flight, unless a peer was lost: then every process that is left reports of itself alone.
+/// See Mesh::Run. Calls `update(node)` once per node and update. Several threads call it at once for different nodes, in an
+/// unspecified order. Before each update of its nodes, a worker takes in values and messages that have arrived. After it, the
+/// worker sends what the nodes have published and put. Collective.
 ///
-/// Throws uit::InputError if the schedule or the options cannot be, and uit::Error if the mesh has been closed or has lost a
-/// peer, or if threads cannot be started.
+/// After the run, every message is accounted for and none is in flight, unless a peer was lost. In that case, every remaining
+/// process reports on itself only. Throws uit::InputError if the schedule or an option is invalid. Throws uit::Error if the
+/// mesh is closed or has lost a peer, or if threads cannot be started.
 template <ScheduleValue S, std::invocable<Node&> F>
 RunReport Mesh::Run(const S& schedule, F&& update, const RunOptions& options) {
   const RunPlan plan = schedule.MakePlan();

@@ -56,7 +56,7 @@ UIT_DEFINE void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, cons
   }
 }
 
-/// Appends values behind their number.
+/// Appends the number of values, then the values.
 template <typename V>
   requires std::is_trivially_copyable_v<V>
 void Pack(uit::Bytes& bytes, std::span<const V> values) {
@@ -66,7 +66,7 @@ void Pack(uit::Bytes& bytes, std::span<const V> values) {
   std::memcpy(bytes.data() + at, &count, sizeof count);
   if (count != 0) std::memcpy(bytes.data() + at + sizeof count, values.data(), values.size_bytes());
 }
-/// Appends what Pack has put there; nothing, if it has been cut short.
+/// Appends the values that Pack wrote to `values`; nothing if the bytes were cut short.
 template <typename C>
 void Unpack(uit::ByteReader& reader, C& values) {
   using V = typename C::value_type;
@@ -78,7 +78,7 @@ void Unpack(uit::ByteReader& reader, C& values) {
   if (count != 0) std::memcpy(values.data() + at, taken.data(), taken.size());
 }
 
-/// Brings every process's part to rank 0.
+/// Collects every process's part on rank 0.
 UIT_DEFINE void GatherReport(RunReport& report, const uit::World& world) {
   uit::Bytes mine;
   Pack(mine, std::span<const WorkerReport>(report.workers));
@@ -88,7 +88,7 @@ UIT_DEFINE void GatherReport(RunReport& report, const uit::World& world) {
   const std::vector<uit::Bytes> parts = world.Gather(mine);
   if (!world.IsRoot()) return;
   report = RunReport{.stopped_by = report.stopped_by, .signal = report.signal};
-  for (const uit::Bytes& part : parts) {  // empty, if of a process that was lost meanwhile
+  for (const uit::Bytes& part : parts) {  // empty for a process that was lost meanwhile
     uit::ByteReader reader(part);
     std::string theirs;
     Unpack(reader, report.workers);
@@ -99,7 +99,7 @@ UIT_DEFINE void GatherReport(RunReport& report, const uit::World& world) {
   }
 }
 
-/// Warns of exchanges that are too large for shared memory of their own: once for each mesh, and again if more are added.
+/// Warns of exchanges that are too large for shared memory: once per mesh, and again if layers are added.
 UIT_DEFINE void WarnOfUnsharedExchanges(MeshCore& mesh, Team& team) {
   constexpr std::size_t max_named = 8;
   std::size_t num_exchanges = 0;
@@ -121,7 +121,7 @@ UIT_DEFINE void WarnOfUnsharedExchanges(MeshCore& mesh, Team& team) {
 UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& options, Sweep& sweep) {
   plan.Check();
   CheckOptions(options);
-  if (!mesh.IsOpen()) throw uit::Error("a mesh that has been closed, or has lost a peer, cannot run");
+ if (!mesh.IsOpen()) throw uit::Error("the mesh cannot run, because it is closed or has lost a peer; make a new one");
   mesh.Connect();
   if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
   Team team(mesh.GetBarrier(), *mesh.GetWorld().Process(), mesh.NumThreads(), options,
@@ -140,7 +140,7 @@ UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOpti
   } else {
     try {
       GatherReport(report, mesh.GetWorld());
-    } catch (const uit::PeerLost& lost) {  // after the last meeting
+    } catch (const uit::PeerLost& lost) {  // after the last barrier
       report.Lose(lost);
       team.KeepSignals();
       mesh.GetBarrier().Leave();

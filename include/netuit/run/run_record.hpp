@@ -26,8 +26,8 @@
 
 namespace netuit::detail {
 
-/// What a worker's record must agree on with who replays it: all of its part of every network, its layers, and when the mesh
-/// refuses a put.
+/// Returns a digest of everything in which a replay must equal the recorded run: the worker's part of every network, the
+/// layers, and the limits at which the mesh refuses a put.
 inline std::uint64_t DigestOfShape(const Partition& partition, std::span<const std::unique_ptr<LayerBase>> layers,
                                    const MeshOptions& options) {
   std::uint64_t digest = replay::Digest(uit::BytesOf(partition.graph.worker));
@@ -41,13 +41,13 @@ inline std::uint64_t DigestOfShape(const Partition& partition, std::span<const s
   return digest;
 }
 
-/// The files of a run that is recorded or replayed, of this process's workers; none otherwise.
+/// The files of a run that is recorded or replayed, for this process's workers. Empty for other runs.
 class RunRecord {
  public:
   RunRecord() = default;
 
-  /// Of the run of a mesh with this number, in this mode. Collective. Throws on every process: uit::OutputError if the record cannot be
-  /// made, uit::InputError if what is to be replayed is none of this run.
+  /// Opens the files for run number `run` of the mesh. Collective. Throws on every process: uit::OutputError if a record cannot
+  /// be made, uit::InputError if the record to be replayed does not fit this run.
   static RunRecord Open(MeshCore& mesh, const RunOptions& options, std::uint32_t mode, std::uint64_t run) {
     RunRecord record;
     if (options.record.empty() && options.replay.empty()) return record;
@@ -55,7 +55,7 @@ class RunRecord {
     try {
       if (!options.record.empty()) std::filesystem::create_directories(options.record);
       if (!options.replay.empty() && mode == 0 && mesh.LacksUnread()) {
-        throw uit::InputError("a run of mode 0 cannot be replayed after one of best effort that left messages unread, because the "
+       throw uit::InputError("a run of mode 0 cannot be replayed after a best-effort run that left messages unread, because the "
                               "record does not have them; let nodes read them in the earlier run, or use a mesh for each run");
       }
       for (const auto& partition : mesh.Partitions()) {
@@ -87,7 +87,7 @@ class RunRecord {
     return record;
   }
 
-  /// Tells where records of this process's workers end before their time, a line for each.
+  /// Calls `say` with a line for each of this process's records that ends early.
   template <std::invocable<const std::string&> Say>
   void SayEarlyEnds(Say&& say) const {
     for (const auto& reader : readers_) {
@@ -95,7 +95,7 @@ class RunRecord {
     }
   }
 
-  /// Of a worker of this process.
+  /// Returns the record of a worker of this process.
   replay::WorkerRecord RecordOf(std::uint32_t thread) const {
     return {.writer = writers_.empty() ? nullptr : writers_[thread].get(),
             .reader = readers_.empty() ? nullptr : readers_[thread].get()};

@@ -13,29 +13,29 @@
 
 namespace netuit {
 
-/// A later time, or never.
+/// Returns the time `span` after `now`, or uit::never if it is too far to represent.
 inline uit::TimePoint Later(uit::TimePoint now, std::chrono::nanoseconds span) {
   return span < uit::never - now ? now + span : uit::never;
 }
 
-/// What a worker does next.
+/// A worker's next action.
 enum class Step {
-  update,  ///< updates each of its nodes once
-  meet,    ///< waits until all workers have come to the same meeting
-  stop     ///< makes no more updates
+  update,  ///< update each of its nodes once
+  meet,    ///< wait at a barrier until all workers have come to it
+  stop     ///< make no more updates
 };
 
-/// What a schedule decides by.
+/// The information from which a schedule decides.
 struct Moment {
-  uit::TimePoint now{};           ///< when the worker last looked at its clock
-  std::uint64_t num_updates = 0;  ///< that it has made
-  bool has_made_all = false;      ///< as many as the run is to have
-  bool others_go_on = false;      ///< when the workers met last, some had updates to make
-  bool is_to_stop = false;        ///< its time is up, or there is another reason for the run to end
+  uit::TimePoint now{};           ///< when the worker last read its clock
+  std::uint64_t num_updates = 0;  ///< number of updates that the worker has made
+  bool has_made_all = false;      ///< the worker has made all updates of the run
+  bool others_go_on = false;      ///< at the last barrier, some worker still had updates to make
+  bool is_to_stop = false;        ///< the duration has passed, or the run is to end for another reason
 };
 
-/// When one worker of a run updates its nodes, meets the others, and stops. Each worker has its own, by its own clock; that
-/// worker only. A schedule decides by the moment alone, so that a test can play it through.
+/// Decides when one worker of a run updates its nodes, waits at a barrier, or stops. Each worker has its own schedule and
+/// clock, and only that worker calls it. A schedule decides from the moment only, so a test can run it step by step.
 class Schedule {
  public:
   Schedule() = default;
@@ -43,40 +43,41 @@ class Schedule {
   Schedule& operator=(const Schedule&) = delete;
   virtual ~Schedule() = default;
 
-  /// All workers leave the meeting with which a run starts.
+  /// Called when all workers leave the barrier that starts the run.
   virtual void Start(uit::TimePoint) {}
-  /// What to do now. Where the others are to meet, a worker that is to stop meets them, too: they end together.
+  /// Returns the next action. If the others are to wait at a barrier, a worker that is to stop comes there too, so that all end
+  /// together.
   virtual Step Next(const Moment&) = 0;
-  /// A number that the worker brings to a meeting.
+  /// Returns a number that the worker brings to a barrier.
   virtual std::uint64_t Propose(uit::TimePoint) const { return 0; }
-  /// All workers leave a meeting; `agreed` is the largest number that any has brought.
+  /// Called when all workers leave a barrier. `agreed` is the largest number that any worker brought.
   virtual void Met(uit::TimePoint, [[maybe_unused]] std::uint64_t agreed) {}
-  /// How much longer than usual the others may take to come to a meeting.
+  /// Returns how much longer than usual the others may take to come to a barrier.
   virtual std::chrono::nanoseconds Span() const { return std::chrono::nanoseconds{0}; }
-  /// How long to wait for the others at a meeting before one that is silent counts as lost: a worker that has nothing more to
-  /// do comes at once, the others when they are due.
+  /// Returns how long to wait at a barrier before a silent process counts as lost. A worker that has finished comes at once;
+  /// the others come when their barrier is due.
   std::chrono::nanoseconds Patience(std::chrono::nanoseconds peer_timeout) const {
     return peer_timeout + std::min(Span(), std::chrono::nanoseconds::max() - peer_timeout);
   }
 };
 
-/// A run as its schedule wants it: all that the run loop knows of modes. Itself a schedule to run by.
+/// A run as its schedule describes it; all that the run loop knows about modes. It is a schedule value itself.
 struct RunPlan {
-  std::uint32_t mode = 0;                ///< the schedule's number, for results and records
+  std::uint32_t mode = 0;                ///< the mode's number, for results and records
   Delivery delivery{};                   ///< how values and messages move
   std::uint64_t updates = 0;             ///< of each worker; 0: no limit
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
-  std::uint64_t clock_every = 1;         ///< updates from one look at the clock to the next
-  std::function<std::unique_ptr<Schedule>()> make{};  ///< a worker's schedule
+  std::uint64_t clock_every = 1;         ///< updates between readings of the clock
+  std::function<std::unique_ptr<Schedule>()> make{};  ///< makes a worker's schedule
 
-  /// Itself.
+  /// Returns itself.
   RunPlan MakePlan() const { return *this; }
-  /// Throws uit::InputError if no run can be so.
+  /// Throws uit::InputError if the plan is invalid.
   void Check() const {
     if (duration.count() < 0) throw uit::InputError("duration must not be negative");
     if (clock_every == 0) throw uit::InputError("clock_every must be at least 1");
   }
-  /// When the time of a run is up that has started at `start`.
+  /// Returns the time at which the duration of a run that started at `start` has passed.
   uit::TimePoint End(uit::TimePoint start) const { return duration.count() > 0 ? Later(start, duration) : uit::never; }
 };
 

@@ -14,11 +14,11 @@ namespace netuit {
 
 namespace detail {
 
-/// Meets after every update.
+/// Schedules a barrier after every update.
 class MeetingAlways final : public Schedule {
  public:
   Step Next(const Moment& moment) override {
-    // A worker goes on as long as others do, with whom it has met: at the start of the run, or after an update.
+    // A worker continues as long as any worker does. It learns this at a barrier: the start of the run, or after an update.
     const bool is_done = num_met_ == 0 && moment.has_made_all && !moment.others_go_on;
     if (moment.num_updates == num_met_) return is_done ? Step::stop : Step::update;
     num_met_ = moment.num_updates;
@@ -26,10 +26,10 @@ class MeetingAlways final : public Schedule {
   }
 
  private:
-  std::uint64_t num_met_ = 0;  // updates that a meeting followed
+  std::uint64_t num_met_ = 0;  // updates that a barrier has followed
 };
 
-/// Meets when a time has come, and at the end.
+/// Schedules a barrier at a given time, and at the end.
 class MeetingByClock : public Schedule {
  public:
   Step Next(const Moment& moment) final {
@@ -43,7 +43,7 @@ class MeetingByClock : public Schedule {
   uit::TimePoint next_ = uit::never;
 };
 
-/// Meets when a span has passed since the meeting before.
+/// Schedules a barrier when a span has passed since the barrier before.
 class MeetingAfterSpans final : public MeetingByClock {
  public:
   explicit MeetingAfterSpans(std::chrono::nanoseconds span) : span_(span) {}
@@ -56,8 +56,8 @@ class MeetingAfterSpans final : public MeetingByClock {
   std::chrono::nanoseconds span_;
 };
 
-/// Meets at each multiple of a period since the start. The workers agree on the number of the next meeting, the largest that
-/// any of them proposes, so that all come to the same ones, however their clocks stand.
+/// Schedules a barrier at each multiple of a period since the start. Each worker proposes the number of the next barrier, and
+/// the largest proposal counts. So all workers come to the same barriers even if their clocks differ.
 class MeetingAtMultiples final : public MeetingByClock {
  public:
   explicit MeetingAtMultiples(std::chrono::nanoseconds period) : period_(period) {}
@@ -83,7 +83,7 @@ class MeetingAtMultiples final : public MeetingByClock {
   std::uint64_t next_ = 1;
 };
 
-/// Meets nobody.
+/// Schedules no barriers.
 class MeetingNever final : public Schedule {
  public:
   Step Next(const Moment& moment) override { return moment.has_made_all || moment.is_to_stop ? Step::stop : Step::update; }
@@ -91,68 +91,68 @@ class MeetingNever final : public Schedule {
 
 }  // namespace detail
 
-/// Mode 0: all workers meet after every update, and each node sees what its neighbours published in the update before. The
-/// result is the same for any number of threads and processes and any placement.
+/// Mode 0: a barrier follows every update, and each node sees the values that its neighbours published in the update before.
+/// The result is the same for any number of threads and processes and any placement.
 struct EveryUpdate {
   std::uint64_t updates = 0;             ///< of each worker; 0: no limit
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
 
-  /// As the run loop wants it.
+  /// Returns the plan for the run loop.
   RunPlan MakePlan() const {
     return {.mode = 0, .delivery = {.is_by_update = true}, .updates = updates, .duration = duration,
             .make = [] { return std::make_unique<detail::MeetingAlways>(); }};
   }
 };
 
-/// Mode 1: all workers meet, work for a span, and meet again; the span counts from the meeting's end. Nodes see the newest
+/// Mode 1: workers update for a span between barriers. The span starts at the end of the barrier before. Nodes see the newest
 /// values that have arrived.
 struct Rolling {
-  std::chrono::nanoseconds span = std::chrono::milliseconds(10);  ///< between meetings
+  std::chrono::nanoseconds span = std::chrono::milliseconds(10);  ///< between barriers
   std::uint64_t updates = 0;                                      ///< of each worker; 0: no limit
   std::chrono::nanoseconds duration{0};                           ///< 0: no limit
 
-  /// As the run loop wants it. Throws uit::InputError if there is no span.
+  /// Returns the plan for the run loop. Throws uit::InputError unless `span` is positive.
   RunPlan MakePlan() const {
-    if (span.count() <= 0) throw uit::InputError("mode 1 needs a span between meetings that is more than 0");
+   if (span.count() <= 0) throw uit::InputError("mode 1: the span between barriers must be greater than 0");
     return {.mode = 1, .updates = updates, .duration = duration,
             .make = [between = span] { return std::make_unique<detail::MeetingAfterSpans>(between); }};
   }
 };
 
-/// Mode 2: all workers meet at each multiple of a period since the start. Nodes see the newest values that have arrived.
+/// Mode 2: a barrier is due at each multiple of a period since the start. Nodes see the newest values that have arrived.
 struct Fixed {
-  std::chrono::nanoseconds period = std::chrono::seconds(1);  ///< between meetings
+  std::chrono::nanoseconds period = std::chrono::seconds(1);  ///< between barriers
   std::uint64_t updates = 0;                                  ///< of each worker; 0: no limit
   std::chrono::nanoseconds duration{0};                       ///< 0: no limit
 
-  /// As the run loop wants it. Throws uit::InputError if there is no period.
+  /// Returns the plan for the run loop. Throws uit::InputError unless `period` is positive.
   RunPlan MakePlan() const {
-    if (period.count() <= 0) throw uit::InputError("mode 2 needs a period between meetings that is more than 0");
+   if (period.count() <= 0) throw uit::InputError("mode 2: the period between barriers must be greater than 0");
     return {.mode = 2, .updates = updates, .duration = duration,
             .make = [between = period] { return std::make_unique<detail::MeetingAtMultiples>(between); }};
   }
 };
 
-/// Mode 3: best effort. Nobody waits, and nodes see the newest values that have arrived.
+/// Mode 3: best effort. No worker waits for another, and nodes see the newest values that have arrived.
 struct Free {
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
   std::uint64_t updates = 0;             ///< of each worker; 0: no limit
-  std::uint64_t clock_every = 1;         ///< updates from one look at the clock to the next; at least 1
+  std::uint64_t clock_every = 1;         ///< updates between readings of the clock; at least 1
 
-  /// As the run loop wants it.
+  /// Returns the plan for the run loop.
   RunPlan MakePlan() const {
     return {.mode = 3, .updates = updates, .duration = duration, .clock_every = clock_every,
             .make = [] { return std::make_unique<detail::MeetingNever>(); }};
   }
 };
 
-/// Mode 4: nothing leaves its thread until the run ends. Tells what computing alone costs.
+/// Mode 4: no value or message leaves its thread until the run ends. It measures the cost of computation alone.
 struct Isolated {
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
   std::uint64_t updates = 0;             ///< of each worker; 0: no limit
-  std::uint64_t clock_every = 1;         ///< updates from one look at the clock to the next; at least 1
+  std::uint64_t clock_every = 1;         ///< updates between readings of the clock; at least 1
 
-  /// As the run loop wants it.
+  /// Returns the plan for the run loop.
   RunPlan MakePlan() const {
     return {.mode = 4, .delivery = {.is_muted = true}, .updates = updates, .duration = duration, .clock_every = clock_every,
             .make = [] { return std::make_unique<detail::MeetingNever>(); }};

@@ -14,15 +14,15 @@
 
 namespace netuit::detail {
 
-/// What one worker says on the status board, over all its layers. That worker only.
+/// Makes one worker's status from the counts of all its layers. That worker only.
 class StatusReporter {
  public:
   StatusReporter(const Partition& partition, WorkerId worker) : partition_(partition), worker_(worker) {}
 
-  /// How it goes, after `num_updates` updates; rates are since the last call.
+  /// Returns the status after `num_updates` updates. Rates are over the time since the last call.
   WorkerStatus Report(std::chrono::nanoseconds elapsed, std::uint64_t num_updates) {
     ExchangeCounts counts;
-    std::uint64_t num_peers = 0;  // that tell latencies
+    std::uint64_t num_peers = 0;  // peers with a measured latency
     const auto visit = [&](std::uint32_t, const ExchangeCounts& of_peer, const PeerTrace* trace) {
       counts += of_peer;
       num_peers += trace != nullptr && of_peer.channels_in != 0 && of_peer.channels_out != 0 ? 1 : 0;

@@ -9,8 +9,8 @@
 
 namespace netuit::detail {
 
-/// The user's function, called for all nodes of a worker: all that the run loop knows of it. All workers of a process at
-/// once, each with its own nodes.
+/// Calls the user's update function for all nodes of a worker. The run loop uses it only through this interface. All workers of
+/// a process call it at once, each for its own nodes.
 class Sweep {
  public:
   Sweep() = default;
@@ -18,17 +18,16 @@ class Sweep {
   Sweep& operator=(const Sweep&) = delete;
   virtual ~Sweep() = default;
 
-  /// Updates every node of a worker. What an update throws comes out, and `position` is then where; it and the nodes behind
-  /// it count with what they have put.
-  /// Returns whether a node has asked for the end of the run.
+  /// Updates every node of a worker, and returns whether a node has requested a stop. If an update throws, the exception is
+  /// passed on, and `position` is the node's number. That node and the later ones publish nothing; puts already made count.
   virtual bool Update(std::uint32_t thread, std::uint64_t update, std::uint32_t& position) = 0;
 };
 
-/// A sweep over a mesh's nodes that calls `F`.
+/// A sweep that calls a function of type `F` for each node.
 template <std::invocable<Node&> F>
 class NodeSweep final : public Sweep {
  public:
-  /// Refers to the mesh and the function; nodes' random numbers begin with `seed`.
+  /// Refers to the mesh and the function. `seed` is the run's seed.
   NodeSweep(const MeshCore& mesh, std::uint64_t seed, F& update) : mesh_(mesh), seed_(seed), update_(update) {}
 
   bool Update(std::uint32_t thread, std::uint64_t update, std::uint32_t& position) override {

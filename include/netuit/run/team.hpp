@@ -27,11 +27,10 @@
 
 namespace netuit::detail {
 
-/// The threads of one process in a run: where they meet, and what ends the run.
+/// The threads of one process in a run: their barriers, and the reasons to stop.
 class Team {
  public:
-  /// For a run as `options` say, in `process`, which knows whose peers have ended. `needs_all` if no worker can go on
-  /// without another.
+  /// `process` knows which peers have ended. `needs_all`: no worker can continue without the others.
   Team(ProcessBarrier& processes, const uit::ProcessState& process, std::uint32_t num_threads, const RunOptions& options, bool needs_all)
       : processes_(processes),
         peers_(process.Watch()),
@@ -45,43 +44,43 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   ~Team() {
-    // A launcher that hears of a lost process ends the others by signals, too.
+    // If a launcher notices a lost process, it also ends the others by signals.
     if (stops_ && (Reason() == StopReason::signal || Reason() == StopReason::peer_lost)) stops_->Keep();
   }
 
-  /// A reason to stop as one number; the signal's beside it. A weightier reason is larger.
+  /// Encodes a reason to stop, and the signal if any, as one number. A more important reason is larger.
   static constexpr std::uint32_t Encode(StopReason reason, int signal = 0) {
     return static_cast<std::uint32_t>(reason) * 1000 + static_cast<std::uint32_t>(signal);
   }
   StopReason Reason() const { return static_cast<StopReason>(agreed_.stop / 1000); }
   int Signal() const { return Reason() == StopReason::signal ? static_cast<int>(agreed_.stop % 1000) : 0; }
-  /// What went wrong here, if anything.
+  /// Returns the first error in this process, or an empty string.
   std::string Message() const { return message_; }
 
-  /// Meets all workers of all processes, and agrees with them. Each thread of the process.
+  /// Waits at a barrier for all workers of all processes, and merges their votes. Every thread of the process calls it.
   template <std::invocable Idle>
   void Meet(std::uint32_t thread, const Vote& mine, std::chrono::nanoseconds timeout, Idle&& idle) {
-    views_[thread].accord = mine;
+    views_[thread].vote = mine;
     threads_.ArriveAndWait([&] { agreed_ = Agree(timeout, idle); }, idle);
   }
-  /// Meets the threads of this process.
+  /// Waits for the threads of this process.
   template <std::invocable Idle>
   void MeetHere(Idle&& idle) {
     threads_.ArriveAndWait([] {}, idle);
   }
-  /// What was agreed on at the last meeting.
+  /// Returns the merged votes of the last barrier.
   const Vote& Agreed() const { return agreed_; }
 
-  /// The weightiest reason to stop that has come up in this process, or 0. Any worker.
+  /// Returns the most important reason to stop that this process has, or 0. Any worker.
   std::uint32_t StopSeen() const { return stop_.load(std::memory_order_relaxed); }
   void RaiseStop(std::uint32_t stop) {
     std::uint32_t seen = stop_.load(std::memory_order_relaxed);
     while (seen < stop && !stop_.compare_exchange_weak(seen, stop, std::memory_order_relaxed)) {
     }
   }
-  /// A function of the user's threw. Any worker; the first one's words are kept.
+  /// Ends the run because a user's function threw. The first message is kept. Any worker.
   UIT_NOINLINE void StopByThrow(const std::string& what, std::exception_ptr thrown) {
-    std::string words = "something that is no std::exception";
+   std::string words = "something that is not a std::exception";
     try {
       std::rethrow_exception(thrown);
     } catch (const std::exception& exception) {
@@ -91,7 +90,7 @@ class Team {
     SetMessage(what + " threw: " + words);
     RaiseStop(Encode(StopReason::thrown));
   }
-  /// Calls a function, mostly of the user's; if it throws, the run ends. Any worker.
+  /// Calls a function, usually the user's. If it throws, the run ends. Any worker.
   template <std::invocable F>
   void Guard(const char* name, F&& call) {
     try {
@@ -100,33 +99,33 @@ class Team {
       StopByThrow(name, std::current_exception());
     }
   }
-  /// Talking to the other processes makes no sense any more. Any worker.
+  /// Ends communication with the other processes, and the run. Any worker.
   void Break(const std::string& why) {
     SetMessage(why);
     is_broken_.store(true, std::memory_order_relaxed);
     RaiseStop(Encode(StopReason::peer_lost));
   }
-  /// Tells the user's on_warning, or else whoever the program tells. Any worker.
+  /// Calls on_warning, or else the program's warning hook. Any worker.
   void Warn(const std::string& words) {
     const std::lock_guard lock(mutex_);
     try {
       if (options_.on_warning) options_.on_warning(words);
       else if (hooks_.warn) hooks_.warn(words);
-    } catch (...) {  // nobody between here and the thread's end could tell; a warning ends no run
+    } catch (...) {  // a warning must not end the run, and no caller could handle the exception
     }
   }
   bool IsBroken() const { return is_broken_.load(std::memory_order_relaxed); }
-  /// Whether a process of this computer is known to have ended; what waits for it waits in vain.
+  /// Whether a process of this host is known to have ended, so that waiting for it is useless.
   bool IsAnybodyGone() const { return peers_.Gone().has_value(); }
-  /// Breaks because somebody who has ended is wanted for `what`. Any worker.
+  /// Ends the run because a process that has ended is needed for `what`. Any worker.
   void BreakForTheGone(const char* what) { Lose(uit::PeerLost(peers_.Gone().value_or(0), what), true); }
-  /// At the end of the run what processes have to agree on cannot be had any more, if they have gone on apart. Any worker.
+  /// Ends the run if processes have continued without each other, because they can no longer agree at its end. Any worker.
   void BreakIfApart() {
-    is_ending_.store(true, std::memory_order_relaxed);  // from here on who loses another breaks
-    if (are_apart_.load(std::memory_order_relaxed)) Break("processes have gone on without each other");
+    is_ending_.store(true, std::memory_order_relaxed);  // from here on, losing a peer breaks the run
+   if (are_apart_.load(std::memory_order_relaxed)) Break("processes have continued without each other");
   }
-  /// The processes that were lost, ascending, without those that have ended since, for the same reason as this one; where
-  /// these cannot tell, those that had gone when it was first noticed. After the run.
+  /// Returns the processes that were lost, ascending. Processes that ended for the same reason as this one are left out, if the
+  /// barrier knows them. Otherwise returns those that had ended when a loss was first noticed. After the run.
   std::vector<std::size_t> LostPeers() const {
     std::vector<std::size_t> lost = processes_.KnowsWhoLeft() ? peers_.AllGone() : first_gone_;
     std::erase_if(lost, [this](std::size_t rank) { return processes_.HasLeft(rank); });
@@ -136,7 +135,8 @@ class Team {
     return lost;
   }
 
-  /// Looks for signals; and, where no barrier would bring them, for other processes' reasons to stop. First worker.
+  /// Checks for signals. If `at_others`, also checks for other processes' reasons to stop, because no barrier would bring them.
+  /// First worker only.
   void LookOut(bool at_others) {
     if (stops_) {
       if (const int signal = stops_->Take(); signal != 0) RaiseStop(Encode(StopReason::signal, signal));
@@ -147,11 +147,11 @@ class Team {
     }
   }
 
-  /// A process was lost after the last meeting: signals stay blocked, because results are yet to be written.
+  /// Keeps signals blocked after a process was lost after the last barrier, because results still have to be written.
   void KeepSignals() {
     if (stops_) stops_->Keep();
   }
-  /// After the last meeting: a signal of which the others did not hear any more counts here all the same.
+  /// After the last barrier: a signal that came too late for the others still counts in this process.
   void HeedLateSignal() {
     LookOut(false);
     const std::uint32_t stop = StopSeen();
@@ -160,15 +160,15 @@ class Team {
 
  private:
   struct alignas(uit::cache_line) View {
-    Vote accord;
+    Vote vote;
   };
 
   template <typename Idle>
   Vote Agree(std::chrono::nanoseconds timeout, Idle&& idle) {
     Vote all;
-    for (const View& view : views_) all.Merge(view.accord);
+    for (const View& view : views_) all.Merge(view.vote);
     const Vote here = all;
-    // Of the timeout, what others may take beyond peer_timeout is no lateness.
+    // The part of the timeout beyond peer_timeout is time that the others may take anyway, so it is not lateness.
     const std::chrono::nanoseconds span = timeout - options_.peer_timeout;
     LateNotice notice(options_.warn_after + std::min(span, std::chrono::nanoseconds::max() - options_.warn_after));
     const auto watchfully_idle = [&] {
@@ -187,9 +187,9 @@ class Team {
     if (IsBroken()) all.stop = Encode(StopReason::peer_lost);
     return all;
   }
-  /// Somebody will not come any more. In mode 0 this ends the run; otherwise the processes go on apart.
+  /// Handles the loss of a process. In mode 0 it ends the run; in the other modes the processes continue without each other.
   void Lose(const uit::PeerLost& lost, bool is_fatal) {
-    // Where messages are awaited, too, who does not come to a barrier may have waited for the one that is silent.
+    // If workers also wait for messages, a process that misses a barrier may itself have waited for the silent one.
     if (!is_fatal && !IsAnybodyGone()) silent_ = lost.Rank();
     NoteTheGone();
     if (is_fatal) return Break(lost.what());
@@ -200,7 +200,7 @@ class Team {
   void SayOnce(const uit::PeerLost& lost) {
     if (has_said_.exchange(true, std::memory_order_relaxed)) return;
     NoteTheGone();
-    Warn(std::string(lost.what()) + "; the others go on");
+   Warn(std::string(lost.what()) + "; the others continue");
   }
   void NoteTheGone() {
     const std::lock_guard lock(mutex_);
@@ -225,9 +225,9 @@ class Team {
   std::atomic<bool> is_broken_{false};
   std::atomic<bool> are_apart_{false};
   std::atomic<bool> is_ending_{false};
-  std::atomic<bool> has_said_{false};  // that somebody was lost
-  std::optional<std::size_t> silent_;       // by who agrees for all
-  std::vector<std::size_t> first_gone_;     // when it was first noticed that anybody had
+  std::atomic<bool> has_said_{false};  // that a process was lost
+  std::optional<std::size_t> silent_;       // written by the thread that meets the other processes
+  std::vector<std::size_t> first_gone_;     // those that had ended when the first loss was noticed
   std::mutex mutex_;
   std::string message_;
 };

@@ -46,20 +46,20 @@ class Worker {
         sampler_(mesh, traffic_.GetPartition(), options.quality),
         observers_(mesh, traffic_.GetPartition(), team, options, MyId()) {
     if (!traffic_.IsReplay()) return;
-    // No limit counts but the record's end, and, where nodes see what is on record, no worker needs another.
+    // Only the record's end limits a replay. If nodes see recorded values, no worker needs another.
     plan_.updates = 0;
     plan_.duration = std::chrono::nanoseconds{0};
     if (!plan_.delivery.is_by_update) schedule_ = std::make_unique<MeetingNever>();
   }
 
-  /// Works from the start barrier to the end of the drain. The snapshots go to `quality`.
+  /// Works from the start barrier to the end of the drain. Writes the snapshots to `quality`.
   WorkerReport Work(std::vector<QualityRow>& quality) {
     Call("the record", [this] { traffic_.Prepare(); });
     const Vote first{.is_pending = HasMadeAll() ? 0U : 1U};
     Meet(first);
     if (plan_.delivery.is_by_update) {
       Communicate([this] { traffic_.BeginUpdates(); });
-      Meet(first);  // nobody reports of the first update before all have read these reports
+      Meet(first);  // no worker reports the first update before all have read these reports
     }
     start_ = uit::Now();
     end_ = plan_.End(start_);
@@ -82,7 +82,7 @@ class Worker {
   void Loop() {
     Moment moment;
     std::uint64_t next_reading = 0;
-    std::uint64_t num_at_meeting = ~std::uint64_t{0};  // updates that had been made
+    std::uint64_t num_at_meeting = ~std::uint64_t{0};  // updates made before the last barrier
     for (;;) {
       if (num_updates_ >= next_reading) {
         moment.now = uit::Now();
@@ -98,7 +98,7 @@ class Worker {
           Update();
           break;
         case Step::meet:
-          if (num_updates_ == num_at_meeting) Attend(moment.now = uit::Now());  // no update has come between
+          if (num_updates_ == num_at_meeting) Attend(moment.now = uit::Now());  // no update since the last barrier
           num_at_meeting = num_updates_;
           if (!MeetAndGoOn(moment.now)) return;
           break;
@@ -112,13 +112,13 @@ class Worker {
   }
   /// Updates every node once.
   void Update() {
-    if (!TryReveal() && !plan_.delivery.is_by_update) return;  // update by update, all go on until they agree not to
+    if (!TryReveal() && !plan_.delivery.is_by_update) return;  // in mode 0, all continue until they agree to stop
     if (is_traced_) traffic_.Read(uit::Now());
     UpdateNodes();
     Communicate([this] { flow_->Send(num_updates_); });
     ++num_updates_;
   }
-  /// False if a replay has nothing to go by, or nothing can be recorded.
+  /// Returns false if a replay's record has ended, or recording has failed.
   bool TryReveal() {
     bool is_revealed = false;
     Communicate([&] {
@@ -151,7 +151,7 @@ class Worker {
       if (hooks_.charge) hooks_.charge(partition.NumNodes(), options_.simulated_node_cost);
     }
   }
-  /// False if the workers have agreed not to go on.
+  /// Returns false if the workers have agreed to stop.
   bool MeetAndGoOn(uit::TimePoint now) {
     Vote mine = View(now);
     mine.next = schedule_->Propose(now);
@@ -160,7 +160,7 @@ class Worker {
     const Vote agreed = team_.Agreed();
     reason_ = agreed.stop != 0 ? agreed.stop : Team::Encode(StopReason::count);
     const bool goes_on = agreed.stop == 0 && agreed.is_pending != 0;
-    if (!goes_on) sampler_.Finish(uit::Now(), num_updates_);  // all snapshots end before what is next read is shown
+    if (!goes_on) sampler_.Finish(uit::Now(), num_updates_);  // all snapshots end before the next values become visible
     if (flow_->CommitMeeting(num_updates_ - 1)) team_.MeetHere([this] { return Idle(); });
     if (goes_on) schedule_->Met(uit::Now(), agreed.next);
     return goes_on;
@@ -172,13 +172,13 @@ class Worker {
     if (!is_record_cut_) Call("the record", [&] { is_over = flow_->IsOver(); });
     return is_over;
   }
-  /// In a replay what another worker throws ends this one's updates when it did.
+  /// In a replay, an exception of another worker does not end this worker's updates early.
   bool IsToStop(uit::TimePoint now) const {
     const std::uint32_t stop = team_.StopSeen();
     if (!traffic_.IsReplay()) return stop != 0 || now >= end_;
     return stop >= Team::Encode(StopReason::signal) && stop != Team::Encode(StopReason::thrown);
   }
-  /// What this worker brings to a meeting.
+  /// Returns this worker's vote for a barrier.
   Vote View(uit::TimePoint now) {
     Vote mine;
     mine.stop = team_.StopSeen();
@@ -191,15 +191,15 @@ class Worker {
     next_look_ = now + std::chrono::milliseconds(1);
     return true;
   }
-  /// Now and then a worker takes its snapshots and lets the user look, and the first looks after the process: signals, other
-  /// processes' stops.
+  /// From time to time, a worker takes its snapshots and calls the user's callbacks. The first worker also checks for signals
+  /// and other processes' stops.
   void Attend(uit::TimePoint now) {
     if (now >= sampler_.Next()) [[unlikely]] sampler_.Look(now, num_updates_);
     observers_.Look(now, num_updates_);
     if (thread_ == 0 && IsTimeToLook(now)) Communicate([&] { team_.LookOut(!plan_.delivery.is_by_update); });
   }
   std::chrono::nanoseconds Patience() const { return schedule_->Patience(options_.peer_timeout); }
-  /// Runs what goes by the record, or what is the user's; if it throws, the run ends.
+  /// Calls a function that uses the record or is the user's. If it throws, the run ends.
   template <typename G>
   void Call(const char* name, G&& call) {
     team_.Guard(name, [&] {
@@ -217,13 +217,13 @@ class Worker {
   void Meet(const Vote& mine) {
     team_.Meet(thread_, mine, Patience(), [this] { return Idle(); });
   }
-  /// What there is to do while others are awaited. Returns whether anything arrived.
+  /// Called while waiting for others. Returns whether anything arrived.
   bool Idle() {
     bool has_arrived = false;
     Communicate([&] { has_arrived = traffic_.GetFabric().Poll(); });
     return has_arrived;
   }
-  /// Runs what talks to other workers; trouble there ends the run, not the program.
+  /// Calls a function that communicates with other workers. If it throws, the run ends, but not the program.
   template <typename G>
   void Communicate(G&& talk) {
     if (team_.IsBroken()) return;
@@ -233,9 +233,9 @@ class Worker {
       team_.Break(trouble.what());
     }
   }
-  /// When all have stopped: brings everything under way to its end, and everybody's last values to all.
+  /// Called when all have stopped: delivers all messages in flight, and the last values of all workers.
   void Drain() {
-    // Others may have much to do yet, and the first worker goes on to watch for signals.
+    // Others may still have much to do, and the first worker continues to watch for signals.
     const auto patience = traffic_.IsReplay() ? std::chrono::nanoseconds::max() : Patience();
     team_.Meet(thread_, {.stop = reason_}, patience, [this] {
       if (thread_ == 0 && IsTimeToLook(uit::Now())) team_.LookOut(false);
@@ -245,7 +245,7 @@ class Worker {
     traffic_.BeginDrain();
     Communicate([this] { traffic_.EndUpdate(drain_update); });
     traffic_.ShowAll();
-    Meet({.stop = team_.Agreed().stop});  // frames leave while waiting here; when all have come, all has been received
+    Meet({.stop = team_.Agreed().stop});  // frames leave during this wait; after it, all have been received
     if (traffic_.HasRecord()) traffic_.StopIntercepting();
     Communicate([this] { traffic_.EndDrain(); });
     Meet({.stop = team_.Agreed().stop});
@@ -280,7 +280,7 @@ class Worker {
   std::chrono::nanoseconds elapsed_{0};
   uit::TimePoint next_look_{};
   std::uint32_t reason_ = Team::Encode(StopReason::count);
-  bool is_record_cut_ = false;  // a replay has nothing more to go by, or goes no further
+  bool is_record_cut_ = false;  // a replay's record has ended, or the replay stops
 };
 
 }  // namespace netuit::detail

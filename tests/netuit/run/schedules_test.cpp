@@ -99,6 +99,6 @@ TEST_CASE("A barrier waits for the time of an update and then for the timeout of
 TEST_CASE("A schedule that cannot be is refused in words") {
   CHECK_THROWS_WITH(Free{.duration = -1ns}.MakePlan().Check(), "duration must not be negative");
   CHECK_THROWS_WITH(Free{.clock_every = 0}.MakePlan().Check(), "clock_every must be at least 1");
-  CHECK_THROWS_WITH(Rolling{.span = 0ns}.MakePlan(), "mode 1 needs a span between meetings that is more than 0");
-  CHECK_THROWS_WITH(Fixed{.period = -1ns}.MakePlan(), "mode 2 needs a period between meetings that is more than 0");
+  CHECK_THROWS_WITH(Rolling{.span = 0ns}.MakePlan(), "mode 1: the span between barriers must be greater than 0");
+  CHECK_THROWS_WITH(Fixed{.period = -1ns}.MakePlan(), "mode 2: the period between barriers must be greater than 0");
 }

@@ -91,7 +91,7 @@ TEST_CASE("Whatever is thrown, and by as many nodes as may be, one is named") {
     CheckWhole(report, mode);
     if (!MpiTestWorld().IsRoot()) continue;
     CHECK(report.message.starts_with("the update of node "));
-    CHECK(report.message.ends_with(" threw: something that is no std::exception"));
+    CHECK(report.message.ends_with(" threw: something that is not a std::exception"));
   }
 }
 
