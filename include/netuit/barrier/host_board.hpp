@@ -13,35 +13,36 @@
 
 namespace netuit {
 
-/// What one process says to the others of its node at barriers, in memory that all of them see.
+/// Shared memory in which one process posts its votes at barriers, for the other processes of its host.
 ///
-/// It writes, and the others read: that it has come to barrier number `epoch`, and what it brings. Barriers of odd and of even
-/// number have a line each. A line is written again two barriers later, when all have come to the one between, and so
-/// have read it.
+/// Only the owner writes; the others read. It posts the number `epoch` of the barrier to which it has come, and its vote. Odd
+/// and even barriers use separate cache lines. A line is rewritten two barriers later. By then every process has come to the
+/// barrier in between, so it has read the line.
 ///
-/// `AtomicRef`: as std::atomic_ref, or under a model that explores every schedule.
+/// `AtomicRef` is std::atomic_ref, or a model of it that explores every schedule.
 template <template <typename> class AtomicRef>
 class BasicHostBoard {
  public:
-  /// Makes a blank board at the head of `memory`, on a line. Its own process, before the others look.
+  /// Makes an empty board at the beginning of `memory`, which must be aligned to a cache line. The owner calls it before the
+  /// others read.
   static void Create(uit::MutableByteView memory) {
-    UIT_ASSERT(memory.size() >= sizeof(Lines), "a board needs its lines");
+   UIT_ASSERT(memory.size() >= sizeof(Lines), "the memory for a board must have NumBytes() bytes");
     new (memory.data()) Lines{};
   }
-  /// Bytes of a board.
+  /// Returns the size of a board in bytes.
   static constexpr std::size_t NumBytes() { return sizeof(Lines); }
-  /// A board that has been made, of this or another process.
+  /// Refers to a board that this or another process has made.
   explicit BasicHostBoard(std::byte* memory) : lines_(reinterpret_cast<Lines*>(memory)) {}
 
-  /// Says so. Its own process only.
-  void Post(std::uint64_t epoch, const Vote& accord) {
+  /// Posts the vote for barrier number `epoch`. Owner only.
+  void Post(std::uint64_t epoch, const Vote& vote) {
     Line& line = lines_->of[epoch % 2];
-    Shared{line.reason}.store(std::uint64_t{accord.stop} << 32U | accord.is_pending, std::memory_order_relaxed);
-    Shared{line.next}.store(accord.next, std::memory_order_relaxed);
+    Shared{line.reason}.store(std::uint64_t{vote.stop} << 32U | vote.is_pending, std::memory_order_relaxed);
+    Shared{line.next}.store(vote.next, std::memory_order_relaxed);
     // Pairs with the acquire in Read.
     Shared{line.epoch}.store(epoch, std::memory_order_release);
   }
-  /// What its process brings to barrier number `epoch`, if it has come there. Never waits.
+  /// Returns the owner's vote for barrier number `epoch`, or nothing if it has not come there. Never waits.
   std::optional<Vote> Read(std::uint64_t epoch) const {
     Line& line = lines_->of[epoch % 2];
     // Pairs with the release in Post.
@@ -52,15 +53,15 @@ class BasicHostBoard {
                   .next = Shared{line.next}.load(std::memory_order_relaxed)};
   }
 
-  /// Its process ends without the others, because it has lost one. Its own process only.
+  /// Posts that the owner ends without the others, because it has lost a process. Owner only.
   void Leave() { Shared{lines_->has_left}.store(1, std::memory_order_relaxed); }
-  /// Whether it said so. Never waits.
+  /// Whether the owner has called Leave. Never waits.
   bool HasLeft() const { return Shared{lines_->has_left}.load(std::memory_order_relaxed) != 0; }
 
  private:
   using Word = std::uint64_t;
   using Shared = AtomicRef<Word>;
-  static_assert(std::atomic_ref<Word>::is_always_lock_free, "other processes would not see a lock");
+ static_assert(std::atomic_ref<Word>::is_always_lock_free, "other processes cannot share a lock");
   struct alignas(uit::cache_line) Line {
     Word epoch = 0;
     Word reason = 0;
@@ -74,7 +75,7 @@ class BasicHostBoard {
   Lines* lines_;
 };
 
-/// Between processes.
+/// A board between processes.
 using HostBoard = BasicHostBoard<std::atomic_ref>;
 
 }  // namespace netuit

@@ -25,51 +25,53 @@
 
 namespace netuit {
 
-/// A barrier between processes. What is agreed on rides in it. Never blocks inside MPI.
+/// A barrier between processes at which they merge their votes. Never blocks inside MPI.
 ///
-/// Processes that share memory post what they bring on boards that the others of the node read. The first process of
-/// each node, its speaker, meets those of other nodes by dissemination, in ceil(log2(nodes)) rounds of one small message
-/// each (Hensgen, Finkel, Manber 1988), and posts what came of it.
+/// Processes that share memory post their votes on boards, which the other processes of the host read. The first process of
+/// each host is its leader. Leaders exchange votes by dissemination, in ceil(log2(hosts)) rounds of one small message each
+/// (Hensgen, Finkel, Manber 1988). Then they post the result.
 ///
-/// One thread of each process at a time.
+/// One thread of each process may call it at a time.
 class ProcessBarrier {
  public:
-  /// Opens links and shares memory of its own, the latter if `shares_memory` on every process. Collective; nothing may be
-  /// sent before the others have come back from it, so let the processes agree on something before the first use.
+  /// Opens its own links. Shares memory if `shares_memory` is true on every process. Collective. Nothing may be sent before all
+  /// processes have returned from it, so let them agree on something before the first use.
   ProcessBarrier(const uit::World& world, uit::Fabric& fabric, bool shares_memory = true)
       : fabric_(&fabric), process_(world.Process()), rank_(world.Rank()) {
     ShareBoards(world, shares_memory);
     OpenRounds(world);
   }
 
-  /// Waits until every process has arrived, and returns what all have brought. Calls `idle` between tries. Throws
-  /// uit::PeerLost at the deadline, or as soon as a process is known to have ended; the barrier is of no use from then on.
-  /// Of a silent process it tells the rank if nobody else can be meant: to who reads its board itself, and if there are two
-  /// nodes and it is alone on the other.
+  /// Waits until every process has arrived, and returns the merged vote. Calls `idle` between tries. Throws uit::PeerLost at
+  /// the deadline, or as soon as a process is known to have ended. After that, the barrier cannot be used.
+  ///
+  /// PeerLost names the silent rank only if it is unambiguous. This holds if this process reads that rank's board itself, or if
+  /// there are two hosts and the rank is alone on the other.
   template <std::invocable Idle>
   Vote ArriveAndWait(Vote mine, uit::Deadline deadline, Idle&& idle) {
     ++epoch_;
     if (arrivals_.size() > 1) arrivals_.at(rank_).Post(epoch_, mine);
-    if (!IsSpeaker() && num_nodes_ > 1) return Read({speaker_, false}, *result_, deadline, idle);
+    if (!IsLeader() && num_hosts_ > 1) return Read({leader_, false}, *result_, deadline, idle);
     for (const auto& [rank, board] : arrivals_) {
       if (rank != rank_) mine.Merge(Read({rank, true}, board, deadline, idle));
     }
     for (Round& round : rounds_) {
-      Letter letter{epoch_, mine};
+      RoundMessage message{epoch_, mine};
       const Suspect suspect{round.from, is_other_alone_};
-      Await(suspect, [&] { return Attempt([&] { return TrySend(round, letter); }); }, deadline, idle);
+      Await(suspect, [&] { return Attempt([&] { return TrySend(round, message); }); }, deadline, idle);
       Await(suspect, [&] { return Attempt([&] { return TryReceive(round); }); }, deadline, idle);
-      mine.Merge(round.early->accord);
+      mine.Merge(round.early->vote);
       round.early.reset();
     }
     if (result_) result_->Post(epoch_, mine);
     return mine;
   }
 
-  /// Whom ArriveAndWait is waiting for, or was last. Its thread, in `idle`.
+  /// Returns the rank for which ArriveAndWait waits or waited last. Only its thread may call it, in `idle`.
   std::size_t Awaited() const { return awaited_; }
 
-  /// The largest reason to stop that a process within sight has already brought to the next barrier, or 0. Never waits.
+  /// Returns the largest reason to stop that a process visible from here has already brought to the next barrier, or 0. Never
+  /// waits.
   std::uint32_t EarlyStop() {
     std::uint32_t stop = 0;
     for (const auto& [rank, board] : arrivals_) {
@@ -77,29 +79,30 @@ class ProcessBarrier {
     }
     fabric_->Exclusively([&] {
       for (Round& round : rounds_) {
-        if (TryReceive(round)) stop = std::max(stop, round.early->accord.stop);
+        if (TryReceive(round)) stop = std::max(stop, round.early->vote.stop);
       }
     });
     return stop;
   }
 
-  /// Tells those who share memory that this process ends without them, because one was lost: it is not another.
+  /// Tells the processes that share memory that this process ends because it lost a peer, so that they do not report it as
+  /// lost.
   void Leave() {
     if (const auto own = arrivals_.find(rank_); own != arrivals_.end()) own->second.Leave();
   }
-  /// Whether those of this computer would be known to have told so.
+  /// Whether processes of this host can see each other's calls of Leave.
   bool KnowsWhoLeft() const { return !arrivals_.empty(); }
-  /// Whether a process has told so.
+  /// Whether a process has called Leave.
   bool HasLeft(std::size_t rank) const {
     const auto board = arrivals_.find(rank);
     return board != arrivals_.end() && board->second.HasLeft();
   }
 
-  /// Gives the links back, once all processes have passed their last barrier. False at the deadline.
+  /// Releases the links after all processes have passed their last barrier. Returns false at the deadline.
   bool Close(uit::Deadline deadline) {
     bool is_clean = false;
     const auto is_over = [&] {
-      const bool is_anybody_gone = process_->Watch().Gone().has_value();  // and will not answer
+      const bool is_anybody_gone = process_->Watch().Gone().has_value();  // it will not answer
       is_clean = Attempt([&] { return std::ranges::all_of(links_, [](auto& entry) { return entry.second.TryClose(); }); });
       return is_clean || is_anybody_gone;
     };
@@ -113,11 +116,11 @@ class ProcessBarrier {
 
  private:
   static constexpr int stream = 1;
-  struct Letter {
+  struct RoundMessage {
     std::uint64_t epoch = 0;
-    Vote accord;
+    Vote vote;
   };
-  /// Who is waited for, and whether it cannot be waiting for another itself.
+  /// The rank that is waited for, and whether it is certain that this rank does not itself wait for another.
   struct Suspect {
     std::size_t rank;
     bool is_sure;
@@ -125,46 +128,46 @@ class ProcessBarrier {
   struct Round {
     std::size_t to = 0;
     std::size_t from = 0;
-    std::optional<Letter> early{};  // received, and not yet used
+    std::optional<RoundMessage> early{};  // received and not used yet
   };
 
   void ShareBoards(const uit::World& world, bool shares_memory) {
-    // A board for arrivals, and the speaker's for results.
+    // Each process has two boards: for its arrivals, and for results. Only the leader's second board is used.
     uit::HostMemory memory;
     if (shares_memory) memory = world.ShareMemory(2 * HostBoard::NumBytes());
-    speaker_ = memory.empty() ? rank_ : memory.begin()->first;
+    leader_ = memory.empty() ? rank_ : memory.begin()->first;
     if (memory.empty()) return;
     HostBoard::Create(memory.at(rank_));
     HostBoard::Create(memory.at(rank_).subspan(HostBoard::NumBytes()));
     for (auto& [rank, part] : memory) arrivals_.emplace(rank, HostBoard(part.data()));
-    if (memory.size() > 1) result_.emplace(memory.at(speaker_).data() + HostBoard::NumBytes());
+    if (memory.size() > 1) result_.emplace(memory.at(leader_).data() + HostBoard::NumBytes());
   }
   void OpenRounds(const uit::World& world) {
-    std::vector<std::size_t> speakers = world.AllGatherValue(speaker_);
-    is_other_alone_ = std::ranges::count_if(speakers, [this](std::size_t each) { return each != speaker_; }) == 1;
-    std::ranges::sort(speakers);
-    speakers.erase(std::unique(speakers.begin(), speakers.end()), speakers.end());
-    num_nodes_ = speakers.size();
-    if (num_nodes_ == 1) result_.reset();  // everybody reads everybody's arrival
-    if (!IsSpeaker()) return;
-    const auto number = static_cast<std::size_t>(std::ranges::find(speakers, rank_) - speakers.begin());
-    for (std::size_t reach = 1; reach < num_nodes_; reach *= 2) {
-      rounds_.push_back({.to = speakers[(number + reach) % num_nodes_],
-                         .from = speakers[(number + num_nodes_ - reach) % num_nodes_]});
+    std::vector<std::size_t> leaders = world.AllGatherValue(leader_);
+    is_other_alone_ = std::ranges::count_if(leaders, [this](std::size_t each) { return each != leader_; }) == 1;
+    std::ranges::sort(leaders);
+    leaders.erase(std::unique(leaders.begin(), leaders.end()), leaders.end());
+    num_hosts_ = leaders.size();
+    if (num_hosts_ == 1) result_.reset();  // every process reads the arrivals of all
+    if (!IsLeader()) return;
+    const auto number = static_cast<std::size_t>(std::ranges::find(leaders, rank_) - leaders.begin());
+    for (std::size_t reach = 1; reach < num_hosts_; reach *= 2) {
+      rounds_.push_back({.to = leaders[(number + reach) % num_hosts_],
+                         .from = leaders[(number + num_hosts_ - reach) % num_hosts_]});
       for (const std::size_t peer : {rounds_.back().to, rounds_.back().from}) {
         if (links_.contains(peer)) continue;
         links_.emplace(peer,
-                       world.OpenLink(peer, stream, {.num_sends = 4, .num_receives = 4, .payload_bytes = sizeof(Letter)}));
+                       world.OpenLink(peer, stream, {.num_sends = 4, .num_receives = 4, .payload_bytes = sizeof(RoundMessage)}));
       }
     }
   }
 
-  bool IsSpeaker() const { return speaker_ == rank_; }
+  bool IsLeader() const { return leader_ == rank_; }
   template <std::invocable Idle>
   Vote Read(Suspect suspect, const HostBoard& board, uit::Deadline deadline, Idle& idle) {
-    std::optional<Vote> accord;
-    Await(suspect, [&] { return (accord = board.Read(epoch_)).has_value(); }, deadline, idle);
-    return *accord;
+    std::optional<Vote> vote;
+    Await(suspect, [&] { return (vote = board.Read(epoch_)).has_value(); }, deadline, idle);
+    return *vote;
   }
   template <std::predicate Ready, std::invocable Idle>
   void Await(Suspect suspect, Ready ready, uit::Deadline deadline, Idle& idle) {
@@ -173,35 +176,35 @@ class ProcessBarrier {
     bool is_ready = false;
     const bool is_over = uit::WaitUntil(
         [&] {
-          const bool is_anybody_gone = watch.Gone().has_value();  // what it did before is done
+          const bool is_anybody_gone = watch.Gone().has_value();  // everything it did before has taken effect
           is_ready = ready();
           return is_ready || is_anybody_gone;
         },
         deadline, idle);
     if (is_ready) return;
     if (is_over) watch.Check("at a barrier");
-    const std::string who = "rank " + std::to_string(suspect.rank);
-    if (suspect.is_sure) throw uit::PeerLost("no word from " + who + " at a barrier", suspect.rank);
-    throw uit::PeerLost("no word from " + who + ", or whom it waits for, at a barrier", std::nullopt);
+    const std::string name = "rank " + std::to_string(suspect.rank);
+    if (suspect.is_sure) throw uit::PeerLost("no word from " + name + " at a barrier", suspect.rank);
+   throw uit::PeerLost("no word from " + name + ", or from a process for which it waits, at a barrier", std::nullopt);
   }
   template <std::predicate Step>
   bool Attempt(Step step) {
     bool is_done = false;
     return fabric_->Exclusively([&] { is_done = step(); }) && is_done;
   }
-  bool TrySend(Round& round, const Letter& letter) {
-    frame_.Reserve(sizeof(Letter));
+  bool TrySend(Round& round, const RoundMessage& message) {
+    frame_.Reserve(sizeof(RoundMessage));
     frame_.Header() = uit::FrameHeader{};
-    frame_.Header().num_bytes = sizeof(Letter);
-    std::memcpy(frame_.Payload(), &letter, sizeof letter);
+    frame_.Header().num_bytes = sizeof(RoundMessage);
+    std::memcpy(frame_.Payload(), &message, sizeof message);
     return links_.at(round.to).TrySend(frame_);
   }
   bool TryReceive(Round& round) {
     if (round.early) return true;
     if (!links_.at(round.from).TryReceive(frame_)) return false;
-    Letter letter;
-    std::memcpy(&letter, frame_.Payload(), sizeof letter);
-    round.early = letter;
+    RoundMessage message;
+    std::memcpy(&message, frame_.Payload(), sizeof message);
+    round.early = message;
     return true;
   }
 
@@ -209,13 +212,13 @@ class ProcessBarrier {
   std::shared_ptr<uit::ProcessState> process_;
   std::size_t rank_;
   std::size_t awaited_ = 0;
-  std::size_t speaker_ = 0;
-  std::size_t num_nodes_ = 1;
-  bool is_other_alone_ = false;  // of two nodes, the other has one process
+  std::size_t leader_ = 0;
+  std::size_t num_hosts_ = 1;
+  bool is_other_alone_ = false;  // there are two hosts, and the other has one process
   std::uint64_t epoch_ = 0;
-  std::map<std::size_t, HostBoard> arrivals_;  // by rank, of this node; none without shared memory
-  std::optional<HostBoard> result_;            // the speaker's, where there are several nodes
-  std::vector<Round> rounds_;                  // the speaker's
+  std::map<std::size_t, HostBoard> arrivals_;  // by rank, of this host; empty without shared memory
+  std::optional<HostBoard> result_;            // the leader's, if there are several hosts
+  std::vector<Round> rounds_;                  // used by the leader
   std::map<std::size_t, uit::AnyLink> links_;  // by peer
   uit::Frame frame_;
 };

@@ -12,43 +12,43 @@
 
 namespace netuit {
 
-/// A barrier for a fixed number of threads of one process, as often as wanted.
+/// A reusable barrier for a fixed number of threads of one process.
 ///
-/// What each thread did before arriving is visible to all once they leave. A short wait spins; a
-/// longer one yields, then sleeps for up to 50 µs at a time, so that more threads than cores
-/// come through as well.
+/// Everything that a thread did before it arrived is visible to all threads after they leave. A short wait spins. A longer wait
+/// yields and then sleeps for up to 50 µs at a time, so that the barrier also works with more threads than cores.
 ///
 ///     netuit::ThreadBarrier barrier{num_threads};
 ///     barrier.ArriveAndWait();                                            // each thread
-///     barrier.ArriveAndWait([&] { ++epoch; }, [&] { fabric.Poll(); });    // or so
+///     barrier.ArriveAndWait([&] { ++epoch; }, [&] { fabric.Poll(); });    // or like this
 template <uit::Synchronization Sync = uit::Spsc>
 class ThreadBarrier {
  public:
-  /// Which round a thread has arrived for.
+  /// The round for which a thread has arrived.
   using Ticket = std::uint32_t;
 
-  /// Wants at least one thread. Rounds are counted from `first`, so that a test meets the wrap at once.
+  /// Requires at least one thread. Rounds are counted from `first`, so that a test can reach the overflow of the counter at
+  /// once.
   explicit ThreadBarrier(std::uint32_t num_threads, Ticket first = 0) : round_{first}, num_threads_{num_threads} {
-    UIT_ASSERT(num_threads > 0, "a barrier needs a thread");
+   UIT_ASSERT(num_threads > 0, "a barrier needs at least one thread");
   }
 
-  /// Waits for all threads. The last to arrive calls `on_last()` before any leaves; the others
-  /// call `idle()` between tries (as uit::WaitUntil does). If on_last throws, that reaches the last
-  /// thread's caller, and all leave as usual. Each of the threads, once per round.
+  /// Waits for all threads. Each thread calls it once per round. The last to arrive calls `on_last()` before any thread leaves.
+  /// The others call `idle()` between tries, as uit::WaitUntil does. If `on_last` throws, the last thread throws the same, and
+  /// all leave as usual.
   template <std::invocable OnLast = uit::NoIdle, std::invocable Idle = uit::NoIdle>
   void ArriveAndWait(OnLast&& on_last = OnLast{}, Idle&& idle = Idle{}) {
     const Ticket ticket = Arrive(on_last);
-    // Pausing longer would keep a core from the threads that are awaited, where cores are few.
+    // Spinning longer would keep a core from the threads that have not arrived, if cores are few.
     uit::WaitUntil([&] { return HasPassed(ticket); }, uit::never, idle);
   }
 
-  /// The first half: counts the calling thread in; never waits, but for `on_last`. The thread
-  /// arrives again only after HasPassed.
+  /// The first half of ArriveAndWait: counts the calling thread in. Never waits, except for `on_last`. The thread may arrive
+  /// again only after HasPassed returns true.
   template <std::invocable OnLast = uit::NoIdle>
   [[nodiscard]] Ticket Arrive(OnLast&& on_last = OnLast{}) {
-    // Ours to know: the round ends with our arrival at the earliest.
+    // Relaxed is enough: the round cannot end before this thread arrives.
     const Ticket ticket = round_.load(std::memory_order_relaxed);
-    // Releases what we did to the last thread, which acquires what all others did.
+    // Releases this thread's writes to the last thread, which acquires those of all others.
     if (num_arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == num_threads_) {
       const Release release{*this, ticket};
       on_last();
@@ -56,29 +56,29 @@ class ThreadBarrier {
     return ticket;
   }
 
-  /// The second half: whether all threads have arrived for that round.
+  /// The second half of ArriveAndWait: whether all threads have arrived for that round.
   [[nodiscard]] bool HasPassed(Ticket ticket) const {
-    // Pairs with the release in Release: acquires what all threads and on_last did.
+    // Pairs with the release in Release: acquires the writes of all threads and of on_last.
     return round_.load(std::memory_order_acquire) != ticket;
   }
 
-  /// How many threads meet here.
+  /// Returns the number of threads.
   [[nodiscard]] std::uint32_t NumThreads() const { return num_threads_; }
 
  private:
-  /// Opens the barrier at the end of its scope, also if that is left by an exception.
+  /// Opens the barrier at the end of its scope, also if an exception ends it.
   struct Release {
     ThreadBarrier& barrier;
     Ticket ticket;
     ~Release() {
-      // Comes before the next round's arrivals by way of round_.
+      // Happens before the next round's arrivals, because those threads have acquired round_.
       barrier.num_arrived_.store(0, std::memory_order_relaxed);
       barrier.round_.store(ticket + 1, std::memory_order_release);
     }
   };
 
-  // On one line: who arrives last then owns what it has to write (81 ns for two threads far
-  // apart; 228 with a line each).
+  // On one cache line: the last thread to arrive then owns all that it has to write. This takes 81 ns for two threads far
+  // apart, and 228 ns with a line each.
   alignas(uit::cache_line) typename Sync::template Atomic<std::uint32_t> num_arrived_{0};
   typename Sync::template Atomic<Ticket> round_{0};
   std::uint32_t num_threads_;

@@ -5,13 +5,13 @@
 
 namespace netuit {
 
-/// What the workers of a run agree on at a barrier: the maximum of what each brings, field by field.
+/// What a worker brings to a barrier. The workers agree on the maximum of all votes, field by field.
 struct Vote {
-  std::uint32_t stop = 0;        ///< why to stop, or 0
-  std::uint32_t is_pending = 0;  ///< 1: somebody has work left
-  std::uint64_t next = 0;        ///< the number of the next barrier
+  std::uint32_t stop = 0;        ///< reason to stop, or 0
+  std::uint32_t is_pending = 0;  ///< 1 if a worker has updates left
+  std::uint64_t next = 0;        ///< number of the next barrier
 
-  /// Takes another worker's view in.
+  /// Merges another worker's vote into this one.
   void Merge(const Vote& other) {
     stop = std::max(stop, other.stop);
     is_pending = std::max(is_pending, other.is_pending);

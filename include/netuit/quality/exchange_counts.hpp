@@ -6,32 +6,32 @@
 
 namespace netuit {
 
-/// What a worker has counted of its exchange with one other worker in one layer: its inlets to there, and its outlets from
-/// there. Numbers of messages, summed over channels, unless said otherwise.
+/// A worker's counts of its exchange with one other worker in one layer: of its inlets to that peer and its outlets from it.
+/// All are numbers of messages, summed over channels, unless stated otherwise.
 struct ExchangeCounts {
-  std::uint64_t channels_out = 0;  ///< inlets to there; of a multicast layer, nodes heard there
-  std::uint64_t channels_in = 0;   ///< outlets from there; of a multicast layer, nodes heard here
+  std::uint64_t channels_out = 0;  ///< inlets to the peer; for a published field, nodes with a recipient there
+  std::uint64_t channels_in = 0;   ///< outlets from the peer; for a published field, nodes there with a recipient here
   std::uint64_t attempted = 0;     ///< puts
-  std::uint64_t dropped = 0;       ///< of those, refused
-  std::uint64_t preempted = 0;     ///< put here, accepted, and replaced by a newer one before it left
-  std::uint64_t stepped = 0;       ///< arrived here and became the current one
-  std::uint64_t skipped = 0;       ///< arrived here or were on their way, and a newer one was stepped to
-  std::uint64_t folded = 0;        ///< arrived here and were added to another
-  std::uint64_t unread = 0;        ///< arrived here and were left when a run ended
-  std::uint64_t pulls = 0;         ///< looks for messages: one per channel and update
-  std::uint64_t laden = 0;         ///< of those, pulls that found any
-  std::uint64_t touches = 0;       ///< see uit::FrameTrace; of the exchange
+  std::uint64_t dropped = 0;       ///< puts that were refused
+  std::uint64_t preempted = 0;     ///< accepted here, but replaced by a newer message before leaving
+  std::uint64_t stepped = 0;       ///< arrived and became the current message
+  std::uint64_t skipped = 0;       ///< arrived or in flight, but jumped over by a step to a newer message
+  std::uint64_t folded = 0;        ///< arrived and were added to another message
+  std::uint64_t unread = 0;        ///< arrived, but not read when a run ended
+  std::uint64_t pulls = 0;         ///< checks for messages: one per channel and update
+  std::uint64_t laden = 0;         ///< pulls that found a message
+  std::uint64_t touches = 0;       ///< see uit::FrameTrace; counted per exchange
 
-  /// Messages that have come to an end here.
+  /// Returns the number of messages whose outcome is known here.
   constexpr std::uint64_t Received() const { return stepped + skipped + folded; }
-  /// Counts an inlet's.
+  /// Adds an inlet's counts.
   constexpr ExchangeCounts& operator+=(const uit::PutTally& put) {
     attempted += put.attempted;
     dropped += put.dropped;
     preempted += put.preempted;
     return *this;
   }
-  /// Counts an outlet's.
+  /// Adds an outlet's counts.
   constexpr ExchangeCounts& operator+=(const uit::GetTally& get) {
     stepped += get.stepped;
     skipped += get.skipped;
@@ -39,7 +39,7 @@ struct ExchangeCounts {
     unread += get.unread;
     return *this;
   }
-  /// Field by field, channels too.
+  /// Adds field by field, including the numbers of channels.
   constexpr ExchangeCounts& operator+=(const ExchangeCounts& other) {
     channels_out += other.channels_out;
     channels_in += other.channels_in;
@@ -55,7 +55,7 @@ struct ExchangeCounts {
     touches += other.touches;
     return *this;
   }
-  /// What has been added since `before`; channels are as they are.
+  /// Returns the increase since `before`. The numbers of channels stay as they are.
   constexpr ExchangeCounts Since(const ExchangeCounts& before) const {
     return {.channels_out = channels_out,
             .channels_in = channels_in,
@@ -70,7 +70,7 @@ struct ExchangeCounts {
             .laden = laden - before.laden,
             .touches = touches - before.touches};
   }
-  /// Field by field.
+  /// Compares field by field.
   friend bool operator==(const ExchangeCounts&, const ExchangeCounts&) = default;
 };
 

@@ -10,22 +10,22 @@
 
 namespace netuit {
 
-/// What a set of latencies comes to, in seconds; all 0 if there are none.
+/// Statistics of a set of latencies, in seconds. All are 0 if the set is empty.
 struct Latency {
-  std::uint64_t count = 0;  ///< how many
+  std::uint64_t count = 0;  ///< number of latencies
   double mean = 0;          ///< exact
   double p50 = 0;           ///< median
-  double p90 = 0;           ///< nine in ten are no longer
-  double p99 = 0;           ///< and 99 in 100
+  double p90 = 0;           ///< 90 % quantile
+  double p99 = 0;           ///< 99 % quantile
   double max = 0;           ///< exact
 };
 
-/// Counts latencies by length: each power of two is cut in 32, so that a quantile is right within 1.6 %. From a
-/// nanosecond to more than an hour; what is longer counts as the longest. Adding takes a few nanoseconds and allocates
+/// A histogram of latencies. Each power of two is divided into 32 buckets, so a quantile is exact to 1.6 %. The range is from a
+/// nanosecond to more than an hour; longer latencies count as the longest. Adding one takes a few nanoseconds and allocates
 /// nothing.
 class LatencyHistogram {
  public:
-  /// Counts one; less than nothing counts as nothing.
+  /// Adds a latency. A negative one counts as 0.
   void Add(std::chrono::nanoseconds latency) {
     const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(latency.count(), 0));
     ++counts_[std::min(BucketOf(value), num_buckets - 1)];
@@ -33,7 +33,7 @@ class LatencyHistogram {
     sum_ += value;
     max_ = std::max(max_, value);
   }
-  /// Adds what another has counted.
+  /// Adds another histogram.
   LatencyHistogram& operator+=(const LatencyHistogram& other) {
     for (std::size_t i = 0; i < num_buckets; ++i) counts_[i] += other.counts_[i];
     num_added_ += other.num_added_;
@@ -41,14 +41,14 @@ class LatencyHistogram {
     max_ = std::max(max_, other.max_);
     return *this;
   }
-  /// Forgets everything.
+  /// Removes all latencies.
   void Clear() {
     if (num_added_ != 0) *this = {};
   }
 
-  /// How many have been added.
+  /// Returns the number of latencies added.
   std::uint64_t Count() const { return num_added_; }
-  /// The smallest latency that a fraction `q` of those added do not exceed, in seconds; 0 if there are none.
+  /// Returns the smallest latency that a fraction `q` of those added does not exceed, in seconds; 0 if there are none.
   double Quantile(double q) const {
     const auto wanted = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(num_added_)));
     std::uint64_t num_passed = 0;
@@ -58,7 +58,7 @@ class LatencyHistogram {
     }
     return 0;
   }
-  /// What they come to.
+  /// Returns the statistics.
   Latency Summary() const {
     if (num_added_ == 0) return {};
     return {.count = num_added_,
@@ -75,7 +75,7 @@ class LatencyHistogram {
   static constexpr std::size_t num_octaves = 42 - bits;
   static constexpr std::size_t num_buckets = (num_octaves + 1) * per_octave;
 
-  /// Values below 2 * per_octave have a bucket each; from there on each octave has as many as half of them.
+  /// Values below 2 * per_octave have a bucket each. Each octave above has per_octave buckets.
   static constexpr std::size_t BucketOf(std::uint64_t value) {
     if (value < 2 * per_octave) return static_cast<std::size_t>(value);
     const auto shift = static_cast<std::size_t>(std::bit_width(value)) - bits - 1;

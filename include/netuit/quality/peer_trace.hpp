@@ -5,18 +5,18 @@
 
 namespace netuit {
 
-/// How old frames are that a worker takes in from one other in one layer, when it reads them. That worker only.
+/// Measures the age of frames that a worker receives from one peer in one layer, when it reads them. That worker only.
 struct PeerTrace {
-  uit::FrameTrace frames;   ///< touches, and stamps that have come
-  bool is_same_clock;       ///< the other's stamps are by this computer's clock; else latencies are not measured
-  LatencyHistogram touch;   ///< from when the other read what this worker had sent to when this one read the answer
-  LatencyHistogram age;     ///< from the beginning of the update that sent a frame to that of the one that reads it
-  LatencyHistogram transit; ///< from its departure to the same
+  uit::FrameTrace frames;   ///< touches, and time stamps that have arrived
+  bool is_same_clock;       ///< the peer's stamps are by the same clock; otherwise latencies are not measured
+  LatencyHistogram touch;   ///< from the time when the peer read this worker's frame until this worker reads the answer
+  LatencyHistogram age;     ///< from the beginning of the update that sent a frame to that of the update that reads it
+  LatencyHistogram transit; ///< from the frame's departure to the beginning of the update that reads it
 
-  /// Of frames that bear the times of `clock`, which it refers to.
+  /// Measures frames stamped by `clock`, to which it refers.
   PeerTrace(const uit::TraceClock& clock, bool same_clock) : frames(clock), is_same_clock(same_clock) {}
 
-  /// An update that begins at `now` reads what has arrived.
+  /// Notes that an update that begins at `now` reads the frames that have arrived.
   void Read(uit::TimePoint now) {
     const auto answer = frames.Read(now);
     if (is_same_clock) {
@@ -28,7 +28,7 @@ struct PeerTrace {
     }
     frames.ForgetArrived();
   }
-  /// A window begins.
+  /// Begins a new window.
   void Clear() {
     touch.Clear();
     age.Clear();

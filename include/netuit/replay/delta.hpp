@@ -11,17 +11,17 @@
 
 namespace netuit::replay {
 
-// Bytes as the words in which they differ from what was known before: again and again, how many words are the same, how
-// many differ, and those.
+// A delta encodes bytes as the 8-byte words in which they differ from known ones. It repeats: the number of equal words, the
+// number of different words, and the different words.
 
-/// How many words hold so many bytes.
+/// Returns the number of words that hold `num_bytes` bytes.
 constexpr std::size_t NumWords(std::size_t num_bytes) { return (num_bytes + 7) / 8; }
 
-/// The most bytes that EncodeDelta writes of so many.
+/// Returns the most bytes that EncodeDelta writes for `num_bytes` bytes.
 constexpr std::size_t MaxDeltaBytes(std::size_t num_bytes) { return 10 * NumWords(num_bytes) + 2 * max_number_bytes; }
 
-/// Writes how the bytes differ from `known`, which has NumWords(num_bytes) words and is brought up to date, to `to`, which
-/// has room for MaxDeltaBytes. Returns where it ends.
+/// Writes the delta between `known` and the bytes to `to`, and updates `known`. `known` must have NumWords(num_bytes) words,
+/// and `to` room for MaxDeltaBytes(num_bytes). Returns the end of the delta.
 inline std::byte* EncodeDelta(const std::byte* bytes, std::size_t num_bytes, std::span<std::uint64_t> known, std::byte* to) {
   const auto word = [&](std::size_t i) {
     std::uint64_t value = 0;
@@ -46,7 +46,7 @@ inline std::byte* EncodeDelta(const std::byte* bytes, std::size_t num_bytes, std
   return to;
 }
 
-/// Brings `known` up to date. False: the bytes end before that, or are no difference; some may have been changed.
+/// Updates `known` by a delta. Returns false if the bytes end early or are not a delta; some words may have changed by then.
 [[nodiscard]] inline bool TryDecodeDelta(uit::ByteReader& reader, std::span<std::uint64_t> known) {
   while (!known.empty()) {
     std::uint64_t num_same = 0;

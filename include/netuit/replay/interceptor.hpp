@@ -21,89 +21,89 @@
 
 namespace netuit::replay {
 
-/// What an inlet is bound to in a run that is recorded or replayed: stands before its duct, and writes down what that
-/// answers; or answers as it is written, and leaves the duct alone. The inlet's thread only.
+/// Stands before an inlet's duct while a run is recorded or replayed. When recording, it passes calls to the duct and records
+/// the answers. In a replay it answers from the record and does not use the duct. Only the inlet's thread may call it.
 template <uit::Message T>
 class InletInterceptor : public uit::RefCounted {
  public:
   static constexpr bool refuses_large = true;  ///< a put may throw uit::MessageTooLarge
   virtual ~InletInterceptor() = default;
 
-  // As an InletDuct has them.
+  // The operations of an InletDuct.
   /// Copies the message.
   bool TryPut(const T& message) requires std::copyable<T> { return Offer(&message, nullptr, false); }
-  /// Moves the message, on success.
+  /// Moves the message if it succeeds.
   bool TryPut(T&& message) { return Offer(nullptr, &message, false); }
   /// Copies the message.
   bool TryStage(const T& message) requires std::copyable<T> { return Offer(&message, nullptr, true); }
-  /// Moves the message, on success.
+  /// Moves the message if it succeeds.
   bool TryStage(T&& message) { return Offer(nullptr, &message, true); }
   /// Copies the message; a replay does not wait.
   bool PutUntil(const T& message, uit::Deadline deadline) requires std::copyable<T> { return OfferUntil(&message, nullptr, deadline); }
-  /// Moves the message, on success; a replay does not wait.
+  /// Moves the message if it succeeds; a replay does not wait.
   bool PutUntil(T&& message, uit::Deadline deadline) { return OfferUntil(nullptr, &message, deadline); }
   /// Whether everything has left.
   virtual bool TryFlush() = 0;
-  /// Whether anything arrived.
+  /// Whether anything has arrived.
   virtual bool Poll() = 0;
-  /// As the duct, if it can.
+  /// Does what the duct does, if it has this function.
   virtual void HoldInlet(bool hold, std::size_t max_puts) = 0;
-  /// As the duct, if it can.
+  /// Does what the duct does, if it has this function.
   virtual void RefreshInlet(std::size_t max_puts) = 0;
-  /// As the duct, if it can.
+  /// Does what the duct does, if it has this function.
   virtual std::uint64_t NumPreempted() const = 0;
   /// Whether the duct is a channel of an exchange with another process.
   virtual bool IsChannel() const = 0;
 
  private:
-  // One of the two is null.
+  // Exactly one of the two pointers is null.
   virtual bool Offer(const T* copied, T* moved, bool stages) = 0;
   virtual bool OfferUntil(const T* copied, T* moved, uit::Deadline deadline) = 0;
 };
 
-/// The same of an outlet.
+/// Stands behind an outlet's duct while a run is recorded or replayed; see InletInterceptor.
 template <uit::Message T>
 class OutletInterceptor : public uit::RefCounted {
  public:
   virtual ~OutletInterceptor() = default;
 
-  // As an OutletDuct has them.
-  /// How many it moved past.
+  // The operations of an OutletDuct.
+  /// Returns the number of messages that it moved past.
   virtual std::size_t TryStep(std::size_t limit) = 0;
   /// Whether there was a message; a replay does not wait.
   virtual bool StepUntil(uit::Deadline deadline) = 0;
-  /// The current message.
+  /// Returns the current message.
   const T& Get() const { return *current_; }
-  /// The same, to be moved from.
+  /// Returns the current message, which may be moved from.
   T& Get() { return *current_; }
-  /// As the duct, if it can.
+  /// Does what the duct does, if it has this function.
   virtual void HoldOutlet(bool hold) = 0;
-  /// As the duct, if it can.
+  /// Does what the duct does, if it has this function.
   virtual void RefreshOutlet() = 0;
-  /// Messages that steps moved past.
+  /// Returns the number of messages that steps moved past.
   std::uint64_t NumPassed() const { return num_passed_; }
-  /// As the duct, if it can.
+  /// Does what the duct does, if it has this function.
   virtual std::uint64_t NumFolded() const = 0;
-  /// As the duct, if it can.
+  /// Does what the duct does, if it has this function.
   virtual std::uint64_t NumPreempted() const = 0;
-  /// As the duct, if it can.
+  /// Does what the duct does, if it has this function.
   virtual std::uint64_t NumUnread() const = 0;
   /// Whether the duct is a channel of an exchange with another process.
   virtual bool IsChannel() const = 0;
-  /// Whoever is bound to the duct again gets what was got here.
+  /// Gives the current message to the duct, so that the outlet keeps it when it is bound to the duct again.
   virtual void Leave() = 0;
 
  protected:
-  T* current_ = nullptr;           ///< what Get gives
+  T* current_ = nullptr;           ///< the message that Get returns
   std::uint64_t num_passed_ = 0;   ///< see NumPassed
 };
 
-/// As a transport, for the wiring's sake: ends are bound to taps, and not opened by it.
+/// Makes interceptors a member of a transport set. Ends are bound to them; they open no ends.
 struct Intercepted {
-  /// Whatever the policy is.
+  /// Same for every policy.
   template <uit::Message T, uit::Policy policy>
   using InletDuctFor = InletInterceptor<T>;
-  /// Whatever the policy is.
+  /// Same for every policy.
   template <uit::Message T, uit::Policy policy>
   using OutletDuctFor = OutletInterceptor<T>;
 };
@@ -115,7 +115,7 @@ inline constexpr bool is_channel = requires(D& duct) { duct.Exchange(); };
 
 }  // namespace detail
 
-/// Before a duct.
+/// An InletInterceptor for a duct of type `D`.
 template <uit::Message T, uit::InletDuct<T> D>
 class InletInterceptorOf final : public InletInterceptor<T> {
  public:
@@ -186,7 +186,7 @@ class InletInterceptorOf final : public InletInterceptor<T> {
     bool is_accepted = false;
     try {
       is_accepted = put();
-    } catch (...) {  // a message that is too large, or a codec
+    } catch (...) {  // the message was too large, or its codec threw
       record_.writer->Add(Event::put_threw);
       throw;
     }
@@ -209,7 +209,7 @@ class InletInterceptorOf final : public InletInterceptor<T> {
   uit::Ref<D> duct_;
 };
 
-/// Behind a duct.
+/// An OutletInterceptor for a duct of type `D`.
 template <uit::Encodable T, uit::Policy policy, uit::OutletDuct<T> D>
 class OutletInterceptorOf final : public OutletInterceptor<T> {
  public:
@@ -289,7 +289,7 @@ class OutletInterceptorOf final : public OutletInterceptor<T> {
     num_passed_ += count;
     return count;
   }
-  /// The event, and the current message after so many.
+  /// Records the event, and the current message after `count` messages.
   void Write(Event event, std::size_t count) {
     const std::size_t num_bytes = Codec{}.Size(*current_);
     std::byte* at = record_.writer->Reserve(2 * max_number_bytes + num_bytes);
@@ -298,7 +298,7 @@ class OutletInterceptorOf final : public OutletInterceptor<T> {
     Codec{}.Encode(*current_, {at, num_bytes});
     record_.writer->Commit(event, at + num_bytes);
   }
-  /// What follows the event becomes the current message. Returns after how many.
+  /// Makes the message that follows the event the current one. Returns the number of messages that the step moved past.
   std::size_t Read(Event event, std::size_t limit) {
     uit::ByteReader& rest = record_.reader->Rest();
     std::uint64_t count = 1;

@@ -10,81 +10,81 @@
 #include <uit/support/bytes.hpp>
 #include <uit/tally.hpp>
 
-/// A record has a file per worker: a header, then blocks of frames, in which event follows upon event. It is in the words
-/// of one kind of machine, for programs built alike.
+/// A record has one file per worker: a header, then blocks of frames, which contain events in order. Numbers have the byte
+/// order and sizes of the machine that wrote them, so only programs built alike can read them.
 ///
-/// A digest runs through the whole file. Each frame's mark holds some of it, up to the frame's last event, and is written
-/// with every event. So whatever a killed process had written can be told from what has been damaged since.
+/// A running digest covers the whole file. Each frame's mark holds part of this digest up to the frame's last event, and is
+/// rewritten with every event. A reader can therefore distinguish events that a killed process had written from later damage.
 namespace netuit::replay {
 
-/// What an event is; it begins with this byte. 0 is what a file holds where nothing has been written yet.
+/// The type of an event, which is its first byte. Parts of a file that have not been written are 0.
 enum class Event : std::uint8_t {
   none = 0,          ///< stands for the end of the record; never written
-  update = 1,        ///< an update begins; then by multicast layer and peer 0, or 1 and how ghosts differ from before
-  put_refused = 2,   ///< a put found no room
-  put_accepted = 3,  ///< a put found room
+  update = 1,        ///< an update begins; then by published layer and peer: 0, or 1 and the delta of the ghosts
+  put_refused = 2,   ///< a put was refused
+  put_accepted = 3,  ///< a put was accepted
   put_threw = 4,     ///< a message was too large, or its codec threw
   step_none = 5,     ///< a step found nothing
   step_one = 6,      ///< a step moved past one message, which follows
-  step_many = 7,     ///< a step moved past as many as follow, to the message that follows
-  no = 8,            ///< a flush or a poll said so
-  yes = 9,           ///< likewise
-  current = 10,      ///< the message that an outlet has when the run begins follows
-  end = 11,          ///< the updates are over
-  summary = 12       ///< a RecordSummary; the record is whole
+  step_many = 7,     ///< a step moved past several: their number follows, then the last message
+  no = 8,            ///< a flush or a poll returned false
+  yes = 9,           ///< a flush or a poll returned true
+  current = 10,      ///< an outlet's current message at the beginning of the run, which follows
+  end = 11,          ///< the updates have ended
+  summary = 12       ///< a RecordSummary follows; the record is complete
 };
 
-/// Blocks begin at multiples of it: no page is larger.
+/// Blocks begin at multiples of this number of bytes. No page is larger.
 inline constexpr std::size_t block_grain = 65'536;
-/// Of a block, unless one event wants more.
+/// Size of a block, unless one event needs more.
 inline constexpr std::size_t block_bytes = 1 << 20;
-/// Of a frame, unless one event wants more. Of a file that was cut short, less than a frame is lost.
+/// Size of a frame, unless one event needs more. If a file is cut short, less than one frame is lost.
 inline constexpr std::size_t frame_bytes = 4096;
 
-/// What a file begins with: which worker's it is, in which run of what.
+/// The beginning of a file. It identifies the worker, the run and the mesh.
 struct RecordHeader {
-  std::array<char, 8> magic{'n', 'e', 't', 'u', 'i', 't', 'R', '\n'};  ///< tells records from other files
+  std::array<char, 8> magic{'n', 'e', 't', 'u', 'i', 't', 'R', '\n'};  ///< distinguishes records from other files
   std::uint32_t version = 2;      ///< of the format
   std::uint32_t mode = 0;         ///< AsyncMode
   std::uint64_t seed = 0;         ///< RunOptions::seed
   std::uint64_t run = 0;          ///< number of the run among those of its mesh
-  std::uint64_t shape = 0;        ///< digest of the worker's part of the graph, of what is placed where, and of the layers
-  std::uint32_t worker = 0;       ///< its number, as in Placement
+  std::uint64_t shape = 0;        ///< digest of the worker's part of the graph, the placement and the layers
+  std::uint32_t worker = 0;       ///< the worker's number, as in Placement
   std::uint32_t num_workers = 0;  ///< of all processes
   std::uint32_t num_threads = 0;  ///< of each process
-  std::uint32_t reserved = 0;     ///< nothing yet
+  std::uint32_t reserved = 0;     ///< unused
 };
 
-/// What a block begins with.
+/// The beginning of a block.
 struct BlockHeader {
-  static constexpr std::uint64_t is_block = 0x6b636f6c426e7566;  ///< so that nothing else is taken for a block
+  static constexpr std::uint64_t is_block = 0x6b636f6c426e7566;  ///< distinguishes blocks from other data
 
   std::uint64_t magic = 0;     ///< is_block; written last when the block begins
   std::uint64_t capacity = 0;  ///< bytes to the next block, a multiple of block_grain
-  std::uint64_t digest = 0;    ///< of all before the block, and of the capacity
-  std::uint64_t seal = 0;      ///< written when the block ends: a mark of all that follows the header; 0 until then
+  std::uint64_t digest = 0;    ///< of everything before the block, and of the capacity
+  std::uint64_t seal = 0;      ///< written when the block ends: a mark of everything after the header; 0 until then
 };
 
-/// What a worker reports of its run.
+/// A worker's report at the end of its run.
 struct RecordSummary {
   std::uint64_t num_barriers = 0;  ///< WorkerReport::num_barriers
   uit::Tally tally;                ///< WorkerReport::tally
   uit::Tally inside;               ///< WorkerReport::inside
 };
 
-/// Of a worker in a run, in the folder of the record.
+/// Returns the path of a worker's record of a run, in the record's folder.
 inline std::filesystem::path RecordPath(const std::filesystem::path& folder, std::uint64_t run, std::uint32_t worker) {
   return folder / ("run" + std::to_string(run) + "-worker" + std::to_string(worker) + ".record");
 }
 
-/// A step of Digest, by eight bytes.
+/// Adds eight bytes to a digest.
 constexpr std::uint64_t DigestWord(std::uint64_t word, std::uint64_t before) {
   const std::uint64_t digest = (before ^ word) * 0x9e3779b97f4a7c15U;
   return digest ^ digest >> 32U;
 }
 
-/// Tells accidental changes; no help against intended ones. `before`: of what stands before, if the whole is digested in
-/// parts.
+/// Returns a digest that detects accidental changes, not intended ones. To digest data in parts, pass the digest of the earlier
+/// parts as `before`.
 inline std::uint64_t Digest(uit::ByteView bytes, std::uint64_t before = 14695981039346656037U) {
   std::uint64_t digest = before;
   std::size_t at = 0;
@@ -95,11 +95,11 @@ inline std::uint64_t Digest(uit::ByteView bytes, std::uint64_t before = 14695981
   return DigestWord(bytes.size(), DigestWord(rest, digest));
 }
 
-/// The last step for a frame, of the fewer than eight bytes that are left: `rest` has them, and zeros.
+/// Adds the last bytes of a frame to a digest. They are fewer than eight; `rest` holds them, followed by zeros.
 constexpr std::uint64_t DigestEnd(std::uint64_t rest, std::ptrdiff_t num_bytes, std::uint64_t before) {
   return DigestWord(rest | std::uint64_t{1} << 8 * num_bytes, before);
 }
-/// Of a frame's bytes. `before`: of what stands before them.
+/// Returns the digest of a frame's bytes. `before` is the digest of everything before them.
 inline std::uint64_t DigestFrame(uit::ByteView bytes, std::uint64_t before) {
   std::uint64_t digest = before;
   for (; bytes.size() >= sizeof(std::uint64_t); bytes = bytes.subspan(sizeof(std::uint64_t)))
@@ -109,29 +109,29 @@ inline std::uint64_t DigestFrame(uit::ByteView bytes, std::uint64_t before) {
   return DigestEnd(rest, static_cast<std::ptrdiff_t>(bytes.size()), digest);
 }
 
-/// Half of a digest and a number of bytes, in one word: a process that is killed has written both or neither.
+/// Combines half of a digest and a number of bytes in one word. A process that is killed has therefore written both or neither.
 constexpr std::uint64_t MakeMark(std::uint64_t digest, std::uint64_t num_bytes) { return (digest >> 32U << 32U) | num_bytes; }
-/// The number of bytes.
+/// Returns the number of bytes in a mark.
 constexpr std::size_t BytesOfMark(std::uint64_t mark) { return mark & 0xffff'ffffU; }
-/// There is no more for a mark.
+/// The largest number of bytes that a mark can hold.
 inline constexpr std::size_t max_marked_bytes = 0xffff'ffff;
 
-/// What a block's seal is a mark of, besides the digest of all before: whether another block was to follow.
+/// Whether another block follows. A block's seal is a mark of this value and of the digest of everything before.
 enum class Follow : std::uint64_t {
-  block = 1,   ///< yes
-  nothing = 2  ///< the record is whole
+  block = 1,   ///< another block follows
+  nothing = 2  ///< the record is complete
 };
 
-/// The most bytes that a number takes.
+/// The most bytes that WriteNumber writes.
 inline constexpr std::size_t max_number_bytes = 10;
 
-/// Writes a number, a small one in a byte, to `to`, which has room. Returns where it ends.
+/// Writes a number to `to`, seven bits per byte. Returns the end.
 inline std::byte* WriteNumber(std::byte* to, std::uint64_t number) {
   for (; number >= 128; number >>= 7U) *to++ = static_cast<std::byte>(number % 128 + 128);
   *to++ = static_cast<std::byte>(number);
   return to;
 }
-/// Reads one; false if the bytes end within it, or it is none.
+/// Reads a number. Returns false if the bytes end within it or are not a number.
 [[nodiscard]] inline bool TryReadNumber(uit::ByteReader& reader, std::uint64_t& number) {
   number = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {

@@ -16,18 +16,18 @@
 
 namespace netuit::replay {
 
-/// Thrown where a record that was cut short ends, out of the update that it ends in. No std::exception, so that it is not
-/// taken for one of the program's.
+/// Thrown in a replay when a record that was cut short ends; it passes through the update function. It does not derive from
+/// std::exception, so that a program does not handle it as one of its own.
 struct RecordEnd {};
 
-/// Reads a worker's record, frame by frame, and believes nothing in it. One thread.
+/// Reads a worker's record, frame by frame, and validates everything. One thread.
 ///
-/// A block that was sealed is undamaged, or the record is refused. The last block of a process that was killed is read up
-/// to the last event that its marks vouch for.
+/// If a sealed block is damaged, the record is refused. If the process was killed, its last block is not sealed. It is read up
+/// to the last event that its marks confirm.
 class RecordReader {
  public:
-  /// Looks at all of the file. Throws uit::InputError unless it is a record of what `expected` says, and what was sealed of
-  /// it is undamaged. It may have been cut short.
+  /// Checks the whole file. Throws uit::InputError unless it is a record that fits `expected` and every sealed block is
+  /// undamaged. The record may be cut short.
   RecordReader(const std::filesystem::path& path, const RecordHeader& expected) : path_(path) {
     std::error_code error;
     num_file_bytes_ = std::filesystem::file_size(path, error);
@@ -44,42 +44,43 @@ class RecordReader {
     Rewind(expected);
   }
 
-  /// Where the record ends before its time, and why, in words; empty if it is whole.
+  /// Returns where and why the record ends early, as a message; empty if it is complete.
   const std::string& EarlyEnd() const { return early_end_; }
 
-  /// What comes next; Event::none where the record ends.
+  /// Returns the next event, or Event::none at the end of the record.
   Event Peek() {
     while (rest_.Rest().empty()) {
       if (is_over_ || !LoadFrame()) return Event::none;
     }
     return static_cast<Event>(rest_.Rest()[0]);
   }
-  /// Takes the next event. Throws RecordEnd if there is none.
+  /// Takes the next event. Throws RecordEnd if the record has ended.
   Event Take() {
     const Event event = Peek();
     if (event == Event::none) throw RecordEnd{};
     [[maybe_unused]] const bool has_one = rest_.TryRead(last_);
     return event;
   }
-  /// What belongs to the event taken: take it all.
+  /// Returns the data of the event taken. The caller must read all of it.
   uit::ByteReader& Rest() { return rest_; }
 
-  /// What belongs to the event is not what this program reads there. Throws uit::InputError.
+  /// Reports that the event's data is not what this program reads there. Throws uit::InputError.
   [[noreturn]] void FailToRead() {
     End();
-    Refuse("is of a program that did otherwise: event " + std::to_string(static_cast<unsigned>(last_)) + " cannot be read");
+   Refuse("was recorded by a program that behaved differently: event " + std::to_string(static_cast<unsigned>(last_)) +
+           " cannot be read");
   }
-  /// The program does something else than it did when it was recorded. Throws uit::InputError.
+  /// Reports that the program does something else than in the recorded run. Throws uit::InputError.
   [[noreturn]] void FailToFit(const std::string& doing) {
     End();
-    Refuse("is of a program that did otherwise: where this one " + doing + ", there is event " +
+   Refuse("was recorded by a program that behaved differently: this one " + doing + ", but the record has event " +
            std::to_string(static_cast<unsigned>(last_)));
   }
 
  private:
   static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
-  /// Nothing is read any more.
+  /// Ends reading.
   void End() {
     rest_ = uit::ByteReader(uit::ByteView{});
     is_over_ = true;
@@ -101,24 +102,24 @@ class RecordReader {
     if (ReadAt(0, bytes)) uit::LoadBytes(header, bytes);
     const auto differs = [this](const std::string& what, std::uint64_t recorded, std::uint64_t wanted) {
       if (recorded != wanted)
-        Refuse("is of " + what + " " + std::to_string(recorded) + ", where " + std::to_string(wanted) + " is to be replayed");
+       Refuse("its " + what + " is " + std::to_string(recorded) + ", but this run needs " + std::to_string(wanted));
     };
-    if (header.magic != expected.magic) Refuse("is no record of a run");
-    differs("version", header.version, expected.version);
-    differs("worker", header.worker, expected.worker);
-    differs("as many workers as", header.num_workers, expected.num_workers);
-    differs("as many threads per process as", header.num_threads, expected.num_threads);
-    differs("run", header.run, expected.run);
+   if (header.magic != expected.magic) Refuse("is not a record of a run");
+   differs("format version", header.version, expected.version);
+    differs("worker number", header.worker, expected.worker);
+    differs("number of workers", header.num_workers, expected.num_workers);
+    differs("number of threads per process", header.num_threads, expected.num_threads);
+    differs("run number", header.run, expected.run);
     differs("mode", header.mode, expected.mode);
     differs("seed", header.seed, expected.seed);
-    if (header.shape != expected.shape) Refuse("is of another graph, placement, or program");
+   if (header.shape != expected.shape) Refuse("was recorded with another graph, placement or program");
     bytes.resize(std::min<std::size_t>(num_file_bytes_, block_grain));
     if (!ReadAt(0, bytes)) Refuse("cannot be read");
     const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
     if (header.reserved != 0 || !std::all_of(bytes.begin() + sizeof header, bytes.end(), is_zero)) Refuse("is damaged");
   }
 
-  /// Goes on to the next frame, in this block or the next; false if there is none, where the record ends.
+  /// Loads the next frame of this block or the next. Returns false at the end of the record.
   bool LoadFrame() {
     while (at_ == bytes_.size()) {
       if (!TryEndBlock() || !TryLoadBlock()) return false;
@@ -132,7 +133,7 @@ class RecordReader {
     const std::size_t num_bytes = BytesOfMark(mark);
     const std::size_t num_left = bytes_.size() - at_ - word_bytes;
     if (mark == 0 && seal_ == 0) return stop();  // no frame follows
-    // A frame that a cut file ends in cannot be told from a mark that is damaged.
+    // If the file was cut within a frame, this cannot be distinguished from a damaged mark.
     if (num_bytes > num_left && is_cut_) return stop();
     const uit::ByteView events = uit::ByteView(bytes_).subspan(at_ + word_bytes, std::min(num_bytes, num_left));
     const std::uint64_t digest = DigestFrame(events, digest_);
@@ -147,7 +148,7 @@ class RecordReader {
     rest_ = uit::ByteReader(events);
     return true;
   }
-  /// All of the block's frames have been read: whether that is what its seal says, and another block follows.
+  /// Called after all of the block's frames. Checks the block against its seal. Returns whether another block follows.
   bool TryEndBlock() {
     if (block_ == next_block_) return true;  // before the first
     is_over_ = true;
@@ -164,7 +165,7 @@ class RecordReader {
     is_over_ = false;
     return true;
   }
-  /// Goes on to the next block; false if there is none that was begun.
+  /// Loads the next block. Returns false if no further block was begun.
   bool TryLoadBlock() {
     block_ = next_block_;
     end_ = at_ = 0;
@@ -176,7 +177,7 @@ class RecordReader {
     if (!ReadAt(block_, head)) Refuse("cannot be read");
     if (head.size() < sizeof(BlockHeader)) return false;
     const auto header = uit::LoadBytes<BlockHeader>(head);
-    if (header.magic == 0 && header.seal == 0) return false;  // not even begun
+    if (header.magic == 0 && header.seal == 0) return false;  // it was not begun
     const std::uint64_t digest = DigestWord(header.capacity, digest_);
     if (header.magic != BlockHeader::is_block || header.digest != digest) Refuse("is damaged");
     if (header.capacity == 0 || header.capacity % block_grain != 0 || header.capacity > max_marked_bytes) Refuse("is damaged");
@@ -210,18 +211,18 @@ class RecordReader {
   std::ifstream file_;
   std::uintmax_t num_file_bytes_ = 0;
   std::string early_end_;
-  std::uint64_t digest_ = 0;     // of all that has been read
-  std::size_t block_ = 0;        // where the block begins
-  std::size_t next_block_ = 0;   // and the next
-  std::uint64_t seal_ = 0;       // of the block; 0: none
-  std::vector<std::byte> bytes_;  // of the block, no more than its seal says
-  std::size_t end_ = 0;           // in these, where the events of the frame end
-  std::size_t at_ = 0;            // in these, where the next frame begins
+  std::uint64_t digest_ = 0;     // of everything read so far
+  std::size_t block_ = 0;        // offset of the block
+  std::size_t next_block_ = 0;   // offset of the next block
+  std::uint64_t seal_ = 0;       // of the block; 0 if it has none
+  std::vector<std::byte> bytes_;  // of the block, up to the end that its seal gives
+  std::size_t end_ = 0;           // in bytes_: end of the frame's events
+  std::size_t at_ = 0;            // in bytes_: beginning of the next frame
   bool is_cut_ = false;      // the file ends before the block does
-  bool is_damaged_ = false;  // what follows, in a block without a seal
-  bool is_last_ = false;     // the block that has ended, of a record that is whole
+  bool is_damaged_ = false;  // damage follows, in a block without a seal
+  bool is_last_ = false;     // the last block of a complete record has ended
   bool is_over_ = false;
-  uit::ByteReader rest_{uit::ByteView{}};  // of the frame
+  uit::ByteReader rest_{uit::ByteView{}};  // what is left of the frame
   std::uint8_t last_ = 0;
 };
 

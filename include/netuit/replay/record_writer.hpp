@@ -21,11 +21,11 @@
 
 namespace netuit::replay {
 
-/// Writes a worker's record, straight into the file's pages, a block of which is mapped at a time: what has been written
-/// outlives the process, however that ends, and nothing has to be flushed. One thread.
+/// Writes a worker's record directly into pages of the file, and maps one block at a time. What has been written survives the
+/// end of the process, even by a kill, without any flush. One thread.
 class RecordWriter {
  public:
-  /// Makes the file, which must not be there yet: records are precious. Throws uit::OutputError.
+  /// Creates the file. Throws uit::OutputError, also if the file exists, so that no record is overwritten.
   RecordWriter(const std::filesystem::path& path, const RecordHeader& header) : path_(path), digest_(Digest(uit::BytesOf(header))) {
     file_ = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file_ < 0) Fail(errno);
@@ -43,13 +43,12 @@ class RecordWriter {
     close(file_);
   }
 
-  /// Room for an event, and so many bytes that belong to it: write them there, then Commit. Throws uit::OutputError.
+  /// Returns room for an event's `num_bytes` bytes of data. Write them there, then call Commit. Throws uit::OutputError.
   std::byte* Reserve(std::size_t num_bytes) {
     if (static_cast<std::size_t>(end_ - at_) < num_bytes + 1) [[unlikely]] OpenFrame(num_bytes + 1);
     return at_ + 1;
   }
-  /// What has been written up to `end` belongs to the event, which happens with that: a process that ends before has not
-  /// recorded it.
+  /// Records an event whose data ends at `end`. If the process ends before this call, the event is not recorded.
   void Commit(Event event, const std::byte* end) {
     std::byte* const at = at_ + (end - at_);
     *at_ = static_cast<std::byte>(event);
@@ -61,11 +60,11 @@ class RecordWriter {
     digest_ = digest;
     Mark(at);
   }
-  /// An event by itself. Throws uit::OutputError.
+  /// Records an event without data. Throws uit::OutputError.
   void Add(Event event) {
     Reserve(0);
     *at_ = static_cast<std::byte>(event);
-    rest_ |= static_cast<std::uint64_t>(event) << 8 * num_rest_;  // a load would wait for the bytes just stored
+    rest_ |= static_cast<std::uint64_t>(event) << 8 * num_rest_;  // loading the bytes would wait for the store just made
     if (++num_rest_ == word_bytes) {
       digest_ = DigestWord(rest_, digest_);
       rest_ = 0;
@@ -74,11 +73,11 @@ class RecordWriter {
     Mark(at_ + 1);
   }
 
-  /// Ends the record where the events end. Nothing may follow.
+  /// Ends the record after the last event. Nothing may be recorded after it.
   void Seal() {
     if (block_ == nullptr) return;
     const std::size_t num_bytes = SealBlock(Follow::nothing);
-    // A file that stays longer is as good.
+    // If this fails, the file stays longer, which does no harm.
     [[maybe_unused]] const int error = ftruncate(file_, static_cast<off_t>(offset_ + num_bytes));
     error_ = EBADF;
   }
@@ -87,11 +86,11 @@ class RecordWriter {
   static constexpr std::ptrdiff_t word_bytes = sizeof(std::uint64_t);
 
   static std::uint64_t LoadWord(const std::byte* from) { return uit::LoadBytes<std::uint64_t>({from, word_bytes}); }
-  /// The word appears to other processes, and to readers of the file, after all that has been written before.
+  /// Release: other processes and readers of the file see the word only after everything written before it.
   static void StoreWord(std::byte* to, std::uint64_t word) {
     std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(to)).store(word, std::memory_order_release);
   }
-  /// The frame's events end at `at`.
+  /// Writes the mark of a frame whose events end at `at`.
   void Mark(std::byte* at) {
     at_ = at;
     StoreWord(frame_, MakeMark(DigestEnd(rest_, num_rest_, digest_), NumBytesOfFrame()));
@@ -100,16 +99,16 @@ class RecordWriter {
 
   UIT_NOINLINE void OpenFrame(std::size_t num_bytes) {
     CloseFrame();
-    constexpr std::size_t num_beside = 2 * word_bytes;  // the mark; and the last word can be loaded whole
+    constexpr std::size_t num_beside = 2 * word_bytes;  // the mark, and a word so that the last one can be loaded whole
     if (block_ == nullptr || static_cast<std::size_t>(block_ + capacity_ - at_) < num_beside + num_bytes)
       OpenBlock(num_beside + num_bytes);
     frame_ = at_;
     at_ += word_bytes;
-    StoreWord(frame_, 0);  // events that were not committed may have left something
+    StoreWord(frame_, 0);  // events that were not committed may have left data
     const auto num_room = static_cast<std::size_t>(block_ + capacity_ - word_bytes - at_);
     end_ = at_ + std::min(num_room, std::max(num_bytes, frame_bytes));
   }
-  /// The next frame begins at a whole word.
+  /// Ends the frame. The next frame begins at a multiple of the word size.
   void CloseFrame() {
     if (frame_ == nullptr) return;
     if (NumBytesOfFrame() == 0) {
@@ -123,7 +122,7 @@ class RecordWriter {
     frame_ = nullptr;
   }
   void OpenBlock(std::size_t num_bytes) {
-    if (error_ != 0) Fail(error_);  // an event is missing: nothing may follow, even if there is room again
+    if (error_ != 0) Fail(error_);  // an event is missing, so nothing may follow, even if there is room again
     if (block_ != nullptr) {
       SealBlock(Follow::block);
       offset_ += capacity_;
@@ -131,7 +130,7 @@ class RecordWriter {
     const std::size_t num_wanted = std::max(sizeof(BlockHeader) + num_bytes, block_bytes);
     capacity_ = (num_wanted + block_grain - 1) / block_grain * block_grain;
     if (capacity_ > max_marked_bytes) Fail(error_ = EFBIG);
-    // A page that finds no room on the disk later on would end the process.
+    // Without this, a page for which the disk has no room would end the process later.
     do error_ = posix_fallocate(file_, static_cast<off_t>(offset_), static_cast<off_t>(capacity_));
     while (error_ == EINTR);
     if (error_ != 0) Fail(error_);
@@ -143,7 +142,7 @@ class RecordWriter {
     StoreWord(block_ + offsetof(BlockHeader, magic), BlockHeader::is_block);
     at_ = block_ + sizeof(BlockHeader);
   }
-  /// Returns how many bytes it has up to the last event.
+  /// Seals the block. Returns its number of bytes up to the last event.
   std::size_t SealBlock(Follow follow) {
     const std::byte* const last = frame_ != nullptr && NumBytesOfFrame() == 0 ? frame_ : at_;
     const auto num_bytes = static_cast<std::size_t>(last - block_);
@@ -160,16 +159,16 @@ class RecordWriter {
 
   std::filesystem::path path_;
   int file_ = -1;
-  int error_ = 0;  // once there is one, it stays
-  std::size_t offset_ = block_grain;  // of the block
+  int error_ = 0;  // the first error; it stays
+  std::size_t offset_ = block_grain;  // of the block, in the file
   std::size_t capacity_ = 0;
-  std::uint64_t digest_;           // of all but the last bytes
-  std::uint64_t rest_ = 0;         // those, fewer than a word
-  std::ptrdiff_t num_rest_ = 0;    // so many
+  std::uint64_t digest_;           // of everything except the last bytes, which are fewer than a word
+  std::uint64_t rest_ = 0;         // those last bytes
+  std::ptrdiff_t num_rest_ = 0;    // their number
   std::byte* block_ = nullptr;
-  std::byte* frame_ = nullptr;  // begins with its mark
+  std::byte* frame_ = nullptr;  // the frame's mark, where the frame begins
   std::byte* at_ = nullptr;
-  std::byte* end_ = nullptr;  // of the frame's room
+  std::byte* end_ = nullptr;  // end of the frame's room
 };
 
 }  // namespace netuit::replay

@@ -5,12 +5,12 @@ namespace netuit::replay {
 class RecordWriter;
 class RecordReader;
 
-/// What a worker writes down, or goes by: at most one of them is not null.
+/// A worker's recorder or its reader of a record. At most one of them is not null.
 struct WorkerRecord {
-  RecordWriter* writer = nullptr;  ///< in a run that is recorded
+  RecordWriter* writer = nullptr;  ///< while a run is recorded
   RecordReader* reader = nullptr;  ///< in a replay
 
-  /// Whether there is any.
+  /// Whether the run is recorded or replayed.
   bool IsOn() const { return writer != nullptr || reader != nullptr; }
 };
 

@@ -1,4 +1,4 @@
-// The boards on which processes of a node post what they bring to barriers, under every schedule.
+// The boards on which processes of a host post their votes, under every schedule.
 #include <netuit/barrier/host_board.hpp>
 
 #include <array>
@@ -72,11 +72,11 @@ struct BoardScenario {
     return Look(process, epoch);
   }
   bool Look(std::size_t process, std::uint64_t epoch) {
-    const std::optional<Vote> accord = boards[process].Read(epoch);
-    if (!accord) return false;
+    const std::optional<Vote> vote = boards[process].Read(epoch);
+    if (!vote) return false;
     const Vote brought = Brings(process, epoch);
     Explorer::Expect(num_arrivals[process] >= epoch, "a process was seen where it had not come to");
-    Explorer::Expect(accord->stop == brought.stop && accord->is_pending == brought.is_pending && accord->next == brought.next,
+    Explorer::Expect(vote->stop == brought.stop && vote->is_pending == brought.is_pending && vote->next == brought.next,
                      "what was read is not what was brought");
     return true;
   }

@@ -415,15 +415,15 @@ TEST_CASE("A record is refused if any field of its header differs") {
     ++(other.*member);
     return ReadNumbers(draft.path, other).refusal;
   };
-  CHECK(refusal(&RecordHeader::version).find("is of version 2, where 3 is to be replayed") != std::string::npos);
-  CHECK(refusal(&RecordHeader::mode).find("is of mode 3, where 4") != std::string::npos);
-  CHECK(refusal(&RecordHeader::seed).find("is of seed 1, where 2") != std::string::npos);
-  CHECK(refusal(&RecordHeader::run).find("is of run 1, where 2") != std::string::npos);
-  CHECK(refusal(&RecordHeader::shape).find("is of another graph, placement, or program") != std::string::npos);
-  CHECK(refusal(&RecordHeader::worker).find("is of worker 2, where 3") != std::string::npos);
-  CHECK(refusal(&RecordHeader::num_workers).find("is of as many workers as 4, where 5") != std::string::npos);
-  CHECK(refusal(&RecordHeader::num_threads).find("is of as many threads per process as 2, where 3") != std::string::npos);
+  CHECK(refusal(&RecordHeader::version).find("its format version is 2, but this run needs 3") != std::string::npos);
+  CHECK(refusal(&RecordHeader::mode).find("its mode is 3, but this run needs 4") != std::string::npos);
+  CHECK(refusal(&RecordHeader::seed).find("its seed is 1, but this run needs 2") != std::string::npos);
+  CHECK(refusal(&RecordHeader::run).find("its run number is 1, but this run needs 2") != std::string::npos);
+  CHECK(refusal(&RecordHeader::shape).find("was recorded with another graph, placement or program") != std::string::npos);
+  CHECK(refusal(&RecordHeader::worker).find("its worker number is 2, but this run needs 3") != std::string::npos);
+  CHECK(refusal(&RecordHeader::num_workers).find("its number of workers is 4, but this run needs 5") != std::string::npos);
+  CHECK(refusal(&RecordHeader::num_threads).find("its number of threads per process is 2, but") != std::string::npos);
   RecordHeader other = header;
   other.magic[0] = 'x';
-  CHECK(ReadNumbers(draft.path, other).refusal.find("is no record of a run") != std::string::npos);
+  CHECK(ReadNumbers(draft.path, other).refusal.find("is not a record of a run") != std::string::npos);
 }

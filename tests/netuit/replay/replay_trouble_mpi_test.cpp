@@ -159,13 +159,13 @@ TEST_CASE("A foreign or damaged record is refused on every process before anythi
   contains(Refusal(topology, {heard, each}, {.record = folder.Path()}), "cannot be written: File exists");
   contains(Refusal(topology, {heard, each}, {.record = folder.Path(), .replay = folder.Path()}), "a replay cannot be recorded");
   contains(Refusal(topology, {heard, each}, {.record = "/dev/null/none"}), "/dev/null/none");
-  contains(Refusal(topology, {heard, each}, {.seed = 2, .replay = folder.Path()}), "is of seed 1, where 2 is to be replayed");
+  contains(Refusal(topology, {heard, each}, {.seed = 2, .replay = folder.Path()}), "its seed is 1, but this run needs 2");
   contains(Refusal(topology, {heard, each}, {.mode = AsyncMode::rolling, .replay = folder.Path()}),
-           "is of mode 3, where 1 is to be replayed");
-  contains(Refusal(topology, {heard, each}, {.num_threads = 1, .replay = folder.Path()}), "is of as many workers as");
-  contains(Refusal(MakeTorus(4, 9), {heard, each}, replay), "is of another graph, placement, or program");
-  contains(Refusal(topology, {heard, newest}, replay), "is of another graph, placement, or program");
-  contains(Refusal(topology, {each, heard}, replay), "is of another graph, placement, or program");
+           "its mode is 3, but this run needs 1");
+  contains(Refusal(topology, {heard, each}, {.num_threads = 1, .replay = folder.Path()}), "its number of workers is");
+  contains(Refusal(MakeTorus(4, 9), {heard, each}, replay), "was recorded with another graph, placement or program");
+  contains(Refusal(topology, {heard, newest}, replay), "was recorded with another graph, placement or program");
+  contains(Refusal(topology, {each, heard}, replay), "was recorded with another graph, placement or program");
 
   for (const fs::path& path : OwnFiles(folder, 2)) {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -175,7 +175,7 @@ TEST_CASE("A foreign or damaged record is refused on every process before anythi
   }
   contains(Refusal(topology, {heard, each}, replay), "is damaged");
   for (const fs::path& path : OwnFiles(folder, 2)) fs::resize_file(path, 20);
-  contains(Refusal(topology, {heard, each}, replay), "is no record of a run");
+  contains(Refusal(topology, {heard, each}, replay), "is not a record of a run");
 }
 
 TEST_CASE("A replay of mode 0 is refused on every process where the record lacks messages that an earlier run left unread") {
@@ -234,7 +234,7 @@ TEST_CASE("A record of layers that differ in any property is refused") {
   const auto check_refused = [&](const Kinds& kinds) {
     const std::string refusal = Refusal(topology, kinds, {.replay = folder.Path()});
     CAPTURE(refusal);
-    CHECK(refusal.find("is of another graph, placement, or program") != std::string::npos);
+    CHECK(refusal.find("was recorded with another graph, placement or program") != std::string::npos);
   };
   check_refused({ValuesOfNodes(2), ChannelsOf<Word, uit::every>(2)});
   check_refused({heard, ChannelsOf<Word, uit::every>(2)});  // of another network
@@ -341,7 +341,7 @@ TEST_CASE("A replay of a program that acts differently ends with an error") {
     for (const auto edge : node.In()) channels[edge].TryStep();
   }, Plan{.replay = folder.Path()}.Options());
   CHECK(report.stopped_by == StopReason::thrown);
-  if (MpiTestWorld().IsRoot()) CHECK(report.message.find("is of a program that did otherwise") != std::string::npos);
+  if (MpiTestWorld().IsRoot()) CHECK(report.message.find("by a program that behaved differently") != std::string::npos);
 }
 
 TEST_CASE("Puts and steps that wait, and what polls and flushes answer, come again; and so does what is too large") {

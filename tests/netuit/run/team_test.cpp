@@ -64,10 +64,10 @@ TEST_CASE("Workers stop for the weightiest reason that any of them has, and go o
       const auto stop = is_it ? Team::Encode(StopReason::thrown) : Team::Encode(StopReason::signal, 15);
       team.Meet(thread, {.stop = stop, .is_pending = is_it ? 1U : 0U, .next = is_it ? 7U : 3U}, 20s, uit::NoIdle{});
     });
-    for (const Vote& accord : all) {
-      CHECK(accord.stop == Team::Encode(StopReason::thrown));
-      CHECK(accord.is_pending == 1);
-      CHECK(accord.next == 7);
+    for (const Vote& vote : all) {
+      CHECK(vote.stop == Team::Encode(StopReason::thrown));
+      CHECK(vote.is_pending == 1);
+      CHECK(vote.next == 7);
     }
   }
 }
@@ -104,6 +104,6 @@ TEST_CASE("Of the reasons of one process the weightiest counts, and the first wo
     words[rank * num_threads + thread] = team.Message();
     team.Meet(thread, {.stop = team.StopSeen()}, 20s, uit::NoIdle{});
   });
-  for (const Vote& accord : all) CHECK(accord.stop == Team::Encode(StopReason::thrown));
+  for (const Vote& vote : all) CHECK(vote.stop == Team::Encode(StopReason::thrown));
   CHECK(words == std::vector<std::string>{"", "", "first threw: no more", "first threw: no more", "", ""});
 }
