@@ -26,7 +26,7 @@ class BasicHostBoard {
   /// Makes an empty board at the beginning of `memory`, which must be aligned to a cache line. The owner calls it before the
   /// others read.
   static void Create(uit::MutableByteView memory) {
-   UIT_ASSERT(memory.size() >= sizeof(Lines), "the memory for a board must have NumBytes() bytes");
+    UIT_ASSERT(memory.size() >= sizeof(Lines), "the memory for a board must have NumBytes() bytes");
     new (memory.data()) Lines{};
   }
   /// Returns the size of a board in bytes.
@@ -61,7 +61,7 @@ class BasicHostBoard {
  private:
   using Word = std::uint64_t;
   using Shared = AtomicRef<Word>;
- static_assert(std::atomic_ref<Word>::is_always_lock_free, "other processes cannot share a lock");
+  static_assert(std::atomic_ref<Word>::is_always_lock_free, "other processes cannot share a lock");
   struct alignas(uit::cache_line) Line {
     Word epoch = 0;
     Word reason = 0;

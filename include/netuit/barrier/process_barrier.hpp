@@ -185,7 +185,7 @@ class ProcessBarrier {
     if (is_over) watch.Check("at a barrier");
     const std::string name = "rank " + std::to_string(suspect.rank);
     if (suspect.is_sure) throw uit::PeerLost("no word from " + name + " at a barrier", suspect.rank);
-   throw uit::PeerLost("no word from " + name + ", or from a process for which it waits, at a barrier", std::nullopt);
+    throw uit::PeerLost("no word from " + name + ", or from a process for which it waits, at a barrier", std::nullopt);
   }
   template <std::predicate Step>
   bool Attempt(Step step) {

@@ -29,7 +29,7 @@ class ThreadBarrier {
   /// Requires at least one thread. Rounds are counted from `first`, so that a test can reach the overflow of the counter at
   /// once.
   explicit ThreadBarrier(std::uint32_t num_threads, Ticket first = 0) : round_{first}, num_threads_{num_threads} {
-   UIT_ASSERT(num_threads > 0, "a barrier needs at least one thread");
+    UIT_ASSERT(num_threads > 0, "a barrier needs at least one thread");
   }
 
   /// Waits for all threads. Each thread calls it once per round. The last to arrive calls `on_last()` before any thread leaves.

@@ -63,7 +63,7 @@ UIT_DEFINE MeshCore::~MeshCore() {
   } catch (const std::exception& trouble) {  // a destructor cannot return an error; Close() can
     world_.Process()->Fail(trouble.what());
   } catch (...) {
-   world_.Process()->Fail("closing a mesh threw something that is not a std::exception");
+    world_.Process()->Fail("closing a mesh threw something that is not a std::exception");
   }
 }
 
@@ -125,9 +125,9 @@ UIT_DEFINE uit::ThreadPool& MeshCore::Threads() {
 UIT_DEFINE void MeshCore::CheckOptions(const MeshOptions& options) {
   constexpr std::size_t max_depth = 65'535;  // the limit of every duct in mode 0
   if (options.depth == 0 || options.depth > max_depth)
-   throw uit::InputError("MeshOptions::depth must be between 1 and " + std::to_string(max_depth));
+    throw uit::InputError("MeshOptions::depth must be between 1 and " + std::to_string(max_depth));
   if (options.num_slots == 0 || options.num_slots > uit::Fabric::max_requests / 4)
-   throw uit::InputError("MeshOptions::num_slots must be between 1 and " + std::to_string(uit::Fabric::max_requests / 4));
+    throw uit::InputError("MeshOptions::num_slots must be between 1 and " + std::to_string(uit::Fabric::max_requests / 4));
 }
 
 UIT_DEFINE void MeshCore::MakePartitions(std::vector<ProcessGraph>& graphs, const std::vector<std::uint64_t>& periods) {
@@ -160,7 +160,7 @@ UIT_DEFINE void MeshCore::MakePartitions(std::vector<ProcessGraph>& graphs, cons
 }
 
 UIT_DEFINE const Partition& MeshCore::PartitionOf(std::size_t local) const {
- UIT_ASSERT(local < num_local_, "a local number must be less than the number of local nodes");
+  UIT_ASSERT(local < num_local_, "a local number must be less than the number of local nodes");
   const auto after = std::ranges::upper_bound(partitions_, local, {}, [](const auto& part) { return part->first_local; });
   return **std::prev(after);
 }

@@ -37,7 +37,7 @@ class NetworkPart {
     std::vector<NodeId> ids{};      ///< of the nodes, ascending
   };
   /// The nodes of this worker that another worker has ghosts of.
- struct Recipients {
+  struct Recipients {
     std::uint32_t worker = 0;             ///< the worker that has the ghosts
     std::vector<std::uint32_t> nodes{};   ///< numbers local to this worker, ascending
   };
@@ -58,7 +58,7 @@ class NetworkPart {
   std::size_t first_output;            ///< number of its first output within the process
   const std::uint32_t* in_slots = nullptr;  ///< slot of the neighbour's value, by input of the process
   std::vector<Ghosts> ghosts;          ///< by worker, ascending
- std::vector<Recipients> recipients;  ///< by worker, ascending
+  std::vector<Recipients> recipients;  ///< by worker, ascending
 
  private:
   bool IsGhost(std::size_t input) const { return graph.source_workers[input] != graph.worker || period > 1; }

@@ -60,7 +60,7 @@ UIT_DEFINE Topology Overlay(const std::vector<const Topology*>& graphs, const st
 
 UIT_DEFINE RootNetworks::RootNetworks(const uit::Team& team, const std::vector<NamedNetwork>& networks,
                                       const std::optional<Placement>& placement) {
- if (networks.empty()) throw uit::InputError("a mesh needs at least one network");
+  if (networks.empty()) throw uit::InputError("a mesh needs at least one network");
   for (const NamedNetwork& network : networks) {
     if (network.options.period == 0)
       throw uit::InputError("the period of network '" + network.name + "' must be at least one update");

@@ -69,7 +69,7 @@ class StatusBoard {
       if (!boxes_[worker]->TryStep()) continue;
       const uit::Frame& frame = boxes_[worker]->Get();
       if (frame.Header().num_bytes != sizeof(WorkerStatus))
-       throw uit::Error("a peer sent a status of wrong length: " + std::to_string(frame.Header().num_bytes) + " bytes");
+        throw uit::Error("a peer sent a status of wrong length: " + std::to_string(frame.Header().num_bytes) + " bytes");
       std::memcpy(&shown_[worker], frame.Payload(), sizeof(WorkerStatus));
     }
     return shown_;

@@ -28,7 +28,7 @@ class Surroundings {
       agrees &= !theirs.empty() && theirs[0] == card[0];
       is_same_clock_.push_back(process == rank_ || (card.size() > 1 && theirs.substr(std::min<std::size_t>(theirs.size(), 1)) == card.substr(1)));
     }
-   world.Agree(agrees ? "" : "MeshOptions::is_traced is not the same on every process");
+    world.Agree(agrees ? "" : "MeshOptions::is_traced is not the same on every process");
     transports_.assign(world.Size(), Transport::mpi);
     for (const std::size_t process : world.HostRanks()) {
       if (shares_memory) transports_[process] = Transport::shared_memory;

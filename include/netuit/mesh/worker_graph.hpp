@@ -38,7 +38,7 @@ struct WorkerGraph {
     if (guess < nodes.size() && nodes[guess] == node) return static_cast<std::uint32_t>(guess);
     return static_cast<std::uint32_t>(std::ranges::lower_bound(nodes, node) - nodes.begin());
   }
- /// Returns the id of the node that has this edge: an output if `first` is `first_out`, an input if it is `first_in`.
+  /// Returns the id of the node that has this edge: an output if `first` is `first_out`, an input if it is `first_in`.
   NodeId NodeOf(const std::vector<std::uint32_t>& first, std::uint32_t edge) const {
     return nodes[static_cast<std::size_t>(std::ranges::upper_bound(first, edge) - first.begin()) - 1];
   }

@@ -67,13 +67,13 @@ class RecordReader {
   /// Reports that the event's data is not what this program reads there. Throws uit::InputError.
   [[noreturn]] void FailToRead() {
     End();
-   Refuse("was recorded by a program that behaved differently: event " + std::to_string(static_cast<unsigned>(last_)) +
+    Refuse("was recorded by a program that behaved differently: event " + std::to_string(static_cast<unsigned>(last_)) +
            " cannot be read");
   }
   /// Reports that the program does something else than in the recorded run. Throws uit::InputError.
   [[noreturn]] void FailToFit(const std::string& doing) {
     End();
-   Refuse("was recorded by a program that behaved differently: this one " + doing + ", but the record has event " +
+    Refuse("was recorded by a program that behaved differently: this one " + doing + ", but the record has event " +
            std::to_string(static_cast<unsigned>(last_)));
   }
 
@@ -102,17 +102,17 @@ class RecordReader {
     if (ReadAt(0, bytes)) uit::LoadBytes(header, bytes);
     const auto differs = [this](const std::string& what, std::uint64_t recorded, std::uint64_t wanted) {
       if (recorded != wanted)
-       Refuse("its " + what + " is " + std::to_string(recorded) + ", but this run needs " + std::to_string(wanted));
+        Refuse("its " + what + " is " + std::to_string(recorded) + ", but this run needs " + std::to_string(wanted));
     };
-   if (header.magic != expected.magic) Refuse("is not a record of a run");
-   differs("format version", header.version, expected.version);
+    if (header.magic != expected.magic) Refuse("is not a record of a run");
+    differs("format version", header.version, expected.version);
     differs("worker number", header.worker, expected.worker);
     differs("number of workers", header.num_workers, expected.num_workers);
     differs("number of threads per process", header.num_threads, expected.num_threads);
     differs("run number", header.run, expected.run);
     differs("mode", header.mode, expected.mode);
     differs("seed", header.seed, expected.seed);
-   if (header.shape != expected.shape) Refuse("was recorded with another graph, placement or program");
+    if (header.shape != expected.shape) Refuse("was recorded with another graph, placement or program");
     bytes.resize(std::min<std::size_t>(num_file_bytes_, block_grain));
     if (!ReadAt(0, bytes)) Refuse("cannot be read");
     const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };

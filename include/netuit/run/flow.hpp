@@ -23,7 +23,7 @@ class Flow {
   virtual void Reveal(std::uint64_t update) = 0;
   /// Called after the nodes have been updated: sends what they have written.
   virtual void Send(std::uint64_t update) = 0;
- /// Called after the barrier that follows an update, while all workers are between two barriers. Returns true if a second
+  /// Called after the barrier that follows an update, while all workers are between two barriers. Returns true if a second
   /// barrier is needed before they continue, because each has changed memory that others read.
   virtual bool CommitMeeting([[maybe_unused]] std::uint64_t update) { return false; }
   /// Whether a replayed record has no updates left.

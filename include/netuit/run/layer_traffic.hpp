@@ -202,7 +202,7 @@ class LayerTraffic {
     };
     LateNotice notice(options_.warn_after);
     const auto idle = [&] {
-     notice.Try([this] { team_.Warn("waiting for messages from other processes"); });
+      notice.Try([this] { team_.Warn("waiting for messages from other processes"); });
       return fabric_.Poll();
     };
     const bool is_in_time = uit::WaitUntil(is_over, uit::After(options_.peer_timeout), idle);

@@ -40,7 +40,7 @@ inline RunPlan ScheduleOf(AsyncMode mode, const ModeSettings& settings) {
     case AsyncMode::no_barrier: return Free{duration, updates, clock_every}.MakePlan();
     case AsyncMode::no_communication: return Isolated{duration, updates, clock_every}.MakePlan();
   }
- throw uit::InputError("asynchronicity mode " + std::to_string(static_cast<std::uint32_t>(mode)) + " is not one of 0 to 4");
+  throw uit::InputError("asynchronicity mode " + std::to_string(static_cast<std::uint32_t>(mode)) + " is not one of 0 to 4");
 }
 
 }  // namespace netuit

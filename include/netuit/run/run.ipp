@@ -121,7 +121,7 @@ UIT_DEFINE void WarnOfUnsharedExchanges(MeshCore& mesh, Team& team) {
 UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& options, Sweep& sweep) {
   plan.Check();
   CheckOptions(options);
- if (!mesh.IsOpen()) throw uit::Error("the mesh cannot run, because it is closed or has lost a peer; make a new one");
+  if (!mesh.IsOpen()) throw uit::Error("the mesh cannot run, because it is closed or has lost a peer; make a new one");
   mesh.Connect();
   if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
   Team team(mesh.GetBarrier(), *mesh.GetWorld().Process(), mesh.NumThreads(), options,

@@ -53,7 +53,7 @@ struct RunOptions {
   /// If a run has a limit of updates and no barriers, the last worker may finish this much later than the first. A process that
   /// loses a peer continues to the run's end without it. In mode 0, the loss ends the run. See RunReport::Lose.
   std::chrono::nanoseconds peer_timeout = std::chrono::seconds(60);
- std::chrono::nanoseconds warn_after = std::chrono::seconds(5);  ///< how long to wait for others before a warning
+  std::chrono::nanoseconds warn_after = std::chrono::seconds(5);  ///< how long to wait for others before a warning
   /// Under netuit::Main or a uit::mpi::Session, SIGINT, SIGTERM and SIGUSR1 end the run instead of the process. For other
   /// programs, see uit::ProcessHooks::heed_stops. After such a signal has ended a run, these signals stay blocked: launchers
   /// send them more than once, and the results still have to be written. Every other thread of the process must block them. A
@@ -90,10 +90,10 @@ struct RunOptions {
 
 /// Throws uit::InputError if an option is invalid.
 inline void CheckOptions(const RunOptions& options) {
- if (options.peer_timeout.count() <= 0) throw uit::InputError("peer_timeout must be greater than 0");
- if (options.quality.interval.count() < 0) throw uit::InputError("quality.interval must not be negative");
+  if (options.peer_timeout.count() <= 0) throw uit::InputError("peer_timeout must be greater than 0");
+  if (options.quality.interval.count() < 0) throw uit::InputError("quality.interval must not be negative");
   if (options.quality.interval.count() > 0 && options.quality.length.count() <= 0)
-   throw uit::InputError("quality.length must be greater than 0");
+    throw uit::InputError("quality.length must be greater than 0");
   if (!options.record.empty() && !options.replay.empty()) throw uit::InputError("a replay cannot be recorded");
 }
 

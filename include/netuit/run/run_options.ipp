@@ -32,12 +32,12 @@ UIT_DEFINE void RunReport::Print() const {
   const std::string updates = fewest.num_updates == most.num_updates
                                   ? WithCommas(most.num_updates)
                                   : WithCommas(fewest.num_updates) + " to " + WithCommas(most.num_updates);
- std::printf("%zu worker%s, %.2f s: %s updates each, %s barriers\n", workers.size(), workers.size() == 1 ? "" : "s",
+  std::printf("%zu worker%s, %.2f s: %s updates each, %s barriers\n", workers.size(), workers.size() == 1 ? "" : "s",
               std::chrono::duration<double>(longest).count(), updates.c_str(), WithCommas(most.num_barriers).c_str());
   uit::Tally all = Tally();
   for (const WorkerReport& worker : workers) all += worker.inside;
   std::printf("%s: %s put, %s of them refused; %s read, %s replaced by newer ones, %s added up, %s waiting\n",
-             Balanced() ? "every message accounted for" : "error: the counts of messages do not balance",
+              Balanced() ? "every message accounted for" : "error: the counts of messages do not balance",
               WithCommas(all.put.attempted).c_str(), WithCommas(all.put.dropped).c_str(), WithCommas(all.get.stepped).c_str(),
               WithCommas(all.put.preempted + all.get.skipped).c_str(), WithCommas(all.get.folded).c_str(),
               WithCommas(all.get.unread).c_str());

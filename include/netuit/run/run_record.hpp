@@ -55,7 +55,7 @@ class RunRecord {
     try {
       if (!options.record.empty()) std::filesystem::create_directories(options.record);
       if (!options.replay.empty() && mode == 0 && mesh.LacksUnread()) {
-       throw uit::InputError("a run of mode 0 cannot be replayed after a best-effort run that left messages unread, because the "
+        throw uit::InputError("a run of mode 0 cannot be replayed after a best-effort run that left messages unread, because the "
                               "record does not have them; let nodes read them in the earlier run, or use a mesh for each run");
       }
       for (const auto& partition : mesh.Partitions()) {

@@ -113,7 +113,7 @@ struct Rolling {
 
   /// Returns the plan for the run loop. Throws uit::InputError unless `span` is positive.
   RunPlan MakePlan() const {
-   if (span.count() <= 0) throw uit::InputError("mode 1: the span between barriers must be greater than 0");
+    if (span.count() <= 0) throw uit::InputError("mode 1: the span between barriers must be greater than 0");
     return {.mode = 1, .updates = updates, .duration = duration,
             .make = [between = span] { return std::make_unique<detail::MeetingAfterSpans>(between); }};
   }
@@ -127,7 +127,7 @@ struct Fixed {
 
   /// Returns the plan for the run loop. Throws uit::InputError unless `period` is positive.
   RunPlan MakePlan() const {
-   if (period.count() <= 0) throw uit::InputError("mode 2: the period between barriers must be greater than 0");
+    if (period.count() <= 0) throw uit::InputError("mode 2: the period between barriers must be greater than 0");
     return {.mode = 2, .updates = updates, .duration = duration,
             .make = [between = period] { return std::make_unique<detail::MeetingAtMultiples>(between); }};
   }

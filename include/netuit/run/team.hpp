@@ -80,7 +80,7 @@ class Team {
   }
   /// Ends the run because a user's function threw. The first message is kept. Any worker.
   UIT_NOINLINE void StopByThrow(const std::string& what, std::exception_ptr thrown) {
-   std::string words = "something that is not a std::exception";
+    std::string words = "something that is not a std::exception";
     try {
       std::rethrow_exception(thrown);
     } catch (const std::exception& exception) {
@@ -122,7 +122,7 @@ class Team {
   /// Ends the run if processes have continued without each other, because they can no longer agree at its end. Any worker.
   void BreakIfApart() {
     is_ending_.store(true, std::memory_order_relaxed);  // from here on, losing a peer breaks the run
-   if (are_apart_.load(std::memory_order_relaxed)) Break("processes have continued without each other");
+    if (are_apart_.load(std::memory_order_relaxed)) Break("processes have continued without each other");
   }
   /// Returns the processes that were lost, ascending. Processes that ended for the same reason as this one are left out, if the
   /// barrier knows them. Otherwise returns those that had ended when a loss was first noticed. After the run.
@@ -200,7 +200,7 @@ class Team {
   void SayOnce(const uit::PeerLost& lost) {
     if (has_said_.exchange(true, std::memory_order_relaxed)) return;
     NoteTheGone();
-   Warn(std::string(lost.what()) + "; the others continue");
+    Warn(std::string(lost.what()) + "; the others continue");
   }
   void NoteTheGone() {
     const std::lock_guard lock(mutex_);

@@ -33,9 +33,9 @@ struct Parts {
   std::vector<std::vector<std::uint32_t>> slots;  // by worker and input
 
   explicit Parts(std::uint64_t period) {
-    for (WorkerGraph& place : ScatterGraph(graph, placement, uit::World{}).workers) {
-      slots.emplace_back(place.sources.size());
-      of.emplace_back(std::move(place), period, first_slot, 0, 0).PlaceGhosts(first_ghost, slots.back().data());
+    for (WorkerGraph& part : ScatterGraph(graph, placement, uit::World{}).workers) {
+      slots.emplace_back(part.sources.size());
+      of.emplace_back(std::move(part), period, first_slot, 0, 0).PlaceGhosts(first_ghost, slots.back().data());
     }
   }
 };

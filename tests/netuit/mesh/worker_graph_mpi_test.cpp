@@ -26,15 +26,15 @@ TEST_CASE("A process has its part of the graph, and nobody else's") {
   CHECK(part.num_processes == world.Size());
   REQUIRE(part.workers.size() == 3);
   for (std::uint32_t thread = 0; thread < 3; ++thread) {
-    const WorkerGraph& place = part.workers[thread];
+    const WorkerGraph& mine = part.workers[thread];
     const WorkerId here{static_cast<std::uint32_t>(world.Rank()), thread};
-    CHECK(place.worker == world.Rank() * 3 + thread);
-    CHECK(place.nodes == placement.NodesAt(here));
+    CHECK(mine.worker == world.Rank() * 3 + thread);
+    CHECK(mine.nodes == placement.NodesAt(here));
     std::vector<NodeId> targets;
     std::vector<EdgeId> out_edges;
     std::vector<NodeId> sources;
     std::vector<EdgeId> in_edges;
-    for (const NodeId node : place.nodes) {
+    for (const NodeId node : mine.nodes) {
       for (std::size_t k = 0; k < topology.OutNeighbors(node).size(); ++k) {
         targets.push_back(topology.OutNeighbors(node)[k]);
         out_edges.push_back(topology.FirstOutEdge(node) + k);
@@ -44,13 +44,13 @@ TEST_CASE("A process has its part of the graph, and nobody else's") {
         in_edges.push_back(edge);
       }
     }
-    CHECK(place.targets == targets);
-    CHECK(place.out_edges == out_edges);
-    CHECK(place.sources == sources);
-    CHECK(place.in_edges == in_edges);
-    for (std::size_t i = 0; i < targets.size(); ++i) CHECK(place.target_workers[i] == placement.WorkerOf(targets[i]));
-    for (std::size_t i = 0; i < sources.size(); ++i) CHECK(place.source_workers[i] == placement.WorkerOf(sources[i]));
-    CHECK(place.first_out.size() == place.nodes.size() + 1);
-    CHECK(place.first_in.size() == place.nodes.size() + 1);
+    CHECK(mine.targets == targets);
+    CHECK(mine.out_edges == out_edges);
+    CHECK(mine.sources == sources);
+    CHECK(mine.in_edges == in_edges);
+    for (std::size_t i = 0; i < targets.size(); ++i) CHECK(mine.target_workers[i] == placement.WorkerOf(targets[i]));
+    for (std::size_t i = 0; i < sources.size(); ++i) CHECK(mine.source_workers[i] == placement.WorkerOf(sources[i]));
+    CHECK(mine.first_out.size() == mine.nodes.size() + 1);
+    CHECK(mine.first_in.size() == mine.nodes.size() + 1);
   }
 }
