@@ -66,7 +66,7 @@ class GraphUnpacker {
 };
 
 UIT_DEFINE WorkerGraph MakeWorkerGraph(const Topology& topology, const Placement& placement, std::uint32_t worker,
-                                 std::vector<NodeId> nodes) {
+                                  std::vector<NodeId> nodes) {
   WorkerGraph part;
   part.worker = worker;
   std::size_t num_outputs = 0;
