@@ -53,11 +53,11 @@ class InputLink {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   ByteReader input{InputBytes(data, size)};
   Peer peer;
-  Connection wire{AnyLink{std::make_unique<InputLink>(input)}, depth};
-  wire.Reserve(1);
+  Connection connection{AnyLink{std::make_unique<InputLink>(input)}, depth};
+  connection.Reserve(1);
   for (bool has_more = true; has_more;) {
     try {
-      wire.Receive(peer.Boxes());
+      connection.Receive(peer.Boxes());
       Piece piece;
       has_more = input.TryRead(piece);
       if (has_more) peer.Act(piece);

@@ -12,41 +12,44 @@
 
 namespace uit {
 
-/// Names an exchange: what two processes must agree on to find each other's half. A user of conduits is
-/// free in all four; a mesh uses the layer, the two workers, and for a conduit by itself its edge.
+/// Names an exchange. Two processes find each other's halves by this key.
+///
+/// A user of conduits may choose all values freely. A mesh fills in the layer and the two workers, and for a single
+/// conduit also its edge.
 struct ExchangeKey {
-  std::uint64_t channel = 0;      ///< in a mesh, the edge of a conduit by itself
-  std::uint32_t layer = 0;        ///< in a mesh, its layer
-  std::uint32_t source = 0;       ///< in a mesh, the inlets' worker
-  std::uint32_t destination = 0;  ///< in a mesh, the outlets' worker
-  std::uint32_t is_report = 0;    ///< 1: counts of steps on their way back to the inlets
+  std::uint64_t channel = 0;      ///< in a mesh: the edge, for a conduit with an exchange of its own
+  std::uint32_t layer = 0;        ///< in a mesh: the layer
+  std::uint32_t source = 0;       ///< in a mesh: the worker of the inlets
+  std::uint32_t destination = 0;  ///< in a mesh: the worker of the outlets
+  std::uint32_t is_report = 0;    ///< 1: this exchange returns counts of steps to the inlets
 
-  /// Field by field, in the order above; the order means nothing but a place in a map.
+  /// Compares field by field, in the order above. The order only serves as a map key.
   friend auto operator<=>(const ExchangeKey&, const ExchangeKey&) = default;
 };
 
-/// What both halves of an exchange must have been built with. Compared in the opening handshake.
+/// Describes one half of an exchange. Both halves must have equal specs; the opening handshake compares them.
 struct ExchangeSpec {
-  ExchangeKey key{};                    ///< pairs the two halves
+  ExchangeKey key{};                    ///< the same on both halves
   std::uint64_t type = 0;               ///< TypeHash of the message
   std::uint64_t frame_bytes = 0;        ///< payload of the largest frame
-  std::uint64_t max_message_bytes = 0;  ///< of the largest message, if each has its own size
-  std::uint32_t slot_bytes = 0;         ///< encoded size of a message; 0: each has its own
-  std::uint32_t num_channels = 1;       ///< ends that share a frame
-  std::uint32_t depth = 1;              ///< messages per channel that may be accepted and not stepped to, or frames not pulled
+  std::uint64_t max_message_bytes = 0;  ///< size of the largest message, if sizes vary
+  std::uint32_t slot_bytes = 0;         ///< encoded size of a message; 0: sizes vary
+  std::uint32_t num_channels = 1;       ///< channels that share a frame
+  std::uint32_t depth = 1;              ///< messages per channel accepted and not stepped to, or frames not pulled
   std::uint32_t retain = 0;             ///< static_cast of Retain
   std::uint32_t consolidate = 0;        ///< static_cast of Consolidate
-  std::uint32_t num_frames = 0;         ///< frames under way and not taken in, if that is bounded by itself
+  std::uint32_t num_frames = 0;         ///< frames in flight and not yet pulled, at most; 0: not limited separately
 
-  /// Field by field, the key too; Difference takes the key as given.
+  /// Compares field by field, including the key; Difference does not compare keys.
   friend bool operator==(const ExchangeSpec&, const ExchangeSpec&) = default;
 
-  /// A few words to find it by.
+  /// Returns a short name for error messages.
   std::string Name() const {
     return "exchange {layer " + std::to_string(key.layer) + ", " + std::to_string(key.source) + " -> " +
            std::to_string(key.destination) + ", channel " + std::to_string(key.channel) + "}";
   }
-  /// In words, what differs between this, at `here`, and the other, at `there`; empty if nothing does.
+  /// Describes the first difference between this spec, located at `here`, and the other, located at `there`. Returns an
+  /// empty string if nothing differs.
   std::string Difference(const ExchangeSpec& other, const char* here, const char* there) const {
     const auto say = [&](const char* what, std::uint64_t one, std::uint64_t another) {
       return Name() + ": " + what + " is " + std::to_string(one) + " at " + here + " and " + std::to_string(another) +
@@ -69,26 +72,27 @@ struct ExchangeSpec {
   }
 };
 
-/// One side of an exchange, as its fabric sees it.
+/// One half of an exchange, as its fabric sees it. The exchange's worker only.
 class ExchangeHalf {
  public:
   ExchangeHalf() = default;
   ExchangeHalf(const ExchangeHalf&) = delete;
   ExchangeHalf& operator=(const ExchangeHalf&) = delete;
   virtual ~ExchangeHalf() = default;
-  /// Sends what has been accepted and has not departed. False if it has to wait.
+  /// Sends the accepted messages that have not departed yet. Returns false if it has to wait; then call again.
   virtual bool TryFlush() = 0;
-  /// For a fabric that closes: the sending half departs for the last time, whatever its window; the receiving half
-  /// takes in what has arrived. False if it has to wait.
+  /// Called when the fabric closes. The sending half sends its last frames, even if its window is full. The receiving
+  /// half pulls the frames that have arrived. Returns false if it has to wait; then call again.
   virtual bool TryFinish() = 0;
 
-  /// An end takes up a channel. Throws if another end has it.
+  /// Gives a channel to an end. Throws if the channel already has one.
   void Claim(std::size_t channel) {
     if (is_claimed_.size() <= channel) is_claimed_.resize(channel + 1);
-    if (is_claimed_[channel]) throw Error("channel " + std::to_string(channel) + " of an exchange has an end already");
+    if (is_claimed_[channel])
+      throw Error("channel " + std::to_string(channel) + " of an exchange has an end already; use another channel");
     is_claimed_[channel] = true;
   }
-  /// The end is gone; another may follow.
+  /// Takes the channel back when its end is destroyed, so that another end may claim it.
   void Yield(std::size_t channel) { is_claimed_[channel] = false; }
 
  private:

@@ -14,8 +14,8 @@
 
 namespace uit {
 
-/// What the inlet's side of a channel is in every exchange: a place in the half that inlets share. The exchange's
-/// worker only.
+/// The inlet's end of a channel, common to all exchanges: refers to the sending half that several inlets share. The
+/// exchange's worker only.
 template <std::derived_from<ExchangeHalf> S>
 class ExchangeInletDuct : public RefCounted {
  public:
@@ -24,13 +24,13 @@ class ExchangeInletDuct : public RefCounted {
   /// Waiting may help.
   static constexpr bool in_thread = false;
 
-  /// Lets frames move, and one departs if it is due. Never waits. Returns whether anything arrived.
+  /// Moves frames, and sends the pool's frame if it is due. Never waits. Returns whether anything arrived.
   bool Poll() { return sender_->Poll(); }
-  /// Whether nobody will make room any more: the fabric has closed, or the peer was found to have ended.
+  /// Whether no room can appear any more, because the fabric has closed or the peer process is known to have ended.
   bool IsClosed() const { return !sender_->IsOpen() || sender_->IsPeerGone(); }
-  /// While held, a put does not poll: the exchange's owner does.
+  /// While held, a put does not poll; the owner of the exchange polls instead.
   void HoldInlet(bool hold) { is_held_ = hold; }
-  /// Whether room comes only when the exchange's owner refreshes it.
+  /// Whether room appears only when the owner of the exchange reads the peer's report.
   bool IsInletHeld() const {
     if constexpr (requires { sender_->IsHeld(); }) return sender_->IsHeld();
     else return false;
@@ -39,7 +39,7 @@ class ExchangeInletDuct : public RefCounted {
   const std::shared_ptr<Sender>& Exchange() const { return sender_; }
 
  protected:
-  /// Throws if the channel has an inlet.
+  /// Throws if the channel already has an inlet.
   ExchangeInletDuct(std::shared_ptr<Sender> sender, std::size_t channel)
       : sender_(std::move(sender)), channel_(static_cast<std::uint32_t>(channel)) {
     sender_->Claim(channel);
@@ -47,12 +47,12 @@ class ExchangeInletDuct : public RefCounted {
   ~ExchangeInletDuct() { sender_->Yield(channel_); }
 
   std::shared_ptr<Sender> sender_;  ///< shared with the other inlets
-  std::uint32_t channel_;           ///< the inlet's place in it
+  std::uint32_t channel_;           ///< the inlet's number in it
   bool is_held_ = false;            ///< see HoldInlet
 };
 
-/// What the outlet's side of a channel is in every exchange: a place in the half that outlets share, and a message of
-/// its own, which a step decodes into. The exchange's worker only.
+/// The outlet's end of a channel, common to all exchanges: refers to the receiving half that several outlets share, and
+/// keeps one decoded message of its own. The exchange's worker only.
 template <std::derived_from<ReceivingHalf> R, Message T>
 class ExchangeOutletDuct : public RefCounted {
  public:
@@ -61,22 +61,22 @@ class ExchangeOutletDuct : public RefCounted {
   /// Waiting may help.
   static constexpr bool in_thread = false;
 
-  /// The message last stepped to, or the initial one. Stays put until the next step that succeeds.
+  /// Returns the message last stepped to, or the initial one. The reference is valid until the next step that succeeds.
   UIT_INLINE const T& Get() const { return current_; }
-  /// The same, to be moved out of.
+  /// The same; the caller may move from it.
   UIT_INLINE T& Get() { return current_; }
-  /// While held, only what the exchange's owner has pulled is stepped to.
+  /// While held, a step only sees the messages that the owner of the exchange has pulled.
   void HoldOutlet(bool hold) { is_held_ = hold; }
-  /// Lets frames move, if the peer is another process. Never waits. Returns whether anything arrived.
+  /// Moves frames if the peer is another process. Never waits. Returns whether anything arrived.
   bool Poll() { return receiver_->Poll(); }
-  /// Whether no more will come: the fabric has closed, or the peer was found to have ended. What has arrived can still be
-  /// stepped to.
+  /// Whether no more messages can arrive, because the fabric has closed or the peer process is known to have ended.
+  /// Messages that have arrived can still be stepped to.
   bool IsClosed() const { return !receiver_->IsOpen() || receiver_->IsPeerGone(); }
   /// The half that this channel belongs to; for the exchange's owner.
   const std::shared_ptr<Receiver>& Exchange() const { return receiver_; }
 
  protected:
-  /// Throws if the channel has an outlet.
+  /// Throws if the channel already has an outlet.
   ExchangeOutletDuct(std::shared_ptr<Receiver> receiver, std::size_t channel, T initial)
       : receiver_(std::move(receiver)), channel_(channel), current_(std::move(initial)) {
     receiver_->Claim(channel_);
@@ -84,7 +84,7 @@ class ExchangeOutletDuct : public RefCounted {
   ~ExchangeOutletDuct() { receiver_->Yield(channel_); }
 
   std::shared_ptr<Receiver> receiver_;  ///< shared with the other outlets
-  std::size_t channel_;                 ///< the outlet's place in it
+  std::size_t channel_;                 ///< the outlet's number in it
   T current_;                           ///< see Get
   bool is_held_ = false;                ///< see HoldOutlet
 };

@@ -27,17 +27,20 @@
 
 namespace uit {
 
-/// Options of a fabric. The same on every process, but for the number of workers.
+/// Options of a fabric. All processes must use the same values, except for num_workers.
 struct FabricOptions {
   std::size_t num_workers = 1;    ///< threads of this process that own exchanges
-  std::size_t num_slots = 16;     ///< frames per peer that may be sent and not acknowledged, each way
-  std::size_t payload_bytes = 0;  ///< smallest payload that links are opened for, if exchanges come later
-  std::uint32_t max_pace = Connection::default_max_pace;  ///< polls left out at most between values for a peer that lags
-  bool shares_memory = true;      ///< exchanges within a node go through shared memory, if the world has any
+  std::size_t num_slots = 16;     ///< frames per peer and direction that may be sent and not yet acknowledged
+  std::size_t payload_bytes = 0;  ///< links carry at least this payload, for exchanges added after Connect
+  std::uint32_t max_pace = Connection::default_max_pace;  ///< polls skipped at most between values for a slow peer
+  bool shares_memory = true;      ///< exchanges within a host use shared memory, if the world provides it
 };
 
-/// What joins one process to others: a wire to each peer that it shares an exchange with, moved by whichever worker
-/// polls; and, to peers that it shares memory with, a box there for each exchange, which its own worker moves.
+/// Connects a process to its peers.
+///
+/// Each peer with a common exchange gets one connection. Any worker that polls moves the frames of all connections. If
+/// two processes share memory, each exchange between them gets a box there instead, and the worker of the exchange moves
+/// its frames.
 ///
 ///     uit::Fabric fabric{session.World()};
 ///     uit::Process reach{.fabric = &fabric, .peer = 1, .key = {.channel = 7}};
@@ -46,57 +49,59 @@ struct FabricOptions {
 ///     inlet.TryPut(42);
 ///     fabric.Close();                   // every process
 ///
-/// After Close, ends accept nothing more, and what has arrived can still be read, even if the fabric is gone. A fabric
-/// ends before its world does.
+/// After Close, ends accept no more messages. Messages that have arrived can still be read, even after the fabric is
+/// destroyed. Destroy a fabric before its world.
 class Fabric {
  public:
-  /// Messages that MPI may hold for a process at once, for all its fabrics; beyond it some implementations abort.
+  /// Limit of the MPI requests of a process, over all its fabrics. Beyond it some MPI implementations abort.
   static constexpr std::size_t max_requests = 65'536;
   /// The largest payload of a frame.
   static constexpr std::size_t max_payload_bytes = (std::size_t{1} << 30) - sizeof(FrameHeader);
 
-  /// Throws for options that cannot be.
+  /// Throws Error if num_workers is 0 or num_slots is out of range.
   explicit Fabric(World world, FabricOptions options = {})
       : world_(std::move(world)),
         options_(options),
-        hub_(std::make_shared<ProgressEngine>(world_.Process(), options.num_workers)) {
+        engine_(std::make_shared<ProgressEngine>(world_.Process(), options.num_workers)) {
     if (options_.num_workers == 0) throw Error("a fabric needs a worker");
     if (options_.num_slots == 0 || options_.num_slots > max_requests / 4)
       throw Error("a fabric has between 1 and " + std::to_string(max_requests / 4) + " slots per peer");
   }
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
-  /// Closes, if that has not been done; waits less long while an exception is on its way.
+  /// Closes the fabric if Close was not called. Waits up to 10 s, or 2 s while an exception propagates. Errors go to the
+  /// process state.
   ~Fabric() {
     try {
       Close(After(std::chrono::seconds(std::uncaught_exceptions() == 0 ? 10 : 2)));
-    } catch (const std::exception& trouble) {  // a destructor has nobody to tell; Close() has
+    } catch (const std::exception& trouble) {  // a destructor cannot throw; Close() can
       world_.Process()->Fail(trouble.what());
     } catch (...) {
-      world_.Process()->Fail("a close threw what is no std::exception");
+      world_.Process()->Fail("closing a fabric threw an exception of unknown type");
     }
   }
 
-  /// The processes that the fabric was made for. Its links have streams of their own, apart from this world's.
+  /// Returns the world given to the constructor. The fabric's links use streams of their own, separate from this world's.
   const World& GetWorld() const { return world_; }
 
-  /// Announces the sending half of an exchange to a peer. What departs by the returned port waits for Connect.
-  /// While no other thread uses the fabric.
+  /// Announces the sending half of an exchange to a peer, at the next Connect. Frames that depart through the returned
+  /// port wait for Connect. Call it while no other thread uses the fabric.
   OutPort AddOutgoing(std::size_t peer, std::size_t worker, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
     Check(peer, worker);
-    announced_[peer].push_back({spec, hub_->NumOutgoing(), 0});
-    return OutPort{hub_, hub_->AddOutgoing(peer, worker, std::move(box), spec.key.is_report != 0), worker};
+    announced_[peer].push_back({spec, engine_->NumOutgoing(), 0});
+    return OutPort{engine_, engine_->AddOutgoing(peer, worker, std::move(box), spec.key.is_report != 0), worker};
   }
-  /// Announces the receiving half of an exchange with a peer. While no other thread uses the fabric.
+  /// Announces the receiving half of an exchange to a peer, at the next Connect. Returns `box`. Call it while no other
+  /// thread uses the fabric.
   std::shared_ptr<FrameBox> AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
     Check(peer, 0);
-    announced_[peer].push_back({spec, hub_->NumIncoming(), 1});
-    hub_->AddIncoming(peer, box, spec.frame_bytes);
+    announced_[peer].push_back({spec, engine_->NumIncoming(), 1});
+    engine_->AddIncoming(peer, box, spec.frame_bytes);
     return box;
   }
 
-  /// The half of an exchange that several ends share: made by `make()` when the first end asks for it. Throws if
-  /// an end has asked for it with another spec.
+  /// Returns the half of an exchange that several ends share. The first call for a key creates it with `make()`. Throws
+  /// if an earlier end used another spec. Call it while no other thread uses the fabric.
   template <std::derived_from<ExchangeHalf> Half, std::invocable Make>
   std::shared_ptr<Half> Share(std::size_t peer, const ExchangeSpec& spec, bool is_incoming, Make&& make) {
     const std::tuple key{peer, spec.key, is_incoming};
@@ -108,35 +113,36 @@ class Fabric {
     return std::static_pointer_cast<Half>(shared.half);
   }
 
-  /// Opens what has been announced since the last time. Collective. Throws on every process, with the
-  /// same words, if two halves do not match, one is missing, or a link cannot be opened.
+  /// Connects the exchanges announced since the last call. Collective. Throws on every process, with the same text, if
+  /// two halves do not match, if one is missing, or if a link cannot be opened.
   void Connect();
 
-  /// Moves everyone's frames unless another worker is at it. Never waits. Any worker.
-  /// Returns whether anything arrived.
-  bool Poll() { return hub_->Poll(); }
-  /// Runs `f` while holding the lock under which this process talks to its peers; false if somebody else
-  /// has it. Never waits.
+  /// Moves the frames of all workers, unless another worker is doing so. Never waits. Any worker. Returns whether
+  /// anything arrived.
+  bool Poll() { return engine_->Poll(); }
+  /// Runs `f` while holding the process's lock, under which it communicates with its peers. Returns false if another
+  /// thread holds the lock; then `f` did not run. Never waits. Any thread.
   template <std::invocable F>
   bool Exclusively(F&& f) {
-    return hub_->Process().Exclusively(std::forward<F>(f));
+    return engine_->Process().Exclusively(std::forward<F>(f));
   }
-  /// What moves the frames; it outlives the fabric as long as ends need it.
-  const std::shared_ptr<ProgressEngine>& Hub() const { return hub_; }
+  /// Returns the progress engine, which moves the frames. It lives as long as any end needs it.
+  const std::shared_ptr<ProgressEngine>& Engine() const { return engine_; }
 
-  /// Says goodbye to every peer: sends what the ends have accepted, receives all that is under way, then gives the
-  /// links back. Collective, and no other thread may use the fabric or its ends any more. False if a peer did not
-  /// answer by the deadline: then buffers were leaked on purpose (NumLeaked), and the processes should not talk again.
+  /// Closes the connections to all peers: sends the messages that the ends have accepted, receives all messages in
+  /// flight, then closes the links. Collective. No other thread may use the fabric or its ends from now on. Returns false
+  /// if a peer did not answer by the deadline. Then some buffers were leaked on purpose (NumLeaked), and the processes
+  /// should not communicate again.
   bool Close(Deadline deadline = After(std::chrono::seconds(10)));
 
-  /// Buffers leaked by a Close that could not end.
+  /// Returns the number of buffers leaked because a peer may still use them.
   std::size_t NumLeaked() const { return num_leaked_; }
-  /// By peer that this process shares memory with: how many exchanges, in both directions together, are too large for shared
-  /// memory of their own (max_shared_box_bytes). Their frames go by the link to the peer, under the process's lock. Only peers
-  /// with such exchanges are listed. After Connect.
+  /// Returns, for each peer on the same host, the number of exchanges in both directions that are too large for shared
+  /// memory of their own (max_shared_box_bytes). Their frames use the link to the peer, under the process's lock. Peers
+  /// without such exchanges are not listed. Call it after Connect.
   const std::map<std::size_t, std::size_t>& UnsharedExchanges() const { return unshared_; }
-  /// Frames this process has received.
-  std::uint64_t NumFramesReceived() const { return hub_->NumFramesReceived(); }
+  /// Returns the number of frames that this process has received. Call it while no other thread uses the fabric.
+  std::uint64_t NumFramesReceived() const { return engine_->NumFramesReceived(); }
 
  private:
   struct Shared {
@@ -145,17 +151,17 @@ class Fabric {
   };
 
   void Check(std::size_t peer, std::size_t worker) const {
-    if (hub_->IsShut()) throw Error("the fabric has been closed");
+    if (engine_->IsShut()) throw Error("the fabric has been closed");
     if (peer >= world_.Size()) throw Error("there is no rank " + std::to_string(peer) + " to exchange with");
-    if (worker >= hub_->NumWorkers()) throw Error("there is no worker " + std::to_string(worker));
+    if (worker >= engine_->NumWorkers()) throw Error("there is no worker " + std::to_string(worker));
   }
   std::string Match(const std::vector<Bytes>& greetings, const Greeting& ours);
   PeerWishes Wishes() const;
   std::string CheckLinks() const;
-  std::map<std::size_t, SharedBoxes> OpenWires();
+  std::map<std::size_t, SharedBoxes> OpenConnections();
   bool HasPlace(const SharedBoxes& memory, const Announcement& half) const {
     if (half.is_incoming != 0) return memory.incoming.contains(half.index);
-    return memory.outgoing.contains(hub_->Outgoing(half.index).remote_index);
+    return memory.outgoing.contains(engine_->Outgoing(half.index).remote_index);
   }
   void ShareBoxes(const std::map<std::size_t, SharedBoxes>& shared);
   bool TryFinishHalves() {
@@ -164,28 +170,30 @@ class Fabric {
     return all;
   }
   bool SayGoodbye(Deadline deadline);
-  /// What has arrived is taken in; then nothing is left of the peers.
-  void DropWires() {
+  /// Pulls the frames that have arrived, then drops all connections and shared boxes.
+  void DropConnections() {
     TryFinishHalves();
-    num_leaked_ += hub_->DropWires();
-    hub_->DetachBoxes();
+    num_leaked_ += engine_->DropConnections();
+    engine_->DetachBoxes();
     ClaimRequests();
   }
-  std::size_t NumRequests(std::size_t num_wires) const { return 2 * (options_.num_slots + Connection::num_uncredited) * num_wires; }
-  /// Tells the process how many its wires may have by now.
+  std::size_t NumRequests(std::size_t num_connections) const {
+    return 2 * (options_.num_slots + Connection::num_uncredited) * num_connections;
+  }
+  /// Updates the number of MPI requests that this fabric claims from the process's limit.
   void ClaimRequests() {
-    const std::size_t before = std::exchange(num_requests_, NumRequests(hub_->NumWires()));
+    const std::size_t before = std::exchange(num_requests_, NumRequests(engine_->NumConnections()));
     world_.Process()->ClaimRequests(before, num_requests_);
   }
 
   World world_;
   FabricOptions options_;
-  std::shared_ptr<ProgressEngine> hub_;
+  std::shared_ptr<ProgressEngine> engine_;
   std::map<std::size_t, std::vector<Announcement>> announced_;           // by peer, since the last Connect
   std::map<std::tuple<std::size_t, ExchangeKey, bool>, Shared> halves_;  // by peer, key and direction
   std::map<std::size_t, std::size_t> payload_bytes_;                     // by peer, of its open link
   std::map<std::size_t, std::size_t> unshared_;                          // by peer, see UnsharedExchanges
-  World private_world_;                                                  // whose streams are this fabric's alone
+  World private_world_;                                                  // duplicate of world_, with streams of its own
   std::size_t num_requests_ = 0;  // claimed
   bool is_connected_ = false;
   bool is_clean_ = true;

@@ -29,7 +29,7 @@
 namespace uit {
 
 UIT_DEFINE void Fabric::Connect() {
-  if (hub_->IsShut()) throw Error("the fabric has been closed");
+  if (engine_->IsShut()) throw Error("the fabric has been closed");
   const Greeting greeting{.num_slots = options_.num_slots,
                           .payload_bytes = options_.payload_bytes,
                           .shares_memory = options_.shares_memory ? 1U : 0U};
@@ -39,32 +39,32 @@ UIT_DEFINE void Fabric::Connect() {
   world_.Agree(complaint.empty() ? CheckLinks() : complaint);
   if (!is_connected_) private_world_ = world_.Duplicate();
   is_connected_ = true;
-  const std::size_t num_wires_before = hub_->NumWires();
+  const std::size_t num_connections_before = engine_->NumConnections();
   std::string trouble;
   std::map<std::size_t, SharedBoxes> shared;
   try {
-    shared = OpenWires();
+    shared = OpenConnections();
     ClaimRequests();
   } catch (const std::exception& error) {
     trouble = "rank " + std::to_string(world_.Rank()) + " cannot open its links: " + error.what();
   }
   try {
-    // Every link is open, with its receives posted, before anything is sent.
+    // Every link is open and its receives are posted before anything is sent.
     world_.Agree(trouble);
-  } catch (...) {  // nothing will be sent, so what was opened can be given back
+  } catch (...) {  // nothing will be sent, so the opened links can be closed again
     WaitUntil(
         [&] {
           bool is_done = false;
-          Exclusively([&] { is_done = hub_->TryCloseLinks(num_wires_before); });
+          Exclusively([&] { is_done = engine_->TryCloseLinks(num_connections_before); });
           return is_done;
         },
         After(std::chrono::seconds(2)));
-    num_leaked_ += hub_->DropWires(num_wires_before);
+    num_leaked_ += engine_->DropConnections(num_connections_before);
     ClaimRequests();
     throw;
   }
   ShareBoxes(shared);
-  hub_->Activate();
+  engine_->Activate();
   announced_.clear();
 }
 
@@ -84,12 +84,12 @@ UIT_DEFINE std::string Fabric::Match(const std::vector<Bytes>& greetings, const 
     if (!words.empty())
       return "rank " + std::to_string(world_.Rank()) + " cannot exchange with rank " + std::to_string(peer) + ": " +
              words;
-    for (const auto& [index, remote_index] : remote) hub_->Outgoing(index).remote_index = remote_index;
+    for (const auto& [index, remote_index] : remote) engine_->Outgoing(index).remote_index = remote_index;
   }
   return {};
 }
 
-/// What has been announced asks of the peers.
+/// Collects what the announced exchanges need from each peer.
 UIT_DEFINE PeerWishes Fabric::Wishes() const {
   PeerWishes wishes;
   const std::size_t num_frames = options_.num_slots + Connection::num_uncredited;
@@ -100,45 +100,45 @@ UIT_DEFINE PeerWishes Fabric::Wishes() const {
     for (const Announcement& half : halves) {
       payload_bytes = std::max<std::size_t>(payload_bytes, half.spec.frame_bytes);
       if (half.is_incoming != 0)
-        wish.boxes.emplace(half.index, BoxWish{hub_->Incoming(half.index).box, half.spec.frame_bytes});
+        wish.boxes.emplace(half.index, BoxWish{engine_->Incoming(half.index).box, half.spec.frame_bytes});
     }
-    if (!hub_->HasWire(peer))
+    if (!engine_->HasConnection(peer))
       wish.link = {.num_sends = num_frames, .num_receives = num_frames, .payload_bytes = payload_bytes};
   }
   return wishes;
 }
 
-/// In words, why the links to be opened cannot be, or nothing.
+/// Returns why the links cannot be opened, or an empty string.
 UIT_DEFINE std::string Fabric::CheckLinks() const {
-  std::size_t num_wires = hub_->NumWires();
+  std::size_t num_connections = engine_->NumConnections();
   for (const auto& [peer, wish] : Wishes()) {
     if (!wish.link) continue;
-    ++num_wires;
+    ++num_connections;
     if (wish.link->payload_bytes > max_payload_bytes)
       return "rank " + std::to_string(world_.Rank()) + " cannot open its links: a frame of " +
              std::to_string(wish.link->payload_bytes) + " bytes is over the limit of 1 GiB";
   }
-  if (world_.Process()->NumRequests() - num_requests_ + NumRequests(num_wires) <= max_requests) return {};
+  if (world_.Process()->NumRequests() - num_requests_ + NumRequests(num_connections) <= max_requests) return {};
   return "rank " + std::to_string(world_.Rank()) + " cannot open its links: its peers want more than " +
          std::to_string(max_requests) + " requests; see FabricOptions::num_slots";
 }
 
-/// Opens the wires that are missing. Returns the memory for boxes to be shared, by peer.
-UIT_DEFINE std::map<std::size_t, SharedBoxes> Fabric::OpenWires() {
+/// Opens the missing connections. Returns the memory for shared boxes, by peer.
+UIT_DEFINE std::map<std::size_t, SharedBoxes> Fabric::OpenConnections() {
   const PeerWishes wishes = Wishes();
   std::map<std::size_t, SharedBoxes> shared;
   OpenLinks(private_world_, 0, wishes, options_.shares_memory,
             [&](std::size_t peer, std::optional<AnyLink> link, SharedBoxes boxes) {
               if (link) {
                 payload_bytes_[peer] = wishes.at(peer).link->payload_bytes;
-                hub_->AddWire(peer, std::move(*link), options_.num_slots, options_.max_pace);
+                engine_->AddConnection(peer, std::move(*link), options_.num_slots, options_.max_pace);
               }
               shared.emplace(peer, std::move(boxes));
             });
   return shared;
 }
 
-/// From here on what has been announced goes through memory shared with the peer, where there is some.
+/// Moves the announced boxes into the memory shared with their peers, where it exists.
 UIT_DEFINE void Fabric::ShareBoxes(const std::map<std::size_t, SharedBoxes>& shared) {
   for (const auto& [peer, halves] : announced_) {
     if (halves.empty()) continue;
@@ -148,9 +148,9 @@ UIT_DEFINE void Fabric::ShareBoxes(const std::map<std::size_t, SharedBoxes>& sha
       if (half.is_incoming != 0) {
         const auto place = memory.incoming.find(half.index);
         if (place != memory.incoming.end())
-          hub_->Incoming(half.index).box->ReceiveBy(place->second, half.spec.frame_bytes);
+          engine_->Incoming(half.index).box->ReceiveBy(place->second, half.spec.frame_bytes);
       } else {
-        OutgoingBox& outgoing = hub_->Outgoing(half.index);
+        OutgoingBox& outgoing = engine_->Outgoing(half.index);
         const auto place = memory.outgoing.find(outgoing.remote_index);
         if (place != memory.outgoing.end()) outgoing.box->SendBy(place->second, half.spec.frame_bytes);
       }
@@ -162,26 +162,26 @@ UIT_DEFINE bool Fabric::SayGoodbye(Deadline deadline) {
   const auto wait = [&](auto step, auto idle) {
     bool is_done = false;
     const auto is_over = [&] {
-      const bool is_anybody_gone = hub_->Process().Watch().Gone().has_value();  // and will not answer
+      const bool is_anybody_gone = engine_->Process().Watch().Gone().has_value();  // and will not answer
       return (Exclusively([&] { is_done = step(); }) && is_done) || is_anybody_gone;
     };
     return WaitUntil(is_over, deadline, idle) && is_done;
   };
-  return wait([&] { return TryFinishHalves() && hub_->TrySayGoodbye(); }, [&] { return hub_->Poll(); }) &&
-         wait([&] { return hub_->TryCloseLinks(); }, NoIdle{});
+  return wait([&] { return TryFinishHalves() && engine_->TrySayGoodbye(); }, [&] { return engine_->Poll(); }) &&
+         wait([&] { return engine_->TryCloseLinks(); }, NoIdle{});
 }
 
 UIT_DEFINE bool Fabric::Close(Deadline deadline) {
-  if (hub_->Shut()) return is_clean_;
+  if (engine_->Shut()) return is_clean_;
   if (!is_connected_) TryFinishHalves();
   if (!is_connected_) return is_clean_;
   is_clean_ = false;
   try {
     is_clean_ = SayGoodbye(deadline);
-    DropWires();
+    DropConnections();
     is_clean_ = is_clean_ && private_world_.Release(deadline);
   } catch (...) {
-    DropWires();
+    DropConnections();
     throw;
   }
   return is_clean_;

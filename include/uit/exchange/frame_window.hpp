@@ -13,14 +13,15 @@
 
 namespace uit {
 
-/// Sends the frames of an exchange, of which at most `num_frames` may be under way and not taken in, as far as
-/// reported. The exchange's worker only.
+/// Sends the frames of an exchange and limits how many are in flight: at most `num_frames` may have departed without a
+/// report that the receiver has pulled them. The exchange's worker only.
 class FrameWindow {
  public:
-  /// Frames that must fit the box that they arrive in: the window, and one more when the exchange closes.
+  /// Frames that the receiving box must hold: the window, and one more when the exchange closes.
   static constexpr std::size_t BoxDepth(std::size_t num_frames) { return num_frames + 1; }
 
-  /// Frames leave by `port`, and reports, of at least `report_bytes`, come back through `reports`, a box that keeps the newest.
+  /// Frames leave through `port`. Reports of at least `report_bytes` bytes come back through `reports`, a box that keeps
+  /// the newest.
   FrameWindow(std::size_t num_frames, OutPort port, std::shared_ptr<FrameBox> reports, std::size_t report_bytes)
       : num_frames_(num_frames),
         port_(std::move(port)),
@@ -28,13 +29,14 @@ class FrameWindow {
         report_bytes_(report_bytes),
         report_(report_bytes) {}
 
-  /// Whether another frame may leave; when closing, one beyond the window may.
+  /// Whether another frame may depart. When closing, one frame beyond the window may.
   bool HasRoom(bool is_closing = false) {
     const std::size_t max_frames = num_frames_ + (is_closing ? 1 : 0);
     return NumUnderWay() < max_frames || (TryReadReport() && NumUnderWay() < max_frames);
   }
-  /// Sends a frame, of which the payload, its size and the header's base are written; HasRoom has said so, unless the
-  /// exchange is held. False if the port is full: then nothing has changed. Afterwards `frame` is a spare buffer.
+  /// Sends a frame. The caller has written the payload, its size and the header's base, and HasRoom has returned true
+  /// unless the exchange is held. `last` marks the frame as the end of the update. Returns false, with nothing changed,
+  /// if the port is full. Afterwards `frame` is a spare buffer.
   bool TryDepart(Frame& frame, bool last) {
     StoreIfNew(frame.Header().update, update_);
     StoreIfNew(frame.Header().last, static_cast<std::uint16_t>(last ? 1 : 0));
@@ -42,30 +44,30 @@ class FrameWindow {
     ++num_departed_;
     return true;
   }
-  /// Reads what has been reported. Returns whether there was anything new. Throws for what is no report. If it returns false,
-  /// or throws, all is as before.
+  /// Reads the newest report. Returns whether one has arrived. Throws if it is malformed. If it returns false or throws,
+  /// the window is unchanged.
   bool TryReadReport() {
     bool any = false;
     while (reports_->TryStep()) any = true;
     if (any) TakeReport(reports_->Get());
     return any;
   }
-  /// Frames that have departed.
+  /// Returns the number of frames that have departed.
   std::uint64_t NumDeparted() const { return num_departed_; }
-  /// The newest report read; null if there is none.
+  /// Returns the newest report read, or null if none has arrived.
   const Frame* Report() const { return has_report_ ? &report_ : nullptr; }
-  /// Whether the newest report read ends `update`, or a later one.
+  /// Whether the newest report read ends `update` or a later one.
   bool HasReport(std::uint64_t update) const { return has_report_ && report_.Header().update >= update; }
-  /// The number stamped on frames from here on.
+  /// Sets the update number that is stamped on frames from now on.
   void SetUpdate(std::uint64_t update) { update_ = update; }
 
-  /// Lets frames move. Returns whether anything arrived.
+  /// Moves frames. Returns whether anything arrived.
   bool Poll() { return port_.Poll(); }
-  /// Lets frames move, and tells whether all that departed has left.
+  /// Moves frames. Returns whether all departed frames have left this process.
   bool TryEmpty() { return port_.TryEmpty(); }
-  /// False once the fabric has closed: nothing should be put any more.
+  /// False once the fabric has closed; then do not put any more.
   bool IsOpen() const { return port_.IsOpen(); }
-  /// Whether the peer was found to have ended.
+  /// Whether the peer process is known to have ended.
   bool IsPeerGone() const { return port_.IsPeerGone(); }
 
  private:
@@ -86,10 +88,10 @@ class FrameWindow {
   std::size_t num_frames_;
   OutPort port_;
   std::shared_ptr<FrameBox> reports_;
-  std::size_t report_bytes_;  // of the shortest
+  std::size_t report_bytes_;  // payload of the shortest report
   Frame report_;              // the newest
   std::uint64_t num_departed_ = 0;
-  std::uint64_t num_pulled_ = 0;  // of those, as reported
+  std::uint64_t num_pulled_ = 0;  // departed frames that the receiver has pulled, as reported
   std::uint64_t update_ = 0;
   bool has_report_ = false;
 };

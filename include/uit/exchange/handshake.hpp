@@ -15,26 +15,26 @@
 
 namespace uit {
 
-/// One half of an exchange, as told to the peer that has the other.
+/// Announces one half of an exchange to the peer that has the other half.
 struct Announcement {
-  ExchangeSpec spec;              ///< what the peer's half must have been built with
-  std::uint32_t index = 0;        ///< the announcer's number for its box
+  ExchangeSpec spec;              ///< the peer's half must have the same
+  std::uint32_t index = 0;        ///< the announcing process's number for its box
   std::uint32_t is_incoming = 0;  ///< 1: the receiving half
 };
 
-/// What one process tells another before the first frame.
+/// The first bytes that one process sends another, before any frame.
 struct Greeting {
-  /// "conduit" in little-endian bytes, so that a stranger or the other byte order is told apart.
+  /// "conduit" in little-endian bytes. Detects another program and the other byte order.
   std::uint64_t magic = 0x7469'7564'6e6f'63ULL;
-  /// The library's; the peer's must be the same.
+  /// The library's version; the peer's must be the same.
   std::uint32_t version = UIT_VERSION_MAJOR * 10000 + UIT_VERSION_MINOR * 100 + UIT_VERSION_PATCH;
-  std::uint32_t announcement_bytes = sizeof(Announcement);  ///< of each that follows
+  std::uint32_t announcement_bytes = sizeof(Announcement);  ///< size of each announcement that follows
   std::uint64_t num_slots = 0;                              ///< see FabricOptions; the peer's must be the same
   std::uint64_t payload_bytes = 0;                          ///< see FabricOptions; the peer's must be the same
   std::uint64_t shares_memory = 0;                          ///< see FabricOptions; the peer's must be the same
 };
 
-/// A greeting and announcements as bytes.
+/// Packs a greeting and announcements into bytes.
 inline Bytes PackGreeting(const Greeting& greeting, const std::vector<Announcement>& announcements) {
   const auto head = std::as_bytes(std::span(&greeting, 1));
   const auto rest = std::as_bytes(std::span(announcements));
@@ -43,7 +43,7 @@ inline Bytes PackGreeting(const Greeting& greeting, const std::vector<Announceme
   return bytes;
 }
 
-/// Reads what a peer sent; in words, why that cannot be, or nothing.
+/// Reads the greeting and announcements that a peer sent. Returns why they are not acceptable, or an empty string.
 inline std::string UnpackGreeting(const Bytes& bytes, const Greeting& ours, std::vector<Announcement>& announcements) {
   Greeting theirs;
   if (bytes.size() < sizeof theirs) return "it does not speak this protocol";
@@ -65,8 +65,8 @@ inline std::string UnpackGreeting(const Bytes& bytes, const Greeting& ours, std:
   return {};
 }
 
-/// Pairs each of our outgoing halves with the peer's incoming one of the same key: remote[i] becomes the peer's
-/// number for ours[i]. In words, what does not match, or nothing.
+/// Pairs each of our outgoing halves with the peer's incoming half of the same key: remote[i] becomes the peer's number
+/// for ours[i]. Returns a description of the first mismatch, or an empty string.
 inline std::string MatchAnnouncements(const std::vector<Announcement>& ours, const std::vector<Announcement>& theirs,
                                       std::map<std::uint32_t, std::uint32_t>& remote) {
   std::map<ExchangeKey, const Announcement*> incoming;

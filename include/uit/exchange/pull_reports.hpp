@@ -10,36 +10,37 @@
 
 namespace uit {
 
-/// Tells the sending half of an exchange what has been taken in, seldom enough to cost little: when half the window of
-/// frames has not been reported, when the owner says so, or after a while of idleness. The exchange's worker only.
+/// Reports to the sending half which frames have been pulled, seldom enough to cost little. A report is due when half the
+/// window of frames is unreported, when the owner asks for one, or after a while without work. The exchange's worker
+/// only.
 class PullReports {
  public:
-  /// Reports leave by `port`; the sender has at most `num_frames` frames under way.
+  /// Reports leave through `port`. The sender has at most `num_frames` frames in flight.
   PullReports(std::size_t num_frames, OutPort port) : num_frames_(num_frames), port_(std::move(port)) {}
 
-  /// A frame has been taken in. `wishes_report`: the sender waits for a report of it.
+  /// Counts a frame that has been pulled. `wishes_report`: the sender waits for a report on it.
   void NotePulled(bool wishes_report = false) {
     ++num_pulled_;
     has_news_ = true;
     wishes_report_ = wishes_report;
     if (2 * (num_pulled_ - num_reported_) >= num_frames_ || wishes_report_) is_due_ = true;
   }
-  /// There is something to report, at some time.
+  /// Notes a change that needs a report at some time.
   void NoteNews() { has_news_ = true; }
-  /// There is something that the sender may be waiting for.
+  /// Notes a change that the sender may be waiting for, so that a report is due.
   void NoteDue() { has_news_ = is_due_ = true; }
 
-  /// Whether ReportIfDue would send.
+  /// Whether a report is due now.
   bool IsDue() const { return is_due_; }
-  /// Whether there is anything to report.
+  /// Whether anything has changed since the last report.
   bool HasNews() const { return has_news_; }
-  /// Whether the sender, which is closing, waits for a report: the frame taken in last said so.
+  /// Whether the sender is closing and waits for a report, as the frame pulled last said.
   bool IsAwaited() const { return wishes_report_ && has_news_; }
-  /// Whether it is time to report, called when there was nothing to do.
+  /// Whether to report because there was nothing else to do. Call it once for each such try; every call counts.
   bool IsIdle() { return has_news_ && ++num_idle_tries_ >= max_idle_tries; }
 
-  /// Sends a report, of which `fill(payload)` writes the payload. The number of the update is that of the last report
-  /// which ended one; `ends_update` makes this report another.
+  /// Sends a report; `fill(payload)` writes its payload of `payload_bytes`. If `ends_update`, the report ends the update
+  /// set by SetUpdate. Otherwise it repeats the number of the last update that a report ended.
   template <std::invocable<std::byte*> F>
   void Send(std::size_t payload_bytes, bool ends_update, F&& fill) {
     if (ends_update) update_ended_ = update_;
@@ -53,7 +54,7 @@ class PullReports {
     num_idle_tries_ = 0;
     has_news_ = is_due_ = false;
   }
-  /// The number stamped on reports that end an update from here on.
+  /// Sets the update number for reports that end an update from now on.
   void SetUpdate(std::uint64_t update) { update_ = update; }
 
  private:

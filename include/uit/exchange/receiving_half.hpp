@@ -15,29 +15,30 @@
 
 namespace uit {
 
-/// What the receiving halves of all exchanges share: the box that frames arrive in, and which update was the last that
-/// a frame has ended. The exchange's worker only.
+/// Common base of all receiving halves: the box in which frames arrive, and the last update that a frame has ended. The
+/// exchange's worker only.
 class ReceivingHalf : public ExchangeHalf {
  public:
-  /// Whether the frame that ends `update` was the newest of its kind to be pulled.
+  /// Whether `update` is the one that the newest end-of-update frame ended, among the frames pulled so far.
   bool HasLast(std::uint64_t update) const { return has_last_ && last_update_ == update; }
-  /// Lets frames move, if they come from another process. Returns whether anything arrived.
-  bool Poll() { return hub_ != nullptr && hub_->Poll(); }
-  /// False once the fabric has closed: nothing will arrive any more.
-  bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
-  /// Frames come from that process of the fabric's.
-  void HearFrom(std::size_t peer) { peer_ = peer; }
-  /// Whether it was found to have ended.
-  bool IsPeerGone() const { return hub_ != nullptr && peer_ && hub_->Process().Watch().HasGone(*peer_); }
-  /// Frames bear stamps, which are given to `trace`; the half refers to it. Null: they bear none.
+  /// Moves frames if they come from another process. Never waits. Returns whether anything arrived.
+  bool Poll() { return engine_ != nullptr && engine_->Poll(); }
+  /// False once the fabric has closed; then nothing more will arrive.
+  bool IsOpen() const { return engine_ == nullptr || !engine_->IsShut(); }
+  /// Sets the process that the frames come from, by its rank in the fabric's world.
+  void ReceiveFrom(std::size_t peer) { peer_ = peer; }
+  /// Whether that process is known to have ended. False if none was set.
+  bool IsPeerGone() const { return engine_ != nullptr && peer_ && engine_->Process().Watch().HasGone(*peer_); }
+  /// Expects a stamp on every frame and passes it to `trace`, to which the half keeps a pointer. Null: frames carry no
+  /// stamps.
   void TraceBy(FrameTrace* trace) { trace_ = trace; }
 
  protected:
-  /// Frames come to `box` through `fabric`, or, if that is null, from this process.
+  /// Frames arrive in `box` through `fabric`. If `fabric` is null, they come from this process.
   ReceivingHalf(std::shared_ptr<FrameBox> box, Fabric* fabric)
-      : box_(std::move(box)), hub_(fabric == nullptr ? nullptr : fabric->Hub()) {}
+      : box_(std::move(box)), engine_(fabric == nullptr ? nullptr : fabric->Engine()) {}
 
-  /// Gives the next frame that has arrived to `take`. Returns whether there was one.
+  /// Passes the next frame that has arrived to `take`. Returns whether there was one.
   template <std::invocable<Frame&> F>
   bool TryPullOne(F&& take) {
     if (!box_->TryStep()) return false;
@@ -51,7 +52,7 @@ class ReceivingHalf : public ExchangeHalf {
     }
     return true;
   }
-  /// Gives every frame that has arrived to `take`. Returns whether there was one.
+  /// Passes every frame that has arrived to `take`. Returns whether there was one.
   template <std::invocable<Frame&> F>
   bool PullAll(F&& take) {
     bool any = false;
@@ -61,7 +62,7 @@ class ReceivingHalf : public ExchangeHalf {
 
  private:
   std::shared_ptr<FrameBox> box_;
-  std::shared_ptr<ProgressEngine> hub_;
+  std::shared_ptr<ProgressEngine> engine_;
   std::optional<std::size_t> peer_;
   FrameTrace* trace_ = nullptr;
   std::uint64_t last_update_ = 0;

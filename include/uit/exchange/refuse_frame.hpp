@@ -8,8 +8,8 @@
 
 namespace uit {
 
-/// Throws because a frame that has arrived is none of its exchange: it has another length, or counts more messages than
-/// the exchange has channels.
+/// Throws the error for a frame that does not belong to its exchange: its length is wrong, or it counts more messages
+/// than the exchange has channels.
 [[noreturn]] UIT_NOINLINE inline void RefuseFrame(const Frame& frame) {
   const FrameHeader& header = frame.Header();
   throw Error("a peer has sent a frame of " + std::to_string(header.num_bytes) + " bytes and number " +

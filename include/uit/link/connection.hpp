@@ -20,29 +20,31 @@ namespace uit {
 template <Synchronization Sync>
 class BasicConnection;
 
-/// A box whose frames a wire sends. Its worker puts; the wire's holder steps. `Sync`: see BasicFrameBox.
+/// A box whose frames a connection sends. The box's worker puts; the thread that holds the process's lock steps. `Sync`:
+/// see BasicFrameBox.
 template <Synchronization Sync>
 struct BasicOutgoingBox {
   std::shared_ptr<BasicFrameBox<Sync>> box;  ///< shared with the sending half
-  std::size_t peer = 0;            ///< rank that the frames are for
-  std::uint32_t remote_index = 0;  ///< the peer's number for its incoming box; agreed when connecting
-  BasicConnection<Sync>* wire = nullptr;  ///< null until connected
-  bool keeps_pace = false;         ///< its frames may be replaced, and wait for that if the peer lags
-  /// Whether the wire knows already that there is something to send. The worker sets it after its put;
-  /// the wire clears it before it steps, so a put that finds it set is always seen. Set from the beginning,
-  /// because connecting queues every new box.
+  std::size_t peer = 0;            ///< rank of the receiver
+  std::uint32_t remote_index = 0;  ///< the peer's number for its incoming box; agreed on in Connect
+  BasicConnection<Sync>* connection = nullptr;  ///< null until connected
+  bool keeps_pace = false;         ///< newer frames may replace its frames, so they are paced if the peer is slow
+  /// Whether the connection knows that there is something to send. The worker sets the flag after its put. The connection
+  /// clears it before it steps, so it always sees a put that found the flag set. Initially true, because connecting
+  /// queues every new box.
   typename Sync::template Atomic<bool> queued{true};
 };
 
-/// A box that a wire fills with frames received. The wire's holder puts; a worker steps.
+/// A box that a connection fills with received frames. The thread that holds the process's lock puts; a worker steps.
 template <Synchronization Sync>
 struct BasicIncomingBox {
   std::shared_ptr<BasicFrameBox<Sync>> box;  ///< shared with the receiving half
   std::size_t frame_bytes = 0;    ///< payload of its largest frame
-  std::size_t peer = 0;           ///< rank that the frames are from
-  Frame spare{};                  ///< the buffer that the next Put starts from
+  std::size_t peer = 0;           ///< rank of the sender
+  Frame spare{};                  ///< the buffer that the next Put uses
 
-  /// Moves a frame that has arrived to the box. The sender's window sees to it that there is room.
+  /// Moves a frame that has arrived to the box. The sender's window ensures that there is room. Throws if the frame is
+  /// too large or there is no room.
   void Put(Frame& arrived) {
     if (arrived.Header().num_bytes > frame_bytes) throw Error("a frame is larger than its exchange agreed on");
     spare.Reserve(frame_bytes);
@@ -51,30 +53,31 @@ struct BasicIncomingBox {
   }
 };
 
-/// Both directions between this process and one peer: counts frames against credits, and acknowledges.
+/// The connection to one peer, in both directions: counts frames against credits, and acknowledges them.
 ///
-/// Frame n leaves only if fewer than `num_slots` before it are unacknowledged, so what the peer must hold
-/// is bounded. An acknowledgement is cumulative, given when the receive has been posted again, rides in
-/// every frame, and goes alone once half the slots await one; it needs no credit. Frames that newer ones may replace are
-/// spread over the time that a peer takes to acknowledge a window of them (see Pace). Whoever holds the process's lock
-/// may call; nobody else. `Sync`: see BasicFrameBox.
+/// A frame leaves only if fewer than `num_slots` earlier frames are unacknowledged. This bounds what the peer must hold.
+/// An acknowledgement is cumulative and needs no credit. It is given after the receive has been posted again. Every frame
+/// carries one, and a frame of its own carries it once half the slots await one. Frames that newer ones may replace are
+/// spread over the time in which the peer acknowledges a window of them (see Pace). Only the thread that holds the
+/// process's lock may call. `Sync`: see BasicFrameBox.
 template <Synchronization Sync>
 class BasicConnection {
  public:
-  /// What it empties.
+  /// The boxes that it empties.
   using OutgoingBox = BasicOutgoingBox<Sync>;
-  /// What it fills.
+  /// The boxes that it fills.
   using IncomingBox = BasicIncomingBox<Sync>;
 
-  /// Receives to post beyond the credits: two acknowledgements may be under way, a close, and the last acknowledgement.
+  /// Receives to post beyond the credits: for two acknowledgements in flight, a close frame, and the last
+  /// acknowledgement.
   static constexpr std::size_t num_uncredited = 4;
   /// Frames of a box that leave before other boxes have their turn.
   static constexpr int frames_per_turn = 4;
-  /// Turns that a pace leaves out at most, unless it is told otherwise.
+  /// Turns that the pace skips at most, by default.
   static constexpr std::uint32_t default_max_pace = 256;
 
-  /// A wire over an open link, with a window of `num_slots` frames each way, and a pace that leaves out at most `max_pace`
-  /// turns. Both sides count frames from `start`, modulo 2^32, so that a test meets the wrap at once.
+  /// A connection over an open link, with a window of `num_slots` frames in each direction, and a pace that skips at most
+  /// `max_pace` turns. Both sides count frames from `start`, modulo 2^32, so that a test can reach the overflow at once.
   BasicConnection(AnyLink link, std::size_t num_slots, std::uint32_t start = 0, std::uint32_t max_pace = default_max_pace)
       : link_(std::move(link)),
         num_slots_(static_cast<std::uint32_t>(num_slots)),
@@ -85,21 +88,21 @@ class BasicConnection {
         received_(start),
         acknowledged_to_peer_(start) {}
 
-  /// Makes room for that many boxes to queue; those that do already keep their places.
+  /// Makes room for `num_boxes` boxes in the queue. Boxes in the queue keep their places.
   void Reserve(std::size_t num_boxes) {
     auto larger = MakeRef<RingDuct<OutgoingBox*, Unsynchronized>>(std::max<std::size_t>(num_boxes, 1));
     while (waiting_ != nullptr && waiting_->TryStep(1) != 0) larger->TryPut(waiting_->Get());
     waiting_ = std::move(larger);
   }
 
-  /// Queues a box that has something to send. Each box at most once: its flag says so.
+  /// Queues a box that has something to send. Its flag `queued` ensures that each box is queued at most once.
   void Queue(OutgoingBox* outgoing) {
     waiting_->TryPut(outgoing);
     ++num_waiting_;
     num_waiting_paced_ += outgoing->keeps_pace ? 1 : 0;
   }
 
-  /// Receives what has arrived, at most one window of it. Returns how many frames.
+  /// Receives frames that have arrived, at most one window and one more. Returns how many.
   std::size_t Receive(std::vector<std::unique_ptr<IncomingBox>>& incoming) {
     std::uint32_t num_frames = 0;
     while (num_frames <= num_slots_ && link_.TryReceive(arrived_)) {
@@ -109,8 +112,8 @@ class BasicConnection {
     return num_frames;
   }
 
-  /// Sends a frame past the queues, if nothing is waiting before it and it need not keep pace. Its box must be empty and
-  /// not queued.
+  /// Sends a frame without queuing it, if no other frame waits and it need not be paced. Its box must be empty and not
+  /// queued. Returns whether the frame was sent.
   bool TrySendNow(Frame& frame, const OutgoingBox& outgoing) {
     if (num_waiting_ != 0 || !HasCredit()) return false;
     if (pace_.NumTurns() != 0 && outgoing.keeps_pace) return false;
@@ -118,8 +121,8 @@ class BasicConnection {
     return true;
   }
 
-  /// Sends what credits and the link allow, box by box in turns, then an acknowledgement if one is due. Boxes whose frames
-  /// may be replaced keep the pace, unless it is urgent. Returns whether everything queued has left.
+  /// Sends as many frames as the credits and the link allow, box by box in turns, then an acknowledgement if one is due.
+  /// Boxes whose frames may be replaced are paced, unless `is_urgent`. Returns whether everything queued has left.
   bool Send(bool is_urgent = false) {
     if (num_waiting_ != 0) {
       const bool is_held_back = !pace_.TakeTurn() && !is_urgent;
@@ -139,12 +142,14 @@ class BasicConnection {
     return num_waiting_ == 0;
   }
 
-  /// Says goodbye: no data will follow. Once everything queued has left.
+  /// Sends the close frame: no data will follow. Call it once everything queued has left. Returns whether it has been
+  /// sent.
   bool TrySendClose() {
     if (!close_sent_) close_sent_ = link_.HasRoom() && SendControl(FrameKind::close);
     return close_sent_;
   }
-  /// Whether both sides have said goodbye and know it: no frame is under way in either direction.
+  /// Whether both sides have sent and acknowledged their close frames, so that no frame is in flight in either direction.
+  /// Sends a missing acknowledgement.
   bool IsQuiet() {
     if (!close_sent_ || !close_received_) return false;
     if (acknowledged_to_peer_ != received_) SendCredit();
@@ -155,9 +160,9 @@ class BasicConnection {
   /// Gives up on the peer: leaks the link's buffers still in use, and returns how many.
   std::size_t Abandon() { return link_.Abandon(); }
 
-  /// Frames sent that the peer has not acknowledged.
+  /// Returns the number of frames sent that the peer has not acknowledged.
   std::uint32_t NumUnacknowledged() const { return sent_ - acknowledged_; }
-  /// Frames received, of every kind.
+  /// Returns the number of frames received, of all kinds.
   std::uint64_t NumReceived() const { return num_received_; }
 
  private:
@@ -176,10 +181,11 @@ class BasicConnection {
     for (int i = 0; i < frames_per_turn && HasCredit(); ++i) {
       if (!outgoing->box->TryStep()) return;
       SendData(outgoing->box->Get(), outgoing->remote_index);
-      if (outgoing->box->KeepsLatest()) return;  // what is put later queues the box again
+      if (outgoing->box->KeepsLatest()) return;  // a later put queues the box again
     }
-    // There may be more: it goes to the back of the line, unless its worker has queued it again. Relaxed: nothing was done
-    // since the exchange above that the worker need see, and an exchange hands on what the worker's before it released.
+    // The box may hold more frames: it goes to the back of the queue, unless its worker has queued it again. Relaxed:
+    // this thread has done nothing since the exchange above that the worker needs to see, and an exchange passes on the
+    // worker's earlier release.
     if (!outgoing->queued.exchange(true, std::memory_order_relaxed)) Queue(outgoing);
   }
 
@@ -208,7 +214,7 @@ class BasicConnection {
   void Accept(std::vector<std::unique_ptr<IncomingBox>>& incoming) {
     ++num_received_;
     const FrameHeader& header = arrived_.Header();
-    // Cumulative and in order, so the newest is the largest, modulo 2^32.
+    // Acknowledgements are cumulative and in order, so the newest is the largest, modulo 2^32.
     if (header.acknowledged != acknowledged_) {
       pace_.NoteAcknowledged();
       acknowledged_ = header.acknowledged;
@@ -220,7 +226,7 @@ class BasicConnection {
       return;
     }
     if (header.entry >= incoming.size())
-      throw Error("a peer has sent a frame to box " + std::to_string(header.entry) + ", which there is not");
+      throw Error("a peer has sent a frame to box " + std::to_string(header.entry) + ", which does not exist");
     incoming[header.entry]->Put(arrived_);
   }
 
@@ -228,12 +234,12 @@ class BasicConnection {
   std::uint32_t num_slots_;
   Ref<RingDuct<OutgoingBox*, Unsynchronized>> waiting_;
   std::size_t num_waiting_ = 0;
-  std::size_t num_waiting_paced_ = 0;  // of those
+  std::size_t num_waiting_paced_ = 0;  // boxes of waiting_ that are paced
   Frame arrived_;
   Frame control_;
   Pace pace_;
   std::uint32_t sent_;          // data and close frames
-  std::uint32_t acknowledged_;  // of those, by the peer
+  std::uint32_t acknowledged_;  // frames of sent_ that the peer has acknowledged
   std::uint32_t received_;
   std::uint32_t acknowledged_to_peer_;
   std::uint64_t num_received_ = 0;
@@ -241,8 +247,8 @@ class BasicConnection {
   bool close_received_ = false;
 };
 
-using OutgoingBox = BasicOutgoingBox<Spsc>;  ///< of a process
-using IncomingBox = BasicIncomingBox<Spsc>;  ///< of a process
-using Connection = BasicConnection<Spsc>;                ///< of a process
+using OutgoingBox = BasicOutgoingBox<Spsc>;  ///< between threads
+using IncomingBox = BasicIncomingBox<Spsc>;  ///< between threads
+using Connection = BasicConnection<Spsc>;    ///< between threads
 
 }  // namespace uit

@@ -14,62 +14,63 @@
 
 namespace uit {
 
-/// What a frame is for.
+/// The purpose of a frame.
 enum class FrameKind : std::uint16_t {
   data,    ///< messages of an exchange
   credit,  ///< acknowledges frames, carries nothing
-  close    ///< the sender's last frame but acknowledgements
+  close    ///< the sender's last frame, except for acknowledgements
 };
 
-/// First bytes of every frame on the wire. Ranks of a job share one byte order, so it travels as it is.
+/// The first bytes of every frame that a link carries. All ranks of a job have the same byte order, so it is sent without
+/// conversion.
 struct FrameHeader {
-  std::uint32_t entry = 0;           ///< index of the receiving box at the receiver
-  FrameKind kind = FrameKind::data;  ///< data is for a box, all else for the wire
-  std::uint16_t last = 0;            ///< 1: the sender's exchange ends `update` with this frame
+  std::uint32_t entry = 0;           ///< number of the receiving box at the receiver
+  FrameKind kind = FrameKind::data;  ///< data frames go to a box, all others to the connection
+  std::uint16_t last = 0;            ///< 1: this frame ends `update` for the sender's exchange
   std::uint32_t acknowledged = 0;    ///< frames received from the addressee so far, modulo 2^32
-  std::uint32_t num_bytes = 0;       ///< bytes of payload behind the header
+  std::uint32_t num_bytes = 0;       ///< bytes of payload after the header
   std::uint64_t update = 0;          ///< the sender's update when the frame departed
-  std::uint64_t base = 0;            ///< the exchange's own: a count
+  std::uint64_t base = 0;            ///< a count; its meaning depends on the exchange
 };
 static_assert(sizeof(FrameHeader) == 32);
 
-/// Stores a value unless it is there already, as it mostly is where buffers go round: a store may have to wait in line
-/// behind others for another core's memory, and a load need not.
+/// Stores a value only if it differs. Buffers are reused, so it mostly does not. A store may have to wait behind other
+/// stores for a cache line of another core; a load need not.
 template <std::equality_comparable V>
 UIT_INLINE void StoreIfNew(V& to, std::type_identity_t<V> value) {
   if (to != value) to = value;
 }
 
-/// A header and a payload in one buffer, which moves by swap, so that buffers circulate and a steady
-/// state allocates nothing: after `a = std::move(b)`, b holds the buffer that a had.
+/// A header and a payload in one buffer.
 ///
-/// Where frames of several sizes meet, they move by Take.
+/// Frames move by swap, so that buffers circulate and a steady state allocates nothing: after `a = std::move(b)`, b holds
+/// the buffer that a had. Frames of different sizes move by Take.
 class Frame {
  public:
   Frame() = default;
-  /// A frame with room for `payload_bytes`.
+  /// A frame with room for `payload_bytes` bytes of payload.
   explicit Frame(std::size_t payload_bytes) { Reserve(payload_bytes); }
   /// Takes the buffer; `other` then has none.
   Frame(Frame&& other) noexcept { Swap(other); }
-  /// Exchanges the buffers, so that `other` holds a spare one.
+  /// Swaps the buffers, so that `other` holds a spare one.
   Frame& operator=(Frame&& other) noexcept {
     Swap(other);
     return *this;
   }
 
-  /// Makes room for a payload; what was in the frame is lost if it has to grow. New buffers have a clean header.
+  /// Makes room for a payload. If the buffer has to grow, its content is lost. A new buffer has a cleared header.
   UIT_INLINE void Reserve(std::size_t payload_bytes) {
     if (payload_bytes >= room_) [[unlikely]]
       Allocate(payload_bytes);
   }
-  /// The same, but what is in the frame stays.
+  /// The same, but the content is kept.
   UIT_INLINE void Grow(std::size_t payload_bytes) {
     if (payload_bytes > Capacity()) [[unlikely]] Reallocate(payload_bytes);
   }
 
-  /// Bytes of payload that fit.
+  /// Returns the number of payload bytes that fit.
   std::size_t Capacity() const { return room_ != 0 ? room_ - 1 : 0; }
-  /// Whether the frame has a buffer at all; header and payload may be touched only then.
+  /// Whether the frame has a buffer. Header and payload may be accessed only then.
   bool HasBuffer() const { return storage_ != nullptr; }
 
   /// The first bytes of the buffer. Only if HasBuffer.
@@ -81,19 +82,19 @@ class Frame {
   /// Capacity() bytes behind the header. Only if HasBuffer.
   const std::byte* Payload() const { return storage_.get() + sizeof(FrameHeader); }
 
-  /// The bytes that travel: header and payload.
+  /// Returns the bytes to send: header and payload.
   std::span<const std::byte> Bytes() const { return {storage_.get(), sizeof(FrameHeader) + Header().num_bytes}; }
-  /// The whole buffer, to receive into.
+  /// Returns the whole buffer, to receive into.
   std::span<std::byte> Room() { return {storage_.get(), sizeof(FrameHeader) + Capacity()}; }
 
-  /// Exchanges buffers and capacities; no byte is copied.
+  /// Swaps buffers and capacities; no byte is copied.
   void Swap(Frame& other) noexcept {
     std::swap(storage_, other.storage_);
     std::swap(room_, other.room_);
   }
-  /// Takes what `other` holds; `other` is then a spare buffer of the same capacity as before. Buffers of one capacity
-  /// are swapped. Else the bytes are copied, so that large buffers do not stray to where small ones do: a thousand
-  /// small boxes beside one large would come to hold a thousand large ones. There must be room.
+  /// Takes the content of `other`; `other` is then a spare buffer with the same capacity as before. The content must fit.
+  /// Buffers of equal capacity are swapped. Otherwise the bytes are copied, so that large buffers do not spread: if one
+  /// large box and a thousand small ones swapped buffers, the small ones would in time hold a thousand large buffers.
   void Take(Frame& other) {
     if (room_ == other.room_) {
       Swap(other);
@@ -116,7 +117,7 @@ class Frame {
   }
 
   std::unique_ptr<std::byte[]> storage_;
-  std::size_t room_ = 0;  // one more than the bytes of payload that fit; 0: there is no buffer
+  std::size_t room_ = 0;  // payload bytes that fit, plus 1; 0: no buffer
 };
 
 }  // namespace uit

@@ -20,82 +20,82 @@
 
 namespace uit {
 
-/// Where frames wait between the two halves of an exchange, or between a half and the wire: a duct
-/// of frames, one thread putting and another stepping. Buffers circulate through it; each comes
-/// from the putting side's first laps, so that later ones allocate nothing.
+/// Holds frames between the two halves of an exchange, or between a half and the connection: a duct of frames. One thread
+/// puts, another steps. Buffers circulate through the box: the putting side allocates them in its first rounds, and
+/// nothing is allocated later.
 ///
-/// Between processes that share memory it has an end in either: what the one puts, the other steps to.
+/// If two processes share memory, the box has one end in each: frames that one process puts, the other steps to.
 ///
-/// `Sync` and `AtomicRef` bring the atomics: those of std, or of a model that explores every schedule.
+/// `Sync` and `AtomicRef` select the atomics: those of std, or of a model that explores every schedule.
 template <Synchronization Sync, template <typename> class AtomicRef = std::atomic_ref>
 class BasicFrameBox {
  public:
-  /// A box that keeps every frame, up to `depth` of them. Throws std::invalid_argument for a depth that no ring can
-  /// have.
+  /// Creates a box that keeps every frame, up to `depth` of them. Throws std::invalid_argument for a depth that no ring
+  /// can have.
   static std::shared_ptr<BasicFrameBox> Every(std::size_t depth) {
     return std::shared_ptr<BasicFrameBox>(new BasicFrameBox(std::in_place_type<Ring>, depth));
   }
-  /// A box that keeps the newest frame.
+  /// Creates a box that keeps the newest frame.
   static std::shared_ptr<BasicFrameBox> Latest() {
     return std::shared_ptr<BasicFrameBox>(new BasicFrameBox(std::in_place_type<Mailbox>));
   }
 
   /// Whether a newer frame replaces one that waits. Any thread.
   bool KeepsLatest() const { return depth_ == 0; }
-  /// Takes the frame if there is room; `frame` is then a spare buffer, or none yet. Putting thread only.
+  /// Takes the frame if there is room; `frame` is then a spare buffer, or has none yet. Putting thread only.
   UIT_INLINE bool TryPut(Frame& frame) {
     switch (duct_.index()) {
       case 0: return std::get_if<0>(&duct_)->TryPut(std::move(frame));
       case 1: return std::get_if<1>(&duct_)->TryPut(std::move(frame));
       case 2: return std::get_if<2>(&duct_)->TryPut(std::move(frame));
       case 3: return std::get_if<3>(&duct_)->TryPut(std::move(frame));
-      default: return false;  // nobody puts on this side
+      default: return false;  // this side does not put
     }
   }
-  /// Goes on to the next frame, if there is one. Stepping thread only.
+  /// Moves to the next frame, if there is one, and returns whether there was. Stepping thread only.
   UIT_INLINE bool TryStep() {
     switch (duct_.index()) {
       case 0: return std::get_if<0>(&duct_)->TryStep(1) != 0;
       case 1: return std::get_if<1>(&duct_)->TryStep(1) != 0;
       case 4: return std::get_if<4>(&duct_)->TryStep(1) != 0;
       case 5: return std::get_if<5>(&duct_)->TryStep(1) != 0;
-      default: return false;  // nobody steps on this side
+      default: return false;  // this side does not step
     }
   }
-  /// The frame last stepped to; its buffer may be swapped out. Stepping thread only.
+  /// Returns the frame last stepped to; the caller may swap its buffer out. Stepping thread only.
   UIT_INLINE Frame& Get() {
     switch (duct_.index()) {
       case 0: return std::get_if<0>(&duct_)->Get();
       case 1: return std::get_if<1>(&duct_)->Get();
       case 4: return std::get_if<4>(&duct_)->Get();
       case 5: return std::get_if<5>(&duct_)->Get();
-      default: std::abort();  // nothing has been stepped to on this side
+      default: std::abort();  // this side does not step
     }
   }
 
-  // With an end in either of two processes that share memory. Called while no other thread uses the box.
+  // For a box with one end in each of two processes that share memory. Call these while no other thread uses the box.
 
-  /// Bytes of shared memory for frames with payloads of up to `payload_bytes`.
+  /// Returns the bytes of shared memory needed for frames with payloads of up to `payload_bytes`.
   std::size_t SharedBytes(std::size_t payload_bytes) const {
     const std::size_t largest = sizeof(FrameHeader) + payload_bytes;
     return KeepsLatest() ? shared_mailbox::BytesFor(largest) : shared_ring::BytesFor(largest, depth_);
   }
-  /// How many of those bytes are for frames, without the head.
+  /// Returns how many of these bytes hold frames, without the head.
   std::size_t SharedFrameBytes(std::size_t payload_bytes) const {
     return SharedBytes(payload_bytes) - (KeepsLatest() ? sizeof(shared_mailbox::Head) : sizeof(shared_ring::Head));
   }
-  /// Makes memory of that size ready for both ends. The stepping side, first of all.
+  /// Initialises memory of that size for both ends. The stepping side calls it, before either end is used.
   void CreateShared(MutableByteView memory, std::size_t payload_bytes) const {
     if (KeepsLatest()) shared_mailbox::Create(memory.data(), sizeof(FrameHeader) + payload_bytes);
     else shared_ring::Create(memory);
   }
-  /// From here on this is the putting end, of frames with payloads of up to `payload_bytes`, through what has been made ready
-  /// at the beginning of `memory`. What waits here is put first. Throws if it does not fit there.
+  /// Makes this box the putting end of the box initialised at the beginning of `memory`, for payloads of up to
+  /// `payload_bytes`. First puts the frames that wait here. Throws if the box does not fit in the memory.
   void SendBy(MutableByteView memory, std::size_t payload_bytes) {
     if (KeepsLatest()) BecomeOutbox(shared_mailbox::BasicWriter<AtomicRef>{memory, sizeof(FrameHeader) + payload_bytes});
     else BecomeOutbox(shared_ring::BasicWriter<AtomicRef>{memory});
   }
-  /// From here on this is the stepping end, likewise.
+  /// Makes this box the stepping end, in the same way.
   void ReceiveBy(MutableByteView memory, std::size_t payload_bytes) {
     const std::size_t largest = sizeof(FrameHeader) + payload_bytes;
     if (KeepsLatest()) BecomeInbox(shared_mailbox::BasicReader<AtomicRef>{memory, largest}, payload_bytes);
@@ -103,7 +103,7 @@ class BasicFrameBox {
   }
   /// Whether the box has an end in each of two processes.
   UIT_INLINE bool IsShared() const { return duct_.index() > 1; }
-  /// From here on nothing can be put or stepped to, if it is shared.
+  /// Stops all use of the shared memory: if the box is shared, puts and steps fail from now on.
   void Detach() {
     std::visit(
         []<typename D>(D& duct) {
@@ -111,7 +111,7 @@ class BasicFrameBox {
         },
         duct_);
   }
-  /// Frames stepped to here that came through shared memory.
+  /// Returns the number of frames stepped to here that came through shared memory.
   std::uint64_t NumReceived() const {
     return std::visit(
         []<typename D>(const D& duct) -> std::uint64_t {
@@ -131,7 +131,7 @@ class BasicFrameBox {
   template <typename Writer>
   void BecomeOutbox(const Writer& writer) {
     SharedOutbox<Writer> outbox{writer};
-    while (TryStep()) outbox.TryPut(std::move(Get()));  // there is as much room there as here
+    while (TryStep()) outbox.TryPut(std::move(Get()));  // the shared box has at least as much room
     duct_.template emplace<SharedOutbox<Writer>>(outbox);
   }
   template <typename Reader>
@@ -139,15 +139,15 @@ class BasicFrameBox {
     duct_.template emplace<SharedInbox<Reader>>(reader, payload_bytes);
   }
 
-  std::size_t depth_ = 0;  // 0: keeps the latest
-  // Taken apart by hand where frames move: a visit would be a call.
+  std::size_t depth_ = 0;  // 0: the box keeps the latest frame
+  // The hot functions switch on the index, because std::visit would not be inlined.
   std::variant<Mailbox, Ring, SharedOutbox<shared_mailbox::BasicWriter<AtomicRef>>,
                SharedOutbox<shared_ring::BasicWriter<AtomicRef>>, SharedInbox<shared_mailbox::BasicReader<AtomicRef>>,
                SharedInbox<shared_ring::BasicReader<AtomicRef>>>
       duct_;
 };
 
-/// Between threads, or processes.
+/// The box between threads or processes.
 using FrameBox = BasicFrameBox<Spsc>;
 
 }  // namespace uit

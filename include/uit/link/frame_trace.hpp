@@ -13,37 +13,37 @@
 
 namespace uit {
 
-/// What a traced frame says of itself, behind its payload.
+/// The stamp that a traced frame carries after its payload.
 struct FrameStamp {
-  std::uint64_t num_touches = 0;  ///< the sender's when the frame departed; see FrameTrace
-  TimePoint touched{};            ///< since when it has had so many
-  TimePoint begun{};              ///< when the sender last took in what its messages are based on
-  TimePoint departed{};           ///< when the frame was handed over
+  std::uint64_t num_touches = 0;  ///< the sender's number of touches at departure; see FrameTrace
+  TimePoint touched{};            ///< when the sender reached this number
+  TimePoint begun{};              ///< when the sender last read the messages that its own are based on
+  TimePoint departed{};           ///< when the frame departed
 };
 
-/// What a worker's frames are stamped with beside the time of their departure; who runs the worker sets it.
+/// The time stamped on a worker's frames besides that of departure. The code that runs the worker sets it.
 struct TraceClock {
-  TimePoint begun{};  ///< when the worker last took in what had arrived
+  TimePoint begun{};  ///< when the worker last read the messages that had arrived
 };
 
-/// Follows the frames that a worker and one other exchange, both ways: a stamp goes with each, and the stamps that come
-/// are kept until they are asked for. That worker only.
+/// Traces the frames between one worker and one other, in both directions. Stamps every frame that departs, and keeps the
+/// stamps of frames that arrive until they are read. That worker only.
 ///
 /// *Touches* measure latency without a common clock. A frame carries its sender's number of touches, and its receiver's
-/// becomes one more than that: a round trip adds two. So the updates that a worker makes per touch are the one-way
-/// latency in updates, provided that both workers send. On one computer the same is measured by clock: from when the
-/// sender came to its number of touches to when the receiver does to its own.
+/// number becomes one more: a round trip adds two. So the number of updates that a worker makes per touch is the one-way
+/// latency in updates, provided that both workers send. On one host, a clock measures the same: from the time when the
+/// sender reached its number of touches to the time when the receiver reaches its own.
 class FrameTrace {
  public:
-  /// Bytes that a traced frame is longer.
+  /// The number of bytes that tracing adds to a frame.
   static constexpr std::size_t num_bytes = sizeof(FrameStamp);
-  /// Stamps that are kept at most until they are asked for; later ones are not.
+  /// Stamps kept at most until they are read; later ones are discarded.
   static constexpr std::size_t max_arrived = 1024;
 
-  /// Stamps with the times of `clock`, which it refers to.
+  /// Stamps with the time in `clock`, to which the trace keeps a pointer.
   explicit FrameTrace(const TraceClock& clock) : clock_(&clock) { arrived_.reserve(16); }
 
-  /// Puts a stamp behind the payload of a frame that is about to depart.
+  /// Appends a stamp to the payload of a frame that is about to depart.
   UIT_INLINE void Stamp(Frame& frame) const {
     FrameHeader& header = frame.Header();
     frame.Grow(header.num_bytes + num_bytes);
@@ -51,10 +51,10 @@ class FrameTrace {
     std::memcpy(frame.Payload() + frame.Header().num_bytes, &stamp, sizeof stamp);
     frame.Header().num_bytes += static_cast<std::uint32_t>(num_bytes);
   }
-  /// Undoes Stamp, because the frame could not depart.
+  /// Undoes Stamp if the frame could not depart.
   static void TakeBack(Frame& frame) { frame.Header().num_bytes -= static_cast<std::uint32_t>(num_bytes); }
-  /// Takes the stamp off a frame that has arrived. Throws for one that is too short to have any, or longer than its buffer,
-  /// or whose stamp names a time that no clock tells; then nothing has changed.
+  /// Removes the stamp from a frame that has arrived. Throws, with nothing changed, if the frame is too short to have a
+  /// stamp, longer than its buffer, or has a stamp with an impossible time.
   UIT_INLINE void Take(Frame& frame) {
     if (!frame.HasBuffer() || frame.Header().num_bytes < num_bytes || frame.Header().num_bytes > frame.Capacity())
         [[unlikely]]
@@ -62,14 +62,14 @@ class FrameTrace {
     FrameStamp stamp;
     std::memcpy(&stamp, frame.Payload() + frame.Header().num_bytes - num_bytes, sizeof stamp);
     if (!IsTime(stamp.touched) || !IsTime(stamp.begun) || !IsTime(stamp.departed)) [[unlikely]]
-      throw Error("a traced frame bears a time that no clock tells");
+      throw Error("a traced frame has a stamp with an impossible time");
     TakeBack(frame);
     if (stamp.num_touches + 1 > num_touches_) touch_ = stamp;
     num_touches_ = stamp.num_touches + 1;
     if (arrived_.size() < max_arrived) arrived_.push_back(stamp);
   }
-  /// The worker reads at `now` what has arrived. Returns the stamp by which its number of touches has risen since the last
-  /// time, if it has, and both sides have touched before.
+  /// Call it when the worker reads, at `now`, the messages that have arrived. If the worker's number of touches has risen
+  /// since the last call, and both sides have touched before, returns the stamp that raised it.
   std::optional<FrameStamp> Read(TimePoint now) {
     std::optional<FrameStamp> touch;
     if (!touch_) return touch;
@@ -79,15 +79,16 @@ class FrameTrace {
     return touch;
   }
 
-  /// One more than what the newest frame to arrive has carried; 0 before the first.
+  /// Returns one more than the number in the newest frame to arrive; 0 before the first.
   std::uint64_t NumTouches() const { return num_touches_; }
-  /// The stamps that have arrived since ForgetArrived, in order.
+  /// Returns the stamps that have arrived since ForgetArrived, in order.
   const std::vector<FrameStamp>& Arrived() const { return arrived_; }
-  /// Begins anew, and keeps the room.
+  /// Clears the stamps, and keeps their memory.
   void ForgetArrived() { arrived_.clear(); }
 
  private:
-  /// Within 73 years of the clock's zero: the span between two such times is a number of nanoseconds.
+  /// Whether a time is within 73 years of the clock's zero, so that the span between two such times fits in a number of
+  /// nanoseconds.
   static bool IsTime(TimePoint time) {
     constexpr std::int64_t most = std::int64_t{1} << 61U;
     const auto since_zero = static_cast<std::int64_t>(time.time_since_epoch().count());
@@ -96,8 +97,8 @@ class FrameTrace {
 
   const TraceClock* clock_;
   std::uint64_t num_touches_ = 0;
-  TimePoint touched_{};              // when that was read
-  std::optional<FrameStamp> touch_;  // by which it came about, until it is read
+  TimePoint touched_{};              // when num_touches_ was read
+  std::optional<FrameStamp> touch_;  // the stamp that set num_touches_, until it is read
   std::vector<FrameStamp> arrived_;
 };
 

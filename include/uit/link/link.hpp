@@ -9,20 +9,20 @@
 
 namespace uit {
 
-/// Carries frames between two processes: in order, none lost, none twice.
+/// Carries frames between two processes: in order, each exactly once.
 ///
-/// A link does not wait and does not limit what is in flight beyond its own slots: credits are the wire's.
-/// One thread at a time may use it.
+/// A link never waits. It limits the frames in flight only by its own slots; the connection handles credits. One thread
+/// at a time may use it.
 ///
 /// - `HasRoom()`: whether `TrySend` would take a frame now.
-/// - `TrySend(frame)`: takes what `frame` holds if there is room, as Frame::Take does; `frame` is then a spare buffer.
-///   Throws for a frame larger than the link was opened for.
-/// - `TryReceive(frame)`: gives the next frame if it has arrived, in a buffer for the link's largest; what `frame` was
-///   before serves as a spare.
-/// - `TryClose()`: true once every frame sent has left its buffer and nothing more can be received. Call it
-///   until it holds, when both sides know that no frame is under way. Never cancels a send.
-/// - `Abandon()`: gives up on a peer that does not answer: buffers that may still be read or written are
-///   leaked on purpose; returns how many.
+/// - `TrySend(frame)`: takes the content of `frame` if there is room, as Frame::Take does; `frame` is then a spare
+///   buffer. Throws for a frame larger than the link was opened for.
+/// - `TryReceive(frame)`: returns the next frame if it has arrived, in a buffer for the link's largest frame; the
+///   previous buffer of `frame` becomes a spare.
+/// - `TryClose()`: returns true once every frame sent has left its buffer and nothing more can be received. Call it
+///   repeatedly until it returns true, when both sides know that no frame is in flight. Never cancels a send.
+/// - `Abandon()`: gives up on a peer that does not answer. Leaks on purpose the buffers that may still be read or
+///   written; returns how many.
 template <typename L>
 concept Link = requires(L link, Frame& frame) {
   { link.HasRoom() } -> std::same_as<bool>;
@@ -32,28 +32,28 @@ concept Link = requires(L link, Frame& frame) {
   { link.Abandon() } -> std::convertible_to<std::size_t>;
 };
 
-/// What a wire asks of a new link.
+/// Options of a new link.
 struct LinkOptions {
-  std::size_t num_sends = 16;     ///< frames that may be on their way out at once
+  std::size_t num_sends = 16;     ///< frames that may be in the process of being sent at once
   std::size_t num_receives = 16;  ///< receives posted before the link opens, and kept posted
-  std::size_t payload_bytes = 0;  ///< the largest payload
+  std::size_t payload_bytes = 0;  ///< the largest payload of a frame
 };
 
-/// Any link behind one type, so that wires are compiled once. A call costs a nanosecond or two per frame.
+/// Holds a link of any type, so that connections are compiled once. A call costs one or two nanoseconds per frame.
 class AnyLink {
  public:
   AnyLink() = default;
-  /// Owns the link, which must not be null. One made by default may only be assigned to.
+  /// Takes ownership of the link, which must not be null. A default-constructed object may only be assigned to.
   template <Link L>
   explicit AnyLink(std::unique_ptr<L> link) : model_(std::make_unique<Model<L>>(std::move(link))) {}
 
   /// Whether TrySend would take a frame now.
   bool HasRoom() { return model_->HasRoom(); }
-  /// Takes what `frame` holds if there is room; `frame` is then a spare buffer. Throws for a frame that is too large.
+  /// Takes the content of `frame` if there is room; `frame` is then a spare buffer. Throws for a frame that is too large.
   bool TrySend(Frame& frame) { return model_->TrySend(frame); }
-  /// Gives the next frame if it has arrived; what `frame` was before serves as a spare.
+  /// Returns the next frame if it has arrived; the previous buffer of `frame` becomes a spare.
   bool TryReceive(Frame& frame) { return model_->TryReceive(frame); }
-  /// One step of closing, when no frame is under way; true once nothing is pending.
+  /// Performs one step of closing. Call it when no frame is in flight. Returns true once nothing is pending.
   bool TryClose() { return model_->TryClose(); }
   /// Gives up on the peer: leaks the buffers still in use, and returns how many.
   std::size_t Abandon() { return model_->Abandon(); }

@@ -21,42 +21,42 @@
 
 namespace uit {
 
-/// A box that receives frames from a peer, best straight from its box.
+/// A request for a box that receives frames from a peer, if possible in shared memory.
 struct BoxWish {
-  std::shared_ptr<FrameBox> box{};  ///< whose kind and depth tell how much memory it takes
-  std::size_t payload_bytes = 0;    ///< of its largest frame
+  std::shared_ptr<FrameBox> box{};  ///< its kind and depth determine how much memory it needs
+  std::size_t payload_bytes = 0;    ///< payload of its largest frame
 };
-/// What a process asks of a peer.
+/// What a process requests for one peer.
 struct PeerWish {
-  std::optional<LinkOptions> link{};         ///< of a new link, of which the peer asks the same
+  std::optional<LinkOptions> link{};         ///< options of a new link; the peer requests the same
   std::map<std::uint32_t, BoxWish> boxes{};  ///< by this process's numbers
 };
-/// By peer.
+/// Requests by peer.
 using PeerWishes = std::map<std::size_t, PeerWish>;
 
-/// Memory shared with a peer for boxes of their own.
+/// Memory shared with a peer, for boxes that do not use the link.
 struct SharedBoxes {
   bool is_near = false;  ///< whether the peer shares memory at all
-  // Each box stands at the beginning of its part, behind which there may be more.
+  // Each box is at the beginning of its span; the span may be longer than the box.
   std::map<std::uint32_t, MutableByteView> outgoing{};  ///< by the peer's numbers
   std::map<std::uint32_t, MutableByteView> incoming{};  ///< by this process's
 };
 
-/// A box takes no more shared memory of its own than this for frames, and its head beside it; else its frames go by the
-/// peer's link. A ring for 8 frames of 64 KiB, as by default, takes exactly as much.
+/// Largest frame memory of one shared box, in bytes, in addition to its head. The frames of a larger box use the link to
+/// the peer. A ring for 8 frames of 64 KiB, the default, takes exactly this much.
 inline constexpr std::size_t max_shared_box_bytes = std::size_t{1} << 20U;
 
 namespace detail {
 
-/// Where the memory stands that a peer writes to, from the beginning of the part of the process that reads.
+/// Offsets of the memory that a peer writes to, from the start of the part of the process that reads.
 struct SharedPlaces {
   /// A box, by its reader's number.
   struct Box {
     std::uint64_t number;
     std::uint64_t offset;
   };
-  std::uint64_t link = 0;    ///< of the link's ring, if a link is wished for
-  std::vector<Box> boxes{};  ///< of those that have memory of their own
+  std::uint64_t link = 0;    ///< offset of the link's ring, if a link is requested
+  std::vector<Box> boxes{};  ///< boxes that have memory of their own
 
   Bytes Pack() const {
     Bytes bytes(sizeof link + boxes.size() * sizeof(Box));
@@ -64,11 +64,11 @@ struct SharedPlaces {
     if (!boxes.empty()) std::memcpy(bytes.data() + sizeof link, boxes.data(), boxes.size() * sizeof(Box));
     return bytes;
   }
-  /// Throws for what Pack has not made.
+  /// Throws if the bytes were not made by Pack.
   static SharedPlaces Unpack(const Bytes& bytes) {
     SharedPlaces places;
     if (bytes.size() < sizeof places.link || (bytes.size() - sizeof places.link) % sizeof(Box) != 0)
-      throw Error("a peer has not said where its memory is");
+      throw Error("a peer has sent a malformed description of its memory");
     std::memcpy(&places.link, bytes.data(), sizeof places.link);
     places.boxes.resize((bytes.size() - sizeof places.link) / sizeof(Box));
     if (!places.boxes.empty())
@@ -77,14 +77,14 @@ struct SharedPlaces {
   }
 };
 
-/// What stands from `offset` on in a process's memory. Throws for an offset at which nothing can stand.
+/// Returns the memory from `offset` on. Throws if the offset is outside the memory or not aligned to a cache line.
 inline MutableByteView PartOf(MutableByteView memory, std::uint64_t offset) {
   if (offset > memory.size() || offset % cache_line != 0)
-    throw Error("a peer has named place " + std::to_string(offset) + " in memory of " + std::to_string(memory.size()) +
+    throw Error("a peer has named offset " + std::to_string(offset) + " in memory of " + std::to_string(memory.size()) +
                 " bytes");
   return memory.subspan(offset);
 }
-/// Lays out what a peer writes to, from `num_bytes` on, which it moves past it.
+/// Lays out the memory that a peer writes to, starting at `num_bytes`. Advances `num_bytes` past it.
 inline SharedPlaces LayOut(const PeerWish& wish, std::uint64_t& num_bytes) {
   SharedPlaces places;
   if (wish.link) places.link = std::exchange(num_bytes, num_bytes + SharedMemoryLink::RingBytes(*wish.link));
@@ -94,7 +94,7 @@ inline SharedPlaces LayOut(const PeerWish& wish, std::uint64_t& num_bytes) {
   }
   return places;
 }
-/// Makes ready what has been laid out.
+/// Initialises the memory that has been laid out.
 inline void CreateShared(const PeerWish& wish, const SharedPlaces& places, MutableByteView mine) {
   if (wish.link) shared_ring::Create(mine.subspan(places.link, SharedMemoryLink::RingBytes(*wish.link)));
   for (const auto& [number, offset] : places.boxes) {
@@ -105,10 +105,12 @@ inline void CreateShared(const PeerWish& wish, const SharedPlaces& places, Mutab
 
 }  // namespace detail
 
-/// Opens what is wished of each peer, and gives it to `take(peer, link, boxes)`: the link goes through memory where the
-/// world shares some with the peer and `shares_memory` says so on every process, and boxes have memory of their own; else
-/// the link is the world's, and there are no boxes. Collective, also for a process without wishes; nothing may be sent
-/// before all have come back from it. Throws what the world throws, then only on this process.
+/// Opens the links and shared boxes requested for each peer, and passes them to `take(peer, link, boxes)`.
+///
+/// If the world shares memory with the peer, and `shares_memory` is true on every process, the link uses that memory and
+/// boxes get memory of their own. Otherwise the link comes from the world, and there are no shared boxes. Collective,
+/// also for a process without requests. Nothing may be sent before all processes have returned. Throws the world's
+/// exceptions, then only on this process.
 template <std::invocable<std::size_t, std::optional<AnyLink>, SharedBoxes> Take>
 void OpenLinks(const World& world, int stream, const PeerWishes& wishes, bool shares_memory, Take&& take) {
   HostMemory memory;
@@ -120,7 +122,7 @@ void OpenLinks(const World& world, int stream, const PeerWishes& wishes, bool sh
       if (wishes.contains(rank)) near.emplace(rank, detail::LayOut(wishes.at(rank), num_bytes));
     }
     memory = world.ShareMemory(num_bytes);
-    if (memory.empty()) near.clear();  // for all of the node alike
+    if (memory.empty()) near.clear();  // the same for all processes of the host
     for (const auto& [peer, places] : near) {
       detail::CreateShared(wishes.at(peer), places, memory.at(world.Rank()));
       told[peer] = places.Pack();

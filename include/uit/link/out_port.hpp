@@ -11,35 +11,38 @@
 
 namespace uit {
 
-/// Where the sending half of an exchange leaves its frames. The box is the receiving half's own if that is in this
-/// process, or shares memory with it, else one that a wire empties. The exchange's worker only.
+/// The port through which the sending half of an exchange sends frames. If the receiving half is in this process or
+/// shares memory with it, the port puts frames directly in that half's box. Otherwise a connection empties the box. The
+/// exchange's worker only.
 class OutPort {
  public:
   OutPort() = default;
   /// A port to a half in the same process.
   explicit OutPort(std::shared_ptr<FrameBox> box) : box_(std::move(box)) {}
   /// A port to another process.
-  OutPort(std::shared_ptr<ProgressEngine> hub, OutgoingBox& outgoing, std::size_t worker)
-      : box_(outgoing.box), hub_(std::move(hub)), outgoing_(&outgoing), worker_(worker) {}
+  OutPort(std::shared_ptr<ProgressEngine> engine, OutgoingBox& outgoing, std::size_t worker)
+      : box_(outgoing.box), engine_(std::move(engine)), outgoing_(&outgoing), worker_(worker) {}
 
-  /// Sends a frame, or leaves it to be sent, if there is room; `frame` is then a spare buffer.
+  /// Sends a frame, or queues it to be sent, if there is room; `frame` is then a spare buffer. Returns false, with
+  /// nothing changed, if there is none.
   UIT_INLINE bool TryDepart(Frame& frame) {
     return trace_ == nullptr ? Send(frame) : SendTraced(frame);
   }
-  /// Frames are stamped from here on; the other side must expect it. The port refers to the trace; null: no stamps.
+  /// Stamps frames with `trace` from now on; the receiving side must expect it. The port keeps the pointer; null: no
+  /// stamps.
   void TraceBy(FrameTrace* trace) { trace_ = trace; }
-  /// Lets frames move, and tells whether all that departed has left.
-  bool TryEmpty() { return IsDirect() || hub_->TryEmpty(*outgoing_); }
-  /// Lets frames move, if the port leads to a wire. Returns whether anything arrived.
-  bool Poll() { return !IsDirect() && hub_->Poll(); }
-  /// False once the fabric has closed: nothing should depart any more.
-  bool IsOpen() const { return hub_ == nullptr || !hub_->IsShut(); }
-  /// Whether it leads to a process that was found to have ended: it will give no room.
-  bool IsPeerGone() const { return hub_ != nullptr && hub_->Process().Watch().HasGone(outgoing_->peer); }
+  /// Moves frames. Returns whether all departed frames have left this process.
+  bool TryEmpty() { return IsDirect() || engine_->TryEmpty(*outgoing_); }
+  /// Moves frames if the port leads to a connection. Never waits. Returns whether anything arrived.
+  bool Poll() { return !IsDirect() && engine_->Poll(); }
+  /// False once the fabric has closed; then do not send any more.
+  bool IsOpen() const { return engine_ == nullptr || !engine_->IsShut(); }
+  /// Whether the port leads to a process that is known to have ended, so that no room will appear.
+  bool IsPeerGone() const { return engine_ != nullptr && engine_->Process().Watch().HasGone(outgoing_->peer); }
 
  private:
   UIT_INLINE bool Send(Frame& frame) {
-    return IsDirect() ? box_->TryPut(frame) : hub_->TryDepart(*outgoing_, worker_, frame);
+    return IsDirect() ? box_->TryPut(frame) : engine_->TryDepart(*outgoing_, worker_, frame);
   }
   UIT_NOINLINE bool SendTraced(Frame& frame) {
     trace_->Stamp(frame);
@@ -47,10 +50,10 @@ class OutPort {
     FrameTrace::TakeBack(frame);
     return false;
   }
-  bool IsDirect() const { return hub_ == nullptr || box_->IsShared(); }
+  bool IsDirect() const { return engine_ == nullptr || box_->IsShared(); }
 
   std::shared_ptr<FrameBox> box_;
-  std::shared_ptr<ProgressEngine> hub_;
+  std::shared_ptr<ProgressEngine> engine_;
   OutgoingBox* outgoing_ = nullptr;
   std::size_t worker_ = 0;
   FrameTrace* trace_ = nullptr;

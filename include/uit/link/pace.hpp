@@ -5,19 +5,19 @@
 
 namespace uit {
 
-/// How many turns at sending to leave out between frames that newer ones may replace, so that they are spread over the
-/// time that the peer takes to acknowledge a window of them.
+/// Decides how many turns at sending to skip between frames that newer ones may replace. This spreads them over the time
+/// in which the peer acknowledges a window of them.
 ///
-/// A peer that lags takes up at once what has come since it looked last. Frames that left as soon as there was room would
-/// then all be of the time when it last looked; spread, the last of them is about a window's share of that time old.
-/// With each acknowledgement, turns left out double if the window has been shut to such frames since the last, and halve
-/// if not: between the two, the window itself takes up the difference.
+/// A slow peer takes all frames that have arrived since its last poll at once. If frames left as soon as there was room,
+/// they would all date from its last poll. If they are spread, the last of them is only about one window's part of that
+/// time old. At each acknowledgement, the number of skipped turns doubles if the window has been closed to such frames
+/// since the previous acknowledgement; otherwise it halves. Between the two, the window itself absorbs the difference.
 class Pace {
  public:
-  /// Leaves out at most `max_turns`; with 0, none.
+  /// Skips at most `max_turns` turns in a row; 0: none.
   explicit Pace(std::uint32_t max_turns) : max_turns_(max_turns) {}
 
-  /// A turn has come. Whether to use it.
+  /// Call it once per turn. Returns whether to use the turn.
   bool TakeTurn() {
     if (num_to_wait_ != 0) {
       --num_to_wait_;
@@ -26,15 +26,15 @@ class Pace {
     num_to_wait_ = num_turns_;
     return true;
   }
-  /// The window was shut, and nothing but such frames waited.
+  /// Notes that the window was closed while only such frames waited.
   void NoteShut() { was_shut_ = true; }
-  /// The peer has acknowledged something.
+  /// Notes that the peer has acknowledged frames.
   void NoteAcknowledged() {
     num_turns_ = was_shut_ ? std::min(2 * num_turns_ + 1, max_turns_) : num_turns_ / 2;
     num_to_wait_ = std::min(num_to_wait_, num_turns_);
     was_shut_ = false;
   }
-  /// Turns left out between two that are used.
+  /// Returns the number of turns skipped between two that are used.
   std::uint32_t NumTurns() const { return num_turns_; }
 
  private:

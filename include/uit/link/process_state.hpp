@@ -15,23 +15,24 @@
 
 namespace uit {
 
-/// What all that talks to the peers of this process has in common: one lock, because MPI wants to be called by one
-/// thread at a time; who is known to have ended; whether something had to be left unfinished; and what went wrong where
-/// nobody could be told.
+/// State that all communication of this process shares: the lock that serialises MPI calls, because MPI should be called
+/// by one thread at a time; the peers known to have ended; whether communication had to be left unfinished; and the first
+/// error that could not be thrown to a caller.
 ///
-/// `Sync` brings the atomics: std::atomic, or those of a model that explores every schedule.
+/// `Sync` selects the atomics: std::atomic, or those of a model that explores every schedule.
 template <Synchronization Sync>
 class BasicProcessState {
  public:
-  /// Of a program that brings `hooks`.
+  /// For a program that provides `hooks`.
   explicit BasicProcessState(ProcessHooks hooks = {}) : hooks_(std::move(hooks)) {}
-  /// What the program around the library has brought. Any thread.
+  /// Returns the hooks that the program has provided. Any thread.
   const ProcessHooks& Hooks() const { return hooks_; }
 
-  /// Runs `f` while holding the lock; false if somebody else has it. Never waits. Any thread.
+  /// Runs `f` while holding the lock. Returns false if another thread holds it; then `f` did not run. Never waits. Any
+  /// thread.
   template <std::invocable F>
   bool Exclusively(F&& f) {
-    // The acquire pairs with the release of whoever held the lock before. Looking first spares the line.
+    // The acquire pairs with the release of the previous holder. The load comes first to avoid taking the cache line.
     if (is_held_.load(std::memory_order_relaxed) || is_held_.exchange(true, std::memory_order_acquire)) return false;
     struct Unlock {
       Atomic<bool>& flag;
@@ -45,27 +46,27 @@ class BasicProcessState {
     }
     return true;
   }
-  /// Whether anything has been thrown there, as when MPI fails: then something may be pending that never ends. Any thread.
+  /// Whether a call under the lock has thrown, for example because MPI failed. Then something may be pending that never
+  /// completes. Any thread.
   bool HasThrown() const { return has_thrown_.load(std::memory_order_relaxed); }
 
-  /// Watches these from now on, instead of nobody. Before anybody else looks.
+  /// Watches these processes from now on. Call it before any other thread uses Watch.
   void WatchOver(const std::vector<ProcessIdentity>& peers) { watch_ = std::make_unique<PeerWatch>(peers, hooks_.give_up); }
-  /// Who of this computer has ended. Any thread.
+  /// Returns the watch, which knows the watched processes of this host that have ended. Any thread.
   PeerWatch& Watch() const { return *watch_; }
 
-  /// Messages that MPI may have to hold for this process at once: the sum of what all that opens links has claimed for them.
-  /// Any thread.
+  /// Returns the number of MPI requests that this process may use at once: the sum of all claims. Any thread.
   std::size_t NumRequests() const { return num_requests_.load(std::memory_order_relaxed); }
-  /// Claims so many, instead of `before` that were claimed for the same links. Any thread.
+  /// Changes a claim of MPI requests from `before` to `now`. Any thread.
   void ClaimRequests(std::size_t before, std::size_t now) { num_requests_.fetch_add(now - before, std::memory_order_relaxed); }
 
-  /// A peer did not answer, so something is pending that never ends, and there may be no collective any more.
+  /// Notes that a peer did not answer. Something is pending that never completes, and collective calls may be impossible.
   void Break() { is_broken_.store(true, std::memory_order_relaxed); }
-  /// Whether anything ever broke. Any thread.
+  /// Whether Break or Fail has been called. Any thread.
   bool IsBroken() const { return is_broken_.load(std::memory_order_relaxed); }
 
-  /// This process could not do its part of a collective, in which others may wait for ever: it begins none any more, and
-  /// ends the job if they do not end. Any thread.
+  /// Notes that this process could not do its part of a collective call, in which other processes may wait forever. From
+  /// now on it starts no collective call, and it ends the job if the others do not end. Any thread.
   void Fail(const std::string& why) {
     Note(why);
     has_failed_.store(true, std::memory_order_relaxed);
@@ -74,23 +75,23 @@ class BasicProcessState {
   /// Whether Fail has been called. Any thread.
   bool HasFailed() const { return has_failed_.load(std::memory_order_relaxed); }
 
-  /// Something went wrong where nobody can be told, as in a destructor. The first words are kept; who ends the program
-  /// says them. Any thread.
+  /// Notes an error that cannot be thrown, as in a destructor. Only the first is kept; the code that ends the program
+  /// reports it. Any thread.
   void Note(const std::string& why) {
     const std::lock_guard lock{mutex_};
     if (trouble_.empty()) trouble_ = why;
   }
-  /// The words that were noted first; empty if there were none. Any thread.
+  /// Returns the first noted error, or an empty string. Any thread.
   std::string Trouble() const {
     const std::lock_guard lock{mutex_};
     return trouble_;
   }
-  /// The same, unless somebody has called this already: for who says them. Any thread.
+  /// Returns the first noted error for reporting. Returns an empty string if it has been reported already. Any thread.
   std::string TakeUntold() {
     const std::lock_guard lock{mutex_};
     return std::exchange(is_told_, is_told_ || !trouble_.empty()) ? std::string{} : trouble_;
   }
-  /// Somebody has said what is wrong. Any thread.
+  /// Notes that the error has been reported. Any thread.
   void CountAsTold() {
     const std::lock_guard lock{mutex_};
     is_told_ = true;
@@ -112,7 +113,7 @@ class BasicProcessState {
   std::unique_ptr<PeerWatch> watch_ = std::make_unique<PeerWatch>();
 };
 
-/// That of a process.
+/// The state of a process.
 using ProcessState = BasicProcessState<Spsc>;
 
 }  // namespace uit

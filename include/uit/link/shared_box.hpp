@@ -15,20 +15,20 @@
 
 namespace uit {
 
-/// The putting end of a box of frames in shared memory: copies each frame there. One thread at a time.
+/// The putting end of a box in shared memory: copies each frame there. One thread at a time.
 ///
-/// Where all frames are read, one whose header says what the last one's did goes without it, as a marked record: a
-/// message of a few bytes takes up little more than itself.
+/// If the reader reads all frames, a frame whose header equals the last one's is sent without its header, as a marked
+/// record. So a message of a few bytes takes little more memory than itself.
 template <typename Writer>
 class SharedOutbox {
  public:
-  /// Of memory that has been created, and that the peer cannot have changed yet.
+  /// For memory that has been created and that the peer cannot have changed yet.
   explicit SharedOutbox(std::byte* memory) : SharedOutbox(Writer(memory)) {}
-  /// Writes by `writer`.
+  /// Writes through `writer`.
   explicit SharedOutbox(const Writer& writer) : writer_(writer) {}
 
-  /// Copies the frame if there is room; it is then a spare buffer. Throws, once, if the peer has stored in the memory what
-  /// cannot be.
+  /// Copies the frame if there is room; it is then a spare buffer. Returns false if there is none. Throws once if the
+  /// peer has stored an impossible value in the memory.
   UIT_INLINE bool TryPut(Frame&& frame) {
     const ByteView bytes = frame.Bytes();
     if (is_detached_ || !writer_.HasRoom(bytes.size())) return false;
@@ -43,7 +43,7 @@ class SharedOutbox {
     writer_.Write(bytes);
     return true;
   }
-  /// The memory is not touched any more.
+  /// Stops all use of the memory.
   void Detach() { is_detached_ = true; }
 
  private:
@@ -54,36 +54,36 @@ class SharedOutbox {
 
 /// The stepping end: copies each frame into a buffer of its own. One thread at a time.
 ///
-/// Where a writer may write over what is being read, the copy goes to a second buffer, and the two are exchanged once it is
-/// known to be whole: so a step that fails leaves the frame before as it was.
+/// If a writer may overwrite the frame during the copy, the copy goes to a second buffer. The buffers are swapped once
+/// the copy is known to be complete. So a step that fails leaves the previous frame unchanged.
 ///
-/// A peer may store anything in the memory. A frame is given only if it is as long as what has arrived and no longer than
-/// agreed on. What is none is an error, once; after it nothing more is read.
+/// A peer may store anything in the memory. A frame is returned only if its length matches the bytes that arrived and
+/// does not exceed the agreed maximum. An invalid frame throws once; after it nothing more is read.
 template <typename Reader>
 class SharedInbox {
  public:
-  /// Of memory that has been created, and that the peer cannot have changed yet, for frames of up to `payload_bytes`.
+  /// For memory that has been created and that the peer cannot have changed yet, with payloads of up to `payload_bytes`.
   SharedInbox(std::byte* memory, std::size_t payload_bytes) : SharedInbox(Reader(memory), payload_bytes) {}
-  /// Of what `reader` reads, frames of up to `payload_bytes`.
+  /// Reads through `reader`, with payloads of up to `payload_bytes`.
   SharedInbox(const Reader& reader, std::size_t payload_bytes)
       : reader_(reader),
         payload_bytes_(payload_bytes),
         frame_(payload_bytes),
         spare_(Reader::keeps_order ? Frame{} : Frame{payload_bytes}) {}
 
-  /// Goes on to the next frame: 1, or 0 if there is none; then Get is as before. So it is if this throws, for what is no
-  /// frame.
+  /// Moves to the next frame and returns 1, or returns 0 if there is none. Throws if it is invalid. If it returns 0 or
+  /// throws, Get is unchanged.
   UIT_INLINE std::size_t TryStep(std::size_t) {
     if (is_detached_) return 0;
     if (!TryRead()) return 0;
     ++num_received_;
     return 1;
   }
-  /// The frame last stepped to; its buffer may be swapped out.
+  /// Returns the frame last stepped to; the caller may swap its buffer out.
   Frame& Get() { return frame_; }
-  /// Frames stepped to.
+  /// Returns the number of frames stepped to.
   std::uint64_t NumReceived() const { return num_received_; }
-  /// The memory is not touched any more.
+  /// Stops all use of the memory.
   void Detach() { is_detached_ = true; }
 
  private:
@@ -106,7 +106,7 @@ class SharedInbox {
     reader_.Pop(arrived);
     return true;
   }
-  /// The payload behind a header, of which a copy is what counts from here on.
+  /// Returns the payload after the header. Copies the header, and uses only the copy from then on.
   UIT_INLINE ByteView TakeHeader(ByteView arrived) {
     FrameHeader header;
     if (arrived.size() < sizeof header) [[unlikely]]
@@ -152,8 +152,8 @@ class SharedInbox {
   Reader reader_;
   std::size_t payload_bytes_;
   Frame frame_;
-  Frame spare_;         // where a frame is copied that may turn out to be torn
-  FrameHeader last_{};  // the last that came
+  Frame spare_;         // for copies that may turn out to be incomplete
+  FrameHeader last_{};  // the header received last
   std::uint64_t num_received_ = 0;
   bool is_detached_ = false;
 };

@@ -14,25 +14,26 @@
 
 namespace uit {
 
-/// A link between two processes of one node, over a ring each way in memory that both see.
+/// A link between two processes of one host, over one ring in each direction in shared memory.
 ///
-/// A frame is copied once into the ring and once out of it. Nobody waits, and nothing is asked of the system.
+/// A frame is copied once into the ring and once out of it. Neither side waits or makes a system call.
 class SharedMemoryLink {
  public:
-  /// No ring becomes larger than this for the sake of its number of frames: it passes through a core's cache lap by lap.
+  /// Upper limit of a ring's size, as far as the number of frames determines it: a larger ring would not stay in a core's
+  /// cache.
   static constexpr std::size_t max_ring_bytes = std::size_t{256} << 10U;
 
-  /// Bytes of memory for one direction of a link opened with these options.
+  /// Returns the bytes of memory for one direction of a link with these options.
   static std::size_t RingBytes(const LinkOptions& options) {
     return shared_ring::BytesFor(sizeof(FrameHeader) + options.payload_bytes, options.num_receives, max_ring_bytes);
   }
 
-  /// Over two rings that have been created, in memory that outlives the link.
-  /// Throws if a ring does not fit its memory.
+  /// A link over two rings that have been created, in memory that outlives the link. Throws if a ring does not fit its
+  /// memory.
   SharedMemoryLink(MutableByteView outgoing, MutableByteView incoming, const LinkOptions& options)
       : out_(outgoing), in_(incoming), payload_bytes_(options.payload_bytes) {}
 
-  /// Whether the largest of frames would be taken now.
+  /// Whether a frame of the largest size would be taken now.
   bool HasRoom() { return out_.HasRoom(sizeof(FrameHeader) + payload_bytes_); }
   /// Copies the frame to the peer if there is room; `frame` is then a spare buffer. Throws for a frame larger than the
   /// link was opened for.
@@ -44,8 +45,8 @@ class SharedMemoryLink {
     out_.Write(frame.Bytes());
     return true;
   }
-  /// Copies the next frame out if it has arrived. Throws for what is no frame, having moved past it; if its end cannot be
-  /// found, once, and then nothing more arrives.
+  /// Copies the next frame out if it has arrived. If it is malformed, moves past it and throws. If its end cannot be
+  /// found, throws once, and nothing more arrives.
   bool TryReceive(Frame& frame) {
     const ByteView arrived = in_.Front();
     if (arrived.data() == nullptr) {
@@ -73,12 +74,12 @@ class SharedMemoryLink {
     in_.Pop(arrived);
     return true;
   }
-  /// True once the peer has taken everything sent. What it sends is of no interest any more.
+  /// Returns true once the peer has taken every frame sent. Frames that the peer sends are ignored from then on.
   bool TryClose() {
     is_closed_ = is_closed_ || out_.IsEmpty();
     return is_closed_;
   }
-  /// The memory is the world's, which keeps it if the peer may still use it: that counts as one buffer.
+  /// Counts the memory as one buffer, if the peer may still use it: the world then keeps it.
   std::size_t Abandon() { return std::exchange(is_closed_, true) ? 0 : 1; }
 
  private:
@@ -86,7 +87,7 @@ class SharedMemoryLink {
   shared_ring::Reader in_;
   std::size_t payload_bytes_;
   bool is_closed_ = false;
-  bool is_broken_ = false;  // the end of what comes next cannot be found
+  bool is_broken_ = false;  // the end of the next record cannot be found
 };
 static_assert(Link<SharedMemoryLink>);
 

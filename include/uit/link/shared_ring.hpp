@@ -16,41 +16,41 @@
 
 namespace uit {
 
-/// One direction of a link in memory that two processes see: records of bytes, each in a row, in order.
+/// A ring in memory that two processes share, for one direction of a link: records of bytes, each contiguous, in order.
 ///
-/// A record begins with a word that says how long it is. The writer clears the word of the next record before it stores
-/// this one's, so the reader looks at nothing but the record itself: a short one crosses with the line that it is in,
-/// and perhaps with its neighbours; and whoever dies while writing leaves whole records. Positions count from the
-/// beginning of the memory, which each process may see at another address.
+/// A record begins with a word that tells its length. The writer clears the word of the next record before it stores the
+/// word of this one. So the reader reads only the record itself. A short record moves between the cores with its own
+/// cache line, perhaps together with its neighbours. If a process dies while writing, all earlier records remain whole.
+/// Positions count from the beginning of the memory, which may have another address in each process.
 ///
-/// A peer can store anything in that memory. Each side reads a word once, checks it and goes by its own copy, so neither
-/// leaves the memory, whatever the peer stores and whenever.
+/// A peer can store anything in that memory. Each side reads a word once, checks it and uses its own copy. So neither
+/// side accesses memory outside, whatever the peer stores and whenever.
 namespace shared_ring {
 
-/// A length, or a position.
+/// A length or a position.
 using Word = std::uint64_t;
 static_assert(std::atomic_ref<Word>::is_always_lock_free, "other processes would not see a lock");
 
-/// Set in the word of every record, so that it is none that has been cleared.
+/// Set in the word of every record, to distinguish it from a cleared word.
 inline constexpr Word written = Word{1} << 63U;
-/// Set in the word of a record that has been marked.
+/// Set in the word of a marked record.
 inline constexpr Word marked = Word{1} << 62U;
-/// Stands in place of a record that did not fit before the end: the next is at the beginning.
+/// Replaces a record that did not fit before the end of the ring: the record is at the beginning.
 inline constexpr Word wrap = ~Word{0};
 
-/// At the head of the memory, on lines of its own; the records follow.
+/// The head of the memory, on cache lines of its own; the records follow.
 struct Head {
   alignas(cache_line) Word capacity = 0;  ///< bytes for records, a power of two
-  alignas(cache_line) Word read = 0;      ///< bytes that the reader has passed; stored by the reader
+  alignas(cache_line) Word read = 0;      ///< bytes that the reader has passed; only the reader stores it
 };
 static_assert(sizeof(Head) == 2 * cache_line);
 
-/// Bytes that a record of `num_bytes` takes up: whole words.
+/// Returns the bytes that a record of `num_bytes` occupies: whole words.
 constexpr std::size_t RecordBytes(std::size_t num_bytes) {
   return sizeof(Word) + (num_bytes + sizeof(Word) - 1) / sizeof(Word) * sizeof(Word);
 }
-/// Bytes of memory for a ring that always takes a record of up to `largest` bytes if fewer than `num_records` wait; or
-/// fewer of them, but at least four, if that were more than `max_bytes`.
+/// Returns the bytes of memory for a ring that always has room for a record of up to `largest` bytes if fewer than
+/// `num_records` wait. If that were more than `max_bytes`, the ring holds fewer records, but at least four.
 constexpr std::size_t BytesFor(std::size_t largest, std::size_t num_records, std::size_t max_bytes = ~std::size_t{0}) {
   const std::size_t record = RecordBytes(largest);
   std::size_t capacity = std::bit_ceil(std::max(record * (num_records + 2), cache_line));
@@ -58,14 +58,14 @@ constexpr std::size_t BytesFor(std::size_t largest, std::size_t num_records, std
   return sizeof(Head) + capacity;
 }
 
-/// The word at a place, which is as aligned as a word, as both sides use it: by references like std::atomic_ref.
+/// Refers to the word at an address aligned for a word, which both sides use, as std::atomic_ref does.
 template <template <typename> class AtomicRef = std::atomic_ref>
 AtomicRef<Word> At(std::byte* place) {
   return AtomicRef<Word>{*reinterpret_cast<Word*>(place)};
 }
 
-/// Makes an empty ring of all `memory`, which BytesFor has measured and which begins on a line. Before either side
-/// attaches.
+/// Creates an empty ring in all of `memory`, whose size comes from BytesFor and which begins on a cache line. Call it
+/// before either side attaches.
 inline void Create(MutableByteView memory) {
   const Word capacity = memory.size() - sizeof(Head);
   UIT_ASSERT(memory.size() > sizeof(Head) && std::has_single_bit(capacity), "a ring has the size that BytesFor gives");
@@ -73,8 +73,8 @@ inline void Create(MutableByteView memory) {
   At(memory.data() + sizeof(Head)).store(0, std::memory_order_relaxed);
 }
 
-/// Bytes for records of a ring that has been created at the beginning of `memory`. Throws if its head names a capacity
-/// that no ring there can have.
+/// Returns the capacity of the ring at the beginning of `memory`, in bytes. Throws if its head claims an impossible
+/// capacity.
 inline Word CapacityWithin(MutableByteView memory) {
   if (memory.size() < sizeof(Head) + cache_line) throw Error("a peer has brought too little memory for a ring");
   const Word capacity = At(memory.data()).load(std::memory_order_relaxed);
@@ -84,22 +84,23 @@ inline Word CapacityWithin(MutableByteView memory) {
   return capacity;
 }
 
-/// The writing side. One thread at a time. `AtomicRef`: as std::atomic_ref, or under a model that explores every schedule.
+/// The writing side. One thread at a time. `AtomicRef` is std::atomic_ref, or that of a model that explores every
+/// schedule.
 template <template <typename> class AtomicRef>
 class BasicWriter {
  public:
-  /// All records are read, in their order.
+  /// All records are read, in order.
   static constexpr bool keeps_order = true;
 
-  /// Of a ring that has been created, and whose head the peer cannot have changed. Positions begin at `start`, so that a
-  /// test meets the wrap at once; then the reader and the head begin there as well.
+  /// For a ring that has been created, and whose head the peer cannot have changed. Positions begin at `start`, so that a
+  /// test can reach the overflow at once; then the reader and the head must begin there as well.
   explicit BasicWriter(std::byte* memory, Word start = 0)
       : head_(reinterpret_cast<Head*>(memory)),
         records_(memory + sizeof(Head)),
         capacity_(head_->capacity),
         written_(start),
         read_(start) {}
-  /// Of a ring that has been created at the beginning of `memory`. Throws if it does not fit there.
+  /// For a ring that has been created at the beginning of `memory`. Throws if it does not fit there.
   explicit BasicWriter(MutableByteView memory)
       : head_(reinterpret_cast<Head*>(memory.data())),
         records_(memory.data() + sizeof(Head)),
@@ -107,20 +108,20 @@ class BasicWriter {
         written_(0),
         read_(0) {}
 
-  /// Whether a record of `num_bytes` would be taken now. Throws, once, if the peer says that it has read what has not been
-  /// written; then there is no more room than before.
+  /// Whether a record of `num_bytes` would be taken now. Throws once if the peer claims to have read bytes that were not
+  /// written; then no room is added.
   UIT_INLINE bool HasRoom(std::size_t num_bytes) {
     const std::size_t needed = Needed(RecordBytes(num_bytes));
     if (needed <= Free()) return true;
     LookHowFarRead();
     return needed <= Free();
   }
-  /// Whether everything written has been read. Throws as HasRoom does.
+  /// Whether every record written has been read. Throws as HasRoom does.
   bool IsEmpty() {
     LookHowFarRead();
     return read_ == written_;
   }
-  /// Writes a record, perhaps with a mark. Only if HasRoom.
+  /// Writes a record, marked if `is_marked`. Call it only after HasRoom returned true.
   UIT_INLINE void Write(ByteView bytes, bool is_marked = false) {
     const std::size_t record = RecordBytes(bytes.size());
     std::byte* const begin = Place(written_);
@@ -132,7 +133,7 @@ class BasicWriter {
     CopyBytes(to + sizeof(Word), bytes.data(), bytes.size());
     written_ += record;
     const Word word = bytes.size() | written | (is_marked ? marked : 0);
-    // The reader comes here only by way of the words stored below.
+    // The reader gets here only through the words stored below.
     At<AtomicRef>(Place(written_)).store(0, std::memory_order_relaxed);
     if (to != begin) At<AtomicRef>(to).store(word, std::memory_order_relaxed);
     // Pairs with the acquire in Front.
@@ -141,7 +142,7 @@ class BasicWriter {
 
  private:
   UIT_INLINE void LookHowFarRead() {
-    // Pairs with the release in Pop: what lies in the room given back has been read.
+    // Pairs with the release in Pop: the reader has finished with the room that it returned.
     const Word read = AtomicRef<Word>{head_->read}.load(std::memory_order_acquire);
     if (read - read_ > written_ - read_) [[unlikely]]
       return Refuse();
@@ -150,19 +151,19 @@ class BasicWriter {
   UIT_NOINLINE void Refuse() {
     if (has_refused_) return;
     has_refused_ = true;
-    throw Error("a peer says that it has read more from a ring than was written");
+    throw Error("a peer claims to have read more from a ring than was written");
   }
   std::byte* Place(Word position) { return records_ + (position & (capacity_ - 1)); }
   std::size_t Rest() const { return static_cast<std::size_t>(capacity_ - (written_ & (capacity_ - 1))); }
   std::size_t Free() const { return static_cast<std::size_t>(capacity_ - (written_ - read_)); }
-  /// With the word of the record after it.
+  /// Includes the word of the record after it.
   std::size_t Needed(std::size_t record) const { return (record > Rest() ? Rest() : 0) + record + sizeof(Word); }
 
   Head* head_;
   std::byte* records_;
   Word capacity_;
   Word written_;
-  Word read_;  // as last seen; never beyond written_
+  Word read_;  // as last loaded; never beyond written_
   bool has_refused_ = false;
 };
 
@@ -170,24 +171,24 @@ class BasicWriter {
 template <template <typename> class AtomicRef>
 class BasicReader {
  public:
-  /// All records are read, in their order.
+  /// All records are read, in order.
   static constexpr bool keeps_order = true;
 
-  /// Of a ring that has been created, and whose head the peer cannot have changed. `start`: see BasicWriter.
+  /// For a ring that has been created, and whose head the peer cannot have changed. `start`: see BasicWriter.
   explicit BasicReader(std::byte* memory, Word start = 0)
       : head_(reinterpret_cast<Head*>(memory)),
         records_(memory + sizeof(Head)),
         capacity_(head_->capacity),
         read_(start) {}
-  /// Of a ring that has been created at the beginning of `memory`. Throws if it does not fit there.
+  /// For a ring that has been created at the beginning of `memory`. Throws if it does not fit there.
   explicit BasicReader(MutableByteView memory)
       : head_(reinterpret_cast<Head*>(memory.data())),
         records_(memory.data() + sizeof(Head)),
         capacity_(CapacityWithin(memory)),
         read_(0) {}
 
-  /// The next record, until Pop; empty, with a null pointer, if there is none. A null pointer with a length: the peer claims
-  /// a record of so many bytes, which would end beyond the ring.
+  /// Returns the next record, valid until Pop. Returns an empty view with a null pointer if there is none. Returns a null
+  /// pointer with a length if the peer claims a record of that length that would end beyond the ring.
   UIT_INLINE ByteView Front() {
     Word place = read_ & (capacity_ - 1);
     // Pairs with the release in Write.
@@ -202,12 +203,12 @@ class BasicReader {
     place += sizeof(Word);
     return {num_bytes <= capacity_ - place ? records_ + place : nullptr, static_cast<std::size_t>(num_bytes)};
   }
-  /// Whether the record that Front gave has been marked.
+  /// Whether the record that Front returned is marked.
   bool IsMarked() const { return (word_ & marked) != 0; }
-  /// Passes over the record that Front gave.
+  /// Moves past the record that Front returned.
   UIT_INLINE void Pop(ByteView front) {
     read_ += RecordBytes(front.size());
-    // Pairs with the acquire in HasRoom.
+    // Pairs with the acquire in LookHowFarRead.
     AtomicRef<Word>{head_->read}.store(read_, std::memory_order_release);
   }
 
@@ -216,7 +217,7 @@ class BasicReader {
   std::byte* records_;
   Word capacity_;
   Word read_;
-  Word word_ = 0;  // of the record last given
+  Word word_ = 0;  // word of the record that Front returned last
 };
 
 using Writer = BasicWriter<std::atomic_ref>;  ///< between processes

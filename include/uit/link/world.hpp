@@ -19,53 +19,57 @@
 
 namespace uit {
 
-/// Bytes as they travel at set-up.
+/// Bytes sent during set-up.
 using Bytes = std::vector<std::byte>;
 
-/// Memory that the processes of one node see: by rank, the part that each has brought, which begins on a line.
+/// Memory that the processes of one host share: by rank, the part that each has provided. Each part begins on a cache
+/// line.
 using HostMemory = std::map<std::size_t, MutableByteView>;
 
-/// The processes of a run, for set-up and tear-down. Every function but `Rank` and `Size` is collective or
-/// pairs with a call of the peer's, is called by one thread, and stays out of the run loop.
+/// The processes of a run, for set-up and tear-down.
+///
+/// If a comment does not say "Any thread", the function is collective or pairs with a call of the peer. One thread calls
+/// it, and not while a run updates nodes.
 class WorldModel {
  public:
-  /// Of a process with a lock of its own.
+  /// For a process with a lock of its own.
   WorldModel() : process_(std::make_shared<ProcessState>()) {}
-  /// For a duplicate: of the same process.
+  /// For a duplicate, which shares the process state.
   explicit WorldModel(std::shared_ptr<ProcessState> process) : process_(std::move(process)) {}
   WorldModel(const WorldModel&) = delete;
   WorldModel& operator=(const WorldModel&) = delete;
   virtual ~WorldModel() = default;
-  /// This process's number, from 0. Any thread.
+  /// Returns this process's number, from 0. Any thread.
   virtual std::size_t Rank() const = 0;
-  /// How many processes there are. Any thread.
+  /// Returns the number of processes. Any thread.
   virtual std::size_t Size() const = 0;
-  /// Sends outgoing[r] to rank r, and returns what each rank sent here. Collective.
+  /// Sends outgoing[r] to rank r, and returns what each rank sent to this one. Collective.
   virtual std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) = 0;
-  /// A link to a peer (to oneself too). Links of different streams do not meet. The peer opens the other end;
-  /// nothing may be sent before both are open.
+  /// Opens a link to a peer, which may be this process itself. Frames of different streams never mix. The peer opens the
+  /// other end. Nothing may be sent before both ends are open.
   virtual AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) = 0;
-  /// The processes that see memory of one another, this one among them, ascending. Any thread.
+  /// Returns the processes that share memory with this one, including itself, in ascending order. Any thread.
   virtual std::vector<std::size_t> HostRanks() const { return {}; }
-  /// Memory that all processes of the node see: at least `num_bytes` of this one's, in which anything may stand. Empty,
-  /// for all of a node, if there can be none. It stays until Release, and for good if that does not come about. Collective.
+  /// Returns memory that all processes of the host share: from this process at least `num_bytes`, with undefined content.
+  /// Returns an empty map, on all processes of the host, if no memory can be shared. The memory stays until Release, or
+  /// until the process ends if Release fails. Collective.
   virtual HostMemory ShareMemory([[maybe_unused]] std::size_t num_bytes) { return {}; }
-  /// What carries the messages, for reports: name and version of a library; empty if nothing does. Any thread.
+  /// Returns the name and version of the library that carries the messages, for reports; empty if none does. Any thread.
   virtual std::string Library() const { return {}; }
-  /// The same processes with streams of their own. Collective.
+  /// Returns a world of the same processes with streams of its own. Collective.
   virtual std::shared_ptr<WorldModel> Duplicate() = 0;
-  /// Gives back what `Duplicate` took. Collective; call it only if all links were closed cleanly. False, with
-  /// nothing given back, if the others do not come by the deadline.
+  /// Frees the resources of a duplicate. Collective; call it only if all links were closed cleanly. Returns false, with
+  /// nothing freed, if the other processes do not take part by the deadline.
   virtual bool Release(Deadline deadline) = 0;
 
-  /// What this world shares with its duplicates. Not collective; any thread.
+  /// Returns the state that this world shares with its duplicates. Not collective; any thread.
   const std::shared_ptr<ProcessState>& Process() const { return process_; }
 
  private:
   std::shared_ptr<ProcessState> process_;
 };
 
-/// One process by itself.
+/// A world of one process.
 class Alone final : public WorldModel {
  public:
   /// By default with a lock of its own.
@@ -74,14 +78,14 @@ class Alone final : public WorldModel {
   std::size_t Size() const override { return 1; }
   std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) override { return outgoing; }
   AnyLink OpenLink(std::size_t, int, const LinkOptions&) override {
-    throw Error("a process alone has nobody to link to");
+    throw Error("a world of one process has no peer to link to");
   }
   std::shared_ptr<WorldModel> Duplicate() override { return std::make_shared<Alone>(Process()); }
   bool Release(Deadline) override { return true; }
 };
 
-/// The processes that take part; a handle, cheap to copy. By default this process alone;
-/// `mpi::Session::World()` gives those of an MPI job.
+/// A handle to the processes that take part; cheap to copy. By default a world of this process only.
+/// `mpi::Session::World()` returns the world of an MPI job.
 class World {
  public:
   World() : model_(std::make_shared<Alone>()) {}
@@ -92,27 +96,28 @@ class World {
   std::size_t Rank() const { return model_->Rank(); }
   /// How many processes there are.
   std::size_t Size() const { return model_->Size(); }
-  /// Whether this is the process that loads, places and gathers.
+  /// Whether this is rank 0, the process that loads, places and gathers.
   bool IsRoot() const { return Rank() == 0; }
 
   /// See WorldModel. Collective.
   std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) const { return model_->AllToAll(std::move(outgoing)); }
 
-  /// Gives rank r parts[r] of rank 0's argument; the others' arguments are not looked at. Collective.
+  /// Returns parts[r] of rank 0's argument on rank r. The arguments of the other ranks are ignored. Collective.
   Bytes Scatter(std::vector<Bytes> parts) const {
     if (!IsRoot()) parts.clear();
     parts.resize(Size());
     return std::move(AllToAll(std::move(parts))[0]);
   }
-  /// Brings every rank's bytes to rank 0, in order of rank; an empty vector elsewhere. Rank 0 receives at most `max_at_once`
-  /// bytes in one exchange, or one of each rank, and all in as many as that takes; the same on all. Collective.
+  /// Returns every rank's bytes on rank 0, in rank order; an empty vector on the others. Works in several exchanges, so
+  /// that rank 0 receives at most `max_at_once` bytes, or one byte from each rank, in each. `max_at_once` must be the
+  /// same on all ranks. Collective.
   std::vector<Bytes> Gather(ByteView mine, std::size_t max_at_once = std::size_t{512} << 20) const {
-    const std::size_t share = std::max<std::size_t>(max_at_once / Size(), 1);
+    const std::size_t part = std::max<std::size_t>(max_at_once / Size(), 1);
     const std::size_t longest = std::ranges::max(AllGatherValue(mine.size()));
     std::vector<Bytes> whole(IsRoot() ? Size() : 0);
-    for (std::size_t at = 0; at < longest; at += share) {
+    for (std::size_t at = 0; at < longest; at += part) {
       const std::size_t begin = std::min(at, mine.size());
-      const ByteView piece = mine.subspan(begin, std::min(share, mine.size() - begin));
+      const ByteView piece = mine.subspan(begin, std::min(part, mine.size() - begin));
       std::vector<Bytes> outgoing(Size());
       outgoing[0].assign(piece.begin(), piece.end());
       const std::vector<Bytes> incoming = AllToAll(std::move(outgoing));
@@ -121,11 +126,11 @@ class World {
     }
     return whole;
   }
-  /// Gives everyone every rank's bytes, in order of rank. Collective.
+  /// Returns every rank's bytes on every rank, in rank order. Collective.
   std::vector<Bytes> AllGather(ByteView mine) const {
     return AllToAll(std::vector<Bytes>(Size(), Bytes(mine.begin(), mine.end())));
   }
-  /// Gives everyone every rank's value, in order of rank. Collective.
+  /// Returns every rank's value on every rank, in rank order. Collective.
   template <TriviallyCopyable V>
     requires std::is_default_constructible_v<V>
   std::vector<V> AllGatherValue(const V& mine) const {
@@ -133,13 +138,13 @@ class World {
     for (const Bytes& theirs : AllGather(BytesOf(mine))) values.push_back(LoadBytes<V>(theirs));
     return values;
   }
-  /// Gives everyone rank 0's bytes. Collective.
+  /// Returns rank 0's bytes on every rank. Collective.
   Bytes Broadcast(Bytes from_root) const {
     std::vector<Bytes> parts;
     if (IsRoot()) parts.assign(Size(), from_root);
     return Scatter(std::move(parts));
   }
-  /// Throws on every rank if any rank brings a complaint; the first rank's words. Collective.
+  /// Throws on every rank if any rank passes a non-empty complaint; the text is that of the lowest such rank. Collective.
   void Agree(const std::string& complaint) const {
     for (const Bytes& words : AllGather(std::as_bytes(std::span{complaint}))) {
       if (!words.empty()) throw Error(std::string(reinterpret_cast<const char*>(words.data()), words.size()));
@@ -158,9 +163,9 @@ class World {
   HostMemory ShareMemory(std::size_t num_bytes) const { return model_->ShareMemory(num_bytes); }
   /// See WorldModel. Collective.
   World Duplicate() const { return World{model_->Duplicate()}; }
-  /// Gives back a world that came from Duplicate; see WorldModel. Collective.
+  /// Frees a world that came from Duplicate; see WorldModel. Collective.
   bool Release(Deadline deadline = After(std::chrono::seconds(10))) const { return model_->Release(deadline); }
-  /// What all worlds of this process share.
+  /// Returns the state that all worlds of this process share.
   const std::shared_ptr<ProcessState>& Process() const { return model_->Process(); }
 
  private:

@@ -202,7 +202,7 @@ struct Process {
       else return MakePooledReceiver<T, policy>();
     }();
     receiver->TraceBy(trace);
-    receiver->HearFrom(peer);
+    receiver->ReceiveFrom(peer);
     return receiver;
   }
   template <typename T, Policy policy>

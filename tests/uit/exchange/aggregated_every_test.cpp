@@ -86,12 +86,12 @@ struct Exchange {
   template <std::size_t message_bytes>
   ByteView Step(std::uint32_t channel) {
     AggregatedInbox& inbox = receiver.Inbox(channel);
-    const bool is_light = inbox.HasLight<message_bytes>();
+    const bool is_fast = inbox.IsFast<message_bytes>();
     const ByteView bytes = inbox.Take<message_bytes>();
-    if (is_light) return bytes;
+    if (is_fast) return bytes;
     receiver.NoteStep(inbox, message_bytes);
     if (!is_held) receiver.ReportIfDue();
-    receiver.Lighten(inbox, message_bytes, is_held);
+    receiver.OpenFastPath(inbox, message_bytes, is_held);
     return bytes;
   }
 

@@ -48,7 +48,7 @@ constexpr AggregatedOptions large{.num_channels = 4, .max_message_bytes = 40, .p
 
 }  // namespace
 
-TEST_CASE("A frame carries the newest message of each channel that has spoken, and how many it stands for") {
+TEST_CASE("A frame carries the newest message of each channel that has put, and how many it stands for") {
   Exchange exchange(large);
   exchange.Put(0, "a");
   exchange.Put(2, "b");
@@ -105,7 +105,7 @@ TEST_CASE("A poll sends when the first message that waits is old enough") {
   CHECK(Now() - before >= 20ms);
 }
 
-TEST_CASE("An update ends with its last frame, even if nobody has spoken, or more has been said than fits one") {
+TEST_CASE("An update ends with its last frame, even if no channel has put, or the messages need more than one") {
   Exchange exchange(small);
   for (std::uint64_t update = 1; update < 10; ++update) {
     exchange.sender.SetUpdate(update);

@@ -106,10 +106,10 @@ class Scenario {
     return outlets;
   }
   void Connect(Node& node, std::size_t peer, AnyLink link) {
-    ProgressEngine& hub = *node.fabric.Hub();
-    for (std::uint32_t i = 0; i < hub.NumOutgoing(); ++i) hub.Outgoing(i).remote_index = i;
-    hub.AddWire(peer, std::move(link), script_.num_slots);
-    hub.Activate();
+    ProgressEngine& engine = *node.fabric.Engine();
+    for (std::uint32_t i = 0; i < engine.NumOutgoing(); ++i) engine.Outgoing(i).remote_index = i;
+    engine.AddConnection(peer, std::move(link), script_.num_slots);
+    engine.Activate();
   }
 
   void DoA(char what) {
@@ -203,14 +203,14 @@ class Scenario {
   }
 
   void StepToClose(Node& node) {
-    ProgressEngine& hub = *node.fabric.Hub();
+    ProgressEngine& engine = *node.fabric.Engine();
     node.is_closing = true;
-    hub.Shut();
+    engine.Shut();
     if (!node.is_quiet) {
-      hub.Process().Exclusively([&] { node.is_quiet = TryFinishHalves(node) && hub.TrySayGoodbye(); });
+      engine.Process().Exclusively([&] { node.is_quiet = TryFinishHalves(node) && engine.TrySayGoodbye(); });
     }
-    if (!node.is_quiet) hub.Poll();
-    if (node.is_quiet && !node.is_closed) node.is_closed = hub.TryCloseLinks();
+    if (!node.is_quiet) engine.Poll();
+    if (node.is_quiet && !node.is_closed) node.is_closed = engine.TryCloseLinks();
   }
   bool TryFinishHalves(Node& node) {
     const auto finish = [](auto* duct) { return duct->Exchange()->TryFinish(); };

@@ -456,8 +456,8 @@ TEST_CASE("Within a node an aggregated exchange has shared memory of its own by 
   Outlet<std::vector<int>, every_aggregated, W> row_outlet{two.Reach(1, 1)};
   two.Connect();
   for (const auto& fabric : two.fabrics) CHECK(fabric->UnsharedExchanges().empty());
-  for (std::size_t index = 0; index < two.fabrics[0]->Hub()->NumOutgoing(); ++index)
-    CHECK(two.fabrics[0]->Hub()->Outgoing(index).box->IsShared());
+  for (std::size_t index = 0; index < two.fabrics[0]->Engine()->NumOutgoing(); ++index)
+    CHECK(two.fabrics[0]->Engine()->Outgoing(index).box->IsShared());
   REQUIRE(inlet.TryPut(5));
   REQUIRE(inlet.TryFlush());
   CHECK(outlet.TryStep() == 1);

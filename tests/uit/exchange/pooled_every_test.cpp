@@ -327,7 +327,7 @@ TEST_CASE("Only a frame for which some spoke and others did not says who did") {
   layout.Seal(frame, 35, is_odd);
   CHECK_FALSE(layout.IsRound(frame));
   CHECK(frame.Header().num_bytes == layout.MaxBytes());
-  for (std::size_t channel = 0; channel < 70; ++channel) CHECK(layout.HasSpoken(frame, channel) == is_odd(channel));
+  for (std::size_t channel = 0; channel < 70; ++channel) CHECK(layout.HasContributed(frame, channel) == is_odd(channel));
   layout.Seal(frame, 0, is_odd);
   CHECK_FALSE(layout.IsRound(frame));
   CHECK(frame.Header().num_bytes == 0);

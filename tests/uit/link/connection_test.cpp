@@ -25,22 +25,22 @@ LinkOptions Options(std::size_t num_slots) {
           .payload_bytes = 8};
 }
 
-/// A wire, boxes to send from, and one that it fills.
+/// A connection, boxes to send from, and one that it fills.
 struct Side {
-  Connection wire;
+  Connection connection;
   std::vector<std::unique_ptr<OutgoingBox>> outgoing;
   std::vector<std::unique_ptr<IncomingBox>> incoming;
   Frame frame{8};
 
   Side(AnyLink link, std::size_t num_slots, std::uint32_t start, std::size_t num_boxes = 1)
-      : wire(std::move(link), num_slots, start) {
+      : connection(std::move(link), num_slots, start) {
     for (std::size_t i = 0; i < num_boxes; ++i) {
       outgoing.push_back(std::make_unique<OutgoingBox>());
       outgoing.back()->box = FrameBox::Every(1000);
       outgoing.back()->queued.store(false);
     }
     incoming.push_back(std::make_unique<IncomingBox>(IncomingBox{FrameBox::Every(1000), 8}));
-    wire.Reserve(num_boxes);
+    connection.Reserve(num_boxes);
   }
   void Fill(std::uint64_t number) {
     frame.Reserve(8);
@@ -51,12 +51,12 @@ struct Side {
   void Put(std::uint64_t number, std::size_t box = 0) {
     Fill(number);
     REQUIRE(outgoing[box]->box->TryPut(frame));
-    if (!outgoing[box]->queued.exchange(true)) wire.Queue(outgoing[box].get());
+    if (!outgoing[box]->queued.exchange(true)) connection.Queue(outgoing[box].get());
   }
   /// Past the queues.
   bool SendNow(std::uint32_t remote_index = 0) {
     outgoing[0]->remote_index = remote_index;
-    return wire.TrySendNow(frame, *outgoing[0]);
+    return connection.TrySendNow(frame, *outgoing[0]);
   }
   std::optional<std::uint64_t> Next() {
     if (!incoming[0]->box->TryStep()) return std::nullopt;
@@ -65,8 +65,8 @@ struct Side {
     return number;
   }
   bool Poll() {
-    const bool has_arrived = wire.Receive(incoming) != 0;
-    wire.Send();
+    const bool has_arrived = connection.Receive(incoming) != 0;
+    connection.Send();
     return has_arrived;
   }
 };
@@ -80,15 +80,15 @@ struct Both {
 
 }  // namespace
 
-TEST_CASE("A wire sends as many frames as it has credit for, and goes on when they are acknowledged") {
+TEST_CASE("A connection sends as many frames as it has credit for, and goes on when they are acknowledged") {
   for (const std::uint32_t start : {std::uint32_t{0}, near_the_wrap}) {
     for (const std::size_t num_slots : {1U, 2U, 3U, 8U}) {
       Both both{num_slots, start};
       std::uint64_t num_put = 0;
       std::uint64_t num_seen = 0;
       while (num_put < 100) both.a.Put(num_put++);
-      CHECK_FALSE(both.a.wire.Send());
-      CHECK(both.a.wire.NumUnacknowledged() == num_slots);
+      CHECK_FALSE(both.a.connection.Send());
+      CHECK(both.a.connection.NumUnacknowledged() == num_slots);
       CHECK(both.pair.there->NumInFlight() == num_slots);
       CHECK_FALSE(both.a.Poll());
       CHECK(both.pair.there->NumInFlight() == num_slots);
@@ -96,7 +96,7 @@ TEST_CASE("A wire sends as many frames as it has credit for, and goes on when th
         both.b.Poll();
         while (const auto number = both.b.Next()) REQUIRE(*number == num_seen++);
         both.a.Poll();
-        REQUIRE(both.a.wire.NumUnacknowledged() <= num_slots);
+        REQUIRE(both.a.connection.NumUnacknowledged() <= num_slots);
         REQUIRE(both.pair.there->NumInFlight() <= num_slots);
         REQUIRE(both.pair.back->NumInFlight() <= Connection::num_uncredited);
       }
@@ -114,14 +114,14 @@ TEST_CASE("Acknowledgements ride in frames on their way back, and go alone for e
   both.b.Put(7);
   both.b.Poll();
   both.a.Poll();
-  CHECK(both.a.wire.NumUnacknowledged() == 0);
+  CHECK(both.a.connection.NumUnacknowledged() == 0);
 
   for (std::uint64_t i = 3; i < 7; ++i) both.a.Put(i);
   both.a.Poll();
   both.b.Poll();
   CHECK(both.pair.back->NumInFlight() == 1);
   both.a.Poll();
-  CHECK(both.a.wire.NumUnacknowledged() == 0);
+  CHECK(both.a.connection.NumUnacknowledged() == 0);
 }
 
 TEST_CASE("A box that is always full leaves the others their turns") {
@@ -153,7 +153,7 @@ TEST_CASE("A frame goes past the queue only if nothing waits and there is credit
   a.Put(2);
   a.Fill(3);
   CHECK_FALSE(a.SendNow());
-  a.wire.Send();
+  a.connection.Send();
   CHECK_FALSE(a.SendNow());
   both.b.Poll();
   a.Poll();
@@ -168,8 +168,8 @@ TEST_CASE("Values for a peer that lags are spread over its rounds, so that what 
     LoopbackPair pair{Options(8)};
     Side a{pair.First(), 8, 0};
     Side b{pair.Second(), 8, 0};
-    a.wire = Connection{pair.First(), 8, 0, max_pace};
-    a.wire.Reserve(1);
+    a.connection = Connection{pair.First(), 8, 0, max_pace};
+    a.connection.Reserve(1);
     a.outgoing[0]->box = FrameBox::Latest();
     a.outgoing[0]->keeps_pace = true;
     std::uint64_t sum = 0;
@@ -208,25 +208,27 @@ TEST_CASE("A peer that keeps up gets every turn again") {
   CHECK(num_seen >= 49);
 }
 
-TEST_CASE("A wire closes with nothing in flight, also when its counters wrap") {
+TEST_CASE("A connection closes with nothing in flight, also when its counters wrap") {
   for (const std::uint32_t start : {std::uint32_t{0}, near_the_wrap}) {
     for (const std::size_t num_slots : {1U, 2U, 5U}) {
       Both both{num_slots, start};
       for (std::uint64_t i = 0; i < 7; ++i) both.a.Put(i);
       bool a_is_quiet = false;
       bool b_is_quiet = false;
-      const auto step = [](Side& side) { return side.wire.Send() && side.wire.TrySendClose() && side.wire.IsQuiet(); };
+      const auto step = [](Side& side) {
+        return side.connection.Send() && side.connection.TrySendClose() && side.connection.IsQuiet();
+      };
       for (int i = 0; i < 40 && !(a_is_quiet && b_is_quiet); ++i) {
-        if (!a_is_quiet) both.a.wire.Receive(both.a.incoming);
+        if (!a_is_quiet) both.a.connection.Receive(both.a.incoming);
         a_is_quiet = a_is_quiet || step(both.a);
-        if (!b_is_quiet) both.b.wire.Receive(both.b.incoming);
+        if (!b_is_quiet) both.b.connection.Receive(both.b.incoming);
         b_is_quiet = b_is_quiet || step(both.b);
       }
       CHECK(a_is_quiet);
       CHECK(b_is_quiet);
       for (std::uint64_t i = 0; i < 7; ++i) CHECK(both.b.Next() == i);
-      CHECK(both.a.wire.TryCloseLink());
-      CHECK(both.b.wire.TryCloseLink());
+      CHECK(both.a.connection.TryCloseLink());
+      CHECK(both.b.connection.TryCloseLink());
       CHECK(both.pair.there->MaxInFlight() <= num_slots + Connection::num_uncredited);
     }
   }

@@ -322,7 +322,7 @@ TEST_CASE("Places that a peer names outside its memory are refused") {
   for (std::size_t num_bytes = 0; num_bytes < packed.size(); ++num_bytes) {
     const Bytes cut(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(num_bytes));
     if ((num_bytes + 8) % 16 == 0) CHECK_NOTHROW(SharedPlaces::Unpack(cut));
-    else CheckThrows([&] { SharedPlaces::Unpack(cut); }, "where its memory is");
+    else CheckThrows([&] { SharedPlaces::Unpack(cut); }, "malformed description of its memory");
   }
 }
 

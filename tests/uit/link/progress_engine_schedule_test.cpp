@@ -25,21 +25,21 @@ using namespace uit::testing;
 using uit::Frame;
 
 /// What travels in a frame: whose it is, and which of theirs.
-struct Letter {
+struct Message {
   std::uint32_t worker = 0;
   int number = 0;
 };
-void Write(Frame& frame, Letter letter) {
-  frame.Reserve(sizeof letter);
+void Write(Frame& frame, Message message) {
+  frame.Reserve(sizeof message);
   frame.Header() = uit::FrameHeader{};
-  frame.Header().num_bytes = sizeof letter;
-  std::memcpy(frame.Payload(), &letter, sizeof letter);
+  frame.Header().num_bytes = sizeof message;
+  std::memcpy(frame.Payload(), &message, sizeof message);
 }
-Letter Read(const Frame& frame) {
-  Letter letter;
-  Explorer::Expect(frame.Header().num_bytes == sizeof letter, "a frame is torn");
-  std::memcpy(&letter, frame.Payload(), sizeof letter);
-  return letter;
+Message Read(const Frame& frame) {
+  Message message;
+  Explorer::Expect(frame.Header().num_bytes == sizeof message, "a frame is torn");
+  std::memcpy(&message, frame.Payload(), sizeof message);
+  return message;
 }
 
 /// The peer: takes what is sent, and acknowledges it whenever it is asked for frames; sends a few itself.
@@ -56,12 +56,13 @@ class Peer {
     num_used_ = num_used_.Value() + 1;
     if (frame.Header().kind != uit::FrameKind::data) return true;
     ++num_taken_;
-    const Letter letter = Read(frame);
-    Explorer::Expect(letter.worker < max_workers && letter.number <= max_puts, "a frame is torn");
-    Explorer::Expect(letters[letter.worker][static_cast<std::size_t>(letter.number - 1)].Value() == letter.number, "a frame left before it was filled");
-    int& newest = newest_[letter.worker];
-    Explorer::Expect(takes_all_ ? letter.number == newest + 1 : letter.number > newest, "a frame is out of order");
-    newest = letter.number;
+    const Message message = Read(frame);
+    Explorer::Expect(message.worker < max_workers && message.number <= max_puts, "a frame is torn");
+    Explorer::Expect(messages[message.worker][static_cast<std::size_t>(message.number - 1)].Value() == message.number,
+                     "a frame left before it was filled");
+    int& newest = newest_[message.worker];
+    Explorer::Expect(takes_all_ ? message.number == newest + 1 : message.number > newest, "a frame is out of order");
+    newest = message.number;
     return true;
   }
   bool TryReceive(Frame& frame) {
@@ -81,7 +82,7 @@ class Peer {
   int Newest(std::size_t worker) const { return newest_[worker]; }
 
   /// What each worker does before it lets go of a frame.
-  std::array<std::array<Watched, max_puts>, max_workers> letters;
+  std::array<std::array<Watched, max_puts>, max_workers> messages;
 
  private:
   int num_to_send_;
@@ -93,7 +94,7 @@ class Peer {
   std::uint32_t num_acknowledged_ = 0;
   std::array<int, max_workers> newest_{};
 };
-/// As the wire has it.
+/// A link as the connection uses it.
 struct PeerLink {
   Peer* peer;
   bool HasRoom() { return peer->HasRoom(); }
@@ -107,24 +108,24 @@ struct PeerLink {
 /// frame, so that most have to wait in a box; every one that was accepted leaves without a further put. What the peer
 /// sends arrives at the first worker.
 template <std::size_t num_workers, std::size_t n, int num_puts, int num_polls, bool keeps_every = true, int num_arrivals = 1>
-struct HubScenario {
+struct EngineScenario {
   static constexpr std::size_t num_threads = n;
-  using Hub = uit::BasicProgressEngine<Explored>;
-  using Box = Hub::FrameBox;
+  using Engine = uit::BasicProgressEngine<Explored>;
+  using Box = Engine::FrameBox;
   static_assert(num_workers <= Peer::max_workers && num_puts <= Peer::max_puts);
 
   Peer peer{num_arrivals, keeps_every};
-  Hub hub{std::make_shared<Hub::ProcessState>(), num_workers};
+  Engine engine{std::make_shared<Engine::ProcessState>(), num_workers};
   std::shared_ptr<Box> arrivals = Box::Every(num_arrivals + 1);
   std::array<int, num_workers> num_accepted{};
   int num_arrived = 0;
 
-  HubScenario() {
+  EngineScenario() {
     for (std::size_t worker = 0; worker < num_workers; ++worker)
-      hub.AddOutgoing(0, worker, keeps_every ? Box::Every(2) : Box::Latest(), false);
-    hub.AddIncoming(0, arrivals, sizeof(Letter));
-    hub.AddWire(0, uit::AnyLink{std::make_unique<PeerLink>(&peer)}, 1);
-    hub.Activate();
+      engine.AddOutgoing(0, worker, keeps_every ? Box::Every(2) : Box::Latest(), false);
+    engine.AddIncoming(0, arrivals, sizeof(Message));
+    engine.AddConnection(0, uit::AnyLink{std::make_unique<PeerLink>(&peer)}, 1);
+    engine.Activate();
   }
 
   void Run(std::size_t thread) {
@@ -132,11 +133,11 @@ struct HubScenario {
       for (int i = 0; i < num_puts; ++i) Put(thread);
       if (thread == 0) Step();
     } else {
-      for (int i = 0; i < num_polls; ++i) hub.Poll();
+      for (int i = 0; i < num_polls; ++i) engine.Poll();
     }
   }
   void Finish() {
-    for (int i = 0; i < 4 * static_cast<int>(num_workers) * num_puts; ++i) hub.Poll();
+    for (int i = 0; i < 4 * static_cast<int>(num_workers) * num_puts; ++i) engine.Poll();
     for (std::size_t worker = 0; worker < num_workers; ++worker)
       Explorer::Expect(peer.Newest(worker) == num_accepted[worker], "a frame waits until its worker puts another");
     while (Step()) {
@@ -145,10 +146,10 @@ struct HubScenario {
   }
   void Put(std::size_t worker) {
     const int number = num_accepted[worker] + 1;
-    peer.letters[worker][static_cast<std::size_t>(number) - 1] = Watched{number};
+    peer.messages[worker][static_cast<std::size_t>(number) - 1] = Watched{number};
     Frame frame;
     Write(frame, {static_cast<std::uint32_t>(worker), number});
-    if (hub.TryDepart(hub.Outgoing(worker), worker, frame)) num_accepted[worker] = number;
+    if (engine.TryDepart(engine.Outgoing(worker), worker, frame)) num_accepted[worker] = number;
   }
   bool Step() {
     if (!arrivals->TryStep()) return false;
@@ -160,8 +161,8 @@ struct HubScenario {
 }  // namespace
 
 TEST_CASE("Every frame that is put leaves in order without a further put under every schedule") {
-  CheckExhausted<HubScenario<1, 2, 2, 2>>("wire, a worker and a helper");
-  CheckExhausted<HubScenario<1, 2, 2, 2, false>>("wire, newest frames");
-  CheckExhausted<HubScenario<2, 2, 2, 0>>("wire, 2 workers", nightly_bound_of_many);
-  CheckExhausted<HubScenario<1, 3, 1, 1, true, 0>>("wire, a worker and 2 helpers", nightly_bound_of_many);
+  CheckExhausted<EngineScenario<1, 2, 2, 2>>("connection, a worker and a helper");
+  CheckExhausted<EngineScenario<1, 2, 2, 2, false>>("connection, newest frames");
+  CheckExhausted<EngineScenario<2, 2, 2, 0>>("connection, 2 workers", nightly_bound_of_many);
+  CheckExhausted<EngineScenario<1, 3, 1, 1, true, 0>>("connection, a worker and 2 helpers", nightly_bound_of_many);
 }

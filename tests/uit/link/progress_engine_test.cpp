@@ -13,17 +13,17 @@ using namespace uit;
 
 namespace {
 
-/// Hubs of two processes with a link in between; the first sends from one box, and the second takes in.
-struct Hubs {
-  explicit Hubs(std::size_t num_slots)
+/// Engines of two processes with a link in between; the first sends from one box, and the second takes in.
+struct Engines {
+  explicit Engines(std::size_t num_slots)
       : pair({.num_sends = num_slots + Connection::num_uncredited,
               .num_receives = num_slots + Connection::num_uncredited,
               .payload_bytes = sizeof(std::uint64_t)}) {
     sender.AddOutgoing(1, 0, FrameBox::Every(16), false);
-    sender.AddWire(1, pair.First(), num_slots);
+    sender.AddConnection(1, pair.First(), num_slots);
     sender.Activate();
     receiver.AddIncoming(0, box, sizeof(std::uint64_t));
-    receiver.AddWire(0, pair.Second(), num_slots);
+    receiver.AddConnection(0, pair.Second(), num_slots);
     receiver.Activate();
   }
   bool Put(std::uint64_t number) {
@@ -54,25 +54,25 @@ struct Hubs {
 }  // namespace
 
 TEST_CASE("A put without credit looks for some, and then leaves at once without a poll") {
-  Hubs hubs{1};
+  Engines engines{1};
   for (std::uint64_t number = 1; number <= 5; ++number) {
-    CHECK(hubs.Put(number));
-    CHECK(hubs.pair.there->NumInFlight() == 1);
-    CHECK(hubs.Taken().size() == number);
+    CHECK(engines.Put(number));
+    CHECK(engines.pair.there->NumInFlight() == 1);
+    CHECK(engines.Taken().size() == number);
   }
-  CHECK(hubs.taken == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
+  CHECK(engines.taken == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
 }
 
 TEST_CASE("A put behind frames that wait sends these first, and then leaves if there is credit") {
-  Hubs hubs{2};
-  for (const std::uint64_t number : {1U, 2U, 3U}) CHECK(hubs.Put(number));
-  CHECK(hubs.pair.there->NumInFlight() == 2);
-  CHECK(hubs.Taken().size() == 2);
-  CHECK(hubs.Put(4));
-  CHECK(hubs.pair.there->NumInFlight() == 2);
-  CHECK(hubs.Put(5));
-  CHECK(hubs.pair.there->NumInFlight() == 2);  // and no more, without credit
-  CHECK(hubs.Taken().size() == 4);
-  CHECK(hubs.Put(6));
-  CHECK(hubs.Taken() == std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6});
+  Engines engines{2};
+  for (const std::uint64_t number : {1U, 2U, 3U}) CHECK(engines.Put(number));
+  CHECK(engines.pair.there->NumInFlight() == 2);
+  CHECK(engines.Taken().size() == 2);
+  CHECK(engines.Put(4));
+  CHECK(engines.pair.there->NumInFlight() == 2);
+  CHECK(engines.Put(5));
+  CHECK(engines.pair.there->NumInFlight() == 2);  // and no more, without credit
+  CHECK(engines.Taken().size() == 4);
+  CHECK(engines.Put(6));
+  CHECK(engines.Taken() == std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6});
 }

@@ -20,7 +20,7 @@
 
 namespace uit {
 
-/// Encoded size of every `T`; 0 if each has its own.
+/// Encoded size of every `T`; 0 if sizes vary.
 template <Encodable T>
 inline constexpr std::size_t encoded_bytes = [] {
   if constexpr (FixedSizeEncodable<T>) return static_cast<std::size_t>(CodecFor<T>::fixed_size);
@@ -35,10 +35,10 @@ template <Retain retain>
 using AggregatedReceiver =
     std::conditional_t<retain == Retain::latest, AggregatedLatestReceiver, AggregatedEveryReceiver>;
 
-/// The inlet's side of a channel of an aggregated exchange. The exchange's worker only.
+/// The inlet's end of a channel of an aggregated exchange. The exchange's worker only.
 ///
-/// Under Retain::every a message is encoded straight into the frame that leaves; under Retain::latest into a slot, from
-/// which it is copied once when a frame departs. Unless frames are shared, every put is flushed.
+/// Under Retain::every, a message is encoded directly into the frame that departs. Under Retain::latest, it is encoded
+/// into a slot, and copied once when a frame departs. If frames are not shared (Consolidate::none), every put is flushed.
 template <Encodable T, Policy policy>
   requires(policy.retain == Retain::every || policy.retain == Retain::latest)
 class AggregatedInletDuct final : public ExchangeInletDuct<AggregatedSender<policy.retain>> {
@@ -47,14 +47,14 @@ class AggregatedInletDuct final : public ExchangeInletDuct<AggregatedSender<poli
  public:
   /// The half of the exchange that the inlets share.
   using Sender = AggregatedSender<policy.retain>;
-  /// A put may throw MessageTooLarge.
+  /// Whether a put may throw MessageTooLarge.
   static constexpr bool refuses_large = encoded_bytes<T> == 0;
 
-  /// Throws if the channel has an inlet.
+  /// Throws if the channel already has an inlet.
   AggregatedInletDuct(std::shared_ptr<Sender> sender, std::size_t channel) : Base(std::move(sender), channel) {}
 
-  /// Encodes the message. False if it was not taken: its window is full, or the peer has no room for a full frame, or
-  /// the fabric has closed. Throws MessageTooLarge, and whatever the codec throws: then nothing has changed.
+  /// Encodes the message. Returns false if it was not accepted: the window is full, the peer has no room for a full
+  /// frame, or the fabric has closed. Throws MessageTooLarge, and any exception of the codec; then nothing has changed.
   UIT_INLINE bool TryPut(const T& message) {
     if constexpr (keeps_every) {
       const std::size_t num_bytes = encoded_bytes<T> != 0 ? encoded_bytes<T> : SizeOf(message) + sizeof(MessageLength);
@@ -77,16 +77,17 @@ class AggregatedInletDuct final : public ExchangeInletDuct<AggregatedSender<poli
     if constexpr (departs_at_once) sender_->TryFlush();
     return true;
   }
-  /// The same: encoding moves nothing out.
+  /// The same; encoding does not move from the message.
   UIT_INLINE bool TryPut(T&& message) { return TryPut(std::as_const(message)); }
 
-  /// Sends what has been put through the exchange. False if some of it has yet to leave this process; call again.
+  /// Sends the messages put through the exchange. Returns false if some of them have not left this process yet; then call
+  /// again.
   bool TryFlush() {
     if (sender_->TryFlush()) return sender_->TryEmpty();
-    sender_->Poll();  // there may be word of room
+    sender_->Poll();  // a report of room may arrive
     return sender_->TryFlush() && sender_->TryEmpty();
   }
-  /// Messages accepted by the channel since the exchange began.
+  /// Returns the number of messages accepted by the channel since the exchange began.
   std::uint64_t NumAccepted() const { return sender_->NumAccepted(channel_); }
 
  private:
@@ -109,7 +110,7 @@ class AggregatedInletDuct final : public ExchangeInletDuct<AggregatedSender<poli
     if constexpr (encoded_bytes<T> != 0) {
       codec_for<T>.Encode(message, {sender_->Slot(channel_), encoded_bytes<T>});
       sender_->Commit(channel_);
-    } else {  // beside the message that waits, since encoding may throw
+    } else {  // encodes beside the waiting message, because encoding may throw
       const std::size_t num_bytes = SizeOf(message);
       codec_for<T>.Encode(message, {sender_->SpareSlot(num_bytes), num_bytes});
       sender_->CommitSpare(channel_);
@@ -128,30 +129,31 @@ class AggregatedInletDuct final : public ExchangeInletDuct<AggregatedSender<poli
   }
 };
 
-/// The outlet's side of a channel of an aggregated exchange: decodes on a step, into a message of its own. The
+/// The outlet's end of a channel of an aggregated exchange. A step decodes into a message of the duct's own. The
 /// exchange's worker only.
 ///
-/// Under Retain::every straight from the frame, where that is one channel's and nothing else waited on it; else, and
-/// under Retain::latest, from bytes of the channel's own, to which the frame's were copied once.
+/// Under Retain::every, a step decodes directly from the frame if the frame contains a single channel and nothing else
+/// waits in that channel. In all other cases, the bytes of the frame are copied once to the channel's own bytes, and
+/// decoded from there.
 template <Encodable T, Policy policy>
   requires(policy.retain == Retain::every || policy.retain == Retain::latest)
 class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<policy.retain>, T> {
   using Base = ExchangeOutletDuct<AggregatedReceiver<policy.retain>, T>;
 
  public:
-  /// Throws if the channel has an outlet.
+  /// Throws if the channel already has an outlet.
   AggregatedOutletDuct(std::shared_ptr<AggregatedReceiver<policy.retain>> receiver, std::size_t channel, T initial)
       : Base(std::move(receiver), channel, std::move(initial)) {
     if constexpr (keeps_every) inbox_ = &receiver_->Inbox(channel_);
   }
 
-  /// Moves past up to `limit` (at least 1) messages, decodes the last, and returns how many; under Retain::latest 1 at
-  /// most. Polls if nothing has arrived. Never waits. Throws for bytes that its codec takes for no message, having
+  /// Moves past up to `limit` (at least 1) messages and decodes the last. Returns how many; at most 1 under
+  /// Retain::latest. Polls if nothing has arrived. Never waits. Throws if the codec rejects the bytes; the step has then
   /// moved past them.
   UIT_INLINE std::size_t TryStep(std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     if constexpr (keeps_every) {
-      if (limit == 1 && inbox_->template HasLight<encoded_bytes<T>>()) [[likely]] {
+      if (limit == 1 && inbox_->template IsFast<encoded_bytes<T>>()) [[likely]] {
         Decode(inbox_->template Take<encoded_bytes<T>>());
         return 1;
       }
@@ -159,22 +161,23 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
     return StepFar(limit);
   }
 
-  /// Messages stepped past or over so far, those of outlets before it among them.
+  /// Returns the number of messages stepped to or skipped so far. Under Retain::every this includes those of earlier
+  /// outlets of the channel.
   std::uint64_t NumPassed() const {
     if constexpr (keeps_every) return inbox_->NumStepped(encoded_bytes<T>);
     return num_passed_;
   }
-  /// Messages replaced by a newer one before a step saw them.
+  /// Returns the number of messages that a newer one replaced before a step saw them.
   std::uint64_t NumPreempted() const { return num_preempted_; }
-  /// Messages that have arrived and wait.
+  /// Returns the number of messages that have arrived and wait.
   std::uint64_t NumUnread() const {
     if constexpr (keeps_every) return inbox_->NumUnread(encoded_bytes<T>);
     else return receiver_->NumUnread(channel_);
   }
-  /// While held, only what the exchange's owner has pulled is stepped to.
+  /// While held, a step only sees the messages that the owner of the exchange has pulled.
   void HoldOutlet(bool hold) {
     Base::HoldOutlet(hold);
-    if constexpr (keeps_every) inbox_->ClearLight();  // a report may have waited
+    if constexpr (keeps_every) inbox_->ClearFast();  // a report may be waiting
   }
 
  private:
@@ -183,11 +186,11 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
   using Base::is_held_;
   using Base::receiver_;
   static constexpr bool keeps_every = policy.retain == Retain::every;
-  static constexpr std::size_t poll_bytes = 8192;  // so many that a poll costs little beside them
+  static constexpr std::size_t poll_bytes = 8192;  // so many that a poll adds little cost
 
-  /// The step that may have to look for messages, or to pass over some.
+  /// The slow path of a step: pulls frames if needed, skips messages, and reports.
   UIT_NOINLINE std::size_t StepFar(std::size_t limit) {
-    // More may have come by somebody else's poll.
+    // Another poll may have brought more.
     if (!is_held_ && (!keeps_every || NumUnread() < limit)) Pull(limit);
     std::size_t count = Take(limit);
     if (count == 0 && !is_held_) {
@@ -199,10 +202,11 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
       receiver_->ReportIfDue();
       if (count == 0) receiver_->ReportIfIdle();
     }
-    if constexpr (keeps_every) receiver_->Lighten(*inbox_, encoded_bytes<T>, is_held_);
+    if constexpr (keeps_every) receiver_->OpenFastPath(*inbox_, encoded_bytes<T>, is_held_);
     return count;
   }
-  /// For a step of one, a frame at a time: it stays in the cache, and others arrive while it is read.
+  /// A step with a limit of 1 pulls one frame at a time: the frame stays in the cache, and others arrive while it is
+  /// read.
   void Pull(std::size_t limit) {
     if constexpr (keeps_every) {
       if (limit == 1) {
@@ -237,11 +241,11 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
       Refuse(message.size());
   }
   [[noreturn]] UIT_NOINLINE static void Refuse(std::size_t num_bytes) {
-    throw Error("a peer has sent " + std::to_string(num_bytes) + " bytes that are no message");
+    throw Error("a peer has sent " + std::to_string(num_bytes) + " bytes that its codec cannot decode");
   }
 
-  AggregatedInbox* inbox_ = nullptr;  // under Retain::every
-  std::uint64_t num_passed_ = 0;      // under Retain::latest
+  AggregatedInbox* inbox_ = nullptr;  // null under Retain::latest
+  std::uint64_t num_passed_ = 0;      // only under Retain::latest
   std::uint64_t num_preempted_ = 0;
 };
 

@@ -23,12 +23,12 @@
 
 namespace uit {
 
-/// The outlets' half of an aggregated exchange under Retain::every: copies each run of a frame to its channel's queue,
-/// and reports steps. A frame of one channel that has nothing waiting is kept, and read where it arrived. One thread
-/// owns it.
+/// The outlets' half of an aggregated exchange under Retain::every. Copies each run of messages in a frame to its
+/// channel's queue, and reports steps. If a frame contains one channel, and that channel has no waiting messages, the
+/// frame is kept and read in place. One thread owns it.
 class AggregatedEveryReceiver final : public ReceivingHalf {
  public:
-  /// Frames come to `box` through `fabric`, or, if that is null, from this process.
+  /// Frames arrive in `box` through `fabric`. If `fabric` is null, they come from this process.
   AggregatedEveryReceiver(const AggregatedOptions& options, std::shared_ptr<FrameBox> box, OutPort report_port,
                           Fabric* fabric)
       : ReceivingHalf(std::move(box), fabric),
@@ -38,7 +38,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     for (AggregatedInbox& inbox : inboxes_) inbox.report_at = HalfWindow();
   }
 
-  /// Tells the inlets how far the outlets have come.
+  /// Reports the steps of the outlets to the inlets, if any are new. Always returns true.
   bool TryFlush() override {
     Report();
     return true;
@@ -48,26 +48,27 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     if (reports_.IsAwaited()) Report();
     return true;
   }
-  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of the exchange.
+  /// Pulls every frame that has arrived. Returns whether there was one. Throws if a frame is malformed.
   bool Pull() {
     return PullAll([this](Frame& frame) { Scatter(frame); });
   }
-  /// Takes in frames until something waits in the inbox; others may take in the rest.
+  /// Pulls frames until a message waits in the inbox, or no frame is left. Later calls pull the rest.
   void PullFor(const AggregatedInbox& inbox) {
     while (inbox.bytes.NumBytes() == 0 && TryPullOne([this](Frame& frame) { Scatter(frame); })) {
     }
   }
-  /// What has been pulled for a channel; it stays where it is.
+  /// Returns the messages pulled for a channel. The reference stays valid as long as this half exists.
   AggregatedInbox& Inbox(std::size_t channel) { return inboxes_[channel]; }
-  /// Messages of the inbox have been stepped past, by a step that was not light.
+  /// Counts a step that did not take the fast path.
   UIT_INLINE void NoteStep(AggregatedInbox& inbox, std::size_t message_bytes) {
     reports_.NoteNews();
     if (inbox.NumStepped(message_bytes) >= inbox.report_at) [[unlikely]]
       NoteDue();
   }
-  /// Makes those steps light that would change nothing about reports: there is news already, and they make none due, or
-  /// one that is due has to wait, since the outlet is held.
-  UIT_INLINE void Lighten(AggregatedInbox& inbox, std::size_t message_bytes, bool is_held) {
+  /// Lets the following steps take the fast path if they would not change what is reported. That requires that a report
+  /// is already needed, and that the steps do not make it due. If it is due, the outlet must be held, so that the report
+  /// waits.
+  UIT_INLINE void OpenFastPath(AggregatedInbox& inbox, std::size_t message_bytes, bool is_held) {
     if (!reports_.HasNews()) return;
     std::uint64_t count = inbox.NumUnread(message_bytes);
     if (reports_.IsDue()) {
@@ -75,32 +76,32 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     } else {
       count = std::min(count, inbox.report_at - inbox.NumStepped(message_bytes) - 1);
     }
-    inbox.SetLight(count, message_bytes);
+    inbox.SetFast(count, message_bytes);
   }
-  /// Tells the inlets how far the outlets have come, if that has changed; with `always`, in any case, and as what ends
-  /// an update.
+  /// Reports the steps of the outlets to the inlets if any are new. With `always`, sends a report in any case and marks
+  /// it as the end of an update.
   void Report(bool always = false) {
     if (!reports_.HasNews() && !always) return;
     reports_.Send(inboxes_.size() * sizeof(std::uint64_t), always, [this](std::byte* to) {
       for (AggregatedInbox& inbox : inboxes_) {
         inbox.num_reported = inbox.NumStepped(options_.message_bytes);
         inbox.report_at = inbox.num_reported + HalfWindow();
-        inbox.ClearLight();  // the next step is news
+        inbox.ClearFast();  // the next step is to be reported
         std::memcpy(to, &inbox.num_reported, sizeof inbox.num_reported);
         to += sizeof inbox.num_reported;
       }
     });
   }
-  /// Reports if half a window is used, or an inlet has no room, so far as can be known here.
+  /// Reports if, as far as this side knows, half a window is used or an inlet has no room.
   UIT_INLINE void ReportIfDue() {
     if (reports_.IsDue()) [[unlikely]]
       Report();
   }
-  /// Reports if nothing has been there to step to for a while.
+  /// Reports if many tries in a row found no message to step to.
   void ReportIfIdle() {
     if (reports_.IsIdle()) Report();
   }
-  /// The number stamped on reports that end an update from here on.
+  /// Sets the update number for reports that end an update from now on.
   void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
 
  private:
@@ -119,16 +120,16 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
       inbox.num_arrived += run.num_messages;
       const bool is_whole_frame = messages.size() + sizeof run == header.num_bytes;
       if (!is_whole_frame || !TryKeep(frame, inbox, messages)) inbox.bytes.Append(messages.data(), messages.size());
-      inbox.ClearLight();  // its bytes may have moved
+      inbox.ClearFast();  // its bytes may have moved
       if (inbox.num_arrived - inbox.num_reported >= options_.depth) NoteFullWindow(inbox);
     }
     if (!reader.Rest().empty()) throw Error("a peer has sent a frame that is cut short");
     const bool was_due = reports_.IsDue();
     reports_.NotePulled(WishOf(header) == FrameWish::report);
-    if (reports_.IsDue() && !was_due) Burden();
+    if (reports_.IsDue() && !was_due) CloseFastPaths();
   }
-  /// Keeps the frame, so that its messages need not be copied: if the inbox has no others, and no inbox needs the frame
-  /// kept before.
+  /// Keeps the frame, so that its messages need not be copied. Does so only if the inbox has no other messages and no
+  /// inbox still needs the frame kept before. Returns whether it was kept.
   bool TryKeep(Frame& frame, AggregatedInbox& inbox, ByteView messages) {
     if (inbox.bytes.NumBytes() != 0 || (keeper_ != nullptr && keeper_->bytes.NumBytes() != 0)) return false;
     inbox.bytes.Borrow(messages);
@@ -136,7 +137,8 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     kept_.Swap(frame);
     return true;
   }
-  /// Bytes of a run's messages, which may be more than there are.
+  /// Returns the size of a run's messages in bytes. If the run claims more than `rest` holds, the result is larger than
+  /// `rest`.
   std::size_t RunBytes(const MessageRun& run, ByteView rest) const {
     if (options_.message_bytes != 0) return run.num_messages * options_.message_bytes;
     ByteReader reader{rest};
@@ -147,30 +149,31 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     }
     return rest.size() - reader.Rest().size();
   }
-  /// Whether the channel's window allows for the run's messages.
+  /// Whether the run's messages fit the channel's window.
   bool Fits(const MessageRun& run, ByteView messages, const AggregatedInbox& inbox) const {
     if (options_.message_bytes == 0) return run.num_messages + inbox.NumUnread(0) <= options_.depth;
     return messages.size() + inbox.bytes.NumBytes() <= options_.depth * options_.message_bytes;
   }
-  /// The inlet may be waiting: what has been stepped past is worth a report, or else the next step is.
+  /// Called when a whole window has arrived since the last report: the inlet may be waiting. If steps are unreported,
+  /// makes a report due; otherwise the next step does.
   void NoteFullWindow(AggregatedInbox& inbox) {
     if (inbox.NumStepped(options_.message_bytes) != inbox.num_reported) NoteDue();
     inbox.report_at = std::min(inbox.report_at, inbox.num_reported + 1);
   }
   void NoteDue() {
-    if (!reports_.IsDue()) Burden();
+    if (!reports_.IsDue()) CloseFastPaths();
     reports_.NoteDue();
   }
-  /// The next step of each outlet sends a report, if it may.
-  UIT_NOINLINE void Burden() {
-    for (AggregatedInbox& inbox : inboxes_) inbox.ClearLight();
+  /// Ends the fast path of all channels, so that the next step of each outlet can send a report.
+  UIT_NOINLINE void CloseFastPaths() {
+    for (AggregatedInbox& inbox : inboxes_) inbox.ClearFast();
   }
 
   AggregatedOptions options_;
   PullReports reports_;
   std::vector<AggregatedInbox> inboxes_;
-  Frame kept_;                         // what an inbox may borrow from
-  AggregatedInbox* keeper_ = nullptr;  // the last that did
+  Frame kept_;                         // the frame that an inbox may read from
+  AggregatedInbox* keeper_ = nullptr;  // the inbox that last did
 };
 
 }  // namespace uit

@@ -21,31 +21,33 @@
 
 namespace uit {
 
-/// The inlets' half of an aggregated exchange under Retain::every: any number of messages of any size share a frame.
+/// The inlets' half of an aggregated exchange under Retain::every. A frame holds any number of messages of any size.
 ///
-/// Messages are encoded straight into the frame that leaves. It departs on a flush, when a message does not fit any
+/// Messages are encoded directly into the frame that departs. It departs on a flush, when a message does not fit any
 /// more, or, at a poll, when its first message is older than `max_age`. A channel has at most `depth` messages accepted
-/// and not stepped to, as far as its outlet has reported, so that one that nobody reads refuses its own inlet and no
-/// other; and `num_frames` frames may be under way. One thread owns it.
+/// and not stepped to, as far as its outlet has reported. So an outlet that is not read refuses puts only of its own
+/// inlet. At most `num_frames` frames may be in flight. One thread owns it.
 class AggregatedEverySender final : public ExchangeHalf {
  public:
-  /// Frames leave by `port`, and counts of steps come back through `reports`.
+  /// Frames leave through `port`. Reports of steps come back through `reports`.
   AggregatedEverySender(const AggregatedOptions& options, OutPort port, std::shared_ptr<FrameBox> reports)
       : options_(options),
         window_(options.num_frames, std::move(port), std::move(reports), ReportFrame{options.num_channels}.MaxBytes()),
         channels_(options.num_channels, Channel{0, options.depth}) {}
 
-  /// Whether the next `num_bytes` of a channel, which are a message with its length if it needs one, go to Next, since
-  /// its run goes on; if not, TryReserve may find room. `message_bytes` is that of the options.
+  /// Whether the next message of the channel may be written to Next, because the channel's run continues. If not,
+  /// TryReserve may find room. `num_bytes` includes the length before the message, if sizes vary. `message_bytes` is the
+  /// value in the options.
   template <std::size_t message_bytes>
   UIT_INLINE bool HasRoom(std::uint32_t channel, std::size_t num_bytes) const {
     if (channel != run_channel_) return false;
     if constexpr (message_bytes != 0) return next_ < run_end_;
     else return num_in_run_ < max_in_run_ && num_bytes <= NumFree();
   }
-  /// Where the next message of a run that goes on is written.
+  /// Returns where the next message of a continued run is written.
   UIT_INLINE std::byte* Next() const { return next_; }
-  /// Where to write the next `num_bytes` of a channel; null if there is no room. Call Commit once they are written.
+  /// Returns where to write the next `num_bytes` of a channel, or null if it has no room. Call Commit once they are
+  /// written.
   template <std::size_t message_bytes>
   UIT_INLINE std::byte* TryReserve(std::uint32_t channel, std::size_t num_bytes) {
     const bool is_simple = channel != run_channel_ && num_bytes + sizeof(MessageRun) <= NumFree();
@@ -55,72 +57,74 @@ class AggregatedEverySender final : public ExchangeHalf {
     OpenRun(channel, message_bytes);
     return next_;
   }
-  /// Accepts the message that was written to Next, or to where TryReserve said, and ends at `end`.
+  /// Accepts the message that was written to Next, or to the result of TryReserve, and that ends at `end`.
   template <std::size_t message_bytes>
   UIT_INLINE void Commit(std::byte* end) {
     next_ = end;
     if constexpr (message_bytes == 0) ++num_in_run_;
   }
-  /// Messages of a channel accepted since the exchange began.
+  /// Returns the number of messages of a channel accepted since the exchange began.
   std::uint64_t NumAccepted(std::uint32_t channel) const {
     return channels_[channel].num_accepted + (channel == run_channel_ ? NumInRun(options_.message_bytes) : 0);
   }
 
-  /// Sends all that has been accepted. False if the peer has no room for a frame yet.
+  /// Sends all accepted messages. Returns false if the peer has no room for a frame yet.
   bool TryFlush() override { return TrySendBacklog(false) && (next_ == begin_ || TryDepart(false)); }
   bool TryFinish() override {
     is_finished_ = true;
     end_ = run_end_ = next_;  // so that nothing more is accepted
     return TrySendBacklog(true) && (next_ == begin_ || (window_.HasRoom(true) && Depart(false, FrameWish::none)));
   }
-  /// Sends what has waited, and in any case a frame marked as the update's end. False if the peer has no room yet.
+  /// Sends the waiting frames, and in any case a frame marked as the update's end. Returns false if the peer has no room
+  /// yet.
   bool TryEndUpdate() {
     if (!TrySendBacklog(false) || !window_.HasRoom()) return false;
     if (begin_ == nullptr) OpenFrame();
     return Depart(true, FrameWish::none);
   }
-  /// In a run, at the end of a node's update: sends what is old enough.
+  /// Called in a run at the end of a node's update: sends the open frame if it is old enough.
   void EndTurn() {
     if (options_.max_age.count() == 0 || IsOld()) TryFlush();
   }
-  /// The number stamped on frames from here on.
+  /// Sets the update number that is stamped on frames from now on.
   void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
-  /// While held, steps count only from RefreshReport on, and frames that find no room wait here.
+  /// While held, only RefreshReport gives room for steps, and frames that find no room wait here.
   void Hold(bool hold) { is_held_ = hold; }
-  /// Whether room comes only with RefreshReport.
+  /// Whether room appears only on RefreshReport.
   bool IsHeld() const { return is_held_; }
-  /// Reads what the outlets have reported. True, and their steps count, if the report ends `update` or a later one.
+  /// Reads the newest report of the outlets. If it ends `update` or a later one, gives the channels room for the reported
+  /// steps and returns true.
   bool RefreshReport(std::uint64_t update) {
     window_.TryReadReport();
     if (!window_.HasReport(update)) return false;
     for (std::uint32_t channel = 0; channel < channels_.size(); ++channel) Widen(channel);
     return true;
   }
-  /// Lets frames move, and one departs if it had to wait or is old enough. Returns whether anything arrived.
+  /// Moves frames, and sends one if it had to wait or is old enough. Returns whether anything arrived.
   bool Poll() {
     const bool has_arrived = window_.Poll();
     if (is_full_ || options_.departs_at_once || IsOld()) TryFlush();
     return has_arrived;
   }
-  /// Lets frames move, and tells whether all that departed has left.
+  /// Moves frames. Returns whether all departed frames have left this process.
   bool TryEmpty() { return window_.TryEmpty(); }
-  /// False once the fabric has closed: nothing should be put any more.
+  /// False once the fabric has closed; then do not put any more.
   bool IsOpen() const { return window_.IsOpen(); }
-  /// Whether the peer was found to have ended.
+  /// Whether the peer process is known to have ended.
   bool IsPeerGone() const { return window_.IsPeerGone(); }
-  /// The largest message, if each has its own size.
+  /// Returns the size of the largest message, if sizes vary.
   std::size_t MaxMessageBytes() const { return options_.max_message_bytes; }
 
  private:
   struct Channel {
-    std::uint64_t num_accepted;  // without those of the open run
-    std::uint64_t num_allowed;   // accepted at most, as far as is known
+    std::uint64_t num_accepted;  // without the messages of the open run
+    std::uint64_t num_allowed;   // upper limit of num_accepted, as far as reported
     bool HasRoom() const { return num_accepted < num_allowed; }
   };
   static constexpr std::uint32_t no_channel = std::numeric_limits<std::uint32_t>::max();
 
   std::size_t NumFree() const { return static_cast<std::size_t>(end_ - next_); }
-  /// Messages of the open run. If all have one size the bytes tell, and a put need not count.
+  /// Returns the number of messages in the open run. If all have one size, the bytes tell, so a put need not count.
   UIT_INLINE std::uint64_t NumInRun(std::size_t message_bytes) const {
     if (message_bytes == 0) return num_in_run_;
     return (static_cast<std::size_t>(next_ - run_) - sizeof(MessageRun)) / message_bytes;
@@ -158,7 +162,7 @@ class AggregatedEverySender final : public ExchangeHalf {
     end_ = begin_ + options_.payload_bytes;
     if (options_.max_age.count() != 0) opened_ = Now();
   }
-  /// For a message that fits.
+  /// Opens a run for a message that fits.
   UIT_INLINE void OpenRun(std::uint32_t channel, std::size_t message_bytes) {
     run_ = next_;
     run_channel_ = channel;
@@ -166,7 +170,7 @@ class AggregatedEverySender final : public ExchangeHalf {
     if (message_bytes == 0) num_in_run_ = 0;
     BoundRun(message_bytes);
   }
-  /// The open run ends where the window or the frame does.
+  /// Ends the open run at the end of the window or of the frame, whichever comes first.
   UIT_INLINE void BoundRun(std::size_t message_bytes) {
     const Channel& own = channels_[run_channel_];
     max_in_run_ = own.HasRoom() ? own.num_allowed - own.num_accepted : 0;
@@ -204,7 +208,7 @@ class AggregatedEverySender final : public ExchangeHalf {
     ForgetFrame();
     return true;
   }
-  /// While held, a full frame waits here; the windows bound how many.
+  /// Puts a full frame aside while held. The windows limit how many frames wait here.
   bool TrySetAside() {
     if (!is_held_) return false;
     SealFrame();
@@ -229,22 +233,22 @@ class AggregatedEverySender final : public ExchangeHalf {
   AggregatedOptions options_;
   FrameWindow window_;
   std::vector<Channel> channels_;
-  std::byte* begin_ = nullptr;  // of the open frame's payload; null if none is open
-  std::byte* next_ = nullptr;   // where the next message goes
+  std::byte* begin_ = nullptr;  // start of the open frame's payload; null if no frame is open
+  std::byte* next_ = nullptr;   // where the next message is written
   std::byte* end_ = nullptr;
-  std::byte* run_ = nullptr;      // the open run
-  std::byte* run_end_ = nullptr;  // its messages begin before, if all have one size
+  std::byte* run_ = nullptr;      // start of the open run
+  std::byte* run_end_ = nullptr;  // if all messages have one size: its messages begin before
   std::uint32_t run_channel_ = no_channel;
-  std::uint64_t num_in_run_ = 0;  // if each has its own
-  std::uint64_t max_in_run_ = 0;  // as the window allows
+  std::uint64_t num_in_run_ = 0;  // if sizes vary: messages in the open run
+  std::uint64_t max_in_run_ = 0;  // messages that the window allows in the open run
   bool is_held_ = false;
-  bool is_full_ = false;  // and had to wait
+  bool is_full_ = false;  // the frame is full and had to wait
   bool is_finished_ = false;
   TimePoint opened_{};
   Frame frame_;
-  std::vector<Frame> backlog_;   // those that wait, then spares
-  std::size_t num_waiting_ = 0;  // of the backlog
-  std::size_t num_sent_ = 0;     // of those that wait
+  std::vector<Frame> backlog_;   // waiting frames, then spare buffers
+  std::size_t num_waiting_ = 0;  // waiting frames in backlog_
+  std::size_t num_sent_ = 0;     // waiting frames that have departed
 };
 
 }  // namespace uit

@@ -15,49 +15,49 @@
 
 namespace uit {
 
-/// What both halves of an aggregated exchange are built with.
+/// Options of both halves of an aggregated exchange.
 struct AggregatedOptions {
-  std::size_t num_channels = 1;         ///< ends that share frames
-  std::size_t message_bytes = 0;        ///< encoded size of every message; 0: each has its own
-  std::size_t max_message_bytes = 0;    ///< of the largest, if each has its own
-  std::size_t payload_bytes = 0;        ///< of the largest frame
-  std::size_t depth = 16;               ///< messages per channel that may be accepted and not stepped to
-  std::size_t num_frames = 8;           ///< frames that may be under way and not taken in
-  std::chrono::nanoseconds max_age{0};  ///< of a frame's first message, before a poll sends it; 0: polls send none
-  bool departs_at_once = false;         ///< every put is flushed
+  std::size_t num_channels = 1;         ///< channels that share frames
+  std::size_t message_bytes = 0;        ///< encoded size of every message; 0: sizes vary
+  std::size_t max_message_bytes = 0;    ///< size of the largest message, if sizes vary
+  std::size_t payload_bytes = 0;        ///< payload of the largest frame
+  std::size_t depth = 16;               ///< messages per channel accepted and not stepped to, at most
+  std::size_t num_frames = 8;           ///< frames in flight and not yet pulled, at most
+  std::chrono::nanoseconds max_age{0};  ///< age of a frame's first message at which a poll sends the frame; 0: polls send none
+  bool departs_at_once = false;         ///< whether every put is flushed
 };
 
-/// A message of its own size stands behind its length.
+/// The length before each message, if sizes vary.
 using MessageLength = std::uint32_t;
 
-/// Under Retain::every a frame is a row of these, each followed by its messages, in the order of their puts: the
-/// messages alone if all have one size, else each behind its length.
+/// Header of a run of messages. Under Retain::every, a frame is a sequence of these headers, each followed by its
+/// messages in the order of their puts. If sizes vary, each message follows its length.
 struct MessageRun {
-  std::uint32_t channel = 0;       ///< whose they are
-  std::uint32_t num_messages = 0;  ///< how many follow
+  std::uint32_t channel = 0;       ///< the channel of the messages
+  std::uint32_t num_messages = 0;  ///< number of messages that follow
 };
 
-/// Under Retain::latest a frame is a row of these, each followed by its channel's newest message; of channels that
-/// have spoken since they were last in a frame.
+/// Header of a newest message. Under Retain::latest, a frame is a sequence of these headers, each followed by its
+/// channel's newest message. A frame contains the channels that have put since they were last in a frame.
 struct NewestRecord {
-  std::uint64_t num_accepted = 0;  ///< messages of the channel from the beginning, with this one
-  std::uint32_t channel = 0;       ///< whose it is
-  std::uint32_t num_bytes = 0;     ///< of the message that follows
+  std::uint64_t num_accepted = 0;  ///< messages of the channel accepted so far, including this one
+  std::uint32_t channel = 0;       ///< the channel of the message
+  std::uint32_t num_bytes = 0;     ///< size of the message that follows
 };
 
 /// Values of FrameHeader::base in an aggregated exchange.
 enum class FrameWish : std::uint64_t {
-  none,   ///< a report when one is due
-  report  ///< a report at once: the sender closes, and has more than there is room for
+  none,   ///< send a report when one is due
+  report  ///< send a report at once: the sender is closing and has more frames than room
 };
 
-/// What the sender wishes by a frame.
+/// Returns what the sender requests with a frame.
 inline FrameWish WishOf(const FrameHeader& header) { return static_cast<FrameWish>(header.base); }
 
-/// Payload of frames for a buffer of about `buffer_bytes` in which `needed_bytes` must fit.
+/// Returns the payload of frames for a buffer of about `buffer_bytes` in which `needed_bytes` must fit.
 ///
-/// Messages of a little over 4 KiB cost MPI several times what smaller and larger ones do (measured with Open MPI in
-/// one node: its eager limit), so that a buffer between 2 and 8 KiB becomes one of 8 KiB. Throws for more than 1 GiB.
+/// Messages of a little over 4 KiB cost MPI several times as much as smaller and larger ones (measured with Open MPI on
+/// one host: its eager limit). So a buffer between 2 and 8 KiB becomes one of 8 KiB. Throws for more than 1 GiB.
 inline std::size_t AggregatedPayloadBytes(std::size_t buffer_bytes, std::size_t needed_bytes) {
   constexpr std::size_t slow_from = 2048;
   constexpr std::size_t slow_until = 8192;
@@ -67,23 +67,24 @@ inline std::size_t AggregatedPayloadBytes(std::size_t buffer_bytes, std::size_t 
   return wanted > slow_from && wanted < slow_until ? slow_until : wanted;
 }
 
-/// Bytes in a row: appended at the tail, taken at the head. Room grows to four times what waits at once at most, and
-/// then no more. An empty queue may borrow bytes instead. One thread at a time.
+/// A queue of bytes: Append adds them at the tail, Drop takes them at the head. Its storage grows to at most four times
+/// the bytes that wait at once. An empty queue may instead refer to bytes stored elsewhere (Borrow). One thread at a
+/// time.
 class ByteQueue {
  public:
-  /// Where the next byte to take stands. Until the next Append.
+  /// Returns the next byte to take. Valid until the next Append.
   const std::byte* Head() const { return head_; }
-  /// Takes bytes that are there.
+  /// Takes bytes, which must wait.
   void Drop(std::size_t num_bytes) { head_ += num_bytes; }
-  /// Bytes that wait.
+  /// Returns the number of bytes that wait.
   std::size_t NumBytes() const { return static_cast<std::size_t>(tail_ - head_); }
-  /// Copies bytes to the tail; those borrowed too, so that they are needed no more.
+  /// Copies bytes to the tail. Copies borrowed bytes too, so that their owner may free them.
   void Append(const std::byte* bytes, std::size_t num_bytes) {
     if (is_borrowing_ || num_bytes > capacity_ - static_cast<std::size_t>(tail_ - storage_.get())) MakeRoom(num_bytes);
     if (num_bytes != 0) std::memcpy(storage_.get() + (tail_ - storage_.get()), bytes, num_bytes);
     tail_ += num_bytes;
   }
-  /// Takes from bytes that somebody else keeps, until they are used up or the next Append. Of an empty queue.
+  /// Refers to bytes stored elsewhere, until they are taken or the next Append. The queue must be empty.
   void Borrow(ByteView bytes) {
     head_ = bytes.data();
     tail_ = bytes.data() + bytes.size();
@@ -91,7 +92,8 @@ class ByteQueue {
   }
 
  private:
-  /// Moves what waits to the front; at least as much is free as was moved, so that a byte is moved once on average.
+  /// Moves the waiting bytes to the front. Leaves at least as much room as was moved, so that each byte is moved once on
+  /// average.
   void MakeRoom(std::size_t num_bytes) {
     const std::size_t num_waiting = NumBytes();
     if (2 * (num_waiting + num_bytes) > capacity_) {
@@ -114,10 +116,11 @@ class ByteQueue {
   bool is_borrowing_ = false;
 };
 
-/// The bytes of one message, replaced by those of newer ones; room grows to a power of two.
+/// The bytes of one message, replaced by newer ones. Its storage grows to a power of two.
 class ByteSlot {
  public:
-  /// Room for a message of that size; what was in the slot is lost if it has to grow.
+  /// Makes room for a message of `num_bytes` and returns where to write it. The old bytes are lost if the storage has to
+  /// grow.
   std::byte* Resize(std::size_t num_bytes) {
     if (num_bytes > capacity_) {
       capacity_ = std::bit_ceil(num_bytes);
@@ -126,10 +129,10 @@ class ByteSlot {
     num_bytes_ = num_bytes;
     return storage_.get();
   }
-  /// The bytes in place.
+  /// Returns the bytes of the message.
   ByteView Bytes() const { return {storage_.get(), num_bytes_}; }
-  /// Takes what `other` holds. Slots of one capacity are swapped, else the bytes are copied, so that large buffers do
-  /// not stray to where small ones do.
+  /// Takes the bytes of `other`. Slots of equal capacity are swapped. Otherwise the bytes are copied, so that a small
+  /// slot does not receive a large buffer.
   void Take(ByteSlot& other) {
     if (capacity_ == other.capacity_) {
       storage_.swap(other.storage_);

@@ -10,41 +10,42 @@
 
 namespace uit {
 
-/// What has arrived on a channel of an aggregated exchange and waits. The exchange's worker only.
+/// The messages that have arrived on a channel of an aggregated exchange and wait. The exchange's worker only.
 ///
-/// Functions are told the size of every message, or 0 if each has its own. Where all have one size the bytes that wait
-/// tell how far the outlet has come. A step is light if nobody but the outlet need know of it: it moves one pointer.
+/// `message_bytes` is the size of every message, or 0 if sizes vary. If all messages have one size, the number of waiting
+/// bytes tells how far the outlet has stepped. A step takes the fast path if it triggers no report: it then only moves
+/// one pointer.
 struct AggregatedInbox {
-  ByteQueue bytes{};                     ///< the messages, each behind its length if that is its own
-  const std::byte* light_end = nullptr;  ///< if all have one size: steps that begin before it are light
-  std::uint64_t light_until = 0;         ///< if each has its own: steps are light until so many messages are taken
-  std::uint64_t num_taken = 0;           ///< if each has its own: messages stepped past
-  std::uint64_t num_arrived = 0;         ///< messages
-  std::uint64_t num_reported = 0;        ///< of those stepped past
-  std::uint64_t report_at = 0;           ///< a step to that many makes a report due
+  ByteQueue bytes{};                     ///< the messages; if sizes vary, each behind its length
+  const std::byte* fast_end = nullptr;  ///< if all have one size: steps that begin before it take the fast path
+  std::uint64_t fast_until = 0;         ///< if sizes vary: steps take the fast path until num_taken reaches it
+  std::uint64_t num_taken = 0;           ///< if sizes vary: messages stepped past
+  std::uint64_t num_arrived = 0;         ///< messages arrived since the exchange began
+  std::uint64_t num_reported = 0;        ///< messages stepped past and reported
+  std::uint64_t report_at = 0;           ///< the number of messages stepped past that makes a report due
 
-  /// Messages stepped past.
+  /// Returns the number of messages stepped past.
   UIT_INLINE std::uint64_t NumStepped(std::size_t message_bytes) const {
     return message_bytes == 0 ? num_taken : num_arrived - bytes.NumBytes() / message_bytes;
   }
-  /// Messages that wait.
+  /// Returns the number of messages that wait.
   UIT_INLINE std::uint64_t NumUnread(std::size_t message_bytes) const {
     return message_bytes == 0 ? num_arrived - num_taken : bytes.NumBytes() / message_bytes;
   }
-  /// Whether the next step is light; then a message waits.
+  /// Whether the next step takes the fast path. If so, a message waits.
   template <std::size_t message_bytes>
-  UIT_INLINE bool HasLight() const {
-    return message_bytes == 0 ? num_taken < light_until : bytes.Head() < light_end;
+  UIT_INLINE bool IsFast() const {
+    return message_bytes == 0 ? num_taken < fast_until : bytes.Head() < fast_end;
   }
-  /// So many steps from here on are light; as many messages wait.
-  UIT_INLINE void SetLight(std::uint64_t count, std::size_t message_bytes) {
-    light_end = bytes.Head() + count * message_bytes;
-    light_until = num_taken + count;
+  /// Lets the next `count` steps take the fast path. At least as many messages must wait.
+  UIT_INLINE void SetFast(std::uint64_t count, std::size_t message_bytes) {
+    fast_end = bytes.Head() + count * message_bytes;
+    fast_until = num_taken + count;
   }
-  /// The next step is not light.
-  UIT_INLINE void ClearLight() { SetLight(0, 0); }
-  /// Moves past the next message, which waits, and gives its bytes: `message_bytes` of them, or, if that is 0, as many
-  /// as its length says. They stay put until more arrives.
+  /// Makes the next step take the slow path.
+  UIT_INLINE void ClearFast() { SetFast(0, 0); }
+  /// Moves past the next message and returns its bytes; a message must wait. The size is `message_bytes`, or, if that is
+  /// 0, the length stored before the message. The bytes stay valid until more messages arrive.
   template <std::size_t message_bytes>
   UIT_INLINE ByteView Take() {
     std::size_t num_bytes = message_bytes;
@@ -59,7 +60,7 @@ struct AggregatedInbox {
     if constexpr (message_bytes == 0) ++num_taken;
     return message;
   }
-  /// Moves past messages that wait.
+  /// Moves past `count` messages, which must wait.
   template <std::size_t message_bytes>
   void Skip(std::uint64_t count) {
     if constexpr (message_bytes != 0) bytes.Drop(count * message_bytes);

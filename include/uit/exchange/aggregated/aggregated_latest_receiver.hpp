@@ -18,11 +18,11 @@
 
 namespace uit {
 
-/// The outlets' half of an aggregated exchange under Retain::latest: copies each record of a frame to its channel's
-/// slot, and reports the frames taken in. One thread owns it.
+/// The outlets' half of an aggregated exchange under Retain::latest. Copies each record of a frame to its channel's slot,
+/// and reports the frames pulled. One thread owns it.
 class AggregatedLatestReceiver final : public ReceivingHalf {
  public:
-  /// Frames come to `box` through `fabric`, or, if that is null, from this process.
+  /// Frames arrive in `box` through `fabric`. If `fabric` is null, they come from this process.
   AggregatedLatestReceiver(const AggregatedOptions& options, std::shared_ptr<FrameBox> box, OutPort report_port,
                            Fabric* fabric)
       : ReceivingHalf(std::move(box), fabric),
@@ -30,7 +30,7 @@ class AggregatedLatestReceiver final : public ReceivingHalf {
         reports_(options.num_frames, std::move(report_port)),
         channels_(options.num_channels) {}
 
-  /// Tells the inlets what has been taken in.
+  /// Reports the pulled frames to the inlets, if any are new. Always returns true.
   bool TryFlush() override {
     Report();
     return true;
@@ -40,37 +40,37 @@ class AggregatedLatestReceiver final : public ReceivingHalf {
     if (reports_.IsAwaited()) Report();
     return true;
   }
-  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of the exchange.
+  /// Pulls every frame that has arrived. Returns whether there was one. Throws if a frame is malformed.
   bool Pull() {
     return PullAll([this](Frame& frame) { Scatter(frame); });
   }
-  /// Takes the channel's newest message: how many messages that moves past, 0 if there is none newer. All but the
-  /// newest of them were replaced on the way.
+  /// Takes the channel's newest message. Returns how many messages that moves past: 0 if there is no newer one. All of
+  /// them except the newest were replaced on the way.
   std::uint64_t Take(std::size_t channel) {
     const std::uint64_t num_new = NumUnread(channel);
     channels_[channel].num_seen += num_new;
     return num_new;
   }
-  /// The channel's newest message. After a Take that returned more than 0, until the next Pull.
+  /// Returns the channel's newest message. Call it after a Take that returned more than 0. Valid until the next Pull.
   ByteView Newest(std::size_t channel) const { return channels_[channel].slot.Bytes(); }
-  /// Messages of a channel accepted by the time of the newest that has come, and not taken yet.
+  /// Returns the number of messages of a channel that were accepted up to the newest one received and are not taken yet.
   std::uint64_t NumUnread(std::size_t channel) const {
     return channels_[channel].num_accepted - channels_[channel].num_seen;
   }
-  /// Tells the inlets what has been taken in, if that has changed; with `always`, in any case, and as what ends an
-  /// update.
+  /// Reports the pulled frames to the inlets if any are new. With `always`, sends a report in any case and marks it as
+  /// the end of an update.
   void Report(bool always = false) {
     if (reports_.HasNews() || always) reports_.Send(0, always, [](std::byte*) {});
   }
-  /// Reports if half the frames that may be under way have come since the last report.
+  /// Reports if half the window of frames has arrived since the last report.
   void ReportIfDue() {
     if (reports_.IsDue()) Report();
   }
-  /// Reports if nothing has been there to step to for a while.
+  /// Reports if many tries in a row found no message to step to.
   void ReportIfIdle() {
     if (reports_.IsIdle()) Report();
   }
-  /// The number stamped on reports that end an update from here on.
+  /// Sets the update number for reports that end an update from now on.
   void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
 
  private:

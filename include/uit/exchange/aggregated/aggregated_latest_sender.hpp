@@ -18,15 +18,15 @@
 
 namespace uit {
 
-/// The inlets' half of an aggregated exchange under Retain::latest: a frame carries the newest message of each channel
-/// that has spoken since its last.
+/// The inlets' half of an aggregated exchange under Retain::latest. A frame carries the newest message of each channel
+/// that has put since its last message departed.
 ///
-/// Messages are encoded into a slot of their channel, and copied from there when a frame departs: on a flush, when
-/// there is enough to fill one, or, at a poll, when the first of them is older than `max_age`. A put never fails; while
-/// there is no room for a frame a second message replaces the first. One thread owns it.
+/// Each message is encoded into a slot of its channel, and copied from there when a frame departs. A frame departs on a
+/// flush, when the messages fill one, or, at a poll, when the first of them is older than `max_age`. A put never fails:
+/// while a frame finds no room, a second message replaces the first. One thread owns it.
 class AggregatedLatestSender final : public ExchangeHalf {
  public:
-  /// Frames leave by `port`, and word of those taken in comes back through `reports`.
+  /// Frames leave through `port`. Reports of pulled frames come back through `reports`.
   AggregatedLatestSender(const AggregatedOptions& options, OutPort port, std::shared_ptr<FrameBox> reports)
       : options_(options),
         window_(options.num_frames, std::move(port), std::move(reports), 0),
@@ -34,63 +34,63 @@ class AggregatedLatestSender final : public ExchangeHalf {
     waiting_.reserve(options.num_channels);
   }
 
-  /// Where to write a channel's message of a size that all have; call Commit once it is written.
+  /// Returns where to write a channel's message, if all have one size; then call Commit.
   UIT_INLINE std::byte* Slot(std::uint32_t channel) { return channels_[channel].slot.Resize(options_.message_bytes); }
-  /// Where to write a message of its own size; call CommitSpare once it is written.
+  /// Returns where to write a message of `num_bytes`, if sizes vary; then call CommitSpare.
   std::byte* SpareSlot(std::size_t num_bytes) { return spare_.Resize(num_bytes); }
-  /// Accepts what was written to the slot.
+  /// Accepts the message in the slot.
   UIT_INLINE void Commit(std::uint32_t channel) {
     Channel& own = channels_[channel];
     ++own.num_accepted;
     if (!own.is_waiting) NoteWaiting(channel);
   }
-  /// Accepts what was written to the spare slot.
+  /// Accepts the message in the spare slot.
   void CommitSpare(std::uint32_t channel) {
     channels_[channel].slot.Take(spare_);
     Commit(channel);
   }
-  /// Messages of a channel accepted since the exchange began.
+  /// Returns the number of messages of a channel accepted since the exchange began.
   std::uint64_t NumAccepted(std::uint32_t channel) const { return channels_[channel].num_accepted; }
 
-  /// Sends the newest message of each channel that has spoken since its last. False if the peer has no room for a frame
-  /// yet; a newer message may replace one that waits.
+  /// Sends the newest message of each channel that has put since its last message departed. Returns false if the peer has
+  /// no room for a frame yet. A newer message may replace one that waits.
   bool TryFlush() override { return TrySend(false, false); }
   bool TryFinish() override { return TrySend(false, true); }
-  /// The same, and in any case a frame marked as the update's end.
+  /// The same, and sends in any case a frame marked as the update's end.
   bool TryEndUpdate() { return TrySend(true, false); }
-  /// In a run, at the end of a node's update: sends what is old enough.
+  /// Called in a run at the end of a node's update: sends the messages if they are old enough.
   void EndTurn() {
     if (options_.max_age.count() == 0 || IsOld()) TryFlush();
   }
-  /// The number stamped on frames from here on.
+  /// Sets the update number that is stamped on frames from now on.
   void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
-  /// Nothing is refused, held or not.
+  /// Does nothing: puts are never refused, held or not.
   void Hold(bool) {}
-  /// True if the outlets have reported the end of `update` or of a later one.
+  /// Reads the newest report of the outlets. Returns true if it ends `update` or a later one.
   bool RefreshReport(std::uint64_t update) {
     window_.TryReadReport();
     return window_.HasReport(update);
   }
-  /// Lets frames move, and one departs if it had to wait or is old enough. Returns whether anything arrived.
+  /// Moves frames, and sends one if it had to wait or is old enough. Returns whether anything arrived.
   bool Poll() {
     const bool has_arrived = window_.Poll();
     if (is_full_ || options_.departs_at_once || IsOld()) TryFlush();
     return has_arrived;
   }
-  /// Lets frames move, and tells whether all that departed has left.
+  /// Moves frames. Returns whether all departed frames have left this process.
   bool TryEmpty() { return window_.TryEmpty(); }
-  /// False once the fabric has closed: nothing should be put any more.
+  /// False once the fabric has closed; then do not put any more.
   bool IsOpen() const { return window_.IsOpen(); }
-  /// Whether the peer was found to have ended.
+  /// Whether the peer process is known to have ended.
   bool IsPeerGone() const { return window_.IsPeerGone(); }
-  /// The largest message, if each has its own size.
+  /// Returns the size of the largest message, if sizes vary.
   std::size_t MaxMessageBytes() const { return options_.max_message_bytes; }
 
  private:
   struct Channel {
     ByteSlot slot{};
     std::uint64_t num_accepted = 0;
-    bool is_waiting = false;  // the newest has not departed
+    bool is_waiting = false;  // the newest message has not departed
   };
 
   UIT_NOINLINE void NoteWaiting(std::uint32_t channel) {
@@ -115,7 +115,7 @@ class AggregatedLatestSender final : public ExchangeHalf {
     is_full_ = false;
     return true;
   }
-  /// Fills a frame from the first channels that wait. Returns how many fitted.
+  /// Fills a frame from the first waiting channels. Returns how many fit.
   std::size_t WriteFrame() {
     frame_.Reserve(options_.payload_bytes);
     std::byte* to = frame_.Payload();
@@ -135,7 +135,7 @@ class AggregatedLatestSender final : public ExchangeHalf {
     frame_.Header().num_bytes = static_cast<std::uint32_t>(options_.payload_bytes - num_free);
     return num_records;
   }
-  /// The first channels wait no longer.
+  /// Removes the first `num_channels` from the waiting ones.
   void Forget(std::size_t num_channels) {
     const auto last = waiting_.begin() + static_cast<std::ptrdiff_t>(num_channels);
     std::for_each(waiting_.begin(), last, [this](std::uint32_t channel) { channels_[channel].is_waiting = false; });
@@ -152,8 +152,8 @@ class AggregatedLatestSender final : public ExchangeHalf {
   FrameWindow window_;
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> waiting_;  // channels, in the order of their first put since the last departure
-  std::size_t num_waiting_bytes_ = 0;   // in a frame, by the sizes that the messages had at first
-  bool is_full_ = false;                // and had to wait
+  std::size_t num_waiting_bytes_ = 0;   // estimated size of the waiting records in a frame, from each first message
+  bool is_full_ = false;                // messages fill a frame or a flush had to wait
   TimePoint first_{};
   ByteSlot spare_;
   Frame frame_;

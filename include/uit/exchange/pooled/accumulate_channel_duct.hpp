@@ -17,7 +17,7 @@
 
 namespace uit {
 
-/// Adds encoded messages of type `T`: what an exchange, which knows bytes alone, is given. See FoldFunction.
+/// Adds two encoded messages of type `T`. This is the FoldFunction of an exchange, which handles only bytes.
 template <typename T>
   requires Foldable<T> && FixedSizeEncodable<T>
 bool FoldEncoded(std::byte* into, const std::byte* from) {
@@ -31,21 +31,21 @@ bool FoldEncoded(std::byte* into, const std::byte* from) {
   return true;
 }
 
-/// The inlet's side of a channel of an exchange under Retain::accumulate. The exchange's worker only; a put fails only
-/// if the sum of what waits to leave would overflow, or after the fabric has closed.
+/// The inlet's end of a channel of an exchange under Retain::accumulate. The exchange's worker only. A put fails only if
+/// the sum of the messages waiting to depart would overflow, or if the fabric has closed.
 template <typename T>
   requires Foldable<T> && FixedSizeEncodable<T>
 class AccumulateInletDuct final : public ExchangeInletDuct<PooledAccumulateSender> {
  public:
-  /// Throws if the channel has an inlet.
+  /// Throws if the channel already has an inlet.
   AccumulateInletDuct(std::shared_ptr<PooledAccumulateSender> sender, std::size_t channel)
       : ExchangeInletDuct(std::move(sender), channel) {}
 
-  /// Adds the message to what departs with its pool. False if the message was not taken.
+  /// Adds the message to the channel's sum, which departs with the pool. Returns false if the message was not accepted.
   bool TryPut(const T& message) { return TryCarry(message, 1); }
-  /// The same: encoding moves nothing out.
+  /// The same; encoding does not move from the message.
   bool TryPut(T&& message) { return TryCarry(message, 1); }
-  /// Adds a sum that stands for `num_messages`. False if it was not taken.
+  /// Adds a sum of `num_messages` messages. Returns false if it was not accepted.
   bool TryCarry(const T& sum, std::uint64_t num_messages) {
     if (!sender_->IsOpen()) [[unlikely]]
       return false;
@@ -53,28 +53,29 @@ class AccumulateInletDuct final : public ExchangeInletDuct<PooledAccumulateSende
     codec_for<T>.Encode(sum, encoded);
     if (sender_->TryFold(channel_, encoded.data(), num_messages)) return true;
     if (is_held_) return false;
-    sender_->Poll();  // there may be room for a frame, and then for the sum
+    sender_->Poll();  // room for a frame may have appeared, and then room for the sum
     sender_->TryFlush();
     return sender_->TryFold(channel_, encoded.data(), num_messages);
   }
 
-  /// Sends what the pool has. False if some of what was put has yet to leave this process; call again.
+  /// Sends the pool's frame. Returns false if a message put earlier has not left this process yet; then call again.
   bool TryFlush() { return sender_->TryFlush() && sender_->TryEmpty(); }
 };
 
-/// The outlet's side of a channel of an exchange under Retain::accumulate. The exchange's worker only.
+/// The outlet's end of a channel of an exchange under Retain::accumulate. The exchange's worker only.
 template <typename T>
   requires Foldable<T> && FixedSizeEncodable<T>
 class AccumulateOutletDuct final : public ExchangeOutletDuct<PooledAccumulateReceiver, T> {
   using Base = ExchangeOutletDuct<PooledAccumulateReceiver, T>;
 
  public:
-  /// Throws if the channel has an outlet.
+  /// Throws if the channel already has an outlet.
   AccumulateOutletDuct(std::shared_ptr<PooledAccumulateReceiver> receiver, std::size_t channel, T initial)
       : Base(std::move(receiver), channel, std::move(initial)) {}
 
-  /// Takes the sum of all that has arrived: 1; or 0, and Get is `T{}`. Polls if nothing has arrived. Never waits. What
-  /// would have made the sum overflow is for the next step.
+  /// Takes the sum of all messages that have arrived and returns 1. If none have arrived, sets the current message to
+  /// `T{}` and returns 0. Polls if nothing has arrived. Never waits. Messages that would make the sum overflow stay for
+  /// the next step.
   std::size_t TryStep([[maybe_unused]] std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     if (!is_held_) receiver_->Pull();
@@ -95,9 +96,9 @@ class AccumulateOutletDuct final : public ExchangeOutletDuct<PooledAccumulateRec
     return 1;
   }
 
-  /// Messages beyond one of each step.
+  /// Returns the number of messages merged into another: per step, all except one.
   std::uint64_t NumFolded() const { return num_folded_; }
-  /// Messages that have arrived and wait.
+  /// Returns the number of messages that have arrived and wait.
   std::uint64_t NumUnread() const { return receiver_->NumUnread(channel_); }
 
  private:

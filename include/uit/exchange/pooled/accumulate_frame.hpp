@@ -9,14 +9,17 @@
 
 namespace uit {
 
-/// Adds the encoded message at `from` to the one at `into`. False, with nothing changed, if the sum would overflow.
+/// Adds the encoded message at `from` to the one at `into`. Returns false, with nothing changed, if the sum would
+/// overflow.
 using FoldFunction = bool (*)(std::byte* into, const std::byte* from);
 
-/// How the frames of an exchange under Retain::accumulate are laid out: a slot per channel with the sum of what it put
-/// since the last frame, and how many messages that stands for; 0: the slot means nothing. While all channels have the
-/// same count, it stands once, in the header.
+/// Layout of the frames of an exchange under Retain::accumulate.
+///
+/// A frame has one slot per channel, with the sum of the messages put since the last frame, and the number of these
+/// messages. If the number is 0, the slot is not used. If all channels have the same number, the frame stores it once, in
+/// the header.
 struct AccumulateFrame {
-  std::size_t num_channels = 1;  ///< ends that share the frame
+  std::size_t num_channels = 1;  ///< channels that share the frame
   std::size_t slot_bytes = 0;    ///< encoded size of a message
 
   /// Payload of a frame without counts.
@@ -24,30 +27,30 @@ struct AccumulateFrame {
   /// Payload of the largest frame.
   std::size_t MaxBytes() const { return SlotsBytes() + num_channels * sizeof(std::uint64_t); }
 
-  /// Where a channel's encoded sum stands, if its Count is not 0.
+  /// Returns the encoded sum of a channel. It is valid only if Count is not 0.
   const std::byte* Slot(const Frame& frame, std::size_t channel) const {
     return frame.Payload() + channel * slot_bytes;
   }
-  /// How many messages a channel's slot stands for.
+  /// Returns the number of messages in the sum of a channel.
   std::uint64_t Count(const Frame& frame, std::size_t channel) const {
     if (frame.Header().num_bytes != MaxBytes()) return frame.Header().base;
     std::uint64_t count = 0;
     std::memcpy(&count, frame.Payload() + SlotsBytes() + channel * sizeof count, sizeof count);
     return count;
   }
-  /// Throws for a frame that is not as long as those of the exchange.
+  /// Throws if the frame's length is not one that the exchange uses.
   void Check(const Frame& frame) const {
     const std::size_t num_bytes = frame.Header().num_bytes;
     if (num_bytes != 0 && num_bytes != SlotsBytes() && num_bytes != MaxBytes()) RefuseFrame(frame);
   }
-  /// Writes all of a frame's payload. The frame has room for MaxBytes.
+  /// Writes the whole payload and the header's size and base. The frame must have room for MaxBytes.
   void Write(Frame& frame, const std::byte* sums, const std::uint64_t* counts) const {
     bool is_uniform = true;
     for (std::size_t channel = 1; channel < num_channels; ++channel) is_uniform &= counts[channel] == counts[0];
     frame.Header().base = is_uniform ? counts[0] : 0;
     frame.Header().num_bytes = static_cast<std::uint32_t>(is_uniform ? SlotsBytes() : MaxBytes());
     if (is_uniform && counts[0] == 0) {
-      frame.Header().num_bytes = 0;  // nobody put
+      frame.Header().num_bytes = 0;  // no channel has put a message
       return;
     }
     std::memcpy(frame.Payload(), sums, SlotsBytes());
@@ -55,9 +58,9 @@ struct AccumulateFrame {
   }
 };
 
-/// How a report is laid out: frames pulled in the header's base; then a bit per channel whose sum could not take in more,
-/// in whole 64-bit words; then, at the end of a bulk synchronous update, how many messages wait at each channel's
-/// outlet, and their sums. A report replaces any older one.
+/// Layout of a report. The header's base counts the frames pulled. The payload begins with one bit per channel, in whole
+/// 64-bit words; the bit is set if the channel's sum could not take in more. At the end of a bulk synchronous update, the
+/// number of messages that wait at each channel's outlet and their sums follow. A report replaces all older ones.
 struct AccumulateReport {
   std::size_t num_channels = 1;  ///< as in the frames reported on
   std::size_t slot_bytes = 0;    ///< as in the frames reported on
@@ -69,22 +72,22 @@ struct AccumulateReport {
   /// Payload of a report with sums.
   std::size_t MaxBytes() const { return BitsBytes() + CountsBytes() + num_channels * slot_bytes; }
 
-  /// Whether the report says what waits.
+  /// Whether the report contains counts and sums.
   bool HasSums(const Frame& report) const { return report.Header().num_bytes == MaxBytes(); }
-  /// Where the counts begin in a payload.
+  /// Returns where the counts begin in a payload.
   std::byte* Counts(std::byte* payload) const { return payload + BitsBytes(); }
   /// The same, to read.
   const std::byte* Counts(const std::byte* payload) const { return payload + BitsBytes(); }
-  /// Where the sums begin in a payload.
+  /// Returns where the sums begin in a payload.
   std::byte* Sums(std::byte* payload) const { return Counts(payload) + CountsBytes(); }
   /// The same, to read.
   const std::byte* Sums(const std::byte* payload) const { return Counts(payload) + CountsBytes(); }
 
-  /// Whether a channel's sum could not take in more.
+  /// Whether the channel's sum could not take in more.
   static bool IsBlocked(const Frame& report, std::size_t channel) {
     return (report.Payload()[channel / 8] & Bit(channel)) != std::byte{0};
   }
-  /// Says that a channel's sum could not take in more.
+  /// Sets the bit of a channel whose sum could not take in more.
   static void SetBlocked(std::byte* payload, std::size_t channel) { payload[channel / 8] |= Bit(channel); }
 
  private:

@@ -28,25 +28,25 @@ using PooledSender = std::conditional_t<retain == Retain::latest, PooledLatestSe
 template <Retain retain>
 using PooledReceiver = std::conditional_t<retain == Retain::latest, PooledLatestReceiver, PooledEveryReceiver>;
 
-/// The inlet's side of a channel of an exchange: encodes each message straight into the pool. The exchange's worker
-/// only; a put into a full pool or window fails, and so does one after the fabric has closed.
+/// The inlet's end of a channel of an exchange. Encodes each message directly into the pool. The exchange's worker only.
+/// A put fails if the pool or the window is full, or if the fabric has closed.
 template <FixedSizeEncodable T, Retain retain>
 class ChannelInletDuct final : public ExchangeInletDuct<PooledSender<retain>> {
   using Base = ExchangeInletDuct<PooledSender<retain>>;
 
  public:
-  /// Throws if the channel has an inlet.
+  /// Throws if the channel already has an inlet.
   ChannelInletDuct(std::shared_ptr<PooledSender<retain>> sender, std::size_t channel)
       : Base(std::move(sender), channel) {}
 
-  /// Encodes the message, which departs with its pool. False if the message was not taken.
+  /// Encodes the message, which departs with its pool. Returns false if the message was not accepted.
   UIT_INLINE bool TryPut(const T& message) {
     constexpr std::size_t num_bytes = CodecFor<T>::fixed_size;
     const auto encode = [&](std::byte* slot) {
       if constexpr (retain == Retain::every || requires { requires std::same_as<CodecFor<T>, TrivialCodec<T>>; }) {
         codec_for<T>.Encode(message, {slot, num_bytes});
       } else {
-        std::array<std::byte, num_bytes> encoded;  // the message before stays whole if this throws
+        std::array<std::byte, num_bytes> encoded;  // if this throws, the previous message stays intact
         codec_for<T>.Encode(message, encoded);
         std::memcpy(slot, encoded.data(), num_bytes);
       }
@@ -59,18 +59,18 @@ class ChannelInletDuct final : public ExchangeInletDuct<PooledSender<retain>> {
       return sender_->TryPut(channel_, num_bytes, encode);
     }
   }
-  /// The same: encoding moves nothing out.
+  /// The same; encoding does not move from the message.
   UIT_INLINE bool TryPut(T&& message) { return TryPut(std::as_const(message)); }
 
-  /// Sends the pool as it is, unless the exchange is held. False if some of what was put has yet to leave this process; call
-  /// again.
+  /// Sends the pool as it is, unless the exchange is held. Returns false if a message put earlier has not left this
+  /// process yet; then call again.
   bool TryFlush() {
     if constexpr (retain == Retain::every) {
       if (sender_->IsHeld()) return true;  // a pool that left would admit another put
     }
     return sender_->TryFlush() && sender_->TryEmpty();
   }
-  /// Messages accepted by the channel since the exchange began.
+  /// Returns the number of messages accepted by the channel since the exchange began.
   std::uint64_t NumAccepted() const { return sender_->NumAccepted(channel_); }
 
  private:
@@ -78,7 +78,7 @@ class ChannelInletDuct final : public ExchangeInletDuct<PooledSender<retain>> {
   using Base::is_held_;
   using Base::sender_;
 
-  /// The put for which there may be no room.
+  /// The slow path of a put, for when there may be no room.
   UIT_NOINLINE bool PutFar(const T& message) {
     if (!sender_->IsOpen() || !(sender_->HasRoom(channel_) || FindRoom())) return false;
     codec_for<T>.Encode(message, {sender_->Slot(channel_), CodecFor<T>::fixed_size});
@@ -95,19 +95,19 @@ class ChannelInletDuct final : public ExchangeInletDuct<PooledSender<retain>> {
   }
 };
 
-/// The outlet's side of a channel of an exchange: decodes on a step, into a message of its own. The exchange's worker
+/// The outlet's end of a channel of an exchange. A step decodes into a message of the duct's own. The exchange's worker
 /// only.
 template <FixedSizeEncodable T, Retain retain>
 class ChannelOutletDuct final : public ExchangeOutletDuct<PooledReceiver<retain>, T> {
   using Base = ExchangeOutletDuct<PooledReceiver<retain>, T>;
 
  public:
-  /// Throws if the channel has an outlet.
+  /// Throws if the channel already has an outlet.
   ChannelOutletDuct(std::shared_ptr<PooledReceiver<retain>> receiver, std::size_t channel, T initial)
       : Base(std::move(receiver), channel, std::move(initial)) {}
 
-  /// Moves past up to `limit` (at least 1) messages, decodes the last, and returns how many; under Retain::latest 1 at
-  /// most. Polls if nothing has arrived. Never waits.
+  /// Moves past up to `limit` (at least 1) messages and decodes the last. Returns how many; at most 1 under
+  /// Retain::latest. Polls if nothing has arrived. Never waits.
   UIT_INLINE std::size_t TryStep(std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     if constexpr (keeps_every) {
@@ -120,14 +120,15 @@ class ChannelOutletDuct final : public ExchangeOutletDuct<PooledReceiver<retain>
     return StepFar(limit);
   }
 
-  /// Messages stepped past or over so far, those of outlets before it among them.
+  /// Returns the number of messages stepped to or skipped so far. Under Retain::every this includes those of earlier
+  /// outlets of the channel.
   std::uint64_t NumPassed() const {
     if constexpr (keeps_every) return receiver_->NumStepped(channel_);
     else return num_passed_;
   }
-  /// Messages replaced by a newer one before a step saw them.
+  /// Returns the number of messages that a newer one replaced before a step saw them.
   std::uint64_t NumPreempted() const { return num_preempted_; }
-  /// Messages that have arrived and wait.
+  /// Returns the number of messages that have arrived and wait.
   std::uint64_t NumUnread() const { return receiver_->NumUnread(channel_); }
 
  private:
@@ -137,9 +138,9 @@ class ChannelOutletDuct final : public ExchangeOutletDuct<PooledReceiver<retain>
   using Base::receiver_;
   static constexpr bool keeps_every = retain == Retain::every;
 
-  /// The step that may have to look for messages, or to pass over some.
+  /// The slow path of a step: pulls frames if needed, and skips messages.
   UIT_NOINLINE std::size_t StepFar(std::size_t limit) {
-    // More may have come by somebody else's poll.
+    // Another poll may have brought more.
     if (!is_held_ && (!keeps_every || receiver_->NumUnread(channel_) < limit)) receiver_->Pull();
     std::size_t count = Take(limit);
     if (count == 0 && !is_held_) {
@@ -172,7 +173,7 @@ class ChannelOutletDuct final : public ExchangeOutletDuct<PooledReceiver<retain>
   }
 
   std::uint64_t num_passed_ = 0;     // under Retain::latest
-  std::uint64_t num_preempted_ = 0;  // likewise
+  std::uint64_t num_preempted_ = 0;  // under Retain::latest
 };
 
 }  // namespace uit

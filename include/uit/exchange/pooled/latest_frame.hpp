@@ -10,14 +10,14 @@
 
 namespace uit {
 
-/// How the frames of an exchange under Retain::latest are laid out: a slot per channel with its newest message,
-/// and how many messages the channel had accepted by then.
+/// Layout of the frames of an exchange under Retain::latest. A frame has one slot per channel with its newest message,
+/// and the number of messages that the channel had accepted by then.
 ///
-/// Each frame holds every channel, whether it has spoken since or not, so a frame may replace any older one
-/// without a channel's newest message being lost; and what was replaced follows from the counts. While all
-/// channels have the same count, it stands once, in the header.
+/// Each frame holds the newest message of every channel, including channels without a new one. So a frame may replace any
+/// older one, and no channel's newest message is lost. The counts tell how many messages were replaced. If all channels
+/// have the same count, the frame stores it once, in the header.
 struct LatestFrame {
-  std::size_t num_channels = 1;  ///< ends that share the frame
+  std::size_t num_channels = 1;  ///< channels that share the frame
   std::size_t slot_bytes = 0;    ///< encoded size of a message
 
   /// Payload of the smallest frame: the slots, and no counts.
@@ -25,26 +25,26 @@ struct LatestFrame {
   /// Payload of the largest frame.
   std::size_t MaxBytes() const { return SlotsBytes() + num_channels * sizeof(std::uint64_t); }
 
-  /// Where a channel's encoded message stands; it means something once Count is not 0.
+  /// Returns the encoded message of a channel. It is valid only if Count is not 0.
   const std::byte* Slot(const Frame& frame, std::size_t channel) const {
     return frame.Payload() + channel * slot_bytes;
   }
-  /// Whether all channels have the count in the header.
+  /// Whether all channels have the same count, stored in the header.
   bool IsUniform(const Frame& frame) const { return frame.Header().num_bytes == SlotsBytes(); }
-  /// Messages that the channel had accepted, from the beginning, when the frame departed.
+  /// Returns how many messages the channel had accepted since the exchange began when the frame departed.
   std::uint64_t Count(const Frame& frame, std::size_t channel) const {
     if (IsUniform(frame)) return frame.Header().base;
     std::uint64_t count = 0;
     std::memcpy(&count, frame.Payload() + SlotsBytes() + channel * sizeof count, sizeof count);
     return count;
   }
-  /// Throws for a frame that is not as long as those of the exchange.
+  /// Throws if the frame's length is not one that the exchange uses.
   UIT_INLINE void Check(const Frame& frame) const {
     if (IsUniform(frame) || frame.Header().num_bytes == MaxBytes()) [[likely]]
       return;
     RefuseFrame(frame);
   }
-  /// Ends a frame whose slots are written: counts[channel], or `uniform` if counts is null.
+  /// Completes a frame whose slots are written. Stores counts[channel], or `uniform` for all if counts is null.
   void Seal(Frame& frame, const std::uint64_t* counts, std::uint64_t uniform) const {
     frame.Header().base = uniform;
     frame.Header().num_bytes = static_cast<std::uint32_t>(SlotsBytes());

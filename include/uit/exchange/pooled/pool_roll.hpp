@@ -9,97 +9,99 @@
 
 namespace uit {
 
-/// Which members of a pool have been heard for its next frame, and which are waited for: all of them, but for those
-/// that have been excused since they were last heard. A member is heard when it speaks, that is, when the frame carries
-/// a message of it, and when it tries to in vain.
+/// Tracks which members of a pool have tried to put for the next frame, and which ones the pool waits for.
+///
+/// A try either contributes a message to the frame or is refused. The pool waits for every member, except those skipped
+/// since their last try.
 class PoolRoll {
  public:
-  /// Of a pool of that many members, none of which has been heard.
+  /// For a pool of `num_members`, none of which has tried yet.
   explicit PoolRoll(std::size_t num_members)
-      : heard_for_(num_members, first_frame - 1), num_missing_(num_members), num_awaited_(num_members) {}
+      : tried_for_(num_members, first_frame - 1), num_missing_(num_members), num_awaited_(num_members) {}
 
-  /// Whether the member spoke for the frame before, and has not been heard for this one: the usual case, in which
-  /// NoteNext will do.
-  UIT_INLINE bool IsNext(std::size_t member) const { return heard_for_[member] == frame_ - 1; }
-  /// Such a member has spoken. True if that completes the roll.
+  /// Whether the member contributed to the previous frame and has not tried for this one. In this usual case NoteNext may
+  /// be called.
+  UIT_INLINE bool IsNext(std::size_t member) const { return tried_for_[member] == frame_ - 1; }
+  /// Counts a contribution of a member for which IsNext is true. Returns true if the roll is then complete.
   UIT_INLINE bool NoteNext(std::size_t member) {
-    heard_for_[member] = frame_ + 1;
+    tried_for_[member] = frame_ + 1;
     return --num_missing_ == 0;
   }
 
-  /// A member has spoken; from here on it is waited for again. False if it had been heard for this frame already.
-  bool Note(std::size_t member) {
-    std::uint64_t& heard = heard_for_[member];
-    const bool is_first = NoteHeard(member);
-    if (heard == frame_) --num_silent_;
-    heard = frame_ + 1;
+  /// Counts a contribution of any member. The pool waits for this member again. Returns false if the member had already
+  /// tried for this frame.
+  bool NoteContribution(std::size_t member) {
+    std::uint64_t& tried_for = tried_for_[member];
+    const bool is_first = NoteTry(member);
+    if (tried_for == frame_) --num_refused_;
+    tried_for = frame_ + 1;
     return is_first;
   }
-  /// The same of a member that has tried to speak in vain.
-  bool NoteInVain(std::size_t member) {
-    const bool was_heard = IsHeard(member);
-    const bool is_first = NoteHeard(member);
-    if (was_heard) return is_first;
-    heard_for_[member] = frame_;
-    ++num_silent_;
+  /// The same for a refused put.
+  bool NoteRefusal(std::size_t member) {
+    const bool had_tried = HasTried(member);
+    const bool is_first = NoteTry(member);
+    if (had_tried) return is_first;
+    tried_for_[member] = frame_;
+    ++num_refused_;
     return true;
   }
-  /// A member is not waited for until it is heard again.
-  void Excuse(std::size_t member) {
-    std::uint64_t& heard = heard_for_[member];
-    if (heard == excused) return;
-    if (IsHeard(member)) {  // it counts for this frame, and is gone from the next on
-      if (std::ranges::find(leaving_, member) == leaving_.end()) leaving_.push_back(member);
+  /// Skips a member: the pool does not wait for it until its next try.
+  void Skip(std::size_t member) {
+    std::uint64_t& tried_for = tried_for_[member];
+    if (tried_for == skipped) return;
+    if (HasTried(member)) {  // it counts for this frame and is skipped from the next one on
+      if (std::ranges::find(skipped_next_, member) == skipped_next_.end()) skipped_next_.push_back(member);
       return;
     }
     --num_missing_;
     --num_awaited_;
-    heard = excused;
+    tried_for = skipped;
   }
-  /// Excuses every member that has not been heard for this frame.
-  void ExcuseRest() {
+  /// Skips every member that has not tried for this frame.
+  void SkipRest() {
     if (num_missing_ == 0) return;
-    for (std::size_t member = 0; member < heard_for_.size(); ++member) {
-      if (!IsHeard(member)) Excuse(member);
+    for (std::size_t member = 0; member < tried_for_.size(); ++member) {
+      if (!HasTried(member)) Skip(member);
     }
   }
 
-  /// Whether every member that is waited for has been heard.
+  /// Whether every member that the pool waits for has tried.
   bool IsComplete() const { return num_missing_ == 0; }
   /// Whether the frame carries a message of the member.
-  bool HasSpoken(std::size_t member) const { return heard_for_[member] == frame_ + 1; }
-  /// Of how many members the frame carries a message.
-  std::size_t NumSpoken() const { return num_awaited_ - num_missing_ - num_silent_; }
+  bool HasContributed(std::size_t member) const { return tried_for_[member] == frame_ + 1; }
+  /// Returns the number of members with a message in the frame.
+  std::size_t NumContributors() const { return num_awaited_ - num_missing_ - num_refused_; }
   /// Begins the next frame.
   void Renew() {
     frame_ += 2;
-    for (const std::size_t member : leaving_) heard_for_[member] = excused;
-    num_awaited_ -= leaving_.size();
-    leaving_.clear();
+    for (const std::size_t member : skipped_next_) tried_for_[member] = skipped;
+    num_awaited_ -= skipped_next_.size();
+    skipped_next_.clear();
     num_missing_ = num_awaited_;
-    num_silent_ = 0;
+    num_refused_ = 0;
   }
 
  private:
   static constexpr std::uint64_t first_frame = 2;
-  static constexpr std::uint64_t excused = ~std::uint64_t{0};
+  static constexpr std::uint64_t skipped = ~std::uint64_t{0};
 
-  bool IsHeard(std::size_t member) const { return heard_for_[member] - frame_ <= 1; }
-  /// Counts a member that is about to be noted. False if it had been heard, and not excused since.
-  bool NoteHeard(std::size_t member) {
-    if (IsHeard(member)) return std::erase(leaving_, member) != 0;
-    if (heard_for_[member] == excused) ++num_awaited_;
+  bool HasTried(std::size_t member) const { return tried_for_[member] - frame_ <= 1; }
+  /// Counts a try. Returns false if the member had already tried for this frame and has not been skipped since.
+  bool NoteTry(std::size_t member) {
+    if (HasTried(member)) return std::erase(skipped_next_, member) != 0;
+    if (tried_for_[member] == skipped) ++num_awaited_;
     else --num_missing_;
     return true;
   }
 
-  // By member: the frame that it was heard for last, plus 1 if it spoke; or `excused`.
-  std::vector<std::uint64_t> heard_for_;
-  std::uint64_t frame_ = first_frame;     // even
-  std::size_t num_missing_;               // waited for, and not heard
+  // By member: the number of the last frame it tried for, plus 1 if it contributed; or `skipped`.
+  std::vector<std::uint64_t> tried_for_;
+  std::uint64_t frame_ = first_frame;  // even
+  std::size_t num_missing_;           // members awaited that have not tried
   std::size_t num_awaited_;
-  std::size_t num_silent_ = 0;            // heard, and did not speak
-  std::vector<std::size_t> leaving_;      // excused after they were heard
+  std::size_t num_refused_ = 0;  // members whose only tries were refused
+  std::vector<std::size_t> skipped_next_;  // members skipped after they tried; takes effect at the next frame
 };
 
 }  // namespace uit

@@ -16,11 +16,12 @@
 
 namespace uit {
 
-/// The outlets' half: adds what arrives to a sum per channel, and reports pulls. What would make a sum overflow waits
-/// beside it until the sum has been taken. One thread owns it.
+/// The outlets' half of an exchange under Retain::accumulate. Adds the messages that arrive to a sum per channel, and
+/// reports pulled frames. A message that would make a sum overflow waits beside it until the sum has been taken. One
+/// thread owns it.
 class PooledAccumulateReceiver final : public ReceivingHalf {
  public:
-  /// Frames come to `box` through `fabric`, or, if that is null, from this process.
+  /// Frames arrive in `box` through `fabric`. If `fabric` is null, they come from this process.
   PooledAccumulateReceiver(AccumulateFrame layout, std::size_t depth, FoldFunction fold, std::shared_ptr<FrameBox> box,
                            OutPort report_port, Fabric* fabric)
       : ReceivingHalf(std::move(box), fabric),
@@ -31,7 +32,7 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
         sums_(layout.SlotsBytes()),
         counts_(layout.num_channels) {}
 
-  /// Tells the inlets how far frames have been pulled.
+  /// Reports the pulled frames to the inlets, if any are new. Always returns true.
   bool TryFlush() override {
     Report();
     return true;
@@ -40,13 +41,12 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
     Pull();
     return true;
   }
-  /// Adds up every frame that has arrived. Returns whether there was one.
-  /// Throws for what is no frame of the exchange.
+  /// Adds every frame that has arrived to the sums. Returns whether there was one. Throws if a frame is malformed.
   bool Pull() {
     return PullAll([this](const Frame& frame) { AddUp(frame); });
   }
-  /// Takes a channel's sum to `sum`, of an encoded message's size. Returns how many messages it stands for; 0: there is
-  /// none, and `sum` is as before.
+  /// Moves a channel's sum to `sum`, which has the size of an encoded message. Returns the number of messages in it. If
+  /// that is 0, `sum` is unchanged.
   std::uint64_t Take(std::size_t channel, std::byte* sum) {
     const std::uint64_t count = std::exchange(counts_[channel], 0);
     if (count == 0) return 0;
@@ -54,15 +54,15 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
     if (!aside_.empty()) AddAside(channel);
     return count;
   }
-  /// Messages of a channel that have arrived and wait.
+  /// Returns the number of messages of a channel that have arrived and wait.
   std::uint64_t NumUnread(std::size_t channel) const {
     std::uint64_t count = counts_[channel];
     for (const Aside& aside : aside_) count += aside.channel == channel ? aside.count : 0;
     return count;
   }
 
-  /// Tells the inlets how far frames have been pulled, if that has changed; with `always`, in any case, what waits at
-  /// each outlet, and as what ends an update.
+  /// Reports the pulled frames to the inlets if any are new. With `always`, sends a report in any case, adds the counts
+  /// and sums that wait at each outlet, and marks it as the end of an update.
   void Report(bool always = false) {
     if (!reports_.HasNews() && !always) return;
     const std::size_t num_bytes = always ? report_layout_.MaxBytes() : report_layout_.BitsBytes();
@@ -74,19 +74,20 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
       std::memcpy(report_layout_.Sums(to), sums_.data(), sums_.size());
     });
   }
-  /// Reports if half of the sender's window is used up, so far as can be known here; else waits for more to report.
+  /// Reports if, as far as this side knows, half of the sender's window is used up. Otherwise waits for more to report.
   void ReportIfDue() {
     if (reports_.IsDue()) Report();
   }
-  /// Reports if nothing has been there to step to for a while.
+  /// Reports if many tries in a row found no message to step to.
   void ReportIfIdle() {
     if (reports_.IsIdle()) Report();
   }
-  /// The number stamped on reports that end an update from here on.
+  /// Sets the update number for reports that end an update from now on.
   void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
 
  private:
-  /// What a channel's sum had no room for. The sender holds such a channel back once it knows, so these are few.
+  /// A sum that would have made the channel's sum overflow. Once the sender knows, it holds the channel back, so these
+  /// are few.
   struct Aside {
     std::size_t channel;
     std::uint64_t count;
@@ -122,7 +123,7 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
     aside_.push_back({channel, count, {sum, sum + layout_.slot_bytes}});
     reports_.NoteDue();
   }
-  /// A channel's sum has been taken, so what was put aside may find room.
+  /// Called when a channel's sum has been taken: sums put aside may now find room.
   void AddAside(std::size_t channel) {
     const std::size_t num_before = aside_.size();
     std::erase_if(aside_, [&](const Aside& aside) {

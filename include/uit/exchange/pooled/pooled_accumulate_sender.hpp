@@ -16,17 +16,18 @@
 
 namespace uit {
 
-/// The inlets' half of an exchange under Retain::accumulate; a pool of one channel serves Consolidate::none.
+/// The inlets' half of an exchange under Retain::accumulate. A pool of one channel serves Consolidate::none.
 ///
-/// Adds up what each channel puts. A frame departs when each member has put since the last one, or on a flush, and
-/// takes the sums along; a second put before departure shows that the members that have not put meanwhile skip this
-/// round, so that the frame departs without them, and none is waited for until the member has put again; while `depth`
-/// frames await their pull, so far as the receiver has reported, sums go on growing here. So a put is refused only
-/// where a sum would overflow. A channel whose sum at the receiver could not take in more stays behind when frames
-/// depart. One thread owns it.
+/// Adds up the messages that each channel puts. A frame with the sums departs when each member has put since the last
+/// frame, or on a flush. A second put of a member before the departure shows that the members that have not put skip this
+/// round. Then the frame departs without them, and the pool waits for each of them again only after its next put.
+///
+/// If `depth` frames are in flight, as far as the receiver has reported, the sums here continue to grow. So a put is
+/// refused only if a sum would overflow. If a channel's sum at the receiver could not take in more, that channel stays
+/// behind when frames depart. One thread owns it.
 class PooledAccumulateSender final : public ExchangeHalf {
  public:
-  /// Frames leave by `port`, and counts of pulls come back through `reports`. `depth` is at least 1.
+  /// Frames leave through `port`. Reports of pulled frames come back through `reports`. `depth` is at least 1.
   PooledAccumulateSender(AccumulateFrame layout, std::size_t depth, FoldFunction fold, OutPort port,
                          std::shared_ptr<FrameBox> reports)
       : layout_(layout),
@@ -42,11 +43,11 @@ class PooledAccumulateSender final : public ExchangeHalf {
         bounds_(layout.SlotsBytes()),
         scratch_(layout.slot_bytes) {}
 
-  /// Adds an encoded message, or a sum that stands for several, to what its channel has put; departs if that completes
-  /// the pool. False, with nothing changed, if the sum would overflow.
+  /// Adds an encoded message, or a sum of `num_messages` messages, to the channel's sum. Departs if that completes the
+  /// pool. Returns false, with nothing changed, if the sum would overflow.
   ///
-  /// While held, it must not do so with what waited at the outlet by the last RefreshReport, either: so acceptance does
-  /// not depend on whether the outlet has stepped since.
+  /// While held, the sum together with the messages that waited at the outlet at the last RefreshReport must not overflow
+  /// either. So acceptance does not depend on whether the outlet has stepped since.
   bool TryFold(std::size_t channel, const std::byte* message, std::uint64_t num_messages = 1) {
     const bool is_bounded = is_held_ && waiting_[channel] != 0;
     if (is_bounded) {
@@ -55,55 +56,55 @@ class PooledAccumulateSender final : public ExchangeHalf {
     }
     if (counts_[channel] == 0) {
       std::memcpy(At(sums_, channel), message, layout_.slot_bytes);
-      ++num_speaking_;
+      ++num_contributing_;
     } else if (!fold_(At(sums_, channel), message)) {
       return false;
     }
     counts_[channel] += num_messages;
     if (is_bounded) std::memcpy(At(bounds_, channel), scratch_.data(), layout_.slot_bytes);
-    if (!roll_.Note(channel)) roll_.ExcuseRest();
+    if (!roll_.NoteContribution(channel)) roll_.SkipRest();
     DepartIfComplete();
     return true;
   }
-  /// The channel's inlet is gone; it is not waited for.
+  /// Called when the channel's inlet is destroyed. The pool does not wait for this channel any more.
   void Yield(std::size_t channel) {
     ExchangeHalf::Yield(channel);
-    roll_.Excuse(channel);
+    roll_.Skip(channel);
   }
 
-  /// Sends what has been put. False if some of it has to wait for the receiver. While held, sums leave only at the
-  /// update's end.
-  bool TryFlush() override { return num_speaking_ == 0 || is_held_ || (TryDepart(false) && num_speaking_ == 0); }
+  /// Sends the messages put so far. Returns false if some of them have to wait for the receiver. While held, sums depart
+  /// only at the end of the update.
+  bool TryFlush() override { return num_contributing_ == 0 || is_held_ || (TryDepart(false) && num_contributing_ == 0); }
   bool TryFinish() override {
     // One frame beyond the window finds room in the peer's box, and it is the last.
-    return num_speaking_ == 0 || Depart(false, false);
+    return num_contributing_ == 0 || Depart(false, false);
   }
-  /// Sends in any case, marked as the update's end. False if the peer has no room for a frame yet.
+  /// Sends a frame in any case and marks it as the update's end. Returns false if the peer has no room for a frame yet.
   bool TryEndUpdate() { return TryDepart(true); }
-  /// The number stamped on frames from here on.
+  /// Sets the update number that is stamped on frames from now on.
   void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
-  /// While held, frames depart only at the update's end, and acceptance goes by the last RefreshReport.
+  /// While held, frames depart only at the end of the update, and acceptance depends on the last RefreshReport.
   void Hold(bool hold) { is_held_ = hold; }
-  /// Whether room comes only with RefreshReport.
+  /// Whether room appears only on RefreshReport.
   bool IsHeld() const { return is_held_; }
-  /// Reads what the outlets have reported. True if the report says so of `update` or later.
+  /// Reads the newest report of the outlets. Returns true if it ends `update` or a later one.
   bool RefreshReport(std::uint64_t update) {
     window_.TryReadReport();
     if (!window_.HasReport(update)) return false;
     if (is_held_) LearnWhatWaits();
     return true;
   }
-  /// Lets frames move, a full pool that had to wait among them. Returns whether anything arrived.
+  /// Moves frames, including a complete pool that had to wait. Returns whether anything arrived.
   bool Poll() {
     const bool has_arrived = window_.Poll();
     DepartIfComplete();
     return has_arrived;
   }
-  /// Lets frames move, and tells whether all that departed has left.
+  /// Moves frames. Returns whether all departed frames have left this process.
   bool TryEmpty() { return window_.TryEmpty(); }
-  /// False once the fabric has closed: nothing should be put any more.
+  /// False once the fabric has closed; then do not put any more.
   bool IsOpen() const { return window_.IsOpen(); }
-  /// Whether the peer was found to have ended.
+  /// Whether the peer process is known to have ended.
   bool IsPeerGone() const { return window_.IsPeerGone(); }
 
  private:
@@ -113,11 +114,11 @@ class PooledAccumulateSender final : public ExchangeHalf {
   }
 
   void DepartIfComplete() {
-    if (roll_.IsComplete() && num_speaking_ != 0 && !is_held_) TryDepart(false);
+    if (roll_.IsComplete() && num_contributing_ != 0 && !is_held_) TryDepart(false);
   }
   bool TryDepart(bool last) {
     if (is_held_) return Depart(last, false);
-    window_.TryReadReport();  // it may say who is blocked
+    window_.TryReadReport();  // it may tell which channels are blocked
     return window_.HasRoom() && Depart(last, true);
   }
   bool Depart(bool last, bool heeds_blocks) {
@@ -132,12 +133,13 @@ class PooledAccumulateSender final : public ExchangeHalf {
     if (!window_.TryDepart(frame_, last)) return false;
     if (is_held_) std::memcpy(sent_sums_.data(), sums_.data(), sums_.size());
     for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) counts_[channel] -= leaving_[channel];
-    num_speaking_ -= num_leaving;
+    num_contributing_ -= num_leaving;
     roll_.Renew();
     return true;
   }
 
-  /// What waits at the outlets from this barrier on: what they have reported, and the last frame, if that came after.
+  /// Computes the messages that wait at the outlets from this barrier on: those reported, and those of the last frame if
+  /// it departed after the report.
   void LearnWhatWaits() {
     const Frame& report = *window_.Report();
     if (!report_layout_.HasSums(report)) return;
@@ -162,9 +164,9 @@ class PooledAccumulateSender final : public ExchangeHalf {
   PoolRoll roll_;
   std::vector<std::byte> sent_sums_;    // of the last frame, if it departed while held
   std::vector<std::uint64_t> waiting_;  // messages at the outlets at the last refresh
-  std::vector<std::byte> bounds_;       // their sums, and what was put since
+  std::vector<std::byte> bounds_;       // their sums, with the messages put since
   std::vector<std::byte> scratch_;
-  std::size_t num_speaking_ = 0;  // channels that have put since the last departure
+  std::size_t num_contributing_ = 0;  // channels that have put since the last departure
   bool is_held_ = false;
   Frame frame_;
 };

@@ -20,19 +20,20 @@
 
 namespace uit {
 
-/// The outlets' half: copies frames to where messages wait, and reports steps. One thread owns it.
+/// The outlets' half of an exchange under Retain::every. Copies frames to where messages wait, and reports steps. One
+/// thread owns it.
 ///
-/// Messages of one count lie side by side, as they do in a frame: so the messages of a frame for which all channels
-/// spoke are copied together, for neighbours that have had the same number of messages.
+/// Messages with the same count lie side by side, as in a frame. So one copy moves the messages of a full round for
+/// neighbouring channels that have received the same number of messages.
 class PooledEveryReceiver final : public ReceivingHalf {
  public:
-  /// Frames come to `box` through `fabric`, or, if that is null, from this process.
+  /// Frames arrive in `box` through `fabric`. If `fabric` is null, they come from this process.
   PooledEveryReceiver(EveryFrame layout, std::size_t depth, std::shared_ptr<FrameBox> box, OutPort report_port,
                       Fabric* fabric)
       : ReceivingHalf(std::move(box), fabric),
         layout_(layout),
         depth_(depth),
-        // A frame of one channel is a message: its step says more. But frames can be empty.
+        // A frame of one channel is one message, so the channel's step reports more. But frames can be empty.
         reports_(layout.num_channels == 1 ? 2 * depth : depth, std::move(report_port)),
         row_mask_(std::bit_ceil(depth) - 1),
         row_bytes_(layout.SlotsBytes()),
@@ -43,7 +44,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
     FindBlocks();
   }
 
-  /// Tells the inlets how far the outlets have come.
+  /// Reports the steps of the outlets to the inlets, if any are new. Always returns true.
   bool TryFlush() override {
     Report();
     return true;
@@ -52,7 +53,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
     Pull();
     return true;
   }
-  /// Takes in every frame that has arrived. Returns whether there was one. Throws for what is no frame of the exchange.
+  /// Pulls every frame that has arrived. Returns whether there was one. Throws if a frame is malformed.
   bool Pull() {
     return PullAll([this](const Frame& frame) { Scatter(frame); });
   }
@@ -68,20 +69,20 @@ class PooledEveryReceiver final : public ReceivingHalf {
       reports_.NoteDue();
     return static_cast<std::size_t>(count);
   }
-  /// The message last stepped past, until the channel's next Pull.
+  /// Returns the message last stepped past. Valid until the channel's next Pull.
   const std::byte* Slot(std::size_t channel) const { return Slot(channel, layout_.slot_bytes); }
-  /// The same, for who knows how large a slot is.
+  /// The same, for a caller that knows the slot size.
   UIT_INLINE const std::byte* Slot(std::size_t channel, std::size_t slot_bytes) const {
     return slots_.data() + ((channels_[channel].num_stepped - 1) & row_mask_) * row_bytes_ + channel * slot_bytes;
   }
-  /// Messages of a channel that have arrived and wait.
+  /// Returns the number of messages of a channel that have arrived and wait.
   UIT_INLINE std::uint64_t NumUnread(std::size_t channel) const {
     return NumArrived(channels_[channel]) - channels_[channel].num_stepped;
   }
-  /// Messages of a channel stepped past since the exchange began.
+  /// Returns the number of messages of a channel stepped past since the exchange began.
   std::uint64_t NumStepped(std::size_t channel) const { return channels_[channel].num_stepped; }
-  /// Tells the inlets how far the outlets have come, if that has changed; with `always`, in any case, and as what ends
-  /// an update.
+  /// Reports the steps of the outlets to the inlets if any are new. With `always`, sends a report in any case and marks
+  /// it as the end of an update.
   UIT_NOINLINE void Report(bool always = false) {
     if (!reports_.HasNews() && !always) return;
     reports_.Send(ReportFrame{layout_.num_channels}.MaxBytes(), always, [this](std::byte* to) {
@@ -94,31 +95,31 @@ class PooledEveryReceiver final : public ReceivingHalf {
     });
     NoteFullWindows();
   }
-  /// Reports if an inlet has no room or half of its room left, so far as can be known here; else waits for more to
-  /// report, so that most messages cause no report of their own.
+  /// Reports if, as far as this side knows, an inlet has no room or only half of its room left. Otherwise waits for more
+  /// to report, so that most messages cause no report of their own.
   UIT_INLINE void ReportIfDue() {
     if (reports_.IsDue()) [[unlikely]]
       Report();
   }
-  /// Reports if nothing has been there to step to for a while.
+  /// Reports if many tries in a row found no message to step to.
   void ReportIfIdle() {
     if (reports_.IsIdle()) Report();
   }
-  /// The number stamped on reports that end an update from here on.
+  /// Sets the update number for reports that end an update from now on.
   void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
 
  private:
   struct Channel {
-    std::uint64_t num_beside = 0;    // messages in frames that were no rounds
+    std::uint64_t num_beside = 0;    // messages received in partial frames
     std::uint64_t num_stepped = 0;
-    std::uint64_t num_reported = 0;  // of those stepped past
-    std::uint64_t report_at = 0;     // a step to that many makes a report due
+    std::uint64_t num_reported = 0;  // messages stepped past and reported
+    std::uint64_t report_at = 0;     // the number of messages stepped past that makes a report due
   };
-  /// Neighbours that have had the same number of messages.
+  /// Neighbouring channels that have received the same number of messages.
   struct Block {
     std::size_t first = 0;         // channel
-    std::size_t num_bytes = 0;     // of their slots in a frame
-    std::uint64_t num_beside = 0;  // of each of the channels
+    std::size_t num_bytes = 0;     // size of their slots in a frame
+    std::uint64_t num_beside = 0;  // the same for each of these channels
   };
 
   std::uint64_t HalfWindow() const { return (depth_ + 1) / 2; }
@@ -142,7 +143,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
   }
   void TakePartial(const Frame& frame) {
     for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) {
-      if (!layout_.HasSpoken(frame, channel)) continue;
+      if (!layout_.HasContributed(frame, channel)) continue;
       Channel& own = channels_[channel];
       const std::size_t offset = channel * layout_.slot_bytes;
       CopyBytes(Row(NumArrived(own)) + offset, frame.Payload() + offset, layout_.slot_bytes);
@@ -158,9 +159,9 @@ class PooledEveryReceiver final : public ReceivingHalf {
       blocks_.back().num_bytes += layout_.slot_bytes;
     }
   }
-  /// Where a window has arrived since the last report, the inlet may be waiting: what has been stepped past is worth a
-  /// report, or else the next step is. Works out how many more frames may bring that about: each carries one message of
-  /// a channel at most.
+  /// Finds channels for which a whole window has arrived since the last report: their inlets may be waiting. If steps of
+  /// such a channel are unreported, makes a report due; otherwise its next step does. Also computes how many more frames
+  /// may arrive before a window can fill, as each carries at most one message per channel.
   void NoteFullWindows() {
     num_open_ = depth_;
     for (Channel& own : channels_) {
@@ -175,12 +176,12 @@ class PooledEveryReceiver final : public ReceivingHalf {
   EveryFrame layout_;
   std::size_t depth_;
   PullReports reports_;
-  std::uint64_t row_mask_;  // rows are the power of two that holds a window
+  std::uint64_t row_mask_;  // number of rows - 1; rows are a power of two that holds a window
   std::size_t row_bytes_;
-  std::vector<std::byte> slots_;   // by count of messages, then by channel
-  std::uint64_t num_rounds_ = 0;   // frames for which all channels spoke
+  std::vector<std::byte> slots_;   // by row (count of messages), then by channel
+  std::uint64_t num_rounds_ = 0;   // full rounds received
   std::vector<Channel> channels_;
-  std::vector<Block> blocks_;      // all channels
+  std::vector<Block> blocks_;      // covers all channels
   std::uint64_t num_open_;         // see NoteFullWindows
 };
 

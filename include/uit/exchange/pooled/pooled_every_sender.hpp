@@ -19,17 +19,22 @@
 
 namespace uit {
 
-/// The inlets' half of an exchange under Retain::every; a pool of one channel serves Consolidate::none.
+/// The inlets' half of an exchange under Retain::every. A pool of one channel serves Consolidate::none.
 ///
-/// A frame departs when each member has put since the last one, or has tried in vain, or on a flush. A channel has at
-/// most `depth` messages accepted and not stepped to, as far as its outlet has reported, and one of them in the pool;
-/// so an outlet that nobody reads refuses its own inlet and no other. A second try before departure is refused, and,
-/// once anybody has put, shows that the members that have not tried meanwhile skip this round: the frame departs
-/// without them, and none is waited for until the member has put again. At most `depth` frames await their pull. One
-/// thread owns it.
+/// A frame departs when each member has tried to put since the last frame, or on a flush. A try either contributes a
+/// message or is refused.
+///
+/// A channel has at most `depth` messages accepted and not stepped to, as far as its outlet has reported, and at most one
+/// of them in the pool. So an outlet that is not read refuses puts only of its own inlet.
+///
+/// A second try of a member before the departure is refused. If a member has contributed, the second try also shows that
+/// the members without a try skip this round. Then the frame departs without them, and the pool waits for each of them
+/// again only after its next try.
+///
+/// At most `depth` frames may be in flight and not yet pulled. One thread owns it.
 class PooledEverySender final : public ExchangeHalf {
  public:
-  /// Frames leave by `port`, and counts of steps come back through `reports`. The window is `depth` messages per
+  /// Frames leave through `port`. Reports of steps come back through `reports`. The window is `depth` messages per
   /// channel, at least 1.
   PooledEverySender(EveryFrame layout, std::size_t depth, OutPort port, std::shared_ptr<FrameBox> reports)
       : layout_(layout),
@@ -41,9 +46,9 @@ class PooledEverySender final : public ExchangeHalf {
     Widen();
   }
 
-  /// Accepts a message, which `encode(slot)` writes, in the usual case: the channel spoke for the frame before, has not
-  /// been heard for this one, and no channel's window is near its end. Departs if that completes the pool. False, with
-  /// nothing done, in any other case: see HasRoom.
+  /// Accepts a message, which `encode(slot)` writes, in the usual case: the channel contributed to the previous frame,
+  /// has not tried for this one, and no channel's window is near its end. Departs if that completes the pool. Otherwise
+  /// returns false with nothing changed; see HasRoom.
   template <std::invocable<std::byte*> F>
   UIT_INLINE bool TryPutNext(std::size_t channel, std::size_t slot_bytes, F&& encode) {
     if (!is_wide_ || !roll_.IsNext(channel)) [[unlikely]]
@@ -52,70 +57,70 @@ class PooledEverySender final : public ExchangeHalf {
     if (roll_.NoteNext(channel)) DepartIfComplete();
     return true;
   }
-  /// Whether a channel's put would be accepted: it has not spoken in this pool, and its window is open.
+  /// Whether a put of the channel would be accepted: it has not contributed to this pool, and its window has room.
   bool HasRoom(std::size_t channel) {
-    if (is_finished_ || roll_.HasSpoken(channel)) return false;
+    if (is_finished_ || roll_.HasContributed(channel)) return false;
     if (NumAccepted(channel) - NumStepped(channel) < depth_) return true;
     return TryReadReport() && NumAccepted(channel) - NumStepped(channel) < depth_;
   }
-  /// Where a channel's message goes, after HasRoom; call Commit once it is written.
+  /// Returns where to write a channel's message. Call it after HasRoom, and then call Commit.
   std::byte* Slot(std::size_t channel) { return slots_ + channel * layout_.slot_bytes; }
-  /// Accepts what was written to the slot; departs if that completes the pool.
+  /// Accepts the message in the slot. Departs if that completes the pool.
   void Commit(std::size_t channel) {
-    roll_.Note(channel);
+    roll_.NoteContribution(channel);
     DepartIfComplete();
   }
-  /// A channel had no room, so that its siblings need not wait for it; departs if that completes the pool.
+  /// Counts a refused put, so that the other channels do not wait for this one. Departs if that completes the pool.
   void Refuse(std::size_t channel) {
-    if (!roll_.NoteInVain(channel) && roll_.NumSpoken() != 0) roll_.ExcuseRest();
+    if (!roll_.NoteRefusal(channel) && roll_.NumContributors() != 0) roll_.SkipRest();
     DepartIfComplete();
   }
-  /// The channel's inlet is gone; it is not waited for.
+  /// Called when the channel's inlet is destroyed. The pool does not wait for this channel any more.
   void Yield(std::size_t channel) {
     ExchangeHalf::Yield(channel);
-    roll_.Excuse(channel);
+    roll_.Skip(channel);
   }
-  /// Messages of a channel accepted since the exchange began.
+  /// Returns the number of messages of a channel accepted since the exchange began.
   std::uint64_t NumAccepted(std::size_t channel) const {
-    return num_rounds_ + num_beside_[channel] + (roll_.HasSpoken(channel) ? 1 : 0);
+    return num_rounds_ + num_beside_[channel] + (roll_.HasContributed(channel) ? 1 : 0);
   }
 
-  /// Sends what is in the pool. False if the peer has no room for a frame yet: then nothing has changed.
-  bool TryFlush() override { return roll_.NumSpoken() == 0 || TryDepart(false); }
+  /// Sends the messages in the pool. Returns false, with nothing changed, if the peer has no room for a frame yet.
+  bool TryFlush() override { return roll_.NumContributors() == 0 || TryDepart(false); }
   bool TryFinish() override {
     is_finished_ = true;
     is_wide_ = false;  // so that nothing more is accepted
     // One frame beyond the window finds room in the peer's box, and it is the last.
-    return roll_.NumSpoken() == 0 || Depart(false);
+    return roll_.NumContributors() == 0 || Depart(false);
   }
-  /// Sends in any case, marked as the update's end. False if the peer has no room for a frame yet.
+  /// Sends a frame in any case and marks it as the update's end. Returns false if the peer has no room for a frame yet.
   bool TryEndUpdate() { return TryDepart(true); }
-  /// The number stamped on frames from here on.
+  /// Sets the update number that is stamped on frames from now on.
   void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
-  /// While held, steps are reported only by RefreshReport, and a pool departs only on a flush, if it has several channels
-  /// or a channel has `max_puts` of 1 till then.
+  /// While held, only RefreshReport reads reports of steps. A pool then departs only on a flush if it has several
+  /// channels, or if a channel may put only once until then (`max_puts` is 1).
   void Hold(bool hold, std::size_t max_puts = no_limit) {
     is_held_ = hold;
     departs_complete_ = !hold || (layout_.num_channels == 1 && max_puts != 1);
   }
-  /// Whether room comes only with RefreshReport.
+  /// Whether room appears only on RefreshReport.
   bool IsHeld() const { return is_held_; }
-  /// Reads what the outlets have reported. True if the report ends `update` or a later one.
+  /// Reads the newest report of the outlets. Returns true if it ends `update` or a later one.
   bool RefreshReport(std::uint64_t update) {
     if (window_.TryReadReport()) Widen();
     return window_.HasReport(update);
   }
-  /// Lets frames move, a full pool that had to wait among them. Returns whether anything arrived.
+  /// Moves frames, including a complete pool that had to wait. Returns whether anything arrived.
   bool Poll() {
     const bool has_arrived = window_.Poll();
     DepartIfComplete();
     return has_arrived;
   }
-  /// Lets frames move, and tells whether all that departed has left.
+  /// Moves frames. Returns whether all departed frames have left this process.
   bool TryEmpty() { return window_.TryEmpty(); }
-  /// False once the fabric has closed: nothing should be put any more.
+  /// False once the fabric has closed; then do not put any more.
   bool IsOpen() const { return window_.IsOpen(); }
-  /// Whether the peer was found to have ended.
+  /// Whether the peer process is known to have ended.
   bool IsPeerGone() const { return window_.IsPeerGone(); }
 
  private:
@@ -128,7 +133,8 @@ class PooledEverySender final : public ExchangeHalf {
     Widen();
     return true;
   }
-  /// Works out for how many frames, this one included, no channel can fill its window: each takes one message at most.
+  /// Computes for how many frames, including this one, no channel can fill its window. Each frame takes at most one
+  /// message per channel.
   void Widen() {
     std::uint64_t num_free = depth_;
     for (std::size_t channel = 0; channel < layout_.num_channels; ++channel)
@@ -138,11 +144,11 @@ class PooledEverySender final : public ExchangeHalf {
   }
 
   UIT_NOINLINE void DepartIfComplete() {
-    if (roll_.IsComplete() && roll_.NumSpoken() != 0 && departs_complete_) TryDepart(false);
+    if (roll_.IsComplete() && roll_.NumContributors() != 0 && departs_complete_) TryDepart(false);
   }
   bool TryDepart(bool last) { return (is_held_ || window_.HasRoom()) && Depart(last); }
   bool Depart(bool last) {
-    layout_.Seal(frame_, roll_.NumSpoken(), [this](std::size_t channel) { return roll_.HasSpoken(channel); });
+    layout_.Seal(frame_, roll_.NumContributors(), [this](std::size_t channel) { return roll_.HasContributed(channel); });
     if (!window_.TryDepart(frame_, last)) return false;
     Count();
     roll_.Renew();
@@ -153,11 +159,11 @@ class PooledEverySender final : public ExchangeHalf {
   }
   /// Counts the messages of a frame that departs.
   void Count() {
-    if (roll_.NumSpoken() == layout_.num_channels) {
+    if (roll_.NumContributors() == layout_.num_channels) {
       ++num_rounds_;
-    } else if (roll_.NumSpoken() != 0) {
+    } else if (roll_.NumContributors() != 0) {
       for (std::size_t channel = 0; channel < layout_.num_channels; ++channel)
-        num_beside_[channel] += roll_.HasSpoken(channel) ? 1 : 0;
+        num_beside_[channel] += roll_.HasContributed(channel) ? 1 : 0;
     }
   }
   void OpenFrame() {
@@ -168,12 +174,12 @@ class PooledEverySender final : public ExchangeHalf {
   EveryFrame layout_;
   std::size_t depth_;
   FrameWindow window_;
-  std::uint64_t num_rounds_ = 0;           // frames for which all channels spoke, and which have departed
-  std::vector<std::uint64_t> num_beside_;  // per channel: messages in other frames
+  std::uint64_t num_rounds_ = 0;           // full rounds that have departed
+  std::vector<std::uint64_t> num_beside_;  // per channel: messages in partial frames
   PoolRoll roll_;
-  std::byte* slots_ = nullptr;   // of the pool
+  std::byte* slots_ = nullptr;   // the pool's slots, in frame_
   std::uint64_t num_wide_ = 0;   // see Widen
-  bool is_wide_ = false;         // num_wide_ is not 0, and the exchange not finished
+  bool is_wide_ = false;         // num_wide_ is not 0 and the exchange is not finished
   bool is_held_ = false;
   bool departs_complete_ = true;
   bool is_finished_ = false;

@@ -18,14 +18,14 @@
 
 namespace uit {
 
-/// The inlets' half of an exchange under Retain::latest; a pool of one channel serves Consolidate::none.
+/// The inlets' half of an exchange under Retain::latest. A pool of one channel serves Consolidate::none.
 ///
-/// A frame departs when each member has put since the last one, or on a flush. A put never fails: a second one before
-/// departure replaces the first, and shows that the members that have not put meanwhile skip this round: the frame
-/// departs without them, and none is waited for until the member has put again. One thread owns it.
+/// A frame departs when each member has put since the last frame, or on a flush. A put never fails. A second put of a
+/// member before the departure replaces the first. It also shows that the members that have not put skip this round. Then
+/// the frame departs without them, and the pool waits for each of them again only after its next put. One thread owns it.
 class PooledLatestSender final : public ExchangeHalf {
  public:
-  /// Frames leave by `port`, laid out as the receiver expects them.
+  /// Frames leave through `port`, in the layout that the receiver expects.
   PooledLatestSender(LatestFrame layout, OutPort port)
       : layout_(layout),
         port_(std::move(port)),
@@ -33,7 +33,7 @@ class PooledLatestSender final : public ExchangeHalf {
         counts_(layout.num_channels),
         roll_(layout.num_channels) {}
 
-  /// Accepts a message, which `encode(slot)` writes. False, with nothing done, after TryFinish.
+  /// Accepts a message, which `encode(slot)` writes. Returns false, with nothing changed, after TryFinish.
   template <std::invocable<std::byte*> F>
   UIT_INLINE bool TryPut(std::size_t channel, std::size_t slot_bytes, F&& encode) {
     if (is_finished_) [[unlikely]]
@@ -42,9 +42,9 @@ class PooledLatestSender final : public ExchangeHalf {
     Commit(channel);
     return true;
   }
-  /// Where a channel's message goes; call Commit once it is written.
+  /// Returns where to write a channel's message; then call Commit.
   std::byte* Slot(std::size_t channel) { return values_.data() + channel * layout_.slot_bytes; }
-  /// Accepts what was written to the slot; departs if that completes the pool.
+  /// Accepts the message in the slot. Departs if that completes the pool.
   UIT_INLINE void Commit(std::size_t channel) {
     ++counts_[channel];
     if (!roll_.IsNext(channel)) [[unlikely]]
@@ -52,48 +52,48 @@ class PooledLatestSender final : public ExchangeHalf {
     else if (roll_.NoteNext(channel))
       Depart(false);
   }
-  /// Messages of a channel accepted since the exchange began.
+  /// Returns the number of messages of a channel accepted since the exchange began.
   std::uint64_t NumAccepted(std::size_t channel) const { return counts_[channel]; }
-  /// The channel's inlet is gone; it is not waited for.
+  /// Called when the channel's inlet is destroyed. The pool does not wait for this channel any more.
   void Yield(std::size_t channel) {
     ExchangeHalf::Yield(channel);
-    roll_.Excuse(channel);
+    roll_.Skip(channel);
   }
-  /// Sends what has been put since the last departure. Always true: if it cannot leave yet, a newer frame may replace
-  /// it.
+  /// Sends the messages put since the last departure. Always returns true: if the frame cannot leave yet, a newer one may
+  /// replace it.
   bool TryFlush() override {
-    if (roll_.NumSpoken() != 0) Depart(false);
+    if (roll_.NumContributors() != 0) Depart(false);
     return true;
   }
   bool TryFinish() override {
     is_finished_ = true;
     return TryFlush();
   }
-  /// Sends in any case, marked as the update's end.
+  /// Sends a frame in any case and marks it as the update's end.
   void EndUpdate() { Depart(true); }
-  /// The number stamped on frames from here on.
+  /// Sets the update number that is stamped on frames from now on.
   void SetUpdate(std::uint64_t update) { update_ = update; }
-  /// Lets frames move. Returns whether anything arrived.
+  /// Moves frames. Returns whether anything arrived.
   bool Poll() { return port_.Poll(); }
-  /// Lets frames move, and tells whether all that departed has left.
+  /// Moves frames. Returns whether all departed frames have left this process.
   bool TryEmpty() { return port_.TryEmpty(); }
-  /// False once the fabric has closed: nothing should be put any more.
+  /// False once the fabric has closed; then do not put any more.
   bool IsOpen() const { return port_.IsOpen(); }
-  /// Whether the peer was found to have ended.
+  /// Whether the peer process is known to have ended.
   bool IsPeerGone() const { return port_.IsPeerGone(); }
 
  private:
-  /// A channel has put that is out of turn: again, or for the first time in a while.
+  /// A channel has put out of turn: again, or for the first time since it was skipped.
   UIT_NOINLINE void NoteFar(std::size_t channel) {
-    if (roll_.HasSpoken(channel)) is_level_ = false;
-    if (!roll_.Note(channel)) roll_.ExcuseRest();
+    if (roll_.HasContributed(channel)) is_level_ = false;
+    if (!roll_.NoteContribution(channel)) roll_.SkipRest();
     if (roll_.IsComplete()) Depart(false);
   }
   UIT_NOINLINE void Depart(bool last) {
-    const std::size_t num_spoken = roll_.NumSpoken();
+    const std::size_t num_contributors = roll_.NumContributors();
     frame_.Reserve(layout_.MaxBytes());
     std::memcpy(frame_.Payload(), values_.data(), values_.size());
-    const bool is_uniform = is_level_ && (num_spoken == 0 || num_spoken == layout_.num_channels);
+    const bool is_uniform = is_level_ && (num_contributors == 0 || num_contributors == layout_.num_channels);
     layout_.Seal(frame_, is_uniform ? nullptr : counts_.data(), counts_[0]);
     frame_.Header().update = update_;
     frame_.Header().last = last ? 1 : 0;
@@ -105,9 +105,9 @@ class PooledLatestSender final : public ExchangeHalf {
   LatestFrame layout_;
   OutPort port_;
   std::vector<std::byte> values_;
-  std::vector<std::uint64_t> counts_;  // messages accepted
+  std::vector<std::uint64_t> counts_;  // messages accepted, by channel
   PoolRoll roll_;
-  bool is_level_ = true;  // channels had equal counts at the last departure, and have put at most once since
+  bool is_level_ = true;  // at the last departure all channels had equal counts, and have put at most once since
   bool is_finished_ = false;
   std::uint64_t update_ = 0;
   Frame frame_;
