@@ -21,7 +21,7 @@ class ExchangeInletDuct : public RefCounted {
  public:
   /// The half of the exchange that the inlets share.
   using Sender = S;
-  /// Waiting may help.
+  /// Waiting for the other end may help.
   static constexpr bool in_thread = false;
 
   /// Moves frames, and sends the pool's frame if it is due. Never waits. Returns whether anything arrived.
@@ -35,7 +35,7 @@ class ExchangeInletDuct : public RefCounted {
     if constexpr (requires { sender_->IsHeld(); }) return sender_->IsHeld();
     else return false;
   }
-  /// The half that this channel belongs to; for the exchange's owner.
+  /// Returns the half that this channel belongs to; for the owner of the exchange.
   const std::shared_ptr<Sender>& Exchange() const { return sender_; }
 
  protected:
@@ -58,7 +58,7 @@ class ExchangeOutletDuct : public RefCounted {
  public:
   /// The half of the exchange that the outlets share.
   using Receiver = R;
-  /// Waiting may help.
+  /// Waiting for the other end may help.
   static constexpr bool in_thread = false;
 
   /// Returns the message last stepped to, or the initial one. The reference is valid until the next step that succeeds.
@@ -72,7 +72,7 @@ class ExchangeOutletDuct : public RefCounted {
   /// Whether no more messages can arrive, because the fabric has closed or the peer process is known to have ended.
   /// Messages that have arrived can still be stepped to.
   bool IsClosed() const { return !receiver_->IsOpen() || receiver_->IsPeerGone(); }
-  /// The half that this channel belongs to; for the exchange's owner.
+  /// Returns the half that this channel belongs to; for the owner of the exchange.
   const std::shared_ptr<Receiver>& Exchange() const { return receiver_; }
 
  protected:

@@ -39,8 +39,8 @@ struct FabricOptions {
 /// Connects a process to its peers.
 ///
 /// Each peer with a common exchange gets one connection. Any worker that polls moves the frames of all connections. If
-/// two processes share memory, each exchange between them gets a box there instead, and the worker of the exchange moves
-/// its frames.
+/// two processes share memory, each exchange between them gets a box there instead (unless it is too large), and the
+/// worker of the exchange moves its frames.
 ///
 ///     uit::Fabric fabric{session.World()};
 ///     uit::Process reach{.fabric = &fabric, .peer = 1, .key = {.channel = 7}};
@@ -194,7 +194,7 @@ class Fabric {
   std::map<std::size_t, std::size_t> payload_bytes_;                     // by peer, of its open link
   std::map<std::size_t, std::size_t> unshared_;                          // by peer, see UnsharedExchanges
   World private_world_;                                                  // duplicate of world_, with streams of its own
-  std::size_t num_requests_ = 0;  // claimed
+  std::size_t num_requests_ = 0;  // as claimed from the limit of the process
   bool is_connected_ = false;
   bool is_clean_ = true;
   std::size_t num_leaked_ = 0;

@@ -89,7 +89,7 @@ class FrameWindow {
   OutPort port_;
   std::shared_ptr<FrameBox> reports_;
   std::size_t report_bytes_;  // payload of the shortest report
-  Frame report_;              // the newest
+  Frame report_;              // the newest report
   std::uint64_t num_departed_ = 0;
   std::uint64_t num_pulled_ = 0;  // departed frames that the receiver has pulled, as reported
   std::uint64_t update_ = 0;

@@ -176,7 +176,7 @@ class BasicConnection {
     return outgoing;
   }
   void TakeTurn(OutgoingBox* outgoing) {
-    // Pairs with the worker's exchange after its put: what was put before it is seen by the steps below.
+    // Pairs with the worker's exchange after its put: the steps below see every earlier put.
     outgoing->queued.exchange(false, std::memory_order_acq_rel);
     for (int i = 0; i < frames_per_turn && HasCredit(); ++i) {
       if (!outgoing->box->TryStep()) return;

@@ -77,9 +77,9 @@ class Frame {
   FrameHeader& Header() { return *reinterpret_cast<FrameHeader*>(storage_.get()); }
   /// The first bytes of the buffer. Only if HasBuffer.
   const FrameHeader& Header() const { return *reinterpret_cast<const FrameHeader*>(storage_.get()); }
-  /// Capacity() bytes behind the header. Only if HasBuffer.
+  /// Capacity() bytes after the header. Only if HasBuffer.
   std::byte* Payload() { return storage_.get() + sizeof(FrameHeader); }
-  /// Capacity() bytes behind the header. Only if HasBuffer.
+  /// Capacity() bytes after the header. Only if HasBuffer.
   const std::byte* Payload() const { return storage_.get() + sizeof(FrameHeader); }
 
   /// Returns the bytes to send: header and payload.

@@ -53,7 +53,7 @@ class BasicProgressEngine {
   }
   /// Returns a box by number, in the order in which boxes were added.
   OutgoingBox& Outgoing(std::size_t index) { return *outgoing_[index]; }
-  /// The same.
+  /// Returns an incoming box by number, likewise.
   IncomingBox& Incoming(std::size_t index) { return *incoming_[index]; }
   /// Returns the number of outgoing boxes, which is the number of the next one.
   std::uint32_t NumOutgoing() const { return static_cast<std::uint32_t>(outgoing_.size()); }

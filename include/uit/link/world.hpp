@@ -92,9 +92,9 @@ class World {
   /// A handle to a model, which must not be null.
   explicit World(std::shared_ptr<WorldModel> model) : model_(std::move(model)) {}
 
-  /// This process's number, from 0.
+  /// Returns this process's number, from 0.
   std::size_t Rank() const { return model_->Rank(); }
-  /// How many processes there are.
+  /// Returns the number of processes.
   std::size_t Size() const { return model_->Size(); }
   /// Whether this is rank 0, the process that loads, places and gathers.
   bool IsRoot() const { return Rank() == 0; }

@@ -97,10 +97,10 @@ class PoolRoll {
 
   // By member: the number of the last frame it tried for, plus 1 if it contributed; or `skipped`.
   std::vector<std::uint64_t> tried_for_;
-  std::uint64_t frame_ = first_frame;  // even
-  std::size_t num_missing_;           // members awaited that have not tried
+  std::uint64_t frame_ = first_frame;      // even
+  std::size_t num_missing_;                // members awaited that have not tried
   std::size_t num_awaited_;
-  std::size_t num_refused_ = 0;  // members whose only tries were refused
+  std::size_t num_refused_ = 0;            // members whose only tries were refused
   std::vector<std::size_t> skipped_next_;  // members skipped after they tried; takes effect at the next frame
 };
 

@@ -62,7 +62,7 @@ class PooledLatestReceiver final : public ReceivingHalf {
  private:
   LatestFrame layout_;
   std::vector<std::uint64_t> seen_;  // messages taken, by channel
-  Frame frame_;                      // the newest
+  Frame frame_;                      // the newest frame
 };
 
 }  // namespace uit
