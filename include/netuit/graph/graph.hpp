@@ -10,18 +10,18 @@
 
 namespace netuit {
 
-/// How to get a graph. Only the process that needs the whole graph, rank 0, reads or makes it.
+/// A way to get a graph. Only rank 0, which needs the whole graph, reads or makes it.
 ///
 ///     const netuit::Graph streets = netuit::LoadGraph("streets.edgelist");   // nothing is read yet
 ///     netuit::Mesh mesh{team, streets};                                      // rank 0 reads; each process gets its part
 ///
-/// A topology, or a function that returns one, can stand wherever a graph is wanted.
+/// A topology, or a function that returns one, converts to a graph.
 class Graph {
  public:
-  /// Of a topology that exists already.
+  /// Of an existing topology.
   Graph(Topology topology)  // NOLINT(google-explicit-constructor): a topology is a graph
       : make_([shared = std::make_shared<const Topology>(std::move(topology))] { return shared; }) {}
-  /// Of what `make()` returns. `make` is called when the topology is first asked for, once.
+  /// Of the topology that `make()` returns. `make` is called once, at the first Get.
   template <std::invocable F>
     requires std::same_as<std::invoke_result_t<F>, Topology>
   Graph(F make)  // NOLINT(google-explicit-constructor): a way to make a topology is a graph
@@ -30,9 +30,9 @@ class Graph {
           return *made;
         }) {}
 
-  /// The topology. Throws what making it throws. One thread at a time.
+  /// Returns the topology. Throws the exceptions of `make`. One thread at a time.
   const Topology& Get() const { return *make_(); }
-  /// The same.
+  /// As Get.
   operator const Topology&() const { return Get(); }  // NOLINT(google-explicit-constructor)
 
  private:

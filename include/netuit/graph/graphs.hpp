@@ -5,7 +5,7 @@
 
 namespace netuit {
 
-/// A torus of that many nodes, each with an edge to and from its four neighbours. See MakeTorus.
+/// A torus of width × height nodes. Each has an edge to and from its four neighbours. See MakeTorus.
 Graph Torus(NodeId width, NodeId height);
 
 }  // namespace netuit

@@ -18,7 +18,7 @@ namespace netuit {
 /// A node of a topology: a dense index 0 … n-1.
 using NodeId = std::uint32_t;
 
-/// The names of nodes 0 … n-1, kept in one text without an allocation per name.
+/// The names of nodes 0 … n-1, stored in one string without an allocation per name.
 ///
 ///     Labels labels{"(0, 0)", "(0, 1)"};
 ///     labels.Add("hub");
@@ -40,19 +40,19 @@ class Labels {
   /// Whether there is no name.
   bool IsEmpty() const { return ends_.empty(); }
 
-  /// Appends a name, which need not differ from those before.
+  /// Appends the next node's name. Names may repeat.
   void Add(std::string_view label) {
     text_.append(label);
     ends_.push_back(text_.size());
   }
 
-  /// Valid until the next Add. Wants node < Size().
+  /// The name of a node; valid until the next Add. Requires node < Size().
   std::string_view operator[](NodeId node) const {
     const std::size_t begin = node == 0 ? 0 : ends_[node - 1];
     return std::string_view{text_}.substr(begin, ends_[node] - begin);
   }
 
-  /// Frees what growth has reserved in excess.
+  /// Frees reserved memory that is not used.
   void ShrinkToFit() {
     text_.shrink_to_fit();
     ends_.shrink_to_fit();
@@ -80,22 +80,22 @@ constexpr std::optional<std::uint64_t> WholeNumber(std::string_view label) {
 
 /// Numbers labels in order of first appearance.
 ///
-/// Open addressing over one array; a whole number is its own key, and so is found without a look at
-/// its text. Takes a time linear in the labels' length, whatever they are; what it gives does not depend on the hash's key.
+/// An open-addressed table in one array. A whole number is its own key, so a search for it never reads its text. The time is
+/// linear in the length of the labels, for any labels. The numbers do not depend on the hash's key.
 class LabelIndex {
  public:
   LabelIndex() = default;
   /// With a hash of your own, for tests.
   explicit LabelIndex(detail::LabelHash hash) : hash_{std::move(hash)} {}
 
-  /// The number of a label, or none if it is unknown.
+  /// The number of a label; none if the label is unknown.
   std::optional<NodeId> Find(std::string_view label) const {
     if (slots_.empty()) return std::nullopt;
     const Slot& slot = slots_[Locate(label, KeyOf(label))];
     return slot.node == vacant ? std::nullopt : std::optional<NodeId>{slot.node};
   }
 
-  /// The number of a label, which is the next free one if the label is new. At most 2^32 - 1 labels.
+  /// The number of a label. A new label gets the next free number. At most 2^32 - 1 labels.
   NodeId FindOrAdd(std::string_view label) {
     if (2 * (labels_.Size() + 1) > slots_.size()) Grow();
     const std::uint64_t key = KeyOf(label);
@@ -111,7 +111,7 @@ class LabelIndex {
   /// How many labels have a number.
   std::size_t Size() const { return labels_.Size(); }
 
-  /// How many slots a search for each label looks at, all searches together: some 1.5 a label.
+  /// The total number of slots that one search for each label visits: about 1.5 per label.
   std::size_t NumProbes() const {
     std::size_t num_probes = 0;
     for (std::size_t at = 0; at < slots_.size(); ++at) {
@@ -134,7 +134,7 @@ class LabelIndex {
     NodeId node = vacant;
   };
 
-  /// Whole numbers have the top bit clear, hashes of words have it set.
+  /// The top bit is clear for whole numbers and set for hashes of words.
   std::uint64_t KeyOf(std::string_view label) const {
     if (const auto number = WholeNumber(label)) return *number;
     return hash_.OfWord(label) | (std::uint64_t{1} << 63U);

@@ -12,15 +12,15 @@
 
 namespace netuit::detail {
 
-/// Hashes words and numbers by a key that is drawn when it is made: whoever writes a file cannot choose labels that collide.
+/// Hashes words and numbers with a random key, so that the author of a file cannot choose labels that collide.
 ///
-/// For any set of labels, the expected cost of a search in an open-addressed table that is half full is a constant: words
-/// become values of a polynomial at a secret place (two of m characters collide with a probability of m / 2^61), and numbers
+/// For any set of labels, a search in an open-addressed table that is at most half full takes constant expected time. A word
+/// becomes the value of a polynomial at a secret point; two words of m characters collide with probability m / 2^61. Numbers
 /// are hashed by tabulation (Pătraşcu, Thorup 2012).
 class LabelHash {
  public:
   LabelHash() : LabelHash(Draw()) {}
-  /// Of a key that is known, for tests.
+  /// With a known key, for tests.
   explicit LabelHash(std::uint64_t key) : table_(num_bytes * 256) {
     RandomStream random{key};
     for (std::uint64_t& entry : table_) entry = random.Next();
@@ -28,9 +28,9 @@ class LabelHash {
     place_ = random.Next() % (prime - 2) + 2;
   }
 
-  /// Of a word: below 2^61.
+  /// The hash of a word: below 2^61.
   std::uint64_t OfWord(std::string_view word) const {
-    std::uint64_t sum = word.size() + 1;  // so that words of other lengths are other polynomials
+    std::uint64_t sum = word.size() + 1;  // so that words of different lengths give different polynomials
     constexpr std::size_t piece = 7;  // characters, so that a coefficient is below the prime
     for (; word.size() >= piece; word.remove_prefix(piece)) {
       std::uint64_t digits = 0;
@@ -44,10 +44,10 @@ class LabelHash {
     }
     return Times(sum, place_);
   }
-  /// Of a number: 64 bits, each of which is as good as another.
+  /// The hash of a number: 64 bits of equal quality.
   std::uint64_t OfNumber(std::uint64_t number) const {
     std::uint64_t hash = 0;
-    // A byte of 0 adds nothing, so the loop ends with the highest other one.
+    // A zero byte adds nothing, so the loop ends after the highest non-zero byte.
     for (const std::uint64_t* entries = table_.data(); number != 0; entries += 256, number >>= 8U)
       hash ^= entries[number & 0xFFU];
     return hash;

@@ -14,15 +14,16 @@
 
 namespace netuit {
 
-/// Points at random in a square, listed by cells of a grid, so that near ones are found quickly.
+/// Random points in a square, listed by grid cell, so that near points are found quickly.
 ///
-/// Coordinates and distances count in 2^-31 of the square's side: no rounding decides who is near.
+/// Coordinates and distances are integers in units of 2^-31 of the square's side, so rounding never decides which points are
+/// near.
 class PointGrid {
  public:
-  /// Of the square.
+  /// The length of the square's side.
   static constexpr std::int64_t side = std::int64_t{1} << 31U;
 
-  /// A place in the square.
+  /// A position in the square.
   struct Point {
     /// 0 … side - 1.
     std::int64_t x = 0;
@@ -30,7 +31,7 @@ class PointGrid {
     std::int64_t y = 0;
   };
 
-  /// reach: how far apart near points are at most. Wants 0 <= reach < 2 × side.
+  /// reach: the largest distance between near points. Requires 0 <= reach < 2 × side.
   PointGrid(NodeId num_points, std::int64_t reach, std::uint64_t seed) : reach_{reach} {
     points_.reserve(num_points);
     for (NodeId point = 0; point < num_points; ++point) {
@@ -48,7 +49,7 @@ class PointGrid {
     for (NodeId point = 0; point < num_points; ++point) members_[next[CellOf(points_[point])]++] = point;
   }
 
-  /// Where a point is.
+  /// The position of a point.
   Point operator[](NodeId point) const { return points_[point]; }
 
   /// Replaces `near` by the other points within reach, in ascending order.
@@ -87,10 +88,10 @@ class PointGrid {
   std::vector<NodeId> members_;
 };
 
-/// n nodes at random in a unit square with open borders, joined where no further apart than the
-/// radius; undirected. Deterministic in the seed. Throws uit::InputError if the radius is negative.
+/// n random nodes in a unit square with open borders. Two nodes are joined if their distance is at most the radius.
+/// Undirected. The seed determines the graph. Throws uit::InputError if the radius is negative or NaN.
 inline Topology MakeRandomGeometric(NodeId num_nodes, double radius, std::uint64_t seed) {
-  if (!(radius >= 0)) throw uit::InputError("a radius that is negative or not a number");
+  if (!(radius >= 0)) throw uit::InputError("the radius must not be negative or NaN");
   const double reach = std::floor(std::min(radius, 1.5) * static_cast<double>(PointGrid::side));
   const PointGrid grid{num_nodes, static_cast<std::int64_t>(reach), seed};
   std::vector<Edge> edges;

@@ -4,7 +4,7 @@
 
 namespace netuit {
 
-/// A bijection of 64 bits in which each bit of the argument moves each bit of the result: the
+/// A bijection of 64 bits in which each bit of the argument affects each bit of the result: the
 /// finaliser of splitmix64.
 constexpr std::uint64_t MixBits(std::uint64_t value) {
   value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -12,13 +12,13 @@ constexpr std::uint64_t MixBits(std::uint64_t value) {
   return value ^ (value >> 31U);
 }
 
-/// Random numbers that are the same on every platform: draw k of a stream is a function of (seed,
-/// stream, k) alone.
+/// Random numbers that are the same on every platform: draw k of a stream depends only on (seed,
+/// stream, k).
 ///
 ///     RandomStream random{seed, node};
 ///     if (random.Uniform() < 0.1) target = random.Below(num_nodes);
 ///
-/// The generator is splitmix64 (Steele, Lea, Flood 2014), which counts and mixes.
+/// The generator is splitmix64 (Steele, Lea, Flood 2014).
 class RandomStream {
  public:
   /// Streams of one seed are independent, as are those of different seeds.
@@ -28,7 +28,7 @@ class RandomStream {
   /// 64 random bits.
   constexpr std::uint64_t Next() { return MixBits(counter_ += golden); }
 
-  /// Uniform in 0 … bound - 1 without bias (Lemire 2019). Wants bound > 0.
+  /// Uniform in 0 … bound - 1 without bias (Lemire 2019). Requires bound > 0.
   constexpr std::uint32_t Below(std::uint32_t bound) {
     const std::uint32_t biased = (0U - bound) % bound;
     for (;;) {

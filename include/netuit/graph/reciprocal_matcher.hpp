@@ -11,24 +11,24 @@
 
 namespace netuit {
 
-/// Joins each output of a node with the input from the same neighbour, parallel edges in order.
+/// Matches each output of a node with the input from the same neighbour, parallel edges in order.
 ///
-/// Works on one node after another and keeps its scratch memory between them.
+/// Call it for one node after another; it reuses its scratch memory.
 class ReciprocalMatcher {
  public:
   /// No input.
   static constexpr std::size_t unmatched = std::numeric_limits<std::size_t>::max();
 
-  /// targets: of the node's outputs; sources: of its inputs; both in the order given by the user.
+  /// Matches one node. targets: those of its outputs; sources: those of its inputs; both in the user's order.
   void Match(std::span<const NodeId> targets, std::span<const NodeId> sources);
 
-  /// For each output the input that reciprocates it, or unmatched.
+  /// By output: its reciprocal input, or unmatched.
   std::span<const std::size_t> InputOf() const { return input_of_; }
-  /// For each input whether an output reciprocates it.
+  /// Whether an input has a reciprocal output.
   bool IsInputMatched(std::size_t input) const { return is_input_matched_[input]; }
 
  private:
-  using Faced = std::pair<NodeId, std::size_t>;  // a neighbour, and which output or input faces it
+  using Faced = std::pair<NodeId, std::size_t>;  // a neighbour, and the number of the output or input that faces it
 
   static void Sort(std::span<const NodeId> neighbors, std::vector<Faced>& faced) {
     faced.clear();

@@ -15,16 +15,16 @@
 
 namespace netuit {
 
-/// Watts and Strogatz' small world, undirected: a ring in which each node is joined to its k nearest
-/// neighbours (k - 1 if k is odd), then each link gets a new random end with the given probability.
+/// Watts and Strogatz' small world, undirected. Each node of a ring is joined to its k nearest neighbours (k - 1 if k is odd).
+/// Then each link gets a new random end with the given probability.
 ///
-/// Rewires as NetworkX's watts_strogatz_graph: never to a loop or an existing link. Throws
-/// uit::InputError if k > n or the probability is not in 0 … 1. Deterministic in the seed.
+/// Rewires as NetworkX's watts_strogatz_graph: never to a loop or an existing link. The seed determines the graph. Throws
+/// uit::InputError if k > n or the probability is not in 0 … 1.
 inline Topology MakeSmallWorld(NodeId num_nodes, NodeId num_neighbors, double rewiring_probability,
                                std::uint64_t seed) {
-  if (num_neighbors > num_nodes) throw uit::InputError("a small world with more neighbours than nodes");
+  if (num_neighbors > num_nodes) throw uit::InputError("a small world cannot have more neighbours than nodes");
   if (!(rewiring_probability >= 0 && rewiring_probability <= 1)) {
-    throw uit::InputError("a rewiring probability outside 0 … 1");
+    throw uit::InputError("the rewiring probability must be in 0 … 1");
   }
   const NodeId reach = num_neighbors / 2;
   const auto key = [](NodeId a, NodeId b) { return std::uint64_t{std::min(a, b)} << 32U | std::max(a, b); };
@@ -64,15 +64,15 @@ inline Topology MakeSmallWorld(NodeId num_nodes, NodeId num_neighbors, double re
   return Topology{num_nodes, std::move(edges)};
 }
 
-/// How MakeNavigableSmallWorld draws its links, in the order of NetworkX's p, q and r.
+/// Options of MakeNavigableSmallWorld, in the order of NetworkX's p, q and r.
 struct NavigableOptions {
-  /// Joined to all nodes within this distance.
+  /// Each node is joined to all nodes within this distance.
   NodeId short_range = 1;
   /// Long-range links from each node.
   NodeId num_long_range = 1;
   /// A link of length d is drawn with a probability proportional to d^-exponent.
   double exponent = 2;
-  /// Decides where long-range links go.
+  /// Determines the long-range links.
   std::uint64_t seed = 1;
 };
 
@@ -84,8 +84,8 @@ struct Offset {
   std::int64_t right = 0;
 };
 
-/// Draws steps on an unbounded square lattice, each with a probability proportional to the given
-/// power of its Manhattan length, which is 1 … longest.
+/// Draws steps on an unbounded square lattice. The Manhattan length d of a step is 1 … longest; its probability is
+/// proportional to d^-exponent.
 class OffsetSampler {
  public:
   OffsetSampler(std::uint32_t longest, double exponent) : up_to_{0} {
@@ -96,11 +96,11 @@ class OffsetSampler {
       } else {
         decay = std::pow(length, exponent);
       }
-      up_to_.push_back(up_to_.back() + length / decay);  // 4 × length nodes are that far away
+      up_to_.push_back(up_to_.back() + length / decay);  // 4 × length nodes are at this distance
     }
   }
 
-  /// Wants longest > 0.
+  /// Requires longest > 0.
   Offset Draw(RandomStream& random) const {
     const double drawn = random.Uniform() * up_to_.back();
     const std::int64_t length = std::upper_bound(up_to_.begin() + 1, up_to_.end() - 1, drawn) - up_to_.begin();
@@ -118,19 +118,19 @@ class OffsetSampler {
   }
 
  private:
-  std::vector<double> up_to_;  // by length: the share of that length and all below it
+  std::vector<double> up_to_;  // by length: the cumulative weight of lengths up to it
 };
 
 }  // namespace detail
 
 /// Kleinberg's navigable small world on an open square of side × side nodes, in row-major order.
 ///
-/// Distances are Manhattan distances. Short links are undirected; long-range links are directed, and
-/// one may double a short or another long one. Deterministic in the seed, and over platforms where
-/// the exponent is a whole number. Throws uit::InputError if the exponent is not in 0 … 64.
+/// Distances are Manhattan distances. Short links are undirected. Long-range links are directed, and may repeat a short or
+/// another long link. The seed determines the graph, on every platform if the exponent is a whole number. Throws
+/// uit::InputError if the exponent is not in 0 … 64.
 inline Topology MakeNavigableSmallWorld(NodeId side, NavigableOptions options = {}) {
-  if (side > 0xFFFF) throw uit::InputError("a square of 2^32 nodes or more");
-  if (!(options.exponent >= 0 && options.exponent <= 64)) throw uit::InputError("an exponent outside 0 … 64");
+  if (side > 0xFFFF) throw uit::InputError("a square must have fewer than 2^32 nodes");
+  if (!(options.exponent >= 0 && options.exponent <= 64)) throw uit::InputError("the exponent must be in 0 … 64");
   const std::int64_t last = std::int64_t{side} - 1;
   const auto is_inside = [&](std::int64_t row, std::int64_t column) {
     return row >= 0 && row <= last && column >= 0 && column <= last;
@@ -153,7 +153,7 @@ inline Topology MakeNavigableSmallWorld(NodeId side, NavigableOptions options = 
     RandomStream random{options.seed, node};
     for (NodeId k = 0; k < options.num_long_range && side > 1;) {
       const detail::Offset offset = sampler.Draw(random);
-      if (!is_inside(row + offset.down, column + offset.right)) continue;  // drawn anew until it is
+      if (!is_inside(row + offset.down, column + offset.right)) continue;  // drawn again until it is inside
       edges.push_back({node, node_at(row + offset.down, column + offset.right)});
       ++k;
     }

@@ -14,30 +14,29 @@
 #include <uit/support/error.hpp>
 
 /// \file
-/// Standard graphs. Unless said otherwise each is undirected, which means that each link is a pair
-/// of directed edges. All throw uit::InputError if there would be more nodes than a NodeId can count.
-/// The random ones have headers of their own, which this one brings along.
+/// Standard graphs. Unless stated otherwise, each is undirected: each link is a pair of directed edges. All throw
+/// uit::InputError if the graph has more nodes than a NodeId can count. This header includes those of the random graphs.
 
 namespace netuit {
 
 /// n nodes and no edge.
 inline Topology MakeEmpty(NodeId num_nodes) { return Topology{num_nodes, {}}; }
 
-/// n nodes, each joined to itself alone.
+/// n nodes, each joined only to itself.
 inline Topology MakeLoop(NodeId num_nodes) {
   std::vector<Edge> edges;
   for (NodeId node = 0; node < num_nodes; ++node) edges.push_back({node, node});
   return Topology{num_nodes, std::move(edges)};
 }
 
-/// n nodes in pairs 0–1, 2–3, …; the last of an odd number is alone.
+/// n nodes in pairs 0–1, 2–3, …. If n is odd, the last node is alone.
 inline Topology MakeDyadic(NodeId num_nodes) {
   std::vector<Edge> edges;
   for (NodeId node = 0; node < num_nodes - num_nodes % 2; ++node) edges.push_back({node, node ^ 1U});
   return Topology{num_nodes, std::move(edges)};
 }
 
-/// n nodes in pairs 0→1, 2→3, …, where only the even one sends; the last of an odd number is alone.
+/// n nodes in pairs 0→1, 2→3, …; only even nodes send. If n is odd, the last node is alone.
 inline Topology MakeProducerConsumer(NodeId num_nodes) {
   std::vector<Edge> edges;
   for (NodeId node = 0; node < num_nodes - num_nodes % 2; node += 2) edges.push_back({node, node + 1});
@@ -55,9 +54,9 @@ inline Topology MakeComplete(NodeId num_nodes) {
   return Topology{num_nodes, std::move(edges)};
 }
 
-/// The corners of a cube of d dimensions: 2^d nodes with d neighbours each. Wants d < 32.
+/// The corners of a cube of d dimensions: 2^d nodes with d neighbours each. Throws uit::InputError if d >= 32.
 inline Topology MakeHypercube(unsigned num_dimensions) {
-  if (num_dimensions >= 32) throw uit::InputError("a hypercube of " + std::to_string(num_dimensions) + " dimensions");
+  if (num_dimensions >= 32) throw uit::InputError("a hypercube must have fewer than 32 dimensions, not " + std::to_string(num_dimensions));
   const NodeId num_nodes = NodeId{1} << num_dimensions;
   std::vector<Edge> edges;
   edges.reserve(std::size_t{num_nodes} * num_dimensions);
@@ -71,12 +70,12 @@ namespace detail {
 
 enum class Border { open, wrapped };
 
-/// Nodes in row-major order, the last side running fastest.
+/// Nodes are in row-major order: the last coordinate changes fastest.
 inline Topology MakeLattice(const std::vector<NodeId>& sides, Border border) {
   std::uint64_t num_nodes = 1;
   for (const NodeId side : sides) {
     num_nodes *= side;
-    if (num_nodes > std::numeric_limits<NodeId>::max()) throw uit::InputError("a lattice of 2^32 nodes or more");
+    if (num_nodes > std::numeric_limits<NodeId>::max()) throw uit::InputError("a lattice must have fewer than 2^32 nodes");
   }
   std::vector<Edge> edges;
   edges.reserve(num_nodes * 2 * sides.size());
@@ -101,14 +100,14 @@ inline Topology MakeLattice(const std::vector<NodeId>& sides, Border border) {
 }
 
 inline NodeId ToNodeId(std::integral auto side) {
-  if (!std::in_range<NodeId>(side)) throw uit::InputError("a side of " + std::to_string(side));
+  if (!std::in_range<NodeId>(side)) throw uit::InputError("a lattice cannot have a side of " + std::to_string(side));
   return static_cast<NodeId>(side);
 }
 
 }  // namespace detail
 
-/// A lattice with open borders, of any number of dimensions. Nodes count in row-major order, the last
-/// side running fastest; neighbours come last dimension first, lower before upper.
+/// A lattice with open borders, of any number of dimensions. Nodes are in row-major order: the last coordinate changes
+/// fastest. A node's neighbours are ordered from the last dimension to the first, lower before upper.
 inline Topology MakeGrid(const std::vector<NodeId>& sides) { return detail::MakeLattice(sides, detail::Border::open); }
 
 /// MakeGrid(64, 64) is a square of 64 × 64.
@@ -118,8 +117,8 @@ inline Topology MakeGrid(std::integral auto... sides)
   return MakeGrid(std::vector<NodeId>{detail::ToNodeId(sides)...});
 }
 
-/// A lattice whose borders meet, else as MakeGrid. As in NetworkX, a side of 2 joins its two nodes
-/// once and a side of 1 joins nothing, so there are no parallel edges and no loops.
+/// As MakeGrid, but opposite borders are joined. As in NetworkX, a side of 2 joins its two nodes once and a side of 1 joins
+/// nothing, so the graph has neither parallel edges nor loops.
 inline Topology MakeTorus(const std::vector<NodeId>& sides) {
   return detail::MakeLattice(sides, detail::Border::wrapped);
 }
@@ -131,7 +130,7 @@ inline Topology MakeTorus(std::integral auto... sides)
   return MakeTorus(std::vector<NodeId>{detail::ToNodeId(sides)...});
 }
 
-/// A closed ring of n nodes with 2 neighbours each; two nodes are joined once, one is alone.
+/// A closed ring of n nodes with 2 neighbours each. Two nodes are joined once; a single node is alone.
 inline Topology MakeRing(NodeId num_nodes) { return MakeTorus(num_nodes); }
 
 }  // namespace netuit

@@ -17,13 +17,13 @@ namespace netuit {
 /// An edge of a topology: its position in CSR order, by source and then by output.
 using EdgeId = std::uint64_t;
 
-/// A directed edge. Its weight is the traffic expected on it, in any unit.
+/// A directed edge.
 struct Edge {
-  /// Who sends.
+  /// The sending node.
   NodeId source = 0;
-  /// Who receives.
+  /// The receiving node.
   NodeId target = 0;
-  /// Finite and not negative.
+  /// The expected traffic, in any unit: finite and not negative.
   double weight = 1;
 };
 
@@ -32,21 +32,21 @@ struct Edge {
 ///     const netuit::Topology path{3, {{0, 1}, {1, 0}, {1, 2}, {2, 1}}};
 ///     for (const netuit::NodeId target : path.OutNeighbors(1)) …
 ///
-/// Outputs of a node: first those that have a reciprocal edge, then the rest, each in the order in
-/// which the edges were given. Inputs likewise, so that while edges are reciprocal, input i and
-/// output i of a node face the same neighbour. Parallel edges are matched in order; a self-loop is
-/// its own reciprocal. Costs 16 bytes an edge and 16 a node, and 8 more where weights differ from 1.
+/// The outputs of a node are ordered: first those that have a reciprocal edge, then the rest, each in the order in which the
+/// edges were given. Inputs are ordered alike. So, among reciprocal edges, input i and output i of a node face the same
+/// neighbour. Parallel edges are matched in order. A self-loop is its own reciprocal. An edge and a node cost 16 bytes each,
+/// and 8 more if weights differ from 1.
 ///
-/// Asking for a node or an edge that it does not have throws uit::Error, in every build: a graph that netuit::OnRoot reads
-/// is empty on every rank but 0, so a program that works on one process may ask elsewhere.
+/// Every build throws uit::Error for a node or edge that the topology lacks. Reason: a graph that netuit::OnRoot reads is empty
+/// except on rank 0, so a program that works on one process may fail on several.
 class Topology {
  public:
   /// No nodes.
   Topology() = default;
 
-  /// Labels and node weights are by node, or empty for the default: the decimal id, and 1. A node's
-  /// weight is its expected load. Throws uit::InputError if an edge ends at no node, if a weight is
-  /// negative or not finite, or if there are more or fewer labels or weights than nodes.
+  /// Labels and node weights are by node. If empty, a label is the decimal id, and a weight is 1. A node's weight is its
+  /// expected load. Throws uit::InputError if an edge ends outside the nodes, if a weight is negative or not finite, or if
+  /// the number of labels or weights differs from the number of nodes.
   Topology(NodeId num_nodes, std::vector<Edge> edges, Labels labels = {}, std::vector<double> node_weights = {});
 
   /// Nodes are 0 … NumNodes() - 1.
@@ -80,41 +80,41 @@ class Topology {
     CheckEdge(edge);
     return targets_[edge];
   }
-  /// The traffic expected on an edge, in any unit.
+  /// The expected traffic on an edge, in any unit.
   double EdgeWeight(EdgeId edge) const {
     CheckEdge(edge);
     return edge_weights_.empty() ? 1 : edge_weights_[edge];
   }
-  /// The load expected of a node, in any unit.
+  /// The expected load of a node, in any unit.
   double NodeWeight(NodeId node) const {
     CheckNode(node);
     return node_weights_.empty() ? 1 : node_weights_[node];
   }
 
-  /// Whether output k of a node and input k have the same neighbour, and so are each other's reciprocals.
+  /// Whether output k and input k of a node have the same neighbour, and so are reciprocal.
   bool IsReciprocal(NodeId node, std::size_t k) const {
     return k < OutNeighbors(node).size() && k < InEdges(node).size() &&
            OutNeighbors(node)[k] == Source(InEdges(node)[k]);
   }
 
-  /// Whether some edge weighs other than 1.
+  /// Whether some edge has a weight other than 1.
   bool HasEdgeWeights() const { return !edge_weights_.empty(); }
-  /// Whether some node weighs other than 1.
+  /// Whether some node has a weight other than 1.
   bool HasNodeWeights() const { return !node_weights_.empty(); }
-  /// Whether some node is called other than its decimal id.
+  /// Whether some node has a label other than its decimal id.
   bool HasLabels() const { return !labels_.IsEmpty(); }
 
-  /// What the file that the graph came from calls a node; its decimal id if there is no such name.
+  /// A node's label in the graph's file; its decimal id if it has none.
   std::string Label(NodeId node) const {
     CheckNode(node);
     return HasLabels() ? std::string{labels_[node]} : std::to_string(node);
   }
 
-  /// The same graph with other expected loads, one for each node. Throws as the constructor does.
+  /// The same graph with other node weights, one for each node. Throws as the constructor does.
   Topology WithNodeWeights(std::vector<double> node_weights) const& {
     return Topology{*this}.WithNodeWeights(std::move(node_weights));
   }
-  /// The same graph with other expected loads, without a copy of the rest.
+  /// The same, without copying the rest of the graph.
   Topology WithNodeWeights(std::vector<double> node_weights) && {
     SetNodeWeights(std::move(node_weights));
     return std::move(*this);
@@ -124,7 +124,7 @@ class Topology {
   bool operator==(const Topology&) const = default;
 
  private:
-  // These go by the arrays, which a topology that was moved from no longer has.
+  // These check the arrays, which are empty after a move, and not the number of nodes.
   void CheckNode(NodeId node) const {
     if (std::size_t{node} + 1 >= first_out_.size()) [[unlikely]]
       Refuse("node", node);

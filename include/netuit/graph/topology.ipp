@@ -30,7 +30,7 @@ UIT_DEFINE Topology::Topology(NodeId num_nodes, std::vector<Edge> edges, Labels 
   const bool is_node = std::string_view{what} == "node";
   std::string words = std::string{"there is no "} + what + ' ' + std::to_string(number) + " in a topology of " +
                       (is_node ? std::to_string(NumNodes()) + " nodes" : std::to_string(NumEdges()) + " edges");
-  if (num_nodes_ == 0) words += "; one that is read by netuit::OnRoot is empty except on rank 0";
+  if (num_nodes_ == 0) words += "; a topology read by netuit::OnRoot is empty except on rank 0";
   throw uit::Error(words);
 }
 
@@ -38,7 +38,7 @@ UIT_DEFINE void Topology::CheckEdges(const std::vector<Edge>& edges) const {
   for (const Edge& edge : edges) {
     const auto name = [&] { return "edge " + std::to_string(edge.source) + " -> " + std::to_string(edge.target); };
     if (edge.source >= num_nodes_ || edge.target >= num_nodes_) {
-      throw uit::InputError(name() + " leaves the " + std::to_string(num_nodes_) + " nodes");
+      throw uit::InputError(name() + " ends outside the " + std::to_string(num_nodes_) + " nodes");
     }
     if (!IsWeight(edge.weight)) throw uit::InputError(name() + " has a weight that is negative or not finite");
   }
@@ -82,7 +82,7 @@ UIT_DEFINE void Topology::Join(const std::vector<Edge>& edges) {
     first_in_[node + 1] += first_in_[node];
   }
 
-  // Positions in `edges`, by node, in the order given.
+  // By node: positions in `edges`, in the given order.
   std::vector<std::size_t> outs(edges.size());
   std::vector<std::size_t> ins(edges.size());
   {
