@@ -35,7 +35,7 @@ inline void DemandEdgesComeBack(const netuit::Topology& topology, bool directed)
   const bool is_read = Accepts([&] { again = netuit::ReadEdgeList(text, "again", {.directed = directed}); }, "again:", true,
                                complaint);
   if (!is_read) {
-    Demand(complaint.find("is no whole number, as those before it are") != std::string::npos,
+    Demand(complaint.find("is not a whole number, but all labels before it are") != std::string::npos,
            "what was written can be read: " + complaint);
     return;
   }

@@ -6,8 +6,8 @@
 
 namespace netuit {
 
-/// What a program ends with when `failure` has been thrown: 2 for input that cannot be, 3 for a process that was lost, 5
-/// for output that cannot be written, 1 for all else.
+/// The exit code of a program after the exception `failure`: 2 for invalid input, 3 for a lost process, 5 for output that cannot
+/// be written, 1 for any other exception.
 inline int ExitCodeOf(const std::exception_ptr& failure) noexcept {
   switch (uit::KindOf(failure)) {
     case uit::ErrorKind::input: return 2;

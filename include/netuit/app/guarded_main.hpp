@@ -10,15 +10,16 @@ namespace netuit {
 
 namespace detail {
 
-/// GuardedMain, whatever the body is.
+/// GuardedMain for any body.
 int RunGuarded(int argc, char** argv, const std::function<int(const uit::World&)>& body);
 
 }  // namespace detail
 
-/// A whole program: starts MPI, if built with it, calls `body` with all processes of the job, and returns its exit
-/// code. What the body throws becomes one line on stderr and an exit code: 2 for input that cannot be, 3 for a process that
-/// was lost, 5 for output that cannot be written, 1 for all else; likewise what went wrong while things were given back, with 1. Where every process throws for rank 0's sake, only rank 0 prints, and all
-/// end with its code. Where one process alone throws, it ends the others two seconds later.
+/// A whole program: starts MPI, if built with it, calls `body` with the world of all processes, and returns the exit code of
+/// `body`. An exception of `body` becomes one line on stderr and an exit code: 2 for invalid input, 3 for a lost process, 5 for
+/// output that cannot be written, 1 for any other. An error while resources are released is reported alike, with code 1.
+/// If every process throws because rank 0 failed, only rank 0 prints, and all end with its code. If only one process throws,
+/// it ends the others two seconds later.
 ///
 ///     int main(int argc, char** argv) {
 ///       return netuit::GuardedMain(argc, argv, [&](const uit::World& world) { …; return report.ExitCode(); });

@@ -34,7 +34,7 @@ UIT_DEFINE int RunGuarded([[maybe_unused]] int argc, [[maybe_unused]] char** arg
     } catch (const std::exception& error) {
       uit::PrintLine("error", error.what());
     } catch (...) {
-      uit::PrintLine("error", "something was thrown that is no std::exception");
+      uit::PrintLine("error", "an exception was thrown that is not a std::exception");
     }
   };
   int code = 0;
@@ -60,7 +60,7 @@ UIT_DEFINE int RunGuarded([[maybe_unused]] int argc, [[maybe_unused]] char** arg
       code = body(world);
       end_with(code);
     } catch (...) {
-      tell();  // before the session ends: once a process has left, the launcher may kill those with something to say
+      tell();  // before the session ends: after one process has left, the launcher may kill others before they print
       end_with(ExitCodeOf(std::current_exception()));
       throw;
     }
@@ -73,7 +73,7 @@ UIT_DEFINE int RunGuarded([[maybe_unused]] int argc, [[maybe_unused]] char** arg
   }
   if (const std::string words = process->TakeUntold(); !words.empty()) uit::PrintLine("error", words);
   if (code != 0 || process->Trouble().empty()) return code;
-  LeaveVerdict(rank, 1);  // what came after the first word counts, too
+  LeaveVerdict(rank, 1);  // errors after the first verdict count, too
   return 1;
 }
 

@@ -23,30 +23,30 @@
 
 namespace netuit {
 
-/// A computer that processes of a job are on: what rates must be read with.
+/// A host that runs processes of a job. Results name it, because rates depend on it.
 struct Host {
-  std::string name{};          ///< as it calls itself
-  std::string kernel{};        ///< of the running system, so that containers of one computer are told to be one; may be empty
-  std::string processor{};     ///< the first one's model
+  std::string name{};          ///< its hostname
+  std::string kernel{};        ///< boot id of the running system, by which containers of one host are recognised; may be empty
+  std::string processor{};     ///< model of the first processor
   std::string interconnect{};  ///< InfiniBand devices, else the fastest network interface; empty if none is known
-  std::uint64_t num_cores = 0;     ///< physical, as far as the system tells
+  std::uint64_t num_cores = 0;     ///< physical cores, as far as the system reports them
   std::uint64_t memory_bytes = 0;  ///< installed
-  std::vector<std::uint32_t> cpus{};            ///< that the job's processes may use, ascending
-  std::vector<std::size_t> processes{};         ///< of the job, ascending
+  std::vector<std::uint32_t> cpus{};            ///< CPUs that the job's processes may use, ascending
+  std::vector<std::size_t> processes{};         ///< ranks of the job on this host, ascending
 
-  /// Looks at the computer that this process is on, from this process alone. A simulated one has the name that the
-  /// simulation gives it, a core, and the interconnect that UIT_SIMULATED_NETWORK says.
+  /// Inspects the host of this process. Not collective. A simulated host has its name from the simulation, one core, and the
+  /// interconnect named by UIT_SIMULATED_NETWORK.
   static Host Here();
 };
 
-/// The computers of a job.
+/// The hosts of a job.
 struct Hosts {
-  std::vector<Host> all;         ///< by their first process
-  bool is_oversubscribed = false;  ///< on one of them there are more workers than CPUs that they may use
+  std::vector<Host> all;         ///< in order of their first process
+  bool is_oversubscribed = false;  ///< some host has more workers than CPUs that they may use
 
-  /// Brings together what the processes see; each has `num_threads` workers. The same everywhere. Collective.
+  /// Collective. Gathers the hosts of all processes, which have `num_threads` workers each. Returns the same on every process.
   static Hosts Inspect(const uit::World& world, std::size_t num_threads);
-  /// A row for each.
+  /// A row for each host.
   Table ToTable() const;
 };
 
@@ -60,7 +60,7 @@ inline std::string CpuInfo(const std::string& key) {
   }
   return {};
 }
-/// Pairs of (package, core) that the system has.
+/// The number of pairs (package, core) of the system.
 inline std::uint64_t CountCores() {
   std::set<std::pair<int, int>> cores;
   for (int cpu = 0;; ++cpu) {
@@ -90,12 +90,12 @@ inline std::string FindInterconnect() {
   if (!devices.empty()) return devices;
   long fastest = 0;
   for (const auto& interface : std::filesystem::directory_iterator("/sys/class/net", error)) {
-    long speed = 0;  // Mbit/s; not told by virtual ones
+    long speed = 0;  // Mbit/s; virtual interfaces do not report it
     if (std::ifstream(interface.path() / "speed") >> speed) fastest = std::max(fastest, speed);
   }
   return fastest > 0 ? "Ethernet " + std::to_string(fastest) + " Mbit/s" : "";
 }
-/// A host as lines of text, and back.
+/// A host as lines of text; FromCard reads them.
 inline std::string ToCard(const Host& host) {
   std::string card = host.name + '\n' + host.kernel + '\n' + host.processor + '\n' + host.interconnect + '\n' +
                      std::to_string(host.num_cores) + '\n' + std::to_string(host.memory_bytes) + '\n';

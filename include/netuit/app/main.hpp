@@ -9,7 +9,7 @@
 
 namespace netuit {
 
-/// A whole program on a team of threads and processes: GuardedMain, whose `body(team)` returns the exit code.
+/// A whole program on a team of threads and processes: as GuardedMain, with a `body(team)` that returns the exit code.
 ///
 ///     int main(int argc, char** argv) {
 ///       return netuit::Main(argc, argv, {.threads = 2}, [](uit::Team& team) { …; return report.ExitCode(); });

@@ -16,32 +16,32 @@
 
 namespace netuit {
 
-/// What results have to be read with, for a JSON file beside them: how they came about, and whether they are whole.
+/// Describes results in a JSON file beside them: how they were made, and whether they are complete.
 struct Manifest {
   std::string program{};                     ///< its name
   std::string version = UIT_VERSION;         ///< of the library
-  std::string commit{};                      ///< that the program's sources are of; empty if not known
+  std::string commit{};                      ///< of the program's sources; empty if not known
   std::vector<std::string> command_line{};   ///< word by word
   std::uint64_t seed = 0;                    ///< of the first replicate
   std::string compiler = CompilerName();     ///< name and version
   std::string build_type{};                  ///< as CMake calls it
-  std::string compile_flags{};               ///< beside it
+  std::string compile_flags{};               ///< in addition to the build type's
   std::string mpi_library{};                 ///< name and version; empty without MPI
   std::uint64_t processes = 1;               ///< of the job
   std::uint64_t threads = 1;                 ///< workers of each
   std::uint64_t nodes = 0;                   ///< of the graph
   std::uint64_t edges = 0;                   ///< of the graph, directed
-  std::string graph{};                       ///< a file, or what was made
-  std::string placement{};                   ///< how nodes were given to workers
+  std::string graph{};                       ///< a file, or a description of the generated graph
+  std::string placement{};                   ///< how nodes were assigned to workers
   std::string addressing{};                  ///< of the layers
   std::vector<std::uint32_t> modes{};        ///< asynchronicity modes
   std::uint64_t replicates = 1;              ///< of each mode
-  bool oversubscribed = false;               ///< more workers than CPUs somewhere
+  bool oversubscribed = false;               ///< some host had more workers than CPUs
   bool simulated = uit::is_simulated;        ///< on a simulated cluster, by its clock
   std::string started = TimeOfDay();         ///< UTC, ISO 8601
-  bool complete = false;                     ///< all that was asked for is there
+  bool complete = false;                     ///< all requested results are present
   std::string stopped_by{};                  ///< why the last run ended
-  std::vector<std::uint64_t> lost_processes{};  ///< that ended or fell silent, as far as the writer knows
+  std::vector<std::uint64_t> lost_processes{};  ///< processes that ended or fell silent, as far as the writer knows
 
   /// Every field under its name, in the order above.
   nlohmann::ordered_json ToJson() const {
@@ -70,14 +70,14 @@ struct Manifest {
             {"stopped_by", stopped_by},
             {"lost_processes", lost_processes}};
   }
-  /// Replaces the file in one step; bytes of words that are no UTF-8 become U+FFFD. Throws uit::OutputError, and then leaves
-  /// it as it was.
+  /// Replaces the file in one step. Bytes that are not UTF-8 become U+FFFD. If it cannot, it throws uit::OutputError and leaves
+  /// the file unchanged.
   void Save(const std::string& path) const {
     const std::string text = ToJson().dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
     WriteFileAtomically(path, [&](std::ostream& out) { out << text << '\n'; });
   }
 
-  /// The compiler that compiles this.
+  /// The compiler of this program.
   static std::string CompilerName() {
 #ifdef __clang__
     return "clang " __clang_version__;
@@ -85,7 +85,7 @@ struct Manifest {
     return "g++ " __VERSION__;
 #endif
   }
-  /// The time of day, to the second.
+  /// The present time in UTC, to the second.
   static std::string TimeOfDay() {
     const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
     std::tm utc{};

@@ -18,7 +18,7 @@ namespace netuit {
 
 namespace detail {
 
-/// The file in which who started the job wants to have word of a process; none if a launcher looks after it, which ends all.
+/// The file for a process's verdict; none if UIT_VERDICT is not set, when the launcher alone watches the job.
 inline std::optional<std::string> VerdictPath(std::size_t rank) {
   const char* folder = std::getenv("UIT_VERDICT");
   if (folder == nullptr || *folder == '\0') return std::nullopt;
@@ -27,9 +27,9 @@ inline std::optional<std::string> VerdictPath(std::size_t rank) {
 
 }  // namespace detail
 
-/// Leaves the word of a process on how it ended where the environment variable UIT_VERDICT, a folder, wants it: the file
-/// `rankN`, with the exit code. Launchers know little of processes that died and nothing of what the others made of it; who
-/// started the job learns it from there, as tools/run does. A process that died has left none.
+/// Writes this process's exit code to the file `rankN` in the folder named by the environment variable UIT_VERDICT, if it is
+/// set. Launchers report little about processes that died, and nothing about how the others ended. tools/run reads these
+/// files instead. A process that died has left none.
 inline void LeaveVerdict(std::size_t rank, int exit_code) {
   const auto path = detail::VerdictPath(rank);
   if (!path) return;
@@ -40,8 +40,8 @@ inline void LeaveVerdict(std::size_t rank, int exit_code) {
   }
 }
 
-/// Leaves word, in the same folder, that a process has met the others: the file `rankN.begun`. From here on it notices by
-/// itself when another of its computer dies; before, MPI may wait for the dead for ever, and who started the job has to end it.
+/// Writes the file `rankN.begun` in the same folder: this process has met the others in MPI. From now on it notices by itself
+/// if another process of its host dies. Before, MPI may wait for a dead process for ever, so tools/run must end the job.
 inline void LeaveBegun(std::size_t rank) {
   const auto path = detail::VerdictPath(rank);
   if (!path) return;
@@ -49,9 +49,9 @@ inline void LeaveBegun(std::size_t rank) {
   if (!mark) uit::PrintLine("error", "UIT_VERDICT: " + *path + ".begun: cannot be written");
 }
 
-/// Called when another process has died and this one has written what it has: waits until the launcher ends it, or for two
-/// seconds, deaf to signals. Open MPI's sleeps between its SIGTERM and its SIGKILL, and awakes as soon as one process ends, so
-/// that the slower ones would lose their results. Nothing, if UIT_VERDICT is set: tools/run ends nobody.
+/// Call this after another process has died and this one has written its results. Ignores signals, and waits two seconds or
+/// until the launcher ends this process. Open MPI's launcher sleeps between SIGTERM and SIGKILL, but wakes as soon as one process
+/// ends; then slower processes would lose their results. Does nothing if UIT_VERDICT is set, because tools/run ends no process.
 inline void LetOthersWrite() {
   if (detail::VerdictPath(0)) return;
   uit::SignalWatch signals;

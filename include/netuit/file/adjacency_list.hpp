@@ -20,19 +20,19 @@ namespace netuit {
 
 namespace detail {
 
-/// Refuses an adjacency list if its lines show that a label has a blank in it, outside brackets and quotes. Each word of such
-/// a label would be read as a label, which gives another graph.
+/// Refuses an adjacency list if its lines show that a label contains a blank, outside brackets and quotes. The reader would take
+/// each word of such a label for a label, and read another graph.
 ///
 /// NetworkX writes exactly one line for each node, so a word without a line is part of a label. A list written by hand may
-/// leave lines out, so this check applies to two kinds of list only: to those with NetworkX's header, and to those where some
-/// label has a line without neighbours and is a neighbour elsewhere. By hand nobody writes such a line, which says nothing.
+/// omit lines. So this check applies only to lists with NetworkX's header, and to lists in which some label has a line without
+/// neighbours and is a neighbour elsewhere. Such a line is redundant, so people do not write it by hand.
 class AdjacencyCheck {
  public:
   explicit AdjacencyCheck(const LineReader& reader) : reader_{reader} {}
 
-  /// Call it for each line, before its labels.
+  /// Call this for each line, before its labels.
   void NoteLine(std::string_view line) { has_header_ = has_header_ || (words_.empty() && line.starts_with("# GMT ")); }
-  /// The first word of a line; `is_alone`: the only one.
+  /// Call this for the first word of a line; `is_alone`: it is the only one.
   void NoteSource(NodeId node, std::string_view label, bool is_alone) {
     Word& word = At(node);
     if (word.has_line && second_line_ == 0) {
@@ -42,17 +42,19 @@ class AdjacencyCheck {
     word.has_line = true;
     word.is_alone = is_alone;
   }
-  /// Another word of a line.
+  /// Call this for each further word of a line.
   void NoteTarget(NodeId node) {
     Word& word = At(node);
     if (word.target_line == 0) word.target_line = reader_.LineNumber();
   }
-  /// What separates two words. Fails if that is a tab for some and a blank for others: these may be one label.
+  /// Call this for each gap between words. Fails if tabs separate some words and blanks others: words with a blank between
+  /// them may be one label.
   void NoteGap(bool has_tab) {
     (has_tab ? has_tabs_ : has_blanks_) = true;
     if (has_tabs_ && has_blanks_) Fail(reader_.LineNumber(), "blanks separate some words, and tabs others");
   }
-  /// Fails if each node should have a line, but a word has none or, in a file by NetworkX, two. `topology` is what was read.
+  /// Call this at the end; `topology` is the result of reading. Fails if each node should have a line, but a word has none
+  /// or, in a file by NetworkX, two.
   void Finish(const Topology& topology) const {
     const auto name = [&](auto word) { return Quoted(topology.Label(static_cast<NodeId>(word - words_.begin()))); };
     const auto alone =
@@ -95,10 +97,9 @@ class AdjacencyCheck {
 
 }  // namespace detail
 
-/// Reads an adjacency list as NetworkX writes it: a label a line, then those it is joined to. An
-/// undirected edge stands in one of its two lines only. Labels, comments and errors are as in
-/// ReadEdgeList. Refuses a list if its lines show that a label has a blank in it, outside brackets and quotes. Either tabs or
-/// blanks separate the labels of a file.
+/// Reads an adjacency list as NetworkX writes it: on each line a label, then the labels of its neighbours. An undirected edge
+/// is on one of its two lines only. Labels, comments and errors are as in ReadEdgeList. Either tabs or blanks separate the
+/// labels of a file. Refuses a list if its lines show that a label contains a blank, outside brackets and quotes.
 inline Topology ReadAdjacencyList(std::istream& stream, std::string name, const GraphOptions& options = {}) {
   LineReader reader{stream, std::move(name), options.max_line_bytes};
   GraphBuilder builder{reader, options};
@@ -130,9 +131,9 @@ inline Topology LoadAdjacencyList(const std::filesystem::path& path, const Graph
   return ReadAdjacencyList(stream, path.string(), options);
 }
 
-/// Reads a multiline adjacency list as NetworkX writes it: a line with a label and a number, then that
-/// many lines with a neighbour each and what ReadEdgeList takes for an edge's data. An undirected edge
-/// stands with one of its two ends only. Labels, comments and errors are as in ReadEdgeList.
+/// Reads a multiline adjacency list as NetworkX writes it: a line with a label and a number, then that many lines, each with a
+/// neighbour and edge data as in ReadEdgeList. An undirected edge is listed at one of its two ends only. Labels, comments and
+/// errors are as in ReadEdgeList.
 inline Topology ReadMultilineAdjacencyList(std::istream& stream, std::string name, const GraphOptions& options = {}) {
   LineReader reader{stream, std::move(name), options.max_line_bytes};
   GraphBuilder builder{reader, options};

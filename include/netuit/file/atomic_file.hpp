@@ -29,16 +29,16 @@ inline std::uint64_t UnguessableNumber() {
   return std::uint64_t{random()} << 32U | random();
 }
 
-/// A file that has just been created: its descriptor, and its name.
+/// A newly created file.
 struct Draft {
-  int file = -1;               ///< -1 if none could be created; errno says why
+  int file = -1;               ///< its descriptor; -1 if none could be created, and errno says why
   std::filesystem::path path;  ///< target.NUMBER.tmp, in the folder of the target
 };
 
-/// Creates a draft of `target`. A name that is taken, by a file or by a link, is left alone: the next number is tried.
+/// Creates a draft of `target`. If a file or link has the name already, it stays untouched, and the next number is tried.
 template <std::invocable NextNumber>
 Draft CreateDraft(const std::filesystem::path& target, NextNumber&& next_number) {
-  constexpr std::size_t longest_name = 200;  // of the target's, so that the draft's stays below the system's 255
+  constexpr std::size_t longest_name = 200;  // of the target, so that the draft's name is shorter than the system's 255
   constexpr int num_attempts = 100;
   for (int attempt = 0; attempt < num_attempts; ++attempt) {
     std::array<char, 16> number{};
@@ -53,23 +53,22 @@ Draft CreateDraft(const std::filesystem::path& target, NextNumber&& next_number)
 
 }  // namespace detail
 
-/// A file that appears under its name only once it is whole. WriteFileAtomically is the short form.
+/// A file that appears under its name only when it is complete. WriteFileAtomically is the short form.
 ///
 ///     AtomicFile file{"rows.csv"};
 ///     file.Stream() << "worker,updates\n";
 ///     file.Commit();  // without it, nothing has happened
 ///
-/// What is written goes to a draft in the same folder. The draft is new, has a name that nobody can guess, and the mode
-/// that the umask leaves; Commit brings it to the disk and renames it. So any number of writers may write one name at once,
-/// in one process or in several: the name always shows the whole file of the one that committed last. After a failure of
-/// the computer it shows the old file or the new one, whole. A process that is killed may leave its draft behind, whose
-/// name ends in .tmp.
+/// The data goes to a draft in the same folder. The draft is a new file with a name that nobody can guess, and with the mode
+/// that the umask allows. Commit writes it to the disk and renames it. So any number of writers, in one process or several, may
+/// write one name at once: the name always shows the whole file of the last commit. After a crash of the host it shows the
+/// whole old file or the whole new one. A killed process may leave its draft behind; its name ends in .tmp.
 ///
-/// If the path is a link to a file, the link stays and the file that it points at is replaced; a link that points at nothing
-/// is itself replaced. A draft never goes through a link. What is no regular file, and anything in /dev, is written as it is.
+/// If the path is a link to a file, the link stays, and the file that it points to is replaced. If it is a link to nothing, the
+/// link itself is replaced. A draft never follows a link. Paths in /dev, and files that are not regular, are written directly.
 class AtomicFile {
  public:
-  /// Creates the draft. Throws uit::OutputError if that is not possible.
+  /// Creates the draft. Throws uit::OutputError if it cannot.
   explicit AtomicFile(std::filesystem::path path) : path_{std::move(path)} {
     namespace fs = std::filesystem;
     std::error_code ignored;
@@ -83,7 +82,7 @@ class AtomicFile {
     if (draft_.file < 0) Fail(errno);
     buffer_.Open(draft_.file);
   }
-  /// Removes the draft, unless it has been committed.
+  /// Removes the draft, unless it was committed.
   ~AtomicFile() {
     if (draft_.file >= 0) ::close(draft_.file);
     if (!is_device_ && !is_committed_) ::unlink(draft_.path.c_str());
@@ -91,11 +90,11 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  /// Where to write. Valid until Commit.
+  /// The stream to write to. Valid until Commit.
   std::ostream& Stream() { return stream_; }
 
-  /// Gives the file its name. Call it once. Throws uit::OutputError if anything could not be written; then what was there
-  /// before stays.
+  /// Gives the file its name. Call it once. Throws uit::OutputError if anything could not be written; then the old file
+  /// stays.
   void Commit() {
     stream_.flush();
     if (!stream_) Fail(buffer_.Error());
@@ -111,8 +110,8 @@ class AtomicFile {
                            ": cannot be written: " + std::generic_category().message(error == 0 ? EIO : error));
   }
 
-  std::filesystem::path path_;    // as the caller says it
-  std::filesystem::path target_;  // what is replaced
+  std::filesystem::path path_;    // as the caller gave it
+  std::filesystem::path target_;  // the file to replace
   detail::Draft draft_;
   bool is_device_ = false;
   bool is_committed_ = false;
@@ -122,8 +121,8 @@ class AtomicFile {
 
 /// Writes a file as AtomicFile does. `write` is called with the stream.
 ///
-/// Throws uit::OutputError if the file cannot be written, and whatever `write` throws; then nothing is left behind, and a
-/// file that was there before stays.
+/// Throws uit::OutputError if the file cannot be written, and the exceptions of `write`. Then no draft remains, and an old
+/// file stays.
 inline void WriteFileAtomically(const std::filesystem::path& path, std::invocable<std::ostream&> auto&& write) {
   AtomicFile file{path};
   write(file.Stream());

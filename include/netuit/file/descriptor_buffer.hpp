@@ -9,17 +9,17 @@
 
 namespace netuit::detail {
 
-/// What a std::ostream writes into, in front of a file that is open: std::ofstream can open a file by its name only, and so
-/// cannot be given a file that must be new.
+/// A stream buffer that writes to an open file descriptor. std::ofstream can only open a file by its name, so it cannot
+/// demand that the file is new.
 ///
 /// Does not close the file. One thread at a time.
 class DescriptorBuffer : public std::streambuf {
  public:
   DescriptorBuffer() : block_(block_bytes) { setp(block_.data(), block_.data() + block_.size()); }
 
-  /// Writes to this file from now on.
+  /// Sets the file to write to.
   void Open(int file) { file_ = file; }
-  /// The errno of the first write that failed; 0 if none did.
+  /// The errno of the first failed write; 0 if none failed.
   int Error() const { return error_; }
 
  protected:
@@ -33,7 +33,7 @@ class DescriptorBuffer : public std::streambuf {
  private:
   static constexpr std::size_t block_bytes = std::size_t{1} << 14U;
 
-  /// Writes what waits. False for ever once the system refuses.
+  /// Writes the buffered bytes. After the first failure it always returns false.
   bool Drain() {
     for (const char* from = pbase(); error_ == 0 && from != pptr();) {
       const ssize_t num_written = ::write(file_, from, static_cast<std::size_t>(pptr() - from));

@@ -8,7 +8,7 @@ namespace netuit {
 
 namespace detail {
 
-/// NumPy's numbers print as np.float64(1.5).
+/// Removes NumPy's wrapping, as in np.float64(1.5).
 inline std::string_view WithoutNumpy(std::string_view number) {
   const std::size_t open = number.find('(');
   if (!number.starts_with("np.") || open == std::string_view::npos || !number.ends_with(')')) return number;
@@ -17,8 +17,8 @@ inline std::string_view WithoutNumpy(std::string_view number) {
 
 }  // namespace detail
 
-/// The weight in a Python dictionary such as {'weight': 3, 'color': 'red'}; 1 if it has no such key.
-/// Other values may be anything whose brackets and quotes match.
+/// Takes a Python dictionary such as {'weight': 3, 'color': 'red'}, and returns its weight; 1 if it has no such key. Other
+/// values may be any text with matching brackets and quotes.
 inline double TakeDictionary(LineCursor& cursor) {
   double weight = 1;
   if (!cursor.TryTake('{')) cursor.Fail("data in braces is missing");
@@ -34,7 +34,7 @@ inline double TakeDictionary(LineCursor& cursor) {
   }
 }
 
-/// The weight of an edge: a number, or what a dictionary holds, or 1 at the end of the line.
+/// Takes the rest of a line, and returns an edge's weight: a number, the weight in a dictionary, or 1 if nothing is left.
 inline double TakeEdgeData(LineCursor& cursor) {
   double weight = 1;
   if (cursor.Peek() == '{') {

@@ -17,12 +17,12 @@
 
 namespace netuit {
 
-/// Reads an edge list as NetworkX writes it: two labels a line, then a dictionary whose 'weight' is
-/// used, or a number, or nothing.
+/// Reads an edge list as NetworkX writes it: on each line two labels, then a dictionary whose 'weight' is used, or a number, or
+/// nothing.
 ///
-/// Nodes count in order of first appearance. A label is a word, or whatever stands in round or square
-/// brackets or in quotes, and is kept as written. Comments start at '#'. An edge that is listed twice
-/// is two parallel edges. Throws uit::InputError "name:line: reason".
+/// Nodes are numbered in order of first appearance. A label is a word, or any text in round or square brackets or in quotes. It
+/// is kept as written. Comments start at '#'. An edge that is listed twice becomes two parallel edges. Throws uit::InputError
+/// "name:line: reason".
 inline Topology ReadEdgeList(std::istream& stream, std::string name, const GraphOptions& options = {}) {
   LineReader reader{stream, std::move(name), options.max_line_bytes};
   GraphBuilder builder{reader, options};
@@ -43,15 +43,14 @@ inline Topology LoadEdgeList(const std::filesystem::path& path, const GraphOptio
   return ReadEdgeList(stream, path.string(), options);
 }
 
-/// Which edges an edge list names.
+/// How WriteEdgeList lists edges.
 struct EdgeListOptions {
-  /// Each directed edge, or each reciprocal pair once.
+  /// True: each directed edge. False: each reciprocal pair once.
   bool directed = false;
 };
 
-/// Writes an edge list for NetworkX's read_edgelist and for LoadEdgeList. Leaves out isolated nodes, as
-/// NetworkX does. Throws uit::InputError if it is to be undirected and some edge has no reciprocal of
-/// the same weight.
+/// Writes an edge list for NetworkX's read_edgelist and for LoadEdgeList. Omits isolated nodes, as NetworkX does. Throws
+/// uit::InputError if the list is undirected and some edge has no reciprocal of the same weight.
 inline void WriteEdgeList(std::ostream& stream, const Topology& topology, EdgeListOptions options = {}) {
   const auto fail = [&](EdgeId edge) {
     throw uit::InputError("the edge from " + topology.Label(topology.Source(edge)) + " to " +
@@ -73,7 +72,7 @@ inline void WriteEdgeList(std::ostream& stream, const Topology& topology, EdgeLi
   }
 }
 
-/// WriteEdgeList into a file, which appears whole or not at all. Throws uit::OutputError as well.
+/// WriteEdgeList into a file, which appears whole or not at all. Also throws uit::OutputError.
 inline void SaveEdgeList(const Topology& topology, const std::filesystem::path& path, EdgeListOptions options = {}) {
   WriteFileAtomically(path, [&](std::ostream& stream) { WriteEdgeList(stream, topology, options); });
 }

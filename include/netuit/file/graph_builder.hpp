@@ -15,20 +15,20 @@
 
 namespace netuit {
 
-/// Collects the nodes and edges that a reader meets. What is wrong fails at the reader's line.
+/// Collects the nodes and edges of a file. Errors name the reader's current line.
 class GraphBuilder {
  public:
   /// The reader must outlive the builder.
   GraphBuilder(const LineReader& reader, const GraphOptions& options) : reader_{reader}, options_{options} {}
 
-  /// The node of that name, new if need be. Whole numbers may have gaps but not be negative nor reach
-  /// 2^63; and once all names were whole numbers, a word that starts with a digit is taken for a slip.
+  /// Returns the node with this label, and adds it if it is new. Whole numbers may have gaps, but must be in 0 … 2^63 - 1.
+  /// If all labels so far are whole numbers, another word that starts with a digit is refused as a typing error.
   NodeId AddNode(std::string_view label);
 
   /// Joins two nodes as the options say.
   void AddEdge(NodeId source, NodeId target, double weight = 1);
 
-  /// The graph. Fails if there are no nodes.
+  /// Returns the graph. Fails if it has no nodes.
   Topology Build() &&;
 
  private:
@@ -63,7 +63,7 @@ inline void GraphBuilder::CheckNew(std::string_view label) {
   }
   if (are_numbers_ && index_.Size() > 1 && is_digit(label.front())) {
     reader_.Fail("the label " + Quoted(label) +
-                 " is no whole number, as those before it are; if it is meant, put it in quotes");
+                 " is not a whole number, but all labels before it are; if it is correct, put it in quotes");
   }
   are_numbers_ = false;
 }

@@ -13,7 +13,7 @@
 
 namespace netuit {
 
-/// Takes words, labels and numbers from the front of a line; what is wrong fails at the reader's line.
+/// Takes words, labels and numbers from the front of a line. Errors name the reader's line.
 ///
 ///     LineCursor cursor{reader, "(0, 0) (1, 0) 1.5  # a comment"};
 ///     cursor.TakeLabel();   // "(0, 0)"
@@ -25,12 +25,12 @@ class LineCursor {
   /// A '#' outside quotes begins a comment.
   LineCursor(const LineReader& reader, std::string_view line) : reader_{reader}, rest_{line} {}
 
-  /// Whether nothing but blanks and a comment is left.
+  /// Whether only blanks and a comment are left.
   bool IsAtEnd() {
     SkipBlanks();
     return rest_.empty() || rest_.front() == '#';
   }
-  /// The next character that is not blank, '\0' at the end.
+  /// The next character that is not blank; '\0' at the end.
   char Peek() { return IsAtEnd() ? '\0' : rest_.front(); }
   /// Skips blanks and tabs; returns whether a tab was among them.
   bool SkipsTab() {
@@ -38,7 +38,7 @@ class LineCursor {
     SkipBlanks();
     return before.substr(0, before.size() - rest_.size()).find('\t') != std::string_view::npos;
   }
-  /// Whether what comes next is this character, which is then taken.
+  /// Takes the next character that is not blank if it is `wanted`; returns whether it was.
   bool TryTake(char wanted) {
     if (Peek() != wanted) return false;
     rest_.remove_prefix(1);
@@ -47,9 +47,9 @@ class LineCursor {
 
   /// Everything up to the next blank.
   std::string_view TakeWord();
-  /// A node's name, as it is written: a word, or anything in round or square brackets or in quotes.
+  /// A label as it is written: a word, or any text in round or square brackets or in quotes.
   std::string_view TakeLabel();
-  /// Everything up to one of the stops outside brackets and quotes, without the blanks round it.
+  /// Everything up to the first of `stops` outside brackets and quotes, without surrounding blanks.
   std::string_view TakeValue(std::string_view stops);
   /// A whole number.
   std::uint64_t TakeCount() { return ParseCount(TakeWord()); }
@@ -60,9 +60,9 @@ class LineCursor {
     if (!IsAtEnd()) Fail("too many words, from " + Quoted(rest_) + "; a label with blanks needs brackets or quotes");
   }
 
-  /// The value of a word that is a whole number; fails if it is none.
+  /// The value of a whole number; fails if the word is not one.
   std::uint64_t ParseCount(std::string_view word) const;
-  /// The value of a word that is a finite number and not negative; fails if it is none.
+  /// The value of a finite number that is not negative; fails if the word is not one.
   double ParseWeight(std::string_view word) const;
 
   /// Throws uit::InputError "name:line: reason".
@@ -80,9 +80,9 @@ class LineCursor {
     rest_.remove_prefix(length);
     return front;
   }
-  /// The length of what is in quotes from a position, both quotes included.
+  /// The length of the quoted text at a position, with both quotes.
   std::size_t QuotedLength(std::size_t begin) const;
-  /// The length of what is in brackets from a position, both brackets included.
+  /// The length of the bracketed text at a position, with both brackets.
   std::size_t BracketedLength(std::size_t begin) const;
 
   const LineReader& reader_;

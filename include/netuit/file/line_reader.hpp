@@ -19,7 +19,7 @@
 
 namespace netuit {
 
-/// A piece of a user's text for a message of one line: in quotes, shortened, control characters as their codes.
+/// A piece of a user's text for a one-line message: in quotes, shortened, with control characters as hexadecimal codes.
 inline std::string Quoted(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::string quoted = "'";
@@ -34,24 +34,23 @@ inline std::string Quoted(std::string_view text) {
   return quoted + (text.size() > longest ? "…'" : "'");
 }
 
-/// Reads a text line by line in bounded memory and says where it is when something is wrong.
+/// Reads a text line by line in bounded memory. Errors name the current line.
 ///
 ///     LineReader reader{stream, "graph.edgelist"};
 ///     while (const auto line = reader.Next()) …
 ///
-/// Lines end in LF or CRLF; a UTF-8 byte-order mark is skipped. What is no text (a NUL byte, a gzip or
-/// bzip2 archive) and lines longer than the cap are refused without reading on.
+/// Lines end in LF or CRLF. A UTF-8 byte-order mark is skipped. Files that are not text (with a NUL byte, or compressed by gzip
+/// or bzip2) and lines above the limit are refused without reading further.
 class LineReader {
  public:
-
-  /// name: what messages call the text. The stream must outlive the reader.
+  /// name: the text's name in messages. The stream must outlive the reader.
   LineReader(std::istream& stream, std::string name, std::size_t max_line_bytes = default_max_line_bytes)
       : stream_{stream}, name_{std::move(name)}, max_line_bytes_{max_line_bytes}, buffer_(block_bytes) {}
 
-  /// The next line without its end, valid until the next call; none after the last.
+  /// The next line without its line end; none after the last line. Valid until the next call.
   std::optional<std::string_view> Next();
 
-  /// The line that Next returned last, from 1.
+  /// The number of the line that Next returned last, from 1.
   std::size_t LineNumber() const { return line_number_; }
 
   /// Throws uit::InputError "name:line: reason" for the line that Next returned last.
@@ -73,7 +72,7 @@ class LineReader {
   std::string name_;
   std::size_t max_line_bytes_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;  // what is read and not yet returned: buffer_[begin_ … end_)
+  std::size_t begin_ = 0;  // bytes read and not yet returned: buffer_[begin_ … end_)
   std::size_t end_ = 0;
   std::size_t line_number_ = 0;
   bool has_started_ = false;
@@ -112,7 +111,7 @@ inline std::optional<std::string_view> LineReader::Next() {
   return line;
 }
 
-/// Reads a block more; false at the end of the text.
+/// Reads another block. Returns false at the end of the text.
 inline bool LineReader::Fill() {
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);

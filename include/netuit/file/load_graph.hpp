@@ -9,12 +9,11 @@
 
 namespace netuit {
 
-/// Reads a graph in the format that its file's extension tells; see LoadGraph.
+/// Reads a graph at once. The file's extension selects the format; see LoadGraph.
 Topology ReadGraph(const std::filesystem::path& path, const GraphOptions& options = {});
 
-/// The graph in a file, in the format that the file's extension tells: .graph (METIS), .adjlist, .multiline_adjlist or
-/// .madjlist, else an edge list. It is read when it is first asked for; then uit::InputError "file:line: reason" is thrown if
-/// that cannot be.
+/// The graph in a file. Its extension selects the format: .graph (METIS), .adjlist, .multiline_adjlist or .madjlist; any
+/// other is an edge list. The file is read at the first Graph::Get, which throws uit::InputError "file:line: reason" if it cannot be read.
 Graph LoadGraph(const std::filesystem::path& path, const GraphOptions& options = {});
 
 }  // namespace netuit

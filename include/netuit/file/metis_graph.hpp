@@ -18,15 +18,15 @@
 
 namespace netuit {
 
-/// Reads METIS' .graph format: a header "n m [fmt [ncon]]", then a line a node with its weight and its
-/// neighbours as fmt says. The header's promises are checked.
+/// Reads METIS' .graph format: a header "n m [fmt [ncon]]", then a line per node with its weight and its neighbours, as fmt
+/// says. The numbers in the header are checked.
 class MetisGraphReader {
  public:
   /// The stream must outlive the reader.
   MetisGraphReader(std::istream& stream, std::string name, const GraphOptions& options)
       : reader_{stream, std::move(name), options.max_line_bytes}, options_{options} {}
 
-  /// Reads to the end. Once only.
+  /// Reads to the end. Call it once.
   Topology Read();
 
  private:
@@ -49,12 +49,12 @@ class MetisGraphReader {
   std::vector<std::size_t> line_of_;
 };
 
-/// Reads METIS' .graph format, undirected by definition, with edge weights, node weights and sizes (which
-/// are ignored), as fmt says.
+/// Reads METIS' .graph format, with edge weights, node weights and sizes, as fmt says. Sizes are ignored. The graph is always
+/// undirected.
 ///
-/// Node 1 of the file is node 0 here, labelled "1". Lines that start with '%' are comments; an empty
-/// line is a node without neighbours. Throws uit::InputError "name:line: reason", also where the header
-/// has the wrong number of nodes or edges, or an edge is not listed alike at both ends.
+/// Node 1 of the file is node 0 here, labelled "1". Lines that start with '%' are comments. An empty line is a node without
+/// neighbours. Throws uit::InputError "name:line: reason", also if the header has the wrong number of nodes or edges, or if an
+/// edge is not listed alike at both ends.
 inline Topology ReadMetisGraph(std::istream& stream, std::string name, const GraphOptions& options = {}) {
   return MetisGraphReader{stream, std::move(name), options}.Read();
 }
@@ -131,7 +131,7 @@ inline void MetisGraphReader::ReadNode(NodeId node, std::string_view line) {
   }
 }
 
-/// Each edge stands in two lines; a self-loop in one, or twice in it.
+/// Each edge is on two lines; a self-loop is on one line, once or twice.
 inline void MetisGraphReader::CheckNumEdges() const {
   const auto loops = static_cast<std::uint64_t>(
       std::ranges::count_if(edges_, [](const Edge& edge) { return edge.source == edge.target; }));
@@ -152,7 +152,7 @@ inline void MetisGraphReader::CheckSymmetry(const Topology& topology) const {
       if (topology.EdgeWeight(there) != topology.EdgeWeight(topology.InEdges(node)[k])) {
         reader_.FailAt(line_of_[node], "the edge from node " + topology.Label(node) + " to node " +
                                            topology.Label(topology.Target(there)) +
-                                           " weighs otherwise at its other end");
+                                           " has another weight at its other end");
       }
     }
   }

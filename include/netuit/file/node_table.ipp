@@ -33,7 +33,7 @@ UIT_DEFINE std::vector<std::string> SplitCsv(const LineReader& reader, std::stri
   return fields;
 }
 
-/// Where the column of that name stands.
+/// The position of the column with this name.
 UIT_DEFINE std::size_t FindColumn(const LineReader& reader, const std::vector<std::string>& names, std::string_view column) {
   const auto found = std::find(names.begin() + 1, names.end(), column);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());

@@ -15,8 +15,8 @@
 
 namespace netuit {
 
-/// Reads the expected load of each node: either a number a line, in node order, or a label and a number
-/// a line, in any order; the first line decides.
+/// Reads the expected load of each node: either one number per line, in node order, or a label and a number per line, in any
+/// order. The first line decides.
 ///
 ///     topology = topology.WithNodeWeights(netuit::LoadNodeWeights("graph.weights", topology));
 ///

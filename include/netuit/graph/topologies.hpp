@@ -56,7 +56,8 @@ inline Topology MakeComplete(NodeId num_nodes) {
 
 /// The corners of a cube of d dimensions: 2^d nodes with d neighbours each. Throws uit::InputError if d >= 32.
 inline Topology MakeHypercube(unsigned num_dimensions) {
-  if (num_dimensions >= 32) throw uit::InputError("a hypercube must have fewer than 32 dimensions, not " + std::to_string(num_dimensions));
+  if (num_dimensions >= 32)
+    throw uit::InputError("a hypercube must have fewer than 32 dimensions, not " + std::to_string(num_dimensions));
   const NodeId num_nodes = NodeId{1} << num_dimensions;
   std::vector<Edge> edges;
   edges.reserve(std::size_t{num_nodes} * num_dimensions);

@@ -18,32 +18,31 @@
 
 namespace netuit {
 
-/// Cuts a graph of at least two nodes in two: side 0 or 1 of each node, or none if it cannot. Side 0 is to
-/// have the given share of the node weight; a side may weigh `tolerance` times what it should.
+/// Cuts a graph of at least two nodes in two. Returns the side of each node, 0 or 1; nothing if it cannot. Side 0 should have
+/// the fraction `share` of the node weight. A side may weigh up to `tolerance` times its target.
 ///
-/// Nobody relies on it: sides that are out of range, too few or too small are mended.
+/// RecursiveBisection does not trust the result: it replaces an invalid one, and repairs sides that are too small.
 template <typename B, typename Index>
 concept Bisector = std::signed_integral<Index> &&
                    requires(B bisect, const PartitionGraph<Index>& graph, double share, double tolerance) {
                      { bisect(graph, share, tolerance) } -> std::same_as<std::optional<std::vector<Index>>>;
                    };
 
-/// Places nodes by cutting the graph in two again and again, for the processes first and then for the
-/// threads of each, so that the cut between processes is what is made small.
+/// Places nodes by cutting the graph in two repeatedly, first for the processes and then for the threads of each. So the cut
+/// between processes is minimised first.
 ///
-/// A wall round partitioners: they never see a graph of fewer nodes than workers, a loop, a parallel or
-/// a one-way edge, nor are they asked for fewer than two parts; and whatever they answer, each worker
-/// has a node.
+/// It shields the bisector from input that it may not handle: a graph with fewer nodes than workers, loops, parallel edges,
+/// edges without a reciprocal, and fewer than two parts. Whatever the bisector returns, each worker gets a node.
 template <std::signed_integral Index, Bisector<Index> B>
 class RecursiveBisection {
  public:
-  /// tolerance: how much more than its share a worker may carry, all cuts together, as in 1.001.
+  /// tolerance: the largest load of a worker after all cuts, relative to its target, as in 1.001.
   RecursiveBisection(B bisect, Workers workers, double tolerance)
       : bisect_{std::move(bisect)},
         workers_{workers},
         tolerance_{std::pow(tolerance, 1 / std::max(1.0, NumLevels(workers.processes) + NumLevels(workers.threads)))} {}
 
-  /// Throws as CountWorkersFor.
+  /// Places the nodes of a topology. Throws as CountWorkersFor.
   Placement Place(const Topology& topology) {
     CountWorkersFor(topology, workers_);
     report_ = {};
@@ -56,11 +55,11 @@ class RecursiveBisection {
     return Placement{workers_, std::move(worker_of_)};
   }
 
-  /// Of the last placement.
+  /// The repairs of the last placement.
   const PartitionReport& Report() const { return report_; }
 
  private:
-  /// How often something is cut in two until there are so many parts.
+  /// How many times parts are cut in two to get `num_parts` parts.
   static double NumLevels(std::size_t num_parts) { return std::ceil(std::log2(static_cast<double>(num_parts))); }
 
   void Divide(Subgraph<Index> whole, Workers workers, std::uint32_t first_worker) {
@@ -104,7 +103,7 @@ class RecursiveBisection {
     return side_of;
   }
 
-  /// Moves the lightest nodes over until a side has as many nodes as it has workers.
+  /// Moves the lightest nodes to a side until it has at least as many nodes as workers.
   void Fill(std::vector<Index>& side_of, Index side, std::size_t num_wanted, const PartitionGraph<Index>& graph) {
     const auto num_present = static_cast<std::size_t>(std::ranges::count(side_of, side));
     if (num_present >= num_wanted) return;

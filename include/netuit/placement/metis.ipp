@@ -21,8 +21,8 @@
 
 namespace netuit {
 
-/// METIS takes SIGTERM and SIGABRT for itself while it works, and afterwards sets handlers back that forget themselves at the
-/// first signal. While this lives it may; at its end they are as they were.
+/// Saves the handlers of SIGTERM and SIGABRT, and restores them on destruction. METIS installs its own while it works, and
+/// afterwards leaves handlers that reset themselves at the first signal.
 class KeptSignalHandlers {
  public:
   KeptSignalHandlers() {
@@ -42,10 +42,10 @@ class KeptSignalHandlers {
 /// One cut by METIS.
 class MetisBisector {
  public:
-  /// seed: its lowest 31 bits count.
+  /// seed: only its lowest 31 bits are used.
   explicit MetisBisector(std::uint64_t seed) : seed_{static_cast<idx_t>(seed & 0x7FFFFFFFU)} {}
 
-  /// As Bisector says; none if METIS returns an error.
+  /// See Bisector. Returns nothing if METIS returns an error.
   std::optional<std::vector<idx_t>> operator()(const PartitionGraph<idx_t>& graph, double share,
                                                double tolerance) const {
     idx_t num_nodes = graph.NumNodes();
@@ -57,10 +57,10 @@ class MetisBisector {
     std::array<idx_t, METIS_NOPTIONS> options{};
     METIS_SetDefaultOptions(options.data());
     options[METIS_OPTION_SEED] = seed_;
-    // The best of several cuts; fewer of them on large graphs, where each takes long.
+    // METIS keeps the best of several cuts. Large graphs get fewer, because each takes long.
     options[METIS_OPTION_NCUTS] = std::clamp<idx_t>((idx_t{1} << 19) / num_nodes, 1, 8);
     std::vector<idx_t> side_of(graph.node_weights.size());
-    // METIS' signature lacks const; it writes to none of these.
+    // METIS' signature lacks const, but METIS does not write to these.
     const auto in = [](const std::vector<idx_t>& values) { return const_cast<idx_t*>(values.data()); };
     const int status = METIS_PartGraphRecursive(&num_nodes, &num_constraints, in(graph.first), in(graph.neighbors),
                                                 in(graph.node_weights), nullptr, in(graph.edge_weights), &num_parts,

@@ -18,14 +18,14 @@ namespace netuit {
 
 /// Scales weights to integers whose sum stays near a limit, so that sums of them cannot overflow.
 ///
-/// Whole numbers that fit are kept as they are. Else a weight above 0 becomes at least 1. If there is no
-/// weight above 0, all count as 1.
+/// If all weights are whole numbers and their sum is within the limit, they stay unchanged. Otherwise a weight above 0 becomes
+/// at least 1. If all weights are 0, each becomes 1.
 class IntegerScale {
  public:
-  /// limit: what the scaled weights add up to, or a little more. At most 2^53.
+  /// limit: the sum of the scaled weights, approximately. At most 2^53.
   explicit IntegerScale(std::uint64_t limit) : limit_{static_cast<double>(limit)} {}
 
-  /// Each weight that will be asked for: first all of them here …
+  /// Call this for every weight, before the first conversion.
   void Add(double weight) {
     are_whole_ = are_whole_ && weight == std::floor(weight);
     if (weight > largest_) {
@@ -36,7 +36,7 @@ class IntegerScale {
     }
   }
 
-  /// … then any of them here.
+  /// Converts one of the added weights.
   std::int64_t operator()(double weight) const {
     if (largest_ == 0) return 1;
     if (are_whole_ && total_ * largest_ <= limit_) return static_cast<std::int64_t>(weight);
@@ -51,15 +51,15 @@ class IntegerScale {
   bool are_whole_ = true;
 };
 
-/// A graph as partitioners want it: undirected, without loops and parallel edges, with integer weights.
+/// A graph as partitioners need it: undirected, without loops and parallel edges, with integer weights.
 /// The neighbours of node v are neighbors[first[v]] … neighbors[first[v + 1] - 1].
 template <std::signed_integral Index>
 struct PartitionGraph {
-  /// By node, and one more.
+  /// By node, and one more entry at the end.
   std::vector<Index> first{0};
-  /// Each edge stands with both its ends.
+  /// Each edge is listed at both its ends.
   std::vector<Index> neighbors;
-  /// As neighbors; above 0.
+  /// By entry of `neighbors`; above 0.
   std::vector<Index> edge_weights;
   /// By node; not negative.
   std::vector<Index> node_weights;
@@ -68,8 +68,8 @@ struct PartitionGraph {
   Index NumNodes() const { return static_cast<Index>(node_weights.size()); }
 };
 
-/// The two directions of an edge, and parallel edges, together weigh their sum. Edges of weight 0 vanish
-/// unless all are. Throws uit::InputError if there are more edges than an Index can count.
+/// Converts a topology. The two directions of an edge, and parallel edges, become one edge with the sum of their weights. Edges of
+/// weight 0 are dropped, unless all weights are 0. Throws uit::InputError if an Index cannot count the edges.
 template <std::signed_integral Index>
 PartitionGraph<Index> MakePartitionGraph(const Topology& topology) {
   if (2 * topology.NumEdges() > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) {
@@ -85,7 +85,7 @@ PartitionGraph<Index> MakePartitionGraph(const Topology& topology) {
   PartitionGraph<Index> graph;
   graph.first.reserve(std::size_t{topology.NumNodes()} + 1);
   graph.node_weights.reserve(topology.NumNodes());
-  std::vector<std::size_t> entry_of(topology.NumNodes());  // of a neighbour, valid from the node's first entry on
+  std::vector<std::size_t> entry_of(topology.NumNodes());  // by neighbour; valid if not below the node's first entry
   const auto join = [&](NodeId node, NodeId neighbor, EdgeId edge) {
     const auto weight = static_cast<Index>(edge_scale(topology.EdgeWeight(edge)));
     if (neighbor == node || weight == 0) return;
@@ -109,12 +109,12 @@ PartitionGraph<Index> MakePartitionGraph(const Topology& topology) {
   return graph;
 }
 
-/// A part of a graph and what its nodes are called outside.
+/// A part of a graph, with the ids of its nodes in the whole graph.
 template <std::signed_integral Index>
 struct Subgraph {
-  /// Its nodes count from 0.
+  /// The part; its nodes are numbered from 0.
   PartitionGraph<Index> graph;
-  /// By node of graph: the node of the topology.
+  /// By node of `graph`: the node of the topology.
   std::vector<NodeId> nodes;
 };
 

@@ -4,11 +4,11 @@
 
 namespace netuit {
 
-/// What had to be done to a partitioner's answers.
+/// How often the results of a partitioner were repaired.
 struct PartitionReport {
-  /// Cuts that were not usable and were made through the node order instead.
+  /// Invalid cuts, which were replaced by cuts along the node order.
   std::size_t num_fallbacks = 0;
-  /// Nodes moved because a side was too small for its workers.
+  /// Nodes moved because a side had fewer nodes than workers.
   std::size_t num_moved = 0;
 };
 

@@ -14,14 +14,14 @@
 
 namespace netuit {
 
-/// How many processes there are, and threads in each.
+/// The number of processes, and of threads in each.
 struct Workers {
-  /// Not 0.
+  /// At least 1.
   std::size_t processes = 1;
-  /// In each process; not 0.
+  /// Of each process; at least 1.
   std::size_t threads = 1;
 
-  /// Throws uit::InputError if there is no worker, or more than 2^32 - 1.
+  /// The number of workers. Throws uit::InputError if it is 0 or above 2^32 - 1.
   std::uint32_t Count() const {
     if (processes == 0 || threads == 0) throw uit::InputError("there must be at least one process and one thread");
     if (processes > std::numeric_limits<std::uint32_t>::max() / threads) throw uit::InputError("too many workers");
@@ -32,7 +32,7 @@ struct Workers {
   bool operator==(const Workers&) const = default;
 };
 
-/// Where a node is updated: a process, and a thread in it.
+/// A worker: a process, and a thread in it.
 struct WorkerId {
   /// From 0; the rank in the communicator of the run.
   std::uint32_t process = 0;
@@ -43,7 +43,7 @@ struct WorkerId {
   auto operator<=>(const WorkerId&) const = default;
 };
 
-/// Which place updates which node; immutable.
+/// The worker of each node; immutable.
 ///
 ///     const auto placement = netuit::PlaceContiguous(topology, {.processes = 2, .threads = 4});
 ///     if (placement.Of(node).process == rank) …
@@ -54,7 +54,7 @@ class Placement {
   /// No nodes, on one worker.
   Placement() = default;
 
-  /// The worker of each node. Throws uit::InputError if there is no such worker.
+  /// worker_of: by node. Throws uit::InputError if a node is placed on a worker that does not exist.
   Placement(Workers workers, std::vector<std::uint32_t> worker_of)
       : workers_{workers},
         threads_{(workers.Count(), static_cast<std::uint32_t>(workers.threads))},
@@ -68,21 +68,21 @@ class Placement {
 
   /// How many nodes are placed.
   NodeId NumNodes() const { return static_cast<NodeId>(worker_of_.size()); }
-  /// What the placement was made for.
+  /// The numbers of processes and threads that the placement is for.
   Workers Shape() const { return workers_; }
 
-  /// Where a node is updated.
+  /// The worker that updates a node.
   WorkerId Of(NodeId node) const { return {worker_of_[node] / threads_, worker_of_[node] % threads_}; }
   /// The number of the worker that updates a node.
   std::uint32_t WorkerOf(NodeId node) const { return worker_of_[node]; }
 
-  /// How many nodes each worker has.
+  /// By worker: its number of nodes.
   std::vector<NodeId> NumNodesByWorker() const {
     std::vector<NodeId> counts(workers_.Count());
     for (const std::uint32_t worker : worker_of_) ++counts[worker];
     return counts;
   }
-  /// The nodes of a place, ascending. Looks at every node.
+  /// The nodes of a worker, ascending. Takes time linear in the number of all nodes.
   std::vector<NodeId> NodesAt(WorkerId place) const {
     std::vector<NodeId> nodes;
     for (NodeId node = 0; node < NumNodes(); ++node) {
@@ -91,7 +91,7 @@ class Placement {
     return nodes;
   }
 
-  /// Whether each node has the same place, among as many workers.
+  /// Whether each node has the same worker, among the same numbers of processes and threads.
   bool operator==(const Placement&) const = default;
 
  private:
@@ -100,8 +100,7 @@ class Placement {
   std::vector<std::uint32_t> worker_of_;
 };
 
-/// The number of workers. Throws uit::InputError if there is none, or if there are more of them than
-/// nodes: each must have at least one.
+/// The number of workers. Throws uit::InputError if it is 0, or if it exceeds the number of nodes: each worker needs a node.
 inline std::uint32_t CountWorkersFor(const Topology& topology, Workers workers) {
   if (workers.Count() > topology.NumNodes()) {
     throw uit::InputError("more workers (" + std::to_string(workers.Count()) + ") than nodes (" +
@@ -112,14 +111,14 @@ inline std::uint32_t CountWorkersFor(const Topology& topology, Workers workers) 
 
 namespace detail {
 
-/// The block of thing number `at` when things are cut into blocks whose sizes differ by one at most.
+/// The block of item `at`, if `num_things` items are divided into blocks whose sizes differ by at most one.
 inline std::uint32_t BlockOf(std::uint64_t at, std::uint64_t num_things, std::uint32_t num_blocks) {
   return static_cast<std::uint32_t>(at * num_blocks / num_things);
 }
 
 }  // namespace detail
 
-/// Blocks of consecutive nodes, whose sizes differ by one at most. Throws as CountWorkersFor.
+/// Gives each worker a block of consecutive nodes. The sizes of the blocks differ by at most one. Throws as CountWorkersFor.
 inline Placement PlaceContiguous(const Topology& topology, Workers workers) {
   const std::uint32_t num_workers = CountWorkersFor(topology, workers);
   std::vector<std::uint32_t> worker_of(topology.NumNodes());
@@ -129,7 +128,7 @@ inline Placement PlaceContiguous(const Topology& topology, Workers workers) {
   return Placement{workers, std::move(worker_of)};
 }
 
-/// Node i on worker i % workers. Throws as CountWorkersFor.
+/// Places node i on worker i % workers. Throws as CountWorkersFor.
 inline Placement PlaceRoundRobin(const Topology& topology, Workers workers) {
   const std::uint32_t num_workers = CountWorkersFor(topology, workers);
   std::vector<std::uint32_t> worker_of(topology.NumNodes());
@@ -137,7 +136,7 @@ inline Placement PlaceRoundRobin(const Topology& topology, Workers workers) {
   return Placement{workers, std::move(worker_of)};
 }
 
-/// Nodes dealt out at random, as many to each worker but for one. Deterministic in the seed. Throws as
+/// Places nodes at random. The workers' numbers of nodes differ by at most one. The seed determines the placement. Throws as
 /// CountWorkersFor.
 inline Placement PlaceRandom(const Topology& topology, Workers workers, std::uint64_t seed) {
   std::vector<std::uint32_t> worker_of(topology.NumNodes());
@@ -149,18 +148,18 @@ inline Placement PlaceRandom(const Topology& topology, Workers workers, std::uin
   return Placement{workers, std::move(worker_of)};
 }
 
-/// Directed edges whose ends are apart.
+/// Numbers of directed edges that join different workers.
 struct Cut {
-  /// In different processes.
+  /// Between different processes.
   EdgeId processes = 0;
-  /// In different threads of one process.
+  /// Between different threads of one process.
   EdgeId threads = 0;
 
   /// Whether both numbers are the same.
   bool operator==(const Cut&) const = default;
 };
 
-/// Counts the edges that a placement cuts. Wants a placement of this topology.
+/// Counts the edges that a placement cuts. Requires a placement of this topology.
 inline Cut EdgeCut(const Topology& topology, const Placement& placement) {
   Cut cut;
   for (NodeId node = 0; node < topology.NumNodes(); ++node) {

@@ -16,11 +16,11 @@
 
 namespace netuit {
 
-/// Reads a placement in METIS' .part format, as gpmetis and others write it: line i holds the worker of
-/// node i, from 0; worker w is thread w % threads of process w / threads. A worker may have no node.
+/// Reads a placement in METIS' .part format, as gpmetis and other programs write it. Line i has the worker of node i, from 0.
+/// Worker w is thread w % threads of process w / threads. A worker may have no node.
 ///
-/// Empty lines and comments after '#' are skipped. Throws uit::InputError "name:line: reason" if there is
-/// no such worker, or if there are more or fewer lines than nodes.
+/// Empty lines and comments after '#' are skipped. Throws uit::InputError "name:line: reason" if a worker does not exist, or if
+/// the number of lines differs from the number of nodes.
 inline Placement ReadPlacement(std::istream& stream, std::string name, const Topology& topology, Workers workers) {
   const std::uint32_t num_workers = CountWorkersFor(topology, workers);
   LineReader reader{stream, std::move(name)};

@@ -10,7 +10,7 @@
 
 namespace netuit {
 
-/// How a transport is called in tables.
+/// A transport's name in tables.
 inline const char* TransportName(Transport transport) {
   switch (transport) {
     case Transport::thread: return "thread";
@@ -30,7 +30,7 @@ inline std::vector<std::string_view> QualityColumns() {
           "age_max_s", "transit_p50_s", "transit_p99_s"};
 }
 
-/// Adds figures of a latency; empty fields if none was measured.
+/// Adds figures of a latency, in seconds; empty fields if none was measured.
 inline void AddSeconds(Table& table, const Latency& latency, std::initializer_list<double> figures) {
   for (const double seconds : figures) {
     if (latency.count != 0) table.Add(seconds);
@@ -38,7 +38,7 @@ inline void AddSeconds(Table& table, const Latency& latency, std::initializer_li
   }
 }
 
-/// Adds to a started row what a worker has counted; of a channel, over a whole run.
+/// Adds a worker's counts to a started row. The counts of a channel are over a whole run.
 inline void AddQuality(Table& table, const QualityRow& row) {
   const bool is_of_all = row.scope == QualityScope::worker;
   const auto seconds = [](std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); };

@@ -88,7 +88,7 @@ TEST_CASE("a node or an edge that a topology does not have is refused") {
     CHECK_THROWS_AS(topology.EdgeWeight(topology.NumEdges()), uit::Error);
     CHECK_THROWS_WITH(topology.Target(topology.NumEdges()), Catch::Matchers::StartsWith("there is no edge "));
   };
-  const std::string hint = "; one that is read by netuit::OnRoot is empty except on rank 0";
+  const std::string hint = "; a topology read by netuit::OnRoot is empty except on rank 0";
   refuses(Topology{}, "0 in a topology of 0 nodes" + hint);
   refuses(Topology{2, {{0, 1}}, Labels{}, {2, 3}}, "2 in a topology of 2 nodes");
   Topology moved{2, {{0, 1, 5}}};
