@@ -1,4 +1,4 @@
-// A sender and a receiver in two threads, and nobody ever waits for the other.
+// A sender and a receiver in two threads; neither waits for the other.
 //
 // Build and run:  g++ -std=c++20 -O2 -pthread -I include demos/hello_conduit.cpp && ./a.out
 
@@ -11,13 +11,13 @@
 int main() {
   using namespace std::chrono_literals;
 
-  // 1. Every message, in order. The buffer holds four; a put that finds it full is dropped.
+  // 1. Every message, in order. The buffer holds four messages. If it is full, a put is refused.
   auto [inlet, outlet] = uit::Conduit<int>{uit::Intra{.depth = 4}};
   for (int i = 1; i <= 6; ++i)
     if (!inlet.TryPut(i)) std::cout << "no room for " << i << '\n';
   while (outlet.TryStep()) std::cout << "received " << outlet.Get() << '\n';
 
-  // 2. Only the newest, between two threads: a thermometer and a display that looks now and then.
+  // 2. Only the newest message, between two threads: a thermometer, and a display that looks now and then.
   auto [thermometer, display] = uit::Conduit<double, uit::latest>{uit::Thread{}, 20.0};
   std::jthread sender{[&output = thermometer] {
     for (int i = 1; i <= 1000; ++i) {
@@ -27,12 +27,12 @@ int main() {
   }};
   for (int look = 0; look < 5; ++look) {
     std::this_thread::sleep_for(4ms);
-    std::cout << display.JumpGet() << " degrees\n";  // never waits: the newest there is
+    std::cout << display.JumpGet() << " degrees\n";  // never waits; shows the newest
   }
   sender.join();
   display.Jump();
 
-  // 3. What became of every message.
+  // 3. Every message is counted.
   uit::Tally tally;
   tally += thermometer.Tally();
   tally += display.Tally();

@@ -1,4 +1,4 @@
-// Processes greet their right neighbour in a ring, as often as they can; nobody waits for anybody.
+// Processes in a ring greet their right neighbours as often as they can. No process waits for another.
 //
 //     mpirun -n 4 hello_mpi
 
@@ -18,7 +18,7 @@ struct Greeting {
   long number = 0;
 };
 
-// Only the newest greeting matters: one that nobody has read yet gives way to the next.
+// Only the newest greeting matters: it replaces an unread older one.
 constexpr uit::Policy newest{.retain = uit::Retain::latest};
 using Transports = uit::TransportSet<uit::Process>;
 
@@ -28,19 +28,19 @@ int main(int argc, char** argv) {
   const std::size_t right = (here + 1) % session.Size();
   const std::size_t left = (here + session.Size() - 1) % session.Size();
 
-  // A fabric holds this process's connections. Both ends of a conduit name the same key, and the rank of the other.
+  // A fabric holds this process's connections. Each end of a conduit names the same key, and the rank of the other end.
   uit::Fabric fabric{session.World()};
   uit::Inlet<Greeting, newest, Transports> inlet{uit::Process{.fabric = &fabric, .peer = right, .key = {.channel = 1}}};
   uit::Outlet<Greeting, newest, Transports> outlet{uit::Process{.fabric = &fabric, .peer = left, .key = {.channel = 1}}};
-  fabric.Connect();  // all processes; from here on messages flow
+  fabric.Connect();  // collective; from here on messages flow
 
   long num_put = 0;
   const uit::Deadline end = uit::After(std::chrono::milliseconds(200));
   while (uit::Now() < end) {
     inlet.TryPut({static_cast<int>(here), ++num_put});  // never waits
-    outlet.Jump();                                      // on to the newest that has arrived, if any
+    outlet.Jump();                                      // steps to the newest message that has arrived, if any
   }
-  fabric.Close();  // all processes; what is under way arrives
+  fabric.Close();  // collective; messages in flight arrive
 
   outlet.Jump();
   const uit::GetTally gets = outlet.Tally();

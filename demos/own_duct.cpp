@@ -1,4 +1,4 @@
-// A duct of your own, plugged in: one that loses every third message, to see how a program copes.
+// A duct of your own: it refuses every third message, to test how a program copes.
 
 #include <algorithm>
 #include <cstddef>
@@ -35,7 +35,7 @@ class LossyDuct : public uit::RefCounted {
 };
 static_assert(uit::Duct<LossyDuct<int>, int>);
 
-// A transport says which duct it opens for a message type and a policy, and opens it.
+// A transport names its duct for a message type and a policy, and opens it.
 struct Lossy {
   template <uit::Message T, uit::Policy policy>
   using InletDuctFor = LossyDuct<T>;
@@ -48,13 +48,13 @@ struct Lossy {
   }
 };
 
-// A wiring lists what an end may be joined by, so that a splice can go from one to the other.
+// A transport set lists the transports that may join two ends. A splice changes from one to another.
 using MyTransports = uit::TransportSet<uit::Intra, Lossy>;
 
 int main() {
   auto [inlet, outlet] = uit::Conduit<int, uit::Policy{}, MyTransports>{uit::Intra{.depth = 16}};
   for (int i = 1; i <= 3; ++i) inlet.TryPut(i);
-  uit::Splice(inlet, outlet, Lossy{});  // the three under way are carried, but for the third
+  uit::Splice(inlet, outlet, Lossy{});  // carries the three waiting messages to the new duct, which refuses the third
   for (int i = 4; i <= 9; ++i) inlet.TryPut(i);
   while (outlet.TryStep()) std::cout << outlet.Get() << ' ';
   std::cout << "came through; dropped " << inlet.Tally().dropped << ", unread "

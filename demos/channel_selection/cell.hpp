@@ -12,7 +12,7 @@
 /// Graph colouring by channel selection (Leith et al. 2012), the first benchmark of the founding paper.
 namespace channel_selection {
 
-/// Leith's rule with b = `learning_rate`: how a node in conflict moves the probabilities of its colours.
+/// Leith's rule with b = `learning_rate`: how a node in conflict changes the probabilities of its colours.
 ///
 /// In conflict, p[mine] becomes (1-b) p[mine] and every other p[j] becomes (1-b) p[j] + b/(C-1); both keep
 /// the sum at 1. Without conflict p becomes one-hot at the node's colour. (The paper's words, read as
@@ -22,7 +22,7 @@ struct LeithRule {
   double learning_rate = 0.1;
 };
 
-/// What the rule does to one node in conflict, computed in `Real`.
+/// The rule for one node in conflict, computed in `Real`.
 template <std::floating_point Real>
 struct LeithStep {
   Real keep;   ///< 1-b
@@ -32,8 +32,8 @@ struct LeithStep {
       : keep{static_cast<Real>(1.0 - rule.learning_rate)},
         share{static_cast<Real>(rule.learning_rate / (rule.num_colors - 1))} {}
 
-  /// Moves the probabilities `p` of a node's colours, and draws its next colour from them by 32 random bits. While the node
-  /// is settled, `p` is not read: it is one-hot.
+  /// Changes the probabilities `p` of a node's colours, and draws its next colour from them with 32 random bits. If the node is
+  /// settled, `p` is one-hot and is not read.
   void Redraw(std::span<Real> p, unsigned& color, bool& is_settled, std::uint32_t bits) const {
     const unsigned mine = color;
     if (is_settled) {
@@ -52,7 +52,7 @@ struct LeithStep {
   }
 };
 
-/// The nodes of one process: a colour each, and the probabilities from which the next one is drawn.
+/// The nodes of one process: for each, a colour and the probabilities of its next colour.
 ///
 ///     Cells cells{num_nodes, LeithRule{.num_colors = 3, .learning_rate = 0.1}};
 ///     bool conflict = false;
@@ -61,12 +61,12 @@ struct LeithStep {
 ///     Send(cells.Color(i));
 ///
 /// Different threads may work on different nodes at once. A settled node's probabilities are known to be
-/// one-hot, so they are neither written nor read: an update without conflict touches one word.
+/// one-hot, so they are not stored: an update without conflict accesses one word.
 template <std::floating_point Real = float>
 class Cells {
  public:
   /// `num_nodes` settled nodes of colour 0. Needs at least 2 colours and 0 <= b <= 1. If padded, each node's state has a
-  /// cache line of its own, so that no two threads ever share one.
+  /// cache line of its own, so that no two threads share one.
   Cells(std::size_t num_nodes, const LeithRule& rule, bool is_padded = false)
       : num_colors_{rule.num_colors},
         step_{rule},
@@ -91,7 +91,7 @@ class Cells {
   }
 
   /// One update of node `index` by Leith's rule; `conflict` tells whether a neighbour has its colour.
-  /// `random` yields 32 uniform bits per call, and is called once if there is a conflict, else never.
+  /// `random` yields 32 uniform bits per call. It is called once if there is a conflict, and otherwise not.
   template <typename Random>
     requires std::uniform_random_bit_generator<std::remove_reference_t<Random>>
   void Learn(std::size_t index, bool conflict, Random&& random) {

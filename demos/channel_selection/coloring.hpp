@@ -25,11 +25,11 @@
 
 namespace channel_selection {
 
-/// A message of its own for each edge, the newest of which counts; those between two workers share frames.
+/// A conduit per edge that keeps the newest message. Messages between two workers share frames.
 inline constexpr uit::Policy pooled_latest{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled};
 
-/// Keeps the core busy for `num_steps` steps of a dependent multiplication: a count of work, not of time, so
-/// that a worker which loses its core to another has not done any. A simulated one is charged SimulatedWork instead.
+/// Keeps the core busy for `num_steps` steps of a dependent multiplication. This is an amount of work, not of time: a worker that
+/// loses its core does no work meanwhile. A simulated worker is charged SimulatedWork instead.
 inline void Work(std::uint64_t num_steps) {
   if constexpr (uit::is_simulated) return;
   std::uint64_t state = num_steps;
@@ -37,13 +37,13 @@ inline void Work(std::uint64_t num_steps) {
   asm volatile("" : : "r"(state));
 }
 
-/// What so many steps cost in a simulation, by UIT_SIMULATED_STEP_SECONDS.
+/// The time of `num_steps` steps in a simulation, by UIT_SIMULATED_STEP_SECONDS.
 [[nodiscard]] inline std::chrono::duration<double> SimulatedWork(std::uint64_t num_steps) {
   return static_cast<double>(num_steps) *
          uit::SecondsFromEnvironment("UIT_SIMULATED_STEP_SECONDS", std::chrono::nanoseconds{2});
 }
 
-/// First colour of a node: a function of seed and node alone, so that every process knows it.
+/// The first colour of a node. It depends only on seed and node, so every process knows it.
 [[nodiscard]] inline unsigned FirstColor(std::uint64_t seed, netuit::NodeId node, unsigned num_colors) {
   return netuit::RandomStream{seed, node}.Below(num_colors);
 }
@@ -55,16 +55,16 @@ struct OwnNode {
   unsigned color = 0;
 };
 
-/// How a run ended, and on rank 0 the final colour of each node by global id. If a process was lost, there are none, and
-/// the report is about this process.
+/// The report of a run, and on rank 0 the final colour of each node by global id. If a process was lost, these colours are
+/// missing, and the report is about this process only.
 struct Outcome {
   netuit::RunReport report{};
   std::vector<OwnNode> own{};   ///< of this process, by local number
   std::vector<unsigned> colors{};
-  std::vector<Frame> frames{};  ///< as it went, if that was asked for
+  std::vector<Frame> frames{};  ///< colours over time, if requested
 };
 
-/// Colours a graph once, by the options' rule, load and addressing; records frames if they ask for it. Collective.
+/// Collective. Colours a graph once, with the options' rule, load and addressing. Records frames if the options say so.
 [[nodiscard]] inline Outcome ColorGraph(const uit::Team& team, const netuit::Graph& graph, const netuit::Placement& placement,
                                         const Options& options, const netuit::RunPlan& plan, netuit::RunOptions run) {
   netuit::Mesh mesh{team, graph,
@@ -84,13 +84,13 @@ struct Outcome {
     };
   }
 
-  // One update of a node: `heard(edge)` is the newest colour of a neighbour, `tell(node, color)` makes the own one known.
-  const auto color_by = [&](const auto& heard, const auto& tell) {
+  // One update of a node: `received(edge)` is the newest colour of a neighbour, `tell(node, color)` publishes its own.
+  const auto color_by = [&](const auto& received, const auto& tell) {
     return mesh.Run(plan, [&](netuit::Node& node) {
       const std::size_t index = node.Index();
       const unsigned mine = cells.Color(index);
       bool conflict = false;
-      for (const netuit::InEdge edge : node.In()) conflict |= heard(edge) == mine;
+      for (const netuit::InEdge edge : node.In()) conflict |= received(edge) == mine;
       cells.Learn(index, conflict, node.Random());
       if (options.work != 0) Work(options.work);
       tell(node, cells.Color(index));

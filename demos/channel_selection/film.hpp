@@ -14,17 +14,17 @@
 
 namespace channel_selection {
 
-/// The colours of all nodes, by global id, at about one time.
+/// The colours of all nodes, by global id, at about the same time.
 struct Frame {
-  std::chrono::nanoseconds elapsed{0};  ///< since the start barrier; each worker went by its own clock
+  std::chrono::nanoseconds elapsed{0};  ///< since the start barrier; by each worker's own clock
   std::vector<unsigned> colors;
 };
 
-/// Records the colours of this process's nodes while a run goes on: each worker those of its own nodes, between its
-/// updates. A frame that a worker has missed shows its nodes as they were in the one before.
+/// Records the colours of this process's nodes during a run. Each worker records its own nodes, between its updates. If a
+/// worker missed a frame, the frame shows its nodes as in the previous frame.
 class Film {
  public:
-  /// Of frames `interval` apart in a run of `duration`; as many as there is room for. None, if the interval is 0.
+  /// Records a frame every `interval` of a run of `duration`, up to a limit of memory; none if the interval is 0.
   Film(std::size_t num_nodes, std::size_t num_threads, std::chrono::nanoseconds interval, std::chrono::nanoseconds duration)
       : interval_{interval}, last_(num_threads, 0) {
     if (interval.count() <= 0) return;
@@ -32,7 +32,7 @@ class Film {
     frames_.assign(std::min(num_frames, max_frames), std::vector<unsigned>(num_nodes));
   }
 
-  /// Looks at a worker's nodes, whose colours `color(node)` tells. That worker only.
+  /// Records a worker's nodes; `color(node)` returns their colours. Only that worker calls this.
   template <std::invocable<std::size_t> F>
   void Record(const netuit::Sample& sample, F&& color) {
     const auto now = std::min(static_cast<std::size_t>(sample.elapsed / interval_), frames_.size() - 1);
@@ -44,7 +44,7 @@ class Film {
     for (std::size_t i = 0; i < sample.num_nodes; ++i) frames_[now][sample.first_node + i] = color(sample.first_node + i);
     last = now;
   }
-  /// Brings the frames to rank 0; those that some worker never came to are left out. Collective.
+  /// Collective. Brings the frames to rank 0, without those that some worker did not reach.
   std::vector<Frame> Gather(const netuit::MeshCore& mesh) const {
     std::vector<Frame> film;
     for (std::size_t frame = 0; frame < NumWhole(mesh); ++frame) {
@@ -55,7 +55,7 @@ class Film {
   }
 
  private:
-  /// Frames that every worker of the job has come to.
+  /// The number of frames that every worker of the job has reached.
   std::size_t NumWhole(const netuit::MeshCore& mesh) const {
     if (frames_.empty()) return 0;
     const std::size_t mine = *std::ranges::min_element(last_) + 1;

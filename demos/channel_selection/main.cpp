@@ -32,8 +32,7 @@
 namespace channel_selection {
 namespace {
 
-/// The graph without edges from a node to itself, which no colouring can satisfy: such a node would never rest,
-/// nor let its neighbours.
+/// The graph without self-loops. No colouring satisfies a self-loop: its node, and then its neighbours, would never settle.
 netuit::Topology WithoutSelfLoops(netuit::Topology topology) {
   std::vector<netuit::Edge> edges;
   for (netuit::EdgeId edge = 0; edge < topology.NumEdges(); ++edge) {
@@ -42,7 +41,7 @@ netuit::Topology WithoutSelfLoops(netuit::Topology topology) {
     if (source != target) edges.push_back({source, target, topology.EdgeWeight(edge)});
   }
   if (edges.size() == topology.NumEdges()) return topology;
-  std::fprintf(stderr, "conduit: note: %zu self-loops are left out\n", topology.NumEdges() - edges.size());
+  std::fprintf(stderr, "conduit: note: %zu self-loops are ignored\n", topology.NumEdges() - edges.size());
   netuit::Labels labels;
   std::vector<double> weights;
   for (netuit::NodeId node = 0; node < topology.NumNodes(); ++node) {
@@ -97,7 +96,7 @@ int Main(const Options& options, std::vector<std::string> command_line, const ui
       if (world.IsRoot() && record.HasProgress() && !options.watch) {
         run.on_progress = [&, mode, replicate](const netuit::Progress& progress) { record.Show(mode, replicate, progress); };
       }
-      std::optional<uit::SignalWatch> signals;  // what comes between the run and its results waits for them
+      std::optional<uit::SignalWatch> signals;  // signals between the run and its results wait
       if constexpr (!uit::is_simulated) signals.emplace();
       Outcome outcome = ColorGraph(team, problem.graph, problem.placement, options, demo::PlanOf(options, mode), run);
       if (outcome.report.stopped_by != netuit::StopReason::peer_lost) {
@@ -108,8 +107,8 @@ int Main(const Options& options, std::vector<std::string> command_line, const ui
         }
       }
       code = outcome.report.ExitCode();
-      if (code != 0 && signals) signals->Keep();  // launchers send them again, and the verdict is yet to be left
-      const bool has_lost_peer = outcome.report.stopped_by == netuit::StopReason::peer_lost;  // nobody can be asked any more
+      if (code != 0 && signals) signals->Keep();  // launchers repeat signals; the verdict is not written yet
+      const bool has_lost_peer = outcome.report.stopped_by == netuit::StopReason::peer_lost;  // collectives are no longer possible
       if (has_lost_peer) reporter.AddOwn(world.Rank(), mode, replicate, outcome);
       demo::ReportError(world, outcome.report);
       if (has_lost_peer) return code;
@@ -126,7 +125,7 @@ int main(int argc, char** argv) {
   return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
     std::string text;
     const auto parse = [&] { return channel_selection::ParseOptions(argc, argv, text); };
-    auto options = netuit::OnRoot(world, parse);  // first, so that one process complains
+    auto options = netuit::OnRoot(world, parse);  // first, so that only one process prints an error
     if (!world.IsRoot()) options = parse();
     if (options) return channel_selection::Main(*options, {argv, argv + argc}, world);
     if (world.IsRoot()) std::cout << text;

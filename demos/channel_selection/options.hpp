@@ -10,13 +10,13 @@
 
 namespace channel_selection {
 
-/// How nodes tell their neighbours their colours.
+/// How nodes send their colours to their neighbours.
 enum class Addressing {
-  multicast,  ///< a published field: one value per node, heard by all its out-neighbours
+  multicast,  ///< a published field: one value per node for all its out-neighbours
   edge        ///< channels: a conduit per edge, as in the paper
 };
 
-/// What the command line asks for; the defaults are the paper's first benchmark.
+/// The options of the command line. The defaults are the paper's first benchmark.
 struct Options : demo::Settings {
   std::string graph;  ///< empty: a torus of `nodes_per_worker` nodes for each worker
   bool directed = false;
@@ -29,12 +29,12 @@ struct Options : demo::Settings {
   bool padded = false;     ///< a cache line for each node's state
 
   std::string colors_output;
-  std::string frames;  ///< colours over time as CSV; empty: they are not recorded
+  std::string frames;  ///< file for colours over time as CSV; empty: not recorded
   std::chrono::nanoseconds frame_interval = std::chrono::milliseconds{50};  ///< from frame to frame
 };
 
-/// Reads the command line. Throws uit::InputError with one line if it makes no sense; if it asks for help or
-/// the version, gives that text in `text` and no options.
+/// Reads the command line. Throws uit::InputError with one line if it is invalid. If it asks for help or the version, puts that
+/// text into `text` and returns no options.
 [[nodiscard]] std::optional<Options> ParseOptions(int argc, const char* const* argv, std::string& text);
 
 }  // namespace channel_selection

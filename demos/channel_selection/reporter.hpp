@@ -20,15 +20,15 @@
 
 namespace channel_selection {
 
-/// How colours are told, as rows call it.
+/// The name of an addressing, as in the rows.
 inline const char* AddressingName(const Options& options) {
   return options.addressing == Addressing::multicast ? "multicast" : "edge";
 }
 
-/// Everything that rank 0 writes and says; and the others, where one of them has been lost.
+/// All output of rank 0, and of the other processes if one was lost.
 class Reporter {
  public:
-  /// Adds to what every benchmark writes.
+  /// Adds this program's output to that of every benchmark.
   Reporter(const Options& options, const demo::Problem& problem, demo::ProblemFacts facts, netuit::Hosts hosts,
            std::string library, std::vector<std::string> command_line)
       : options_{options},
@@ -36,10 +36,10 @@ class Reporter {
         record_{"channel_selection", options, std::move(facts), AddressingName(options), std::move(hosts), std::move(library),
                 std::move(command_line), {"conflicts", "conflict_edges_total", "nodes_in_conflict"}} {}
 
-  /// What every benchmark writes.
+  /// The output of every benchmark.
   demo::RunRecord& Record() { return record_; }
 
-  /// Adds a run to the results and writes them out, so that they outlive whatever comes after.
+  /// Adds a run to the results and writes them at once, so that a later failure does not lose them.
   void Add(unsigned mode, unsigned replicate, const Outcome& outcome) {
     const Score score = ScoreOf(outcome.colors);
     if (!options_.colors_output.empty()) {
@@ -57,7 +57,7 @@ class Reporter {
                 std::to_string(score.num_conflicts) + " of " + std::to_string(score.num_edges) + " adjacent pairs in conflict");
   }
 
-  /// Writes what this process knows by itself of a run that has lost another: its rows, and the colours of its nodes.
+  /// Writes this process's own results of a run that lost another process: its rows, and the colours of its nodes.
   void AddOwn(std::size_t rank, unsigned mode, unsigned replicate, const Outcome& outcome) {
     if (!options_.colors_output.empty()) {
       netuit::Table colors = colors_.Empty();

@@ -11,7 +11,7 @@
 
 namespace channel_selection {
 
-/// What the serial loops need of a graph: dense node ids and the sources of each node's in-edges.
+/// A graph for the serial loops: dense node ids, and the sources of each node's in-edges.
 struct InNeighbours {
   std::vector<std::size_t> offsets;  // num_nodes + 1
   std::vector<std::uint32_t> sources;
@@ -37,10 +37,10 @@ struct InNeighbours {
   return torus;
 }
 
-/// Graph colouring by a plain loop: what mode 0 must equal, and what the others are measured against.
+/// Graph colouring by a plain loop. Mode 0 must equal it; the other modes are compared with it.
 ///
-/// `random(node, update)` gives the generator of a node's update. With the generator of `netuit::Run` and
-/// the same first colours, `SweepSynchronously` yields mode 0's colours on any layout.
+/// `random(node, update)` returns the generator of a node's update. With the generator of `netuit::Node::Random` and the same
+/// first colours, `SweepSynchronously` computes the colours of mode 0 on any layout.
 template <std::floating_point Real = float>
 class SerialColoring {
  public:
@@ -58,14 +58,14 @@ class SerialColoring {
     }
   }
 
-  /// One update of every node; each sees what its neighbours chose in the update before (mode 0).
+  /// One update of every node; each sees its neighbours' colours after the previous update (mode 0).
   template <std::invocable<std::size_t, std::uint64_t> Random>
   void SweepSynchronously(std::uint64_t update, Random&& random) {
     for (std::size_t node = 0; node < visible_.size(); ++node) Learn(node, update, random);
     for (std::size_t node = 0; node < visible_.size(); ++node) visible_[node] = cells_.Color(node);
   }
 
-  /// One update of every node in order; each sees its neighbours' newest choice (modes 1 to 4 on one thread).
+  /// One update of every node in order; each sees its neighbours' newest colours (modes 1 to 4 on one thread).
   template <std::invocable<std::size_t, std::uint64_t> Random>
   void SweepInPlace(std::uint64_t update, Random&& random) {
     for (std::size_t node = 0; node < visible_.size(); ++node) {
@@ -88,17 +88,17 @@ class SerialColoring {
   std::vector<unsigned> visible_;
 };
 
-/// How well a graph is coloured. Each unordered pair of adjacent nodes counts once, whatever the number
-/// and direction of the edges between them; a self-loop does not count, since no colour differs from itself.
+/// The quality of a colouring. Each unordered pair of adjacent nodes counts once, for any number and direction of edges between
+/// them. Self-loops do not count, since no colour differs from itself.
 struct Score {
   std::uint64_t num_edges = 0;          ///< unordered adjacent pairs
-  std::uint64_t num_conflicts = 0;      ///< those whose nodes have one colour
+  std::uint64_t num_conflicts = 0;      ///< pairs whose nodes have the same colour
   std::uint64_t nodes_in_conflict = 0;  ///< nodes of at least one such pair
-  std::vector<std::uint8_t> in_conflict;  ///< whether a node is one of them
+  std::vector<std::uint8_t> in_conflict;  ///< by node: whether it is in such a pair
 };
 
-/// Scores `colors` (by node id) over a graph given as `neighbours(node)`, a range of node ids; edges in
-/// either direction or both. O(edges); runs serially.
+/// Scores `colors` (by node id). `neighbours(node)` returns the node ids at the other ends of a node's edges, in either direction
+/// or both. Takes O(edges) on the calling thread.
 template <typename Neighbours>
 [[nodiscard]] Score ScoreColoring(std::span<const unsigned> colors, Neighbours&& neighbours) {
   std::vector<std::vector<std::uint32_t>> adjacent(colors.size());

@@ -9,10 +9,10 @@
 
 namespace demo {
 
-/// A span of time among the options: text on the command line, nanoseconds afterwards.
+/// An option that is a span of time: text on the command line, nanoseconds afterwards.
 class SpanOption {
  public:
-  /// Adds the option to `app`; what is there already is the default.
+  /// Adds the option to `app`; the present value is the default.
   SpanOption(CLI::App& app, std::string name, std::chrono::nanoseconds& span, const std::string& help);
   SpanOption(const SpanOption&) = delete;
   SpanOption& operator=(const SpanOption&) = delete;
@@ -44,10 +44,11 @@ class SettingsOptions {
   SpanOption duration_, rolling_, fixed_, interval_, length_;
 };
 
-/// For CLI::Option::check: refuses a minus, which unsigned numbers would take for a wrap-around.
+/// For CLI::Option::check: refuses a minus sign, with which an unsigned number would wrap around.
 [[nodiscard]] std::string Natural(const std::string& number);
 
-/// Reads a command line. False if it asks for help or the version: `text` is that then. Throws uit::InputError with one line.
+/// Reads a command line. If it asks for help or the version, returns false and puts that text into `text`. Throws
+/// uit::InputError with one line.
 [[nodiscard]] bool Parse(CLI::App& app, int argc, const char* const* argv, std::string& text);
 
 }  // namespace demo

@@ -37,7 +37,7 @@
 
 namespace demo {
 
-/// How a reason to stop is called in the rows.
+/// The name of a reason to stop, as in the rows.
 inline const char* ReasonName(netuit::StopReason reason) {
   switch (reason) {
     case netuit::StopReason::count: return "count";
@@ -51,26 +51,26 @@ inline const char* ReasonName(netuit::StopReason reason) {
 /// The same span as a number.
 inline double Seconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>{span}.count(); }
 
-/// Updates per second; 0 if there was no time.
+/// Updates per second; 0 if no time has passed.
 inline double Rate(std::uint64_t num_updates, std::chrono::nanoseconds elapsed) {
   return elapsed.count() > 0 ? static_cast<double>(num_updates) / Seconds(elapsed) : 0;
 }
 
-/// The graph that is run on and where its nodes are. Rank 0's business.
+/// The graph and its placement. Only on rank 0.
 struct Problem {
   std::string name;
   netuit::Graph graph{netuit::Topology{}};
   netuit::Placement placement;
 };
 
-/// What rows say of a problem. Every process has it, because each may have to write for itself.
+/// Facts about the problem for the rows. Every process has them, because each may have to write its own rows.
 struct ProblemFacts {
   std::string graph;
   std::uint64_t num_nodes = 0;
   std::uint64_t num_edges = 0;
   netuit::Workers workers;
 };
-/// Tells every process of rank 0's problem. Collective.
+/// Collective. Gives every process the facts of rank 0's problem.
 [[nodiscard]] inline ProblemFacts ShareFacts(const uit::World& world, const Problem& problem, std::size_t num_threads) {
   const std::uint64_t sizes[] = {problem.graph.Get().NumNodes(), problem.graph.Get().NumEdges()};
   const auto numbers = std::as_bytes(std::span(sizes));
@@ -81,17 +81,18 @@ struct ProblemFacts {
   uit::ByteReader reader{bytes};
   ProblemFacts facts;
   facts.workers = {.processes = world.Size(), .threads = num_threads};
-  if (!reader.TryRead(facts.num_nodes) || !reader.TryRead(facts.num_edges)) throw uit::Error("a problem came in parts");
+  if (!reader.TryRead(facts.num_nodes) || !reader.TryRead(facts.num_edges))
+    throw uit::Error("the facts of the problem arrived incomplete");
   for (const std::byte byte : reader.Rest()) facts.graph += static_cast<char>(byte);
   return facts;
 }
 
-/// The schedule of a mode's runs.
+/// The schedule of a run in a mode.
 [[nodiscard]] inline netuit::RunPlan PlanOf(const Settings& settings, unsigned mode) {
   return netuit::ScheduleOf(static_cast<netuit::AsyncMode>(mode), settings.schedule);
 }
 
-/// All else of one run of a mode.
+/// The other options of one run in a mode.
 [[nodiscard]] inline netuit::RunOptions MakeRunOptions(const Settings& settings, unsigned mode, unsigned replicate) {
   netuit::RunOptions run;
   run.seed = settings.seed + replicate;
@@ -106,7 +107,7 @@ struct ProblemFacts {
   return run;
 }
 
-/// Nodes on workers, as the settings name it: by a method or from a file.
+/// Places nodes on workers as the settings say: by a method or from a file.
 [[nodiscard]] inline netuit::Placement Place(const netuit::Topology& topology, const Settings& settings,
                                              netuit::Workers workers) {
   if (settings.placement == "metis") return netuit::PlaceByMetis(topology, workers);
@@ -116,20 +117,20 @@ struct ProblemFacts {
   return netuit::PlaceFromFile(topology, workers, settings.placement);
 }
 
-/// Says what went wrong in a run, if anything: on rank 0, or, if a process was lost, on the first that is left.
+/// Prints the error of a run, if any: on rank 0, or, if processes were lost, on the first remaining rank.
 inline void ReportError(const uit::World& world, const netuit::RunReport& report) {
   std::size_t speaker = 0;
   for (const std::size_t lost : report.lost_peers) speaker += lost == speaker ? 1 : 0;  // ascending
-  // Who is in trouble alone has nobody else to say it.
+  // A process that alone had an error prints it itself.
   const bool is_alone = report.stopped_by == netuit::StopReason::peer_lost && report.lost_peers.empty();
   if ((is_alone || world.Rank() == speaker) && !report.message.empty()) std::fprintf(stderr, "conduit: error: %s\n", report.message.c_str());
 }
 
-/// What rank 0 writes of every benchmark: a row per run and worker, the quality of service, what computers it was on, and
-/// how it all came about. Where a process has been lost, every other writes what it has itself, beside.
+/// Rank 0's output of every benchmark: a row per run and worker, the quality of service, the hosts, and a manifest. If a process
+/// was lost, each remaining process also writes its own results.
 class RunRecord {
  public:
-  /// Of `program`, whose rows have columns of its own too, as `manifest` adds to. Addressing is how its layers are wired.
+  /// For `program`, which may add columns to the rows and facts to `manifest`. `addressing` names the kind of its layers.
   RunRecord(std::string program, const Settings& settings, ProblemFacts facts, std::string addressing,
             netuit::Hosts hosts, std::string library, std::vector<std::string> command_line,
             std::vector<std::string_view> own_columns)
@@ -156,12 +157,12 @@ class RunRecord {
     manifest_.oversubscribed = hosts_.is_oversubscribed;
   }
 
-  /// Writes what says how the results come about, before the first of them; they are not complete yet.
+  /// Writes the manifest and the hosts before the first results; it says that the results are incomplete.
   void Begin() const {
     SaveManifest();
     if (settings_.output != "-") hosts_.ToTable().Save(Beside(".hosts.csv"));
   }
-  /// Adds a run and writes all there is. `add_own(table, worker)` adds the program's own columns.
+  /// Adds a run and writes all results so far. `add_own(table, worker)` adds the program's own columns.
   template <typename F>
   void Add(unsigned mode, unsigned replicate, const netuit::RunReport& report, F&& add_own) {
     AddRows(rows_, mode, replicate, report, add_own);
@@ -173,11 +174,11 @@ class RunRecord {
     manifest_.stopped_by = ReasonName(report.stopped_by);
     SaveManifest();
   }
-  /// Writes what process `rank` itself knows of a run that has lost another: X.rank2.csv and X.rank2.json, or to stderr
-  /// where rows go to standard output, of which rank 0 is the master; and its quality of service, of channels with others too.
+  /// Writes the own results of process `rank` for a run that lost another process: X.rank2.csv and X.rank2.json. If rows go to
+  /// standard output, which belongs to rank 0, they go to stderr. Also writes its quality of service, with its channels.
   template <typename F>
   void AddOwn(std::size_t rank, unsigned mode, unsigned replicate, const netuit::RunReport& report, F&& add_own) {
-    netuit::RunReport own = report;  // rank 0 may have gathered the others' already; they write for themselves
+    netuit::RunReport own = report;  // rank 0 may have gathered the others' rows already, but they write their own
     std::erase_if(own.workers, [rank](const netuit::WorkerReport& worker) { return worker.id.process != rank; });
     std::erase_if(own.quality, [rank](const netuit::QualityRow& row) { return row.worker.process != rank; });
     std::erase_if(own.channels, [rank](const netuit::QualityRow& row) { return row.worker.process != rank && row.peer.process != rank; });
@@ -186,7 +187,7 @@ class RunRecord {
     manifest_.stopped_by = ReasonName(report.stopped_by);
     manifest_.lost_processes.assign(report.lost_peers.begin(), report.lost_peers.end());
     if (settings_.output == "-") {
-      if (rank == 0) std::cout << rows_.Text() << std::flush;  // of the runs before
+      if (rank == 0) std::cout << rows_.Text() << std::flush;  // of earlier runs
       std::fputs(rows.Text().c_str(), stderr);
     } else {
       rows.Save(OfRank(settings_.output, rank));
@@ -197,33 +198,33 @@ class RunRecord {
     AddQualityRows(quality, mode, replicate, own);
     quality.Save(OfRank(settings_.quality, rank));
   }
-  /// The path of what one process writes for itself: rows.csv becomes rows.rank2.csv.
+  /// The path of one process's own results: rows.csv becomes rows.rank2.csv.
   [[nodiscard]] static std::string OfRank(const std::filesystem::path& path, std::size_t rank) {
     return std::filesystem::path(path).replace_extension().string() + ".rank" + std::to_string(rank) +
            path.extension().string();
   }
-  /// All that was asked for is there, or the rest never will be. Writes what goes to standard output.
+  /// Call this at the end: marks the results as complete or partial, and writes the rows for standard output.
   void Finish(bool is_complete) {
     manifest_.complete = is_complete;
     SaveManifest();
     if (settings_.output == "-") std::cout << rows_.Text() << std::flush;
   }
 
-  /// What a run is called.
+  /// The name of a run in messages.
   [[nodiscard]] std::string RunName(unsigned mode, unsigned replicate) const {
     return "mode " + std::to_string(mode) + ' ' + ModeName(mode) + ", run " + std::to_string(replicate + 1) + " of " +
            std::to_string(settings_.replicates);
   }
-  /// Whether somebody is to be told how runs go.
+  /// Whether to print progress.
   [[nodiscard]] bool HasProgress() const { return settings_.progress || is_terminal_; }
 
-  /// Shows how a run goes: a line that is written over on a terminal, else one line after the other.
+  /// Prints the progress of a run: on a terminal it overwrites one line, elsewhere it adds lines.
   void Show(unsigned mode, unsigned replicate, const netuit::Progress& progress, const std::string& more = {}) const {
     std::fprintf(stderr, "%sprogress: %s, %.1f s, %.0f updates/s%s%s", is_terminal_ ? "\r\033[K" : "",
                  RunName(mode, replicate).c_str(), Seconds(progress.elapsed), Rate(progress.num_updates, progress.elapsed),
                  more.c_str(), is_terminal_ ? "" : "\n");
   }
-  /// Says how a run went; `result` is what it came to.
+  /// Prints a summary of a run; `result` is the program's own result.
   void Say(unsigned mode, unsigned replicate, const netuit::RunReport& report, const std::string& result) const {
     const bool is_whole =
         report.stopped_by == netuit::StopReason::clock || report.stopped_by == netuit::StopReason::count;

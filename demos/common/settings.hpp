@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-/// What the programs of the founding paper's two benchmarks have in common.
+/// The common parts of the programs of the founding paper's two benchmarks.
 namespace demo {
 
-/// How to run: options that every benchmark has.
+/// The options of every benchmark.
 struct Settings {
   std::size_t threads = 1;  ///< workers of each process
   std::string placement = "metis";
@@ -24,10 +24,10 @@ struct Settings {
   bool progress = false;
   bool watch = false;  ///< a table of all workers while it runs
 
-  std::string record;  ///< folder in which runs are recorded; empty: they are not
-  std::string replay;  ///< folder with the records of the same runs, which come again; empty: they are new ones
+  std::string record;  ///< folder to record runs in; empty: no recording
+  std::string replay;  ///< folder with records of the same runs, to replay; empty: no replay
 
-  std::string quality;  ///< rows of the quality of service as CSV; empty: it is not measured
+  std::string quality;  ///< file for the quality of service as CSV; empty: not measured
   bool quality_channels = false;  ///< also a row per channel
   std::chrono::nanoseconds snapshot_interval = std::chrono::seconds{1};  ///< from snapshot to snapshot
   std::chrono::nanoseconds snapshot_length = std::chrono::seconds{1};    ///< of a snapshot
@@ -36,10 +36,10 @@ struct Settings {
 /// The names of modes 0 to 4, as in the rows.
 [[nodiscard]] const char* ModeName(unsigned mode);
 
-/// "10ms", "1.5 s", "2" (seconds). Throws uit::InputError, in which `option` is named.
+/// Reads "10ms", "1.5 s", or "2" (seconds). Throws uit::InputError, which names `option`.
 [[nodiscard]] std::chrono::nanoseconds ParseSpan(const std::string& option, const std::string& text);
 
-/// Throws uit::InputError with this text unless the condition holds.
+/// Throws uit::InputError with `text` if the condition is false.
 void Want(bool condition, const std::string& text);
 
 }  // namespace demo

@@ -14,8 +14,8 @@ struct TorusShape {
   std::uint64_t width = 0;  ///< columns; not fewer
 };
 
-/// The most nearly square torus of so many `nodes` (what messages call them), as `option` of the command line tells. Throws
-/// uit::InputError if it has a side of less than 3, or more nodes than a graph file may have.
+/// The torus of `num_nodes` nodes that is closest to a square. Messages name the command-line `option`, and call the nodes
+/// `nodes`. Throws uit::InputError if a side is less than 3, or if the torus has more nodes than a graph file may have.
 [[nodiscard]] inline TorusShape SquarishTorus(const std::string& option, std::uint64_t num_nodes, const std::string& nodes) {
   constexpr std::uint64_t most = netuit::GraphOptions{}.max_nodes;
   if (num_nodes > most) throw uit::InputError(option + ": more than " + std::to_string(most) + ' ' + nodes);

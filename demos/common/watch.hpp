@@ -12,13 +12,13 @@
 
 namespace demo {
 
-/// A table of all workers on stderr, which is written over where that is a terminal.
+/// A table of all workers on stderr. On a terminal it overwrites the previous table.
 class Watch {
  public:
-  /// Under this heading.
+  /// A table with this heading.
   explicit Watch(std::string heading) : heading_{std::move(heading)} {}
 
-  /// Shows how they are doing.
+  /// Prints the state of all workers.
   void Show(std::span<const netuit::WorkerStatus> workers) {
     std::string text = is_terminal_ && num_lines_ != 0 ? "\033[" + std::to_string(num_lines_) + "A" : std::string{};
     num_lines_ = 0;
@@ -33,7 +33,7 @@ class Watch {
     char text[160];
     const std::string name = std::to_string(status.worker.process) + '.' + std::to_string(status.worker.thread);
     if (status.elapsed.count() == 0) {
-      std::snprintf(text, sizeof text, "%-8s  not heard of yet", name.c_str());
+      std::snprintf(text, sizeof text, "%-8s  no report yet", name.c_str());
     } else {
       std::snprintf(text, sizeof text, "%-8s %7.1f s %11llu %11.0f %11s %8s %8s", name.c_str(),
                     std::chrono::duration<double>(status.elapsed).count(),

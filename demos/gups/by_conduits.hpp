@@ -22,14 +22,14 @@
 
 namespace gups {
 
-/// How many updates a process has sent to another by the end of a run.
+/// The number of updates that a process has sent to another by the end of a run.
 struct Total {
   std::uint64_t run = 0;       ///< from 1
   std::uint64_t num_sent = 0;  ///< since the first run
 };
 
-/// Updates through a conduit to each process, which share frames of `buffer_bytes`. Nobody waits for anybody until
-/// all have sent what they had.
+/// Sends updates through a conduit to each process; they share frames of `buffer_bytes`. No process waits until it has sent
+/// all its updates.
 class ByConduits {
  public:
   /// Opens the conduits. Collective.
@@ -40,8 +40,7 @@ class ByConduits {
     fabric_.Connect();
   }
 
-  /// Sends the updates to those who have their words, and applies those that come, until all of all have been applied.
-  /// Collective.
+  /// Collective. Sends updates to the owners of their words, and applies arriving updates, until all have been applied.
   void Run(UpdateStream updates, std::uint64_t num_updates, Table& table) {
     for (std::uint64_t i = 0; i < num_updates; ++i) {
       if (i % updates_per_look == 0) ApplyArrived(table);
@@ -53,7 +52,7 @@ class ByConduits {
     uit::WaitUntil([&] { return TryFinish(); }, uit::never, [&] { return ApplyArrived(table); });
   }
 
-  /// Closes, and throws if a message is unaccounted for. Collective.
+  /// Collective. Closes, and throws if a message is unaccounted for.
   void Close() {
     if (!fabric_.Close()) throw uit::Error("a process did not answer at the end");
     std::vector<uit::Bytes> outgoing(world_.Size());
@@ -77,7 +76,7 @@ class ByConduits {
   static constexpr uit::Policy newest{.retain = uit::Retain::latest};
   using W = uit::TransportSet<uit::Process>;
 
-  /// What passes between this process and another: updates, and how many there have been once no more come.
+  /// The conduits between this process and another: updates, and at the end of a run their number.
   struct Line {
     Line(uit::Fabric& fabric, std::size_t here, std::size_t peer, std::size_t buffer_bytes)
         : inlet(Reach(fabric, 0, here, peer, peer, buffer_bytes)),
@@ -102,12 +101,12 @@ class ByConduits {
     std::uint64_t last_told = 0;  // run
   };
 
-  /// Returns whether there was anything.
+  /// Returns whether any update was applied.
   bool ApplyArrived(Table& table) {
     bool has_arrived = fabric_.Poll();
     std::array<Update, 256> some;
     for (auto& line : lines_) {
-      // A word of the table is rarely in the cache, and the processor looks for many at once if they follow closely.
+      // A word of the table is rarely in the cache. The processor fetches many at once if the accesses follow closely.
       std::size_t count = 0;
       do {
         for (count = 0; count < some.size() && line->outlet.TryStep() != 0; ++count) some[count] = line->outlet.Get();
@@ -118,7 +117,7 @@ class ByConduits {
     }
     return has_arrived;
   }
-  /// Whether all that this process has sent has left, and all that others have sent it has come.
+  /// Whether all updates of this process have left, and all updates for it have arrived.
   bool TryFinish() {
     bool is_done = true;
     for (auto& line : lines_) {
@@ -135,7 +134,7 @@ class ByConduits {
 
   uit::World world_;
   uit::Fabric fabric_;
-  std::vector<std::unique_ptr<Line>> lines_;  // by peer, itself among them: a branch on whose an update is would be foretold wrongly
+  std::vector<std::unique_ptr<Line>> lines_;  // by peer, with itself: a branch on the owner would often be mispredicted
   std::uint64_t run_ = 0;
 };
 

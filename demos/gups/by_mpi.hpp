@@ -15,7 +15,7 @@
 
 namespace gups {
 
-/// Begins a collective and waits for it outside MPI, which would spin where there are more processes than cores.
+/// Starts a collective and waits for it outside MPI, because MPI spins even if there are more processes than cores.
 template <std::invocable<MPI_Request*> F>
 void Complete(F&& begin) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -23,8 +23,8 @@ void Complete(F&& begin) {
   uit::mpi::Await(request);
 }
 
-/// What one would write by hand with a collective: in rounds, everybody makes a batch of updates, sorts them by owner, and
-/// all exchange them by MPI_Ialltoallv.
+/// A hand-written version with a collective. In each round, every process makes a batch of updates and sorts them by owner.
+/// Then all exchange their batches by MPI_Ialltoallv.
 class ByAlltoallv {
  public:
   ByAlltoallv(const uit::World& world, std::size_t batch) : size_(world.Size()), batch_(batch), by_owner_(size_) {
@@ -70,8 +70,8 @@ class ByAlltoallv {
   std::vector<Update> incoming_;
 };
 
-/// One-sided, one by one: each update is put by itself into the place that its owner keeps for this process; after a
-/// batch, the owners apply what has come. Who throws leaves its window open: giving it back would wait for the others.
+/// A one-sided version. Each update is one MPI_Put into memory that its owner reserves for this process. After a batch, the
+/// owners apply the updates. A process that throws does not free its window, because that would wait for the others.
 class ByPuts {
  public:
   /// Collective.

@@ -1,6 +1,5 @@
-// Random updates of a table that is spread over processes, 8 bytes each, in the manner of the HPC Challenge's
-// RandomAccess: through conduits that aggregate, by a hand-written exchange of batches (MPI_Ialltoallv), and by an MPI_Put
-// per update, in one run.
+// Random updates of 8 bytes to a table that is distributed over processes, as in the HPC Challenge's RandomAccess. Compares, in
+// one run, aggregating conduits, a hand-written exchange of batches (MPI_Ialltoallv), and an MPI_Put per update.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -34,19 +33,19 @@ struct Options {
   bool shares_memory = true;
 };
 
-/// The largest of all processes' values.
+/// Collective. The largest of all processes' values.
 double Largest(const uit::World& world, double value) {
   return std::ranges::max(world.AllGatherValue(value));
 }
 
-/// Times a way to make the updates, made twice so that the table must be as before, and prints a row. Returns updates per
-/// second over all processes: the median of the replicates.
+/// Times a way to make the updates, and prints a row. All updates are made twice, which must restore the table. Returns updates
+/// per second over all processes: the median of the replicates.
 template <typename Way>
 double Measure(const char* name, Way& way, const uit::World& world, const Options& options, Table& table) {
   std::vector<double> rates;
   for (unsigned replicate = 0; replicate < options.replicates; ++replicate) {
     for (int half = 0; half < 2; ++half) {
-      world.Agree({});  // all begin together
+      world.Agree({});  // all start together
       const uit::TimePoint start = uit::Now();
       way.Run(UpdateStream{options.seed + replicate, world.Rank()}, options.updates, table);
       const double seconds = Largest(world, std::chrono::duration<double>(uit::Now() - start).count());
@@ -79,7 +78,7 @@ int Run(const uit::World& world, const Options& options) {
   ByAlltoallv collective{world, options.batch};
   const double alltoallv = Measure("alltoallv", collective, world, options, table);
   ByPuts one_sided{world, options.batch};
-  Options fewer = options;  // each is so slow that the others would be waited out
+  Options fewer = options;  // each update is slow, so this makes fewer
   fewer.updates = std::max<std::uint64_t>(1, options.updates / 16);
   const double put = Measure("put", one_sided, world, fewer, table);
   one_sided.Close();

@@ -9,12 +9,11 @@
 
 namespace gups {
 
-/// What is sent: a random number, whose low bits say where in the table it goes and all of which is combined with what
-/// stands there.
+/// An update: a random number. Its low bits select a word of the table, and the whole number is combined with that word.
 using Update = std::uint64_t;
 
-/// One process's updates: the shift register of the HPC Challenge's RandomAccess (x^63 + x^2 + x + 1), which begins at a
-/// random state of its own.
+/// One process's updates: the shift register of the HPC Challenge's RandomAccess (x^63 + x^2 + x + 1), with a random initial
+/// state per process.
 class UpdateStream {
  public:
   /// The same for the same seed and rank.
@@ -35,8 +34,8 @@ class UpdateStream {
   std::uint64_t state_;
 };
 
-/// A table of 64-bit words over all processes: which process has a word follows from the low bits of an update, and which
-/// of its words from the bits above. So the number of processes need not be a power of two.
+/// A table of 64-bit words over all processes. The low bits of an update select the process, and the bits above select its word.
+/// So the number of processes may be any.
 class Table {
  public:
   /// 2^log2_words words for each of `num_processes`.
@@ -45,19 +44,19 @@ class Table {
     Reset();
   }
 
-  /// The process that has the word which the update is for.
+  /// The process that owns the word of an update.
   std::size_t OwnerOf(Update update) const {
-    // A multiplication in place of a division: the upper 32 bits of the product are below num_processes (Lemire 2019).
+    // A multiplication replaces a division: the upper 32 bits of the product are below num_processes (Lemire 2019).
     return static_cast<std::size_t>(((update & 0xFFFF'FFFFU) * num_processes_) >> 32U);
   }
-  /// Combines a word of this process with the update. Twice undoes it.
+  /// Combines a word of this process with the update. A second call undoes the first.
   void Apply(Update update) { words_[(update >> 32U) & mask_] ^= update; }
 
-  /// Every word is its own number.
+  /// Sets every word to its own number.
   void Reset() {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = i;
   }
-  /// Words that are not as after Reset.
+  /// The number of words that differ from their value after Reset.
   std::size_t NumOdd() const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < words_.size(); ++i) count += words_[i] != i ? 1 : 0;

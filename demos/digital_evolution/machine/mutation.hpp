@@ -40,7 +40,7 @@ struct MutationCounts {
   std::uint32_t module_duplications = 0;
   std::uint32_t module_deletions = 0;
 
-  /// Whether anything.
+  /// Whether anything changed.
   bool Any() const { return *this != MutationCounts{}; }
   friend bool operator==(const MutationCounts&, const MutationCounts&) = default;
 };

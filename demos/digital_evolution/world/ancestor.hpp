@@ -8,9 +8,8 @@
 
 namespace digital_evolution {
 
-/// The genome that worlds begin with unless told otherwise, as text: 100 instructions, as in the founding paper. It lives, and
-/// could do better: it saves for long before it bears, bears into whatever place comes next, its own kin's too, and knows nothing
-/// of its neighbours.
+/// The default genome of founders, as text: 100 instructions, as in the founding paper. It survives, but leaves room for evolution:
+/// it saves for long before a birth, sends offspring to any place, even to its own kin's, and ignores its neighbours.
 inline constexpr std::string_view ancestor_text = R"(
 module @can_afford
   sense_self r0 stockpile
@@ -117,7 +116,7 @@ module @beside_kin
   nop
 )";
 
-/// The genome that worlds begin with unless told otherwise.
+/// The default genome of founders.
 inline Genome AncestorGenome() {
   std::istringstream text{std::string{ancestor_text}};
   return ParseGenome(text, "ancestor", world_names);

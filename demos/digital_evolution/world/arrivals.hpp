@@ -16,8 +16,8 @@
 
 namespace digital_evolution {
 
-/// Calls `visit(facing, message)` for each message that waits in channels that end at the node; it may move them away, so that
-/// no buffer keeps the memory of a genome.
+/// Calls `visit(facing, message)` for each waiting message in the channels that end at the node. `visit` may move messages out, so
+/// that no buffer keeps the memory of a genome.
 template <typename C, typename V>
 void TakeAll(const C& channels, const netuit::InEdges<>& edges, V&& visit) {
   for (std::uint32_t facing = 0; facing < edges.size(); ++facing) {
@@ -26,7 +26,7 @@ void TakeAll(const C& channels, const netuit::InEdges<>& edges, V&& visit) {
   }
 }
 
-/// Takes in what has been given to the place.
+/// Adds the resource that the place has received.
 inline void ReceiveTransfers(Site& site) {
   std::int64_t amount = std::exchange(site.place.mail.transferred, 0);
   for (const netuit::InEdge edge : site.node.In<num_facings>()) amount += site.layers.transfer[edge].JumpGet();
@@ -42,7 +42,7 @@ inline void ReceiveTransfers(Site& site) {
   cell.Note(Sensor::received, amount);
 }
 
-/// A birth takes the place, whoever was there.
+/// A birth replaces the present cell, if any.
 inline void Settle(Site& site, const std::vector<std::uint32_t>& words, std::uint32_t facing) {
   Genome& genome = site.worker.genome;
   std::optional<Birth> birth = DecodeBirth(words, genome);
@@ -68,7 +68,7 @@ inline void Settle(Site& site, const std::vector<std::uint32_t>& words, std::uin
   place.cell.machine.SignalEvent(site.GetProgram(), static_cast<std::size_t>(Event::born), facing);
 }
 
-/// Of the births that have arrived, one takes the place, whichever by chance.
+/// One of the births that have arrived takes the place, chosen at random.
 inline void ReceiveBirths(Site& site) {
   std::uint32_t num_arrived = 0;
   std::uint32_t facing = 0;
@@ -110,11 +110,11 @@ inline void ReceivePackets(Site& site) {
   TakeAll(site.layers.talk, site.node.In(site.layers.mail), receive);
 }
 
-/// Between runs: puts what was under way into the place's mail.
+/// Between runs: moves messages in flight into the place's mail.
 inline void CollectMail(const netuit::Node& node, const Layers& layers, Mail& mail) {
   for (const netuit::InEdge edge : node.In()) {
     auto& outlet = layers.transfer[edge];
-    while (outlet.TryStep() != 0) mail.transferred += outlet.Get();  // as many sums as one did not have room for
+    while (outlet.TryStep() != 0) mail.transferred += outlet.Get();  // several sums, if one would overflow
   }
   const netuit::InEdges<> edges = node.In(layers.mail);
   TakeAll(layers.spawn, edges, [&](std::uint32_t facing, std::vector<std::uint32_t> words) {

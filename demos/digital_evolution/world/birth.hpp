@@ -13,7 +13,7 @@
 
 namespace digital_evolution {
 
-/// What offspring gets from its parent beside the genome.
+/// The properties that offspring gets from its parent, besides the genome.
 struct Birth {
   std::uint64_t kin = 0;             ///< number of its kin group
   std::uint64_t taxon = 0;           ///< of its parent
@@ -28,7 +28,7 @@ struct Birth {
   friend bool operator==(const Birth&, const Birth&) = default;
 };
 
-/// Words of a message about a birth before those of the genome.
+/// The number of words of a birth message before those of the genome.
 inline constexpr std::size_t num_birth_words = 9;
 /// Words of an instruction.
 inline constexpr std::size_t num_instruction_words = sizeof(Instruction) / sizeof(std::uint32_t);
@@ -52,7 +52,7 @@ inline void EncodeBirth(const Birth& birth, std::span<const Instruction> genome,
   std::memcpy(words.data() + num_birth_words, genome.data(), genome.size_bytes());
 }
 
-/// Reads what EncodeBirth has written; nothing if that cannot be: a part is missing, or the genome is not valid.
+/// Reads a message of EncodeBirth. Returns nothing if it is incomplete or its genome is not valid.
 inline std::optional<Birth> DecodeBirth(std::span<const std::uint32_t> words, Genome& genome) {
   if (words.size() < num_birth_words || (words.size() - num_birth_words) % num_instruction_words != 0) return {};
   const std::size_t length = (words.size() - num_birth_words) / num_instruction_words;
@@ -71,10 +71,10 @@ inline std::optional<Birth> DecodeBirth(std::span<const std::uint32_t> words, Ge
                .founder = static_cast<std::uint8_t>(words[8] >> 8U)};
 }
 
-/// What EncodeBirth has written of the endowment, without the rest. Wants at least `num_birth_words` words.
+/// The endowment in a message of EncodeBirth. Requires at least `num_birth_words` words.
 inline Resource EndowmentOf(std::span<const std::uint32_t> words) { return static_cast<Resource>(words[4]); }
 
-/// Likewise the parent's taxon.
+/// The parent's taxon, likewise.
 inline std::uint64_t TaxonOf(std::span<const std::uint32_t> words) { return words[2] | std::uint64_t{words[3]} << 32U; }
 
 }  // namespace digital_evolution

@@ -14,13 +14,13 @@
 
 namespace digital_evolution {
 
-/// What a program has asked for toward a neighbour, until births are due.
+/// A birth that a program has requested toward a neighbour, until births are due.
 enum class Wish : std::uint8_t { nothing, kin, stranger };
 
-/// A cell, but for its program. Without pointers or padding: checkpoints copy its bytes, hashes read them.
+/// A cell, except its program. It has no pointers and no padding, because checkpoints and hashes read its bytes.
 struct Cell {
   KinGroup group;                                    ///< whom it is kin to
-  std::uint64_t taxon = 0;                           ///< which it shares with all that have inherited its genome unchanged
+  std::uint64_t taxon = 0;                           ///< shared by all cells that inherited the same genome unchanged
   State state{};                                     ///< what can be sensed of it
   Machine machine{};                                 ///< what runs its program
   std::array<std::uint32_t, num_facings> seen{};     ///< kin groups of the neighbours when events were last raised
@@ -32,8 +32,8 @@ struct Cell {
   std::uint32_t generation = 0;                      ///< births from the founder
   std::int32_t kin_generation = 0;                   ///< age of the kin group at birth
   Wave wave{};                                       ///< that passes
-  std::uint8_t is_alive = 0;                         ///< 0: the place is empty, and all else without meaning
-  std::uint8_t founder = 0;                          ///< which genome of the beginning it descends from
+  std::uint8_t is_alive = 0;                         ///< 0: the place is empty, and the other fields have no meaning
+  std::uint8_t founder = 0;                          ///< number of the founding genome that it descends from
   std::uint16_t genome_length = 0;                   ///< instructions
 
   /// Whether there is one.
@@ -43,13 +43,13 @@ struct Cell {
   /// What neighbours are told.
   KinSignal Signal() const { return IsAlive() ? group.Signal(wave.hop) : KinSignal{}; }
 
-  /// Adds to the stockpile; returns what is more than a cell can hold.
+  /// Adds to the stockpile; returns the excess over a cell's maximum.
   std::int64_t Gain(std::int64_t amount) {
     const std::int64_t held = stockpile + amount;
     stockpile = static_cast<Resource>(held < max_stockpile ? held : max_stockpile);
     return held - stockpile;
   }
-  /// Takes from the stockpile, which wants to be large enough.
+  /// Takes from the stockpile. Requires that it is large enough.
   void Pay(Resource amount) {
     stockpile -= amount;
     state[Sensor::stockpile] = stockpile >> sensed_shift;

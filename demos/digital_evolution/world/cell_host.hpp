@@ -30,7 +30,7 @@ class CellHost {
   /// Whether the program has ended the cell.
   bool IsDying() const { return is_dying_; }
 
-  /// Does what the program asks for; births wait until they are due.
+  /// Executes a request of the program. Births wait until they are due.
   void Act(Action action, unsigned facing, std::int32_t argument) {
     constexpr Resource some = 20;  // a twentieth
     State& state = cell_.state;
@@ -52,7 +52,7 @@ class CellHost {
       case Action::die: is_dying_ = true; break;
     }
   }
-  /// Lets a packet wait until it is due; it is lost if there are too many.
+  /// Stores a packet until it is due. If too many wait, it is lost.
   void Send(unsigned facing, Tag tag, const PacketData& data) {
     Outbox& outbox = site_.place.outbox;
     if (outbox.count[facing] == max_packets) {

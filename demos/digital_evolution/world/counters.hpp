@@ -22,14 +22,14 @@ enum class Death : std::uint8_t {
 inline constexpr std::array<std::string_view, 4> death_names{"displaced_by_kin", "displaced_by_stranger", "old_age",
                                                              "apoptosis"};
 
-/// What has happened on a worker since the world began; all but grow. A sum of counters counts for all.
+/// Counts of events on a worker since the world began; none ever decreases. Sums count for several workers.
 struct Counters {
   std::uint64_t births_kin = 0;                         ///< within a kin group
   std::uint64_t births_new = 0;                         ///< that founded a kin group
   std::uint64_t births_mutated = 0;                     ///< whose genome was not the parent's
-  std::uint64_t births_crowded_out = 0;                 ///< that arrived, and another was preferred to
+  std::uint64_t births_crowded_out = 0;                 ///< that arrived and lost their place to another birth
   std::uint64_t births_sent = 0;                        ///< that a parent paid for
-  std::uint64_t births_dropped = 0;                     ///< for which there was no room on the way
+  std::uint64_t births_dropped = 0;                     ///< whose put was refused
   std::array<std::uint64_t, death_names.size()> deaths{};  ///< by cause
   std::uint64_t transfers_kin = 0;                      ///< gifts to cells of one's kin group
   std::uint64_t transfers_strangers = 0;                ///< gifts to others, and to empty places

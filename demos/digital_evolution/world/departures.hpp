@@ -12,8 +12,8 @@
 
 namespace digital_evolution {
 
-/// The births that the program has asked for, as far as the stockpile goes, beginning at one facing or another. A birth is
-/// paid for if it is on its way.
+/// Sends the births that the program has requested, as far as the stockpile allows. The first facing varies. A birth is paid for
+/// only if its put was accepted.
 inline void SendBirths(Site& site) {
   Cell& cell = site.place.cell;
   const Rules& rules = site.rules;
@@ -53,7 +53,7 @@ inline void SendBirths(Site& site) {
   }
 }
 
-/// The packets that wait.
+/// Sends the waiting packets.
 inline void SendPackets(Site& site) {
   Outbox& outbox = site.place.outbox;
   Counters& counters = site.worker.counters;

@@ -9,7 +9,7 @@
 
 namespace digital_evolution {
 
-/// What a world tells programs: a core starts at the module that matches the event's tag best.
+/// The events of programs: an event starts a core at the module that matches its tag best.
 enum class Event : std::uint8_t {
   born,
   heartbeat,
@@ -42,8 +42,7 @@ inline constexpr std::array<EventEntry, 8> event_table{{
 /// Updates from one round of events to the next.
 inline constexpr std::uint64_t event_period = 8;
 
-/// After so many updates all that happens in a world but every update has its turn again: a multiple of the periods of events
-/// and of all layers.
+/// A common multiple of the periods of events and of all layers, in updates.
 inline constexpr std::uint64_t world_period = 16;
 
 namespace detail {

@@ -15,8 +15,8 @@ inline constexpr unsigned num_kin_bits = 80;
 /// Updates of a cell in which it gathers the bits of its group, before it counts them and begins anew.
 inline constexpr unsigned kin_epoch_updates = 64;
 
-/// What a cell tells its neighbours in every update: who it is kin to, how many of its kin it has heard of, and the wave
-/// that passes. It loses nothing if it is heard twice, late or not at all.
+/// A cell's signal to its neighbours in every update: its kin group, the known members of the group, and the passing wave.
+/// Signals that arrive twice, late or not at all do no harm.
 struct KinSignal {
   std::uint32_t group = 0;      ///< of the kin group; 0: there is no cell
   std::uint8_t epoch = 0;       ///< of the bits, modulo 256
@@ -34,8 +34,8 @@ constexpr std::uint32_t GroupOf(std::uint64_t kin) {
   return std::max(std::uint32_t{1}, static_cast<std::uint32_t>(netuit::MixBits(kin) >> 32U));
 }
 
-/// How many members have set `num_set` of 80 bits: linear counting (Whang, Vander-Zanden, Taylor 1990),
-/// 80 ln(80 / zeros), to the nearest whole number; as if half a bit were zero when none is. Wants at most 80.
+/// The estimated number of members that have set `num_set` of 80 bits: linear counting (Whang, Vander-Zanden, Taylor 1990),
+/// 80 ln(80 / zeros), to the nearest whole number; if no bit is zero, as if half a bit were. Requires num_set <= 80.
 constexpr std::uint32_t CountMembers(unsigned num_set) {
   constexpr std::array<std::uint16_t, num_kin_bits + 1> members_by_zeros{
       406, 351, 295, 263, 240, 222, 207, 195, 184, 175, 166, 159, 152, 145, 139, 134, 129, 124, 119, 115, 111,
@@ -47,9 +47,9 @@ constexpr std::uint32_t CountMembers(unsigned num_set) {
 
 /// A cell's kin group, and its estimate of the group's size.
 ///
-/// In each epoch every member sets the one bit that its place and the epoch hash to, and takes over those of its kin
-/// nearby, so that the bits of all flow through the group, a hop an update. When an epoch has lasted long enough by a
-/// member's own count, or a newer one is heard of, the bits are counted. No clock is shared.
+/// In each epoch every member sets one bit, a hash of its place and the epoch, and adds the bits of neighbouring kin. So all bits
+/// spread through the group by one hop per update. A member counts the bits when the epoch has lasted long enough by its own
+/// count, or when it receives a newer epoch. No common clock is needed.
 struct KinGroup {
   std::uint64_t kin = 0;         ///< the group's number, drawn at random when it is founded
   std::uint64_t bits_low = 0;    ///< members heard of in this epoch
@@ -58,7 +58,7 @@ struct KinGroup {
   std::uint8_t num_updates = 0;  ///< since the epoch began here
   std::uint32_t size = 1;        ///< members counted in the last epoch
 
-  /// Goes on an update, at `place`, having heard `signals` of the neighbours.
+  /// Advances by an update, at `place`, with the `signals` of the neighbours.
   template <std::ranges::input_range R>
   void Update(std::uint32_t place, const R& signals) {
     const std::uint32_t group = GroupOf(kin);

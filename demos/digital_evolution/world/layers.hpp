@@ -17,25 +17,25 @@
 
 namespace digital_evolution {
 
-/// What a program sends to a neighbour's: starts a core at the module that matches the tag best.
+/// A message from a program to a neighbour's: it starts a core at the module that matches the tag best.
 struct Packet {
   std::array<std::uint32_t, 2> tag_words{};  ///< lower half first
   std::array<std::int32_t, 3> data{};        ///< the registers that the core begins with
 };
 static_assert(sizeof(Packet) == 20);
 
-/// Packets from one cell to a neighbour at most in an update in which they are due.
+/// The maximum number of packets from a cell to one neighbour, in an update in which they are due.
 inline constexpr unsigned max_packets = 4;
 
-/// Updates from one time that births and packets are due to the next.
+/// The period of births and packets, in updates.
 inline constexpr std::uint64_t mail_period = 16;
-/// Updates from one time that neighbours' states are due to the next.
+/// The period of neighbours' states, in updates.
 inline constexpr std::uint64_t view_period = 8;
 
-/// Messages that may wait on an edge, enough that in mode 0 none is ever refused: two updates' packets.
+/// Messages that may wait on an edge: the packets of two updates, so that in mode 0 no put is refused.
 inline constexpr std::size_t world_depth = 2 * std::size_t{max_packets};
 
-/// The networks of a world's mesh: thrice the same edges, each network with a period of its own.
+/// The networks of a world's mesh: three with the same edges and different periods.
 inline std::vector<netuit::NamedNetwork> WorldNetworks(const netuit::Graph& torus) {
   return {{"touch", torus}, {"view", torus, {.period = view_period}}, {"mail", torus, {.period = mail_period}}};
 }
@@ -45,7 +45,7 @@ inline constexpr uit::Policy every_aggregated{.retain = uit::Retain::every, .con
 inline constexpr uit::Policy sum_pooled{.retain = uit::Retain::accumulate, .consolidate = uit::Consolidate::pooled};
 }  // namespace detail
 
-/// What neighbours tell and send each other, on a mesh of WorldNetworks.
+/// The layers of messages between neighbours, on a mesh of WorldNetworks.
 struct Layers {
   /// Adds them to the mesh.
   explicit Layers(netuit::Mesh& mesh)

@@ -21,7 +21,7 @@ inline constexpr auto sensor_names = NamesOf(sensor_table);
 inline constexpr auto event_names = NamesOf(event_table);
 }  // namespace detail
 
-/// What sensors and events are called in the text of genomes.
+/// The names of sensors and events in the text of genomes.
 inline constexpr Names world_names{.sensors = detail::sensor_names, .events = detail::event_names};
 
 }  // namespace digital_evolution

@@ -25,7 +25,7 @@ struct Outbox {
 };
 static_assert(std::has_unique_object_representations_v<Outbox>);
 
-/// What was under way to a place when a run ended, to be read before all else in the next.
+/// Messages that were in flight to a place when a run ended. The next run reads them first.
 struct Mail {
   /// A birth, as EncodeBirth writes it.
   struct Offspring {
@@ -42,7 +42,7 @@ struct Mail {
   std::vector<Post> post;            ///< in order of arrival
 };
 
-/// A node of the mesh: a cell or none, and what is on its way to and from it.
+/// A node of the mesh: a cell or none, and the messages that wait to leave or to be read.
 struct Place {
   Cell cell{};                             ///< see Cell::IsAlive
   std::shared_ptr<const Program> program;  ///< made of the cell's genome; null if there is no cell
@@ -54,7 +54,7 @@ struct Place {
   KinSignal told{};                        ///< last shown in Layers::kinship
 };
 
-/// What a birth was, for those who keep records.
+/// A birth, as observers are told of it.
 struct BirthNote {
   std::uint32_t worker = 0;        ///< thread on which it took place
   std::uint64_t age = 0;           ///< of the world
@@ -62,15 +62,15 @@ struct BirthNote {
   bool is_new_taxon = false;       ///< it has a genome of its own
 };
 
-/// Functions that are told of births and deaths, by the thread on which they happen: several at once. None: empty.
+/// Observers of births and deaths. The thread of the event calls them, so several may run at once. May be empty.
 struct Hooks {
-  /// There is a new cell.
+  /// Called for a new cell.
   std::function<void(const Place&, const BirthNote&)> on_birth{};
-  /// The cell is about to go, when the world is so old.
+  /// Called before a cell dies, with the age of the world.
   std::function<void(const Place&, Death, std::uint64_t age)> on_death{};
 };
 
-/// What belongs to one thread. On a cache line of its own.
+/// The data of one thread, on its own cache lines.
 struct alignas(128) WorkerRecord {
   explicit WorkerRecord(const MachineOptions& options) : shelf(options) {}
 

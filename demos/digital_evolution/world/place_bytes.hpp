@@ -32,7 +32,7 @@ V Take(uit::ByteReader& reader) {
   if (!reader.TryRead(value)) throw uit::InputError("the cells of a checkpoint end too soon");
   return value;
 }
-/// As many values as the next word says; no more than there are bytes for.
+/// Reads a number, and that many values, but no more than the remaining bytes.
 template <typename C>
 C TakeRow(uit::ByteReader& reader) {
   using Value = typename C::value_type;
@@ -52,8 +52,8 @@ void AppendRow(uit::Bytes& bytes, std::span<const V> row) {
 }
 }  // namespace detail
 
-/// Appends all there is to know of a place, so that it can go on from there: its cell and genome, what waits to leave and
-/// what has arrived, and what neighbours see. Between programs built alike, on machines of one kind.
+/// Appends the whole state of a place, from which it can continue: its cell and genome, waiting messages, arrived messages, and
+/// the state that neighbours see. For programs built alike, on machines of one kind.
 inline void SavePlace(const Place& place, uit::Bytes& bytes) {
   using detail::Append;
   using detail::AppendRow;
@@ -72,22 +72,22 @@ inline void SavePlace(const Place& place, uit::Bytes& bytes) {
 }
 
 namespace detail {
-/// So that sums of what a world goes on from do not overflow: it counts on from there by ones.
+/// The largest count in a checkpoint, so that sums do not overflow: a world then adds only ones.
 inline constexpr std::int64_t largest_count = std::int64_t{1} << 30U;
-/// The same of what waits for a place, and of what a world has had of resource.
+/// The same for resource that waits for a place, and for a world's ledger.
 inline constexpr std::int64_t most_transferred = std::int64_t{1} << 38U;
 inline constexpr std::int64_t most_resource = std::int64_t{1} << 59U;
 
 constexpr bool IsWithin(std::int64_t amount, std::int64_t most) { return amount >= 0 && amount <= most; }
 }  // namespace detail
 
-/// Whether a birth that was read can be, and its genome.
+/// Whether a birth from a checkpoint and its genome are valid.
 inline bool IsSound(const Mail::Offspring& offspring) {
   Genome genome;
   const auto birth = DecodeBirth(offspring.words, genome);
   return birth && detail::IsWithin(birth->endowment, max_stockpile) && detail::IsWithin(birth->kin_generation, detail::largest_count);
 }
-/// Whether a ledger that was read can be added to others.
+/// Whether a ledger from a checkpoint can be added to others without overflow.
 inline bool IsSound(const Ledger& ledger) {
   return std::ranges::all_of(
       std::to_array({ledger.initial, ledger.inflow, ledger.harvested, ledger.spent, ledger.decayed, ledger.forfeited,
@@ -95,7 +95,7 @@ inline bool IsSound(const Ledger& ledger) {
                      ledger.endowments_sent, ledger.endowments_received}),
       [](std::int64_t amount) { return detail::IsWithin(amount, detail::most_resource); });
 }
-/// Whether a place that was read leads nowhere beyond what there is, nor counts beyond what can be counted.
+/// Whether all indices and counts of a place from a checkpoint are in range.
 inline bool IsSound(const Place& place) {
   const Cell& cell = place.cell;
   const auto is_count = [](std::int64_t count) { return detail::IsWithin(count, detail::largest_count); };
@@ -111,8 +111,8 @@ inline bool IsSound(const Place& place) {
          std::ranges::all_of(place.mail.post, is_from_neighbor);
 }
 
-/// Reads what SavePlace has appended, but for the program: returns its genome, none if there is no cell. Throws uit::InputError if
-/// that cannot be.
+/// Reads a state from SavePlace, except the program. Returns the genome; none if the place is empty. Throws uit::InputError if
+/// the state is invalid.
 inline Genome ReadPlace(uit::ByteReader& reader, Place& place) {
   using detail::Take;
   using detail::TakeRow;
@@ -127,7 +127,7 @@ inline Genome ReadPlace(uit::ByteReader& reader, Place& place) {
     place.mail.offspring.push_back({facing, TakeRow<std::vector<std::uint32_t>>(reader)});
   }
   place.mail.post = TakeRow<std::vector<Mail::Post>>(reader);
-  if (!IsSound(place)) throw uit::InputError("a cell of a checkpoint cannot be");
+  if (!IsSound(place)) throw uit::InputError("a cell of a checkpoint is not valid");
   place.program = nullptr;
   if (!place.cell.IsAlive()) return {};
   auto genome = TakeRow<Genome>(reader);
@@ -135,12 +135,12 @@ inline Genome ReadPlace(uit::ByteReader& reader, Place& place) {
   return genome;
 }
 
-/// The same with the program, which is found on `shelf`.
+/// The same, with the program from `shelf`.
 inline void LoadPlace(uit::ByteReader& reader, ProgramShelf& shelf, Place& place) {
   if (const Genome genome = ReadPlace(reader, place); !genome.empty()) place.program = shelf.Find(genome);
 }
 
-/// 64 bits that differ between states of a place, `bytes` being what SavePlace makes of it.
+/// A 64-bit hash of a place's state; `bytes` are those of SavePlace.
 inline std::uint64_t HashOfPlace(netuit::NodeId id, uit::ByteView bytes) {
   std::uint64_t hash = netuit::MixBits(id + 1);
   while (bytes.size() >= sizeof(std::uint64_t)) {

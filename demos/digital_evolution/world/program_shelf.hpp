@@ -15,7 +15,7 @@ class ProgramShelf {
   /// Programs are made with `options`.
   explicit ProgramShelf(const MachineOptions& options) : options_(options) {}
 
-  /// The program of a genome, which wants to be valid.
+  /// The program of a genome. Requires a valid genome.
   std::shared_ptr<const Program> Find(const Genome& genome) {
     std::shared_ptr<const Program>& place = programs_[HashOf(genome)];
     if (place == nullptr || place->GetGenome() != genome) place = std::make_shared<const Program>(genome, options_);
@@ -23,7 +23,7 @@ class ProgramShelf {
     if (programs_.size() > limit_) Clear();
     return found;
   }
-  /// How many there are, with some that no cell runs any more.
+  /// The number of programs, with some that no cell runs any more.
   std::size_t Size() const { return programs_.size(); }
 
  private:

@@ -9,7 +9,7 @@ using Resource = std::int32_t;
 
 /// The amount 1.0.
 inline constexpr Resource one_resource = Resource{1} << 20;
-/// The most that a cell can hold; what comes on top decays at once.
+/// The maximum that a cell can hold; any excess decays at once.
 inline constexpr Resource max_stockpile = Resource{1} << 30;
 
 /// `value` of resource, to the nearest unit.
@@ -17,14 +17,14 @@ constexpr Resource ToResource(double value) {
   return static_cast<Resource>(value * one_resource + (value < 0 ? -0.5 : 0.5));
 }
 
-/// Where resource has come from and gone to, in the units of Resource, since the world began. A sum of ledgers is the ledger
-/// of all.
+/// The sources and sinks of resource since the world began, in the units of Resource. The ledger of several workers is the sum of
+/// theirs.
 ///
 /// At any time between runs, in every mode, to the last unit and summed over all workers:
 ///
 ///     initial + inflow + harvested
-///         = spent + decayed + forfeited + crowded_out + lost_to_empty + held by cells + under way
-///     transfers_sent = transfers_received + transfers under way, and likewise of endowments
+///         = spent + decayed + forfeited + crowded_out + lost_to_empty + held by cells + in flight
+///     transfers_sent = transfers_received + transfers in flight, and likewise for endowments
 struct Ledger {
   std::int64_t initial = 0;              ///< what founders began with
   std::int64_t inflow = 0;               ///< came to every cell alike
@@ -32,7 +32,7 @@ struct Ledger {
   std::int64_t spent = 0;                ///< cost of births
   std::int64_t decayed = 0;              ///< of stockpiles
   std::int64_t forfeited = 0;            ///< stockpiles of cells that died without an heir
-  std::int64_t crowded_out = 0;          ///< endowments of births that another was preferred to
+  std::int64_t crowded_out = 0;          ///< endowments of births that lost their place to another birth
   std::int64_t lost_to_empty = 0;        ///< transfers that found no cell
   std::int64_t transfers_sent = 0;       ///< left stockpiles
   std::int64_t transfers_received = 0;   ///< arrived, whether or not a cell was there
@@ -59,7 +59,7 @@ struct Ledger {
   constexpr std::int64_t Gained() const { return initial + inflow + harvested; }
   /// All that has left it.
   constexpr std::int64_t Lost() const { return spent + decayed + forfeited + crowded_out + lost_to_empty; }
-  /// What has left cells and not arrived.
+  /// The resource that has left cells and has not arrived.
   constexpr std::int64_t UnderWay() const {
     return transfers_sent - transfers_received + endowments_sent - endowments_received;
   }

@@ -16,10 +16,10 @@
 
 namespace digital_evolution {
 
-/// How resource beyond the inflow comes into the world.
+/// How resource in addition to the inflow enters the world.
 enum class Harvest {
   wave,  ///< with waves through kin groups, which reward groups of a size
-  even   ///< to every cell alike, whatever it does
+  even   ///< the same to every cell, whatever it does
 };
 
 /// The laws of a world. The same on every process.
@@ -42,18 +42,18 @@ struct Rules {
                          .match_threshold = default_match_threshold,
                          .knocked_out = {},
                          .event_tags = event_tags};
-  /// What every cell runs, whatever its genome, for a neutral control; null: its genome.
+  /// The program of every cell, for a neutral control; null: each cell runs its own genome.
   std::shared_ptr<const Program> common_program{};
 };
 
-/// 64 bits that differ between laws; the same on every platform.
+/// A 64-bit hash of the rules; the same on every platform.
 inline std::uint64_t HashOf(const Rules& rules) {
   std::uint64_t hash = 0;
   const auto add = [&hash](auto... numbers) {
     ((hash = netuit::MixBits(hash ^ static_cast<std::uint64_t>(numbers)) + 1), ...);
   };
   const auto add_rates = [&add](auto... rates) { add(std::bit_cast<std::uint64_t>(rates)...); };
-  // All that there is: a law that is missing here does not compile.
+  // Names every field: a new rule that is missing here does not compile.
   const auto& [inflow, harvest, wave_harvest, even_harvest, wave, decay_shift, birth_cost, max_age, kin_span, fertile_kin_age,
                harvest_kin_age, budget, mutation, machine, common_program] = rules;
   const auto& [radius, span, refractory, start] = wave;

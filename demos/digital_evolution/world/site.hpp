@@ -11,7 +11,7 @@
 
 namespace digital_evolution {
 
-/// A place in one of its updates, and all that it can look at.
+/// A place in one of its updates, with everything that the update may access.
 struct Site {
   netuit::Node& node;            ///< whose edges lead to the neighbours
   const Layers& layers;          ///< what goes along them
@@ -24,12 +24,12 @@ struct Site {
   netuit::NodeRandom random;     ///< of the place in this update
   std::array<KinSignal, num_facings> signals{};  ///< newest of the neighbours
 
-  /// What the cell runs, which wants to be alive.
+  /// The program of the cell. Requires that it is alive.
   const Program& GetProgram() const { return rules.common_program ? *rules.common_program : *place.program; }
   /// Whether the neighbour is of the cell's kin group.
   bool IsKin(unsigned facing) const { return signals[facing].group == GroupOf(place.cell.group.kin); }
 
-  /// The cell is no more. What it held is forfeited, if anything is left.
+  /// Ends the cell. Its remaining resource is forfeited.
   void End(Death death) {
     if (hooks.on_death) hooks.on_death(place, death, age);
     ++worker.counters.deaths[static_cast<std::size_t>(death)];
@@ -38,7 +38,7 @@ struct Site {
     place.program = nullptr;
     place.outbox = Outbox{};
   }
-  /// Gives resource away, if there is room for it on the way.
+  /// Gives resource to a neighbour, unless the put is refused.
   bool TryTransfer(unsigned facing, Resource amount) {
     if (amount <= 0 || !layers.transfer[node.Out()[facing]].TryPut(amount)) return false;
     Cell& cell = place.cell;

@@ -9,8 +9,8 @@
 
 namespace digital_evolution {
 
-/// What a cell can know of itself and, some updates late, of its neighbours: the words of State by name. Those that end in
-/// _0 come by facing. Amounts of resource are in 1/1024.
+/// The sensors of a cell, for itself and, some updates late, for its neighbours: the words of State by name. Names that end in
+/// _0 have a word per facing. Amounts of resource are in 1/1024.
 enum class Sensor : std::uint8_t {
   alive,
   stockpile,
@@ -68,7 +68,7 @@ enum class Sensor : std::uint8_t {
   shown_7
 };
 
-/// A sensor's name in genomes, and what it tells.
+/// A sensor's name in genomes, and its meaning.
 struct SensorEntry {
   std::string_view name;     ///< as in the text of genomes
   std::string_view meaning;  ///< in one line
@@ -132,7 +132,7 @@ inline constexpr std::array<SensorEntry, num_sensors> sensor_table{{
     {"shown_7", "the same in word 7"},
 }};
 
-/// What neighbours may sense of a cell.
+/// The words of a cell that its neighbours may sense.
 struct State {
   std::array<std::int32_t, num_sensors> words{};  ///< by Sensor
 

@@ -15,12 +15,12 @@ namespace digital_evolution {
 
 static_assert(world_period % event_period == 0 && world_period % mail_period == 0 && world_period % view_period == 0);
 
-/// Facing of events that face one neighbour after the other.
+/// The facing of events that face one neighbour after another.
 inline unsigned TurningFacing(const Site& site) {
   return static_cast<unsigned>((site.age / event_period + site.place.id) % num_facings);
 }
 
-/// Brings the words of the state up to date that are not kept so.
+/// Updates the words of the state that are not kept up to date otherwise.
 inline void RefreshState(Site& site) {
   Cell& cell = site.place.cell;
   State& state = cell.state;
@@ -48,7 +48,7 @@ inline void RefreshState(Site& site) {
   state[Sensor::num_alive] = num_alive;
 }
 
-/// What comes of waves, or to all alike.
+/// Adds the harvest: from waves, or the same to all cells.
 inline void GainResource(Site& site) {
   Cell& cell = site.place.cell;
   const Rules& rules = site.rules;
@@ -79,7 +79,7 @@ inline void GainResource(Site& site) {
   ledger.decayed += cell.Gain(std::int64_t{rules.inflow} + harvest);
 }
 
-/// Tells the program what there is around.
+/// Raises the events of an update for the program.
 inline void RaiseEvents(Site& site) {
   Cell& cell = site.place.cell;
   const Program& program = site.GetProgram();
@@ -96,7 +96,7 @@ inline void RaiseEvents(Site& site) {
   }
 }
 
-/// Runs the cell's program for an update. It may be the cell's last.
+/// Runs the cell's program for an update. The cell may die in it.
 inline void RunProgram(Site& site) {
   Cell& cell = site.place.cell;
   if (cell.machine.NumCores() == 0) return;
@@ -110,7 +110,7 @@ inline void RunProgram(Site& site) {
   site.End(Death::apoptosis);
 }
 
-/// Shows the neighbours what there is.
+/// Publishes the state for the neighbours.
 inline void Show(Site& site) {
   Place& place = site.place;
   place.told = place.cell.Signal();

@@ -18,8 +18,8 @@ struct Wave {
   std::uint8_t span = 0;        ///< updates that it goes on to be passed on
   std::uint16_t refractory = 0; ///< updates until the next
 
-  /// Goes on an update, having heard kin at hop `heard` from where a wave began (0: of none), or beginning one itself.
-  /// Whether a wave has come: there is something to harvest.
+  /// Advances by an update; `heard` is the hop of kin that a wave passes, 0 for none. The cell may also begin a wave. Returns
+  /// whether a wave has arrived, so that the cell can harvest.
   bool Update(const WaveRule& rule, std::uint8_t heard, bool begins) {
     if (span != 0 && --span == 0) hop = 0;
     if (refractory != 0 && --refractory != 0) return false;

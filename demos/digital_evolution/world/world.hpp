@@ -32,12 +32,12 @@ namespace digital_evolution {
 ///     world.Found({.ancestor = AncestorGenome()});
 ///     netuit::RunReport report = world.Run(netuit::Free{.duration = 60s});
 ///
-/// In mode 0 all that happens is a function of rules, founding, seed and number of updates, whatever processes, threads and
-/// placement; to run in two parts is as good as in one if the first has a multiple of 16 updates. A run in parts, saved and
-/// loaded in between or not, loses nothing in any mode.
+/// In mode 0 the state depends only on rules, founding, seed and number of updates, and not on processes, threads and
+/// placement. Two runs then equal one run if the first has a multiple of 16 updates. In every mode, a run in parts loses
+/// nothing, with or without saving and loading in between.
 class World {
  public:
-  /// Empty, to be founded or loaded. Collective. Throws uit::InputError unless each node has four neighbours.
+  /// Collective. An empty world, to be founded or loaded. Throws uit::InputError if some node does not have four neighbours.
   World(const uit::Team& team, const netuit::Graph& torus, const netuit::MeshOptions& options, Rules rules, std::uint64_t seed,
         Hooks hooks = {})
       : mesh_(team, WorldNetworks(torus), options),
@@ -58,7 +58,7 @@ class World {
     }
   }
 
-  /// Lets founders live. Collective.
+  /// Collective. Adds the founders.
   void Found(const Founding& founding) {
     for (Place& place : places_) {
       const auto founder = FounderOf(founding, seed_, place.id, mesh_.NumNodes());
@@ -80,8 +80,8 @@ class World {
     Announce();
   }
 
-  /// Runs all cells; the world grows older by the updates made. What is under way at the end is put into places' mail.
-  /// Collective.
+  /// Collective. Runs all cells; the age of the world grows by the updates made. Messages in flight at the end go into the mail of
+  /// their places.
   netuit::RunReport Run(const netuit::RunPlan& plan, const netuit::RunOptions& options = {});
   /// The same, by any schedule.
   template <netuit::ScheduleValue S>
@@ -89,26 +89,26 @@ class World {
     return Run(schedule.MakePlan(), options);
   }
 
-  /// What the world lives on.
+  /// The mesh of the world.
   const netuit::Mesh& GetMesh() const { return mesh_; }
-  /// Updates that the world is old: the most that any worker has made.
+  /// The age of the world in updates: the largest number of updates of any worker.
   std::uint64_t Age() const { return age_; }
-  /// For a world that goes on from a checkpoint.
+  /// Sets the age, for a world that continues from a checkpoint.
   void SetAge(std::uint64_t age) { age_ = age; }
   /// Of the whole world.
   const Rules& GetRules() const { return rules_; }
   /// Nodes of this process, numbered as those of the mesh.
   std::size_t NumPlaces() const { return places_.size(); }
-  /// A node of this process. During a run only by its worker.
+  /// A node of this process. During a run only its worker may call this.
   const Place& At(std::size_t local) const { return places_[local]; }
-  /// All nodes of this process. During a run a worker looks only at its own.
+  /// All nodes of this process. During a run a worker may access only its own.
   std::span<const Place> Places() const { return places_; }
 
-  /// What has happened on a thread of this process. During a run only by that thread.
+  /// The counters of a thread of this process. During a run only that thread may call this.
   const Counters& GetCounters(std::uint32_t worker) const { return workers_[worker]->counters; }
-  /// Where resource went on a thread of this process. During a run only by that thread.
+  /// The ledger of a thread of this process. During a run only that thread may call this.
   const Ledger& GetLedger(std::uint32_t worker) const { return workers_[worker]->ledger; }
-  /// For a world that goes on from a checkpoint: adds what happened before, on one worker of the whole world.
+  /// For a world that continues from a checkpoint: adds earlier counts, on one worker of the whole world.
   void AddToRecords(const Ledger& ledger, const Counters& counters) {
     workers_.front()->ledger += ledger;
     workers_.front()->counters += counters;
@@ -125,13 +125,13 @@ class World {
     for (const auto& worker : workers_) sum += worker->counters;
     return sum;
   }
-  /// What cells of this process hold.
+  /// The resource that cells of this process hold.
   std::int64_t Held() const {
     std::int64_t sum = 0;
     for (const Place& place : places_) sum += place.cell.stockpile;
     return sum;
   }
-  /// What is under way to nodes of this process, between runs.
+  /// The resource in flight to nodes of this process, between runs.
   std::int64_t UnderWay() const {
     std::int64_t sum = 0;
     for (const Place& place : places_) {
@@ -141,11 +141,10 @@ class World {
     return sum;
   }
 
-  /// Appends all there is to know of a node, between runs.
+  /// Appends the whole state of a node. Between runs.
   void Save(std::size_t local, uit::Bytes& bytes) const { SavePlace(places_[local], bytes); }
-  /// Reads what Save has appended for the node of the same number in the graph. Throws uit::InputError if that cannot be.
-  /// Under other rules than those that it was saved under, a cell whose program is another begins it anew. When all are
-  /// loaded, Announce.
+  /// Reads the state that Save appended for the node with the same id. Throws uit::InputError if it is invalid. If the rules
+  /// differ from those of Save, a cell whose program changes starts it from the beginning. Call Announce after all are loaded.
   void Load(std::size_t local, uit::ByteReader& reader) {
     Place& place = places_[local];
     LoadPlace(reader, workers_[place.worker]->shelf, place);
@@ -153,12 +152,12 @@ class World {
     const Program& program = rules_.common_program ? *rules_.common_program : *place.program;
     if (!place.cell.machine.Fits(program)) place.cell.machine = Machine{};
   }
-  /// Lets nodes see of their neighbours what those have shown last, by an update in step that does nothing else. Collective,
-  /// not during a run.
+  /// Collective, between runs. Publishes the last shown state of each node to its neighbours, by one synchronous update that does
+  /// nothing else.
   void Announce();
 
-  /// This process's part of a hash of everything between runs: summed over processes, modulo 2^64, it is that of the world,
-  /// whatever nodes they have.
+  /// This process's part of a hash of the whole state, between runs. The sum over processes, modulo 2^64, is the hash of the
+  /// world, for any placement.
   std::uint64_t StateHash() const {
     std::uint64_t sum = 0;
     uit::Bytes bytes;
@@ -171,7 +170,7 @@ class World {
   }
 
  private:
-  /// Over all workers of the world. Collective.
+  /// Collective. Over all workers of the world.
   std::uint64_t OldestAge() const {
     std::uint64_t oldest = age_;
     for (const auto& worker : workers_) oldest = std::max(oldest, worker->age);

@@ -13,7 +13,8 @@ namespace netuit {
 Topology ReadGraph(const std::filesystem::path& path, const GraphOptions& options = {});
 
 /// The graph in a file. Its extension selects the format: .graph (METIS), .adjlist, .multiline_adjlist or .madjlist; any
-/// other is an edge list. The file is read at the first Graph::Get, which throws uit::InputError "file:line: reason" if it cannot be read.
+/// other is an edge list. The file is read at the first Graph::Get. If it cannot be read, Get throws uit::InputError
+/// "file:line: reason".
 Graph LoadGraph(const std::filesystem::path& path, const GraphOptions& options = {});
 
 }  // namespace netuit

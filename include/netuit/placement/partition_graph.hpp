@@ -68,8 +68,8 @@ struct PartitionGraph {
   Index NumNodes() const { return static_cast<Index>(node_weights.size()); }
 };
 
-/// Converts a topology. The two directions of an edge, and parallel edges, become one edge with the sum of their weights. Edges of
-/// weight 0 are dropped, unless all weights are 0. Throws uit::InputError if an Index cannot count the edges.
+/// Converts a topology. The two directions of an edge, and parallel edges, become one edge with the sum of their weights. Edges
+/// of weight 0 are dropped, unless all weights are 0. Throws uit::InputError if an Index cannot count the edges.
 template <std::signed_integral Index>
 PartitionGraph<Index> MakePartitionGraph(const Topology& topology) {
   if (2 * topology.NumEdges() > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) {
