@@ -208,7 +208,8 @@ Lines = Iterable[tuple[int, str]]
 
 
 def _lines(path: pathlib.Path) -> list[tuple[int, str]]:
-    """The lines with anything in them, numbered; in a .graph file also the empty ones."""
+    """The lines with anything in them but comments, numbered; of a .graph file also the empty ones, of an .adjlist also the
+    comments."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -221,7 +222,7 @@ def _lines(path: pathlib.Path) -> list[tuple[int, str]]:
     if path.suffix == ".graph":
         return [(number, line.strip()) for number, line in lines if not line.startswith("%")]
     stripped = ((number, line.strip()) for number, line in lines)
-    return [(number, line) for number, line in stripped if line and not line.startswith("#")]
+    return [(number, line) for number, line in stripped if line and (path.suffix == ".adjlist" or not line.startswith("#"))]
 
 
 def _read_edges(lines: Lines, graph: Any, path: pathlib.Path) -> None:
@@ -235,12 +236,46 @@ def _read_edges(lines: Lines, graph: Any, path: pathlib.Path) -> None:
 
 
 def _read_adjacency(lines: Lines, graph: Any, path: pathlib.Path) -> None:
+    """Refuses what C++'s AdjacencyCheck refuses, in its words: a list whose lines show that a label has a blank in it,
+    outside brackets and quotes."""
+
+    def failure(number: int, reason: str) -> InputError:
+        return InputError(f"{path}:{number}: {reason}; a label with blanks needs brackets or quotes")
+
+    has_header, second = False, None  # second: the first line whose source has a line already
+    is_alone: dict[Any, bool] = {}  # of nodes with a line: whether the last one names no neighbour
+    first_line: dict[Any, int] = {}  # of neighbours
+    gaps: set[bool] = set()  # whether a tab is between two words
     for number, text in lines:
+        has_header = has_header or (not graph and text.startswith("# GMT "))
         cursor = Cursor(path, number, text)
+        if cursor.is_at_end():
+            continue
         source = cursor.take_label()
         graph.add_node(source)
+        if source in is_alone:
+            second = second or failure(number, f"a second line for '{source}', but NetworkX writes one for each node")
+        gap = cursor.skip_blanks()
+        is_alone[source] = cursor.is_at_end()
         while not cursor.is_at_end():
-            graph.add_edge(source, cursor.take_label())
+            gaps.add("\t" in gap)
+            if len(gaps) > 1:
+                raise failure(number, "blanks separate some words, and tabs others")
+            target = cursor.take_label()
+            first_line.setdefault(target, number)
+            graph.add_edge(source, target)
+            gap = cursor.skip_blanks()
+    # NetworkX writes a line for each node. By hand nobody writes a line without neighbours for a node that is a neighbour
+    # elsewhere, because such a line says nothing.
+    alone = next((node for node in graph if is_alone.get(node) and node in first_line), None)
+    lost = next((node for node in graph if node not in is_alone), None)
+    if lost is not None and (has_header or alone is not None):
+        reason = "NetworkX writes one for each node"
+        if not has_header:
+            reason = f"'{alone}' has one without neighbours, as if each node had a line"
+        raise failure(first_line[lost], f"'{lost}' has no line of its own, but {reason}")
+    if has_header and second is not None:
+        raise second
 
 
 def _read_multiline(lines: Lines, graph: Any, path: pathlib.Path) -> None:

@@ -43,8 +43,13 @@ class Cursor:
 
     def is_at_end(self) -> bool:
         """Whether nothing but blanks and a comment is left."""
-        self._rest = self._rest.lstrip(" \t")
+        self.skip_blanks()
         return not self._rest or self._rest[0] == "#"
+
+    def skip_blanks(self) -> str:
+        """Skips blanks and tabs, and returns them."""
+        length = len(self._rest) - len(self._rest.lstrip(" \t"))
+        return self._split(length)
 
     def fail(self, reason: str) -> InputError:
         """The error to raise."""
@@ -63,11 +68,12 @@ class Cursor:
             raise self.fail("a label is missing")
         if self._rest[0] == "{":
             raise self.fail(f"a label is missing before {self._rest!r}")
-        if self._rest[0] in "([":
-            return _label_value(self._split(self._bracketed(0)))
-        if self._rest[0] in "'\"":
-            return self._split(self._quoted(0))
-        return _label_value(self.take_word())
+        if self._rest[0] not in "(['\"":
+            return _label_value(self.take_word())
+        label = self._split(self._bracketed(0) if self._rest[0] in "([" else self._quoted(0))
+        if self._rest and self._rest[0] not in " \t#":
+            raise self.fail(f"no blank after the label '{label}'")
+        return _label_value(label)
 
     def take_count(self) -> int:
         """A whole number."""

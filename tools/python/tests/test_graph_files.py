@@ -1,6 +1,10 @@
+import pathlib
+
 import networkx
 import pytest
 from conduit_tools import InputError, OutputError, read_graph, read_placement, write_graph, write_placement
+
+CORPUS = pathlib.Path(__file__).parents[3] / "tests/netuit/file/corpus"  # of the C++ readers
 
 
 def make_graph():
@@ -112,6 +116,8 @@ def test_what_a_file_would_lose_or_a_program_refuse_is_refused_and_nothing_writt
         ("g.edgelist", "1 2 -3\n", "1: the weight '-3' is not finite, or negative"),
         ("g.edgelist", "(1, 2 3\n", "1: a bracket that is never closed"),
         ("g.edgelist", "# nothing\n", "1: no nodes"),
+        ("g.adjlist", "# nothing\n", "1: no nodes"),
+        ("g.adjlist", "a 'b c'd\n", "1: no blank after the label ''b c''"),
         ("g.multiline_adjlist", "1 2\n2\n", "2 neighbours|1 neighbours too early"),
         ("g.multiline_adjlist", "1 x\n", "1: 'x' is not a whole number"),
         ("g.graph", "2 1\n2\n", "want 2 lines"),
@@ -125,6 +131,29 @@ def test_bad_files_are_refused_with_file_and_line(name, text, reason, tmp_path):
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=f"{name}.*({reason})"):
         read_graph(tmp_path / name)
+
+
+def refusals_of_labels_with_blanks():
+    rows = (line.split("\t") for line in (CORPUS / "bad/expected.tsv").read_text().splitlines())
+    return [row for row in rows if row[0].endswith(".adjlist") and "a label with blanks" in row[2]]
+
+
+@pytest.mark.parametrize("name, line, reason", refusals_of_labels_with_blanks())
+def test_an_adjacency_list_whose_labels_have_blanks_is_refused_as_in_cpp(name, line, reason):
+    with pytest.raises(InputError) as refused:
+        read_graph(CORPUS / "bad" / name)
+    assert str(refused.value) == f"{CORPUS / 'bad' / name}:{line}: {reason}"
+
+
+def test_the_corpus_has_adjacency_lists_whose_labels_have_blanks():
+    assert len(refusals_of_labels_with_blanks()) >= 6
+
+
+def test_an_adjacency_list_by_hand_may_leave_lines_out_and_one_of_networkx_is_read(tmp_path):
+    (tmp_path / "hand.adjlist").write_text("# by hand\nb 'a b' c\nb (0, 1)\n")
+    assert list(read_graph(tmp_path / "hand.adjlist")) == ["b", "'a b'", "c", (0, 1)]
+    networkx.write_adjlist(networkx.star_graph(3), tmp_path / "theirs.adjlist")
+    assert edges_of(read_graph(tmp_path / "theirs.adjlist")) == edges_of(networkx.star_graph(3))
 
 
 def test_a_file_that_is_not_there_and_a_folder_that_is_not(tmp_path):
