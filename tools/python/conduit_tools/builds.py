@@ -16,7 +16,7 @@ from typing import Any
 from conduit_tools import ToolError, files, launch, results
 from conduit_tools.arguments import Workers
 from conduit_tools.program import SIZE_OPTIONS, check_exit
-from conduit_tools.starter import Starter
+from conduit_tools.starters import Starter
 
 FACTS = ("version", "commit", "compiler", "build_type", "compile_flags", "mpi_library")
 _OPTION = re.compile(r"--([a-z][a-z0-9-]*)")

@@ -215,7 +215,7 @@ def scale_of(options: Options) -> Scale:
 def open_runner(options: Options) -> Runner:
     """Finds and looks at the program. Raises ToolError."""
     from conduit_tools import builds, evidence_plan
-    from conduit_tools.starter import Starter
+    from conduit_tools.starters import Starter
 
     folder = find_build(options.build, PROGRAM)
     starter = Starter(folder)

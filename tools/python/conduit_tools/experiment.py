@@ -23,7 +23,7 @@ from conduit_tools.arguments import check_folder
 from conduit_tools.program import find_build
 from conduit_tools.progress import Estimate, span
 from conduit_tools.runner import Runner, now
-from conduit_tools.starter import Starter
+from conduit_tools.starters import Starter
 from conduit_tools.sweeps import Sweep
 
 

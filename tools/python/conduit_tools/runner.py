@@ -10,7 +10,7 @@ from typing import TextIO
 from conduit_tools import InputError, OutputError, ToolError, builds, busy, files, launch, results, starters, store, sweeps
 from conduit_tools.program import check_exit
 from conduit_tools.progress import Estimate, Progress
-from conduit_tools.starter import CannotStart
+from conduit_tools.starters import CannotStart
 from conduit_tools.sweeps import Launch, Sweep
 
 MAX_FAILURES_IN_A_ROW = 3

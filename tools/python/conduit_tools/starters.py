@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import hashlib
 import os
 import pathlib
 import re
@@ -12,15 +14,56 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from conduit_tools import ToolError, launch
+from conduit_tools import InputError, ToolError, clusters, launch
 from conduit_tools.arguments import Workers
-from conduit_tools.simulated import SimulatedStarter
-from conduit_tools.starter import NO_CLUSTER, CannotStart, Starter
 
-
+NO_CLUSTER: Mapping[str, Any] = {}  #: of what is not simulated
 _MPIRUN = "mpirun"
 # What sbatch's own options leave in the environment, where srun would take it for ours.
 _JOBS_OWN = ("SLURM_CPU_BIND", "SLURM_CPUS_PER_TASK", "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_TRES_PER_TASK", "SLURM_THREADS_PER_CORE")
+
+
+class CannotStart(ToolError):
+    """What this machine or this job does not allow; other cases may still run."""
+
+
+class Starter:
+    """Starts a program on a layout. Here: over MPI on this machine."""
+
+    kind = "local"
+    help_word = "--help"  #: that the program prints its options for
+    runs_here = True  #: all that it starts is of this machine, and descends from this process
+
+    def __init__(self, build: pathlib.Path) -> None:
+        self._launcher = launch.find_launcher(build)
+
+    @property
+    def version(self) -> str:
+        """What decides how a program runs, for the identity of a build."""
+        return f"{self._launcher.vendor} {self._launcher.major} {pathlib.Path(self._launcher.path).name}"
+
+    def command(
+        self, workers: Workers, program: pathlib.Path, words: Sequence[str], cluster: Mapping[str, Any] = NO_CLUSTER
+    ) -> list[str]:
+        """The command line. cluster: settings of a simulated one. Raises CannotStart for a layout that cannot be had."""
+        return self._launcher.command(workers.processes, program, words)
+
+    def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER, shared_memory: bool = True) -> Mapping[str, str]:
+        """The environment of that command. shared_memory: whether processes of this machine may talk through it; sweeps
+        ask for false of launcher local alone."""
+        variables = self._launcher.environment()
+        return variables if shared_memory else {**variables, "UIT_SHARED_MEMORY": "0"}
+
+    def facts(self, workers: Workers, words: Sequence[str], cluster: Mapping[str, Any] = NO_CLUSTER) -> dict[str, Any]:
+        """What a launch's record is to tell beside its command: all that holds of a simulated cluster, given or not."""
+        return {}
+
+    def num_cpus(self, workers: Workers) -> int:
+        """CPUs that the workers share."""
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+    def close(self) -> None:
+        """Undoes what was set up. Safe to call twice."""
 
 
 class SlurmStarter(Starter):
@@ -164,6 +207,73 @@ def _number(variable: str, default: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and int(text) > 0 else default
 
 
+class SimulatedStarter(Starter):
+    """Starts a program that was built with SimGrid's MPI. Settings of a cluster are options of tools/simulate by name,
+    without its hosts, seed and output: network, latency, noise, faulty-host, node-seconds, update-seconds, cell-seconds."""
+
+    kind = "simulated"
+    help_word = "-h"  # --help is the simulator's own
+    runs_here = False  # how busy this machine is has no influence
+
+    def __init__(self, build: pathlib.Path) -> None:
+        try:
+            self._simulator = clusters.find_simulator()
+        except ToolError as error:
+            raise CannotStart(f"launcher simulated: {error}") from None
+        if "simgrid" not in str(build.resolve()).lower():
+            raise CannotStart(f"launcher simulated: {build} was not built with SimGrid's MPI (cmake --preset simgrid)")
+        self._folder = pathlib.Path(tempfile.mkdtemp(prefix="conduit-simulated-"))
+        self._num_commands = 0
+
+    @property
+    def version(self) -> str:
+        source = pathlib.Path(clusters.__file__).read_bytes()
+        return f"SimGrid at {self._simulator.path}; clusters {hashlib.sha256(source).hexdigest()[:12]}"
+
+    def command(
+        self, workers: Workers, program: pathlib.Path, words: Sequence[str], cluster: Mapping[str, Any] = NO_CLUSTER
+    ) -> list[str]:
+        if workers.threads > 1:
+            raise CannotStart("a simulated process has one thread")
+        options = self._options(workers, _seed(words), cluster)
+        self._num_commands += 1
+        folder = self._folder / str(self._num_commands)
+        folder.mkdir()
+        command = self._simulator.command(options.cluster, folder, program.resolve(), words)
+        return [str(word) for word in command]
+
+    def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER, shared_memory: bool = True) -> Mapping[str, str]:
+        options = self._options(Workers(1, 1), "1", {name: cluster[name] for name in cluster if name != "faulty-host"})
+        return dict(self._simulator.environment(options.cluster, options.cost))
+
+    def _options(self, workers: Workers, seed: str, cluster: Mapping[str, Any]) -> Any:
+        """Checked by tools/simulate's own rules."""
+        words = ["--hosts", str(workers.processes), "--seed", seed, "--output", str(self._folder)]
+        for name, value in cluster.items():
+            words += [f"--{name}", str(value)]
+        try:
+            return clusters.parse(words)
+        except InputError as error:
+            raise InputError(f"cluster: {error}") from None
+
+    def facts(self, workers: Workers, words: Sequence[str], cluster: Mapping[str, Any] = NO_CLUSTER) -> dict[str, Any]:
+        options = self._options(workers, _seed(words), cluster)
+        return {"cluster": dataclasses.asdict(options.cluster), "cost": dataclasses.asdict(options.cost)}
+
+    def num_cpus(self, workers: Workers) -> int:
+        return workers.count
+
+    def close(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _seed(words: Sequence[str]) -> str:
+    return words[words.index("--seed") + 1] if "--seed" in words else "1"
+
+
+_KINDS = {each.kind: each for each in (Starter, SlurmStarter, HostsStarter, SimulatedStarter)}
+
+
 class Starters:
     """The starters of a sweep, made when first asked for."""
 
@@ -175,7 +285,7 @@ class Starters:
         """The starter of a kind. Raises CannotStart."""
         if kind not in self._made:
             try:
-                self._made[kind] = _make(kind, self._build)
+                self._made[kind] = _KINDS[kind](self._build)
             except CannotStart as error:
                 self._made[kind] = error
         made = self._made[kind]
@@ -188,16 +298,6 @@ class Starters:
         for starter in self._made.values():
             if isinstance(starter, Starter):
                 starter.close()
-
-
-def _make(kind: str, build: pathlib.Path) -> Starter:
-    if kind == "slurm":
-        return SlurmStarter(build)
-    if kind == "hosts":
-        return HostsStarter(build)
-    if kind == "simulated":
-        return SimulatedStarter(build)
-    return Starter(build)
 
 
 @contextlib.contextmanager
