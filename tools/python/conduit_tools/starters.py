@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from conduit_tools import InputError, ToolError, clusters, launch
+from conduit_tools import InputError, ToolError, launch, simulate, simulated_clusters
 from conduit_tools.arguments import Workers
 
 NO_CLUSTER: Mapping[str, Any] = {}  #: of what is not simulated
@@ -217,7 +217,7 @@ class SimulatedStarter(Starter):
 
     def __init__(self, build: pathlib.Path) -> None:
         try:
-            self._simulator = clusters.find_simulator()
+            self._simulator = simulated_clusters.find_simulator()
         except ToolError as error:
             raise CannotStart(f"launcher simulated: {error}") from None
         if "simgrid" not in str(build.resolve()).lower():
@@ -227,7 +227,7 @@ class SimulatedStarter(Starter):
 
     @property
     def version(self) -> str:
-        source = pathlib.Path(clusters.__file__).read_bytes()
+        source = pathlib.Path(simulated_clusters.__file__).read_bytes()
         return f"SimGrid at {self._simulator.path}; clusters {hashlib.sha256(source).hexdigest()[:12]}"
 
     def command(
@@ -252,7 +252,7 @@ class SimulatedStarter(Starter):
         for name, value in cluster.items():
             words += [f"--{name}", str(value)]
         try:
-            return clusters.parse(words)
+            return simulate.parse(words)
         except InputError as error:
             raise InputError(f"cluster: {error}") from None
 

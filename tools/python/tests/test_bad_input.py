@@ -108,9 +108,6 @@ OF_MODULES = [
     ("bench_check", ["check", "none.json"], 2, "none.json: No such file"),
     ("bench_check", ["check", "broken.json"], 2, "broken.json:1: "),
     ("bench_check", ["accept", "other.json"], 2, "other.json: no result of tools/bench"),
-    ("clusters", ["--what"], 2, "unrecognized arguments: --what"),
-    ("clusters", ["--hosts"], 2, "--hosts: expected one argument"),
-    ("clusters", ["--output", "/proc/none"], 5, "/proc/none"),
     ("demo", ["--seed", "many"], 2, "--seed many"),
     ("paired", [], 2, "required: folder"),
     ("paired", ["--what", "."], 2, "unrecognized arguments: --what"),
@@ -119,6 +116,9 @@ OF_MODULES = [
     ("paired", ["other.csv"], 2, "other.csv:1: these are no columns of"),
     ("paired", ["half.csv"], 2, "half.csv:1: no column "),
     ("schema", ["what"], 2, "unknown table what"),
+    ("simulate", ["--what"], 2, "unrecognized arguments: --what"),
+    ("simulate", ["--hosts"], 2, "--hosts: expected one argument"),
+    ("simulate", ["--output", "/proc/none"], 5, "/proc/none"),
 ]
 
 

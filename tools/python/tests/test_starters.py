@@ -159,8 +159,8 @@ def clusters(tmp_path, monkeypatch):
         def environment(self, cluster, cost):
             return {"COST": cost}
 
-    monkeypatch.setattr(starters.clusters, "find_simulator", Simulator)
-    monkeypatch.setattr(starters.clusters, "parse", lambda words: types.SimpleNamespace(cluster=words, cost="some"))
+    monkeypatch.setattr(starters.simulated_clusters, "find_simulator", Simulator)
+    monkeypatch.setattr(starters.simulate, "parse", lambda words: types.SimpleNamespace(cluster=words, cost="some"))
     build = tmp_path / "simgrid"
     build.mkdir()
     return build
