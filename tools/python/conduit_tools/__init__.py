@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from conduit_tools.drawing import draw_partition, plot_conflicts, plot_quality, plot_rates
+    from conduit_tools.experiment import run_sweep
     from conduit_tools.graph_files import read_graph, read_placement, write_graph, write_placement
     from conduit_tools.loading import load
     from conduit_tools.partitioning import cut_weight, partition
-    from conduit_tools.running import run
-    from conduit_tools.sweeping import run_sweep
+    from conduit_tools.run_graph import run
 
 __all__ = [
     "InputError",
@@ -52,8 +52,8 @@ _HOME_OF = {
     "load": "loading",
     "cut_weight": "partitioning",
     "partition": "partitioning",
-    "run": "running",
-    "run_sweep": "sweeping",
+    "run": "run_graph",
+    "run_sweep": "experiment",
 }
 
 

@@ -15,16 +15,19 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from conduit_tools import InputError, ToolError, builds, starters, store, sweeps
 from conduit_tools.command import Parser
 from conduit_tools.arguments import check_folder
 from conduit_tools.program import find_build
 from conduit_tools.progress import Estimate, span
-from conduit_tools.runner import Runner, now
 from conduit_tools.starters import Starter
+from conduit_tools.sweep_runner import Runner, now
 from conduit_tools.sweeps import Sweep
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Interrupted(Exception):
@@ -268,6 +271,46 @@ def show_plan(options: Options, out: TextIO) -> None:
         print(f"{len(planned)} launches, about {span(_estimate([part.sweep]))}, into {part.output}", file=out)
     if len(options.parts) > 1:
         print(f"about {span(_estimate(part.sweep for part in options.parts))} in all", file=out)
+
+
+def run_sweep(
+    sweep: str | os.PathLike[str],
+    *,
+    quick: bool = False,
+    output: str | os.PathLike[str] | None = None,
+    cases: Iterable[str] | None = None,
+    replicates: int | None = None,
+    seconds: float | None = None,
+    build: str | os.PathLike[str] | None = None,
+) -> pandas.DataFrame:
+    """Runs a sweep as tools/experiment does, by its name or TOML file, and gives its rows as load() does.
+
+    Goes on where an earlier one into the same folder stopped; output is that folder, by default
+    experiment-results/SWEEP. Rows of sweeps that it names by `also` are in folders below. Progress and report are printed.
+    Raises InputError, OutputError, or ToolError if some launches failed; their rows are missing in the folder, the
+    others' are there.
+    """
+    from conduit_tools.loading import load
+
+    words = [os.fspath(sweep)] + (["--quick"] if quick else [])
+    given = {
+        "output": output, "cases": None if cases is None else ",".join(cases), "replicates": replicates,
+        "seconds": seconds, "build": build,
+    }  # fmt: skip
+    for name, value in given.items():
+        if value is not None:
+            words += [f"--{name}", str(value)]
+    options = parse(words)
+    if isinstance(options, str):
+        raise InputError(f"sweep {sweep}: want the name of one")
+    try:
+        code = run_experiment(options, sys.stdout, sys.stderr)
+    except Interrupted as error:
+        raise KeyboardInterrupt(str(error)) from None
+    if code != 0:
+        manifests = " and ".join(f"{part.output}/manifest.json" for part in options.parts)
+        raise ToolError(f"sweep {options.parts[0].sweep.name}: some launches failed; {manifests} names them")
+    return load(options.parts[0].output)
 
 
 def main(words: list[str] | None = None) -> int:

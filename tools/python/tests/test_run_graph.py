@@ -5,7 +5,7 @@ import sys
 import fake_build
 import networkx
 import pytest
-from conduit_tools import InputError, ToolError, load, partition, program, read_graph, run, running, schema, write_graph, write_placement
+from conduit_tools import InputError, ToolError, load, partition, program, read_graph, run, run_graph, schema, write_graph, write_placement
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_five_lines_take_a_user_from_a_networkx_graph_to_a_plot(tmp_path):
     except ToolError as error:
         pytest.skip(f"the program is not here: {error}")
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "MPLBACKEND": "Agg", "CONDUIT_BUILD": str(build.resolve())}
-    environment["PYTHONPATH"] = str(running.pathlib.Path(running.__file__).parents[1])
+    environment["PYTHONPATH"] = str(run_graph.pathlib.Path(run_graph.__file__).parents[1])
     script = FIVE_LINES + "print(len(rows), bool(rows['balanced'].all()), rows['graph'].iloc[0])\n"
     ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr

@@ -1,4 +1,4 @@
-"""Running a program of Conduit's on a graph of the caller's, from Python."""
+"""Runs channel_selection on a graph of the caller's, from Python."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from conduit_tools.graph_files import weights_path, write_graph, write_placement
 from conduit_tools.loading import load
 from conduit_tools.partitioning import as_workers
 from conduit_tools.program import PROGRAM, check_exit, find_build
+
 
 def run(
     graph: networkx.Graph | str | os.PathLike[str] | None = None,
@@ -51,7 +52,7 @@ def run(
             *_placement_words(placement, scratch),
             *("--threads", str(layout.threads), "--modes", ",".join(map(str, _modes(modes)))),
             *("--duration", f"{_seconds(seconds):.9f}", "--replicates", str(replicates), "--seed", str(seed)),
-            *option_words(options or {}),
+            *_option_words(options or {}),
             *("--output", str(output)),
         ]
         command = launcher.command(layout.processes, folder / "demos" / PROGRAM, words)
@@ -68,7 +69,7 @@ def run(
     return rows
 
 
-def option_words(options: Mapping[str, Any]) -> list[str]:
+def _option_words(options: Mapping[str, Any]) -> list[str]:
     """Options as words of a command line: True is a flag, False and None leave it out."""
     words: list[str] = []
     for name, value in options.items():
