@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
-from conduit_tools import InputError, ToolError, builds, starters, store, sweeps
+from conduit_tools import InputError, ToolError, builds, starters, store, sweep_files, sweeps
 from conduit_tools.command import Parser
 from conduit_tools.arguments import check_folder
 from conduit_tools.program import find_build
@@ -76,7 +76,7 @@ def parse(words: list[str]) -> Options | str:
         return list_sweeps()
     if given.mpi not in (None, "default", "mpich"):
         raise InputError(f"--mpi {given.mpi}: want default or mpich")
-    first, *others = sweeps.load_all(sweeps.find(given.sweep), quick=given.quick, overrides=_overrides(given))
+    first, *others = sweep_files.load_all(sweep_files.find(given.sweep), quick=given.quick, overrides=_overrides(given))
     suffix = "-quick" if given.quick else ""
     output = pathlib.Path(given.output or pathlib.Path("experiment-results") / (first.name + suffix))
     parts = [Part(first, output), *(Part(other, output / other.name) for other in others)]
@@ -120,8 +120,8 @@ def _only(parts: list[Part], text: str) -> list[Part]:
 def list_sweeps() -> str:
     """A line for each sweep that comes with the tool: what it shows, how long it takes, in full and quick."""
     lines = []
-    for path in sweeps.ready_made():
-        full, quick = sweeps.load_all(path), sweeps.load_all(path, quick=True)
+    for path in sweep_files.ready_made():
+        full, quick = sweep_files.load_all(path), sweep_files.load_all(path, quick=True)
         lines.append((full[0].name, span(_estimate(full)), span(_estimate(quick)), full[0].title))
     widths = [max(len(line[column]) for line in lines) for column in range(3)]
     heading = f"{'sweep':<{widths[0]}}  {'time':>{widths[1]}}  {'quick':>{widths[2]}}  what it shows\n"

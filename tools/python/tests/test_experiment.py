@@ -18,7 +18,7 @@ import pytest
 from documented import members_of, names_in
 
 import conduit_tools
-from conduit_tools import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, report, run_sweep, schema, store, sweeps
+from conduit_tools import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, report, run_sweep, schema, store, sweep_files
 
 SWEEP = """
 name = "small"
@@ -402,7 +402,7 @@ def test_the_list_has_a_line_a_sweep(capsys):
 
 def test_time_left_is_learnt_from_what_launches_took(place):
     estimate = progress.Estimate()
-    launch = next(experiment.sweeps.launches(experiment.sweeps.load(place.sweep)))
+    launch = next(experiment.sweeps.launches(experiment.sweep_files.load(place.sweep)))
     before = estimate.of(launch)
     assert before > launch.declared_s
     estimate.learn(launch, launch.declared_s + 9)
@@ -466,7 +466,7 @@ class Pair(Place):
 
     def __init__(self, folder, monkeypatch):
         super().__init__(folder, monkeypatch, fake_evolution.make)
-        monkeypatch.setattr(sweeps, "FOLDER", folder)
+        monkeypatch.setattr(sweep_files, "FOLDER", folder)
         self.sweep.write_text('also = ["evolved"]\n' + SWEEP)
         (folder / "evolved.toml").write_text(EVOLVED)
 

@@ -3,7 +3,7 @@ import pathlib
 import fake
 import pandas
 import pytest
-from conduit_tools import drawing, headline, load, sweeps
+from conduit_tools import drawing, headline, load, sweep_files, sweeps
 
 SEED = {  # the headline figures that are to be reproduced or beaten, as the papers give them
     "colouring, processes": [
@@ -172,12 +172,12 @@ def test_simulated_figures_have_their_own_reason():
 
 
 def absent_of(names, quick=False):
-    parts = [measured_by(sweep) for name in names for sweep in sweeps.load_all(sweeps.find(name), quick=quick)]
+    parts = [measured_by(sweep) for name in names for sweep in sweep_files.load_all(sweep_files.find(name), quick=quick)]
     return [line for line in headline.table(*parts) if not line[4]]
 
 
 def test_of_cases_with_hardly_any_work_quality_alone_is_told():
-    sweep = sweeps.load(sweeps.find("paper"), quick=True)
+    sweep = sweep_files.load(sweep_files.find("paper"), quick=True)
     rows, quality = measured_by(sweep)
     lines = headline.table((rows[rows["case"] == "follow_up"], quality))
     assert {line[0] for line in lines if line[4]} == {"quality, 2 processes", "quality, 2 threads"}

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from conduit_tools import sweeps
+from conduit_tools import sweep_files
 
 ROOT = pathlib.Path(__file__).parents[3]
 BINDER = ROOT / "binder"
@@ -43,9 +43,9 @@ def run(installed, words, folder):
 
 
 def test_the_ready_made_sweeps_are_installed_with_it(installed, tmp_path):
-    text = "import json; from conduit_tools import sweeps; print(json.dumps([str(path) for path in sweeps.ready_made()]))"
+    text = "import json; from conduit_tools import sweep_files; print(json.dumps([str(path) for path in sweep_files.ready_made()]))"
     found = [pathlib.Path(path) for path in json.loads(run(installed, ["-c", text], tmp_path))]
-    assert [path.name for path in found] == [path.name for path in sweeps.ready_made()] != []
+    assert [path.name for path in found] == [path.name for path in sweep_files.ready_made()] != []
     assert all(path.is_relative_to(installed) for path in found)
     assert [path.read_bytes() for path in found] == [path.read_bytes() for path in sorted((ROOT / "tools" / "sweeps").glob("*.toml"))]
     listed = run(installed, ["-m", "conduit_tools.experiment", "list"], tmp_path)
@@ -59,7 +59,7 @@ def test_help_and_pages_are_installed_with_it(installed):
 
 
 def test_a_checkout_has_its_sweeps_once():
-    assert sweeps.FOLDER == ROOT / "tools" / "sweeps"
+    assert sweep_files.FOLDER == ROOT / "tools" / "sweeps"
 
 
 def names_of(path):

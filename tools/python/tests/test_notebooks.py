@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 import fake_results
-from conduit_tools import InputError, ToolError, analysis, drawing, evolution, notebooks, sweeps
+from conduit_tools import InputError, ToolError, analysis, drawing, evolution, notebooks, sweep_files
 
 ROOT = pathlib.Path(__file__).parents[3]
 NOTEBOOKS = sorted((ROOT / "binder").glob("*.ipynb"))
@@ -153,7 +153,7 @@ def test_no_data_beside_the_notebooks_tell_where_they_were_measured():
 
 def differences(manifest):
     """Between what a manifest tells of its cases and what its sweep would run now."""
-    sweep = sweeps.load(sweeps.find(manifest["sweep"]), quick=manifest["quick"])
+    sweep = sweep_files.load(sweep_files.find(manifest["sweep"]), quick=manifest["quick"])
     had, has = ({case["name"]: case for case in cases} for cases in (manifest["cases"], map(as_in_a_manifest, sweep.cases)))
     found = {f"{sweep.name}, case {name}" for name in had.keys() ^ has.keys()}
     for name in had.keys() & has.keys():
@@ -175,7 +175,7 @@ def test_data_are_what_their_sweeps_leave():
 
 
 def test_data_of_another_case_layout_or_length_are_told(tmp_path):
-    sweep = sweeps.load(sweeps.find("two_hosts"), quick=True)
+    sweep = sweep_files.load(sweep_files.find("two_hosts"), quick=True)
     cases = [as_in_a_manifest(case) for case in sweep.cases]
     manifest = {"sweep": "two_hosts", "quick": True, "cases": cases}
     assert differences(manifest) == set()

@@ -6,7 +6,7 @@ import types
 
 import fake_build
 import pytest
-from conduit_tools import starters, store, sweeps
+from conduit_tools import starters, store, sweep_files, sweeps
 from conduit_tools.arguments import Workers
 from conduit_tools.starters import CannotStart
 
@@ -184,7 +184,7 @@ def test_a_simulated_launch_has_a_host_for_each_process_and_the_seed_of_its_repl
 def test_simulated_launches_of_two_modes_are_kept_apart(tmp_path):
     path = tmp_path / "some.toml"
     path.write_text('name = "s"\nlauncher = "simulated"\nmodes = [0, 3]\n[[case]]\nname = "one"\n')
-    sweep = sweeps.load(path)
+    sweep = sweep_files.load(path)
     results = store.Store(tmp_path / "out", sweep, types.SimpleNamespace(id="abc"))
     keys = [results.key(each) for each in sweeps.launches(sweep)]
     assert [key.rpartition("-")[0] for key in keys] == ["one-1x1-m0-r0", "one-1x1-m3-r0"]

@@ -1,7 +1,7 @@
 import pathlib
 
 import pytest
-from conduit_tools import InputError, sweeps
+from conduit_tools import InputError, sweep_files, sweeps
 from conduit_tools.arguments import Workers
 
 SMALL = """
@@ -33,26 +33,26 @@ def write(folder, text):
 
 
 def test_a_case_has_the_sweeps_keys_and_its_own_before_them(tmp_path):
-    one, two = sweeps.load(write(tmp_path, SMALL)).cases
+    one, two = sweep_files.load(write(tmp_path, SMALL)).cases
     assert (one.workers, one.modes, one.seconds, one.replicates) == ((Workers(1, 1), Workers(2, 1)), (0, 3), 2.0, 2)
     assert (two.workers, two.replicates, two.options) == ((Workers(1, 4),), 3, {"padded": True, "work": 7})
 
 
 def test_quick_changes_all_cases_and_adds_to_their_options(tmp_path):
-    one, two = sweeps.load(write(tmp_path, SMALL), quick=True).cases
+    one, two = sweep_files.load(write(tmp_path, SMALL), quick=True).cases
     assert one.seconds == 0.5 and one.options == {"work": 5, "period-fixed": "100ms"}
     assert two.workers == () and two.options["work"] == 7
 
 
 def test_what_the_command_line_says_goes_before_all(tmp_path):
     path = write(tmp_path, SMALL)
-    assert [case.replicates for case in sweeps.load(path, overrides={"replicates": 9}).cases] == [9, 9]
+    assert [case.replicates for case in sweep_files.load(path, overrides={"replicates": 9}).cases] == [9, 9]
     with pytest.raises(InputError, match="replicates 0"):
-        sweeps.load(path, overrides={"replicates": 0})
+        sweep_files.load(path, overrides={"replicates": 0})
 
 
 def test_replicates_are_outermost_so_that_drift_meets_all_cases_alike(tmp_path):
-    planned = list(sweeps.launches(sweeps.load(write(tmp_path, SMALL))))
+    planned = list(sweeps.launches(sweep_files.load(write(tmp_path, SMALL))))
     assert [(each.replicate, each.case.name, str(each.workers), each.seed) for each in planned] == [
         (0, "one", "1x1", 1), (0, "one", "2x1", 1), (0, "two", "1x4", 1),
         (1, "one", "1x1", 2), (1, "one", "2x1", 2), (1, "two", "1x4", 2), (2, "two", "1x4", 3),
@@ -60,14 +60,14 @@ def test_replicates_are_outermost_so_that_drift_meets_all_cases_alike(tmp_path):
 
 
 def test_a_launch_makes_one_run_of_each_mode(tmp_path):
-    launch = next(sweeps.launches(sweeps.load(write(tmp_path, SMALL))))
+    launch = next(sweeps.launches(sweep_files.load(write(tmp_path, SMALL))))
     assert launch.words() == "--threads 1 --modes 0,3 --duration 2 --replicates 1 --seed 1 --work 5".split()
     assert launch.declared_s == 4
 
 
 def test_a_simulated_launch_makes_a_run_of_one_mode_and_is_told_from_those_of_others(tmp_path):
     text = SMALL.replace('seconds = 2\n', 'seconds = 2\nlauncher = "simulated"\n')
-    planned = list(sweeps.launches(sweeps.load(write(tmp_path, text))))
+    planned = list(sweeps.launches(sweep_files.load(write(tmp_path, text))))
     assert [(each.case.name, str(each.workers), each.modes, each.replicate) for each in planned[:6]] == [
         ("one", "1x1", (0,), 0), ("one", "1x1", (3,), 0), ("one", "2x1", (0,), 0), ("one", "2x1", (3,), 0),
         ("two", "1x4", (0,), 0), ("two", "1x4", (3,), 0),
@@ -79,7 +79,7 @@ def test_a_simulated_launch_makes_a_run_of_one_mode_and_is_told_from_those_of_ot
 
 
 def test_the_simulated_sweep_has_what_the_notebook_and_the_table_read():
-    cases = {case.name: case for case in sweeps.load(sweeps.find("simulated")).cases}
+    cases = {case.name: case for case in sweep_files.load(sweep_files.find("simulated")).cases}
     assert set(cases) == {"paper", "paper_faulty", "fast", "commodity", "paper_256", "paper_spread", "paper_8us", "paper_2us",
                           "machine"}
     layouts = {name: [layout.processes for layout in case.workers] for name, case in cases.items()}
@@ -90,8 +90,8 @@ def test_the_simulated_sweep_has_what_the_notebook_and_the_table_read():
 
 
 def test_calibration_runs_on_real_processes_what_the_case_machine_simulates():
-    (real,) = sweeps.load(sweeps.find("calibration")).cases
-    simulated = next(case for case in sweeps.load(sweeps.find("simulated")).cases if case.name == "machine")
+    (real,) = sweep_files.load(sweep_files.find("calibration")).cases
+    simulated = next(case for case in sweep_files.load(sweep_files.find("simulated")).cases if case.name == "machine")
     assert (real.launcher, real.shared_memory, simulated.launcher) == ("local", False, "simulated")
     for same in ("workers", "modes", "seconds", "snapshot", "replicates", "options"):
         assert getattr(real, same) == getattr(simulated, same), same
@@ -100,7 +100,7 @@ def test_calibration_runs_on_real_processes_what_the_case_machine_simulates():
 def test_results_with_and_without_shared_memory_are_told_apart_and_older_ones_are_still_known(tmp_path):
     text = 'name = "x"\n[[case]]\nname = "one"\n'
     plain, shared, apart = (
-        next(sweeps.launches(sweeps.load(write(tmp_path, text + line)))).identity()
+        next(sweeps.launches(sweep_files.load(write(tmp_path, text + line)))).identity()
         for line in ("", "shared_memory = true\n", "shared_memory = false\n")
     )
     assert plain == shared != apart and "shared_memory" not in plain
@@ -111,32 +111,32 @@ def test_files_count_by_what_they_hold_not_by_their_names(tmp_path):
     for name, content in (("a", "1 2\n"), ("b", "1 2\n"), ("c", "1 3\n")):
         (tmp_path / f"{name}.edgelist").write_text(content)
     a, b, c = (
-        next(sweeps.launches(sweeps.load(write(tmp_path, text % f"{name}.edgelist")))).identity() for name in "abc"
+        next(sweeps.launches(sweep_files.load(write(tmp_path, text % f"{name}.edgelist")))).identity() for name in "abc"
     )
     assert a == b != c
 
 
 def test_a_straggler_has_so_many_times_the_nodes_of_each_other_worker(tmp_path):
     text = 'name = "s"\n[[case]]\nname = "one"\nstraggler = 4\nworkers = ["1x3"]\noptions = { nodes-per-worker = 200 }\n'
-    launch = next(sweeps.launches(sweeps.load(write(tmp_path, text))))
+    launch = next(sweeps.launches(sweep_files.load(write(tmp_path, text))))
     placement = launch.placement()
     assert [placement.count(worker) for worker in range(3)] == [100, 100, 400]
-    even = next(sweeps.launches(sweeps.load(write(tmp_path, text.replace("straggler = 4", "straggler = 1")))))
+    even = next(sweeps.launches(sweep_files.load(write(tmp_path, text.replace("straggler = 4", "straggler = 1")))))
     assert even.placement() is None and even.identity() != launch.identity()
 
 
-@pytest.mark.parametrize("path", sweeps.ready_made(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sweep_files.ready_made(), ids=lambda path: path.stem)
 @pytest.mark.parametrize("quick", [False, True])
 def test_ready_made_sweeps_are_whole_and_quick_ones_are_short(path, quick):
-    sweep = sweeps.load(path, quick=quick)
+    sweep = sweep_files.load(path, quick=quick)
     assert sweep.name == path.stem and sweep.title
-    assert sweeps.find(sweep.name) == path
+    assert sweep_files.find(sweep.name) == path
     declared = sum(each.declared_s for each in sweeps.launches(sweep))
     assert declared > 0 and (not quick or declared < 480)
 
 
 def test_all_that_the_issue_names_is_there():
-    assert {path.stem for path in sweeps.ready_made()} >= {
+    assert {path.stem for path in sweep_files.ready_made()} >= {
         "paper", "thread_cost", "compute_work", "two_hosts", "threads_processes", "weak_scaling", "straggler",
     }  # fmt: skip
 
@@ -194,22 +194,22 @@ CASE = '[[case]]\nname = "one"\n'
 )
 def test_bad_sweeps_are_refused_in_one_line_that_names_the_file(text, reason, tmp_path):
     with pytest.raises(InputError, match=f"some.toml.*{reason}|{reason}") as caught:
-        sweeps.load(write(tmp_path, text), quick=True)
+        sweep_files.load(write(tmp_path, text), quick=True)
     assert "some.toml" in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_a_case_may_say_what_quick_changes_in_it(tmp_path):
     file = write(tmp_path, 'name = "x"\nseconds = 5\n[quick]\nseconds = 1\nmodes = [3]\n' + CASE + "quick = { modes = [0, 3] }\n")
-    (quick,), (full,) = (sweeps.load(file, quick=each).cases for each in (True, False))
+    (quick,), (full,) = (sweep_files.load(file, quick=each).cases for each in (True, False))
     assert (quick.seconds, quick.modes) == (1, (0, 3)) and (full.seconds, full.modes) == (5, (0, 1, 2, 3, 4))
-    (named,) = sweeps.load(file, quick=True, overrides={"seconds": 2}).cases
+    (named,) = sweep_files.load(file, quick=True, overrides={"seconds": 2}).cases
     assert (named.seconds, named.modes) == (2, (0, 3))
 
 
 def test_the_paper_has_both_benchmarks():
-    assert sweeps.load(sweeps.find("paper")).also == ("evolution",)
+    assert sweep_files.load(sweep_files.find("paper")).also == ("evolution",)
     for quick in (False, True):
-        loaded = sweeps.load_all(sweeps.find("paper"), quick=quick, overrides={"replicates": 7, "seconds": 0.5})
+        loaded = sweep_files.load_all(sweep_files.find("paper"), quick=quick, overrides={"replicates": 7, "seconds": 0.5})
         assert [(sweep.name, sweep.program) for sweep in loaded] == [
             ("paper", "channel_selection"), ("evolution", "digital_evolution"),
         ]  # fmt: skip
@@ -222,13 +222,13 @@ def test_the_paper_has_both_benchmarks():
 )
 def test_sweeps_that_cannot_follow_another_are_refused(name, reason, tmp_path):
     with pytest.raises(InputError, match=f"some.toml: also {name}.*{reason}|some.toml: {reason}"):
-        sweeps.load_all(write(tmp_path, f'name = "x"\nalso = ["{name}"]\n' + CASE))
+        sweep_files.load_all(write(tmp_path, f'name = "x"\nalso = ["{name}"]\n' + CASE))
 
 
 def test_a_sweep_that_is_not_there_is_told_with_those_that_are(tmp_path):
     with pytest.raises(InputError, match="unknown sweep papr .*paper"):
-        sweeps.find("papr")
+        sweep_files.find("papr")
     with pytest.raises(InputError, match="none.toml: No such file"):
-        sweeps.load(sweeps.find(str(tmp_path / "none.toml")))
+        sweep_files.load(sweep_files.find(str(tmp_path / "none.toml")))
     with pytest.raises(InputError, match="Is a directory"):
-        sweeps.load(pathlib.Path(tmp_path))
+        sweep_files.load(pathlib.Path(tmp_path))
