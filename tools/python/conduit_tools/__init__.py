@@ -13,11 +13,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from conduit_tools.drawing import draw_partition, plot_conflicts, plot_quality, plot_rates
     from conduit_tools.experiment import run_sweep
     from conduit_tools.graph_files import read_graph, read_placement, write_graph, write_placement
     from conduit_tools.loading import load
+    from conduit_tools.partition_plots import draw_partition
     from conduit_tools.partitioning import cut_weight, partition
+    from conduit_tools.result_plots import plot_conflicts, plot_quality, plot_rates
     from conduit_tools.run_graph import run
 
 __all__ = [
@@ -41,19 +42,19 @@ __all__ = [
 
 # Loaded when first asked for: arguments are checked where nothing but the standard library is installed yet.
 _HOME_OF = {
-    "draw_partition": "drawing",
-    "plot_conflicts": "drawing",
-    "plot_quality": "drawing",
-    "plot_rates": "drawing",
+    "run_sweep": "experiment",
     "read_graph": "graph_files",
     "read_placement": "graph_files",
     "write_graph": "graph_files",
     "write_placement": "graph_files",
     "load": "loading",
+    "draw_partition": "partition_plots",
     "cut_weight": "partitioning",
     "partition": "partitioning",
+    "plot_conflicts": "result_plots",
+    "plot_quality": "result_plots",
+    "plot_rates": "result_plots",
     "run": "run_graph",
-    "run_sweep": "experiment",
 }
 
 

@@ -9,10 +9,46 @@ from typing import Any
 
 import numpy
 import pandas
-import statsmodels.api
 
 from conduit_tools import InputError, load
-from conduit_tools.drawing import QUALITY_METRICS, bootstrap_interval, by_run, deviation_ratio_interval, ratio_interval
+from conduit_tools.intervals import bootstrap_interval, deviation_ratio_interval, ratio_interval
+
+SILENT_MODE = 4  #: in which no message leaves its thread, so that there is no service
+
+QUALITY_METRICS = {  #: columns of quality rows and what to call them
+    "simstep_period_s": "simstep period, s",
+    "simstep_latency_updates": "simstep latency, updates",
+    "wall_latency_s": "wall-time latency, s",
+    "failure_rate": "delivery failure rate",
+    "clumpiness": "delivery clumpiness",
+    "skip_rate": "skip rate",
+}
+
+
+def by_run(rows: pandas.DataFrame) -> pandas.DataFrame:
+    """One row a run (layout, mode, replicate): `rate`, the mean over workers in updates per second, `slowest`, the least
+    of any, `rate_per_cpu`, the sum over workers for each CPU they had, and `conflicts`, or, of digital evolution,
+    `generations`, births since a founder for each 1000 updates. For rows of a sweep also its case."""
+    keys = [key for key in ("case", "graph", "processes", "threads", "mode", "mode_name", "replicate") if key in rows]
+    if "mean_generation" in rows:
+        rows = rows.assign(generations=1000 * rows["mean_generation"] / rows["updates"])
+    own = [name for name in ("conflicts", "conflict_edges_total", "generations") if name in rows]
+    frame = rows.groupby(keys, observed=True, sort=False, as_index=False).agg(
+        rate=("updates_per_second", "mean"),
+        slowest=("updates_per_second", "min"),
+        total=("updates_per_second", "sum"),
+        **{name: (name, "mean") for name in own},
+        oversubscribed=("oversubscribed", "any"),
+        cpus=("cpus" if "cpus" in rows else "threads", "first"),
+    )
+    workers = frame["processes"] * frame["threads"]
+    if "cpus" not in rows:
+        frame["cpus"] = workers
+    frame["rate_per_cpu"] = frame["total"] / frame["cpus"].clip(upper=workers)
+    if "conflicts" in frame:
+        frame["conflict_share"] = frame["conflicts"] / frame["conflict_edges_total"]
+    frame["workers"] = frame["processes"].astype(str) + "x" + frame["threads"].astype(str)
+    return frame.drop(columns="total")
 
 
 def relative_rates(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -184,6 +220,8 @@ def regress(
 
 def _fit(x: Any, y: Any, statistic: str) -> tuple[float, float, float, float, float]:
     """(slope, low, high, p, intercept)."""
+    import statsmodels.api  # which takes long to load
+
     if y.nunique() == 1:
         return 0.0, 0.0, 0.0, numpy.nan, float(y.iloc[0])
     scale = float(y.abs().median()) or float(y.abs().max())  # the solver wants numbers of about one

@@ -17,8 +17,8 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from conduit_tools import InputError, OutputError, files
-from conduit_tools.charts import in_order, save
 from conduit_tools.command import Parser, exit_code_of_command
+from conduit_tools.demo_charts import in_order, save
 from conduit_tools.style import STYLE
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, without its pale yellow.

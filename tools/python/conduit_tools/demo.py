@@ -22,7 +22,7 @@ from conduit_tools.launch import Launcher
 from conduit_tools.results import Row
 
 if TYPE_CHECKING:
-    from conduit_tools.charts import Cell, Picture
+    from conduit_tools.demo_charts import Cell, Picture
     from conduit_tools.graphs import GraphFile
 
 FIXED_PERIOD_MS = 100
@@ -362,16 +362,16 @@ def draw(
     rows: Sequence[Row], picture: Picture | None, options: DemoOptions, err: TextIO
 ) -> list[tuple[str, pathlib.Path]]:
     """Chart and picture as PNG files; gives what each is, and its path. Raises OutputError."""
-    from conduit_tools import charts
+    from conduit_tools import demo_charts
 
     files: list[tuple[str, pathlib.Path]] = []
     try:
         chart = options.output / "chart.png"
-        charts.draw_chart(results.summarize(rows), chart, seconds=options.seconds, fixed_period_ms=FIXED_PERIOD_MS)
+        demo_charts.draw_chart(results.summarize(rows), chart, seconds=options.seconds, fixed_period_ms=FIXED_PERIOD_MS)
         files.append(("chart", chart))
         if picture:
             grid = options.output / "torus.png"
-            charts.draw_grid(*picture, grid, arguments.MODE_NAMES)
+            demo_charts.draw_grid(*picture, grid, arguments.MODE_NAMES)
             files.append(("picture", grid))
         else:
             print("no picture: no node labels of the form (row, column)", file=err)

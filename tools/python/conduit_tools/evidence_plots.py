@@ -11,7 +11,7 @@ import numpy
 import pandas
 
 from conduit_tools import units
-from conduit_tools.drawing import bootstrap_interval
+from conduit_tools.intervals import bootstrap_interval
 from conduit_tools.style import MODE_COLORS, STYLE
 
 COLUMNS = ("experiment", "case", "seed", "measure", "value")

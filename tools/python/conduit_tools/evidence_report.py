@@ -14,10 +14,10 @@ import matplotlib.pyplot as plt
 import pandas
 
 from conduit_tools import files
-from conduit_tools.drawing import bootstrap_interval
 from conduit_tools.evidence_plots import COLUMNS, base_mode, cases, differences, draw, knocked, never_filled, values
 from conduit_tools.evidence_tables import OF_MODES, absent, as_markdown
 from conduit_tools.experiment_report import aligned
+from conduit_tools.intervals import bootstrap_interval
 
 #: Measures in the table: experiment, measure, what to call it, how to write it.
 _MEASURES = (

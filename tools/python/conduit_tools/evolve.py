@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from conduit_tools import InputError, ToolError, files, launch, units
+from conduit_tools import InputError, files, launch, units
 from conduit_tools.arguments import MODE_NAMES, check_folder, parse_modes
 from conduit_tools.command import Parser, exit_code_of_command
 from conduit_tools.program import check_exit, find_build

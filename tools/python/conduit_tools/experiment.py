@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from conduit_tools import InputError, ToolError, builds, starters, store, sweep_files, sweeps
-from conduit_tools.command import Parser
 from conduit_tools.arguments import check_folder
+from conduit_tools.command import Parser
 from conduit_tools.program import find_build
 from conduit_tools.progress import Estimate, span
 from conduit_tools.starters import Starter

@@ -14,18 +14,11 @@ import matplotlib.pyplot as plt
 import pandas
 
 from conduit_tools import InputError, files, headline, report
-from conduit_tools.drawing import (
-    bootstrap_interval,
-    by_run,
-    gain_interval,
-    plot_conflicts,
-    plot_generations,
-    plot_quality,
-    plot_rates,
-    ratio_interval,
-)
+from conduit_tools.analysis import by_run
 from conduit_tools.footers import DISTURBED_CPUS
+from conduit_tools.intervals import bootstrap_interval, gain_interval, ratio_interval
 from conduit_tools.loading import load
+from conduit_tools.result_plots import plot_conflicts, plot_generations, plot_quality, plot_rates
 from conduit_tools.style import STYLE
 from conduit_tools.sweeps import Sweep
 

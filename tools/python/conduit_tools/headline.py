@@ -14,7 +14,8 @@ from typing import Any
 import numpy
 import pandas
 
-from conduit_tools.drawing import bootstrap_interval, by_run, deviation_ratio_interval, ratio_interval
+from conduit_tools.analysis import by_run
+from conduit_tools.intervals import bootstrap_interval, deviation_ratio_interval, ratio_interval
 
 Line = tuple[str, str, str, str, int]  #: experiment, figure, the paper's, ours, and the reason's number; 0: not run
 

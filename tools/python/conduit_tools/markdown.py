@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conduit_tools.drawing import bootstrap_interval
+from conduit_tools.intervals import bootstrap_interval
 
 
 def row(*cells: str) -> str:

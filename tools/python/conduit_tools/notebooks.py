@@ -52,7 +52,7 @@ def notebooks(folder: pathlib.Path = BINDER) -> dict[str, list[str]]:
         source = "\n".join(
             "".join(cell["source"]) for cell in files.read_json(path)["cells"] if cell["cell_type"] == "code"
         )
-        found[path.stem] = [line.split('"')[1] for line in source.splitlines() if "plots.keep(" in line]
+        found[path.stem] = [line.split('"')[1] for line in source.splitlines() if "experiment_plots.keep(" in line]
     return found
 
 

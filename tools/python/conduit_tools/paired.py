@@ -15,9 +15,10 @@ import numpy
 import pandas
 
 from conduit_tools import InputError
+from conduit_tools.analysis import SILENT_MODE, by_run
 from conduit_tools.command import Parser, exit_code_of_command
-from conduit_tools.drawing import SILENT_MODE, bootstrap_interval, by_run
 from conduit_tools.experiment_report import aligned
+from conduit_tools.intervals import bootstrap_interval
 from conduit_tools.loading import load
 
 MODE = 3  #: whose costs are told

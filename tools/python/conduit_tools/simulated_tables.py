@@ -15,8 +15,9 @@ from typing import Any
 import pandas
 
 from conduit_tools import InputError, analysis, markdown
+from conduit_tools.analysis import QUALITY_METRICS, by_run
 from conduit_tools.command import exit_code_of_command
-from conduit_tools.drawing import QUALITY_METRICS, by_run, ratio_interval
+from conduit_tools.intervals import ratio_interval
 
 Tables = Mapping[str, pandas.DataFrame]  #: rows, or quality of service, by case
 

@@ -3,7 +3,7 @@ import pathlib
 import fake
 import pandas
 import pytest
-from conduit_tools import drawing, headline, load, sweep_files, sweeps
+from conduit_tools import analysis, headline, load, sweep_files, sweeps
 
 SEED = {  # the headline figures that are to be reproduced or beaten, as the papers give them
     "colouring, processes": [
@@ -62,7 +62,7 @@ def measured_by(sweep):
             row |= {"mean_generation": 3.0} if sweep.program == "digital_evolution" else {}
             rows.append({name: row[name] for name in row if sweep.program == "channel_selection" or "conflict" not in name} | here)
             if launch.case.snapshot:
-                metrics = dict.fromkeys(drawing.QUALITY_METRICS, 0.5)
+                metrics = dict.fromkeys(analysis.QUALITY_METRICS, 0.5)
                 quality.append({"processes": row["processes"], "threads": row["threads"], "mode": mode, "scope": "worker"} | here | metrics)
     return pandas.DataFrame(rows), pandas.DataFrame(quality) if quality else None
 

@@ -1,10 +1,8 @@
 import json
 
 import fake
-import pandas
 import pytest
-from conduit_tools import InputError, load, plot_conflicts, plot_quality, plot_rates, results, schema
-from conduit_tools.drawing import bootstrap_interval, by_run
+from conduit_tools import InputError, load, results, schema
 
 
 def write_rows(folder, **changes):
@@ -86,41 +84,6 @@ def test_a_file_that_was_cut_in_a_row_is_refused(tmp_path):
     path.write_text(path.read_text()[:-60])
     with pytest.raises(InputError, match="is empty|not a number|Expected"):
         load(path)
-
-
-def test_a_bootstrapped_interval_holds_the_mean_and_narrows_with_agreement():
-    low, high = bootstrap_interval([9.0, 10.0, 11.0])
-    assert 9 <= low < 10 < high <= 11
-    assert bootstrap_interval([5.0, 5.0]) == (5.0, 5.0)
-    assert bootstrap_interval([9.0, 10.0, 11.0]) == (low, high)
-
-
-def test_rates_are_per_worker_and_per_cpu():
-    rows = pandas.DataFrame([fake.make_row(threads=4, thread=t, updates_per_second=100.0 * (t + 1)) for t in range(4)])
-    assert by_run(rows)["rate"].tolist() == [250] and by_run(rows)["rate_per_cpu"].tolist() == [250]
-    assert by_run(rows.assign(cpus=2))["rate_per_cpu"].tolist() == [500]
-    assert by_run(rows.assign(cpus=64))["rate_per_cpu"].tolist() == [250]  # more CPUs than workers do not count
-
-
-def test_plots_have_a_bar_for_each_layout_and_mode_and_mark_oversubscription(tmp_path):
-    rows = load(write_rows(tmp_path))
-    rows = rows[rows["graph"] == "torus 64x64"]
-    for plot in (plot_rates, plot_conflicts):
-        axes = plot(rows)
-        assert [label.get_text() for label in axes.get_xticklabels()] == ["1x1", "1x2", "2x1", "2x2*"]
-        assert len(axes.containers) == 5 and all(len(bars) == 4 for bars in axes.containers)
-    heights = [bar.get_height() for bar in plot_rates(rows).containers[0]]
-    assert heights[0] == pytest.approx(rows.query("mode == 0 and processes == 1 and threads == 1")["updates_per_second"].mean())
-    with pytest.raises(InputError, match="no rows"):
-        plot_rates(rows[:0])
-
-
-def test_quality_is_drawn_by_layout_and_mode(tmp_path):
-    (tmp_path / "q.csv").write_text(QUALITY)
-    figure = plot_quality(load(tmp_path / "q.csv"))
-    assert [panel.get_ylabel() for panel in figure.axes if panel.get_visible()] == [
-        "simstep period, s", "simstep latency, updates", "delivery clumpiness",
-    ]  # fmt: skip
 
 
 def test_the_schema_is_printed_as_tables(capsys):

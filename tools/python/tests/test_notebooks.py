@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 import fake_results
-from conduit_tools import InputError, ToolError, analysis, drawing, evolution, notebooks, sweep_files
+from conduit_tools import InputError, ToolError, analysis, evolution, intervals, notebooks, sweep_files
 
 ROOT = pathlib.Path(__file__).parents[3]
 NOTEBOOKS = sorted((ROOT / "binder").glob("*.ipynb"))
@@ -75,7 +75,7 @@ def test_every_figure_that_is_kept_has_a_notebook_and_is_small():
 def test_every_figure_names_what_measured_it():
     for path in NOTEBOOKS:
         source = "\n".join("".join(cell["source"]) for cell in cells_of(path))
-        for call in re.findall(r"plots\.keep\(.*\)", source):
+        for call in re.findall(r"experiment_plots\.keep\(.*\)", source):
             assert re.search(r'"tools/(evidence|evolve|experiment|simulate)', call), call
 
 
@@ -86,7 +86,7 @@ def test_a_notebook_that_fails_says_where_in_one_line(tmp_path):
 
 def test_a_notebook_writes_where_it_is_told_and_leaves_the_environment_alone(tmp_path, monkeypatch):
     monkeypatch.setenv("CONDUIT_FIGURES", "elsewhere")
-    source = "import matplotlib.pyplot as plt\nfrom conduit_tools import plots\nplots.keep(plt.figure(), 'empty')"
+    source = "import matplotlib.pyplot as plt\nfrom conduit_tools import experiment_plots\nexperiment_plots.keep(plt.figure(), 'empty')"
     notebooks.run_notebook(write_notebook(tmp_path, source), tmp_path / "here")
     assert [path.name for path in (tmp_path / "here").iterdir()] == ["empty.png"]
     assert os.environ["CONDUIT_FIGURES"] == "elsewhere"
@@ -190,17 +190,17 @@ def test_the_readme_of_binder_has_the_costs_of_threads():
     text = " ".join((notebooks.BINDER / "README.md").read_text(encoding="utf-8").split())
 
     def rates(sweep, case=None):
-        runs = drawing.by_run(analysis.data(sweep, folder=str(notebooks.BINDER / "data")))
+        runs = analysis.by_run(analysis.data(sweep, folder=str(notebooks.BINDER / "data")))
         runs = runs[(runs["mode"] == 4) & ((runs["case"] == case) | (case is None))]
         return {layout: part["rate_per_cpu"] for layout, part in runs.groupby("workers")}
 
     def lost(several, alone, digits=0):
-        kept, low, high = (100 * share for share in drawing.ratio_interval(several, alone))
+        kept, low, high = (100 * share for share in intervals.ratio_interval(several, alone))
         return f"{100 - kept:.{digits}f} % [{100 - high:.{digits}f}, {100 - low:.{digits}f}]".replace("[-0,", "[0,")
 
     def gained(case, base="as_it_is", unit=""):
         pairs = [(of["1x4"], of["1x1"]) for of in (rates("thread_cost", case), rates("thread_cost", base))]
-        gain, low, high = (100 * each for each in drawing.gain_interval(*pairs))
+        gain, low, high = (100 * each for each in intervals.gain_interval(*pairs))
         return f"{gain:.0f}{unit} [{low:.0f}, {high:.0f}]"
 
     base, beyond = (rates("thread_cost", case) for case in ("as_it_is", "out_of_cache"))
@@ -217,7 +217,7 @@ def test_the_readme_of_binder_has_the_costs_of_threads():
 
 def test_the_readme_of_binder_has_the_conflicts_of_64_processes():
     text = " ".join((notebooks.BINDER / "README.md").read_text(encoding="utf-8").split())
-    runs = drawing.by_run(analysis.data("paper", folder=str(notebooks.BINDER / "data")))
+    runs = analysis.by_run(analysis.data("paper", folder=str(notebooks.BINDER / "data")))
     left = runs[(runs["workers"] == "64x1") & runs["mode"].isin([1, 2, 3])].groupby("mode")["conflicts"]
     said = ["{:.0f}, {:.0f} and {:.0f}".format(*each) for each in (left.mean(), left.std())]
     assert f"left {said[0]} conflicts in modes 1, 2 and 3, with standard deviations over three replicates of {said[1]}" in text
@@ -227,7 +227,7 @@ def test_the_readme_of_binder_has_the_conflicts_of_64_processes():
 def test_the_readme_of_binder_has_the_spread_of_conflicts_over_replicates():
     text = " ".join((notebooks.BINDER / "README.md").read_text(encoding="utf-8").split())
     clusters = analysis.simulated(str(notebooks.BINDER / "data" / "simulated"))
-    runs = drawing.by_run(clusters.get("paper_spread", clusters["paper"]))
+    runs = analysis.by_run(clusters.get("paper_spread", clusters["paper"]))
     spread = analysis.conflicts_spread(runs[runs["workers"] == "64x1"])
     (count,) = {*spread["replicates"], *spread["of mode 3"]}
     one, two = ("{:.1f} [{:.1f}, {:.1f}]".format(*line) for line in spread[["to mode 3", "low", "high"]].to_numpy())

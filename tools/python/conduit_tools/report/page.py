@@ -11,7 +11,7 @@ from typing import Any
 import pandas
 
 from conduit_tools import units
-from conduit_tools.report import charts, quality_charts, svg, takes, worlds
+from conduit_tools.report import quality_charts, run_charts, svg, takes, worlds
 from conduit_tools.report.inputs import Inputs, Launch, is_evolution
 
 _FACTS = {
@@ -94,10 +94,10 @@ def _figures(inputs: Inputs, notes: list[str]) -> list[str]:
     if whole.rows is None:
         notes.append("No rows (--output): no rates" + ("." if _evolves(inputs) else " and no conflicts left."))
     else:
-        figures += charts.rates(whole.rows)
-        figures += charts.generations(whole.rows) if is_evolution(whole.rows) else charts.conflicts_left(whole.rows)
+        figures += run_charts.rates(whole.rows)
+        figures += run_charts.generations(whole.rows) if is_evolution(whole.rows) else run_charts.conflicts_left(whole.rows)
     if not _evolves(inputs):
-        over_time = charts.conflicts_over_time(inputs)
+        over_time = run_charts.conflicts_over_time(inputs)
         figures += over_time
         if not over_time:
             notes.append("No colours over time (--frames): no conflicts over time.")
@@ -108,7 +108,7 @@ def _figures(inputs: Inputs, notes: list[str]) -> list[str]:
         if not quality_charts.is_sweep(whole.quality):
             figures += quality_charts.by_snapshot(whole.quality[whole.quality["layer"] == whole.quality["layer"].min()])[:1]
         return figures
-    figures += charts.losses(whole.rows, whole.quality)
+    figures += run_charts.losses(whole.rows, whole.quality)
     if whole.quality is None:
         notes.append("No quality of service (--quality): no latency, and losses only over whole runs.")
     elif quality_charts.is_sweep(whole.quality):
@@ -174,9 +174,9 @@ def _tiles(whole: Launch) -> str:
         rate = float(table["updates_per_second"].mean())
         of_base = f" · {rate / base:.2f} x mode 0" if base > 0 and mode != 0 else ""
         outcome = _outcome(table)
-        name = charts.mode_names(table).popitem()[1]
+        name = run_charts.mode_names(table).popitem()[1]
         items.append(
-            f'<li class="{charts.mode_class(mode)}"><span class="name">{svg.escape(name)}</span>'
+            f'<li class="{run_charts.mode_class(mode)}"><span class="name">{svg.escape(name)}</span>'
             f"<b>{units.short(rate)}/s</b><span>updates per worker{of_base}</span>"
             f"<span>{outcome}</span></li>"
         )

@@ -7,7 +7,7 @@ import pandas
 from conduit_tools import units
 from conduit_tools.evolution import LAYERS
 from conduit_tools.report import svg
-from conduit_tools.report.charts import Bars, grouped_bars, key_of, mode_class, mode_names
+from conduit_tools.report.run_charts import Bars, grouped_bars, key_of, mode_class, mode_names
 
 MOST_PAIRS = 18
 QUANTILES = ("age_p50_s", "age_p90_s", "age_p99_s", "age_max_s")

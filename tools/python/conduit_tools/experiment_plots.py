@@ -1,4 +1,4 @@
-"""Figures of whole experiments, as the notebooks in binder/ draw them; drawing.py has those of single results."""
+"""Figures of whole experiments, as the notebooks in binder/ draw them; result_plots.py has those of single results."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from PIL import Image
 
 from conduit_tools import InputError, files, footers, units
-from conduit_tools.analysis import by_replicate, regress, relative_rates, snapshots
-from conduit_tools.drawing import INTERVALS, QUALITY_METRICS, by_run, plot_conflicts, plot_generations, plot_rates
+from conduit_tools.analysis import QUALITY_METRICS, by_replicate, regress, relative_rates, snapshots
+from conduit_tools.intervals import INTERVALS
+from conduit_tools.result_plots import plot_conflicts, plot_generations, plot_rates
 from conduit_tools.style import MODE_COLORS, STYLE
 
 DOTS_PER_INCH = 120

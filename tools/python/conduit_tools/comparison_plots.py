@@ -9,8 +9,9 @@ import pandas
 import seaborn
 
 from conduit_tools import InputError, analysis, footers
-from conduit_tools.drawing import INTERVALS, SILENT_MODE, by_run, ratio_interval
-from conduit_tools.plots import mode_key, mode_label, name_metric
+from conduit_tools.analysis import SILENT_MODE, by_run
+from conduit_tools.experiment_plots import mode_key, mode_label, name_metric
+from conduit_tools.intervals import INTERVALS, ratio_interval
 from conduit_tools.style import MODE_COLORS, STYLE
 
 PAPERS_FOUR_THREADS = 0.39  #: of one thread's rate, each of four had, in all modes alike; doi:10.1145/3449726.3463205

@@ -1,4 +1,4 @@
-"""The report's charts, each a <figure> with its numbers in a table."""
+"""The report's charts of rates, conflicts, generations and losses, each a <figure> with its numbers in a table."""
 
 from __future__ import annotations
 
