@@ -18,8 +18,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from conduit_tools import InputError, OutputError, files
 from conduit_tools.command import Parser, exit_code_of_command
-from conduit_tools.demo_charts import in_order, save
-from conduit_tools.style import STYLE
+from conduit_tools.style import STYLE, save
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, without its pale yellow.
 LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -87,7 +86,7 @@ def notes(record: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> str
     where = [f"{record['cpu']}, {record['num_cpus']} CPUs", record["compiler"]]
     if record["mpi"] != "none":
         where.append(record["mpi"])
-    classes = [PROXIMITIES[p] for p in in_order(point["class"] for point in points) if p in PROXIMITIES]
+    classes = [PROXIMITIES[p] for p in dict.fromkeys(point["class"] for point in points) if p in PROXIMITIES]
     if classes:
         where.append("; ".join(classes))
     return "; ".join(where) + f"; {record['date'][:10]}"
@@ -96,8 +95,8 @@ def notes(record: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> str
 def draw(record: Mapping[str, Any], chart: str, path: str | os.PathLike[str]) -> None:
     """One chart of a benchmark's record: a panel for each quantity, a line for each competitor."""
     points = [point for point in record["points"] if point["chart"] == chart]
-    quantities = in_order(point["y_label"] for point in points)
-    lines = in_order(point["line"] for point in points)
+    quantities = list(dict.fromkeys(point["y_label"] for point in points))
+    lines = list(dict.fromkeys(point["line"] for point in points))
     with plt.rc_context(STYLE | {"axes.grid.axis": "both"}):
         figure, axes = plt.subplots(1, len(quantities), figsize=(max(5.6, 4.4 * len(quantities)), 4.2), squeeze=False)
         for panel, quantity in zip(axes[0], quantities):
@@ -131,7 +130,7 @@ def draw_all(result: Path) -> list[Path]:
         raise InputError(f"{result}: no result of tools/bench") from None
     suffix = ".mpich" if result.name.endswith(".mpich.json") else ""
     paths: list[Path] = []
-    for chart in in_order(point["chart"] for point in points):
+    for chart in dict.fromkeys(point["chart"] for point in points):
         slug = re.sub(r"[^a-z0-9]+", "-", chart.lower()).strip("-")
         paths.append(result.parent / f"{slug}{suffix}.png")
         try:

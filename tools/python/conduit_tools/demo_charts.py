@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import pathlib
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
 
 import matplotlib
 
@@ -18,34 +16,23 @@ from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from conduit_tools import files
 from conduit_tools.results import Summary
-from conduit_tools.style import MODE_COLORS, STYLE
+from conduit_tools.style import MODE_COLORS, STYLE, save
 
 Cell = tuple[int, tuple[int, int], int, tuple[int, int], bool]  #: mode, (row, column), colour, worker, is in conflict
 Picture = tuple[str, str, list[Cell]]  #: graph, workers, and the cells of all modes
 _Point = tuple[float, float]
-_Value = TypeVar("_Value")
 
 # Pale and apart in lightness, so that borders and conflicts stand out.
 NODE_COLORS = ("#FBEBC0", "#A8D0E6", "#7F86B8", "#D9B3C9", "#8FC1A9", "#EDEDED", "#B08D57", "#55618F")
-
-
-def in_order(values: Iterable[_Value]) -> list[_Value]:
-    return list(dict.fromkeys(values))
-
-
-def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    files.write_figure(pathlib.Path(path), figure, bbox_inches="tight", pad_inches=0.15)
-    plt.close(figure)
 
 
 def draw_chart(
     summaries: Sequence[Summary], path: str | os.PathLike[str], seconds: float, fixed_period_ms: int
 ) -> None:
     """Rates and conflicts by layout and mode, a column of panels for each graph."""
-    graphs = in_order(s.graph for s in summaries)
-    layouts = in_order(s.workers for s in summaries)
+    graphs = list(dict.fromkeys(s.graph for s in summaries))
+    layouts = list(dict.fromkeys(s.workers for s in summaries))
     modes = sorted({s.mode for s in summaries})
     by_key = {(s.graph, s.workers, s.mode): s for s in summaries}
     names = {s.mode: s.mode_name.replace("_", " ") for s in summaries}

@@ -10,7 +10,6 @@ import matplotlib
 
 matplotlib.use("Agg")  # no display needed
 
-import matplotlib.pyplot as plt
 import pandas
 
 from conduit_tools import files
@@ -18,6 +17,7 @@ from conduit_tools.evidence_plots import COLUMNS, base_mode, cases, differences,
 from conduit_tools.evidence_tables import OF_MODES, absent, as_markdown
 from conduit_tools.experiment_report import aligned
 from conduit_tools.intervals import bootstrap_interval
+from conduit_tools.style import save
 
 #: Measures in the table: experiment, measure, what to call it, how to write it.
 _MEASURES = (
@@ -55,8 +55,7 @@ def write(folder: pathlib.Path, rows: Iterable[dict[str, Any]], out: TextIO) -> 
     files.write_text(folder / "report.txt", text)
     files.write_text(folder / "evidence.md", as_markdown(table))
     figure = draw(table)
-    files.write_figure(folder / "evidence.png", figure, bbox_inches="tight", pad_inches=0.15, dpi=110)
-    plt.close(figure)
+    save(figure, folder / "evidence.png", dpi=110)
     return [folder / name for name in ("evidence.csv", "evidence.png", "evidence.md", "report.txt")]
 
 

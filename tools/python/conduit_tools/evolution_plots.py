@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 from PIL import Image, ImageDraw, ImageFont
 
 from conduit_tools import evolution, files, units
-from conduit_tools.style import STYLE
+from conduit_tools.style import STYLE, save
 
 GIF_BYTES = 5_000_000  #: at most
 _GIF_FRAMES = 125
@@ -85,7 +85,7 @@ def top_stockpile(held: Any) -> float:
 
 def draw_world(frame: evolution.Frame, title: str, path: pathlib.Path) -> None:
     """Keeps world_figure in a file. Raises OutputError."""
-    _save(world_figure(frame, title), path)
+    save(world_figure(frame, title), path, dpi=110)
 
 
 def world_figure(frame: evolution.Frame, title: str) -> Any:
@@ -229,7 +229,7 @@ def draw_history(history: pandas.DataFrame, title: str, path: pathlib.Path) -> N
             panel.tick_params(labelbottom=True)
             panel.set_xlabel("updates", fontsize=9)
         figure.suptitle(title, fontsize=12)
-        _save(figure, path)
+        save(figure, path, dpi=110)
 
 
 def _line(panel: Any, x: Any, y: Any, label_y: str, *, least: float | None = 0, most: float | None = None, label: str = "") -> None:
@@ -256,10 +256,3 @@ def _draw_use(panel: Any, rates: pandas.DataFrame) -> None:
     panel.set_title("instructions executed per update and cell, by class", fontsize=10, loc="left")
     handles = dict(zip(*reversed(panel.get_legend_handles_labels())))
     panel.legend([handles[name] for name in names], names, frameon=False, fontsize=9, loc="center left", bbox_to_anchor=(1.0, 0.5))
-
-
-def _save(figure: Any, path: pathlib.Path) -> None:
-    try:
-        files.write_figure(path, figure, bbox_inches="tight", pad_inches=0.15, dpi=110)
-    finally:
-        plt.close(figure)

@@ -19,7 +19,7 @@ from conduit_tools.footers import DISTURBED_CPUS
 from conduit_tools.intervals import bootstrap_interval, gain_interval, ratio_interval
 from conduit_tools.loading import load
 from conduit_tools.result_plots import plot_conflicts, plot_generations, plot_quality, plot_rates
-from conduit_tools.style import STYLE
+from conduit_tools.style import STYLE, save
 from conduit_tools.sweeps import Sweep
 
 
@@ -196,6 +196,5 @@ def _num_layouts(rows: pandas.DataFrame, case: str) -> int:
 
 
 def _save(figure: Any, path: pathlib.Path) -> pathlib.Path:
-    files.write_figure(path, figure, bbox_inches="tight", pad_inches=0.15, dpi=130)
-    plt.close(figure)
+    save(figure, path, dpi=130)
     return path

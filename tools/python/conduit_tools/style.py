@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
+from typing import Any
+
+import matplotlib.pyplot as plt
+
+from conduit_tools import files
+
 # Okabe and Ito's palette, which colour-blind readers can tell apart; in order of modes 0 to 4.
 MODE_COLORS = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#999999")
 
@@ -16,3 +24,11 @@ STYLE = {
     "grid.linewidth": 0.8,
     "figure.dpi": 150,
 }
+
+
+def save(figure: Any, path: str | os.PathLike[str], dpi: int | str = "figure") -> None:
+    """Writes a figure in one step, and closes it. Raises OutputError."""
+    try:
+        files.write_figure(pathlib.Path(path), figure, bbox_inches="tight", pad_inches=0.15, dpi=dpi)
+    finally:
+        plt.close(figure)
