@@ -1,9 +1,9 @@
-# The compiled part: what the headers' .ipp files define, compiled once instead of in every source that includes them.
+# The compiled part: the definitions in the .ipp files, compiled once instead of in every source that includes them.
 #
 #   uit_add_compiled_part(uit_compiled uit)         # of include/uit, for programs that link Conduit::uit
 #   uit_add_compiled_part(netuit_compiled netuit)   # of include/netuit, and of include/uit
 #
-# Who links it sees UIT_COMPILED=1. All sources of a program must.
+# A target that links it is compiled with UIT_COMPILED=1. All sources of a program must be.
 function(uit_add_compiled_part name library)
   file(GLOB_RECURSE parts RELATIVE "${PROJECT_SOURCE_DIR}/include" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/${library}/*.ipp")
   set(source "")

@@ -1,4 +1,4 @@
-# One function per kind of thing. Each takes its target's name first.
+# One function per kind of target. The first argument is the target's name.
 #
 #   uit_add_test(name SOURCES a.cpp … [LIBS Conduit::uit] [THREADS n] [TIMEOUT s] [LABELS stress …])
 #   uit_add_mpi_test(name SOURCES a.cpp … RANKS 1 2 4 [OVER_MPI 2] [LIBS …] [THREADS n] [TIMEOUT s] [LABELS …] [WAITS] [NO_WATCH])
@@ -7,14 +7,13 @@
 #   uit_add_benchmark(name SOURCES a.cpp … [LIBS …] [RANKS n])
 #   uit_add_demo(name SOURCES a.cpp … [LIBS …])
 #
-# THREADS is per process. OVER_MPI are ranks that once more run without shared memory between them. Under sanitizers a
-# commit has the runs of 2 ranks alone, if there are any; a night all. WAITS says that its processes wait most of the time, so
-# that it takes one place of those that tests run in. TIMEOUT is that of a quiet machine: a test may take
-# UIT_TIMEOUT_FACTOR times that before it is taken to hang. What a test does with MPI is watched (tests/support/pmpi), unless
-# NO_WATCH says that its processes do not come to a proper end, or count what is allocated. Labels that are added: `unit` or
-# `mpi` and `ranks=n`; `threads` when a process has more than one; `refusal`. Every label L has a build target `tests_L`.
-# `any_mpi` are tests to which it does not matter which MPI they run over; a commit runs the others, tests_each_mpi and
-# tests_each_threads, over two and under sanitizers.
+# THREADS is per process. OVER_MPI lists numbers of ranks that run a second time without shared memory. Under sanitizers,
+# a commit runs only tests of 2 ranks, if a test has any; a night runs all. WAITS says that the processes wait most of the
+# time, so CTest counts the test as one processor. TIMEOUT is for a quiet machine: a test is taken to hang after
+# UIT_TIMEOUT_FACTOR times as long. The MPI calls of a test are checked (tests/support/pmpi), unless NO_WATCH says that its
+# processes do not end properly, or that it counts allocations. Labels are added: `unit` or `mpi` and `ranks=n`; `threads`
+# if a process has more than one; `refusal`. Every label L has a build target `tests_L`. Tests with the label `any_mpi` do
+# not depend on the MPI. A commit runs the others, tests_each_mpi and tests_each_threads, over two MPIs and under sanitizers.
 
 string(COMPARE NOTEQUAL "$ENV{UIT_NIGHTLY}" "" UIT_IS_NIGHTLY)
 if("$ENV{UIT_NIGHTLY}" STREQUAL "0")
@@ -39,7 +38,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(uit_warnings INTERFACE -Wno-unused-lambda-capture)   # where one branch of an if constexpr uses it
 endif()
 
-# Runs anywhere: as root, in a container, with more ranks than cores; Open MPI 4 and 5, MPICH.
+# Lets tests run as root, in a container, and with more ranks than cores, over Open MPI 4 and 5 and MPICH.
 set(UIT_LAUNCH_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1     # Open MPI 4 and 5
   OMPI_MCA_rmaps_base_oversubscribe=1                           # 4
@@ -57,11 +56,11 @@ set(UIT_TEST_ENVIRONMENT ${UIT_LAUNCH_ENVIRONMENT}
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   list(APPEND UIT_TEST_ENVIRONMENT UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none)   # MPICH's hooks crash
 endif()
-# Leaks of MPI's plugins are told from ours by their whole stacks, which are slow to walk.
+# Full stacks distinguish leaks of MPI's plugins from ours, but they are slow to unwind.
 set(UIT_MPI_TEST_ENVIRONMENT ${UIT_TEST_ENVIRONMENT}
   "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0:fast_unwind_on_malloc=0")
 
-# Reads the arguments common to all into T_…, and the name into `name`.
+# Reads the common arguments into T_…, and the name into `name`.
 macro(uit_parse_arguments one_value many_values)
   cmake_parse_arguments(T "NO_WATCH;WAITS;HEADERS_ONLY" "NAME;TIMEOUT;THREADS;${one_value}" "SOURCES;LIBS;LABELS;${many_values}" ${ARGN})
   if(NOT T_NAME)
@@ -90,7 +89,7 @@ function(uit_add_own_executable name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# Links what build_commit.hpp declares: the commit that the sources are of, looked up at each build.
+# Links the definition of build_commit.hpp: the commit of the sources, read at each build.
 function(uit_link_build_commit name)
   if(NOT TARGET uit_build_commit)
     set(file "${PROJECT_BINARY_DIR}/build_commit.cpp")
@@ -104,8 +103,8 @@ function(uit_link_build_commit name)
   target_link_libraries(${name} PUBLIC uit_build_commit)
 endfunction()
 
-# Misuse throws under test; builds with assertions look for all of it. What is in the library's .ipp files is compiled once
-# for all tests, but not for one that is HEADERS_ONLY.
+# Under test, misuse throws; builds with assertions check for all of it. The library's .ipp files are compiled once for all
+# tests, except for tests that are HEADERS_ONLY.
 function(uit_grade_assertions name)
   target_compile_definitions(${name} PRIVATE UIT_ASSERT_THROWS=1 $<$<CONFIG:Debug>:UIT_ASSERT_LEVEL=2>)
   if("HEADERS_ONLY" IN_LIST ARGN)
@@ -209,7 +208,7 @@ function(uit_add_mpi_test)
   uit_build_with_labels(${name} ${labels})
 endfunction()
 
-# The program itself, started as a user would; needs a launcher.
+# The program itself, started as by a user; needs a launcher.
 function(uit_add_program_tests name)
   cmake_parse_arguments(T "" "" "CASES;LABELS" ${ARGN})
   if(NOT TARGET ${name} OR NOT UIT_WITH_MPI)

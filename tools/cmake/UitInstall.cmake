@@ -1,5 +1,5 @@
-# `find_package(Conduit COMPONENTS uit netuit)` and pkg-config. Header-only: nothing depends on the
-# architecture. Each component has its own target file, so that `uit` alone never asks for METIS.
+# `find_package(Conduit COMPONENTS uit netuit)` and pkg-config. Header-only, so independent of the architecture. Each
+# component has its own target file, so `uit` alone does not need METIS.
 include(CMakePackageConfigHelpers)
 set(uit_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/Conduit")
 

@@ -1,11 +1,11 @@
-# Finds MPI for the C API alone and a launcher of the same vendor.
+# Finds MPI (only its C API) and a launcher of the same vendor.
 #
-# FindMPI takes mpiexec from PATH whatever MPI_CXX_COMPILER says, and a launcher of the other vendor
-# starts n worlds of one process in which most tests pass. So a wrapper named `mpicxx.mpich` or
-# /opt/x/bin/mpicxx brings `mpirun.mpich` or /opt/x/bin/mpirun with it.
+# FindMPI takes mpiexec from PATH whatever MPI_CXX_COMPILER is. A launcher of another vendor starts n worlds of one process,
+# in which most tests pass. So the wrapper `mpicxx.mpich` selects `mpirun.mpich`, and /opt/x/bin/mpicxx selects
+# /opt/x/bin/mpirun.
 set(MPI_CXX_SKIP_MPICXX TRUE)
 
-# A bare name is looked up in PATH (CMake would take it as relative to the build folder).
+# A bare name is searched in PATH. CMake would treat it as relative to the build folder.
 foreach(variable MPI_CXX_COMPILER MPIEXEC_EXECUTABLE)
   if(${variable} AND NOT IS_ABSOLUTE "${${variable}}")
     cmake_path(GET ${variable} FILENAME uit_name)
@@ -29,7 +29,7 @@ if(NOT MPI_CXX_FOUND)
   message(FATAL_ERROR "no MPI found: install libopenmpi-dev or libmpich-dev, or build with -DUIT_WITH_MPI=OFF")
 endif()
 
-# The removed C++ bindings come with Open MPI's wrapper; nothing of ours wants them.
+# Open MPI's wrapper links the removed C++ bindings, which we do not use.
 get_target_property(uit_libraries MPI::MPI_CXX INTERFACE_LINK_LIBRARIES)
 if(uit_libraries)
   list(FILTER uit_libraries EXCLUDE REGEX "libmpi_cxx|libmpichcxx")

@@ -1,8 +1,8 @@
-# MPI of simulated clusters: SimGrid's SMPI takes the place of MPI::MPI_CXX. What `smpicxx` says of headers and
-# libraries, without the C++ standard that it insists on, and without its macros for malloc, sleep and the like.
+# MPI of simulated clusters: SimGrid's SMPI replaces MPI::MPI_CXX. Takes headers and libraries from `smpicxx`, but not its C++
+# standard, nor its macros for malloc, sleep and the like.
 #
-# A program is a shared object that `smpirun` loads once per process. With -fno-gnu-unique, inline variables and statics
-# of templates are each process's own.
+# `smpirun` loads a program as a shared object, once per process. With -fno-gnu-unique each process has its own inline
+# variables and statics of templates.
 if(UIT_TESTS OR UIT_INSTALL OR NOT UIT_WITH_MPI)
   message(FATAL_ERROR "UIT_SIMULATED is for programs with MPI alone: set UIT_TESTS=OFF and UIT_INSTALL=OFF")
 endif()

@@ -1,13 +1,13 @@
 # cmake -DROOT=<checkout> -DFILE=<build_commit.cpp> -P WriteBuildCommit.cmake: writes the definition of build_commit.hpp's commit.
-# The file changes only if the commit does, so that nothing is linked anew without need.
+# The file changes only if the commit does, to avoid unnecessary links.
 #
-# Sources are what demos and benchmarks are built from: a commit that changes tests or documents alone leaves results comparable.
+# Only the sources of demos and benchmarks count: a commit that changes only tests or documents leaves results comparable.
 set(sources CMakeLists.txt CMakePresets.json include demos microbenchmarks tools/cmake ":(exclude)microbenchmarks/results")
 set(commit "")
 find_program(git git)
 if(git)
   set(in_checkout "${git}" --no-optional-locks -C "${ROOT}")
-  # A copy inside another repository has a prefix: that repository's commits say nothing of the copy.
+  # A copy inside another repository has a prefix; that repository's commits do not describe the copy.
   execute_process(COMMAND ${in_checkout} rev-parse --show-prefix
     OUTPUT_VARIABLE prefix OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE code)
   if(code EQUAL 0 AND prefix STREQUAL "")

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The commit that a program's sources are of; tools/cmake/WriteBuildCommit.cmake looks it up at each build.
+/// The commit of a program's sources; tools/cmake/WriteBuildCommit.cmake reads it at each build.
 namespace uit_build {
 
 /// 12 hexadecimal digits: the newest commit that changed a source. Ends in `-dirty` if a source had changes that were not

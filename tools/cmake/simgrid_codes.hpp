@@ -1,5 +1,5 @@
 #pragma once
 
-// MPI's codes are ints. SimGrid's MPI_SUCCESS is of an enumeration, which the type of a lambda would be deduced from.
+// MPI's codes are ints, but SimGrid's MPI_SUCCESS has an enumeration type, which a lambda would deduce as its return type.
 #include <mpi.h>
 #define MPI_SUCCESS static_cast<int>(MPI_SUCCESS)

@@ -8,8 +8,8 @@
 
 namespace digital_evolution {
 
-/// The default genome of founders, as text: 100 instructions, as in the founding paper. It survives, but leaves room for evolution:
-/// it saves for long before a birth, sends offspring to any place, even to its own kin's, and ignores its neighbours.
+/// The default genome of founders, as text: 100 instructions, as in the founding paper. It survives, but leaves room for
+/// evolution: it saves for long before a birth, sends offspring to any place, even to its own kin's, and ignores its neighbours.
 inline constexpr std::string_view ancestor_text = R"(
 module @can_afford
   sense_self r0 stockpile

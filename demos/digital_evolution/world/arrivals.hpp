@@ -16,8 +16,8 @@
 
 namespace digital_evolution {
 
-/// Calls `visit(facing, message)` for each waiting message in the channels that end at the node. `visit` may move messages out, so
-/// that no buffer keeps the memory of a genome.
+/// Calls `visit(facing, message)` for each waiting message in the channels that end at the node. `visit` may move messages out,
+/// so that no buffer keeps the memory of a genome.
 template <typename C, typename V>
 void TakeAll(const C& channels, const netuit::InEdges<>& edges, V&& visit) {
   for (std::uint32_t facing = 0; facing < edges.size(); ++facing) {

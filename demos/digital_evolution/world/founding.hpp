@@ -18,8 +18,8 @@ struct Founding {
   Resource stockpile = one_resource; ///< that a founder has on average
 };
 
-/// The genome of a place's founder: 0 the ancestor, 1 the rival; none if the place is empty. Of each two consecutive founders, one,
-/// chosen at random, has the rival's genome, so each genome has half of them. The same on every process.
+/// The genome of a place's founder: 0 the ancestor, 1 the rival; none if the place is empty. Of each two consecutive founders,
+/// one, chosen at random, has the rival's genome, so each genome has half of them. The same on every process.
 inline std::optional<std::uint8_t> FounderOf(const Founding& founding, std::uint64_t seed, netuit::NodeId node,
                                              netuit::NodeId num_nodes) {
   const std::uint64_t num_founders = founding.num_founders == 0 ? num_nodes : founding.num_founders;

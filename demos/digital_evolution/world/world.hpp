@@ -80,8 +80,8 @@ class World {
     Announce();
   }
 
-  /// Collective. Runs all cells; the age of the world grows by the updates made. Messages in flight at the end go into the mail of
-  /// their places.
+  /// Collective. Runs all cells; the age of the world grows by the updates made. Messages in flight at the end go into the mail
+  /// of their places.
   netuit::RunReport Run(const netuit::RunPlan& plan, const netuit::RunOptions& options = {});
   /// The same, by any schedule.
   template <netuit::ScheduleValue S>
