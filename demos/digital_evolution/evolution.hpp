@@ -30,25 +30,25 @@
 
 namespace digital_evolution {
 
-/// What a world begins from. Rank 0's business, but for `founding` and the size.
+/// The beginning of a world. Only on rank 0, except `founding` and the size.
 struct Beginning {
   Founding founding;
-  std::optional<Checkpoint> checkpoint;  ///< to go on from, instead
+  std::optional<Checkpoint> checkpoint;  ///< to continue from, instead
   std::uint64_t side = 0;                ///< of the torus: rows
   std::uint64_t width = 0;               ///< of the torus: columns
 };
 
-/// How a run ended; sums are rank 0's.
+/// The outcome of a run; the sums are valid on rank 0.
 struct Outcome {
   netuit::RunReport report;
   Census sums;                    ///< over all workers
   bool is_conserved = true;       ///< resource is accounted for to the last unit
   std::uint64_t state_hash = 0;   ///< of the whole world
-  std::exception_ptr unwritten;   ///< why a checkpoint could not be written, which ended the run; null if none was
+  std::exception_ptr unwritten;   ///< the error that kept a checkpoint from being written, which ended the run; null if none
 };
 
-/// Updates until all workers meet next, `done` being behind them: for a checkpoint at each multiple of `checkpoint_every` (0:
-/// there is none), and where there is a phylogeny so often that extinct lines are let go; 0: not before the end.
+/// The number of updates from `done` to the next meeting of all workers; 0: not before the end. They meet for a checkpoint at
+/// each multiple of `checkpoint_every` (0: none), and, for a phylogeny, often enough to remove extinct lines.
 constexpr std::uint64_t UpdatesToMeeting(std::uint64_t done, std::uint64_t checkpoint_every, bool has_phylogeny) {
   constexpr std::uint64_t for_phylogeny = 16'384;
   if (checkpoint_every == 0) return has_phylogeny ? for_phylogeny - done % for_phylogeny : 0;
@@ -56,13 +56,13 @@ constexpr std::uint64_t UpdatesToMeeting(std::uint64_t done, std::uint64_t check
   return has_phylogeny ? std::min(to_checkpoint, for_phylogeny - done % for_phylogeny) : to_checkpoint;
 }
 
-/// Whether it says that a file could not be written, here or on rank 0.
+/// Whether an exception means that a file could not be written, here or on rank 0.
 inline bool IsUnwritten(const std::exception_ptr& failure) noexcept { return uit::KindOf(failure) == uit::ErrorKind::output; }
 
-/// One run of a mode, in parts if there are checkpoints: the world, its runs, and what is kept of them.
+/// One run in a mode, in parts if it has checkpoints: the world, its runs, and their results.
 class Evolution {
  public:
-  /// Wires and founds, or loads, a world. Collective.
+  /// Collective. Makes a world, and founds or loads it.
   Evolution(const Options& options, const demo::Problem& problem, const Beginning& beginning, const uit::Team& team,
             std::uint64_t seed)
       : options_{options},
@@ -88,7 +88,7 @@ class Evolution {
     recorder_.emplace(cells_, options.sample_interval, phylogeny_);
   }
 
-  /// Runs until the options, or a signal, end it. Collective.
+  /// Collective. Runs until the options or a signal end the run.
   Outcome Run(const netuit::RunPlan& plan, const netuit::RunOptions& run) {
     Outcome outcome;
     try {
@@ -109,19 +109,19 @@ class Evolution {
     mine.counters = cells_.SumCounters();
     return mine;
   }
-  /// Signals stay blocked beyond its end: launchers send them again.
+  /// Keeps signals blocked after the end, because launchers repeat them.
   void KeepSignals() {
     if (signals_) signals_->Keep();
   }
-  /// Writes what has been recorded. Collective.
+  /// Collective. Writes the records.
   void Save(EvolutionTable& table, unsigned mode, unsigned replicate) {
     if (recorder_) recorder_->Save(table, options_.record, beginning_.width, mode, replicate, seed_);
   }
-  /// Of the whole run, what a part of it tells.
+  /// Progress of the whole run, from that of a part.
   netuit::Progress Whole(const netuit::Progress& part) const {
     return {.elapsed = elapsed_ + part.elapsed, .num_updates = done_ + part.num_updates};
   }
-  /// In a few words, how the cells of this process's first worker are doing.
+  /// A short description of the cells of this process's first worker.
   std::string Describe() const {
     const Census census = TakeCensus(cells_, {}, 0, cells_.GetMesh().NumThreads() == 1 ? cells_.NumPlaces() : FirstPlaces());
     if (census.num_cells == 0) return "; first worker: no cell is left";
@@ -133,7 +133,7 @@ class Evolution {
   }
 
  private:
-  /// Runs a part of the whole. Whether there is more to run. Throws uit::PeerLost.
+  /// Runs a part. Returns whether more parts follow. Throws uit::PeerLost.
   bool RunPart(netuit::RunPlan plan, netuit::RunOptions run, Outcome& outcome) {
     const std::uint64_t updates = plan.updates;
     const std::chrono::nanoseconds duration = plan.duration;
@@ -161,9 +161,9 @@ class Evolution {
     if (!options_.checkpoint.empty() && is_due && !TrySave(outcome)) return false;
     return goes_on;
   }
-  /// In mode 0 a world goes on from a checkpoint as if it had never stopped, but only from a multiple of world_period after its
-  /// beginning, and a run that is cut short stops anywhere. So there it is run in strides of such multiples, and signals and
-  /// the clock are looked at after each: this, which also finds a length for the next. Collective.
+  /// Collective. In mode 0 a world continues from a checkpoint as if it had never stopped, but only at a multiple of world_period
+  /// after its beginning, and an interrupted run could stop anywhere. So mode 0 runs in strides of such multiples. After each
+  /// stride this checks signals and the clock, and chooses the length of the next.
   void LookUp(std::chrono::nanoseconds duration, std::uint64_t num_updates, std::chrono::nanoseconds took, netuit::RunReport& whole) {
     int signal = signals_ ? signals_->Take() : 0;
     for (const int theirs : Gathered(world_, std::span<const int>(&signal, 1))) signal = std::max(signal, theirs);
@@ -179,7 +179,7 @@ class Evolution {
     const std::uint64_t fitting = num_periods * static_cast<std::uint64_t>(wanted.count()) / static_cast<std::uint64_t>(took.count());
     stride_ = std::clamp(fitting, std::uint64_t{1}, 8 * num_periods) * world_period;
   }
-  /// Lets cells run, and adds that to the whole.
+  /// Runs the cells, and adds the part to the whole run.
   void RunOn(const netuit::RunPlan& plan, const netuit::RunOptions& run, netuit::RunReport& whole) {
     netuit::RunReport report = cells_.Run(plan, run);
     std::chrono::nanoseconds longest{0};
@@ -190,8 +190,8 @@ class Evolution {
     }
     Append(whole, std::move(report), longest);
   }
-  /// Saves a world that can be gone on from: no update threw in its midst, and its resource is accounted for. Of any other the
-  /// last checkpoint stays. Whether it has. Collective.
+  /// Collective. Saves the world if no update threw and its resource is accounted for. Otherwise the last checkpoint stays.
+  /// Returns whether it saved.
   bool TrySave(Outcome& outcome) const {
     if (outcome.report.stopped_by == netuit::StopReason::thrown) return false;
     const auto ledger = SumOnRoot(world_, cells_.SumLedger());
@@ -218,13 +218,13 @@ class Evolution {
     while (count < cells_.NumPlaces() && cells_.At(count).worker == 0) ++count;
     return count;
   }
-  /// How long the slowest worker of all has run. Collective.
+  /// Collective. The running time of the slowest worker.
   std::chrono::nanoseconds Longest(const netuit::RunReport& report) const {
     std::chrono::nanoseconds longest{0};
     for (const netuit::WorkerReport& worker : report.workers) longest = std::max(longest, worker.elapsed);
     return FromRoot(world_, longest);
   }
-  /// Adds a part to the whole run. Tallies go on from part to part by themselves.
+  /// Adds a part to the whole run. Tallies already continue from part to part.
   void Append(netuit::RunReport& whole, netuit::RunReport part, std::chrono::nanoseconds longest) {
     for (std::size_t i = 0; i < std::min(whole.workers.size(), part.workers.size()); ++i) {
       part.workers[i].num_updates += whole.workers[i].num_updates;

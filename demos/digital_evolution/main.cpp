@@ -41,7 +41,7 @@ Genome ReadGenome(const std::string& path) {
   return ParseGenome(stream, path, world_names);
 }
 
-/// Gives every process rank 0's genome. Collective.
+/// Collective. Gives every process rank 0's genome.
 Genome Shared(const uit::World& world, const Genome& genome) {
   const auto bytes = std::as_bytes(std::span<const Instruction>(genome));
   const uit::Bytes all = world.Broadcast(uit::Bytes(bytes.begin(), bytes.end()));
@@ -50,7 +50,7 @@ Genome Shared(const uit::World& world, const Genome& genome) {
   return shared;
 }
 
-/// Reads what there is to read, and finds out what cannot be, on rank 0.
+/// Reads and checks the input, on rank 0.
 struct Setting {
   demo::Problem problem;
   Beginning beginning;
@@ -88,13 +88,13 @@ Setting Prepare(Options& options, std::size_t num_processes) {
   return setting;
 }
 
-/// What an update of a cell costs in a simulation, beside that of any node, by UIT_SIMULATED_CELL_SECONDS, which
-/// tools/simulate sets.
+/// The time of a cell's update in a simulation, in addition to that of any node. tools/simulate sets it by
+/// UIT_SIMULATED_CELL_SECONDS.
 std::chrono::duration<double> SimulatedCell() {
   return uit::SecondsFromEnvironment("UIT_SIMULATED_CELL_SECONDS", std::chrono::nanoseconds{260});
 }
 
-/// How much of the world is the first worker's, whose cells alone progress tells of.
+/// The first worker's part of the world: progress describes only its cells.
 std::string FirstShare(const netuit::Placement& placement) {
   return ", on " + std::to_string(placement.NumNodesByWorker().front()) + " of " + std::to_string(placement.NumNodes()) + " places";
 }
@@ -124,7 +124,8 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
   if (options.ignores_genomes)
     options.rules.common_program = std::make_shared<const Program>(beginning.founding.ancestor, options.rules.machine);
   if (beginning.checkpoint && beginning.checkpoint->header.rules != HashOf(options.rules))  // on rank 0
-    std::fprintf(stderr, "conduit: warning: %s: goes on under other laws than it was saved under\n", options.resume.c_str());
+    std::fprintf(stderr, "conduit: warning: %s: continues under other rules than those it was saved under\n",
+                 options.resume.c_str());
 
   demo::RunRecord record{"digital_evolution", options, demo::ShareFacts(world, problem, options.threads), "mixed", netuit::Hosts::Inspect(world, options.threads),
                          world.Library(), std::move(command_line),
@@ -153,7 +154,7 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
       };
       bool is_conserved = true;
       std::exception_ptr unwritten = outcome.unwritten;
-      const auto write = [&unwritten](auto&& act) {  // a file that cannot be written keeps no other from it
+      const auto write = [&unwritten](auto&& act) {  // if a file cannot be written, the others still are
         try {
           act();
         } catch (...) {
@@ -189,7 +190,7 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
       }
       demo::ReportError(world, outcome.report);
       if (has_lost_peer) return code;
-      if (!is_conserved) throw uit::Error("resource has been made or lost on the way");
+      if (!is_conserved) throw uit::Error("resource was not conserved in the run");
       if (unwritten) std::rethrow_exception(unwritten);
     }
   }

@@ -11,7 +11,7 @@
 
 namespace digital_evolution {
 
-/// What the command line asks for; the defaults are the founding paper's second benchmark.
+/// The options of the command line. The defaults are the founding paper's second benchmark.
 struct Options : demo::Settings {
   Options() {
     schedule.span = std::chrono::milliseconds{100};
@@ -19,7 +19,7 @@ struct Options : demo::Settings {
   }
 
   std::uint32_t cells_per_worker = 3600;
-  Rules rules;                ///< but for what `knock_out` and `ignores_genomes` change
+  Rules rules;                ///< without the changes of `knock_out` and `ignores_genomes`
   std::string ancestor;       ///< genome as text; empty: the one that comes with it
   std::string rival;          ///< genome as text, for half of the founders; empty: none
   std::uint32_t founders = 0; ///< 0: one in each place
@@ -33,8 +33,8 @@ struct Options : demo::Settings {
   std::string resume;                ///< checkpoint to go on from
 };
 
-/// Reads the command line. Throws uit::InputError with one line if it makes no sense; if it asks for help, the version, or
-/// a table of instructions or sensors, gives that text in `text` and no options.
+/// Reads the command line. Throws uit::InputError with one line if it is invalid. If it asks for help, the version, or a table of
+/// instructions or sensors, puts that text into `text` and returns no options.
 [[nodiscard]] std::optional<Options> ParseOptions(int argc, const char* const* argv, std::string& text);
 
 }  // namespace digital_evolution

@@ -1,6 +1,6 @@
-// What does an instruction of a digital program cost, written by people or at random, in one program or many?
+// What does an instruction of a digital program cost, in one program or many, written by people or random?
 //
-// Nobody else runs these programs, so that there is nothing to compare with: the figures are shown and not judged.
+// No other library runs these programs, so the figures have no competitor: they are shown and not judged.
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ constexpr std::size_t num_cells = 3600;
 constexpr unsigned budget = 16;  // instructions an update
 using State = std::array<std::int32_t, num_sensors>;
 
-/// A cell that answers at once and does nothing with what it is asked.
+/// A cell that answers at once and ignores requests.
 struct Cell {
   State& own;
   const State& other;
@@ -44,7 +44,7 @@ struct Cell {
   InstructionUse& Use() { return use; }
 };
 
-/// Decides at each neighbour whether to bear young, over and over.
+/// A program that decides at each neighbour whether to send offspring, again and again.
 Genome HandWritten() {
   std::istringstream text{R"(module 0000000000000000
     label @again
@@ -66,7 +66,7 @@ Genome HandWritten() {
   return ParseGenome(text, "the program");
 }
 
-/// 100 instructions that never end: four modules, each of them a loop of anything.
+/// A random program of 100 instructions that never ends: four modules, each a loop.
 Genome Random(std::uint64_t seed) {
   constexpr std::array endings{Operation::module, Operation::return_call, Operation::stop, Operation::die};
   netuit::RandomStream random{seed};
@@ -85,7 +85,7 @@ Genome Random(std::uint64_t seed) {
   return genome;
 }
 
-/// Nanoseconds per instruction while each cell makes some updates, at best of five; the programs are dealt out in turn.
+/// Nanoseconds per instruction while each cell makes some updates, the best of five. Cells get the programs in turn.
 double Measure(const std::vector<std::shared_ptr<const Program>>& programs, unsigned num_updates) {
   struct WorkerId {
     Machine machine;
@@ -142,6 +142,6 @@ int main(int argc, char** argv) {
   bench::Program program{argc, argv};
   Report(program, "written by hand", {std::make_shared<const Program>(HandWritten())});
   Report(program, "40 random programs", RandomPrograms(40));
-  Report(program, "3600 random programs", RandomPrograms(num_cells));  // held by the last cache
+  Report(program, "3600 random programs", RandomPrograms(num_cells));  // fits the last cache
   return program.Finish();
 }

@@ -11,15 +11,15 @@
 #include <uit/config.hpp>
 #include <uit/support/pause.hpp>
 
-/// Barriers that one would write by hand, with no library.
+/// Barriers written by hand, without a library.
 namespace bench::hand {
 
-/// How a barrier waits: it pauses, and never lets go of the core.
+/// How a barrier waits: it pauses, and never yields the core.
 struct Spinning {
   void Rest() { uit::Pause(); }
 };
 
-/// It pauses so many times, and then yields the core at each try.
+/// Pauses a given number of times, and then yields the core at each try.
 template <int num_pauses>
 struct Yielding {
   int num_rests = 0;
@@ -31,8 +31,8 @@ struct Yielding {
   }
 };
 
-/// The textbook barrier that turns a sense. `sense` is each thread's own. `alignment` gives its two atomics a line each, or
-/// one together.
+/// The textbook sense-reversing barrier. Each thread has its own `sense`. `alignment` puts its two atomics on one cache line or
+/// two.
 template <std::size_t alignment, typename Waiting>
 class BasicSenseBarrier {
  public:
@@ -59,7 +59,7 @@ using DenseSenseBarrier = BasicSenseBarrier<1, Spinning>;
 template <int num_pauses>
 using YieldingSenseBarrier = BasicSenseBarrier<2 * uit::cache_line, Yielding<num_pauses>>;
 
-/// A flag for each member, which says how many barriers it has come to; everybody reads everybody's. Works in memory shared
+/// A counter for each member: the number of barriers that it has reached. All members read all counters. Works in memory shared
 /// by processes. Spins for some microseconds, then yields.
 template <std::size_t num_members>
 class FlagBarrier {
@@ -80,12 +80,12 @@ class FlagBarrier {
   std::array<Flag, num_members> flags_{};
 };
 
-/// Sees whether a barrier holds everybody back: each counts what it is about to come to, and finds afterwards that the others
-/// have come to the same. Ends the program if not.
+/// Tests a barrier: each member counts before it waits, and afterwards checks that the others have counted as far. Ends the
+/// program if not.
 template <std::size_t num_members>
 class BarrierCheck {
  public:
-  /// Each member, all at once; `wait()` is a pass of its through the barrier.
+  /// Each member calls this, all at once; `wait()` passes the barrier once.
   template <std::invocable Wait>
   void Run(std::size_t member, Wait&& wait) {
     const std::uint32_t first = counts_[member].load(std::memory_order_relaxed);
@@ -94,7 +94,7 @@ class BarrierCheck {
       wait();
       for (const auto& count : counts_) {
         const std::uint32_t lead = count.load(std::memory_order_relaxed) - number;
-        if (lead > 1) std::abort();  // behind, or further ahead than the barrier lets go
+        if (lead > 1) std::abort();  // behind, or further ahead than the barrier allows
       }
     }
   }

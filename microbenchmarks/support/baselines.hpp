@@ -9,7 +9,7 @@
 
 #include <uit/config.hpp>
 
-/// What one would write by hand for one job, with no library: the limits that ours are held to.
+/// Code written by hand for one job, without a library: the limits for our ducts.
 namespace bench::hand {
 
 /// A ring within one thread. `capacity` is a power of two.
@@ -24,7 +24,7 @@ class PlainRing {
     return true;
   }
 
-  /// Goes on to the next value, if any; it stays readable in Front until a push takes its slot.
+  /// Steps to the next value, if any. It stays readable in Front until a push reuses its slot.
   bool TryPop(T& value) {
     if (head_ == tail_) return false;
     value = slots_[head_++ & mask_];
@@ -92,7 +92,7 @@ class Ring {
   alignas(2 * uit::cache_line) std::array<T, capacity> slots_{};
 };
 
-/// Three slots, one of them exchanged.
+/// A triple buffer: three slots, one of which is exchanged.
 template <typename T>
 class TripleBuffer {
  public:

@@ -16,12 +16,12 @@
 
 namespace bench {
 
-/// What a conduit between two ranks is opened with.
+/// Options of a conduit between two ranks.
 struct ConduitOptions {
   std::size_t num_slots = 64;
   std::size_t depth = 64;
   std::size_t num_channels = 1;
-  bool shares_memory = true;  ///< else MPI carries the messages
+  bool shares_memory = true;  ///< if false, MPI carries the messages
   std::size_t buffer_bytes = 65'536;  ///< of those that are aggregated
   std::size_t num_frames = 8;         ///< likewise
 };
@@ -75,7 +75,7 @@ class ConduitSide {
 
   template <typename E>
   void Advance(E*& end, std::vector<E>& ends) const {
-    if (!takes_turns_) return;  // looks nothing up and stores nothing, as somebody with one conduit would not
+    if (!takes_turns_) return;  // with one conduit, no lookup and no store
     end = end == &ends.back() ? ends.data() : end + 1;
   }
 

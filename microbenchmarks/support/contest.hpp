@@ -17,8 +17,8 @@
 
 namespace bench {
 
-/// What one sample is asked to do. Those who count do `count` operations, which take about
-/// `window`; the others work for `window`.
+/// The task of one sample. Competitors that count do `count` operations, which take about `window`; the others work for
+/// `window`.
 struct Load {
   std::uint64_t count;
   std::chrono::nanoseconds window;
@@ -27,7 +27,7 @@ struct Load {
 /// How figures are shown; all are kept as ns per operation.
 enum class Unit { nanoseconds, millions_per_second, thousands_per_second };
 
-/// What we say of ourselves: a ratio to the best of `against`, in time or, for a rate, in rate. With neither bound it is an
+/// A claim about our library: a ratio to the best of `against`, of times or, for a rate, of rates. Without a bound it is an
 /// illustration: a ratio of times that is shown and not judged.
 struct Claim {
   std::string name;
@@ -46,7 +46,7 @@ struct Claim {
   }
 };
 
-/// One competitor's place on a curve.
+/// One competitor's point on a curve.
 struct Point {
   std::string chart;  ///< points of one chart are drawn side by side, a panel for each y
   std::string x_label;
@@ -70,17 +70,17 @@ struct Sample {
   bool is_clean;
 };
 
-/// How long to go on.
+/// How long to take samples.
 struct Patience {
   std::chrono::nanoseconds enough;    ///< stop then, if there are enough clean samples
   std::chrono::nanoseconds too_long;  ///< stop then in any case
 };
 
-/// Competitors that do the same job in turns, round robin, so that each meets the same machine.
+/// Competitors that do the same job in turns, round robin, so that conditions are equal.
 class Contest {
  public:
   static constexpr std::size_t min_clean = 5;
-  /// In which samples can be clean.
+  /// Classes in which samples can be clean.
   static constexpr std::array classes{Proximity::one_core, Proximity::hyperthread, Proximity::near, Proximity::far};
   static constexpr double max_run_queue_share = 0.03;
 
@@ -98,15 +98,15 @@ class Contest {
     return *this;
   }
 
-  /// A place on a chart for a competitor. A contest with points is wanted for its own name.
+  /// Adds a point on a chart for a competitor. A filter selects a contest with points by its name.
   Contest& Draw(Point point) {
     points.push_back(std::move(point));
     return *this;
   }
 
-  /// Takes samples. Collective over the team.
+  /// Collective over the team. Takes samples.
   void Run(Team& team, const Patience& patience) {
-    // What an operation takes at best, lately: samples must not become short when the machine is slow.
+    // The best recent time of an operation, so that samples do not become short when the machine is slow.
     std::vector<double> paces(measures_.size());
     for (std::size_t i = 0; i < paces.size(); ++i) paces[i] = Warm(team, i);
     const uit::TimePoint start = uit::Now();
@@ -148,7 +148,7 @@ class Contest {
   std::vector<Claim> claims;
   std::vector<Point> points;
   std::vector<Sample> samples;
-  /// Members outnumber the cores on purpose, so that waiting for a core is part of the job.
+  /// There are more members than cores on purpose, so waiting for a core is part of the job.
   bool is_oversubscribed = false;
   std::chrono::nanoseconds window = std::chrono::milliseconds{8};
 
@@ -158,7 +158,7 @@ class Contest {
     return {.count = static_cast<std::uint64_t>(std::max(1.0, count)), .window = window};
   }
 
-  /// A first time, not recorded: from ever longer trials.
+  /// A first estimate of the time, not recorded, from longer and longer trials.
   double Warm(Team& team, std::size_t competitor) {
     const std::chrono::duration<double, std::nano> goal = window / 4;
     double time = goal.count() / 64;

@@ -8,13 +8,12 @@
 #include <cstdlib>
 #include <new>
 
-/// Counts what the program takes from the heap. Include it in one source of a program: it replaces
-/// the global operators.
+/// Counts heap allocations of the program. Include it in one source only: it replaces the global operators.
 namespace bench {
 
 struct HeapUse {
   std::uint64_t num_allocations;  ///< so far
-  std::int64_t num_bytes;         ///< held now, with what the allocator rounds up
+  std::int64_t num_bytes;         ///< held now, as rounded up by the allocator
 };
 
 inline std::atomic<std::uint64_t> num_heap_allocations{0};

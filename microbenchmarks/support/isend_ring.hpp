@@ -17,15 +17,15 @@ namespace bench::hand {
   return is_done != 0;
 }
 
-/// A request and the buffer that MPI uses meanwhile.
+/// A request, and the buffer that MPI uses until it completes.
 struct Operation {
   std::unique_ptr<std::byte[]> buffer;
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
-/// Messages of up to `num_bytes` to a peer and back: a ring of nonblocking sends, one of receives, and credits
-/// that ride in the messages or, once half of them are due, go alone. Written and read in place. The number of
-/// credits is a power of two.
+/// Messages of up to `num_bytes` to a peer and back: a ring of nonblocking sends, one of receives, and credits. Credits travel in
+/// messages or, if half of them are due, alone. Messages are written and read in place. The number of credits is a power of
+/// two.
 class IsendRing {
  public:
   IsendRing(int peer, std::size_t num_bytes, std::size_t num_credits)
@@ -55,7 +55,7 @@ class IsendRing {
     MPI_Comm_free(&communicator_);
   }
 
-  /// Where the next message goes, or null if there is no credit.
+  /// The buffer of the next message, or null without a credit.
   [[nodiscard]] std::byte* Room() {
     if (num_sent_ - num_acknowledged_ >= sends_.size() && !TryTakeCredit()) return nullptr;
     Operation& send = Next(sends_, num_sent_);
@@ -69,14 +69,14 @@ class IsendRing {
     MPI_Isend(send.buffer.get(), static_cast<int>(sizeof(Header) + num_bytes), MPI_BYTE, peer_, 0, communicator_, &send.request);
   }
 
-  /// The next message, or null; it stays put until Release.
+  /// The next message, or null. It stays in place until Release.
   [[nodiscard]] const std::byte* Arrived() {
     Operation& receive = Next(receives_, num_received_);
     return Test(receive.request) ? receive.buffer.get() + sizeof(Header) : nullptr;
   }
   /// Of what has arrived.
   [[nodiscard]] std::size_t NumBytes() { return Read<Header>(Next(receives_, num_received_)).num_bytes; }
-  /// Gives the buffer back, and the credit.
+  /// Returns the buffer and the credit.
   void Release() {
     Operation& receive = Next(receives_, num_received_++);
     num_acknowledged_ = std::max(num_acknowledged_, Read<Header>(receive).num_acknowledged);

@@ -22,7 +22,7 @@ namespace bench {
   return cpus;
 }
 
-/// Lets the calling thread run on these CPUs alone; threads that it starts inherit them.
+/// Restricts the calling thread to these CPUs; threads that it starts inherit them.
 inline void RunOn(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -33,7 +33,7 @@ inline void RunOn(const std::vector<int>& cpus) {
 /// Pins the calling thread to one CPU.
 inline void PinTo(int cpu) { RunOn({cpu}); }
 
-/// CPUs of the machine that are switched on.
+/// The number of online CPUs of the machine.
 [[nodiscard]] inline long NumCpus() { return sysconf(_SC_NPROCESSORS_ONLN); }
 
 [[nodiscard]] inline std::string CpuModel() {
@@ -49,8 +49,7 @@ inline void PinTo(int cpu) { RunOn({cpu}); }
   return name.data();
 }
 
-/// How long the calling thread has waited for a CPU that it could have used, in ns; 0 where the
-/// system does not tell.
+/// How long the calling thread, ready to run, has waited for a CPU, in ns; 0 if the system does not report it.
 [[nodiscard]] inline double RunQueueDelay() {
   std::ifstream stat{"/proc/thread-self/schedstat"};
   double running = 0;

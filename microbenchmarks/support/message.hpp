@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// A message of `size` bytes. The first and last words are written and read; no copy is spared.
+/// A message of `size` bytes. The first and last words are written and read; all bytes are copied.
 template <std::size_t size>
 struct Block {
   using Word = std::conditional_t<size % sizeof(std::uint64_t) == 0, std::uint64_t, std::uint32_t>;

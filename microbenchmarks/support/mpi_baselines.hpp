@@ -16,7 +16,7 @@
 #include "rank_pair.hpp"
 #include "ranks.hpp"
 
-/// What one would write by hand between two processes: the limits that conduits between them are held to.
+/// Code written by hand between two processes: the limits for our conduits between them.
 namespace bench::hand {
 
 /// One message at a time over such a ring.
@@ -45,7 +45,7 @@ class IsendSide {
   IsendRing ring_;
 };
 
-/// Words of 8 bytes, so many to a message of such a ring.
+/// Words of 8 bytes, several to a message of such a ring.
 class BatchSide {
  public:
   BatchSide(int peer, std::size_t num_words, std::size_t num_credits)
@@ -93,7 +93,7 @@ class BatchSide {
   std::size_t num_read_ = 0;
 };
 
-/// Two rings in memory that both ranks see, one each way.
+/// Two rings in memory that both ranks share, one each way.
 template <typename T, std::size_t capacity>
 class SharedRingSide {
  public:
@@ -139,7 +139,7 @@ double SendReceiveTime(const Ranks& ranks, std::uint64_t count) {
   return time / static_cast<double>(2 * count);
 }
 
-/// ns per message, in windows of so many nonblocking ones, each answered by one.
+/// ns per message, in windows of nonblocking messages, each answered by one message.
 template <typename T, std::size_t window>
 double WindowTime(const Ranks& ranks, std::uint64_t count) {
   std::vector<T> messages(window);

@@ -13,8 +13,7 @@
 #include "peers.hpp"
 #include "team.hpp"
 
-/// Jobs for two threads over anything that has TryPush(value) and TryPop(use), on any number of
-/// competitors alike.
+/// Jobs for two threads, over any competitor with TryPush(value) and TryPop(use).
 namespace bench {
 
 /// ns per message: member 0 sends `count` as fast as it can, member 1 takes them all.

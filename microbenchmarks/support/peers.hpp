@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-// Other libraries' queues, where they are installed; each used in the way that is fastest for it.
+// Queues of other libraries, if installed; each is used in its fastest way.
 #if __has_include(<boost/lockfree/spsc_queue.hpp>)
 #include <boost/lockfree/spsc_queue.hpp>
 #define BENCH_HAS_BOOST 1
@@ -52,7 +52,7 @@ class Moodycamel {
   moodycamel::ReaderWriterQueue<T> queue_{capacity};
 };
 
-/// By copying out.
+/// Pops by copying.
 template <typename T, std::size_t capacity>
 class MoodycamelCopying {
  public:

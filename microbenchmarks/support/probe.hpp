@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// How far apart the two cores of a sample were.
+/// The distance of the two cores of a sample.
 enum class Proximity { one_core, hyperthread, near, far, unclear };
 
 [[nodiscard]] inline std::string_view Name(Proximity proximity) {
@@ -25,7 +25,7 @@ enum class Proximity { one_core, hyperthread, near, far, unclear };
 }
 
 /// By the round trip over two lines, in ns. Hyperthreads have been seen at 50, cores that share
-/// a cache at 105 to 200, others at 480 to 700; what lies between is a move in progress.
+/// a cache at 105 to 200, others at 480 to 700. A value between these means that a thread moved.
 [[nodiscard]] inline Proximity Classify(double round_trip) {
   if (round_trip < 80) return Proximity::hyperthread;
   if (round_trip < 220) return Proximity::near;
@@ -33,7 +33,7 @@ enum class Proximity { one_core, hyperthread, near, far, unclear };
   return Proximity::far;
 }
 
-/// Two lines over which two cores hand a number to and fro. Works in memory shared by processes.
+/// Two cache lines over which two cores pass a number back and forth. Works in memory shared by processes.
 class PingPong {
  public:
   static constexpr std::uint32_t num_trips = 300;
@@ -41,7 +41,7 @@ class PingPong {
   /// ns per round trip, of the side that serves; the other side calls Return meanwhile.
   double Serve() {
     const std::uint32_t first = there_.value.load(std::memory_order_relaxed);
-    Trip(first + 1);  // the other side is there
+    Trip(first + 1);  // the other side is ready
     const uit::TimePoint start = uit::Now();
     for (std::uint32_t i = 2; i < num_trips + 2; ++i) Trip(first + i);
     return std::chrono::duration<double, std::nano>(uit::Now() - start).count() / num_trips;

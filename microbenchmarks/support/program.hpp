@@ -14,13 +14,13 @@
 
 namespace bench {
 
-/// What the command line of every benchmark says.
+/// The command line of every benchmark.
 struct Options {
   bool quick = false;
   bool list = false;       ///< print the names of the figures, measure nothing
   std::string filter;      ///< measure the figures whose names contain it, in either case
   std::string json;        ///< where to write rows and samples
-  std::string error;       ///< what is wrong with the command line
+  std::string error;       ///< the error in the command line, if any
 
   static Options Parse(int argc, char** argv) {
     Options options;
@@ -54,7 +54,7 @@ struct Options {
 ///     }
 class Program {
  public:
-  /// Of several ranks one is the lead and prints.
+  /// Of several ranks, the lead prints.
   Program(int argc, char** argv, std::string mpi = "none", bool is_lead = true)
       : options_{Options::Parse(argc, argv)},
         record_{std::filesystem::path{argv[0]}.filename().string(), std::move(mpi),
@@ -63,7 +63,7 @@ class Program {
     if (!options_.error.empty() && is_lead) std::fprintf(stderr, "%s: %s\n", argv[0], options_.error.c_str());
   }
 
-  /// Takes the samples of a contest, if a figure of it is wanted. Collective over the team.
+  /// Collective over the team. Takes the samples of a contest, if one of its figures is wanted.
   void Run(Contest& contest, Team& team) {
     if (!IsWanted(contest)) return;
     contest.Run(team, options_.quick ? Patience{std::chrono::milliseconds{1200}, std::chrono::seconds{3}}
@@ -74,7 +74,7 @@ class Program {
       for (const Row& row : Judge(contest, claim)) record_.Add(row);
   }
 
-  /// Whether a figure that is not a ratio should be taken; prints its name under --list.
+  /// Whether to measure a figure that is not a ratio; with --list it prints the name.
   [[nodiscard]] bool IsWanted(const std::string& figure) const {
     if (options_.list && is_lead_) std::printf("%s\n", figure.c_str());
     return options_.error.empty() && !options_.list && options_.Wants(figure);
@@ -84,13 +84,13 @@ class Program {
   void Add(const Row& row) {
     if (is_lead_) record_.Add(row);
   }
-  /// Adds a point of a chart, at height `y`, that is no competitor's.
+  /// Adds a point of a chart, at height `y`, that belongs to no competitor.
   void Add(const Point& point, double y) { record_.Add(point, y, "-"); }
 
   [[nodiscard]] bool IsQuick() const { return options_.quick; }
   [[nodiscard]] bool IsList() const { return options_.list; }
 
-  /// Writes what was asked for, and returns the exit code.
+  /// Writes the results, and returns the exit code.
   [[nodiscard]] int Finish() const {
     if (!options_.error.empty()) return 2;
     if (!is_lead_ || options_.list || options_.json.empty() || record_.Write(options_.json)) return 0;

@@ -8,10 +8,10 @@
 
 #include "ranks.hpp"
 
-/// A value that rank 0 puts into rank 1's memory, by a window that is open for good.
+/// A value that rank 0 puts into rank 1's memory, through a window that stays open.
 ///
-/// Puts are not ordered among each other: one that must be seen after another waits for MPI_Win_flush, which comes back when
-/// the other has arrived. Where only the writer's own memory is to be free again MPI_Win_flush_local does.
+/// Puts are not ordered. If one must be seen after another, it waits for MPI_Win_flush, which returns when the other has arrived.
+/// If only the writer's own memory must become free, MPI_Win_flush_local suffices.
 namespace bench::hand {
 
 /// Rank 1's memory, which holds one `T`.
@@ -39,17 +39,17 @@ class OpenWindow {
   void Flush() { MPI_Win_flush(1, window_); }
   void FlushLocal() { MPI_Win_flush_local(1, window_); }
 
-  /// Lets puts come in. Rank 1, before it reads.
+  /// Lets puts arrive. Rank 1 calls it before it reads.
   void Progress() {
     // MPICH over UCX moves a put only while the reader is inside MPI.
     int is_there = 0;
     if (needs_calls_) MPI_Iprobe(0, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
     Sync();
   }
-  /// What is read before is older than what is read after. Rank 1.
+  /// Orders reads before it ahead of reads after it. Rank 1 only.
   void Sync() { MPI_Win_sync(window_); }
   [[nodiscard]] const volatile T& Now() const { return *object_; }
-  /// The same for what is copied as a whole.
+  /// The same for a whole copy.
   [[nodiscard]] const T& Object() const { return *object_; }
 
  private:
@@ -58,7 +58,7 @@ class OpenWindow {
   bool needs_calls_ = MpiName().starts_with("MPICH");
 };
 
-/// The value alone: a reader may see half of it.
+/// The value without protection: a reader may see half of it.
 template <typename T>
 class BarePut {
  public:
@@ -78,7 +78,7 @@ class BarePut {
   OpenWindow<T> window_;
 };
 
-/// One slot between two version words: a reader takes what it has copied if both are the same.
+/// One slot between two version words. A reader accepts its copy if both words are equal.
 template <typename T>
 class VersionedPut {
  public:
@@ -113,7 +113,7 @@ class VersionedPut {
   std::uint64_t version_ = 0;
 };
 
-/// Four slots in turn, and the number of the newest: one flush between the two.
+/// Four slots in turn, and the number of the newest, with one flush between slot and number.
 template <typename T>
 class SlotsPut {
  public:
@@ -122,18 +122,18 @@ class SlotsPut {
   void Write(const T& value) {
     ++newest_;
     window_.Put(offsetof(Slots, values) + newest_ % num_slots * sizeof(T), value);
-    window_.Flush();  // before its number, and after that of the one before
+    window_.Flush();  // before its number, and after that of the previous slot
     window_.Put(offsetof(Slots, newest), newest_);
     window_.FlushLocal();
   }
-  /// False if the slot may have been written over meanwhile.
+  /// False if the slot may have been overwritten during the copy.
   bool Read(T& value) {
     window_.Progress();
     const std::uint64_t newest = window_.Now().newest;
     window_.Sync();
     value = window_.Object().values[newest % num_slots];
     window_.Sync();
-    // While n is the newest number to be seen, value n + 2 may be on its way into the slot of n - 2, but no later one.
+    // While n is the newest visible number, value n + 2 may be in flight into the slot of n - 2, but no later value.
     return window_.Now().newest - newest <= 1;
   }
 

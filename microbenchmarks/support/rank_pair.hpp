@@ -14,16 +14,15 @@
 
 #include "ranks.hpp"
 
-/// Jobs for two ranks over anything that both can send by and take from, on any number of
-/// competitors alike.
+/// Jobs for two ranks, over any competitor that both can send by and take from.
 namespace bench {
 
-/// One rank's ends, one each way. None of these waits.
+/// One rank's ends, one each way. No function waits.
 template <typename S>
 concept Side = requires(S& side, std::uint32_t number, std::uint64_t& sum) {
   { side.TrySend(number) } -> std::same_as<bool>;  // a message marked with the number
-  { side.TryTake(sum) } -> std::same_as<bool>;     // adds what Check says of the message
-  { side.TryFlush() } -> std::same_as<bool>;       // true: what was sent needs this side no more
+  { side.TryTake(sum) } -> std::same_as<bool>;     // adds the result of Check for the message
+  { side.TryFlush() } -> std::same_as<bool>;       // true: the sent messages no longer need this side
 };
 
 /// Calls `step` until it is true.
@@ -32,7 +31,7 @@ void Persist(Step&& step) {
   while (!step()) uit::Pause();
 }
 
-/// ns from the first rank's start to the last one's end: they read one clock.
+/// ns from the first rank's start to the last one's end. The ranks read one clock.
 [[nodiscard]] inline double Span(uit::TimePoint start, uit::TimePoint end) {
   const auto count = [](uit::TimePoint time) { return static_cast<double>(time.time_since_epoch() / std::chrono::nanoseconds{1}); };
   double times[2] = {-count(start), count(end)};
@@ -57,7 +56,7 @@ double StreamTime(const Ranks& ranks, S& side, std::uint64_t count) {
   return time / static_cast<double>(count);
 }
 
-/// ns per message in windows: rank 0 sends so many, and awaits an answer before the next.
+/// ns per message in windows: rank 0 sends a window of messages, and awaits an answer before the next.
 template <std::size_t window, Side S>
 double WindowTime(const Ranks& ranks, S& side, std::uint64_t count) {
   const std::uint64_t num_windows = (count + window - 1) / window;

@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// The MPI's name and version in a line.
+/// The MPI's name and version, in one line.
 [[nodiscard]] inline std::string MpiName() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
@@ -22,7 +22,7 @@ namespace bench {
   return name.substr(0, name.find_first_of(",\n"));
 }
 
-/// Memory that all ranks of a node see: one zeroed `T`.
+/// Memory that all ranks of a host share: one zeroed `T`.
 template <typename T>
 class SharedMemory {
  public:
@@ -53,7 +53,7 @@ class SharedMemory {
   T* object_ = nullptr;
 };
 
-/// The ranks of a job on one node, each pinned to a CPU of its own, as far as there are any.
+/// The ranks of a job on one host, each pinned to its own CPU if there are enough.
 class Ranks final : public Team {
  public:
   Ranks() : cpus_{AllowedCpus()}, ping_pong_{MPI_COMM_WORLD} {
@@ -76,7 +76,7 @@ class Ranks final : public Team {
     return round_trip;
   }
 
-  /// What threads waited for that the ranks brought.
+  /// The waiting times of the ranks' threads.
   void AddRunQueueDelay(double delay) { delay_ -= delay; }
 
   double TakeRunQueueDelay() override {

@@ -21,7 +21,7 @@
 
 namespace bench {
 
-/// A claim's ratio over the rounds, in full, for later runs to be compared with.
+/// A claim's ratio over the rounds, unrounded, for comparison with later runs.
 struct Ratio {
   double median = 0;
   double low = 0;  ///< quartiles: half of the rounds lie between
@@ -30,7 +30,7 @@ struct Ratio {
   bool is_better_low = false;
 };
 
-/// One line of the table: a figure in one class, and what it should be.
+/// One line of the table: a figure in one class, and its target.
 struct Row {
   std::string figure;
   std::string value;   // a ratio, or an amount with its unit
@@ -119,7 +119,7 @@ struct Row {
   return rows;
 }
 
-/// Text as JSON wants it.
+/// Text as a JSON string.
 [[nodiscard]] inline std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -129,13 +129,13 @@ struct Row {
   return quoted + '"';
 }
 
-/// How a program was asked to measure.
+/// The options of a measurement.
 struct Manner {
   bool is_quick = false;
   std::string filter{};  ///< figures whose names contain it
 };
 
-/// Rows, medians and raw samples of one program; microbenchmarks/results/README.md tells the form.
+/// Rows, medians and raw samples of one program; microbenchmarks/results/README.md describes the format.
 class Record {
  public:
   Record(std::string program, std::string mpi, Manner manner)
@@ -212,7 +212,7 @@ class Record {
   }
 
  private:
-  /// Of the class in which most competitors have enough samples; their medians.
+  /// The medians in the class in which most competitors have enough samples.
   void AddPoints(const Contest& contest) {
     const auto has_place = [&](const Point& point, Proximity proximity) {
       return contest.Times(point.competitor, proximity).size() >= Contest::min_clean;

@@ -17,8 +17,8 @@
 
 namespace bench {
 
-/// Those who take a sample together: one thread, some threads, or the ranks of a job. All
-/// functions are called by every rank.
+/// The members that take a sample together: one thread, several threads, or the ranks of a job. Every rank calls all
+/// functions.
 class Team {
  public:
   Team() = default;
@@ -26,18 +26,18 @@ class Team {
   Team& operator=(const Team&) = delete;
   virtual ~Team() = default;
 
-  /// What the machine is like now: comparable between two calls. ns.
+  /// A probe of the machine's present speed, in ns; two probes can be compared.
   virtual double Probe() = 0;
 
-  /// Whether two probes, before and after a sample, say the same, and what.
+  /// Compares the probes before and after a sample: whether they agree, and their class.
   [[nodiscard]] virtual Proximity Compare(double before, double after) const {
     return Classify(before) == Classify(after) ? Classify(before) : Proximity::unclear;
   }
 
-  /// Run-queue delay of the worst member since it was last asked, in ns.
+  /// Run-queue delay of the worst member since the last call, in ns.
   virtual double TakeRunQueueDelay() = 0;
 
-  /// The lead's answer, for all.
+  /// Gives the lead's answer to all members.
   virtual bool Agree(bool answer) { return answer; }
   virtual double Agree(double answer) { return answer; }
 
@@ -82,7 +82,7 @@ class Crew final : public Team {
   [[nodiscard]] std::size_t Size() const { return delays_.size(); }
   [[nodiscard]] bool HasTwoCores() const { return cpus_.size() >= 2; }
 
-  /// Calls job(member) on every member at once, and returns when all have done.
+  /// Calls job(member) on every member at once, and returns when all have finished.
   template <std::invocable<std::size_t> Job>
   void Run(Job&& job) {
     job_ = std::ref(job);
@@ -103,10 +103,10 @@ class Crew final : public Team {
     return round_trip;
   }
 
-  /// Lets threads that this one starts use all CPUs, for those who bring their own.
+  /// Lets threads that this one starts use all CPUs, for competitors with their own threads.
   void Unpin() { RunOn(cpus_); }
   void Pin() { PinTo(cpus_.front()); }
-  /// What they waited for.
+  /// Their waiting times.
   void AddRunQueueDelay(double delay) { delays_.front() += delay; }
 
   double TakeRunQueueDelay() override {

@@ -11,13 +11,13 @@
 
 namespace digital_evolution {
 
-/// What is inherited: 1 … 1000 instructions.
+/// A genome: 1 … 1000 instructions.
 using Genome = std::vector<Instruction>;
 
 inline constexpr std::size_t min_genome_length = 1;
 inline constexpr std::size_t max_genome_length = 1000;
 
-/// Whether the length is allowed and each operation exists, as for genomes that come from files.
+/// Whether the length is allowed and each operation exists. Check this for genomes from files.
 inline bool IsValid(const Genome& genome) {
   return genome.size() >= min_genome_length && genome.size() <= max_genome_length &&
          std::ranges::all_of(genome, [](const Instruction& instruction) {
@@ -25,7 +25,7 @@ inline bool IsValid(const Genome& genome) {
          });
 }
 
-/// 64 bits that differ between genomes; the same on every platform.
+/// A 64-bit hash of a genome; the same on every platform.
 inline std::uint64_t HashOf(const Genome& genome) {
   std::uint64_t hash = netuit::MixBits(genome.size());
   for (const Instruction& instruction : genome) {

@@ -19,7 +19,7 @@
 
 namespace digital_evolution {
 
-/// What a world calls its sensors and its events. Sensors without a name are `s0`, `s1`, …
+/// A world's names of sensors and events. Sensors without a name are `s0`, `s1`, …
 struct Names {
   std::span<const std::string_view> sensors{};  ///< by index
   std::span<const std::string_view> events{};   ///< an event's tag is TagOf its name
@@ -43,10 +43,10 @@ inline std::string SensorText(unsigned sensor, const Names& names) {
   return sensor < names.sensors.size() ? std::string{names.sensors[sensor]} : "s" + std::to_string(sensor);
 }
 
-/// The value of a byte where an operand is meant.
+/// The value of a byte as an operand.
 constexpr unsigned ValueOf(Operand operand, std::uint8_t byte) { return byte % NumChoices(operand); }
 
-/// The instruction that its text without the part behind ';' stands for.
+/// The instruction that its text means without the part after ';'.
 constexpr Instruction Plain(const Instruction& instruction) {
   const InstructionMeaning& meaning = MeaningOf(instruction.operation);
   Instruction plain{.operation = instruction.operation, .arguments = {}, .tag_words = {}};
@@ -60,9 +60,9 @@ constexpr Instruction Plain(const Instruction& instruction) {
 
 }  // namespace detail
 
-/// An instruction as text, without its meaning: `set r3 -12`, `send 0123456789abcdef`, `add r0 r1 r2 ; 8 1 2`. Behind
-/// the ';' are the three argument bytes, and the tag if the operation has none, where the words before do not give
-/// them: they mean nothing, but mutations may make something of them.
+/// An instruction as text, without its meaning: `set r3 -12`, `send 0123456789abcdef`, `add r0 r1 r2 ; 8 1 2`. After the ';' are
+/// the three argument bytes, and the tag if the operation uses none, if the words before do not determine them. They have no
+/// effect, but after a mutation they may.
 inline std::string ToText(const Instruction& instruction, const Names& names = {}) {
   const InstructionMeaning& meaning = MeaningOf(instruction.operation);
   std::string text{meaning.name};
@@ -88,7 +88,7 @@ inline std::string ToText(const Instruction& instruction, const Names& names = {
 
 namespace detail {
 
-/// What an instruction means; of a tag that has drifted, which event it is still like.
+/// The meaning of an instruction; for a changed tag, the event that it still matches.
 inline std::string Comment(const Instruction& instruction, const Names& names) {
   const InstructionMeaning& meaning = MeaningOf(instruction.operation);
   std::string comment{meaning.meaning};
@@ -102,8 +102,8 @@ inline std::string Comment(const Instruction& instruction, const Names& names) {
 
 }  // namespace detail
 
-/// A genome as text that people can read and ParseGenome gives back byte by byte: an instruction a line with its
-/// meaning, modules set apart.
+/// A genome as readable text: one instruction per line with its meaning, and modules separated. ParseGenome restores it byte by
+/// byte.
 inline std::string ToText(const Genome& genome, const Names& names = {}) {
   constexpr std::size_t meaning_column = 40;
   std::string text;
@@ -197,7 +197,7 @@ class InstructionParser {
     return tag;
   }
 
-  /// What stands behind ';'.
+  /// Reads the part after ';'.
   void TakeHidden(const InstructionMeaning& meaning, Instruction& instruction) {
     const Instruction plain = instruction;
     cursor_.TryTake(';');
@@ -224,7 +224,7 @@ class InstructionParser {
 
 }  // namespace detail
 
-/// Reads what ToText writes and people do:
+/// Reads a genome that ToText or a person wrote:
 ///
 ///     module @heartbeat            # begins at an event's tag
 ///       sense_self r0 stockpile
@@ -234,7 +234,7 @@ class InstructionParser {
 ///       spawn_kin
 ///       label @poor
 ///
-/// Empty lines and what follows a '#' do not count. Throws uit::InputError "file_name:line: reason".
+/// Empty lines and comments after '#' are skipped. Throws uit::InputError "file_name:line: reason".
 inline Genome ParseGenome(std::istream& stream, std::string file_name, const Names& names = {}) {
   netuit::LineReader reader{stream, std::move(file_name), 4096};
   Genome genome;
@@ -246,7 +246,7 @@ inline Genome ParseGenome(std::istream& stream, std::string file_name, const Nam
     }
     genome.push_back(detail::InstructionParser{cursor, names}.Parse());
   }
-  if (genome.empty()) reader.Fail("no instruction in it");
+  if (genome.empty()) reader.Fail("the genome has no instruction");
   return genome;
 }
 

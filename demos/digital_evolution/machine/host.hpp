@@ -8,7 +8,7 @@
 
 namespace digital_evolution {
 
-/// What a program asks its cell to do, toward the faced neighbour where that means something.
+/// A request of a program to its cell; some concern the faced neighbour.
 enum class Action : std::uint8_t {
   share_some,
   share_half,
@@ -22,13 +22,13 @@ enum class Action : std::uint8_t {
   die  ///< all cores end with it
 };
 
-/// How often each operation was executed.
+/// By operation: its number of executions.
 using InstructionUse = std::array<std::uint64_t, num_operations>;
 
-/// What packets carry into registers r5 to r7 of the cores that they start.
+/// The data of a packet, for registers r5 to r7 of the core that it starts.
 using PacketData = std::array<std::int32_t, 3>;
 
-/// What a machine runs in: a cell, as its program sees it. Facings are 0 … 3, sensors 0 … 53, shown words 0 … 7.
+/// The environment of a machine: a cell, as its program sees it. Facings are 0 … 3, sensors 0 … 53, shown words 0 … 7.
 template <typename H>
 concept Host = requires(H& host, unsigned facing, unsigned word, std::int32_t value, Action action, Tag tag,
                         const PacketData& data) {

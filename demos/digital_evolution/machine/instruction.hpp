@@ -16,7 +16,7 @@ inline constexpr unsigned num_facings = 4;      ///< neighbours that a core can 
 inline constexpr unsigned num_sensors = 54;     ///< words of a cell's state
 inline constexpr unsigned num_shown_words = 8;  ///< words that a program can show to neighbours
 
-/// What an instruction does. The order is that of `instruction_set`.
+/// The operation of an instruction. The order is that of `instruction_set`.
 enum class Operation : std::uint8_t {
   nop, set, copy, add, sub, mul, div, mod, bit_and, bit_or, bit_xor, bit_not, inc, dec, random, less, equal,
   module, label, jump_if, jump_unless, jump, call, fork, return_call, stop, face, turn,
@@ -29,7 +29,7 @@ enum class Operation : std::uint8_t {
   mark_heir, die,
 };
 
-/// What instructions are about; those of one class can be knocked out together.
+/// The class of an operation. A class can be knocked out as a whole.
 enum class InstructionClass : std::uint8_t {
   arithmetic, control, regulation, sensing, kinship, sharing, messaging, reproduction, apoptosis,
 };
@@ -39,7 +39,7 @@ inline constexpr std::array<std::string_view, 9> class_names{
     "arithmetic", "control", "regulation", "sensing", "kinship", "sharing", "messaging", "reproduction", "apoptosis"};
 inline constexpr std::size_t num_classes = class_names.size();
 
-/// What an argument byte means. Any byte means something: it is taken modulo the number of choices.
+/// The meaning of an argument byte. Every byte is valid: it is taken modulo the number of choices.
 enum class Operand : std::uint8_t {
   none,
   register_index,  ///< r0 … r7
@@ -49,7 +49,7 @@ enum class Operand : std::uint8_t {
   number_high,
 };
 
-/// How many values an operand has.
+/// The number of values of an operand.
 constexpr unsigned NumChoices(Operand operand) {
   switch (operand) {
     case Operand::register_index: return num_registers;
@@ -138,8 +138,8 @@ constexpr auto MakeInstructionSet() {
 }
 }  // namespace detail
 
-/// All operations, by number. Text, decoding, mutation and `--instructions` follow it: a new operation is one more
-/// line here, one more name in Operation and one more case in Machine::RunSlice.
+/// All operations, by number. Text, decoding, mutation and `--instructions` use this table. To add an operation, add a line
+/// here, a name in Operation and a case in Machine::RunSlice.
 inline constexpr auto instruction_set = detail::MakeInstructionSet();
 inline constexpr std::size_t num_operations = instruction_set.size();
 
@@ -155,7 +155,7 @@ constexpr const InstructionMeaning& MeaningOf(Operation operation) {
   return instruction_set[static_cast<std::size_t>(operation)];
 }
 
-/// The operation of a name as it stands in a genome's text, if there is one.
+/// The operation with this name in a genome's text; none if it is unknown.
 constexpr std::optional<Operation> FindOperation(std::string_view name) {
   for (const InstructionMeaning& meaning : instruction_set) {
     if (meaning.name == name) return meaning.operation;
@@ -163,7 +163,7 @@ constexpr std::optional<Operation> FindOperation(std::string_view name) {
   return std::nullopt;
 }
 
-/// The class of a name, if there is one.
+/// The class with this name; none if it is unknown.
 constexpr std::optional<InstructionClass> FindClass(std::string_view name) {
   for (std::size_t k = 0; k < num_classes; ++k) {
     if (class_names[k] == name) return static_cast<InstructionClass>(k);
@@ -177,7 +177,7 @@ struct Instruction {
   std::array<std::uint8_t, 3> arguments{};
   std::array<std::uint32_t, 2> tag_words{};  ///< low word first
 
-  /// Of all instructions, even those that do not use it.
+  /// The tag. Every instruction has one, even if its operation does not use it.
   constexpr Tag GetTag() const { return std::uint64_t{tag_words[1]} << 32U | tag_words[0]; }
   /// Replaces the tag.
   constexpr void SetTag(Tag tag) {
@@ -187,7 +187,7 @@ struct Instruction {
   friend constexpr bool operator==(const Instruction&, const Instruction&) = default;
 };
 
-/// The number that `set` sets: arguments 1 and 2, low byte first.
+/// The number of a `set`: arguments 1 and 2, low byte first.
 constexpr std::int16_t NumberOf(const Instruction& instruction) {
   return static_cast<std::int16_t>(static_cast<std::uint16_t>(instruction.arguments[1] | instruction.arguments[2] << 8U));
 }

@@ -13,14 +13,14 @@
 
 namespace digital_evolution {
 
-/// The virtual cores of one cell and what regulates its modules. Which program they run, the cell knows.
+/// The virtual cores of one cell and the regulation of its modules. The cell knows the program.
 ///
 ///     machine.SignalEvent(program, heartbeat, facing);
 ///     const unsigned num_executed = machine.Run(program, 16, cell);
 ///     machine.Decay();
 ///
-/// A value without pointers or padding: checkpoints copy its bytes, hashes read them. A new machine has no cores and no
-/// regulation. All calls want the program that the cores began with.
+/// It has no pointers and no padding, because checkpoints and hashes read its bytes. A new machine has no cores and no
+/// regulation. All calls require the program with which the cores started.
 class Machine {
  public:
   static constexpr unsigned max_cores = 8;
@@ -40,20 +40,19 @@ class Machine {
     friend bool operator==(const Core&, const Core&) = default;
   };
 
-  /// Starts a core at the module that matches a tag best, the oldest core giving way if there are 8. Regulation counts.
-  /// False if none matches.
+  /// Starts a core at the module that matches a tag best, with regulation. If 8 cores run, it replaces the oldest. Returns false
+  /// if no module matches.
   bool Signal(const Program& program, Tag tag, unsigned facing, const PacketData& data = {}) {
     return Start(program, BestModule(program, tag), facing, data);
   }
-  /// The same for the tag of an event, by its number in MachineOptions::event_tags; nothing is searched for while no
-  /// module is regulated.
+  /// The same for an event, by its number in MachineOptions::event_tags. It needs no search while no module is regulated.
   bool SignalEvent(const Program& program, std::size_t event, unsigned facing, const PacketData& data = {}) {
     const Program::Event& known = program.GetEvent(event);
     return Start(program, num_regulated_ == 0 ? known.module : BestModule(program, known.tag), facing, data);
   }
 
-  /// Runs the cores in turn, 4 instructions each, until the budget is used, none is left, or the cell dies. Returns how
-  /// many instructions were executed; the next run goes on with the next core.
+  /// Runs the cores in turn, 4 instructions each, until the budget is used, no core is left, or the cell dies. Returns the number
+  /// of executed instructions. The next run continues with the next core.
   template <Host H>
   unsigned Run(const Program& program, unsigned budget, H& host);
 
@@ -72,17 +71,17 @@ class Machine {
     if (num_regulated_ == 0) return program.BestModule(tag);
     return program.BestModule(tag, [this](std::size_t module) { return regulators_[module]; });
   }
-  /// Is added to a module's similarity, -24 … 24.
+  /// The regulation of a module, added to its similarity: -24 … 24.
   int Regulator(std::size_t module) const { return regulators_[module]; }
 
   /// Of 8.
   unsigned NumCores() const { return static_cast<unsigned>(std::popcount(alive_)); }
   /// Whether a core is in slot 0 … 7.
   bool IsAlive(unsigned slot) const { return (alive_ >> slot & 1U) != 0; }
-  /// The core in a slot, or what the last one left there.
+  /// The core in a slot, or the remains of the last one.
   const Core& GetCore(unsigned slot) const { return cores_[slot]; }
 
-  /// Whether a program can run it, as is to be asked of bytes that come from a file.
+  /// Whether a program can run it. Check this for bytes from a file.
   bool Fits(const Program& program) const;
 
   friend bool operator==(const Machine&, const Machine&) = default;
@@ -130,7 +129,7 @@ class Machine {
     SetRegulator(module, std::clamp(regulators_[module] + change, -max_regulation, max_regulation));
   }
 
-  /// Runs the core in a slot for at most `length` instructions; returns how many.
+  /// Runs the core in a slot for at most `length` instructions; returns their number.
   template <Host H>
   unsigned RunSlice(const Program& program, unsigned slot, unsigned length, H& host);
 

@@ -11,7 +11,7 @@
 
 namespace digital_evolution {
 
-/// A source of random bits: 32 a call, and numbers below a bound. netuit::NodeRandom is one.
+/// A source of 32 random bits per call, and of numbers below a bound. netuit::NodeRandom is one.
 template <typename R>
 concept RandomBits = requires(R& random, std::uint32_t bound) {
   { random() } -> std::same_as<std::uint32_t>;
@@ -20,17 +20,17 @@ concept RandomBits = requires(R& random, std::uint32_t bound) {
 
 /// How often births change a genome: probabilities, 0 … 1, rounded to multiples of 2^-32.
 struct MutationRates {
-  double per_birth = 0.1;           ///< that a birth mutates at all; what follows is for those that do
+  double per_birth = 0.1;           ///< that a birth mutates at all; the other rates apply to births that do
   double per_operation = 0.005;     ///< that an instruction's operation becomes another one
   double per_argument = 0.002;      ///< that an argument byte becomes another one
   double per_tag_bit = 0.0002;      ///< that a bit of a tag flips
-  double slip_insertion = 0.05;     ///< that a stretch of 1 to 16 instructions is copied to somewhere
-  double slip_deletion = 0.05;      ///< that such a stretch goes
-  double module_duplication = 0.02;  ///< that a module is copied to between two modules
-  double module_deletion = 0.02;    ///< that one goes
+  double slip_insertion = 0.05;     ///< that 1 to 16 consecutive instructions are copied to another position
+  double slip_deletion = 0.05;      ///< that 1 to 16 consecutive instructions are deleted
+  double module_duplication = 0.02;  ///< that a module is copied to a place between two modules
+  double module_deletion = 0.02;    ///< that a module is deleted
 };
 
-/// What a birth changed.
+/// The changes of a birth.
 struct MutationCounts {
   std::uint32_t operations = 0;
   std::uint32_t arguments = 0;
@@ -45,7 +45,7 @@ struct MutationCounts {
   friend bool operator==(const MutationCounts&, const MutationCounts&) = default;
 };
 
-/// Which of many independent trials succeed, at one draw a success. In integers, so that every platform agrees.
+/// Finds the successes among many independent trials, with one draw per success. Uses integers, so every platform agrees.
 ///
 ///     const SuccessSkipper skipper{0.001};
 ///     for (auto at = skipper.Failures(random); at < n; at += 1 + skipper.Failures(random)) Succeed(at);
@@ -62,15 +62,15 @@ class SuccessSkipper {
     }
   }
 
-  /// Whether a single trial succeeds. Draws once, unless it is certain.
+  /// Whether a single trial succeeds. Draws once, unless the result is certain.
   template <RandomBits R>
   bool Succeeds(R& random) const {
     if (powers_[0] == one) return false;
     return random() >= powers_[0];
   }
 
-  /// How many trials fail before the next success: geometrically distributed, up to the cap 2^17 - 1, which stands for
-  /// any larger number. The largest k with (1 - p)^k above a uniform number is put together from its binary digits.
+  /// The number of failures before the next success: geometrically distributed, and capped at 2^17 - 1. It is the largest k
+  /// with (1 - p)^k above a uniform number, computed digit by digit in binary.
   template <RandomBits R>
   std::uint32_t Failures(R& random) const {
     if (powers_[0] == one) return cap;
@@ -101,7 +101,7 @@ class SuccessSkipper {
   std::array<std::uint64_t, num_digits> powers_{};  // (1 - p)^(2^k)
 };
 
-/// Longest stretch that slips.
+/// The longest slip, in instructions.
 inline constexpr std::uint32_t max_slip = 16;
 
 namespace detail {
@@ -209,14 +209,14 @@ class Mutator {
     return random.Below(static_cast<std::uint32_t>(bound));
   }
 
-  /// 1 … 16 instructions within a genome, but at most so many.
+  /// 1 … 16 consecutive instructions of a genome, up to a maximum.
   template <RandomBits R>
   static Stretch DrawStretch(std::size_t genome_length, std::size_t max_length, R& random) {
     const std::size_t length = std::min({1 + Below(max_slip, random), genome_length, max_length});
     return {.begin = Below(genome_length - length + 1, random), .length = length};
   }
 
-  /// Where modules begin, and the end of the last.
+  /// The positions where modules begin, and the end of the last.
   static std::vector<std::size_t> ModuleBounds(const Genome& genome) {
     std::vector<std::size_t> bounds{0};
     for (std::size_t i = 1; i < genome.size(); ++i) {
@@ -254,8 +254,8 @@ class Mutator {
 
 }  // namespace detail
 
-/// Makes an offspring's genome of its parent's, which is valid. Lengths stay within 1 … 1000: what would exceed that is
-/// shortened, or left out where it is a whole module.
+/// Changes a parent's valid genome into its offspring's. Lengths stay in 1 … 1000: an insertion that would exceed this is
+/// shortened, or omitted if it is a whole module.
 ///
 ///     Genome offspring = program.GetGenome();
 ///     const bool is_new_taxon = Mutate(offspring, {.per_birth = 0.1}, random).Any();

@@ -34,38 +34,38 @@ class ClassSet {
   std::uint32_t bits_ = 0;
 };
 
-/// What holds for all programs of a run.
+/// Options of all programs of a run.
 struct MachineOptions {
   Metric metric = Metric::hamming;
-  /// A module or label matches a tag if they are at least so similar, 0 … 64, regulation included.
+  /// The least similarity at which a module or label matches a tag: 0 … 64, including regulation.
   unsigned match_threshold = default_match_threshold;
-  /// Instructions of these classes do nothing. Modules and labels stay where they are.
+  /// Instructions of these classes do nothing. Modules and labels remain.
   ClassSet knocked_out{};
-  /// The tags of events, numbered from 0, whose modules programs look up once. Only read by Program's constructor.
+  /// The tags of events, numbered from 0. A program finds their modules once. Only Program's constructor reads this.
   std::span<const Tag> event_tags{};
 };
 
-/// A stretch of a genome that signals and calls start by its tag.
+/// A part of a genome that signals and calls start by its tag.
 struct Module {
   Tag tag = 0;
   std::uint16_t begin = 0;  ///< positions in the genome, from its first instruction
-  std::uint16_t end = 0;    ///< to behind its last
+  std::uint16_t end = 0;    ///< position after its last instruction
 };
 
-/// At most so many modules; further `module` lines are labels.
+/// The maximum number of modules; further `module` lines are labels.
 inline constexpr unsigned max_modules = 64;
 
 /// No module, no label.
 inline constexpr std::uint16_t no_target = std::numeric_limits<std::uint16_t>::max();
 
-/// A genome made ready to run: cut in modules, with all targets found that do not depend on regulation. Immutable, so
-/// that all cells of a genome, in any threads, share one.
+/// A genome prepared to run: divided into modules, with all targets that do not depend on regulation. Immutable, so all cells
+/// with the genome, in any threads, share one.
 ///
 ///     const auto program = std::make_shared<const Program>(ParseGenome(file, "ancestor"), options);
 ///     machine.SignalEvent(*program, 0, facing);
 ///     machine.Run(*program, 16, cell);
 ///
-/// The first instruction begins a module of its tag, whatever it is, and so does each `module`.
+/// The first instruction begins a module with its tag, whatever its operation; so does each `module`.
 class Program {
  public:
   /// An instruction as the interpreter reads it. Instruction i of module m is at i + m of the code, since each module
@@ -73,18 +73,18 @@ class Program {
   struct Decoded {
     std::uint8_t operation = 0;  ///< of Operation, or `end_of_module`
     std::array<std::uint8_t, 3> arguments{};  ///< within their ranges
-    /// Where a jump goes in the code, which module is meant, or the number that is set; or no_target.
+    /// The target of a jump in the code, the module, or the number to set; or no_target.
     std::uint16_t target = 0;
     std::uint16_t position = 0;  ///< in the genome
   };
-  /// A tag that signals often carry.
+  /// A tag of an event, with its module.
   struct Event {
     Tag tag = 0;
     std::uint16_t module = no_target;  ///< BestModule of the tag
   };
   static constexpr std::uint8_t end_of_module = num_operations;
 
-  /// Wants a valid genome.
+  /// Requires a valid genome.
   explicit Program(Genome genome, const MachineOptions& options = {})
       : genome_{std::move(genome)},
         hash_{HashOf(genome_)},
@@ -97,15 +97,15 @@ class Program {
     for (const Tag tag : options.event_tags) events_.push_back({.tag = tag, .module = BestModule(tag)});
   }
 
-  /// What it was made of.
+  /// Its genome.
   const Genome& GetGenome() const { return genome_; }
   /// HashOf the genome.
   std::uint64_t Hash() const { return hash_; }
   /// 1 … 64, in the order of the genome.
   std::span<const Module> Modules() const { return modules_; }
-  /// What the interpreter runs.
+  /// The code for the interpreter.
   const std::vector<Decoded>& Code() const { return code_; }
-  /// The position in the code at which a module's run begins.
+  /// The position in the code where a module begins.
   std::uint16_t Entry(std::uint16_t module) const {
     const std::uint16_t begin = modules_[module].begin;
     return static_cast<std::uint16_t>(begin + module + (genome_[begin].operation == Operation::module ? 1 : 0));
@@ -113,7 +113,7 @@ class Program {
 
   /// An event by its number in MachineOptions::event_tags.
   const Event& GetEvent(std::size_t event) const { return events_[event]; }
-  /// The module most like a tag, the earliest of several; no_target if none matches.
+  /// The module that matches a tag best, the earliest of equals; no_target if none matches.
   std::uint16_t BestModule(Tag tag) const {
     return BestModule(tag, [](std::size_t) { return 0; });
   }
@@ -181,7 +181,7 @@ class Program {
            operation == Operation::repress || operation == Operation::unregulate;
   }
 
-  /// The position in the code behind the best label of a module whose code begins at `first`.
+  /// The position in the code after the best label of the module whose code begins at `first`.
   std::uint16_t BestLabel(const Module& module, std::size_t first, Tag tag) const {
     std::uint16_t best = no_target;
     unsigned best_similarity = 0;

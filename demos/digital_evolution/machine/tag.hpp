@@ -11,7 +11,7 @@
 
 namespace digital_evolution {
 
-/// The name of a module, a label or a signal. What is called finds the module whose tag is most like it.
+/// The name of a module, a label or a signal. A call or signal finds the module with the most similar tag.
 using Tag = std::uint64_t;
 
 /// The similarity of equal tags; no similarity is larger.
@@ -20,13 +20,13 @@ inline constexpr unsigned max_similarity = 64;
 /// By default a match has at least 42 of 64 equal bits: 1 % of the pairs of random tags do.
 inline constexpr unsigned default_match_threshold = 42;
 
-/// How alike two tags are.
+/// A measure of the similarity of two tags.
 enum class Metric : std::uint8_t {
-  hamming,  ///< by how many bits are equal
-  streak    ///< by the longest runs of equal and of unequal bits
+  hamming,  ///< the number of equal bits
+  streak    ///< the longest runs of equal and of unequal bits
 };
 
-/// How many bits are equal, 0 … 64. Random tags: 32 ± 4.
+/// The number of equal bits, 0 … 64. Random tags: 32 ± 4.
 constexpr unsigned HammingSimilarity(Tag a, Tag b) { return max_similarity - static_cast<unsigned>(std::popcount(a ^ b)); }
 
 /// The length of the longest run of ones.
@@ -37,7 +37,7 @@ constexpr unsigned LongestRun(std::uint64_t bits) {
 }
 
 /// The streak metric of Downing (2015), Intelligence Emerging, rounded to 0 … 64. With s the longest run of equal bits
-/// and d that of unequal ones, and P(k) = (64 - k + 1) / 2^k the number of runs of k that random bits would have, it is
+/// and d that of unequal ones, and P(k) = (64 - k + 1) / 2^k the expected number of runs of k in random bits, it is
 /// 64 P(d) / (P(s) + P(d)). Random tags: 32, but with a wide spread; 1 % are above 63.
 constexpr unsigned StreakSimilarity(Tag a, Tag b) {
   const unsigned equal = LongestRun(~(a ^ b));

@@ -19,7 +19,7 @@
 
 namespace digital_evolution {
 
-/// What one worker's cells are like at one time, and what has happened to them since the world began.
+/// Statistics of one worker's cells at one time, and counts since the world began.
 struct Census {
   netuit::WorkerId worker;                   ///< whose cells
   std::chrono::nanoseconds elapsed{0};    ///< of the run, by the worker's clock
@@ -37,7 +37,7 @@ struct Census {
   Ledger ledger{};                        ///< of the worker
   Counters counters{};                    ///< of the worker
 
-  /// Of more cells: adds what adds up. The worker and the time stay.
+  /// Adds the statistics of other cells. The worker and the time stay.
   Census& operator+=(const Census& other) {
     num_places += other.num_places;
     num_cells += other.num_cells;
@@ -61,7 +61,7 @@ struct Census {
   double Mean(std::uint64_t sum) const { return static_cast<double>(sum) / static_cast<double>(num_cells); }
 };
 
-/// Looks at a worker's cells: that worker during a run, anybody between runs.
+/// Takes the census of a worker. During a run only that worker may call this; between runs, any thread.
 inline Census TakeCensus(const World& world, netuit::WorkerId worker, std::size_t first, std::size_t count) {
   Census census{.worker = worker, .num_places = count};
   std::vector<std::uint64_t> kin;

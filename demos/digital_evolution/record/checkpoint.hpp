@@ -28,9 +28,9 @@
 
 namespace digital_evolution {
 
-/// What a checkpoint begins with.
+/// The header of a checkpoint.
 struct CheckpointHeader {
-  std::array<char, 32> magic{};     ///< what the file is
+  std::array<char, 32> magic{};     ///< identifies the file type
   std::uint64_t format = 0;         ///< its version, and sizes of what it holds
   std::uint64_t side = 0;           ///< of the torus: rows
   std::uint64_t width = 0;          ///< of the torus: columns
@@ -44,7 +44,7 @@ struct CheckpointHeader {
 };
 static_assert(std::has_unique_object_representations_v<CheckpointHeader>);  // it is written and hashed as bytes
 
-/// A world on file: the header, then for each node, by number, how many bytes World::Save has for it, and those.
+/// A world in a file: the header, then for each node, by id, the number of its bytes and the bytes of World::Save.
 struct Checkpoint {
   CheckpointHeader header;
   std::vector<uit::Bytes> places{};  ///< by node
@@ -56,14 +56,14 @@ inline constexpr std::uint64_t checkpoint_format =
     (std::uint64_t{3} << 48) + (std::uint64_t{sizeof(Cell)} << 24) + sizeof(Outbox) + sizeof(State) + sizeof(Counters);
 }  // namespace detail
 
-/// Of a whole checkpoint: of its header, whose `hash` is left out, and of the sum of HashOfPlace over its places.
+/// The hash of a whole checkpoint: of its header without `hash`, and of the sum of HashOfPlace over its places.
 inline std::uint64_t HashOf(CheckpointHeader header, std::uint64_t places) {
   header.hash = places;
   return HashOfPlace(~netuit::NodeId{0}, uit::BytesOf(header));
 }
 
-/// Saves a world between runs, in one step: a file that was there stays until then. Rank 0 writes. Collective. Throws
-/// uit::OutputError.
+/// Collective, between runs. Rank 0 saves a world, and replaces an old file in one step. Throws uit::OutputError if the file
+/// cannot be written.
 inline void SaveCheckpoint(const std::string& path, const World& cells, const uit::World& world, std::uint64_t side,
                            std::uint64_t width, std::uint64_t seed) {
   uit::Bytes mine;
@@ -117,7 +117,7 @@ inline void SaveCheckpoint(const std::string& path, const World& cells, const ui
 }
 
 namespace detail {
-/// Calls `refuse` with words about the first place that cannot be, if there is one.
+/// Calls `refuse` with a message about the first invalid place, if any.
 inline void CheckPlaces(const Checkpoint& checkpoint, std::invocable<const std::string&> auto&& refuse) {
   for (std::size_t id = 0; id < checkpoint.places.size(); ++id) {
     const std::string where = "is damaged at node " + std::to_string(id) + ": ";
@@ -133,8 +133,8 @@ inline void CheckPlaces(const Checkpoint& checkpoint, std::invocable<const std::
 }
 }  // namespace detail
 
-/// Reads a checkpoint, which messages call `name`. Throws uit::InputError if it is none, of another version, or not whole.
-/// Never reads on in what is none.
+/// Reads a checkpoint; messages call it `name`. Throws uit::InputError if it is not a checkpoint, of another version, or
+/// incomplete. Stops reading as soon as the file is invalid.
 inline Checkpoint ReadCheckpoint(std::istream& stream, const std::string& name) {
   const auto refuse = [&name](const std::string& why) { throw uit::InputError(name + ": " + why); };
   const auto try_read = [&](void* to, std::size_t num_bytes) {
@@ -150,7 +150,7 @@ inline Checkpoint ReadCheckpoint(std::istream& stream, const std::string& name) 
   if (header.format != detail::checkpoint_format) refuse("is of another version of digital_evolution");
   uit::Bytes rest;
   while (rest.size() < header.num_bytes) {
-    constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20U;  // so that what the header promises is not believed
+    constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20U;  // in blocks, because the size in the header may be wrong
     const auto num_bytes = static_cast<std::size_t>(std::min(block_bytes, header.num_bytes - rest.size()));
     rest.resize(rest.size() + num_bytes);
     if (!try_read(rest.data() + rest.size() - num_bytes, num_bytes)) refuse("is cut short");
@@ -179,7 +179,7 @@ inline Checkpoint ReadCheckpoint(const std::string& path) {
   return ReadCheckpoint(stream, path);
 }
 
-/// Gives every process what it needs to go on from rank 0's checkpoint. Collective. Throws uit::InputError.
+/// Collective. Gives every process its part of rank 0's checkpoint. Throws uit::InputError if it is invalid.
 inline void LoadCheckpoint(const Checkpoint& checkpoint, World& cells, const uit::World& world) {
   std::vector<netuit::NodeId> mine;
   for (const Place& place : cells.Places()) mine.push_back(place.id);

@@ -17,14 +17,14 @@
 
 namespace digital_evolution {
 
-/// The genome that most cells have.
+/// The most common genome.
 struct Dominant {
   Genome genome;                ///< empty if there are no cells
   std::uint64_t num_cells = 0;  ///< that have it
   std::uint64_t taxon = 0;      ///< of most of those
 };
 
-/// Finds it; of several the one of least hash. On rank 0; elsewhere there is no genome. Collective, between runs.
+/// Collective, between runs. Finds the most common genome; among equals, the one with the smallest hash. Only rank 0 gets it.
 inline Dominant FindDominant(const World& cells, const uit::World& world) {
   struct Entry {
     std::uint64_t hash = 0;

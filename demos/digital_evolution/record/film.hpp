@@ -22,20 +22,20 @@
 
 namespace digital_evolution {
 
-/// Pictures of the world while it runs: of each place its kin group, its genome and its stockpile. Each worker looks at its
-/// own places; one that was late for a picture shows there what it came to before.
+/// Records pictures of the world during a run: the kin group, genome and stockpile of each place. Each worker records its own
+/// places. If a worker was late, a picture shows its previous state.
 class Film {
  public:
-  /// Of `world`, a picture every `interval`; of a long run every second, fourth, … of them, so that memory is bounded: over all
-  /// processes they take 192 MB, or what two pictures take if that is more, 24 bytes a place. On rank 0 Save takes three
-  /// times as much more, for a while.
+  /// Records a picture of `world` every `interval`. In a long run it keeps only every second, fourth, … picture, to bound memory:
+  /// all processes together use 192 MB, or two pictures if that is more, at 24 bytes per place. On rank 0, Save temporarily uses
+  /// three times as much in addition.
   Film(const World& world, std::size_t num_threads, std::size_t num_nodes, std::chrono::nanoseconds interval)
       : world_{world},
         interval_{interval},
         max_frames_{std::clamp<std::size_t>(max_pixels / std::max<std::size_t>(num_nodes, 1), 2, 200)},
         reels_(num_threads) {}
 
-  /// Looks at a worker's places. That worker only.
+  /// Records a worker's places. Only that worker calls this.
   void Record(const netuit::Sample& sample) {
     Reel& reel = reels_[sample.worker.thread];
     const auto number = static_cast<std::uint64_t>(sample.elapsed / interval_);
@@ -44,8 +44,8 @@ class Film {
     for (const Place& place : world_.Places().subspan(sample.first_node, sample.num_nodes)) reel.pixels.push_back(Look(place, number));
     if (reel.numbers.size() >= max_frames_) Thin(reel, sample.num_nodes);
   }
-  /// Saves the pictures as CSV, a row per time and property, with 8 hexadecimal digits for each place by number: 0 where it is
-  /// empty; else an odd number that tells kin groups, or genomes, apart; or the stockpile. Rank 0 writes. Collective.
+  /// Collective. Rank 0 saves the pictures as CSV: a row per time and property, with 8 hexadecimal digits per place. An empty
+  /// place is 0. Otherwise it is an odd number that identifies the kin group or genome, or the stockpile.
   void Save(const uit::World& world, std::size_t num_nodes, std::size_t width, const std::string& path) const {
     std::uint64_t stride = 1;
     std::vector<Pixel> mine;

@@ -11,7 +11,7 @@
 
 namespace digital_evolution {
 
-/// Brings every process's values to rank 0, in order of rank; none elsewhere. Collective.
+/// Collective. Brings every process's values to rank 0, in order of rank; none elsewhere.
 template <typename T>
   requires std::is_trivially_copyable_v<T>
 std::vector<T> Gathered(const uit::World& world, std::span<const T> mine) {
@@ -25,7 +25,7 @@ std::vector<T> Gathered(const uit::World& world, std::span<const T> mine) {
   return all;
 }
 
-/// The sum over all processes on rank 0, and zero elsewhere. Collective.
+/// Collective. The sum over all processes on rank 0; zero elsewhere.
 template <typename T>
   requires std::is_trivially_copyable_v<T>
 T SumOnRoot(const uit::World& world, const T& mine) {
@@ -34,7 +34,7 @@ T SumOnRoot(const uit::World& world, const T& mine) {
   return sum;
 }
 
-/// Rank 0's value on every process. Collective.
+/// Collective. Rank 0's value, on every process.
 template <typename T>
   requires std::is_trivially_copyable_v<T>
 T FromRoot(const uit::World& world, const T& value) {

@@ -18,8 +18,8 @@
 
 namespace digital_evolution {
 
-/// The kin groups of the whole world, the largest first: of each its number, its cells as they are, and the mean of how many
-/// its cells think they are. On rank 0; elsewhere it has no rows. Collective, between runs.
+/// Collective, between runs. The kin groups of the whole world, the largest first: its number, its true number of cells, and the
+/// mean of its cells' estimates. Only rank 0 gets rows.
 inline netuit::Table KinGroupTable(const World& cells, const uit::World& world) {
   struct Group {
     std::uint64_t kin = 0;
@@ -54,8 +54,8 @@ inline netuit::Table KinGroupTable(const World& cells, const uit::World& world) 
   return table;
 }
 
-/// What the cells of the whole world have executed since it began: a row per operation, in the order of the instruction set.
-/// Of so many threads of each process. On rank 0 the sums; elsewhere they are 0. Collective, between runs.
+/// Collective, between runs. The instructions that the world has executed since it began: a row per operation, in the order of
+/// the instruction set. Each process has `num_threads` threads. Rank 0 gets the sums; elsewhere they are 0.
 inline netuit::Table InstructionUseTable(const World& cells, std::uint32_t num_threads, const uit::World& world) {
   Counters mine;
   for (std::uint32_t thread = 0; thread < num_threads; ++thread) mine += cells.GetCounters(thread);

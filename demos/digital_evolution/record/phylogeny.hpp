@@ -18,21 +18,21 @@
 
 namespace digital_evolution {
 
-/// Who descends from whom. A taxon is what a mutated birth founds: cells that have inherited its genome unchanged. Each worker
-/// notes what happens to its cells, some 100 bytes a mutated birth; Gather brings the notes together, and keeps of them those
-/// of taxa that live and their ancestors.
+/// The descent of taxa. A mutated birth founds a taxon: all cells that inherit its genome unchanged. Each worker notes the births
+/// and deaths of its cells, about 100 bytes per mutated birth. Gather collects the notes, and keeps living taxa and their
+/// ancestors.
 class Phylogeny {
  public:
-  /// For so many threads of this process.
+  /// For `num_threads` threads of this process.
   explicit Phylogeny(std::size_t num_threads) : notes_(num_threads) {}
 
-  /// What tells it of births and deaths.
+  /// The hooks that report births and deaths to it.
   Hooks MakeHooks() {
     return {.on_birth = [this](const Place& place, const BirthNote& note) { NoteBirth(place, note); },
             .on_death = [this](const Place& place, Death, std::uint64_t age) { NoteDeath(place, age); }};
   }
-  /// Notes the cells of a world that nobody was born to: founders, or those of a checkpoint, and the taxa, perhaps extinct,
-  /// of parents whose offspring is on its way.
+  /// Notes the cells that exist at the start: founders, or those of a checkpoint. Also notes the taxa, perhaps extinct, of
+  /// parents whose offspring is in flight.
   void NoteRoots(const World& world) {
     Genome genome;
     for (const Place& place : world.Places()) {
@@ -51,7 +51,7 @@ class Phylogeny {
       }
     }
   }
-  /// Brings all notes to rank 0, and lets extinct lines go. Collective, between runs.
+  /// Collective, between runs. Brings all notes to rank 0, and removes extinct lines.
   void Gather(const World& cells, const uit::World& world) {
     std::vector<Taxon> mine;
     for (auto& notes : notes_) {
@@ -79,8 +79,8 @@ class Phylogeny {
     KeepLinesTo(std::move(waiting));
     BeginAfterParents();
   }
-  /// Saves what Gather has kept in the ALife data standard's phylogeny format (alife-data-standards.github.io), with times in updates.
-  /// On rank 0.
+  /// Saves the taxa of Gather in the ALife data standard's phylogeny format (alife-data-standards.github.io), with times in
+  /// updates. On rank 0.
   void Save(const std::string& path) const {
     netuit::Table table{{"id", "ancestor_list", "origin_time", "destruction_time", "taxon_label", "genome_length", "num_cells",
                          "total_cells"}};
@@ -92,7 +92,7 @@ class Phylogeny {
     }
     table.Save(path);
   }
-  /// Saves the line from a root to a taxon, as Gather has kept it. On rank 0.
+  /// Saves the line from a root to a taxon of Gather. On rank 0.
   void SaveLineage(std::uint64_t taxon, const std::string& path) const {
     std::vector<const Taxon*> line;
     for (auto found = all_.find(taxon); found != all_.end() && line.size() <= all_.size();
@@ -140,7 +140,7 @@ class Phylogeny {
     ++taxon.num_died;
     taxon.last_death = std::max(taxon.last_death, age);
   }
-  /// Forgets what is neither alive nor one of `wanted` nor an ancestor of those.
+  /// Removes taxa that are not alive, not in `wanted`, and not an ancestor of such a taxon.
   void KeepLinesTo(std::vector<std::uint64_t> wanted) {
     for (const auto& [id, taxon] : all_) {
       if (taxon.NumAlive() != 0) wanted.push_back(id);
@@ -154,8 +154,8 @@ class Phylogeny {
     }
     all_ = std::move(kept);
   }
-  /// Workers that drift apart count their updates each for itself: whoever would have been born before its parent, or have
-  /// died before it was born, is taken to have done so at the same time.
+  /// Each worker counts its own updates, so times of different workers may disagree. If a taxon would begin before its parent, or
+  /// end before it began, both times are set equal.
   void BeginAfterParents() {
     for (bool has_changed = true; has_changed;) {
       has_changed = false;

@@ -31,10 +31,10 @@
 
 namespace digital_evolution {
 
-/// What one run is to leave in the folder of --record.
+/// Writes the results of one run into the folder of --record.
 class RunRecorder {
  public:
-  /// Of a world that has been founded or loaded; a picture every `interval`.
+  /// For a world that has been founded or loaded; records a picture every `interval`.
   RunRecorder(const World& cells, std::chrono::nanoseconds interval, Phylogeny& phylogeny)
       : cells_{cells},
         age_at_beginning_{cells.Age()},
@@ -45,7 +45,7 @@ class RunRecorder {
         film_{cells, rows_.size(), num_nodes_, interval},
         phylogeny_{phylogeny} {}
 
-  /// A worker looks at its cells, `before` having passed in earlier parts of the run; that worker only.
+  /// Records a worker's cells; `before` is the time of earlier parts of the run. Only that worker calls this.
   void Record(netuit::Sample sample, std::chrono::nanoseconds before, std::uint64_t age_before) {
     sample.elapsed += before;
     film_.Record(sample);
@@ -53,7 +53,7 @@ class RunRecorder {
     if (!rows.empty() && rows.back().elapsed / interval_ == sample.elapsed / interval_) return;  // where a part begins
     rows.push_back(Look(sample, age_before + sample.num_updates));
   }
-  /// After the run, the last rows. Not collective.
+  /// Adds the last rows after the run. Not collective.
   void RecordEnd(const netuit::RunReport& report, std::chrono::nanoseconds elapsed) {
     const auto rank = static_cast<std::uint32_t>(world_.Rank());
     std::size_t first = 0;
@@ -68,7 +68,7 @@ class RunRecorder {
       first += count;
     }
   }
-  /// Brings what has been recorded to rank 0, adds to `table`, and writes the run's own folder there. Collective.
+  /// Collective. Brings the records to rank 0, which adds them to `table` and writes the run's own folder.
   void Save(EvolutionTable& table, const std::string& folder, std::size_t width, unsigned mode, unsigned replicate,
             std::uint64_t seed) {
     std::vector<Census> mine;

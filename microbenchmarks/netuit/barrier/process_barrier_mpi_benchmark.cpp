@@ -1,4 +1,4 @@
-// What does it cost processes to wait for each other?
+// What does a barrier between processes cost?
 
 #include <chrono>
 #include <concepts>
@@ -23,7 +23,7 @@ namespace {
 
 using Check = bench::SharedMemory<bench::hand::BarrierCheck<2>>;
 
-/// ns per barrier, once it has been seen to hold.
+/// ns per barrier, after a test that it works.
 template <std::invocable Wait>
 double BarrierTime(std::size_t rank, const Check& check, std::uint64_t count, Wait&& wait) {
   check->Run(rank, wait);

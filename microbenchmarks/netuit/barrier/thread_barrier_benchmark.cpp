@@ -1,4 +1,4 @@
-// What does it cost threads to wait for each other, with a core each and with too few?
+// What does a barrier between threads cost, with a core for each and with too few cores?
 
 #include <barrier>
 #include <chrono>
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     program.Run(contest, crew);
   }
   {
-    // Twice as many as the two cores have room for.
+    // Twice as many threads as the two cores.
     bench::Crew crew{4};
     const std::string name = "thread barrier, 4 threads on 2 cores";
     bench::Contest contest{name, bench::Unit::nanoseconds};

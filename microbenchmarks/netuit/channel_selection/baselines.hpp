@@ -30,13 +30,12 @@ inline constexpr std::size_t rows_per_worker = 32;
 inline constexpr std::size_t nodes_per_worker = width * rows_per_worker;
 inline constexpr channel_selection::LeithRule rule{};
 
-/// A colour that is random and the same everywhere.
+/// A random colour, the same on every process.
 [[nodiscard]] inline unsigned FirstColor(netuit::NodeId node) {
   return netuit::NodeRandom{seed, node, ~std::uint64_t{0}}.Below(rule.num_colors);
 }
 
-/// The nodes of one worker in a plain loop: colours of its own, then ghosts, and for each node the
-/// places of its neighbours.
+/// The nodes of one worker in a plain loop: its own colours, then ghosts, and for each node the positions of its neighbours.
 class Block {
  public:
   Block(std::size_t worker, std::size_t num_workers)
@@ -67,7 +66,7 @@ class Block {
     }
   }
 
-  /// Updates every node once, in order and in place. Not inlined: its speed must not hang on the caller's.
+  /// Updates every node once, in order and in place. Not inlined, so that its speed does not depend on the caller.
   UIT_NOINLINE void Sweep() {
     for (std::size_t node = 0; node < nodes_per_worker; ++node) {
       const unsigned mine = colors_[node];
@@ -89,7 +88,7 @@ class Block {
   [[nodiscard]] const unsigned* FirstRow() const { return &colors_[0]; }
   [[nodiscard]] const unsigned* LastRow() const { return &colors_[nodes_per_worker - width]; }
 
-  /// Ends the program if the ghosts are not what the other of two workers has in its edge rows.
+  /// Ends the program if the ghosts differ from the other worker's edge rows.
   void CheckGhosts(std::span<const unsigned> first_row, std::span<const unsigned> last_row) const {
     const std::span<const unsigned> ghosts{&colors_[nodes_per_worker], 2 * width};
     if (!std::ranges::equal(ghosts.first(width), last_row) || !std::ranges::equal(ghosts.last(width), first_row)) std::abort();
@@ -109,7 +108,7 @@ class Block {
     return {seed, static_cast<netuit::NodeId>(first_ + node), update_};
   }
 
-  /// Out of line, because the sweep is a quarter slower where this takes its registers.
+  /// Not inlined, because otherwise it takes registers, and the sweep is a quarter slower.
   UIT_NOINLINE void Redraw(std::size_t node) {
     cells_.Learn(node, true, Random(node));
     colors_[node] = cells_.Color(node);
@@ -123,14 +122,13 @@ class Block {
   std::uint64_t update_ = 0;
 };
 
-/// The edge rows of two workers in memory that both see, read and written without waiting. With versions a worker reads only
-/// what it has not seen.
+/// The edge rows of two workers in shared memory, read and written without waiting. With versions a worker reads only new rows.
 template <bool is_versioned>
 class BasicSharedHalo {
  public:
-  /// What the other worker has written becomes this one's ghosts.
+  /// Copies the other worker's rows into this one's ghosts.
   void Pull(std::size_t worker, Block& block) {
-    // Of two workers each is above and below the other.
+    // With two workers, each is both above and below the other.
     const Rows& other = rows_[1 - worker];
     if constexpr (is_versioned) {
       const std::uint64_t version = other.version.load(std::memory_order_acquire);  // pairs with the release in Push
@@ -187,7 +185,7 @@ template <typename Sweep>
   return work;
 }
 
-/// Calls sweep() so many times: for those who wait for each other.
+/// Calls sweep() a fixed number of times: for workers that wait for each other.
 template <typename Sweep>
 [[nodiscard]] Work WorkThrough(std::uint64_t num_sweeps, Sweep&& sweep) {
   const uit::TimePoint start = uit::Now();

@@ -1,5 +1,4 @@
-// How many sweeps a second does each worker of a graph colouring make, 2048 nodes each, in one thread
-// and in two?
+// How many sweeps per second does each worker of a graph colouring make, with 2048 nodes each, in one thread and in two?
 
 #include <cstdint>
 #include <memory>
@@ -78,7 +77,7 @@ double Together(bench::Crew& crew, Job&& job) {
   return 2 / (1 / works[0].Time() + 1 / works[1].Time());
 }
 
-/// Two blocks, and what they see of each other.
+/// Two blocks, and their views of each other.
 template <typename Halo>
 struct ByHand {
   std::vector<Block> blocks{{0, 2}, {1, 2}};
@@ -89,7 +88,7 @@ struct ByHand {
     blocks[member].Sweep();
     halo.Push(member, blocks[member]);
   }
-  /// Whether each sees the other's last state. Ends the program if not.
+  /// Ends the program unless each sees the other's last state.
   void Check() {
     for (std::size_t member : {0U, 1U}) {
       const Block& other = blocks[1 - member];
@@ -115,7 +114,7 @@ void MeasureTwoThreads(bench::Program& program, bench::Crew& crew) {
   AddByHand<SharedHalo>(contest, crew, "shared halo");
   AddByHand<VersionedHalo>(contest, crew, "shared halo, versioned");
   contest.Add("shared halo + spin barrier", [&crew, state = std::make_shared<ByHand<SharedHalo>>()](const bench::Load& load) {
-    bench::hand::SenseBarrier barrier{2};  // its sense starts anew
+    bench::hand::SenseBarrier barrier{2};  // with its initial sense
     const double time = Together(crew, [&](std::size_t member) {
       bool sense = false;
       return WorkThrough(load.count, [&] {

@@ -1,5 +1,5 @@
-// How many sweeps a second does each of two processes make, and how far is that from what the same
-// loop makes over shared memory, and with MPI by hand?
+// How many sweeps per second does each of two processes make? How does this compare with the same loop over shared memory, and
+// with hand-written MPI?
 
 #include <mpi.h>
 
@@ -26,7 +26,7 @@ namespace {
 
 using namespace bench::coloring;
 
-/// Both edge rows in one message, best effort: dropped while the one before has not left.
+/// Both edge rows in one message, best effort: it is dropped while the previous message has not left.
 class HandPooled {
  public:
   explicit HandPooled(int rank) : peer_{1 - rank} {
@@ -56,7 +56,7 @@ class HandPooled {
     MPI_Isend(outgoing_.data(), static_cast<int>(outgoing_.size()), MPI_UNSIGNED, peer_, 0, communicator_, &send_);
     ++num_sent_;
   }
-  /// Takes in what is under way, so that the next sample starts with nothing.
+  /// Receives messages in flight, so that the next sample starts with none.
   void Settle(Block& block) {
     long num_coming = 0;
     MPI_Sendrecv(&num_sent_, 1, MPI_LONG, peer_, 1, &num_coming, 1, MPI_LONG, peer_, 1, communicator_, MPI_STATUS_IGNORE);
@@ -86,7 +86,7 @@ class HandPooled {
   long num_received_ = 0;
 };
 
-/// This rank's block, and what it sees of the other's.
+/// This rank's block, and its view of the other's.
 template <typename Halo>
 class ByHand {
  public:
@@ -97,7 +97,7 @@ class ByHand {
     block_.Sweep();
     halo_->Push(rank_, block_);
   }
-  /// Whether it sees the other's last state. Ends the program if not. Collective.
+  /// Collective. Ends the program unless this rank sees the other's last state.
   void Check() {
     std::array<unsigned, 2 * width> mine{};
     std::array<unsigned, 2 * width> other{};

@@ -21,7 +21,7 @@ class EdgeRing {
   EdgeRing() = default;
   explicit EdgeRing(unsigned first) : slots_{first, first} {}
 
-  /// False if a value waits already.
+  /// Returns false if a value already waits.
   bool TryPut(unsigned value) {
     if (tail_ != head_) return false;
     slots_[++tail_ % 2] = value;
@@ -39,7 +39,7 @@ class EdgeRing {
   std::uint32_t tail_ = 0;
 };
 
-/// The nodes of the only worker in a plain loop, and a ring for each directed edge: what a conduit for each edge comes to by hand.
+/// The nodes of a single worker in a plain loop, with a ring per directed edge: a hand-written version of a conduit per edge.
 class EdgeBlock {
  public:
   EdgeBlock() : cells_{nodes_per_worker, rule} {
@@ -50,7 +50,7 @@ class EdgeBlock {
       const std::array neighbors = Neighbors(node);
       for (std::size_t side = 0; side < neighbors.size(); ++side) {
         rings_.emplace_back(cells_.Color(neighbors[side]));
-        // A neighbour hears this node from the opposite side: above from below, left from right.
+        // A neighbour receives from this node on the opposite side: above from below, left from right.
         outgoing_.push_back(static_cast<std::uint32_t>(neighbors[side] * neighbors.size() + neighbors.size() - 1 - side));
       }
     }
@@ -88,7 +88,7 @@ class EdgeBlock {
   std::uint64_t update_ = 0;
 };
 
-/// Such a block, seen to colour as the plain loop does; ends the program if it does not.
+/// Such a block, after a test that it colours as the plain loop does. Ends the program if it does not.
 [[nodiscard]] inline EdgeBlock CheckedEdgeBlock() {
   Block plain{0, 1};
   EdgeBlock block;

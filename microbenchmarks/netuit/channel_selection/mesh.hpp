@@ -32,7 +32,7 @@ namespace bench::coloring {
 
 using First = netuit::Initial<unsigned>;
 
-/// Nodes see each other's colours as they have been published.
+/// Nodes see each other's published colours.
 class ByField {
  public:
   using Joint = netuit::PublishedField<unsigned>;  ///< what joins neighbours
@@ -47,7 +47,7 @@ class ByField {
   Joint color_;
 };
 
-/// Nodes tell each other their colours edge by edge.
+/// Nodes send each other their colours edge by edge.
 template <uit::Policy policy>
 class ByEdge {
  public:
@@ -75,8 +75,8 @@ using ByNewestOfEdge = ByEdge<uit::Policy{.retain = uit::Retain::latest, .consol
   return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
 }
 
-/// Where the records of a mesh's runs go: a folder of its own for each run, all gone in the end. Every process of the world
-/// makes one, and calls Next as often.
+/// Temporary folders for the records of a mesh's runs, one per run, removed at the end. Every process of the world makes one, and
+/// calls Next equally often.
 class Records {
  public:
   explicit Records(const uit::World& world)
@@ -102,7 +102,7 @@ class Records {
   return netuit::MakeTorus(rows_per_worker * team.NumProcesses() * team.NumThreads(), width);
 }
 
-/// A mesh that colours its nodes, told of each other's colours in one of the ways above.
+/// A mesh that colours its nodes, with one of the layers above.
 template <typename Way>
 class OnMesh {
  public:
@@ -125,11 +125,11 @@ class OnMesh {
     }, options);
   }
 
-  /// From here on every run is recorded there.
+  /// Records every later run in these folders.
   void Record(std::shared_ptr<Records> records) { records_ = std::move(records); }
 
-  /// ns per sweep and worker, on rank 0 the mean over all workers. A mesh that is traced is also looked at: two snapshots of
-  /// the quality of service.
+  /// ns per sweep and worker; on rank 0 the mean over all workers. For a traced mesh it also takes two snapshots of the quality
+  /// of service.
   double Time(std::chrono::nanoseconds window, netuit::AsyncMode mode = netuit::AsyncMode::no_barrier) {
     const auto cpu_before = CpuTime();
     netuit::RunOptions options{.seed = seed, .stops_on_signal = false};
@@ -143,13 +143,13 @@ class OnMesh {
       if (worker.id.process == mesh_.GetWorld().Rank()) elapsed += worker.elapsed;
       rate += worker.Rate() / static_cast<double>(report.workers.size());
     }
-    // Who waits for others at a barrier may sleep.
+    // A worker that waits at a barrier may sleep.
     constexpr decltype(elapsed) none{0};
     idle_ = mode == netuit::AsyncMode::every_update ? none : std::max(elapsed - cpu, none);
     return 1e9 / rate;
   }
 
-  /// By how much the time of this process's workers exceeded what the process had of the CPUs.
+  /// How much the running time of this process's workers exceeded its CPU time.
   [[nodiscard]] double Idle() const { return idle_.count(); }
 
  private:
@@ -159,7 +159,7 @@ class OnMesh {
     options.placement = netuit::PlaceContiguous(graph, {.processes = team.NumProcesses(), .threads = team.NumThreads()});
     return options;
   }
-  /// Out of line, as the plain loop's.
+  /// Not inlined, as in the plain loop.
   UIT_NOINLINE static void Redraw(Chances& chances, unsigned& color, bool& is_settled, netuit::NodeRandom random) {
     channel_selection::LeithStep<float>{rule}.Redraw(chances, color, is_settled, random());
   }

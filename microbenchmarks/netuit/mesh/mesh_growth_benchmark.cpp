@@ -1,5 +1,4 @@
-// What does a mesh cost to wire and to hold, per edge, and does it grow in proportion? Does a run
-// allocate once it is under way?
+// What time and memory does a mesh cost per edge, and do they grow linearly? Does a run allocate after its start?
 
 #include <algorithm>
 #include <chrono>
@@ -37,7 +36,7 @@ bench::Row Amount(const std::string& figure, double value, const std::string& un
           .detail = {}};
 }
 
-/// What a mesh of some size costs, in one thread; it has four times as many edges as nodes.
+/// The cost of a mesh in one thread. It has four times as many edges as nodes.
 struct Cost {
   double wiring;  ///< s
   double memory;  ///< B
@@ -62,13 +61,13 @@ Cost Join(double num_nodes) {
   return {.wiring = elapsed.count(), .memory = static_cast<double>(bench::Heap().num_bytes - before), .update = 0};
 }
 
-/// The best of some tries.
+/// The best of several tries.
 template <typename Way>
 Cost Measure(double num_nodes) {
-  Cost best = Connection<Way>(num_nodes);  // the first may have to ask the system for memory
+  Cost best = Connection<Way>(num_nodes);  // the first try may have to request memory from the system
   for (int i = 0; i < (num_nodes < 1e6 ? 5 : 1); ++i) best.wiring = std::min(best.wiring, Connection<Way>(num_nodes).wiring);
   OnMesh<Way> mesh{uit::Team{}, Torus(num_nodes)};
-  // As many updates at every size, since an update costs more while there are conflicts.
+  // The same number of updates at every size, since an update costs more while nodes are in conflict.
   const auto update = [&](std::uint64_t num_updates) {
     const auto report = mesh.Run(netuit::Free{.updates = num_updates}.MakePlan(), {.seed = seed, .stops_on_signal = false});
     return 1e9 / report.workers.front().Rate() / num_nodes;
@@ -129,7 +128,7 @@ void MeasureAllocations(bench::Program& program, const std::string& addressing, 
     const auto report = mesh.Run(netuit::ScheduleOf(mode, {.updates = num_updates}), {.seed = seed, .stops_on_signal = false});
     return static_cast<double>(bench::Heap().num_allocations - before);
   };
-  // An end makes its record when the first message of its is left unread, and that may take some runs.
+  // An end allocates its record at its first unread message, which may take several runs.
   double one = count(1000);
   for (int run = 0; run < 8; ++run) one = count(1000);
   program.Add(Amount(name, count(2000) - one, "allocations", 0));

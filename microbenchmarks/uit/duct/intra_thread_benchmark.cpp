@@ -1,7 +1,7 @@
 // What does a put, a step and a get of 4 bytes cost within one thread, and what do an inlet and an
 // outlet add to the bare duct?
 //
-// As in a simulation: a put into each of many conduits, then a step and a get from each.
+// As in a simulation: one put into each of many conduits, then one step and one get from each.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace {
 using Message = std::uint32_t;
 constexpr std::size_t depth = 2;
 
-/// Side by side in an arena, which ends without them: a number needs no end.
+/// Rings side by side in an arena, which frees them without destructors: numbers need none.
 struct Ducts {
   using Duct = uit::RingDuct<Message, uit::Unsynchronized>;
   explicit Ducts(std::size_t number) : memory(number * stride / sizeof(std::max_align_t) + 1) {
@@ -133,7 +133,7 @@ void Measure(bench::Program& program, bench::Team& team, std::size_t number) {
 int main(int argc, char** argv) {
   bench::Program program{argc, argv};
   bench::Solo solo;
-  // What fits the first cache, and what a place of 2048 nodes has.
+  // A number that fits the first cache, and that of a worker with 2048 nodes.
   for (const std::size_t number : {std::size_t{64}, std::size_t{8192}}) Measure(program, solo, number);
   return program.Finish();
 }

@@ -1,4 +1,4 @@
-// How long does a reader take for each newer value, while the writer puts flat out?
+// How long does a reader take for each newer value, while the writer puts as fast as it can?
 
 #include <atomic>
 #include <cstddef>
@@ -52,7 +52,7 @@ struct HandRingJump {
   }
 };
 
-/// One by one until the ring is empty, or once through it: a flat-out writer would never let go.
+/// Steps one by one until the ring is empty, but at most once through it: a fast writer would keep it busy for ever.
 template <typename T>
 struct Draining {
   bench::hand::Ring<T, capacity> ring;
@@ -75,7 +75,7 @@ struct HandTripleBuffer {
   }
 };
 
-/// A value that fits a word needs no more.
+/// An atomic word suffices for a value of one word.
 struct Word {
   alignas(2 * uit::cache_line) std::atomic<std::uint64_t> value{0};
   alignas(2 * uit::cache_line) std::uint64_t last = 0;
@@ -137,7 +137,7 @@ void Measure(bench::Program& program, bench::Crew& crew, const std::string& size
   Add<T, HandTripleBuffer<T>>(contest, crew, "hand triple buffer");
   Add<T, HandRingJump<T>>(contest, crew, "hand ring, jump");
   Add<T, Draining<T>>(contest, crew, "hand ring, draining");
-  // Nobody who wants the newest drains a ring: this shows what a jump spares, and is no claim.
+  // A reader that wants the newest value does not drain a ring. This shows the gain of a jump, and is not a claim.
   contest.Say({.name = name + ": to draining", .ours = "MailboxDuct", .against = {"hand ring, draining"}});
   if constexpr (sizeof(T) == 8) {
     Add<T, Word>(contest, crew, "atomic word");

@@ -1,4 +1,4 @@
-// How long does a message take to another thread and back, when both wait for it?
+// How long does a message take to another thread and back, if both wait for it?
 
 #include <atomic>
 #include <cstddef>
@@ -82,7 +82,7 @@ void Measure(bench::Program& program, bench::Crew& crew, const std::string& size
 #ifdef BENCH_HAS_ATOMIC_QUEUE
   Add<T, bench::peer::AtomicQueue<T, capacity>>(contest, crew, "atomic_queue");
 #endif
-  // Rigtorp's queue, of which the target speaks, is built like these two.
+  // Rigtorp's queue, to which the target refers, is built like these two.
   contest.Say({.name = name + ": to a peer ring", .ours = "RingDuct", .against = peers, .at_most = 0.7});
   contest.Say({.name = name + ": to the hand ring", .ours = "RingDuct", .against = {"hand ring"}, .at_most = 1.1});
   if constexpr (sizeof(T) <= sizeof(std::uint32_t))

@@ -1,4 +1,4 @@
-// How many messages a second go from one thread to another, in order and without loss?
+// How many messages per second go from one thread to another, in order and without loss?
 
 #include <cstddef>
 #include <cstdint>

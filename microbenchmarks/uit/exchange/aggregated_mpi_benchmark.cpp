@@ -1,5 +1,5 @@
-// How many messages of 8 B a second go one way if any number of them share a buffer, and what is the buffer's
-// best size? Beside it, the same with MPI by hand: buffers that are written and read word by word.
+// How many messages of 8 B per second go one way if any number of them share a buffer, and which buffer size is best? The
+// competitor is hand-written MPI, with buffers that are written and read word by word.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What does a conduit between two processes cost beyond what carries its messages: a ring of nonblocking sends with
-// credits, or one in shared memory, written by hand? And what does shared memory bring to those who would use MPI?
+// What does a conduit between two processes cost beyond its transport: a hand-written ring of nonblocking sends with credits,
+// or one in shared memory? And what does shared memory gain over MPI?
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t num_credits = 64;
 using Message = std::uint64_t;
 
-/// Adds competitors that send one way in one contest and to and fro in another.
+/// Adds competitors to two contests: one way, and round trip.
 template <typename S>
 void Add(bench::Contest& rate, bench::Contest& latency, const bench::Ranks& ranks, const std::string& name,
          std::shared_ptr<S> side) {
@@ -48,7 +48,7 @@ void MeasureMpi(bench::Program& program, bench::Ranks& ranks, const uit::World& 
 
 constexpr std::size_t deep = 1024;
 
-/// One way, at the same depth on both sides: what rides in shared memory, beside what one would send by MPI.
+/// One way, at the same depth on both sides: shared memory against MPI.
 void MeasureSharedMemoryRate(bench::Program& program, bench::Ranks& ranks, bench::Contest& contest) {
   for (const std::size_t depth : {deep, num_credits}) {
     const std::string text = std::to_string(depth);
@@ -67,7 +67,7 @@ void MeasureSharedMemoryRate(bench::Program& program, bench::Ranks& ranks, bench
   program.Run(contest, ranks);
 }
 
-/// In windows of 64, each answered before the next begins: the hand-over of MPI's own benchmarks, on both sides.
+/// In windows of 64 messages, each answered before the next begins, as MPI's own benchmarks do.
 void MeasureWindows(bench::Program& program, bench::Ranks& ranks, const bench::ConduitOptions& options, const uit::World& world) {
   constexpr std::size_t window = num_credits;
   bench::Contest contest{"process, shared memory, 8 B, windows of 64", bench::Unit::millions_per_second};

@@ -1,5 +1,5 @@
-// From which size on does a conduit between two processes cost its bytes rather than its messages, and
-// how far is it then from MPI, and from copying them once?
+// From which message size do bytes dominate the cost of a conduit between two processes? How far is it then from MPI, and from
+// a single copy?
 
 #include <algorithm>
 #include <chrono>
@@ -49,7 +49,7 @@ void Add(bench::Contest& contest, const bench::Ranks& ranks, const std::string& 
   contest.Draw(point);
 }
 
-/// Copies within one rank; what the other takes has always been there.
+/// Copies within one rank; the other rank takes a message that is always present.
 template <typename T>
 class Copy {
  public:

@@ -1,5 +1,4 @@
-// What does it bring to send small messages together, and how much of what MPI gives to a message as large
-// as all of them is left?
+// What is gained by sending small messages together, and how close is this to one MPI message of the same total size?
 
 #include <cstdint>
 #include <memory>
@@ -44,7 +43,7 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
           world, bench::ConduitOptions{.num_slots = num_credits, .depth = num_credits, .shares_memory = shares_memory}));
   Add(contest, ranks, "hand-pooled Isend",
       std::make_shared<bench::hand::BatchSide>(1 - ranks.Rank(), num_channels, num_credits));
-  // Of a message that crosses in shared memory there is little to be saved.
+  // In shared memory a message costs little, so pooling saves little.
   if (!shares_memory)
     contest.Say({.name = name + ": to unpooled", .ours = "pooled", .against = {"unpooled"}, .at_least = 5});
   contest.Say({.name = name + ": to hand-pooled", .ours = "pooled", .against = {"hand-pooled Isend"}, .at_least = 0.95});

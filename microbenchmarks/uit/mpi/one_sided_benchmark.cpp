@@ -1,9 +1,8 @@
-// Where only the latest value matters, is it worth putting it straight into the reader's memory with MPI_Put?
-// One rank writes as fast as it can and the other reads: what does an update cost, and how old is what is read?
+// If only the latest value matters, is it worthwhile to put it directly into the reader's memory with MPI_Put?
+// One rank writes as fast as it can, and the other reads. What does an update cost, and how old are the values read?
 //
-// A put of more than a few bytes is not atomic, so a reader that looks while it is under way sees old and new words
-// together. Safe is a put between two version words, which takes two flushes, or into one of several slots in turn, which
-// takes one.
+// A put of more than a few bytes is not atomic, so a reader may see old and new words together. Two kinds of put are safe: one
+// between two version words, which takes two flushes, or one into several slots in turn, which takes one flush.
 
 #include <mpi.h>
 
@@ -33,7 +32,7 @@
 
 namespace {
 
-/// The time at which it was written, in every word: ns.
+/// A value whose every word is the time when it was written: ns.
 template <std::size_t size>
 struct Value {
   std::array<std::uint64_t, size / 8> words{};
@@ -47,7 +46,7 @@ struct Value {
   return static_cast<std::uint64_t>(uit::Now().time_since_epoch() / std::chrono::nanoseconds{1});
 }
 
-/// A value that rank 0 writes and rank 1 reads; Read is false if there is nothing whole to be seen.
+/// A value that rank 0 writes and rank 1 reads. Read returns false if it found no whole value.
 template <typename L, typename T>
 concept Latest = requires(L& latest, T& value) {
   latest.Write(value);
@@ -93,11 +92,11 @@ class Shared {
   T last_{};
 };
 
-/// What one window of writing and reading came to; the same on both ranks.
+/// The result of one window of writing and reading; the same on both ranks.
 struct Outcome {
   double update = 0;  ///< ns at the writer
-  double age = 0;     ///< ns, mean over what was read
-  double torn = 0;    ///< part of what was read
+  double age = 0;     ///< ns, mean over the values read
+  double torn = 0;    ///< fraction of the values read
 };
 
 template <typename T, Latest<T> L>
@@ -121,7 +120,7 @@ Outcome WriteAndRead(int rank, L& latest, std::chrono::nanoseconds window) {
   }
   outcome.update = static_cast<double>(NowInNs() - start) / count;
   MPI_Bcast(&outcome.update, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  if (count == 0) outcome.age = static_cast<double>(window.count());  // nothing came
+  if (count == 0) outcome.age = static_cast<double>(window.count());  // nothing arrived
   outcome.age /= std::max(count, 1.0);
   outcome.torn /= std::max(count, 1.0);
   MPI_Bcast(&outcome.age, 2, MPI_DOUBLE, 1, MPI_COMM_WORLD);

@@ -1,9 +1,9 @@
-// Should each thread talk to MPI for itself, under MPI_THREAD_MULTIPLE, or should threads share a wire under
-// one lock? Rank 0's threads each send messages of 64 B to one of rank 1's. Threads of a rank are spread over
-// the cores, so on two of them the four or eight threads take turns.
+// Should each thread call MPI itself, under MPI_THREAD_MULTIPLE, or should threads share a link under one lock? Each thread of
+// rank 0 sends messages of 64 B to a thread of rank 1. The threads of a rank are spread over the cores, so on two cores four
+// or eight threads take turns.
 //
 // MPI is initialised with MPI_THREAD_MULTIPLE, which may slow down every call. With the environment variable
-// BENCH_THREAD_LEVEL=serialized it is not, and what needs it is left out: compare the medians of two such runs.
+// BENCH_THREAD_LEVEL=serialized it is not, and figures that need it are omitted: compare the medians of two such runs.
 
 #include <mpi.h>
 
@@ -35,7 +35,7 @@ namespace {
 using Message = bench::Block<64>;
 constexpr std::size_t num_credits = 64;
 
-/// A ring per thread, with a communicator and requests of its own.
+/// A ring per thread, with its own communicator and requests.
 class OwnRings {
  public:
   OwnRings(const uit::World& world, std::size_t num_threads) {
@@ -50,7 +50,7 @@ class OwnRings {
   std::vector<std::unique_ptr<bench::hand::IsendSide<Message>>> rings_;
 };
 
-/// The same, under a lock that is tried: who does not get it comes again.
+/// The same, under a try-lock: a thread that does not get it tries again later.
 class LockedRings {
  public:
   LockedRings(const uit::World& world, std::size_t num_threads) : rings_{world, num_threads} {}
@@ -69,7 +69,7 @@ class LockedRings {
   std::mutex mutex_;
 };
 
-/// A conduit per thread, over the wire of one fabric.
+/// A conduit per thread, over the link of one fabric.
 class SharedWire {
  public:
   SharedWire(const uit::World& world, std::size_t num_threads)
@@ -145,7 +145,7 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
   add("shared wire", std::make_shared<SharedWire>(world, num_threads));
   contest.Say({.name = name + ": shared wire to rings under one lock",
                .ours = "shared wire", .against = {"ring per thread, one lock"}, .at_least = 0.85});
-  if (level == MPI_THREAD_MULTIPLE)  // while this holds, one lock is the better bargain
+  if (level == MPI_THREAD_MULTIPLE)  // while this holds, one lock is faster
     contest.Say({.name = name + ": one lock, to MPI_THREAD_MULTIPLE",
                  .ours = "ring per thread, one lock", .against = {"ring per thread, no lock"}, .at_least = 0.9});
   program.Run(contest, ranks);
@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
   const bool is_serialized = wanted != nullptr && std::string_view{wanted} == "serialized";
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, is_serialized ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE, &provided);
-  const std::vector<int> cpus = bench::AllowedCpus();  // before a rank has only one
+  const std::vector<int> cpus = bench::AllowedCpus();  // before ranks are pinned to one CPU each
   const int code = bench::MainOfTwoRanks(argc, argv, [&cpus](auto& program, auto& ranks, const auto& world) {
     for (const std::size_t num_threads : {1U, 2U, 4U}) Measure(program, ranks, world, cpus, num_threads);
   });

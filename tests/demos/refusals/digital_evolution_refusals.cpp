@@ -36,7 +36,7 @@ void AddGenomes(const Folder& folder, std::vector<Refusal>& refusals) {
   };
   std::string long_one;
   for (int line = 0; line < 1001; ++line) long_one += "nop\n";
-  add("empty.genome", "# nothing\n", ":1: no instruction in it");
+  add("empty.genome", "# nothing\n", ":1: the genome has no instruction");
   add("unknown.genome", "module @born\nset r0 1\nfrobnicate r1\n", ":3: 'frobnicate' is no instruction");
   add("register.genome", "set r8 1\n", ":1: 'r8' is no register");
   add("number.genome", "nop\nset r0 32768\n", ":2: '32768' is no whole number");

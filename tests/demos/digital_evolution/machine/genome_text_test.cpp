@@ -74,8 +74,8 @@ TEST_CASE("comments, blanks, line ends and names of one's own are taken", "[digi
 
 TEST_CASE("what is wrong in a text is told with its line", "[digital_evolution]") {
   const std::array<std::array<std::string, 2>, 23> cases{{
-      {"", "test:1: no instruction in it"},
-      {"# nothing\n\n", "test:2: no instruction in it"},
+      {"", "test:1: the genome has no instruction"},
+      {"# nothing\n\n", "test:2: the genome has no instruction"},
       {"nop\nsing r0\n", "test:2: 'sing' is no instruction; --instructions lists them"},
       {"inc", "test:1: inc lacks a register"},
       {"inc r8", "test:1: 'r8' is no register, r0 to r7"},
