@@ -154,8 +154,8 @@ class Phylogeny {
     }
     all_ = std::move(kept);
   }
-  /// Each worker counts its own updates, so times of different workers may disagree. If a taxon would begin before its parent, or
-  /// end before it began, both times are set equal.
+  /// Each worker counts its own updates, so times of different workers may disagree. A taxon that would
+  /// begin before its parent begins with it. One that would end before it began ends at that time.
   void BeginAfterParents() {
     for (bool has_changed = true; has_changed;) {
       has_changed = false;
