@@ -121,9 +121,9 @@ class Runner:
     def dominant(self, experiment: str, case: str, seed: int) -> str:
         """The commonest genome at the end of a task that has been run, as text. Raises ToolError."""
         from conduit_tools import evidence_plan as plan
-        from conduit_tools import evolution
+        from conduit_tools import evolution_records
 
-        path = evolution.run_folder(self._places[experiment, case, seed] / plan.RECORD) / "dominant.genome"
+        path = evolution_records.run_folder(self._places[experiment, case, seed] / plan.RECORD) / "dominant.genome"
         try:
             return path.read_text(encoding="utf-8")
         except OSError as error:

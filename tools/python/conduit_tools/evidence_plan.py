@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 import pandas
 
-from conduit_tools import InputError, evolution
+from conduit_tools import InputError, evolution_records
 from conduit_tools.arguments import MODE_NAMES
 
 #: Classes of instructions, one at a time. Without the last, cells must lose: a competition that shows no loss there shows none.
@@ -142,12 +142,12 @@ def measure(task: Task, folder: pathlib.Path) -> list[Row]:
     if task.experiment in ("modes", "modes alone"):
         return [row for mode, values in _modes(folder).items() for row in rows(f"{mode} {MODE_NAMES[mode]}", values)]
     if task.experiment == "filling":
-        history = evolution.read_history(folder / RECORD)
+        history = evolution_records.read_history(folder / RECORD)
         return list(rows(task.case, {"doubling_time": doubling_time(history["updates"], history["cells"], history["places"].max())}))
     if task.is_evolution:
-        found = evolution.outcomes(evolution.read_history(folder / RECORD))
+        found = evolution_records.outcomes(evolution_records.read_history(folder / RECORD))
         return list(rows(task.case, found | _kin_cells(folder, mode=0)))
-    values = {"share": _share(folder / ROWS), "advantage": advantage(evolution.read_history(folder / RECORD))}
+    values = {"share": _share(folder / ROWS), "advantage": advantage(evolution_records.read_history(folder / RECORD))}
     if task.knocked_out:
         genome = (folder / KNOCKED).read_text(encoding="utf-8")
         values["num_replaced"] = float(genome.split("# knocked out: ")[1].split()[0])
@@ -208,10 +208,10 @@ def _crossing(updates: Any, cells: Any, index: int, level: float) -> float:
 
 def _modes(folder: pathlib.Path) -> dict[int, dict[str, float]]:
     rates = _table(folder / ROWS, ("mode", "updates_per_second")).groupby("mode")["updates_per_second"].mean()
-    history = evolution.read_history(folder / RECORD)
+    history = evolution_records.read_history(folder / RECORD)
     found = {}
     for mode, run in history.groupby("mode"):
-        values = evolution.outcomes(run)
+        values = evolution_records.outcomes(run)
         values["generations"] = 1000 * float(run["mean_generation"].iloc[-1] / run["updates"].iloc[-1])
         del values["generation"]
         found[int(mode)] = {"rate": float(rates[mode]), **values, **_kin_cells(folder, int(mode))}
@@ -220,4 +220,4 @@ def _modes(folder: pathlib.Path) -> dict[int, dict[str, float]]:
 
 def _kin_cells(folder: pathlib.Path, mode: int) -> dict[str, float]:
     """How many cells a cell's kin group has at the end, in the mean; not what cells estimate."""
-    return {"kin_cells": evolution.kin_sizes(evolution.run_folder(folder / RECORD, mode))["size"]}
+    return {"kin_cells": evolution_records.kin_sizes(evolution_records.run_folder(folder / RECORD, mode))["size"]}

@@ -17,7 +17,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Patch
 from PIL import Image, ImageDraw, ImageFont
 
-from conduit_tools import evolution, files, units
+from conduit_tools import evolution_records, files, units
 from conduit_tools.style import STYLE, save
 
 GIF_BYTES = 5_000_000  #: at most
@@ -71,7 +71,7 @@ def commonest_genomes(labels: Any) -> tuple[Any, Any]:
     return kinds[order], counts[order]
 
 
-def stockpile_image(frame: evolution.Frame, top: float) -> Any:
+def stockpile_image(frame: evolution_records.Frame, top: float) -> Any:
     """Resource likewise, from dark to light as it goes from none to `top`."""
     image = matplotlib.colormaps["cividis"](numpy.clip(frame.stockpile / top, 0, 1), bytes=True)[..., :3]
     image[frame.kin == 0] = _EMPTY
@@ -83,12 +83,12 @@ def top_stockpile(held: Any) -> float:
     return (float(numpy.quantile(held, 0.99)) if held.size else 0.0) or 1.0
 
 
-def draw_world(frame: evolution.Frame, title: str, path: pathlib.Path) -> None:
+def draw_world(frame: evolution_records.Frame, title: str, path: pathlib.Path) -> None:
     """Keeps world_figure in a file. Raises OutputError."""
     save(world_figure(frame, title), path, dpi=110)
 
 
-def world_figure(frame: evolution.Frame, title: str) -> Any:
+def world_figure(frame: evolution_records.Frame, title: str) -> Any:
     """One picture of the world three times: by kin group, by genome, by resource."""
     rows, columns = frame.kin.shape
     with plt.rc_context(STYLE):
@@ -140,7 +140,7 @@ def _draw_genomes(panel: Any, labels: Any) -> None:
                  handlelength=1.1, columnspacing=1.2)  # fmt: skip
 
 
-def _draw_stockpiles(figure: Any, panel: Any, frame: evolution.Frame) -> None:
+def _draw_stockpiles(figure: Any, panel: Any, frame: evolution_records.Frame) -> None:
     is_empty = frame.kin == 0
     stockpiles = numpy.ma.masked_array(frame.stockpile, mask=is_empty)
     held = frame.stockpile[~is_empty]
@@ -167,7 +167,7 @@ def _borders(labels: Any) -> list[Any]:
     return segments
 
 
-def draw_animation(frames: Sequence[evolution.Frame], path: pathlib.Path, max_bytes: int = GIF_BYTES) -> None:
+def draw_animation(frames: Sequence[evolution_records.Frame], path: pathlib.Path, max_bytes: int = GIF_BYTES) -> None:
     """Kin groups over time, as a GIF of at most so many bytes: of long films, every second, third, … picture. Raises
     OutputError."""
     stride = -(-len(frames) // _GIF_FRAMES)
@@ -179,7 +179,7 @@ def draw_animation(frames: Sequence[evolution.Frame], path: pathlib.Path, max_by
     files.write_bytes(path, content)
 
 
-def _gif(frames: Sequence[evolution.Frame]) -> bytes:
+def _gif(frames: Sequence[evolution_records.Frame]) -> bytes:
     scale = max(1, round(420 / max(frames[0].kin.shape)))
     white = len(_SHADES)
     palette = [*_SHADES.flatten().tolist(), 255, 255, 255]
@@ -201,7 +201,7 @@ def _gif(frames: Sequence[evolution.Frame]) -> bytes:
 
 def draw_history(history: pandas.DataFrame, title: str, path: pathlib.Path) -> None:
     """How one run went, over its updates. Raises OutputError."""
-    rates = evolution.rates(history)
+    rates = evolution_records.rates(history)
     updates = history["updates"]
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(3, 3, figsize=(13.2, 9.2), layout="constrained", sharex=True)
@@ -248,8 +248,8 @@ def _smoothed(rates: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def _draw_use(panel: Any, rates: pandas.DataFrame) -> None:
-    names = sorted(evolution.CLASSES, key=lambda name: -float(rates[f"use_{name}"].iloc[-1]))
-    for number, name in enumerate(evolution.CLASSES):
+    names = sorted(evolution_records.CLASSES, key=lambda name: -float(rates[f"use_{name}"].iloc[-1]))
+    for number, name in enumerate(evolution_records.CLASSES):
         use = rates[f"use_{name}"]
         panel.plot(rates["updates"], use.where(use > 0), color=_LINES[number], linestyle=_DASHES[number % 3], linewidth=1.5, label=name)
     panel.set_yscale("log")

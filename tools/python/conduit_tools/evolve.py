@@ -156,7 +156,7 @@ def run(options: Options, err: TextIO) -> str:
     return next((line for line in reversed(lines) if ", run 1 of 1: " in line), "").split(", run 1 of 1: ")[-1]
 
 
-#: What the table has: key of evolution.outcomes, what to call it, and how to write it.
+#: What the table has: key of evolution_records.outcomes, what to call it, and how to write it.
 _LINES = (
     ("births", "births per 1000 updates and cell", "{:.2f}"),
     ("generation", "mean generation", "{:.1f}"),
@@ -181,7 +181,7 @@ def table(first: Mapping[str, float], last: Mapping[str, float]) -> str:
 
 
 def quality_table(quality: pandas.DataFrame) -> str:
-    """A line a layer, from evolution.read_quality; none where no workers talked to each other."""
+    """A line a layer, from evolution_records.read_quality; none where no workers talked to each other."""
     cells = [["layer", "failure rate", "simstep latency, updates", "wall latency", "clumpiness"]]
     for layer in quality.itertuples():
         bound = "> " if layer.is_bound else ""
@@ -221,12 +221,12 @@ def show(options: Options, said: str, out: TextIO) -> None:
     import matplotlib
 
     matplotlib.use("Agg")  # no display needed
-    from conduit_tools import evolution, evolution_plots
+    from conduit_tools import evolution_plots, evolution_records
 
-    history = evolution.read_history(options.output)
+    history = evolution_records.read_history(options.output)
     history = history[history["mode"] == options.mode]
-    folder = evolution.run_folder(options.output, options.mode)
-    frames = list(evolution.read_frames(folder / "frames.csv"))
+    folder = evolution_records.run_folder(options.output, options.mode)
+    frames = list(evolution_records.read_frames(folder / "frames.csv"))
     num_updates = f"{history['updates'].iloc[-1]:,.0f} updates"
     place = f"mode {options.mode} {MODE_NAMES[options.mode]}, {options.processes}x{options.threads} workers, "
     place += "resumed" if options.seed is None else f"seed {options.seed}"
@@ -234,10 +234,10 @@ def show(options: Options, said: str, out: TextIO) -> None:
     evolution_plots.draw_world(frames[-1], f"{title}, after {num_updates}", options.output / "world.png")
     evolution_plots.draw_animation(frames, options.output / "world.gif")
     evolution_plots.draw_history(history, title, options.output / "history.png")
-    text = table(evolution.outcomes(history, "first"), evolution.outcomes(history, "last"))
-    if told := quality_table(evolution.read_quality(options.output / "quality.csv")):
+    text = table(evolution_records.outcomes(history, "first"), evolution_records.outcomes(history, "last"))
+    if told := quality_table(evolution_records.read_quality(options.output / "quality.csv")):
         text += f"\nQuality of service by layer: failures of all messages, medians over workers and snapshots\n\n{told}"
-    text += "\n" + life(evolution.kin_sizes(folder), evolution.instruction_shares(folder))
+    text += "\n" + life(evolution_records.kin_sizes(folder), evolution_records.instruction_shares(folder))
     heading = f"{place}: {num_updates}\n{said}\n\n"
     files.write_text(options.output / "report.txt", heading + text)
     out.write(heading + text + "\n")

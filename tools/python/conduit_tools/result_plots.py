@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from conduit_tools import InputError, footers
 from conduit_tools.analysis import QUALITY_METRICS, SILENT_MODE, by_run
-from conduit_tools.evolution import LAYERS
+from conduit_tools.evolution_records import LAYERS
 from conduit_tools.intervals import INTERVALS
 from conduit_tools.style import MODE_COLORS, STYLE
 

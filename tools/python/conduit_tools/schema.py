@@ -134,7 +134,7 @@ EVIDENCE = Table(
 experiment | text  | - | evolution, competition, knock-out, filling (of an empty world), modes (of two processes), modes alone (of one)
 case       | text  | - | harvest, what evolved, class of instructions, or mode
 seed       | count | - | seed of the world in which cells evolved
-measure    | text  | - | share: of the rival's cells at the end; advantage: growth of ln of the odds per 1000 updates; doubling_time in updates; kin_cells: of a cell's kin group at the end; others as evolution.outcomes has them, rates for each 1000 updates and cell
+measure    | text  | - | share: of the rival's cells at the end; advantage: growth of ln of the odds per 1000 updates; doubling_time in updates; kin_cells: of a cell's kin group at the end; others as evolution_records.outcomes has them, rates for each 1000 updates and cell
 value      | real  | - | the measure; empty where it could not be had
 """),
 )

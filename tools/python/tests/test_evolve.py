@@ -10,7 +10,7 @@ import matplotlib.image
 import numpy
 import pandas
 import pytest
-from conduit_tools import InputError, ToolError, evolution, evolve
+from conduit_tools import InputError, ToolError, evolution_records, evolve
 from PIL import Image
 
 EVOLVE = pathlib.Path(__file__).parents[2] / "evolve"
@@ -56,7 +56,7 @@ def test_the_report_has_the_quality_of_service_of_each_layer(build, tmp_path):
     line = (tmp_path / "log").read_text()
     assert f"--quality {tmp_path}/out/quality.csv --snapshot-interval 2.0" in line and "--snapshot-length 2.0" in line
     lines = [line.split() for line in (tmp_path / "out" / "report.txt").read_text().splitlines()]
-    assert [line for line in lines if line and line[0] in evolution.LAYERS] == [
+    assert [line for line in lines if line and line[0] in evolution_records.LAYERS] == [
         ["Spawn", "2.50%", "11", "2", "ms", "0.10"],
         ["Transfer", "2.50%", ">", "12", ">", "3", "ms", "0.10"],  # no round trip ended in most snapshots
         ["Talk", "-", "-", "-", "-"],  # sent nothing
@@ -86,7 +86,7 @@ def test_counts_of_workers_are_added_and_means_are_over_cells(tmp_path):
         rows.append([3, "no_barrier", 0, 1, 1, 0, row + 0.2, 300 * row, 40, 30, 6, 40, row, 2 * row, row])
     with open(tmp_path / "evolution.csv", "w", newline="") as file:
         csv.writer(file).writerows([columns, *rows])
-    history = evolution.read_history(tmp_path)
+    history = evolution_records.read_history(tmp_path)
     last = history.iloc[-1]
     assert len(history) == 5 and last["updates"] == 800 and last["cells"] == 40 and last["births_kin"] == 32
     assert last["mean_kin_size"] == 5 and last["mean_genome_length"] == 50 and last["max_generation"] == 8
@@ -96,11 +96,11 @@ def test_frames_are_read_row_by_row(tmp_path):
     path = tmp_path / "frames.csv"
     cells = "".join(f"{value:08x}" for value in (0, 3, 5, 7, 9, 2**20))
     path.write_text("elapsed_s,width,property,cells\n" + "".join(f"1.5,3,{name},{cells}\n" for name in ("kin", "genome", "stockpile")))
-    (frame,) = evolution.read_frames(path)
+    (frame,) = evolution_records.read_frames(path)
     assert frame.kin.tolist() == [[0, 3, 5], [7, 9, 2**20]] and frame.stockpile[1, 2] == 1.0
     path.write_text(path.read_text().replace("1.5,3,", "1.5,4,"))
     with pytest.raises(InputError, match="frames.csv: cells: "):
-        list(evolution.read_frames(path))
+        list(evolution_records.read_frames(path))
 
 
 def test_what_the_program_refuses_is_bad_input(build, tmp_path, monkeypatch, capsys):
@@ -147,12 +147,12 @@ def real(tmp_path_factory):
 def test_the_real_program_leaves_pictures(real):
     check_pictures(real)
     report = (real / "report.txt").read_text()
-    assert "mean genome length" in report and all(f"\n{layer} " in report for layer in evolution.LAYERS)
+    assert "mean genome length" in report and all(f"\n{layer} " in report for layer in evolution_records.LAYERS)
 
 
 def test_kin_groups_and_instructions_are_those_of_the_censuses(real):
     last = pandas.read_csv(real / "evolution.csv").groupby(["process", "thread"]).last()
-    folder = evolution.run_folder(real, 0)
+    folder = evolution_records.run_folder(real, 0)
     groups = pandas.read_csv(folder / "kin_groups.csv", dtype={"kin_group": str})
     assert groups["cells"].sum() == last["cells"].sum() > 0
     assert groups["cells"].is_monotonic_decreasing and groups["kin_group"].is_unique

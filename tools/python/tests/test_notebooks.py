@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 import fake_results
-from conduit_tools import InputError, ToolError, analysis, evolution, intervals, notebooks, sweep_files
+from conduit_tools import InputError, ToolError, analysis, evolution_records, intervals, notebooks, sweep_files
 
 ROOT = pathlib.Path(__file__).parents[3]
 NOTEBOOKS = sorted((ROOT / "binder").glob("*.ipynb"))
@@ -243,7 +243,7 @@ def test_of_a_film_of_the_world_the_last_picture_is_taken(tmp_path):
     folder = notebooks.take(tmp_path / "results", tmp_path / "data")
     assert folder == tmp_path / "data" / "world" and "/home" not in (folder / "manifest.json").read_text()
     assert (folder / "frames.csv").read_text().splitlines() == ["elapsed_s,width,property,cells", *pictures[-3:]]
-    (frame,) = evolution.read_frames(folder / "frames.csv")
+    (frame,) = evolution_records.read_frames(folder / "frames.csv")
     assert frame.kin.tolist() == [[10]]
 
 

@@ -17,7 +17,7 @@ import browser
 import fake
 import fake_evolution
 import fake_results
-from conduit_tools import ToolError, evolution, evolution_plots, evolve, load, report, units
+from conduit_tools import ToolError, evolution_plots, evolution_records, evolve, load, report, units
 from conduit_tools.program import find_build
 from conduit_tools.report import inputs, layout, quality_charts, svg, worlds
 
@@ -304,13 +304,13 @@ def test_of_what_evolved_there_are_rates_quality_by_layer_and_the_world_over_tim
         assert f"<h3>{title}</h3>" in page
     assert "left-out" not in page.split("<script")[0] and "onflicts left" not in page
     assert "generations per 1000 updates" in page
-    assert all(f">{layer}</text>" in page for layer in evolution.LAYERS)
+    assert all(f">{layer}</text>" in page for layer in evolution_records.LAYERS)
     assert set(re.findall(r'\bsrc="(.{11})', page)) == {"data:image/"} and not re.search(r"https?://|url\(|@import", page)
 
 
 def test_the_world_is_shown_as_it_was(evolved):
     images = images_of(page_of(evolved))
-    frames = list(evolution.read_frames(evolved / "mode3-replicate0" / "frames.csv"))
+    frames = list(evolution_records.read_frames(evolved / "mode3-replicate0" / "frames.csv"))
     assert len(frames) == 4 and len(images) == 12
     first, last = images["kin groups after 0 s"], images["kin groups after 3 s"]
     assert (first == evolution_plots.kin_image(frames[0].kin)).all() and (last == evolution_plots.kin_image(frames[-1].kin)).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas
 
 from conduit_tools import units
-from conduit_tools.evolution import LAYERS
+from conduit_tools.evolution_records import LAYERS
 from conduit_tools.report import svg
 from conduit_tools.report.run_charts import Bars, grouped_bars, key_of, mode_class, mode_names
 

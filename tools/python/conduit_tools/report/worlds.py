@@ -9,7 +9,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import Any
 
-from conduit_tools import evolution, units
+from conduit_tools import evolution_records, units
 from conduit_tools.report import svg
 
 MOST_FILMS, MOST_PICTURES = 6, 6
@@ -29,7 +29,7 @@ def _figure(path: pathlib.Path, notes: list[str]) -> str:
 
     from conduit_tools import evolution_plots
 
-    frames = _spread(list(evolution.read_frames(path)))
+    frames = _spread(list(evolution_records.read_frames(path)))
     commonest, _ = evolution_plots.commonest_genomes(numpy.concatenate([frame.genome.ravel() for frame in frames]))
     top = evolution_plots.top_stockpile(numpy.concatenate([frame.stockpile[frame.kin != 0] for frame in frames]))
     stride = max(math.ceil(max(frame.kin.shape) / MOST_PLACES) for frame in frames)
@@ -62,7 +62,7 @@ def _figure(path: pathlib.Path, notes: list[str]) -> str:
     return svg.figure(f"World of {path.parent.name.replace('-', ', ')}", drawing, caption, "", numbers)
 
 
-def _spread(frames: list[evolution.Frame]) -> list[evolution.Frame]:
+def _spread(frames: list[evolution_records.Frame]) -> list[evolution_records.Frame]:
     """A few of them, evenly over the film, the first and the last included."""
     last, count = len(frames) - 1, min(len(frames), MOST_PICTURES)
     return [frames[round(number * last / max(1, count - 1))] for number in range(count)]
@@ -72,7 +72,7 @@ def _num_labels(labels: Any) -> int:
     return len(set(labels.ravel().tolist()) - {0})
 
 
-def _mean_held(frame: evolution.Frame) -> str:
+def _mean_held(frame: evolution_records.Frame) -> str:
     held = frame.stockpile[frame.kin != 0]
     return f"{held.mean():.3f}" if held.size else "-"
 
