@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from conduit_tools import InputError, OutputError, ToolError, arguments, launch, results
 from conduit_tools.arguments import DemoOptions, Workers
+from conduit_tools.labels import parse_cell
 from conduit_tools.launch import Launcher
 from conduit_tools.results import Row
 
 if TYPE_CHECKING:
     from conduit_tools.demo_charts import Cell, Picture
-    from conduit_tools.graphs import GraphFile
+    from conduit_tools.demo_graphs import GraphFile
 
 FIXED_PERIOD_MS = 100
 
@@ -220,16 +221,16 @@ def signals_as_exceptions() -> Iterator[None]:
 
 def list_graphs(options: DemoOptions) -> list[GraphFile]:
     """The graphs to colour; the demo's own are written into the output folder."""
-    from conduit_tools import graphs
+    from conduit_tools import demo_graphs
 
     if not options.graphs:
         try:
-            return graphs.write_demo_graphs(options.output, options.seed)
+            return demo_graphs.write_demo_graphs(options.output, options.seed)
         except OSError as error:
             raise OutputError(f"{options.output}: {error.strerror}") from None
     names = [path.name for path in options.graphs]
     return [
-        graphs.GraphFile(str(path) if names.count(path.name) > 1 else path.name, path) for path in options.graphs
+        demo_graphs.GraphFile(str(path) if names.count(path.name) > 1 else path.name, path) for path in options.graphs
     ]
 
 
@@ -343,14 +344,12 @@ def keep_film(
 def keep_colors(picture: Picture | None, graph: GraphFile, workers: Workers, path: pathlib.Path) -> Picture | None:
     """The picture to keep, of the one so far and that of the colours at `path`: of the first grid-like graph, on its last
     layout."""
-    from conduit_tools import graphs
-
     if picture and picture[0] != graph.name:
         return picture
     with open(path, newline="", encoding="utf-8") as file:
         cells: list[Cell] = []
         for row in csv.DictReader(file):
-            place = graphs.parse_cell(row["label"])
+            place = parse_cell(row["label"])
             if place is None:
                 return picture
             worker = (int(row["process"]), int(row["thread"]))

@@ -25,7 +25,8 @@ from typing import Any
 import networkx
 
 from conduit_tools import InputError, files
-from conduit_tools.graph_text import WEIGHT, Cursor, label_text
+from conduit_tools.labels import label_text
+from conduit_tools.line_cursor import WEIGHT, LineCursor
 
 
 def write_graph(graph: networkx.Graph, path: str | os.PathLike[str]) -> None:
@@ -227,7 +228,7 @@ def _lines(path: pathlib.Path) -> list[tuple[int, str]]:
 
 def _read_edges(lines: Lines, graph: Any, path: pathlib.Path) -> None:
     for number, text in lines:
-        cursor = Cursor(path, number, text)
+        cursor = LineCursor(path, number, text)
         source, target = cursor.take_label(), cursor.take_label()
         data = cursor.take_edge_data()
         cursor.expect_end()
@@ -248,7 +249,7 @@ def _read_adjacency(lines: Lines, graph: Any, path: pathlib.Path) -> None:
     gaps: set[bool] = set()  # whether a tab is between two words
     for number, text in lines:
         has_header = has_header or (not graph and text.startswith("# GMT "))
-        cursor = Cursor(path, number, text)
+        cursor = LineCursor(path, number, text)
         if cursor.is_at_end():
             continue
         source = cursor.take_label()
@@ -281,7 +282,7 @@ def _read_adjacency(lines: Lines, graph: Any, path: pathlib.Path) -> None:
 def _read_multiline(lines: Lines, graph: Any, path: pathlib.Path) -> None:
     source, num_left = None, 0
     for number, text in lines:
-        cursor = Cursor(path, number, text)
+        cursor = LineCursor(path, number, text)
         node = cursor.take_label()
         graph.add_node(node)
         if num_left > 0:
@@ -299,7 +300,7 @@ def _read_metis(lines: list[tuple[int, str]], path: pathlib.Path) -> Any:
         lines = lines[1:]
     if not lines:
         raise InputError(f"{path}:1: no nodes")
-    cursor = Cursor(path, *lines[0])
+    cursor = LineCursor(path, *lines[0])
     num_nodes, num_edges = cursor.take_count(), cursor.take_count()
     fmt = (cursor.take_word() if not cursor.is_at_end() else "").rjust(3, "0")
     if len(fmt) > 3 or set(fmt) - set("01"):
@@ -311,7 +312,7 @@ def _read_metis(lines: list[tuple[int, str]], path: pathlib.Path) -> Any:
         raise InputError(f"{path}: want {num_nodes} lines after the header")
     ends: dict[tuple[int, int], list[float]] = {}
     for node, line in enumerate(body, 1):
-        cursor = Cursor(path, *line)
+        cursor = LineCursor(path, *line)
         if fmt[0] == "1":
             cursor.take_weight()
         if fmt[1] == "1":
@@ -342,7 +343,7 @@ def _read_weights(path: pathlib.Path, graph: Any) -> None:
     has_labels = None
     seen = set()
     for number, text in _lines(path):
-        cursor = Cursor(path, number, text)
+        cursor = LineCursor(path, number, text)
         first = cursor.take_label()
         if has_labels is None:
             has_labels = not cursor.is_at_end()
@@ -352,7 +353,7 @@ def _read_weights(path: pathlib.Path, graph: Any) -> None:
         if node in seen:
             raise cursor.fail(f"a second weight for node {node!r}")
         seen.add(node)
-        graph.nodes[node][WEIGHT] = cursor.take_weight() if has_labels else Cursor(path, number, text).take_weight()
+        graph.nodes[node][WEIGHT] = cursor.take_weight() if has_labels else LineCursor(path, number, text).take_weight()
         if has_labels:
             cursor.expect_end()
     if len(seen) < len(graph):

@@ -10,7 +10,7 @@ import pymetis
 
 from conduit_tools import InputError
 from conduit_tools.arguments import Workers, parse_workers
-from conduit_tools.graph_text import WEIGHT
+from conduit_tools.line_cursor import WEIGHT
 
 _SCALE = 1000  # METIS counts in whole numbers: a mean weight becomes this, where weights are no whole numbers
 

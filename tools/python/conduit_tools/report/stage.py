@@ -10,7 +10,8 @@ from typing import Any
 
 import pandas
 
-from conduit_tools import InputError, graphs, read_graph
+from conduit_tools import InputError, read_graph
+from conduit_tools.labels import parse_cell
 from conduit_tools.report import layout
 
 MOST_NODES = 6000  # that are laid out as a graph; larger ones are shown row by row
@@ -59,7 +60,7 @@ def _flat(pairs: Sequence[tuple[int, int]]) -> list[int]:
 
 def _cells(graph: str, labels: list[str]) -> list[tuple[int, int]] | None:
     """(row, column) of each node, or None if the graph is no grid."""
-    parsed = [cell for cell in map(graphs.parse_cell, labels) if cell is not None]
+    parsed = [cell for cell in map(parse_cell, labels) if cell is not None]
     if len(set(parsed)) == len(labels):
         top, left = min(cell[0] for cell in parsed), min(cell[1] for cell in parsed)
         moved = [(cell[0] - top, cell[1] - left) for cell in parsed]

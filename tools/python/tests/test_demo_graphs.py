@@ -1,39 +1,30 @@
 import networkx
-import pytest
-from conduit_tools import graphs
+from conduit_tools import demo_graphs
+from conduit_tools.labels import parse_cell
 
 
 def test_the_torus_reads_back_from_its_tuple_labels(tmp_path):
-    torus = graphs.make_torus(5)
+    torus = demo_graphs.make_torus(5)
     networkx.write_edgelist(torus, tmp_path / "torus")
     edges = set()
     for line in (tmp_path / "torus").read_text().splitlines():
         first, second = line[: line.index(")") + 1], line[line.index(") (") + 2 : line.rindex(")") + 1]
-        edges.add(frozenset((graphs.parse_cell(first), graphs.parse_cell(second))))
+        edges.add(frozenset((parse_cell(first), parse_cell(second))))
     assert edges == {frozenset(edge) for edge in torus.edges}
 
 
 def test_the_small_world_reads_back(tmp_path):
-    world = graphs.make_small_world(seed=3, num_nodes=100)
+    world = demo_graphs.make_small_world(seed=3, num_nodes=100)
     networkx.write_edgelist(world, tmp_path / "world")
     assert networkx.utils.graphs_equal(world, networkx.read_edgelist(tmp_path / "world", nodetype=int))
 
 
 def test_the_small_world_is_a_function_of_its_seed():
-    assert networkx.utils.graphs_equal(graphs.make_small_world(1, 200), graphs.make_small_world(1, 200))
-    assert not networkx.utils.graphs_equal(graphs.make_small_world(1, 200), graphs.make_small_world(2, 200))
+    assert networkx.utils.graphs_equal(demo_graphs.make_small_world(1, 200), demo_graphs.make_small_world(1, 200))
+    assert not networkx.utils.graphs_equal(demo_graphs.make_small_world(1, 200), demo_graphs.make_small_world(2, 200))
 
 
 def test_the_demo_writes_both_graphs(tmp_path):
-    torus, world = graphs.write_demo_graphs(tmp_path, seed=1)
+    torus, world = demo_graphs.write_demo_graphs(tmp_path, seed=1)
     assert torus.path.read_text().startswith("(0, 0) (")
     assert len(torus.path.read_text().splitlines()) == len(world.path.read_text().splitlines()) == 8192
-
-
-@pytest.mark.parametrize("label", ["7", "a", "(1, 2, 3)", "(1, 'a')", "(1, True)", "(", "__import__('os')", ""])
-def test_only_pairs_of_whole_numbers_are_cells(label):
-    assert graphs.parse_cell(label) is None
-
-
-def test_a_pair_of_whole_numbers_is_a_cell():
-    assert graphs.parse_cell("(12, 3)") == (12, 3)

@@ -1,41 +1,20 @@
-"""Labels and lines of graph files, as C++'s LineCursor takes them."""
+"""Takes a line of a graph file apart, as C++'s LineCursor does."""
 
 from __future__ import annotations
 
 import ast
 import math
-import numbers
 import pathlib
 from typing import Any
 
 from conduit_tools import InputError
+from conduit_tools.labels import label_value
 
 WEIGHT = "weight"  #: the attribute of edges and of nodes
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
-def label_text(node: Any) -> str:
-    """A node's label as it stands in files. Raises InputError if the programs would refuse it."""
-    if isinstance(node, tuple):
-        if not all(isinstance(part, (numbers.Integral, str, tuple)) for part in node):
-            raise InputError(f"label {node}: want whole numbers, words and tuples in it")
-        parts = [label_text(part) if isinstance(part, (str, tuple)) else str(int(part)) for part in node]
-        parts = [repr(part) if isinstance(value, str) else part for value, part in zip(node, parts)]
-        return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
-    text = str(node)
-    if not text:
-        raise InputError("a label is empty")
-    if any(c.isspace() for c in text):
-        raise InputError(f"label {text!r} has a blank in it")
-    if any(c in "#'\"()[]{}," or not c.isprintable() for c in text):
-        raise InputError(f"label {text!r} has a bracket, quote, comma, '#' or control character in it")
-    number = text[1:] if text.startswith("-") else text
-    if number.isascii() and number.isdigit() and (text.startswith("-") or int(text) >= 2**63):
-        raise InputError(f"label {text}: want whole numbers from 0 to 2^63 - 1")
-    return text
-
-
-class Cursor:
+class LineCursor:
     """Takes labels, words and weights from the front of a line."""
 
     def __init__(self, path: pathlib.Path, line: int, text: str) -> None:
@@ -69,11 +48,11 @@ class Cursor:
         if self._rest[0] == "{":
             raise self.fail(f"a label is missing before {self._rest!r}")
         if self._rest[0] not in "(['\"":
-            return _label_value(self.take_word())
+            return label_value(self.take_word())
         label = self._split(self._bracketed(0) if self._rest[0] in "([" else self._quoted(0))
         if self._rest and self._rest[0] not in " \t#":
             raise self.fail(f"no blank after the label '{label}'")
-        return _label_value(label)
+        return label_value(label)
 
     def take_count(self) -> int:
         """A whole number."""
@@ -141,16 +120,3 @@ class Cursor:
                     return at + 1 - begin
             at += 1
         raise self.fail(f"a bracket that is never closed: {self._rest[begin:]!r}")
-
-
-def _label_value(text: str) -> Any:
-    if text.isascii() and text.isdigit() and str(int(text)) == text:
-        return int(text)
-    if text[0] == "(":
-        try:
-            value = ast.literal_eval(text)
-            hash(value)
-            return value
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            pass
-    return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import pathlib
 
@@ -41,14 +40,3 @@ def write_demo_graphs(folder: str | pathlib.Path, seed: int) -> list[GraphFile]:
         networkx.write_edgelist(graph, path)
         graphs.append(GraphFile(name, path))
     return graphs
-
-
-def parse_cell(label: str) -> tuple[int, int] | None:
-    """(row, column) if the label is a pair of whole numbers, as grid_2d_graph's are; else None."""
-    try:
-        value = ast.literal_eval(label)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-    if isinstance(value, tuple) and len(value) == 2 and all(type(part) is int for part in value):
-        return value
-    return None
