@@ -1,5 +1,7 @@
 #pragma once
 
+// Longer than 300 lines, because it answers every call of the run loop (LayerPart) for conduits, in one class.
+
 #include <algorithm>
 #include <concepts>
 #include <cstddef>

@@ -1,5 +1,7 @@
 #pragma once
 
+// Longer than 300 lines, because it repeats the whole interface of a duct twice: for inlets and for outlets.
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
