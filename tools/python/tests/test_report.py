@@ -4,7 +4,6 @@ import json
 import math
 import re
 import subprocess
-import sys
 import time
 
 import networkx
