@@ -12,6 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build" / "release"
+COMPILED_PARTS = ("uit_compiled_for_tests", "netuit_compiled_for_tests")
 
 
 class Trouble(Exception):
@@ -64,7 +65,7 @@ class Build:
     """What build/release knows: how to compile, link and run each test."""
 
     def __init__(self) -> None:
-        parts = ["uit_catch_main", "uit_catch_runner", "uit_catch_mpi_main", "uit_pmpi"]
+        parts = ["uit_catch_main", "uit_catch_runner", "uit_catch_mpi_main", "uit_pmpi", *COMPILED_PARTS]
         for command in (["cmake", "--preset", "release"], ["cmake", "--build", str(BUILD), "--target", *parts]):
             done = run(command, cwd=ROOT)
             if done.returncode != 0:
@@ -91,6 +92,11 @@ class Build:
         del words[words.index("-o") : words.index("-o") + 2]
         return words
 
+    def uses_compiled_part(self, probe: Probe) -> bool:
+        """Whether a library is linked that needs the compiled part. Else the seeded headers bring their own definitions."""
+        libraries = {Path(word).stem for word in self.link_words(probe) if Path(word).match("lib*.a")}
+        return bool(libraries - {f"lib{name}" for name in (*COMPILED_PARTS, "uit_build_commit")})
+
     def compile(self, probe: Probe, source: str, seeded: Path, to: Path) -> str:
         """Returns whose source it is: the test's, or a library's that is linked to it."""
         owners = {probe.test.split()[0]}
@@ -111,6 +117,8 @@ class Build:
         # What is seeded comes first; so do demos/, which are included by their path from the root.
         folders = [f"-I{seeded / 'include'}", f"-I{seeded}"] if seeded != ROOT else [include]
         words[1:1] = folders
+        if not self.uses_compiled_part(probe):
+            words = [word for word in words if word != "-DUIT_COMPILED=1"]
         if (seeded / source).exists():
             file = str(seeded / source)
         done = run([*self.ccache, *words, "-O0", "-w", "-o", str(to), "-c", file], cwd=entry["directory"])
@@ -121,8 +129,9 @@ class Build:
 
     def link(self, probe: Probe, objects: list[Path], owners: set[str], to: Path) -> None:
         own = []
+        replaced = owners | (set() if self.uses_compiled_part(probe) else set(COMPILED_PARTS))
         for word in self.link_words(probe):
-            is_replaced = Path(word).match("lib*.a") and Path(word).stem[3:] in owners
+            is_replaced = Path(word).match("lib*.a") and Path(word).stem[3:] in replaced
             if not is_replaced and (not word.endswith(".o") or "uit_catch" in word or "uit_pmpi" in word):
                 own.append(word)
         own[1:1] = map(str, objects)
