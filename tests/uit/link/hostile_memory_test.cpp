@@ -315,7 +315,7 @@ TEST_CASE("Places that a peer names outside its memory are refused") {
   CHECK(detail::PartOf(memory.All(), 0).size() == 256);
   CHECK(detail::PartOf(memory.All(), 256).empty());
   for (const std::uint64_t offset : {std::uint64_t{320}, std::uint64_t{1} << 63U, ~std::uint64_t{63}, std::uint64_t{8}})
-    CheckThrows([&] { detail::PartOf(memory.All(), offset); }, "place " + std::to_string(offset));
+    CheckThrows([&] { detail::PartOf(memory.All(), offset); }, "offset " + std::to_string(offset));
   const SharedPlaces places{.link = 64, .boxes = {{1, 2}, {3, 4}}};
   const auto packed = places.Pack();
   CHECK(SharedPlaces::Unpack(packed).boxes[1].offset == 4);
@@ -346,7 +346,7 @@ TEST_CASE("A traced frame of impossible length or times is refused and changes n
     const auto time = GENERATE(&FrameStamp::touched, &FrameStamp::begun, &FrameStamp::departed);
     stamp.*time = GENERATE(TimePoint::max(), TimePoint::min());
     store();
-    CheckThrows([&] { trace.Take(frame); }, "no clock tells");
+    CheckThrows([&] { trace.Take(frame); }, "impossible time");
     CHECK(frame.Header().num_bytes == FrameTrace::num_bytes + 10);
   }
   CHECK(trace.NumTouches() == 0);
