@@ -72,8 +72,12 @@ class Finder:
         # Of the same length: the parser knows no macros.
         self.source = re.sub(rb"\bUIT_(INLINE|NOINLINE)\b", lambda found: b" " * len(found[0]), source)
         self.found: list[Candidate] = []
-        # Which of two ways a place is changed: the same in every run, whatever the seed of the sample.
-        self.choices = random.Random(file)
+
+    def coin(self, node: Any) -> bool:
+        """Which of two ways a place is changed: by its own line alone, whatever the seed of the sample and the lines around it."""
+        line = self.source.splitlines()[node.start_point.row]
+        indent = len(line) - len(line.lstrip())
+        return random.Random(f"{line.decode().strip()} {node.start_point.column - indent}").random() >= 0.5
 
     def text(self, node: Any) -> str:
         return self.source[node.start_byte : node.end_byte].decode()
@@ -175,7 +179,7 @@ class Finder:
         text = self.text(node)
         if not re.fullmatch(r"\d+[uUlL]*", text) or node.parent.type in ("subscript_designator", "case_statement"):
             return
-        by = self.choices.choice([1, -1]) if int(re.sub(r"\D", "", text)) > 0 else 1
+        by = 1 if int(re.sub(r"\D", "", text)) == 0 or self.coin(node) else -1
         after = f"{text} {'+' if by > 0 else '-'} 1"
         self.wrap(node, "off by one", text, after, "uit_mutant::Off({n}, ", f", {by})")
 
@@ -247,7 +251,7 @@ class Finder:
             return
         value, text = values[0], self.text(values[0])
         if returns == "bool":
-            constant = {"true": "false", "false": "true"}.get(text) or self.choices.choice(["true", "false"])
+            constant = {"true": "false", "false": "true"}.get(text) or ("true" if self.coin(node) else "false")
         elif INTEGERS.fullmatch(one_line(returns)) and not re.fullmatch(r"0[uUlL]*", text):
             constant = "0"
         else:
