@@ -180,8 +180,6 @@ class ChannelLayer final : public LayerBase {
     }
   }
 
-  /// Returns the parts by thread.
-  const std::vector<EdgeConduits<T, policy>*>& Parts() const { return parts_; }
   /// Returns the handle that users get.
   Channels<T, policy> Handle() const { return {outlets_.get(), inlets_.get()}; }
 

@@ -34,7 +34,7 @@ UIT_DEFINE void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, cons
                            RunReport& report) {
   const std::uint64_t number = mesh.NextRun();
   const std::uint64_t first_stamp = number << 40U;
-  const RunRecord record = RunRecord::Open(mesh, options, plan.mode, number);
+  const RunRecord record = RunRecord::Open(mesh, options, plan, number);
   record.SayEarlyEnds([&team](const std::string& words) { team.Warn(words); });
   report.workers.resize(mesh.NumThreads());
   std::vector<std::vector<QualityRow>> quality(mesh.NumThreads());

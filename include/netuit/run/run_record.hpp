@@ -20,6 +20,7 @@
 #include <netuit/replay/record_writer.hpp>
 #include <netuit/replay/worker_record.hpp>
 #include <netuit/run/run_options.hpp>
+#include <netuit/run/schedule.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
@@ -48,20 +49,20 @@ class RunRecord {
 
   /// Opens the files for run number `run` of the mesh. Collective. Throws on every process: uit::OutputError if a record cannot
   /// be made, uit::InputError if the record to be replayed does not fit this run.
-  static RunRecord Open(MeshCore& mesh, const RunOptions& options, std::uint32_t mode, std::uint64_t run) {
+  static RunRecord Open(MeshCore& mesh, const RunOptions& options, const RunPlan& plan, std::uint64_t run) {
     RunRecord record;
     if (options.record.empty() && options.replay.empty()) return record;
     std::string trouble;
     try {
       if (!options.record.empty()) std::filesystem::create_directories(options.record);
-      if (!options.replay.empty() && mode == 0 && mesh.LacksUnread()) {
+      if (!options.replay.empty() && plan.delivery.is_by_update && mesh.LacksUnread()) {
         throw uit::InputError("a run of mode 0 cannot be replayed after a best-effort run that left messages unread, because the "
                               "record does not have them; let nodes read them in the earlier run, or use a mesh for each run");
       }
       for (const auto& partition : mesh.Partitions()) {
         const std::uint32_t worker = partition->graph.worker;
         const replay::RecordHeader header{
-            .mode = mode,
+            .mode = plan.mode,
             .seed = options.seed,
             .run = run,
             .shape = DigestOfShape(*partition, mesh.Layers(), mesh.Options()),
