@@ -33,24 +33,23 @@
 #include <malloc.h>
 #endif
 
+#include "tests/netuit/run/policies.hpp"
 #include "tests/support/other_process.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 
 using namespace netuit;
+using netuit::testing::pooled;
+using netuit::testing::newest_pooled;
+using netuit::testing::aggregated;
+using netuit::testing::sum_pooled;
 using namespace std::chrono_literals;
 
 namespace {
 
 using Word = std::uint64_t;
-using uit::Consolidate;
 using uit::Policy;
-using uit::Retain;
 
 using Row = std::vector<Word>;
-constexpr Policy pooled{.consolidate = Consolidate::pooled};
-constexpr Policy newest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
-constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
-constexpr Policy sum_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
 
 constexpr auto leg = 10s;
 constexpr int legs_per_mesh = 6;

@@ -20,17 +20,18 @@
 #include <uit/codec/cereal_codec.hpp>
 #endif
 
+#include "tests/netuit/run/policies.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 
 using namespace netuit;
+using netuit::testing::aggregated;
 using uit::testing::CountRanks;
 using uit::testing::MpiTestWorld;
 
 namespace {
 
 using Row = std::vector<std::uint32_t>;
-constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
 
 /// What the first run and the second run of a mesh warn of, with a channel for messages of that type.
 template <typename T>

@@ -24,10 +24,13 @@
 #include <uit/tally.hpp>
 #include <uit/team/team.hpp>
 
+#include "tests/netuit/run/policies.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 
 using namespace netuit;
+using netuit::testing::pooled;
+using netuit::testing::aggregated;
 using namespace std::chrono_literals;
 using uit::testing::MpiTestWorld;
 using uit::testing::SumOverRanks;
@@ -35,8 +38,6 @@ using uit::testing::SumOverRanks;
 namespace {
 
 constexpr uit::Policy pooled_latest{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled};
-constexpr uit::Policy pooled{.consolidate = uit::Consolidate::pooled};
-constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
 constexpr uit::Policy pooled_sum{.retain = uit::Retain::accumulate, .consolidate = uit::Consolidate::pooled};
 
 constexpr std::uint32_t value_layer = 0;

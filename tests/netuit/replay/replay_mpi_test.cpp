@@ -8,6 +8,7 @@
 
 #include "tests/netuit/replay/replays.hpp"
 #include "tests/netuit/run/chaos.hpp"
+#include "tests/netuit/run/policies.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 
@@ -18,17 +19,8 @@ using uit::testing::MpiTestWorld;
 namespace {
 
 using Word = std::uint64_t;
-using uit::Consolidate;
-using uit::Policy;
-using uit::Retain;
 
 using Row = std::vector<Word>;
-
-constexpr Policy pooled{.consolidate = Consolidate::pooled};
-constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
-constexpr Policy newest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
-constexpr Policy newest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
-constexpr Policy sum_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
 
 const Kind heard = ValuesOfNodes();
 const Kind heard_seldom = ValuesOfNodes(3);

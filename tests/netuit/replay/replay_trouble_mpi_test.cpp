@@ -24,6 +24,7 @@
 
 #include "tests/netuit/replay/replays.hpp"
 #include "tests/netuit/run/chaos.hpp"
+#include "tests/netuit/run/policies.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 
@@ -37,7 +38,6 @@ using Word = std::uint64_t;
 
 using Row = std::vector<Word>;
 using Kinds = std::vector<Kind>;
-constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
 
 const Kind heard = ValuesOfNodes();
 const Kind each = ChannelsOf<Word, uit::every>();

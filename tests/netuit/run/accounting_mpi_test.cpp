@@ -15,12 +15,15 @@
 #include <vector>
 
 #include "tests/netuit/run/odd_graph.hpp"
+#include "tests/netuit/run/policies.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 
 using namespace netuit;
 using netuit::testing::MakeOddGraph;
 using netuit::testing::Mix;
+using netuit::testing::pooled;
+using netuit::testing::newest_pooled;
 using uit::testing::MpiTestWorld;
 using uit::testing::SumOverRanks;
 using namespace std::chrono_literals;
@@ -327,9 +330,6 @@ void CheckAllModes(const std::vector<Kind>& kinds) {
     }
   }
 }
-
-constexpr uit::Policy pooled{.consolidate = uit::Consolidate::pooled};
-constexpr uit::Policy newest_pooled{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled};
 
 }  // namespace
 

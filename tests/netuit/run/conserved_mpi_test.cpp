@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/netuit/run/odd_graph.hpp"
+#include "tests/netuit/run/policies.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
@@ -23,6 +24,8 @@
 using namespace netuit;
 using namespace std::chrono_literals;
 using netuit::testing::MakeOddGraph;
+using netuit::testing::pooled;
+using netuit::testing::aggregated;
 using uit::testing::is_sanitized;
 using uit::testing::MpiTestWorld;
 using uit::testing::SumOverRanks;
@@ -30,8 +33,6 @@ using uit::testing::SumOverRanks;
 namespace {
 
 using Amount = std::int64_t;
-constexpr uit::Policy pooled{.consolidate = uit::Consolidate::pooled};
-constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
 constexpr uit::Policy summed_pooled{.retain = uit::Retain::accumulate, .consolidate = uit::Consolidate::pooled};
 
 constexpr Amount first_stock = 1'000;

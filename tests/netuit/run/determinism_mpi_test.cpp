@@ -14,6 +14,7 @@
 
 #include "demos/channel_selection/cell.hpp"
 #include "tests/netuit/run/chaos.hpp"
+#include "tests/netuit/run/policies.hpp"
 #include "tests/netuit/run/serial_mesh.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/goal.hpp"
@@ -31,6 +32,11 @@ using netuit::testing::PeriodsOf;
 using netuit::testing::SerialMesh;
 using netuit::testing::SerialNode;
 using netuit::testing::ValuesOfNodes;
+using netuit::testing::pooled;
+using netuit::testing::aggregated;
+using netuit::testing::newest_pooled;
+using netuit::testing::newest_aggregated;
+using netuit::testing::sum_pooled;
 using uit::testing::is_sanitized;
 using uit::testing::IsNightly;
 using uit::testing::MpiTestWorld;
@@ -200,15 +206,6 @@ void CheckAgainstSerial(const Topology& topology, const Kinds& kinds, const Runs
 
 using Word = std::uint64_t;
 using Row = std::vector<Word>;
-using uit::Consolidate;
-using uit::Policy;
-using uit::Retain;
-
-constexpr Policy pooled{.consolidate = Consolidate::pooled};
-constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
-constexpr Policy newest_pooled{.retain = Retain::latest, .consolidate = Consolidate::pooled};
-constexpr Policy newest_aggregated{.retain = Retain::latest, .consolidate = Consolidate::aggregated};
-constexpr Policy sum_pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
 
 const Kind heard = ValuesOfNodes();
 const Kind heard_seldom = ValuesOfNodes(3);

@@ -7,13 +7,9 @@
 #include <uit/policy.hpp>
 
 #include "tests/netuit/run/chaos.hpp"
+#include "tests/netuit/run/policies.hpp"
 
 namespace netuit::testing {
-
-inline constexpr uit::Policy pooled{.consolidate = uit::Consolidate::pooled};
-inline constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
-inline constexpr uit::Policy newest_pooled{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled};
-inline constexpr uit::Policy sum_pooled{.retain = uit::Retain::accumulate, .consolidate = uit::Consolidate::pooled};
 
 /// A published field, and channels of some policies. What a node comes to depends on all that it reads, in order, and on which
 /// of its puts are accepted, so that a message that goes astray soon shows everywhere.
