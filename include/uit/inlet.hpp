@@ -118,7 +118,7 @@ class Inlet {
 
   /// Sends. If the duct is full, waits for room until `deadline` and polls the connection meanwhile. False: dropped at the
   /// deadline, or muted. Returns false at once if the duct is full and no other thread or process can make room: both ends
-  /// are in this thread, the inlet is held (as in bulk-synchronous runs), or the other side is closed for good. The other
+  /// are in this thread, the inlet is held (as in a mesh), or the other side is closed for good. The other
   /// side is closed if its fabric has closed, or if its process, on the same host, has ended.
   bool Put(const T& message, Deadline deadline = never)
     requires std::copyable<T>
@@ -144,8 +144,9 @@ class Inlet {
     return end_.Visit([]<typename D>(D*) { return is_null_duct<D>; });
   }
 
-  /// While held, acceptance depends only on the outlet's steps up to the last Refresh. For a bulk-synchronous runner,
-  /// which refreshes while the other end is idle. A duct that can count accepts at most `max_puts` until the next Refresh.
+  /// While held, acceptance depends only on the outlet's steps up to the last Refresh, within a thread, or up to the last
+  /// report that the owner of the exchange has read. For a run loop. A duct that can count accepts at most `max_puts` until
+  /// the next Refresh. Does nothing between threads without an exchange.
   void Hold(bool hold, std::size_t max_puts = no_limit) {
     end_.Visit([&](auto* duct) {
       if (duct == nullptr) return;

@@ -129,8 +129,8 @@ class Outlet {
             .unread = past.num_unread};
   }
 
-  /// While held, a step passes only messages that had arrived by the last Refresh. For a bulk-synchronous runner, which
-  /// refreshes while the other end is idle.
+  /// While held, a step passes only messages that had arrived by the last Refresh, within a thread, or that the owner of the
+  /// exchange has pulled. For a run loop. Does nothing between threads without an exchange.
   void Hold(bool hold) {
     end_.Visit([&](auto* duct) {
       if constexpr (requires { duct->HoldOutlet(hold); })

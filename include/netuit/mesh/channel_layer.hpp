@@ -27,106 +27,83 @@ namespace netuit {
 namespace detail {
 
 /// Joins the ends of a channel layer's edges.
-template <uit::Encodable T, uit::Policy policy>
+template <uit::Encodable T, uit::Policy asked>
 class EdgeJoiner {
  public:
-  using Conduits = EdgeConduits<T, policy>;
+  using Conduits = EdgeConduits<T, asked>;
+  static constexpr uit::Policy policy = Conduits::policy;
 
   /// Takes the parts of the layer by thread. `number` is the layer's number in its mesh.
   EdgeJoiner(const LayerSite& site, std::uint32_t network, const std::vector<Conduits*>& parts, std::uint32_t number)
-      : site_(site), network_(network), parts_(parts), number_(number), input_of_(parts.size()) {
-    for (std::size_t thread = 0; thread < input_of_.size(); ++thread) {
-      const auto& edges = GraphOf(thread).in_edges;
-      for (std::uint32_t input = 0; input < edges.size(); ++input) input_of_[thread].emplace_back(edges[input], input);
-      std::ranges::sort(input_of_[thread]);
-    }
-  }
+      : site_(site), network_(network), parts_(parts), number_(number) {}
 
-  /// Joins both ends of the edges that stay in this process, and the inlets of those that lead to other processes.
-  void JoinOutputs(std::size_t here) const {
-    Conduits& layer = *parts_[here];
-    const WorkerGraph& graph = GraphOf(here);
-    auto reaches = PoolReaches(graph.target_workers, graph.out_edges);
-    for (std::uint32_t output = 0; output < graph.targets.size(); ++output) {
-      const std::uint32_t there = graph.target_workers[output];
-      const EdgeId edge = graph.out_edges[output];
-      if (there != graph.worker) layer.CrossingOutputs().push_back(output);
-      if (!site_.IsHere(there)) {
-        layer.Inlets()[output] = typename Conduits::Inlet(ReachOf(reaches, graph.worker, there, graph.worker, there, edge));
-      } else {
-        const std::size_t thread = site_.ThreadOf(there);
-        auto& outlet = parts_[thread]->Outlets()[InputOf(thread, edge)];
-        if (there == graph.worker) Join(layer.Inlets()[output], outlet, Within<uit::Intra>());
-        else Join(layer.Inlets()[output], outlet, Within<uit::Thread>());
+  /// Joins the edges within a worker, and the worker's ends of those to and from others.
+  void JoinPart(std::size_t thread) const {
+    Conduits& layer = *parts_[thread];
+    const WorkerGraph& graph = GraphOf(thread);
+    const Pools outgoing = PoolEdges(graph, graph.target_workers, graph.out_edges);
+    const Pools incoming = PoolEdges(graph, graph.source_workers, graph.in_edges);
+    std::vector<std::pair<EdgeId, std::uint32_t>> own;  // inputs of edges within the worker
+    for (std::uint32_t input = 0; input < graph.sources.size(); ++input) {
+      const std::uint32_t source = graph.source_workers[input];
+      const EdgeId edge = graph.in_edges[input];
+      if (source == graph.worker) {
+        own.emplace_back(edge, input);
+        continue;
       }
+      layer.CrossingInputs().push_back(input);
+      layer.Outlets()[input] = typename Conduits::Outlet(ReachOf(incoming.at(source), source, graph.worker, source, edge));
+    }
+    std::ranges::sort(own);
+    for (std::uint32_t output = 0; output < graph.targets.size(); ++output) {
+      const std::uint32_t target = graph.target_workers[output];
+      const EdgeId edge = graph.out_edges[output];
+      if (target == graph.worker) {
+        const auto input = std::ranges::lower_bound(own, edge, {}, &std::pair<EdgeId, std::uint32_t>::first)->second;
+        JoinWithin(layer.Inlets()[output], layer.Outlets()[input]);
+        continue;
+      }
+      layer.CrossingOutputs().push_back(output);
+      layer.Inlets()[output] = typename Conduits::Inlet(ReachOf(outgoing.at(target), graph.worker, target, target, edge));
     }
     CollectHalves(layer.Inlets(), layer.Senders());
-    if (site_.is_traced) JoinBeacons(graph.worker, layer.Peers());
-  }
-  /// Joins the outlets of edges that come from other processes.
-  void JoinInputs(std::size_t here) const {
-    Conduits& layer = *parts_[here];
-    const WorkerGraph& graph = GraphOf(here);
-    auto reaches = PoolReaches(graph.source_workers, graph.in_edges);
-    for (std::uint32_t input = 0; input < graph.sources.size(); ++input) {
-      const std::uint32_t there = graph.source_workers[input];
-      if (there != graph.worker) layer.CrossingInputs().push_back(input);
-      if (site_.IsHere(there)) continue;
-      layer.Outlets()[input] = typename Conduits::Outlet(
-          ReachOf(reaches, graph.worker, there, there, graph.worker, graph.in_edges[input]));
-    }
     CollectHalves(layer.Outlets(), layer.Receivers());
-    layer.Hold(false);
+    layer.HoldCrossing();
   }
 
  private:
   const WorkerGraph& GraphOf(std::size_t thread) const { return site_.partitions[thread]->networks[network_]->graph; }
-  void JoinBeacons(std::uint32_t here, EdgePeers& peers) const {
-    for (auto& [there, peer] : peers.Map()) {
-      if (site_.IsHere(there)) peers.JoinBeacons(here, there, parts_[site_.ThreadOf(there)]->Peers());
-    }
-  }
-  /// The edges to or from each worker of another process, ascending. An edge's position is its channel number.
+  /// The edges to or from each other worker, ascending. An edge's position is its channel number.
   using Pools = std::map<std::uint32_t, std::vector<EdgeId>>;
 
-  Pools PoolReaches(const std::vector<std::uint32_t>& workers, const std::vector<EdgeId>& edges) const {
+  static Pools PoolEdges(const WorkerGraph& graph, const std::vector<std::uint32_t>& workers, const std::vector<EdgeId>& edges) {
     Pools pools;
     for (std::size_t i = 0; i < workers.size(); ++i) {
-      if (!site_.IsHere(workers[i])) pools[workers[i]].push_back(edges[i]);
+      if (workers[i] != graph.worker) pools[workers[i]].push_back(edges[i]);
     }
     for (auto& [worker, pool] : pools) std::ranges::sort(pool);
     return pools;
   }
-  uit::Process ReachOf(const Pools& pools, std::uint32_t here, std::uint32_t there, std::uint32_t source,
-                       std::uint32_t destination, EdgeId edge) const {
+  /// Returns the way from one worker to another, one of which is `peer` and the other is of this process.
+  uit::Process ReachOf(const std::vector<EdgeId>& pool, std::uint32_t source, std::uint32_t destination, std::uint32_t peer,
+                       EdgeId edge) const {
+    const std::size_t thread = site_.ThreadOf(peer == source ? destination : source);
     uit::Process reach = site_.edge;
     reach.fabric = &site_.fabric;
-    reach.peer = site_.ProcessOf(there);
+    reach.peer = site_.ProcessOf(peer);
     reach.key = {.layer = number_, .source = source, .destination = destination};
-    reach.worker = site_.ThreadOf(here);
-    if (PeerTrace* const trace = parts_[site_.ThreadOf(here)]->Peers().TraceOf(there); trace != nullptr)
-      reach.trace = &trace->frames;
-    if constexpr (policy.consolidate == uit::Consolidate::none) {
-      reach.key.channel = edge;
-    } else {
-      const auto& pool = pools.at(there);
-      reach.channel = static_cast<std::size_t>(std::ranges::lower_bound(pool, edge) - pool.begin());
-      reach.num_channels = pool.size();
-    }
+    reach.worker = thread;
+    if (PeerTrace* const trace = parts_[thread]->Peers().TraceOf(peer); trace != nullptr) reach.trace = &trace->frames;
+    reach.channel = static_cast<std::size_t>(std::ranges::lower_bound(pool, edge) - pool.begin());
+    reach.num_channels = pool.size();
     return reach;
   }
-  template <typename Transport>
-  uit::Limited<Transport> Within() const {
-    return {.reach = {.depth = site_.edge.depth}, .max_message_bytes = site_.edge.max_message_bytes};
-  }
-  std::uint32_t InputOf(std::size_t thread, EdgeId edge) const {
-    return std::ranges::lower_bound(input_of_[thread], edge, {}, [](const auto& entry) { return entry.first; })->second;
-  }
-  template <typename Inlet, typename Outlet, typename Transport>
-  static void Join(Inlet& inlet, Outlet& outlet, const Transport& transport) {
+  void JoinWithin(typename Conduits::Inlet& inlet, typename Conduits::Outlet& outlet) const {
+    const uit::Limited<uit::Intra> transport{.reach = {.depth = site_.edge.depth},
+                                             .max_message_bytes = site_.edge.max_message_bytes};
     auto ends = transport.template OpenPair<T, policy>(T{});
-    inlet = Inlet(typename Inlet::End(std::move(ends.first)));
-    outlet = Outlet(typename Outlet::End(std::move(ends.second)));
+    inlet = typename Conduits::Inlet(typename Conduits::Inlet::End(std::move(ends.first)));
+    outlet = typename Conduits::Outlet(typename Conduits::Outlet::End(std::move(ends.second)));
   }
   template <typename End, typename Half>
   static void CollectHalves(std::span<End> ends, std::vector<std::shared_ptr<Half>>& halves) {
@@ -145,7 +122,6 @@ class EdgeJoiner {
   std::uint32_t network_;
   const std::vector<Conduits*>& parts_;
   std::uint32_t number_;
-  std::vector<std::vector<std::pair<EdgeId, std::uint32_t>>> input_of_;  // by thread, ascending by edge
 };
 
 }  // namespace detail
@@ -187,15 +163,12 @@ class ChannelLayer final : public LayerBase {
   LayerShape Shape() const override { return ShapeOfChannels<T, policy>(parts_.front()->Period(), network_); }
 
   void Join(const LayerSite& site, std::uint32_t number) override {
-    for (std::size_t thread = 0; site.is_traced && thread < parts_.size(); ++thread) {
-      parts_[thread]->Peers().TraceBy(site.partitions[thread]->clock, site.SameClock(),
-                                      [&site](std::uint32_t worker) { return site.IsHere(worker); });
-    }
     const detail::EdgeJoiner<T, policy> joiner{site, network_, parts_, number};
-    for (std::size_t thread = 0; thread < parts_.size(); ++thread) joiner.JoinOutputs(thread);
-    for (std::size_t thread = 0; thread < parts_.size(); ++thread) joiner.JoinInputs(thread);
-    for (std::size_t thread = 0; thread < parts_.size(); ++thread)
+    for (std::size_t thread = 0; thread < parts_.size(); ++thread) {
+      if (site.is_traced) parts_[thread]->Peers().TraceBy(site.partitions[thread]->clock, site.SameClock());
+      joiner.JoinPart(thread);
       ShowFirst(site.partitions[thread]->networks[network_]->graph, *parts_[thread]);
+    }
   }
 
  private:

@@ -21,23 +21,39 @@
 #include <netuit/quality/quality.hpp>
 #include <netuit/replay/interceptor.hpp>
 #include <uit/conduit.hpp>
+#include <uit/codec/codec.hpp>
+#include <uit/policy.hpp>
+#include <uit/transport/in_process.hpp>
 #include <uit/transport/limited.hpp>
 #include <uit/transport/process.hpp>
-#include <uit/transport/in_process.hpp>
 #include <uit/transport/transport_set.hpp>
 
 namespace netuit {
 
-/// The transports of a mesh's edges: within a thread, between threads, between processes. While a run is recorded or replayed,
-/// an interceptor stands in between. All have the same limit on message size.
-using MeshTransports = uit::TransportSet<uit::Limited<uit::Intra>, uit::Limited<uit::Thread>, uit::Process, replay::Intercepted>;
+/// The transports of a mesh's edges: within a worker, and between two workers, of one process or of two. While a run is recorded
+/// or replayed, an interceptor stands in between. All have the same limit on message size.
+using MeshTransports = uit::TransportSet<uit::Limited<uit::Intra>, uit::Process, replay::Intercepted>;
+
+/// Returns how a mesh carries messages of a policy. Messages leave a worker at the end of its update, and those for the same
+/// worker share frames, also if the policy asks for a frame each.
+template <uit::Encodable T>
+consteval uit::Policy InMesh(uit::Policy policy) {
+  if (policy.consolidate != uit::Consolidate::none) return policy;
+  const bool is_pool = policy.retain == uit::Retain::accumulate || (policy.retain == uit::Retain::latest && uit::FixedSizeEncodable<T>);
+  policy.consolidate = is_pool ? uit::Consolidate::pooled : uit::Consolidate::aggregated;
+  return policy;
+}
 
 /// One worker's part of a channel layer: an outlet per input and an inlet per output of its nodes. Once the part is joined,
 /// only that worker may call it.
-template <uit::Encodable M, uit::Policy policy>
+///
+/// What crosses to another worker becomes visible, and makes room, only when a worker pulls: once per update. Within a worker,
+/// a message is visible at once, or, in bulk-synchronous runs, in the next update.
+template <uit::Encodable M, uit::Policy asked>
 class EdgeConduits final : public LayerPart {
  public:
-  using T = M;  ///< type of a message
+  using T = M;                                              ///< type of a message
+  static constexpr uit::Policy policy = InMesh<M>(asked);  ///< of the conduits
   /// The inlet of an output.
   using Inlet = uit::Inlet<T, policy, MeshTransports>;
   /// The outlet of an input.
@@ -82,16 +98,12 @@ class EdgeConduits final : public LayerPart {
   /// Returns the other workers that this one has edges with.
   EdgePeers& Peers() { return peers_; }
 
-  /// Switches bulk-synchronous behaviour on or off. If on, puts and steps take effect only in Refresh. Ends that lead to
-  /// another process are always held, because the run polls for them.
-  void Hold(bool hold) {
-    for (Inlet& inlet : inlets_) inlet.Hold(hold || IsChannel(inlet), max_puts);
-    for (Outlet& outlet : outlets_) outlet.Hold(hold || IsChannel(outlet));
-    if constexpr (has_reports) {
-      for (auto& sender : senders_) {
-        if constexpr (requires { sender->Hold(hold, max_puts); }) sender->Hold(hold, max_puts);
-        else sender->Hold(hold);
-      }
+  /// Makes the ends that cross to other workers wait for Pull. Call it once the part is joined.
+  void HoldCrossing() {
+    for (const std::uint32_t output : crossing_outputs_) inlets_[output].Hold(true);
+    for (const std::uint32_t input : crossing_inputs_) outlets_[input].Hold(true);
+    if constexpr (keeps_every) {
+      for (auto& sender : senders_) sender->Hold(true);
     }
   }
   void HandOver() override {
@@ -100,21 +112,22 @@ class EdgeConduits final : public LayerPart {
   }
   void Prepare(const Delivery& delivery, const replay::WorkerRecord& record) override {
     if (record.IsOn() && !delivery.is_by_update) Intercept(record);
-    Hold(delivery.is_by_update);
+    HoldInside(delivery.is_by_update);
+    HoldSums(delivery.is_by_update);
     is_muted_ = delivery.is_muted;
     if (is_muted_) Mute();
   }
   void Pull() override {
-    peers_.PullBeacons();
     for (auto& receiver : receivers_) receiver->Pull();
+    if constexpr (keeps_every) {
+      for (auto& sender : senders_) sender->RefreshReport(0);
+    }
   }
   void Read(uit::TimePoint now) override {
     peers_.Read(now, [this](std::uint32_t input) { return outlets_[input].Tally().stepped; });
   }
-  /// Releases messages that are staged for other threads, and frames for other processes.
   void Send(std::uint64_t update) override {
     if (!IsDue(update)) return;
-    PublishStaged();
     for (auto& sender : senders_) {
       if constexpr (is_aggregated) sender->EndTurn();
       else sender->TryFlush();
@@ -145,7 +158,6 @@ class EdgeConduits final : public LayerPart {
   // An update's frames end with its period, because the next period shows what was put in this one.
   bool TryEnd(std::uint64_t update) override {
     if (!IsDueNext(update)) return true;
-    PublishStaged();
     if constexpr (has_reports) {
       for (; num_ended_ < senders_.size(); ++num_ended_) {
         if (!senders_[num_ended_]->TryEndUpdate()) return false;
@@ -179,26 +191,20 @@ class EdgeConduits final : public LayerPart {
   }
   void Refresh(std::uint64_t update) override {
     if (!IsDueNext(update)) return;
-    peers_.PullBeacons();
     for (Inlet& inlet : inlets_) inlet.Refresh(max_puts);
     for (Outlet& outlet : outlets_) outlet.Refresh();
   }
 
   void BeginDrain() override {
     if (is_muted_) Unmute();
-    Hold(true);
+    HoldSums(true);
     SetStamp(drain_update);
   }
-  void ShowAll() override {
-    for (Inlet& inlet : inlets_) {
-      if (IsChannel(inlet)) continue;
-      inlet.Hold(false, max_puts);
-      inlet.TryFlush();
-    }
-    for (Outlet& outlet : outlets_) outlet.Hold(IsChannel(outlet));
-  }
   void ReportSteps() override { Report(); }
-  void EndDrain() override { Hold(false); }
+  void EndDrain() override {
+    HoldInside(false);
+    HoldSums(false);
+  }
 
   /// Calls `visit(worker, counts, trace)` for every other worker that this one has edges with.
   void ForEachPeer(const VisitPeer& visit) override {
@@ -256,6 +262,23 @@ class EdgeConduits final : public LayerPart {
   }
 
  private:
+  /// If on, puts and steps within the worker take effect only in Refresh. If off, staged messages become visible.
+  void HoldInside(bool hold) {
+    for (Inlet& inlet : inlets_) {
+      if (!IsInside(inlet)) continue;
+      inlet.Hold(hold, max_puts);
+      if (!hold) inlet.TryFlush();
+    }
+    for (Outlet& outlet : outlets_) {
+      if (IsInside(outlet)) outlet.Hold(hold);
+    }
+  }
+  /// If on, sums leave only at the end of an update, and may not overflow the sum that waits at the outlet.
+  void HoldSums([[maybe_unused]] bool hold) {
+    if constexpr (accumulates) {
+      for (auto& sender : senders_) sender->Hold(hold);
+    }
+  }
   /// Unbinds every inlet that leaves the thread, and keeps its duct.
   void Mute() {
     for (const std::uint32_t output : crossing_outputs_) muted_.push_back(inlets_[output].Rebind({}));
@@ -299,13 +322,6 @@ class EdgeConduits final : public LayerPart {
   std::uint64_t PeriodStamp(std::uint64_t update) const {
     return Stamp(IsOutside(update) ? update : update - update % Period());
   }
-  /// Makes staged messages visible to other threads. Messages within the thread do not need this.
-  void PublishStaged() {
-    for (const std::uint32_t output : crossing_outputs_) {
-      if (!IsChannel(inlets_[output])) inlets_[output].TryFlush();
-    }
-    peers_.SendBeacons();
-  }
   static std::uint64_t NumWaiting(const Outlet& outlet) {
     return outlet.Bound().Visit([]<typename D>(const D* duct) -> std::uint64_t {
       if constexpr (requires { duct->NumUnread(); }) {
@@ -320,19 +336,17 @@ class EdgeConduits final : public LayerPart {
       }
     });
   }
+  /// Whether an end belongs to an edge within the worker.
   template <typename End>
-  static bool IsChannel(const End& end) {
-    return end.Bound().Visit([]<typename D>([[maybe_unused]] D* duct) {
-      if constexpr (requires { duct->IsChannel(); }) return duct->IsChannel();
-      else return requires { duct->Exchange(); };
-    });
+  static bool IsInside(const End& end) {
+    return end.Bound().Visit([]<typename D>(D*) { return uit::is_in_thread<D>; });
   }
   /// Binds an end to the interceptor that `intercept` makes for its duct. Returns the former binding.
   template <typename End, typename F>
   static auto InterceptEnd(End& end, F&& intercept) {
     return end.Bound().Visit([&]<typename D>(D* duct) {
-      if constexpr (uit::is_null_duct<D> || requires { duct->IsChannel(); }) return end.Rebind({});  // neither crosses
-      else return end.Rebind(intercept(uit::Ref<D>(duct)));
+      if constexpr (requires { duct->Exchange(); }) return end.Rebind(intercept(uit::Ref<D>(duct)));
+      else return end.Rebind({});  // does not cross
     });
   }
 

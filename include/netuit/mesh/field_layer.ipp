@@ -55,22 +55,11 @@ UIT_DEFINE void FieldLayer::Join(const LayerSite& site, std::uint32_t number) {
     if (site.is_traced) Part(thread).TraceBy(site.partitions[thread]->clock, site.SameClock());
     const std::uint32_t here = site.partitions[thread]->graph.worker;
     for (auto& [there, receiver] : Part(thread).Receivers()) {
-      receiver.box = uit::FrameBox::Latest();
-      if (!site.IsHere(there)) {
-        receiver.box = site.fabric.AddIncoming(site.ProcessOf(there), spec(there, here, receiver.layout),
-                                               std::move(receiver.box));
-      }
+      receiver.box = site.fabric.AddIncoming(site.ProcessOf(there), spec(there, here, receiver.layout), uit::FrameBox::Latest());
     }
-  }
-  for (std::size_t thread = 0; thread < site.partitions.size(); ++thread) {
-    const std::uint32_t here = site.partitions[thread]->graph.worker;
     for (auto& [there, sender] : Part(thread).Senders()) {
-      if (site.IsHere(there)) {
-        sender.port = uit::OutPort{Part(site.ThreadOf(there)).Receivers().at(here).box};
-      } else {
-        sender.port = site.fabric.AddOutgoing(site.ProcessOf(there), thread, spec(here, there, sender.layout),
-                                              uit::FrameBox::Latest());
-      }
+      sender.port =
+          site.fabric.AddOutgoing(site.ProcessOf(there), thread, spec(here, there, sender.layout), uit::FrameBox::Latest());
       if (PeerTrace* const trace = Part(thread).TraceOf(there); trace != nullptr) sender.port.TraceBy(&trace->frames);
     }
   }

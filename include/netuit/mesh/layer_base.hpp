@@ -18,7 +18,6 @@ namespace netuit {
 struct LayerSite {
   const std::vector<std::unique_ptr<Partition>>& partitions;  ///< by thread
   uit::Fabric& fabric;                                        ///< to other processes
-  std::size_t rank;                                           ///< of this process
   uit::Process edge;                                          ///< options of every edge; the destination is filled in for each
   const Surroundings& surroundings;                           ///< of this process
   bool is_traced = false;                                     ///< frames carry time stamps
@@ -27,8 +26,6 @@ struct LayerSite {
   std::size_t ProcessOf(std::uint32_t worker) const { return worker / partitions.size(); }
   /// Returns the worker's thread number within its process.
   std::size_t ThreadOf(std::uint32_t worker) const { return worker % partitions.size(); }
-  /// Whether a worker belongs to this process.
-  bool IsHere(std::uint32_t worker) const { return ProcessOf(worker) == rank; }
   /// Returns a predicate: whether a worker's time stamps are by the same clock as this process's.
   auto SameClock() const {
     return [this](std::uint32_t worker) { return surroundings.IsSameClock(ProcessOf(worker)); };

@@ -97,7 +97,7 @@ class LayerPart {
   virtual bool TryPullLast(std::uint64_t update) = 0;
   /// Returns whether every peer's reports of the update have arrived.
   virtual bool TryReadReports(std::uint64_t) { return true; }
-  /// Applies puts and steps at the end of an update. Call it while all workers are between two barriers.
+  /// Applies puts and steps within the worker, at the end of an update.
   virtual void Refresh(std::uint64_t) {}
   /// Counts the puts of an update after all nodes have been updated.
   virtual void FinishUpdate(std::uint64_t) {}
@@ -106,11 +106,9 @@ class LayerPart {
 
   /// From here on, last frames leave at once, whatever the window. Otherwise two workers could wait for each other's reports.
   virtual void BeginDrain() {}
-  /// After the drain's last frames: makes staged and held messages available to steps, once all workers have called it.
-  virtual void ShowAll() {}
   /// Tells the inlets how far the outlets have stepped.
   virtual void ReportSteps() {}
-  /// Ends the drain and the run.
+  /// Ends the drain and the run. Makes staged and held messages available to steps.
   virtual void EndDrain() {}
 
   // Counts since the mesh was made.

@@ -50,7 +50,8 @@ UIT_DEFINE MeshCore::MeshCore(const uit::World& world, const PlacedNetworks& pla
       world_, uit::FabricOptions{.num_workers = num_threads_,
                                  .num_slots = options_.num_slots,
                                  .max_pace = options_.max_pace,
-                                 .shares_memory = options_.shares_memory});
+                                 .shares_memory = options_.shares_memory,
+                                 .joins_own = true});
   surroundings_ = Surroundings(world_, options_.shares_memory, options_.is_traced);
   private_world_ = world_.Duplicate();
   barrier_ = std::make_unique<ProcessBarrier>(private_world_, *fabric_, options_.shares_memory);
@@ -93,7 +94,6 @@ UIT_DEFINE std::string MeshCore::Label(std::size_t local) const {
 UIT_DEFINE void MeshCore::AddLayer(std::unique_ptr<LayerBase> layer) {
   const LayerSite site{.partitions = partitions_,
                         .fabric = *fabric_,
-                        .rank = world_.Rank(),
                         .edge = {.depth = options_.depth,
                                  .buffer_bytes = options_.buffer_bytes,
                                  .max_message_bytes = options_.max_message_bytes,

@@ -1,7 +1,5 @@
 #pragma once
 
-// Longer than 300 lines, because it repeats the whole interface of a duct twice: for inlets and for outlets.
-
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -33,13 +31,9 @@ class InletInterceptor : public uit::RefCounted {
 
   // The operations of an InletDuct.
   /// Copies the message.
-  bool TryPut(const T& message) requires std::copyable<T> { return Offer(&message, nullptr, false); }
+  bool TryPut(const T& message) requires std::copyable<T> { return Offer(&message, nullptr); }
   /// Moves the message if it succeeds.
-  bool TryPut(T&& message) { return Offer(nullptr, &message, false); }
-  /// Copies the message.
-  bool TryStage(const T& message) requires std::copyable<T> { return Offer(&message, nullptr, true); }
-  /// Moves the message if it succeeds.
-  bool TryStage(T&& message) { return Offer(nullptr, &message, true); }
+  bool TryPut(T&& message) { return Offer(nullptr, &message); }
   /// Copies the message; a replay does not wait.
   bool PutUntil(const T& message, uit::Deadline deadline) requires std::copyable<T> { return OfferUntil(&message, nullptr, deadline); }
   /// Moves the message if it succeeds; a replay does not wait.
@@ -48,18 +42,10 @@ class InletInterceptor : public uit::RefCounted {
   virtual bool TryFlush() = 0;
   /// Whether anything has arrived.
   virtual bool Poll() = 0;
-  /// Does what the duct does, if it has this function.
-  virtual void HoldInlet(bool hold, std::size_t max_puts) = 0;
-  /// Does what the duct does, if it has this function.
-  virtual void RefreshInlet(std::size_t max_puts) = 0;
-  /// Does what the duct does, if it has this function.
-  virtual std::uint64_t NumPreempted() const = 0;
-  /// Whether the duct is a channel of an exchange with another process.
-  virtual bool IsChannel() const = 0;
 
  private:
   // Exactly one of the two pointers is null.
-  virtual bool Offer(const T* copied, T* moved, bool stages) = 0;
+  virtual bool Offer(const T* copied, T* moved) = 0;
   virtual bool OfferUntil(const T* copied, T* moved, uit::Deadline deadline) = 0;
 };
 
@@ -78,10 +64,6 @@ class OutletInterceptor : public uit::RefCounted {
   const T& Get() const { return *current_; }
   /// Returns the current message, which may be moved from.
   T& Get() { return *current_; }
-  /// Does what the duct does, if it has this function.
-  virtual void HoldOutlet(bool hold) = 0;
-  /// Does what the duct does, if it has this function.
-  virtual void RefreshOutlet() = 0;
   /// Returns the number of messages that steps moved past.
   std::uint64_t NumPassed() const { return num_passed_; }
   /// Does what the duct does, if it has this function.
@@ -90,8 +72,6 @@ class OutletInterceptor : public uit::RefCounted {
   virtual std::uint64_t NumPreempted() const = 0;
   /// Does what the duct does, if it has this function.
   virtual std::uint64_t NumUnread() const = 0;
-  /// Whether the duct is a channel of an exchange with another process.
-  virtual bool IsChannel() const = 0;
   /// Gives the current message to the duct, so that the outlet keeps it when it is bound to the duct again.
   virtual void Leave() = 0;
 
@@ -110,13 +90,6 @@ struct Intercepted {
   using OutletDuctFor = OutletInterceptor<T>;
 };
 
-namespace detail {
-
-template <typename D>
-inline constexpr bool is_channel = requires(D& duct) { duct.Exchange(); };
-
-}  // namespace detail
-
 /// An InletInterceptor for a duct of type `D`.
 template <uit::Message T, uit::InletDuct<T> D>
 class InletInterceptorOf final : public InletInterceptor<T> {
@@ -125,39 +98,16 @@ class InletInterceptorOf final : public InletInterceptor<T> {
   InletInterceptorOf(const WorkerRecord& record, uit::Ref<D> duct) : record_(record), duct_(std::move(duct)) {}
 
   bool TryFlush() override {
-    const auto flush = [&] {
-      if constexpr (requires { duct_->TryFlush(); }) return duct_->TryFlush();
-      return true;
-    };
-    if constexpr (!detail::is_channel<D>) return record_.reader != nullptr || flush();
-    else return AskFor(flush);
+    return AskFor([this] { return duct_->TryFlush(); });
   }
   bool Poll() override {
-    if constexpr (!detail::is_channel<D>) return uit::Poll(*duct_);
-    else return AskFor([this] { return uit::Poll(*duct_); });
+    return AskFor([this] { return duct_->Poll(); });
   }
-  void HoldInlet(bool hold, std::size_t max_puts) override {
-    if constexpr (requires { duct_->HoldInlet(hold, max_puts); }) duct_->HoldInlet(hold, max_puts);
-    else if constexpr (requires { duct_->HoldInlet(hold); }) duct_->HoldInlet(hold);
-  }
-  void RefreshInlet(std::size_t max_puts) override {
-    if constexpr (requires { duct_->RefreshInlet(max_puts); }) duct_->RefreshInlet(max_puts);
-    else if constexpr (requires { duct_->RefreshInlet(); }) duct_->RefreshInlet();
-  }
-  std::uint64_t NumPreempted() const override {
-    if constexpr (requires { duct_->NumPreempted(); }) return duct_->NumPreempted();
-    else return 0;
-  }
-  bool IsChannel() const override { return detail::is_channel<D>; }
 
  private:
-  bool Offer(const T* copied, T* moved, bool stages) override {
+  bool Offer(const T* copied, T* moved) override {
     return Put([&] {
-      return With(copied, moved, [&](auto&& message) {
-        if constexpr (requires { duct_->TryStage(std::forward<decltype(message)>(message)); })
-          if (stages) return duct_->TryStage(std::forward<decltype(message)>(message));
-        return duct_->TryPut(std::forward<decltype(message)>(message));
-      });
+      return With(copied, moved, [&](auto&& message) { return duct_->TryPut(std::forward<decltype(message)>(message)); });
     });
   }
   bool OfferUntil(const T* copied, T* moved, uit::Deadline deadline) override {
@@ -237,25 +187,15 @@ class OutletInterceptorOf final : public OutletInterceptor<T> {
                    [&] { return uit::Poll(*duct_); });
     return Record(count) != 0;
   }
-  void HoldOutlet(bool hold) override {
-    if constexpr (requires { duct_->HoldOutlet(hold); }) duct_->HoldOutlet(hold);
-  }
-  void RefreshOutlet() override {
-    if constexpr (requires { duct_->RefreshOutlet(); }) duct_->RefreshOutlet();
-  }
   std::uint64_t NumFolded() const override {
     if constexpr (requires { duct_->NumFolded(); }) return duct_->NumFolded();
     else return 0;
   }
   std::uint64_t NumPreempted() const override {
-    if constexpr (!uit::InletDuct<D, T> && requires { duct_->NumPreempted(); }) return duct_->NumPreempted();
+    if constexpr (requires { duct_->NumPreempted(); }) return duct_->NumPreempted();
     else return 0;
   }
-  std::uint64_t NumUnread() const override {
-    if constexpr (requires { duct_->NumUnread(); }) return duct_->NumUnread();
-    else return 0;
-  }
-  bool IsChannel() const override { return detail::is_channel<D>; }
+  std::uint64_t NumUnread() const override { return duct_->NumUnread(); }
   void Leave() override {
     if (current_ == &replayed_) duct_->Get() = std::move(replayed_);
   }

@@ -23,9 +23,6 @@ class Flow {
   virtual void Reveal(std::uint64_t update) = 0;
   /// Called after the nodes have been updated: sends what they have written.
   virtual void Send(std::uint64_t update) = 0;
-  /// Called after the barrier that follows an update, while all workers are between two barriers. Returns true if a second
-  /// barrier is needed before they continue, because each has changed memory that others read.
-  virtual bool CommitMeeting([[maybe_unused]] std::uint64_t update) { return false; }
   /// Whether a replayed record has no updates left.
   virtual bool IsOver() { return false; }
 
@@ -58,10 +55,6 @@ class ByUpdateFlow final : public Flow {
   using Flow::Flow;
   void Reveal(std::uint64_t update) override { Traffic().SetStamp(update); }
   void Send(std::uint64_t update) override { Traffic().EndUpdate(update); }
-  bool CommitMeeting(std::uint64_t update) override {
-    Traffic().Refresh(update);
-    return true;
-  }
 };
 
 /// A flow that uses a record. A second flow, `live`, moves what would move without a record.
@@ -71,7 +64,6 @@ class RecordFlow : public Flow {
       : Flow(traffic), live_(std::move(live)), is_best_effort_(is_best_effort) {}
 
   void Send(std::uint64_t update) final { live_->Send(update); }
-  bool CommitMeeting(std::uint64_t update) final { return live_->CommitMeeting(update); }
 
  protected:
   Flow& Live() { return *live_; }

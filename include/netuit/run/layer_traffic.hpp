@@ -135,17 +135,15 @@ class LayerTraffic {
   void SetStamp(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) layer->SetStamp(update);
   }
-  /// Sends the last frames of an update, and waits for those of all peers.
+  /// Sends the last frames of an update, waits for those of all peers, and shows what was put.
   void EndUpdate(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) {
       layer->BeginEnd(update);
       Await([&] { return layer->TryEnd(update) || MakeRoom(update); });
     }
     for (LayerPart* const layer : Layers()) Await([&] { return layer->TryPullLast(update); });
-    if (update != drain_update) ReadReports(update);
-  }
-  /// Applies puts and steps at the end of an update. Call it while all workers are between two barriers.
-  void Refresh(std::uint64_t update) {
+    if (update == drain_update) return;
+    ReadReports(update);
     for (LayerPart* const layer : Layers()) layer->Refresh(update);
   }
 
@@ -159,10 +157,6 @@ class LayerTraffic {
   /// From here on, last frames leave at once.
   void BeginDrain() {
     for (LayerPart* const layer : Layers()) layer->BeginDrain();
-  }
-  /// After EndUpdate of the drain: makes staged and held messages available to steps, once all workers have called it.
-  void ShowAll() {
-    for (LayerPart* const layer : Layers()) layer->ShowAll();
   }
   /// Reports the steps to the inlets, and waits until all reports have arrived.
   void EndDrain() {

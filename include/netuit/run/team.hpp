@@ -63,11 +63,6 @@ class Team {
     views_[thread].vote = mine;
     threads_.ArriveAndWait([&] { agreed_ = Agree(timeout, idle); }, idle);
   }
-  /// Waits for the threads of this process.
-  template <std::invocable Idle>
-  void MeetHere(Idle&& idle) {
-    threads_.ArriveAndWait([] {}, idle);
-  }
   /// Returns the merged votes of the last barrier.
   const Vote& Agreed() const { return agreed_; }
 

@@ -160,8 +160,6 @@ class Worker {
     const Vote agreed = team_.Agreed();
     reason_ = agreed.stop != 0 ? agreed.stop : Team::Encode(StopReason::count);
     const bool goes_on = agreed.stop == 0 && agreed.is_pending != 0;
-    if (!goes_on) sampler_.Finish(uit::Now(), num_updates_);  // all snapshots end before the next values become visible
-    if (flow_->CommitMeeting(num_updates_ - 1)) team_.MeetHere([this] { return Idle(); });
     if (goes_on) schedule_->Met(uit::Now(), agreed.next);
     return goes_on;
   }
@@ -244,7 +242,6 @@ class Worker {
     team_.BreakIfApart();
     traffic_.BeginDrain();
     Communicate([this] { traffic_.EndUpdate(drain_update); });
-    traffic_.ShowAll();
     Meet({.stop = team_.Agreed().stop});  // frames leave during this wait; after it, all have been received
     if (traffic_.HasRecord()) traffic_.StopIntercepting();
     Communicate([this] { traffic_.EndDrain(); });

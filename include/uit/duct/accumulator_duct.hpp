@@ -9,7 +9,6 @@
 #include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/duct/fold.hpp>
-#include <uit/duct/held_sum.hpp>
 #include <uit/duct/in_thread_accumulator_duct.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/ref.hpp>
@@ -44,7 +43,7 @@ class AccumulatorDuct final : public RefCountedBy<Sync> {
   UIT_INLINE bool TryPut(T&& message) { return TryCarry(message, 1); }
   /// Adds a sum that stands for `num_messages`. False if the total would overflow. Inlet's thread only.
   UIT_INLINE bool TryCarry(const T& sum, std::uint64_t num_messages) {
-    if (is_held_ ? !held_.TryAdd(sum, num_messages) : !Publish(sum, num_messages)) [[unlikely]]
+    if (!Publish(sum, num_messages)) [[unlikely]]
       return false;
     num_accepted_ += num_messages;
     return true;
@@ -81,27 +80,7 @@ class AccumulatorDuct final : public RefCountedBy<Sync> {
   /// Accepted messages that no step has taken. No thread may put or step meanwhile.
   [[nodiscard]] std::uint64_t NumUnread() const {
     const Index middle = middle_.load(std::memory_order_relaxed);
-    return held_.NumMessages() + ((middle & fresh) != 0 ? slots_[middle & ~fresh].num_messages : 0);
-  }
-
-  /// While held, puts go to a separate sum, which RefreshInlet publishes. A put is accepted if this sum would not
-  /// overflow, neither alone nor added to the sum that waited at the last refresh. So acceptance does not depend on later
-  /// steps of the outlet. Inlet's thread only.
-  void HoldInlet(bool hold) {
-    RefreshInlet();
-    is_held_ = hold;
-  }
-  /// While held, only RefreshInlet makes room.
-  bool IsInletHeld() const { return is_held_; }
-  /// Publishes the sum of the puts made while held, and starts the next one.
-  void RefreshInlet() {
-    if (held_.NumMessages() != 0) {
-      [[maybe_unused]] const bool is_published = Publish(held_.Sum(), held_.NumMessages());
-      UIT_ASSERT(is_published, "what was accepted while held has room");
-    }
-    // Relaxed: only the inlet writes to a waiting sum.
-    const Index middle = middle_.load(std::memory_order_relaxed);
-    held_.Refresh((middle & fresh) != 0 ? &slots_[middle & ~fresh].sum : nullptr);
+    return (middle & fresh) != 0 ? slots_[middle & ~fresh].num_messages : 0;
   }
 
  private:
@@ -149,8 +128,6 @@ class AccumulatorDuct final : public RefCountedBy<Sync> {
   // Written by the inlet's thread.
   alignas(side_alignment<Sync, std::uint64_t>) std::uint64_t num_accepted_ = 0;
   Index back_ = first_back;
-  bool is_held_ = false;
-  detail::HeldSum<T> held_;
 
   // Exchanged between the two threads.
   alignas(side_alignment<Sync, Shared>) Shared middle_{first_middle};

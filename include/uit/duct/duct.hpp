@@ -30,6 +30,7 @@ concept Message = std::is_object_v<T> && !std::is_const_v<T> && std::movable<T> 
 /// - `IsClosed() -> bool`: the other side is closed for good, so a wait ends. Called only between the tries of a wait.
 /// - `HoldInlet(bool)`, `RefreshInlet()`: while held, acceptance depends only on the outlet's steps up to the last
 ///   RefreshInlet. Both may take, as a last argument, the number of puts accepted at most until the next refresh.
+/// - `IsInletHeld() -> bool`: the inlet is held, so waiting for room is of no use.
 /// - `static constexpr bool in_thread`: both ends live in one thread, so waiting cannot help.
 /// - `PutUntil(message, deadline) -> bool`: waits for room itself.
 template <typename D, typename T>

@@ -61,9 +61,12 @@ class MailboxDuct final : public RefCountedBy<Sync> {
     return Stage();
   }
 
-  /// Publishes the staged message, unless the inlet is held. Always true. Inlet's thread only.
+  /// Publishes the staged message. Always true. Inlet's thread only.
   UIT_INLINE bool TryFlush() {
-    if (staging_ == staged) PublishStaged();
+    if (num_staged_ != 0) {
+      num_staged_ = 0;
+      Publish();
+    }
     return true;
   }
 
@@ -96,14 +99,6 @@ class MailboxDuct final : public RefCountedBy<Sync> {
   /// Messages stepped to so far. Outlet's thread only.
   [[nodiscard]] std::uint64_t NumPassed() const { return num_passed_; }
 
-  /// While held, puts are staged and RefreshInlet publishes the newest. Inlet's thread only.
-  void HoldInlet(bool hold) {
-    if (!hold) PublishStaged();
-    staging_ = (staging_ & staged) | (hold ? held : 0);
-  }
-  /// Publishes the staged message.
-  void RefreshInlet() { PublishStaged(); }
-
  private:
   /// A slot's number.
   using Index = std::uint32_t;
@@ -118,7 +113,7 @@ class MailboxDuct final : public RefCountedBy<Sync> {
   };
 
   UIT_INLINE bool Accept() {
-    if (staging_ != 0) [[unlikely]]
+    if (num_staged_ != 0) [[unlikely]]
       return Stage() && TryFlush();
     ++num_accepted_;
     return Publish();
@@ -127,7 +122,7 @@ class MailboxDuct final : public RefCountedBy<Sync> {
   template <typename M>
   UIT_INLINE void Write(M&& message) {
     if constexpr (!std::is_nothrow_assignable_v<T&, M&&>) {
-      if ((staging_ & staged) != 0) {
+      if (num_staged_ != 0) {
         T copy{std::forward<M>(message)};  // if this throws, the staged message is unchanged
         slots_[back_].message = std::move(copy);
         return;
@@ -138,15 +133,9 @@ class MailboxDuct final : public RefCountedBy<Sync> {
 
   bool Stage() {
     ++num_accepted_;
-    num_preempted_ += staging_ & staged;
-    staging_ |= staged;
+    num_preempted_ += num_staged_;
+    num_staged_ = 1;
     return true;
-  }
-
-  void PublishStaged() {
-    if ((staging_ & staged) == 0) return;
-    staging_ &= held;
-    Publish();
   }
 
   UIT_INLINE bool Publish() {
@@ -157,13 +146,10 @@ class MailboxDuct final : public RefCountedBy<Sync> {
     return true;
   }
 
-  static constexpr std::uint32_t staged = 1;
-  static constexpr std::uint32_t held = 2;
-
   // Written by the inlet's thread.
   alignas(side_alignment<Sync, std::uint64_t>) std::uint64_t num_accepted_ = 0;
   Index back_ = first_back;
-  std::uint32_t staging_ = 0;  // two flags: a message is staged; the inlet is held
+  std::uint32_t num_staged_ = 0;  // 0 or 1
   std::uint64_t num_preempted_ = 0;
 
   // Exchanged between the two threads.

@@ -79,7 +79,7 @@ class QueueDuct final : public RefCountedBy<Sync> {
 
   /// Publishes all staged messages. Always true. Inlet's thread only.
   UIT_INLINE bool TryFlush() {
-    // Pairs with the acquire in RefreshOutlet: the messages, and the links to their rings, come first.
+    // Pairs with the acquire in StepFar: the messages, and the links to their rings, come first.
     last_.store(written_, std::memory_order_release);
     return true;
   }
@@ -89,7 +89,7 @@ class QueueDuct final : public RefCountedBy<Sync> {
     UIT_ASSERT(limit > 0, "a step needs a limit");
     const Number current = current_.load(std::memory_order_relaxed);
     if (limit == 1 && current != ready_) [[likely]] {
-      // Pairs with the acquire in RefreshInlet: the outlet no longer reads the slot it gives back.
+      // Pairs with the acquire in FindLimit: the outlet no longer reads the slot it gives back.
       current_.store(current + 1, std::memory_order_release);
       return 1;
     }
@@ -100,24 +100,6 @@ class QueueDuct final : public RefCountedBy<Sync> {
   UIT_INLINE const T& Get() const { return head_->At(current_.load(std::memory_order_relaxed)); }
   /// The same, to be moved from or changed.
   UIT_INLINE T& Get() { return head_->At(current_.load(std::memory_order_relaxed)); }
-
-  /// While held, acceptance depends only on the steps made before the last RefreshInlet. Inlet's thread only.
-  void HoldInlet(bool hold) {
-    is_inlet_held_ = hold;
-    RefreshInlet();
-  }
-  /// While held, only RefreshInlet makes room.
-  bool IsInletHeld() const { return is_inlet_held_; }
-  /// Lets a held inlet see the outlet's steps made by now.
-  void RefreshInlet() { seen_current_ = current_.load(std::memory_order_acquire); }
-
-  /// While held, a step passes only messages that were published before the last RefreshOutlet. Outlet's thread only.
-  void HoldOutlet(bool hold) {
-    is_outlet_held_ = hold;
-    RefreshOutlet();
-  }
-  /// Lets a held outlet see all messages published by now.
-  void RefreshOutlet() { seen_last_ = last_.load(std::memory_order_acquire); }
 
   /// Messages accepted so far, counted from `start`. Inlet's thread only.
   [[nodiscard]] std::uint64_t NumAccepted() const { return written_; }
@@ -175,7 +157,7 @@ class QueueDuct final : public RefCountedBy<Sync> {
 
   /// Sets limit_: the first message number that has no free slot in the newest ring, or is beyond the cap.
   UIT_NOINLINE void FindLimit() {
-    if (!is_inlet_held_) RefreshInlet();
+    seen_current_ = current_.load(std::memory_order_acquire);
     // If the outlet's slot is in the newest ring, the slots in use begin there.
     const bool is_lease_in_tail = seen_current_ - tail_->first <= written_ - tail_->first;
     const Number oldest = is_lease_in_tail ? seen_current_ : tail_->first;
@@ -201,7 +183,7 @@ class QueueDuct final : public RefCountedBy<Sync> {
   }
 
   UIT_NOINLINE std::size_t StepFar(Number current, std::size_t limit) {
-    if (!is_outlet_held_) RefreshOutlet();
+    seen_last_ = last_.load(std::memory_order_acquire);
     const std::size_t count = std::min<std::size_t>(limit, seen_last_ - current);
     if (count == 0) return 0;
     const Number target = current + count;
@@ -226,14 +208,12 @@ class QueueDuct final : public RefCountedBy<Sync> {
   Number written_;
   Number seen_current_;
   Shared last_;  // the newest message published
-  bool is_inlet_held_ = false;
 
   // Written by the outlet's thread.
   alignas(side_alignment<Sync, Number>) Ring* head_;
   Number ready_;  // single steps up to here need not read the other side's variables
   Number seen_last_;
   Shared current_;  // the message last stepped to
-  bool is_outlet_held_ = false;
 };
 
 static_assert(Duct<QueueDuct<int, Unsynchronized>, int>);

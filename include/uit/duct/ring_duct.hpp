@@ -21,7 +21,7 @@ namespace uit {
 namespace detail {
 
 /// One side's copy of the other side's index. It is renewed only if it would stop this side. So a side reads the other
-/// side's cache line once per lap, not once per message. While held, only Refresh renews it.
+/// side's cache line once per lap, not once per message.
 template <Synchronization Sync>
 class PeerIndex {
  public:
@@ -31,37 +31,23 @@ class PeerIndex {
 
   explicit PeerIndex(Index seen) : seen_{seen} {}
 
-  /// True if the other side is at `index`, as far as this side can know.
+  /// True if the other side is at `index`.
   UIT_INLINE bool IsAt(Index index, const Shared& peer) {
     return seen_ == index && Newest(peer) == index;
   }
 
   /// The other side's index when last read.
-  Index Known() const { return seen_; }
-
-  /// The other side's index, as far as this side can know.
-  UIT_INLINE Index Newest(const Shared& peer) {
-    if (!is_held_) Refresh(peer);
-    return seen_;
-  }
-
-  void Hold(bool hold, const Shared& peer) {
-    is_held_ = hold;
-    Refresh(peer);
-  }
-
-  /// Pairs with the other side's release: everything it wrote, or gave back, before is then ours to use.
-  void Refresh(const Shared& peer) { seen_ = peer.load(std::memory_order_acquire); }
-
-  /// Acts as if the other side were at `index`.
-  void Pretend(Index index) { seen_ = index; }
-
-  bool IsHeld() const { return is_held_; }
   Index Seen() const { return seen_; }
+
+  /// The other side's index now. Pairs with the other side's release: everything it wrote, or gave back, before is then
+  /// ours to use.
+  UIT_INLINE Index Newest(const Shared& peer) { return seen_ = peer.load(std::memory_order_acquire); }
+
+  /// Notes that the other side is at `index`.
+  void Note(Index index) { seen_ = index; }
 
  private:
   Index seen_;
-  bool is_held_ = false;
 };
 
 }  // namespace detail
@@ -162,32 +148,6 @@ class RingDuct final : public RefCountedBy<Sync> {
   /// The same, to be moved from or changed.
   UIT_INLINE T& Get() { return slots_[current_.load(std::memory_order_relaxed)].message; }
 
-  /// While held, room depends only on the steps made before the last RefreshInlet, not on how the two threads are
-  /// scheduled. At most `max_puts` puts are accepted until the next RefreshInlet. Inlet's thread only.
-  void HoldInlet(bool hold, std::size_t max_puts = no_limit) {
-    seen_current_.Hold(hold, current_);
-    RefreshInlet(max_puts);
-  }
-  /// While held, only RefreshInlet makes room.
-  bool IsInletHeld() const { return seen_current_.IsHeld(); }
-  /// Updates the room of a held inlet.
-  void RefreshInlet(std::size_t max_puts = no_limit) {
-    seen_current_.Refresh(current_);
-    if (!seen_current_.IsHeld()) return;
-    const Index seen = seen_current_.Seen();
-    const Index num_waiting = written_ >= seen ? written_ - seen : written_ + num_slots_ - seen;
-    if (max_puts < Depth() - num_waiting) {
-      // A put is refused if its slot is the outlet's.
-      const std::uint64_t slot = std::uint64_t{written_} + max_puts + 1;
-      seen_current_.Pretend(static_cast<Index>(slot < num_slots_ ? slot : slot - num_slots_));
-    }
-  }
-
-  /// While held, a step passes only messages that were published before the last RefreshOutlet. Outlet's thread only.
-  void HoldOutlet(bool hold) { seen_last_.Hold(hold, last_); }
-  /// Lets a held outlet see all messages published by now.
-  void RefreshOutlet() { seen_last_.Refresh(last_); }
-
   /// Messages accepted so far, counted from `number`. Inlet's thread only.
   [[nodiscard]] std::uint64_t NumAccepted() const { return num_put_before_lap_ + written_; }
   /// Messages moved past so far, counted from `number`. Outlet's thread only.
@@ -252,12 +212,11 @@ class RingDuct final : public RefCountedBy<Sync> {
 
   /// True if the slot after the outlet's is published. Then notes how far the inlet has published.
   UIT_INLINE bool LooksAtNext(Index current) {
-    if (seen_last_.IsHeld()) return false;
     const Index newest = slots_[After(current)].newest.load(std::memory_order_acquire);
     const Index ahead = newest - (static_cast<Index>(num_passed_before_lap_) + current);
     if (ahead == 0 || ahead >= num_slots_) return false;  // not yet written in this lap
     const Index last = current + ahead;
-    seen_last_.Pretend(last < num_slots_ ? last : last - num_slots_);
+    seen_last_.Note(last < num_slots_ ? last : last - num_slots_);
     return true;
   }
 
@@ -269,7 +228,7 @@ class RingDuct final : public RefCountedBy<Sync> {
 
   /// The number of messages that a step can move past, at most `limit`.
   Index NumWithin(Index current, std::size_t limit) {
-    Index num_waiting = Distance(current, seen_last_.Known());
+    Index num_waiting = Distance(current, seen_last_.Seen());
     if (num_waiting < limit) num_waiting = Distance(current, seen_last_.Newest(last_));
     return static_cast<Index>(std::min<std::size_t>(num_waiting, limit));
   }

@@ -28,13 +28,10 @@ class ExchangeInletDuct : public RefCounted {
   bool Poll() { return sender_->Poll(); }
   /// Whether no room can appear any more, because the fabric has closed or the peer process is known to have ended.
   bool IsClosed() const { return !sender_->IsOpen() || sender_->IsPeerGone(); }
-  /// While held, a put does not poll; the owner of the exchange polls instead.
+  /// While held, a put does not poll, and room appears only when the owner of the exchange reads the peer's report.
   void HoldInlet(bool hold) { is_held_ = hold; }
-  /// Whether room appears only when the owner of the exchange reads the peer's report.
-  bool IsInletHeld() const {
-    if constexpr (requires { sender_->IsHeld(); }) return sender_->IsHeld();
-    else return false;
-  }
+  /// Whether waiting for room is of no use.
+  bool IsInletHeld() const { return is_held_; }
   /// Returns the half that this channel belongs to; for the owner of the exchange.
   const std::shared_ptr<Sender>& Exchange() const { return sender_; }
 

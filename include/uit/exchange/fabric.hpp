@@ -34,6 +34,7 @@ struct FabricOptions {
   std::size_t payload_bytes = 0;  ///< links carry at least this payload, for exchanges added after Connect
   std::uint32_t max_pace = Connection::default_max_pace;  ///< polls skipped at most between values for a slow peer
   bool shares_memory = true;      ///< exchanges within a host use shared memory, if the world provides it
+  bool joins_own = false;         ///< exchanges between two workers of this process need no link: they share a box at once
 };
 
 /// Connects a process to its peers.
@@ -88,13 +89,15 @@ class Fabric {
   /// port wait for Connect. Call it while no other thread uses the fabric.
   OutPort AddOutgoing(std::size_t peer, std::size_t worker, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
     Check(peer, worker);
+    if (IsOwn(peer)) return OutPort{engine_, OwnBox(spec, std::move(box))};
     announced_[peer].push_back({spec, engine_->NumOutgoing(), 0});
     return OutPort{engine_, engine_->AddOutgoing(peer, worker, std::move(box), spec.key.is_report != 0), worker};
   }
-  /// Announces the receiving half of an exchange to a peer, at the next Connect. Returns `box`. Call it while no other
-  /// thread uses the fabric.
+  /// Announces the receiving half of an exchange to a peer, at the next Connect. Returns the box in which frames arrive: `box`,
+  /// unless the other half is in this process and has brought one. Call it while no other thread uses the fabric.
   std::shared_ptr<FrameBox> AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
     Check(peer, 0);
+    if (IsOwn(peer)) return OwnBox(spec, std::move(box));
     announced_[peer].push_back({spec, engine_->NumIncoming(), 1});
     engine_->AddIncoming(peer, box, spec.frame_bytes);
     return box;
@@ -155,6 +158,11 @@ class Fabric {
     if (peer >= world_.Size()) throw Error("there is no rank " + std::to_string(peer) + " to exchange with");
     if (worker >= engine_->NumWorkers()) throw Error("there is no worker " + std::to_string(worker));
   }
+  bool IsOwn(std::size_t peer) const { return options_.joins_own && peer == world_.Rank(); }
+  /// Returns the box of an exchange within this process: that of the half that was added first.
+  std::shared_ptr<FrameBox> OwnBox(const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
+    return own_boxes_.try_emplace(spec.key, std::move(box)).first->second;
+  }
   std::string Match(const std::vector<Bytes>& greetings, const Greeting& ours);
   PeerWishes Wishes() const;
   std::string CheckLinks() const;
@@ -191,6 +199,7 @@ class Fabric {
   std::shared_ptr<ProgressEngine> engine_;
   std::map<std::size_t, std::vector<Announcement>> announced_;           // by peer, since the last Connect
   std::map<std::tuple<std::size_t, ExchangeKey, bool>, Shared> halves_;  // by peer, key and direction
+  std::map<ExchangeKey, std::shared_ptr<FrameBox>> own_boxes_;           // of exchanges within this process
   std::map<std::size_t, std::size_t> payload_bytes_;                     // by peer, of its open link
   std::map<std::size_t, std::size_t> unshared_;                          // by peer, see UnsharedExchanges
   World private_world_;                                                  // duplicate of world_, with streams of its own

@@ -29,13 +29,12 @@ class FrameWindow {
         report_bytes_(report_bytes),
         report_(report_bytes) {}
 
-  /// Whether another frame may depart. When closing, one frame beyond the window may.
-  bool HasRoom(bool is_closing = false) {
-    const std::size_t max_frames = num_frames_ + (is_closing ? 1 : 0);
-    return NumUnderWay() < max_frames || (TryReadReport() && NumUnderWay() < max_frames);
-  }
-  /// Sends a frame. The caller has written the payload, its size and the header's base, and HasRoom has returned true
-  /// unless the exchange is held. `last` marks the frame as the end of the update. Returns false, with nothing changed,
+  /// Whether another frame may depart, as far as the reports read so far tell. When closing, one frame beyond the window may.
+  bool HasRoom(bool is_closing = false) const { return NumUnderWay() < num_frames_ + (is_closing ? 1 : 0); }
+  /// The same; reads the newest report if it has to.
+  bool FindRoom(bool is_closing = false) { return HasRoom(is_closing) || (TryReadReport() && HasRoom(is_closing)); }
+  /// Sends a frame. The caller has written the payload, its size and the header's base, and there is room, unless the frame
+  /// ends an update. `last` marks the frame as the end of the update. Returns false, with nothing changed,
   /// if the port is full. Afterwards `frame` is a spare buffer.
   bool TryDepart(Frame& frame, bool last) {
     StoreIfNew(frame.Header().update, update_);
@@ -56,6 +55,8 @@ class FrameWindow {
   std::uint64_t NumDeparted() const { return num_departed_; }
   /// Returns the newest report read, or null if none has arrived.
   const Frame* Report() const { return has_report_ ? &report_ : nullptr; }
+  /// Whether a report has been read since the last call.
+  bool TakeNews() { return std::exchange(has_news_, false); }
   /// Whether the newest report read ends `update` or a later one.
   bool HasReport(std::uint64_t update) const { return has_report_ && report_.Header().update >= update; }
   /// Sets the update number that is stamped on frames from now on.
@@ -81,7 +82,7 @@ class FrameWindow {
       throw Error("a peer reports that it has pulled frame " + std::to_string(header.base) + " of " +
                   std::to_string(num_departed_));
     num_pulled_ = header.base;
-    has_report_ = true;
+    has_report_ = has_news_ = true;
     report_.Swap(report);
   }
 
@@ -94,6 +95,7 @@ class FrameWindow {
   std::uint64_t num_pulled_ = 0;  // departed frames that the receiver has pulled, as reported
   std::uint64_t update_ = 0;
   bool has_report_ = false;
+  bool has_news_ = false;  // see TakeNews
 };
 
 }  // namespace uit

@@ -17,8 +17,11 @@ namespace uit {
 class OutPort {
  public:
   OutPort() = default;
-  /// A port to a half in the same process.
+  /// A port to a half in the same process, open for ever.
   explicit OutPort(std::shared_ptr<FrameBox> box) : box_(std::move(box)) {}
+  /// A port to a half in the same process, open as long as the engine.
+  OutPort(std::shared_ptr<ProgressEngine> engine, std::shared_ptr<FrameBox> box)
+      : box_(std::move(box)), engine_(std::move(engine)) {}
   /// A port to another process.
   OutPort(std::shared_ptr<ProgressEngine> engine, OutgoingBox& outgoing, std::size_t worker)
       : box_(outgoing.box), engine_(std::move(engine)), outgoing_(&outgoing), worker_(worker) {}
@@ -38,7 +41,7 @@ class OutPort {
   /// False once the fabric has closed; then do not send any more.
   bool IsOpen() const { return engine_ == nullptr || !engine_->IsShut(); }
   /// Whether the port leads to a process that is known to have ended, so that no room will appear.
-  bool IsPeerGone() const { return engine_ != nullptr && engine_->Process().Watch().HasGone(outgoing_->peer); }
+  bool IsPeerGone() const { return outgoing_ != nullptr && engine_->Process().Watch().HasGone(outgoing_->peer); }
 
  private:
   UIT_INLINE bool Send(Frame& frame) {
@@ -50,7 +53,7 @@ class OutPort {
     FrameTrace::TakeBack(frame);
     return false;
   }
-  bool IsDirect() const { return engine_ == nullptr || box_->IsShared(); }
+  bool IsDirect() const { return outgoing_ == nullptr || box_->IsShared(); }
 
   std::shared_ptr<FrameBox> box_;
   std::shared_ptr<ProgressEngine> engine_;

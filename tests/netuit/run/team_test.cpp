@@ -100,7 +100,7 @@ TEST_CASE("Of the reasons of one process the weightiest counts, and the first wo
       if (rank == 1) team.StopByThrow("second", std::make_exception_ptr(7));
       team.RaiseStop(Team::Encode(StopReason::signal, 15));
     }
-    team.MeetHere(uit::NoIdle{});
+    team.Meet(thread, {}, 20s, uit::NoIdle{});
     words[rank * num_threads + thread] = team.Message();
     team.Meet(thread, {.stop = team.StopSeen()}, 20s, uit::NoIdle{});
   });

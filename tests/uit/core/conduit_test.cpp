@@ -204,18 +204,16 @@ TEST_CASE("A put waits until its sum has room") {
   CHECK_FALSE(inlet.Put(100, After(5ms)));
   CHECK(outlet.JumpGet() == 200);
   CHECK(inlet.Put(100, After(1h)));
-  inlet.Hold(true);
-  CHECK_FALSE(inlet.Put(200));  // which only a refresh could bring
-  inlet.Hold(false);
+  CHECK_FALSE(inlet.Put(200, After(5ms)));
   CHECK(Both(inlet, outlet).put == PutTally{.attempted = 4, .dropped = 2});
   CHECK(outlet.JumpGet() == 100);
   CHECK(Both(inlet, outlet).Balanced());
 }
 
 TEST_CASE("A splice carries a sum, which goes on to stand for its messages") {
-  auto [inlet, outlet] = Conduit<int, accumulate>{Intra{}};
+  auto [inlet, outlet] = Conduit<int, accumulate>{Thread{}};
   for (int i = 1; i <= 3; ++i) inlet.TryPut(i);
-  Splice(inlet, outlet, Thread{});
+  Splice(inlet, outlet, Intra{});
   CHECK(Both(inlet, outlet).InFlight() == 3);
   CHECK(outlet.Get() == 0);
   inlet.TryPut(4);
@@ -225,7 +223,7 @@ TEST_CASE("A splice carries a sum, which goes on to stand for its messages") {
   inlet.Hold(true);
   inlet.TryPut(5);
   inlet.TryPut(6);
-  Splice(inlet, outlet, Intra{});
+  Splice(inlet, outlet, Thread{});
   CHECK(outlet.Get() == 10);
   CHECK(outlet.JumpGet() == 11);
   CHECK(outlet.Tally() == uit::GetTally{.stepped = 2, .folded = 4});
@@ -274,12 +272,12 @@ TEST_CASE("A splice moves messages that cannot be copied, the current one includ
 }
 
 TEST_CASE("A splice ends a hold") {
-  auto [inlet, outlet] = Conduit<int>{Thread{.depth = 4}};
+  auto [inlet, outlet] = Conduit<int>{Intra{.depth = 4}};
   inlet.Hold(true);
   outlet.Hold(true);
   inlet.TryPut(1);
   CHECK_FALSE(outlet.TryStep());
-  Splice(inlet, outlet, Intra{.depth = 4});
+  Splice(inlet, outlet, Thread{.depth = 4});
   CHECK(outlet.GetNext() == 1);
 }
 

@@ -635,3 +635,32 @@ TEST_CASE("A splice carries what waits in a pool for room at the peer") {
   tally += conduit.outlet.Tally();
   CHECK(tally.Balanced());
 }
+
+TEST_CASE("Two workers of a process share a box at once, if the fabric joins its own exchanges") {
+  constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
+  LoopbackNetwork network{1};
+  Fabric fabric{network.World(0), {.num_workers = 2, .joins_own = true}};
+  const Process reach{.fabric = &fabric, .key = {.source = 0, .destination = 1}, .depth = 2, .worker = 0};
+  const Process back{.fabric = &fabric, .key = {.source = 1, .destination = 0}, .depth = 2, .worker = 1};
+  Conduit<int, aggregated, TransportSet<Intra, Process>> there{reach};
+  Conduit<int, aggregated, TransportSet<Intra, Process>> here{back};
+  for (int i = 1; i <= 2; ++i) CHECK(there.inlet.TryPut(i));
+  CHECK_FALSE(there.inlet.TryPut(3));
+  CHECK(there.inlet.TryFlush());  // before Connect, and without a poll
+  CHECK(here.outlet.Jump() == 0);
+  CHECK(there.outlet.Jump() == 2);
+  CHECK(there.outlet.Get() == 2);
+  fabric.Connect();
+  CHECK(here.inlet.TryPut(4));
+  CHECK(fabric.Close());
+  CHECK(fabric.NumFramesReceived() == 0);  // by a link
+  CHECK_FALSE(there.inlet.TryPut(5));
+  CHECK(here.outlet.JumpGet() == 4);
+  Tally tally;
+  for (const auto* const conduit : {&there, &here}) {
+    tally += conduit->inlet.Tally();
+    tally += conduit->outlet.Tally();
+  }
+  CHECK(tally.put.dropped == 2);
+  CHECK(tally.Balanced());
+}

@@ -30,7 +30,7 @@ struct Window {
   /// Sends a frame if there is room.
   bool TryDepart() {
     Frame frame{0};
-    return window.HasRoom() && window.TryDepart(frame, false);
+    return window.FindRoom() && window.TryDepart(frame, false);
   }
   /// Reports that so many frames have been pulled, as what ends an update of that number.
   void Report(std::uint64_t num_pulled, std::uint32_t num_bytes = report_bytes) {

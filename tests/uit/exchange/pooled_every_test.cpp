@@ -291,19 +291,44 @@ TEST_CASE("While held, pools depart on a flush and steps are known on a refresh"
   CHECK(pool.Put(0, 3));
 }
 
-TEST_CASE("While held, a pool of one departs no sooner than others, if its member may put but once") {
-  for (const bool puts_once : {true, false}) {
-    CAPTURE(puts_once);
+TEST_CASE("While held, a pool of one departs no sooner than others") {
+  for (const bool hold : {true, false}) {
+    CAPTURE(hold);
     Pool pool{1, 3};
-    pool.sender.Hold(true, puts_once ? 1 : no_limit);
+    pool.sender.Hold(hold);
     pool.sender.SetUpdate(1);
     CHECK(pool.Put(0, 1));
-    CHECK(pool.receiver.Pull() == !puts_once);
-    CHECK(pool.Put(0, 2) == !puts_once);
+    CHECK(pool.receiver.Pull() == !hold);
+    CHECK(pool.Put(0, 2) == !hold);
     CHECK(pool.sender.TryEndUpdate());
     CHECK(pool.receiver.Pull());
     CHECK(pool.Put(0, 3));
   }
+}
+
+TEST_CASE("While held, a flush sends a frame only within the window, and the frame that ends an update always leaves") {
+  Pool pool{1, 2};
+  pool.sender.Hold(true);
+  for (int i = 1; i <= 2; ++i) {
+    CHECK(pool.Put(0, i));
+    CHECK(pool.sender.TryFlush());
+  }
+  CHECK(pool.receiver.Pull());
+  CHECK(pool.Next(0) == 1);
+  CHECK(pool.Next(0) == 2);
+  pool.receiver.Report();
+  CHECK_FALSE(pool.Put(0, 3));  // no report has been read
+  pool.sender.RefreshReport(0);
+  CHECK(pool.Put(0, 3));
+  CHECK(pool.sender.TryFlush());
+  CHECK(pool.sender.TryEndUpdate());
+  CHECK(pool.sender.TryEndUpdate());
+  CHECK(pool.Put(0, 4));
+  CHECK_FALSE(pool.sender.TryFlush());
+  CHECK(pool.sender.TryEndUpdate());
+  CHECK(pool.receiver.Pull());
+  CHECK(pool.Next(0) == 3);
+  CHECK(pool.Next(0) == 4);
 }
 
 TEST_CASE("Once the fabric has closed nothing is accepted, whatever is reported") {

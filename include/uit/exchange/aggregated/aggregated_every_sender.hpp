@@ -73,12 +73,12 @@ class AggregatedEverySender final : public ExchangeHalf {
   bool TryFinish() override {
     is_finished_ = true;
     end_ = run_end_ = next_;  // so that nothing more is accepted
-    return TrySendBacklog(true) && (next_ == begin_ || (window_.HasRoom(true) && Depart(false, FrameWish::none)));
+    return TrySendBacklog(true) && (next_ == begin_ || (window_.FindRoom(true) && Depart(false, FrameWish::none)));
   }
   /// Sends the waiting frames, and in any case a frame marked as the update's end. Returns false if the peer has no room
   /// yet.
   bool TryEndUpdate() {
-    if (!TrySendBacklog(false) || !window_.HasRoom()) return false;
+    if (!TrySendBacklog(false) || !window_.FindRoom()) return false;
     if (begin_ == nullptr) OpenFrame();
     return Depart(true, FrameWish::none);
   }
@@ -90,13 +90,12 @@ class AggregatedEverySender final : public ExchangeHalf {
   void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
   /// While held, only RefreshReport gives room for steps, and frames that find no room wait here.
   void Hold(bool hold) { is_held_ = hold; }
-  /// Whether room appears only on RefreshReport.
-  bool IsHeld() const { return is_held_; }
   /// Reads the newest report of the outlets. If it ends `update` or a later one, gives the channels room for the reported
   /// steps and returns true.
   bool RefreshReport(std::uint64_t update) {
     window_.TryReadReport();
     if (!window_.HasReport(update)) return false;
+    if (!window_.TakeNews()) return true;
     for (std::uint32_t channel = 0; channel < channels_.size(); ++channel) Widen(channel);
     return true;
   }
@@ -197,7 +196,7 @@ class AggregatedEverySender final : public ExchangeHalf {
     is_full_ = false;
   }
   bool TryDepart(bool last) {
-    if (TrySendBacklog(false) && window_.HasRoom() && Depart(last, FrameWish::none)) return true;
+    if (TrySendBacklog(false) && window_.FindRoom() && Depart(last, FrameWish::none)) return true;
     is_full_ = true;
     return false;
   }
@@ -221,7 +220,7 @@ class AggregatedEverySender final : public ExchangeHalf {
     for (; num_sent_ < num_waiting_; ++num_sent_) {
       const FrameWish wish = is_closing ? FrameWish::report : FrameWish::none;
       backlog_[num_sent_].Header().base = static_cast<std::uint64_t>(wish);
-      if (!window_.HasRoom(is_closing) || !window_.TryDepart(backlog_[num_sent_], false)) return false;
+      if (!window_.FindRoom(is_closing) || !window_.TryDepart(backlog_[num_sent_], false)) return false;
     }
     num_sent_ = num_waiting_ = 0;
     return true;

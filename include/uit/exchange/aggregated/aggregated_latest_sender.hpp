@@ -103,7 +103,7 @@ class AggregatedLatestSender final : public ExchangeHalf {
   bool TrySend(bool last, bool is_closing) {
     is_full_ = true;
     for (bool is_over = waiting_.empty() && !last; !is_over;) {
-      if (!window_.HasRoom(is_closing)) return false;
+      if (!window_.FindRoom(is_closing)) return false;
       const std::size_t num_records = WriteFrame();
       const bool is_rest = num_records == waiting_.size();
       const FrameWish wish = is_closing && !is_rest ? FrameWish::report : FrameWish::none;

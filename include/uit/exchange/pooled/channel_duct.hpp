@@ -62,11 +62,11 @@ class ChannelInletDuct final : public ExchangeInletDuct<PooledSender<retain>> {
   /// The same; encoding does not move from the message.
   UIT_INLINE bool TryPut(T&& message) { return TryPut(std::as_const(message)); }
 
-  /// Sends the pool as it is, unless the exchange is held. Returns false if a message put earlier has not left this
+  /// Sends the pool as it is, unless the inlet is held. Returns false if a message put earlier has not left this
   /// process yet; then call again.
   bool TryFlush() {
     if constexpr (retain == Retain::every) {
-      if (sender_->IsHeld()) return true;  // a pool that left would admit another put
+      if (is_held_) return true;  // a pool that left would admit another put
     }
     return sender_->TryFlush() && sender_->TryEmpty();
   }

@@ -85,8 +85,6 @@ class PooledAccumulateSender final : public ExchangeHalf {
   void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
   /// While held, frames depart only at the end of the update, and acceptance depends on the last RefreshReport.
   void Hold(bool hold) { is_held_ = hold; }
-  /// Whether room appears only on RefreshReport.
-  bool IsHeld() const { return is_held_; }
   /// Reads the newest report of the outlets. Returns true if it ends `update` or a later one.
   bool RefreshReport(std::uint64_t update) {
     window_.TryReadReport();

@@ -97,14 +97,8 @@ class PooledEverySender final : public ExchangeHalf {
   bool TryEndUpdate() { return TryDepart(true); }
   /// Sets the update number that is stamped on frames from now on.
   void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
-  /// While held, only RefreshReport reads reports of steps. A pool then departs only on a flush if it has several
-  /// channels, or if a channel may put only once until then (`max_puts` is 1).
-  void Hold(bool hold, std::size_t max_puts = no_limit) {
-    is_held_ = hold;
-    departs_complete_ = !hold || (layout_.num_channels == 1 && max_puts != 1);
-  }
-  /// Whether room appears only on RefreshReport.
-  bool IsHeld() const { return is_held_; }
+  /// While held, only RefreshReport reads reports of steps, and a pool departs only on a flush.
+  void Hold(bool hold) { is_held_ = hold; }
   /// Reads the newest report of the outlets. Returns true if it ends `update` or a later one.
   bool RefreshReport(std::uint64_t update) {
     if (window_.TryReadReport()) Widen();
@@ -144,9 +138,12 @@ class PooledEverySender final : public ExchangeHalf {
   }
 
   UIT_NOINLINE void DepartIfComplete() {
-    if (roll_.IsComplete() && roll_.NumContributors() != 0 && departs_complete_) TryDepart(false);
+    if (roll_.IsComplete() && roll_.NumContributors() != 0 && !is_held_) TryDepart(false);
   }
-  bool TryDepart(bool last) { return (is_held_ || window_.HasRoom()) && Depart(last); }
+  bool TryDepart(bool last) {
+    const bool has_room = last || (is_held_ ? window_.HasRoom() : window_.FindRoom());
+    return has_room && Depart(last);
+  }
   bool Depart(bool last) {
     layout_.Seal(frame_, roll_.NumContributors(), [this](std::size_t channel) { return roll_.HasContributed(channel); });
     if (!window_.TryDepart(frame_, last)) return false;
@@ -181,7 +178,6 @@ class PooledEverySender final : public ExchangeHalf {
   std::uint64_t num_wide_ = 0;   // see Widen
   bool is_wide_ = false;         // num_wide_ is not 0 and the exchange is not finished
   bool is_held_ = false;
-  bool departs_complete_ = true;
   bool is_finished_ = false;
   Frame frame_;  // the pool
 };

@@ -134,27 +134,6 @@ TEMPLATE_LIST_TEST_CASE("A queue that has grown allocates no more", "", Syncs) {
   CHECK(Counted::num_ever == num_before);
 }
 
-TEMPLATE_LIST_TEST_CASE("A held queue accepts by the steps before the refresh", "", Syncs) {
-  QueueDuct<int, TestType> queue{1, 3 * sizeof(int)};
-  queue.HoldInlet(true);
-  for (int i = 1; i <= 3; ++i) CHECK(queue.TryPut(i));
-  CHECK_FALSE(queue.TryPut(4));
-  CHECK(queue.TryStep(2) == 2);
-  CHECK_FALSE(queue.TryPut(4));
-  queue.RefreshInlet();
-  CHECK(queue.TryPut(4));
-  CHECK(queue.TryPut(5));
-  CHECK_FALSE(queue.TryPut(6));
-  queue.HoldOutlet(true);
-  queue.HoldInlet(false);
-  CHECK(queue.TryStep(uit::no_limit) == 3);
-  CHECK(queue.TryPut(6));
-  CHECK(queue.TryStep(1) == 0);
-  queue.RefreshOutlet();
-  CHECK(queue.TryStep(1) == 1);
-  CHECK(queue.Get() == 6);
-}
-
 TEST_CASE("A queue refuses a depth that it cannot have") {
   using Queue = QueueDuct<int, Spsc>;
   CHECK_THROWS_AS(Queue(0), std::invalid_argument);

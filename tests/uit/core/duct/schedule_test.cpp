@@ -61,24 +61,6 @@ struct FullQueue {
 
   uit::QueueDuct<Watched, Explored> queue{3, 0};
 };
-/// An accumulator whose inlet is held; what is put goes out at the next refresh.
-struct HeldAccumulator {
-  HeldAccumulator() { sum.HoldInlet(true); }
-  bool TryPut(const WatchedAmount& message) {
-    const bool is_accepted = sum.TryPut(message);
-    sum.RefreshInlet();
-    return is_accepted;
-  }
-  std::size_t TryStep(std::size_t limit) { return sum.TryStep(limit); }
-  const WatchedAmount& Get() const { return sum.Get(); }
-  std::uint64_t NumAccepted() const { return sum.NumAccepted(); }
-  std::uint64_t NumPassed() const { return sum.NumPassed(); }
-  std::uint64_t NumFolded() const { return sum.NumFolded(); }
-  std::uint64_t NumUnread() const { return sum.NumUnread(); }
-
-  uit::AccumulatorDuct<WatchedAmount, Explored> sum;
-};
-
 }  // namespace
 
 TEST_CASE("No schedule makes a thread duct lose, repeat, tear or reorder a message") {
@@ -91,7 +73,6 @@ TEST_CASE("No schedule makes a thread duct lose, repeat, tear or reorder a messa
   CheckExhausted<CappedQueue>("queue, capped, numbers wrap");
   CheckExhausted<BatchedQueue>("queue, batched");
   CheckExhausted<EveryScenario<FullQueue, 5, 2>>("queue, full");
-  CheckExhausted<AccumulateScenario<HeldAccumulator, 4, 3>>("accumulator, held");
 }
 
 TEST_CASE("Ducts with a step missing are caught") {

@@ -57,12 +57,16 @@ struct DuctSubject {
       CHECK(duct->NumPassed() == tally.get.stepped + tally.get.skipped);
       return tally;
     }
-    void HoldInlet(bool hold) { duct->HoldInlet(hold); }
+    void HoldInlet(bool hold)
+      requires(!has_threads && backlog == Backlog::drop)
+    {
+      if constexpr (requires { duct->HoldInlet(hold); }) duct->HoldInlet(hold);
+    }
     void HoldOutlet(bool hold) {
       if constexpr (requires { duct->HoldOutlet(hold); }) duct->HoldOutlet(hold);
     }
     void Refresh() {
-      duct->RefreshInlet();
+      if constexpr (requires { duct->RefreshInlet(); }) duct->RefreshInlet();
       if constexpr (requires { duct->RefreshOutlet(); }) duct->RefreshOutlet();
     }
 
@@ -112,7 +116,11 @@ struct ConduitSubject {
       tally += conduit.outlet.Tally();
       return tally;
     }
-    void HoldInlet(bool hold) { conduit.inlet.Hold(hold); }
+    void HoldInlet(bool hold)
+      requires(!has_threads && backlog == Backlog::drop)
+    {
+      conduit.inlet.Hold(hold);
+    }
     void HoldOutlet(bool hold) { conduit.outlet.Hold(hold); }
     void Refresh() {
       conduit.inlet.Refresh();
