@@ -21,7 +21,7 @@ enum class Retain {
 
 /// Which messages share a frame between processes.
 enum class Consolidate {
-  none,       ///< None: a frame for each message.
+  none,       ///< None: a frame for each message. In a mesh, as the other two, whichever suits.
   pooled,     ///< All channels between two workers, a put each: a frame leaves after each has put, or on flush. Fixed sizes only.
   aggregated  ///< The same, with any number of puts each: a frame leaves on flush, when full, or when old.
 };
