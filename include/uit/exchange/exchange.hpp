@@ -99,4 +99,20 @@ class ExchangeHalf {
   std::vector<bool> is_claimed_;
 };
 
+/// The inlets' half of an exchange.
+class SendingHalf : public ExchangeHalf {
+ public:
+  /// Sets the update number that is stamped on frames from now on.
+  virtual void SetUpdate(std::uint64_t update) = 0;
+  /// Sends the messages accepted so far, in any case in a frame marked as the update's end. Returns false if the peer has no
+  /// room for a frame yet; then call again.
+  virtual bool TryEndUpdate() = 0;
+  /// Called in a run after each update of the worker's nodes: sends what shall not wait.
+  virtual void EndTurn() { TryFlush(); }
+  /// While held, what is accepted depends only on the reports that RefreshReport has read.
+  virtual void Hold(bool) {}
+  /// Reads the newest report of the outlets. Returns true if it ends `update` or a later one, or if there are no reports.
+  virtual bool RefreshReport(std::uint64_t) { return true; }
+};
+
 }  // namespace uit

@@ -19,6 +19,16 @@ namespace uit {
 /// exchange's worker only.
 class ReceivingHalf : public ExchangeHalf {
  public:
+  /// Takes in the frames that have arrived. Returns whether there were any. Throws if one is malformed.
+  virtual bool Pull() = 0;
+  /// Reports the outlets' steps to the inlets, if any are new. With `always`, sends a report in any case and marks it as the end
+  /// of an update. Without reports, does nothing.
+  virtual void Report(bool) {}
+  /// Reports if inlets may be waiting for it.
+  virtual void ReportIfDue() {}
+  /// Sets the update number for reports that end an update from now on.
+  virtual void SetUpdate(std::uint64_t) {}
+
   /// Whether `update` is the one that the newest end-of-update frame ended, among the frames pulled so far.
   bool HasLast(std::uint64_t update) const { return has_last_ && last_update_ == update; }
   /// Moves frames if they come from another process. Never waits. Returns whether anything arrived.

@@ -177,7 +177,7 @@ TEST_CASE("Counts travel once while channels agree, and each again when they do 
   put_all();  // one has put twice, and so ran ahead of the others
   pool.sender.TryFlush();
   CHECK(bytes() == each);
-  pool.sender.EndUpdate();
+  pool.sender.TryEndUpdate();
   REQUIRE(pool.receiver.Pull());
   for (std::size_t channel = 0; channel < 4; ++channel) CHECK(pool.receiver.Take(channel) == (channel == 0 ? 7U : 6U));
 }
@@ -185,7 +185,7 @@ TEST_CASE("Counts travel once while channels agree, and each again when they do 
 TEST_CASE("The end of an update departs in any case, and says so") {
   Pool pool{2};
   pool.sender.SetUpdate(5);
-  pool.sender.EndUpdate();
+  pool.sender.TryEndUpdate();
   CHECK_FALSE(pool.receiver.HasLast(5));
   CHECK(pool.receiver.Pull());
   CHECK(pool.receiver.HasLast(5));

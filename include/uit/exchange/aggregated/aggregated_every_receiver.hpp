@@ -49,7 +49,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     return true;
   }
   /// Pulls every frame that has arrived. Returns whether there was one. Throws if a frame is malformed.
-  bool Pull() {
+  bool Pull() override {
     return PullAll([this](Frame& frame) { Scatter(frame); });
   }
   /// Pulls frames until a message waits in the inbox, or no frame is left. Later calls pull the rest.
@@ -80,7 +80,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
   }
   /// Reports the steps of the outlets to the inlets if any are new. With `always`, sends a report in any case and marks
   /// it as the end of an update.
-  void Report(bool always = false) {
+  void Report(bool always = false) override {
     if (!reports_.HasNews() && !always) return;
     reports_.Send(inboxes_.size() * sizeof(std::uint64_t), always, [this](std::byte* to) {
       for (AggregatedInbox& inbox : inboxes_) {
@@ -93,7 +93,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     });
   }
   /// Reports if, as far as this side knows, half a window is used or an inlet has no room.
-  UIT_INLINE void ReportIfDue() {
+  UIT_INLINE void ReportIfDue() override {
     if (reports_.IsDue()) [[unlikely]]
       Report();
   }
@@ -102,7 +102,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     if (reports_.IsIdle()) Report();
   }
   /// Sets the update number for reports that end an update from now on.
-  void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
+  void SetUpdate(std::uint64_t update) override { reports_.SetUpdate(update); }
 
  private:
   std::uint64_t HalfWindow() const { return (options_.depth + 1) / 2; }

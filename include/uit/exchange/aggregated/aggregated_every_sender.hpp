@@ -27,7 +27,7 @@ namespace uit {
 /// more, or, at a poll, when its first message is older than `max_age`. A channel has at most `depth` messages accepted
 /// and not stepped to, as far as its outlet has reported. So an outlet that is not read refuses puts only of its own
 /// inlet. At most `num_frames` frames may be in flight. One thread owns it.
-class AggregatedEverySender final : public ExchangeHalf {
+class AggregatedEverySender final : public SendingHalf {
  public:
   /// Frames leave through `port`. Reports of steps come back through `reports`.
   AggregatedEverySender(const AggregatedOptions& options, OutPort port, std::shared_ptr<FrameBox> reports)
@@ -77,22 +77,22 @@ class AggregatedEverySender final : public ExchangeHalf {
   }
   /// Sends the waiting frames, and in any case a frame marked as the update's end. Returns false if the peer has no room
   /// yet.
-  bool TryEndUpdate() {
+  bool TryEndUpdate() override {
     if (!TrySendBacklog(false) || !window_.FindRoom()) return false;
     if (begin_ == nullptr) OpenFrame();
     return Depart(true, FrameWish::none);
   }
   /// Called in a run at the end of a node's update: sends the open frame if it is old enough.
-  void EndTurn() {
+  void EndTurn() override {
     if (options_.max_age.count() == 0 || IsOld()) TryFlush();
   }
   /// Sets the update number that is stamped on frames from now on.
-  void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
+  void SetUpdate(std::uint64_t update) override { window_.SetUpdate(update); }
   /// While held, only RefreshReport gives room for steps, and frames that find no room wait here.
-  void Hold(bool hold) { is_held_ = hold; }
+  void Hold(bool hold) override { is_held_ = hold; }
   /// Reads the newest report of the outlets. If it ends `update` or a later one, gives the channels room for the reported
   /// steps and returns true.
-  bool RefreshReport(std::uint64_t update) {
+  bool RefreshReport(std::uint64_t update) override {
     window_.TryReadReport();
     if (!window_.HasReport(update)) return false;
     if (!window_.TakeNews()) return true;

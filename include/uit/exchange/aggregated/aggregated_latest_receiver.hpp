@@ -41,7 +41,7 @@ class AggregatedLatestReceiver final : public ReceivingHalf {
     return true;
   }
   /// Pulls every frame that has arrived. Returns whether there was one. Throws if a frame is malformed.
-  bool Pull() {
+  bool Pull() override {
     return PullAll([this](Frame& frame) { Scatter(frame); });
   }
   /// Takes the channel's newest message. Returns how many messages that moves past: 0 if there is no newer one. All of
@@ -59,11 +59,11 @@ class AggregatedLatestReceiver final : public ReceivingHalf {
   }
   /// Reports the pulled frames to the inlets if any are new. With `always`, sends a report in any case and marks it as
   /// the end of an update.
-  void Report(bool always = false) {
+  void Report(bool always = false) override {
     if (reports_.HasNews() || always) reports_.Send(0, always, [](std::byte*) {});
   }
   /// Reports if half the window of frames has arrived since the last report.
-  void ReportIfDue() {
+  void ReportIfDue() override {
     if (reports_.IsDue()) Report();
   }
   /// Reports if many tries in a row found no message to step to.
@@ -71,7 +71,7 @@ class AggregatedLatestReceiver final : public ReceivingHalf {
     if (reports_.IsIdle()) Report();
   }
   /// Sets the update number for reports that end an update from now on.
-  void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
+  void SetUpdate(std::uint64_t update) override { reports_.SetUpdate(update); }
 
  private:
   struct Channel {

@@ -24,7 +24,7 @@ namespace uit {
 /// Each message is encoded into a slot of its channel, and copied from there when a frame departs. A frame departs on a
 /// flush, when the messages fill one, or, at a poll, when the first of them is older than `max_age`. A put never fails:
 /// while a frame finds no room, a second message replaces the first. One thread owns it.
-class AggregatedLatestSender final : public ExchangeHalf {
+class AggregatedLatestSender final : public SendingHalf {
  public:
   /// Frames leave through `port`. Reports of pulled frames come back through `reports`.
   AggregatedLatestSender(const AggregatedOptions& options, OutPort port, std::shared_ptr<FrameBox> reports)
@@ -57,17 +57,15 @@ class AggregatedLatestSender final : public ExchangeHalf {
   bool TryFlush() override { return TrySend(false, false); }
   bool TryFinish() override { return TrySend(false, true); }
   /// The same, and sends in any case a frame marked as the update's end.
-  bool TryEndUpdate() { return TrySend(true, false); }
+  bool TryEndUpdate() override { return TrySend(true, false); }
   /// Called in a run at the end of a node's update: sends the messages if they are old enough.
-  void EndTurn() {
+  void EndTurn() override {
     if (options_.max_age.count() == 0 || IsOld()) TryFlush();
   }
   /// Sets the update number that is stamped on frames from now on.
-  void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
-  /// Does nothing: puts are never refused, held or not.
-  void Hold(bool) {}
+  void SetUpdate(std::uint64_t update) override { window_.SetUpdate(update); }
   /// Reads the newest report of the outlets. Returns true if it ends `update` or a later one.
-  bool RefreshReport(std::uint64_t update) {
+  bool RefreshReport(std::uint64_t update) override {
     window_.TryReadReport();
     return window_.HasReport(update);
   }

@@ -42,7 +42,7 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
     return true;
   }
   /// Adds every frame that has arrived to the sums. Returns whether there was one. Throws if a frame is malformed.
-  bool Pull() {
+  bool Pull() override {
     return PullAll([this](const Frame& frame) { AddUp(frame); });
   }
   /// Moves a channel's sum to `sum`, which has the size of an encoded message. Returns the number of messages in it. If
@@ -63,7 +63,7 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
 
   /// Reports the pulled frames to the inlets if any are new. With `always`, sends a report in any case, adds the counts
   /// and sums that wait at each outlet, and marks it as the end of an update.
-  void Report(bool always = false) {
+  void Report(bool always = false) override {
     if (!reports_.HasNews() && !always) return;
     const std::size_t num_bytes = always ? report_layout_.MaxBytes() : report_layout_.BitsBytes();
     reports_.Send(num_bytes, always, [&](std::byte* to) {
@@ -75,7 +75,7 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
     });
   }
   /// Reports if, as far as this side knows, half of the sender's window is used up. Otherwise waits for more to report.
-  void ReportIfDue() {
+  void ReportIfDue() override {
     if (reports_.IsDue()) Report();
   }
   /// Reports if many tries in a row found no message to step to.
@@ -83,7 +83,7 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
     if (reports_.IsIdle()) Report();
   }
   /// Sets the update number for reports that end an update from now on.
-  void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
+  void SetUpdate(std::uint64_t update) override { reports_.SetUpdate(update); }
 
  private:
   /// A sum that would have made the channel's sum overflow. Once the sender knows, it holds the channel back, so these

@@ -25,7 +25,7 @@ namespace uit {
 /// If `depth` frames are in flight, as far as the receiver has reported, the sums here continue to grow. So a put is
 /// refused only if a sum would overflow. If a channel's sum at the receiver could not take in more, that channel stays
 /// behind when frames depart. One thread owns it.
-class PooledAccumulateSender final : public ExchangeHalf {
+class PooledAccumulateSender final : public SendingHalf {
  public:
   /// Frames leave through `port`. Reports of pulled frames come back through `reports`. `depth` is at least 1.
   PooledAccumulateSender(AccumulateFrame layout, std::size_t depth, FoldFunction fold, OutPort port,
@@ -80,13 +80,13 @@ class PooledAccumulateSender final : public ExchangeHalf {
     return num_contributing_ == 0 || Depart(false, false);
   }
   /// Sends a frame in any case and marks it as the update's end. Returns false if the peer has no room for a frame yet.
-  bool TryEndUpdate() { return TryDepart(true); }
+  bool TryEndUpdate() override { return TryDepart(true); }
   /// Sets the update number that is stamped on frames from now on.
-  void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
+  void SetUpdate(std::uint64_t update) override { window_.SetUpdate(update); }
   /// While held, frames depart only at the end of the update, and acceptance depends on the last RefreshReport.
-  void Hold(bool hold) { is_held_ = hold; }
+  void Hold(bool hold) override { is_held_ = hold; }
   /// Reads the newest report of the outlets. Returns true if it ends `update` or a later one.
-  bool RefreshReport(std::uint64_t update) {
+  bool RefreshReport(std::uint64_t update) override {
     window_.TryReadReport();
     if (!window_.HasReport(update)) return false;
     if (is_held_) LearnWhatWaits();

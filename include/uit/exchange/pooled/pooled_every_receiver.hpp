@@ -54,7 +54,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
     return true;
   }
   /// Pulls every frame that has arrived. Returns whether there was one. Throws if a frame is malformed.
-  bool Pull() {
+  bool Pull() override {
     return PullAll([this](const Frame& frame) { Scatter(frame); });
   }
   /// Moves past up to `limit` messages of a channel. Returns how many.
@@ -83,7 +83,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
   std::uint64_t NumStepped(std::size_t channel) const { return channels_[channel].num_stepped; }
   /// Reports the steps of the outlets to the inlets if any are new. With `always`, sends a report in any case and marks
   /// it as the end of an update.
-  UIT_NOINLINE void Report(bool always = false) {
+  UIT_NOINLINE void Report(bool always = false) override {
     if (!reports_.HasNews() && !always) return;
     reports_.Send(ReportFrame{layout_.num_channels}.MaxBytes(), always, [this](std::byte* to) {
       for (Channel& own : channels_) {
@@ -97,7 +97,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
   }
   /// Reports if, as far as this side knows, an inlet has no room or only half of its room left. Otherwise waits for more
   /// to report, so that most messages cause no report of their own.
-  UIT_INLINE void ReportIfDue() {
+  UIT_INLINE void ReportIfDue() override {
     if (reports_.IsDue()) [[unlikely]]
       Report();
   }
@@ -106,7 +106,7 @@ class PooledEveryReceiver final : public ReceivingHalf {
     if (reports_.IsIdle()) Report();
   }
   /// Sets the update number for reports that end an update from now on.
-  void SetUpdate(std::uint64_t update) { reports_.SetUpdate(update); }
+  void SetUpdate(std::uint64_t update) override { reports_.SetUpdate(update); }
 
  private:
   struct Channel {

@@ -32,7 +32,7 @@ namespace uit {
 /// again only after its next try.
 ///
 /// At most `depth` frames may be in flight and not yet pulled. One thread owns it.
-class PooledEverySender final : public ExchangeHalf {
+class PooledEverySender final : public SendingHalf {
  public:
   /// Frames leave through `port`. Reports of steps come back through `reports`. The window is `depth` messages per
   /// channel, at least 1.
@@ -94,13 +94,13 @@ class PooledEverySender final : public ExchangeHalf {
     return roll_.NumContributors() == 0 || Depart(false);
   }
   /// Sends a frame in any case and marks it as the update's end. Returns false if the peer has no room for a frame yet.
-  bool TryEndUpdate() { return TryDepart(true); }
+  bool TryEndUpdate() override { return TryDepart(true); }
   /// Sets the update number that is stamped on frames from now on.
-  void SetUpdate(std::uint64_t update) { window_.SetUpdate(update); }
+  void SetUpdate(std::uint64_t update) override { window_.SetUpdate(update); }
   /// While held, only RefreshReport reads reports of steps, and a pool departs only on a flush.
-  void Hold(bool hold) { is_held_ = hold; }
+  void Hold(bool hold) override { is_held_ = hold; }
   /// Reads the newest report of the outlets. Returns true if it ends `update` or a later one.
-  bool RefreshReport(std::uint64_t update) {
+  bool RefreshReport(std::uint64_t update) override {
     if (window_.TryReadReport()) Widen();
     return window_.HasReport(update);
   }

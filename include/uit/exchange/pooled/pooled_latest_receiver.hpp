@@ -35,7 +35,7 @@ class PooledLatestReceiver final : public ReceivingHalf {
   }
   /// Pulls the newest frame that has arrived. Returns whether there was one. Throws if it is malformed. If it returns
   /// false or throws, nothing has changed.
-  bool Pull() {
+  bool Pull() override {
     return TryPullOne([this](Frame& frame) {
       layout_.Check(frame);
       frame_.Swap(frame);

@@ -23,7 +23,7 @@ namespace uit {
 /// A frame departs when each member has put since the last frame, or on a flush. A put never fails. A second put of a
 /// member before the departure replaces the first. It also shows that the members that have not put skip this round. Then
 /// the frame departs without them, and the pool waits for each of them again only after its next put. One thread owns it.
-class PooledLatestSender final : public ExchangeHalf {
+class PooledLatestSender final : public SendingHalf {
  public:
   /// Frames leave through `port`, in the layout that the receiver expects.
   PooledLatestSender(LatestFrame layout, OutPort port)
@@ -69,10 +69,13 @@ class PooledLatestSender final : public ExchangeHalf {
     is_finished_ = true;
     return TryFlush();
   }
-  /// Sends a frame in any case and marks it as the update's end.
-  void EndUpdate() { Depart(true); }
+  /// Sends a frame in any case and marks it as the update's end. Always returns true.
+  bool TryEndUpdate() override {
+    Depart(true);
+    return true;
+  }
   /// Sets the update number that is stamped on frames from now on.
-  void SetUpdate(std::uint64_t update) { update_ = update; }
+  void SetUpdate(std::uint64_t update) override { update_ = update; }
   /// Moves frames. Returns whether anything arrived.
   bool Poll() { return port_.Poll(); }
   /// Moves frames. Returns whether all departed frames have left this process.
