@@ -32,6 +32,7 @@ class LayerTraffic {
       : fabric_(mesh.GetFabric()),
         partition_(*mesh.Partitions()[thread]),
         team_(team),
+        thread_(thread),
         options_(options),
         record_(record),
         delivery_(delivery) {
@@ -137,11 +138,12 @@ class LayerTraffic {
   }
   /// Sends the last frames of an update, waits for those of all peers, and shows what was put.
   void EndUpdate(std::uint64_t update) {
+    team_.NoteEnd(thread_, update);
     for (LayerPart* const layer : Layers()) {
       layer->BeginEnd(update);
-      Await([&] { return layer->TryEnd(update) || MakeRoom(update); });
+      Await(update, [&] { return layer->TryEnd(update) || MakeRoom(update); });
     }
-    for (LayerPart* const layer : Layers()) Await([&] { return layer->TryPullLast(update); });
+    for (LayerPart* const layer : Layers()) Await(update, [&] { return layer->TryPullLast(update); });
     if (update == drain_update) return;
     ReadReports(update);
     for (LayerPart* const layer : Layers()) layer->Refresh(update);
@@ -175,7 +177,7 @@ class LayerTraffic {
     ReadReports(update);
   }
   void ReadReports(std::uint64_t update) {
-    for (LayerPart* const layer : Layers()) Await([&] { return layer->TryReadReports(update); });
+    for (LayerPart* const layer : Layers()) Await(update, [&] { return layer->TryReadReports(update); });
   }
   /// Takes in the last frames that others send for the same update, so that no two workers wait for each other's room. Returns
   /// false, so that the caller continues to wait.
@@ -183,8 +185,10 @@ class LayerTraffic {
     for (LayerPart* const layer : Layers()) layer->MakeRoom(update);
     return false;
   }
+  /// Waits until `ready()`, or until the run breaks. The time that other processes have for their answer begins when all threads
+  /// of this process have updated their nodes.
   template <typename Ready>
-  void Await(Ready ready) {
+  void Await(std::uint64_t update, Ready ready) {
     if (ready()) return;
     bool is_ready = false;
     bool is_anybody_gone = false;
@@ -199,6 +203,8 @@ class LayerTraffic {
       notice.Try([this] { team_.Warn("waiting for messages from other processes"); });
       return fabric_.Poll();
     };
+    if (update != start_update)
+      uit::WaitUntil([&] { return is_over() || team_.HaveAllEnded(update); }, uit::never, [&] { return fabric_.Poll(); });
     const bool is_in_time = uit::WaitUntil(is_over, uit::After(options_.peer_timeout), idle);
     if (is_ready || team_.IsBroken()) return;
     if (is_in_time) team_.BreakForTheGone("its messages are awaited");
@@ -208,6 +214,7 @@ class LayerTraffic {
   uit::Fabric& fabric_;
   Partition& partition_;
   Team& team_;
+  std::uint32_t thread_;
   const RunOptions& options_;
   replay::WorkerRecord record_;
   Delivery delivery_;

@@ -65,6 +65,16 @@ class Team {
   }
   /// Returns the merged votes of the last barrier.
   const Vote& Agreed() const { return agreed_; }
+  /// Notes that a thread has updated its nodes, and now waits for others at most. That thread.
+  void NoteEnd(std::uint32_t thread, std::uint64_t update) {
+    views_[thread].num_ended.store(update + 1, std::memory_order_relaxed);  // a hint for how long to wait
+  }
+  /// Whether all threads of this process have updated their nodes. Any worker.
+  bool HaveAllEnded(std::uint64_t update) const {
+    return std::ranges::all_of(views_, [update](const View& view) {
+      return view.num_ended.load(std::memory_order_relaxed) > update;
+    });
+  }
 
   /// Returns the most important reason to stop that this process has, or 0. Any worker.
   std::uint32_t StopSeen() const { return stop_.load(std::memory_order_relaxed); }
@@ -156,6 +166,7 @@ class Team {
  private:
   struct alignas(uit::cache_line) View {
     Vote vote;
+    std::atomic<std::uint64_t> num_ended{0};  // updates; see NoteEnd
   };
 
   template <typename Idle>
