@@ -1,5 +1,5 @@
-// Runs meshes inside a program that has MPI, signal handlers and threads of its own, and prints "the program is as it was" if
-// the library has neither touched those nor printed anything.
+// Runs meshes inside a program that has its own MPI, signal handlers and threads. Prints "the program is as it was" if the
+// library has neither changed those nor printed anything.
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ void Expect(bool holds, const char* what) {
   if (!holds) has_failed = true, std::printf("FAILED: %s\n", what);
 }
 
-/// What a program may have chosen for signals.
+/// The program's signal mask and handlers.
 struct SignalChoices {
   static constexpr std::array signals{SIGINT, SIGTERM, SIGUSR1, SIGSEGV, SIGABRT, SIGPIPE};
 
@@ -56,7 +56,7 @@ struct SignalChoices {
   std::array<struct sigaction, signals.size()> actions{};
 };
 
-/// Wants every run to end at once.
+/// Makes every run end at once.
 class Impatient final : public uit::StopSource {
  public:
   int Take() override { return SIGUSR1; }
@@ -100,7 +100,7 @@ void RunMeshes(MPI_Comm communicator) {
   Expect(report.stopped_by == netuit::StopReason::signal && report.signal == SIGUSR1, "the program's own hook ends a run");
 }
 
-/// What has been printed to stderr by `run`.
+/// Returns what `run` prints to stderr.
 template <typename F>
 std::string Overhear(F&& run) {
   std::FILE* const file = std::tmpfile();

@@ -1,4 +1,5 @@
-// Adjacency lists of both kinds are read, or refused with file, line and reason; and those read come back as edge lists.
+// Adjacency lists of both kinds are read, or refused with file, line and reason. Those that were read are equal to the edge
+// lists written from them.
 #include <netuit/file/adjacency_list.hpp>
 
 #include "tests/fuzz/graph_round_trip.hpp"

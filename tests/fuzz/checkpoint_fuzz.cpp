@@ -1,4 +1,4 @@
-// Checkpoints of digital_evolution are read or refused; what is read is loaded into a world, which goes on from it.
+// Checkpoints of digital_evolution are read or refused. One that was read is loaded into a world, which then runs.
 #include <cstring>
 #include <optional>
 #include <span>
@@ -15,7 +15,7 @@ using namespace digital_evolution;
 
 constexpr std::uint64_t side = 3;
 
-/// The same bytes with a header that fits them, so that what is behind it is looked at.
+/// Returns the same bytes with a matching header, so that the reader gets past it.
 std::string Repaired(std::string text) {
   CheckpointHeader header;
   if (text.size() < sizeof header) return text;
@@ -50,7 +50,7 @@ void Try(const std::string& text) {
     uit::Bytes bytes;
     scene.world.Save(local, bytes);
     const uit::Bytes& place = checkpoint->places[scene.world.At(local).id];
-    // but for the machine, which begins anew where it does not fit the genome
+    // except the machine, which restarts if it does not fit the genome
     Demand(bytes.size() == place.size(), "a place comes back as large as it was");
   }
   static_cast<void>(scene.world.UnderWay());

@@ -1,4 +1,4 @@
-// Bytes of a peer decode to a message or to none, and a message that has been decoded encodes to the same bytes.
+// A peer's bytes decode to a message or are refused. A decoded message encodes to the same bytes.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace {
 
-/// Has something of each kind that takes a length from the bytes, and nests.
+/// Has a member of each kind whose length comes from the bytes, and nests.
 struct Tree {
   std::string name;
   std::vector<std::uint16_t> numbers;
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
 #if UIT_FUZZ_WITH_CEREAL
   Tree tree;
   if (!codec_for<Tree>.TryDecode(from, tree)) {
-    Encoded(tree);  // a part, but a value
+    Encoded(tree);  // only partly decoded, but a valid value
     return 0;
   }
   const Bytes bytes = Encoded(tree);

@@ -1,4 +1,4 @@
-// Command lines of the demos, a word a line, are understood or refused in one line. The first line tells which demo.
+// Command lines of the demos, one word a line, are accepted or refused in one line. The first line names the demo.
 #include <sstream>
 #include <vector>
 

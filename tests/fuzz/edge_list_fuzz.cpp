@@ -1,4 +1,4 @@
-// Edge lists are read, or refused with file, line and reason; and those read come back when written.
+// Edge lists are read, or refused with file, line and reason. Those that were read are the same after writing and reading.
 #include "tests/fuzz/graph_round_trip.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

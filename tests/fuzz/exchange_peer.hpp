@@ -17,25 +17,25 @@
 
 #include "tests/fuzz/fuzz.hpp"
 
-/// The receiving halves of all exchanges, and what an input does to them.
+/// The receiving halves of all exchanges, driven by an input.
 namespace uit::fuzz {
 
 inline constexpr std::size_t num_channels = 3;
 inline constexpr std::size_t depth = 4;
 inline constexpr std::size_t num_frames = 2;
 
-/// A piece of the input: a frame that arrives, or something done between frames.
+/// A piece of the input: a frame that arrives, or an action between frames.
 struct Piece {
   std::uint8_t entry = 0;  ///< box, or end
-  std::uint8_t kind = 0;   ///< a FrameKind; other: no frame
+  std::uint8_t kind = 0;   ///< a FrameKind; any other value: no frame
   std::uint8_t last = 0;
-  std::uint8_t shift = 0;  ///< of the base
+  std::uint8_t shift = 0;  ///< shift of the base
   std::uint16_t base = 0;
-  std::uint16_t num_bytes = 0;  ///< that the header claims; as many follow, if there are
+  std::uint16_t num_bytes = 0;  ///< length that the header claims; that many bytes follow, if the input has them
 };
 static_assert(sizeof(Piece) == 8);
 
-/// Ends that frames of the input are for, and what was read at them.
+/// Ends that the input's frames go to, and what was read from them.
 class Peer {
  public:
   Peer() {
@@ -53,7 +53,7 @@ class Peer {
   Peer& operator=(const Peer&) = delete;
 
   std::vector<std::unique_ptr<IncomingBox>>& Boxes() { return boxes_; }
-  /// Something is done at one of the ends.
+  /// Acts on one of the ends.
   void Act(const Piece& piece) { actions_[piece.entry % actions_.size()](piece); }
 
  private:
@@ -125,7 +125,7 @@ class Peer {
         actions_.push_back([duct](const Piece&) { Demand(duct->NumUnread() <= depth, "no more waits than the window allows"); });
     }
   }
-  /// Sending halves, which are told by reports how far their messages have come.
+  /// Sending halves, whose reports tell how far their messages have come.
   void AddSenders() {
     const EveryFrame every{num_channels, 4};
     const auto every_reports = AddBox(FrameBox::Latest(), ReportFrame{num_channels}.MaxBytes());

@@ -1,4 +1,4 @@
-// Frames of a peer, whatever they hold, are taken in by the receiving halves of all exchanges, or refused by an exception.
+// The receiving halves of all exchanges accept any frame of a peer, or refuse it by an exception.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -16,7 +16,7 @@ using namespace uit::fuzz;
 
 constexpr std::size_t largest_payload = 160;
 
-/// Brings the frames of an input, up to the next piece that is none; swallows what is sent.
+/// Delivers the input's frames up to the next piece that is no frame. Ignores what is sent.
 class InputLink {
  public:
   explicit InputLink(ByteReader& input) : input_(input) {}
@@ -27,7 +27,7 @@ class InputLink {
     Piece piece;
     if (!ahead.TryRead(piece) || piece.kind > static_cast<std::uint8_t>(FrameKind::close)) return false;
     frame.Reserve(largest_payload);
-    std::memset(frame.Payload(), 0, largest_payload);  // a link's buffer has been used before
+    std::memset(frame.Payload(), 0, largest_payload);  // a link reuses its buffers
     frame.Header() = {.entry = piece.entry,
                       .kind = static_cast<FrameKind>(piece.kind),
                       .last = piece.last,
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       has_more = input.TryRead(piece);
       if (has_more) peer.Act(piece);
     } catch (const Error&) {
-      // refused; a peer that goes on all the same does no more harm
+      // refused; later frames of the peer must do no harm either
     }
   }
   return 0;

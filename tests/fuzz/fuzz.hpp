@@ -11,28 +11,28 @@
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 
-/// What the fuzz targets have in common. Each target is one function, which libFuzzer calls with inputs of its own, and
-/// replay_main.cpp with those of the corpus.
+/// Shared parts of the fuzz targets. Each target is one function. libFuzzer calls it with inputs that it generates,
+/// replay_main.cpp with the files of the corpus.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace uit::fuzz {
 
-/// The input as text.
+/// Returns the input as text.
 inline std::string TextOf(const std::uint8_t* data, std::size_t size) {
   return size == 0 ? std::string{} : std::string(reinterpret_cast<const char*>(data), size);
 }
-/// The input as bytes.
+/// Returns the input as bytes.
 inline ByteView InputBytes(const std::uint8_t* data, std::size_t size) { return std::as_bytes(std::span(data, size)); }
 
-/// Ends the process, as a crash does, unless the condition holds.
+/// Aborts the process, which libFuzzer counts as a crash, unless the condition holds.
 inline void Demand(bool condition, const std::string& what) {
   if (condition) return;
   std::fprintf(stderr, "broken promise: %s\n", what.c_str());
   std::abort();
 }
 
-/// Whether `act` goes through. If not, it must have thrown uit::InputError with one line that begins with `beginning`
-/// (and, if `has_line`, a line number), which becomes `complaint`. All else that is thrown ends the process.
+/// Returns whether `act` succeeds. If it throws uit::InputError, its text becomes `complaint`; that must be one line that
+/// begins with `beginning` and, if `has_line`, a line number. Any other exception ends the process.
 template <typename F>
 bool Accepts(F&& act, std::string_view beginning, bool has_line, std::string& complaint) {
   try {
@@ -49,7 +49,7 @@ bool Accepts(F&& act, std::string_view beginning, bool has_line, std::string& co
   }
   return false;
 }
-/// The same, where nobody wants the words.
+/// The same for callers that do not need the text.
 template <typename F>
 bool Accepts(F&& act, std::string_view beginning, bool has_line = true) {
   std::string complaint;

@@ -1,4 +1,4 @@
-// Genomes as text are read, or refused with file, line and reason; those read come back byte by byte when written.
+// Genomes as text are read, or refused with file, line and reason. Those that were read are written with the same bytes.
 #include <sstream>
 
 #include "demos/digital_evolution/machine/genome_text.hpp"

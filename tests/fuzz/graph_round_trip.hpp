@@ -12,7 +12,7 @@
 
 namespace uit::fuzz {
 
-/// Each edge in words, in an order that does not depend on how nodes are numbered.
+/// Returns each edge as text, in an order that does not depend on the numbering of nodes.
 inline std::vector<std::string> EdgesInWords(const netuit::Topology& topology) {
   std::vector<std::string> edges;
   for (netuit::EdgeId edge = 0; edge < topology.NumEdges(); ++edge) {
@@ -23,8 +23,8 @@ inline std::vector<std::string> EdgesInWords(const netuit::Topology& topology) {
   return edges;
 }
 
-/// What has been read, written as an edge list and read again has the same edges. The one exception: a label such as
-/// '2x' is allowed behind words alone, and which labels come before it is not kept.
+/// Checks that a topology is the same after it is written as an edge list and read. One exception: a label such as '2x' is
+/// allowed only after labels that are words, and their order is not kept.
 inline void DemandEdgesComeBack(const netuit::Topology& topology, bool directed) {
   std::stringstream text;
   text << "# so that no label is taken for a byte-order mark\n";

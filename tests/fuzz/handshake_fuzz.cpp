@@ -1,4 +1,4 @@
-// What a peer says before the first frame is understood or answered in words. What is understood packs to the same bytes.
+// The handshake of a peer is accepted or refused with a message. What was accepted packs to the same bytes.
 #include <map>
 #include <set>
 
@@ -11,7 +11,7 @@ namespace {
 using namespace uit;
 using namespace uit::fuzz;
 
-/// The halves that the peer's would fit: our outgoing for each of its incoming.
+/// Returns the halves that would match the peer's: one outgoing half of ours for each incoming half of the peer's.
 std::vector<Announcement> Mirror(const std::vector<Announcement>& theirs) {
   std::vector<Announcement> ours;
   for (const Announcement& half : theirs) {
@@ -35,7 +35,7 @@ void Try(const Bytes& bytes) {
   const std::vector<Announcement> mirror = Mirror(theirs);
   Demand(MatchAnnouncements(mirror, theirs, remote).empty() == is_unique, "halves match their mirror if no two have one key");
   if (is_unique) Demand(remote.size() == mirror.size(), "each half has its number");
-  // halves that were made for others match or are named
+  // halves that were made for others match, or the error names them
   std::map<std::uint32_t, std::uint32_t> unused;
   std::vector<Announcement> other = mirror;
   for (Announcement& half : other) half.spec.depth ^= 1U;
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes bytes(view.begin(), view.end());
   Try(bytes);
   if (bytes.size() < sizeof(Greeting)) return 0;
-  StoreBytes(Greeting{}, bytes);  // as if the beginning were right
+  StoreBytes(Greeting{}, bytes);  // as if the beginning were valid
   Try(bytes);
   return 0;
 }

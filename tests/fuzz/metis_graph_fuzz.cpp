@@ -1,4 +1,5 @@
-// METIS' graph files are read, or refused with file, line and reason; those read are symmetric, and come back when written.
+// METIS graph files are read, or refused with file, line and reason. Those that were read are symmetric, and the same after
+// writing and reading.
 #include <algorithm>
 #include <sstream>
 
@@ -16,7 +17,7 @@ std::string Write(const netuit::Topology& topology) {
   std::ostringstream text;
   std::size_t num_ends = topology.NumEdges();
   for (netuit::EdgeId edge = 0; topology.NumEdges() % 2 != 0 && edge < topology.NumEdges(); ++edge)
-    num_ends += topology.Source(edge) == topology.Target(edge) ? 1 : 0;  // self-loops stand once
+    num_ends += topology.Source(edge) == topology.Target(edge) ? 1 : 0;  // a self-loop is listed once
   text << topology.NumNodes() << ' ' << num_ends / 2 << " 011\n";
   for (netuit::NodeId node = 0; node < topology.NumNodes(); ++node) {
     text << netuit::ShortestDecimal(topology.NodeWeight(node));

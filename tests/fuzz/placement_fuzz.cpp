@@ -1,4 +1,5 @@
-// Placements and node weights of a small torus are read, or refused with file, line and reason; those read come back.
+// Placements and node weights of a small torus are read, or refused with file, line and reason. Those that were read are the
+// same after writing and reading.
 #include <algorithm>
 #include <cmath>
 #include <sstream>

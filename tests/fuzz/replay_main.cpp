@@ -1,4 +1,5 @@
-// Stands in for libFuzzer: calls a target with each file of the folders and files named on the command line.
+// Replaces libFuzzer's main: calls a target with each file that the command line names, and with each file of the folders
+// named.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -22,7 +23,7 @@ int main(int argc, char** argv) {
   for (const fs::path& path : paths) {
     std::ifstream file{path, std::ios::binary};
     const std::string text{std::istreambuf_iterator<char>{file}, {}};
-    std::fprintf(stderr, "%s\n", path.filename().c_str());  // the last one is at fault if it crashes
+    std::fprintf(stderr, "%s\n", path.filename().c_str());  // in a crash, the last line names the input
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   }
   std::printf("%zu inputs replayed\n", paths.size());

@@ -1,5 +1,5 @@
-// Whatever a peer stores in memory that it shares, the boxes and exchanges that read it stay within their bounds: they give
-// frames that are as long as they say, or refuse what is none by an exception. So does a writer.
+// A peer may store anything in shared memory. The boxes and exchanges that read it stay within bounds: a frame is as long as
+// its header says, or an exception refuses it. The same holds for a writer.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -23,16 +23,16 @@ namespace {
 using namespace uit;
 using namespace uit::fuzz;
 
-/// What a piece of the input does, modulo their number.
+/// What a piece of the input does, modulo the number of kinds.
 enum class Deed : std::uint8_t {
-  act,     ///< something is done at a receiving end
-  frame,   ///< a frame is written, whose header the piece describes; it may claim more bytes than follow
-  record,  ///< a record of any bytes is written
-  store    ///< bytes are stored anywhere in the memory
+  act,     ///< acts on a receiving end
+  frame,   ///< writes a frame whose header the piece describes; it may claim more bytes than follow
+  record,  ///< writes a record of any bytes
+  store    ///< stores bytes anywhere in the memory
 };
 constexpr std::uint8_t num_deeds = 4;
 
-/// The memory of one box, which the input writes to.
+/// The memory of one box. The input writes to it.
 class Memory {
  public:
   explicit Memory(const IncomingBox& incoming)
@@ -45,7 +45,7 @@ class Memory {
     else ring_ = std::make_unique<shared_ring::Writer>(memory_.All());
   }
 
-  /// Writes a record, if there is room.
+  /// Writes a record if it fits.
   void Write(ByteView bytes, bool is_marked) {
     if (mailbox_ != nullptr) mailbox_->Write(bytes.first(std::min(bytes.size(), largest_)));
     else if (ring_->HasRoom(bytes.size())) ring_->Write(bytes, is_marked);
@@ -66,7 +66,7 @@ class Memory {
     const MutableByteView to = memory_.All().subspan(at % memory_.All().size());
     if (!bytes.empty()) std::memcpy(to.data(), bytes.data(), std::min(bytes.size(), to.size()));
   }
-  /// What the box shows is no longer than its buffer.
+  /// Checks that the frame that the box shows is no longer than its buffer.
   void CheckShown() const {
     const Frame& frame = box_->Get();
     Demand(!frame.HasBuffer() || frame.Header().num_bytes <= frame.Capacity(), "a box shows no more than it holds");
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         case Deed::store: place.Store(piece.base, bytes); break;
       }
     } catch (const Error&) {
-      // refused; a peer that goes on all the same does no more harm
+      // refused; later frames of the peer must do no harm either
     }
     for (const auto& each : memory) each->CheckShown();
   }

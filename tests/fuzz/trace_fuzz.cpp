@@ -1,5 +1,5 @@
-// Stamps that a peer puts behind its frames, whatever they hold, are taken off or refused by an exception, which changes
-// nothing; and the times of those that were taken can be reckoned with.
+// A peer may append any bytes to its frames as stamps. Each is accepted or refused by an exception; a refusal changes
+// nothing. The times of an accepted stamp do not overflow in computations.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,11 +18,11 @@ using namespace uit::fuzz;
 
 constexpr std::size_t payload_bytes = 64;
 
-/// A frame of the input, behind which its payload follows, as far as there is any.
+/// A frame of the input. Its payload follows, as far as the input has bytes.
 struct Piece {
-  std::uint32_t num_bytes = 0;  ///< that the header claims
-  std::uint16_t num_given = 0;  ///< that follow
-  std::uint16_t is_read = 0;    ///< odd: what has arrived is read after it
+  std::uint32_t num_bytes = 0;  ///< length that the header claims
+  std::uint16_t num_given = 0;  ///< length that follows
+  std::uint16_t is_read = 0;    ///< odd: reads all arrived frames afterwards
 };
 static_assert(sizeof(Piece) == 8);
 

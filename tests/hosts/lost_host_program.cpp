@@ -1,6 +1,6 @@
-// The last process is killed a second after the run has begun: lost_host_program MODE FOLDER. Each other leaves in FOLDER, as
-// seen.rankR, one line: its exit code, whom it has lost (0,2), how many seconds after the death its run was over, how many
-// updates it made in the last second that was planned, and what it says of the loss. two_hosts.sh says what must be seen.
+// Usage: lost_host_program MODE FOLDER. The last process is killed one second after the run has begun. Each other process
+// writes one line to FOLDER/seen.rankR: its exit code, the ranks that it lost (0,2), the seconds from the death to the end of
+// its run, its number of updates in the last planned second, and its message about the loss. two_hosts.sh checks these lines.
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>
 
@@ -20,7 +20,7 @@ constexpr auto dies_after = 1s;
 constexpr auto planned = 3s;
 constexpr auto peer_timeout = 2s;
 
-/// In seconds; the same clock on all hosts that are one machine.
+/// Seconds since boot. All hosts of the test are one machine and share this clock.
 double Time() { return std::chrono::duration<double>(uit::Now().time_since_epoch()).count(); }
 
 std::string Joined(const auto& numbers) {
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
     netuit::Mesh mesh{uit::Team{world}, topology, {.placement = netuit::PlaceContiguous(topology, {.processes = world.Size()})}};
     mesh.AddPublishedField<int>();
     const auto mode = static_cast<netuit::AsyncMode>(std::atoi(argv[1]));
-    std::uint64_t num_late = 0;  // calls of the update in the last second that was planned
+    std::uint64_t num_late = 0;  // updates in the last planned second
     uit::TimePoint begin{};
     const netuit::RunReport report = mesh.Run(netuit::ScheduleOf(mode, {.duration = planned}), [&](netuit::Node&) {
       if (begin == uit::TimePoint{}) begin = uit::Now();

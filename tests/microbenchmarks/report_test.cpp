@@ -17,7 +17,7 @@ namespace {
 
 using bench::Proximity;
 
-/// A contest between `ours` and `theirs`, with these times in as many rounds, all clean.
+/// A contest between `ours` and `theirs` with these times in every round, all rounds clean.
 bench::Contest MakeContest(const std::vector<double>& our_times, double their_time, Proximity proximity = Proximity::near) {
   bench::Contest contest{"a contest", bench::Unit::nanoseconds};
   contest.Add("ours", {}).Add("theirs", {});

@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <type_traits>
 
-/// The switch of tools/mutants, included before every source that it compiles. The environment variable UIT_MUTANT says
-/// which mutant is on (none if it is not set). UIT_MUTANT_REACHED names a file of one byte per mutant; a process sets
-/// the bytes of the mutants that it reaches.
+/// The switch of tools/mutants, included before every source that it compiles. The environment variable UIT_MUTANT gives the
+/// number of the active mutant; without it none is active. UIT_MUTANT_REACHED names a file with one byte per mutant. A
+/// process sets the bytes of the mutants that it reaches.
 namespace uit_mutant {
 
 namespace detail {
@@ -44,17 +44,17 @@ inline bool IsOn(int number) noexcept {
 
 }  // namespace detail
 
-/// Whether this mutant is on. Never while the compiler evaluates a constant.
+/// Returns whether this mutant is active. Always false in constant evaluation.
 constexpr bool On(int number) noexcept { return !std::is_constant_evaluated() && detail::IsOn(number); }
 
-/// The same for two swapped expressions; refuses those of different types.
+/// The same for two swapped expressions. Does not compile if their types differ.
 template <typename A, typename B>
 constexpr bool OnSame(int number) noexcept {
   static_assert(std::is_same_v<std::remove_cvref_t<A>, std::remove_cvref_t<B>>, "mutant: of different types");
   return On(number);
 }
 
-/// A literal that is off by `by` when the mutant is on.
+/// A literal to which `by` is added if the mutant is active.
 template <typename T>
 constexpr T Off(int number, T literal, int by) noexcept {
   return On(number) ? static_cast<T>(literal + static_cast<T>(by)) : literal;

@@ -1,2 +1,2 @@
-// That it links is the test.
+// The test is that it links.
 int main() {}

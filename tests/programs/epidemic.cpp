@@ -1,5 +1,5 @@
-// An epidemic on two networks: weighted contacts at home, every day, and at work, once a week.
-//   epidemic HOME.edgelist WORK.edgelist DAYS      prints a line of states by node for each day
+// An epidemic on two networks: daily contacts at home, with weights, and weekly contacts at work.
+//   epidemic HOME.edgelist WORK.edgelist DAYS      prints one line of states by node for each day
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

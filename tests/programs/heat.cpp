@@ -1,4 +1,4 @@
-// Heat on a torus, conserved in every mode: what is under way still counts.
+// Heat on a torus. Its total is conserved in every mode, because heat in flight counts as well.
 #include <chrono>
 #include <cstdio>
 

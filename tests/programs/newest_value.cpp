@@ -1,4 +1,4 @@
-// Two threads: one simulates, the other looks at the newest state.
+// Two threads: one simulates, the other reads the newest state.
 #include <cstdio>
 #include <thread>
 #include <utility>

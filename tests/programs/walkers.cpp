@@ -1,4 +1,4 @@
-// Walkers on a ring, in messages of any size; none is ever lost.
+// Walkers on a ring, in messages of any size. No walker is lost.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
       for (auto edge : node.Out()) if (auto some = Pick(here[node], random); !parcels[edge].TryPut(std::move(some))) Append(here[node], std::move(some));
     });
     auto count = mesh.AddField<std::uint64_t>();
-    mesh.Visit([&](netuit::Node& node) {  // what was under way at the end
+    mesh.Visit([&](netuit::Node& node) {  // walkers that were in flight at the end
       for (auto edge : node.In()) while (auto parcel = parcels[edge].TryTake()) Append(here[node], std::move(*parcel));
       count[node] = here[node].size();
     });

@@ -1,12 +1,12 @@
-// A soak: a mesh with a field and channels of every kind runs best effort for hours, is stopped and started now and then,
-// and sometimes made anew. Every message is accounted for, none comes twice or out of order, sums arrive to the last unit,
-// and memory stays as it was.
+// A soak test. A mesh with a field and channels of every kind makes best-effort runs for hours. It is stopped and started now
+// and then, and sometimes created again. Checks that every message is accounted for, no message comes twice or out of order,
+// sums are exact, and memory does not grow.
 //
 //     mpirun -n 4 soak MINUTES OUTPUT.csv     (tools/soak builds and starts it)
 //
-// A row for every ten seconds, as they pass. A signal ends it with what it has. The exit code is not 0 if anything was not
-// exact, it ended before its time, or memory grew: by 1 MB an hour in half an hour or more, by 10 MB in less. (A sanitizer
-// keeps books of its own, in which memory grows.)
+// Writes one row every ten seconds. A signal ends the test early, with the rows so far. The exit code is not 0 if a check
+// failed, if the test ended early, or if memory grew: by more than 1 MB an hour in half an hour or more, by more than 10 MB
+// in less. (A sanitizer's own memory grows.)
 
 #include <algorithm>
 #include <chrono>
@@ -67,8 +67,8 @@ T MessageOf(Word number) {
   else return T(1 + number % 5, number);
 }
 
-/// Messages are numbered by the update that put them, over all runs of a mesh. What comes later has a larger number, or
-/// it is a fault. Returns how many were.
+/// Messages are numbered by the update that put them, over all runs of a mesh. Each must have a larger number than the one
+/// before. Returns how many did not.
 template <typename T, Policy policy>
 Word Exchange(const Channels<T, policy>& channels, Node& node, Word number) {
   Word num_faults = 0;
@@ -84,15 +84,15 @@ Word Exchange(const Channels<T, policy>& channels, Node& node, Word number) {
   return num_faults;
 }
 
-/// Gives the system back what the allocator keeps of freed memory, more of it from hour to hour in a process that makes meshes
-/// and threads anew all the time: what stays resident is in use.
+/// Returns freed memory to the system. The allocator keeps more of it from hour to hour, because the process creates meshes
+/// and threads again and again. Afterwards, all resident memory is in use.
 void GiveFreedMemoryBack() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
 }
 
-/// What nodes have seen in a leg: messages that came twice, too late or torn; and what was put into sums, and taken out.
+/// What nodes saw in a leg: messages that came twice, too late or torn; and the amounts put into sums and taken from them.
 struct Count {
   Word faults = 0, put = 0, got = 0;
 
@@ -105,7 +105,7 @@ struct Count {
   bool IsExact() const { return faults == 0 && put == got && put != 0; }
 };
 
-/// The mesh, what its nodes send each other, and what each has counted in the leg.
+/// The mesh, its layers, and the counts of every node in the leg.
 class SoakMesh {
  public:
   explicit SoakMesh(const uit::Team& team)
@@ -114,7 +114,7 @@ class SoakMesh {
         rows_(mesh_.AddChannels<Row, aggregated>()), sums_(mesh_.AddChannels<Word, sum_pooled>()),
         count_(mesh_.AddField<Count>()) {}
 
-  /// Best effort for a while, with a count for each node; the messages of a leg are larger than those of the ones before.
+  /// A best-effort run of fixed duration. Messages have larger numbers in each leg than in all legs before.
   RunReport RunLeg(int number) {
     constexpr Word per_leg = Word{1} << 40U;
     const Word first = static_cast<Word>(number) * per_leg + 1;
@@ -125,7 +125,7 @@ class SoakMesh {
     mesh_.Visit([&](Node& node) { Collect(node); });
     return report;
   }
-  /// Of the last leg and all nodes of all processes. Collective.
+  /// Returns the counts of the last leg, summed over all nodes of all processes. Collective.
   Count SumOfCounts() {
     Count own;
     mesh_.Visit([&](Node& node) { own += count_[node]; });
@@ -145,7 +145,7 @@ class SoakMesh {
     const Word amount = 1 + message % 7;
     for (const auto edge : node.Out()) count.put += sums_[edge].TryPut(amount) ? amount : 0;
   }
-  /// Takes what has come of the sums.
+  /// Takes what has arrived in the sums.
   void Collect(Node& node) {
     for (const auto edge : node.In()) count_[node].got += sums_[edge].JumpGet();
   }
@@ -161,15 +161,15 @@ class SoakMesh {
   Field<Count> count_;
 };
 
-/// How it went so far, on rank 0.
+/// The course of the test, on rank 0.
 struct Course {
   std::vector<double> hours;
   std::vector<std::vector<double>> megabytes;  // by rank
   bool is_exact = true;
   Word num_accepted = 0;
-  Word amount = 0;  // that came through sums
+  Word amount = 0;  // amount that came through sums
 
-  /// Of the rank that grows the most, by least squares over all but the first fifth.
+  /// Returns the growth of the rank that grows most, by least squares without the first fifth of the rows.
   double MegabytesPerHour() const {
     const std::size_t first = hours.size() / 5;
     const auto count = static_cast<double>(hours.size() - first);
@@ -194,7 +194,7 @@ struct Course {
   }
 };
 
-/// Says how it went, and whether that is well: 0 if so.
+/// Prints the result. Returns 0 if every check passed.
 int Judge(const Course& course, double minutes, int exit_code) {
   const double elapsed = course.hours.back() * 60;
   const double slope = course.MegabytesPerHour();
@@ -240,9 +240,9 @@ int Soak(const uit::Team& team, double minutes, const std::string& path) {
     }
     const RunReport report = mesh->RunLeg(i);
     exit_code = report.ExitCode();
-    if (report.stopped_by == StopReason::peer_lost) break;  // nobody can be asked any more
+    if (report.stopped_by == StopReason::peer_lost) break;  // collective calls no longer work
     GiveFreedMemoryBack();
-    const Count count = mesh->SumOfCounts();  // when all have done so
+    const Count count = mesh->SumOfCounts();  // once every process has done so
     if (!world.IsRoot()) continue;
     const uit::Tally tally = report.Tally();
     Word num_updates = 0;
@@ -250,7 +250,7 @@ int Soak(const uit::Team& team, double minutes, const std::string& path) {
     const bool is_exact = report.Balanced() && count.IsExact();
     course.is_exact = course.is_exact && is_exact;
     if (i % legs_per_mesh == 0) of_meshes_before = course.num_accepted;
-    course.num_accepted = of_meshes_before + tally.put.Accepted();  // a tally is since the mesh was made
+    course.num_accepted = of_meshes_before + tally.put.Accepted();  // a tally counts from the creation of the mesh
     course.amount += count.got;
     const std::chrono::duration<double> elapsed = uit::Now() - start;
     course.hours.push_back(elapsed.count() / 3600);

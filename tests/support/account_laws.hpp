@@ -14,21 +14,21 @@
 
 #include "tests/support/catch.hpp"
 
-/// The account of a conduit against books that are kept by hand, category by category.
+/// Compares the account of a conduit with counts that the test keeps, category by category.
 namespace uit::testing {
 
-/// How many of what happened to the messages of a conduit, as its user sees it.
+/// What happened to the messages of a conduit, as its user counts it.
 struct AccountBook {
   std::uint64_t attempted = 0;
   std::uint64_t refused = 0;
   std::uint64_t muted = 0;
-  std::uint64_t steps = 0;   // that found something
-  std::uint64_t passed = 0;  // messages that steps moved past; of sums, the messages in them
-  std::uint64_t unread = 0;  // messages that waited when the outlet gave up what waits
+  std::uint64_t steps = 0;   // steps that found something
+  std::uint64_t passed = 0;  // messages that steps moved past; of a sum, the messages in it
+  std::uint64_t unread = 0;  // messages that waited when the outlet discarded what waits
 
   std::uint64_t Accepted() const { return attempted - refused; }
 };
-/// What the ends say, and what their users know: of all processes that do the same.
+/// The tallies of the ends, and the counts of their users, summed over all processes that do the same.
 struct AccountSums {
   Tally tally;
   AccountBook book;
@@ -45,20 +45,20 @@ struct AccountSums {
   }
 };
 
-/// A conduit, and what its user knows of it. `Ends` has an `inlet` and an `outlet` of numbers. These are of one conduit, or
-/// of two, of which processes that all do the same have the other ends:
+/// A conduit, and its user's counts. `Ends` has an `inlet` and an `outlet` for numbers. They belong to one conduit, or to two
+/// whose other ends belong to processes that do the same:
 ///
-///     void Settle(std::uint64_t num_waiting);  // so many messages that were put can be stepped to, perhaps as one sum
-///     void Close();                            // the same; nothing can be put any more
+///     void Settle(std::uint64_t num_waiting);  // returns when that many messages can be stepped to, perhaps as one sum
+///     void Close();                            // the same; afterwards no put is possible
 ///     AccountSums Sum(const AccountSums&);     // over all processes that do the same
 ///
-/// Every message is a 1, so that a sum says how many messages it is of.
+/// Every message is a 1, so a sum tells how many messages it holds.
 template <Policy policy, typename Ends>
 class Account {
  public:
   explicit Account(Ends& ends) : ends_(ends) {}
 
-  /// Waits for room until `deadline`, if there is one.
+  /// Puts messages, and waits for room until `deadline`, if one is given.
   void Put(std::size_t num_messages, std::optional<Deadline> deadline = std::nullopt) {
     for (std::size_t i = 0; i < num_messages; ++i) {
       ++book_.attempted;
@@ -76,7 +76,7 @@ class Account {
     }
     ends_.inlet.Rebind(std::move(end));
   }
-  /// Returns how many messages it moved past, or whose sum it found.
+  /// Returns the number of messages that the step moved past, or that are in the sum that it found.
   std::uint64_t Step(std::size_t limit) {
     const std::size_t count = ends_.outlet.TryStep(limit);
     if (count == 0) return 0;
@@ -87,7 +87,7 @@ class Account {
     num_waiting_ -= policy.retain == Retain::latest ? num_waiting_ : passed;
     return passed;
   }
-  /// Gives up what waits: where only the newest message is kept, that one.
+  /// Discards what waits. If only the newest message is kept, that is one.
   void DiscardUnread() {
     const std::uint64_t num_given_up = policy.retain == Retain::latest ? (num_waiting_ == 0 ? 0 : 1) : num_waiting_;
     ends_.outlet.DiscardUnread();
@@ -95,7 +95,7 @@ class Account {
     num_waiting_ = 0;
   }
 
-  /// Compares each category with the books.
+  /// Compares each category with the test's counts.
   void Check() {
     AccountSums sums;
     sums.tally += ends_.inlet.Tally();
@@ -120,7 +120,7 @@ class Account {
       CHECK(tally.InFlight() == static_cast<std::int64_t>(book.Accepted() - book.passed - book.unread));
     } else {
       CHECK(tally.get.folded == 0);
-      // What was replaced where it had arrived is in flight until a step finds that out.
+      // A message that was replaced after it arrived counts as in flight until a step notices it.
       if (Ends::replaces_before_arrival || num_waiting_ == 0) {
         const std::uint64_t waiting = ends_.Sum({.tally = {}, .book = {.unread = num_waiting_ == 0 ? 0U : 1U}}).book.unread;
         CHECK(tally.InFlight() == static_cast<std::int64_t>(waiting));
@@ -137,7 +137,7 @@ class Account {
   std::uint64_t num_waiting_ = 0;  // put and not stepped to
 };
 
-/// A story of puts, steps and losses with numbers that are known beforehand, on a conduit of depth 4.
+/// Puts, steps and losses with numbers known in advance, on a conduit of depth 4.
 template <Policy policy, typename Ends>
 void CheckAccount(Ends& ends) {
   constexpr bool keeps_every = policy.retain == Retain::every;
@@ -157,12 +157,12 @@ void CheckAccount(Ends& ends) {
   CHECK(account.Step(no_limit) == 0);
   account.Check();
   ends.Settle(0);
-  account.Put(3, After(std::chrono::seconds(60)));  // as soon as the inlet has heard that there is room again
+  account.Put(3, After(std::chrono::seconds(60)));  // as soon as the inlet has been told of room
   CHECK(account.Book().refused == (keeps_every ? 2 : 0));
   account.PutMuted(1);
   ends.Close();
   account.Check();
-  if constexpr (keeps_every) CHECK(account.Step(1) == 1);  // two are left; of the others three in one
+  if constexpr (keeps_every) CHECK(account.Step(1) == 1);  // two are left; of the others, one message in three
   account.Check();
   account.DiscardUnread();
   CHECK(account.Step(no_limit) == 0);

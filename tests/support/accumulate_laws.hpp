@@ -18,13 +18,13 @@
 
 #include "tests/support/catch.hpp"
 
-/// The laws of ducts under Retain::accumulate: what is put comes out, in sums, to the last unit. Subjects are those of
+/// The laws of ducts under Retain::accumulate: all amounts that were put come out, in exact sums. Subjects are those of
 /// duct_laws.hpp.
 namespace uit::testing {
 
 __extension__ using Wide = unsigned __int128;
 
-/// Bits that look random.
+/// Pseudorandom bits.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : state_{seed * 0x9E3779B97F4A7C15U + 1} {}
@@ -38,7 +38,7 @@ class Dice {
   std::uint64_t state_;
 };
 
-/// A pair of ends of any subject, with a book of what went in and what came out.
+/// A pair of ends of any subject, and the sums of what was put and what came out.
 template <typename S>
 struct Ledger {
   explicit Ledger(std::size_t depth, std::uint64_t initial = 0) : pair{depth, initial} {}
@@ -53,7 +53,7 @@ struct Ledger {
   bool TryStep(std::size_t limit = 1) {
     const std::size_t count = pair.TryStep(limit);
     REQUIRE(count <= 1);
-    if (count == 0) REQUIRE(pair.Get() == 0);  // else it would be counted twice
+    if (count == 0) REQUIRE(pair.Get() == 0);  // otherwise it would be counted twice
     got += pair.Get();
     num_stepped += count;
     return count == 1;
@@ -62,7 +62,7 @@ struct Ledger {
     do pair.Settle();
     while (TryStep());
   }
-  /// When all is still: both equations, and the totals.
+  /// Called when nothing is in flight: checks both equations, and the totals.
   void Check() {
     Drain();
     CHECK((put == got));
@@ -127,7 +127,7 @@ void CheckSumMixture(std::size_t depth, std::uint64_t seed, std::uint64_t larges
   ledger.Check();
 }
 
-/// Nobody reads: sooner or later a put is refused, rather than a sum too large; and what was accepted comes.
+/// Puts without a reader. In the end a put is refused, so no sum overflows, and all accepted amounts arrive.
 template <typename S>
 void CheckSumOverflow(std::size_t depth) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
@@ -147,8 +147,8 @@ void CheckSumOverflow(std::size_t depth) {
   ledger.Check();
 }
 
-/// While held, neither acceptance nor what is seen depends on who runs first between refreshes; not even where sums are
-/// about to overflow.
+/// While ends are held, neither acceptance nor what is seen depends on which side runs first between refreshes, even if sums
+/// are about to overflow.
 template <typename S>
 void CheckHeldSums(std::uint64_t largest) {
   std::array<std::vector<std::uint64_t>, 2> seen;
@@ -183,7 +183,7 @@ void CheckHeldSums(std::uint64_t largest) {
   CHECK(accepted[0] == accepted[1]);
 }
 
-/// Throws from the copy that it is told to.
+/// Throws from one of its copies, which the test chooses.
 struct BrittleSum {
   BrittleSum() = default;
   explicit BrittleSum(int v) : value{v} {}
@@ -262,7 +262,8 @@ void CheckAccumulateLaws() {
   }
 }
 
-/// A cache line of amounts in a fixed proportion, which sums keep, so that a torn one shows; the first counts messages.
+/// Amounts in a fixed proportion that fill a cache line. A sum keeps the proportion, so a torn one is noticed. The first
+/// amount counts messages.
 struct Amounts {
   std::array<std::uint64_t, 8> words{};
 
@@ -283,7 +284,7 @@ struct Amounts {
   }
 };
 
-/// One thread puts `num_messages` as fast as it can, another steps: nothing is lost, counted twice or torn.
+/// One thread puts `num_messages` without a pause, and another steps. No amount is lost, counted twice or torn.
 template <typename S>
 void CheckAccumulateStress(std::size_t depth, std::uint64_t num_messages) {
   typename S::template Pair<Amounts> pair{depth};
@@ -301,7 +302,7 @@ void CheckAccumulateStress(std::size_t depth, std::uint64_t num_messages) {
   std::uint64_t num_refused = 0;
   for (std::uint64_t number = 1; number <= num_messages; ++number)
     num_refused += pair.TryPut(Amounts::Number(number)) ? 0U : 1U;
-  // What found no room to leave leaves with a flush.
+  // A flush sends amounts for which there was no room.
   if constexpr (requires { pair.TryFlush(); })
     WaitUntil([&] {
       pair.TryFlush();

@@ -5,10 +5,11 @@
 
 namespace uit::testing {
 
-/// What a program of MPI tests does last before it finalises MPI; on all ranks.
+/// Called by a program of MPI tests just before it finalises MPI, on all ranks.
 inline std::function<void()> before_finalize = [] {};
 
-/// Not 0 once the watch of MPI (tests/support/pmpi) has found fault, which it says before MPI itself is finalised.
+/// Returns not 0 if the watch of MPI (tests/support/pmpi) has found an error. The watch prints the error before MPI is
+/// finalised.
 inline volatile std::sig_atomic_t has_watch_reported = 0;
 
 }  // namespace uit::testing

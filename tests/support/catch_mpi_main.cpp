@@ -34,8 +34,8 @@ namespace {
 int rank = 0;
 std::array<char, 256> current_test{"before the first test"};
 
-// MPICH's MPI_Finalize over UCX's TCP never ends now and then, whatever the program has done before. All tests have passed on
-// all ranks, and only it is awaited.
+// MPI_Finalize of MPICH over UCX's TCP sometimes never returns, whatever the program did before. By now all tests have passed
+// on all ranks, and only this call is missing.
 volatile std::sig_atomic_t is_in_finalize = 0;
 [[maybe_unused]] constexpr unsigned finalize_seconds = 20;
 
@@ -60,8 +60,8 @@ using Listener = Catch::EventListenerBase;
 using AssertionEnded = void;
 #endif
 
-// Names the running test for OnAlarm, and the failures of ranks above 0 at once: if the others then
-// wait for this rank, its log is never reached.
+// OnAlarm needs the name of the running test. Failures on ranks above 0 are shown at once: if the others then wait for this
+// rank, its log is never reached.
 struct Reporter : Listener {
   using Listener::Listener;
   void testCaseStarting(const Catch::TestCaseInfo& info) override {
@@ -92,7 +92,7 @@ CATCH_REGISTER_LISTENER(Reporter)
 int main(int argc, char** argv) {
   std::signal(SIGALRM, OnAlarm);
   alarm(static_cast<unsigned>(FromEnvironment("UIT_TEST_TIMEOUT")));
-  // As a session does: MPI's own threads leave to the runs what these would stop.
+  // As a session does: the threads of MPI block the signals that runs handle.
   sigset_t stops;
   sigset_t previous;
   sigemptyset(&stops);

@@ -1,5 +1,5 @@
 #pragma once
 
 /// Runs the tests of this program by Catch2's command line; not 0 if one failed.
-/// Prints no colours: launchers give the ranks a terminal that is not one.
+/// Prints no colours: under a launcher, the terminal of a rank cannot show them.
 int RunTests(int argc, const char* const* argv);

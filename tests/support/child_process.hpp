@@ -12,10 +12,10 @@
 
 namespace uit::testing {
 
-/// A process that does nothing until it is told how to end.
+/// A process that waits until it is told how to end.
 struct ChildProcess {
   pid_t process = -1;
-  /// Returns when the process is ready for a signal: before, it would be handled by Catch's handlers.
+  /// Returns when the process is ready for a signal. Earlier, Catch's handlers would handle it.
   ChildProcess() {
     int ready[2];
     if (pipe(ready) != 0) throw std::runtime_error("no pipe to be had");
@@ -27,7 +27,7 @@ struct ChildProcess {
     }
     close(ready[1]);
     char none = 0;
-    [[maybe_unused]] const ssize_t end = read(ready[0], &none, 1);  // of the file, when the last other end is closed
+    [[maybe_unused]] const ssize_t end = read(ready[0], &none, 1);  // returns when the last other end of the pipe is closed
     close(ready[0]);
   }
   ChildProcess(const ChildProcess&) = delete;
@@ -36,7 +36,7 @@ struct ChildProcess {
     kill(process, SIGKILL);
     waitpid(process, nullptr, 0);
   }
-  /// As others know it.
+  /// The process as others identify it.
   [[nodiscard]] ProcessIdentity Identity(std::size_t rank) const {
     ProcessIdentity identity = ProcessIdentity::OfThis(rank);
     identity.process = process;

@@ -19,10 +19,10 @@
 #include "tests/support/accumulate_laws.hpp"
 #include "tests/support/catch.hpp"
 
-/// The laws that every duct keeps, over whatever exchange and link.
+/// The laws that every duct keeps, over every exchange and link.
 ///
-/// A subject is one kind of duct and how to make a pair of ends of it; adding it to a list of types
-/// is all that it takes:
+/// A subject is one kind of duct, and how to create a pair of its ends. To test another kind, add its subject to a list of
+/// types:
 ///
 ///     struct MySubject {
 ///       static constexpr uit::Retain retain = uit::Retain::every;
@@ -35,8 +35,8 @@
 ///         bool TryPut(const T&), TryPut(T&&);
 ///         std::size_t TryStep(std::size_t limit);
 ///         const T& Get() const;
-///         void Settle();          // lets everything in flight arrive, and its news return
-///         uit::Tally Tally();     // what both ends have counted
+///       void Settle();          // lets all messages and reports in flight arrive
+///       uit::Tally Tally();     // the counts of both ends
 ///         // optional: TryStage, TryFlush; HoldInlet, HoldOutlet, Refresh (both sides)
 ///       };
 ///     };
@@ -48,7 +48,7 @@ namespace uit::testing {
 template <typename S>
 using NumberPair = typename S::template Pair<std::uint64_t>;
 
-/// Counts the living, and throws from the copy that it is told to.
+/// Counts its living instances, and throws from one of its copies, which the test chooses.
 struct Brittle {
   Brittle() = default;
   explicit Brittle(int v) : value{v} {}
@@ -84,7 +84,7 @@ void CheckOrder(std::size_t depth) {
   NumberPair<S> pair{depth};
   std::uint64_t num_put = 0;
   std::uint64_t num_stepped = 0;
-  // Batches of every size up to the depth, through many laps.
+  // Batches of every size up to the depth, many times around the ring.
   for (std::size_t round = 0; round < 8 * depth + 16; ++round) {
     const std::size_t batch = 1 + round % depth;
     for (std::size_t i = 0; i < batch; ++i) REQUIRE(pair.TryPut(++num_put));
@@ -131,7 +131,7 @@ void CheckCapacity(std::size_t depth) {
   CHECK(tally.InFlight() == static_cast<std::int64_t>(depth));
 }
 
-/// However many puts without a step: none fails, and the newest is there in the end.
+/// With any number of puts without a step, no put fails, and the newest message arrives in the end.
 template <typename S>
 void CheckNewestSurvives() {
   NumberPair<S> pair{2};
@@ -149,7 +149,7 @@ void CheckNewestSurvives() {
   CHECK(tally.Balanced());
 }
 
-/// What Get refers to neither moves nor changes until the next step that succeeds.
+/// The object that Get returns neither moves nor changes until the next step that succeeds.
 template <typename S>
 void CheckLease(std::size_t depth) {
   NumberPair<S> pair{depth, 7};
@@ -178,7 +178,7 @@ void CheckLease(std::size_t depth) {
   CHECK(*current == value);
 }
 
-/// A step of k passes min(k, waiting) messages and no more; a jump passes all.
+/// A step of k passes min(k, waiting) messages. A jump passes all.
 template <typename S>
 void CheckJump(std::size_t depth) {
   NumberPair<S> pair{depth};
@@ -214,7 +214,7 @@ void CheckMixture(std::size_t depth, std::uint64_t seed) {
     return state % bound;
   };
   Tally expected;
-  std::deque<std::uint64_t> sent;  // accepted and not passed, oldest first
+  std::deque<std::uint64_t> sent;  // accepted and not stepped to, oldest first
   for (int i = 0; i < 4000; ++i) {
     const std::uint64_t choice = draw(16);
     if (choice < 7) {
@@ -239,7 +239,7 @@ void CheckMixture(std::size_t depth, std::uint64_t seed) {
           sent.pop_front();
           ++num_passed;
         }
-        REQUIRE(!sent.empty());  // else it was never sent, or came twice or too late
+        REQUIRE(!sent.empty());  // otherwise it was never sent, or came twice or too late
         sent.pop_front();
         if (S::retain == Retain::every) REQUIRE(num_passed <= limit);
       }
@@ -260,7 +260,7 @@ void CheckMixture(std::size_t depth, std::uint64_t seed) {
   CHECK(tally.Balanced());
 }
 
-/// A put that throws from the copy leaves the duct as it was.
+/// A put that throws while copying leaves the duct unchanged.
 template <typename S>
 void CheckStrongGuarantee() {
   typename S::template Pair<Brittle> pair{2};
@@ -280,7 +280,7 @@ void CheckStrongGuarantee() {
   CHECK(pair.Tally().Balanced());
 }
 
-/// Messages that can only be moved pass, and one that is refused has not been moved from.
+/// Messages that can only be moved arrive. A refused message has not been moved from.
 template <typename S>
 void CheckMoveOnly() {
   typename S::template Pair<std::unique_ptr<int>> pair{2};
@@ -298,8 +298,7 @@ void CheckMoveOnly() {
   CHECK(*pair.Get() == num_accepted);
 }
 
-/// Nothing is seen of a batch before its flush or a plain put, if the duct can hold it back at all;
-/// then all of it, in order.
+/// If the duct supports staging, no message of a batch is visible before its flush or a plain put. Then all are, in order.
 template <typename S>
 void CheckBatches() {
   NumberPair<S> pair{4};
@@ -329,7 +328,7 @@ void CheckBatches() {
   CHECK(pair.Tally().Balanced());
 }
 
-/// While held, neither acceptance nor what is seen depends on who runs first between refreshes.
+/// While ends are held, neither acceptance nor what is seen depends on which side runs first between refreshes.
 template <typename S>
 void CheckHold() {
   constexpr std::size_t depth = 2;
@@ -368,7 +367,7 @@ void CheckHold() {
   CHECK(accepted[0] == accepted[1]);
 }
 
-/// All laws of messages that stay apart.
+/// All laws of policies that keep messages apart.
 template <typename S>
 void CheckOrderedLaws() {
   using Pair = NumberPair<S>;

@@ -16,7 +16,7 @@
 
 namespace uit::testing {
 
-/// A cache line whose words all follow from its number, so that a torn one shows.
+/// Words that fill a cache line and all follow from one number, so that a torn message is noticed.
 struct Parcel {
   std::array<std::uint64_t, 8> words{};
 
@@ -37,8 +37,8 @@ struct Parcel {
   }
 };
 
-/// One thread puts `num_messages` as fast as it can, another steps by all kinds of limits: nothing
-/// is lost, repeated, reordered or torn, and both equations hold. For a subject with threads.
+/// One thread puts `num_messages` without a pause, and another steps with limits of every kind. No message is lost, repeated,
+/// reordered or torn, and both equations hold. For a subject whose ends may be in two threads.
 template <typename S>
 void CheckOrderedStress(std::size_t depth, std::uint64_t num_messages) {
   typename S::template Pair<Parcel> pair{depth};
@@ -79,7 +79,7 @@ void CheckOrderedStress(std::size_t depth, std::uint64_t num_messages) {
   CHECK(tally.Balanced());
 }
 
-/// The same, whatever the subject retains.
+/// The same for any Retain.
 template <typename S>
 void CheckStress(std::size_t depth, std::uint64_t num_messages) {
   if constexpr (S::retain == Retain::accumulate) CheckAccumulateStress<S>(depth, num_messages);

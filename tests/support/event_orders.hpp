@@ -6,11 +6,11 @@
 
 namespace uit::testing {
 
-/// Runs a scenario under every order of its events, depth first: each order anew from the beginning.
+/// Runs a scenario under every order of its events, depth first. Each order starts from the beginning.
 ///
-/// A scenario has `NumEvents()`, how many events could come next (0: it is over), `Do(n)`, which lets the n-th of
-/// them happen, and `Finish()`. `make()` gives a new one. Returns the number of orders; `max_orders` + 1 if there
-/// were more.
+/// A scenario has `NumEvents()`, the number of events that can come next (0: it is over), `Do(n)`, which makes the n-th of
+/// them happen, and `Finish()`. `make()` creates a scenario. Returns the number of orders, or `max_orders` + 1 if there were
+/// more.
 template <typename Make>
 std::uint64_t ForEachOrder(Make&& make, std::uint64_t max_orders) {
   struct Choice {

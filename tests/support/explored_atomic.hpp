@@ -15,7 +15,7 @@
 
 namespace uit::testing {
 
-/// The synchronization whose atomics the explorer models.
+/// The synchronisation whose atomics the explorer models.
 struct Explored {
   static constexpr bool concurrent = true;
   static constexpr std::size_t alignment = 1;
@@ -26,7 +26,7 @@ struct Explored {
     using Where = std::source_location;
 
     explicit Atomic(V value) { Append(value, std::memory_order_release, nullptr); }
-    /// A word of memory that has had this value since before the threads began.
+    /// A word that has had this value since before the threads began.
     static Atomic FromTheBeginning(V value) { return Atomic{value, nullptr}; }
     Atomic(const Atomic&) = delete;
     Atomic& operator=(const Atomic&) = delete;
@@ -59,7 +59,7 @@ struct Explored {
     V fetch_add(V amount, std::memory_order order, const Where& where = Where::current()) {
       return Modify(order, where, [&](V old) { return static_cast<V>(old + amount); });
     }
-    /// A failure reads the newest value, which is all that the ducts' failures can read.
+    /// A failed exchange reads the newest value. The ducts' failed exchanges read no other.
     bool compare_exchange_strong(V& expected, V value, std::memory_order success, std::memory_order failure,
                                  const Where& where = Where::current()) {
       Explorer& explorer = *Explorer::Current();
@@ -78,20 +78,20 @@ struct Explored {
       return true;
     }
 
-    // For memory that is not always used as an atomic.
+    // For memory that is not always used atomically.
 
-    /// The last value that has been stored.
+    /// Returns the last value stored.
     V Newest() const { return stores_.back().value; }
-    /// Stores a value in no way that others could go by. No point.
+    /// Stores a value without any ordering. Not a scheduling point.
     void WritePlainly(V value) { Append(value, std::memory_order_relaxed, nullptr); }
-    /// When each thread used it last.
+    /// When each thread last used it.
     const Explorer::VectorClock& Touched() const { return touched_; }
 
    private:
     using VectorClock = Explorer::VectorClock;
     struct StoreEvent {
       V value;
-      VectorClock released;  // what an acquire of this store learns
+      VectorClock released;  // what an acquire load of this store learns
     };
     struct Seen {
       std::uint32_t time;
@@ -114,7 +114,7 @@ struct Explored {
       order = MemoryOrders::Get().At(where, OrderOf::exchange, order);
       const StoreEvent before = stores_.back();
       if (IsAcquire(order)) Explorer::Join(explorer.Clock(), before.released);
-      Append(f(before.value), order, &before.released);  // goes on with its release sequence
+      Append(f(before.value), order, &before.released);  // continues its release sequence
       return before.value;
     }
 
@@ -127,7 +127,7 @@ struct Explored {
       if (IsRelease(order)) Explorer::Join(stores_.back().released, explorer.Clock());
     }
 
-    /// This thread has met the store `index`; who comes after it meets no earlier one.
+    /// This thread has read the store `index`. A thread ordered after it reads no earlier one.
     void NoteSeen(std::size_t index) const {
       Explorer& explorer = *Explorer::Current();
       auto& seen = seen_[explorer.Thread()];

@@ -17,17 +17,17 @@
 
 namespace uit::testing {
 
-/// Memory that two processes share, as words that the explorer models, with the values that they have at first; a member of a
-/// scenario, and one at a time.
+/// Memory that two processes share, as words that the explorer models. They keep their present values. Make it a member of a
+/// scenario, one at a time.
 ///
-/// A `Ref` to a word stands for a std::atomic_ref. Plain writes need not be told of: the explorer finds them, unless they
-/// write what was there. Of plain reads it wants to be told by NoteRead. A plain access that is not ordered after what
-/// others have done to the word is a failure, and so is an atomic one that is not ordered after a plain one.
+/// A `Ref` to a word replaces std::atomic_ref. The explorer finds plain writes itself, unless they write the value that was
+/// there. Plain reads must be reported by NoteRead. It is a failure if a plain access is not ordered after earlier accesses
+/// of other threads, or an atomic access is not ordered after a plain one.
 class ExploredMemory {
  public:
   using Word = std::uint64_t;
 
-  /// Of all that `words` refers to, for as long as this lives.
+  /// Models the memory that `words` refers to, during its lifetime.
   explicit ExploredMemory(std::span<Word> words)
       : words_{words}, known_(words.begin(), words.end()), cells_(std::make_unique<std::optional<Cell>[]>(words.size())) {
     Current() = this;
@@ -40,7 +40,7 @@ class ExploredMemory {
     Current() = nullptr;
   }
 
-  /// The bytes are read, by others than a Ref.
+  /// Reports that the bytes are read, other than by a Ref.
   static void NoteRead(std::span<const std::byte> bytes) {
     ExploredMemory& self = *Current();
     if (bytes.empty() || Explorer::Current()->IsLeaving()) return;
@@ -49,7 +49,7 @@ class ExploredMemory {
   }
 
  private:
-  /// A word, and who has used it how.
+  /// A word, and which threads have used it in which way.
   class Cell {
    public:
     explicit Cell(Word value) : atomic_(Explored::Atomic<Word>::FromTheBeginning(value)) {}
@@ -88,8 +88,8 @@ class ExploredMemory {
     }
 
     Explored::Atomic<Word> atomic_;
-    Explorer::VectorClock stores_{};        // plain ones, too
-    Explorer::VectorClock plain_writes_{};  // when each thread did so last
+    Explorer::VectorClock stores_{};        // includes plain ones
+    Explorer::VectorClock plain_writes_{};  // When each thread last did so.
     Explorer::VectorClock plain_reads_{};
   };
 
@@ -124,12 +124,12 @@ class ExploredMemory {
     if (offset >= words_.size_bytes()) Explorer::Current()->Fail("a place is not in the shared memory");
     return std::min(offset / sizeof(Word), words_.size() - 1);
   }
-  /// Made when it is used for the first time: most never are.
+  /// Created at the first use; most are never used.
   Cell& At(std::size_t index) {
     if (!cells_[index]) cells_[index].emplace(known_[index]);
     return *cells_[index];
   }
-  /// Finds what has been written without a Ref since the last call, which is this thread's doing.
+  /// Finds plain writes since the last call. They are this thread's.
   void Collect() {
     if (std::memcmp(words_.data(), known_.data(), words_.size_bytes()) == 0) return;
     for (std::size_t i = 0; i < words_.size(); ++i) {
@@ -145,7 +145,7 @@ class ExploredMemory {
   std::unique_ptr<std::optional<Cell>[]> cells_;
 };
 
-/// As std::atomic_ref, to a word of an ExploredMemory.
+/// Replaces std::atomic_ref for a word of an ExploredMemory.
 template <typename V>
 using ExploredRef = ExploredMemory::BasicRef<V>;
 

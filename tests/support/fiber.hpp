@@ -18,7 +18,7 @@
 
 namespace uit::testing {
 
-/// A course of execution with a stack of its own, switched to by hand; the sanitizers are told.
+/// A flow of execution with its own stack, to which the program switches explicitly. The sanitizers are told of each switch.
 class Fiber {
  public:
   Fiber() = default;
@@ -26,7 +26,7 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
   ~Fiber() { Forget(); }
 
-  /// The next switch to it calls `enter`, which begins with Begin and ends with End.
+  /// The next switch to this fiber calls `enter`, which must start with Begin and end with End.
   void Prepare(void (*enter)()) {
     Forget();
 #ifdef UIT_TEST_TELLS_THREAD_SANITIZER
@@ -41,7 +41,7 @@ class Fiber {
     makecontext(&context_, enter, 0);
   }
 
-  /// Goes on in `to`, until something switches back here.
+  /// Switches to `to`, and returns when something switches back.
   void SwitchTo(Fiber& to) {
 #ifdef UIT_TEST_TELLS_ADDRESS_SANITIZER
     void* fake_stack = nullptr;
@@ -57,7 +57,7 @@ class Fiber {
 #endif
   }
 
-  /// First of all in a fiber that was switched to for the first time; `main` is the thread's own.
+  /// Must be called first in a fiber that was switched to for the first time. `main` is the thread's own fiber.
   void Begin([[maybe_unused]] Fiber& main) {
 #ifdef UIT_TEST_TELLS_ADDRESS_SANITIZER
     const void* bottom = nullptr;
@@ -70,7 +70,7 @@ class Fiber {
 #endif
   }
 
-  /// Goes on in `to`, for good.
+  /// Switches to `to` for good.
   [[noreturn]] static void End(Fiber& to) {
 #ifdef UIT_TEST_TELLS_ADDRESS_SANITIZER
     __sanitizer_start_switch_fiber(nullptr, to.bottom_, to.size_);
@@ -96,7 +96,7 @@ class Fiber {
   const void* bottom_ = nullptr;
   std::size_t size_ = 0;
 #ifdef UIT_TEST_TELLS_THREAD_SANITIZER
-  void* calls_ = nullptr;  // what it has called, as the sanitizer knows it
+  void* calls_ = nullptr;  // the calls on its stack, as the sanitizer knows them
 #endif
 };
 

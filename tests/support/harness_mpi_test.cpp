@@ -1,4 +1,4 @@
-// What the build's test functions rely on; each hidden case is run by name and must make its run fail.
+// What the test functions of the build rely on. Each hidden case is run by its name, and must make its run fail.
 #include <mpi.h>
 
 #include <chrono>

@@ -27,29 +27,29 @@
 
 namespace uit::testing {
 
-/// One direction of a loopback link: frames under way from one process to another, in order.
+/// One direction of a loopback link: the frames in flight from one process to another, in order.
 ///
-/// A gate decides how many of them the receiver may see. It is open, unless a test closes it to deliver frame by frame.
+/// A gate decides how many of them the receiver may see. It is open unless a test closes it to deliver frame by frame.
 class LoopbackPipe {
  public:
   static constexpr std::uint64_t open = std::numeric_limits<std::uint64_t>::max();
 
   explicit LoopbackPipe(std::size_t num_frames) : frames_(num_frames) {}
 
-  /// From here on frames arrive only by Deliver.
+  /// Closes the gate: from now on frames arrive only by Deliver.
   void CloseGate() { num_deliverable_.store(num_received_.load()); }
   void OpenGate() { num_deliverable_.store(open); }
-  /// Lets one more frame arrive; false if none is under way.
+  /// Lets one more frame arrive. Returns false if none is in flight.
   bool Deliver() {
     if (num_deliverable_.load() == open || num_deliverable_.load() == num_sent_.load()) return false;
     num_deliverable_.fetch_add(1);
     return true;
   }
-  /// Frames that Deliver could let arrive.
+  /// Returns the number of frames that Deliver could let arrive.
   std::uint64_t NumUndelivered() const {
     return num_deliverable_.load() == open ? 0 : num_sent_.load() - num_deliverable_.load();
   }
-  /// Frames sent and not received, now and at most.
+  /// Frames that were sent and not received: now, and at most.
   std::uint64_t NumInFlight() const { return num_sent_.load() - num_received_.load(); }
   std::uint64_t MaxInFlight() const { return max_in_flight_; }
 
@@ -63,8 +63,8 @@ class LoopbackPipe {
   std::uint64_t max_in_flight_ = 0;  // the sender's
 };
 
-/// A link within this program. Like MPI's, it has as many slots as it was opened with, each with a buffer of the
-/// largest size, and frees a slot when its frame has been received.
+/// A link within this program. Like a link over MPI, it has as many slots as it was opened with. Each slot has a buffer of
+/// the largest size, and is freed when its frame has been received.
 class LoopbackLink {
  public:
   LoopbackLink(std::shared_ptr<LoopbackPipe> out, std::shared_ptr<LoopbackPipe> in, const LinkOptions& options)
@@ -88,14 +88,14 @@ class LoopbackLink {
     in_->num_received_.fetch_add(1);
     return true;
   }
-  /// Throws if a frame is still under way to here: MPI would lose it.
+  /// Throws if a frame is still in flight to this end, because MPI would lose it.
   bool TryClose() {
     if (out_->NumInFlight() != 0) return false;
     if (in_->NumInFlight() != 0) throw std::logic_error("a link is closed while a frame is under way to it");
     return true;
   }
   std::size_t Abandon() { return static_cast<std::size_t>(std::exchange(num_leaked_, 0)); }
-  /// What Abandon shall say.
+  /// The result that Abandon must return.
   void PretendLeaks(std::size_t num_leaked) { num_leaked_ = num_leaked; }
 
  private:
@@ -107,7 +107,7 @@ class LoopbackLink {
 };
 static_assert(Link<LoopbackLink>);
 
-/// Both ends of a link between two processes, or of one to itself, for tests that need no world.
+/// Both ends of a link between two processes, or of a link to itself, for tests that need no world.
 struct LoopbackPair {
   std::shared_ptr<LoopbackPipe> there;
   std::shared_ptr<LoopbackPipe> back;
@@ -121,16 +121,16 @@ struct LoopbackPair {
   AnyLink Second() const { return AnyLink(std::make_unique<LoopbackLink>(back, there, options)); }
 };
 
-/// A number of processes simulated in this program. Each is driven by a thread of its own, or all by one except in
-/// collective calls, for which `Together` brings threads.
+/// Simulates some processes in this program. Each is driven by its own thread, or all by one. Collective calls need one
+/// thread per process; `Together` starts them.
 ///
 ///     LoopbackNetwork network{2};
 ///     Fabric a{network.World(0)}, b{network.World(1)};
-///     …                                                  // ends
+///     …                                                  // creates the ends
 ///     network.Together([&](std::size_t rank) { (rank == 0 ? a : b).Connect(); });
 class LoopbackNetwork {
  public:
-  /// Without processes per node they share no memory.
+  /// Without processes per node, the processes share no memory.
   explicit LoopbackNetwork(std::size_t num_processes, std::size_t processes_per_node = 0)
       : state_(std::make_shared<State>(num_processes, processes_per_node)) {}
 
@@ -138,7 +138,7 @@ class LoopbackNetwork {
   uit::World World(std::size_t rank) {
     return uit::World{std::make_shared<Model>(state_, rank, std::make_shared<ProcessState>(), 0)};
   }
-  /// Calls f(rank) in a thread per process, and throws what the first of them threw, once all have ended.
+  /// Calls f(rank) in one thread per process. When all have ended, throws the first exception.
   template <typename F>
   void Together(F&& f) {
     std::vector<std::exception_ptr> errors(Size());
@@ -157,13 +157,13 @@ class LoopbackNetwork {
       if (error) std::rethrow_exception(error);
     }
   }
-  /// The way from one process to another on the first fabric to have been connected; see LoopbackPipe.
+  /// Returns the direction from one process to another on the first fabric that was connected; see LoopbackPipe.
   LoopbackPipe& Pipe(std::size_t from, std::size_t to) { return *state_->PipeOf(1, 0, from, to, 0); }
-  /// Releases that have been asked for.
+  /// Returns the number of releases that were requested.
   std::size_t NumReleased() const { return state_->num_released.load(); }
-  /// From now on a process that opens a link fails.
+  /// From now on, a process that opens a link fails.
   void RefuseLinks(std::size_t rank) { state_->refused_rank = rank; }
-  /// From now on collective calls do not find the others.
+  /// From now on, collective calls do not find the other processes.
   void LosePeers() { state_->are_peers_lost = true; }
 
  private:
@@ -186,7 +186,7 @@ class LoopbackNetwork {
     std::mutex mutex;
     std::vector<std::unique_ptr<SharedLine[]>> memory;
     std::map<std::tuple<std::size_t, int, std::size_t, std::size_t>, std::shared_ptr<LoopbackPipe>> pipes;
-    /// What has been sent in the n-th collective call of a communicator, by sender, and who has fetched it.
+    /// What was sent in the n-th collective call of a communicator, by sender, and which processes have fetched it.
     struct Round {
       std::map<std::size_t, std::vector<Bytes>> sent;
       std::size_t num_done = 0;

@@ -13,10 +13,10 @@
 
 namespace uit::testing {
 
-/// What a memory order is of.
+/// The operation that a memory order belongs to.
 enum class OrderOf : std::uint8_t { load, store, exchange, failure };
 
-/// A memory order in the source: its place, and what it is there.
+/// A memory order in the source code: its place and its value.
 struct OrderSite {
   std::string file;
   std::uint32_t line = 0;
@@ -27,8 +27,8 @@ struct OrderSite {
   auto operator<=>(const OrderSite&) const = default;
 };
 
-/// The memory orders that explored atomics meet, but for relaxed ones; and which of them is weakened, to see that this is
-/// noticed.
+/// Collects the memory orders, except relaxed ones, that operations on explored atomics use. Can weaken one of them, to check
+/// that a schedule then fails.
 class MemoryOrders {
  public:
   static MemoryOrders& Get() {
@@ -36,7 +36,7 @@ class MemoryOrders {
     return orders;
   }
 
-  /// The order that holds at this place; it is noted.
+  /// Returns the order to use at this place, and records it.
   std::memory_order At(const std::source_location& where, OrderOf of, std::memory_order order) {
     if (order == std::memory_order_relaxed) return order;
     if (weakened_) return IsWeakened(where, of) ? weaker_ : order;
@@ -48,14 +48,14 @@ class MemoryOrders {
     return order;
   }
 
-  /// Orders met since Forget.
+  /// Returns the orders recorded since Forget.
   const std::set<OrderSite>& Seen() const { return seen_; }
   void Forget() {
     met_ = {};
     seen_.clear();
   }
 
-  /// While there is one, that place has a weaker order, and none is noted.
+  /// During its lifetime, the order at that place is weaker, and none is recorded.
   class Weakened {
    public:
     Weakened(const OrderSite& site, std::memory_order weaker) {
@@ -81,7 +81,7 @@ class MemoryOrders {
            where.file_name() == weakened_->file;
   }
 
-  std::array<Met, 1024> met_{};  // spares a search in `seen_`
+  std::array<Met, 1024> met_{};  // avoids a search in `seen_`
   std::set<OrderSite> seen_;
   std::optional<OrderSite> weakened_;
   std::memory_order weaker_ = std::memory_order_relaxed;

@@ -1,5 +1,6 @@
-// Which clang's checker of MPI must report (tools/nightly_stages.sh), or it cannot follow how uit/mpi calls MPI: a request of
-// a ring, used again before it is done, within Check and within a function of a class. Compiled by nothing else.
+// Clang's MPI checker must report errors here (tools/nightly_stages.sh). Otherwise it cannot follow the way in which uit/mpi
+// calls MPI: through Check, in member functions. The error is a request that is used again before it is complete. Only that
+// stage compiles this file.
 #include <cstddef>
 #include <vector>
 
@@ -32,7 +33,7 @@ class Ring {
   std::size_t next_receive_ = 0;
 };
 
-/// A buffer sent twice by one request.
+/// Sends a buffer twice with one request.
 void Send(const int* word, int peer) {
   MPI_Request request = MPI_REQUEST_NULL;
   uit::mpi::Check(MPI_Isend(word, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &request), "MPI_Isend");

@@ -11,7 +11,7 @@
 
 namespace uit::testing {
 
-/// The world of an MPI test, whose main has initialised MPI. One for the whole program, as it has one lock.
+/// Returns the world of an MPI test, whose main has initialised MPI. The program has one world, because it has one lock.
 inline World MpiTestWorld() {
   static std::optional<World> world;
   if (!world) {
@@ -23,7 +23,7 @@ inline World MpiTestWorld() {
   return *world;
 }
 
-/// Of the values of all ranks. A collective call.
+/// Sums a value over all ranks. Collective.
 template <typename V>
 V SumOverRanks(V value) {
   V sum{};
@@ -31,7 +31,7 @@ V SumOverRanks(V value) {
   return sum;
 }
 
-/// On how many ranks something holds. A collective call.
+/// Returns the number of ranks on which a condition holds. Collective.
 inline std::size_t CountRanks(bool holds) {
   return static_cast<std::size_t>(std::ranges::count(MpiTestWorld().AllGatherValue(holds), true));
 }

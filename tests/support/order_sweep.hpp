@@ -15,10 +15,10 @@
 #include "tests/support/memory_orders.hpp"
 #include "tests/support/schedule_count.hpp"
 
-/// Whether the scenarios that have been explored would notice each memory order of the library that is too weak.
+/// Checks that the explored scenarios would notice each memory order of the library that is too weak.
 namespace uit::testing {
 
-/// The next weaker orders of an operation.
+/// Returns the next weaker orders of an operation.
 inline std::vector<std::memory_order> WeakerThan(const OrderSite& site) {
   if (site.order == std::memory_order_acq_rel) return {std::memory_order_acquire, std::memory_order_release};
   return {std::memory_order_relaxed};
@@ -42,14 +42,14 @@ inline std::string Words(OrderOf of) {
   }
 }
 
-/// A header's name, as it is included; empty for what is not of the library.
+/// Returns a header's name as it is included, or nothing if it is not a header of the library.
 inline std::string HeaderOf(const OrderSite& site) {
   const std::string folder = "include/";
   const std::size_t begin = site.file.rfind(folder);
   return begin == std::string::npos ? "" : site.file.substr(begin + folder.size());
 }
 
-/// The orders of the library's headers that explored structures have met.
+/// Returns the orders in the library's headers that explored structures have used.
 inline std::set<OrderSite> OrdersMet(const std::vector<ExploredStructure>& structures) {
   std::set<OrderSite> all;
   for (const ExploredStructure& structure : structures)
@@ -58,8 +58,8 @@ inline std::set<OrderSite> OrdersMet(const std::vector<ExploredStructure>& struc
   return all;
 }
 
-/// Weakens each of those by itself, and explores again what meets it, the smallest first, until something goes wrong.
-/// Prints by what each was noticed, and returns those that were not.
+/// Weakens each of those orders by itself, and explores again the structures that use it, the smallest first, until a
+/// schedule fails. Prints which failure noticed each order, and returns the orders that none noticed.
 inline std::vector<std::string> UnnoticedOrders(std::vector<ExploredStructure> structures) {
   std::ranges::sort(structures, {}, &ExploredStructure::num_schedules);
   std::vector<std::string> unnoticed;

@@ -17,13 +17,13 @@
 
 namespace uit::testing {
 
-/// How long a test stops a process: UIT_TEST_STOP_SECONDS, or a few.
+/// How long a test stops a process: UIT_TEST_STOP_SECONDS, or a few seconds.
 inline std::chrono::duration<double> StopFor() {
   const char* text = std::getenv("UIT_TEST_STOP_SECONDS");
   return std::chrono::duration<double>(text == nullptr ? 3.0 : std::atof(text));
 }
 
-/// Bytes of memory that a process of this machine has resident.
+/// Returns the resident memory of a process of this machine in bytes.
 inline std::int64_t Resident(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/statm");
   std::int64_t total = 0;
@@ -31,7 +31,7 @@ inline std::int64_t Resident(pid_t process) {
   file >> total >> resident;
   return resident * sysconf(_SC_PAGESIZE);
 }
-/// How far a process of this machine has grown since this was made: the most that any look has found.
+/// How much a process of this machine has grown since construction: the largest value that was sampled.
 class Growth {
  public:
   explicit Growth(pid_t process) : process_(process), before_(Resident(process)) {}
@@ -44,7 +44,7 @@ class Growth {
   std::int64_t most_ = 0;
 };
 
-/// A process that the system has suspended, for as long as this lives.
+/// Suspends a process during its lifetime.
 class Suspension {
  public:
   explicit Suspension(pid_t process) : process_(process) { is_done_ = kill(process, SIGSTOP) == 0; }
@@ -53,12 +53,12 @@ class Suspension {
   ~Suspension() {
     if (is_done_) kill(process_, SIGCONT);
   }
-  /// What the system says of the process.
+  /// Returns the state of the process, as the system reports it.
   bool IsInForce() const {
     std::ifstream file("/proc/" + std::to_string(process_) + "/stat");
     std::string line;
     std::getline(file, line);
-    const std::size_t name_end = line.rfind(')');  // then a space and the state
+    const std::size_t name_end = line.rfind(')');  // a space and the state follow
     return name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] == 'T';
   }
 
@@ -67,7 +67,7 @@ class Suspension {
   bool is_done_ = false;
 };
 
-/// The process numbers of all ranks. Collective.
+/// Returns the process ids of all ranks. Collective.
 inline std::vector<pid_t> Pids(const World& world) {
   return world.AllGatherValue(getpid());
 }

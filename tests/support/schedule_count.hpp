@@ -15,10 +15,10 @@
 
 namespace uit::testing {
 
-/// Preemptions of a schedule, up to which all are explored; a schedule with fewer is among those with more.
+/// The bound on preemptions. All schedules up to it are explored.
 inline constexpr int preemption_bound = is_sanitized ? 2 : 3;
-inline constexpr std::uint64_t max_executions = 400'000;  // of a structure; more are too many for a commit
-/// The same at night, and of structures that have many schedules.
+inline constexpr std::uint64_t max_executions = 400'000;  // per structure; more would take too long for a commit
+/// The same at night, and for structures with many schedules.
 inline constexpr int nightly_bound = 5;
 inline constexpr int nightly_bound_of_many = 4;
 inline constexpr std::uint64_t max_nightly_executions = 30'000'000;  // of a structure
@@ -31,7 +31,7 @@ struct ExploredStructure {
   std::function<Explorer::Result()> explore_again;
 };
 
-/// What a program has explored; it prints so at its end, if that was anything.
+/// Counts what a program has explored. The destructor prints the counts, if there are any.
 class ScheduleCount {
  public:
   static ScheduleCount& Get() {
@@ -50,9 +50,9 @@ class ScheduleCount {
   void Remember(ExploredStructure structure) { structures_.push_back(std::move(structure)); }
 
   std::uint64_t NumSchedules() const { return all_.num_schedules + nightly_.num_schedules; }
-  /// At the bound of a commit.
+  /// Returns the number of schedules up to the bound of a commit.
   std::uint64_t NumPerCommit() const { return all_.num_schedules; }
-  /// Of those, such as are of memory that processes share.
+  /// Returns how many of those are of memory that processes share.
   std::uint64_t NumBetweenProcesses() const { return between_processes_.num_schedules; }
   const std::vector<ExploredStructure>& Structures() const { return structures_; }
   ~ScheduleCount() {
@@ -90,7 +90,7 @@ class ScheduleCount {
   std::vector<ExploredStructure> structures_;
 };
 
-/// Explores all schedules of a scenario that has to be right; at night, then all with more preemptions.
+/// Explores all schedules of a correct scenario; at night, then all with more preemptions.
 template <typename Scenario>
 void CheckExhausted(const std::string& name, int bound_at_night = nightly_bound, bool is_between_processes = false) {
   INFO(name);
@@ -111,13 +111,13 @@ void CheckExhausted(const std::string& name, int bound_at_night = nightly_bound,
   std::printf("\n");
 }
 
-/// The same, of memory that processes share.
+/// The same for memory that processes share.
 template <typename Scenario>
 void CheckExhaustedBetweenProcesses(const std::string& name, int bound_at_night = nightly_bound) {
   CheckExhausted<Scenario>(name, bound_at_night, true);
 }
 
-/// Explores the schedules of a scenario with a fault until that shows.
+/// Explores the schedules of a faulty scenario until the fault shows.
 template <typename Scenario>
 void CheckCaught(const std::string& name, int bound = preemption_bound) {
   const auto result = Explorer::Explore<Scenario>(bound);

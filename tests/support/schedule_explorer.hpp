@@ -13,48 +13,47 @@
 #include "tests/support/fiber.hpp"
 #include "tests/support/memory_orders.hpp"
 
-/// How to add a scenario, as for a new atomic in the library:
+/// How to add a scenario, for example for a new atomic in the library:
 ///
-/// 1. The class that has the atomic takes its atomics from a template parameter, and its plain name is the alias that
-///    users see. In a process the parameter is a Synchronization (`Sync::Atomic<V>`, as of RingDuct or BasicProcessState),
-///    in memory that processes share an `AtomicRef` (as of BasicWriter or BasicHostBoard). So the explorer runs the very
-///    code that users run. Explored (explored_atomic.hpp) and ExploredMemory::Ref (explored_memory.hpp) stand for them.
-/// 2. The scenario is a class. Its constructor sets up, `Run(thread)` is what a thread does, and `Finish()` runs when all
-///    threads have ended. `static constexpr std::size_t num_threads` says how many there are; two, if it is missing.
-///    Run must come to its end whatever the other threads do: a loop that waits calls Yield() and tries a few times only.
-///    No exception may be under way, or being handled, when an atomic is used.
-/// 3. What one thread writes for another is Watched (watched.hpp), or lies in an ExploredMemory: then an access that is not
-///    ordered is an error. A value out of place is one by Expect. Finish is the place for "nothing is lost".
-/// 4. Two to four operations per thread suffice, and all that there are has to be explored in a second or two.
+/// 1. The class with the atomic takes the type of its atomics as a template parameter. Its plain name is the alias that users
+///    see. Within a process, the parameter is a Synchronization (`Sync::Atomic<V>`, as in RingDuct or BasicProcessState). In
+///    memory that processes share, it is an `AtomicRef` (as in BasicWriter or BasicHostBoard). So the explorer runs the code
+///    that users run. Explored (explored_atomic.hpp) and ExploredMemory::Ref (explored_memory.hpp) are the explorer's models.
+/// 2. The scenario is a class. Its constructor sets up, `Run(thread)` is a thread's work, and `Finish()` runs when all
+///    threads have ended. `static constexpr std::size_t num_threads` is the number of threads; two, if it is missing. Run
+///    must end whatever the other threads do: a loop that waits calls Yield() and gives up after a few tries. No exception
+///    may be active when an atomic is used.
+/// 3. Data that one thread writes for another is Watched (watched.hpp), or lies in an ExploredMemory. Then an access that is
+///    not ordered is an error. Check values with Expect. Check in Finish that nothing was lost.
+/// 4. Two to four operations per thread suffice. It must be possible to explore all schedules in a second or two.
 /// 5. A test case calls CheckExhausted<Scenario>(name), or CheckExhaustedBetweenProcesses (schedule_count.hpp).
 ///
-/// Every memory order of a header with at least one explored atomic is then weakened by itself (order_sweep.hpp): the
-/// test fails unless some scenario notices, and says which line is not noticed, or not reached. If no scenario could
-/// notice, the order is stronger than it needs to be.
+/// Afterwards each memory order of the library's headers is weakened by itself (order_sweep.hpp, which lists exceptions). The
+/// test fails unless a scenario notices, and names the line that was not noticed or not reached. If no scenario could notice,
+/// the order is stronger than necessary.
 namespace uit::testing {
 
-/// Threads that a scenario has.
+/// The number of threads of a scenario.
 template <typename Scenario>
 inline constexpr std::size_t num_threads_of = 2;
 template <typename Scenario>
   requires requires { Scenario::num_threads; }
 inline constexpr std::size_t num_threads_of<Scenario> = Scenario::num_threads;
 
-/// Runs a scenario of a few threads under every schedule with at most so many preemptions, and with
-/// every stale value that the memory model lets a load return.
+/// Runs a scenario of a few threads under every schedule with a limited number of preemptions, and with every old value that
+/// the memory model lets a load return.
 ///
-/// Threads are fibers; each operation on an explored atomic is a point where another may run. An
-/// atomic remembers all of its stores: a load may return any that coherence and happens-before
-/// (vector clocks) allow; a read-modify-write gets the newest. Memory that is watched reports
-/// conflicting accesses that are not ordered. Depth first, so an exhausted search is a proof within
-/// the bound. Sequentially consistent orders and fences are not modelled, and not used; nor is a load that returns what is
-/// stored only later.
+/// Threads are fibers. Each operation on an explored atomic is a point where another thread may run. An atomic remembers all
+/// of its stores. A load may return any that coherence and happens-before (vector clocks) allow; a read-modify-write gets the
+/// newest. Watched memory reports conflicting accesses that are not ordered. The search is depth first, so a search that ends
+/// is a proof within the bound. Sequentially consistent orders and fences are not modelled, and the library does not use
+/// them. Loads that return values stored only later are not modelled either.
 class Explorer {
  public:
   static constexpr std::size_t max_threads = 4;
-  /// The number of "the thread" that sets up and finishes.
+  /// The thread number of setup and Finish.
   static constexpr std::size_t outside = max_threads;
-  /// What each thread is known to have done; see Tick.
+  /// The progress of each thread, as known; see Tick.
   using VectorClock = std::array<std::uint32_t, max_threads + 1>;
 
   struct Result {
@@ -81,7 +80,7 @@ class Explorer {
     return result;
   }
 
-  /// The explorer at work; there is one at a time.
+  /// The active explorer; only one at a time.
   static Explorer*& Current() {
     static Explorer* current = nullptr;
     return current;
@@ -89,12 +88,12 @@ class Explorer {
 
   // For scenarios.
 
-  /// Records a failure and leaves this execution.
+  /// Records a failure and ends this execution.
   static void Expect(bool condition, const char* text) {
     if (!condition) Current()->Fail(text);
   }
 
-  /// Waits: another thread goes on, if there is one, and that is no preemption.
+  /// Waits: another thread runs, if there is one. This does not count as a preemption.
   static void Yield() {
     Explorer& self = *Current();
     self.Collect();
@@ -104,7 +103,7 @@ class Explorer {
     self.LeaveIfOver();
   }
 
-  /// While there is one, a failure does not leave the execution by an exception; for destructors.
+  /// During its lifetime, a failure does not end the execution by an exception; for destructors.
   class Unbroken {
    public:
     Unbroken() : num_{&Current()->num_unbroken_[Current()->thread_]} { ++*num_; }
@@ -118,12 +117,12 @@ class Explorer {
 
   // For explored atomics and what is watched.
 
-  /// The thread running.
+  /// The running thread.
   std::size_t Thread() const { return thread_; }
   VectorClock& Clock() { return clocks_[thread_]; }
   std::uint32_t Tick() { return ++Clock()[thread_]; }
   bool IsLeaving() const { return is_leaving_; }
-  /// Whether all that happened at these times comes before what the thread does now.
+  /// Returns whether everything at these times happens before the thread's next operation.
   bool IsAfter(const VectorClock& times) {
     const VectorClock& clock = Clock();
     for (std::size_t thread = 0; thread < times.size(); ++thread)
@@ -134,15 +133,15 @@ class Explorer {
     for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
   }
 
-  /// Picks one of `num_options`; the same again when an execution is replayed.
+  /// Picks one of `num_options`. A replayed execution picks the same again.
   std::size_t Choose(std::size_t num_options) {
     if (num_options < 2 || is_leaving_) return 0;
     if (depth_ == choices_.size()) choices_.push_back({0, num_options});
     return choices_[depth_++].chosen;
   }
 
-  /// A point at which another thread may go on. Leaves a failed execution only if `may_throw`: a store may be a
-  /// destructor's, and what does not look at anything can as well be done.
+  /// A point where another thread may run. Ends a failed execution only if `may_throw`. Otherwise the operation may be a
+  /// destructor's store, and an operation that reads nothing can be completed.
   void Point(bool may_throw = true) {
     Collect();
     if (thread_ == outside) return;
@@ -162,7 +161,7 @@ class Explorer {
     LeaveIfOver();
   }
 
-  /// Memory of which plain writes are looked for: at each point `collect(memory)` is called.
+  /// Registers memory whose plain writes must be found: each point calls `collect(memory)`.
   void CollectBy(void (*collect)(void*), void* memory) {
     collect_ = collect;
     memory_ = memory;
@@ -233,9 +232,9 @@ class Explorer {
     Fiber::End(self.FiberOf(self.thread_));
   }
 
-  /// Threads that have not ended, but for this one.
+  /// Returns the number of other threads that have not ended.
   std::size_t NumOthers() const { return num_running_ - 1; }
-  /// The n-th of those.
+  /// Returns the n-th of those.
   std::size_t Other(std::size_t n) const {
     for (std::size_t i = 0;; ++i) {
       if (running_[i] == thread_) ++n;
@@ -249,7 +248,7 @@ class Explorer {
     from.SwitchTo(FiberOf(to));
   }
 
-  /// The last is the one that explores.
+  /// The last is the fiber of the explorer itself.
   Fiber& FiberOf(std::size_t thread) { return fibers_[thread]; }
 
   int preemption_bound_;

@@ -17,9 +17,9 @@
 
 namespace uit::testing {
 
-/// A value that all processes of a world on one computer share, whatever carries their messages. Lives as long as this.
+/// A value that all processes of a world on one host share, whatever transport carries their messages.
 ///
-/// The first process makes it with its default constructor; it must consist of atomics that need no lock.
+/// The first process creates it with its default constructor. It must consist of lock-free atomics.
 template <typename V>
   requires std::is_trivially_destructible_v<V>
 class SharedPage {
@@ -41,7 +41,7 @@ class SharedPage {
     close(file);
     if (at == MAP_FAILED) throw Error("cannot map " + path);
     value_ = world.IsRoot() ? new (at) V : std::launder(static_cast<V*>(at));
-    world.AllGatherValue(0);  // all have it, and it is made
+    world.AllGatherValue(0);  // all have mapped it, and it has been created
     if (world.IsRoot()) std::filesystem::remove(path);
   }
   SharedPage(const SharedPage&) = delete;

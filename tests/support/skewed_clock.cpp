@@ -15,7 +15,7 @@ namespace uit::testing {
 void SkewClocks(std::chrono::nanoseconds shift) { shift_in_ns = shift.count(); }
 }  // namespace uit::testing
 
-/// In the place of the C library's, for this program and all libraries that it loads.
+/// Replaces the C library's function, for this program and all libraries that it loads.
 extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
   constexpr std::int64_t ns_per_s = 1'000'000'000;
   const auto result = static_cast<int>(syscall(SYS_clock_gettime, clock, time));

@@ -7,7 +7,7 @@
 
 namespace uit::testing {
 
-/// The words of the exception that `f` ends with; empty if it does not.
+/// Returns the text of the exception that `f` throws; empty if it throws none.
 template <typename F>
 std::string WordsThrownBy(F&& f) {
   try {
@@ -18,7 +18,7 @@ std::string WordsThrownBy(F&& f) {
   return {};
 }
 
-/// Checks that `f` throws, and says `words` among others.
+/// Checks that `f` throws, and that the text contains `words`.
 template <typename F>
 void CheckThrows(F&& f, const std::string& words) {
   const std::string text = WordsThrownBy(f);

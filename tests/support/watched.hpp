@@ -7,8 +7,8 @@
 
 namespace uit::testing {
 
-/// A message that notices a read or a write not ordered after the last write, and a write not
-/// ordered after all reads.
+/// A message that reports a read or write that is not ordered after the last write, and a write that is not ordered after all
+/// reads.
 class Watched {
  public:
   Watched() { NoteWrite(); }

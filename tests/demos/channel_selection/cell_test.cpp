@@ -9,7 +9,7 @@ using channel_selection::Cells;
 
 namespace {
 
-/// Gives the same bits every time, and counts how often.
+/// Returns the same bits at every call, and counts the calls.
 struct Fixed {
   using result_type = std::uint32_t;
   static constexpr result_type min() { return 0; }

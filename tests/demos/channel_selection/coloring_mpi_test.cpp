@@ -96,7 +96,7 @@ TEST_CASE("every mode colours a torus and accounts for each message", "[channel_
       CHECK(outcome.report.Tally().put.muted > 0);
     } else {
       CHECK(outcome.report.Tally().put.muted == 0);
-      CHECK(score.nodes_in_conflict < topology.NumNodes() / 5);  // a third of the pairs at first
+      CHECK(score.nodes_in_conflict < topology.NumNodes() / 5);  // at the start it is a third of the pairs
     }
   }
 }

@@ -1,4 +1,4 @@
-// What a run of digital_evolution leaves of its world.
+// Which checkpoints a run of digital_evolution leaves.
 #include "demos/digital_evolution/evolution.hpp"
 
 #include <unistd.h>
@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint64_t side = 6;
 constexpr std::uint64_t seed = 3;
 
-/// A checkpoint's file, which goes with the test, and a run that writes it.
+/// A run that writes a checkpoint. The destructor removes the file.
 struct Run {
   Run() { options.checkpoint = path; }
   ~Run() { std::filesystem::remove(path); }
@@ -71,7 +71,7 @@ TEST_CASE("with records a checkpoint is written when it was asked for, and at th
   looks.on_progress = [&](const netuit::Progress&) { num_found += std::filesystem::exists(run.path) ? 1 : 0; };
   run.options.record = run.path + ".folder";
   CHECK(run({.updates = 40'000}, looks).report.workers.at(0).num_updates == 40'000);
-  CHECK(num_found == 0);  // though workers have met
+  CHECK(num_found == 0);  // although workers have met
   CHECK(ReadCheckpoint(run.path).header.age == 40'000);
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("an update that throws leaves the last checkpoint unchanged", "[digita
   netuit::RunOptions throws;
   throws.progress_interval = std::chrono::milliseconds{1};
   throws.on_progress = [](const netuit::Progress&) { throw std::runtime_error("it threw"); };
-  CHECK(run({}, throws).report.stopped_by == StopReason::thrown);  // it would never end else
+  CHECK(run({}, throws).report.stopped_by == StopReason::thrown);  // otherwise it would never end
   CHECK(run.Read() == "of before");
 }
 

@@ -3,7 +3,7 @@
 namespace refusals {
 namespace {
 
-/// Files of the corpus that its expected.tsv has the complaints about, of each kind some.
+/// Some files of each kind from the corpus whose expected.tsv has the error messages.
 void AddFiles(std::vector<Refusal>& refusals) {
   const std::filesystem::path files = UIT_FILES;
   const std::string torus = files / "good/torus_3x4.edgelist";
@@ -36,7 +36,7 @@ std::vector<Refusal> ChannelSelectionRefusals(const Folder& folder) {
   folder.Write("zeros.edgelist", "0 1\n");
   std::filesystem::resize_file(folder.Path() / "zeros.edgelist", std::uintmax_t{1} << 30U);
   folder.Write("endless.edgelist", std::string(std::size_t{2} << 20U, 'x'));
-  std::filesystem::resize_file(folder.Path() / "endless.edgelist", std::uintmax_t{1} << 30U);  // all of it one line
+  std::filesystem::resize_file(folder.Path() / "endless.edgelist", std::uintmax_t{1} << 30U);  // one line without an end
   std::vector<Refusal> refusals{
       {{"--graph", "endless.edgelist"}, "endless.edgelist:1: a line longer than 1048576 bytes"},
       {{"--graph", "zeros.edgelist"}, "zeros.edgelist:2: a NUL byte: this is no text"},

@@ -3,7 +3,7 @@
 namespace refusals {
 namespace {
 
-/// A file as a run leaves it, damaged in one way each.
+/// Adds files that are not whole checkpoints: copies of a checkpoint, changed or cut in one way each.
 void AddCheckpoints(const Folder& folder, std::vector<Refusal>& refusals) {
   const Folder elsewhere;
   Run(UIT_DIGITAL_EVOLUTION, {"--cells-per-worker", "9", "--updates", "16", "--mode", "0", "--checkpoint", "world"},

@@ -1,4 +1,4 @@
-// Where results cannot be written: exit code 5, one line that says so, and no part of a file under its name.
+// Results that cannot be written: exit code 5, one line that says so, and no partial file under the final name.
 #include <sched.h>
 #include <sys/mount.h>
 
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A disk of 64 KB in a folder, that nobody else sees; wants to be root.
+/// A disk of 64 KB in a folder, which only this process sees. Needs root.
 class SmallDisk {
  public:
   explicit SmallDisk(const fs::path& folder) : folder_(folder) {
@@ -51,10 +51,10 @@ std::vector<std::string> LinesThatComplain(const Ending& ending) {
 struct Run5 {
   const char* program;
   std::vector<std::string> arguments;
-  std::string file;  ///< that cannot be written
+  std::string file;  ///< the file that cannot be written
 };
 
-/// Runs whose files each take more than 64 KB.
+/// Runs whose files take more than 64 KB each.
 const std::vector<Run5> runs{
     {UIT_CHANNEL_SELECTION,
      {"--nodes-per-worker", "8192", "--updates", "2", "--replicates", "1", "--output", "disk/rows.csv", "--colors-output",
@@ -103,7 +103,7 @@ TEST_CASE("a disk that cannot be written is reported before the run begins", "[d
   if (!disk.IsThere()) return;
   REQUIRE(disk.TryProtect());
   for (Run5 run : runs) {
-    run.file = "disk/rows.csv";  // which is looked at first
+    run.file = "disk/rows.csv";  // checked first
     ExpectRefused(run, folder.Path(), "Read-only file system");
   }
   CHECK(fs::is_empty(folder.Path() / "disk"));

@@ -15,16 +15,16 @@
 #include <string>
 #include <vector>
 
-/// Programs started as a user would.
+/// Starts programs as a user would.
 namespace refusals {
 
-/// A text file's contents; nothing if there is none.
+/// Returns the contents of a text file, or nothing if it does not exist.
 inline std::string ContentsOf(const std::filesystem::path& path) {
   std::ifstream file{path, std::ios::binary};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-/// A folder of its own, which goes with the test.
+/// A folder that is removed at the end of the test.
 class Folder {
  public:
   Folder() {
@@ -44,7 +44,7 @@ class Folder {
   void Write(const std::string& name, const std::string& text) const {
     std::ofstream{path_ / name, std::ios::binary} << text;
   }
-  /// What is in it, with sizes; folders have none.
+  /// Returns the names in the folder, files with their sizes.
   std::map<std::string, std::uintmax_t> Listing() const {
     std::map<std::string, std::uintmax_t> listing;
     for (const auto& entry : std::filesystem::recursive_directory_iterator{path_})
@@ -58,13 +58,13 @@ class Folder {
 
 /// How a program ended.
 struct Ending {
-  int code = -1;         ///< exit code; -1: it was ended, for having run too long or by a signal of its own
-  double seconds = 0;    ///< that it has computed: other load on the machine does not count
+  int code = -1;         ///< exit code; -1 if a signal or the time limit ended it
+  double seconds = 0;    ///< CPU time, so that other load on the machine does not count
   double elapsed = 0;    ///< seconds by the clock
-  std::string out, err;  ///< what it wrote
+  std::string out, err;  ///< its output
 };
 
-/// Runs a program in a folder, 30 seconds at most. Its output goes to files elsewhere.
+/// Runs a program in a folder for at most 30 seconds. Its output goes to files elsewhere.
 inline Ending Run(const std::string& program, std::vector<std::string> arguments, const std::filesystem::path& folder) {
   const Folder elsewhere;
   const std::string out = elsewhere.Path() / "out";
@@ -75,7 +75,7 @@ inline Ending Run(const std::string& program, std::vector<std::string> arguments
   const auto begin = std::chrono::steady_clock::now();
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(30);  // stays set in the program
+    ::alarm(30);  // stays set in the program that is started
     const auto redirect = [](int stream, const std::string& path) {
       const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
       return file >= 0 && ::dup2(file, stream) == stream;

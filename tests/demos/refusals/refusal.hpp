@@ -7,19 +7,19 @@
 
 namespace refusals {
 
-/// A command line that a program refuses.
+/// A command line that a program must refuse.
 struct Refusal {
   std::vector<std::string> arguments;
-  std::string says;  ///< what its one line begins with, behind "conduit: error: "
+  std::string says;  ///< beginning of its one error line, after "conduit: error: "
   int code = 2;
 };
 
-/// A path that does not exist, in a folder that does not.
+/// A path in a folder that does not exist.
 inline const std::string nowhere = "no_such_folder/file.csv";
 
-/// What channel_selection refuses; its files are written to `folder`.
+/// Returns the command lines that channel_selection must refuse; writes their files to `folder`.
 std::vector<Refusal> ChannelSelectionRefusals(const Folder& folder);
-/// What digital_evolution refuses; its files are written to `folder`.
+/// Returns the command lines that digital_evolution must refuse; writes their files to `folder`.
 std::vector<Refusal> DigitalEvolutionRefusals(const Folder& folder);
 
 }  // namespace refusals

@@ -1,4 +1,4 @@
-// Bad files and bad command lines: an exit code, one line that says what and where, and nothing else.
+// Bad files and command lines: an exit code, one line that says what is wrong and where, and nothing else.
 #include <algorithm>
 
 #include "tests/demos/refusals/refusal.hpp"
@@ -15,11 +15,11 @@ struct Program {
   std::vector<Refusal> (*refusals)(const Folder&);
 };
 
-/// Starts under a sanitizer take long, and the readers are fuzzed under it.
+/// A program under a sanitizer starts slowly; the fuzz targets test the readers under sanitizers.
 constexpr std::size_t stride = uit::testing::is_sanitized ? 5 : 1;
-/// The second that is promised is one of computing: what others do on the machine does not count.
+/// PROMISES names one second of computing, so that other load on the machine does not count.
 constexpr double most_seconds = uit::testing::is_sanitized ? 5 : 1;
-/// By the clock, so that a program that sleeps or hangs before it refuses is noticed, too.
+/// By the clock, so that a program that sleeps or hangs before it refuses fails, too.
 constexpr double most_elapsed = uit::testing::is_sanitized ? 30 : 10;
 
 }  // namespace

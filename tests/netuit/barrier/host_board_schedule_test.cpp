@@ -1,4 +1,4 @@
-// The boards on which processes of a host post their votes, under every schedule.
+// The boards where processes of a host post their votes, under every schedule.
 #include <netuit/barrier/host_board.hpp>
 
 #include <array>
@@ -21,8 +21,8 @@ namespace {
 using namespace uit::testing;
 using netuit::Vote;
 
-/// Processes that come to a few barriers: each posts on its board, and reads those of all others before it goes on. One
-/// that goes on looks whether others have come to the next barrier already, if it `looks_ahead`.
+/// Processes meet at a few barriers. Each posts its vote on its board, and reads all other boards before it continues. If
+/// `looks_ahead`, one that continues checks at once whether others have already reached the next barrier.
 template <std::size_t num_processes, std::uint64_t num_barriers, bool looks_ahead = false>
 struct BoardScenario {
   static constexpr std::size_t num_threads = num_processes;
@@ -64,7 +64,7 @@ struct BoardScenario {
             .is_pending = static_cast<std::uint32_t>((epoch + process) % 2),
             .next = 100 * epoch + process};
   }
-  /// Or waits no longer, so that there are only so many schedules.
+  /// Gives up after a few tries, so that the number of schedules stays finite.
   bool Await(std::size_t process, std::uint64_t epoch) {
     if (Look(process, epoch)) return true;
     if (num_processes > 2) return false;

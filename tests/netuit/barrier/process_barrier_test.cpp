@@ -95,7 +95,7 @@ TEST_CASE("A process that misses a barrier is lost and named") {
     CAPTURE(rank);
     const bool speaks = rank % num_together == 0;
     const bool is_alone = num_together == 1 || (silent == size - 1 && silent % num_together == 0);
-    // Others wait for one that waits itself.
+    // The others wait for a process that waits itself, so they cannot tell which one is silent.
     const bool is_told = num_nodes == 1 || (speaks && (node_of(rank) == node_of(silent) || (num_nodes == 2 && is_alone)));
     CHECK(words[rank].starts_with("no word from rank "));
     CHECK((words[rank].find("for which it waits") == std::string::npos) == is_told);

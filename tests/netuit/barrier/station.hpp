@@ -11,7 +11,7 @@
 
 namespace netuit::testing {
 
-/// One process's end of a barrier by itself.
+/// One process's end of a barrier.
 struct Station {
   uit::World world;
   uit::Fabric fabric{world};
@@ -20,7 +20,7 @@ struct Station {
   explicit Station(const uit::World& w) : world(w) { world.Agree({}); }
 };
 
-/// Meets so many times, and returns what was agreed on wrongly: each process brings other words each time.
+/// Meets that many times; each process brings a different vote each time. Returns the number of wrong results.
 inline std::size_t CountFaults(Station& station, std::uint64_t num_rounds) {
   const std::size_t size = station.world.Size();
   const std::size_t rank = station.world.Rank();

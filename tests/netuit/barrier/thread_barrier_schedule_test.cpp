@@ -1,4 +1,4 @@
-// The barrier between threads, and what a run agrees on there, under every schedule.
+// The barrier between threads, and the decisions of a run at it, under every schedule.
 #include <netuit/barrier/thread_barrier.hpp>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Group {
  public:
   explicit Group(std::uint32_t first = 0) : barrier_{n, first} {}
 
-  /// Comes through at last, or waits no longer, so that there are only so many schedules.
+  /// Passes the barrier, or gives up after a few tries, so that the number of schedules stays finite.
   template <typename OnLast>
   bool Meet(std::size_t thread, OnLast on_last) {
     ++num_arrivals_[thread];
@@ -35,7 +35,7 @@ class Group {
     return barrier_.HasPassed(tickets_[thread]);
   }
   int NumArrivals(std::size_t thread) const { return num_arrivals_[thread]; }
-  /// When all have ended: nobody waited in vain.
+  /// Called when all have ended: no thread gave up.
   void Finish() const {
     if (std::ranges::count(num_arrivals_, num_arrivals_[0]) != std::ssize(num_arrivals_)) return;
     for (const auto ticket : tickets_) Explorer::Expect(barrier_.HasPassed(ticket), "all have arrived, and none comes through");
@@ -47,7 +47,8 @@ class Group {
   std::array<std::uint32_t, n> tickets_{};
 };
 
-/// Threads that meet a few times; each writes what the others read after the barrier, and so does the last.
+/// Threads that meet a few times. Each thread writes values that the others read after the barrier; so does the last to
+/// arrive.
 template <std::size_t n, int num_rounds, std::uint32_t first = 0>
 struct Meeting {
   static constexpr std::size_t num_threads = n;
@@ -67,8 +68,8 @@ struct Meeting {
   void Finish() { group.Finish(); }
 };
 
-/// Either thread may raise the flag at any moment; all leave after the same barrier, because what each had seen of the flag
-/// as it arrived is merged by the last, as a run's workers do. (`agrees`; else each goes by the flag itself.)
+/// Either thread may raise the flag at any moment. Both leave after the same barrier: the last to arrive merges what each
+/// thread had seen of the flag on arrival, as workers of a run do. Without `agrees`, each thread decides by the flag itself.
 template <bool agrees = true>
 struct Stopping {
   static constexpr int num_rounds = 3;
@@ -76,7 +77,7 @@ struct Stopping {
   Explored::Atomic<std::uint32_t> flag{0};
   std::array<Watched, 2> views;
   Watched agreed{0};
-  std::array<int, 2> left_after{};  // 0: gave up waiting
+  std::array<int, 2> left_after{};  // 0: gave up
 
   void Run(std::size_t thread) {
     for (int round = 1; round <= num_rounds; ++round) {

@@ -13,7 +13,7 @@ namespace {
 
 using netuit::ThreadBarrier;
 
-/// Runs work(thread) on so many threads.
+/// Runs work(thread) on that many threads.
 template <typename Work>
 void RunThreads(std::uint32_t num_threads, Work work) {
   std::vector<std::thread> threads;
@@ -66,7 +66,7 @@ TEST_CASE("Who waits at a barrier idles until all have arrived") {
   ThreadBarrier barrier{2};
   std::atomic<int> num_idles{0};
   std::thread waiter{[&] { barrier.ArriveAndWait([] {}, [&] { ++num_idles; }); }};
-  // Beyond its pauses and yields, where it sleeps.
+  // Long enough that a waiting thread has stopped spinning and yielding, and sleeps.
   while (num_idles < 300) std::this_thread::yield();
   barrier.ArriveAndWait();
   waiter.join();

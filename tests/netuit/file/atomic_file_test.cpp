@@ -24,13 +24,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What the disk says to the next fsync: 0, or an error's number.
+/// Result of the next fsync: 0, or an error number.
 int disk_error = 0;
 int num_syncs = 0;
 
 }  // namespace
 
-/// Stands for the system's.
+/// Replaces the system's function.
 extern "C" int fsync(int file) {
   ++num_syncs;
   if (disk_error != 0) errno = disk_error;
@@ -39,7 +39,7 @@ extern "C" int fsync(int file) {
 
 namespace {
 
-/// A folder of its own, gone at the end.
+/// A folder that is removed at the end.
 struct Folder {
   fs::path path = fs::temp_directory_path() / ("conduit_atomic_file_test_" + std::to_string(::getpid()));
   Folder() { fs::create_directory(path); }
@@ -113,12 +113,12 @@ TEST_CASE("a file takes its name once it is on the disk, and not if the disk fai
 
 namespace {
 
-/// One of two writers of one name, which takes its three steps when it is told to.
+/// One of two writers of one file name. It takes its three steps on request.
 class Writer {
  public:
   explicit Writer(std::string text) : text_{std::move(text)} {}
 
-  /// Opens, writes, then commits or gives up. Returns whether that was the step with which the file is written.
+  /// Opens, writes, then commits or gives up. Returns whether this step wrote the file.
   bool Step(const fs::path& path, bool commits) {
     switch (num_steps_++) {
       case 0:
@@ -186,7 +186,7 @@ TEST_CASE("two processes that write one file many times both succeed and the nam
   std::size_t num_torn = 0;
   for (std::size_t num_running = 2; num_running > 0;) {
     const std::string text = TextOf(path);
-    const bool is_whole = text.empty() ? !fs::exists(path) || fs::file_size(path) > 0  // it was not there yet
+    const bool is_whole = text.empty() ? !fs::exists(path) || fs::file_size(path) > 0  // the file did not exist before
                                        : text == std::string(text[0] == 'a' ? 40'000 : 90'000, text[0]);
     num_torn += is_whole ? 0U : 1U;
     int status = 0;
@@ -208,7 +208,7 @@ TEST_CASE("a link or file at the name of a draft is neither followed nor touched
   for (const char* name : {"rows.csv.tmp", "rows.csv.1.tmp", "rows.csv.ff.tmp"}) fs::create_symlink(victim, folder.path / name);
   fs::create_symlink(folder.path / "nowhere", folder.path / "rows.csv.2.tmp");
   std::ofstream{folder.path / "rows.csv.3.tmp"} << "of another writer";
-  std::vector<std::uint64_t> numbers{4, 3, 2, 1, 0xff};  // from the back
+  std::vector<std::uint64_t> numbers{4, 3, 2, 1, 0xff};  // tried from the back
   const auto next_number = [&numbers] {
     const std::uint64_t number = numbers.back();
     if (numbers.size() > 1) numbers.pop_back();
@@ -217,7 +217,7 @@ TEST_CASE("a link or file at the name of a draft is neither followed nor touched
   const netuit::detail::Draft draft = netuit::detail::CreateDraft(path, next_number);
   REQUIRE(draft.file >= 0);
   CHECK(draft.path == folder.path / "rows.csv.4.tmp");
-  CHECK(netuit::detail::CreateDraft(path, next_number).file < 0);  // all numbers are taken now
+  CHECK(netuit::detail::CreateDraft(path, next_number).file < 0);  // all draft names are taken now
   CHECK(errno == EEXIST);
   ::close(draft.file);
   fs::remove(draft.path);
@@ -233,7 +233,7 @@ TEST_CASE("a link or file at the name of a draft is neither followed nor touched
 TEST_CASE("every draft has a name of its own and the mode that the umask leaves") {
   const Folder folder;
   const mode_t before = ::umask(0027);
-  const fs::path path = folder.path / std::string(240, 'x');  // for which the draft's name is shortened
+  const fs::path path = folder.path / std::string(240, 'x');  // the draft's name is shortened for it
   {
     netuit::AtomicFile one{path};
     netuit::AtomicFile another{path};

@@ -25,7 +25,7 @@ namespace {
 
 const fs::path corpus = UIT_CORPUS;
 
-/// Reads a file as what its extension says; weights and placements are for the 3 × 4 torus on 2 × 2 workers.
+/// Reads a file by its extension. Weights and placements are for the 3 × 4 torus on 2 × 2 workers.
 void LoadAny(const fs::path& path) {
   const auto torus = [] { return ReadGraph(corpus / "good/torus_3x4.edgelist"); };
   if (path.extension() == ".weights")
@@ -45,14 +45,14 @@ std::string MessageOf(auto&& act) {
   return "no error";
 }
 
-/// Of computing: what others do on the machine does not count.
+/// CPU time, so that other load on the machine does not count.
 double SecondsOf(auto&& act) {
   const std::clock_t begin = std::clock();
   act();
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-/// An endless line; counts what is taken of it.
+/// A line without an end. Counts the bytes that are read from it.
 class EndlessLine : public std::streambuf {
  public:
   std::size_t num_bytes = 0;
@@ -149,7 +149,7 @@ TEST_CASE("a weight for a node one beyond the last is refused") {
   const auto read = [](const std::string& text) {
     return MessageOf([&] {
       std::istringstream stream{text};
-      ReadNodeWeights(stream, "text", MakeRing(3));  // labels are the numbers of the nodes
+      ReadNodeWeights(stream, "text", MakeRing(3));  // the labels are the node numbers
     });
   };
   CHECK(read("2 1\n1 1\n0 1\n") == "no error");

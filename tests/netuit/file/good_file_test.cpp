@@ -34,7 +34,7 @@ Topology Parse(const std::string& text, const GraphOptions& options = {}) {
   return ReadEdgeList(stream, "text", options);
 }
 
-/// Edges by label and weight, in the order of a multiset.
+/// Returns the edges by label and weight, in sorted order.
 std::vector<std::string> NamedEdges(const Topology& topology) {
   std::vector<std::string> names;
   for (EdgeId edge = 0; edge < topology.NumEdges(); ++edge) {
@@ -117,7 +117,7 @@ TEST_CASE("an adjacency list written by hand may leave out lines and repeat labe
 TEST_CASE("a line is one edge in a directed file and two in an undirected one") {
   for (const char* name : {"directed.edgelist", "directed.adjlist", "directed.multiline_adjlist"}) {
     CAPTURE(name);
-    const std::string weight = std::string{name} == "directed.adjlist" ? "1" : "3";  // which has no weights
+    const std::string weight = std::string{name} == "directed.adjlist" ? "1" : "3";  // an adjacency list has no weights
     CHECK(NamedEdges(LoadGood(name, {.directed = true})) ==
           Names{"a > b : 1", "b > c : " + weight, "c > b : 1", "d > d : 1"});
     Names both_ways{"a > b : 1", "b > a : 1", "b > c : 1", "b > c : " + weight, "c > b : 1", "c > b : " + weight, "d > d : 1"};
@@ -147,7 +147,7 @@ TEST_CASE("an edge leads from the first label to the second in every format") {
     CHECK(load(name, text, true) == there);
     CHECK(load(name, text, false) == both_ways);
   }
-  for (const bool directed : {false, true})  // a METIS graph has both directions of each edge, whatever the option says
+  for (const bool directed : {false, true})  // a METIS graph lists both directions of each edge, whatever the option is
     CHECK(load("star.graph", "4 3\n2 3\n1 4\n1\n2\n", directed) ==
           Names{"1 > 2 : 1", "1 > 3 : 1", "2 > 1 : 1", "2 > 4 : 1", "3 > 1 : 1", "4 > 2 : 1"});
   std::filesystem::remove_all(folder);

@@ -7,7 +7,7 @@
 #include <netuit/graph/random_stream.hpp>
 #include <netuit/graph/topology.hpp>
 
-/// Whether each edge has a reciprocal, found by counting and not by the topology's own order.
+/// Returns whether each edge has a reciprocal. Counts edges, and does not rely on the topology's order.
 inline bool IsSymmetric(const netuit::Topology& topology) {
   std::vector<std::pair<netuit::NodeId, netuit::NodeId>> there;
   std::vector<std::pair<netuit::NodeId, netuit::NodeId>> back;
@@ -20,7 +20,7 @@ inline bool IsSymmetric(const netuit::Topology& topology) {
   return there == back;
 }
 
-/// Whether input i and output i of each node face the same neighbour.
+/// Returns whether input i and output i of each node have the same neighbour.
 inline bool IsReciprocal(const netuit::Topology& topology) {
   for (netuit::NodeId node = 0; node < topology.NumNodes(); ++node) {
     if (topology.OutNeighbors(node).size() != topology.InEdges(node).size()) return false;
@@ -31,7 +31,7 @@ inline bool IsReciprocal(const netuit::Topology& topology) {
   return true;
 }
 
-/// Whether no two edges have the same ends, and none is a loop.
+/// Returns whether no two edges have the same ends, and no edge is a loop.
 inline bool IsSimple(const netuit::Topology& topology) {
   for (netuit::NodeId node = 0; node < topology.NumNodes(); ++node) {
     std::vector<netuit::NodeId> targets(topology.OutNeighbors(node).begin(), topology.OutNeighbors(node).end());
@@ -42,7 +42,7 @@ inline bool IsSimple(const netuit::Topology& topology) {
   return true;
 }
 
-/// How many nodes have that many outputs.
+/// Returns how many nodes have that many outputs.
 inline std::size_t CountOfDegree(const netuit::Topology& topology, std::size_t degree) {
   std::size_t count = 0;
   for (netuit::NodeId node = 0; node < topology.NumNodes(); ++node) {
@@ -51,8 +51,8 @@ inline std::size_t CountOfDegree(const netuit::Topology& topology, std::size_t d
   return count;
 }
 
-/// A directed multigraph with loops and parallel edges; some edges have reciprocals. The weights number the
-/// edges from 2 on.
+/// A directed multigraph with loops and parallel edges, in which some edges have reciprocals. The weights number the edges,
+/// from 2.
 inline std::vector<netuit::Edge> RandomEdges(netuit::NodeId num_nodes, std::size_t num_edges,
                                              netuit::RandomStream& random) {
   std::vector<netuit::Edge> edges;

@@ -15,7 +15,7 @@ namespace {
 
 bool IsUndirected(const Topology& topology) { return IsSymmetric(topology) && IsReciprocal(topology); }
 
-/// A number that changes if any edge does.
+/// Returns a number that changes if any edge does.
 std::uint64_t Fingerprint(const Topology& topology) {
   std::uint64_t print = topology.NumNodes();
   for (EdgeId edge = 0; edge < topology.NumEdges(); ++edge) {
@@ -156,7 +156,8 @@ TEST_CASE("a navigable small world has a grid and long links of the wanted lengt
   CHECK_THROWS_AS(MakeNavigableSmallWorld(5, {.exponent = -1}), uit::InputError);
   CHECK_THROWS_AS(MakeNavigableSmallWorld(1 << 16), uit::InputError);
 
-  // At exponent r the middle node of the square sees n(d) nodes at distance d, so lengths go as n(d) d^-r.
+  // A node at the centre of the square has n(d) nodes at distance d. With exponent r, length d has probability proportional
+  // to n(d) d^-r.
   constexpr NodeId side = 11;
   constexpr NodeId num_links = 2000;
   constexpr NodeId middle = side * (side / 2) + side / 2;
@@ -192,7 +193,7 @@ TEST_CASE("a long link from the corner of a small square is of any length up to 
         MakeNavigableSmallWorld(side, {.short_range = 0, .num_long_range = num_links, .exponent = 0});
     std::vector<int> counts(side * side);
     for (const NodeId target : topology.OutNeighbors(0)) ++counts[target];
-    const double mean = num_links / (side * side - 1.0);  // at exponent 0 each node is as likely as another
+    const double mean = num_links / (side * side - 1.0);  // with exponent 0 every node is equally likely
     CHECK(counts[0] == 0);
     for (NodeId node = 1; node < side * side; ++node) {
       CAPTURE(node);

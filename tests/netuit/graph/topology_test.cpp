@@ -24,8 +24,8 @@ using netuit::Topology;
 
 namespace {
 
-/// Positions in `edges` of a node's outputs and inputs in the order that a topology promises, by
-/// comparing each with each.
+/// Returns the positions in `edges` of a node's outputs and inputs, in the order that a topology promises. Compares every
+/// edge with every other.
 struct ExpectedOrder {
   std::vector<std::size_t> outputs;
   std::vector<std::size_t> inputs;
@@ -213,7 +213,7 @@ TEST_CASE("labels are numbered in order of first appearance") {
 }
 
 TEST_CASE("two words of the same hash are two labels") {
-  // Of words of 14 characters, the first seven count `place` times as much as the others, modulo 2^61 - 1.
+  // In these words of 14 characters, the weights of the first seven are `place` times those of the others, modulo 2^61 - 1.
   __extension__ using Wide = unsigned __int128;
   const netuit::detail::LabelHash hash{1};
   const Wide place = hash.OfWord("");
@@ -238,7 +238,7 @@ TEST_CASE("two words of the same hash are two labels") {
 
 namespace {
 
-/// How many slots a search for each looks at, on average. Also that each is found under its number.
+/// Returns the mean number of slots that a search visits. Also checks that every word is found under its number.
 double ProbesPerLabel(const std::vector<std::string>& labels) {
   netuit::LabelIndex index;
   for (const std::string& label : labels) index.FindOrAdd(label);
@@ -248,7 +248,7 @@ double ProbesPerLabel(const std::vector<std::string>& labels) {
   return static_cast<double>(index.NumProbes()) / static_cast<double>(labels.size());
 }
 
-/// The number that netuit::MixBits makes into this one.
+/// Returns the number that netuit::MixBits maps to this one.
 std::uint64_t UnmixBits(std::uint64_t value) {
   value ^= value >> 31U ^ value >> 62U;
   value *= 0x319642b2d24d8ec3U;
@@ -265,7 +265,7 @@ TEST_CASE("labels chosen to collide cost no more than other labels") {
   CHECK(ProbesPerLabel(counted) < 3);
 
   bool is_inverse = true;
-  std::vector<std::string> numbers;  // of which the low 24 bits of MixBits(number / 4) are 0
+  std::vector<std::string> numbers;  // the low 24 bits of MixBits(number / 4) are 0
   for (std::uint64_t high = 1; numbers.size() < 50'000; ++high) {
     const std::uint64_t number = UnmixBits(high << 24U);
     is_inverse &= netuit::MixBits(number) == high << 24U;
@@ -274,7 +274,7 @@ TEST_CASE("labels chosen to collide cost no more than other labels") {
   CHECK(is_inverse);
   CHECK(ProbesPerLabel(numbers) < 3);
 
-  std::vector<std::string> words;  // of whose FNV-1a the same is true of 10 bits
+  std::vector<std::string> words;  // 10 bits of the FNV-1a hash are 0
   for (std::uint64_t number = 0; words.size() < 500; ++number) {
     const std::string word = "n" + std::to_string(number);
     std::uint64_t hash = 0xcbf29ce484222325U;
@@ -283,7 +283,7 @@ TEST_CASE("labels chosen to collide cost no more than other labels") {
   }
   CHECK(ProbesPerLabel(words) < 3);
 
-  for (const unsigned shift : {8U, 16U, 20U, 32U, 40U}) {  // each as far from the last
+  for (const unsigned shift : {8U, 16U, 20U, 32U, 40U}) {  // step between consecutive numbers
     std::vector<std::string> strides;
     for (std::uint64_t node = 0; node < 20'000; ++node) strides.push_back(std::to_string(node << shift));
     CHECK(ProbesPerLabel(strides) < 3);

@@ -1,4 +1,4 @@
-// What channels of a mesh promise whatever carries their messages: within a thread, between threads, and between processes.
+// Promises of a mesh's channels that hold on every transport: within a thread, between threads, and between processes.
 #include <netuit/mesh/channels.hpp>
 
 #include <cstddef>
@@ -33,7 +33,7 @@ namespace {
 
 using Row = std::vector<std::uint32_t>;
 
-/// What the first run and the second run of a mesh warn of, with a channel for messages of that type.
+/// Returns the warnings of a mesh's first and second run. The mesh has a channel for messages of that type.
 template <typename T>
 std::vector<std::string> Warnings(const MeshOptions& options) {
   uit::Team team{MpiTestWorld()};
@@ -51,10 +51,10 @@ std::vector<std::string> Warnings(const MeshOptions& options) {
   return warnings;
 }
 
-/// Whether this rank has a peer that it shares memory with.
+/// Returns whether this rank shares memory with another rank.
 bool HasNearPeer() { return MpiTestWorld().HostRanks().size() > 1; }
 
-/// The words of MessageTooLarge, or "no error".
+/// Returns the text of MessageTooLarge, or "no error".
 std::string WordsOf(auto&& put) {
   try {
     put();
@@ -64,8 +64,8 @@ std::string WordsOf(auto&& put) {
   return "no error";
 }
 
-/// Nodes in a ring, one for each of so many threads of each process, put messages that are too large and one that is not.
-/// Returns what each put of each node of this process has thrown.
+/// Nodes form a ring, one node for each thread of each process. Each puts several messages that are too large and one that is
+/// not. Returns the exception texts of all puts of this process's nodes.
 template <typename T, uit::Policy policy>
 std::vector<std::string> WordsOfLargePuts(std::uint32_t threads, const T& small, const T& large) {
   uit::Team team{MpiTestWorld(), {.threads = threads}};
@@ -75,7 +75,7 @@ std::vector<std::string> WordsOfLargePuts(std::uint32_t threads, const T& small,
   Mesh mesh{team, Topology{num_nodes, edges}, {.max_message_bytes = 400}};
   const auto channels = mesh.AddChannels<T, policy>();
   std::vector<std::vector<std::string>> words(num_nodes);
-  std::vector<char> are_right(num_nodes, 0);  // nothing but what is too large is dropped, nor moved from
+  std::vector<char> are_right(num_nodes, 0);  // only messages that are too large are dropped, and none is moved from
   mesh.Run(EveryUpdate{.updates = 2}, [&](Node& node) {
     auto& inlet = channels[node.Out()[0]];
     auto& outlet = channels[node.In()[0]];
@@ -107,7 +107,7 @@ void CheckLargePuts(const T& small, const T& large) {
 }
 
 #ifdef UIT_WITH_CEREAL
-/// Serialized by cereal: a count of eight bytes, and the text.
+/// Serialised by cereal: a count of eight bytes, and the text.
 struct Letter {
   std::string text;
   bool operator==(const Letter&) const = default;

@@ -30,7 +30,7 @@ std::vector<std::uint32_t> ThreadCounts() {
   return MpiTestWorld().Size() == 2 ? std::vector<std::uint32_t>{1, 2} : std::vector<std::uint32_t>{1};
 }
 
-/// The odd graph with a weight for each edge.
+/// The graph of odd_graph.hpp, with a weight for each edge.
 Topology MakeWeightedGraph(Word salt) {
   const Topology graph = MakeOddGraph(48, salt);
   std::vector<Edge> edges;
@@ -38,7 +38,7 @@ Topology MakeWeightedGraph(Word salt) {
     edges.push_back({graph.Source(edge), graph.Target(edge), 0.25 * static_cast<double>(1 + Mix(salt, edge) % 16)});
   return {graph.NumNodes(), std::move(edges)};
 }
-/// A ring in which each node hears the one before it, and the one `reach` before it.
+/// A ring in which each node reads the node before it and the node `reach` before it.
 Topology MakeReachingRing(NodeId num_nodes, NodeId reach) {
   std::vector<Edge> edges;
   for (NodeId node = 0; node < num_nodes; ++node) {
@@ -59,7 +59,7 @@ struct SerialNetwork {
   std::vector<Word> shown;  // by node
 };
 
-/// What a published field holds after some updates of mode 0, one node after the other on one thread.
+/// Returns the values of a published field after some updates of mode 0, computed node by node on one thread.
 std::vector<Word> Reference(const std::vector<std::pair<const Topology*, Word>>& of, Word num_updates, bool is_silent) {
   const NodeId num_nodes = of.front().first->NumNodes();
   std::vector<Word> own;
@@ -84,7 +84,7 @@ std::vector<Word> Reference(const std::vector<std::pair<const Topology*, Word>>&
   return own;
 }
 
-/// A schedule of a user's: all workers meet after every k updates.
+/// A user's schedule: all workers meet after every k updates.
 struct Every {
   Word k = 2;
   Word updates = 0;
@@ -116,7 +116,7 @@ struct World {
       : team(MpiTestWorld(), {.threads = threads}), mesh(team, networks, options), state(mesh.AddPublishedField<Word>(First)) {}
 };
 
-/// The same by a mesh.
+/// The same, computed by a mesh.
 std::vector<Word> Computed(World& world, const std::vector<std::string>& names, Word num_updates, bool is_silent) {
   std::vector<std::pair<Network, EdgeWeights>> networks;
   for (const std::string& name : names) {
@@ -222,7 +222,8 @@ TEST_CASE("Every publication is accounted for, in every schedule, silent nodes t
 }
 
 TEST_CASE("How many values are put follows from updates, periods and silence") {
-  // A ring of four nodes on two workers, or of one more for each further worker: each worker's only node is heard by the next.
+  // A ring of four nodes on two workers, and one more node for each further worker. Each worker's only node is read by the
+  // next.
   const auto num_workers = static_cast<NodeId>(MpiTestWorld().Size() * 2);
   std::vector<Edge> edges;
   for (NodeId node = 0; node < num_workers; ++node) edges.push_back({node, (node + 1) % num_workers});
@@ -232,7 +233,7 @@ TEST_CASE("How many values are put follows from updates, periods and silence") {
   const RunReport report = world.mesh.Run(Free{.updates = 20}, [&](Node& node) {
     if (node.Update() < 5) node.StaySilent();
   });
-  // Daily: 15 of 20 updates. Weekly: the updates before the 7th and the 14th, number 6 and number 13.
+  // The daily network: 15 of 20 updates. The weekly network: the last updates before the 7th and 14th, number 6 and 13.
   if (MpiTestWorld().IsRoot()) CHECK(report.Tally().put.attempted == num_workers * (15 + 2));
 }
 

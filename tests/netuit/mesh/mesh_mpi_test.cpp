@@ -34,7 +34,7 @@ namespace {
 Workers WorkersWith(std::size_t threads) { return {.processes = MpiTestWorld().Size(), .threads = threads}; }
 uit::Team TeamWith(std::uint32_t threads) { return uit::Team{MpiTestWorld(), {.threads = threads}}; }
 
-/// Over the nodes of this process.
+/// The nodes of this process.
 std::size_t SumOf(Mesh& mesh, const Field<std::size_t>& field) {
   std::size_t sum = 0;
   mesh.Visit([&](Node& node) { sum += field[node]; });
@@ -116,7 +116,7 @@ TEST_CASE("Until a message arrives an edge shows what it was initialised to, and
       faults += edge.Target() != targets[output] || edge.Id() != topology.FirstOutEdge(node.Id()) + output;
       faults += out[output++].Id() != edge.Id();
     }
-    // Input i and output i face the same neighbour, as far as edges are reciprocal.
+    // If all edges are reciprocal, input i and output i have the same neighbour.
     for (std::size_t k = 0; k < targets.size() && topology.IsReciprocal(node.Id(), k); ++k)
       faults += in[k].Source() != out[k].Target();
   });

@@ -1,4 +1,4 @@
-// Which nodes a worker has ghosts of, who sends their values, and where the edges find them.
+// Which ghosts a worker has, who sends their values, and where the edges find them.
 #include <netuit/mesh/network_part.hpp>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using Placed = std::pair<std::uint32_t, NodeId>;
 constexpr std::size_t first_slot = 128;
 constexpr std::size_t first_ghost = 512;
 
-/// A graph on three workers, in a network that is due every so many updates.
+/// A graph on three workers, in a network with a period.
 struct Parts {
   Topology graph = testing::MakeOddGraph(60, 3);
   Placement placement = PlaceRandom(graph, {.processes = 1, .threads = 3}, 2);
@@ -40,7 +40,7 @@ struct Parts {
   }
 };
 
-/// The ghosts of a part, as they stand.
+/// The ghosts of a part, in their order.
 std::vector<Placed> GhostsOf(const NetworkPart& part) {
   std::vector<Placed> all;
   for (const NetworkPart::Ghosts& ghosts : part.ghosts) {

@@ -23,17 +23,17 @@ using uit::testing::MpiTestWorld;
 
 namespace {
 
-/// A path of eight nodes whose labels say nothing of their order.
+/// A path of eight nodes whose labels do not show their order.
 Topology MakeLabelledPath() {
   std::istringstream text("north (0, 1)\n(0, 1) 7\n7 south\nsouth a,b\na,b east\neast west\nwest 2\n");
   return ReadEdgeList(text, "path");
 }
 uit::Team Team() { return uit::Team{MpiTestWorld(), {.threads = 2}}; }
-/// In a folder that all processes see; the same name on all.
+/// A path in a folder that all processes see; the same on all processes.
 std::filesystem::path ScratchFile(const std::string& name) {
   return std::filesystem::temp_directory_path() / ("conduit-node-data." + std::to_string(MpiTestWorld().Size()) + "." + name);
 }
-/// Rank 0 writes the text.
+/// On rank 0, writes the text.
 std::filesystem::path WithText(const std::string& name, const std::string& text) {
   const auto path = ScratchFile(name);
   if (MpiTestWorld().IsRoot()) std::ofstream(path) << text;
@@ -45,7 +45,7 @@ std::string TextOf(const std::filesystem::path& path) {
   text << std::ifstream(path).rdbuf();
   return text.str();
 }
-/// What is wrong with it, on rank 0; elsewhere "RootFailed".
+/// On rank 0, returns the error text; elsewhere returns "RootFailed".
 std::string Complaint(Mesh& mesh, const std::filesystem::path& path, const std::string& column) {
   try {
     mesh.AddField<int>(FromTable(path, column));

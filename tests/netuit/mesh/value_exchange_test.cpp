@@ -1,4 +1,4 @@
-// Frames that are none of their place's, or worker's, and what is shown then.
+// Frames that do not fit their layer or worker, and what the field shows then.
 #include <netuit/mesh/value_exchange.hpp>
 
 #include <array>

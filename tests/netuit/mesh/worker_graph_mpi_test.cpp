@@ -19,7 +19,7 @@ TEST_CASE("A process has its part of the graph, and nobody else's") {
   const Topology topology = MakeOddGraph(50, 1);
   const Placement placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 3}, 1);
   const uit::World world = MpiTestWorld();
-  // The others' arguments are not looked at.
+  // Arguments of other ranks are ignored.
   const ProcessGraph part = world.IsRoot() ? ScatterGraph(topology, placement, world) : ScatterGraph({}, {}, world);
   CHECK(part.num_nodes == 50);
   CHECK(part.num_edges == topology.NumEdges());

@@ -19,8 +19,8 @@ namespace {
 using Graph = PartitionGraph<std::int32_t>;
 using Sides = std::optional<std::vector<std::int32_t>>;
 
-/// Whether a partitioner may be shown this: at least two nodes, symmetric with equal weights above 0, no
-/// loops, no parallel edges.
+/// Returns whether a partitioner accepts this graph: at least two nodes, symmetric with equal weights above 0, no loops, no
+/// parallel edges.
 bool IsProper(const Graph& graph) {
   if (graph.NumNodes() < 2 || graph.first.size() != graph.node_weights.size() + 1) return false;
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> weights;

@@ -17,7 +17,7 @@ using namespace netuit;
 
 namespace {
 
-/// Catches what is written to standard output below C++'s streams, as METIS does.
+/// Captures standard output at the file descriptor, because METIS writes below C++ streams.
 class StandardOutput {
  public:
   StandardOutput() : saved_{::dup(1)}, file_{std::tmpfile()} {
@@ -31,7 +31,7 @@ class StandardOutput {
   StandardOutput(const StandardOutput&) = delete;
   StandardOutput& operator=(const StandardOutput&) = delete;
 
-  /// How many bytes were written.
+  /// Returns the number of bytes written.
   long Restore() {
     std::fflush(stdout);
     if (saved_ >= 0) {
@@ -88,7 +88,7 @@ Topology AnyTopology(RandomStream& random) {
   }
 }
 
-/// Weights as they come: all alike, some 0, all 0, far apart, with fractions.
+/// Returns weights of several kinds: equal, some 0, all 0, of very different size, with fractions.
 Topology WithAnyWeights(const Topology& topology, RandomStream& random) {
   std::vector<double> weights(topology.NumNodes(), 1);
   const std::uint32_t kind = random.Below(6);
@@ -166,10 +166,10 @@ TEST_CASE("the 64 × 64 torus is balanced and little of it is cut") {
     CHECK(std::ranges::max(counts) <= 1025);
     CHECK(std::ranges::min(counts) >= 1023);
     const Cut cut = EdgeCut(torus, placement);
-    CHECK(cut.processes + cut.threads <= 2 * 300);  // 2 × 256 is the least
+    CHECK(cut.processes + cut.threads <= 2 * 300);  // 2 × 256 is the minimum
   }
   const Cut cut = EdgeCut(torus, PlaceByMetis(torus, {.processes = 2, .threads = 2}));
-  CHECK(cut.processes <= 2 * 150);  // 2 × 128 is the least
+  CHECK(cut.processes <= 2 * 150);  // 2 × 128 is the minimum
 }
 
 TEST_CASE("any number of workers carry equal loads") {
@@ -208,7 +208,7 @@ TEST_CASE("a heavy node has a worker to itself") {
 }
 
 TEST_CASE("heavy edges are not cut") {
-  // The shortest cut of a 32 × 16 torus goes through the links between rows; so these are made heavy.
+  // The shortest cut of a 32 × 16 torus crosses the edges between rows, so these get large weights.
   const Topology plain = MakeTorus(32, 16);
   std::vector<Edge> edges;
   for (EdgeId edge = 0; edge < plain.NumEdges(); ++edge) {
@@ -217,7 +217,7 @@ TEST_CASE("heavy edges are not cut") {
   }
   const Topology torus{plain.NumNodes(), edges};
   const Placement placement = PlaceByMetis(torus, {.processes = 2});
-  CHECK(EdgeCut(torus, placement).processes <= 2 * 80);  // 2 × 64 is the least
+  CHECK(EdgeCut(torus, placement).processes <= 2 * 80);  // 2 × 64 is the minimum
   for (NodeId node = 16; node < torus.NumNodes(); ++node)
     CHECK(placement.WorkerOf(node) == placement.WorkerOf(node - 16));
 }

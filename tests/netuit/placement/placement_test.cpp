@@ -80,7 +80,8 @@ TEST_CASE("every random placement is equally likely") {
   const Topology ring = MakeRing(4);
   for (std::uint64_t seed = 0; seed < 4800; ++seed) ++counts[WorkersOf(PlaceRandom(ring, {.processes = 4}, seed))];
   CHECK(counts.size() == 24);
-  for (const auto& [workers, count] : counts) CHECK((count > 130 && count < 270));  // 200, and five standard deviations
+  // 200 plus or minus five standard deviations
+  for (const auto& [workers, count] : counts) CHECK((count > 130 && count < 270));
 }
 
 TEST_CASE("the cut counts directed edges between processes and between threads of one") {

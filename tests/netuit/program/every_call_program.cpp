@@ -1,5 +1,5 @@
-// A program that calls every function of MPI that the library and the demos do, for every_call_test.py to let them fail.
-//   every_call_program [collectives | puts]   with the collectives of a simulated build alone; with the demo's one-sided puts
+// Calls every MPI function that the library and the demos call. every_call_test.py lets each of these calls fail.
+//   every_call_program [collectives | puts]   only the collectives of a simulated build; the one-sided puts of a demo
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>
 
@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Runs, and prints what came of mode 0.
+/// Runs mode 0, and prints the result.
 int RunOnce(const uit::World& world, AsyncMode mode) {
   Mesh mesh{uit::Team{world}, Torus(8, 8)};
   const auto state = mesh.AddPublishedField<std::uint64_t>([](NodeId id) { return id; });
@@ -45,7 +45,7 @@ int RunOnce(const uit::World& world, AsyncMode mode) {
   return world.IsRoot() && !report.Balanced() ? 1 : 0;
 }
 
-/// As uit::mpi::MpiWorld does in a simulated build.
+/// Does what uit::mpi::MpiWorld does in a simulated build.
 int ExchangeAtOnce(const uit::World& world) {
   struct Buffers {
     std::vector<int> ones, received, offsets;
@@ -69,7 +69,7 @@ int ExchangeAtOnce(const uit::World& world) {
   return 0;
 }
 
-/// As the demo does that it is compared with.
+/// Does what the demo's MPI baseline does.
 int PutOneByOne(const uit::World& world) {
   gups::Table table{world.Size(), 6};
   gups::ByPuts puts{world, 16};

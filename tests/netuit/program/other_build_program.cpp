@@ -1,5 +1,5 @@
-// One of two programs of a job that have not been built alike: each UIT_TEST_OTHER_… makes it the other in one way. Ends with
-// an error, and says which.
+// One of two programs of a job that were built differently: each macro UIT_TEST_OTHER_… changes one thing. The program ends
+// with an error that names the difference.
 #include <uit/config.hpp>
 #if UIT_TEST_OTHER_VERSION
 #undef UIT_VERSION_PATCH

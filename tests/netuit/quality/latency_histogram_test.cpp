@@ -14,7 +14,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// The smallest of the values that a fraction q of them do not exceed.
+/// Returns the smallest value that at least a fraction q of the values do not exceed.
 double QuantileOf(std::vector<std::int64_t> values, double q) {
   std::ranges::sort(values);
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(values.size())));

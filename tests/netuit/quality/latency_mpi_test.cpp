@@ -1,8 +1,8 @@
-// Touches and latencies of every snapshot are those that the test counts itself, from what it puts into its messages.
+// The touches and latencies of every snapshot equal those that the test counts from its own messages.
 //
-// A message says how many touches its sender had counted, and when the sender's update began. Touches are compared exactly. When
-// an update began the test knows only to lie between the end of the update before and the first line of the update, so that a
-// latency is compared with the least and the most that it can be. All of this holds however busy the machine is.
+// Each message holds its sender's number of touches and the time at which the sender's update began. Touches are compared
+// exactly. The test knows only that an update begins between the end of the previous update and its own first line. So it
+// compares a latency with a lower and an upper bound. All of this holds however busy the machine is.
 #include <netuit/quality/quality.hpp>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace {
 constexpr std::uint64_t num_touches_wanted = 500;
 constexpr auto window = 2ms;
 
-/// Nanoseconds between which a moment lies, or a span.
+/// A lower and an upper bound of a moment or a span, in nanoseconds.
 struct Between {
   std::int64_t least = 0;
   std::int64_t most = 0;
@@ -45,37 +45,37 @@ Between& operator+=(Between& sum, const Between& span) {
 }
 std::int64_t Nanoseconds() { return uit::Now().time_since_epoch() / 1ns; }
 
-/// What an update puts.
+/// The message that an update puts.
 struct Message {
-  std::uint64_t number = 0;       ///< of the update, from 1
-  std::uint64_t num_touches = 0;  ///< that its worker has counted
+  std::uint64_t number = 0;       ///< number of the update, from 1
+  std::uint64_t num_touches = 0;  ///< touches that its worker has counted
   Between begun;                  ///< when the update began
-  Between touched;                ///< when the one began that counted the last of them
+  Between touched;                ///< when the update began that counted the last touch
 };
 
-/// What a worker has counted, since the run began.
+/// What a worker has counted since the run began.
 struct Counts {
   std::uint64_t num_touches = 0;
   std::uint64_t num_frames = 0;
-  std::uint64_t num_answers = 0;  ///< touches of which it is known when the other side touched
-  Between age;                    ///< of all frames
-  Between answer;                 ///< from when the other side touched, over all of these
+  std::uint64_t num_answers = 0;  ///< touches for which the time of the other side's touch is known
+  Between age;                    ///< sum over all frames
+  Between answer;                 ///< sum over these touches, from the time of the other side's touch
 };
 
-/// Counts as the library ought to. One worker's.
+/// Counts what the library should count. For one worker.
 class Counter {
  public:
-  /// An update reads `message`, the newest. Returns what it puts.
+  /// Handles the newest message, which an update has read. Returns the message that the update puts.
   Message Update(const Message& message) {
     const Between begun{.least = ended_, .most = Nanoseconds()};
     if (message.number != last_heard_) Hear(message, begun);
     counts_.push_back(sum_);
     return {.number = counts_.size(), .num_touches = sum_.num_touches, .begun = begun, .touched = touched_};
   }
-  /// The update is over.
+  /// Called at the end of an update.
   void End() { ended_ = Nanoseconds(); }
   bool HasSeenAll() const { return sum_.num_touches >= num_touches_wanted; }
-  /// After so many updates.
+  /// Returns the counts after that many updates.
   Counts After(std::uint64_t num_updates) const { return num_updates == 0 ? Counts{} : counts_[num_updates - 1]; }
 
  private:
@@ -99,7 +99,8 @@ class Counter {
   std::vector<Counts> counts_;  // by update
 };
 
-/// Whether the mean of `count` latencies lies where their sum does. Seconds, and nanoseconds.
+/// Returns whether the mean of `count` latencies agrees with the bounds of their sum. The mean is in seconds, the bounds are
+/// in nanoseconds.
 bool IsMeanOf(double mean, std::uint64_t count, const Between& before, const Between& after) {
   const double sum = 1e9 * mean * static_cast<double>(count);
   const auto least = static_cast<double>(after.least - before.least);
@@ -107,7 +108,7 @@ bool IsMeanOf(double mean, std::uint64_t count, const Between& before, const Bet
   return sum >= least * (1 - 1e-9) - 1 && sum <= most * (1 + 1e-9) + 1;
 }
 
-/// Compares the snapshots of a worker of this process with what it has counted. They follow each other without a gap.
+/// Compares the snapshots of a worker of this process with the test's counts. Snapshots follow each other without a gap.
 void CheckSnapshots(const std::vector<QualityRow>& rows, const Counter& counter) {
   std::uint64_t num_updates = 0;
   std::uint64_t num_frames = 0;
@@ -149,8 +150,8 @@ TEST_CASE("Touches and latencies of every snapshot equal those computed from its
   const RunReport report = mesh.Run(Free{}, [&](Node& node) {
     Counter& counter = counters[node];
     newest[node] = counter.Update(newest[node.In()[0]]);
-    if (counter.HasSeenAll()) node.RequestStop();  // so has the other, but for one
-    uit::Compute(20us);  // so that the moments are well known in comparison
+    if (counter.HasSeenAll()) node.RequestStop();  // so has the other worker, up to one snapshot
+    uit::Compute(20us);  // long compared with the uncertainty of the times
     counter.End();
   }, options);
   CHECK(report.stopped_by == StopReason::asked);

@@ -43,7 +43,7 @@ constexpr uit::Policy pooled_sum{.retain = uit::Retain::accumulate, .consolidate
 constexpr std::uint32_t value_layer = 0;
 constexpr std::uint32_t row_layer = 3;
 constexpr std::uint32_t sum_layer = 4;
-/// Puts of a node and update on each channel of a layer.
+/// Returns the puts of a node in an update on each channel of a layer.
 constexpr std::uint64_t NumPuts(std::uint32_t layer) { return layer == sum_layer ? 2 : 1; }
 
 constexpr std::uint32_t num_threads = 2;
@@ -51,7 +51,7 @@ constexpr std::uint32_t num_threads = 2;
 struct Job {
   Workers workers{.processes = MpiTestWorld().Size(), .threads = num_threads};
   Topology topology = MakeTorus(4, 4 * workers.Count());
-  // At random, so that one transport leads to several peers.
+  // A random placement, so that one transport leads to several peers.
   Mesh mesh{uit::Team{MpiTestWorld(), {.threads = num_threads}}, topology,
             {.placement = PlaceRandom(topology, workers, 1), .is_traced = true, .is_watched = true}};
   PublishedField<std::uint32_t> newest = mesh.AddPublishedField<std::uint32_t>();
@@ -60,7 +60,7 @@ struct Job {
   Channels<std::vector<char>, aggregated> row = mesh.AddChannels<std::vector<char>, aggregated>();
   Channels<std::uint32_t, pooled_sum> sum = mesh.AddChannels<std::uint32_t, pooled_sum>();
 
-  std::chrono::microseconds nap{0};  // in each node's update
+  std::chrono::microseconds nap{0};  // sleep in each node's update
 
   RunReport Run(const RunPlan& plan, const RunOptions& options = {}) {
     return mesh.Run(plan, [this](Node& node) {
@@ -81,7 +81,7 @@ struct Job {
       }
     }, options);
   }
-  /// Reads what the last run has left in channels.
+  /// Reads the messages that the last run has left in channels.
   void ReadRest() {
     mesh.Visit([this](Node& node) {
       for (const auto edge : node.In()) {
@@ -92,7 +92,7 @@ struct Job {
       }
     });
   }
-  /// What all exchanges of this process have counted.
+  /// Returns the counts of all exchanges of this process.
   uit::Tally SumOfPeers() {
     uit::Tally all;
     const auto add = [&all](std::uint32_t, const ExchangeCounts& counts, const PeerTrace*) {
@@ -128,12 +128,12 @@ TEST_CASE("What exchanges count adds up to the tallies, in every mode") {
   }
   const uit::Tally sum = job.SumOfPeers();
   CHECK(sum.put.attempted == tally.put.attempted);
-  CHECK((tally.get.folded > 0) == (mode != AsyncMode::no_communication));  // else there is nothing to compare
+  CHECK((tally.get.folded > 0) == (mode != AsyncMode::no_communication));  // otherwise the comparison would show nothing
   CHECK(sum.put.dropped == tally.put.dropped);
   CHECK(sum.get.stepped == tally.get.stepped);
   CHECK(sum.get.skipped + sum.put.preempted == tally.get.skipped + tally.put.preempted);
   CHECK(sum.get.folded == tally.get.folded);
-  // What waits for the next run counts as unread, and is there to be read.
+  // Messages that wait for the next run count as unread, and can be read.
   job.ReadRest();
   const uit::Tally read = job.SumOfPeers();
   CHECK(read.get.stepped + read.get.skipped + read.get.folded - sum.get.stepped - sum.get.skipped - sum.get.folded ==
@@ -147,7 +147,7 @@ TEST_CASE("In bulk synchronous runs every message is one update old, none fails 
   if (!MpiTestWorld().IsRoot()) return;
   REQUIRE_FALSE(report.quality.empty());
   for (const QualityRow& row : report.quality) {
-    if (row.num_updates < 2) continue;  // of a machine that has other things to do
+    if (row.num_updates < 2) continue;  // the machine was too busy
     INFO("layer " << row.layer << ", worker " << row.worker.process << '.' << row.worker.thread << " with "
                   << row.peer.process << '.' << row.peer.thread << ", " << row.num_updates << " updates");
     CHECK(row.counts.touches == row.num_updates * row.num_peers);
@@ -171,7 +171,8 @@ TEST_CASE("Snapshots have the length and the distance that were asked for, for e
     CHECK(row.end > row.begin);
     CHECK(row.counts.attempted <= row.num_updates * row.counts.channels_out * NumPuts(row.layer));
     CHECK(row.counts.laden <= row.counts.pulls);
-    if (row.layer != value_layer) CHECK(row.counts.channels_in == row.counts.channels_out);  // else nodes heard there, and here
+    // otherwise the numbers of nodes on the two sides differ
+    if (row.layer != value_layer) CHECK(row.counts.channels_in == row.counts.channels_out);
     const Key key{row.worker.process, row.worker.thread, row.snapshot, row.layer, row.transport};
     if (row.scope == QualityScope::worker) {
       CHECK(of_workers.try_emplace(key, row.counts).second);
@@ -242,7 +243,7 @@ TEST_CASE("Every channel that leaves its thread has a row, and the rows add up t
   const uit::Tally tally = report.Tally();
   CHECK(sum.attempted == tally.put.attempted);
   CHECK(sum.dropped == tally.put.dropped);
-  CHECK(sum.stepped + sum.unread == tally.get.stepped + num_late);  // what waits for the next run is in no row yet
+  CHECK(sum.stepped + sum.unread == tally.get.stepped + num_late);  // messages that wait for the next run are in no row yet
   CHECK(sum.skipped + sum.preempted == tally.get.skipped + tally.put.preempted);
   CHECK(sum.folded == tally.get.folded);
 }
@@ -262,7 +263,7 @@ TEST_CASE("Rows of channels are of their run alone, whatever the mesh has counte
     CHECK(row.num_updates == 50);
     CHECK(row.counts.pulls == row.num_updates * row.counts.channels_in);
     CHECK(row.counts.laden <= row.counts.pulls);
-    if (mode == AsyncMode::every_update) CHECK(row.SimstepLatency() == Approx(1).epsilon(0.05));  // but for the first update
+    if (mode == AsyncMode::every_update) CHECK(row.SimstepLatency() == Approx(1).epsilon(0.05));  // except for the first update
     sum += row.counts;
   }
   const uit::Tally before = first.Tally();
@@ -277,10 +278,10 @@ TEST_CASE("Rows of channels are of their run alone, whatever the mesh has counte
 
 namespace {
 
-/// On how many pairs of workers WallLatency is the mean of both ways' touches by stamps, which it all but is by definition.
-/// On process 0.
+/// On process 0, checks for every pair of workers that WallLatency agrees with the mean of the touch times of both
+/// directions, as it must by definition. Returns the number of pairs compared.
 std::size_t CompareTouches(const std::vector<QualityRow>& quality) {
-  constexpr double tolerance = 0.2;  // a worker may lose its CPU where a window begins or ends
+  constexpr double tolerance = 0.2;  // a worker may lose its CPU at the beginning or end of a window
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, const QualityRow*> rows;  // by layer, worker and peer
   const auto number = [](const WorkerId& place) { return place.process * num_threads + place.thread; };
   for (const QualityRow& row : quality) {
@@ -290,8 +291,9 @@ std::size_t CompareTouches(const std::vector<QualityRow>& quality) {
   for (const auto& [key, row] : rows) {
     const auto [layer, worker, peer] = key;
     const auto back = rows.find({layer, peer, worker});
-    if (back == rows.end()) continue;  // did not come to its snapshot
-    if (row->touch.count < 100 || back->second->touch.count < 100) continue;  // the window's ends would count
+    if (back == rows.end()) continue;  // did not reach its snapshot
+    // too few touches: the ends of the window would matter
+    if (row->touch.count < 100 || back->second->touch.count < 100) continue;
     INFO("layer " << layer << ", " << worker << " with " << peer << ", " << row->counts.touches << " touches");
     CHECK(row->WallLatency() == Approx((row->touch.mean + back->second->touch.mean) / 2).epsilon(tolerance));
     ++num_compared;
@@ -303,9 +305,9 @@ std::size_t CompareTouches(const std::vector<QualityRow>& quality) {
 
 TEST_CASE("Latency by touches, which needs no clock, is the mean over both ways of that by stamps") {
   Job job;
-  job.nap = 50us;  // so that workers beyond the CPUs touch each other as often as others do
+  job.nap = 50us;  // so that workers touch each other equally often on a machine with too few CPUs
   std::size_t num_compared = 0;
-  for (auto span = 400ms; num_compared == 0 && span < 40s; span *= 3) {  // until there are touches enough, on a busy machine
+  for (auto span = 400ms; num_compared == 0 && span < 40s; span *= 3) {  // until a busy machine has had enough touches
     const RunReport report =
         job.Run(Free{.duration = span}.MakePlan(), {.quality = {.interval = span, .length = span * 7 / 8}});
     if (MpiTestWorld().IsRoot()) num_compared = CompareTouches(report.quality);

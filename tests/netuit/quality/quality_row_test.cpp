@@ -18,7 +18,7 @@ using netuit::QualityRow;
 
 namespace {
 
-/// A second in which a worker made 100 updates.
+/// One second in which a worker made 100 updates.
 QualityRow Window() {
   QualityRow row;
   row.begin = 1s;
@@ -36,7 +36,7 @@ TEST_CASE("What a window has counted is what has been added since it began, fiel
   const netuit::ExchangeCounts window{0, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   netuit::ExchangeCounts now = before;
   now += window;
-  netuit::ExchangeCounts expected = window;  // channels are as they are
+  netuit::ExchangeCounts expected = window;  // the numbers of channels are not differences
   expected.channels_out = 1;
   expected.channels_in = 2;
   CHECK(now.Since(before) == expected);

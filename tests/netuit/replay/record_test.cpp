@@ -1,4 +1,4 @@
-// The files of records: what has been written is there, whatever becomes of the writer, and nothing in one is believed.
+// Files of records: what was written can be read, however the writer ended, and every byte of a file is checked.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A path at which nothing is, now and at the end.
+/// A path where no file exists at the beginning, nor at the end.
 struct Draft {
   fs::path path = fs::temp_directory_path() / ("conduit_record_" + std::to_string(getpid()));
   Draft() { fs::remove(path); }
@@ -43,7 +43,7 @@ void WriteNumbers(RecordWriter& writer, std::uint64_t first, std::uint64_t last)
     writer.Commit(Event::update, WriteNumber(at, number));
   }
 }
-/// How many events that bear their numbers there are.
+/// Returns how many events contain their own number, up to the first that does not.
 std::uint64_t CountNumbers(RecordReader& reader) {
   for (std::uint64_t count = 0;; ++count) {
     if (reader.Peek() != Event::update) return count;
@@ -54,7 +54,7 @@ std::uint64_t CountNumbers(RecordReader& reader) {
   }
 }
 
-/// The numbers of a file's events, until it is refused, or ends.
+/// The numbers read from a file's events, until the file was refused or ended.
 struct Reading {
   std::vector<std::uint64_t> numbers{};
   std::string refusal{};
@@ -83,7 +83,7 @@ std::string ReadFile(const fs::path& path) {
 }
 void WriteFile(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary | std::ios::trunc) << text; }
 
-/// Events of every kind and of many sizes, 1 byte to more than a frame.
+/// Writes events of every kind and of many sizes, from 1 byte to more than a frame.
 void WriteOddEvents(RecordWriter& writer, std::uint64_t num_events) {
   for (std::uint64_t i = 0; i < num_events; ++i) {
     if (i % 3 == 0) {
@@ -114,9 +114,9 @@ bool IsPrefix(const std::vector<std::uint64_t>& part, const std::vector<std::uin
   return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
 }
 
-/// Changes bits of every byte of a file up to `num_bytes`, one after another (of those that only pad the header, of some), and
-/// cuts the file before every byte. Nothing is ever read but what was written, up to some event; and of each change
-/// `is_right(reading, whole, at)`.
+/// Changes bits of every byte of a file up to `num_bytes`, one byte at a time (only some of the bytes that pad the header),
+/// and cuts the file before every byte. Checks that the reader gives only events that were written, up to some event, and
+/// that `is_right(reading, whole, at)` holds for each change.
 template <typename F>
 void CheckEveryByte(const fs::path& path, std::size_t num_bytes, F&& is_right) {
   const std::string text = ReadFile(path);
@@ -137,7 +137,7 @@ void CheckEveryByte(const fs::path& path, std::size_t num_bytes, F&& is_right) {
     const bool is_padding = at > sizeof(RecordHeader) && at + 1 < block_grain;
     if (is_padding && at % 97 != 0) continue;
     for (const int bits : {1 << at % 8, 1 << (at + 4) % 8, 255, int{text[at]}}) {
-      if (bits % 256 == 0) continue;  // it is zero already
+      if (bits % 256 == 0) continue;  // it is already zero
       put(at, static_cast<char>(text[at] ^ bits));
       check(at, is_right);
     }
@@ -225,7 +225,7 @@ TEST_CASE("Where there is no room for more, that is said, and what there is stay
     CHECK_THROWS_AS(WriteNumbers(writer, 0, 400'000), uit::OutputError);
     CHECK_THROWS_AS(WriteNumbers(writer, 0, 1), uit::OutputError);
     setrlimit(RLIMIT_FSIZE, &before);
-    CHECK_THROWS_AS(WriteNumbers(writer, 0, 1), uit::OutputError);  // there is room again, but an event is missing
+    CHECK_THROWS_AS(WriteNumbers(writer, 0, 1), uit::OutputError);  // there is room again, but one event is missing
   }
   RecordReader reader(draft.path, header);
   CHECK(CountNumbers(reader) > 50'000);
@@ -267,7 +267,7 @@ TEST_CASE("Differences of bytes that are cut anywhere, or name more words than t
   const auto num_bytes = static_cast<std::size_t>(end - delta.data());
   const auto can_decode = [&before](uit::ByteView bytes) {
     std::vector<std::uint64_t> followed = before;
-    followed.push_back(7);  // belongs to somebody else
+    followed.push_back(7);  // beyond the end, so it must stay 7
     uit::ByteReader reader(bytes);
     const bool is_decoded = TryDecodeDelta(reader, {followed.data(), before.size()});
     CHECK(followed.back() == 7);
@@ -279,7 +279,7 @@ TEST_CASE("Differences of bytes that are cut anywhere, or name more words than t
     CHECK_FALSE(can_decode({delta.data(), cut}));
   }
 
-  // Numbers of words that are the same and that are new, then what would be many new words.
+  // Numbers of words that are equal and that are new, then a number that would be many new words.
   const auto can_decode_numbers = [&](std::vector<std::uint64_t> numbers) {
     std::vector<std::byte> bytes(8 * 400);
     std::byte* to = bytes.data();
@@ -292,7 +292,7 @@ TEST_CASE("Differences of bytes that are cut anywhere, or name more words than t
   CHECK_FALSE(can_decode_numbers({301, 0}));
   CHECK_FALSE(can_decode_numbers({0, 301}));
   CHECK_FALSE(can_decode_numbers({1, 300}));
-  CHECK_FALSE(can_decode_numbers({0, 0, 300, 0}));  // pairs that cover no word could go on for ever
+  CHECK_FALSE(can_decode_numbers({0, 0, 300, 0}));  // pairs that cover no word could go on without end
 }
 
 TEST_CASE("A changed byte anywhere in a whole record is refused or ends the replay there") {
@@ -313,10 +313,10 @@ TEST_CASE("A changed byte in the record of a killed process is refused or ends t
   WriteAndBeKilled(draft.path, [](RecordWriter& writer) { WriteOddEvents(writer, 40); });
   const std::string whole = ReadFile(draft.path);
   const std::size_t num_used = whole.find_last_not_of('\0') + 1;
-  CHECK(num_used < block_grain + 8192 + 1024);  // the rest was never written
+  CHECK(num_used < block_grain + 8192 + 1024);  // the rest of the file was never written
   CheckEveryByte(draft.path, num_used, [](const Reading& reading, const Reading& good, std::size_t at) {
     if (reading.refusal.empty() && reading.early_end.empty()) return false;
-    // Of events nothing is refused, and none that is damaged is read.
+    // No event is refused, and no damaged event is read.
     if (at < block_grain + sizeof(BlockHeader)) return !reading.refusal.empty();
     return reading.refusal.empty() && reading.numbers.size() < good.numbers.size();
   });

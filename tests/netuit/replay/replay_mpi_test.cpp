@@ -1,4 +1,4 @@
-// Runs that are recorded and replayed: whatever a node has seen, it sees again.
+// Runs that are recorded and replayed: every node sees the same again.
 #include <cstdint>
 #include <netuit/graph/small_world.hpp>
 #include <netuit/graph/topologies.hpp>

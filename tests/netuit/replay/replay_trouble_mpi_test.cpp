@@ -1,4 +1,4 @@
-// Records that were cut short, are of something else, or damaged; and updates that wait, fail, or do otherwise.
+// Records that were cut short, are of another run, or are damaged; and updates that wait, throw, or act differently.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -44,7 +44,7 @@ const Kind each = ChannelsOf<Word, uit::every>();
 const Kind each_row = ChannelsOf<Row, aggregated>();
 const Kind newest = ChannelsOf<Word, uit::latest>();
 
-/// The files of this process's workers, in the first run.
+/// Returns the files of this process's workers in the first run.
 std::vector<fs::path> OwnFiles(const Folder& folder, std::size_t num_threads) {
   std::vector<fs::path> paths;
   for (std::size_t thread = 0; thread < num_threads; ++thread)
@@ -62,7 +62,7 @@ bool IsPrefix(const std::vector<std::vector<std::uint64_t>>& histories, const st
   return is_prefix;
 }
 
-/// What a replay is refused with on this process, or nothing.
+/// Returns the error of a replay on this process, or nothing.
 std::string Refusal(const Topology& topology, const Kinds& kinds, const Plan& plan) {
   const uit::Team team{MpiTestWorld(), {.threads = plan.num_threads}};
   Mesh mesh{team, NetworksOf(topology, kinds), SmallBuffers(topology, plan.num_threads)};
@@ -77,7 +77,7 @@ std::string Refusal(const Topology& topology, const Kinds& kinds, const Plan& pl
   return "";
 }
 
-/// Layers of a mesh of one process: of values and of channels, in that order or another.
+/// Returns layers of a mesh of one process: fields and channels, in the order of `whats`.
 enum class What { values, channels };
 std::vector<std::unique_ptr<LayerBase>> MakeLayers(const std::vector<What>& whats) {
   static const FieldMemory memory{.slot_bytes = sizeof(Word)};
@@ -94,7 +94,7 @@ std::vector<std::unique_ptr<LayerBase>> MakeLayers(const std::vector<What>& what
   return layers;
 }
 
-/// A partition of a process that has no other, with a part of one network.
+/// A partition that is alone in its process, with a part of one network.
 Partition Alone(const WorkerGraph& graph) { return {std::make_unique<NetworkPart>(graph, 1, 0, 0, 0), 0}; }
 
 }  // namespace
@@ -118,7 +118,7 @@ TEST_CASE("A record that was cut short is replayed up to its end") {
       num_all += recorded.histories[node].size();
       num_replayed += replayed.histories[node].size();
     }
-    CHECK(num_replayed < num_all);  // events are of any size
+    CHECK(num_replayed < num_all);  // events have any size
     if (share == 0) CHECK(num_replayed == 0);
     if (share >= 50) CHECK(num_replayed > 0);
   }
@@ -127,7 +127,7 @@ TEST_CASE("A record that was cut short is replayed up to its end") {
 TEST_CASE("What goes on in a node when a record ends is not seen by it") {
   Folder folder;
   RunChaos(MakeTorus(6, 6), {each}, {.record = folder.Path()});
-  for (const fs::path& path : OwnFiles(folder, 2)) fs::resize_file(path, first_event - 10);  // within the head of the block
+  for (const fs::path& path : OwnFiles(folder, 2)) fs::resize_file(path, first_event - 10);  // within the header of the block
   const Outcome replayed = RunChaos(MakeTorus(6, 6), {each}, {.replay = folder.Path()});
   for (const auto& history : replayed.histories) CHECK(history.empty());
 }
@@ -216,7 +216,7 @@ TEST_CASE("A record that is damaged where its process was killed is replayed up 
     file.seekp(replay::block_grain + offsetof(replay::BlockHeader, seal));
     file.write("\0\0\0\0\0\0\0\0", 8);
     file.close();
-    fs::resize_file(path, replay::block_grain + replay::block_bytes);  // as a process leaves it that is killed
+    fs::resize_file(path, replay::block_grain + replay::block_bytes);  // as a killed process leaves it
     file.open(path, std::ios::in | std::ios::out | std::ios::binary);
     change(size - (size - first_event) / 2, 4);
   }
@@ -246,7 +246,7 @@ TEST_CASE("A record of layers that differ in any property is refused") {
 
 TEST_CASE("The shape of a record covers every property of a layer") {
   const LayerShape base = ShapeOfChannels<Word, uit::every>(1);
-  // Which numbers differ from those of the first layer.
+  // Returns the numbers of the properties that differ from those of the first layer.
   const auto differing = [&base](const LayerShape& other) {
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < base.size(); ++i)

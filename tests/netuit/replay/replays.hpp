@@ -28,7 +28,7 @@ using uit::testing::CountRanks;
 using uit::testing::is_sanitized;
 using uit::testing::MpiTestWorld;
 
-/// A folder for records, on every process the same, empty at first and gone at the end.
+/// A folder for records, at the same path on every process. It is empty at first and removed at the end.
 class Folder {
  public:
   Folder() {
@@ -43,7 +43,7 @@ class Folder {
   ~Folder() { Empty(); }
   std::string Path() const { return path_.string(); }
   void Empty() {
-    MpiTestWorld().Agree("");  // nobody needs it any more
+    MpiTestWorld().Agree("");  // no process needs it any more
     if (MpiTestWorld().IsRoot()) fs::remove_all(path_);
     MpiTestWorld().Agree("");
   }
@@ -52,13 +52,13 @@ class Folder {
   fs::path path_;
 };
 
-/// Of nodes placed at random.
+/// A mesh with a random placement.
 inline MeshOptions SmallBuffers(const Topology& topology, std::uint32_t threads) {
   return {.placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = threads}, 3), .depth = 3,
           .buffer_bytes = 64, .max_message_bytes = 64};
 }
 
-/// What came of some runs of one mesh.
+/// The results of some runs of one mesh.
 struct Outcome {
   std::vector<std::uint64_t> states;                  // of this process's nodes at the end
   std::vector<std::vector<std::uint64_t>> histories;  // by node: its state after each update, over all runs
@@ -77,7 +77,7 @@ struct Plan {
   std::uint64_t num_updates = is_sanitized ? 100 : 300;
 
   RunPlan Schedule() const {
-    return ScheduleOf(mode, {.updates = replay.empty() ? num_updates : 1,  // makes no difference
+    return ScheduleOf(mode, {.updates = replay.empty() ? num_updates : 1,  // any number will do
                              .span = std::chrono::milliseconds(1), .period = std::chrono::milliseconds(1)});
   }
   RunOptions Options() const {
@@ -114,10 +114,10 @@ inline Outcome RunChaos(const Topology& topology, const std::vector<Kind>& kinds
   return outcome;
 }
 
-/// Whether something holds on all processes.
+/// Returns whether a condition holds on all processes.
 inline bool Everywhere(bool holds) { return CountRanks(holds) == MpiTestWorld().Size(); }
 
-/// Of `num_tries` runs, how many come again from their records.
+/// Returns how many of `num_tries` runs their records reproduce.
 inline void CheckReplay(const Topology& topology, const std::vector<Kind>& kinds, Plan plan, int num_tries = 1) {
   Folder folder;
   int num_equal = 0;

@@ -14,7 +14,7 @@ using netuit::Table;
 
 namespace {
 
-/// A folder that goes away.
+/// A folder that is removed at the end of the test.
 struct Folder {
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() { std::filesystem::remove_all(path); }

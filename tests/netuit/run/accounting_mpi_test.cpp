@@ -32,7 +32,7 @@ namespace {
 
 using Word = std::uint64_t;
 
-/// What every message says: which edge (or node) it is of, which of its messages it is, and a sum over both.
+/// Contents of every message: its edge (or node), its number on that edge, and a checksum of both.
 struct Numbered {
   Word channel = 0;
   Word number = 0;  // from 1; 0 before the first message
@@ -42,17 +42,17 @@ struct Numbered {
   bool IsIntact() const { return number == 0 || check == Mix(channel, number); }
 };
 
-/// What a node knows of what it puts where it leaves the thread, and gets from there.
+/// What a node knows of the messages that it exchanges with other threads.
 struct Counts {
   Word num_put = 0;      // accepted or not
   Word num_refused = 0;
   Word num_muted = 0;    // in runs without communication
-  Word num_stepped = 0;  // messages that it came to see
+  Word num_stepped = 0;  // messages that it has seen
   Word num_late = 0;     // values that came after the last update
   Word num_faults = 0;
 };
 
-/// Everything of one kind that nodes send each other, and what the program itself knows of it.
+/// One kind of layer, and what the program itself knows of its messages.
 class Ledger {
  public:
   Ledger(const Topology& topology, const Placement& placement, Network network)
@@ -65,15 +65,15 @@ class Ledger {
   void SetMode(AsyncMode mode) { mode_ = mode; }
   virtual void Read(Node& node, Word appetite) = 0;
   virtual void Write(Node& node, Word zeal, bool is_silent) = 0;
-  /// When all is still: sees the values that came last, which nobody has to read.
+  /// Called when nothing is in flight: sees the values that came last, which no update has to read.
   virtual void Settle(Node&) {}
   /// Then reads every message that waits.
   virtual void ReadTheRest(Node& node) = 0;
-  /// Whether the program can tell how many messages nobody has seen: those of values at least.
+  /// Returns whether the program knows how many messages no node has seen.
   virtual bool KnowsUnread() const { return true; }
   virtual bool HasValues() const { return false; }
-  /// What became of messages of channels that leave their thread, since the mesh was made, as far as the nodes know. Of all
-  /// ranks; after a run.
+  /// Returns what the nodes know of the messages of channels between threads, since the mesh was created. Over all ranks;
+  /// after a run.
   virtual uit::Tally Books() const {
     uit::Tally tally;
     tally.put = {.attempted = Sum(&Counts::num_put), .dropped = Sum(&Counts::num_refused), .muted = Sum(&Counts::num_muted)};
@@ -81,7 +81,7 @@ class Ledger {
     return tally;
   }
   void CheckFaults() const { CHECK(Sum(&Counts::num_faults) == 0); }
-  /// What was sent last on each edge is what was received last.
+  /// Returns whether the message last sent on each edge was the one last received.
   void CheckNewest() const {
     Word sent = 0;
     Word received = 0;
@@ -104,19 +104,19 @@ class Ledger {
   const Topology& topology_;
   const Placement& placement_;
   Network network_;
-  std::vector<Word> sent_;      // by edge that begins here: number of the newest that was accepted
-  std::vector<Word> received_;  // by edge that ends here: number of the newest
-  std::vector<Counts> counts_;  // by node, of those that are here
+  std::vector<Word> sent_;      // by edge that begins here: number of the newest accepted message
+  std::vector<Word> received_;  // by edge that ends here: number of the newest message
+  std::vector<Counts> counts_;  // by node of this process
   AsyncMode mode_ = AsyncMode::no_barrier;
 };
 
-/// Values of nodes: a channel is a node that another worker hears.
+/// A published field. Here a channel is a node together with another worker that reads it.
 class FieldLedger final : public Ledger {
  public:
   FieldLedger(Mesh& mesh, const Topology& topology, const Placement& placement, Network network, Word period)
       : Ledger(topology, placement, network), field_(mesh.AddPublishedField<Numbered>({}, {network})), period_(period),
         stands_for_channel_(topology.NumEdges()) {
-    std::set<std::pair<std::uint32_t, NodeId>> channels;  // by reading worker, and source
+    std::set<std::pair<std::uint32_t, NodeId>> channels;  // by reading worker and source
     mesh.Visit([&](Node& node) {
       for (const auto edge : node.In(network)) {
         const bool is_first = Crosses(edge.Id()) && channels.emplace(WorkerOf(node.Id()), edge.Source()).second;
@@ -140,7 +140,7 @@ class FieldLedger final : public Ledger {
     (mode_ == AsyncMode::no_communication ? counts.num_muted : counts.num_put) += workers.size();
   }
   void Settle(Node& node) override {
-    // A bulk synchronous update ends with values that the next would read; without communication none are counted.
+    // A bulk synchronous update ends with values that the next one would read; without communication none are counted.
     if (mode_ == AsyncMode::every_update) ReadAll(node, &Counts::num_stepped);
     else if (mode_ == AsyncMode::no_communication) ReadAll(node, nullptr);
     else ReadAll(node, &Counts::num_late);
@@ -155,7 +155,7 @@ class FieldLedger final : public Ledger {
   }
 
  private:
-  /// Counts what the nodes of a worker see of a channel for the first time: once for all of them.
+  /// Counts a channel's new messages once for all nodes of the worker that read it.
   void ReadAll(Node& node, Word Counts::* count) {
     Counts& counts = counts_[node.Id()];
     for (const auto edge : node.In(network_)) {
@@ -170,7 +170,7 @@ class FieldLedger final : public Ledger {
 
   PublishedField<Numbered> field_;
   Word period_;
-  std::vector<char> stands_for_channel_;  // by edge that ends here: the first that reads a channel at its worker
+  std::vector<char> stands_for_channel_;  // by edge that ends here: whether it is the first of its worker to read the channel
 };
 
 /// A channel per edge.
@@ -213,7 +213,7 @@ class ChannelLedger final : public Ledger {
       const Numbered& message = outlet.Get();
       Word& newest = received_[edge.Id()];
       counts.num_faults += !message.IsIntact() || message.channel != edge.Id();
-      // Each, once, in order.
+      // Each message, once, in order.
       counts.num_faults += keeps_every ? message.number != newest + 1 : message.number <= newest;
       counts.num_stepped += Crosses(edge.Id()) ? 1 : 0;
       newest = message.number;
@@ -223,7 +223,7 @@ class ChannelLedger final : public Ledger {
   Channels<Numbered, policy> channels_;
 };
 
-/// One of the things that nodes send each other, along a network of some period.
+/// One kind of layer, along a network with some period.
 struct Kind {
   Word period;
   std::unique_ptr<Ledger> (*add)(Mesh&, const Topology&, const Placement&, Network, Word period);
@@ -234,7 +234,7 @@ Kind KindOf(Word period = 1) {
                      Word of) -> std::unique_ptr<Ledger> { return std::make_unique<L>(mesh, topology, placement, network, of); }};
 }
 
-/// Runs of any mode in which every node numbers what it puts and checks what it reads.
+/// Runs of any mode. Every node numbers its messages and checks those that it reads.
 class Correspondence {
  public:
   Correspondence(const Topology& topology, const Placement& placement, const std::vector<Kind>& kinds)
@@ -254,7 +254,7 @@ class Correspondence {
       for (const auto& ledger : ledgers_) ledger->Write(node, random() % 3, is_silent);
     }, {.seed = seed});
   }
-  /// What the nodes know of the messages after a run. What waits to be read counts as unread until then.
+  /// Returns what the nodes know of the messages after a run. Messages that wait count as unread until they are read.
   uit::Tally Books() {
     uit::Tally sum;
     for (const auto& ledger : ledgers_) {
@@ -264,7 +264,7 @@ class Correspondence {
     }
     return sum;
   }
-  /// Reads what waits instead of leaving it to the next run: then every input has shown the newest that was sent to it.
+  /// Reads what waits instead of leaving it to the next run. Then every input has shown the newest message sent to it.
   void ReadTheRest() {
     for (const auto& ledger : ledgers_) {
       mesh_.Visit([&](Node& node) { ledger->ReadTheRest(node); });
@@ -280,7 +280,7 @@ class Correspondence {
   }
 
  private:
-  /// A network for each kind.
+  /// One network for each kind.
   static std::vector<NamedNetwork> NetworksOf(const Topology& topology, const std::vector<Kind>& kinds) {
     std::vector<NamedNetwork> networks;
     for (const Kind& kind : kinds) networks.push_back({"", topology, {.period = kind.period}});
@@ -320,11 +320,11 @@ void CheckAllModes(const std::vector<Kind>& kinds) {
       CHECK(tally.put.attempted == books.put.attempted);
       CHECK(tally.put.dropped == books.put.dropped);
       CHECK(tally.put.muted == books.put.muted);
-      CHECK(tally.get.stepped == books.get.stepped);  // each of one message
+      CHECK(tally.get.stepped == books.get.stepped);  // each is of one message
       CHECK(tally.get.folded == 0);
       if (!correspondence.KnowsUnread()) continue;
       CHECK(tally.get.unread + tally.put.preempted == books.get.unread + books.put.preempted);
-      // Nodes see only the last value that came after their last update; each frame that brought one counts it as unread.
+      // Nodes see only the last value that came after their last update. Every frame that brought one counts it as unread.
       CHECK((tally.get.unread == books.get.unread || (correspondence.HasValues() && tally.get.unread > books.get.unread)));
       CHECK(tally.get.skipped == 0);
     }

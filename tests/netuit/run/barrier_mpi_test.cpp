@@ -33,14 +33,14 @@ TEST_CASE("Processes of an MPI job agree at a barrier") {
 
 namespace {
 
-/// The barriers that the workers of all processes made, as rank 0 sees them.
+/// On rank 0, returns the numbers of barriers that the workers of all processes made.
 std::set<std::uint64_t> NumBarriers(const RunReport& report) {
   std::set<std::uint64_t> numbers;
   for (const WorkerReport& worker : report.workers) numbers.insert(worker.num_barriers);
   return numbers;
 }
 
-/// By how much the last process starts later than the others, in one run after the other.
+/// How much later the last process starts than the others, in successive runs.
 std::vector<std::chrono::milliseconds> Jitters() {
   if (uit::testing::IsNightly()) return std::vector<std::chrono::milliseconds>(25, 2000ms);
   return {0ms, MpiTestWorld().Size() == 4 ? 2000ms : 200ms};
@@ -50,7 +50,7 @@ std::vector<std::chrono::milliseconds> Jitters() {
 
 TEST_CASE("All workers make the same barriers whatever their start times and clocks") {
   const auto rank = static_cast<std::int64_t>(MpiTestWorld().Rank());
-  // Every other clock runs ahead, every other behind.
+  // Every second clock is ahead, the others are behind.
   const auto shift = 5s * (rank % 2 == 0 ? -1 : 1);
   const auto before = uit::Now();
   uit::testing::SkewClocks(shift);
@@ -65,7 +65,7 @@ TEST_CASE("All workers make the same barriers whatever their start times and clo
     for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::fixed}) {
       for (const bool by_count : {false, true}) {
         INFO("mode " << static_cast<int>(mode) << ", by " << (by_count ? "count" : "clock"));
-        // The last process comes late; and in the midst of a run the first worker of each is slow now and then.
+        // The last process starts late. During a run, the first worker of each process is slow now and then.
         if (rank + 1 == static_cast<std::int64_t>(MpiTestWorld().Size())) std::this_thread::sleep_for(jitter);
         ModeSettings settings{.span = 3ms, .period = 5ms};
         if (by_count) settings.updates = 400;
@@ -83,7 +83,7 @@ TEST_CASE("All workers make the same barriers whatever their start times and clo
         ++num_runs;
         num_agreed += NumBarriers(report).size() == 1 && report.Balanced();
         if (by_count) continue;
-        // A span of 60 ms has room for no more than so many barriers.
+        // Only so many barriers fit into a span of 60 ms.
         CHECK(*NumBarriers(report).begin() <= (mode == AsyncMode::rolling ? 21U : 13U));
       }
     }

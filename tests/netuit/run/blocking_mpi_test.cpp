@@ -1,4 +1,4 @@
-// MPI is asked, never waited in, from the beginning of a run of a connected mesh to its report.
+// A run calls no MPI function that may wait, from the beginning of its time to its report.
 #include <netuit/graph/topologies.hpp>
 #include <netuit/run/run.hpp>
 
@@ -30,7 +30,7 @@ TEST_CASE("Nothing blocks inside MPI while a run goes on") {
   Mesh mesh{uit::Team{world, {.threads = 2}}, topology,
             {.placement = PlaceRandom(topology, {.processes = world.Size(), .threads = 2}, 3), .is_watched = true}};
   const testing::MixedTraffic<uit::every, testing::aggregated, testing::newest_pooled, testing::sum_pooled> traffic{mesh};
-  mesh.Connect();  // opening links may wait in MPI; else the first run would do so before it begins
+  mesh.Connect();  // opening links may wait in MPI; otherwise the first run would open them before its time begins
   RunOptions options;
   options.quality = {.interval = 2ms, .length = 1ms, .channels = true};
   options.on_status = [](auto) {};

@@ -18,7 +18,7 @@
 
 namespace netuit::testing {
 
-/// A message that follows from a number: itself, or a row of some length made of it.
+/// A message made from a number: the number itself, or a row whose length and values depend on it.
 template <typename T>
 T MessageOf(std::uint64_t number) {
   if constexpr (std::is_integral_v<T>) return number;
@@ -32,8 +32,8 @@ std::uint64_t DigestOf(const T& message) {
   return digest;
 }
 
-/// What a node of type N does with one kind of thing that it shares with its neighbours: each function takes the node's state
-/// and returns the one that follows from it and from what the node has come to know.
+/// What a node of type N does with one kind of layer. Each function takes the node's state and returns the next state, which
+/// depends on what the node has read.
 template <typename N>
 struct Habit {
   std::function<Word(N&, NodeRandom&, Word)> read;
@@ -44,7 +44,7 @@ struct Habit {
 template <typename M>
 using NodeOf = std::conditional_t<std::is_same_v<M, SerialMesh>, SerialNode, Node>;
 
-/// Values that neighbours see: reads all of them, and writes one or stays silent.
+/// A published field: reads all neighbours' values, and writes one or stays silent.
 template <typename M>
 Habit<NodeOf<M>> AddChaoticField(M& mesh, Network network, Word seed) {
   using N = NodeOf<M>;
@@ -62,8 +62,8 @@ Habit<NodeOf<M>> AddChaoticField(M& mesh, Network network, Word seed) {
           .restart = [=](N& node) { field[node] = Mix(1 + seed, node.Id()); }};
 }
 
-/// Channels: steps to every message of some inputs, to no more than one of others; puts between none and three messages to each
-/// output, heeds which are accepted, and flushes now and then.
+/// Channels: steps through every message of some inputs, and through at most one of others. Puts none to three messages to
+/// each output, uses which were accepted, and flushes now and then.
 template <typename M, typename T, uit::Policy policy>
 Habit<NodeOf<M>> AddChaoticChannels(M& mesh, Network network, Word seed) {
   using N = NodeOf<M>;
@@ -97,7 +97,7 @@ Habit<NodeOf<M>> AddChaoticChannels(M& mesh, Network network, Word seed) {
           }};
 }
 
-/// Something that nodes share with their neighbours, on a mesh or on the serial one, along a network of some period.
+/// A layer of a mesh, or of the serial mesh, along a network with some period.
 struct Kind {
   Word period;
   Habit<Node> (*add)(Mesh&, Network, Word seed);
@@ -111,7 +111,7 @@ Kind ChannelsOf(Word period = 1) {
   return {period, &AddChaoticChannels<Mesh, T, policy>, &AddChaoticChannels<SerialMesh, T, policy>};
 }
 
-/// The periods of a mesh's networks for some kinds of things, ascending.
+/// Returns the periods of the networks that some kinds of layers need, ascending.
 inline std::vector<Word> PeriodsOf(const std::vector<Kind>& kinds) {
   std::vector<Word> periods;
   for (const Kind& kind : kinds) periods.push_back(kind.period);
@@ -119,15 +119,15 @@ inline std::vector<Word> PeriodsOf(const std::vector<Kind>& kinds) {
   periods.erase(std::unique(periods.begin(), periods.end()), periods.end());
   return periods;
 }
-/// Those networks, each of all edges of a graph.
+/// Returns those networks, each with all edges of a graph.
 inline std::vector<NamedNetwork> NetworksOf(const Topology& graph, const std::vector<Kind>& kinds) {
   std::vector<NamedNetwork> networks;
   for (const Word period : PeriodsOf(kinds)) networks.push_back({"every " + std::to_string(period), graph, {.period = period}});
   return networks;
 }
 
-/// An update that does a little of everything, so that whatever differs from a serial run soon shows everywhere: the new
-/// state of a node depends on all that it read, in order, and on which of its puts were accepted.
+/// An update that uses every verb, so that a difference from a serial run soon spreads to all nodes. The new state of a node
+/// depends on all that it read, in order, and on which of its puts were accepted.
 template <typename M>
 class Chaos {
  public:
@@ -153,8 +153,8 @@ class Chaos {
     Read(node, random);
   }
 
-  /// An update that is to be made so many times in mode 0, after which all is as in the beginning: what waits is read, and
-  /// then what is seen at first is put and read. Networks have a period of one update.
+  /// An update for that many updates of mode 0, which restores the initial state of the layers: reads what waits, then puts
+  /// and reads what nodes saw at first. The networks must have a period of one update.
   void Restart(N& node) const {
     state[node] = 0;
     for (const auto& habit : habits_) habit.restart(node);

@@ -41,7 +41,7 @@ uit::Team TestTeam() { return uit::Team{MpiTestWorld(), {.threads = MpiTestWorld
 
 unsigned FirstColor(NodeId node, std::uint64_t seed) { return static_cast<unsigned>(Mix(seed, node) % rule.num_colors); }
 
-/// Colours that nodes show their neighbours: one to all of them, or one along each edge.
+/// Colours that nodes show to their neighbours: a published field, or one channel along each edge.
 class ShownColors {
  public:
   ShownColors(Mesh& mesh, bool by_edge, const Initial<unsigned>& first) {
@@ -80,10 +80,10 @@ class Painter {
     }, {.seed = seed_});
   }
 
-  /// On rank 0, by node.
+  /// Returns the colours by node, on rank 0.
   std::vector<unsigned> Colors() const { return GatherByNode(mesh, cells_.Colors()); }
 
-  /// Nodes whose inputs show other colours than their sources have. On rank 0, over all.
+  /// Returns the number of nodes whose inputs show other colours than their sources have, over all ranks. On rank 0.
   std::size_t CountStale() {
     const std::vector<unsigned> colors = Colors();
     const auto written = std::as_bytes(std::span(colors));
@@ -106,7 +106,7 @@ class Painter {
   std::uint64_t seed_;
 };
 
-/// Share of the nodes that have a neighbour of their own colour, recounted from the gathered colours.
+/// Returns the share of nodes that have a neighbour of their own colour, counted from the gathered colours.
 double ShareInConflict(const Topology& topology, const std::vector<unsigned>& colors) {
   std::size_t count = 0;
   for (NodeId node = 0; node < topology.NumNodes(); ++node) {
@@ -154,7 +154,7 @@ TEST_CASE("Best effort colours about as well") {
     const double share = ShareInConflict(topology, colors);
     WARN("mode " << static_cast<int>(mode) << ": " << Percent(share) << " of the nodes in conflict");
     CHECK(share <= 0.06);
-    CHECK(num_stale == 0);  // the drain brings everybody's last colour to all
+    CHECK(num_stale == 0);  // the end of the run delivers every last colour
   }
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("In mode 4 nothing crosses between threads before the end") {
     CHECK(tally.get == uit::GetTally{});
     CHECK(report.Balanced());
   }
-  // Values of nodes are exchanged once, so that whoever looks at the result sees it whole.
+  // A final exchange shows every last value of a field, so that a reader of the result sees a consistent state.
   const std::size_t num_stale = painter.CountStale();
   if (!by_edge && MpiTestWorld().IsRoot()) CHECK(num_stale == 0);
 }
@@ -181,7 +181,7 @@ namespace {
 
 constexpr std::uint64_t num_silent_updates = 100;
 
-/// Where all workers meet, wherever they are.
+/// A place where workers of all processes meet.
 struct MeetingPlace {
   std::array<std::atomic<std::size_t>, 2> num_here{};
 
@@ -217,7 +217,7 @@ TEST_CASE("In mode 4 no frame arrives from another worker before the end") {
     }
     shown.Show(node, static_cast<unsigned>(100 + node.Update()));
     if (node.Id() != last_node[worker] || node.Update() + 1 != num_silent_updates) return;
-    place->Meet(0, num_workers);  // from here to the next meeting nobody is at the fabric
+    place->Meet(0, num_workers);  // from here to the next meeting, no worker uses the fabric
     if (worker % team.NumThreads() == 0) num_frames = mesh.GetFabric().NumFramesReceived() - num_before;
     place->Meet(1, num_workers);
   });
@@ -225,5 +225,5 @@ TEST_CASE("In mode 4 no frame arrives from another worker before the end") {
   CHECK(num_from_others == 0);
   CHECK(num_of_own > 0);
   CHECK(num_frames == 0);
-  if (MpiTestWorld().Size() > 1) CHECK(mesh.GetFabric().NumFramesReceived() > num_before);  // at the end
+  if (MpiTestWorld().Size() > 1) CHECK(mesh.GetFabric().NumFramesReceived() > num_before);  // at the end of the run
 }

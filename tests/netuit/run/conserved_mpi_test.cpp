@@ -1,4 +1,4 @@
-// Nodes pass amounts along their edges, in sums where they are not fetched in time. What there is in all never changes.
+// Nodes pass amounts along their edges. If they are not fetched in time, they are added up. The total never changes.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -40,17 +40,17 @@ constexpr Amount first_stock = 1'000;
 Amount Worth(Amount amount) { return amount; }
 Amount Worth(const std::vector<Amount>& amounts) { return std::accumulate(amounts.begin(), amounts.end(), Amount{0}); }
 
-/// A message that is worth so much.
+/// A message that is worth that much.
 template <typename T>
 T Make(int amount) {
   if constexpr (std::is_integral_v<T>) return static_cast<T>(amount);
   else return amount % 2 == 0 ? T{amount} : T{amount - 1, 0, 1};
 }
 
-/// What nodes do with channels of some kind: each function changes a node's stock.
+/// What nodes do with one kind of channels. Each function changes a node's stock.
 struct Trade {
-  std::function<void(Node&, Amount&)> fetch;               // everything that has come
-  std::function<void(Node&, NodeRandom&, Amount&)> give;   // gives away, or takes on credit
+  std::function<void(Node&, Amount&)> fetch;               // fetches everything that has come
+  std::function<void(Node&, NodeRandom&, Amount&)> give;   // gives amounts away, or takes them on credit
 };
 
 template <typename T, uit::Policy policy>
@@ -60,7 +60,7 @@ Trade AddTrade(Mesh& mesh, Network network) {
             for (const auto edge : node.In(network)) {
               auto& outlet = channels[edge];
               if constexpr (policy.retain == uit::Retain::accumulate) stock += outlet.JumpGet();
-              while (outlet.TryStep() != 0) stock += Worth(outlet.Get());  // of sums, what one has no room for
+              while (outlet.TryStep() != 0) stock += Worth(outlet.Get());  // of a sum, what the stock has no room for stays
             }
           },
           .give = [=](Node& node, NodeRandom& random, Amount& stock) {
@@ -73,7 +73,7 @@ Trade AddTrade(Mesh& mesh, Network network) {
           }};
 }
 
-/// A kind of channels, along a network of some period.
+/// One kind of channels, along a network with some period.
 struct Kind {
   Trade (*add)(Mesh&, Network);
   std::uint64_t period = 1;
@@ -96,7 +96,7 @@ class Economy {
       for (const Trade& trade : trades_) trade.give(node, random, stock_[node]);
     }, {.seed = seed});
   }
-  /// What was left to be read is so between two runs, or with an update in which nothing is sent.
+  /// Collect and CollectInRun fetch what was left unread: between two runs, or by an update that sends nothing.
   void Collect() { mesh_.Visit([this](Node& node) { Fetch(node); }); }
   RunReport CollectInRun() {
     return mesh_.Run(Isolated{.updates = 1}, [this](Node& node) { Fetch(node); });
@@ -110,7 +110,7 @@ class Economy {
   Amount TotalAtFirst() const { return static_cast<Amount>(mesh_.NumNodes()) * first_stock; }
 
  private:
-  /// A network for each kind.
+  /// One network for each kind.
   static std::vector<NamedNetwork> NetworksOf(const Topology& topology, const std::vector<Kind>& kinds) {
     std::vector<NamedNetwork> networks;
     for (const Kind& kind : kinds) networks.push_back({"", topology, {.period = kind.period}});
@@ -159,7 +159,7 @@ void CheckConserved(const std::vector<Kind>& kinds) {
       if (!MpiTestWorld().IsRoot()) continue;
       CHECK(report.Balanced());
       CHECK(report.Tally().get.unread == 0);
-      CHECK((num_unread != 0 || report.workers.size() == 1));  // there was something to be missed
+      CHECK((num_unread != 0 || report.workers.size() == 1));  // otherwise nothing could have been missed
     }
   }
 }
@@ -167,11 +167,11 @@ void CheckConserved(const std::vector<Kind>& kinds) {
 const Kind solo{&AddTrade<Amount, uit::summed>};
 const Kind pool{&AddTrade<Amount, summed_pooled>};
 const Kind seldom{&AddTrade<Amount, summed_pooled>, 3};
-/// Which overflows all the time, so that many puts are refused.
+/// Overflows all the time, so that many puts are refused.
 const Kind narrow{&AddTrade<std::int8_t, summed_pooled>};
-/// Messages of which each counts.
+/// Messages that are counted one by one.
 const Kind coins{&AddTrade<Amount, pooled>};
-/// Likewise, with a size of their own, and seldom.
+/// The same with messages of various sizes, sent rarely.
 const Kind purses{&AddTrade<std::vector<Amount>, aggregated>, 3};
 
 }  // namespace

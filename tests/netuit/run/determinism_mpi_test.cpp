@@ -45,8 +45,8 @@ using uit::testing::PrintGoal;
 
 namespace {
 
-/// Threads per process to try: with the ranks that the test is run on they make 1x1, 1x2, 1x4, 2x1, 2x2, 3x1, 4x1 and, where
-/// it is cheap or at night, 4x2.
+/// Threads per process to try. With the ranks of the test they make 1x1, 1x2, 1x4, 2x1, 2x2, 3x1, 4x1 and, if it is cheap or
+/// at night, 4x2.
 std::vector<std::uint32_t> ThreadCounts(bool is_cheap = false) {
   switch (MpiTestWorld().Size()) {
     case 1: return {1, 2, 4};
@@ -69,7 +69,7 @@ std::vector<Layout> LayOut(const Topology& topology, std::size_t threads) {
   return {{shape + " by METIS", PlaceByMetis(topology, workers)}, {shape + " at random", PlaceRandom(topology, workers, 3)}};
 }
 
-/// Which nodes differ is of no interest here; that any does, is.
+/// Reports only whether any node differs.
 std::uint64_t HashOf(const std::vector<std::uint64_t>& states) {
   std::uint64_t hash = 0;
   for (const std::uint64_t state : states) hash = Mix(hash, state);
@@ -84,7 +84,7 @@ constexpr channel_selection::LeithRule rule{.num_colors = 3, .learning_rate = 0.
 
 unsigned FirstColor(std::uint64_t seed, NodeId node) { return static_cast<unsigned>(Mix(seed, node) % rule.num_colors); }
 
-/// Colour and probabilities of a node, to the last bit.
+/// Colour and probabilities of a node, bit by bit.
 std::uint64_t StateOf(const Cells<float>& cells, std::size_t index) {
   std::uint64_t state = cells.Color(index);
   for (unsigned color = 0; color < rule.num_colors; ++color)
@@ -160,13 +160,13 @@ namespace {
 // Chaos.
 
 constexpr std::size_t depth = 3;
-/// So that an update fills many frames, more than may be under way.
+/// Messages so large that an update fills more frames than may be in flight.
 constexpr MeshOptions small_buffers{.depth = depth, .buffer_bytes = 64, .max_message_bytes = 64};
 
 using Kinds = std::vector<Kind>;
 using Runs = std::vector<std::uint64_t>;
 
-/// Some runs, of which each goes on from where the one before has ended, with a look between them at what waits to be read.
+/// Some runs. Each continues from the end of the previous one. Between them, waiting messages are read.
 std::uint64_t RunSerially(const Topology& topology, const Kinds& kinds, const Runs& runs, std::uint64_t seed = 0) {
   SerialMesh mesh{topology, PeriodsOf(kinds), depth};
   const Chaos chaos(mesh, kinds, seed);
@@ -241,11 +241,12 @@ TEST_CASE("Nor does it with a conduit per edge that keeps every message in frame
 
 TEST_CASE("Nor with conduits that share frames, or keep the newest message in frames of their own") {
   CheckAgainstSerial(MakeTorus(12, 12), {each_pooled, newest_solo, each_aggregated}, one_run);
-  CheckAgainstSerial(MakeRing(12), {each_pooled, newest_solo, each_aggregated}, one_run);  // some share them with nobody
+  // some nodes share a channel with no other worker
+  CheckAgainstSerial(MakeRing(12), {each_pooled, newest_solo, each_aggregated}, one_run);
 }
 
 TEST_CASE("The state after a seed is one and the same for every layout, launch and MPI") {
-  // What a serial loop comes to after 40 updates, by seed.
+  // The results of a serial loop after 40 updates, by seed.
   constexpr std::array<std::uint64_t, 20> expected{
       0x3f59f0f3bd348526U, 0x9196704cfe73f775U, 0x8801e0613ca84c06U, 0xa2e9fccb85f4c323U,
       0x9707afe7e73cc5adU, 0x1963e91a863a2f9fU, 0xf9fadb0ae3834104U, 0x99f1f77adcbc80dbU,

@@ -1,4 +1,4 @@
-// Verbs of an edge's ends beyond TryPut and Jump, in runs: staging, flushing, and puts that wait.
+// Verbs of an edge's ends in runs, besides TryPut and Jump: staging, flushing, and puts that wait.
 #include <netuit/graph/topologies.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>

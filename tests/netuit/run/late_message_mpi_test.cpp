@@ -1,4 +1,4 @@
-// MPI that is late, finds messages of different peers in another order, or has few tags: runs come to the same.
+// MPI delivers late, finds messages of different peers in another order, or has few tags: the results do not change.
 #include <netuit/graph/topologies.hpp>
 #include <netuit/run/run.hpp>
 
@@ -27,7 +27,7 @@ using Word = std::uint64_t;
 
 constexpr std::uint64_t num_updates = is_sanitized ? 20 : 100;
 
-/// A hash of the states that a run comes to, on rank 0; over MPI, also within a node.
+/// On rank 0, returns a hash of the final states of a run. Uses MPI also within a host.
 Word RunOver(const Topology& topology, const RunPlan& plan) {
   Mesh mesh{uit::Team{MpiTestWorld()}, topology,
             {.placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size()}, 3), .shares_memory = false}};

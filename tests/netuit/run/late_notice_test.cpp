@@ -1,4 +1,4 @@
-// A wait that lasts is told of once, however long its tries are.
+// A long wait is reported once, however long its tries are.
 #include <netuit/run/late_notice.hpp>
 
 #include <chrono>

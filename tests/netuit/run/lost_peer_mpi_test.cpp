@@ -1,4 +1,4 @@
-// A process that falls silent is given up. A program of its own: after that its processes talk no more.
+// A silent process is given up. This is a program of its own, because its processes do not communicate afterwards.
 #include <netuit/graph/topologies.hpp>
 #include <netuit/run/run.hpp>
 
@@ -32,7 +32,7 @@ TEST_CASE("A warning names the process for which a barrier waits") {
   const RunReport report = mesh.Run(Rolling{.span = 1ms, .updates = 10}, be_late, options);
   CHECK(report.stopped_by == StopReason::count);
   if (MpiTestWorld().Rank() == last) return;
-  // On a loaded machine others may have been late before.
+  // On a loaded machine, others may have been late before.
   CHECK(std::ranges::count(warnings, "waiting for rank " + std::to_string(last) + " at a barrier") > 0);
 }
 
@@ -50,8 +50,8 @@ TEST_CASE("A silent process is given up and reported") {
   CHECK(report.stopped_by == StopReason::peer_lost);
   CHECK(report.ExitCode() == 3);
   CHECK(!report.message.empty());
-  CHECK(report.lost_peers.empty());  // all wait for each other's messages, and nobody is named who does no more than that
-  CHECK(report.workers.size() == 2);  // one's own, with what they did
+  CHECK(report.lost_peers.empty());  // all wait for each other's messages, and a process that only waits is not named
+  CHECK(report.workers.size() == 2);  // a process reports its own workers only
   for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates >= 5);
   CHECK_FALSE(mesh.IsOpen());
   CHECK_THROWS_AS(mesh.Run(EveryUpdate{.updates = 1}, fall_silent), uit::Error);

@@ -1,5 +1,5 @@
-// One of two processes ends, throws or falls silent, outside of a run or in one: lost_peer_program CASE FOLDER. Rank 1 does,
-// and rank 0 prints what it has seen of it: "seen: WORDS, SECONDS s". lost_peer_program_test.py says what must be seen.
+// Usage: lost_peer_program CASE FOLDER. Of two processes, rank 1 ends, throws or falls silent, outside a run or in one. Rank
+// 0 prints what it noticed: "seen: WORDS, SECONDS s". lost_peer_program_test.py checks this.
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>
 
@@ -24,7 +24,7 @@ namespace {
 constexpr uit::Policy every{};
 using Transports = uit::TransportSet<uit::Process>;
 
-/// A fabric with a conduit each way.
+/// A fabric with one conduit in each direction.
 struct Joined {
   explicit Joined(const uit::World& world)
       : fabric{world}, to_other{.fabric = &fabric, .peer = 1 - world.Rank(), .key = {.channel = 1}} {}
@@ -34,7 +34,7 @@ struct Joined {
   uit::Outlet<int, every, Transports> outlet{to_other};
 };
 
-/// A mesh, connected, each of whose nodes publishes a value.
+/// A connected mesh in which every node publishes a value.
 struct ConnectedMesh : netuit::Mesh {
   explicit ConnectedMesh(const uit::World& world) : Mesh{uit::Team{world}, netuit::Torus(4, 4)} {
     AddPublishedField<int>();
@@ -42,7 +42,7 @@ struct ConnectedMesh : netuit::Mesh {
   }
 };
 
-/// Rank 1 ends without a word, as by a signal, as soon as rank 0 has come here, too.
+/// Ends rank 1 as a signal would, as soon as rank 0 has arrived here, too.
 void EndSecond(bool is_first, const std::filesystem::path& folder) {
   const auto here = folder / "here";
   if (is_first) {
@@ -58,7 +58,7 @@ void Print(const std::string& words, uit::TimePoint since) {
   std::fflush(stdout);
 }
 
-/// Runs, and prints what rank 0 has been told of it. Gives the run's exit code.
+/// Runs, and prints what rank 0 was told. Returns the exit code of the run.
 int RunMesh(const uit::World& world, const netuit::RunPlan& plan, const netuit::RunOptions& options,
             const std::function<void(netuit::Node&)>& update) {
   ConnectedMesh mesh{world};
@@ -68,7 +68,7 @@ int RunMesh(const uit::World& world, const netuit::RunPlan& plan, const netuit::
   return report.ExitCode();
 }
 
-/// Prints how `f`, which rank 1 has left rank 0 alone in, ends, and how long that takes.
+/// Calls `f` on rank 0 after rank 1 has left. Prints how it ends and how long it takes.
 template <typename F>
 void Watch(F&& f) {
   const auto begin = uit::Now();
@@ -83,7 +83,7 @@ void Watch(F&& f) {
 
 std::string Said(bool is_clean) { return is_clean ? "closed" : "not closed"; }
 
-/// Writes down that this process is alive, until it is ended or `limit` has passed.
+/// Writes to a file that this process is alive, until it is ended or `limit` has passed.
 void StayAlive(const std::filesystem::path& file, std::chrono::seconds limit) {
   for (const auto begin = uit::Now(); uit::Now() - begin < limit; std::this_thread::sleep_for(20ms))
     std::ofstream{file, std::ios::app} << uit::Now().time_since_epoch().count() << '\n';
@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
     } else if (what == "close_silent") {
       Joined joined{world};
       joined.fabric.Connect();
-      if (!is_first) std::this_thread::sleep_for(40s);  // rank 0 ends the job before
+      if (!is_first) std::this_thread::sleep_for(40s);  // rank 0 ends the job earlier
       Watch([&] { return Said(joined.fabric.Close()); });
     } else if (what == "given_up") {
       Joined joined{world};

@@ -11,8 +11,8 @@
 
 namespace netuit::testing {
 
-/// A published field, and channels of some policies. What a node comes to depends on all that it reads, in order, and on which
-/// of its puts are accepted, so that a message that goes astray soon shows everywhere.
+/// A published field, and channels of some policies. A node's state depends on all that it reads, in order, and on which of
+/// its puts were accepted. So a lost or wrong message soon changes all nodes.
 template <uit::Policy... policies>
 class MixedTraffic {
  public:
@@ -24,7 +24,8 @@ class MixedTraffic {
   /// By node.
   const PublishedField<Word>& States() const { return states_; }
 
-  /// Reads some of what has come, puts none to three messages to each output, flushes now and then, and is silent now and then.
+  /// Reads some of what has come, puts none to three messages to each output, flushes now and then, and sometimes stays
+  /// silent.
   void Update(Node& node) const {
     NodeRandom random = node.Random();
     Word state = states_[node];

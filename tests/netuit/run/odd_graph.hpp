@@ -13,12 +13,12 @@ inline std::uint64_t Mix(std::uint64_t a, std::uint64_t b) {
   return x ^ x >> 29U;
 }
 
-/// Directed, with loops, parallel edges, nodes that none or one edge touches, and degrees from 0 to 40.
+/// A directed graph with loops, parallel edges, nodes of none or one edge, and degrees from 0 to 40.
 inline Topology MakeOddGraph(NodeId num_nodes, std::uint64_t seed) {
   std::vector<Edge> edges;
   std::uint64_t state = seed;
   const auto draw = [&](NodeId below) { return static_cast<NodeId>((state = Mix(state, below)) % below); };
-  const NodeId num_busy = num_nodes - num_nodes / 8;  // the last have no edge
+  const NodeId num_busy = num_nodes - num_nodes / 8;  // the last nodes have no edge
   for (NodeId i = 0; i < 2 * num_nodes; ++i) {
     const NodeId source = draw(num_busy);
     const NodeId target = draw(8) == 0 ? source : draw(num_busy);

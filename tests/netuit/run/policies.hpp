@@ -2,7 +2,7 @@
 
 #include <uit/policy.hpp>
 
-/// Policies of channels that the tests of meshes share, beside uit::every, uit::latest and uit::summed.
+/// Policies of channels that tests of meshes share, in addition to uit::every, uit::latest and uit::summed.
 namespace netuit::testing {
 
 inline constexpr uit::Policy pooled{.consolidate = uit::Consolidate::pooled};

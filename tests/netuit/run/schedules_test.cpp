@@ -1,4 +1,4 @@
-// What schedules decide, by a clock that the test sets.
+// The decisions of schedules, with a clock that the test sets.
 #include <netuit/run/schedules.hpp>
 
 #include <chrono>
@@ -33,7 +33,7 @@ TEST_CASE("Mode 0 meets after every update, whatever else there is, until all ha
   const auto schedule = Begun(EveryUpdate{});
   CHECK(schedule->Next({.num_updates = 0, .is_to_stop = true}) == Step::update);
   CHECK(schedule->Next({.num_updates = 1, .is_to_stop = true}) == Step::meet);
-  CHECK(schedule->Next({.num_updates = 1, .has_made_all = true}) == Step::update);  // since the others go on
+  CHECK(schedule->Next({.num_updates = 1, .has_made_all = true}) == Step::update);  // since the others continue
   CHECK(schedule->Next({.num_updates = 2}) == Step::meet);
   CHECK(Begun(EveryUpdate{})->Next({.has_made_all = true}) == Step::stop);
 }
@@ -68,12 +68,12 @@ TEST_CASE("Barriers of a fixed period are at its multiples, and none is made up 
   CHECK(At(*schedule, start + 9ms) == Step::update);
   CHECK(At(*schedule, start + 10ms) == Step::meet);
   CHECK(schedule->Propose(start + 10ms) == 2);
-  CHECK(schedule->Propose(start + 5ms) == 2);  // by a clock that is behind, of a worker that has come early
+  CHECK(schedule->Propose(start + 5ms) == 2);  // a worker that came early, by a clock that is behind
   CHECK(schedule->Propose(start + 35ms) == 4);
   schedule->Met(start + 36ms, 4);
   CHECK(At(*schedule, start + 39ms) == Step::update);
   CHECK(At(*schedule, start + 40ms) == Step::meet);
-  schedule->Met(start + 41ms, 7);  // as another worker has proposed
+  schedule->Met(start + 41ms, 7);  // another worker has proposed it
   CHECK(At(*schedule, start + 69ms) == Step::update);
   CHECK(At(*schedule, start + 70ms) == Step::meet);
   CHECK(schedule->Propose(start + 70ms) == 8);

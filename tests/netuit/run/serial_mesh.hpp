@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
-/// Mode 0 as a plain loop over the nodes of a whole graph: what Mesh::Run must come to wherever the nodes are. It is called as
-/// a mesh is, and shares with it the nodes' random numbers, and nothing that moves a message.
+/// Mode 0 as a plain loop over the nodes of a whole graph. Mesh::Run must give the same result, whatever the placement. It
+/// has the interface of a mesh and the same random numbers of nodes. It shares no code that moves messages.
 namespace netuit::testing {
 
 using Word = std::uint64_t;
 
-/// An edge of channels that keep every message: what is put during one period of the network can be stepped to in the next.
+/// An edge of channels that keep every message: a message put during one period of the network can be stepped to in the next.
 template <typename T, uit::Policy policy>
 class SerialEvery {
  public:
@@ -44,7 +44,7 @@ class SerialEvery {
   }
   std::size_t Jump() { return TryStep(waiting_.size()); }
   T& Get() { return current_; }
-  bool TryFlush() { return true; }  // changes nothing
+  bool TryFlush() { return true; }  // has no effect
 
   void EndPeriod() {
     waiting_.insert(waiting_.end(), put_.begin(), put_.end());
@@ -77,7 +77,7 @@ class SerialLatest {
   }
   std::size_t Jump() { return TryStep(); }
   T& Get() { return current_; }
-  bool TryFlush() { return true; }  // changes nothing
+  bool TryFlush() { return true; }  // has no effect
 
   void EndPeriod() {
     if (put_) waiting_ = std::exchange(put_, std::nullopt);
@@ -89,8 +89,8 @@ class SerialLatest {
   T current_{};
 };
 
-/// An edge of channels that add up: a put has room if the sums of what is put, alone and with what waited at the
-/// period's beginning, have; whether that has been stepped to since does not matter.
+/// An edge of channels that add up. A put has room if two sums do not overflow: the sum of what is put, and that sum plus
+/// what waited at the beginning of the period. It makes no difference whether the outlet has stepped since.
 template <typename T>
 class SerialSum {
  public:
@@ -111,7 +111,7 @@ class SerialSum {
   }
   std::size_t Jump() { return TryStep(); }
   T& Get() { return current_; }
-  bool TryFlush() { return true; }  // changes nothing
+  bool TryFlush() { return true; }  // has no effect
 
   void EndPeriod() {
     waiting_ += std::exchange(put_, T{});
@@ -122,7 +122,7 @@ class SerialSum {
  private:
   T put_{};
   T waiting_{};
-  T waiting_at_first_{};  // with what was put since
+  T waiting_at_first_{};  // and what was put since
   bool has_put_ = false;
   bool is_waiting_ = false;
   T current_{};
@@ -141,7 +141,7 @@ struct SerialOutEdge {
   EdgeId id;
 };
 
-/// The node that is being updated, with what netuit::Node offers. All networks have the same edges.
+/// The node that is being updated. It has the interface of netuit::Node. All networks have the same edges.
 class SerialNode {
  public:
   SerialNode(const Topology& graph, NodeId id, Word seed, Word update) : graph_(graph), id_(id), seed_(seed), update_(update) {}
@@ -169,14 +169,14 @@ class SerialNode {
   bool is_silent_ = false;
 };
 
-/// A field, published or not.
+/// A field, private or published.
 template <typename T>
 class SerialField {
  public:
   struct Values {
     std::vector<T> own;        // by node
     std::vector<T> published;  // by node
-    std::vector<T> shown;      // by node, to those that hear it
+    std::vector<T> shown;      // by node, to its neighbours
   };
 
   explicit SerialField(std::shared_ptr<Values> values) : values_(std::move(values)) {}
@@ -188,7 +188,7 @@ class SerialField {
   std::shared_ptr<Values> values_;
 };
 
-/// A conduit per edge.
+/// One conduit per edge.
 template <typename T, uit::Policy policy>
 class SerialChannels {
  public:
@@ -204,7 +204,7 @@ class SerialChannels {
 
 class SerialMesh {
  public:
-  /// Of networks with these periods, each of all edges of a graph, which is referred to.
+  /// Networks with these periods, each with all edges of a graph. The graph must outlive this.
   SerialMesh(const Topology& graph, std::vector<Word> periods, std::size_t depth)
       : graph_(graph), periods_(std::move(periods)), depth_(depth) {}
 
@@ -230,10 +230,11 @@ class SerialMesh {
     return SerialChannels<T, policy>(edges);
   }
 
-  /// As Mesh::Run with EveryUpdate, by count. At the end every node publishes, and whatever has been put waits to be read.
+  /// Does what Mesh::Run does with EveryUpdate, by number of updates. At the end every node publishes, and all messages wait
+  /// to be read.
   template <typename F>
   void Run(Word num_updates, Word seed, F&& update_node) {
-    for (const Layer& layer : layers_) layer.end_period();  // what Visit has read makes room
+    for (const Layer& layer : layers_) layer.end_period();  // reading by Visit makes room
     for (Word update = 0; update < num_updates; ++update) {
       Sweep(seed, update, update_node);
       for (const Layer& layer : layers_)

@@ -1,5 +1,5 @@
-// Where it is not waited for after every update, who falls silent is left behind. A program of its own: after that its
-// processes talk no more.
+// If processes do not wait for each other after every update, the others continue without a silent one. This is a program of
+// its own, because its processes do not communicate afterwards.
 #include <netuit/graph/topologies.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
@@ -22,16 +22,16 @@ using uit::testing::MpiTestWorld;
 
 namespace {
 
-/// What is said: which process speaks, above, and at which of its updates.
+/// Contents of a message: the sending process, in the upper bits, and the number of its update.
 constexpr std::uint64_t process_unit = std::uint64_t{1} << 48;
 
-/// A small number from the environment.
+/// Reads a small number from the environment.
 int Variable(const char* name, int otherwise) {
   const char* value = std::getenv(name);
   return value == nullptr ? otherwise : std::atoi(value);
 }
 
-/// The newest that was heard of other processes that go on.
+/// The newest messages of other processes that continue.
 struct Newest {
   std::atomic<std::uint64_t> early{0};
   std::atomic<std::uint64_t> late{0};
@@ -72,8 +72,9 @@ TEST_CASE("A run whose barrier gives up a silent process continues to its end an
   CHECK_FALSE(warnings.empty());
   REQUIRE(report.workers.size() == 2);
   for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates > 100);
-  if (size > 2 && mode != AsyncMode::no_communication) CHECK(newest.late > newest.early);  // those that are left go on to talk
-  // Over MPI, who is waited for may itself wait; nobody is named who is not silent.
+  // the remaining processes still communicate
+  if (size > 2 && mode != AsyncMode::no_communication) CHECK(newest.late > newest.early);
+  // Over MPI, the process that others wait for may itself wait. A process is named only if it is silent.
   const bool is_told = size == 2 || Variable("UIT_SHARED_MEMORY", 1) != 0;
   CHECK(report.lost_peers == (is_told ? std::vector{last} : std::vector<std::size_t>{}));
   CHECK((!is_told || report.message.find("no word from rank " + std::to_string(last)) != std::string::npos));

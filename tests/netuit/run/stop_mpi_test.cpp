@@ -1,4 +1,4 @@
-// However a run ends, all workers leave it together, say why, and leave every message accounted for.
+// However a run ends, all workers leave it together, report the reason, and account for every message.
 #include <netuit/graph/topologies.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
@@ -35,7 +35,7 @@ struct Fixture {
   PublishedField<std::uint64_t> value = mesh.AddPublishedField<std::uint64_t>();
   Channels<std::uint64_t, uit::every> parcels = mesh.AddChannels<std::uint64_t>();
 
-  /// A run of `mode` that nothing ends within the test's time but what `meddle(node)` does.
+  /// Makes a run of `mode` that only `meddle(node)` can end within the time of the test.
   RunReport Run(int mode, const std::function<void(Node&)>& meddle, std::chrono::nanoseconds span = 1ms) {
     const RunPlan plan = ScheduleOf(static_cast<AsyncMode>(mode), {.duration = 1h, .span = span, .period = 2 * span});
     return mesh.Run(plan, [&](Node& node) {
@@ -47,7 +47,7 @@ struct Fixture {
   }
 };
 
-/// How long a run may take that ends at once, on whatever machine; the test itself ends before an hour has passed.
+/// The longest time of a run that ends at once, on a slow machine. It is far below the hour that the run is planned for.
 std::chrono::duration<double> Patience() {
   const char* text = std::getenv("UIT_TEST_TIMEOUT");
   return std::chrono::duration<double>(text == nullptr ? 60.0 : std::atof(text) / 8);
@@ -120,7 +120,7 @@ TEST_CASE("A signal is heard even if the first workers have done their updates")
   mesh.AddPublishedField<std::uint64_t>();
   for (const int mode : {3, 4}) {
     const RunReport report = mesh.Run(ScheduleOf(static_cast<AsyncMode>(mode), {.updates = 100}), [&](Node& node) {
-      if (node.Id() != 63) return;  // of the last worker
+      if (node.Id() != 63) return;  // on the last worker
       if (node.Update() == 20) kill(process, SIGTERM);
       std::this_thread::sleep_for(5ms);
     });

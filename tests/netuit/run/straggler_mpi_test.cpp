@@ -1,8 +1,8 @@
-// One process of a best-effort run is suspended by the system, again and again: the others go on, nobody's memory grows, and it
-// catches up whenever it wakes.
+// One process of a best-effort run is suspended by the system, again and again. The others continue, no process's memory
+// grows, and the suspended process catches up each time.
 //
-// A suspension lasts until all others have made many updates, and the next one waits until the process has caught up, so that
-// it makes no difference how busy the machine is. That the others go on without waiting at all shows waits_for_nobody_mpi_test.
+// A suspension lasts until all others have made many updates. The next one waits until the process has caught up, so the load
+// of the machine makes no difference. waits_for_nobody_mpi_test shows that the others do not wait at all.
 
 #include <netuit/graph/topologies.hpp>
 #include <netuit/run/run.hpp>
@@ -40,28 +40,28 @@ constexpr std::size_t straggler = 1;
 constexpr std::size_t max_processes = 8;
 constexpr std::uint64_t num_updates_meanwhile = 300;  // of each other process; windows are full after a quarter of them
 constexpr std::int64_t max_growth = 5'000'000;
-constexpr auto patience = 200s;  // for what takes a fraction of a second, while the test itself has 240 s
+constexpr auto patience = 200s;  // for steps that take a fraction of a second; the test itself has 240 s
 constexpr const char* all_seen = "all is seen";
 
 std::size_t NumSuspensions() { return PerCommitOrNight<std::size_t>(4, 20); }
 std::chrono::milliseconds ShortestAway() { return PerCommitOrNight(600ms, 2000ms); }
 
-/// One host has one monotonic clock.
+/// Returns the monotonic clock, which all processes of a host share.
 std::int64_t Microseconds() {
   return std::chrono::duration_cast<std::chrono::microseconds>(uit::Now().time_since_epoch()).count();
 }
-/// The time that this thread has had a CPU for.
+/// Returns the CPU time of this thread.
 std::int64_t OwnMicroseconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return time.tv_sec * 1'000'000 + time.tv_nsec / 1000;
 }
 
-/// What the processes tell each other beside the mesh.
+/// Data that the processes share beside the mesh.
 struct Stage {
   std::array<std::atomic<std::uint64_t>, max_processes> num_updates{};
   std::atomic<std::size_t> num_settled{0};        ///< processes that watch their memory
-  std::atomic<std::uint64_t> num_suspensions{0};  ///< counted before the straggler is woken
+  std::atomic<std::uint64_t> num_suspensions{0};  ///< increased before the straggler is continued
   std::atomic<std::uint64_t> num_caught_up{0};
   std::atomic<bool> is_over{false};
 };
@@ -72,7 +72,7 @@ class Suspender {
   Suspender(Stage& stage, pid_t process, std::size_t num_processes)
       : stage_(stage), process_(process), num_processes_(num_processes) {}
 
-  /// Until all is seen, or something has not come about.
+  /// Runs until every condition was met, or one was not met in time.
   void Work() {
     AwaitThat([&] { return stage_.num_settled == num_processes_; });
     for (std::size_t i = 0; i < NumSuspensions() && has_come_about_; ++i) {
@@ -81,9 +81,9 @@ class Suspender {
     }
     stage_.is_over = true;
   }
-  /// Whether all that was awaited was.
+  /// Returns whether every condition was met.
   bool HasComeAbout() const { return has_come_about_; }
-  /// How many updates each other process has made while the straggler was suspended, at least.
+  /// Returns the smallest number of updates that another process made during a suspension.
   std::uint64_t LeastUpdates() const { return least_updates_; }
 
  private:
@@ -117,14 +117,15 @@ class Suspender {
   std::uint64_t least_updates_ = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// Notes when the straggler sees that it has been suspended, and when all that it hears was sent afterwards. On that process only.
+/// Notes when the straggler sees that it was suspended, and when all of its inputs were sent afterwards. Used on that process
+/// only.
 class Sleeper {
  public:
   explicit Sleeper(Stage& stage) : stage_(stage) {}
 
-  /// An update begins.
+  /// Called at the beginning of an update.
   void Begin(std::int64_t now) {
-    if (woke_at_ != 0 && oldest_input_ > woke_at_) {  // all values of the update before
+    if (woke_at_ != 0 && oldest_input_ > woke_at_) {  // all values of the previous update
       most_own_ = std::max(most_own_, OwnMicroseconds() - woke_at_own_);
       most_ = std::max(most_, now - woke_at_);
       woke_at_ = 0;
@@ -139,14 +140,14 @@ class Sleeper {
   }
   void Hear(std::int64_t stamp) { oldest_input_ = std::min(oldest_input_, stamp); }
 
-  /// Seconds that it has taken to catch up, at most: of its own CPU time, and by the clock.
+  /// Returns the longest time of catching up in seconds: in its own CPU time, and by the clock.
   double MostOwn() const { return static_cast<double>(most_own_) / 1e6; }
   double Most() const { return static_cast<double>(most_) / 1e6; }
 
  private:
   Stage& stage_;
   std::uint64_t num_seen_ = 0;
-  std::int64_t woke_at_ = 0;  // 0: has caught up since
+  std::int64_t woke_at_ = 0;  // 0: has caught up
   std::int64_t woke_at_own_ = 0;
   std::int64_t oldest_input_ = 0;
   std::int64_t most_own_ = 0;

@@ -1,4 +1,4 @@
-// What the workers of all processes agree on, without a mesh and nodes.
+// The agreements of the workers of all processes, without a mesh.
 #include <netuit/run/team.hpp>
 
 #include <chrono>
@@ -30,8 +30,8 @@ namespace {
 constexpr std::size_t num_processes = 3;
 constexpr std::uint32_t num_threads = 2;
 
-/// Calls `work(team, rank, thread)` for all workers at once, after which they meet once more; returns what every worker
-/// agrees on at the end.
+/// Calls `work(team, rank, thread)` for all workers at once; then all meet once more. Returns the final agreement of every
+/// worker.
 std::vector<Vote> Together(std::size_t per_node, const std::function<void(Team&, std::size_t, std::uint32_t)>& work) {
   LoopbackNetwork network{num_processes, per_node};
   const uit::ProcessState process;

@@ -1,13 +1,15 @@
-// Mode 3 waits for nobody: between two calls of the user's update a worker takes no longer when all others are silent than
-// when each of them has just sent.
+// Mode 3 waits for no other worker: the time between two calls of the user's update is no longer when all others are silent
+// than when each of them has just sent.
 //
-// One worker is timed, from the end of an update to the beginning of the next; each other one is kept in its update until the
-// timed one wants to hear it. In a round of talking the timed worker lets each other one make an update before it ends its own,
-// so that a frame of each lies ready. In a round of silence nobody sends. Rounds take turns, so that whatever else the machine
-// does is in both. A worker that waits for frames finds them at once in the one, and waits in vain in the other.
+// One worker is timed, from the end of an update to the beginning of the next. Every other worker is held in its update until
+// the timed one wants a message. In a talking round, the timed worker lets every other worker make one update before it ends
+// its own, so that a frame from each has arrived. In a silent round no worker sends. The two kinds of rounds alternate, so
+// that other load on the machine affects both. A worker that waits for frames finds them at once in a talking round, and
+// waits for nothing in a silent one.
 //
-// Of the times beside silent workers all but a twentieth must be no longer than the median beside talking ones. A mean would not
-// do: a worker loses its CPU now and then, but seldom in one of these moments, while one that waits does so there.
+// At least nineteen of twenty times in silent rounds must be no longer than the median in talking rounds. The mean is not
+// used, because a worker sometimes loses its CPU. It seldom does so in one of these short moments, but a worker that waits
+// does.
 
 #include <netuit/graph/topologies.hpp>
 #include <netuit/run/run.hpp>
@@ -40,26 +42,27 @@ namespace {
 
 constexpr uit::Policy pooled{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled};
 constexpr std::size_t max_workers = 8;
-constexpr std::size_t num_rounds = 10;     // of talking and of silence
-constexpr std::size_t num_settling = 200;  // updates at the begin of a silence, until all windows are full
-constexpr std::size_t num_timed = 40;      // updates of each round
+constexpr std::size_t num_rounds = 10;     // of each kind
+constexpr std::size_t num_settling = 200;  // updates at the beginning of a silent round, until all windows are full
+constexpr std::size_t num_timed = 40;      // timed updates of each round
 constexpr double clock_noise = 1000;       // nanoseconds
 constexpr const char* all_seen = "all is seen";
 
-/// What the workers tell each other beside the mesh, wherever they are.
+/// Data that the workers share beside the mesh.
 struct Stage {
-  std::atomic<std::uint64_t> wanted{0};                         ///< how many updates each other worker is to make
-  std::array<std::atomic<std::uint64_t>, max_workers> begun{};  ///< by each; of all but the last, what it put has been sent
-  std::atomic<bool> is_over{false};                             ///< nobody is kept any more
+  std::atomic<std::uint64_t> wanted{0};                         ///< updates that each other worker has been asked for
+  /// updates that each has begun; what all but the last one put has been sent
+  std::array<std::atomic<std::uint64_t>, max_workers> begun{};
+  std::atomic<bool> is_over{false};                             ///< no worker is held any more
 };
 
-/// Lets others have the CPU for a moment.
+/// Gives other threads the CPU for a moment.
 void Rest() { std::this_thread::sleep_for(1us); }
 
 /// Nanoseconds that the library takes between two updates.
 struct Seen {
-  double talking = 0;  ///< half of these times are shorter
-  double silent = 0;   ///< nineteen of twenty
+  double talking = 0;  ///< median
+  double silent = 0;   ///< 95 % quantile
 };
 double Quantile(std::vector<double> times, double share) {
   const auto at = times.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(times.size()));
@@ -67,13 +70,13 @@ double Quantile(std::vector<double> times, double share) {
   return *at;
 }
 
-/// The part of the worker that is timed.
+/// The worker that is timed.
 class TimedWorker {
  public:
   TimedWorker(Stage& stage, std::size_t self, std::size_t num_workers)
       : stage_(stage), self_(self), num_workers_(num_workers) {}
 
-  /// An update begins. Throws when all rounds are over.
+  /// Called at the beginning of an update. Throws after the last round.
   void Begin(uit::TimePoint now) {
     const std::size_t num_before = is_silent_ ? num_settling : 1;
     if (count_ >= num_before)
@@ -85,7 +88,7 @@ class TimedWorker {
     stage_.is_over = true;
     throw std::runtime_error(all_seen);
   }
-  /// The update is about to end.
+  /// Called at the end of the update.
   void End() {
     if (!is_silent_) HearOthers();
     ended_ = uit::Now();
@@ -95,7 +98,7 @@ class TimedWorker {
  private:
   void HearOthers() {
     const std::uint64_t wanted = ++stage_.wanted;
-    const uit::TimePoint eager_until = uit::After(200us);  // caches stay warm
+    const uit::TimePoint eager_until = uit::After(200us);  // keeps the caches warm
     for (std::size_t worker = 0; worker < num_workers_; ++worker) {
       while (worker != self_ && stage_.begun[worker] <= wanted) {
         if (uit::Now() > eager_until) Rest();
@@ -113,13 +116,13 @@ class TimedWorker {
   std::vector<double> silent_;
 };
 
-/// Any other worker's update: lasts until the timed worker wants one more.
+/// Every other worker's update: lasts until the timed worker asks for one more.
 void StayUntilWanted(Stage& stage, std::size_t self) {
   const std::uint64_t number = ++stage.begun[self];
   while (stage.wanted < number && !stage.is_over) Rest();
 }
 
-/// What a node does in an update: reads all that has come, and puts on what it comes to.
+/// A node's update: reads all that has come, and puts a value computed from it.
 using Talk = std::function<void(Node&)>;
 
 Talk TalkByField(Mesh& mesh) {
@@ -140,7 +143,7 @@ Talk TalkByChannels(Mesh& mesh) {
   };
 }
 
-/// Times a worker, of all. Collective.
+/// Times one worker. Collective.
 Seen Measure(Mesh& mesh, const Talk& talk, std::size_t timed_worker) {
   const uit::World world = MpiTestWorld();
   const SharedPage<Stage> stage{world};

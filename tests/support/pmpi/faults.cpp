@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, num_calls> names{
 
 struct Faults {
   std::array<std::atomic<int>, num_calls> fail_in{};  // 0: never
-  std::array<bool, num_calls> is_told{};              // on stderr, when it has failed
+  std::array<bool, num_calls> is_told{};              // true after it has failed and stderr has a line about it
   std::atomic<int> truncate_in{0};
   std::atomic<int> num_askings{0};
   bool is_reordering = false;
@@ -57,19 +57,19 @@ struct Faults {
     }
     throw std::invalid_argument(std::string(name) + " is not in calls.def");
   }
-  /// n of "what:n:rank", or 0 if this is another rank.
+  /// Returns n of "what:n:rank", or 0 if this is another rank.
   static int HereIn(const std::string& text) {
     std::istringstream parts(text);
     std::string what, n, rank;
     std::getline(std::getline(std::getline(parts, what, ':'), n, ':'), rank);
-    std::string here = Text("OMPI_COMM_WORLD_RANK");  // MPI_Comm_rank may be too late
+    std::string here = Text("OMPI_COMM_WORLD_RANK");  // MPI_Comm_rank may not be callable yet
     if (here.empty()) here = Text("PMI_RANK");
     return rank.empty() || rank == "*" || rank == here ? std::atoi(n.c_str()) : 0;
   }
 };
 Faults faults;
 
-/// Whether this was the last of them. 0: none is counted down.
+/// Counts down. Returns whether this was the counted call. 0: no countdown.
 bool CountDown(std::atomic<int>& n) { return n.load(std::memory_order_relaxed) != 0 && --n == 0; }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Functions that wait for other processes within MPI, and that neither the library nor a demo calls: were it to, the watch
-// would say so. (What requests are done by MPI_Waitall and its like the watch does not hear.)
+// Functions that wait for other processes within MPI, and that neither the library nor a demo calls. If one did, the watch
+// would report it. (The watch does not see which requests MPI_Waitall and similar functions complete.)
 #include <mpi.h>
 
 #include "tests/support/pmpi/wrap.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-/// What the wrappers in shim.cpp ask the faults and tell the watch.
+/// What the wrappers in shim.cpp ask the faults and report to the watch.
 namespace uit::testing::pmpi::inside {
 
 /// The functions of calls.def.
@@ -18,26 +18,26 @@ enum class Call {
 
 // faults.cpp
 
-/// As "MPI_Isend".
+/// The name, such as "MPI_Isend".
 const char* NameOf(Call call);
-/// Whether this call is to fail.
+/// Returns whether this call must fail.
 bool MustFail(Call call);
-/// Whether the receive that has just ended is to have been too long.
+/// Returns whether the receive that has just completed must appear truncated.
 bool MustTruncate();
-/// How often to say that a request is not complete, whatever is true.
+/// How often to report a request as incomplete although it is complete.
 int NumAskings();
-/// Whether to say it once more of a receive that is.
+/// Returns whether to report a completed receive as incomplete once more.
 bool MustHold();
 bool IsReordering();
-/// A receive was found complete before one that had been so earlier.
+/// A receive was reported complete before one that MPI had completed earlier.
 void CountReordered();
 std::optional<int> ThreadLevel();
-/// Null if MPI may say what it likes.
+/// The replacement value; null if MPI's own is used.
 int* LargestTag();
 
 // watch.cpp
 
-/// A call of the program to MPI, while it lasts.
+/// A call of the program to MPI, during its lifetime.
 class Visit {
  public:
   explicit Visit(Call call);
@@ -51,28 +51,28 @@ class Visit {
 
 enum class Kind { send, receive, collective };
 
-/// MPI has been initialised by this thread, at that level.
+/// This thread has initialised MPI, at that level.
 void NoteThread(int level);
-/// Before a receive is posted.
+/// Called before a receive is posted.
 void Poison(void* buffer, std::size_t num_bytes);
-/// Before a frame is sent: valgrind need not say that frames of pools have gaps, where who has put nothing has its place.
+/// Called before a frame is sent. Tells valgrind to ignore gaps in pool frames, which belong to channels without a put.
 void CountAsWritten(const void* buffer, std::size_t num_bytes);
-/// Bytes that MPI has until a request is complete.
+/// Bytes that MPI may use until a request is complete.
 struct Buffer {
   const void* bytes = nullptr;
   std::size_t num_bytes = 0;
 };
-/// After a call that begins a request; returns its code. MPI writes to a receive's buffer, and reads all others.
+/// Called after a call that begins a request; returns its code. MPI writes to a receive's buffer, and reads all others.
 int Begin(int code, Kind kind, std::span<const Buffer> buffers, const MPI_Request* request);
-/// Whether the owner is to be told that the request is not complete.
+/// Returns whether to report the request as incomplete to its owner.
 bool IsHeldBack(MPI_Request* request);
-/// A request of its owner's is complete; of which kind.
+/// A request is complete; says of which kind.
 std::optional<Kind> End(const MPI_Request* request, const MPI_Status& status);
 /// A request is being cancelled.
 void Cancel(const MPI_Request* request);
-/// After a call that makes (1) or gives back (-1) a handle; returns its code.
+/// Called after a call that creates (1) or frees (-1) a handle; returns its code.
 int Count(int code, int difference);
-/// Says what was found, after MPI has ended; whether anything was.
+/// Prints what was found, after MPI has ended. Returns whether anything was.
 bool Report();
 
 }  // namespace uit::testing::pmpi::inside

@@ -1,5 +1,5 @@
-// The library that is put before MPI's own: it is meant for one program, and not for those that this one starts, as a sanitizer
-// does to read symbols, which cannot load it.
+// The library that is loaded before MPI's own. It is meant for one program, and not for those that the program starts. For
+// example, the program that a sanitizer starts to read symbols cannot load it.
 #include <cstdlib>
 
 namespace {

@@ -1,4 +1,5 @@
-// MPI's functions, as the program under test calls them: each asks the faults, tells the watch, and calls MPI's own.
+// MPI's functions, as the program under test calls them. Each asks the faults, informs the watch, and calls MPI's own
+// function.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -14,31 +15,31 @@ using namespace uit::testing::pmpi::inside;
 
 namespace {
 
-/// How many bytes `count` elements of a type are.
+/// Returns the size of `count` elements of a type in bytes.
 std::size_t Bytes(int count, MPI_Datatype type) {
   int size = 0;
   PMPI_Type_size(type, &size);
   return static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
 }
 
-/// How many processes a communicator has.
+/// Returns the size of a communicator.
 std::size_t SizeOf(MPI_Comm communicator) {
   int size = 0;
   PMPI_Comm_size(communicator, &size);
   return static_cast<std::size_t>(size);
 }
-/// What MPI reads of a collective's send buffer; nothing, if it is the receive buffer.
+/// Returns the bytes that MPI reads from a collective's send buffer; none if it is the receive buffer.
 Buffer Sent(const void* send, std::size_t num_bytes) {
   return send == MPI_IN_PLACE ? Buffer{} : Buffer{send, num_bytes};
 }
 
-/// Of those that any thread may call at any time.
+/// For functions that any thread may call at any time.
 template <typename F>
 int DoAnytime(Call which, F call) {
   return MustFail(which) ? MPI_ERR_OTHER : call();
 }
 
-/// A test or wait that `call(request, is_done, status)` does.
+/// A test or wait, made by `call(request, is_done, status)`.
 template <typename F>
 int Complete(MPI_Request* request, int* is_done, MPI_Status* status, F call) {
   const bool was_pending = *request != MPI_REQUEST_NULL;
@@ -58,7 +59,7 @@ int Complete(MPI_Request* request, int* is_done, MPI_Status* status, F call) {
   int MPI_##name parameters { \
     return DoAnytime(Call::name, [&] { return PMPI_##name arguments; }); \
   }
-// Of what makes a handle (1) or gives one back (-1).
+// Functions that create (1) or free (-1) a handle.
 #define UIT_PMPI_WRAP_COUNTED(name, difference, parameters, arguments) \
   int MPI_##name parameters { \
     return Do(Call::name, [&] { \
@@ -234,7 +235,7 @@ int MPI_Comm_get_attr(MPI_Comm communicator, int key, void* value, int* is_set) 
 
 int MPI_Finalize() {
   return DoAnytime(Call::Finalize, [] {
-    const bool has_found_fault = Report();  // first, since MPI may never come back
+    const bool has_found_fault = Report();  // first, since MPI may never return
     if (has_found_fault) uit::testing::has_watch_reported = 1;
     const int code = PMPI_Finalize();
     if (has_found_fault) _exit(1);

@@ -29,19 +29,19 @@ using inside::Kind;
 struct Pending {
   Kind kind;
   std::vector<inside::Buffer> buffers;
-  std::uint64_t checksum;  // of what MPI reads
+  std::uint64_t checksum;  // of the bytes that MPI reads
   MPI_Request request;  // for CleanUp, after its owner has dropped it
   int num_askings = 0;
-  std::uint64_t arrival = 0;  // in the order in which MPI completed receives; 0: not yet
+  std::uint64_t arrival = 0;  // order in which MPI completed receives; 0: not yet
   bool is_cancelled = false;
 };
 
 constexpr unsigned char poison = 0xDB;
-constexpr std::size_t poisoned_bytes = 256;  // at either end of a receive
+constexpr std::size_t poisoned_bytes = 256;  // at each end of a receive
 constexpr int max_holds = 8;                 // of a receive that is reordered
 
 std::mutex mutex;
-std::multimap<const MPI_Request*, Pending> pending;  // by where its owner keeps it
+std::multimap<const MPI_Request*, Pending> pending;  // by the address at which its owner keeps it
 std::size_t most_pending = 0;
 std::uint64_t num_arrived = 0;
 std::size_t num_modified_sends = 0;
@@ -52,7 +52,7 @@ std::atomic<int> num_unfreed{0};
 std::atomic<std::size_t> num_overlaps{0};
 std::atomic<std::size_t> num_strangers{0};
 std::atomic<std::uint64_t> num_calls{0};
-std::atomic<int> num_bans{0};  // of calls that wait
+std::atomic<int> num_bans{0};  // number of NoWaiting objects
 std::atomic<std::size_t> num_waiting_calls{0};
 std::atomic<const char*> first_waiting_call{nullptr};
 std::atomic<bool> is_inside{false};
@@ -65,7 +65,7 @@ constexpr std::array may_wait{
 #include "tests/support/pmpi/calls.def"
 };
 
-/// Of whole words, with the rest at the end.
+/// Checksum of whole words, with the rest at the end.
 std::uint64_t Checksum(const inside::Buffer& buffer, std::uint64_t sum) {
   const auto* bytes = static_cast<const unsigned char*>(buffer.bytes);
   const std::size_t num_bytes = buffer.num_bytes;
@@ -86,7 +86,7 @@ std::uint64_t Checksum(std::span<const inside::Buffer> buffers) {
   return sum;
 }
 
-/// Whether the poison behind the first `num_received` bytes is as it was.
+/// Returns whether the poison after the first `num_received` bytes is unchanged.
 bool IsUntouched(const Pending& receive, std::size_t num_received) {
   const auto* bytes = static_cast<const unsigned char*>(receive.buffers.front().bytes);
   const auto is_poison = [&](std::size_t begin, std::size_t end) {
@@ -97,7 +97,7 @@ bool IsUntouched(const Pending& receive, std::size_t num_received) {
          is_poison(std::max(num_received, size - std::min(size, poisoned_bytes)), size);
 }
 
-/// What MPI is to receive into is nobody's until it has: whoever touches it meanwhile, valgrind reports.
+/// Until a receive is complete, the program must not touch its buffer; valgrind reports if it does.
 void Forbid([[maybe_unused]] std::span<const inside::Buffer> buffers) {
 #if UIT_VALGRIND
   for (const inside::Buffer& buffer : buffers) VALGRIND_MAKE_MEM_NOACCESS(buffer.bytes, buffer.num_bytes);
@@ -109,7 +109,7 @@ void Permit([[maybe_unused]] std::span<const inside::Buffer> buffers) {
 #endif
 }
 
-/// The newest is the one that its owner has there: older ones were dropped.
+/// The newest is the owner's current one; older ones were dropped.
 auto Find(const MPI_Request* request) {
   auto found = pending.upper_bound(request);
   return found == pending.begin() || (--found)->first != request ? pending.end() : found;
@@ -124,7 +124,7 @@ std::size_t MaxPending() {
 
 namespace inside {
 
-// Nothing here orders what threads do: a sanitizer is to find out whether the program does.
+// Nothing here orders threads, so that a sanitizer can find out whether the program does.
 Visit::Visit(Call call) : is_first_(!is_inside.exchange(true, std::memory_order_relaxed)) {
   num_calls.fetch_add(1, std::memory_order_relaxed);
   if (!is_first_) num_overlaps.fetch_add(1, std::memory_order_relaxed);
@@ -172,7 +172,7 @@ bool IsHeldBack(MPI_Request* request) {
   if (found == pending.end() || found->second.kind == Kind::collective || found->second.is_cancelled) return false;
   Pending& asked = found->second;
   int is_complete = 0;
-  PMPI_Request_get_status(*request, &is_complete, MPI_STATUS_IGNORE);  // MPI goes on meanwhile
+  PMPI_Request_get_status(*request, &is_complete, MPI_STATUS_IGNORE);  // gives MPI a chance to make progress
   if (++asked.num_askings < NumAskings()) return true;
   if (!IsReordering() || asked.kind != Kind::receive || is_complete == 0) return false;
   if (asked.arrival == 0) {
@@ -217,7 +217,7 @@ int Count(int code, int difference) {
 }
 
 bool Report() {
-  // Who gives up leaves things behind.
+  // A process that gives a peer up leaves requests and handles behind.
   const bool has_failed = std::getenv("UIT_PMPI_FAIL") != nullptr && std::getenv("UIT_PMPI_STRICT") == nullptr;
   const std::size_t num_left = has_cleaned_up || has_failed ? 0 : NumUnfreed();
   const std::size_t num_pending = has_failed ? 0 : NumPending();

@@ -4,37 +4,37 @@
 #include <cstdint>
 #include <string>
 
-/// Watches what a program that links the shim (the CMake target `uit_pmpi`; every MPI test does) does with MPI, through
-/// MPI's profiling interface. What it finds is counted here; MPI_Finalize then fails the program, unless it is 0. (Where
-/// UIT_PMPI_FAIL lets a call fail, requests and handles may be left.)
+/// Watches how a program uses MPI, through MPI's profiling interface. The program must link the shim (the CMake target
+/// `uit_pmpi`); every MPI test does. Errors are counted here. MPI_Finalize makes the program fail unless all counts are 0.
+/// (If UIT_PMPI_FAIL makes a call fail, requests and handles may be left.)
 ///
-/// Buffers in flight: what MPI reads of a send, or of a collective that does not wait, is compared, by a checksum, when
-/// it is complete. A receive's first and last bytes are overwritten when it is posted, so that who reads them too early
-/// finds no message there; and where MPI may not write, behind the end of a message and in a receive that was cancelled,
-/// they must stay as they are. In the midst of a receive, what the program writes and what MPI writes look alike.
+/// Buffers in flight: a checksum compares what MPI reads in a send or a non-blocking collective at the start and at
+/// completion. The first and last bytes of a receive's buffer are overwritten when it is posted, so that a program that reads
+/// them too early finds no message. Bytes that MPI does not write must keep that pattern: after the end of a message, and in
+/// a cancelled receive. In the middle of a receive, writes of the program and of MPI cannot be distinguished.
 namespace uit::testing::pmpi {
 
-/// Requests that have begun and not been found complete.
+/// Requests that have begun and were not reported complete.
 std::size_t NumPending();
-/// The most that there have been at once. UIT_PMPI_MAX_REQUESTS says how many there may be, by default 65 536; with
+/// The largest number of such requests at once. UIT_PMPI_MAX_REQUESTS is the limit, by default 65 536. With
 /// UIT_PMPI_REPORT=1, MPI_Finalize prints the number.
 std::size_t MostPending();
-/// Sends, and collectives that do not wait, of which what MPI reads was not the same at the end as at the beginning.
+/// Sends and non-blocking collectives whose bytes were not the same at completion as at the start.
 std::size_t NumModifiedSends();
-/// Receives whose bytes were not as they had been posted where MPI did not write.
+/// Receives in which bytes changed that MPI did not write.
 std::size_t NumModifiedReceives();
 std::size_t NumCancelledSends();
 /// Times that a thread entered MPI while another was inside.
 std::size_t NumOverlaps();
 /// Times that a thread entered MPI that had not initialised it, at a thread level that does not allow it.
 std::size_t NumStrangers();
-/// Communicators, windows and infos that have not been given back.
+/// Communicators, windows and infos that have not been freed.
 std::size_t NumUnfreed();
-/// Calls of MPI.
+/// Calls to MPI.
 std::uint64_t NumCalls();
 
-/// While there is one, no thread of this process may call a function that may wait for other processes within MPI (those that
-/// calls.def marks, and it has all that are usual).
+/// During its lifetime, no thread of this process may call a function that may wait for other processes within MPI. calls.def
+/// marks these functions, and lists all common ones.
 class NoWaiting {
  public:
   NoWaiting();
@@ -42,14 +42,14 @@ class NoWaiting {
   NoWaiting& operator=(const NoWaiting&) = delete;
   ~NoWaiting();
 };
-/// Calls of such functions meanwhile, and the name of the first, or "none".
+/// Returns the number of such calls during that time, and the name of the first, or "none".
 std::size_t NumWaitingCalls();
 std::string FirstWaitingCall();
 
-/// Ends what a test has left pending on purpose: cancels receives, completes the rest. Nothing then counts as unfreed at
-/// the end. Collective over all that wait for each other.
+/// Ends what a test has left pending on purpose: cancels receives, completes the rest. Afterwards nothing counts as not
+/// freed. Collective over all processes that wait for each other.
 void CleanUp();
-/// Forgets all that was found, for a test of the watch itself.
+/// Resets all counts, for a test of the watch itself.
 void Forgive();
 
 }  // namespace uit::testing::pmpi

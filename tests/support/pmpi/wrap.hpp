@@ -4,10 +4,10 @@
 
 #include "tests/support/pmpi/inside.hpp"
 
-/// For shim.cpp and foreign.cpp, which define MPI's functions.
+/// Macros for shim.cpp and foreign.cpp, which define MPI's functions.
 namespace uit::testing::pmpi::inside {
 
-/// What is true of most: fails if it must, else does `call`.
+/// The usual wrapper: fails if it must, otherwise does `call`.
 template <typename F>
 int Do(Call which, F call) {
   const Visit visit(which);
@@ -16,7 +16,7 @@ int Do(Call which, F call) {
 
 }  // namespace uit::testing::pmpi::inside
 
-// Parameters, and the same as arguments.
+// Parameters, and the same names as arguments.
 #define UIT_PMPI_WRAP(name, parameters, arguments) \
   int MPI_##name parameters { \
     return Do(Call::name, [&] { return PMPI_##name arguments; }); \

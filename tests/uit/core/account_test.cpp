@@ -1,4 +1,4 @@
-// What conduits within a process count, against known numbers.
+// The counts of conduits within a process equal known numbers.
 #include <cstdint>
 #include <tuple>
 #include <utility>

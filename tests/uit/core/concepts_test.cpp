@@ -1,4 +1,4 @@
-// The archetypes: the least that each concept asks for.
+// Archetypes: types with the minimum that each concept requires.
 #include <cstddef>
 
 #include <uit/uit.hpp>

@@ -369,10 +369,10 @@ TEST_CASE("A depth that cannot be is said when a conduit is made") {
   auto [inlet, outlet] = Conduit<int>{Intra{}};
   inlet.TryPut(1);
   CHECK_THROWS_AS(Splice(inlet, outlet, Thread{.depth = 0}), std::invalid_argument);
-  CHECK(outlet.JumpGet() == 1);  // the failed splice has changed nothing
+  CHECK(outlet.JumpGet() == 1);  // the failed splice changed nothing
 }
 
-#if UIT_ASSERT_LEVEL < 2  // the check for a second thread takes room
+#if UIT_ASSERT_LEVEL < 2  // the check for a second thread needs memory
 TEST_CASE("An edge within a thread takes no more than 96 bytes, tallies and all") {
   using Edge = std::uint32_t;
   using Ring = uit::RingDuct<Edge, uit::Unsynchronized>;

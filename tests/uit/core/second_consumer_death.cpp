@@ -1,5 +1,5 @@
-// A second consumer ends the program with a line that names both threads, by whatever verb it comes. No test framework here:
-// an assertion that fails aborts.
+// A second consumer ends the program with a line that names both threads, whichever verb it calls. No test framework is used,
+// because a failed assertion aborts.
 
 #define UIT_ASSERT_LEVEL 2
 
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     if (verb == "GetNextOrNullopt") out.GetNextOrNullopt();
     if (verb == "DiscardUnread") out.DiscardUnread();
     if (verb == "HandOver") {
-      out.HandOver();  // now it is the second thread's
+      out.HandOver();  // now the second thread owns it
       out.TryStep();
       out.Get();
     }

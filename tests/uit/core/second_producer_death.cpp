@@ -1,5 +1,5 @@
-// A second producer ends the program with a line that names both threads. No test framework here:
-// an assertion that fails aborts.
+// A second producer ends the program with a line that names both threads. No test framework is used, because a failed
+// assertion aborts.
 
 #define UIT_ASSERT_LEVEL 2
 

@@ -25,7 +25,7 @@ LinkOptions Options(std::size_t num_slots) {
           .payload_bytes = 8};
 }
 
-/// A connection, boxes to send from, and one that it fills.
+/// A connection, boxes to send from, and one to receive into.
 struct Side {
   Connection connection;
   std::vector<std::unique_ptr<OutgoingBox>> outgoing;
@@ -47,13 +47,13 @@ struct Side {
     frame.Header().num_bytes = 8;
     std::memcpy(frame.Payload(), &number, 8);
   }
-  /// As a worker does.
+  /// Puts as a worker does.
   void Put(std::uint64_t number, std::size_t box = 0) {
     Fill(number);
     REQUIRE(outgoing[box]->box->TryPut(frame));
     if (!outgoing[box]->queued.exchange(true)) connection.Queue(outgoing[box].get());
   }
-  /// Past the queues.
+  /// Sends without the queues.
   bool SendNow(std::uint32_t remote_index = 0) {
     outgoing[0]->remote_index = remote_index;
     return connection.TrySendNow(frame, *outgoing[0]);
@@ -193,7 +193,7 @@ TEST_CASE("A peer that keeps up gets every turn again") {
   Both both{4};
   both.a.outgoing[0]->box = FrameBox::Latest();
   both.a.outgoing[0]->keeps_pace = true;
-  for (std::uint64_t i = 0; i < 1000; ++i) {  // it lags
+  for (std::uint64_t i = 0; i < 1000; ++i) {  // the peer is slow
     both.a.Put(i);
     both.a.Poll();
     if (i % 50 == 0) both.b.Poll();

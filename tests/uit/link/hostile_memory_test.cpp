@@ -1,4 +1,4 @@
-// A peer that stores in shared memory what no writer or reader of the library would.
+// A peer stores values in shared memory that no writer or reader of the library would.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,7 @@ namespace {
 constexpr std::size_t payload_bytes = 100;
 constexpr std::size_t largest = sizeof(FrameHeader) + payload_bytes;
 
-/// The bytes of a frame whose header claims `num_bytes`.
+/// Returns the bytes of a frame whose header claims `num_bytes`.
 std::vector<std::byte> FrameBytes(std::size_t num_payload, std::size_t num_claimed, int fill = 7) {
   const FrameHeader header{.num_bytes = static_cast<std::uint32_t>(num_claimed)};
   std::vector<std::byte> bytes(sizeof header + num_payload, static_cast<std::byte>(fill));
@@ -43,7 +43,7 @@ std::vector<std::byte> FrameBytes(std::size_t num_payload, std::size_t num_claim
 }
 std::vector<std::byte> Copied(ByteView bytes) { return {bytes.begin(), bytes.end()}; }
 
-/// The stepping end of a box that has been stepped to one frame, and a peer that stores what it likes.
+/// The stepping end of a box that shows a frame, and a peer that may store anything.
 template <typename Writer>
 struct Victim {
   static constexpr bool keeps_latest = !Writer::keeps_order;
@@ -57,11 +57,11 @@ struct Victim {
     peer.Write(shown);
     REQUIRE(box->TryStep());
   }
-  /// Steps to what is no frame.
+  /// Steps to something that is no valid frame.
   void CheckRefused(const std::string& words) {
     CheckThrows([&] { box->TryStep(); }, words);
     CHECK(Copied(box->Get().Bytes()) == shown);
-    CHECK_FALSE(box->TryStep());  // it has been said once
+    CHECK_FALSE(box->TryStep());  // the error is thrown once
     peer.Write(FrameBytes(1, 1));
     CHECK_FALSE(box->TryStep());
     CHECK(Copied(box->Get().Bytes()) == shown);
@@ -70,7 +70,7 @@ struct Victim {
 using RingVictim = Victim<shared_ring::Writer>;
 using MailboxVictim = Victim<shared_mailbox::Writer>;
 
-/// A ring of 256 bytes between two lines that nobody may touch.
+/// A ring of 256 bytes between two cache lines that must not be touched.
 struct GuardedRing {
   static constexpr std::size_t capacity = 256;
   SharedMemory memory{cache_line + sizeof(shared_ring::Head) + capacity + cache_line};
@@ -208,7 +208,7 @@ TEST_CASE("The ends of a mailbox do not read its head") {
     REQUIRE(putting->TryPut(frame));
     REQUIRE(stepping->TryStep());
     CHECK(stepping->Get().Header().update == static_cast<std::uint64_t>(i));
-    head.newest += std::uint64_t{1} << 50U;  // there is none of that number
+    head.newest += std::uint64_t{1} << 50U;  // no record has this number
     CHECK_FALSE(stepping->TryStep());
   }
 }
@@ -251,7 +251,7 @@ TEST_CASE("A writer stays within its ring whatever position the reader stores") 
       try {
         outbox.TryPut(std::move(frame));
       } catch (const Error&) {
-        REQUIRE_FALSE(has_refused);  // it has been said once
+        REQUIRE_FALSE(has_refused);  // the error is thrown once
         has_refused = true;
         ++num_refused;
       }

@@ -14,7 +14,7 @@ namespace {
 
 using namespace uit::testing;
 
-/// Threads that try the lock a few times each, and write what only its holder may.
+/// Threads that try the lock a few times each. A holder writes data that only the holder may write.
 template <std::size_t n, int num_tries>
 struct LockScenario {
   static constexpr std::size_t num_threads = n;
@@ -39,7 +39,7 @@ struct LockScenario {
       Explorer::Expect(!is_inside, "two hold the lock at once");
       is_inside = true;
       num_held = Watched{num_held.Value() + 1};
-      process.HasThrown();  // where another may come in
+      process.HasThrown();  // a point where another thread may run
       num_held = Watched{num_held.Value()};
       is_inside = false;
     });

@@ -1,4 +1,4 @@
-// Workers that fill boxes, and whichever of them holds the process's lock and moves their frames, under every schedule.
+// Workers fill boxes. The worker that holds the process's lock moves the frames of all. Under every schedule.
 #include <uit/link/progress_engine.hpp>
 
 #include <array>
@@ -24,7 +24,7 @@ namespace {
 using namespace uit::testing;
 using uit::Frame;
 
-/// What travels in a frame: whose it is, and which of theirs.
+/// The content of a frame: its worker, and its number among that worker's frames.
 struct Message {
   std::uint32_t worker = 0;
   int number = 0;
@@ -42,7 +42,7 @@ Message Read(const Frame& frame) {
   return message;
 }
 
-/// The peer: takes what is sent, and acknowledges it whenever it is asked for frames; sends a few itself.
+/// The peer: receives what is sent, and acknowledges it whenever it is asked for frames. It sends a few frames itself.
 class Peer {
  public:
   static constexpr std::size_t max_workers = 3;
@@ -50,7 +50,7 @@ class Peer {
 
   Peer(int num_to_send, bool takes_all) : num_to_send_{num_to_send}, takes_all_{takes_all} {}
 
-  // A link; only who holds the lock may use it.
+  // A link. Only the holder of the lock may use it.
   bool HasRoom() const { return num_used_.Value() >= 0; }
   bool TrySend(Frame& frame) {
     num_used_ = num_used_.Value() + 1;
@@ -68,7 +68,7 @@ class Peer {
   bool TryReceive(Frame& frame) {
     num_used_ = num_used_.Value() + 1;
     if (num_sent_ == num_to_send_ && num_acknowledged_ == num_taken_) return false;
-    if (num_asked_++ % 2 == 1) return false;  // for this time
+    if (num_asked_++ % 2 == 1) return false;  // nothing this time
     Write(frame, {0, num_sent_ + 1});
     if (num_sent_ < num_to_send_) ++num_sent_;
     else frame.Header().kind = uit::FrameKind::credit;
@@ -78,10 +78,10 @@ class Peer {
   bool TryClose() { return true; }
   std::size_t Abandon() { return 0; }
 
-  /// Number of the worker's frame that was taken last.
+  /// Returns the number of the worker's last received frame.
   int Newest(std::size_t worker) const { return newest_[worker]; }
 
-  /// What each worker does before it lets go of a frame.
+  /// The last action of a worker before it gives a frame away.
   std::array<std::array<Watched, max_puts>, max_workers> messages;
 
  private:
@@ -94,7 +94,7 @@ class Peer {
   std::uint32_t num_acknowledged_ = 0;
   std::array<int, max_workers> newest_{};
 };
-/// A link as the connection uses it.
+/// The peer as a link that the connection uses.
 struct PeerLink {
   Peer* peer;
   bool HasRoom() { return peer->HasRoom(); }
@@ -104,9 +104,9 @@ struct PeerLink {
   std::size_t Abandon() { return peer->Abandon(); }
 };
 
-/// Workers with a box each put a few frames; one more thread, if there is one, only moves frames. The window is of one
-/// frame, so that most have to wait in a box; every one that was accepted leaves without a further put. What the peer
-/// sends arrives at the first worker.
+/// Workers with one box each put a few frames. One more thread, if there is one, only moves frames. The window holds one
+/// frame, so most frames wait in a box. Every accepted frame leaves without a further put. The frames of the peer arrive at
+/// the first worker.
 template <std::size_t num_workers, std::size_t n, int num_puts, int num_polls, bool keeps_every = true, int num_arrivals = 1>
 struct EngineScenario {
   static constexpr std::size_t num_threads = n;

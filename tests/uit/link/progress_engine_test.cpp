@@ -13,7 +13,7 @@ using namespace uit;
 
 namespace {
 
-/// Engines of two processes with a link in between; the first sends from one box, and the second takes in.
+/// The engines of two processes and the link between them. The first sends from one box, and the second receives.
 struct Engines {
   explicit Engines(std::size_t num_slots)
       : pair({.num_sends = num_slots + Connection::num_uncredited,
@@ -33,7 +33,7 @@ struct Engines {
     std::memcpy(frame.Payload(), &number, sizeof number);
     return sender.TryDepart(sender.Outgoing(0), 0, frame);
   }
-  /// Takes in what has been sent, acknowledges it, and returns the numbers so far.
+  /// Receives what was sent, acknowledges it, and returns all numbers received so far.
   const std::vector<std::uint64_t>& Taken() {
     receiver.Poll();
     while (box->TryStep()) {
@@ -71,7 +71,7 @@ TEST_CASE("A put behind frames that wait sends these first, and then leaves if t
   CHECK(engines.Put(4));
   CHECK(engines.pair.there->NumInFlight() == 2);
   CHECK(engines.Put(5));
-  CHECK(engines.pair.there->NumInFlight() == 2);  // and no more, without credit
+  CHECK(engines.pair.there->NumInFlight() == 2);  // no more without credit
   CHECK(engines.Taken().size() == 4);
   CHECK(engines.Put(6));
   CHECK(engines.Taken() == std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6});

@@ -25,15 +25,15 @@ using namespace uit::testing;
 using uit::Frame;
 using uit::FrameHeader;
 
-/// What the header of a frame says, and how long the frame is. Its bytes all say which frame it is.
+/// The header and length of a frame. All of its bytes are its number.
 struct Sketch {
   std::uint64_t update;
   std::uint64_t base;
   std::uint16_t last;
   std::uint32_t num_bytes;
 };
-/// Frames, from number 1 on. The second and the last say what the one before did, so that they may go without a header;
-/// of the others each says something new in one field.
+/// Frames, from number 1 on. The second and the last have the same header as the one before, so they may be sent without it.
+/// Each of the others differs in one field.
 constexpr std::array sketches{Sketch{1, 1, 0, 3}, Sketch{1, 1, 0, 9}, Sketch{2, 1, 0, 0},
                               Sketch{2, 3, 0, 6}, Sketch{2, 3, 1, 9}, Sketch{2, 3, 1, 1}};
 constexpr std::size_t payload_bytes = 9;
@@ -52,14 +52,14 @@ bool IsNumbered(const Frame& frame, std::size_t number) {
   return std::ranges::equal(frame.Bytes(), Numbered(number).Bytes());
 }
 
-/// Puts the first frames in one thread and steps in the other, which has seen the first `num_before` already. Without
-/// `keeps_all`, some may be passed over.
+/// One thread puts the frames, the other steps, and has seen the first `num_before` already. Without `keeps_all`, steps may
+/// skip some.
 template <typename Ends, std::size_t num_puts, int num_steps, std::size_t num_before = 0>
 struct BoxScenario {
   Ends ends;
   std::array<std::size_t, num_puts> accepted{};
   std::size_t num_accepted = 0;
-  std::size_t num_seen = 0;  // of those, up to the one last stepped to
+  std::size_t num_seen = 0;  // of those, up to the last one that a step ended at
 
   BoxScenario() {
     for (std::size_t number = 1; number <= num_before; ++number) {
@@ -101,7 +101,7 @@ struct BoxScenario {
   }
 };
 
-/// A ring of `capacity` bytes with a box on either side.
+/// A ring of `capacity` bytes with a box at each end.
 template <std::size_t capacity, std::uint64_t start = 0>
 struct RingEnds {
   static constexpr bool keeps_all = true;
@@ -114,7 +114,7 @@ struct RingEnds {
   const Frame& Get() { return inbox.Get(); }
 };
 
-/// A mailbox of so many slots with a box on either side.
+/// A mailbox of that many slots with a box at each end.
 template <std::size_t num_slots>
 struct MailboxEnds {
   static constexpr bool keeps_all = false;
@@ -136,7 +136,7 @@ struct MailboxEnds {
   const Frame& Get() { return inbox->Get(); }
 };
 
-/// A box of which each process has an end, as an exchange makes it; or, unless `is_shared`, both ends of one in a process.
+/// A box of which each process has an end, as an exchange creates it. Unless `is_shared`, both ends are in one process.
 template <bool keeps_every, bool is_shared>
 struct FrameBoxEnds {
   static constexpr bool keeps_all = keeps_every;

@@ -29,7 +29,7 @@ using uit::testing::SharedMemory;
 
 namespace {
 
-/// A mailbox with both of its sides.
+/// A mailbox and both of its sides.
 struct Mailbox {
   SharedMemory memory;
   shared_mailbox::Writer writer;
@@ -43,7 +43,7 @@ struct Mailbox {
 
 constexpr std::size_t payload_bytes = 200;
 
-/// A box with an end on either side, which has memory of its own once it is shared.
+/// A box with two ends, which has its own memory once it is shared.
 struct Ends {
   std::shared_ptr<FrameBox> putting;
   std::shared_ptr<FrameBox> stepping;
@@ -60,7 +60,7 @@ struct Ends {
   }
 };
 
-/// A frame that says its number, and is as long as that.
+/// A frame whose content and length are its number.
 Frame Numbered(std::uint64_t number) {
   Frame frame{payload_bytes + 1};
   frame.Header().update = number;
@@ -72,7 +72,7 @@ bool TryPut(FrameBox& box, std::uint64_t number) {
   Frame frame = Numbered(number);
   return box.TryPut(frame);
 }
-/// The number of the next frame, which must be whole; 0: there is none.
+/// Returns the number of the next frame, which must be whole, or 0 if none has come.
 std::uint64_t TryStep(FrameBox& box) {
   if (!box.TryStep()) return 0;
   CHECK(std::ranges::equal(box.Get().Bytes(), Numbered(box.Get().Header().update).Bytes()));
@@ -81,10 +81,10 @@ std::uint64_t TryStep(FrameBox& box) {
 
 std::vector<std::byte> BytesOf(const Frame& frame) { return {frame.Bytes().begin(), frame.Bytes().end()}; }
 
-/// Called before each load of a reader under test.
+/// Called before each load of the reader under test.
 std::function<void()> before_load;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-/// std::atomic_ref, but that something may happen before each load.
+/// A std::atomic_ref that calls a hook before each load.
 template <typename V>
 class InterruptedRef {
  public:
@@ -98,7 +98,7 @@ class InterruptedRef {
   std::atomic_ref<V> ref_;
 };
 
-/// Frames that a writer keeps writing while they are read.
+/// Frames that a writer writes while they are read.
 class InterruptedInbox {
  public:
   static constexpr std::size_t most_bytes = 40;
@@ -113,9 +113,9 @@ class InterruptedInbox {
   InterruptedInbox& operator=(const InterruptedInbox&) = delete;
   ~InterruptedInbox() { before_load = {}; }
 
-  /// Writes a frame and steps; before load number `first` of the step, and each that is a multiple of `period` after it, so
-  /// many more are written. Returns whether there was a frame. What the inbox shows must be a whole frame: a newer one if
-  /// it has stepped, else the same as before.
+  /// Writes a frame and steps. Before load `first` of the step, and before each load that is a multiple of `period` after it,
+  /// that many more frames are written. Returns whether the step found a frame. Checks that the inbox shows a whole frame: a
+  /// newer one after a step, otherwise the same as before.
   bool Step(int first, int period, int num_frames) {
     const auto before = BytesOf(inbox_.Get());
     const std::uint64_t number = inbox_.Get().Header().update;
@@ -133,7 +133,7 @@ class InterruptedInbox {
   }
 
  private:
-  /// All of a frame follows from its number, its length too.
+  /// A frame whose content and length follow from its number.
   static Frame Made(std::uint64_t number) {
     Frame frame{most_bytes};
     frame.Header() = {.num_bytes = static_cast<std::uint32_t>(number * 11 % (most_bytes + 1)), .update = number};
@@ -176,7 +176,7 @@ TEST_CASE("A shared mailbox gives no record that its writer has begun to overwri
   for (std::uint64_t i = 0; i < shared_mailbox::NumSlots(largest); ++i) mailbox.writer.Write(BytesOf(i));
   std::byte* const slots = mailbox.memory.Begin() + sizeof(shared_mailbox::Head);
   auto* const first_slot = reinterpret_cast<shared_mailbox::SlotHead*>(slots);
-  const std::uint64_t number = first_slot->number;  // the newest record's, as one round has been made
+  const std::uint64_t number = first_slot->number;  // the number of the newest record, because one round has been written
   first_slot->number = number + shared_mailbox::NumSlots(largest);
   CHECK_FALSE(mailbox.reader.TryRead(room));
   first_slot->number = number;
@@ -244,7 +244,7 @@ TEST_CASE("A box with ends in two processes keeps what its kind promises") {
   CHECK(ends.stepping->NumReceived() == (keeps_latest ? 1 : 4));
 
   SECTION("a frame that is larger than agreed on is an error") {
-    if (keeps_latest) return;  // there is no place for it
+    if (keeps_latest) return;  // a mailbox has no room to wait
     REQUIRE(TryPut(*ends.putting, payload_bytes + 1));
     CheckThrows([&] { ends.stepping->TryStep(); }, "larger");
   }
@@ -271,7 +271,7 @@ TEST_CASE("A step that finds nothing leaves every kind of box unchanged") {
     CHECK(BytesOf(ends.stepping->Get()) == before);
     while (!keeps_latest && TryPut(putting, number)) {
     }
-    CHECK(BytesOf(ends.stepping->Get()) == before);  // what is put replaces no frame that has been stepped to
+    CHECK(BytesOf(ends.stepping->Get()) == before);  // a put does not change the frame that the last step ended at
     while (!keeps_latest && TryStep(*ends.stepping) != 0) {
     }
   }
@@ -296,7 +296,7 @@ TEST_CASE("A box shows whole frames whenever the writer interrupts a copy") {
   InterruptedInbox inbox;
   int num_stepped = 0;
   int num_not = 0;
-  for (int first = 0; first < 60; ++first) {  // four attempts of 13 loads at most
+  for (int first = 0; first < 60; ++first) {  // at most four attempts of 13 loads
     for (int period = 1; period < 60; ++period) {
       for (const int num_frames : {1, 15, 16, 17})
         (inbox.Step(first, period, num_frames) ? num_stepped : num_not) += 1;

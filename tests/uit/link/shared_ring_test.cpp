@@ -17,7 +17,7 @@ using namespace uit;
 
 namespace {
 
-/// A ring with both of its sides.
+/// A ring and both of its sides.
 struct Ring {
   testing::SharedMemory memory;
   shared_ring::Writer writer;
@@ -29,7 +29,7 @@ struct Ring {
         reader(memory.Begin()) {}
 };
 
-/// A record all of whose bytes follow from its number.
+/// A record whose bytes all follow from its number.
 std::vector<std::byte> Record(std::uint64_t number, std::size_t num_bytes) {
   std::vector<std::byte> bytes(num_bytes);
   for (std::size_t i = 0; i < num_bytes; ++i) bytes[i] = static_cast<std::byte>(number * 31 + i * 7 + 1);
@@ -90,12 +90,12 @@ TEST_CASE("A record that leaves room for one more word exactly is taken, and one
   };
   SECTION("in an empty ring") {
     CHECK_FALSE(ring.writer.HasRoom(49));
-    pass(48);  // with its word 56
+    pass(48);  // 56 bytes with its word
   }
   SECTION("behind a record that waits") {
-    ring.writer.Write(Record(0, 16));  // with its word 24
+    ring.writer.Write(Record(0, 16));  // 24 bytes with its word
     CHECK_FALSE(ring.writer.HasRoom(25));
-    REQUIRE(ring.writer.HasRoom(24));  // with its word 32
+    REQUIRE(ring.writer.HasRoom(24));  // 32 bytes with its word
     ring.writer.Write(Record(1, 24));
     CHECK_FALSE(ring.writer.HasRoom(0));
     for (const std::size_t number : {0U, 1U}) {
@@ -106,14 +106,14 @@ TEST_CASE("A record that leaves room for one more word exactly is taken, and one
     CHECK(ring.reader.Front().data() == nullptr);
   }
   SECTION("up to the end") {
-    pass(24);  // 32 are left before the end
-    pass(24);  // with its word 32
+    pass(24);  // 32 bytes are left before the end
+    pass(24);  // 32 bytes with its word
     pass(48);
   }
   SECTION("past the end") {
-    pass(32);  // 24 are left before the end
+    pass(32);  // 24 bytes are left before the end
     CHECK_FALSE(ring.writer.HasRoom(25));
-    pass(24);  // with its word 32, so it goes to the beginning
+    pass(24);  // 32 bytes with its word, so it goes to the beginning
   }
 }
 

@@ -23,7 +23,7 @@ namespace {
 using namespace uit::testing;
 using Word = std::uint64_t;
 
-/// Bytes of record n, from 1, all of which say n; so many of them as the list says.
+/// The bytes of record n, counted from 1. All of them are n; the list gives their number.
 template <std::size_t... lengths>
 struct Records {
   static constexpr std::size_t num_records = sizeof...(lengths);
@@ -36,7 +36,7 @@ struct Records {
     bytes.fill(static_cast<std::byte>(number));
     return std::span{bytes}.first(length[number - 1]);
   }
-  /// The number of the record that these bytes are.
+  /// Returns the number of the record with these bytes.
   static std::size_t Identify(uit::ByteView record) {
     Explorer::Expect(!record.empty(), "a record has no length");
     const auto number = static_cast<std::size_t>(record.front());
@@ -47,8 +47,8 @@ struct Records {
   }
 };
 
-/// Writes records of these lengths, which are numbered on from `start`, to a mailbox of two slots, so that the writer comes
-/// round at once; the reader gets whole ones, ever newer, and at last the last.
+/// Writes records of these lengths, numbered from `start`, to a mailbox of two slots, so that the writer soon reuses a slot.
+/// The reader gets only whole records, in ascending order, and in the end the last.
 template <Word start, int num_reads, std::size_t... lengths>
 struct MailboxScenario {
   using List = Records<lengths...>;
@@ -90,8 +90,8 @@ struct MailboxScenario {
   }
 };
 
-/// Writes those records of these lengths for which there is room to a ring, whose positions begin at `start`; each comes
-/// once, in order. A record is written once there is room for it, and read before it is given back.
+/// Writes records of these lengths to a ring whose positions begin at `start`, if there is room. Each arrives once and in
+/// order. The explorer checks that a record is written after its room was free, and read before its room is returned.
 template <std::size_t capacity, Word start, bool looks_whether_empty, int num_reads, std::size_t... lengths>
 struct RingScenario {
   using List = Records<lengths...>;
@@ -105,7 +105,7 @@ struct RingScenario {
   void Run(std::size_t thread) {
     if (thread == 0) {
       for (std::size_t number = 1; number <= List::num_records; ++number) {
-        if (looks_whether_empty) ring.writer->IsEmpty();  // by which it learns of room as well
+        if (looks_whether_empty) ring.writer->IsEmpty();  // this also learns of room
         if (!ring.writer->HasRoom(List::length[number - 1])) continue;
         accepted[num_written++] = number;
         ring.writer->Write(records.Of(number));
@@ -130,7 +130,7 @@ struct RingScenario {
   }
 };
 
-/// Positions from which a ring and the numbers of 64 bits wrap after so many bytes.
+/// Positions after which a ring and 64-bit numbers overflow within a few bytes.
 constexpr Word Before(Word num_bytes) { return Word{0} - num_bytes; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What conduits between processes count, in a ring of all of them, against known numbers: sums over all.
+// The counts of conduits between processes in a ring equal known numbers, summed over all processes.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ struct AroundTheRing {
   }
   ~AroundTheRing() { Close(); }
 
-  /// All do the same, so that as much comes from the previous process as is put here.
+  /// All processes do the same, so as many messages come from the previous process as are put here.
   void Settle(std::uint64_t num_waiting) {
     std::uint64_t num_here = 0;
     const auto is_settled = [&] {
@@ -57,7 +57,7 @@ struct AroundTheRing {
       });
       return num_here == num_waiting;
     };
-    // Nobody stops to move frames before all are settled: others may want what is held here.
+    // A process keeps moving frames until all have settled, because others may need what it holds.
     for (int num_tries = 0; CountRanks(is_settled()) != world.Size(); ++num_tries) {
       REQUIRE(num_tries < 100'000);
       fabric.Poll();

@@ -1,4 +1,4 @@
-// Ten million amounts go round a ring of processes, and not a unit is lost or comes twice.
+// Ten million amounts go around a ring of processes. No unit is lost or counted twice.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +16,13 @@ using namespace uit::testing;
 
 namespace {
 
-constexpr std::uint64_t num_messages = is_sanitized ? 100'000 : 10'000'000;  // of all processes
+constexpr std::uint64_t num_messages = is_sanitized ? 100'000 : 10'000'000;  // over all processes
 
 using Amount = std::int64_t;
 constexpr Policy solo{.retain = Retain::accumulate};
 constexpr Policy pooled{.retain = Retain::accumulate, .consolidate = Consolidate::pooled};
 
-/// One channel to the next process and one from the previous, and what they have moved.
+/// A channel to the next process and one from the previous, and the amounts that they have moved.
 template <Policy policy>
 struct Channel {
   Channel(Process to_next, Process from_previous) : inlet(to_next), outlet(from_previous) {}
@@ -42,7 +42,7 @@ struct Channel {
   Amount received = 0;
 };
 
-/// What the previous process has sent. Collective.
+/// Returns what the previous process has sent. Collective.
 Amount SentToUs(const World& world, const RingPlace& place, Amount sent) {
   std::vector<Bytes> outgoing(world.Size());
   const auto bytes = BytesOf(sent);

@@ -1,8 +1,7 @@
-// Processes that have warmed up allocate nothing, whatever carries their messages and however these share frames.
+// After a warm-up, processes allocate nothing, on every transport and with every way to share frames.
 //
-// Buffers come when they are first needed, which some are only once the other process is late. So a stretch may still
-// allocate one now and then; here several in a row have to do without.
-
+// Buffers are allocated when they are first needed, and some are needed only when the other process is late. So a stretch
+// of steps may still allocate now and then. The test requires several stretches in a row without an allocation.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -29,14 +28,14 @@ constexpr int num_quiet_required = 3;   // stretches in a row
 constexpr int max_stretches = 60;
 constexpr auto patience = 60s;
 
-/// Where conduits are opened, each kind in a layer of its own.
+/// Where conduits are opened, one layer for each kind.
 struct Site {
   Fabric& fabric;
   RingPlace place;
   std::uint32_t num_layers = 0;
 };
 
-/// Conduits to the other process and from it: a few where they share frames.
+/// Conduits to the other process and from it, several where they share frames.
 template <typename T, Policy policy>
 class Line {
  public:
@@ -72,7 +71,7 @@ class Line {
     for (auto& outlet : outlets_) num_steps_ += outlet.TryStep(limit) != 0 ? 1 : 0;
   }
   std::uint64_t NumSteps() const { return num_steps_; }
-  /// If it ever does.
+  /// Returns whether a put has been refused. Only Retain::every refuses any.
   bool HasRefused() const { return policy.retain != Retain::every || inlets_.front().Tally().dropped > 0; }
 
  private:
@@ -81,7 +80,7 @@ class Line {
   std::uint64_t num_steps_ = 0;
 };
 
-/// Several that are used alike.
+/// Several lines that are used in the same way.
 template <typename... L>
 class Lines {
  public:
@@ -96,7 +95,7 @@ class Lines {
         line.Put(row_);
     });
   }
-  /// At times reads nothing for a while, and then all there is.
+  /// Sometimes reads nothing for a while, and then all that has come.
   void Work() {
     Put();
     const int phase = num_puts_ % 100;
@@ -134,7 +133,7 @@ TEST_CASE("Messages between processes allocate nothing in a steady state") {
   RingEnds<Load<8>, every> ends{fabric, place, {.key = {.layer = 100}}};
   fabric.Connect();
   for (int i = 0; i < 100; ++i) lines.Put();
-  world.Agree({});  // nobody has read anything yet
+  world.Agree({});  // no process has read anything yet
   CHECK(lines.HaveAllRefused());
 
   const auto work_until = [&](auto is_over) {
@@ -159,12 +158,12 @@ TEST_CASE("Messages between processes allocate nothing in a steady state") {
     ++num_stretches;
   }
   CHECK(goes_on);
-  CHECK(num_allocations.load() > 0);  // it does count
+  CHECK(num_allocations.load() > 0);  // the counter works
   CHECK(num_quiet == num_quiet_required);
   if (world.IsRoot())
     std::printf("%d stretches of %llu steps and more: the last %d have allocated nothing, those before %zu times\n",
                 num_stretches, static_cast<unsigned long long>(stretch), num_quiet, num_in_all);
-  // The other may have far to go yet.
+  // The other process may need much longer.
   CHECK(work_until([&] {
     ends.TryPut(1);
     ends.TryStep();

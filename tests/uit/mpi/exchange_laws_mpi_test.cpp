@@ -1,4 +1,4 @@
-// The laws of ducts over MPI and over shared memory: from each process to itself, while the others do the same.
+// The laws of ducts over MPI and over shared memory. Each process has both ends, and all processes run the laws at once.
 
 #include <chrono>
 #include <tuple>
@@ -25,13 +25,13 @@ struct MpiSubject {
   template <typename T>
   struct Pair {
     explicit Pair(std::size_t depth, T initial = T{})
-        : world(MpiTestWorld()),  // one for all pairs, so that they take turns at the same windows
+        : world(MpiTestWorld()),  // one for all pairs, so that they reuse the same windows
           fabric(world, {.num_slots = 5, .shares_memory = shares_memory}),
           inlet(Reach(depth)),
           outlet(Reach(depth), initial) {
       fabric.Connect();
     }
-    ~Pair() { CHECK(fabric.Close(After(std::chrono::seconds(60)))); }  // others may be far behind on a busy machine
+    ~Pair() { CHECK(fabric.Close(After(std::chrono::seconds(60)))); }  // other processes may need much longer on a busy machine
 
     bool TryPut(const T& message) {
       const bool is_accepted = inlet.TryPut(message);

@@ -1,4 +1,4 @@
-// Fabrics over MPI: what goes wrong ends in words on every rank, and never hangs.
+// Fabrics over MPI: an error ends in a message on every rank, and never hangs.
 
 #include <array>
 #include <chrono>
@@ -23,7 +23,7 @@ namespace {
 
 using W = TransportSet<Process>;
 
-/// All ranks bring the same bytes.
+/// Returns whether all ranks have the same text.
 bool IsEverywhereTheSame(const World& world, const std::string& text) {
   const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
   const Bytes mine(bytes, bytes + text.size());
@@ -120,7 +120,7 @@ TEST_CASE("A peer that never closes is given up at the deadline without a collec
   const bool shares_memory = GENERATE(true, false);
   {
     Fabric fabric{world, {.shares_memory = shares_memory}};
-    // All exchange with rank 0, which closes alone.
+    // All exchange messages with rank 0, which closes alone.
     std::vector<Inlet<int, every, W>> inlets;
     std::vector<Outlet<int, every, W>> outlets;
     for (std::size_t rank = 1; rank < world.Size(); ++rank) {

@@ -1,4 +1,4 @@
-// What is under way between processes is bounded: a conduit that keeps every message refuses what it has no room for.
+// A conduit between processes that keeps every message must not grow without bound.
 #include <uit/inlet.hpp>
 #include <uit/transport/process.hpp>
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t two_gigabytes = std::size_t{1} << 31;
 
-/// A link of this process to itself, on a communicator of its own.
+/// A link of this process to itself, on its own communicator.
 struct LinkToSelf {
   explicit LinkToSelf(const LinkOptions& options)
       : world(TheWorld().Duplicate()), link(world.OpenLink(world.Rank(), 0, options)) {}
@@ -31,7 +31,7 @@ struct LinkToSelf {
     std::memcpy(sent.Payload(), &number, sizeof number);
     return link.TrySend(sent);
   }
-  /// The number of the next frame, and that it is of that size; 0 if none comes.
+  /// Returns the number of the next frame, which must have that size, or 0 if none has come.
   std::uint64_t Next(std::size_t num_bytes) {
     std::uint64_t number = 0;
     if (!WaitUntil([this] { return link.TryReceive(received); }, After(std::chrono::seconds(5)))) return 0;
@@ -64,7 +64,7 @@ TEST_CASE("Frames of any size come in order, through few slots") {
 }
 
 TEST_CASE("A buffer that MPI still reads is not written again") {
-  constexpr std::size_t largest = 2'000'000;  // which MPI copies nowhere before its receive is posted
+  constexpr std::size_t largest = 2'000'000;  // so large that MPI copies it nowhere before its receive is posted
   LinkToSelf to{{.num_sends = 3, .num_receives = 1, .payload_bytes = largest}};
   std::uint64_t num_sent = 0;
   while (num_sent < 10 && to.TrySend(num_sent + 1, largest)) ++num_sent;

@@ -1,4 +1,5 @@
-// Networks come and go, many after each other and several at once: no communicator is used up, and none hears another.
+// Networks are created and destroyed, many in succession and several at once: no communicator is leaked, and no network
+// receives another's messages.
 
 #include <algorithm>
 #include <chrono>
@@ -21,7 +22,7 @@ namespace {
 using Message = Load<64>;
 using Ends = RingEnds<Message, every>;
 
-/// Puts and steps until the ends have got message number `last`.
+/// Puts and steps until the ends have received message number `last`.
 bool Exchange(Ends& ends, std::uint64_t last) {
   return WaitUntil(
       [&] {
@@ -32,7 +33,7 @@ bool Exchange(Ends& ends, std::uint64_t last) {
       After(20s));
 }
 
-/// Of a conduit whose fabric has closed, the inlet puts, or the outlet steps, while another has its memory.
+/// After a fabric has closed, its inlet puts or its outlet steps, while another fabric has its memory.
 template <Policy policy>
 void CheckOldEnds(bool puts) {
   CAPTURE(puts, static_cast<int>(policy.retain), static_cast<int>(policy.consolidate));
@@ -47,7 +48,7 @@ void CheckOldEnds(bool puts) {
   Fabric second{world, {.num_slots = 2}};
   RingEnds<Message, policy> ends{second, place, options};
   second.Connect();
-  CHECK(pmpi::NumUnfreed() <= num_with_first);  // it is the same window
+  CHECK(pmpi::NumUnfreed() <= num_with_first);  // the window was reused
   if (puts) {
     for (int i = 0; i < 3; ++i) {
       CHECK_FALSE(old_ends.inlet.TryPut(Message::Number(999)));
@@ -58,11 +59,11 @@ void CheckOldEnds(bool puts) {
       CHECK_FALSE(ends.TryStep());
       second.Poll();
     }
-    world.Agree("");  // nobody puts before all have looked
+    world.Agree("");  // no process puts before all have checked
   }
   REQUIRE(ends.TryPut(1));
   ends.inlet.TryFlush();
-  world.Agree("");  // all have put; where memory is shared, it has arrived
+  world.Agree("");  // all have put; with shared memory, the messages have arrived
   if (!puts) {
     for (int i = 0; i < 20; ++i) CHECK_FALSE(old_ends.TryStep());
   }
@@ -96,7 +97,7 @@ TEST_CASE("Thousands of networks in succession free all their communicators") {
     REQUIRE(pmpi::NumPending() == 0);
   }
   CHECK(most_unfreed <= num_before + 2);             // a communicator and a window
-  CHECK(pmpi::NumUnfreed() <= num_before + 1);       // windows are kept, and lent again
+  CHECK(pmpi::NumUnfreed() <= num_before + 1);       // windows are kept and reused
 }
 
 TEST_CASE("The ends of a closed fabric do not touch memory that was lent again") {
@@ -116,10 +117,10 @@ TEST_CASE("A process in several nested networks keeps their messages apart") {
   outer.Connect();
   REQUIRE(Exchange(outer_ends, 100));
   for (int i = 0; i < 3; ++i) {
-    const World own = world.Duplicate();  // a network of its own
+    const World own = world.Duplicate();  // its own communicator
     {
       Fabric inner{own};
-      Ends inner_ends{inner, place, {}};  // of the same key
+      Ends inner_ends{inner, place, {}};  // with the same key
       inner.Connect();
       Fabric third{own};
       Ends third_ends{third, place, {}};

@@ -1,5 +1,5 @@
-// Processes in a ring, each flooding the next: nothing is lost, repeated, reordered or torn, and the accounts are
-// exact.
+// Processes in a ring, each putting to the next without a pause: no message is lost, repeated, reordered or torn, and the
+// accounts are exact.
 
 #include <chrono>
 #include <cstddef>
@@ -18,18 +18,18 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Of all processes, unless the machine is too busy for so many.
+// Over all processes, unless the machine is too busy for that many.
 constexpr std::uint64_t num_messages = 500'000;
 constexpr auto time_for_puts = 1500ms;
-// So many of each channel must come however busy it is, and whatever looks on.
+// That many messages of each channel must arrive, however busy the machine is and under any sanitizer.
 constexpr std::uint64_t num_required = 1000;
 constexpr auto patience = 60s;
 
 struct Flood {
   std::size_t num_channels = 1;
-  std::size_t num_silent = 0;  // of the channels
+  std::size_t num_silent = 0;  // number of silent channels
   std::size_t depth = 64;
-  std::uint64_t flush_every = 0;  // messages of a channel
+  std::uint64_t flush_every = 0;  // in messages of a channel
   bool shares_memory = true;
 };
 
@@ -68,7 +68,7 @@ void RunRingOver(const Flood& flood) {
   };
   work_to(last, After(time_for_puts));
   CHECK(work_to(num_required, After(patience)));
-  CHECK(fabric.Close(After(patience)));  // others may still be at it
+  CHECK(fabric.Close(After(patience)));  // other processes may still be busy
   for (auto& ends : channels) {
     while (ends->TryStep()) {
     }
@@ -76,7 +76,7 @@ void RunRingOver(const Flood& flood) {
     CHECK(ends->inlet.Tally().Accepted() == ends->num_put);
     const Tally tally = JoinTallies(world, place, ends->inlet.Tally(), ends->outlet.Tally());
     CHECK(tally.Balanced());
-    CHECK(ends->num_got == tally.put.Accepted());  // the newest comes in any case
+    CHECK(ends->num_got == tally.put.Accepted());  // the newest message arrives in any case
     if (policy.retain == Retain::latest) CHECK(tally.put.dropped == 0);
     if (policy.retain == Retain::every) CHECK(tally.get.stepped == tally.put.Accepted());
   }

@@ -1,4 +1,4 @@
-// The shim itself: what it watches it sees, and what it lets go wrong does.
+// Tests of the shim: it notices what it watches, and the faults that it injects occur.
 
 #include <mpi.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 using Words = std::array<std::uint64_t, 100>;
 
-/// A message of this process to itself, half of what it has room for.
+/// A message of this process to itself, half as long as its receive.
 struct ToSelf {
   explicit ToSelf(int tag) {
     MPI_Irecv(received.data(), sizeof received, MPI_BYTE, 0, tag, MPI_COMM_SELF, &receive);
@@ -66,7 +66,7 @@ TEST_CASE("The watch sees what is done to buffers that MPI still has") {
   MPI_Request receive = MPI_REQUEST_NULL;
   Words message{};
   MPI_Irecv(message.data(), sizeof message, MPI_BYTE, 0, 2, MPI_COMM_SELF, &receive);
-  CHECK(message[0] != 0);  // who reads it too early sees no message
+  CHECK(message[0] != 0);  // a reader that is too early finds no message
   message[0] = 1;
   MPI_Cancel(&receive);
   CHECK(WaitUntil([&] { return ToSelf::IsDone(receive); }, After(10s)));
@@ -100,7 +100,7 @@ TEST_CASE("The watch sees what is done to buffers of a collective that does not 
                      &request);
     };
     exchange();
-    sent[10] += modified;  // which is none of MPI's business
+    sent[10] += modified;  // MPI does not use this byte
     complete(request);
     CHECK(pmpi::NumModifiedSends() == num_before + 2 * modified);
     exchange();

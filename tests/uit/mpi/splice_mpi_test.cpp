@@ -1,5 +1,5 @@
-// A live pair goes from reach to reach between updates, Null to Intra to Thread to MPI to Null, with messages under way
-// at each change: they are carried, or counted.
+// A live pair changes its transport between updates: from Null to Intra, Thread, MPI and back to Null. Messages are in flight
+// at each change. They are carried over, or counted.
 
 #include <array>
 #include <chrono>
@@ -23,12 +23,12 @@ namespace {
 using Wide = TransportSet<Intra, Thread, Process>;
 using Payload = Load<64>;
 
-/// An inlet and an outlet that live through a whole test, and what they have done. An update puts 4, reads, and puts 1.
+/// An inlet and an outlet that live through a whole test, and their counts. An update puts 4, reads, and puts 1.
 template <Policy policy>
 struct Pair {
   static constexpr bool keeps_every = policy.retain == Retain::every;
 
-  /// Puts the next number, which leaves at once. Returns whether it was accepted.
+  /// Puts the next number and flushes. Returns whether it was accepted.
   bool Put() {
     if (!inlet.TryPut(Payload::Number(num_put + 1))) return false;
     ++num_put;
@@ -42,7 +42,7 @@ struct Pair {
     num_got = number;
     return true;
   }
-  /// Reads the next message, or under Retain::latest the newest of ours or a newer one, which may take several steps.
+  /// Reads the next message. Under Retain::latest, reads until it is our newest or a newer one, which may take several steps.
   void Read() {
     do {
       if (!Step(After(10s))) FAIL("nothing has arrived");
@@ -79,7 +79,7 @@ GetTally Since(const GetTally& before, const GetTally& now) {
           .unread = now.unread - before.unread};
 }
 
-/// Null, Intra and Thread, with an update at each.
+/// Null, Intra and Thread, with one update on each.
 template <Policy policy>
 void GoThroughMemory(Pair<policy>& pair) {
   Splice(pair.inlet, pair.outlet, Null{});
@@ -123,7 +123,7 @@ void CheckWholeTrip() {
   CHECK(pmpi::NumPending() == 0);
 }
 
-/// Between two processes each end is spliced by itself, and the fabric lives on.
+/// Between two processes, each end is spliced by itself, and the fabric remains.
 template <Policy policy>
 void CheckTripOfEnds() {
   const World world = TheWorld();
@@ -146,14 +146,14 @@ void CheckTripOfEnds() {
   const PutTally puts_before = pair.inlet.Tally();
   const GetTally gets_before = pair.outlet.Tally();
   fabric.Connect();
-  pair.num_put = pair.num_got = 100;  // all ranks put the same, so that a receiver knows what to expect
+  pair.num_put = pair.num_got = 100;  // all ranks put the same numbers, so that a receiver knows what to expect
   pair.Update();
   Splice(pair.inlet, Null{});
   Splice(pair.outlet, Null{});
   CHECK(pair.Current() == pair.num_got);
   pair.UpdateMuted();
-  world.Agree({});  // so that nobody's next puts are for an outlet that is about to go
-  // What had not arrived is for the next end of the channel.
+  world.Agree({});  // so that no process puts to an outlet that is about to be destroyed
+  // The channel's next end receives what had not arrived.
   Splice(pair.inlet, to_next);
   Splice(pair.outlet, from_previous);
   pair.Update();
@@ -171,7 +171,7 @@ void CheckTripOfEnds() {
   CHECK(pmpi::NumPending() == 0);
 }
 
-/// A pair that comes to a pool and leaves it, while another stays.
+/// A pair joins a pool and leaves it, while another pair stays.
 template <Policy policy>
 void CheckVisitToPool() {
   const World world = TheWorld();
@@ -215,7 +215,7 @@ void CheckVisitToPool() {
   CHECK(resident.Both().Balanced());
 }
 
-/// Hundreds of splices at random, with any number of messages under way.
+/// Hundreds of random splices, with any number of messages in flight.
 template <Policy policy>
 void CheckRandomTrip() {
   const World world = TheWorld();
@@ -233,7 +233,7 @@ void CheckRandomTrip() {
       case 0: Splice(pair.inlet, pair.outlet, Null{}); break;
       case 1: Splice(pair.inlet, pair.outlet, Intra{.depth = 1 + up_to(15)}); break;
       case 2: Splice(pair.inlet, pair.outlet, Thread{.depth = 1 + up_to(15)}); break;
-      default: Splice(pair.inlet, pair.outlet, reaches[num_reached++ % 2]);  // a channel that it is not on
+      default: Splice(pair.inlet, pair.outlet, reaches[num_reached++ % 2]);  // a channel that it does not use now
     }
     const std::int64_t num_under_way = pair.Both().InFlight();
     if (pair.inlet.IsMuted()) CHECK(num_under_way == 0);
@@ -279,7 +279,7 @@ TEST_CASE("What finds no room at MPI counts as unread, and the rest is carried i
   const World world = TheWorld();
   Fabric fabric{world};
   Pair<every> pair;
-  GoThroughMemory(pair);  // 3 to 10 are under way
+  GoThroughMemory(pair);  // 3 to 10 messages are in flight
   Splice(pair.inlet, pair.outlet, Process{.fabric = &fabric, .peer = world.Rank(), .depth = 2});
   fabric.Connect();
   CHECK(pair.Both().get.unread == 6);

@@ -1,4 +1,5 @@
-// Starts and stops over MPI and over shared memory with messages of three sizes in flight: nothing hangs, is corrupted, or is left pending.
+// Fabrics start and stop over MPI and over shared memory, with messages of three sizes in flight: no fabric hangs, no message
+// is damaged or left pending.
 
 #include <cstdint>
 #include <string>
@@ -15,10 +16,10 @@ using namespace uit::testing;
 
 namespace {
 
-/// The load of a rank.
+/// The traffic of a rank.
 struct Amount {
   std::uint64_t num_put = 0;
-  std::uint64_t num_read_late = 0;  // of those put here from elsewhere, after the stop
+  std::uint64_t num_read_late = 0;  // messages for this rank that were read after the stop
 };
 
 template <typename Ends>
@@ -47,7 +48,7 @@ TEST_CASE("A fabric starts and stops under load many times") {
     RingEnds<Load<100'000>, every> large{fabric, place, layer(2)};
     RingEnds<Load<100'000>, latest> newest{fabric, place, layer(3)};
     fabric.Connect();
-    // Some stop with all of it in flight, some in the middle, ranks at different times.
+    // Some stop with all messages in flight, some in the middle, and ranks stop at different times.
     for (int i = 0; i < 1 + (cycle * 7 + static_cast<int>(place.rank) * 3) % 12; ++i) {
       small.TryPut(1000);
       medium.TryPut(1000);

@@ -1,7 +1,7 @@
-// A receiver that stops: once it does not step one of its channels, once the system suspends it. Senders go on, nobody's
+// A receiver stops: first it does not step one of its channels, then the system suspends it. Senders continue, no process's
 // memory grows, and MPI holds no more requests than its links have slots.
 //
-// UIT_TEST_STOP_SECONDS says for how long; a few seconds by default.
+// UIT_TEST_STOP_SECONDS sets the length of a stop; by default a few seconds.
 
 #include <sys/types.h>
 #include <unistd.h>
@@ -35,16 +35,18 @@ namespace {
 using Kilobyte = Load<1024>;
 constexpr std::uint64_t no_end = ~std::uint64_t{0};
 constexpr std::int64_t max_growth = 5'000'000;  // bytes
-constexpr std::int64_t min_flood = 4 * max_growth;  // bytes put at a receiver that has stopped: it would show if they were kept
+// bytes put to a stopped receiver; memory would grow noticeably if they were kept
+constexpr std::int64_t min_flood = 4 * max_growth;
 
 constexpr FabricOptions options{};
-/// Frames that may be under way to a peer: those that need its credit, and those that need none. From it as many.
+/// The largest number of frames in flight to a peer: those that need its credit, and those that need none. As many come from
+/// it.
 constexpr std::size_t num_frames_each_way = options.num_slots + Connection::num_uncredited;
 
-/// Requests of MPI that there may be at once.
+/// The largest number of MPI requests at once.
 constexpr std::size_t MaxRequests(std::size_t num_peers) { return 2 * num_frames_each_way * num_peers; }
 
-/// Conduits to one process and from one, of both kinds.
+/// Conduits of both kinds to one process and from one.
 struct Line {
   Line(Fabric& fabric, const RingPlace& place, std::uint32_t layer)
       : all(fabric, place, {.key = {.layer = layer}}), newest(fabric, place, {.key = {.layer = layer + 1}}) {}
@@ -63,7 +65,7 @@ struct Line {
   RingEnds<Kilobyte, latest> newest;
 };
 
-/// The place of a process that has to do with one other alone.
+/// The ring place of a process with a single neighbour.
 RingPlace Between(const World& world, std::size_t peer) {
   RingPlace place{world};
   place.next = peer;
@@ -71,7 +73,7 @@ RingPlace Between(const World& world, std::size_t peer) {
   return place;
 }
 
-/// Bursts of `work_once`, with rests between them that leave others the core, until `until` or for `span`.
+/// Calls `work_once` in bursts, with pauses that leave the core to others, until `until` holds or `span` has passed.
 template <typename F, typename Until>
 bool WorkFor(std::chrono::duration<double> span, F&& work_once, Until&& until) {
   const Deadline end = After(span);
@@ -84,7 +86,7 @@ bool WorkFor(std::chrono::duration<double> span, F&& work_once, Until&& until) {
 }
 bool Never() { return false; }
 
-/// What a span has shown of the sending side, of memory and of requests.
+/// Checks of the sending side, of memory and of requests after a period.
 void Print(const char* what, const PutTally& before, const PutTally& after, std::int64_t here, std::int64_t there,
            std::size_t num_peers) {
   std::printf("%s: %llu messages of 1 KiB put, %llu of them refused; grown by %lld bytes, the receiver by %lld\n", what,
@@ -101,7 +103,7 @@ void Print(const char* what, const PutTally& before, const PutTally& after, std:
 }
 
 void CheckMemory(const Growth& here, const Growth& there, std::uint64_t num_put) {
-  if (is_sanitized) return;  // sanitizers are slow, and keep books of their own
+  if (is_sanitized) return;  // sanitizers are slow, and use memory themselves
   CHECK(num_put * sizeof(Kilobyte) > static_cast<std::uint64_t>(min_flood));
   CHECK(here.Most() <= max_growth);
   CHECK(there.Most() <= max_growth);
@@ -110,7 +112,7 @@ void CheckMemory(const Growth& here, const Growth& there, std::uint64_t num_put)
 void CheckRequests(const World& world, std::size_t num_peers) {
   CHECK(pmpi::MostPending() <= MaxRequests(num_peers));
   const bool is_all_over_mpi = world.HostRanks().size() == 1;
-  if (is_all_over_mpi) CHECK(pmpi::MostPending() > num_frames_each_way * num_peers);  // what is received, and then sent
+  if (is_all_over_mpi) CHECK(pmpi::MostPending() > num_frames_each_way * num_peers);  // receives, and then sends
 }
 
 template <typename Ends>
@@ -177,7 +179,7 @@ TEST_CASE("A suspended process stalls no other process and makes no memory grow"
   Fabric fabric{world, options};
   std::vector<std::size_t> peers;
   std::vector<std::unique_ptr<Line>> lines;
-  // How far the run is: rank 0 says so to all.
+  // Rank 0 tells all ranks how far the test is.
   std::vector<std::unique_ptr<RingEnds<Load<8>, latest>>> stages;
   for (std::size_t peer = 0; peer < world.Size(); ++peer) {
     if (peer == world.Rank()) continue;
@@ -207,7 +209,7 @@ TEST_CASE("A suspended process stalls no other process and makes no memory grow"
       WorkFor(StopFor(), work_once, Never);
       here.Look();
       there.Look();
-      // Who waits for it is back at the deadline.
+      // A wait for the suspended process ends at its deadline.
       while (to_1.all.TryStep()) {
       }
       const TimePoint begin = Now();
@@ -220,7 +222,7 @@ TEST_CASE("A suspended process stalls no other process and makes no memory grow"
     const PutTally after = to_1.Puts();
     const std::uint64_t num_from_last = to_last.all.num_got - num_from_last_before;
     const std::uint64_t num_from_1_before = to_1.all.num_got;
-    // It catches up, and takes what the system has held.
+    // It catches up, and reads what the system has kept.
     CHECK(WorkFor(10s, work_once, [&] { return to_1.all.num_got > num_from_1_before + 1000; }));
     here.Look();
     there.Look();
@@ -239,7 +241,7 @@ TEST_CASE("A suspended process stalls no other process and makes no memory grow"
     });
   }
   CHECK(fabric.Close());
-  // Accounts of all pairs at once.
+  // Checks the accounts of all pairs at once.
   std::vector<Bytes> outgoing(world.Size());
   for (std::size_t i = 0; i < peers.size(); ++i) {
     for (const PutTally& puts : {lines[i]->all.inlet.Tally(), lines[i]->newest.inlet.Tally()}) {

@@ -1,4 +1,4 @@
-// Two threads of each process share a fabric, and MPI is called by one of them at a time.
+// Two threads of each process share a fabric, and only one of them calls MPI at a time.
 
 #include <algorithm>
 #include <array>
@@ -18,10 +18,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Of each conduit, unless the machine is too busy for so many.
+// For each conduit, unless the machine is too busy for that many.
 constexpr std::uint64_t num_messages = 30'000;
 constexpr auto time_for_all = 3s;
-// So many must come however busy it is, and whatever looks on.
+// That many must arrive, however busy the machine is and under any sanitizer.
 constexpr std::uint64_t num_required = 1000;
 constexpr auto patience = 60s;
 
@@ -79,7 +79,7 @@ TEST_CASE("Two threads of a process share its wires and lose nothing") {
     worker->newest.inlet.HandOver();
     worker->newest.outlet.HandOver();
   }
-  CHECK(fabric.Close(After(patience)));  // others may still be at it
+  CHECK(fabric.Close(After(patience)));  // other processes may still be busy
   for (auto& worker : workers) {
     CHECK(worker->has_come_far);
     const auto check = [&](auto& ends) {

@@ -1,5 +1,5 @@
-// Ten million messages between two processes, by every exchange: all are accounted for, none is out of order, and sums are
-// exact. They are put faster than they can leave, so that some are refused. At night up to a hundred times as many.
+// Ten million messages between two processes, by every exchange. All are accounted for, none is out of order, and sums are
+// exact. They are put faster than they can leave, so some are refused. At night up to a hundred times as many.
 
 #include <algorithm>
 #include <array>
@@ -31,7 +31,7 @@ using namespace uit::testing;
 
 namespace {
 
-/// A number by itself.
+/// A single number.
 struct Single {
   using Message = std::uint64_t;
   static Message Number(std::uint64_t number) { return number; }
@@ -39,7 +39,7 @@ struct Single {
   static bool IsWhole(const Message&) { return true; }
 };
 
-/// A number, repeated up to three times.
+/// A number, one to three times.
 struct Row {
   using Message = std::vector<std::uint64_t>;
   static Message Number(std::uint64_t number) { return Message(1 + number % 3, number); }
@@ -50,7 +50,7 @@ struct Row {
   }
 };
 
-/// An amount from 1 to 1024; what waits is the sum.
+/// An amount from 1 to 1024; messages that wait are summed.
 struct Amount {
   using Message = std::uint64_t;
   static Message Number(std::uint64_t number) { return number % 1024 + 1; }
@@ -63,21 +63,22 @@ struct Subject {
   static constexpr std::size_t num_channels = p.consolidate == Consolidate::none ? 1 : 4;
 };
 
-/// To put by each exchange, at least. One process hears itself alone, which shows little; and what runs slowly makes do with less.
+/// Puts of each exchange, at least. One process communicates only with itself, which shows little, so it makes fewer; so do
+/// slow builds.
 std::uint64_t NumRequired(const World& world) {
   return (is_sanitized || !is_optimized ? 100'000U : 10'000'000U) / (world.Size() == 1 ? 10 : 1) * PerCommitOrNight(1U, 10U);
 }
-/// Of them so many are accepted, at least. (Only Retain::every refuses any.)
+/// Accepted messages of these, at least. (Only Retain::every refuses any.)
 std::uint64_t NumAccepted(std::uint64_t num_attempted) { return num_attempted / 10; }
 
-/// What all exchanges have shown.
+/// The results of all exchanges.
 struct Shown {
   std::size_t num_exchanges = 0;
-  std::uint64_t least_attempted = std::numeric_limits<std::uint64_t>::max();  // by each, at least
+  std::uint64_t least_attempted = std::numeric_limits<std::uint64_t>::max();  // by each exchange, at least
   std::uint64_t least_accepted = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t num_attempted = 0;  // by all
+  std::uint64_t num_attempted = 0;  // by all exchanges
   std::uint64_t num_accepted = 0;
-  double slowest = std::numeric_limits<double>::max();  // million attempts a second
+  double slowest = std::numeric_limits<double>::max();  // million attempts per second
   double fastest = 0;
 } shown;
 
@@ -106,7 +107,7 @@ class Ends {
       outlets.emplace_back(reach(place.previous, place.previous, place.rank));
     }
   }
-  /// Puts some messages to each channel, whether it takes them or not. Returns whether it took any.
+  /// Puts some messages to each channel. Returns whether any was accepted.
   bool PutSome() {
     bool any = false;
     for (std::size_t channel = 0; channel < num_channels; ++channel) {
@@ -124,7 +125,7 @@ class Ends {
     }
     return any;
   }
-  /// Steps through what has come, and looks at it. Returns whether there was anything.
+  /// Steps through what has come, and checks it. Returns whether anything had come.
   bool ReadSome() {
     bool any = false;
     for (std::size_t channel = 0; channel < num_channels; ++channel) {
@@ -149,8 +150,8 @@ class Ends {
 
   std::vector<Inlet<T, S::policy, W>> inlets;
   std::vector<Outlet<T, S::policy, W>> outlets;
-  std::vector<std::uint64_t> sent;      ///< by channel: the number of the last that was accepted; of amounts, the sum
-  std::vector<std::uint64_t> received;  ///< likewise, of what has come
+  std::vector<std::uint64_t> sent;      ///< by channel: number of the last accepted message; of amounts, the sum
+  std::vector<std::uint64_t> received;  ///< by channel: the same for what has come
   bool is_right = true;
 
  private:
@@ -169,7 +170,7 @@ class Ends {
   }
 };
 
-/// What the previous process has sent. Collective.
+/// Returns what the previous process has sent. Collective.
 std::vector<std::uint64_t> SentByPrevious(const World& world, const RingPlace& place, const std::vector<std::uint64_t>& ours) {
   std::vector<Bytes> outgoing(world.Size());
   for (const std::uint64_t number : ours) {
@@ -200,13 +201,13 @@ TEMPLATE_LIST_TEST_CASE("Millions of messages arrive in order and whole, and the
   const TimePoint start = Now();
   const std::uint64_t num_required = NumRequired(world);
   const std::uint64_t num_wanted = num_required * PerCommitOrNight(1U, 10U);
-  const Deadline patience = After(std::chrono::minutes{3});  // with the rest of them
-  // Who has done its part goes on until all have: others want to be read.
+  const Deadline patience = After(std::chrono::minutes{3});  // shared by the remaining exchanges
+  // A process that has finished continues until all have, because others need it to read.
   MPI_Request meeting = MPI_REQUEST_NULL;
   Backoff rest;
   for (bool has_done = false; !has_done || !mpi::IsComplete(meeting);) {
     const bool has_put = ends.PutSome();
-    // The peer may want the core; and while it has none, refusals would be all there is to count.
+    // The peer may need the core; without it, all puts would be refused.
     if (ends.ReadSome() || has_put) rest.Reset();
     else rest.Rest();
     const uit::PutTally puts = ends.Puts();

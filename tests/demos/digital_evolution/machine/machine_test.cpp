@@ -236,7 +236,7 @@ TEST_CASE("whether a program can run a machine's bytes is known", "[digital_evol
       const Machine::Core& core = copy.GetCore(slot);
       REQUIRE((!copy.IsAlive(slot) || (core.call_depth <= Machine::max_call_depth && core.facing < num_facings)));
     }
-    copy.Run(program, 200, cell);  // within bounds: the sanitizers tell
+    copy.Run(program, 200, cell);  // stays within bounds; the sanitizers check it
   }
   REQUIRE(num_refused > 200);
 }

@@ -15,7 +15,7 @@
 
 namespace digital_evolution {
 
-/// 32 random bits a call.
+/// Returns 32 random bits a call.
 class TestRandom {
  public:
   explicit TestRandom(std::uint64_t seed) : stream_{seed} {}
@@ -26,7 +26,7 @@ class TestRandom {
   netuit::RandomStream stream_;
 };
 
-/// Writes down what a program does: `show 3 -7`, `endow 2 255`, `send 1 0123456789abcdef 1 2 3`.
+/// Records the actions of a program as text: `show 3 -7`, `endow 2 255`, `send 1 0123456789abcdef 1 2 3`.
 class RecordingCell {
  public:
   std::int32_t SenseSelf(unsigned sensor) const { return static_cast<std::int32_t>(100 + sensor); }
@@ -48,7 +48,7 @@ class RecordingCell {
   std::uint32_t Random() { return random_bits; }
   InstructionUse& Use() { return use; }
 
-  std::string trace;  ///< all of it, separated by "; "
+  std::string trace;  ///< all actions, separated by "; "
   std::uint32_t random_bits = 0x80000001U;
   InstructionUse use{};
 
@@ -61,7 +61,7 @@ inline Genome Parse(const std::string& text, const Names& names = {}) {
   return ParseGenome(stream, "test", names);
 }
 
-/// Instructions with any bytes, but tags near one of a few, so that many match.
+/// Returns instructions with random bytes. Their tags lie near a few values, so that many match.
 inline Genome RandomGenome(std::uint64_t seed, std::size_t length) {
   TestRandom random{seed};
   Genome genome(length);

@@ -28,13 +28,13 @@ constexpr MutationRates no_rates{.per_birth = 1,
                                  .module_duplication = 0,
                                  .module_deletion = 0};
 
-/// Whether a count of successes is within 5 standard deviations of its mean.
+/// Returns whether a number of successes is within 5 standard deviations of its mean.
 bool IsBinomial(double num_successes, double num_trials, double probability) {
   const double mean = num_trials * probability;
   return std::abs(num_successes - mean) <= 5 * std::sqrt(mean * (1 - probability)) + 1e-9;
 }
 
-/// Distinct instructions, so that one sees where they came from; a module every `module_length`.
+/// Returns distinct instructions, so that each can be traced to its origin. A module begins every `module_length`.
 Genome Numbered(std::size_t length, std::size_t module_length = 1000) {
   Genome genome(length);
   for (std::size_t i = 0; i < length; ++i) {
@@ -107,7 +107,7 @@ TEST_CASE("births mutate at their rate, and count what they change", "[digital_e
     sum.tag_bits += seen.tag_bits;
     REQUIRE(IsValid(genome));
   }
-  // of those that mutate, hardly any changes nothing
+  // a birth that mutates almost always changes something
   const double is_unchanged = std::exp(100 * std::log(0.98) + 300 * std::log(0.99) + 6400 * std::log(0.999));
   REQUIRE(IsBinomial(num_mutants, num_births, 0.3 * (1 - is_unchanged)));
   const double num_trials = num_mutants;
@@ -148,7 +148,7 @@ TEST_CASE("a slip copies a stretch of 1 to 16 instructions to anywhere", "[digit
     REQUIRE(Mutate(genome, rates, random) == MutationCounts{.insertions = 1});
     const std::size_t length = genome.size() - parent.size();
     ++num_of_length.at(length);
-    bool is_explained = false;  // by some place of the copy
+    bool is_explained = false;  // by a copy at some position
     for (std::size_t at = 0; at <= parent.size() && !is_explained; ++at) {
       const auto copy = genome.begin() + static_cast<std::ptrdiff_t>(at);
       Genome rest = genome;
@@ -212,7 +212,7 @@ TEST_CASE("modules are doubled and lost as wholes", "[digital_evolution]") {
     for (std::size_t i = 0; i < genome.size(); ++i) REQUIRE(genome[i].GetTag() % 8 == i % 8);
     lost.insert(TagsIn(genome));
   }
-  REQUIRE(doubled.size() == 5 * 6 - 5);  // before and behind itself is the same
+  REQUIRE(doubled.size() == 5 * 6 - 5);  // a copy before itself equals a copy after itself
   REQUIRE(lost.size() == 5);
 }
 

@@ -13,7 +13,7 @@ using namespace digital_evolution;
 
 namespace {
 
-/// What a program does whose first module a signal starts, facing neighbour 2.
+/// Returns the actions of a program that faces neighbour 2 and whose first module is started by a signal.
 struct Case {
   std::string_view operation;
   std::string text;
@@ -116,7 +116,8 @@ TEST_CASE("each operation does what its line says", "[digital_evolution]") {
     const RecordingCell cell = Execute(one);
     CHECK(cell.trace == one.trace);
     const Operation operation = FindOperation(one.operation).value();
-    if (operation != Operation::module) CHECK(cell.use.at(static_cast<std::size_t>(operation)) > 0);  // one begins behind it
+    // a module begins after it
+    if (operation != Operation::module) CHECK(cell.use.at(static_cast<std::size_t>(operation)) > 0);
   }
 }
 

@@ -12,7 +12,7 @@ using namespace digital_evolution;
 
 namespace {
 
-/// The most similar of the positions for which `is_candidate` holds, the earliest of several; no_target if none matches.
+/// Returns the most similar position for which `is_candidate` holds, the earliest of several, or no_target if none matches.
 std::uint16_t Search(const Genome& genome, const MachineOptions& options, Tag tag, std::size_t begin, std::size_t end,
                      const std::function<bool(std::size_t)>& is_candidate) {
   for (unsigned wanted = max_similarity; wanted + 1 > options.match_threshold; --wanted) {

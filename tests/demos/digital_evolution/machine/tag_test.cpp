@@ -15,7 +15,7 @@ namespace {
 
 Tag RandomTag(TestRandom& random) { return Tag{random()} << 32U | random(); }
 
-/// Downing's formula as it stands in the book.
+/// Downing's formula, as printed in the book.
 double StreakByTheBook(Tag a, Tag b) {
   const auto longest = [&](bool wanted) {
     int length = 0;

@@ -1,4 +1,4 @@
-// A checkpoint gives back the world it was made of; what is not one whole is refused.
+// A checkpoint restores the world that it was made from. A file that is not a whole checkpoint is refused.
 #include "demos/digital_evolution/record/checkpoint.hpp"
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ using digital_evolution::testing::ShortGenome;
 
 namespace {
 
-/// A file of its own, which goes with the test.
+/// A file that is removed at the end of the test.
 struct TemporaryFile {
   ~TemporaryFile() { std::filesystem::remove(path); }
   std::string Read() const {

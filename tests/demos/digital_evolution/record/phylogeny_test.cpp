@@ -1,4 +1,4 @@
-// What a phylogeny keeps of a run in parts is what lives at its end, and all its ancestors.
+// The phylogeny of a run in parts has all taxa that live at its end, and all their ancestors.
 #include "demos/digital_evolution/record/phylogeny.hpp"
 
 #include <unistd.h>
@@ -50,7 +50,7 @@ std::map<std::uint64_t, Line> ReadPhylogeny(const std::string& path) {
   return lines;
 }
 
-/// What Save makes of it.
+/// Returns the text that Save writes.
 std::map<std::uint64_t, Line> LinesOf(const Phylogeny& phylogeny) {
   const auto path = (std::filesystem::temp_directory_path() / ("phylogeny_test." + std::to_string(getpid()))).string();
   phylogeny.Save(path);
@@ -59,7 +59,7 @@ std::map<std::uint64_t, Line> LinesOf(const Phylogeny& phylogeny) {
   return lines;
 }
 
-/// Bears offspring whenever it can.
+/// A program that bears offspring whenever it can.
 const std::string bears = R"(
 module @can_afford
   set r1 100
@@ -85,7 +85,7 @@ TEST_CASE("the phylogeny of a run in parts has every living taxon and all its an
 
   const auto lines = LinesOf(phylogeny);
   std::map<std::uint64_t, std::uint64_t> alive;
-  std::set<std::uint64_t> expected;  // of offspring that is on its way
+  std::set<std::uint64_t> expected;  // taxa of offspring that has been sent and not born
   for (const Place& place : scene.world.Places()) {
     if (place.cell.IsAlive()) ++alive[place.cell.taxon];
     for (const Mail::Offspring& offspring : place.mail.offspring) expected.insert(TaxonOf(offspring.words));
@@ -112,7 +112,7 @@ TEST_CASE("the phylogeny of a run in parts has every living taxon and all its an
     if (!alive.contains(id)) CHECK(line.destruction != "inf");
   }
   CHECK(num_roots == 1);
-  for (const auto& [id, line] : lines) {  // no extinct leaf
+  for (const auto& [id, line] : lines) {  // no leaf is extinct
     INFO("taxon " << id);
     CHECK((alive.contains(id) || num_children[id] != 0 || expected.contains(id)));
   }
@@ -125,7 +125,7 @@ TEST_CASE("the phylogeny of a world that goes on knows whose offspring was on it
   rules.inflow = ToResource(0.2);
   rules.mutation.per_birth = 1;
   rules.mutation.per_argument = 0.05;
-  rules.max_age = 24;  // so that who is born when births are due bears offspring once, and is gone before that arrives
+  rules.max_age = 24;  // so a cell bears offspring once and dies before that offspring is born
   Scene before{torus, placement, {}, rules, 5};
   before.world.Found({.ancestor = GenomeOf(bears)});
   before.RunInStep(96);
@@ -142,11 +142,11 @@ TEST_CASE("the phylogeny of a world that goes on knows whose offspring was on it
   for (const Place& place : after.world.Places()) {
     if (place.cell.IsAlive()) extinct.erase(place.cell.taxon);
   }
-  REQUIRE(extinct.size() > 3);  // taxa with nothing but offspring on its way
+  REQUIRE(extinct.size() > 3);  // taxa that exist only as offspring that has been sent
   after.world.SetAge(before.world.Age());
   after.world.Announce();
   phylogeny.NoteRoots(after.world);
-  after.RunInStep(1);  // in which what was on its way arrives
+  after.RunInStep(1);  // the update in which that offspring is born
   phylogeny.Gather(after.world, {});
 
   std::size_t num_children = 0;
@@ -174,7 +174,7 @@ TEST_CASE("no taxon begins before its parent, however far workers drift apart", 
   const Hooks hooks = phylogeny.MakeHooks();
   Place place = scene.world.At(0);
   std::uint64_t parent = place.cell.taxon;
-  const std::vector<std::uint64_t> ages{500, 300, 290};  // on workers 0, 1 and 1, each the offspring of the one before
+  const std::vector<std::uint64_t> ages{500, 300, 290};  // on workers 0, 1 and 1; each is the offspring of the one before
   for (std::uint32_t line = 0; line < ages.size(); ++line) {
     place.worker = line == 0 ? 0 : 1;
     place.cell.taxon = 1001 + line;

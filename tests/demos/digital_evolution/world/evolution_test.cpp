@@ -1,4 +1,4 @@
-// Whether there is evolution at all, and whether it is by natural selection.
+// Evolution occurs, and natural selection causes it.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ Scene MakeScene(const Rules& rules, std::uint64_t seed) {
   return Scene{topology, netuit::PlaceContiguous(topology, {.processes = 1, .threads = 1}), {}, rules, seed};
 }
 
-/// The genome that most cells have at the end of a world's time.
+/// Returns the most common genome at the end of a run.
 Genome Evolve(const Rules& rules, std::uint64_t seed) {
   Scene scene = MakeScene(rules, seed);
   scene.world.Found({.ancestor = AncestorGenome()});
@@ -38,7 +38,7 @@ Genome Evolve(const Rules& rules, std::uint64_t seed) {
   return most->second.second->GetGenome();
 }
 
-/// The part of a world that a genome's offspring have after some time, if they had half at first and nobody mutates.
+/// Returns the share of cells that descend from a genome after some time, without mutation. Its share was one half at first.
 double PartAgainstAncestor(const Genome& genome, std::uint64_t seed) {
   Rules rules;
   rules.mutation.per_birth = 0;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned side = 20;
 
-/// Cells of a square, those within a block of `width` x `width` of one group, the others each of its own.
+/// Cells of a square. Those within a block of `width` x `width` are one group; every other cell is a group of its own.
 struct Neighbourhood {
   explicit Neighbourhood(unsigned width) {
     for (std::uint32_t place = 0; place < side * side; ++place) {
@@ -25,7 +25,7 @@ struct Neighbourhood {
       members += is_member ? 1 : 0;
     }
   }
-  /// All places take an update from what was told before; those that `skips(place)` do not.
+  /// All cells make an update from what their neighbours showed before, except those for which `skips(place)` holds.
   template <typename F>
   void Update(F skips) {
     std::vector<KinSignal> told;

@@ -1,4 +1,4 @@
-// How cells are born and die, in a process alone.
+// How cells are born and die in a world on one process.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -120,7 +120,7 @@ TEST_CASE("of births that arrive together one takes the place, and whom it finds
     CHECK(scene.CellAt(node).state[Sensor::has_displaced] == 1);
     parents.insert(scene.CellAt(node).state[Sensor::parent]);
   }
-  CHECK(parents.size() == 4);  // whichever by chance
+  CHECK(parents.size() == 4);  // chance decides which
 }
 
 TEST_CASE("classes of instructions can be knocked out") {

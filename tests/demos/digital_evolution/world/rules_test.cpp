@@ -1,4 +1,4 @@
-// What a world does for and to its cells, one thing at a time, in a process alone.
+// The rules of a world, one at a time, on one process.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +62,7 @@ TEST_CASE("packets of strangers start cores only where they are admitted, those 
   const std::string says_hello = "module @heartbeat\n set r0 1\n face r0\n send @hello\nmodule @hello\n show r5 3\n";
   Solitude strangers{says_hello, QuietRules(), 0};
   strangers.RunInStep(64);
-  CHECK(strangers.world.SumCounters().packets_sent == 7 * 25);  // one at update 0, two in each 16 updates then
+  CHECK(strangers.world.SumCounters().packets_sent == 7 * 25);  // one at update 0, then two in every 16 updates
   CHECK(strangers.world.SumCounters().packets_received == 5 * 25);
   CHECK(strangers.world.SumCounters().packets_heeded == 0);
   CHECK(strangers.CellAt(0).state[Sensor::shown_3] == 0);
@@ -80,7 +80,7 @@ TEST_CASE("packets of strangers start cores only where they are admitted, those 
 TEST_CASE("more packets than four to a neighbour in sixteen updates are lost") {
   Solitude scene{"module @heartbeat\n send @a\n send @a\n send @a\n broadcast @a\n", QuietRules()};
   scene.RunInStep(17);
-  CHECK(scene.world.SumCounters().packets_sent == 7 + 2 * 4 + 2 * 2);  // those of updates 8 and 16 together
+  CHECK(scene.world.SumCounters().packets_sent == 7 + 2 * 4 + 2 * 2);  // the packets of updates 8 and 16 together
   CHECK(scene.world.SumCounters().packets_dropped == 2);
 }
 

@@ -1,4 +1,4 @@
-// What programs come to know: each sensor, each event, and what neighbours show, in a world.
+// What programs sense: each sensor, each event, and what neighbours show.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -22,13 +22,13 @@ namespace {
 constexpr std::uint64_t seed = 1;
 constexpr std::size_t up = 20;
 constexpr std::size_t down = 5;
-/// The neighbours of node 0 by facing.
+/// The neighbours of node 0, by facing.
 constexpr std::array<std::size_t, num_facings> neighbors{left, right, up, down};
 
 template <typename F>
 Rules With(F change) {
   Rules rules = QuietRules();
-  rules.budget = 64;  // enough for all cores to end in the update in which they begin
+  rules.budget = 64;  // enough for every core to finish in the update in which it starts
   change(rules);
   return rules;
 }
@@ -36,16 +36,17 @@ const Rules quiet = With([](Rules&) {});
 
 std::string Face(unsigned facing) { return "set r0 " + std::to_string(facing) + "\nface r0\n"; }
 
-/// Where a sensor is looked at, and what it is to say. The program of all cells does `action` in its heartbeats, behind which, or
-/// before which, it senses and shows in word 0 what it has sensed.
+/// A sensor, and the value that it must give. Every cell runs the same program: in a heartbeat it does `action`, reads the
+/// sensor, and shows the value in word 0. Unless `acts_first`, it reads the sensor before the action.
 struct Case {
   std::string_view sensor;
   std::string action{};
-  std::uint64_t update;                                   ///< of the heartbeat that senses, from 0: a multiple of 8
-  std::function<std::int32_t(const Solitude&)> expected;  ///< of the world as founded
+  /// update of the heartbeat that reads the sensor, from 0: a multiple of 8
+  std::uint64_t update;
+  std::function<std::int32_t(const Solitude&)> expected;  ///< computed from the world when it was founded
   bool acts_first = true;
-  std::string modules{};         ///< beside the heartbeat's
-  std::size_t node = 0;          ///< of the cell that is looked at
+  std::string modules{};         ///< further modules of the program
+  std::size_t node = 0;          ///< the cell whose sensor is read
   netuit::NodeId num_founders = 1;
   Rules rules = quiet;
 };
@@ -70,7 +71,7 @@ const Rules dear = With([](Rules& rules) { rules.birth_cost = max_stockpile; });
 
 constexpr std::int32_t Sensed(Resource amount) { return amount >> Cell::sensed_shift; }
 Program ProgramOf(const Solitude& world) { return Program{world.world.At(0).program->GetGenome()}; }
-/// The random bits that a founder has been given, drawn anew.
+/// The founder's random bits, drawn again.
 std::int32_t ChanceOf(netuit::NodeId node) {
   netuit::RandomStream random{seed, node};
   random.Next();
@@ -78,7 +79,7 @@ std::int32_t ChanceOf(netuit::NodeId node) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(random.Next()) >> 1U);
 }
 
-// Births are sent at updates 0, 16, … and take place 16 later, packets likewise; a gift takes one update.
+// Births are sent at updates 0, 16, … and take place 16 updates later; so do packets. A gift takes one update.
 const std::string bears_one = Face(0) + "spawn_kin\n";
 const std::string founds_one = Face(0) + "spawn_new\n";
 
@@ -99,13 +100,15 @@ std::vector<Case> MakeCases() {
       {.sensor = "kin_generation", .action = bears_one, .update = 24, .expected = Is(1), .node = left},
       {.sensor = "kin_generation", .action = founds_one, .update = 24, .expected = Is(0), .node = left},
       {.sensor = "kin_size", .update = 200, .expected = Is(1)},
-      {.sensor = "kin_size", .action = bears_one, .update = 400, .expected = Is(2)},  // offspring gets nothing, and bears nobody
+      // the offspring has no resource, so it bears none
+      {.sensor = "kin_size", .action = bears_one, .update = 400, .expected = Is(2)},
       {.sensor = "genome_length", .action = "nop\nnop\n", .update = 8, .expected = Is(5)},
       {.sensor = "genome_hash", .update = 8,
        .expected = [](const Solitude& world) { return static_cast<std::int32_t>(ProgramOf(world).Hash()); }},
       {.sensor = "wave", .update = 0, .expected = Is(1), .rules = all_waves},
       {.sensor = "wave", .update = 8, .expected = Is(0), .rules = all_waves},
-      {.sensor = "since_harvest", .update = 8, .expected = Is(8), .rules = all_waves},  // at age 9, the wave came at age 1
+      // the wave came at age 1, and this is age 9
+      {.sensor = "since_harvest", .update = 8, .expected = Is(8), .rules = all_waves},
       {.sensor = "harvested", .update = 8, .expected = Is(9 * 3), .rules = rains},
       {.sensor = "harvested", .update = 8, .expected = Is(Sensed(quiet.wave_harvest)), .rules = all_waves},
       {.sensor = "received", .action = Face(1) + "share_half\n", .update = 8,
@@ -164,7 +167,7 @@ std::vector<Case> MakeCases() {
          Case{.sensor = relation, .action = to + "spawn_new\n", .update = 8, .expected = Is(3)},
          Case{.sensor = relation, .action = Face(back) + "spawn_kin\n", .update = 24, .expected = Is(1), .node = neighbors.at(back)},
          Case{.sensor = relation, .action = elsewhere + "spawn_kin\n", .update = 8, .expected = Is(0)},
-         // at age 9, of pauses asked for at age 1 to age 101
+         // at age 9; the pauses were asked for at ages 1 to 101
          Case{.sensor = paused, .action = to + "set r1 100\npause_spawn r1\n", .update = 8, .expected = Is(92), .acts_first = false},
          Case{.sensor = paused, .action = elsewhere + "set r1 100\npause_spawn r1\n", .update = 8, .expected = Is(0)},
          Case{.sensor = admits, .action = to + "admit\n", .update = 0, .expected = Is(1)},
@@ -184,22 +187,22 @@ std::vector<Case> MakeCases() {
   return cases;
 }
 
-/// Of all modules alike: counts in word 0 how often a cell was told, and admits strangers where it faced.
+/// The body of every module: counts in word 0 how often the cell had the event, and admits strangers where it faced.
 constexpr std::string_view notes = "sense_self r0 shown_0\ninc r0\nshow r0 0\nadmit\n";
 
-/// What a cell is told, if the founder, which alone is of generation 0, does `action` in its heartbeats.
+/// An event, and how often a cell has it. The founder does `action` in its heartbeats; it alone has generation 0.
 struct EventCase {
   std::string_view event;
   std::string action{};
-  std::uint64_t update;  ///< the last that is made, from 0
-  std::int32_t times;    ///< that the cell was told
-  std::string facings;   ///< that it faced then, in order of their numbers
+  std::uint64_t update;  ///< the last update, from 0
+  std::int32_t times;    ///< how often the cell had the event
+  std::string facings;   ///< the facings at which it had the event, in ascending order
   std::size_t node = 0;
   netuit::NodeId num_founders = 1;
   Rules rules = quiet;
 };
 
-// A cell that is born at update 16 is told of what is around it at once and at update 24, its neighbours of it at 24.
+// A cell that is born at update 16 has the events of its surroundings at once and at update 24. Its neighbours see it at 24.
 const std::vector<EventCase> event_cases{
     {.event = "born", .update = 32, .times = 0, .facings = ""},
     {.event = "born", .action = bears_one, .update = 24, .times = 1, .facings = "1", .node = left},
@@ -286,7 +289,7 @@ TEST_CASE("no event is without a case") {
 }
 
 TEST_CASE("a cell is told when a neighbour is gone") {
-  // its offspring to the left is born at update 16, seen at 24, where it dies, and is missed at 32, when the next is born
+  // its left offspring is born at 16 and seen at 24, where it dies; it is missed at 32, when the next is born
   const std::string text = "module @heartbeat\n sense_self r1 generation\n jump_if r1 @offspring\n" + bears_one +
                            " stop\n label @offspring\n sense_self r1 age\n set r2 9\n less r1 r1 r2\n jump_if r1 @end\n die\n label @end\n"
                            "module @neighbor_changed\n" + std::string{notes};
@@ -328,7 +331,7 @@ TEST_CASE("a cell senses each of its four neighbours, as they were eight updates
 TEST_CASE("a cell tells kin from strangers and empty places on each of its sides") {
   for (unsigned side = 0; side < num_facings; ++side) {
     CAPTURE(side);
-    // by update 24 there is kin at one side, a stranger at the next, and nobody else
+    // by update 24 one side has kin, the next a stranger, and the others are empty
     std::string text = "module @heartbeat\n sense_self r1 generation\n jump_if r1 @end\n" + Face(side) +
                        " spawn_kin\n turn\n spawn_new\n set r1 64\n endow r1\n label @end\nmodule @can_afford\n" + Face(0);
     for (const std::string sense : {"is_kin r1\n show r1 ", "sense_neighbor r1 alive\n show r1 "}) {
@@ -336,7 +339,7 @@ TEST_CASE("a cell tells kin from strangers and empty places on each of its sides
         text += sense + std::to_string(facing + (sense.starts_with("is_kin") ? 0 : num_facings)) + "\n turn\n";
     }
     Solitude scene{text, quiet, 1, seed};
-    scene.RunInStep(25);  // what is shown at update 16 is sensed at 24
+    scene.RunInStep(25);  // a value shown at update 16 is sensed at 24
     const State& state = scene.CellAt(0).state;
     const unsigned next = (side + 1) % num_facings;
     for (unsigned facing = 0; facing < num_facings; ++facing) {

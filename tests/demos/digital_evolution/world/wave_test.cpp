@@ -16,7 +16,7 @@ constexpr int center = side / 2;
 
 int DistanceFromCenter(int place) { return std::abs(place % side - center) + std::abs(place / side - center); }
 
-/// How often a wave that begins at the centre, in update `first`, is harvested at each place; all are kin.
+/// Counts the harvests at each cell of a wave that starts at the centre in update `first`. All cells are kin.
 std::vector<int> RunWave(const WaveRule& rule, int num_updates, const std::vector<int>& first) {
   std::vector<Wave> waves(side * side);
   std::vector<int> num_harvests(side * side);

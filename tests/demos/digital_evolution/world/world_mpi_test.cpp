@@ -1,4 +1,4 @@
-// What a world comes to does not depend on where its cells are, and nothing is lost in any mode.
+// The state of a world does not depend on the placement of its cells, and no mode loses resource.
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -40,7 +40,7 @@ constexpr std::uint64_t num_updates = is_sanitized ? 160 : 480;
 
 netuit::Topology TestTorus() { return netuit::MakeTorus(12, 10); }
 
-/// Of ranks x 1 and 2 threads, some placements.
+/// Some placements on all ranks with 1 and 2 threads each.
 std::vector<netuit::Placement> Placements(const netuit::Topology& topology) {
   std::vector<netuit::Placement> placements;
   for (const std::size_t threads : {1U, 2U}) {
@@ -58,7 +58,7 @@ std::unique_ptr<Scene> Begin(const netuit::Topology& topology, const netuit::Pla
   return scene;
 }
 
-/// The hash of a world on one thread of one process; 0 elsewhere.
+/// On rank 0, returns the hash of a world on one thread of one process. Elsewhere returns 0.
 std::uint64_t RunAlone(const netuit::Topology& topology) {
   if (!MpiTestWorld().IsRoot()) return 0;
   const auto scene = Begin(topology, netuit::PlaceContiguous(topology, {.processes = 1, .threads = 1}), {});
@@ -77,7 +77,7 @@ std::uint64_t RunAlone(const netuit::Topology& topology) {
   return scene->world.StateHash();
 }
 
-/// A world of one genome, which stays as it is, and how many were born with it, and with others.
+/// A world in which one genome does not change; counts the births with it and with others.
 struct UnchangingScene {
   UnchangingScene(const netuit::Topology& topology, const netuit::Placement& placement, const uit::World& processes,
                   const Genome& genome)
@@ -97,7 +97,7 @@ struct UnchangingScene {
   Scene scene;
 };
 
-/// All places of a world by node, on every process.
+/// Returns all cells by node, on every process.
 std::map<netuit::NodeId, uit::Bytes> SaveAll(const World& world) {
   uit::Bytes mine;
   for (std::size_t local = 0; local < world.NumPlaces(); ++local) {
@@ -121,7 +121,7 @@ std::map<netuit::NodeId, uit::Bytes> SaveAll(const World& world) {
   return all;
 }
 
-/// Nothing has come from nowhere, and nothing has gone there.
+/// Checks that the amount of resource has not changed.
 void CheckConserved(const World& world) {
   const Ledger ledger = world.SumLedger();
   std::int64_t transfers_under_way = 0;
@@ -209,7 +209,7 @@ TEST_CASE("what is cut short, or is no genome, is not loaded") {
   uit::ByteReader reader(no_genome);
   CHECK_THROWS_AS(scene->world.Load(local, reader), uit::InputError);
   uit::Bytes many_packets = bytes;
-  many_packets[sizeof(Cell)] = std::byte{max_packets + 1};  // of the outbox's first facing
+  many_packets[sizeof(Cell)] = std::byte{max_packets + 1};  // of the first facing of the outbox
   uit::ByteReader other_reader(many_packets);
   CHECK_THROWS_AS(scene->world.Load(local, other_reader), uit::InputError);
 }
@@ -252,7 +252,7 @@ TEST_CASE("resource and births are conserved in every mode over several runs") {
       if (mode == 4) num_dropped += scene->world.SumCounters().births_dropped;
     }
   }
-  CHECK(SumOverRanks(num_dropped) > 0);  // by those of several workers
+  CHECK(SumOverRanks(num_dropped) > 0);  // by cells of several workers
 }
 
 TEST_CASE("genomes of 1 and of 1000 instructions are born on other workers as they were sent") {
@@ -293,7 +293,7 @@ TEST_CASE("of amounts too large for one sum none is left behind when a run ends"
                       {.placement = placement, .depth = world_depth}};
     const Layers layers{mesh};
     const auto sent = mesh.AddField<std::int64_t>();
-    const auto put = [&](netuit::Node& node) {  // and take nothing
+    const auto put = [&](netuit::Node& node) {  // puts and reads nothing
       for (const auto edge : node.Out()) sent[node] += layers.transfer[edge].TryPut(max_stockpile) ? max_stockpile : 0;
     };
     CHECK(mesh.Run(netuit::Free{.updates = 40}, put).ExitCode() == 0);
@@ -312,7 +312,7 @@ TEST_CASE("a message that is refused is counted and not paid for") {
   const netuit::Workers workers{.processes = MpiTestWorld().Size(), .threads = 2};
   Scene scene{topology, netuit::PlaceRandom(topology, workers, 3), MpiTestWorld(), BusyRules(), seed, {}, 1};
   scene.world.Found({.ancestor = BusyGenome()});
-  // Each process's second thread begins when the first has put more than there is room for.
+  // The second thread of each process starts when the first has put more than the depth.
   constexpr std::uint64_t head_start = 8 * mail_period;
   std::atomic<std::uint64_t> num_made = 0;
   netuit::RunOptions options;
@@ -343,7 +343,7 @@ TEST_CASE("a refused gift, birth, packet or legacy leaves everything with the ce
   };
   const auto muted = netuit::Isolated{.updates = 33}.MakePlan();
   const auto in_step = netuit::EveryUpdate{.updates = 33}.MakePlan();
-  // facing 2 of node 0 is node 20, of the other thread
+  // neighbour 2 of node 0 is node 20, on the other thread
   const char* gives = "module @heartbeat\n set r0 2\n face r0\n share_half\n spawn_kin\n send @hello\n";
   const char* leaves = "module @heartbeat\n set r0 2\n face r0\n mark_heir\n die\n";
   run(gives, muted, [](const Cell& cell, Resource before, const Ledger& ledger, const Counters& counters) {
@@ -354,14 +354,14 @@ TEST_CASE("a refused gift, birth, packet or legacy leaves everything with the ce
     CHECK(cell.state.At(Sensor::relation_0, 2) == 0);
     CHECK(ledger.transfers_sent + ledger.endowments_sent + ledger.spent == 0);
     CHECK(counters.transfers_strangers + counters.transfers_kin + counters.births_sent + counters.packets_sent == 0);
-    CHECK(counters.births_dropped == 3);   // at updates 0, 16 and 32
-    CHECK(counters.packets_dropped == 5);  // of a heartbeat each
+    CHECK(counters.births_dropped == 3);   // those of updates 0, 16 and 32
+    CHECK(counters.packets_dropped == 5);  // those of one heartbeat each
   });
   run(gives, in_step, [](const Cell& cell, Resource before, const Ledger& ledger, const Counters& counters) {
     CHECK(cell.stockpile < before / 2);
     CHECK(ledger.transfers_sent > 0);
     CHECK(counters.births_sent == 3);
-    CHECK(counters.packets_sent >= 5);  // offspring sends too
+    CHECK(counters.packets_sent >= 5);  // the offspring sends packets too
     CHECK(counters.births_dropped + counters.packets_dropped == 0);
   });
   run(leaves, muted, [](const Cell&, Resource before, const Ledger& ledger, const Counters&) {

@@ -21,13 +21,13 @@
 
 namespace digital_evolution::testing {
 
-/// A genome of text.
+/// Parses a genome from text.
 inline Genome GenomeOf(const std::string& text) {
   std::istringstream stream{text};
   return ParseGenome(stream, "test", world_names);
 }
 
-/// One that does a bit of everything, some of it at random.
+/// A genome that uses most operations, some of them at random.
 inline Genome BusyGenome() {
   return GenomeOf(R"(
 module @heartbeat
@@ -71,7 +71,7 @@ module @wave
 )");
 }
 
-/// The same, at the greatest length that there is: what comes on top is never reached.
+/// The same genome, extended to the greatest length. The added instructions are never executed.
 inline Genome LongGenome() {
   Genome genome = BusyGenome();
   genome.push_back({.operation = Operation::stop});
@@ -79,7 +79,7 @@ inline Genome LongGenome() {
   return genome;
 }
 
-/// A single instruction, which bears whenever it can.
+/// A single instruction, which bears offspring whenever it can.
 inline Genome ShortGenome() {
   Genome genome(min_genome_length, {.operation = Operation::spawn_new});
   genome.front().SetTag(TagOf("heartbeat"));
@@ -97,18 +97,18 @@ inline Rules BusyRules() {
   return rules;
 }
 
-/// As many threads in each process as a placement has.
+/// Returns one thread for each thread of a process in the placement.
 inline uit::Team TeamFor(const netuit::Placement& placement, const uit::World& processes) {
   return uit::Team{processes, {.threads = static_cast<std::uint32_t>(placement.Shape().threads)}};
 }
 
-/// A world of a test.
+/// A world for a test.
 struct Scene {
   Scene(const netuit::Topology& topology, const netuit::Placement& placement, const uit::World& processes,
         const Rules& rules, std::uint64_t seed, Hooks hooks = {}, std::size_t depth = world_depth)
       : world(TeamFor(placement, processes), topology, {.placement = placement, .depth = depth}, rules, seed, std::move(hooks)) {}
 
-  /// Runs as many updates in mode 0.
+  /// Makes that many updates in mode 0.
   netuit::RunReport RunInStep(std::uint64_t num_updates) {
     return world.Run(netuit::EveryUpdate{.updates = num_updates});
   }
@@ -116,7 +116,7 @@ struct Scene {
   World world;
 };
 
-/// Nothing comes, nothing goes, nobody mutates.
+/// Rules without inflow, decay or mutation.
 inline Rules QuietRules() {
   Rules rules;
   rules.inflow = 0;
@@ -129,7 +129,7 @@ inline Rules QuietRules() {
 
 inline constexpr Resource plenty = 100 * one_resource;
 
-/// A torus with a cell at node 0, or, with no number of founders, at each node.
+/// A torus with `num_founders` cells; 0: one at every node.
 class Solitude : public Scene {
  public:
   Solitude(const std::string& genome, const Rules& rules, netuit::NodeId num_founders = 1, std::uint64_t seed = 1)
@@ -144,11 +144,11 @@ class Solitude : public Scene {
   }
 };
 
-// Of node 0 of a torus of 5 x 5, by facing.
+// The neighbours of node 0 in a torus of 5 x 5, by facing.
 inline constexpr std::size_t left = 4;
 inline constexpr std::size_t right = 1;
 
-/// Bears kin to its left whenever it can.
+/// A program that bears kin to its left whenever it can.
 inline const std::string bears_left = R"(
 module @heartbeat
   set r0 0

@@ -21,7 +21,7 @@ struct Point {
   double y = 0;
 };
 
-/// Of one's own making, with no more than what is needed.
+/// A user's own container with the minimum interface.
 struct Row {
   std::vector<float> values;
   auto begin() { return values.begin(); }

@@ -16,7 +16,7 @@ struct Cell {
   double weight;
 };
 
-/// A type with a codec of its own: a string of up to 255 characters after their number.
+/// A type with its own codec: a byte with the length, then a string of up to 255 characters.
 struct Name {
   std::string text;
 };

@@ -17,7 +17,7 @@ namespace {
 
 using Syncs = std::tuple<Unsynchronized, Spsc>;
 
-/// Integers side by side, which have room together or not at all.
+/// Several integers, which are accepted together or not at all.
 struct Stock {
   std::int32_t ore = 0;
   std::uint8_t gems = 0;
@@ -30,7 +30,7 @@ struct Stock {
   friend bool operator==(const Stock&, const Stock&) = default;
 };
 
-/// What has no upper end.
+/// An amount without an upper limit.
 struct Fixed {
   std::int64_t thousandths = 0;
   Fixed& operator+=(Fixed other) {
@@ -137,17 +137,17 @@ TEST_CASE("A held accumulator shows its sum at the refresh, and refuses what mig
   duct.HoldInlet(true);
   CHECK(duct.IsInletHeld());
   CHECK(duct.TryPut(100));
-  CHECK_FALSE(duct.TryPut(56));  // with what waited
+  CHECK_FALSE(duct.TryPut(56));  // together with what waits
   CHECK(duct.TryStep(1) == 1);
   CHECK(duct.Get() == 100);
-  CHECK_FALSE(duct.TryPut(56));  // which has gone, but that is not to show
+  CHECK_FALSE(duct.TryPut(56));  // what waited has gone, but a held inlet must not notice
   CHECK(duct.TryPut(55));
   CHECK(duct.TryStep(1) == 0);
   CHECK(duct.NumUnread() == 2);
   duct.RefreshInlet();
   CHECK(duct.TryStep(1) == 1);
   CHECK(duct.Get() == 155);
-  CHECK_FALSE(duct.TryPut(101));  // had it not been taken …
+  CHECK_FALSE(duct.TryPut(101));  // it would have room only if the inlet noticed that the sum was taken
   CHECK(duct.TryPut(100));
   duct.RefreshInlet();
   CHECK(duct.TryPut(155));

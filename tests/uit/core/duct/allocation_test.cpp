@@ -1,4 +1,4 @@
-// Nothing is allocated once a conduit is in use.
+// A conduit in use allocates nothing.
 
 #include <cstddef>
 
@@ -20,7 +20,7 @@ TEMPLATE_LIST_TEST_CASE("A conduit in use allocates nothing", "", uit::testing::
     }
     return sum;
   };
-  use();  // a buffer that grows has grown after this
+  use();  // a growing buffer reaches its final size here
   const std::size_t num_before = uit::testing::num_allocations;
   const int sum = use();
   CHECK(uit::testing::num_allocations == num_before);

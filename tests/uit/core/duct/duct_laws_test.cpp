@@ -1,4 +1,4 @@
-// Every duct in shared memory, by itself and between an Inlet and an Outlet, keeps every law.
+// Every duct within a process keeps every law, by itself and between an Inlet and an Outlet.
 
 #include "tests/support/catch.hpp"
 #include "tests/support/duct_laws.hpp"

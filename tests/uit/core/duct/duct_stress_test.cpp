@@ -1,4 +1,4 @@
-// Two threads on every duct that allows them; meant for the thread sanitizer, too.
+// Two threads on every duct that allows them; also for the thread sanitizer.
 
 #include <cstdint>
 #include <string>
@@ -32,7 +32,7 @@ using Subjects = std::tuple<
     ConduitSubject<uit::latest, uit::Thread>,
     ConduitSubject<uit::testing::accumulate, uit::Thread>>;
 
-std::size_t num_shown = 0;  // subjects that came through
+std::size_t num_shown = 0;  // subjects that passed
 
 }  // namespace
 

@@ -16,7 +16,7 @@ using Syncs = std::tuple<Unsynchronized, Spsc>;
 
 namespace {
 
-/// A buffer whose assignment by move swaps, so that the other side's old buffer comes back.
+/// A buffer whose move assignment swaps, so that the other side's old buffer comes back.
 struct Swapped {
   Swapped() = default;
   explicit Swapped(int value) : words(100, value) {}
@@ -28,7 +28,7 @@ struct Swapped {
   std::vector<int> words;
 };
 
-/// Trivially copyable, and yet only moved.
+/// Trivially copyable, but can only be moved.
 struct Handle {
   Handle() = default;
   explicit Handle(int n) : number(n) {}
@@ -37,7 +37,7 @@ struct Handle {
   int number = 0;
 };
 
-/// Whose copying may leave half of it behind, and throw.
+/// Its copy assignment may throw after it has copied a part.
 struct Fragile {
   Fragile() = default;
   explicit Fragile(int v) : value(v) {}

@@ -16,7 +16,7 @@ using Syncs = std::tuple<Unsynchronized, Spsc>;
 
 namespace {
 
-/// Knows how many of it there are, and have ever been.
+/// Counts its living instances, and all that were ever created.
 struct Counted {
   Counted() { Born(); }
   Counted(int v) : value{v} { Born(); }  // NOLINT: a number is a message
@@ -107,7 +107,7 @@ TEMPLATE_LIST_TEST_CASE("A queue that stays at its cap allocates no more", "", S
     QueueDuct<Counted, TestType> queue{1, cap * sizeof(Counted)};
     const Counted message{1};
     while (queue.TryPut(message)) continue;
-    for (std::size_t round = 0; round < 4 * cap; ++round) {  // until the outlet has left the rings that it grew by
+    for (std::size_t round = 0; round < 4 * cap; ++round) {  // until the outlet has freed the additional rings
       REQUIRE(queue.TryStep(1) == 1);
       REQUIRE(queue.TryPut(message));
     }

@@ -20,7 +20,7 @@ using namespace uit::testing;
 
 using Accumulator = AccumulateScenario<uit::AccumulatorDuct<WatchedAmount, Explored>, 5, 4>;
 using Ring = EveryScenario<uit::RingDuct<Watched, Explored>, 6, 4>;
-/// Starts in its last slot, and three messages before the numbers in its slots wrap.
+/// Starts in its last slot, three messages before its slot numbers overflow.
 struct LateRing {
   explicit LateRing(std::size_t depth)
       : ring{depth, Watched{0}, static_cast<std::uint32_t>(depth), (std::uint64_t{1} << 32U) - 3} {}
@@ -51,7 +51,7 @@ struct SmallQueue {
 using Queue = EveryScenario<SmallQueue<8>, 5, 4>;
 using CappedQueue = EveryScenario<SmallQueue<2, ~std::uint64_t{1}>, 5, 3>;
 using BatchedQueue = EveryScenario<SmallQueue<8>, 6, 4, true>;
-/// A queue that does not grow: each put past the third wants the slot that a step gave back.
+/// A queue that does not grow: from the fourth put on, each needs a slot that a step has freed.
 struct FullQueue {
   explicit FullQueue(std::size_t) {}
   bool TryPut(Watched message) { return queue.TryPut(message); }

@@ -1,4 +1,4 @@
-// Of all that the cases before have explored; so it comes last, and means nothing by itself.
+// Checks of everything that the cases before have explored. So this file comes last, and is meaningless by itself.
 #include <cstdint>
 #include <string>
 #include <vector>

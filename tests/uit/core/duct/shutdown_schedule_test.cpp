@@ -1,5 +1,5 @@
-// An end that goes away while the other is at work. Who goes last takes the duct along, and whoever has gone did not touch
-// it any more.
+// One end is destroyed while the other is in use. The last end destroys the duct, and the other end does not touch it any
+// more.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace uit::testing;
 
-/// Counts those that there are, and is watched.
+/// Counts its living instances, and is watched.
 class Mortal {
  public:
   Mortal(int value = 0) : value_{value} { ++NumAlive(); }  // NOLINT: a number is a message
@@ -47,7 +47,7 @@ class Mortal {
 
 enum class Goes { inlet, outlet, both };
 
-/// Puts in one thread, steps in the other, and one or both drop their end; nobody waits for anyone.
+/// One thread puts, the other steps, and one or both destroy their end. Neither waits.
 template <typename Duct, Goes goes, int num_puts, int num_steps>
 struct Departure {
   std::array<uit::Ref<Duct>, 2> ends;

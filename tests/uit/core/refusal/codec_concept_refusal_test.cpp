@@ -1,4 +1,4 @@
-// A codec that cannot refuse bad bytes.
+// A codec whose decoding cannot fail is refused.
 #include <uit/codec/codec.hpp>
 struct Credulous {
   std::size_t Size(const int&) const { return 4; }

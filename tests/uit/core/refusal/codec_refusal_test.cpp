@@ -1,4 +1,4 @@
-// A string is not its bytes.
+// A string has no codec, because its bytes do not hold its text.
 #include <string>
 #include <uit/codec/trivial_codec.hpp>
 uit::TrivialCodec<std::string> codec;

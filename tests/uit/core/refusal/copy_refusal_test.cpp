@@ -1,4 +1,4 @@
-// An inlet has one owner.
+// An inlet cannot be copied.
 #include <uit/uit.hpp>
 void Run() {
   auto [inlet, outlet] = uit::Conduit<int>{uit::Thread{}};

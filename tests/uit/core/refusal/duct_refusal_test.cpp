@@ -1,4 +1,4 @@
-// A duct whose TryPut says nothing.
+// A duct whose TryPut returns nothing is refused.
 #include <cstddef>
 #include <uit/duct/duct.hpp>
 struct Silent {

@@ -1,4 +1,4 @@
-// A message that cannot be copied must be moved.
+// A message that cannot be copied must be put by move.
 #include <memory>
 #include <uit/uit.hpp>
 void Run() {

@@ -1,4 +1,4 @@
-// A duct that gets by value, which no reference can outlive.
+// A duct whose Get returns by value is refused, because a reference to the message must stay valid.
 #include <cstddef>
 #include <uit/duct/duct.hpp>
 struct Fleeting {

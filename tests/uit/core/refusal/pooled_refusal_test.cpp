@@ -1,4 +1,4 @@
-// A pool has a slot for each channel, so that its messages have one size.
+// A pool has one slot per channel, so messages of variable size are refused.
 #include <vector>
 
 #include <uit/inlet.hpp>

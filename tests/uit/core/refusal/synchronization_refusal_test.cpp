@@ -1,4 +1,4 @@
-// A synchronization without atomics.
+// A synchronisation without atomics is refused.
 #include <uit/duct/ring_duct.hpp>
 struct Hope {
   static constexpr bool concurrent = true;

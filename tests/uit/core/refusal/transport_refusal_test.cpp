@@ -1,4 +1,4 @@
-// A transport that opens nothing.
+// A transport that cannot open a conduit is refused.
 #include <uit/uit.hpp>
 struct Nowhere {};
 uit::TransportSet<uit::Intra, Nowhere> wiring;

@@ -1,4 +1,4 @@
-// A transport whose duct cannot be shared by its ends.
+// A transport whose duct cannot be shared by its ends is refused.
 #include <cstddef>
 #include <uit/uit.hpp>
 struct Plain {

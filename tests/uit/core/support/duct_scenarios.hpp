@@ -8,11 +8,11 @@
 #include "tests/support/schedule_explorer.hpp"
 #include "tests/support/watched.hpp"
 
-/// What two threads do to a duct while the explorer watches; for every kind of duct.
+/// What two threads do with a duct while the explorer watches; for every kind of duct.
 namespace uit::testing {
 
-/// Puts 1, 2, 3 … in one thread and steps in the other; then drains and counts. Each step must
-/// show the message whose number is the number of messages passed.
+/// One thread puts 1, 2, 3 … and the other steps; then it drains and counts. After each step, the message must be the number
+/// of messages passed.
 template <typename D, int num_puts, int num_steps, bool in_batches = false>
 struct EveryScenario {
   void Run(std::size_t thread) {
@@ -81,7 +81,7 @@ struct LatestScenario {
   int num_stepped = 0;
 };
 
-/// An amount that notices who reads and writes it.
+/// An amount that reports unordered reads and writes.
 struct WatchedAmount {
   Watched amount;
   bool TryFold(const WatchedAmount& other) {
@@ -93,8 +93,8 @@ struct WatchedAmount {
   static constexpr int most = 1 + 2 + 4 + 8;
 };
 
-/// Puts 1, 2, 4 … so that every sum tells what is in it. No put comes twice, each that was accepted comes, and a step
-/// takes what was put before; of which there may be more than a sum can hold.
+/// Puts 1, 2, 4 …, so that a sum shows which puts it contains. No put is counted twice, every accepted put arrives, and a
+/// step takes all that was put before. There may be more puts than a sum can hold.
 template <typename D, int num_puts, int num_steps>
 struct AccumulateScenario {
   void Run(std::size_t thread) {

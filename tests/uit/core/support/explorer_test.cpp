@@ -30,7 +30,7 @@ constexpr auto relaxed = std::memory_order_relaxed;
 constexpr auto acquire = std::memory_order_acquire;
 constexpr auto release = std::memory_order_release;
 
-/// Collects the pairs that two threads end with.
+/// Collects the pairs of results of two threads.
 template <typename Litmus>
 struct Observed : Litmus {
   void Finish() { All().insert({this->first, this->second}); }
@@ -96,7 +96,7 @@ struct TwoIncrements {
   void Run(std::size_t thread) { (thread == 0 ? first : second) = x.fetch_add(1, relaxed); }
 };
 
-/// An acquire of a read-modify-write that follows a release still learns from the release.
+/// After a release, an acquire of a later read-modify-write still synchronises with the release.
 struct ReleaseSequence {
   Atomic data{0}, flag{0};
   int first = -1, second = -1;
@@ -127,7 +127,7 @@ struct Handover {
   void Finish() { Explorer::Expect(message.Value() == 1, "the message is another"); }
 };
 
-/// Threads that take a number each.
+/// Each thread takes a number.
 struct Queueing {
   static constexpr std::size_t num_threads = 3;
   Atomic x{0};
@@ -135,7 +135,7 @@ struct Queueing {
   void Run(std::size_t thread) { (thread == 0 ? first : thread == 1 ? second : third) = x.fetch_add(1, relaxed); }
 };
 
-/// One waits for the other once.
+/// One thread waits once for the other.
 struct Waiting {
   Atomic x{0};
   int first = -1, second = -1;
@@ -150,7 +150,7 @@ struct Waiting {
   }
 };
 
-/// A word is written plainly, and read if another says so.
+/// A word is written plainly, and read after another word says so.
 template <std::memory_order publish>
 struct PlainHandover {
   std::array<std::uint64_t, 2> words{};
@@ -167,7 +167,7 @@ struct PlainHandover {
   void Finish() { Explorer::Expect(words[0] == 7, "a word is another"); }
 };
 
-/// A word is read plainly, and then written by who has been told so.
+/// A word is read plainly, then written by a thread that was told of the read.
 template <std::memory_order publish>
 struct PlainReturn {
   std::array<std::uint64_t, 2> words{};
@@ -247,7 +247,7 @@ TEST_CASE("The explorer reports shared memory that is used plainly without an or
 
 TEST_CASE("The explorer tells which memory orders it met, and weakens one of them") {
   const auto result = Explorer::Explore<Handover<release>>(2);
-  REQUIRE(result.orders.size() == 2);  // of the store and of the load
+  REQUIRE(result.orders.size() == 2);  // that of the store and that of the load
   for (const OrderSite& site : result.orders) {
     const MemoryOrders::Weakened weakened{site, relaxed};
     CHECK(Explorer::Explore<Handover<release>>(2).failure == "a message was read while it was written");

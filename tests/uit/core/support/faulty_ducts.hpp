@@ -9,10 +9,10 @@
 #include "tests/support/watched.hpp"
 #include "tests/uit/core/support/duct_scenarios.hpp"
 
-/// Ducts with a step missing, for the explorer to find.
+/// Ducts that lack a step, which the explorer must find.
 namespace uit::testing {
 
-/// A ring that sees itself full one message too late: it writes into the slot that is leased.
+/// A ring that notices one message too late that it is full: it writes into the leased slot.
 class OverfullRing {
  public:
   explicit OverfullRing(std::size_t) {}
@@ -39,7 +39,7 @@ class OverfullRing {
   Explored::Atomic<unsigned> last_{0}, current_{0};
 };
 
-/// A mailbox whose outlet looks, and then takes, in two operations.
+/// A mailbox whose outlet checks for a message and takes it in two operations.
 class TornMailbox {
  public:
   bool TryPut(Watched message) {
@@ -67,7 +67,7 @@ class TornMailbox {
   std::uint64_t num_preempted_ = 0;
 };
 
-/// An accumulator that publishes without a look at whether the outlet has come between: it takes back what has gone.
+/// An accumulator that publishes without checking whether the outlet has taken the sum: it takes back what has gone.
 class HastyAccumulator {
  public:
   bool TryPut(const WatchedAmount& message) {
@@ -104,7 +104,7 @@ class HastyAccumulator {
   std::uint64_t num_accepted_ = 0, num_passed_ = 0, num_folded_ = 0;
 };
 
-/// One slot that both threads use, with a number of the newest.
+/// One slot that both threads use, with the number of the newest message.
 class BareSlot {
  public:
   bool TryPut(Watched message) {

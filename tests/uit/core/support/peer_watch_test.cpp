@@ -42,7 +42,7 @@ TEST_CASE("The end of a process is noticed however it ends") {
     std::this_thread::sleep_for(10ms);
     CHECK_FALSE(watch.Gone());
     CHECK_NOTHROW(watch.Check("in a test"));
-    kill(second.process, signal);  // and nobody collects it
+    kill(second.process, signal);  // its parent does not wait for it
     REQUIRE(IsNoticed(watch));
     CHECK(watch.Gone() == std::size_t{7});
     CHECK(watch.AllGone() == std::vector<std::size_t>{7});

@@ -1,12 +1,12 @@
 #pragma once
 
 #ifndef __has_feature
-#define __has_feature(feature) 0  // as with g++, which defines macros instead
+#define __has_feature(feature) 0  // g++ defines macros instead
 #endif
 
 namespace uit::testing {
 
-/// A sanitizer is at work: everything takes ten times as long, and a tenth is enough for it to see.
+/// True under a sanitizer: everything takes ten times as long, so tests do a tenth of the work.
 inline constexpr bool is_sanitized =
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || \
     __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
@@ -15,7 +15,7 @@ inline constexpr bool is_sanitized =
     false;
 #endif
 
-/// Likewise for a build that is not optimised.
+/// The same for a build without optimisation.
 inline constexpr bool is_optimized =
 #if defined(__OPTIMIZE__)
     true;

@@ -12,7 +12,7 @@
 
 namespace uit::testing {
 
-/// A duct by itself; the pair counts as the ends would.
+/// A duct by itself. The pair counts as the ends would.
 template <Policy policy, typename Sync>
 struct DuctSubject {
   static constexpr Retain retain = policy.retain;
@@ -82,7 +82,7 @@ struct DuctSubject {
   };
 };
 
-/// A conduit: the same through an Inlet and an Outlet, which count by themselves.
+/// A conduit: the same through an Inlet and an Outlet, which count themselves.
 template <Policy policy, typename Transport, typename W = InProcess>
 struct ConduitSubject {
   static constexpr Retain retain = policy.retain;
@@ -135,7 +135,7 @@ inline constexpr Policy every_drop{};
 inline constexpr Policy every_grow{.backlog = Backlog::grow};
 inline constexpr Policy accumulate{.retain = Retain::accumulate};
 
-/// One line per member.
+/// One line per subject.
 using InProcessSubjects = std::tuple<
     DuctSubject<every_drop, Unsynchronized>,
     DuctSubject<every_drop, Spsc>,

@@ -31,7 +31,7 @@ TEST_CASE("A wait idles between tries, and no more once it is over") {
 }
 
 TEST_CASE("An idle that finds work keeps the wait eager") {
-  // Patient tries sleep for 50 us and more each; eager ones do not.
+  // Patient tries sleep for at least 50 us each; eager ones do not sleep.
   int num_tries = 0;
   const auto start = uit::Now();
   CHECK(uit::WaitUntil([&] { return ++num_tries == 20'000; }, uit::never, [] { return true; }));

@@ -4,11 +4,11 @@
 #include <map>
 #include <string>
 
-/// What TypeHash gives of types that two programs define by the same names, in type_hash_first_build.cpp and
-/// type_hash_second_build.cpp, and of which each is changed in one way.
+/// The values of TypeHash for types that two programs define with the same names, in type_hash_first_build.cpp and
+/// type_hash_second_build.cpp. Each type differs between the two in one way.
 namespace type_hash {
 
-using Hashes = std::map<std::string, std::uint64_t>;  // by what has changed
+using Hashes = std::map<std::string, std::uint64_t>;  // by the difference
 Hashes OfFirstBuild();
 Hashes OfSecondBuild();
 

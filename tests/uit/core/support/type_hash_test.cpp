@@ -185,7 +185,7 @@ TEST_CASE("types whose fields cannot be had are known by name, size, alignment a
   STATIC_REQUIRE(is_opaque<Virtual>);
   STATIC_REQUIRE(is_opaque<Tuple>);
   STATIC_REQUIRE(is_opaque<std::string>);
-  STATIC_REQUIRE(is_opaque<std::array<int, 2>>);  // which TypeHash knows by itself
+  STATIC_REQUIRE(is_opaque<std::array<int, 2>>);  // TypeHash knows std::array by itself
   STATIC_REQUIRE(is_opaque<int>);
 
   const std::vector<std::uint64_t> hashes{

@@ -24,7 +24,7 @@ void CheckLimit() {
   CHECK_THROWS_AS(inlet.Put("abcd"), MessageTooLarge);
   CHECK(inlet.TryStage("de"));
   CHECK_FALSE(inlet.TryPut("f"));
-  CHECK_THROWS_AS(inlet.TryStage("abcd"), MessageTooLarge);  // full or not
+  CHECK_THROWS_AS(inlet.TryStage("abcd"), MessageTooLarge);  // whether or not it is full
   CHECK(inlet.TryFlush());
   CHECK(outlet.GetNext() == "abc");
   CHECK(outlet.GetNext() == "de");
@@ -41,7 +41,7 @@ void CheckHoldAndSplice() {
   CHECK(inlet.TryPut("a"));
   CHECK(inlet.TryPut("b"));
   CHECK(outlet.Jump() == 2);
-  if (std::same_as<X, Intra>) CHECK_FALSE(inlet.TryPut("c"));  // as long as it is held
+  if (std::same_as<X, Intra>) CHECK_FALSE(inlet.TryPut("c"));  // while it is held
   inlet.Refresh();
   CHECK(inlet.TryPut("c"));
   Splice(inlet, outlet, X{.depth = 4});

@@ -1,4 +1,4 @@
-// What a transport of the user's own can do: ends of two kinds, hooks, and halves by themselves.
+// What a user's own transport can do: ends of two kinds, hooks, and single halves.
 
 #include <chrono>
 #include <cstddef>
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What the two halves share: a message under way, moved by polling, and one that has arrived.
+/// Shared by the two halves: a message in flight, which polling moves, and one that has arrived.
 struct Line {
   std::optional<int> under_way, arrived;
   bool is_closed = false;

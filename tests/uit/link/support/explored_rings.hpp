@@ -12,17 +12,17 @@
 
 #include "tests/support/explored_memory.hpp"
 
-/// What two processes share, as the explorer models it.
+/// Memory that two processes share, as the explorer models it.
 namespace uit::testing {
 
-/// So many bytes on lines of their own, as words.
+/// That many bytes on their own cache lines, as words.
 template <std::size_t num_bytes>
 struct SharedWords {
   alignas(cache_line) std::array<std::uint64_t, num_bytes / sizeof(std::uint64_t)> words{};
   std::byte* Begin() { return reinterpret_cast<std::byte*>(words.data()); }
 };
 
-/// The reading side of a ring, which tells that a record is read.
+/// The reading side of a ring, which reports reads of a record to the explorer.
 class ExploredRingReader : public shared_ring::BasicReader<ExploredRef> {
  public:
   using shared_ring::BasicReader<ExploredRef>::BasicReader;
@@ -33,7 +33,7 @@ class ExploredRingReader : public shared_ring::BasicReader<ExploredRef> {
   }
 };
 
-/// Either side of a ring whose positions begin at `start`, for who makes them of the memory alone.
+/// One side of a ring whose positions begin at `start`, for a caller that creates it from the memory alone.
 template <std::uint64_t start>
 struct StartingWriter : shared_ring::BasicWriter<ExploredRef> {
   explicit StartingWriter(std::byte* memory) : shared_ring::BasicWriter<ExploredRef>(memory, start) {}

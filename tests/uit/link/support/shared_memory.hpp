@@ -11,7 +11,7 @@
 
 namespace uit::testing {
 
-/// Memory as two processes would share it: on lines of its own, with anything in it.
+/// Memory as two processes would share it: on its own cache lines, with arbitrary contents.
 class SharedMemory {
  public:
   explicit SharedMemory(std::size_t num_bytes)
@@ -29,8 +29,8 @@ class SharedMemory {
   std::size_t num_bytes_;
 };
 
-/// While it lives, the newest record of a mailbox looks as if its writer had come round and were writing over it: the first
-/// half of its bytes are others, and its slot has a later number. Each copy fails, and yet copies all of that.
+/// During its lifetime, the newest record of a mailbox looks as if the writer were overwriting it: the first half of its
+/// bytes is different, and its slot has a later number. Each copy fails after copying those bytes.
 class HalfOverwritten {
  public:
   explicit HalfOverwritten(std::byte* mailbox) {
@@ -43,7 +43,7 @@ class HalfOverwritten {
   }
   HalfOverwritten(const HalfOverwritten&) = delete;
   HalfOverwritten& operator=(const HalfOverwritten&) = delete;
-  /// The record is as it was.
+  /// Restores the record.
   ~HalfOverwritten() { std::memcpy(slot_, before_.data(), before_.size()); }
 
  private:

@@ -23,7 +23,7 @@ inline World TheWorld() {
   return mpi::Session{argc, argv}.World();
 }
 
-/// A message of `num_bytes` all of which follow from its number.
+/// A message of `num_bytes` bytes, all of which follow from its number.
 template <std::size_t num_bytes>
 struct Load {
   static_assert(num_bytes % sizeof(std::uint64_t) == 0);
@@ -48,14 +48,14 @@ struct Load {
   }
 };
 
-/// The neighbours of this process in a ring of all.
+/// The neighbours of this process in a ring of all processes.
 struct RingPlace {
   explicit RingPlace(const World& world)
       : rank(world.Rank()), next((rank + 1) % world.Size()), previous((rank + world.Size() - 1) % world.Size()) {}
   std::size_t rank, next, previous;
 };
 
-/// A conduit to the next process of the ring and one from the previous, and what they may do.
+/// A conduit to the next process of the ring and one from the previous, and their limits.
 template <typename T, Policy policy>
 class RingEnds {
  public:
@@ -71,7 +71,7 @@ class RingEnds {
     ++num_put;
     return true;
   }
-  /// Steps, and looks at what came. Returns whether anything did.
+  /// Steps, and checks what came. Returns whether anything came.
   bool TryStep() {
     const std::size_t count = outlet.TryStep();
     if (count == 0) return false;
@@ -98,7 +98,7 @@ class RingEnds {
   }
 };
 
-/// What became of the messages that came from the previous process: its puts, and our gets. Collective.
+/// Returns the tallies of the messages from the previous process: its puts, and our gets. Collective.
 inline Tally JoinTallies(const World& world, const RingPlace& place, const PutTally& puts, const GetTally& gets) {
   std::vector<Bytes> outgoing(world.Size());
   const auto bytes = BytesOf(puts);
