@@ -19,13 +19,13 @@ import sys
 
 
 def named(text: str) -> list[str]:
-    """What stands in italics, which is how the page names tests; bold text and code are not."""
+    """Returns the texts in italics, which name tests. Ignores bold text and code."""
     text = re.sub(r"`[^`]*`", "", text).replace("**", "")
     return [" ".join(span.split()) for span in re.findall(r"\*([^*]+)\*", text)]
 
 
 def unnamed(text: str) -> list[str]:
-    """The first words of each paragraph, list item and table row that names no test."""
+    """Returns the first words of each paragraph, list item and table row that names no test."""
     body = text[text.index("\n## ") :]
     blocks: list[str] = []
     is_open = False
@@ -33,7 +33,7 @@ def unnamed(text: str) -> list[str]:
         if line.startswith("|"):
             is_head = not blocks or not blocks[-1].startswith("|") or not is_open
             is_open = True
-            if is_head:  # of a table: its head, which stands for the line below it as well
+            if is_head:  # head of a table; the line below it belongs to the head
                 blocks.append("|")
             elif not set(line) <= set("|-: "):
                 blocks.append(line)
@@ -48,7 +48,7 @@ def unnamed(text: str) -> list[str]:
 
 
 def cases_of(source: str) -> set[str]:
-    """Names of the cases of a C++ source that run without being asked for."""
+    """Returns the names of the test cases of a C++ source that run by default."""
     names = set()
     for literals, tags in re.findall(r'^(?:TEMPLATE_(?:LIST_)?)?TEST_CASE(?:_SIG)?\(\s*((?:"[^"]*"\s*)+)(?:,\s*"([^"]*)")?', source, re.MULTILINE):
         if "[." not in tags and "[!hide]" not in tags:
@@ -57,14 +57,14 @@ def cases_of(source: str) -> set[str]:
 
 
 def programs_of(build: pathlib.Path) -> dict[str, pathlib.Path]:
-    """Programs that tests of CTest run, and where they are or will be, by name of the target."""
+    """Returns the programs that CTest's tests run, with their paths in the build, by name of the target."""
     tests = "".join(path.read_text(encoding="utf-8") for path in build.rglob("CTestTestfile.cmake"))
     words = re.findall(rf'"({re.escape(str(build))}/[^"]+)"', "\n".join(re.findall(r"^add_test\(.*", tests, re.MULTILINE)))
     return {pathlib.Path(word).name: pathlib.Path(word) for word in words}
 
 
 def compiled_cases(source: pathlib.Path, build: pathlib.Path) -> dict[str, set[str]]:
-    """Cases that CTest tests run, each with the names of its programs."""
+    """Returns the test cases that CTest's tests run, each with the names of its programs."""
     programs = programs_of(build)
     contents: dict[str, bytes | None] = {}
     names: dict[str, set[str]] = {}
@@ -84,7 +84,7 @@ def compiled_cases(source: pathlib.Path, build: pathlib.Path) -> dict[str, set[s
 
 
 def collected(source: pathlib.Path) -> set[str]:
-    """Tests of the tools, without their parameters."""
+    """Returns the tests of the tools, without their parameters."""
     folder = source / "tools/python"
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path[1:]]), "PYTHONDONTWRITEBYTECODE": "1"}
     words = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", str(folder / "tests")]
@@ -95,7 +95,7 @@ def collected(source: pathlib.Path) -> set[str]:
 
 
 def ctest_names(build: pathlib.Path, ctest: str) -> dict[str, set[str]]:
-    """CTest's tests, each also by its name without the number of ranks."""
+    """Returns CTest's tests, each also by its name without the number of ranks."""
     listing = subprocess.run([ctest, "-N"], cwd=build, check=True, capture_output=True, text=True).stdout
     names: dict[str, set[str]] = {}
     for name in re.findall(r"^ *Test +#\d+: (.+?)$", listing, re.MULTILINE):
@@ -105,7 +105,7 @@ def ctest_names(build: pathlib.Path, ctest: str) -> dict[str, set[str]]:
 
 
 def main() -> int:
-    """Prints what is missing, and how many names there are."""
+    """Prints what is missing, and the number of names."""
     source, build, ctest = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
     text = (source / "PROMISES.md").read_text(encoding="utf-8")
     wanted = named(text)

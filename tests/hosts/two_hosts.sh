@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # two_hosts.sh MPIRUN DEMO LOST_HOST_PROGRAM FOLDER: two hosts on one machine, each with two processes, joined by a virtual
-# link. Shared memory within a host, MPI between them; packet loss changes rates, never results: 5 % once, and with
-# UIT_NIGHTLY=1 also 1 %, and a link that is cut for 6 s, three times each; and then a process of the second host is killed.
+# link. Processes of a host share memory, and hosts communicate over MPI. Packet loss changes rates, never results. Runs with
+# 5 % loss once; with UIT_NIGHTLY=1 also with 1 %, and with a link that is cut for 6 s, three times each. Finally kills a
+# process of the second host.
 #
-# A host is a network namespace with a name of its own, which takes root. Exits with 77, and says why, where the machine
-# does not allow that. What could be installed and is missing is a failure where CI=true.
+# A host is a network namespace with its own host name, which needs root. Exits with 77 and the reason if the machine does not
+# allow that. With CI=true, a package that could be installed and is missing is a failure.
 set -euo pipefail
 mpirun=$1 demo=$2 lost_host_program=$3 folder=$4
 skip() { echo "SKIPPED: two hosts: $*"; exit 77; }  # the machine forbids it
@@ -28,7 +29,7 @@ if ! { ip netns add $a && ip netns add $b && ip -n $a link add link_a type veth 
 fi
 unshare -u true 2>/dev/null || skip 'a host cannot have a name of its own here'
 
-# How Open MPI starts its daemon on a host: in the namespace of that address.
+# Open MPI starts its daemon on a host by entering the namespace of that address.
 agent=$folder/agent
 cat >"$agent" <<AGENT
 #!/bin/sh
@@ -45,11 +46,11 @@ launch() { # launch PROCESSES_OF_B ARGUMENT…: of mpirun, two processes on the 
     -x UIT_SHARED_MEMORY -n $((2 + of_b)) -H "10.231.77.1:2,10.231.77.2:$of_b" "$@"
 }
 on_two_hosts() { launch 2 "$demo" "$@"; } # on_two_hosts ARGUMENT…: the demo, two processes on each host
-lose() { # lose PROBABILITY: of packets, in both directions
+lose() { # lose PROBABILITY: loses packets in both directions
   ip netns exec $a iptables -A INPUT -i link_a -m statistic --mode random --probability "$1" -j DROP &&
     ip netns exec $b iptables -A INPUT -i link_b -m statistic --mode random --probability "$1" -j DROP
 }
-# rate FILE WHAT: updates per second and worker, if every row's account is exact
+# rate FILE WHAT: prints updates per second and worker, if the account of every row is exact
 rate() { awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
   { if ($column["balanced"] != 1) exit bad = 1; sum += $column["updates_per_second"]; ++n }
   END { if (bad || !n) exit 1; printf "%.0f", sum / n }' "$1" || fail "the accounts are not exact: $2"; }
@@ -81,16 +82,16 @@ for loss in $losses; do
 done
 
 [ "${UIT_NIGHTLY:-0}" != 0 ] || exit 0
-# parted FILE FROM TO: updates of the worker that made the fewest in snapshots between two times of the run; if each of the
-# four made any
+# parted FILE FROM TO: prints the smallest number of updates that a worker made in snapshots between two times of the run, if
+# each of the four workers made any
 parted() { awk -F, -v from="$2" -v to="$3" 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
   $column["scope"] == "worker" { worker = $column["process"] "." $column["thread"]; made[worker] += 0
     if ($column["begin_s"] >= from && $column["end_s"] <= to) made[worker] += $column["updates"] }
   END { least = -1; for (worker in made) { ++n; if (least < 0 || made[worker] < least) least = made[worker] }
     if (n != 4 || least < 1) exit 1; printf "%d", least }' "$1" || fail "a worker made no update while the link was cut, from $2 s to $3 s"; }
 reported() { grep -c '^progress: ' "$folder/log" || true; }
-# reaches SECONDS REPORTS: waits until the run has come so far by its own clock, and has said so more than so many times;
-# prints how far it has come, by the last report
+# reaches SECONDS REPORTS: waits until the run has reached that time by its own clock and has printed more than that many
+# reports; prints its time in the last report
 reaches() {
   local now
   for _ in $(seq 600); do
@@ -107,7 +108,7 @@ for repetition in 1 2 3; do
   run=$!
   reaches 2 0 >/dev/null
   lose 1
-  from=$(reaches 2 $(($(reported) + 1))) # what it says next may be from before
+  from=$(reaches 2 $(($(reported) + 1))) # the next report may be from before
   sleep 6
   to=$(reaches 6 0)
   cut=$(lost)
@@ -120,11 +121,12 @@ for repetition in 1 2 3; do
   echo "goal R15: the link cut for 6 s ($cut packets lost, run $repetition of 3): mode 3 exact, $free updates/s; no worker fewer than $meanwhile updates while parted, from $from s to $to s of the run"
 done
 
-# The last process of the second host is killed a second after the run has begun, of three that were planned. The others have
-# results, and a code of 3, each for itself: one beside it knows at once, those of the first host after the peer_timeout of 2 s.
-# Open MPI 4 may never come back from an MPI_Test that has met the broken connection; whoever that happens to has no results.
+# The last process of the second host is killed one second after the run has begun; three were planned. Each other process has
+# its own results and code 3. The process beside it notices at once, those of the first host after the peer_timeout of 2 s. In
+# Open MPI 4, MPI_Test on the broken connection may never return; a process stuck in it has no results.
 
-# survive MODE PROCESSES_OF_B: prints how long after the death the last of the others was done; 2 if Open MPI has held one up
+# survive MODE PROCESSES_OF_B: prints how long after the death the last other process finished; returns 2 if Open MPI held one
+# up
 survive() {
   local mode=$1 of_b=$2 last=$(($2 + 1)) code=0 rank seen
   local about="a process killed on another host, mode $mode, $((of_b - 1)) beside it"
@@ -149,7 +151,7 @@ survive() {
       is_beside = rank >= 2
       least = mode == 0 && is_beside ? 0 : 1.9
       most = mode == 0 ? (is_beside ? 1 : 5) : 7
-      names = is_beside || (mode == 3 && rank == 0 && last == 2) # where nobody else can be meant
+      names = is_beside || (mode == 3 && rank == 0 && last == 2) # if it is the only candidate
       exit !($1 == 3 && $3 >= least && $3 <= most && (mode == 0 || $4 > 0) && $2 == (names ? last : "nobody")) }' "$seen" ||
       fail "$about: rank $rank has seen: $(cat "$seen")"
     [ "$(cat "$folder/lost_host/rank$rank")" = 3 ] || fail "$about: rank $rank ends with $(cat "$folder/lost_host/rank$rank")"

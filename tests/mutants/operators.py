@@ -1,10 +1,11 @@
-"""What tools/mutants changes in a header: finds every place where an operator fits, and puts a sample of them behind switches.
+"""The mutation operators of tools/mutants.
 
-A candidate is a few edits of the text. With them, uit_mutant::On(NUMBER) decides at run time between the code as it is and the
-code as it is changed (tests/mutants/uit_mutant.hpp). What the compiler evaluates cannot be switched, so the following is not
-changed: preprocessor lines, static_assert, requires, concepts, if constexpr, template arguments and parameters, array sizes,
-enumerators, constants, consteval functions. Nor is what only makes an error's text: throw statements, streams to stderr,
-sums of strings. A UIT_ASSERT is dropped as a whole or left alone.
+Finds every place in a header where an operator fits, and puts a sample of them behind switches. A candidate is a few edits of
+the text. After them, uit_mutant::On(NUMBER) decides at run time between the original code and the changed code
+(tests/mutants/uit_mutant.hpp). The compiler must be able to evaluate constants, so these are not changed: preprocessor lines,
+static_assert, requires, concepts, if constexpr, template arguments and parameters, array sizes, enumerators, constants,
+consteval functions. Code that only builds an error's text is not changed either: throw statements, streams to stderr, sums of
+strings. A UIT_ASSERT is dropped as a whole or left alone.
 """
 
 import dataclasses
@@ -24,7 +25,7 @@ STEPS = {"+=": "-=", "-=": "+="}
 INTEGERS = re.compile(r"(const\s+)?((std::)?(u?int(8|16|32|64)_t|size_t|ptrdiff_t)|int|unsigned|long|long long)")
 ORDER = re.compile(r"std::memory_order_(acquire|release|acq_rel|seq_cst)")
 
-# Nothing below these is changed: the compiler evaluates it, or nobody reads it but in an error's text.
+# Nothing inside these is changed: the compiler evaluates it, or it is only part of an error's text.
 LEFT_ALONE = {
     "ERROR", "alignas_qualifier", "attribute_declaration", "comment", "concept_definition", "decltype", "enumerator",
     "bitfield_clause", "fold_expression", "noexcept", "preproc_call", "preproc_def", "preproc_function_def", "preproc_include",
@@ -33,18 +34,18 @@ LEFT_ALONE = {
 }
 ASSERTION = re.compile(r"UIT_\w+")
 STDERR = re.compile(r"\bstderr\b|\bstd::cerr\b")
-# Dropping one of these changes no result, or is no statement of its own.
+# Dropping one of these changes no result, or it is not a statement of its own.
 NOT_DROPPED = {"reserve", "shrink_to_fit", "static_cast"}
 COMMUTATIVE = {"min", "max", "swap", "gcd", "lcm"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """A place in a file, and how it would be changed."""
+    """A place in a file, and the change that an operator makes there."""
 
-    file: str  # below include/
+    file: str  # relative to include/
     line: int  # of its first character, from 1
-    last_line: int  # which it takes up; others of these lines are not changed at the same time
+    last_line: int  # of its last character; a sample changes each line at most once
     operator: str
     before: str
     after: str
@@ -65,16 +66,16 @@ def shortened(text: str, length: int = 60) -> str:
 
 
 class Finder:
-    """Walks one file."""
+    """Finds the candidates of one file."""
 
     def __init__(self, file: str, source: bytes) -> None:
         self.file = file
-        # Of the same length: the parser knows no macros.
+        # Of the same length, because the parser knows no macros.
         self.source = re.sub(rb"\bUIT_(INLINE|NOINLINE)\b", lambda found: b" " * len(found[0]), source)
         self.found: list[Candidate] = []
 
     def coin(self, node: Any) -> bool:
-        """Which of two ways a place is changed: by its own line alone, whatever the seed of the sample and the lines around it."""
+        """Chooses one of two changes of a place. Depends only on the place's own line, not on the seed or on other lines."""
         line = self.source.splitlines()[node.start_point.row]
         indent = len(line) - len(line.lstrip())
         return random.Random(f"{line.decode().strip()} {node.start_point.column - indent}").random() >= 0.5
@@ -88,9 +89,9 @@ class Finder:
         self.found.append(Candidate(self.file, line, last, operator, shortened(before), shortened(after), tuple(edits)))
 
     def replace(self, node: Any, operator: str, changed: str, switch: str = "uit_mutant::On({n})") -> None:
-        """(switch ? changed : as it is)"""
+        """Returns (switch ? changed code : original code)."""
         text = self.text(node)
-        if "//" in text or "#" in text:  # the copy must lie on one line
+        if "//" in text or "#" in text:  # the copy must fit on one line
             return
         new = f"({switch} ? {escape(one_line(changed))} : "
         edits = [(node.start_byte, node.start_byte, new), (node.end_byte, node.end_byte, ")")]
@@ -132,7 +133,7 @@ class Finder:
             self.walk(child, returns)
 
     def is_constant(self, node: Any) -> bool:
-        """A declaration that the compiler may evaluate."""
+        """Returns whether this is a declaration that the compiler may evaluate."""
         words = {self.text(child) for child in node.children if child.type in ("type_qualifier", "storage_class_specifier")}
         if words & {"constexpr", "constinit", "consteval"}:
             return True
@@ -222,7 +223,7 @@ class Finder:
                 self.add(node, "plus for minus", text, changed, edits, True)
 
     def name_of(self, call: Any) -> str:
-        """Of what is called, the last word: of uit::detail::Wait<int>, Wait."""
+        """Returns the last word of the callee: Wait for uit::detail::Wait<int>."""
         text = re.sub(r"<[^()]*>$", "", self.text(call.child_by_field_name("function")))
         return re.split(r"::|->|\.", text)[-1].strip()
 
@@ -265,14 +266,14 @@ def escape(text: str) -> str:
 
 
 def find(file: str, source: bytes) -> list[Candidate]:
-    """All candidates of a file, in the order of its lines."""
+    """Returns all candidates of a file, in the order of its lines."""
     finder = Finder(file, source)
     finder.walk(PARSER.parse(finder.source).root_node, None)
     return sorted(finder.found, key=lambda candidate: (candidate.edits, candidate.operator))
 
 
 class Sample:
-    """Candidates that can be switched independently of each other: none shares a line with another."""
+    """Returns candidates that can be switched independently: no two share a line."""
 
     def __init__(self) -> None:
         self.chosen: list[Candidate] = []
@@ -299,7 +300,7 @@ def shuffled(candidates: list[Candidate], seed: int) -> Iterator[Candidate]:
 
 
 def apply(source: bytes, mutants: list[tuple[int, Candidate]]) -> bytes:
-    """The text of a file with these mutants in it, each behind its number. Lines keep their numbers."""
+    """Returns the text of a file with these mutants behind their switches. Lines keep their numbers."""
     edits = [(begin, end, text.format(n=number)) for number, candidate in mutants for begin, end, text in candidate.edits]
     for begin, end, text in sorted(edits, reverse=True):
         source = source[:begin] + text.encode() + source[end:]

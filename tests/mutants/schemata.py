@@ -1,4 +1,4 @@
-"""Puts the mutants of a sample into a copy of the sources and compiles it: for tools/mutants."""
+"""Puts the mutants of a sample into a copy of the sources and compiles it, for tools/mutants."""
 
 import dataclasses
 import hashlib
@@ -20,12 +20,12 @@ WORK = ROOT / "build" / "mutants"
 SOURCE = WORK / "source"
 BUILD = WORK / "build"
 COPIED = ("CMakeLists.txt", "README.md", "PROMISES.md", "include", "demos", "tests", "microbenchmarks", "tools")
-# Places beyond --count that are compiled, too: they stand in for mutants that the compiler refuses.
+# Additional places that are compiled beyond --count: they replace mutants that do not compile.
 SPARE = 0.35
 
 
 def headers() -> dict[str, bytes]:
-    """Of include/, by their path below it."""
+    """Returns the headers of include/, by their path below it."""
     folder = ROOT / "include"
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.[hi]pp"))}
 
@@ -39,12 +39,12 @@ class Draw:
     num_candidates: int
     num_in_the_way: int
     drawn: list[operators.Candidate]
-    refused: dict[int, str]  # numbers of those that do not compile, and the compiler's words
-    key: str  # of the headers, seed and count
+    refused: dict[int, str]  # numbers of those that do not compile, with the compiler's message
+    key: str  # identifies the headers, seed and count
 
     @property
     def active(self) -> list[tuple[int, operators.Candidate]]:
-        """What is in the copy of the headers."""
+        """Returns the identity of the copied headers."""
         return [(number, candidate) for number, candidate in enumerate(self.drawn, 1) if number not in self.refused]
 
     @property
@@ -53,7 +53,7 @@ class Draw:
 
     @property
     def num_refused(self) -> int:
-        """Of those that came before the last mutant."""
+        """Returns the refused mutants that came before the last mutant of the sample."""
         last = max(self.mutants, default=0)
         return sum(number < last for number in self.refused)
 
@@ -89,7 +89,10 @@ def copied_files() -> Iterator[Path]:
 
 
 def write(path: Path, content: bytes, is_new: bool = True) -> None:
-    """Leaves a file alone that has this content. If it is not `is_new`, what was compiled from it need not be compiled again."""
+    """Writes a file unless it has this content.
+
+    Unless `is_new`, keeps its time, so that what was compiled from it is not compiled again.
+    """
     if path.exists():
         if path.read_bytes() == content:
             return
@@ -130,7 +133,10 @@ PLACE = re.compile(r"([^\s:]+):(\d+):(?:\d+:)?")
 
 
 def refused_by(drawn: Draw, output: str) -> dict[int, str]:
-    """The mutants at which the compiler has found errors: of each error the first place, in the order of its report, that one has."""
+    """Returns the mutants at which the compiler found errors.
+
+    For each error, that is the first place in its report that belongs to a mutant.
+    """
     at = {(candidate.file, line): number for number, candidate in drawn.active
           for line in range(candidate.line, candidate.last_line + 1)}
     include = str(SOURCE / "include") + "/"
@@ -139,7 +145,7 @@ def refused_by(drawn: Draw, output: str) -> dict[int, str]:
     lines = output.splitlines()
     starts = [index for index, line in enumerate(lines) if re.search(r"\b(fatal )?error: ", line)]
     for start, end in zip(starts, starts[1:] + [len(lines)]):
-        # g++ says before an error what it was instantiated from, clang after it.
+        # g++ prints the places of instantiation before an error, clang after it.
         context = lines[start:end] + lines[max(0, start - 30) : start][::-1]
         for line in context:
             for file, number in PLACE.findall(line):
@@ -154,7 +160,7 @@ def refused_by(drawn: Draw, output: str) -> dict[int, str]:
 
 
 def build(drawn: Draw, targets: list[str], jobs: int) -> None:
-    """Compiles the copy. Mutants that the compiler refuses leave the sample; the first error ends a round."""
+    """Compiles the copy. Mutants that do not compile leave the sample. A round ends at the first error."""
     while True:
         write_sources(drawn, is_new=not drawn.refused)
         command = ["ninja", "-C", str(BUILD), "-j", str(jobs), *targets]

@@ -1,4 +1,4 @@
-"""Runs the tests of the build that has the mutants in it: as it is, and with one mutant on. For tools/mutants."""
+"""Runs the tests of the build that contains the mutants: without a mutant, and with one active. For tools/mutants."""
 
 import concurrent.futures
 import dataclasses
@@ -21,19 +21,19 @@ from building import first_words
 
 BASELINE = schemata.WORK / "baseline.json"
 RESULTS = schemata.WORK / "results.json"
-# Not run: what compiles, what measures time, what needs other hosts, and what would try the harness or this tool.
+# Tests that are not run: those that compile, measure time, need other hosts, or test the harness or this tool.
 LEFT_OUT = {"refusal", "timing", "hosts", "soak", "tree", "survival"}
 KINDS = {"unit", "mpi", "corpus"}
 NOT_OF_HEADERS = re.compile(r"harness|^shim_|seeded bugs|refusals_full_disk")
-SLACK = 4.0  # how many times its own time a test may take; beyond that, and SECONDS, it hangs
+SLACK = 4.0  # a test hangs if it takes this many times its own time and SECONDS more
 SECONDS = 5.0
 BASELINE_SECONDS = 300.0
-SPLIT_SECONDS = 20.0  # ranks of a program that takes longer are started for each of its cases
+SPLIT_SECONDS = 20.0  # a program that takes longer starts its ranks anew for each test case
 
 
 @dataclasses.dataclass
 class Test:
-    """As ctest knows it, or a case of it; and what became of it without a mutant."""
+    """A test of CTest, or one test case of it, and its result without a mutant."""
 
     program: str
     name: str
@@ -48,7 +48,7 @@ class Test:
 
     @property
     def has_launcher(self) -> bool:
-        """Which takes a second to start ranks."""
+        """Returns whether the test starts ranks, which takes a second."""
         return any(label.startswith("ranks=") for label in self.labels)
 
     @property
@@ -58,7 +58,7 @@ class Test:
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """How a run of a test ended."""
+    """The end of one run of a test."""
 
     how: str  # passed, skipped, failed or hang
     words: str
@@ -85,18 +85,18 @@ def can_split(test: Test) -> bool:
 
 
 def cases_of(test: Test) -> list[Test]:
-    """Of a Catch2 program, each case as a test of its own: a mutant need not wait for cases that do not reach it."""
+    """Splits a Catch2 program into its test cases: a mutant need not wait for cases that do not reach it."""
     program = next(word for word in test.command if word.startswith(str(schemata.BUILD)))
     listed = subprocess.run([program, "--list-test-names-only"], capture_output=True, text=True, check=False, timeout=60)
     names = [name.strip() for name in listed.stdout.splitlines() if name.strip()]
-    # Of ranks one alone must not stop at its first failure: the others would wait for it.
+    # One rank alone must not stop at its first failure, because the others would wait for it.
     options = [] if test.has_launcher else ["--abort"]
     commands = ([*test.command, *options, re.sub(r"([,\[*])", r"\\\1", name)] for name in names)
     return [dataclasses.replace(test, name=f"{test.name}: {name}", command=command) for name, command in zip(names, commands)]
 
 
 def end(session: int) -> None:
-    """Ends what a run has left: the launcher first, which ends its processes, then every process group of the run's session."""
+    """Ends what a run has left: the launcher, which ends its processes, then every process group of the run's session."""
     def groups() -> set[int]:
         found = set()
         for path in Path("/proc").glob("[0-9]*/stat"):
@@ -126,7 +126,7 @@ IS_ENDING = threading.Event()
 
 
 def end_all(*_: Any) -> None:
-    """Of a signal: leaves no test behind. Results are in their file after each mutant."""
+    """Signal handler: leaves no test running. The results of each finished mutant are already in the file."""
     IS_ENDING.set()
     for session in list(RUNNING):
         end(session)
@@ -134,7 +134,7 @@ def end_all(*_: Any) -> None:
 
 
 def run(test: Test, folder: Path, limit: float, variables: dict[str, str]) -> Ended:
-    """One run, in a folder that is empty at its beginning."""
+    """Runs a test once, in a folder that is empty at the beginning."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     environment = dict(os.environ, **dict(item.split("=", 1) for item in test.properties.get("ENVIRONMENT", [])))
@@ -151,7 +151,7 @@ def run(test: Test, folder: Path, limit: float, variables: dict[str, str]) -> En
             pass
         end(process.pid)
         process.wait()
-        while IS_ENDING.is_set():  # the test has not failed: it was ended
+        while IS_ENDING.is_set():  # the test did not fail: it was ended
             time.sleep(1)
         RUNNING.discard(process.pid)
         seconds = time.monotonic() - begin
@@ -161,7 +161,7 @@ def run(test: Test, folder: Path, limit: float, variables: dict[str, str]) -> En
 
 
 def judge(test: Test, code: Optional[int], said: str, seconds: float, limit: float) -> Ended:
-    """As ctest would."""
+    """Judges the run as ctest would."""
     if code is None:
         return Ended("hang", f"no end within {limit:.0f} s", seconds)
     if re.search(r"^\[rank \d+\].*timed out in: ", said, re.MULTILINE) and code != 0:
@@ -181,20 +181,20 @@ def judge(test: Test, code: Optional[int], said: str, seconds: float, limit: flo
     words = first_words(said)
     if "FAILED:" not in said:
         return Ended("failed", f"ends with code {code}: {words}", seconds)
-    case = re.search(r"^-{60,}\n(.+)\n", said, re.MULTILINE)  # as Catch2 reports it
+    case = re.search(r"^-{60,}\n(.+)\n", said, re.MULTILINE)  # in Catch2's report
     name = case[1].strip() if case else ""
     return Ended("failed", words if test.name.endswith(name) else f"{name}: {words}", seconds)
 
 
 def store(path: Path, content: dict[str, Any]) -> None:
-    """A call that is ended meanwhile leaves the file as it was."""
+    """Writes the file as a whole, so that an interrupted call leaves it unchanged."""
     draft = path.with_suffix(".new")
     draft.write_text(json.dumps(content))
     draft.replace(path)
 
 
 class Locks:
-    """Of tests and files; a test runs once at a time, because its runs may share files."""
+    """Locks tests and files. A test runs once at a time, because its runs may share files."""
 
     def __init__(self) -> None:
         self.guard = threading.Lock()
@@ -206,7 +206,10 @@ class Locks:
 
 
 def baseline(drawn: schemata.Draw, tests: list[Test], jobs: int, repeats: int) -> tuple[list[Test], dict[str, str]]:
-    """Runs each test without a mutant, which yields what it reaches. Returns those that pass, and why others are left out."""
+    """Runs each test without a mutant, which shows the mutants that it reaches.
+
+    Returns the tests that pass, and why others are left out.
+    """
     known: dict[str, Any] = {}
     if BASELINE.exists():
         noted = json.loads(BASELINE.read_text())
@@ -259,9 +262,9 @@ def load_results(drawn: schemata.Draw) -> dict[int, dict[str, Any]]:
 
 def try_all(drawn: schemata.Draw, numbers: Iterable[int], tests: list[Test], jobs: int, budget: float,
             until: float = float("inf")) -> dict[int, dict[str, Any]]:
-    """Tries each mutant with the tests that reach it and have not tried it yet, quickest first, until one fails.
+    """Tries each mutant with the tests that reach it and have not tried it yet, fastest first, until one fails.
 
-    Begins with none once time.monotonic() is `until`.
+    Starts no further trial once time.monotonic() is `until`.
     """
     results = load_results(drawn)
     locks = Locks()
@@ -293,7 +296,7 @@ def try_all(drawn: schemata.Draw, numbers: Iterable[int], tests: list[Test], job
                 row |= {"status": "detected", "test": test.name, "how": ended.how, "words": ended.words[:200]}
                 break
             row["passed"].append(test.name)
-        row["left"] = sum(test.name not in row["passed"] for test in reaching)  # for which the budget was too small
+        row["left"] = sum(test.name not in row["passed"] for test in reaching)  # tests for which the budget was too small
         shutil.rmtree(folder, ignore_errors=True)
         with locks["results"]:
             results[number] = row
@@ -306,7 +309,10 @@ def try_all(drawn: schemata.Draw, numbers: Iterable[int], tests: list[Test], job
 
 
 def confirm(drawn: schemata.Draw, tests: list[Test], times: int) -> list[str]:
-    """Runs each test that has detected a mutant again without one. What one that fails has detected is tried anew without it."""
+    """Runs each test that has detected a mutant again without one.
+
+    If it fails, its detections do not count, and those mutants are tried without it.
+    """
     results = load_results(drawn)
     blamed = {row["test"] for row in results.values() if row["status"] == "detected"}
     flaky = []

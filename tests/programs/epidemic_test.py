@@ -1,4 +1,4 @@
-"""epidemic_test.py PROGRAM [LAUNCHER…]: an epidemic on two networks, in mode 0, against a serial program over NetworkX.
+"""epidemic_test.py PROGRAM [LAUNCHER…]: compares an epidemic in mode 0 with a serial program that uses NetworkX.
 
 Draws two networks over the same nodes, and compares every node's state after every day. Exits with 1 if any differs.
 """
@@ -26,13 +26,13 @@ def philox(counter, key):
 
 
 def uniform(seed, node, update):
-    """The first of a node's random numbers in an update."""
+    """Returns a node's first random number in an update."""
     counter = (node, update & M32, update >> 32, 0)
     return philox(counter, (seed & M32, seed >> 32))[0] * 2.0**-32
 
 
 def histories(home, work, numbers):
-    """By node number: its states in base 3, day by day."""
+    """Returns the nodes' states day by day, in base 3."""
     nodes = sorted(numbers.values())
     label = {number: name for name, number in numbers.items()}
     state = {node: 1 if node % 10 == 0 else 0 for node in nodes}
@@ -61,7 +61,7 @@ def main() -> int:
     draw = random.Random(7)
     home = networkx.relabel_nodes(networkx.connected_caveman_graph(20, 6), lambda n: f"p{n}")
     for _, _, data in home.edges(data=True):
-        data["weight"] = draw.choice((0.0625, 0.125, 0.25))  # sums of these are the same in any order
+        data["weight"] = draw.choice((0.0625, 0.125, 0.25))  # the sum does not depend on the order
     names = list(home)
     draw.shuffle(names)
     work = networkx.relabel_nodes(networkx.watts_strogatz_graph(len(names), 4, 0.2, seed=3), dict(enumerate(names)))
@@ -69,7 +69,7 @@ def main() -> int:
         files = [str(Path(folder) / f"{name}.edgelist") for name in ("home", "work")]
         networkx.write_weighted_edgelist(home, files[0])
         networkx.write_edgelist(work, files[1], data=False)
-        numbers: dict[str, int] = {}  # in the order in which labels come up
+        numbers: dict[str, int] = {}  # by label, in the order of first appearance
         for file in files:
             for line in Path(file).read_text().splitlines():
                 for name in line.split()[:2]:

@@ -1,4 +1,4 @@
-"""Compiles and links a test as build/release would, but unoptimised and against other headers: for tools/seeded_bugs."""
+"""For tools/seeded_bugs: builds a test as build/release would, but without optimisation and with other headers."""
 
 import dataclasses
 import functools
@@ -16,21 +16,21 @@ COMPILED_PARTS = ("uit_compiled_for_tests", "netuit_compiled_for_tests")
 
 
 class Trouble(Exception):
-    """Why nothing can be said of a bug."""
+    """A bug cannot be judged, for this reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Probe:
-    """One case of a test, and what it is compiled from."""
+    """One test case, and what it is compiled from."""
 
-    test: str  # as ctest calls it: a program, perhaps " x" and how many ranks
-    case: str  # its name; empty: the program has no cases
+    test: str  # the name in ctest: a program, perhaps with " x" and the number of ranks
+    case: str  # name of the test case; empty: the program has no cases
     sources: tuple[str, ...]
-    seen_by: str  # what it tells a bug by: empty: a check that fails; "timeout": of ranks; or a pattern of what it says
+    seen_by: str  # how it shows a bug; empty: a check fails; "timeout": ranks hang; otherwise a pattern in its output
 
     @functools.cached_property
     def filter(self) -> str:
-        """What has Catch2 run the case alone: of a template, for all of its types."""
+        """Returns the arguments with which Catch2 runs this case alone; for a template, with all of its types."""
         text = "".join((ROOT / source).read_text() for source in self.sources)
         found = re.search(r'(\w*TEST_CASE\w*)\(\s*"' + re.escape(self.case) + '"', text)
         if not found:
@@ -44,7 +44,7 @@ def run(command: list[str], **options: Any) -> "subprocess.CompletedProcess[str]
 
 
 def first_words(output: str) -> str:
-    """Of a failed test, what its report says first."""
+    """Returns the first lines of a failed test's report."""
     lines = [line.strip() for line in output.splitlines()]
     for begin, line in enumerate(lines):
         if not line.endswith("FAILED:"):
@@ -62,7 +62,7 @@ def first_words(output: str) -> str:
 
 
 class Build:
-    """What build/release knows: how to compile, link and run each test."""
+    """The commands of build/release that compile, link and run each test."""
 
     def __init__(self) -> None:
         parts = ["uit_catch_main", "uit_catch_runner", "uit_catch_mpi_main", "uit_pmpi", *COMPILED_PARTS]
@@ -93,12 +93,15 @@ class Build:
         return words
 
     def uses_compiled_part(self, probe: Probe) -> bool:
-        """Whether a library is linked that needs the compiled part. Else the seeded headers bring their own definitions."""
+        """Returns whether the test links a library that needs the compiled part.
+
+        Otherwise the seeded headers bring their own definitions.
+        """
         libraries = {Path(word).stem for word in self.link_words(probe) if Path(word).match("lib*.a")}
         return bool(libraries - {f"lib{name}" for name in (*COMPILED_PARTS, "uit_build_commit")})
 
     def compile(self, probe: Probe, source: str, seeded: Path, to: Path) -> str:
-        """Returns whose source it is: the test's, or a library's that is linked to it."""
+        """Returns the target of a source: the test itself, or a library that it links."""
         owners = {probe.test.split()[0]}
         owners |= {Path(word).stem[3:] for word in self.link_words(probe) if Path(word).match("lib*.a")}
         file = str(ROOT / source)
@@ -114,7 +117,7 @@ class Build:
         include = f"-I{ROOT / 'include'}"
         if include not in words:
             raise Trouble(f"{source} is not compiled with {ROOT / 'include'}")
-        # What is seeded comes first; so do demos/, which are included by their path from the root.
+        # The seeded headers come first, then demos/, which are included by their path from the root.
         folders = [f"-I{seeded / 'include'}", f"-I{seeded}"] if seeded != ROOT else [include]
         words[1:1] = folders
         if not self.uses_compiled_part(probe):

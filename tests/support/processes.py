@@ -1,4 +1,4 @@
-"""Finds what a test has started, however far down, by a variable in the environment that it was started with."""
+"""Finds the processes that a test has started, directly or not, by a variable in their environment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pathlib
 
 
 def variables_of(process: int) -> list[bytes]:
-    """The environment that a process was started with, as NAME=value; none if it has ended, or is another user's."""
+    """Returns the environment of a process at its start, as NAME=value; none if it has ended or belongs to another user."""
     try:
         return pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
     except OSError:
@@ -14,6 +14,6 @@ def variables_of(process: int) -> list[bytes]:
 
 
 def marked(mark: bytes) -> list[int]:
-    """Ids of the processes that run with that variable, NAME=value."""
+    """Returns the ids of the processes that have this variable, NAME=value."""
     processes = (int(folder.name) for folder in pathlib.Path("/proc").glob("[0-9]*"))
     return [process for process in processes if mark in variables_of(process)]

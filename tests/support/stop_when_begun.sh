@@ -1,6 +1,6 @@
 #!/bin/sh
-# stop_when_begun.sh FILE PROGRAM ARGUMENT…: runs the program, and sends it SIGTERM a second after it has written FILE, which it
-# does when its work begins, however long that takes on a busy machine. Ends with the program's code.
+# stop_when_begun.sh FILE PROGRAM ARGUMENT…: runs the program, and sends it SIGTERM one second after it has written FILE. It
+# writes FILE when its work begins, however long that takes on a busy machine. Ends with the program's exit code.
 file=$1
 shift
 rm -f "$file"

@@ -1,4 +1,4 @@
-"""A colouring to be killed, stopped or signalled, and what it leaves."""
+"""A colouring program that is killed, stopped or signalled, and its results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Puts = dict[tuple[str, str], tuple[Fraction, Fraction]]  #: by mode and process:
 
 
 def words(mode: int | str, duration: float, has_quality: bool = False, addressing: str = "multicast") -> list[str]:
-    """A colouring for a while, with results in files; or several, a mode after the other."""
+    """Returns arguments for a colouring of that duration with results in files, or for several, one mode after the other."""
     layout = ["--threads", "1", "--nodes-per-worker", "64", "--modes", str(mode), "--replicates", "1", "--addressing", addressing]
     times = ["--duration", f"{duration:g}s", "--period-fixed", "50ms", "--period-rolling", "20ms"]
     quality = ["--quality", "quality.csv", "--snapshot-interval", "100ms", "--snapshot-length", "100ms"]
@@ -27,14 +27,14 @@ def words(mode: int | str, duration: float, has_quality: bool = False, addressin
 
 
 def has_begun(job: Job) -> bool:
-    """Whether the work is about to begin: rank 0 says on what computers just before, and never again."""
+    """Returns whether the work is about to begin: rank 0 prints the hosts just before."""
     return (job.folder / "rows.hosts.csv").exists()
 
 
 def await_begin(job: Job) -> float:
-    """Waits until every process is there and about to begin to work; when that was, or a little earlier, as time.monotonic() has it.
+    """Waits until every process exists and its work is about to begin.
 
-    Fails, with what the job has said, if that does not come about.
+    Returns that time by time.monotonic(), or slightly earlier. Fails with the output of the job if that does not happen.
     """
     is_beginning = lambda: has_begun(job) and len(job.processes()) == job.ranks  # noqa: E731
     wait_until(is_beginning, SLACK, f"the run of {job.ranks} processes", job.errors)
@@ -43,14 +43,17 @@ def await_begin(job: Job) -> float:
 
 
 def await_run(job: Job) -> float:
-    """Waits, likewise, until all have met and rank 0 has worked for a while, by its word. Gives what await_begin gives."""
+    """Waits in the same way until rank 0 has worked for a while, by its own report. Returns what await_begin returns."""
     begin = await_begin(job)
     wait_until(lambda: "progress: " in job.errors(), SLACK, "work", job.errors)
     return begin
 
 
 def await_phase(job: Job, phase: str, duration: float, rank: int, chance: random.Random) -> int:
-    """Waits until some moment of a phase of a job that works for so long; the id of one of its processes, or 0 if that has ended."""
+    """Waits until some moment of a phase of a job of that duration.
+
+    Returns the id of one of its processes, or 0 if that has ended.
+    """
     if phase == "set-up":
         wait_until(lambda: rank in job.processes(), SLACK, f"rank {rank}", job.errors)
         process = job.processes()[rank]
@@ -64,19 +67,19 @@ def await_phase(job: Job, phase: str, duration: float, rank: int, chance: random
 
 
 def rows_of(job: Job, name: str = "rows.csv") -> list[dict[str, str]]:
-    """A table that the program has written. Raises FileNotFoundError if it has not."""
+    """Reads a table that the program has written. Raises FileNotFoundError if it has not."""
     with (job.folder / name).open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
 def written_at(job: Job) -> float:
-    """When the last of the results was there: rows, colours, quality or how they came about."""
+    """Returns when the last result file was written: rows, colours, quality, manifest."""
     paths = [path for name in ("rows*", "colors*", "quality*") for path in job.folder.glob(name)]
     return max(path.stat().st_mtime for path in paths)
 
 
 def intact_puts(launcher: launch.Launcher, program: str, addressing: str) -> Puts:
-    """How often workers put in an update, from short runs that lose nobody and have every message accounted for."""
+    """Returns how often workers put in an update, from short runs that lose no process and balance their account."""
     with running(launcher, RANKS, program, words("0,1,2,3,4", 0.1, addressing=addressing)) as job:
         assert job.wait(SLACK) == 0, job.errors()
         rows = rows_of(job)
@@ -90,14 +93,14 @@ def intact_puts(launcher: launch.Launcher, program: str, addressing: str) -> Put
 
 
 def own_row(job: Job, rank: int) -> dict[str, str]:
-    """The row of a survivor that has written its part, or rank 0 the whole."""
+    """Returns the row of a survivor that has written its own results, or of rank 0 that has written all."""
     name = "rows.csv" if (job.folder / "rows.csv").exists() else f"rows.rank{rank}.csv"
     (row,) = (row for row in rows_of(job, name) if row["process"] == str(rank))
     return row
 
 
 def own_results(job: Job, rank: int, victim: int, has_quality: bool) -> bool:
-    """Whether a survivor has written its part, with all of its nodes coloured, or rank 0 the whole."""
+    """Checks that a survivor has written its own results, with all of its nodes coloured, or rank 0 all."""
     if (job.folder / "rows.csv").exists():
         processes = [row["process"] for row in rows_of(job)]
         assert processes == [str(each) for each in range(RANKS)], processes
@@ -117,10 +120,10 @@ def own_results(job: Job, rank: int, victim: int, has_quality: bool) -> bool:
 
 
 def check_going_on(job: Job, rank: int, victim: int, mode: int, duration: float, killed_after: float | None) -> None:
-    """Whether a survivor has worked to the planned end, with those that are left.
+    """Checks that a survivor has worked to the planned end with the remaining processes.
 
-    If the death came early, so many seconds after the begin at the latest, it has heard every other survivor in a snapshot that
-    began after that; nobody, in mode 4.
+    If the death came early, at most that many seconds after the beginning, it must have received messages from every other
+    survivor in a later snapshot; in mode 4 from none.
     """
     elapsed = float(own_row(job, rank)["elapsed_s"])
     assert elapsed >= duration - 0.1, f"rank {rank} has worked for {elapsed} s of {duration:g}: {job.errors()}"

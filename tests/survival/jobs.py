@@ -1,4 +1,4 @@
-"""Jobs to be killed, stopped and signalled: each in a session of its own, with a time limit, and nothing left behind."""
+"""Jobs that are killed, stopped and signalled: each in its own session, with a time limit, and with nothing left behind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RANKS = (b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK=")
 
 @dataclasses.dataclass
 class Job:
-    """A program on its way, in a folder of its own."""
+    """A running program, in its own folder."""
 
     child: subprocess.Popen[bytes]
     folder: pathlib.Path
@@ -37,11 +37,11 @@ class Job:
     segments: set[str] = dataclasses.field(default_factory=set)
 
     def codes(self) -> dict[int, int]:
-        """What the processes have ended with, by their own word and by rank, if the job was asked for that."""
+        """Returns the exit codes that the processes have reported, by rank, if the job was asked for that."""
         return supervise.Verdicts(self.folder / "verdicts", self.ranks).codes()
 
     def processes(self) -> dict[int, int]:
-        """The live processes of the program, by rank; the launcher and its helpers have none."""
+        """Returns the live processes of the program, by rank. The launcher and its helpers have none."""
         found = {}
         for process in self.remains():
             for variable in variables_of(process):
@@ -50,11 +50,11 @@ class Job:
         return found
 
     def remains(self) -> list[int]:
-        """Ids of all live processes that the job has started, the launcher's among them."""
+        """Returns the ids of all live processes that the job has started, including the launcher's."""
         return marked(f"{_TOKEN}={self.token}".encode())
 
     def note_segments(self) -> None:
-        """Remembers what of /dev/shm its processes have mapped by now."""
+        """Remembers the files of /dev/shm that its processes have mapped so far."""
         for process in self.processes().values():
             try:
                 maps = pathlib.Path(f"/proc/{process}/maps").read_text(encoding="utf-8", errors="replace")
@@ -64,11 +64,11 @@ class Job:
             self.segments.update(word for word in words if word.startswith("/dev/shm/"))
 
     def segments_left(self) -> list[str]:
-        """Those of them that are still there."""
+        """Returns those files that still exist."""
         return sorted(name for name in self.segments if os.path.exists(name))
 
     def wait(self, seconds: float) -> int:
-        """The exit code, as a shell has it. Fails if the job has not ended by then."""
+        """Returns the exit code, as a shell sees it. Fails if the job has not ended by then."""
         try:
             code = self.child.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -76,7 +76,10 @@ class Job:
         return code if code >= 0 else 128 - code
 
     def launcher_hangs(self, seconds: float) -> bool:
-        """Waits for the job's end. Whether there is none, though the program's processes are gone; if so, ends it and clears up."""
+        """Waits for the end of the job.
+
+        If the launcher hangs although the program's processes are gone, ends it, cleans up, and returns True.
+        """
         try:
             self.child.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -89,11 +92,11 @@ class Job:
         return False
 
     def errors(self) -> str:
-        """What it has said so far."""
+        """Returns the output so far."""
         return (self.folder / "stderr").read_text(encoding="utf-8", errors="replace")
 
     def manifest(self, name: str = "rows.json") -> dict[str, object]:
-        """A JSON file that the program has written."""
+        """Reads a JSON file that the program has written."""
         value = json.loads((self.folder / name).read_text(encoding="utf-8"))
         assert isinstance(value, dict)
         return value
@@ -101,7 +104,7 @@ class Job:
 
 @dataclasses.dataclass
 class _Life:
-    """What is known of a process that is watched."""
+    """What is known of a watched process."""
 
     handle: int
     ended_at: float | None = None
@@ -110,18 +113,18 @@ class _Life:
 
 
 def _waited_for_cpu(process: int) -> float:
-    """Seconds that a process has been ready to run and had no CPU. Raises OSError if it has ended."""
+    """Returns the seconds that a process was ready to run and had no CPU. Raises OSError if it has ended."""
     return int(pathlib.Path(f"/proc/{process}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
 
 
 def _waits_for_disk(process: int) -> bool:
-    """Whether a process waits for what no signal interrupts. Raises OSError if it has ended."""
+    """Returns whether a process is in an uninterruptible wait. Raises OSError if it has ended."""
     words = pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     return words[0] == "D"
 
 
 class Ends:
-    """When processes end, to the moment, and for how long the machine did not let them work. To be made while they live.
+    """Records exactly when processes end, and for how long the machine kept them from working. Create it while they live.
 
     Times are those of time.monotonic().
     """
@@ -132,19 +135,19 @@ class Ends:
         self._poll = select.poll()
         self._lives: dict[int, _Life] = {}
         for process in processes:
-            with suppress(ProcessLookupError):  # it has ended, so that it cannot be late
+            with suppress(ProcessLookupError):  # it has ended, so it cannot be late
                 self._lives[process] = _Life(os.pidfd_open(process))
                 self._poll.register(self._lives[process].handle, select.POLLIN)
         self._look()
 
     def watch_until(self, moment: float) -> None:
-        """Waits until then, and looks after the processes meanwhile."""
+        """Waits until then, and watches the processes meanwhile."""
         while (remaining := moment - time.monotonic()) > 0:
             time.sleep(min(remaining, self._LOOK_EVERY))
             self._look()
 
     def await_last(self, seconds: float) -> float:
-        """When the last of them has ended. Fails if some have not by then."""
+        """Returns when the last process ended. Fails if some have not ended by then."""
         deadline = time.monotonic() + seconds
         while running := [life for life in self._lives.values() if life.ended_at is None]:
             assert time.monotonic() < deadline, f"{len(running)} processes still run after {seconds:g} s"
@@ -159,7 +162,7 @@ class Ends:
         return max((life.ended_at or 0.0 for life in self._lives.values()), default=time.monotonic())
 
     def denied(self, process: int, since: float) -> float:
-        """For how long a process has waited for a CPU or a disk since a moment, as far as looks have told."""
+        """Returns how long a process has waited for a CPU or a disk since a moment, as far as samples show."""
         looks = self._lives[process].looks if process in self._lives else []
         if not looks:
             return 0.0
@@ -167,7 +170,7 @@ class Ends:
         return looks[-1][1] - (before[-1] if before else looks[0][1])
 
     def latest(self, since: float) -> float:
-        """How long after a moment the last process has ended, each by its own time: without what it was denied."""
+        """Returns how long after a moment the last process ended, in its own time: without its waits for a CPU or a disk."""
         ended = {process: life.ended_at for process, life in self._lives.items() if life.ended_at is not None}
         return max((at - since - self.denied(process, since) for process, at in ended.items()), default=0.0)
 
@@ -183,14 +186,14 @@ class Ends:
 
 
 def is_code_lost(code: int, launcher: launch.Launcher, survives: bool) -> bool:
-    """Whether MPICH's launcher has lost the code of a job that is known to have ended with another (pmodels/mpich#7057)."""
+    """Returns whether MPICH's launcher has lost the exit code of a job (pmodels/mpich#7057)."""
     return launcher.vendor == "MPICH" and not survives and code == 0
 
 
 def wait_until(
     condition: Callable[[], object], seconds: float, what: str, more: Callable[[], str] = lambda: ""
 ) -> None:
-    """Fails if it does not become true in time, with what `more` says."""
+    """Fails with `more` if the condition does not become true in time."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not come about within {seconds:g} s: {more()}"
@@ -209,11 +212,11 @@ def running(
     patience: float | None = PATIENCE,
     leaves_word: bool = False,
 ) -> Iterator[Job]:
-    """A job; by tools/run if it is to survive. Its processes talk over MPI alone unless they share memory.
+    """Runs a job, with tools/run if its processes must survive a death. Unless `shares_memory`, they communicate over MPI only.
 
-    Open MPI has patience with processes that it ends, or as much as it has by itself. The processes leave word of their exit codes
-    if they are asked to. Whatever is left of the job at the end is
-    ended and removed, and counts as a failure, unless that is segments that it leaves; so does what is reported of a crash, or by a sanitizer.
+    Open MPI waits `patience` seconds between the signals with which it ends processes, or its default. If `leaves_word`, the
+    processes report their exit codes. Everything left of the job at the end is ended and removed, and counts as a failure,
+    except shared memory if `leaves_segments`. A report of a crash or of a sanitizer is also a failure.
     """
     token = uuid.uuid4().hex
     timeout = {} if patience is None else {"OMPI_MCA_odls_base_sigkill_timeout": f"{patience:.0f}"}

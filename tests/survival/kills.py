@@ -1,4 +1,4 @@
-"""kill -9, in every mode and phase: of a process that runs, that begins, that has checkpoints, and of the launcher."""
+"""kill -9 in every mode and phase: of a process in a run, in set-up or with checkpoints, and of the launcher."""
 
 from __future__ import annotations
 
@@ -36,14 +36,17 @@ def goal(name: str, figure: str) -> None:
 
 
 class Retries:
-    """Kills that came too late to count, and are made again: each for a reason that was seen, and no more than `limit` of all."""
+    """Counts kills that came too late and are repeated.
+
+    Each needs a reason that was observed, and at most `limit` are allowed.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._reasons: collections.Counter[str] = collections.Counter()
 
     def until_counted(self, attempt: Callable[[int], str], what: str) -> None:
-        """Makes attempts, by number, until one gives no reason why it does not count."""
+        """Makes attempts, by number, until one returns no reason why it does not count."""
         for number in itertools.count():
             reason = attempt(number)
             if not reason:
@@ -53,12 +56,12 @@ class Retries:
             assert num_retries <= self._limit, f"{what}: {num_retries} kills did not count, of {self._limit} that may: {self.words()}"
 
     def words(self) -> str:
-        """How many there were, and why."""
+        """Returns how many there were, and why."""
         return ", ".join(f"{number} made again: {reason}" for reason, number in self._reasons.items()) or "none made again"
 
 
 def try_kill(processes: dict[int, int], victim: int) -> bool:
-    """kill -9 of a rank; False if it has ended."""
+    """Sends kill -9 to a rank. Returns False if it has ended."""
     if victim not in processes:
         return False
     try:
@@ -68,7 +71,7 @@ def try_kill(processes: dict[int, int], victim: int) -> bool:
     return True
 
 
-#: Modes and phases, in the order in which they are tried: those that a commit has time for come first.
+#: Modes and phases, in the order in which they are tried. Those that a run per commit has time for come first.
 _WHEN = (
     (3, "run"), (0, "run"), (2, "end"), (4, "begin"), (1, "run"),
     (3, "end"), (0, "begin"), (2, "run"), (4, "end"), (1, "begin"),
@@ -78,7 +81,7 @@ _WHEN = (
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """A kill to be: of what, and when."""
+    """A planned kill: which process, and when."""
 
     mode: int
     victim: int
@@ -88,13 +91,13 @@ class Plan:
     addressing: str  #: "edge" or "multicast": whether puts are counted one by one or by the update
 
     def latest(self) -> float:
-        """When it comes too late, in seconds since the begin: who survives is to have a while of its own."""
+        """Returns when the kill comes too late, in seconds since the beginning. Survivors need some time afterwards."""
         return self.duration - 1 if self.phase == "run" else self.duration + SLACK
 
 
 @dataclasses.dataclass
 class Toll:
-    """Kills of processes that run, all of one way to start them, and what came of them."""
+    """Kills of processes in a run, all started in the same way, and their results."""
 
     launcher: launch.Launcher
     program: str
@@ -112,10 +115,10 @@ class Toll:
     intact: dict[str, Puts] = dataclasses.field(default_factory=dict)  #: puts, by addressing
 
     def kill(self, number: int, attempt: int) -> str:
-        """Starts a job, and kills one of its processes. Why that does not count, if it does not."""
+        """Starts a job, and kills one of its processes. Returns why that does not count, or nothing."""
         plan = self._plan(number, attempt)
         arguments = words(plan.mode, plan.duration, self.survives, plan.addressing)
-        # Without tools/run what the dead one had in shared memory stays until the next job.
+        # Without tools/run, the shared memory of the dead process stays until the next job.
         with running(
             self.launcher, RANKS, self.program, arguments, self.survives, not self.survives, self.shares_memory, self.patience
         ) as job:
@@ -161,7 +164,7 @@ class Toll:
 
     def _plan(self, number: int, attempt: int) -> Plan:
         (mode, phase), victim = _WHEN[number % len(_WHEN)], self.chance.randrange(RANKS)
-        # Which mode 0 does not wait for, nor those whom the launcher ends.
+        # Mode 0 does not wait for this, nor do processes that the launcher ends.
         duration = 20.0 if phase == "run" and (mode == 0 or not self.survives) else 2.0
         at_end = duration + self.chance.uniform(-0.05, 0.05) - 0.05 * attempt
         delay = {"begin": self.chance.uniform(0, 0.05), "run": 0.5, "end": at_end}[phase]
@@ -172,23 +175,23 @@ class Toll:
         return [rank for rank in range(RANKS) if rank != plan.victim]
 
     def _is_before(self, victim: int, num_results: int, said: str) -> bool:
-        """Whether the death came before the first update, by the word of all who have no results."""
+        """Returns whether the death came before the first update, according to all processes without results."""
         has_run = any(place in said for place in ("at a barrier", "between updates", "messages are awaited"))
-        if self.patience is None and num_results == 0 and not has_run:  # they are ended before they can say it
+        if self.patience is None and num_results == 0 and not has_run:  # they are ended before they can report it
             return re.search(rf"process rank {victim} .* exited on signal 9\b", said) is not None
         num_before = len(re.findall(rf"conduit: error: rank {victim} has ended \(MPI_\w+\)", said))
         return 0 < num_before == RANKS - 1 - num_results
 
     @staticmethod
     def _check_end(plan: Plan, seconds: float, about: str) -> None:
-        """Whether all who survived have ended by themselves, and the last not before its time; at once, in mode 0."""
+        """Checks that all survivors ended by themselves, the last not before the planned time; at once, in mode 0."""
         assert f"no word from rank {plan.victim} at the end" in about, about
         if plan.phase == "run":
             is_in_time = seconds < plan.duration if plan.mode == 0 else seconds > plan.duration - 0.1
             assert is_in_time, f"{seconds:.2f} s; {about}"
 
     def _check_puts(self, row: dict[str, str], addressing: str, about: str) -> None:
-        """Whether a survivor has counted as many puts in each update as one that loses nobody."""
+        """Checks that a survivor counted as many puts in each update as a process of a run without a loss."""
         if addressing not in self.intact:
             self.intact[addressing] = intact_puts(self.launcher, self.program, addressing)
         wanted = [each * int(row["updates"]) for each in self.intact[addressing][row["mode"], row["process"]]]
@@ -201,13 +204,13 @@ class Toll:
         self.late.append(seconds)
 
     def _patience_of_launcher(self) -> float:
-        """Seconds from a death to Open MPI's SIGTERM, and from there to its SIGKILL."""
+        """Returns the seconds from a death to Open MPI's SIGTERM, and from there to its SIGKILL."""
         return OWN_PATIENCE if self.patience is None else self.patience
 
     def _count_results(self, job: Job, num_results: int, dead_at: float, denied: dict[int, float], about: str) -> bool:
-        """Whether all are there. Fails if they are not, and ought to be: unless the machine denied a process what it needs.
+        """Returns whether all results exist. Fails if some are missing, unless the machine kept a process from working.
 
-        `denied` is for how long each survivor has waited for a CPU or a disk since the launcher's SIGTERM.
+        `denied` says for how long each survivor has waited for a CPU or a disk since the launcher's SIGTERM.
         """
         files = sorted(os.listdir(job.folder))
         longest = max(denied.values(), default=0.0)
@@ -224,7 +227,7 @@ class Toll:
         return False
 
     def report(self, retries: str) -> None:
-        """Holds what came out against the goals, and prints it, with which kills were made again."""
+        """Compares the results with the goals, and prints them, with the repeated kills."""
         if self.launcher.vendor != "Open MPI":
             goal("R8", f"{self.launcher.vendor}: {len(self.late)} kills, each ended the job with a code, {JOB_ENDED.check(self.late, 'after', self.latest)}; {retries}")
             return
@@ -245,7 +248,7 @@ class Toll:
 
 
 def killed(toll: Toll, per_commit: int, at_night: int) -> None:
-    """kill -9 of one process, at any time: the others finish, and write what they have; the dead one is named."""
+    """kill -9 of one process at any time: the others finish and write their results, and name the dead process."""
     num_kills = at_night if NIGHT else per_commit
     retries = Retries(2 + num_kills // 4)
     for number in range(num_kills):
@@ -254,7 +257,10 @@ def killed(toll: Toll, per_commit: int, at_night: int) -> None:
 
 
 def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
-    """kill -9 of one process while the job begins: it ends at once with a code; nothing is left, but for MPI's own files under mpirun alone."""
+    """kill -9 of one process in set-up: the job ends at once with a code.
+
+    Nothing is left, except MPI's own files under plain mpirun.
+    """
     chance = random.Random(12)
     for survives in (True, False):
         late: list[float] = []
@@ -264,8 +270,8 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
             nonlocal num_segments
             mode, victim = chance.randrange(5), chance.randrange(RANKS)
             delay = chance.uniform(0, 0.3) / (1 + attempt)
-            # MPI leaves a file of its own if a process dies between its making and its mapping, or its being known to the launcher;
-            # tools/run removes it.
+            # MPI leaves a file of its own if a process dies after creating it and before mapping it or reporting it to the
+            # launcher; tools/run removes it.
             with running(launcher, RANKS, program, words(mode, 1.0), survives, not survives, patience=None) as job:  # noqa: B023
                 wait_until(lambda: victim in job.processes(), SLACK, f"rank {victim}", job.errors)
                 time.sleep(delay)
@@ -281,20 +287,20 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
                 late.append(time.monotonic() - dead)  # noqa: B023
                 said = job.errors()
                 about = f"rank {victim} after {delay:.3f} s, code {code}: {said}"
-                if is_code_lost(code, launcher, survives):  # if another fails by the death at once
+                if is_code_lost(code, launcher, survives):  # if another process fails because of the death at once
                     return "the launcher lost the exit code"
                 assert code != 0, about
-                # The launcher may lose another one by it: "ranks 1, 3 ended before all had met".
+                # The launcher may lose another process by it: "ranks 1, 3 ended before all had met".
                 is_named = re.search(rf"\branks? (\d+, )*{victim}\b", said) is not None
                 if launcher.vendor == "MPICH":
-                    # Which ends them all. Who says more depends on the moment: the launcher that a process was killed, or that
-                    # nobody reads what it writes; another process, about to map the dead one's memory, that MPI_Init fails.
+                    # The launcher ends them all. The message depends on the moment: the launcher reports a killed process or
+                    # a broken pipe, or another process, about to map the dead one's memory, reports that MPI_Init fails.
                     is_told = is_named or "no word from any rank" in said
                     assert is_told or (not survives and said.strip()), about  # noqa: B023
-                elif launcher.major < 5:  # 5 ends such a job by itself, often without a word about who died
+                elif launcher.major < 5:  # version 5 ends such a job by itself, often without naming the dead process
                     assert is_named and (code == 3 or not survives), about  # noqa: B023
                 for path in job.folder.glob("*.json"):
-                    json.loads(path.read_text(encoding="utf-8"))  # no half file
+                    json.loads(path.read_text(encoding="utf-8"))  # whole files only
                 assert not (job.folder / "rows.csv").exists(), about
                 segments = [] if survives else job.segments_left()
                 if launcher.vendor == "Open MPI":
@@ -303,7 +309,7 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
             return ""
 
         num_kills = 20 if NIGHT else 2
-        retries = Retries(8 * num_kills)  # most of them before anything was killed
+        retries = Retries(8 * num_kills)  # most of them before any process was killed
         for number in range(num_kills):
             retries.until_counted(kill, f"kill {number} in set-up")
         left = f", {num_segments} files of MPI's own left" if num_segments else ""
@@ -313,7 +319,7 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
 
 
 def checkpoint(launcher: launch.Launcher, program: str) -> None:
-    """kill -9 of one process of a world that evolves: the last checkpoint is whole, and the world goes on from it."""
+    """kill -9 of one process of digital_evolution: the last checkpoint is whole, and a run continues from it."""
     evolve = ["--mode", "3", "--replicates", "1", "--output", "rows.csv"]
     kept = ["--cells-per-worker", "64", "--checkpoint", "world.bin", "--checkpoint-every", "64"]
     ages = []
@@ -323,7 +329,7 @@ def checkpoint(launcher: launch.Launcher, program: str) -> None:
             wait_until(lambda: world.exists() and len(job.processes()) == 2, SLACK, "a checkpoint")  # noqa: B023
             time.sleep(0.5)
             process = job.processes()[victim % 2]
-            ages.append(time.time() - world.stat().st_mtime)  # of the last that is there for certain
+            ages.append(time.time() - world.stat().st_mtime)  # age of the last checkpoint that certainly exists
             os.kill(process, signal.SIGKILL)
             assert ages[-1] >= 0, f"a checkpoint of {-ages[-1]:.3f} s later"
             code = job.wait(SLACK)
@@ -337,7 +343,7 @@ def checkpoint(launcher: launch.Launcher, program: str) -> None:
 
 
 def launcher_killed(launcher: launch.Launcher, program: str) -> None:
-    """kill -9 of the launcher: no process outlives it, and what Open MPI leaves in shared memory is of no process."""
+    """kill -9 of the launcher: no process outlives it, and no process uses what Open MPI leaves in shared memory."""
     with running(launcher, RANKS, program, words(3, 30.0), leaves_segments=True) as job:
         await_run(job)
         os.kill(job.child.pid, signal.SIGKILL)

@@ -24,7 +24,7 @@ from kills import Toll, checkpoint, goal, killed, killed_in_set_up, launcher_kil
 
 
 def try_signal(process: int, which: signal.Signals) -> bool:
-    """Sends a signal; False if the process has ended."""
+    """Sends a signal. Returns False if the process has ended."""
     try:
         os.kill(process, which)
     except ProcessLookupError:
@@ -33,7 +33,7 @@ def try_signal(process: int, which: signal.Signals) -> bool:
 
 
 def check_whole(job: Job) -> list[dict[str, str]]:
-    """The rows of all processes, with every message accounted for, if there are all, and every colour."""
+    """Returns the rows of all processes. Fails unless every message is accounted for and every node has a colour."""
     rows = rows_of(job)
     assert len(rows) == RANKS and all(row["balanced"] == "1" for row in rows), rows
     assert len((job.folder / "colors.csv").read_text(encoding="utf-8").splitlines()) == 1 + RANKS * 64, job.errors()
@@ -41,7 +41,7 @@ def check_whole(job: Job) -> list[dict[str, str]]:
 
 
 def stopped(launcher: launch.Launcher, program: str) -> None:
-    """SIGSTOP, and SIGCONT a second later, in every mode, and at any time: the run ends as if nothing had been."""
+    """SIGSTOP, and SIGCONT a second later, in every mode and at any time: the run ends as if nothing had happened."""
     chance = random.Random(13)
     rounds = 40 if NIGHT else 5
     num_stopped = collections.Counter({phase: 0 for phase in PHASES})
@@ -57,27 +57,27 @@ def stopped(launcher: launch.Launcher, program: str) -> None:
             assert job.wait(SLACK) == 0, f"mode {mode}, rank {victim}, {phase}: {job.errors()}"
             check_whole(job)
             assert job.manifest()["complete"] is True
-    assert all(num_stopped[phase] for phase in PHASES if phase != "end"), num_stopped  # an end may be missed
+    assert all(num_stopped[phase] for phase in PHASES if phase != "end"), num_stopped  # the phase "end" may be missed
     times = ", ".join(f"{number} in {phase}" for phase, number in num_stopped.items())
     print(f"stopped for a second in each of 5 modes ({times}): every run whole, every message accounted for")
 
 
 def is_code_of(code: int, which: signal.Signals, launcher: launch.Launcher, survives: bool) -> bool:
-    """Whether a job ends with what its processes do: 128 and the signal that has come to them."""
+    """Returns whether the job ends with the code of its processes: 128 plus the signal."""
     if launcher.vendor != "Open MPI" or which == signal.SIGUSR1:
         return code == 128 + which
-    # Which has but one signal to end jobs, and a code of its own.
+    # Open MPI has one signal to end jobs, and its own exit code.
     return code == 128 + signal.SIGTERM if survives else code != 0
 
 
 def signalled(launcher: launch.Launcher, program: str) -> None:
-    """TERM, INT or USR1 to the launcher, or to tools/run: all that there is has been written, and says that it is not all."""
+    """TERM, INT or USR1 to the launcher or to tools/run: all results are written and marked as partial."""
     rounds = 50 if NIGHT and SLOWNESS == 1 else 6
     written = []
     num_codes_lost = 0
     for number in range(rounds):
         which = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)[number % 3]
-        patience = None if number % 2 == 0 and SLOWNESS == 1 else PATIENCE  # every other time the launcher's own
+        patience = None if number % 2 == 0 and SLOWNESS == 1 else PATIENCE  # every second time the launcher's default
         survives = number // 3 % 2 == 1
         arguments = words(number % 5, 30.0)
         with running(launcher, RANKS, program, arguments, survives, patience=patience, leaves_word=not survives) as job:
@@ -90,7 +90,7 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
             if not survives and launcher.vendor == "MPICH":
                 wanted = dict.fromkeys(range(RANKS), 128 + which)
                 assert job.codes() == wanted, f"the processes ended with {job.codes()}; {about}"
-            if is_code_lost(code, launcher, survives):  # not by the processes, as they have just said
+            if is_code_lost(code, launcher, survives):  # the launcher lost the code; the processes have reported it
                 num_codes_lost += 1
             else:
                 assert is_code_of(code, which, launcher, survives), about
@@ -98,7 +98,7 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
             assert all(row["stopped_by"] == "signal" for row in check_whole(job)), about
             manifest = job.manifest()
             assert manifest["complete"] is False and manifest["stopped_by"] == "signal", manifest
-            # Open MPI passes these on when its patience is over, in which nothing may have happened.
+            # Open MPI passes these on after its patience, in which nothing may happen.
             before = (patience or OWN_PATIENCE) if launcher.vendor == "Open MPI" and which != signal.SIGUSR1 else 0.0
             written.append(written_at(job) - sent - before)
             assert written[-1] > -0.1, f"results {-written[-1]:.2f} s before the signal could have come: {about}"
@@ -107,9 +107,9 @@ def signalled(launcher: launch.Launcher, program: str) -> None:
 
 
 def signalled_at_any_time(launcher: launch.Launcher, program: str) -> None:
-    """TERM, INT or USR1 to one process, in set-up, at the begin, while it works, and at the end: nothing hangs, and nothing is half.
+    """TERM, INT or USR1 to one process in any phase: nothing hangs, and no file is half written.
 
-    By tools/run. Before a run and after it a signal ends the process, as it does any; in between it ends the run.
+    Uses tools/run. Before a run and after it, a signal ends the process; in between, it ends the run.
     """
     chance = random.Random(14)
     rounds = 60 if NIGHT else 4
@@ -118,7 +118,8 @@ def signalled_at_any_time(launcher: launch.Launcher, program: str) -> None:
         mode, phase, victim = number % 5, PHASES[number % len(PHASES)], chance.randrange(RANKS)
         which = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)[number % 3]
         duration = 30.0 if phase == "run" else 1.0
-        leaves = launcher.vendor != "Open MPI"  # a file of MPICH's own, if one dies between its making and its mapping
+        # MPICH leaves a file of its own if a process dies after creating it and before mapping it
+        leaves = launcher.vendor != "Open MPI"
         with running(launcher, RANKS, program, words(mode, duration), True, leaves) as job:
             process = await_phase(job, phase, duration, victim, chance)
             is_sent = try_signal(process, which)
@@ -129,14 +130,14 @@ def signalled_at_any_time(launcher: launch.Launcher, program: str) -> None:
             assert seconds < SET_UP_ENDED.limit() + (0 if phase == "run" else duration), f"{seconds:.2f} s; {about}"
             came[f"{phase}: {outcome_of(job, code, which, about) if is_sent else 'too late'}"] += 1
             assert phase != "run" or code == 128 + which, about
-            is_deaf = launcher.vendor == "MPICH" and which == signal.SIGUSR1  # which MPI itself takes up until a run does
+            is_deaf = launcher.vendor == "MPICH" and which == signal.SIGUSR1  # in set-up MPICH handles this signal itself
             assert code != 0 or phase == "end" or (phase == "set-up" and is_deaf), about
     words_of_all = ", ".join(f"{what} {number} x" for what, number in sorted(came.items()))
     print(f"{launcher.vendor}: {rounds} signals to one process, each ended the job as it ought to: {words_of_all}")
 
 
 def outcome_of(job: Job, code: int, which: signal.Signals, about: str) -> str:
-    """What a signal to one process has come to, in words. Fails if that may not be, or if anything that is there is not whole."""
+    """Returns the result of a signal to one process, in words. Fails if it is wrong, or if a file is not whole."""
     for path in job.folder.glob("*.json"):
         json.loads(path.read_text(encoding="utf-8"))
     assert not any(job.folder.glob("*.tmp")), about
@@ -170,7 +171,7 @@ CASES: dict[str, Callable[[launch.Launcher, str], None]] = {
 
 
 def main() -> int:
-    """Runs a case."""
+    """Runs one case."""
     parser = argparse.ArgumentParser()
     parser.add_argument("case", choices=CASES)
     parser.add_argument("--program", required=True)

@@ -1,7 +1,7 @@
-"""Lets every function of MPI that the library and the demos call fail once on one of two processes, and looks at how the job ends.
+"""Makes every MPI function that the library and the demos call fail once, on one of two processes.
 
-Each must end soon, with an exit code that is not 0, one line `conduit: error: <what>` of the process that it failed on,
-nothing that a sanitizer reports, and no process left. Where a failure does no harm, the run comes to the same result.
+Each job must end soon, with an exit code other than 0, one line `conduit: error: <what>` of the process where the call
+failed, no report of a sanitizer, and no process left. If the failure does no harm, the run must have the same result.
 """
 import argparse
 import collections
@@ -13,21 +13,21 @@ import sys
 
 from jobs import FAR, NEAR, crude_faults, errors_in, launcher_troubles, run
 
-# Functions that only processes call which share memory.
+# Functions that only processes with shared memory call.
 SHARED = {f"MPI_{name}" for name in ("Allgather", "Comm_dup", "Iallreduce", "Info_create", "Info_set", "Info_free", "Win_allocate_shared",
           "Win_lock_all", "Win_set_errhandler", "Win_shared_query", "Win_unlock_all", "Win_free")}
-# Only a simulated build calls these; the program can as well.
+# Only a simulated build calls these; the program can call them, too.
 SIMULATED = {"MPI_Alltoall", "MPI_Wait"}
-# Only the demo of random updates calls these, and so does the program if asked to.
+# Only the demo of random updates calls these, and the program on request.
 ONE_SIDED = {"MPI_Put", "MPI_Win_allocate", "MPI_Win_flush_all", "MPI_Win_sync"}
-# Where one process cannot have a window, all go through MPI instead.
+# If one process cannot have a window, all use MPI instead.
 HARMLESS = {f"MPI_{name}" for name in ("Info_create", "Info_set", "Info_free", "Win_lock_all", "Win_set_errhandler",
             "Win_shared_query")}
-# Of these nothing may be left at the end.
+# After a failure of these, nothing may be left at the end.
 STRICT = HARMLESS - {"MPI_Info_free"}
-# These are called when something else has failed.
+# These are called only after another failure.
 AFTER = {"MPI_Error_class": "MPI_Isend", "MPI_Error_string": "MPI_Get_library_version", "MPI_Abort": "MPI_Get_library_version"}
-# Later calls, in other parts of the program, of what is called often.
+# Later calls of frequent functions, in other parts of the program.
 LATER = {"MPI_Test": (20, 200, 1500), "MPI_Isend": (5, 40), "MPI_Irecv": (30, 80), "MPI_Ialltoall": (4,), "MPI_Ialltoallv": (3,),
          "MPI_Comm_dup": (2,), "MPI_Comm_idup": (2,), "MPI_Ibarrier": (2, 4), "MPI_Comm_free": (2, 4), "MPI_Comm_get_attr": (2,), "MPI_Cancel": (30,)}
 
@@ -48,7 +48,7 @@ def calls_of_shim(source):
 
 
 def judge(case, hashes, outcome):
-    """What is wrong with how a job has ended, in words."""
+    """Returns what is wrong with the end of a job, in words."""
     yield from crude_faults(outcome)
     for each in filter(None, (outcome, outcome.before)):
         yield from judge_words(case, hashes, each)
@@ -60,7 +60,7 @@ def judge(case, hashes, outcome):
 
 
 def judge_words(case, hashes, outcome):
-    """What is wrong with what its processes have said, whatever its launcher has done."""
+    """Returns what is wrong with the messages of its processes, whatever its launcher did."""
     said = errors_in(outcome)
     named = AFTER.get(case.call, case.call)
     if f"pmpi: {case.call} fails on purpose" not in outcome.err:
@@ -71,7 +71,7 @@ def judge_words(case, hashes, outcome):
         return
     lines = [line for line in said if f"{named} failed" in line]
     agreed = len(lines) == 2 and lines[0] == lines[1] and f"rank {case.rank} cannot open its links" in lines[0]
-    if len(lines) != 1 and not agreed:  # a link that one process cannot open is an error on all
+    if len(lines) != 1 and not agreed:  # if one process cannot open a link, all throw
         yield f"was not said once: {said}"
 
 
@@ -124,7 +124,7 @@ def main():
                 print(outcome.out, outcome.err, sep="\n", flush=True)
     again = f"; {len(launcher_troubles)} of {len(cases)} jobs again for their exit code, since the launcher had failed" if launcher_troubles else ""
     print(f"{len(cases)} failures, the longest job took {longest:.1f} s{again}")
-    if len(launcher_troubles) > len(cases) // 10:  # now and then it does, and not because of us
+    if len(launcher_troubles) > len(cases) // 10:  # launchers sometimes fail by themselves
         sys.exit(f"FAILED the launcher, again and again: {launcher_troubles}")
     if not options.only:
         print(f"goal R14: {len(calls - failed)} of {len(calls)} MPI functions failed once: clear error, no hang; nothing of MPI's "

@@ -1,4 +1,4 @@
-"""Whole programs where MPI is late, has few tags, grants a low thread level, or cuts a message short."""
+"""Runs whole programs while MPI is late, has few tags, grants a low thread level, or truncates a message."""
 import argparse
 import re
 import sys

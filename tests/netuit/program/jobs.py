@@ -1,4 +1,4 @@
-"""Runs jobs of two processes that may hang, and leaves none of their processes behind."""
+"""Runs jobs of two processes that may hang, and leaves no process behind."""
 import collections
 import contextlib
 import os
@@ -13,29 +13,32 @@ import uuid
 from processes import marked
 from reports import SANITIZER_REPORT
 
-LIMIT = 30  # seconds; more than the fifteen that a job may take, for a machine that does much else
+LIMIT = 30  # seconds; a job may take fifteen, and more on a busy machine
 NEAR = {"UIT_SHARED_MEMORY": "1"}
 FAR = {"UIT_SHARED_MEMORY": "0"}
 
-# What the shim says when nothing else is amiss.
+# Lines that the shim always prints.
 HANDLES_LEFT = (
     r"at the end: 0 requests pending \(at most \d+\), 0 sends and 0 receives modified, 0 sends cancelled, 0 calls overlapped, "
     r"0 from another thread, 0 waited where none may \(first none\), \d+ handles not given back"
 )
 
-# How the launcher failed in jobs that were therefore run again.
+# Descriptions of launcher failures, after which the job was run again.
 launcher_troubles = []
 
-# `code` is None if it did not end in time, with the processes `running` then; `left` are those that it left. `own` is what the
-# processes have said on stderr, which `err` has as well. `before` is the outcome of the same job whose launcher failed.
+# `code` is None if the job did not end in time; `running` are its processes at that time. `left` are processes that it left
+# behind. `own` is the stderr of the processes, and `err` also has that of the launcher. `before` is the outcome of the same
+# job when its launcher failed.
 Outcome = collections.namedtuple("Outcome", "code out err seconds running left own before", defaults=(None,))
 
 
 def run(mpiexec, environment, *programs):
-    """Runs a program on both of two processes, or one on each; a program is a list with its arguments, and so may mpiexec be.
+    """Runs a program on both of two processes, or one program on each.
 
-    If the launcher fails, by its own words or by not ending after its processes have, runs the job once more for its exit code.
-    What the processes did the first time stays in `before`, and is judged as well."""
+    A program is a list with its arguments; so may mpiexec be. If the launcher fails, according to its messages or because it
+    does not end after its processes, runs the job once more for its exit code. The first outcome stays in `before`, and is
+    judged as well.
+    """
     outcome = run_once(mpiexec, environment, *programs)
     if trouble := trouble_of_launcher(outcome):
         launcher_troubles.append(trouble)
@@ -45,7 +48,7 @@ def run(mpiexec, environment, *programs):
 
 
 def trouble_of_launcher(outcome):
-    """How the launcher failed, if it did, in words."""
+    """Returns how the launcher failed, in words, or nothing."""
     if "PMIx_server_finalize" in outcome.err and "PMIx_server_finalize" not in outcome.own:
         return "crashed at the end"
     if outcome.code is None and not outcome.running:
@@ -55,14 +58,14 @@ def trouble_of_launcher(outcome):
 
 def run_once(mpiexec, environment, *programs):
     with tempfile.TemporaryDirectory(prefix="conduit-job-") as folder:
-        # Launchers lose what is said just before the end, so each process has a file of its own.
+        # Launchers lose the last output of a process, so each process writes to its own file.
         own_errors = ["sh", "-c", 'exec "$@" 2>"$0.$$"', f"{folder}/stderr"]
         mark = f"UIT_PMPI_RUN={uuid.uuid4()}"
         command = [mpiexec] if isinstance(mpiexec, str) else list(mpiexec)
         for number, program in enumerate(programs):
             command += [":"] if number else []
             variables = (f"{name}={value}" for name, value in environment.items())
-            # The shell goes first: a library that the variables preload is for the program alone.
+            # The variables are set inside a shell, so that the preloaded library is in the program alone.
             command += ["-n", str(2 // len(programs)), *own_errors, "env", mark, *variables, *program]
         begin = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
@@ -94,19 +97,19 @@ def kill(pids):
 
 
 def errors_in(outcome):
-    """The lines that say what is wrong."""
+    """Returns the lines that report an error."""
     return re.findall(r"conduit: error: (.*)", outcome.err)
 
 
 def crude_faults(outcome):
-    """What may not be, however a job ends, and what MPI must not say of one that ends well; in words."""
+    """Returns what must not happen, however a job ends, and what MPI must not print if a job ends well; in words."""
     if outcome.code is None:
         yield f"did not end in {LIMIT} s; of its processes these still ran: {outcome.running}"
     if outcome.left:
         yield f"left processes: {outcome.left}"
     trouble = SANITIZER_REPORT + r"|Segmentation|terminate called|at the end: "
     for err in (outcome.err, outcome.before.own if outcome.before else ""):
-        if outcome.code != 0:  # who throws keeps handles, since to give them back would wait for the others
+        if outcome.code != 0:  # a process that throws does not free handles, because that would wait for the others
             err = re.sub(HANDLES_LEFT, "", err)
         if re.search(trouble, err):
             yield "something else went wrong"

@@ -1,4 +1,4 @@
-"""Two programs of one job that were not built alike say so, both, and end."""
+"""Two programs of one job that were built differently both report it and end."""
 import argparse
 import sys
 

@@ -1,4 +1,4 @@
-"""A process that ends, throws or falls silent: what the other sees of it, and when (lost_peer_program.cpp)."""
+"""A process ends, throws or falls silent: checks what the other notices, and when (lost_peer_program.cpp)."""
 
 import argparse
 import concurrent.futures
@@ -15,21 +15,23 @@ import typing
 from conduit_tools import launch, supervise
 from jobs import crude_faults, errors_in, run
 
-LATE = 5.0  # seconds that a machine which does much else may add
-CLOSES = 14.0  # seconds from a begin to the end of who gives another up at the end of a run, and then as it ends MPI
+LATE = 5.0  # seconds that a busy machine may add
+# seconds from the beginning of a close until the process has given up its peer, first at the end of the run and then in
+# MPI_Finalize
+CLOSES = 14.0
 
 
 class Case(typing.NamedTuple):
-    """What is to be seen, and after how many seconds at least; at most LATE more."""
+    """What must be seen, and after how many seconds: at least `seconds`, at most LATE more."""
 
     name: str
     what: str
     seen: str
     seconds: float
     said: str = ""  # in the one line that begins with conduit: error
-    survives: bool = False  # started so that a process that ends does not end the other
+    survives: bool = False  # started such that the end of one process does not end the other
     leaves: str = ""  # a file that the other has time to write
-    code: typing.Optional[int] = None  # what the job ends with; else anything but 0
+    code: typing.Optional[int] = None  # exit code of the job; None: any except 0
 
 
 OUTSIDE = (
@@ -51,7 +53,7 @@ INSIDE = (
 
 
 def launch_command(launcher: launch.Launcher, survives: bool) -> list[str]:
-    """The launcher, and what lets a process survive another."""
+    """Returns the launcher command, with the options that let a process survive another."""
     if not survives:
         return [launcher.path]
     if launcher.vendor == "MPICH":
@@ -60,14 +62,14 @@ def launch_command(launcher: launch.Launcher, survives: bool) -> list[str]:
 
 
 def lines_of(path: pathlib.Path) -> list[int]:
-    """The whole lines of a file of numbers; none if it is not there."""
+    """Returns the whole lines of a file of numbers; none if the file does not exist."""
     if not path.exists():
         return []
     return [int(line) for line in path.read_text(encoding="ascii").splitlines(keepends=True) if line.endswith("\n")]
 
 
 def end_stopped(folder: pathlib.Path) -> list[str]:
-    """Waits until the process that goes on has ended, with code 3, and ends the one that has stopped; gives what is wrong."""
+    """Waits until the remaining process has ended with code 3, and ends the stopped one. Returns what is wrong."""
 
     def process_of(name: str) -> int:
         lines = lines_of(folder / name)
@@ -81,14 +83,14 @@ def end_stopped(folder: pathlib.Path) -> list[str]:
         if time.monotonic() > deadline:
             return ["the other, which goes on, has not ended"]
         time.sleep(0.05)
-    with contextlib.suppress(ProcessLookupError):  # the launcher may have done so
+    with contextlib.suppress(ProcessLookupError):  # the launcher may have ended it
         os.kill(process_of("stopped"), signal.SIGKILL)
     codes = lines_of(folder / "rank0")
     return [] if codes == [3] else [f"the other has ended with {codes}, not with 3"]
 
 
 def faults_of(case: Case, launcher: launch.Launcher, program: str) -> tuple[str, list[str]]:
-    """What was seen in a run of a case, and what is wrong with it."""
+    """Returns what was seen in a run of a case, and what is wrong with it."""
     with tempfile.TemporaryDirectory() as folder:
         with concurrent.futures.ThreadPoolExecutor(1) as beside:
             ended = beside.submit(end_stopped, pathlib.Path(folder)) if "stopped" in case.what else None
@@ -108,10 +110,10 @@ def faults_of(case: Case, launcher: launch.Launcher, program: str) -> tuple[str,
             return f"{seen}", [*faults, f"not '{case.seen}'", outcome.out, outcome.err]
         else:
             seconds = float(seen[0][1])
-    # Of two that waits, the one may have begun a moment before the other.
+    # If both wait, one of them may have begun a moment earlier.
     if not case.seconds - 0.2 <= seconds <= case.seconds + LATE:
         faults.append(f"after {seconds} s instead of {case.seconds}")
-    if outcome.code == 0 and not case.survives:  # where they survive launchers end with 0, whatever happens
+    if outcome.code == 0 and not case.survives:  # a launcher that lets processes survive always ends with 0
         faults.append("the job ended with 0")
     if case.code is not None and outcome.code != case.code:
         faults.append(f"the job ended with {outcome.code}, not with {case.code}, which the other returned")
@@ -122,7 +124,7 @@ def faults_of(case: Case, launcher: launch.Launcher, program: str) -> tuple[str,
 
 
 def main() -> int:
-    """Runs all cases, which wait most of the time, four at once."""
+    """Runs all cases, four at once, because they mostly wait."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--mpiexec", required=True)
     parser.add_argument("--program", required=True)
