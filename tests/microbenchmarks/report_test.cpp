@@ -52,7 +52,7 @@ TEST_CASE("A claim that a time is short has the median and the quartiles of its 
   CHECK(row.ratio->is_better_low);
 }
 
-TEST_CASE("A claim that a rate is high divides the other way round") {
+TEST_CASE("A claim about a rate inverts the ratio") {
   const bench::Row row = OnlyRow(MakeContest(times, 6), {.name = "a claim", .ours = "ours", .against = {"theirs"}, .at_least = 2});
   CHECK(row.verdict == "ok");
   REQUIRE(row.ratio);

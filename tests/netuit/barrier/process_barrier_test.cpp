@@ -37,7 +37,7 @@ TEST_CASE("Processes agree at a barrier on the largest that any of them brings")
   }
 }
 
-TEST_CASE("Nobody leaves a barrier before the last has arrived") {
+TEST_CASE("No thread leaves a barrier before the last has arrived") {
   constexpr std::size_t size = 5;
   LoopbackNetwork network{size, GENERATE(0U, 2U, 5U)};
   std::vector<std::size_t> num_faults(size);
@@ -54,7 +54,7 @@ TEST_CASE("Nobody leaves a barrier before the last has arrived") {
   for (const std::size_t count : num_faults) CHECK(count == 0);
 }
 
-TEST_CASE("A reason to stop is seen before the barrier is reached, by way of those who wait there") {
+TEST_CASE("A reason to stop is seen before the barrier is reached, through the workers that wait there") {
   constexpr std::size_t size = 4;
   LoopbackNetwork network{size, GENERATE(0U, 2U, 4U)};
   std::vector<std::uint32_t> seen(size);

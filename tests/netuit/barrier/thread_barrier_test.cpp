@@ -62,7 +62,7 @@ TEST_CASE("The last to arrive acts once per round, before anyone leaves") {
   for (const Counter& count : faults) CHECK(count.value == 0);
 }
 
-TEST_CASE("Who waits at a barrier idles until all have arrived") {
+TEST_CASE("A thread that waits at a barrier idles until all have arrived") {
   ThreadBarrier barrier{2};
   std::atomic<int> num_idles{0};
   std::thread waiter{[&] { barrier.ArriveAndWait([] {}, [&] { ++num_idles; }); }};
@@ -73,7 +73,7 @@ TEST_CASE("Who waits at a barrier idles until all have arrived") {
   CHECK(num_idles >= 300);
 }
 
-TEST_CASE("An act that throws reaches the last to arrive, and releases all") {
+TEST_CASE("An exception of the last to arrive releases all") {
   constexpr std::uint32_t num_threads = 3;
   ThreadBarrier barrier{num_threads};
   std::atomic<int> num_caught{0};

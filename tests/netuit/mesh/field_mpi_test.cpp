@@ -150,7 +150,7 @@ void ForEachLayout(const Topology& graph, F&& check) {
 
 }  // namespace
 
-TEST_CASE("In mode 0 an edge shows what the neighbour published in the update before, in any layout") {
+TEST_CASE("In mode 0 an edge shows what the neighbour published in the previous update, in any layout") {
   const Topology graph = MakeWeightedGraph(1);
   const std::vector<Word> reference = Reference({{&graph, 1}}, 25, false);
   ForEachLayout(graph, [&](std::uint32_t threads, const MeshOptions& options) {
@@ -159,7 +159,7 @@ TEST_CASE("In mode 0 an edge shows what the neighbour published in the update be
   });
 }
 
-TEST_CASE("A node that stays silent is seen as it was when it published last") {
+TEST_CASE("Neighbours of a silent node see its last publication") {
   const Topology graph = MakeWeightedGraph(2);
   const std::vector<Word> reference = Reference({{&graph, 1}}, 25, true);
   ForEachLayout(graph, [&](std::uint32_t threads, const MeshOptions& options) {
@@ -168,7 +168,7 @@ TEST_CASE("A node that stays silent is seen as it was when it published last") {
   });
 }
 
-TEST_CASE("An edge of a network with a period shows what was published before the period came round, in any layout") {
+TEST_CASE("An edge of a network with a period shows what was published before the period began, in any layout") {
   const Topology home = MakeWeightedGraph(3);
   const Topology work = MakeReachingRing(home.NumNodes(), 7);
   for (const bool is_silent : {false, true}) {
@@ -180,7 +180,7 @@ TEST_CASE("An edge of a network with a period shows what was published before th
   }
 }
 
-TEST_CASE("Runs of mode 0 go on from where others have ended, in any layout") {
+TEST_CASE("Successive runs of mode 0 continue from the same state, in any layout") {
   const Topology home = MakeWeightedGraph(4);
   const std::vector<Word> reference = Reference({{&home, 1}}, 30, false);
   ForEachLayout(home, [&](std::uint32_t threads, const MeshOptions& options) {
@@ -256,7 +256,7 @@ TEST_CASE("A node can ask for the end of a run, which is no error") {
   check(Isolated{.duration = std::chrono::seconds(50)});
 }
 
-TEST_CASE("A schedule of a user's is a type of its own") {
+TEST_CASE("A schedule may be a user's own type") {
   const Topology graph = MakeWeightedGraph(9);
   World world(ThreadCounts().back(), {{"", graph}});
   const RunReport report = world.mesh.Run(Every{.k = 3, .updates = 10}, [&](Node& node) { ++world.state[node]; });
@@ -267,7 +267,7 @@ TEST_CASE("A schedule of a user's is a type of its own") {
   if (MpiTestWorld().IsRoot()) CHECK(report.Balanced());
 }
 
-TEST_CASE("A private field holds whatever can be moved") {
+TEST_CASE("A private field holds any type that can be moved") {
   const Topology graph = MakeWeightedGraph(7);
   World world(ThreadCounts().back(), {{"", graph}});
   auto names = world.mesh.AddField<std::string>([](NodeId id) { return "node " + std::to_string(id); });
@@ -291,7 +291,7 @@ TEST_CASE("A private field holds whatever can be moved") {
   if (MpiTestWorld().IsRoot()) CHECK(gathered == std::vector<bool>(graph.NumNodes(), true));
 }
 
-TEMPLATE_TEST_CASE_SIG("What a run leaves unread waits for the next one", "", ((uit::Policy policy), policy), uit::every, uit::summed,
+TEMPLATE_TEST_CASE_SIG("Messages that a run leaves unread wait for the next one", "", ((uit::Policy policy), policy), uit::every, uit::summed,
                        (uit::Policy{.consolidate = uit::Consolidate::pooled}), (uit::Policy{.consolidate = uit::Consolidate::aggregated})) {
   const Topology graph = MakeWeightedGraph(10);
   for (const bool is_first_synchronous : {false, true}) {
@@ -359,7 +359,7 @@ TEST_CASE("Both ends of an edge know its weight, and an edge field belongs to th
   });
 }
 
-TEST_CASE("Nodes of two networks are the same where their labels are") {
+TEST_CASE("Nodes of two networks are the same if their labels are the same") {
   Labels letters;
   for (const char* const label : {"a", "b", "c", "d"}) letters.Add(label);
   Labels others;
@@ -381,7 +381,7 @@ TEST_CASE("Nodes of two networks are the same where their labels are") {
   });
 }
 
-TEST_CASE("Where only rank 0 can tell that a mesh cannot be made, all others throw that rank 0 failed") {
+TEST_CASE("If only rank 0 can tell that a mesh is impossible, all others throw that rank 0 failed") {
   uit::Team team{MpiTestWorld()};
   const auto code_of = [&](auto make) {
     try {

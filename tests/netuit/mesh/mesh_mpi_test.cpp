@@ -164,7 +164,7 @@ TEST_CASE("A placement that does not fit is refused on every process with the sa
         "the placement is for 3 threads of each process, and the team has 2");
 }
 
-TEST_CASE("Options that cannot be are refused on every process, whether it has edges or not") {
+TEST_CASE("Impossible options are refused on every process, with or without edges") {
   const Topology topology{16, {{0, 1}}};
   const Placement placement = PlaceContiguous(topology, WorkersWith(1));
   for (const auto& [depth, num_slots] : std::vector<std::pair<std::size_t, std::size_t>>{

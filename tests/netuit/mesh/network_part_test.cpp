@@ -53,7 +53,7 @@ std::vector<Placed> GhostsOf(const NetworkPart& part) {
 
 }  // namespace
 
-TEST_CASE("A worker has one ghost of each node elsewhere that it hears, and of its own if the network's period is longer") {
+TEST_CASE("A worker has one ghost of each remote node that it reads, and of its own nodes if the network's period is longer") {
   for (const std::uint64_t period : {1U, 4U}) {
     const Parts parts{period};
     for (const NetworkPart& part : parts.of) {
@@ -68,7 +68,7 @@ TEST_CASE("A worker has one ghost of each node elsewhere that it hears, and of i
   }
 }
 
-TEST_CASE("A worker is sent the values of those nodes that it has ghosts of, in the order of its ghosts") {
+TEST_CASE("A worker receives the values of its ghosts, in their order") {
   for (const std::uint64_t period : {1U, 4U}) {
     const Parts parts{period};
     for (const NetworkPart& receiver : parts.of) {

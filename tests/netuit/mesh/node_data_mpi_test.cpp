@@ -109,7 +109,7 @@ TEST_CASE("A field is filled from values that rank 0 has") {
   CHECK_THROWS_AS(mesh.AddField<double>(FromRoot(std::vector<double>(15))), uit::Error);
 }
 
-TEST_CASE("What is written as a table is read back as the same fields") {
+TEST_CASE("Fields that are written as a table are read back unchanged") {
   const auto path = ScratchFile("written.csv");
   Mesh mesh{Team(), MakeLabelledPath()};
   const auto theta = mesh.AddPublishedField<double>([](NodeId id) { return 1.0 / (1.0 + id); });

@@ -15,7 +15,7 @@ using namespace netuit;
 using netuit::testing::MakeOddGraph;
 using uit::testing::MpiTestWorld;
 
-TEST_CASE("A process has its part of the graph, and nobody else's") {
+TEST_CASE("A process has its own part of the graph and no other") {
   const Topology topology = MakeOddGraph(50, 1);
   const Placement placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = 3}, 1);
   const uit::World world = MpiTestWorld();

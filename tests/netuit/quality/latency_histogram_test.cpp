@@ -54,7 +54,7 @@ TEST_CASE("Count, mean and maximum are exact") {
   CHECK(latency.max == Approx(6'003e-9));
 }
 
-TEST_CASE("What is out of range counts as the nearest that is in it") {
+TEST_CASE("A value out of range counts as the nearest in range") {
   LatencyHistogram histogram;
   histogram.Add(nanoseconds(-5));
   CHECK(histogram.Quantile(1) == 0);

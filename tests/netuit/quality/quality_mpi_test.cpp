@@ -117,7 +117,7 @@ constexpr auto every_mode = {AsyncMode::every_update, AsyncMode::rolling, AsyncM
 
 }  // namespace
 
-TEST_CASE("What exchanges count adds up to the tallies, in every mode") {
+TEST_CASE("The counts of exchanges add up to the tallies, in every mode") {
   const auto mode = GENERATE(values(every_mode));
   INFO("mode " << static_cast<int>(mode));
   Job job;
@@ -322,7 +322,7 @@ TEST_CASE("Nothing is measured unless it is asked for") {
   CHECK(job.Run(Free{.updates = 50}.MakePlan()).quality.empty());
 }
 
-TEST_CASE("Processes that do not agree on stamps are told so") {
+TEST_CASE("Processes that disagree on stamps are refused with a message") {
   const bool mine = MpiTestWorld().Rank() % 2 == 0;
   const Workers workers{.processes = MpiTestWorld().Size(), .threads = 1};
   const Topology topology = MakeTorus(4, 4 * workers.Count());
@@ -360,7 +360,7 @@ TEST_CASE("Every worker samples its own nodes, and nobody else's") {
   CHECK(next == job.mesh.NumLocalNodes());
 }
 
-TEST_CASE("Process 0 hears from every worker while a run goes on") {
+TEST_CASE("Process 0 receives the status of every worker during a run") {
   const auto mode = GENERATE(AsyncMode::every_update, AsyncMode::no_barrier);
   Job job;
   std::vector<WorkerStatus> last;

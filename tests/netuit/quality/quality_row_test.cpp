@@ -31,7 +31,7 @@ QualityRow Window() {
 
 }  // namespace
 
-TEST_CASE("What a window has counted is what has been added since it began, field by field") {
+TEST_CASE("The counts of a window are what was added since it began, field by field") {
   const netuit::ExchangeCounts before{1, 2, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120};
   const netuit::ExchangeCounts window{0, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   netuit::ExchangeCounts now = before;
@@ -50,14 +50,14 @@ TEST_CASE("The period is time per update, and latency is updates per touch") {
   CHECK(row.WallLatency() == Approx(0.025));
 }
 
-TEST_CASE("Over several peers latency is that to one of them") {
+TEST_CASE("The latency over several peers is the latency to one of them") {
   QualityRow row = Window();
   row.num_peers = 3;
   row.counts.touches = 120;
   CHECK(row.SimstepLatency() == Approx(2.5));
 }
 
-TEST_CASE("Where no round trip ended latency exceeds the window") {
+TEST_CASE("If no round trip ended, the latency exceeds the window") {
   CHECK(Window().SimstepLatency() == Approx(100));
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("Refused puts are failures") {
   CHECK(row.FailureRate() == Approx(0.4));
 }
 
-TEST_CASE("Messages that come one by one are not clumped, and those that come together are") {
+TEST_CASE("Messages that arrive one by one do not count as clumped, and those that arrive together do") {
   QualityRow row = Window();
   CHECK(std::isnan(row.Clumpiness()));
   row.counts.pulls = 100;
@@ -100,7 +100,7 @@ TEST_CASE("Messages overtaken by newer ones are skipped, on whichever side") {
   CHECK(row.SkipRate() == Approx(0.5));
 }
 
-TEST_CASE("In a table what was received adds up, and what was left unread stands beside it") {
+TEST_CASE("In a table received messages are summed, and unread ones have their own column") {
   QualityRow row = Window();
   row.counts.dropped = 5;
   row.counts.stepped = 40;

@@ -157,7 +157,7 @@ void CheckEveryByte(const fs::path& path, std::size_t num_bytes, F&& is_right) {
 
 }  // namespace
 
-TEST_CASE("What has been written is read, over many blocks") {
+TEST_CASE("Everything written is read, over many blocks") {
   Draft draft;
   {
     RecordWriter writer(draft.path, header);
@@ -213,7 +213,7 @@ TEST_CASE("A process that is killed after any event leaves every event before it
   }
 }
 
-TEST_CASE("Where there is no room for more, that is said, and what there is stays good") {
+TEST_CASE("A full disk is reported, and what was written stays valid") {
   Draft draft;
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -231,7 +231,7 @@ TEST_CASE("Where there is no room for more, that is said, and what there is stay
   CHECK(CountNumbers(reader) > 50'000);
 }
 
-TEST_CASE("Differences of bytes make them again, and take no more room than was said") {
+TEST_CASE("A delta restores the bytes, and takes no more room than stated") {
   std::vector<std::uint64_t> known;
   std::vector<std::uint64_t> followed;
   std::uint64_t state = 1;
@@ -256,7 +256,7 @@ TEST_CASE("Differences of bytes make them again, and take no more room than was 
   }
 }
 
-TEST_CASE("Differences of bytes that are cut anywhere, or name more words than there are, are refused") {
+TEST_CASE("A delta that is cut anywhere, or covers too many words, is refused") {
   const std::vector<std::uint64_t> before(300, 5);
   std::vector<std::uint64_t> after = before;
   for (const std::size_t changed : {1U, 2U, 3U, 150U, 298U}) after[changed] = changed;
@@ -372,7 +372,7 @@ TEST_CASE("A block of another record, or another place, is refused") {
   CHECK(!refusal_with(block_grain + block_bytes, block_bytes, mine, block_grain).empty());
 }
 
-TEST_CASE("A record that ends between two blocks is not taken for whole") {
+TEST_CASE("A record that ends between two blocks is not considered complete") {
   Draft draft;
   {
     RecordWriter writer(draft.path, header);

@@ -45,21 +45,21 @@ TEST_CASE("A best-effort run is reproduced from its record ten times of ten") {
   CHECK(any_differs);
 }
 
-TEST_CASE("So does one of values of nodes alone, at once or now and then") {
+TEST_CASE("A run with published fields alone is reproduced, with and without silent nodes") {
   CheckReplay(MakeTorus(12, 12), {heard, heard_seldom}, {.num_threads = 1}, 2);
   CheckReplay(MakeOddGraph(64, 7), {heard, heard_seldom}, {.num_runs = 3}, 2);
 }
 
-TEST_CASE("So does one of conduits that keep every message, alone or in frames shared, of one size or of any") {
+TEST_CASE("A run with channels that keep every message is reproduced, pooled or not, for messages of any size") {
   CheckReplay(MakeOddGraph(64, 7), {each, each_pooled_seldom, each_row}, {.num_runs = 2});
   CheckReplay(MakeTorus(6, 6), {each, each_pooled_seldom, each_row}, {.num_threads = 1});
 }
 
-TEST_CASE("So does one of conduits that keep the newest") {
+TEST_CASE("A run with channels that keep the newest message is reproduced") {
   CheckReplay(MakeOddGraph(64, 7), {newest, newest_of_pool, newest_row}, {.num_runs = 2});
 }
 
-TEST_CASE("So does one of conduits that add up, over several runs, with what one leaves for the next") {
+TEST_CASE("A run with channels that add up is reproduced, over several runs with messages left in between") {
   CheckReplay(MakeOddGraph(64, 7), {sum, sum_seldom, heard}, {.num_runs = 3});
 }
 

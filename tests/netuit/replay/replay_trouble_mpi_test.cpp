@@ -124,7 +124,7 @@ TEST_CASE("A record that was cut short is replayed up to its end") {
   }
 }
 
-TEST_CASE("What goes on in a node when a record ends is not seen by it") {
+TEST_CASE("A node whose record ends does not complete its update") {
   Folder folder;
   RunChaos(MakeTorus(6, 6), {each}, {.record = folder.Path()});
   for (const fs::path& path : OwnFiles(folder, 2)) fs::resize_file(path, first_event - 10);  // within the header of the block
@@ -344,7 +344,7 @@ TEST_CASE("A replay of a program that acts differently ends with an error") {
   if (MpiTestWorld().IsRoot()) CHECK(report.message.find("by a program that behaved differently") != std::string::npos);
 }
 
-TEST_CASE("Puts and steps that wait, and what polls and flushes answer, come again; and so does what is too large") {
+TEST_CASE("A replay repeats puts and steps that wait, the results of polls and flushes, and refusals of large messages") {
   const Topology topology = MakeTorus(6, 6);
   Folder folder;
   const auto run = [&](const Plan& plan) {

@@ -8,7 +8,7 @@
 using netuit::Host;
 using netuit::Hosts;
 
-TEST_CASE("A process knows what computer it is on") {
+TEST_CASE("A process knows its host") {
   const Host host = Host::Here();
   CHECK_FALSE(host.name.empty());
   CHECK(host.num_cores >= 1);
@@ -23,7 +23,7 @@ TEST_CASE("A job has too many workers once they outnumber the CPUs that it may u
   CHECK(Hosts::Inspect({}, num_cpus + 1).is_oversubscribed);
 }
 
-TEST_CASE("A host is told in text, and understood") {
+TEST_CASE("A host description can be written and read") {
   const Host host{.name = "a, b",
                   .kernel = "k",
                   .processor = "p q",

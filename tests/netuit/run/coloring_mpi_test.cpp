@@ -139,7 +139,7 @@ TEST_CASE("2000 bulk synchronous updates of a 64x64 torus leave 3 % of the nodes
   CHECK(mean <= 0.03);
 }
 
-TEST_CASE("Best effort colours about as well") {
+TEST_CASE("Best effort colours about as well as mode 0") {
   const bool by_edge = GENERATE(false, true);
   const Topology topology = MakeTorus(48, 48);
   for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::fixed, AsyncMode::no_barrier}) {

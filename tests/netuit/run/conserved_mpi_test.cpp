@@ -176,7 +176,7 @@ const Kind purses{&AddTrade<std::vector<Amount>, aggregated>, 3};
 
 }  // namespace
 
-TEST_CASE("Messages under way at the end of a run arrive before it returns, and are collected once, then or in the next run") {
+TEST_CASE("Messages in flight at the end of a run arrive before it returns, and are read once, then or in the next run") {
   CheckConserved({coins});
   CheckConserved({purses});
   CheckConserved({coins, purses, solo, pool});
@@ -188,4 +188,4 @@ TEST_CASE("Amounts that share frames are conserved in every mode") { CheckConser
 
 TEST_CASE("Amounts of layers with other periods, and of several at once, are conserved") { CheckConserved({seldom, pool, solo}); }
 
-TEST_CASE("Amounts of which few have room are conserved") { CheckConserved({narrow}); }
+TEST_CASE("Amounts are conserved when few fit") { CheckConserved({narrow}); }

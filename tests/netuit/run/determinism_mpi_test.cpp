@@ -235,11 +235,11 @@ TEST_CASE("The result of mode 0 does not depend on the placement for any puts an
   CheckAgainstSerial(MakeSmallWorld(200, 5, 0.2, 1), {heard, each_solo, newest}, one_run);
 }
 
-TEST_CASE("Nor does it with a conduit per edge that keeps every message in frames of its own") {
+TEST_CASE("The result of mode 0 does not depend on the placement for unpooled channels that keep every message") {
   CheckAgainstSerial(MakeTorus(8, 8), {each_solo}, one_run);
 }
 
-TEST_CASE("Nor with conduits that share frames, or keep the newest message in frames of their own") {
+TEST_CASE("The result of mode 0 does not depend on the placement for pooled channels, or unpooled ones of the newest message") {
   CheckAgainstSerial(MakeTorus(12, 12), {each_pooled, newest_solo, each_aggregated}, one_run);
   // some nodes share a channel with no other worker
   CheckAgainstSerial(MakeRing(12), {each_pooled, newest_solo, each_aggregated}, one_run);
@@ -278,16 +278,16 @@ TEST_CASE("The state after a seed is one and the same for every layout, launch a
   PrintGoal("R11", figure.data());
 }
 
-TEST_CASE("Nor with messages of any size, in frames shared or their own") {
+TEST_CASE("The result of mode 0 does not depend on the placement for messages of any size") {
   CheckAgainstSerial(MakeTorus(6, 6), {each_row, newest_row, each_row_solo}, one_run);
 }
 
-TEST_CASE("Nor with aggregated layers of several periods at once, over several runs") {
+TEST_CASE("The result of mode 0 does not depend on the placement for aggregated layers of several periods") {
   CheckAgainstSerial(MakeOddGraph(64, 7), {each_aggregated_seldom, newest_words, each_row, newest_row_solo_seldom, heard},
                      {7, 1, 20, 13});
 }
 
-TEST_CASE("Nor with conduits that add up, some of which refuse what has no room") {
+TEST_CASE("The result of mode 0 does not depend on the placement for channels that add up, and may refuse") {
   CheckAgainstSerial(MakeOddGraph(64, 5), {sum_solo, sum, sum_seldom}, {7, 1, 20, 13});
 }
 
@@ -300,7 +300,7 @@ TEST_CASE("The result of mode 0 does not depend on the placement for mixed layer
                      {1, 2, 3, 4, 5, 30});
 }
 
-TEST_CASE("Nor where some places have no node, and the others have few") {
+TEST_CASE("The result of mode 0 does not depend on the placement if some workers have no node") {
   const Topology topology = MakeOddGraph(9, 3);
   const Kinds kinds{heard, each_solo, newest};
   const std::uint64_t expected = MpiTestWorld().IsRoot() ? RunSerially(topology, kinds, {10, 10}) : 0;

@@ -9,7 +9,7 @@
 using namespace std::chrono_literals;
 using netuit::detail::LateNotice;
 
-TEST_CASE("A wait whose every try takes long, as on a machine of many others, is told of in time, and once") {
+TEST_CASE("A wait whose tries are long is reported in time, and once") {
   LateNotice notice(20ms);
   int num_said = 0;
   for (int i = 0; i < 50; ++i) {
@@ -19,7 +19,7 @@ TEST_CASE("A wait whose every try takes long, as on a machine of many others, is
   CHECK(num_said == 1);
 }
 
-TEST_CASE("A wait that ends before its time is not told of") {
+TEST_CASE("A short wait is not reported") {
   LateNotice notice(1h);
   LateNotice endless(std::chrono::nanoseconds::max());
   for (int i = 0; i < 1000; ++i) {

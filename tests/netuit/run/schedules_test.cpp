@@ -63,7 +63,7 @@ TEST_CASE("A rolling span counts from the end of the barrier before it") {
   CHECK(At(*schedule, start + 27ms) == Step::meet);
 }
 
-TEST_CASE("Barriers of a fixed period are at its multiples, and none is made up for") {
+TEST_CASE("Barriers of a fixed period are at its multiples, and missed ones are skipped") {
   const auto schedule = Begun(Fixed{.period = 10ms});
   CHECK(At(*schedule, start + 9ms) == Step::update);
   CHECK(At(*schedule, start + 10ms) == Step::meet);
@@ -81,7 +81,7 @@ TEST_CASE("Barriers of a fixed period are at its multiples, and none is made up 
   CHECK(At(*Begun(Rolling{.span = longest}), start + 100'000h) == Step::update);
 }
 
-TEST_CASE("A run is over when it has lasted as long as it shall, or never") {
+TEST_CASE("A run ends after its duration, or never") {
   CHECK(Free{.duration = 1s}.MakePlan().End(start) == start + 1s);
   for (const auto endless : {0ns, longest}) CHECK(Fixed{.duration = endless}.MakePlan().End(start) == uit::never);
 }
@@ -96,7 +96,7 @@ TEST_CASE("A barrier waits for the time of an update and then for the timeout of
   CHECK(Begun(Fixed{.period = longest})->Patience(2s) == longest);
 }
 
-TEST_CASE("A schedule that cannot be is refused in words") {
+TEST_CASE("An impossible schedule is refused with a message") {
   CHECK_THROWS_WITH(Free{.duration = -1ns}.MakePlan().Check(), "duration must not be negative");
   CHECK_THROWS_WITH(Free{.clock_every = 0}.MakePlan().Check(), "clock_every must be at least 1");
   CHECK_THROWS_WITH(Rolling{.span = 0ns}.MakePlan(), "mode 1: the span between barriers must be greater than 0");

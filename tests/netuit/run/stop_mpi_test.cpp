@@ -80,7 +80,7 @@ TEST_CASE("An update that throws ends the run on every worker and the report nam
   }
 }
 
-TEST_CASE("Whatever is thrown, and by as many nodes as may be, one is named") {
+TEST_CASE("If nodes throw, the report names one of them, whatever they throw") {
   Fixture fixture;
   for (int mode = 0; mode <= 4; ++mode) {
     CAPTURE(mode);
@@ -111,7 +111,7 @@ TEST_CASE("A signal to one process ends the run on every worker") {
   }
 }
 
-TEST_CASE("A signal is heard even if the first workers have done their updates") {
+TEST_CASE("A signal is noticed even if the first workers have finished their updates") {
   Fixture fixture;
   const pid_t process = getpid();
   const std::size_t last = 2 * MpiTestWorld().Size() - 1;
@@ -132,7 +132,7 @@ TEST_CASE("A signal is heard even if the first workers have done their updates")
   }
 }
 
-TEST_CASE("A stop does not wait for the next barrier, however far off that is") {
+TEST_CASE("A stop does not wait for the next barrier, however late that is") {
   Fixture fixture;
   for (const int mode : {1, 2}) {
     CAPTURE(mode);

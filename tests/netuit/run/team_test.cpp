@@ -72,7 +72,7 @@ TEST_CASE("Workers stop for the weightiest reason that any of them has, and go o
   }
 }
 
-TEST_CASE("Where no barrier is near a process learns that another stops from who waits for it there") {
+TEST_CASE("Far from a barrier, a process learns of a stop from a process that waits for it there") {
   const std::size_t per_node = GENERATE(0U, 3U);
   CAPTURE(per_node);
   std::vector<std::uint32_t> seen(num_processes * num_threads);
@@ -91,7 +91,7 @@ TEST_CASE("Where no barrier is near a process learns that another stops from who
   CHECK(seen == std::vector<std::uint32_t>(seen.size(), Team::Encode(StopReason::signal, 15)));
 }
 
-TEST_CASE("Of the reasons of one process the weightiest counts, and the first words are kept") {
+TEST_CASE("The weightiest reason of a process counts, with its first message") {
   std::vector<std::string> words(num_processes * num_threads);
   const std::vector<Vote> all = Together(3, [&words](Team& team, std::size_t rank, std::uint32_t thread) {
     if (thread == 0) {

@@ -52,7 +52,7 @@ TEST_CASE("A buffer that grows refuses at its cap, and counts that") {
   CHECK(outlet.Tally() == GetTally{.stepped = 1, .skipped = 9, .unread = num_accepted - 10});
 }
 
-TEST_CASE("A splice counts what it leaves behind as unread") {
+TEST_CASE("A splice counts the messages that it leaves behind as unread") {
   auto [inlet, outlet] = Conduit<std::uint64_t>{Thread{.depth = 8}};
   for (int i = 0; i < 8; ++i) inlet.TryPut(1);
   CHECK(outlet.TryStep(2) == 2);

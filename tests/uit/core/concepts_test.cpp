@@ -55,7 +55,7 @@ static_assert(uit::Transport<LeastConduit, LeastMessage>);
 
 }  // namespace
 
-TEST_CASE("Every concept is met by the least that it asks for") {
+TEST_CASE("Every concept accepts a type with its minimum interface") {
   uit::Inlet<LeastMessage> inlet;
   CHECK_FALSE(inlet.TryPut(LeastMessage{}));
   auto [in, out] = uit::Conduit<LeastMessage>{uit::Thread{}};

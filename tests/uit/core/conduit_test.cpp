@@ -119,7 +119,7 @@ TEST_CASE("A refused put by move leaves the message with the caller") {
   CHECK(message == nullptr);
 }
 
-TEST_CASE("A live pair is spliced through every reach, and its messages are carried") {
+TEST_CASE("A live pair is spliced through every transport, and its messages are carried over") {
   auto [inlet, outlet] = Conduit<int>{Null{}, -1};
   CHECK(inlet.IsMuted());
   CHECK_FALSE(inlet.TryPut(7));
@@ -160,7 +160,7 @@ TEST_CASE("A live pair is spliced through every reach, and its messages are carr
   CHECK(tally.Balanced());
 }
 
-TEST_CASE("A splice keeps what a mailbox has preempted") {
+TEST_CASE("A splice keeps the preempted count of a mailbox") {
   auto [inlet, outlet] = Conduit<int, latest>{Intra{}};
   for (int i = 1; i <= 3; ++i) inlet.TryPut(i);
   Splice(inlet, outlet, Thread{});
@@ -175,7 +175,7 @@ TEST_CASE("A splice keeps what a mailbox has preempted") {
   CHECK(Both(inlet, outlet).Balanced());
 }
 
-TEST_CASE("An outlet gets each sum once, by whatever verb") {
+TEST_CASE("An outlet gets each sum once, whichever verb it calls") {
   auto [inlet, outlet] = Conduit<int, accumulate>{Intra{}, -1};
   CHECK(outlet.Get() == -1);
   CHECK(outlet.JumpGet() == 0);
@@ -210,7 +210,7 @@ TEST_CASE("A put waits until its sum has room") {
   CHECK(Both(inlet, outlet).Balanced());
 }
 
-TEST_CASE("A splice carries a sum, which goes on to stand for its messages") {
+TEST_CASE("A splice carries a sum, which still counts its messages") {
   auto [inlet, outlet] = Conduit<int, accumulate>{Thread{}};
   for (int i = 1; i <= 3; ++i) inlet.TryPut(i);
   Splice(inlet, outlet, Intra{});
@@ -281,7 +281,7 @@ TEST_CASE("A splice ends a hold") {
   CHECK(outlet.GetNext() == 1);
 }
 
-TEST_CASE("A muted inlet leaves behind what it has put") {
+TEST_CASE("A muted inlet leaves the messages that it has put") {
   auto [inlet, outlet] = Conduit<int>{Thread{}};
   inlet.TryPut(1);
   uit::Mute(inlet);
@@ -337,7 +337,7 @@ TEST_CASE("Ends can be made empty, moved and kept in containers") {
   CHECK(inlets[0].TryPut(1));  // the duct outlives either end
 }
 
-TEST_CASE("A wiring of one transport has no choice to make") {
+TEST_CASE("A transport set of one transport stores no choice") {
   using One = uit::TransportSet<Thread>;
   using Many = uit::InProcess;
   STATIC_REQUIRE(uit::Inlet<int, Policy{}, One>::End::num_members == 1);
@@ -349,7 +349,7 @@ TEST_CASE("A wiring of one transport has no choice to make") {
   CHECK(outlet.JumpGet() == 1);
 }
 
-TEST_CASE("Ends with a wiring of one transport are bound by a splice") {
+TEST_CASE("Ends with a transport set of one transport are connected by a splice") {
   using One = uit::TransportSet<Intra>;
   uit::Inlet<int, Policy{}, One> inlet;
   uit::Outlet<int, Policy{}, One> outlet;
@@ -364,7 +364,7 @@ TEST_CASE("Ends with a wiring of one transport are bound by a splice") {
   CHECK(outlet.JumpGet() == 1);
 }
 
-TEST_CASE("A depth that cannot be is said when a conduit is made") {
+TEST_CASE("An impossible depth is refused when a conduit is created") {
   CHECK_THROWS_AS((Conduit<int>{Intra{.depth = 0}}), std::invalid_argument);
   auto [inlet, outlet] = Conduit<int>{Intra{}};
   inlet.TryPut(1);
@@ -414,7 +414,7 @@ TEST_CASE("A second thread at an end is caught") {
   CHECK(is_caught);
 }
 
-TEST_CASE("An outlet that was never bound has nothing to get") {
+TEST_CASE("An outlet that was never connected has no message") {
   uit::Outlet<int> outlet;
   CHECK_THROWS_AS(outlet.Get(), uit::AssertionError);
 }

@@ -80,7 +80,7 @@ struct Both {
 
 }  // namespace
 
-TEST_CASE("A connection sends as many frames as it has credit for, and goes on when they are acknowledged") {
+TEST_CASE("A connection sends as many frames as it has credit for, and continues when they are acknowledged") {
   for (const std::uint32_t start : {std::uint32_t{0}, near_the_wrap}) {
     for (const std::size_t num_slots : {1U, 2U, 3U, 8U}) {
       Both both{num_slots, start};
@@ -105,7 +105,7 @@ TEST_CASE("A connection sends as many frames as it has credit for, and goes on w
   }
 }
 
-TEST_CASE("Acknowledgements ride in frames on their way back, and go alone for each half window") {
+TEST_CASE("Acknowledgements are sent in frames of the other direction, and alone after each half window") {
   Both both{8};
   for (std::uint64_t i = 0; i < 3; ++i) both.a.Put(i);
   both.a.Poll();
@@ -124,7 +124,7 @@ TEST_CASE("Acknowledgements ride in frames on their way back, and go alone for e
   CHECK(both.a.connection.NumUnacknowledged() == 0);
 }
 
-TEST_CASE("A box that is always full leaves the others their turns") {
+TEST_CASE("A box that is always full does not delay the others") {
   Both both{2, 0, 3};
   std::uint64_t num_flood = 0;
   while (num_flood < 200) both.a.Put(num_flood++, 0);
@@ -145,7 +145,7 @@ TEST_CASE("A box that is always full leaves the others their turns") {
   CHECK(has_2000);
 }
 
-TEST_CASE("A frame goes past the queue only if nothing waits and there is credit") {
+TEST_CASE("A frame bypasses the queue only if no frame waits and there is credit") {
   Both both{2};
   Side& a = both.a;
   a.Fill(1);

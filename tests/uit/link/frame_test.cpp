@@ -29,7 +29,7 @@ TEST_CASE("A frame moves by swap, so that buffers circulate") {
   CHECK(b.Payload() == of_a);
 }
 
-TEST_CASE("A frame grows only if it has to") {
+TEST_CASE("A frame grows only if it must") {
   Frame frame;
   CHECK_FALSE(frame.HasBuffer());
   frame.Reserve(0);
@@ -41,7 +41,7 @@ TEST_CASE("A frame grows only if it has to") {
   CHECK(frame.Capacity() == 64);
 }
 
-TEST_CASE("Buffers of one size are taken by swap, of different sizes by copy, and stay with their owners") {
+TEST_CASE("Buffers of one size are swapped, others are copied, and all stay with their owners") {
   Frame small = Holding(8, "s");
   Frame other = Holding(8, "o");
   const std::byte* const of_other = other.Payload();
@@ -62,7 +62,7 @@ TEST_CASE("Buffers of one size are taken by swap, of different sizes by copy, an
   CHECK(Text(other) == std::string{"o"});
 }
 
-TEST_CASE("What travels is the header and the payload") {
+TEST_CASE("A frame is sent as its header and its payload") {
   Frame frame = Holding(100, "four");
   CHECK(frame.Bytes().size() == sizeof(uit::FrameHeader) + 5);
   CHECK(frame.Room().size() == sizeof(uit::FrameHeader) + 100);

@@ -53,7 +53,7 @@ struct Engines {
 
 }  // namespace
 
-TEST_CASE("A put without credit looks for some, and then leaves at once without a poll") {
+TEST_CASE("A put without credit checks for new credit, and then sends at once without a poll") {
   Engines engines{1};
   for (std::uint64_t number = 1; number <= 5; ++number) {
     CHECK(engines.Put(number));
@@ -63,7 +63,7 @@ TEST_CASE("A put without credit looks for some, and then leaves at once without 
   CHECK(engines.taken == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
 }
 
-TEST_CASE("A put behind frames that wait sends these first, and then leaves if there is credit") {
+TEST_CASE("A put first sends the frames that wait, and then its own if there is credit") {
   Engines engines{2};
   for (const std::uint64_t number : {1U, 2U, 3U}) CHECK(engines.Put(number));
   CHECK(engines.pair.there->NumInFlight() == 2);

@@ -207,7 +207,7 @@ TEST_CASE("A shared mailbox gives whole records, never an older one, and in the 
   CHECK(num_wrong == 0);
 }
 
-TEST_CASE("Frames that say the same but for their messages come out as they went in") {
+TEST_CASE("Frames with equal headers arrive unchanged") {
   Ends ends{false};
   ends.Share();
   for (std::uint64_t number = 0; number < 1000; ++number) {

@@ -77,7 +77,7 @@ TEST_CASE("A ring takes as many of the largest records as it was made for, and t
   }
 }
 
-TEST_CASE("A record that leaves room for one more word exactly is taken, and one byte more is not") {
+TEST_CASE("A record that leaves room for exactly one more word is accepted, and one byte more is not") {
   constexpr std::size_t capacity = 64;
   Ring ring{1, 1};
   REQUIRE(ring.memory.All().size() == sizeof(shared_ring::Head) + capacity);

@@ -35,7 +35,7 @@ bool IsEverywhereTheSame(const World& world, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("Processes that do not agree on sharing memory are told so") {
+TEST_CASE("Processes that disagree on sharing memory are refused with a message") {
   const World world = TheWorld();
   if (world.Size() == 1) return;
   const RingPlace place{world};
@@ -67,7 +67,7 @@ TEST_CASE("A link beyond MPI's counts is refused on all ranks, and the fabric cl
   CHECK(fabric.Close());
 }
 
-TEST_CASE("A link that MPI refuses to one rank is an error on all, and nothing is left pending") {
+TEST_CASE("A link that MPI refuses on one rank is an error on all, and nothing is left pending") {
   const World world = TheWorld();
   const RingPlace place{world};
   {

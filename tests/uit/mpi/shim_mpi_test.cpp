@@ -46,7 +46,7 @@ struct ToSelf {
 
 }  // namespace
 
-TEST_CASE("The watch sees what is done to buffers that MPI still has") {
+TEST_CASE("The watch reports changes of buffers that MPI still uses") {
   const std::size_t num_before = pmpi::NumPending();
   {
     ToSelf to{1};
@@ -76,7 +76,7 @@ TEST_CASE("The watch sees what is done to buffers that MPI still has") {
   pmpi::Forgive();
 }
 
-TEST_CASE("The watch sees what is done to buffers of a collective that does not wait") {
+TEST_CASE("The watch reports changes of buffers of a non-blocking collective") {
   const auto complete = [](MPI_Request& request) {
     CHECK(WaitUntil([&request] { return ToSelf::IsDone(request); }, After(10s)));
   };
@@ -116,7 +116,7 @@ TEST_CASE("The watch sees what is done to buffers of a collective that does not 
   pmpi::Forgive();
 }
 
-TEST_CASE("The watch sees calls that may wait, where none may") {
+TEST_CASE("The watch reports calls that may wait while none may") {
   const auto meet = [] { MPI_Barrier(MPI_COMM_SELF); };
   meet();
   CHECK(pmpi::NumWaitingCalls() == 0);
@@ -137,7 +137,7 @@ TEST_CASE("The watch sees calls that may wait, where none may") {
   pmpi::Forgive();
 }
 
-TEST_CASE("The watch sees threads that may not call MPI, and handles that are not given back") {
+TEST_CASE("The watch reports threads that must not call MPI, and handles that are not freed") {
   const std::size_t num_before = pmpi::NumUnfreed();
   MPI_Comm copy = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_SELF, &copy);
@@ -156,7 +156,7 @@ TEST_CASE("The watch sees threads that may not call MPI, and handles that are no
   pmpi::Forgive();
 }
 
-TEST_CASE("A call fails when it is told to, and then no more") {
+TEST_CASE("A call fails once when it is told to") {
   int rank = 0;
   {
     const pmpi::Failing failing{"MPI_Comm_rank", 2};
@@ -169,7 +169,7 @@ TEST_CASE("A call fails when it is told to, and then no more") {
   CHECK_THROWS_AS(pmpi::Failing{"MPI_Neverwhere"}, std::invalid_argument);
 }
 
-TEST_CASE("A delayed request is found complete at its k-th asking") {
+TEST_CASE("A delayed request is reported complete at its k-th test") {
   const pmpi::Delaying delaying{5};
   ToSelf to{3};
   for (int asking = 1; asking < 5; ++asking) {

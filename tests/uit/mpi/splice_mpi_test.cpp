@@ -265,7 +265,7 @@ TEST_CASE("The ends of a live pair are spliced to other processes and away, and 
   SECTION("the latest is kept") { CheckTripOfEnds<latest>(); }
 }
 
-TEST_CASE("A pair is spliced to a pool that is in use and away, and the others of the pool go on") {
+TEST_CASE("A pair is spliced to a pool in use and away, and the pool's other members continue") {
   SECTION("every message is kept") { CheckVisitToPool<every_pooled>(); }
   SECTION("the latest is kept") { CheckVisitToPool<latest_pooled>(); }
 }
@@ -275,7 +275,7 @@ TEST_CASE("A pair that is spliced at random times accounts for every message") {
   SECTION("the latest is kept") { CheckRandomTrip<latest>(); }
 }
 
-TEST_CASE("What finds no room at MPI counts as unread, and the rest is carried in order") {
+TEST_CASE("Messages that find no room on MPI count as unread, and the rest is carried over in order") {
   const World world = TheWorld();
   Fabric fabric{world};
   Pair<every> pair;

@@ -27,7 +27,7 @@ constexpr auto patience = 60s;
 
 }  // namespace
 
-TEST_CASE("Two threads of a process share its wires and lose nothing") {
+TEST_CASE("Two threads of a process share its links and lose nothing") {
   using Message = Load<64>;
   constexpr std::size_t num_threads = 2;
   const World world = TheWorld();

@@ -110,7 +110,7 @@ std::vector<std::byte> Encode(const T& message) {
 
 }  // namespace
 
-TEST_CASE("What cereal serializes comes back as it was") {
+TEST_CASE("A type that cereal serialises is decoded unchanged") {
   Genome back;
   for (const Genome& genome : {MakeGenome(), Genome{}}) {
     REQUIRE(uit::codec_for<Genome>.TryDecode(Encode(genome), back));
@@ -149,7 +149,7 @@ TEST_CASE("Corrupted bytes are refused without a large allocation") {
   }
 }
 
-TEST_CASE("Elements that take no bytes cannot be counted into the blue") {
+TEST_CASE("A number of elements without bytes is bounded") {
   std::vector<std::byte> bytes(8 * 40, std::byte{0});
   for (std::size_t at = 0; at < bytes.size(); at += 8) bytes[at] = std::byte{200};
   Nested into;

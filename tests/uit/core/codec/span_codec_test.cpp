@@ -46,7 +46,7 @@ std::vector<std::byte> Encode(const T& message) {
 
 }  // namespace
 
-TEST_CASE("Rows of any length come back as they were, into whatever was there before") {
+TEST_CASE("Rows of any length are decoded unchanged, whatever the target held before") {
   std::vector<std::uint32_t> back{1, 2, 3};
   for (const std::size_t length : {0U, 1U, 2U, 1000U, 5U}) {
     std::vector<std::uint32_t> row(length);
@@ -64,7 +64,7 @@ TEST_CASE("Rows of any length come back as they were, into whatever was there be
   CHECK(values.values == std::vector<float>{1, 2.5F});
 }
 
-TEST_CASE("Bytes that are no whole number of elements are refused, and change nothing") {
+TEST_CASE("Bytes that are not a whole number of elements are refused, and change nothing") {
   std::vector<std::uint32_t> row{7, 8};
   for (const std::size_t num_bytes : {1U, 3U, 5U, 4001U})
     CHECK_FALSE(codec_for<std::vector<std::uint32_t>>.TryDecode(std::vector<std::byte>(num_bytes), row));

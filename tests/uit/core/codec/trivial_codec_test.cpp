@@ -40,7 +40,7 @@ struct NameCodec {
 template <>
 inline constexpr NameCodec uit::codec_for<Name>{};
 
-TEST_CASE("What equals its bytes travels as them") {
+TEST_CASE("A type that equals its bytes is sent as its bytes") {
   STATIC_REQUIRE(uit::FixedSizeEncodable<Cell>);
   const auto& codec = uit::codec_for<Cell>;
   std::array<std::byte, sizeof(Cell)> bytes{};
@@ -53,7 +53,7 @@ TEST_CASE("What equals its bytes travels as them") {
   CHECK(copy.weight == 0.25);
 }
 
-TEST_CASE("Bytes of another size are no message") {
+TEST_CASE("Bytes of another size are refused") {
   std::vector<std::byte> bytes(sizeof(Cell) + 1);
   Cell cell{7, 1.0};
   CHECK_FALSE(uit::codec_for<Cell>.TryDecode(bytes, cell));
@@ -61,7 +61,7 @@ TEST_CASE("Bytes of another size are no message") {
   CHECK(cell.color == 7);
 }
 
-TEST_CASE("A type may bring its codec") {
+TEST_CASE("A type may have its own codec") {
   STATIC_REQUIRE(uit::Encodable<Name>);
   STATIC_REQUIRE_FALSE(uit::FixedSizeEncodable<Name>);
   const Name name{"torus"};
@@ -72,7 +72,7 @@ TEST_CASE("A type may bring its codec") {
   CHECK(copy.text == "torus");
 }
 
-TEST_CASE("Pointers and what owns memory have no codec unless given one") {
+TEST_CASE("Pointers and types that own memory have no codec by default") {
   STATIC_REQUIRE_FALSE(uit::Encodable<int*>);
   STATIC_REQUIRE_FALSE(uit::Encodable<std::string>);
   STATIC_REQUIRE_FALSE(uit::Encodable<std::vector<int>>);

@@ -67,7 +67,7 @@ void CheckLimits() {
 
 }  // namespace
 
-TEST_CASE("Numbers and what has a sum can be folded") {
+TEST_CASE("Numbers and types with a sum can be folded") {
   STATIC_REQUIRE((Foldable<int> && Foldable<std::uint64_t> && Foldable<char> && Foldable<Stock> && Foldable<Fixed>));
   STATIC_REQUIRE((Foldable<float> && Foldable<double> && Foldable<long double>));
   STATIC_REQUIRE_FALSE((Foldable<bool> || Foldable<Reading> || Foldable<Color> || Foldable<int*>));
@@ -94,7 +94,7 @@ TEST_CASE("Integers of every width are added up to their last value, and no furt
   CheckLimits<std::uint64_t>();
 }
 
-TEMPLATE_LIST_TEST_CASE("A type tells by itself when a sum is too large", "", Syncs) {
+TEMPLATE_LIST_TEST_CASE("A type decides itself when a sum is too large", "", Syncs) {
   AccumulatorDuct<Stock, TestType> duct;
   CHECK(duct.TryPut({.ore = -5, .gems = 200}));
   CHECK_FALSE(duct.TryPut({.ore = 1, .gems = 56}));
@@ -121,7 +121,7 @@ TEMPLATE_LIST_TEST_CASE("A sum that would overflow is refused until it has been 
   CHECK(duct.NumUnread() == 1);
 }
 
-TEMPLATE_LIST_TEST_CASE("A sum that stands for several messages goes on to do so", "", Syncs) {
+TEMPLATE_LIST_TEST_CASE("A sum of several messages still counts all of them", "", Syncs) {
   AccumulatorDuct<int, TestType> duct;
   CHECK(duct.TryCarry(30, 3));
   CHECK(duct.TryPut(4));

@@ -57,7 +57,7 @@ struct Fragile {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("A mailbox takes what is only moved", "", Syncs) {
+TEMPLATE_LIST_TEST_CASE("A mailbox accepts messages that can only be moved", "", Syncs) {
   MailboxDuct<Handle, TestType> mailbox;
   CHECK(mailbox.TryPut(Handle{3}));
   CHECK(mailbox.TryStep(1) == 1);
@@ -83,7 +83,7 @@ TEMPLATE_LIST_TEST_CASE("A staged message survives a copy that throws", "", Sync
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("A mailbox counts what was replaced before it was seen", "", Syncs) {
+TEMPLATE_LIST_TEST_CASE("A mailbox counts messages that were replaced before they were read", "", Syncs) {
   MailboxDuct<int, TestType> mailbox{5};
   CHECK(mailbox.Get() == 5);
   CHECK_FALSE(mailbox.Pending());

@@ -140,7 +140,7 @@ TEST_CASE("A copy that throws uses no room of a held inlet") {
   CHECK(ring->TryStep(uit::no_limit) == 2);
 }
 
-TEST_CASE("A held budget is never more than what there is") {
+TEST_CASE("A held budget never exceeds the budget") {
   const auto ring = RingDuct<std::uint8_t, Unsynchronized>::Open(100'000);
   ring->HoldInlet(true);
   int num_accepted = 0;
@@ -157,7 +157,7 @@ TEST_CASE("A held budget is never more than what there is") {
   CHECK(ring->NumPassed() == ring->NumAccepted());
 }
 
-TEST_CASE("What was staged is hidden from the other thread until it is published") {
+TEST_CASE("Staged messages are hidden from the other thread until they are published") {
   RingDuct<int, Spsc> ring{4};
   CHECK(ring.TryStage(1));
   CHECK(ring.TryStage(2));

@@ -117,7 +117,7 @@ void CheckDepartures(const std::string& who) {
 
 }  // namespace
 
-TEST_CASE("No schedule lets an end that goes away take a message along, leave the duct behind, or free it in use") {
+TEST_CASE("No schedule makes the end of one side lose a message, leak the duct, or free it in use") {
   CheckDepartures<Goes::inlet>("inlet goes");
   CheckDepartures<Goes::outlet>("outlet goes");
   CheckDepartures<Goes::both>("both go");

@@ -234,7 +234,7 @@ TEST_CASE("The explorer runs three threads in every order") {
   CHECK(seen == All{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}});
 }
 
-TEST_CASE("A thread that waits lets another go on, and that is no preemption") {
+TEST_CASE("A waiting thread lets another run, which is not a preemption") {
   CHECK(Observed<Waiting>::Explore(0) == Outcomes{{0, 0}, {0, 1}, {1, 1}});
 }
 

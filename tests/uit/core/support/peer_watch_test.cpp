@@ -60,7 +60,7 @@ TEST_CASE("The end of a process is noticed however it ends") {
   }
 }
 
-TEST_CASE("A process that has ended is told from one that lives") {
+TEST_CASE("A process that has ended is distinguished from one that lives") {
   const ChildProcess first, second, third;
   const PeerWatch watch({ProcessIdentity::OfThis(0), first.Identity(1), second.Identity(2), third.Identity(3)});
   const auto who_has_gone = [&watch] {
@@ -100,7 +100,7 @@ TEST_CASE("Processes of other containers are not watched, nor is this one") {
   CHECK_FALSE(watch.Gone());
 }
 
-TEST_CASE("Who is inside a call that waits for a process that has ended is ended with code 3") {
+TEST_CASE("A process in a call that waits for a process that has ended is ended with code 3") {
   const pid_t waiting = fork();
   if (waiting == 0) {
     const int nowhere = open("/dev/null", O_WRONLY);
@@ -117,7 +117,7 @@ TEST_CASE("Who is inside a call that waits for a process that has ended is ended
   CHECK(WEXITSTATUS(status) == 3);
 }
 
-TEST_CASE("A program that brings a hook is told of a call that waits for a process that has ended, and goes on") {
+TEST_CASE("A program's hook is told of a call that waits for a process that has ended, and the program continues") {
   const ChildProcess child;
   std::atomic<std::size_t> told_of{0};
   PeerWatch watch({child.Identity(3)}, [&](const uit::PeerLost& lost) { told_of = lost.Rank().value_or(0); });

@@ -23,14 +23,14 @@ TEST_CASE("A wait tries once even after its deadline") {
   CHECK(num_tries == 2);
 }
 
-TEST_CASE("A wait idles between tries, and no more once it is over") {
+TEST_CASE("A wait idles between tries, and not after its end") {
   int num_tries = 0;
   int num_idles = 0;
   CHECK(uit::WaitUntil([&] { return ++num_tries == 1000; }, uit::never, [&] { ++num_idles; }));
   CHECK(num_idles == 999);
 }
 
-TEST_CASE("An idle that finds work keeps the wait eager") {
+TEST_CASE("An idle function that finds work keeps the wait eager") {
   // Patient tries sleep for at least 50 us each; eager ones do not sleep.
   int num_tries = 0;
   const auto start = uit::Now();
@@ -57,7 +57,7 @@ TEST_CASE("A backoff pauses, yields, and then sleeps") {
   CHECK_FALSE(backoff.IsPatient());
 }
 
-TEST_CASE("A deadline beyond the clock's range is never") {
+TEST_CASE("A deadline beyond the clock's range is never reached") {
   CHECK(uit::After(std::chrono::hours::max()) == uit::never);
   CHECK(uit::After(1e300s) == uit::never);
   CHECK(uit::After(1h) > uit::Now());
@@ -65,7 +65,7 @@ TEST_CASE("A deadline beyond the clock's range is never") {
   CHECK(uit::After(-1h) < uit::Now());
 }
 
-TEST_CASE("Computing takes the time it is told") {
+TEST_CASE("Compute takes the given time") {
   const auto start = uit::Now();
   uit::Compute(2ms);
   CHECK(uit::Now() - start >= 2ms);
@@ -126,7 +126,7 @@ struct OtherThing : Thing {
 
 }  // namespace
 
-TEST_CASE("A thing lives as long as its last reference") {
+TEST_CASE("An object lives as long as its last reference") {
   int num_alive = 0;
   {
     auto first = uit::MakeRef<Thing>(num_alive);
@@ -143,7 +143,7 @@ TEST_CASE("A thing lives as long as its last reference") {
   CHECK(num_alive == 0);
 }
 
-TEST_CASE("A thing in an arena outlives its references") {
+TEST_CASE("An object in an arena outlives its references") {
   int num_alive = 0;
   {
     std::deque<Thing> arena;
@@ -171,7 +171,7 @@ TEST_CASE("References may be dropped by several threads") {
   CHECK(num_alive == 0);
 }
 
-TEST_CASE("A reference to any of a closed set knows which") {
+TEST_CASE("A reference to one of several types knows which it is") {
   int num_alive = 0;
   using Any = uit::AnyRef<Thing, OtherThing>;
   STATIC_REQUIRE(sizeof(Any) == sizeof(void*));
@@ -200,7 +200,7 @@ TEST_CASE("A reference to any of a closed set knows which") {
   CHECK(num_alive == 0);
 }
 
-TEST_CASE("A small record counts alike with and without a record") {
+TEST_CASE("A small record keeps its count when it makes its record") {
   uit::SmallRecord<std::string> small;
   CHECK(small.Count() == 0);
   CHECK(small.Get().empty());

@@ -76,7 +76,7 @@ TEST_CASE("Ends of a limited transport are held and spliced like others") {
   CheckHoldAndSplice<Thread>();
 }
 
-TEST_CASE("A limited transport counts what newer messages replace") {
+TEST_CASE("A limited transport counts messages that newer ones replace") {
   CheckPreempted<Intra>();
   CheckPreempted<Thread>();
 }

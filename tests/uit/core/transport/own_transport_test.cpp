@@ -79,7 +79,7 @@ using W = uit::TransportSet<uit::Intra, ByLine>;
 
 }  // namespace
 
-TEST_CASE("Waits poll a duct that wants it") {
+TEST_CASE("Waits poll a duct that needs it") {
   auto [inlet, outlet] = uit::Conduit<int, uit::Policy{}, W>{ByLine{}};
   CHECK(inlet.TryPut(1));
   CHECK_FALSE(inlet.TryPut(2));
@@ -120,7 +120,7 @@ TEST_CASE("Halves are opened, spliced and restored by themselves") {
   CHECK(inlet.TryPut(4));
 }
 
-TEST_CASE("A pair is spliced to a reach of two halves and back, and waits for what is under way") {
+TEST_CASE("A pair is spliced to a transport of two halves and back, and waits for messages in flight") {
   auto [inlet, outlet] = uit::Conduit<int, uit::Policy{}, W>{uit::Intra{}};
   inlet.TryPut(1);
   inlet.TryPut(2);
