@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/memory_orders.hpp"
@@ -81,27 +83,46 @@ inline std::vector<std::string> UnnoticedOrders(std::vector<ExploredStructure> s
   return unnoticed;
 }
 
-/// Lines of the headers met that have an order stronger than relaxed, of which none or too few were met.
-inline std::vector<std::string> UnmetOrders(const std::vector<ExploredStructure>& structures, const std::string& include) {
-  std::map<std::string, std::map<std::size_t, int>> num_met;
-  for (const OrderSite& site : OrdersMet(structures)) ++num_met[HeaderOf(site)][site.line];
-  const auto num_in = [](const std::string& text, const std::string& word) {
-    int num = 0;
-    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + word.size())) ++num;
+/// A header whose memory orders no scenario needs to use.
+struct UnexploredHeader {
+  std::string header;  ///< as it is included
+  std::string reason;
+};
+
+/// Returns how many memory orders stronger than relaxed a line of code names.
+inline std::size_t NumStrongOrders(std::string_view line) {
+  line = line.substr(0, line.find("//"));
+  const auto count = [line](std::string_view word) {
+    std::size_t num = 0;
+    for (std::size_t at = line.find(word); at != std::string_view::npos; at = line.find(word, at + word.size())) ++num;
     return num;
   };
-  std::vector<std::string> unmet;
-  for (auto& [header, lines] : num_met) {
-    std::ifstream file{include + "/" + header};
-    if (!file) throw std::runtime_error{"cannot read " + include + "/" + header};
+  return count("memory_order_") - count("memory_order_relaxed");
+}
+
+/// Returns the lines of all headers in `include` that name an order stronger than relaxed which no structure has used, as
+/// "header:line". Skips the exceptions. Also returns an exception, as "header: needs no exception", if all of its orders were used.
+inline std::vector<std::string> UnmetOrders(const std::vector<ExploredStructure>& structures, const std::filesystem::path& include,
+                                            const std::vector<UnexploredHeader>& exceptions) {
+  std::map<std::string, std::map<std::size_t, std::size_t>> num_met;
+  for (const OrderSite& site : OrdersMet(structures)) ++num_met[HeaderOf(site)][site.line];
+  std::map<std::string, std::vector<std::string>> unmet;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{include}) {
+    if (!entry.is_regular_file()) continue;
+    const std::string header = entry.path().lexically_relative(include).generic_string();
+    std::ifstream file{entry.path()};
+    if (!file) throw std::runtime_error{"cannot read " + entry.path().string()};
     std::string text;
     for (std::size_t line = 1; std::getline(file, text); ++line) {
-      text = text.substr(0, text.find("//"));
-      const int num_strong = num_in(text, "memory_order_") - num_in(text, "memory_order_relaxed");
-      if (num_strong > lines[line]) unmet.push_back(header + ":" + std::to_string(line));
+      if (NumStrongOrders(text) > num_met[header][line]) unmet[header].push_back(header + ":" + std::to_string(line));
     }
   }
-  return unmet;
+  std::vector<std::string> result;
+  for (const UnexploredHeader& exception : exceptions) {
+    if (unmet.erase(exception.header) == 0) result.push_back(exception.header + ": needs no exception");
+  }
+  for (const auto& [header, lines] : unmet) result.insert(result.end(), lines.begin(), lines.end());
+  return result;
 }
 
 }  // namespace uit::testing

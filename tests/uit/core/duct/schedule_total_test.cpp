@@ -1,4 +1,5 @@
 // Checks of everything that the cases before have explored. So this file comes last, and is meaningless by itself.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,7 +23,14 @@ TEST_CASE("At least a fifth of the schedules are of memory that processes share"
 TEST_CASE("Every memory order stronger than relaxed occurs in a scenario") {
   const auto& structures = ScheduleCount::Get().Structures();
   CHECK(OrdersMet(structures).size() >= 30);
-  CHECK(UnmetOrders(structures, UIT_TEST_INCLUDE_DIR) == std::vector<std::string>{});
+  const std::vector<UnexploredHeader> exceptions{
+      {"netuit/replay/record_writer.hpp", "the other side reads a file, not an atomic"},
+      {"uit/support/peer_watch.hpp", "the other side is a thread in poll(), which the explorer cannot suspend"}};
+  std::vector<std::string> unmet = UnmetOrders(structures, UIT_TEST_INCLUDE_DIR, exceptions);
+  const auto is_of_netuit = [](const std::string& header) { return header.starts_with("netuit/"); };
+  // A build without netuit does not have its scenarios.
+  if (std::ranges::none_of(OrdersMet(structures), is_of_netuit, HeaderOf)) std::erase_if(unmet, is_of_netuit);
+  CHECK(unmet == std::vector<std::string>{});
 }
 
 TEST_CASE("Each memory order is needed: a schedule fails if it is weakened") {

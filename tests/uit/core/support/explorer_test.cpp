@@ -1,15 +1,23 @@
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/explored_atomic.hpp"
 #include "tests/support/explored_memory.hpp"
 #include "tests/support/memory_orders.hpp"
+#include "tests/support/order_sweep.hpp"
+#include "tests/support/schedule_count.hpp"
 #include "tests/support/schedule_explorer.hpp"
 #include "tests/support/watched.hpp"
 
@@ -18,9 +26,12 @@ namespace {
 using uit::testing::Explored;
 using uit::testing::ExploredMemory;
 using uit::testing::ExploredRef;
+using uit::testing::ExploredStructure;
 using uit::testing::Explorer;
 using uit::testing::MemoryOrders;
+using uit::testing::OrderOf;
 using uit::testing::OrderSite;
+using uit::testing::UnmetOrders;
 using uit::testing::Watched;
 
 using Atomic = Explored::Atomic<int>;
@@ -253,4 +264,21 @@ TEST_CASE("The explorer tells which memory orders it met, and weakens one of the
     CHECK(Explorer::Explore<Handover<release>>(2).failure == "a message was read while it was written");
   }
   CHECK(Explorer::Explore<Handover<release>>(2).failure.empty());
+}
+
+TEST_CASE("A memory order that no scenario uses is reported in any header, unless it is an exception that is needed") {
+  namespace fs = std::filesystem;
+  const fs::path include = fs::temp_directory_path() / ("explorer_test." + std::to_string(getpid())) / "include";
+  fs::create_directories(include / "uit");
+  std::ofstream{include / "uit/used.hpp"} << "x.load(std::memory_order_acquire);\n";
+  std::ofstream{include / "uit/unused.hpp"} << "// memory_order_acquire\nx.load(std::memory_order_relaxed);\n"
+                                            << "x.exchange(1, std::memory_order_acq_rel);  // as above\n";
+  const OrderSite site{.file = (include / "uit/used.hpp").string(), .line = 1, .column = 1, .of = OrderOf::load, .order = acquire};
+  const std::vector<ExploredStructure> structures{{.name = "used", .num_schedules = 1, .orders = {site}, .explore_again = {}}};
+  using Lines = std::vector<std::string>;
+  CHECK(UnmetOrders(structures, include, {}) == Lines{"uit/unused.hpp:3"});
+  CHECK(UnmetOrders(structures, include, {{"uit/unused.hpp", "a reason"}}) == Lines{});
+  CHECK(UnmetOrders(structures, include, {{"uit/unused.hpp", "a reason"}, {"uit/used.hpp", "a reason"}}) ==
+        Lines{"uit/used.hpp: needs no exception"});
+  fs::remove_all(include.parent_path());
 }
