@@ -97,8 +97,9 @@ std::uint64_t TypeHash() {
     hasher.Add(TypeHash<typename T::value_type>());
   } else if constexpr (HasKnownFields<T>) {
     hasher.Add(num_fields<T>);
-    alignas(T) static std::array<std::byte, sizeof(T)> storage{};  // memory for a T, which is not constructed
-    T& fields = *std::launder(reinterpret_cast<T*>(storage.data()));
+    // Memory for a T, which is not constructed. It is constant, so threads may share it. It may be too large for the stack.
+    alignas(T) static constexpr std::array<std::byte, sizeof(T)> storage{};
+    const T& fields = *std::launder(reinterpret_cast<const T*>(storage.data()));
     VisitFields(fields, [&hasher]<typename Field>(const Field& field) {
       const std::uint64_t offset =
           reinterpret_cast<std::uintptr_t>(std::addressof(field)) - reinterpret_cast<std::uintptr_t>(storage.data());

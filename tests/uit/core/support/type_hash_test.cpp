@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -236,4 +237,19 @@ TEST_CASE("a type has the same hash in two programs, and another if one of them 
     CAPTURE(change);
     CHECK((hash == second.at(change)) == (change == "nothing"));
   }
+}
+
+TEST_CASE("threads may compute the hash of a type at once, also before any has computed it") {
+  struct Fresh {
+    int number;
+    bool flag : 1;
+    Library rest;
+  };
+  std::uint64_t here = 0;
+  std::uint64_t there = 0;
+  {
+    const std::jthread thread{[&there] { there = uit::TypeHash<Fresh>(); }};
+    here = uit::TypeHash<Fresh>();
+  }
+  CHECK(here == there);
 }
