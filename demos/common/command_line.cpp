@@ -81,25 +81,25 @@ SettingsOptions::SettingsOptions(CLI::App& app, Settings& settings)
       duration_{app, "--duration", settings.schedule.duration, "length of a run: seconds, or with a unit"},
       rolling_{app, "--period-rolling", settings.schedule.span, "mode 1: work between barriers"},
       fixed_{app, "--period-fixed", settings.schedule.period, "mode 2: period of the barriers"},
-      interval_{app, "--snapshot-interval", settings.snapshot_interval, "from the beginning of a snapshot to that of the next"},
-      length_{app, "--snapshot-length", settings.snapshot_length, "of a snapshot, at the end of its interval"} {
+      interval_{app, "--snapshot-interval", settings.snapshot_interval, "time from the beginning of one snapshot to the next"},
+      length_{app, "--snapshot-length", settings.snapshot_length, "length of a snapshot, at the end of its interval"} {
   app.add_option("--threads", settings.threads, "workers in each process")->type_name("N")->check(Natural);
   app.add_option("--placement", settings.placement, "metis, contiguous, round_robin, random, or a file")->type_name("HOW");
   app.add_option("--mode,--modes", modes_, "asynchronicity modes by number or name, as in 0,3 (default: 3)")
       ->type_name("M,...")
       ->delimiter(',')
       ->default_str("");
-  app.add_option("--updates", settings.schedule.updates, "end a run after so many updates; alone, without the clock")
+  app.add_option("--updates", settings.schedule.updates, "end a run after N updates; without --duration, there is no time limit")
       ->type_name("N")->check(Natural);
-  app.add_option("--clock-every", settings.schedule.clock_every, "modes 3 and 4: updates from one look at the clock to the next")
+  app.add_option("--clock-every", settings.schedule.clock_every, "modes 3 and 4: updates between checks of the clock")
       ->type_name("N")->check(Natural);
   app.add_option("--replicates", settings.replicates, "runs of each mode")->type_name("N")->check(Natural);
   app.add_option("--seed", settings.seed, "first seed")->type_name("N")->check(Natural);
   app.add_option("--output", settings.output, "rows as CSV (default: standard output)")->type_name("FILE");
   app.add_option("--quality", settings.quality, "quality of service by snapshot and pair of workers as CSV")->type_name("FILE");
-  app.add_flag("--quality-channels", settings.quality_channels, "also a row for each channel, over each whole run");
-  app.add_flag("--progress", settings.progress, "progress lines on stderr even if it is no terminal");
-  app.add_flag("--watch", settings.watch, "a table of all workers on stderr, four times a second, while it runs");
+  app.add_flag("--quality-channels", settings.quality_channels, "also one row per channel over each whole run");
+  app.add_flag("--progress", settings.progress, "print progress lines on stderr even if it is not a terminal");
+  app.add_flag("--watch", settings.watch, "print a table of all workers on stderr four times a second");
 }
 
 void SettingsOptions::Finish() {
@@ -109,7 +109,7 @@ void SettingsOptions::Finish() {
   if (!duration_.IsGiven() && settings_.schedule.updates > 0) settings_.schedule.duration = {};
   Want(settings_.threads > 0, "--threads 0: a process needs at least one worker");
   Want(settings_.threads <= 4096, "--threads: more than 4096 workers in a process");
-  Want(settings_.schedule.clock_every > 0, "--clock-every 0: a run that never looks at the clock never ends");
+  Want(settings_.schedule.clock_every > 0, "--clock-every 0: a run that never checks the clock never ends");
   Want(settings_.replicates > 0, "--replicates 0: nothing to do");
   Want(settings_.record.empty() || settings_.replay.empty(), "--record: a replay cannot be recorded");
   Want(!settings_.modes.empty(), "--modes: no mode given");
@@ -117,7 +117,7 @@ void SettingsOptions::Finish() {
   Want(settings_.schedule.period.count() > 0, "--period-fixed: must be longer than 0");
   Want(settings_.snapshot_interval.count() > 0, "--snapshot-interval: must be longer than 0");
   Want(settings_.snapshot_length.count() > 0, "--snapshot-length: must be longer than 0");
-  Want(!settings_.quality_channels || !settings_.quality.empty(), "--quality-channels: wants a --quality file");
+  Want(!settings_.quality_channels || !settings_.quality.empty(), "--quality-channels: requires a --quality file");
   Want(settings_.schedule.duration.count() > 0 || settings_.schedule.updates > 0,
        duration_.IsGiven() ? "--duration 0 without --updates: the run would never end"
                            : "--updates 0: the run would never end");

@@ -16,19 +16,19 @@ void Check(const Options& options) {
   demo::Want(rate >= 0 && rate <= 1, "--mutation-rate: not between 0 and 1");
   demo::Want(options.sample_interval.count() > 0, "--sample-interval: must be longer than 0");
   demo::Want(options.checkpoint_every % world_period == 0, "--checkpoint-every: not a multiple of 16 updates, the longest period");
-  demo::Want(options.checkpoint_every == 0 || !options.checkpoint.empty(), "--checkpoint-every: wants a --checkpoint file");
-  demo::Want(options.founders == 0 || options.resume.empty(), "--founders: a world that goes on has been founded");
+  demo::Want(options.checkpoint_every == 0 || !options.checkpoint.empty(), "--checkpoint-every: requires a --checkpoint file");
+  demo::Want(options.founders == 0 || options.resume.empty(), "--founders: cannot be combined with --resume");
   demo::Want(options.ancestor.empty() || options.resume.empty() || options.ignores_genomes,
-             "--ancestor: a world that goes on has been founded (but for --ignore-genomes)");
-  demo::Want(options.rival.empty() || options.resume.empty(), "--rival: a world that goes on has been founded");
+             "--ancestor: can be combined with --resume only if --ignore-genomes is given");
+  demo::Want(options.rival.empty() || options.resume.empty(), "--rival: cannot be combined with --resume");
   demo::Want(options.resume.empty() || (options.replicates == 1 && options.modes.size() == 1),
-             "--resume: goes on with one run of one mode");
+             "--resume: requires one run of one mode");
   demo::Want(options.checkpoint.empty() || (options.replicates == 1 && options.modes.size() == 1),
-             "--checkpoint: of one run of one mode");
+             "--checkpoint: requires one run of one mode");
   demo::Want(options.checkpoint.empty() || options.modes.front() != 0 || options.schedule.updates % world_period == 0,
-             "--updates: not a multiple of 16, the longest period, as a --checkpoint of mode 0 wants");
+             "--updates: not a multiple of 16, the longest period, as --checkpoint requires in mode 0");
   for (const std::string& name : options.knock_out)
-    demo::Want(FindClass(name).has_value(), "--knock-out " + name + ": no class of instructions (--instructions lists them)");
+    demo::Want(FindClass(name).has_value(), "--knock-out " + name + ": not a class of instructions (--instructions lists them)");
 }
 
 }  // namespace
@@ -36,16 +36,16 @@ void Check(const Options& options) {
 std::optional<Options> ParseOptions(int argc, const char* const* argv, std::string& text) {
   Options options;
   CLI::App app{
-      "Digital evolution over threads and processes: cells on a torus that run evolving programs, collect and share\n"
-      "resource, talk, bear offspring into each other's places and belong to kin groups. The defaults are the second\n"
-      "benchmark of doi:10.1145/3449726.3463205. Start it with mpirun for several processes.",
+      "Digital evolution on threads and processes. Cells on a torus run programs that evolve. They collect and share\n"
+      "resource, send packets, bear offspring into each other's places, and belong to kin groups. The defaults are the\n"
+      "second benchmark of doi:10.1145/3449726.3463205. Start it with mpirun for several processes.",
       "digital_evolution"};
   app.footer(
-      "Writes one CSV row per mode, replicate and worker (process, thread). Replicate r is run with seed + r. Beside the\n"
-      "rows of --output X.csv stand X.json (how they came about) and X.hosts.csv (what computers it was on). --record\n"
-      "FOLDER gets evolution.csv and a folder for each run, with the dominant genome, its lineage, the phylogeny and\n"
-      "pictures' data. demos/digital_evolution/README.md says what each column means. Exit codes: 0 ok, 1 failure, 2 bad\n"
-      "input, 3 partial, 4 an update threw, 5 output not written, 128 + n ended by signal n.");
+      "Writes one CSV row per mode, replicate and worker (process, thread). Replicate r uses seed + r. With --output X.csv,\n"
+      "the program also writes X.json (version, options and environment) and X.hosts.csv (the hosts). --record FOLDER\n"
+      "writes evolution.csv and one folder per run, with the dominant genome, its lineage, the phylogeny and data for\n"
+      "pictures. demos/digital_evolution/README.md explains the columns. Exit codes: 0 ok, 1 failure, 2 bad input,\n"
+      "3 partial results, 4 an update threw, 5 output cannot be written, 128 + n ended by signal n.");
   app.set_version_flag("--version", std::string{"digital_evolution of Conduit "} + UIT_VERSION);
   app.get_formatter()->column_width(36);
   app.option_defaults()->always_capture_default();
@@ -56,30 +56,30 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv, std::stri
   unsigned threshold = 0;
   bool lists_instructions = false;
   bool lists_sensors = false;
-  app.add_option("--cells-per-worker", options.cells_per_worker, "size of the world")->type_name("N")->check(demo::Natural);
-  app.add_option("--ancestor", options.ancestor, "genome of the founders as text (default: one that comes with it)")
+  app.add_option("--cells-per-worker", options.cells_per_worker, "cells of each worker")->type_name("N")->check(demo::Natural);
+  app.add_option("--ancestor", options.ancestor, "genome of the founders as text (default: a built-in one)")
       ->type_name("FILE");
   app.add_option("--rival", options.rival, "genome of half of the founders, for a competition")->type_name("FILE");
-  app.add_option("--founders", options.founders, "cells to begin with, spread evenly; 0: one in each place")
+  app.add_option("--founders", options.founders, "initial number of cells, spread evenly; 0: one at each place")
       ->type_name("N")->check(demo::Natural);
-  app.add_option("--mutation-rate", options.rules.mutation.per_birth, "part of births that mutate")->type_name("P");
-  app.add_option("--harvest", harvest, "wave (through kin groups) or even (to all alike)")
+  app.add_option("--mutation-rate", options.rules.mutation.per_birth, "share of births that mutate")->type_name("P");
+  app.add_option("--harvest", harvest, "wave (through kin groups) or even (the same for every cell)")
       ->check(CLI::IsMember({"wave", "even"}));
-  app.add_option("--metric", metric, "how alike tags are: hamming (equal bits) or streak (runs of equal ones)")
+  app.add_option("--metric", metric, "similarity of tags: hamming (equal bits) or streak (runs of equal bits)")
       ->check(CLI::IsMember({"hamming", "streak"}));
-  app.add_option("--match-threshold", threshold, "how alike tags have to be, of 64; 0: 42 by hamming, 60 by streak")
+  app.add_option("--match-threshold", threshold, "similarity at which tags match, of 64; 0: 42 for hamming, 60 for streak")
       ->type_name("N")->check(demo::Natural);
-  app.add_flag("--ignore-genomes", options.ignores_genomes, "all run the ancestor's program: a neutral control");
+  app.add_flag("--ignore-genomes", options.ignores_genomes, "all cells run the ancestor's program, as a neutral control");
   app.add_option("--knock-out", options.knock_out, "classes of instructions that do nothing, as in messaging,sharing")
       ->type_name("CLASS,...")
       ->delimiter(',')
       ->default_str("");
-  app.add_option("--record", options.record, "folder for what evolved")->type_name("FOLDER");
-  demo::SpanOption sample{app, "--sample-interval", options.sample_interval, "from row to row, and picture to picture, of --record"};
-  app.add_option("--checkpoint", options.checkpoint, "file for the whole world, written at the end")->type_name("FILE");
-  app.add_option("--checkpoint-every", options.checkpoint_every, "also after each so many updates; all workers meet then")
+  app.add_option("--record", options.record, "folder for census, genomes and phylogeny")->type_name("FOLDER");
+  demo::SpanOption sample{app, "--sample-interval", options.sample_interval, "time between rows and between pictures of --record"};
+  app.add_option("--checkpoint", options.checkpoint, "save the whole world to this file at the end")->type_name("FILE");
+  app.add_option("--checkpoint-every", options.checkpoint_every, "also save after every N updates; all workers meet then")
       ->type_name("N")->check(demo::Natural);
-  app.add_option("--resume", options.resume, "go on from a checkpoint, with its size and seed")->type_name("FILE");
+  app.add_option("--resume", options.resume, "continue from a checkpoint, with its size and seed")->type_name("FILE");
   app.add_flag("--instructions", lists_instructions, "print the instructions as CSV, and end");
   app.add_flag("--sensors", lists_sensors, "print the words of a cell's state as CSV, and end");
 
@@ -98,7 +98,7 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv, std::stri
   if (threshold != 0) machine.match_threshold = threshold;
   Check(options);
   for (const char* name : {"--cells-per-worker", "--seed"})
-    demo::Want(options.resume.empty() || app.count(name) == 0, std::string{name} + ": a world that goes on has its size and seed");
+    demo::Want(options.resume.empty() || app.count(name) == 0, std::string{name} + ": cannot be combined with --resume, which sets it");
   return options;
 }
 

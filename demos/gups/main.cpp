@@ -95,22 +95,22 @@ int main(int argc, char** argv) {
   return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
     gups::Options options;
     CLI::App app{
-        "Random updates of a table spread over processes (as the HPC Challenge's RandomAccess): through conduits that\n"
-        "aggregate, by a hand-written exchange of batches (MPI_Ialltoallv), and by an MPI_Put per update. Start it with\n"
-        "mpirun."};
+        "Makes random updates of a table that is distributed over processes (like RandomAccess of the HPC Challenge), by\n"
+        "three methods: aggregated conduits, a hand-written exchange of batches (MPI_Ialltoallv), and one MPI_Put per\n"
+        "update. Start it with mpirun."};
     app.set_version_flag("--version", "gups of Conduit " UIT_VERSION);
-    app.add_option("--log2-words", options.log2_words, "words of each process's part of the table, as a power of two")
+    app.add_option("--log2-words", options.log2_words, "words of each process's part of the table, as an exponent of two")
         ->check(CLI::Range(1, 30))->capture_default_str();
-    app.add_option("--updates", options.updates, "that each process makes")->check(CLI::Range(1ULL, 1ULL << 40U))->capture_default_str();
-    app.add_option("--buffer-bytes", options.buffer_bytes, "of the frames that conduits share")
+    app.add_option("--updates", options.updates, "updates of each process")->check(CLI::Range(1ULL, 1ULL << 40U))->capture_default_str();
+    app.add_option("--buffer-bytes", options.buffer_bytes, "size of the frames that conduits share")
         ->check(CLI::Range(64ULL, 1ULL << 24U))->capture_default_str();
-    app.add_option("--batch", options.batch, "updates of a process between two exchanges by MPI")
+    app.add_option("--batch", options.batch, "updates of a process between two exchanges over MPI")
         ->check(CLI::Range(1ULL, 1ULL << 20U))->capture_default_str();
-    app.add_option("--replicates", options.replicates, "of each method")->check(CLI::Range(1, 1000))->capture_default_str();
-    app.add_option("--seed", options.seed, "of the updates")->capture_default_str();
-    app.add_flag("!--no-shared-memory", options.shares_memory, "conduits go over MPI, even within a node");
-    app.footer("Each method makes the updates twice, which must leave the table as it was; a run in which a word is wrong, or\n"
-               "a message unaccounted for, fails. Writes a CSV row per method: giga-updates per second over all processes.");
+    app.add_option("--replicates", options.replicates, "runs of each method")->check(CLI::Range(1, 1000))->capture_default_str();
+    app.add_option("--seed", options.seed, "seed of the updates")->capture_default_str();
+    app.add_flag("!--no-shared-memory", options.shares_memory, "use MPI even between processes of a host");
+    app.footer("Each method makes all updates twice, which must restore the table. The program fails if a word is wrong or a\n"
+               "message is not accounted for. Writes one CSV row per method: giga-updates per second over all processes.");
     try {
       app.parse(argc, argv);
     } catch (const CLI::Success& asked) {  // help, or the version

@@ -127,7 +127,7 @@ class InstructionParser {
   Instruction Parse() {
     const std::string_view name = cursor_.TakeWord();
     const std::optional<Operation> operation = FindOperation(name);
-    if (!operation) cursor_.Fail(netuit::Quoted(name) + " is no instruction; --instructions lists them");
+    if (!operation) cursor_.Fail(netuit::Quoted(name) + " is not an instruction; --instructions lists them");
     const InstructionMeaning& meaning = MeaningOf(*operation);
     Instruction instruction{.operation = *operation, .arguments = {}, .tag_words = {}};
     for (std::size_t k = 0; k < meaning.operands.size(); ++k) TakeOperand(meaning, k, instruction);
@@ -155,7 +155,7 @@ class InstructionParser {
       case Operand::register_index: {
         const std::string_view word = Take(meaning, "a register");
         const auto index = word.starts_with('r') ? Number(word.substr(1), 0, num_registers - 1) : std::nullopt;
-        if (!index) cursor_.Fail(netuit::Quoted(word) + " is no register, r0 to r7");
+        if (!index) cursor_.Fail(netuit::Quoted(word) + " is not a register, r0 to r7");
         argument = static_cast<std::uint8_t>(*index);
         return;
       }
@@ -163,14 +163,14 @@ class InstructionParser {
       case Operand::shown_word: {
         const std::string_view word = Take(meaning, "a word to show");
         const auto index = Number(word, 0, num_shown_words - 1);
-        if (!index) cursor_.Fail(netuit::Quoted(word) + " is no word that can be shown, 0 to 7");
+        if (!index) cursor_.Fail(netuit::Quoted(word) + " is not a word that can be shown, 0 to 7");
         argument = static_cast<std::uint8_t>(*index);
         return;
       }
       case Operand::number_low: {
         const std::string_view word = Take(meaning, "a number");
         const auto number = Number(word, -32768, 32767);
-        if (!number) cursor_.Fail(netuit::Quoted(word) + " is no whole number from -32768 to 32767");
+        if (!number) cursor_.Fail(netuit::Quoted(word) + " is not a whole number from -32768 to 32767");
         const auto bits = static_cast<std::uint32_t>(*number);
         argument = static_cast<std::uint8_t>(bits & 255U);
         instruction.arguments[k + 1] = static_cast<std::uint8_t>(bits >> 8U & 255U);
@@ -183,7 +183,7 @@ class InstructionParser {
     const auto named = std::ranges::find(names_.sensors, word);
     if (named != names_.sensors.end()) return static_cast<std::uint8_t>(named - names_.sensors.begin());
     const auto index = word.starts_with('s') ? Number(word.substr(1), 0, num_sensors - 1) : std::nullopt;
-    if (!index) cursor_.Fail(netuit::Quoted(word) + " is no sensor; --sensors lists them");
+    if (!index) cursor_.Fail(netuit::Quoted(word) + " is not a sensor; --sensors lists them");
     return static_cast<std::uint8_t>(*index);
   }
 
@@ -192,7 +192,7 @@ class InstructionParser {
     Tag tag = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), tag, 16);
     if (word.size() != 16 || word.starts_with('-') || error != std::errc{} || end != word.data() + word.size()) {
-      cursor_.Fail(netuit::Quoted(word) + " is no tag: 16 hexadecimal digits, or @ and a name");
+      cursor_.Fail(netuit::Quoted(word) + " is not a tag: 16 hexadecimal digits, or @ and a name");
     }
     return tag;
   }
@@ -202,13 +202,13 @@ class InstructionParser {
     const Instruction plain = instruction;
     cursor_.TryTake(';');
     for (std::uint8_t& argument : instruction.arguments) {
-      const std::string_view word = Take(meaning, "three bytes behind ';'");
+      const std::string_view word = Take(meaning, "three bytes after ';'");
       const auto byte = Number(word, 0, 255);
-      if (!byte) cursor_.Fail(netuit::Quoted(word) + " is no byte, 0 to 255");
+      if (!byte) cursor_.Fail(netuit::Quoted(word) + " is not a byte, 0 to 255");
       argument = static_cast<std::uint8_t>(*byte);
     }
     if (!meaning.has_tag && !cursor_.IsAtEnd()) instruction.SetTag(ParseTag(cursor_.TakeWord()));
-    if (Plain(instruction) != plain) cursor_.Fail("the bytes behind ';' mean other operands than those before");
+    if (Plain(instruction) != plain) cursor_.Fail("the bytes after ';' mean other operands than those before");
   }
 
   static std::optional<int> Number(std::string_view word, int least, int largest) {

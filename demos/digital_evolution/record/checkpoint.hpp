@@ -128,7 +128,7 @@ inline void CheckPlaces(const Checkpoint& checkpoint, std::invocable<const std::
     } catch (const uit::InputError& error) {
       refuse(where + error.what());
     }
-    if (!reader.Rest().empty()) refuse(where + "something stands behind its end");
+    if (!reader.Rest().empty()) refuse(where + "it has data after its end");
   }
 }
 }  // namespace detail
@@ -145,7 +145,7 @@ inline Checkpoint ReadCheckpoint(std::istream& stream, const std::string& name) 
   Checkpoint checkpoint;
   CheckpointHeader& header = checkpoint.header;
   const bool has_header = try_read(&header, sizeof header);
-  if (header.magic != detail::checkpoint_magic) refuse("is no checkpoint of digital_evolution");
+  if (header.magic != detail::checkpoint_magic) refuse("is not a checkpoint of digital_evolution");
   if (!has_header) refuse("is cut short");
   if (header.format != detail::checkpoint_format) refuse("is of another version of digital_evolution");
   uit::Bytes rest;
@@ -155,7 +155,7 @@ inline Checkpoint ReadCheckpoint(std::istream& stream, const std::string& name) 
     rest.resize(rest.size() + num_bytes);
     if (!try_read(rest.data() + rest.size() - num_bytes, num_bytes)) refuse("is cut short");
   }
-  if (stream.peek() != std::istream::traits_type::eof()) refuse("has something behind its end");
+  if (stream.peek() != std::istream::traits_type::eof()) refuse("has data after its end");
   if (header.side < 3 || header.width < 3 || header.side > header.num_bytes || header.width > header.num_bytes / header.side ||
       !IsSound(header.ledger))
     refuse("is damaged");

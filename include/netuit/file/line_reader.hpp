@@ -104,7 +104,7 @@ inline std::optional<std::string_view> LineReader::Next() {
   std::string_view line = Waiting().substr(0, length);
   if (line.empty() && !is_ended) return std::nullopt;
   ++line_number_;
-  if (line.find('\0') != std::string_view::npos) Fail("a NUL byte: this is no text");
+  if (line.find('\0') != std::string_view::npos) Fail("a NUL byte: this is not text");
   if (line.size() > max_line_bytes_) Fail("a line longer than " + std::to_string(max_line_bytes_) + " bytes");
   begin_ += line.size() + (is_ended ? 1 : 0);
   if (line.ends_with('\r')) line.remove_suffix(1);

@@ -65,7 +65,7 @@ UIT_DEFINE void LoadNodeColumn(const NodeTable& table, const std::vector<std::st
     const auto node = index.Find(fields.front());
     if (!node) reader.Fail("there is no node " + Quoted(fields.front()));
     if (is_known[*node]) reader.Fail("a second row for node " + Quoted(fields.front()));
-    if (!set(*node, fields[place])) reader.Fail(Quoted(fields[place]) + " is no value for column " + Quoted(column));
+    if (!set(*node, fields[place])) reader.Fail(Quoted(fields[place]) + " is not a value for column " + Quoted(column));
     is_known[*node] = true;
   }
   if (num_columns == 0) reader.Fail("the table has no first line that names its columns");

@@ -57,7 +57,7 @@ class SharedMemoryLink {
     }
     if (arrived.size() - sizeof(FrameHeader) > payload_bytes_) [[unlikely]] {
       in_.Pop(arrived);
-      throw Error("a peer has sent " + std::to_string(arrived.size()) + " bytes, which is no frame of its link of " +
+      throw Error("a peer has sent " + std::to_string(arrived.size()) + " bytes, which is not a frame of its link of " +
                   std::to_string(payload_bytes_));
     }
     FrameHeader header;

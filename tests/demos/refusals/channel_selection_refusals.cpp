@@ -39,7 +39,7 @@ std::vector<Refusal> ChannelSelectionRefusals(const Folder& folder) {
   std::filesystem::resize_file(folder.Path() / "endless.edgelist", std::uintmax_t{1} << 30U);  // one line without an end
   std::vector<Refusal> refusals{
       {{"--graph", "endless.edgelist"}, "endless.edgelist:1: a line longer than 1048576 bytes"},
-      {{"--graph", "zeros.edgelist"}, "zeros.edgelist:2: a NUL byte: this is no text"},
+      {{"--graph", "zeros.edgelist"}, "zeros.edgelist:2: a NUL byte: this is not text"},
       {{"--graph", "/dev/zero"}, "/dev/zero:1: a NUL byte"},
       {{"--graph", "no_such_file"}, "no_such_file: cannot be opened: No such file or directory"},
       {{"--graph", "two\nlines"}, "two?lines: cannot be opened"},
@@ -70,7 +70,7 @@ std::vector<Refusal> ChannelSelectionRefusals(const Folder& folder) {
       {{"--period-fixed", "0ms"}, "--period-fixed"},
       {{"--snapshot-interval", "0", "--quality", "q.csv"}, "--snapshot-interval"},
       {{"--snapshot-length", "0", "--quality", "q.csv"}, "--snapshot-length"},
-      {{"--quality-channels"}, "--quality-channels: wants a --quality file"},
+      {{"--quality-channels"}, "--quality-channels: requires a --quality file"},
       {{"--seed", "x"}, "Could not convert: --seed"},
       {{"--nodes-per-worker", "0"}, "--nodes-per-worker 0"},
       {{"--nodes-per-worker", "1"}, "--nodes-per-worker: 1 nodes"},
@@ -81,8 +81,8 @@ std::vector<Refusal> ChannelSelectionRefusals(const Folder& folder) {
       {{"--b", "1.5"}, "--b: not between 0 and 1"},
       {{"--b", "nan"}, "--b: not between 0 and 1"},
       {{"--work", "-1"}, "--work: -1 is negative"},
-      {{"--directed"}, "--directed: wants a --graph"},
-      {{"--frames", "f.csv", "--updates", "5"}, "--frames: wants a --duration"},
+      {{"--directed"}, "--directed: requires a --graph"},
+      {{"--frames", "f.csv", "--updates", "5"}, "--frames: requires a --duration"},
       {{"--frame-interval", "0"}, "--frame-interval"},
       {{"--unknown"}, "The following argument was not expected: --unknown"},
       {{"stray"}, "The following argument was not expected: stray"},

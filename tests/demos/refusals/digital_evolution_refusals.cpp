@@ -19,11 +19,11 @@ void AddCheckpoints(const Folder& folder, std::vector<Refusal>& refusals) {
     changed[at] = static_cast<char>(changed[at] ^ 0x10);
     return changed;
   };
-  add("nothing", "", "is no checkpoint of digital_evolution");
-  add("stranger", with(3), "is no checkpoint of digital_evolution");
+  add("nothing", "", "is not a checkpoint of digital_evolution");
+  add("stranger", with(3), "is not a checkpoint of digital_evolution");
   add("magic", whole.substr(0, 32), "is cut short");
   add("half", whole.substr(0, whole.size() / 2), "is cut short");
-  add("longer", whole + 'x', "has something behind its end");
+  add("longer", whole + 'x', "has data after its end");
   add("version", with(32), "is of another version of digital_evolution");
   add("sides", with(40), "is damaged");
   add("cells", with(whole.size() - 100), "is damaged");
@@ -37,14 +37,14 @@ void AddGenomes(const Folder& folder, std::vector<Refusal>& refusals) {
   std::string long_one;
   for (int line = 0; line < 1001; ++line) long_one += "nop\n";
   add("empty.genome", "# nothing\n", ":1: the genome has no instruction");
-  add("unknown.genome", "module @born\nset r0 1\nfrobnicate r1\n", ":3: 'frobnicate' is no instruction");
-  add("register.genome", "set r8 1\n", ":1: 'r8' is no register");
-  add("number.genome", "nop\nset r0 32768\n", ":2: '32768' is no whole number");
-  add("tag.genome", "module 123\n", ":1: '123' is no tag");
-  add("sensor.genome", "sense_self r0 luck\n", ":1: 'luck' is no sensor");
+  add("unknown.genome", "module @born\nset r0 1\nfrobnicate r1\n", ":3: 'frobnicate' is not an instruction");
+  add("register.genome", "set r8 1\n", ":1: 'r8' is not a register");
+  add("number.genome", "nop\nset r0 32768\n", ":2: '32768' is not a whole number");
+  add("tag.genome", "module 123\n", ":1: '123' is not a tag");
+  add("sensor.genome", "sense_self r0 luck\n", ":1: 'luck' is not a sensor");
   add("operand.genome", "add r0 r1\n", ":1: add lacks a register");
   add("more.genome", "nop nop\n", ":1: 'nop' is more than nop takes");
-  add("hidden.genome", "add r0 r1 r2 ; 8 2 2\n", ":1: the bytes behind ';'");
+  add("hidden.genome", "add r0 r1 r2 ; 8 2 2\n", ":1: the bytes after ';'");
   add("nul.genome", std::string("nop\n\0", 5), ":2: a NUL byte");
   add("long.genome", long_one, ":1001: more than 1000 instructions");
 }
@@ -55,30 +55,30 @@ std::vector<Refusal> DigitalEvolutionRefusals(const Folder& folder) {
   std::vector<Refusal> refusals{
       {{"--resume", "no_such_file"}, "no_such_file: cannot be opened: No such file or directory"},
       {{"--resume", "."}, ".: is a directory"},
-      {{"--resume", "/dev/zero"}, "/dev/zero: is no checkpoint of digital_evolution"},
+      {{"--resume", "/dev/zero"}, "/dev/zero: is not a checkpoint of digital_evolution"},
       {{"--ancestor", "no_such_file"}, "no_such_file: cannot be opened: No such file or directory"},
       {{"--rival", "."}, ".: is a directory"},
       {{"--cells-per-worker", "0"}, "--cells-per-worker 0"},
       {{"--cells-per-worker", "2"}, "--cells-per-worker: 2 cells"},
       {{"--cells-per-worker", "4294967295"}, "--cells-per-worker: more than 16777216 cells"},
       {{"--founders", "100000"}, "--founders: more than there are places"},
-      {{"--founders", "4", "--resume", "c"}, "--founders: a world that goes on"},
-      {{"--rival", "g", "--resume", "c"}, "--rival: a world that goes on"},
-      {{"--ancestor", "g", "--resume", "c"}, "--ancestor: a world that goes on"},
-      {{"--seed", "1", "--resume", "c"}, "--seed: a world that goes on has its size and seed"},
-      {{"--cells-per-worker", "3600", "--resume", "c"}, "--cells-per-worker: a world that goes on has its size and seed"},
-      {{"--modes", "0,3", "--resume", "c"}, "--resume: goes on with one run of one mode"},
+      {{"--founders", "4", "--resume", "c"}, "--founders: cannot be combined"},
+      {{"--rival", "g", "--resume", "c"}, "--rival: cannot be combined"},
+      {{"--ancestor", "g", "--resume", "c"}, "--ancestor: can be combined"},
+      {{"--seed", "1", "--resume", "c"}, "--seed: cannot be combined with --resume, which sets it"},
+      {{"--cells-per-worker", "3600", "--resume", "c"}, "--cells-per-worker: cannot be combined with --resume, which sets it"},
+      {{"--modes", "0,3", "--resume", "c"}, "--resume: requires one run of one mode"},
       {{"--mutation-rate", "1.5"}, "--mutation-rate: not between 0 and 1"},
       {{"--mutation-rate", "nan"}, "--mutation-rate: not between 0 and 1"},
       {{"--harvest", "odd"}, "--harvest: odd not in"},
       {{"--metric", "odd"}, "--metric: odd not in"},
       {{"--match-threshold", "65"}, "--match-threshold: tags have 64 bits"},
-      {{"--knock-out", "magic"}, "--knock-out magic: no class of instructions"},
+      {{"--knock-out", "magic"}, "--knock-out magic: not a class of instructions"},
       {{"--sample-interval", "0"}, "--sample-interval"},
-      {{"--checkpoint-every", "16"}, "--checkpoint-every: wants a --checkpoint file"},
+      {{"--checkpoint-every", "16"}, "--checkpoint-every: requires a --checkpoint file"},
       {{"--checkpoint", "c", "--checkpoint-every", "17"}, "--checkpoint-every: not a multiple of 16"},
       {{"--checkpoint", "c", "--mode", "0", "--updates", "100"}, "--updates: not a multiple of 16"},
-      {{"--checkpoint", "c", "--replicates", "2"}, "--checkpoint: of one run of one mode"},
+      {{"--checkpoint", "c", "--replicates", "2"}, "--checkpoint: requires one run of one mode"},
       {{"--unknown"}, "The following argument was not expected: --unknown"},
       {{"--checkpoint", nowhere}, nowhere + ": cannot be written", 5},
       {{"--output", nowhere}, nowhere + ": cannot be written", 5},

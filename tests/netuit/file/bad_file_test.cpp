@@ -117,7 +117,7 @@ TEST_CASE("a file of one gigabyte of zeros is refused") {
   std::string message;
   const double seconds = SecondsOf([&] { message = MessageOf([&] { ReadGraph(path); }); });
   fs::remove(path);
-  CHECK(message == path.string() + ":2: a NUL byte: this is no text");
+  CHECK(message == path.string() + ":2: a NUL byte: this is not text");
   CHECK(seconds < 1);
 }
 

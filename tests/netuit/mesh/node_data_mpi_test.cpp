@@ -86,14 +86,14 @@ TEST_CASE("A table that does not fit its graph is refused on every process in th
   CheckRefused(mesh, rows + "up,0\n", "9: there is no node 'up'");
   CheckRefused(mesh, rows + "east,0\n", "9: a second row for node 'east'");
   CheckRefused(mesh, rows + "west\n", "9: 1 fields, where the first line has 2");
-  CheckRefused(mesh, rows + "west,1.5\n", "9: '1.5' is no value for column 'x'");
-  CheckRefused(mesh, rows + "west,\n", "9: '' is no value for column 'x'");
+  CheckRefused(mesh, rows + "west,1.5\n", "9: '1.5' is not a value for column 'x'");
+  CheckRefused(mesh, rows + "west,\n", "9: '' is not a value for column 'x'");
   CheckRefused(mesh, rows + "west,\"1\n", "9: a quote that is never closed; a field has one line");
   CheckRefused(mesh, "x,y,z\n", "1: there is no column 'x' beside the labels, only 'y', 'z'");
   CheckRefused(mesh, "", "1: the table has no first line that names its columns");
   const auto missing = ScratchFile("there is none.csv");
   CHECK_THROWS_AS(mesh.AddField<int>(FromTable(missing, "x")), uit::Error);
-  CheckRefused(mesh, rows + "west,99999999999\n", "9: '99999999999' is no value for column 'x'");
+  CheckRefused(mesh, rows + "west,99999999999\n", "9: '99999999999' is not a value for column 'x'");
 }
 
 TEST_CASE("A field is filled from values that rank 0 has") {

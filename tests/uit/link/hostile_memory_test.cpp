@@ -295,9 +295,9 @@ TEST_CASE("A link in shared memory refuses a malformed frame and continues with 
   };
   check_refused(FrameBytes(48, 512), "a frame of 48 bytes that claims 512");
   check_refused(FrameBytes(48, 47), "a frame of 48 bytes that claims 47");
-  check_refused({}, "0 bytes, which is no frame");
-  check_refused(std::vector<std::byte>(sizeof(FrameHeader) - 1), "31 bytes, which is no frame");
-  check_refused(FrameBytes(payload_bytes + 1, payload_bytes + 1), "133 bytes, which is no frame of its link of 100");
+  check_refused({}, "0 bytes, which is not a frame");
+  check_refused(std::vector<std::byte>(sizeof(FrameHeader) - 1), "31 bytes, which is not a frame");
+  check_refused(FrameBytes(payload_bytes + 1, payload_bytes + 1), "133 bytes, which is not a frame of its link of 100");
   std::uint64_t word = 0;
   peer.Write(FrameBytes(3, 3));
   for (std::size_t at = sizeof(shared_ring::Head); at < memory.All().size(); at += sizeof word) {

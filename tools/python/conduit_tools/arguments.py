@@ -53,7 +53,7 @@ def parse_workers(text: str) -> list[Workers]:
     for word in text.split(","):
         parts = word.strip().lower().split("x")
         if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
-            raise InputError(f"--workers {text}: want PROCESSESxTHREADS, as in 1x1,2x2")
+            raise InputError(f"--workers {text}: expected PROCESSESxTHREADS, as in 1x1,2x2")
         layout = Workers(*(int(part) for part in parts))
         if layout.count == 0:
             raise InputError(f"--workers {text}: {word.strip()} has no worker")
@@ -101,17 +101,17 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
     for graph in graphs:
         check_readable(graph)
     if given.directed and not graphs:
-        raise InputError("--directed: wants a --graph")
+        raise InputError("--directed: requires a --graph")
     try:
         seconds = float(given.seconds)
     except ValueError:
         raise InputError(f"--seconds {given.seconds}: not a number") from None
     if not math.isfinite(seconds) or not 0 < seconds <= 86400:
-        raise InputError(f"--seconds {given.seconds}: want more than 0, and at most a day")
+        raise InputError(f"--seconds {given.seconds}: expected more than 0, and at most a day")
     if not (given.seed.isascii() and given.seed.isdigit()) or int(given.seed) >= 2**63:
-        raise InputError(f"--seed {given.seed}: want a whole number from 0 to 2^63 - 1")
+        raise InputError(f"--seed {given.seed}: expected a whole number from 0 to 2^63 - 1")
     if given.mpi not in ("default", "mpich"):
-        raise InputError(f"--mpi {given.mpi}: want default or mpich")
+        raise InputError(f"--mpi {given.mpi}: expected default or mpich")
     output = pathlib.Path(given.output)
     check_folder(output)
     return DemoOptions(
@@ -147,7 +147,7 @@ def check_folder(path: pathlib.Path) -> None:
     except OSError as error:  # a name that is too long, or a folder that nobody may look into
         raise OutputError(f"{path}: {error.strerror}") from None
     if not present.is_dir():
-        raise OutputError(f"{path}: {present} is no folder")
+        raise OutputError(f"{path}: {present} is not a folder")
     try:
         tempfile.TemporaryFile(dir=present).close()
     except OSError as error:

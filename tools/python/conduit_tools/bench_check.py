@@ -27,12 +27,12 @@ MARGIN = 0.03  #: by which spreads are to be apart
 SLOWER, UNTOLD = 1, 3  #: exit codes
 MACHINE = ("cpu", "num_cpus", "compiler", "flags")  #: what rows of one file have in common
 RULE = f"""\
-A row compares the ratio of a claim with the committed one of the same figure, class and MPI. The spread of either is the
-middle half of its rounds (its quartiles); the committed one covers all runs that were accepted at its commit. The row is
-SLOWER if the spreads are apart by more than {MARGIN:.0%}: if even the better end of the measured one is worse by that than the
-worse end of the committed one. A figure that is noisy, or was measured in another class alone, is neither good nor bad.
-A committed figure that is not measured any more is MISSING. Exit code 0: nothing is slower; 1: something is slower or
-missing; 3: could not tell, as more than half of the figures could not be compared."""
+A row compares the measured ratio of a claim with the committed ratio of the same figure, class and MPI. The spread of a
+ratio is the middle half of its rounds (its quartiles); the committed spread covers all runs that were accepted at its
+commit. The row is SLOWER if the better end of the measured spread is worse than the worse end of the committed spread by
+more than {MARGIN:.0%}. A figure that is noisy, or was measured only in another class, is not judged. A committed figure that is no
+longer measured is MISSING. Exit code 0: nothing is slower; 1: something is slower or missing; 3: undecided, because more
+than half of the figures could not be compared."""
 
 Key = tuple[str, str]  #: a figure, and the name of the MPI that carries it
 
@@ -264,7 +264,7 @@ def commit_of(run: Run, is_known: bool | None = None) -> str:
         words = ["git", "-C", str(ROOT), "cat-file", "-e", f"{commit}^{{commit}}"]
         is_known = subprocess.run(words, capture_output=True, check=False).returncode == 0
     if not is_known:
-        raise InputError(f"measured at {commit}, which is no commit of this repository")
+        raise InputError(f"measured at {commit}, which is not a commit of this repository")
     return commit
 
 

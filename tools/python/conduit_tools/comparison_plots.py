@@ -65,7 +65,7 @@ def threads_by_case(rows: pandas.DataFrame) -> Any:
     alone = runs[runs["threads"] == 1]
     counts = sorted(set(runs["threads"]) - {1})
     if not len(alone) or not counts:
-        raise InputError("want rates of one thread and of several")
+        raise InputError("expected rates of one thread and of several")
     cases = list(dict.fromkeys(runs["case"].astype(str)))
     crowded = set(runs.loc[runs["oversubscribed"], "threads"])
     colors = seaborn.color_palette("colorblind", len(cases))

@@ -64,7 +64,7 @@ def parse(words: Sequence[str]) -> Options | None:
         return None
     seeds = given.seeds or str(NUM_QUICK_SEEDS if given.quick else NUM_SEEDS)
     if not (seeds.isascii() and seeds.isdigit()) or not 1 <= int(seeds) <= 1000:
-        raise InputError(f"--seeds {seeds}: want a whole number from 1 to 1000")
+        raise InputError(f"--seeds {seeds}: expected a whole number from 1 to 1000")
     output = pathlib.Path(given.output or ("evidence-results-quick" if given.quick else "evidence-results"))
     check_folder(output)
     return Options(given.quick, int(seeds), output, pathlib.Path(given.build) if given.build else None)

@@ -114,7 +114,7 @@ def classes(text: str) -> dict[str, str]:
 def make_keen(genome: str) -> str:
     """The ancestor's text, but that it bears as soon as it can pay. Raises InputError if it is not the ancestor's."""
     if genome.count(_SAVING) != 1:
-        raise InputError(f"the ancestor's genome: want {_SAVING.strip()} in it, once")
+        raise InputError(f"the ancestor's genome: expected {_SAVING.strip()} in it, once")
     return genome.replace(_SAVING, _KEEN)
 
 

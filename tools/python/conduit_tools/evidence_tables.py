@@ -89,7 +89,7 @@ def main(words: Sequence[str]) -> int:
     """Prints the tables of a file of evidence. Gives the exit code."""
     try:
         if len(words) != 1:
-            raise InputError("want one evidence.csv")
+            raise InputError("expected one evidence.csv")
         table = load(words[0])
         if table.attrs["table"] != "evidence":
             raise InputError(f"{words[0]}: no evidence.csv")

@@ -115,7 +115,7 @@ def outcomes(history: pandas.DataFrame, part: str = "last", share: float = 0.1) 
     if len(rows) < 2:
         rows = history.iloc[:2] if part == "first" else history.iloc[-2:]
     if len(rows) < 2:
-        raise InputError("a run with a single row: want a longer one, or a shorter --sample-interval")
+        raise InputError("a run with a single row: expected a longer one, or a shorter --sample-interval")
     ends = rates(rows.iloc[[0, -1]].reset_index(drop=True)).iloc[0]
     return {
         "births": 1000 * float(ends["births"]),
@@ -192,7 +192,7 @@ def read_frames(path: pathlib.Path) -> Iterator[Frame]:
     for elapsed, rows in table.groupby("elapsed_s", sort=True):
         images = {row.property: _image(str(row.cells), int(row.width), path) for row in rows.itertuples()}
         if set(images) != {"kin", "genome", "stockpile"}:
-            raise InputError(f"{path}: at {elapsed} s: want kin, genome and stockpile")
+            raise InputError(f"{path}: at {elapsed} s: expected kin, genome and stockpile")
         stockpile = images["stockpile"].astype(float) / ONE_RESOURCE
         yield Frame(float(elapsed), images["kin"], images["genome"], stockpile)
 

@@ -70,7 +70,7 @@ def parse(words: Sequence[str]) -> Options | None:
         return None
     modes = parse_modes(given.mode)
     if len(modes) != 1:
-        raise InputError(f"--mode {given.mode}: want one mode")
+        raise InputError(f"--mode {given.mode}: expected one mode")
     processes, threads = (_number(name, getattr(given, name), 1, _MAX_WORKERS) for name in ("processes", "threads"))
     if processes * threads > _MAX_WORKERS:
         raise InputError(f"--processes {processes} --threads {threads}: more than {_MAX_WORKERS} workers")
@@ -80,7 +80,7 @@ def parse(words: Sequence[str]) -> Options | None:
             raise InputError(f"{name} behind --: set by tools/evolve")
     goes_on = any(word.split("=")[0] == "--resume" for word in rest)
     if goes_on and given.seed is not None:
-        raise InputError("--seed: a world that goes on has its seed")
+        raise InputError("--seed: cannot be combined with --resume, which sets it")
     output = pathlib.Path(given.output)
     check_folder(output)
     return Options(
@@ -102,7 +102,7 @@ def num_cpus() -> int:
 
 def _number(name: str, text: str, least: int, most: int) -> int:
     if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
-        raise InputError(f"--{name} {text}: want a whole number from {least} to {most}")
+        raise InputError(f"--{name} {text}: expected a whole number from {least} to {most}")
     return int(text)
 
 
@@ -112,7 +112,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         raise InputError(f"--seconds {text}: not a number") from None
     if not math.isfinite(seconds) or not 0 < seconds <= 7 * 86400:
-        raise InputError(f"--seconds {text}: want more than 0, and at most a week")
+        raise InputError(f"--seconds {text}: expected more than 0, and at most a week")
     return seconds
 
 

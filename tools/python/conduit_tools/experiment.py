@@ -71,11 +71,11 @@ def parse(words: list[str]) -> Options | str:
     if given.help:
         return read_help()
     if given.sweep is None:
-        raise InputError("want the name of a sweep; tools/experiment list shows them")
+        raise InputError("expected the name of a sweep; tools/experiment list shows them")
     if given.sweep == "list":
         return list_sweeps()
     if given.mpi not in (None, "default", "mpich"):
-        raise InputError(f"--mpi {given.mpi}: want default or mpich")
+        raise InputError(f"--mpi {given.mpi}: expected default or mpich")
     first, *others = sweep_files.load_all(sweep_files.find(given.sweep), quick=given.quick, overrides=_overrides(given))
     suffix = "-quick" if given.quick else ""
     output = pathlib.Path(given.output or pathlib.Path("experiment-results") / (first.name + suffix))
@@ -302,7 +302,7 @@ def run_sweep(
             words += [f"--{name}", str(value)]
     options = parse(words)
     if isinstance(options, str):
-        raise InputError(f"sweep {sweep}: want the name of one")
+        raise InputError(f"sweep {sweep}: expected the name of one")
     try:
         code = run_experiment(options, sys.stdout, sys.stderr)
     except Interrupted as error:

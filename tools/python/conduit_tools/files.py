@@ -106,7 +106,7 @@ def read_json(path: pathlib.Path) -> dict[str, Any]:
     except (UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path}: {error}") from None
     if not isinstance(value, dict):
-        raise InputError(f"{path}:1: want an object")
+        raise InputError(f"{path}:1: expected an object")
     return value
 
 

@@ -105,7 +105,7 @@ def write_placement(placement: Mapping[Hashable, int], path: str | os.PathLike[s
     path = pathlib.Path(path)
     for node, worker in placement.items():
         if isinstance(worker, bool) or int(worker) != worker or worker < 0:
-            raise InputError(f"{path}: node {node!r} is placed on {worker!r}, which is no worker")
+            raise InputError(f"{path}: node {node!r} is placed on {worker!r}, which is not a worker")
     files.write_text(path, "".join(f"{int(worker)}\n" for worker in placement.values()))
 
 
@@ -216,9 +216,9 @@ def _lines(path: pathlib.Path) -> list[tuple[int, str]]:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: this is no text") from None
+        raise InputError(f"{path}: this is not text") from None
     if "\0" in text:
-        raise InputError(f"{path}: this is no text")
+        raise InputError(f"{path}: this is not text")
     lines = list(enumerate(text.removesuffix("\n").split("\n"), 1))
     if path.suffix == ".graph":
         return [(number, line.strip()) for number, line in lines if not line.startswith("%")]
@@ -309,7 +309,7 @@ def _read_metis(lines: list[tuple[int, str]], path: pathlib.Path) -> Any:
     graph.add_nodes_from(range(1, num_nodes + 1))
     body = lines[1 : num_nodes + 1]
     if len(body) < num_nodes or any(text for _, text in lines[num_nodes + 1 :]):
-        raise InputError(f"{path}: want {num_nodes} lines after the header")
+        raise InputError(f"{path}: expected {num_nodes} lines after the header")
     ends: dict[tuple[int, int], list[float]] = {}
     for node, line in enumerate(body, 1):
         cursor = LineCursor(path, *line)

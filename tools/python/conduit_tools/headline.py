@@ -97,7 +97,7 @@ REASONS = {
     9: "Two simulated processes of the machine that costs were measured on, over MPI; a newer value replaces an older one, "
     "and none is refused. Other machine, other update: compare ratios.",
     10: "The paper's sync points raced, and its clock ticked in seconds; ours do neither. Hosts are simulated, one for each "
-    "process. How many times as much conflicts spread as in mode 3, with bootstrapped 95 % intervals, wants 10 replicates or "
+    "process. How many times as much conflicts spread as in mode 3, with bootstrapped 95 % intervals, requires 10 replicates or "
     "more, as the case paper_spread has: an interval that holds 1 shows no difference.",
 }
 
@@ -151,7 +151,7 @@ def _disjoint(layout: str) -> Callable[[Measured], str]:
                 continue
             free, barred = (measured.values(layout, mode, column) for mode in (3, 0))
             if len(free) < 2 or len(barred) < 2:
-                return "wants two replicates or more" if len(free) and len(barred) else ABSENT
+                return "requires two replicates or more" if len(free) and len(barred) else ABSENT
             fewest = min(len(free), len(barred))
             better = sign * (free.mean() - barred.mean()) > 0
             (low, high), (barred_low, barred_high) = bootstrap_interval(free), bootstrap_interval(barred)
@@ -168,7 +168,7 @@ def _spread(layout: str) -> Callable[[Measured], str]:
         by_mode = {mode: Measured(runs, None).values(layout, mode, "conflicts") for mode in (1, 2, 3)}
         fewest = min(map(len, by_mode.values()))
         if fewest < 2:
-            return "wants two replicates or more" if fewest else ABSENT
+            return "requires two replicates or more" if fewest else ABSENT
         said = [f"mode {mode}: {left.mean():.0f} +- {left.std(ddof=1):.0f}" for mode, left in by_mode.items()]
         return f"conflicts {', '.join(said)}; {_spread_to_mode_3(by_mode, fewest)}"
 

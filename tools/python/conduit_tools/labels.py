@@ -13,7 +13,7 @@ def label_text(node: Any) -> str:
     """A node's label as it stands in files. Raises InputError if the programs would refuse it."""
     if isinstance(node, tuple):
         if not all(isinstance(part, (numbers.Integral, str, tuple)) for part in node):
-            raise InputError(f"label {node}: want whole numbers, words and tuples in it")
+            raise InputError(f"label {node}: expected whole numbers, words and tuples in it")
         parts = [label_text(part) if isinstance(part, (str, tuple)) else str(int(part)) for part in node]
         parts = [repr(part) if isinstance(value, str) else part for value, part in zip(node, parts)]
         return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
@@ -26,7 +26,7 @@ def label_text(node: Any) -> str:
         raise InputError(f"label {text!r} has a bracket, quote, comma, '#' or control character in it")
     number = text[1:] if text.startswith("-") else text
     if number.isascii() and number.isdigit() and (text.startswith("-") or int(text) >= 2**63):
-        raise InputError(f"label {text}: want whole numbers from 0 to 2^63 - 1")
+        raise InputError(f"label {text}: expected whole numbers from 0 to 2^63 - 1")
     return text
 
 

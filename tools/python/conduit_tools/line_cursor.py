@@ -75,7 +75,7 @@ class LineCursor:
         try:
             data = ast.literal_eval(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
-            raise self.fail(f"{text!r} is no dictionary") from None
+            raise self.fail(f"{text!r} is not a dictionary") from None
         return {WEIGHT: self._parse_weight(repr(data[WEIGHT]))} if isinstance(data, dict) and WEIGHT in data else {}
 
     def expect_end(self) -> None:

@@ -25,13 +25,13 @@ USAGE = """\
 usage: tools/figures [--output DIR] [--list] [NAME...]
        tools/figures --take RESULTS...
 
-Runs the notebooks of binder/ on the data beside them and writes the figures that they draw, as PNG.
+Runs the notebooks of binder/ on the data in binder/data, and writes their figures as PNG.
 
   NAME            a figure or a notebook; by default, all of them
-  --list          the names of the notebooks and of their figures
-  -o, --output    where the figures go (default: binder/figures)
-  --take RESULTS  puts what tools/experiment or tools/evidence has measured into binder/data, under the name of its sweep,
-                  and, as data/world, the last picture of what tools/evolve has left
+  --list          list the notebooks and their figures
+  -o, --output    folder for the figures (default: binder/figures)
+  --take RESULTS  copy results of tools/experiment or tools/evidence into binder/data, under the name of the sweep; of
+                  tools/evolve, copy the last picture as data/world
 """
 
 #: What the notebooks read of each file; the rest is in the manifest, or not needed.
@@ -83,13 +83,13 @@ def take(results: pathlib.Path, data: pathlib.Path) -> pathlib.Path:
     manifest = files.read_json(results / ("rows.json" if films else "manifest.json"))
     name = "world" if films else str(manifest.get("sweep") or manifest.get("name") or results.resolve().name)
     if not re.fullmatch(r"\w[\w-]*", name):
-        raise InputError(f"{results / 'manifest.json'}: sweep {name!r}: want a name of letters, digits, _ and -")
+        raise InputError(f"{results / 'manifest.json'}: sweep {name!r}: expected a name of letters, digits, _ and -")
     if films:
         taken = {"frames.csv": _last_frame(films[0])}
     else:
         taken = {file: _kept(results / file, columns) for file, columns in KEPT.items() if (results / file).exists()}
     if not taken:
-        raise InputError(f"{results}: no results: want {' or '.join(KEPT)}")
+        raise InputError(f"{results}: no results: expected {' or '.join(KEPT)}")
     for path in sorted((results / "genomes").glob("*.genome")):
         taken[f"genomes/{path.name}"] = path.read_text(encoding="utf-8")
     taken["manifest.json"] = json.dumps(_of_no_host(_anywhere(manifest)), indent=1) + "\n"
@@ -192,7 +192,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 print(f"{notebook}: {' '.join(figures)}")
         elif options.take:
             if not options.names:
-                raise InputError("--take: wants the folders of results")
+                raise InputError("--take: requires the folders of results")
             for name in options.names:
                 print(take(pathlib.Path(name), BINDER / "data"))
         else:

@@ -89,14 +89,14 @@ def report(rows: pandas.DataFrame, markdown: bool = False) -> str:
     """All of it, in columns to read or in Markdown. Raises InputError for rows that are no sweep's, or have nothing to
     compare."""
     if "case" not in rows:
-        raise InputError(f"{rows.attrs['path']}: want the rows of a sweep, which have a column case")
+        raise InputError(f"{rows.attrs['path']}: expected the rows of a sweep, which have a column case")
     missing = {"processes", "threads", "mode", "mode_name", "replicate", "oversubscribed"} - set(rows)
     if missing:
         raise InputError(f"{rows.attrs['path']}:1: no column {', '.join(sorted(missing))}")
     tables = [(lines, num_names) for lines, num_names in ((modes(rows), 2), (sizes(rows), 0)) if lines]
     if not tables:
         raise InputError(
-            f"{rows.attrs['path']}: want mode {MODE} beside mode {SILENT_MODE} or 0, or of a lone worker with several sizes"
+            f"{rows.attrs['path']}: expected mode {MODE} beside mode {SILENT_MODE} or 0, or of a lone worker with several sizes"
         )
     return "\n".join(_as_markdown(lines) if markdown else _as_text(lines, num_names) for lines, num_names in tables)
 

@@ -48,11 +48,11 @@ def as_workers(workers: int | str | Workers) -> Workers:
         return workers
     if isinstance(workers, int) and not isinstance(workers, bool):
         if workers < 1:
-            raise InputError(f"{workers} workers: want at least one")
+            raise InputError(f"{workers} workers: expected at least one")
         return Workers(workers, 1)
     layouts = parse_workers(str(workers))
     if len(layouts) != 1:
-        raise InputError(f"workers {workers}: want one layout")
+        raise InputError(f"workers {workers}: expected one layout")
     return layouts[0]
 
 

@@ -16,7 +16,7 @@ _CHATTER = ("srun:", "slurmstepd:", "-----", "mpirun ", "mpiexec ")  # of launch
 def find_build(build: str | os.PathLike[str] | None = None, program: str = PROGRAM) -> pathlib.Path:
     """The build folder that has the program: the one given, else that of the environment variable CONDUIT_BUILD, else
     what tools/demo, tools/evolve or `cmake --preset release` has built in the checkout that this package is in, or in
-    the current folder. Raises ToolError; InputError if the one given is no folder."""
+    the current folder. Raises ToolError; InputError if the one given is not a folder."""
     named = build if build is not None else os.environ.get("CONDUIT_BUILD")
     if named is not None:
         candidates = [pathlib.Path(named)]

@@ -62,7 +62,7 @@ class Progress:
             self._stream.flush()
 
     def tell(self, num_done: int, what: str, left_s: float) -> None:
-        """A plain line, where there is no terminal."""
+        """A plain line, where there is not a terminal."""
         if not self._is_live:
             print(self._line(num_done, what, left_s), file=self._stream, flush=True)
 

@@ -27,7 +27,7 @@ def _bars(rows: pandas.DataFrame, column: str, label: str, ax: Any, layouts: lis
     if len(rows) == 0:
         raise InputError("no rows to draw")
     if by not in ("mode", "case") or by not in rows:
-        raise InputError(f"by {by!r}: want mode, or, for rows of a sweep, case")
+        raise InputError(f"by {by!r}: expected mode, or, for rows of a sweep, case")
     runs = by_run(rows)
     layouts = _in_order(runs) if layouts is None else layouts
     crowded = set(runs.loc[runs["oversubscribed"], "workers"])

@@ -50,7 +50,7 @@ def _own_columns(present: Container[str]) -> Sequence[str]:
 
 def _convert(row: Row, path: str | os.PathLike[str], line: int) -> Row:
     if None in row or None in row.values():
-        raise InputError(f"{path}:{line}: want {len([key for key in row if key])} fields")
+        raise InputError(f"{path}:{line}: expected {len([key for key in row if key])} fields")
     kinds: tuple[tuple[Sequence[str], Any], ...] = ((_INTEGERS, int), (_own_columns(row), int), (_REALS, float))
     for columns, kind in kinds:
         for column in columns:

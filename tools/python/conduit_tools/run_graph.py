@@ -104,11 +104,11 @@ def _placement_words(placement: Any, scratch: pathlib.Path) -> list[str]:
 def _modes(modes: Iterable[int | str]) -> list[int]:
     numbers = parse_modes(",".join(map(str, modes)))
     if not numbers:
-        raise InputError("modes: want one or more")
+        raise InputError("modes: expected one or more")
     return numbers
 
 
 def _seconds(seconds: float) -> float:
     if not 0 < seconds <= 86400:
-        raise InputError(f"seconds {seconds!r}: want more than 0, and at most a day")
+        raise InputError(f"seconds {seconds!r}: expected more than 0, and at most a day")
     return float(seconds)

@@ -74,7 +74,7 @@ def read_help() -> str:
 
 def _whole(option: str, text: str, least: int, most: int) -> int:
     if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
-        raise InputError(f"{option} {text}: want a whole number from {least} to {most}")
+        raise InputError(f"{option} {text}: expected a whole number from {least} to {most}")
     return int(text)
 
 
@@ -84,7 +84,7 @@ def _seconds(option: str, text: str) -> float:
     except ValueError:
         seconds = -1
     if not 0 <= seconds < 1:
-        raise InputError(f"{option} {text}: want a number of seconds from 0 to 1")
+        raise InputError(f"{option} {text}: expected a number of seconds from 0 to 1")
     return seconds
 
 
@@ -112,11 +112,11 @@ def parse(words: Sequence[str]) -> Options | None:
     if given.help:
         return None
     if given.program not in PROGRAMS:
-        raise InputError(f"--program {given.program}: want one of {', '.join(PROGRAMS)}")
+        raise InputError(f"--program {given.program}: expected one of {', '.join(PROGRAMS)}")
     if given.network not in NETWORKS:
-        raise InputError(f"--network {given.network}: want one of {', '.join(NETWORKS)}")
+        raise InputError(f"--network {given.network}: expected one of {', '.join(NETWORKS)}")
     if given.noise not in NOISES:
-        raise InputError(f"--noise {given.noise}: want one of {', '.join(NOISES)}")
+        raise InputError(f"--noise {given.noise}: expected one of {', '.join(NOISES)}")
     network = NETWORKS[given.network]
     if given.latency is not None:
         network = dataclasses.replace(network, latency=_seconds("--latency", given.latency))

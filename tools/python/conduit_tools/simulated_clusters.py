@@ -91,9 +91,9 @@ class Cluster:
 
     def __post_init__(self) -> None:
         if not 1 <= self.hosts <= MAX_HOSTS:
-            raise InputError(f"--hosts {self.hosts}: want 1 to {MAX_HOSTS}")
+            raise InputError(f"--hosts {self.hosts}: expected 1 to {MAX_HOSTS}")
         if self.faulty_host is not None and not 0 <= self.faulty_host < self.hosts:
-            raise InputError(f"--faulty-host {self.faulty_host}: want a host from 0 to {self.hosts - 1}")
+            raise InputError(f"--faulty-host {self.faulty_host}: expected a host from 0 to {self.hosts - 1}")
 
     def host_name(self, host: int) -> str:
         return f"host{host}"

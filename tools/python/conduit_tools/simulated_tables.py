@@ -175,7 +175,7 @@ def main(words: Sequence[str]) -> int:
 
     def body() -> int:
         if len(words) != 1:
-            raise InputError("want the folder of the notebooks' data")
+            raise InputError("expected the folder of the notebooks' data")
         sys.stdout.write("\n".join(tables(pathlib.Path(words[0]))))
         return 0
 

@@ -77,7 +77,7 @@ class SlurmStarter(Starter):
     def __init__(self, build: pathlib.Path) -> None:
         super().__init__(build)
         if "SLURM_JOB_ID" not in os.environ or shutil.which("srun") is None:
-            raise CannotStart("launcher slurm: this is no Slurm job; sbatch tools/slurm/experiment.sbatch SWEEP makes one")
+            raise CannotStart("launcher slurm: this is not a Slurm job; sbatch tools/slurm/experiment.sbatch SWEEP makes one")
         self._num_nodes = _number("SLURM_JOB_NUM_NODES", _number("SLURM_NNODES", 1))
         self._cpus_on_node = _number("SLURM_CPUS_ON_NODE", 1)
         self._per_node = _number("CONDUIT_PER_NODE", 1)
@@ -104,7 +104,7 @@ class SlurmStarter(Starter):
         per_node = min(self._per_node, workers.processes)
         num_nodes = -(-workers.processes // per_node)
         if num_nodes > self._num_nodes:
-            raise CannotStart(f"wants {num_nodes} nodes, this job has {self._num_nodes}")
+            raise CannotStart(f"requires {num_nodes} nodes, this job has {self._num_nodes}")
         if self._mpi == _MPIRUN:
             placing = ["-ppn", str(per_node)]
             if self._launcher.vendor == "Open MPI":
@@ -142,7 +142,7 @@ class HostsStarter(Starter):
             raise CannotStart("launcher hosts: only root can make network namespaces")
         missing = next((tool for tool in ("ip", "unshare") if shutil.which(tool) is None), None)
         if missing or self._launcher.vendor != "Open MPI":
-            raise CannotStart(f"launcher hosts: {missing} is missing" if missing else "launcher hosts: wants Open MPI")
+            raise CannotStart(f"launcher hosts: {missing} is missing" if missing else "launcher hosts: requires Open MPI")
         self._names = [f"conduit_exp_{side}_{os.getpid()}" for side in "ab"]
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix="conduit-hosts-"))
         try:
@@ -178,7 +178,7 @@ class HostsStarter(Starter):
         self, workers: Workers, program: pathlib.Path, words: Sequence[str], cluster: Mapping[str, Any] = NO_CLUSTER
     ) -> list[str]:
         if workers.processes < 2:
-            raise CannotStart("two hosts want two processes or more")
+            raise CannotStart("two hosts require two processes or more")
         first = -(-workers.processes // 2)
         hosts = f"{self._network}.1:{first},{self._network}.2:{workers.processes - first}"
         mpirun = [

@@ -87,7 +87,7 @@ class Store:
             record = self.record(launch) or {}
             missing = [name for name in _FACTS if record and name not in record]
             if missing:
-                raise InputError(f"{self.path(launch) / RUN}: no {missing[0]}: of an earlier version; want another --output")
+                raise InputError(f"{self.path(launch) / RUN}: no {missing[0]}: of an earlier version; use another --output")
 
     def set_aside(self) -> str | None:
         """Moves what was gathered from runs of another build into aside/; says so in a line."""

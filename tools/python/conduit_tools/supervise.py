@@ -179,9 +179,9 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(list(words))
     if options.processes < 1:
-        raise InputError(f"-n {options.processes}: want at least one process")
+        raise InputError(f"-n {options.processes}: expected at least one process")
     if not 0 <= options.grace < float("inf"):
-        raise InputError(f"--grace {options.grace:g}: want a number of seconds from 0 on")
+        raise InputError(f"--grace {options.grace:g}: expected a number of seconds from 0 on")
     program = shutil.which(options.program)
     if program is None:
         raise InputError(f"{options.program}: no such program")

@@ -117,7 +117,7 @@ def _parse(path: pathlib.Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: this is no text") from None
+        raise InputError(f"{path}: this is not text") from None
     try:
         return dict(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -151,7 +151,7 @@ def _sweep(table: dict[str, Any], path: pathlib.Path, quick: bool, overrides: di
         _case(name, case, [common, hurried, overrides], quick, path) for name, case in zip(names, cases) if name not in without
     ]
     if not made:
-        raise InputError("no case: want [[case]] with a name")
+        raise InputError("no case: expected [[case]] with a name")
     if len({case.launcher == "simulated" for case in made}) > 1:
         raise InputError("simulated cases want a program built for them: put them into a sweep of their own")
     program = _take(table, "program", "channel_selection", _is_word, "a program's name")
@@ -248,7 +248,7 @@ def _take(table: Mapping[str, Any], key: str, default: Any, accepts: Callable[[A
     value = table.get(key, default)
     if not accepts(value):
         given = f"{key} {value!r}" if key in table else f"no {key}"
-        raise InputError(f"{given}: want {wanted}")
+        raise InputError(f"{given}: expected {wanted}")
     return value
 
 
@@ -307,11 +307,11 @@ def _options(table: dict[str, Any], path: pathlib.Path) -> dict[str, Any]:
     options = {}
     for name, value in table.items():
         if not _WORD.fullmatch(name):
-            raise InputError(f"option {name!r}: want a name as in nodes-per-worker")
+            raise InputError(f"option {name!r}: expected a name as in nodes-per-worker")
         if name in _OURS:
             raise InputError(f"option {name} is set by tools/experiment")
         if not isinstance(value, (str, bool, int, float)) or (isinstance(value, str) and not value.isprintable()):
-            raise InputError(f"option {name}: {value!r} is no text, number or flag")
+            raise InputError(f"option {name}: {value!r} is not text, a number or a flag")
         if names_a_file(name, value):
             file = path.parent / str(value)
             check_readable(file)
@@ -325,5 +325,5 @@ def _cluster(table: dict[str, Any]) -> dict[str, Any]:
         if name not in _CLUSTER_KEYS:
             raise InputError(f"cluster: unknown key {name} ({', '.join(_CLUSTER_KEYS)})")
         if not isinstance(value, (str, int, float)) or isinstance(value, bool):
-            raise InputError(f"cluster: {name} {value!r}: want text or a number")
+            raise InputError(f"cluster: {name} {value!r}: expected text or a number")
     return table

@@ -166,7 +166,7 @@ class Runner:
         if {(row["processes"], row["threads"]) for row in rows} != {(each.workers.processes, each.workers.threads)}:
             raise ToolError(f"rows are not of {each.workers}: the launcher is of another MPI than the program")
         if len(rows) != each.workers.count * len(each.modes):
-            raise ToolError(f"{len(rows)} rows, want one for each of {len(each.modes)} modes and {each.workers.count} workers")
+            raise ToolError(f"{len(rows)} rows, expected one for each of {len(each.modes)} modes and {each.workers.count} workers")
         for mode in each.modes:
             of_mode = [row for row in rows if row["mode"] == mode]
             if any(row["stopped_by"] not in ("clock", "count") for row in of_mode):

@@ -64,7 +64,7 @@ def test_an_empty_graph_file_is_refused(tmp_path):
 def test_an_output_that_is_a_file_is_refused(tmp_path):
     file = tmp_path / "taken"
     file.touch()
-    with pytest.raises(OutputError, match="no folder"):
+    with pytest.raises(OutputError, match="not a folder"):
         arguments.parse_demo(["--output", str(file / "below")])
 
 

@@ -65,9 +65,9 @@ OF_TOOLS = [
     ("figures", ["--take", "none"], 2, "none/manifest.json: No such file"),
     ("figures", ["--output", "/proc/none", "rates"], 5, "/proc/none"),
     ("fuzz", ["--what"], 2, "no such option: --what"),
-    ("fuzz", ["--seconds"], 2, "--seconds: wants a number"),
-    ("fuzz", ["--seconds", "many"], 2, "--seconds many: want a whole number"),
-    ("fuzz", ["--seconds", "0"], 2, "--seconds 0: want more than 0"),
+    ("fuzz", ["--seconds"], 2, "--seconds: requires a number"),
+    ("fuzz", ["--seconds", "many"], 2, "--seconds many: expected a whole number"),
+    ("fuzz", ["--seconds", "0"], 2, "--seconds 0: expected more than 0"),
     ("fuzz", ["nothing"], 2, "no target nothing"),
     ("report", ["--what"], 2, "unrecognized arguments: --what"),
     ("report", [".", "--output"], 2, "expected one argument"),
@@ -79,14 +79,14 @@ OF_TOOLS = [
     ("run", ["-n", "2", "--what", "true"], 2, "--what"),
     ("simulate", ["--what"], 2, "unrecognized arguments: --what"),
     ("simulate", ["--hosts"], 2, "--hosts: expected one argument"),
-    ("simulate", ["--hosts", "many"], 2, "--hosts many: want a whole number"),
-    ("simulate", ["--program", "soap"], 2, "--program soap: want one of"),
+    ("simulate", ["--hosts", "many"], 2, "--hosts many: expected a whole number"),
+    ("simulate", ["--program", "soap"], 2, "--program soap: expected one of"),
     ("simulate", ["--", "--threads", "2"], 2, "--threads: tools/simulate sets it"),
     ("simulate", ["--output", "/proc/none"], 5, "/proc/none"),
     ("soak", ["--what"], 2, "unknown option --what"),
-    ("soak", ["--minutes"], 2, "--minutes: wants a value"),
-    ("soak", ["--minutes", "many"], 2, "--minutes many: want a number"),
-    ("soak", ["--minutes", "0.0"], 2, "--minutes 0.0: want more than 0"),
+    ("soak", ["--minutes"], 2, "--minutes: requires a value"),
+    ("soak", ["--minutes", "many"], 2, "--minutes many: expected a number"),
+    ("soak", ["--minutes", "0.0"], 2, "--minutes 0.0: expected more than 0"),
     ("soak", ["--output", "/proc/none/x.csv"], 5, "/proc/none/x.csv: cannot be written"),
 ]
 
@@ -132,7 +132,7 @@ def test_a_module_with_a_command_line_refuses_it(module, words, code, reason, tm
 
 
 SPOILT = [
-    ("manifest.json", '{"sweep": "../elsewhere"}', "sweep '../elsewhere': want a name"),
+    ("manifest.json", '{"sweep": "../elsewhere"}', "sweep '../elsewhere': expected a name"),
     ("manifest.json", '{"sweep": ', "manifest.json:1: "),
     ("rows.csv", "", "rows.csv: No columns"),
     ("rows.csv", "a,b\n1,2\n", "rows.csv:1: no column mode"),
@@ -164,7 +164,7 @@ def test_a_folder_without_results_is_not_taken(tmp_path, capsys):
 
     (tmp_path / "manifest.json").write_text('{"sweep": "little"}')
     assert notebooks.main(["--take", str(tmp_path)]) == 2
-    assert "no results: want rows.csv" in capsys.readouterr().err
+    assert "no results: expected rows.csv" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_folder_without_results_is_not_taken(tmp_path, capsys):
         ('name = "x"\ncolour = 1\n[[case]]\nname = "one"\n', "unknown key colour"),
         (f'name = "x"\nseed = {"9" * 5000}\n[[case]]\nname = "one"\n', "x.toml: "),
         ('name = "x"\nstraggler = 2\noptions = { nodes-per-worker = "many" }\n[[case]]\nname = "one"\n', "as a whole number"),
-        ('name = "x"\noptions = 3\nstraggler = 2\n[[case]]\nname = "one"\n', "options 3: want a table"),
+        ('name = "x"\noptions = 3\nstraggler = 2\n[[case]]\nname = "one"\n', "options 3: expected a table"),
     ],
 )
 def test_a_bad_sweep_is_refused_by_the_tool(text, reason, tmp_path):

@@ -224,7 +224,7 @@ def test_results_of_several_commits_are_refused(bench):
 def test_a_commit_that_the_repository_does_not_have_is_refused(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps(make_record(make_row(), commit="f" * 12)), encoding="utf-8")
-    with pytest.raises(InputError, match="no commit of this repository"):
+    with pytest.raises(InputError, match="not a commit of this repository"):
         bench_check.accept_results([path], tmp_path / "reference", io.StringIO())
 
 

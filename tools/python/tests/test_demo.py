@@ -98,7 +98,7 @@ def test_all_results_are_written_and_named(options):
         assert (options.output / name).exists() and str(options.output / name) in out
     rows = results.read_rows(options.output / "rows.csv")
     assert len(rows) == 5 * (1 + 4) and {row["graph"] for row in rows} == {"some.edgelist"}
-    assert err.count("updates/s and worker") == 10  # a plain line a run, since this is no terminal
+    assert err.count("updates/s and worker") == 10  # a plain line a run, since this is not a terminal
 
 
 def takes_of(options):

@@ -207,7 +207,7 @@ def test_results_of_an_earlier_version_are_left_alone_and_it_says_so_in_a_line(f
     path.write_text(json.dumps(record))
     assert experiment.main(place.words()) == 2
     err = capsys.readouterr().err
-    assert err == f"conduit: error: {path}: no {fact}: of an earlier version; want another --output\n"
+    assert err == f"conduit: error: {path}: no {fact}: of an earlier version; use another --output\n"
     assert (place.output / "rows.csv").read_bytes() == before and place.starts() == ALL
 
 
@@ -304,7 +304,7 @@ def test_when_all_fail_it_gives_up(place):
 @pytest.mark.parametrize(
     "fault, reason",
     [("lose one", "mode 3: messages are not accounted for"), ("cut short", "cut short by signal"), ("other MPI", "another MPI"),
-     ("short file", "rows, want one for each")],
+     ("short file", "rows, expected one for each")],
 )  # fmt: skip
 def test_rows_that_are_not_whole_are_not_taken(fault, reason, place):
     code, _, err = place.run("--cases", "one", fault=fault)
@@ -330,7 +330,7 @@ def test_options_that_the_program_does_not_know_leave_a_case_out_and_it_says_so(
 def test_slurm_outside_a_job_is_left_out_with_what_makes_one(place):
     place.sweep.write_text(SWEEP + 'launcher = "slurm"\n')
     _, _, err = place.run()
-    assert "left out: case two: launcher slurm: this is no Slurm job; sbatch tools/slurm/experiment.sbatch" in err
+    assert "left out: case two: launcher slurm: this is not a Slurm job; sbatch tools/slurm/experiment.sbatch" in err
 
 
 def test_two_at_once_in_one_folder_are_refused(place):
@@ -348,7 +348,7 @@ def test_the_folder_is_made_and_a_dry_run_makes_nothing(place, capsys):
 
 def test_a_folder_that_cannot_be_written_is_an_error_of_output(place):
     place.output.write_text("a file")
-    with pytest.raises(OutputError, match="is no folder"):
+    with pytest.raises(OutputError, match="is not a folder"):
         place.run()
 
 
@@ -362,12 +362,12 @@ def test_a_program_that_is_not_built_is_named(place, capsys):
 @pytest.mark.parametrize(
     "words, code, reason",
     [
-        ([], 2, "want the name of a sweep"),
+        ([], 2, "expected the name of a sweep"),
         (["papr"], 2, "unknown sweep papr"),
         (["paper", "more"], 2, "unrecognized arguments: more"),
         (["paper", "--what"], 2, "unrecognized arguments: --what"),
         (["paper", "--seconds", "many"], 2, "--seconds many: not a number"),
-        (["paper", "--seconds", "-1"], 2, "seconds -1.0: want more than 0"),
+        (["paper", "--seconds", "-1"], 2, "seconds -1.0: expected more than 0"),
         (["paper", "--replicates", "0"], 2, "replicates 0"),
         (["paper", "--cases", "x"], 2, "--cases x: no case x (threads, processes, follow_up, many_threads, many_processes)"),
         (["paper", "--mpi", "x"], 2, "--mpi x"),
@@ -575,12 +575,12 @@ def test_without_one_of_the_programs_nothing_is_run(program, tool, pair, capsys)
 def test_what_is_bad_in_the_other_sweep_is_told_before_anything_is_run(pair, capsys):
     (pair.folder / "evolved.toml").write_text(EVOLVED.replace("seconds = 0.1", "seconds = 0"))
     assert experiment.main(pair.words()) == 2
-    assert capsys.readouterr().err == f"conduit: error: {pair.folder / 'evolved.toml'}: case two: seconds 0: want more than 0, and at most a day\n"
+    assert capsys.readouterr().err == f"conduit: error: {pair.folder / 'evolved.toml'}: case two: seconds 0: expected more than 0, and at most a day\n"
     (pair.folder / "evolved.toml").write_text(EVOLVED)
     pair.output.mkdir()
     (pair.output / "evolved").write_text("a file")
     assert experiment.main(pair.words()) == 5
-    assert "evolved is no folder" in capsys.readouterr().err and not (pair.folder / "log").exists()
+    assert "evolved is not a folder" in capsys.readouterr().err and not (pair.folder / "log").exists()
 
 
 def test_the_plan_of_the_paper_shows_both_benchmarks_and_is_short_when_quick(capsys):

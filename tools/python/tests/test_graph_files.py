@@ -120,11 +120,11 @@ def test_what_a_file_would_lose_or_a_program_refuse_is_refused_and_nothing_writt
         ("g.adjlist", "a 'b c'd\n", "1: no blank after the label ''b c''"),
         ("g.multiline_adjlist", "1 2\n2\n", "2 neighbours|1 neighbours too early"),
         ("g.multiline_adjlist", "1 x\n", "1: 'x' is not a whole number"),
-        ("g.graph", "2 1\n2\n", "want 2 lines"),
+        ("g.graph", "2 1\n2\n", "expected 2 lines"),
         ("g.graph", "2 1\n3\n1\n", "2: the neighbour 3"),
         ("g.graph", "2 1\n2\n\n", "not listed alike"),
         ("g.graph", "", "no nodes"),
-        ("g.edgelist", "1 2\0\n", "no text"),
+        ("g.edgelist", "1 2\0\n", "not text"),
     ],
 )
 def test_bad_files_are_refused_with_file_and_line(name, text, reason, tmp_path):
@@ -169,7 +169,7 @@ def test_placements_are_written_in_the_order_of_nodes_and_read_back(tmp_path):
     write_placement({node: index % 2 for index, node in enumerate(graph)}, tmp_path / "g.part")
     assert (tmp_path / "g.part").read_text() == "0\n1\n0\n1\n"
     assert read_placement(tmp_path / "g.part", read_graph(tmp_path / "g.madjlist")) == {(2, 0): 0, (0, 1): 1, (0, 0): 0, (5, 5): 1}
-    with pytest.raises(InputError, match="no worker"):
+    with pytest.raises(InputError, match="not a worker"):
         write_placement({1: -1}, tmp_path / "bad.part")
     (tmp_path / "g.part").write_text("0\n1.0\n")
     with pytest.raises(InputError, match="g.part:2: '1.0' is not a whole number"):

@@ -65,7 +65,7 @@ def test_columns_that_the_schema_does_not_know_stay(tmp_path):
         ("a.csv", "x,y\n1,2\n", "a.csv:1: these are no columns"),
         ("a.csv", "", "a.csv:1: these are no columns"),
         ("a.json", "{\n", "a.json:2"),
-        ("a.json", "[]", "a.json:1: want an object"),
+        ("a.json", "[]", "a.json:1: expected an object"),
         ("q.csv", QUALITY.replace("0.5", "half"), "q.csv:2: clumpiness 'half' is not a number"),
         ("q.csv", QUALITY.replace("3,no_barrier,0,1,run", "x,no_barrier,0,1,run"), "q.csv:3: mode 'x' is not a number"),
         ("q.csv", QUALITY.replace("3,no_barrier,0,1,0", ",no_barrier,0,1,0"), "q.csv:2: mode is empty"),

@@ -108,7 +108,7 @@ def test_the_page_of_digital_evolution_has_the_tables_of_its_data():
 
 @pytest.mark.parametrize(
     "rows, reason",
-    [([fake.make_row()], "want the rows of a sweep"), (make_rows({3: [1]}), "want mode 3 beside mode 4 or 0")],
+    [([fake.make_row()], "expected the rows of a sweep"), (make_rows({3: [1]}), "expected mode 3 beside mode 4 or 0")],
 )
 def test_rows_that_have_nothing_to_compare_are_one_line(tmp_path, capsys, rows, reason):
     results.write_rows(tmp_path / "rows.csv", rows)

@@ -197,17 +197,17 @@ def test_a_graph_whose_file_is_gone_is_shown_without_marks(tmp_path):
 
 
 @pytest.mark.parametrize("file, change, reason", [
-    ("rows.csv", lambda text: text.replace("88000.0", "inf", 1), "rows.csv:4: updates_per_second is no finite number"),
-    ("frames.csv", lambda text: text.replace("0,0,0.001,", "0,0,,", 1), "frames.csv:3: elapsed_s is no finite number"),
+    ("rows.csv", lambda text: text.replace("88000.0", "inf", 1), "rows.csv:4: updates_per_second is not a finite number"),
+    ("frames.csv", lambda text: text.replace("0,0,0.001,", "0,0,,", 1), "frames.csv:3: elapsed_s is not a finite number"),
     ("rows.csv", lambda text: text.replace("88000.0", "many", 1), "updates_per_second 'many' is not a number"),
     ("rows.csv", lambda text: text.replace("oversubscribed", "crowded", 1), "no column oversubscribed"),
     ("rows.csv", lambda text: text.splitlines()[0] + "\n", "no rows"),
     ("frames.csv", lambda text: re.sub("([012]{20})[012]+", r"\1", text, count=1), "has not a colour for each of 256"),
-    ("frames.csv", lambda text: re.sub("[012]{20}", "-" * 20, text, count=1), "no digit or letter"),
+    ("frames.csv", lambda text: re.sub("[012]{20}", "-" * 20, text, count=1), "not a digit or letter"),
     ("colors.csv", lambda text: text.replace("0,0,0,", "0,0,5,", 1), "do not name each node once"),
     ("quality.csv", lambda text: text.replace("memory,0,0,", "memory,x,0,", 1), "process 'x' is not a number"),
     ("rows.json", lambda text: text[:-3], "rows.json:1: "),
-    ("rows.json", lambda text: "[]", "want an object"),
+    ("rows.json", lambda text: "[]", "expected an object"),
     ("rows.csv", lambda text: "\0\1\2", "rows.csv"),
     ("rows.csv", lambda text: text + "torus,256\n", "rows.csv"),
 ])  # fmt: skip

@@ -94,8 +94,8 @@ def test_bad_files_are_refused_with_file_and_line(tmp_path):
         (["a,b", "1,2"], "bad.csv:1: no column"),
         ([], "bad.csv:1: no column|bad.csv:0: no column"),
         ([header, row.replace("8192", "many")], "bad.csv:2: conflict_edges_total 'many'"),
-        ([header, row, row.rsplit(",", 1)[0]], f"bad.csv:3: want {num_columns} fields"),
-        ([header, row + ",more"], f"bad.csv:2: want {num_columns} fields"),
+        ([header, row, row.rsplit(",", 1)[0]], f"bad.csv:3: expected {num_columns} fields"),
+        ([header, row + ",more"], f"bad.csv:2: expected {num_columns} fields"),
         ([header, row, '"open'], "bad.csv:2: unexpected end"),
     ):
         with pytest.raises(InputError, match=message):

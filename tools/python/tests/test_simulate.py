@@ -31,16 +31,16 @@ def test_the_schema_documents_what_is_written_down():
 @pytest.mark.parametrize(
     "words, reason",
     [
-        (["--hosts", "0"], "--hosts 0: want a whole number from 1 to 1024"),
-        (["--hosts", "many"], "--hosts many: want a whole number from 1 to 1024"),
-        (["--hosts", "4", "--faulty-host", "4"], "--faulty-host 4: want a whole number from 0 to 3"),
-        (["--network", "carrier-pigeon"], "--network carrier-pigeon: want one of machine, commodity, fast, paper"),
-        (["--latency", "-1"], "--latency -1: want a number of seconds from 0 to 1"),
-        (["--latency", "short"], "--latency short: want a number of seconds from 0 to 1"),
-        (["--noise", "loud"], "--noise loud: want one of none, quiet, usual"),
-        (["--node-seconds", "-1"], "--node-seconds -1: want a number of seconds from 0 to 1"),
-        (["--cell-seconds", "2"], "--cell-seconds 2: want a number of seconds from 0 to 1"),
-        (["--node-seconds", "nan"], "--node-seconds nan: want a number of seconds from 0 to 1"),
+        (["--hosts", "0"], "--hosts 0: expected a whole number from 1 to 1024"),
+        (["--hosts", "many"], "--hosts many: expected a whole number from 1 to 1024"),
+        (["--hosts", "4", "--faulty-host", "4"], "--faulty-host 4: expected a whole number from 0 to 3"),
+        (["--network", "carrier-pigeon"], "--network carrier-pigeon: expected one of machine, commodity, fast, paper"),
+        (["--latency", "-1"], "--latency -1: expected a number of seconds from 0 to 1"),
+        (["--latency", "short"], "--latency short: expected a number of seconds from 0 to 1"),
+        (["--noise", "loud"], "--noise loud: expected one of none, quiet, usual"),
+        (["--node-seconds", "-1"], "--node-seconds -1: expected a number of seconds from 0 to 1"),
+        (["--cell-seconds", "2"], "--cell-seconds 2: expected a number of seconds from 0 to 1"),
+        (["--node-seconds", "nan"], "--node-seconds nan: expected a number of seconds from 0 to 1"),
         (["--node-seconds", "0", "--update-seconds", "0"], "updates that take no time never end"),
         (["--", "--threads", "2"], "--threads: tools/simulate sets it, or gives a process one thread"),
         (["--", "--output=x.csv"], "--output=x.csv: tools/simulate sets it"),
@@ -57,7 +57,7 @@ def test_bad_options_end_with_one_line_and_code_2(words, reason, capsys):
 def test_an_output_that_is_no_folder_ends_with_code_5(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert simulate.main(["--output", str(tmp_path / "file" / "x")]) == OutputError.exit_code
-    assert "is no folder" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err
 
 
 def test_help_names_every_network_and_noise(capsys):

@@ -43,7 +43,7 @@ def test_a_sweep_runs_as_a_job(num_nodes, environment, tmp_path, monkeypatch):
         pytest.skip(ended.stderr.strip())
     log = (tmp_path / "log").read_text()
     assert ended.returncode == 0, ended.stderr + log
-    assert f"left out: case processes, 8x1: wants {4 if num_nodes == 1 else 8} nodes, this job has {num_nodes}" in log
+    assert f"left out: case processes, 8x1: requires {4 if num_nodes == 1 else 8} nodes, this job has {num_nodes}" in log
     with open(tmp_path / "out" / "rows.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert sorted({(row["case"], row["processes"], row["threads"]) for row in rows}) == [("processes", "2", "1"), ("threads", "1", "2")]

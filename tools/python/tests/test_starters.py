@@ -45,7 +45,7 @@ def test_threads_stay_on_one_node_and_processes_have_a_node_each(job):
 
 
 def test_more_nodes_than_the_job_has_cannot_be_had(job, monkeypatch):
-    with pytest.raises(CannotStart, match="wants 16 nodes, this job has 4"):
+    with pytest.raises(CannotStart, match="requires 16 nodes, this job has 4"):
         starters.SlurmStarter(job).command(Workers(16, 1), "prog", [])
     monkeypatch.setenv("CONDUIT_PER_NODE", "4")
     assert options(starters.SlurmStarter(job).command(Workers(16, 1), "prog", [])) >= {"--nodes=4", "--ntasks-per-node=4"}
@@ -138,7 +138,7 @@ def test_the_batch_script_runs_a_sweep_and_passes_on_the_signal_that_time_is_up(
     started.terminate()
     _, err = started.communicate(timeout=60)
     assert started.returncode == 130
-    assert "left out: case one, 8x1: wants 8 nodes, this job has 4" in err
+    assert "left out: case one, 8x1: requires 8 nodes, this job has 4" in err
     assert "interrupted; 2 of 4 launches are done" in err
     monkeypatch.setenv("STUB_FAULT", "")
     ended = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120)

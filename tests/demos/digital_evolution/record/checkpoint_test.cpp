@@ -91,7 +91,7 @@ TEST_CASE("a checkpoint that is foreign, of another version, cut short or damage
     CHECK(Complaint(file.path).starts_with(file.path + ": is "));
   }
   file.Write(whole + '\0');
-  CHECK(Complaint(file.path) == file.path + ": has something behind its end");
+  CHECK(Complaint(file.path) == file.path + ": has data after its end");
   std::string other = whole;
   ++other[32];
   file.Write(other);
@@ -103,14 +103,14 @@ TEST_CASE("a checkpoint that is foreign, of another version, cut short or damage
     file.Write(damaged);
     const std::string complaint = Complaint(file.path);
     const bool is_length = at >= offsetof(CheckpointHeader, num_bytes) && at < offsetof(CheckpointHeader, hash);
-    if (at < sizeof(CheckpointHeader::magic)) CHECK(complaint == file.path + ": is no checkpoint of digital_evolution");
+    if (at < sizeof(CheckpointHeader::magic)) CHECK(complaint == file.path + ": is not a checkpoint of digital_evolution");
     else if (at < offsetof(CheckpointHeader, side)) CHECK(complaint == file.path + ": is of another version of digital_evolution");
-    else if (is_length) CHECK((complaint == file.path + ": is cut short" || complaint == file.path + ": has something behind its end"));
+    else if (is_length) CHECK((complaint == file.path + ": is cut short" || complaint == file.path + ": has data after its end"));
     else CHECK(complaint == file.path + ": is damaged");
   }
   file.Write("mode,mode_name\n");
-  CHECK(Complaint(file.path) == file.path + ": is no checkpoint of digital_evolution");
+  CHECK(Complaint(file.path) == file.path + ": is not a checkpoint of digital_evolution");
   CHECK(Complaint("no_such_file") == "no_such_file: cannot be opened: No such file or directory");
   CHECK(Complaint("/") == "/: is a directory");
-  CHECK(Complaint("/dev/zero") == "/dev/zero: is no checkpoint of digital_evolution");
+  CHECK(Complaint("/dev/zero") == "/dev/zero: is not a checkpoint of digital_evolution");
 }

@@ -150,7 +150,7 @@ def _check_numbers(path: pathlib.Path, table: pandas.DataFrame, needed: tuple[st
             is_wrong |= table[column].isna()
         if is_wrong.any():
             line = int(is_wrong.to_numpy().argmax()) + 2
-            raise InputError(f"{path}:{line}: {column} is no finite number")
+            raise InputError(f"{path}:{line}: {column} is not a finite number")
 
 
 def _merge(first: Launch, second: Launch) -> None:

@@ -81,7 +81,7 @@ def _check_frames(launch: Launch, frames: pandas.DataFrame, num_nodes: int) -> N
     if (frames["colors"].str.len() != num_nodes).any():
         raise InputError(f"{launch.folder}: a frame has not a colour for each of {num_nodes} nodes")
     if not frames["colors"].str.fullmatch("[0-9a-zA-Z]*").all():
-        raise InputError(f"{launch.folder}: a frame has a colour that is no digit or letter")
+        raise InputError(f"{launch.folder}: a frame has a colour that is not a digit or letter")
 
 
 def _thinned(takes: list[dict[str, Any]], notes: list[str]) -> list[dict[str, Any]]:
