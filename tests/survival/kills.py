@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import itertools
 import json
 import os
+import pathlib
 import random
 import re
 import signal
@@ -60,12 +62,12 @@ class Retries:
         return ", ".join(f"{number} made again: {reason}" for reason, number in self._reasons.items()) or "none made again"
 
 
-def try_kill(processes: dict[int, int], victim: int) -> bool:
-    """Sends kill -9 to a rank. Returns False if it has ended."""
+def try_kill(processes: dict[int, int], victim: int, which: signal.Signals = signal.SIGKILL) -> bool:
+    """Sends a signal to a rank, by default kill -9. Returns False if it has ended."""
     if victim not in processes:
         return False
     try:
-        os.kill(processes[victim], signal.SIGKILL)
+        os.kill(processes[victim], which)
     except ProcessLookupError:
         return False
     return True
@@ -343,10 +345,65 @@ def checkpoint(launcher: launch.Launcher, program: str) -> None:
 
 
 def launcher_killed(launcher: launch.Launcher, program: str) -> None:
-    """kill -9 of the launcher: no process outlives it, and no process uses what Open MPI leaves in shared memory."""
+    """kill -9 of the launcher: no process outlives it, and what MPI leaves in shared memory can be removed."""
     with running(launcher, RANKS, program, words(3, 30.0), leaves_segments=True) as job:
         await_run(job)
         os.kill(job.child.pid, signal.SIGKILL)
         job.wait(SLACK)
         wait_until(lambda: not job.processes(), SLACK, "the end of the processes")
-        print(f"launcher killed: no process left, {len(job.segments_left())} files in shared memory")
+        num_segments = remove_segments(job)
+        print(f"{launcher.vendor}: launcher killed: no process left, {num_segments} files in shared memory, removed")
+    job_killed_in_set_up(launcher, program)
+
+
+def remove_segments(job: Job) -> int:
+    """Removes what a killed job has left in shared memory, as tools/demo and tools/run do. Returns the number of files."""
+    num_segments = len(job.segments_left())
+    time.sleep(1.1)
+    launch.remove_leftovers(least_age=1)
+    assert not job.segments_left(), f"not removed: {job.segments_left()}"
+    return num_segments
+
+
+def unused(names: set[str]) -> set[str]:
+    """Returns the files of /dev/shm among these that no process has open or mapped."""
+    used: set[str] = set()
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            used.update(os.readlink(f"/proc/{process}/fd/{number}") for number in os.listdir(f"/proc/{process}/fd"))
+            used.update(line.split(maxsplit=5)[-1] for line in pathlib.Path(f"/proc/{process}/maps").read_text().splitlines())
+    return {name for name in names & set(os.listdir("/dev/shm")) if f"/dev/shm/{name}" not in used}
+
+
+def job_killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
+    """kill -9 of the launcher and all processes in set-up: everything that MPI leaves in shared memory is removed.
+
+    MPICH has files there only until all processes have mapped them. So the processes are stopped as soon as a new file appears,
+    in several attempts at different moments.
+    """
+    num_removed = 0
+    for number in range(40):
+        if number >= 5 and num_removed > 0:
+            break
+        before = set(os.listdir("/dev/shm"))
+        with running(launcher, RANKS, program, words(3, 0.2), leaves_segments=True) as job:
+            wait_until(lambda: len(job.processes()) == RANKS, SLACK, "the processes", job.errors)  # noqa: B023
+            processes = job.processes()
+            while not set(os.listdir("/dev/shm")) - before and job.child.poll() is None:
+                pass
+            time.sleep(0.001 * (number % 5))
+            for rank in processes:
+                try_kill(processes, rank, signal.SIGSTOP)
+            job.note_segments()
+            new = set(os.listdir("/dev/shm")) - before
+            while job.remains():
+                for process in job.remains():
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(process, signal.SIGKILL)
+            job.wait(SLACK)
+            left = unused(new)
+            remove_segments(job)
+            assert not unused(left), f"not removed: {unused(left)}"
+            num_removed += len(left)
+    assert num_removed > 0, "no job was stopped while it had a file in shared memory"
+    print(f"{launcher.vendor}: jobs killed in set-up: {num_removed} files in shared memory, removed")

@@ -21,7 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 from conduit_tools import ToolError
 
 _TOKEN = "CONDUIT_LAUNCH"  # in the environment of all that a launch starts, so that stragglers are found
-SEGMENT = re.compile(r"(vader_segment|sm_segment|osc_sm)\.|mpich_shar_tmp")  # Open MPI's names of files in shared memory, MPICH's
+#: Names of files in shared memory: Open MPI's, MPICH's, and those of UCX, which MPICH may use.
+SEGMENT = re.compile(r"(vader_segment|sm_segment|osc_sm|open_mpi)\.|mpich_shar_tmp|ucx_shm_posix_")
 _ANYWHERE = {  # what Open MPI 4 and 5 want; others do not care
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -103,12 +104,10 @@ def launcher_at(name: str) -> Launcher:
 
 
 def remove_leftovers(folder: pathlib.Path = pathlib.Path("/dev/shm"), least_age: float = 60) -> int:
-    """Removes the shared memory of jobs that were killed, launcher and all (with MPICH, while they began).
+    """Removes the shared memory of jobs that were killed together with their launcher (with MPICH, in set-up).
 
-    Gives how many files that were.
-
-    Those are files of this user's that have been there for `least_age` seconds and that no process of this computer has open
-    or mapped, in whatever PID namespace or container it is. Where the system cannot tell, nothing is removed.
+    Returns the number of files. They belong to this user, are at least `least_age` seconds old, and no process of this host has
+    them open or mapped, whatever its PID namespace or container. If the system cannot tell, no file is removed.
     """
     return sum(SEGMENT.match(path.name) is not None and _remove_unused(path, time.time() - least_age) for path in folder.glob("*"))
 

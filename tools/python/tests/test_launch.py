@@ -161,14 +161,15 @@ def shm(request, tmp_path):
 
 
 def test_shared_memory_that_killed_jobs_left_is_removed_and_no_other(shm):
-    names = ("vader_segment.h.0.1.0", "osc_sm.h.2", "mpich_shar_tmpAbCdEf", "sm_segment.young", "vader_segment.link", "somebody_elses")
-    left, open_here, left_by_mpich, young, link, other = (shm / name for name in names)
-    for path in (left, open_here, left_by_mpich, young, other):
+    names = ("vader_segment.h.0.1.0", "osc_sm.h.2", "mpich_shar_tmpAbCdEf", "ucx_shm_posix_29f6bb4c", "open_mpi.0000")
+    left, open_here, left_by_mpich, left_by_ucx, left_by_probe = (shm / name for name in names)
+    young, link, other = (shm / name for name in ("sm_segment.young", "vader_segment.link", "somebody_elses"))
+    for path in (left, open_here, left_by_mpich, left_by_ucx, left_by_probe, young, other):
         make_old(path)
     os.utime(young)
     link.symlink_to(left)
     with open(open_here, "rb"):
-        assert launch.remove_leftovers(shm) == 2
+        assert launch.remove_leftovers(shm) == 4
         assert sorted(shm.iterdir()) == sorted((open_here, young, link, other))
     assert launch.remove_leftovers(shm) == 1
     assert sorted(shm.iterdir()) == sorted((young, link, other))
