@@ -10,6 +10,7 @@
 #include <optional>
 
 #include <uit/config.hpp>
+#include <uit/link/shared_word.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
@@ -22,14 +23,10 @@ namespace uit {
 /// and then checks whether the writer has reached it again meanwhile. So neither side waits for the other or stores where
 /// the other does. A record moves between the cores with its own cache lines and one more. A completed copy is whole. If
 /// a process dies while writing, the previous record remains.
-///
-/// A peer can store anything in that memory. Each side reads a word once, checks it and uses its own copy. So neither
-/// side accesses memory outside, whatever the peer stores and whenever.
 namespace shared_mailbox {
 
 /// The number of a record, a length, or eight bytes of a record.
-using Word = std::uint64_t;
-static_assert(std::atomic_ref<Word>::is_always_lock_free, "other processes would not see a lock");
+using Word = SharedWord;
 
 /// The head of the memory; the slots follow, each on cache lines of its own.
 struct Head {
@@ -61,17 +58,6 @@ inline void Create(std::byte* memory, std::size_t largest) {
       *new (memory) Head{.newest = 0, .num_slots = NumSlots(largest), .slot_bytes = SlotBytes(largest)};
   for (std::size_t slot = 0; slot < head.num_slots; ++slot)
     new (memory + sizeof(Head) + slot * head.slot_bytes) SlotHead;
-}
-
-/// Refers to a word that both sides use, as std::atomic_ref does.
-template <template <typename> class AtomicRef>
-AtomicRef<Word> At(Word& word) {
-  return AtomicRef<Word>{word};
-}
-/// The same, at an address that is aligned for a word.
-template <template <typename> class AtomicRef>
-AtomicRef<Word> At(std::byte* place) {
-  return At<AtomicRef>(*reinterpret_cast<Word*>(place));
 }
 
 /// The layout of the memory, known to both sides.
@@ -113,8 +99,7 @@ class Side {
   std::size_t max_bytes_;
 };
 
-/// The writing side. One thread at a time. `AtomicRef` is std::atomic_ref, or that of a model that explores every
-/// schedule.
+/// The writing side. One thread at a time. `AtomicRef`: see WordAt.
 template <template <typename> class AtomicRef>
 class BasicWriter : private Side {
  public:
@@ -134,27 +119,27 @@ class BasicWriter : private Side {
     UIT_ASSERT(bytes.size() <= MaxBytes(), "a record fits its slot");
     ++number_;
     SlotHead& slot = SlotOf(number_);
-    At<AtomicRef>(slot.number).store(number_, std::memory_order_relaxed);
+    WordAt<AtomicRef>(slot.number).store(number_, std::memory_order_relaxed);
     // Each store below releases the one above: a reader that sees any of them sees that the slot has another record.
-    At<AtomicRef>(slot.length).store(bytes.size(), std::memory_order_release);
+    WordAt<AtomicRef>(slot.length).store(bytes.size(), std::memory_order_release);
     std::byte* const words = Words(slot);
     std::size_t i = 0;
     for (; i + sizeof(Word) <= bytes.size(); i += sizeof(Word))
-      At<AtomicRef>(words + i).store(LoadBytes<Word>(bytes.subspan(i)), std::memory_order_release);
+      WordAt<AtomicRef>(words + i).store(LoadBytes<Word>(bytes.subspan(i)), std::memory_order_release);
     if (i < bytes.size()) {
       Word rest = 0;
       std::memcpy(&rest, bytes.data() + i, bytes.size() - i);
-      At<AtomicRef>(words + i).store(rest, std::memory_order_release);
+      WordAt<AtomicRef>(words + i).store(rest, std::memory_order_release);
     }
     // Pairs with the acquire in TryRead.
-    At<AtomicRef>(GetHead().newest).store(number_, std::memory_order_release);
+    WordAt<AtomicRef>(GetHead().newest).store(number_, std::memory_order_release);
   }
 
  private:
   Word number_;
 };
 
-/// The reading side. One thread at a time. `AtomicRef`: see BasicWriter.
+/// The reading side. One thread at a time. `AtomicRef`: see WordAt.
 template <template <typename> class AtomicRef>
 class BasicReader : private Side {
  public:
@@ -173,13 +158,13 @@ class BasicReader : private Side {
   std::optional<std::size_t> TryRead(MutableByteView to) {
     for (int i = 0; i < max_attempts; ++i) {
       // Pairs with the release in Write: the record is complete.
-      const Word number = At<AtomicRef>(GetHead().newest).load(std::memory_order_acquire);
+      const Word number = WordAt<AtomicRef>(GetHead().newest).load(std::memory_order_acquire);
       if (number == number_) return std::nullopt;
       SlotHead& slot = SlotOf(number);
-      const auto length = static_cast<std::size_t>(At<AtomicRef>(slot.length).load(std::memory_order_acquire));
+      const auto length = static_cast<std::size_t>(WordAt<AtomicRef>(slot.length).load(std::memory_order_acquire));
       if (length <= to.size() && length <= MaxBytes()) Copy(slot, to.first(length));
       // The copied bytes have been acquired, so this load is no older.
-      if (At<AtomicRef>(slot.number).load(std::memory_order_relaxed) != number) continue;
+      if (WordAt<AtomicRef>(slot.number).load(std::memory_order_relaxed) != number) continue;
       number_ = number;
       return length;
     }
@@ -193,9 +178,9 @@ class BasicReader : private Side {
     std::byte* const words = Words(slot);
     std::size_t i = 0;
     for (; i + sizeof(Word) <= to.size(); i += sizeof(Word))
-      StoreBytes(At<AtomicRef>(words + i).load(std::memory_order_acquire), to.subspan(i));
+      StoreBytes(WordAt<AtomicRef>(words + i).load(std::memory_order_acquire), to.subspan(i));
     if (i == to.size()) return;
-    const Word rest = At<AtomicRef>(words + i).load(std::memory_order_acquire);
+    const Word rest = WordAt<AtomicRef>(words + i).load(std::memory_order_acquire);
     std::memcpy(to.data() + i, &rest, to.size() - i);
   }
 

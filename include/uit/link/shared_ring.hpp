@@ -10,6 +10,7 @@
 #include <string>
 
 #include <uit/config.hpp>
+#include <uit/link/shared_word.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
@@ -22,14 +23,10 @@ namespace uit {
 /// word of this one. So the reader reads only the record itself. A short record moves between the cores with its own
 /// cache line, perhaps together with its neighbours. If a process dies while writing, all earlier records remain whole.
 /// Positions count from the beginning of the memory, which may have another address in each process.
-///
-/// A peer can store anything in that memory. Each side reads a word once, checks it and uses its own copy. So neither
-/// side accesses memory outside, whatever the peer stores and whenever.
 namespace shared_ring {
 
 /// A length or a position.
-using Word = std::uint64_t;
-static_assert(std::atomic_ref<Word>::is_always_lock_free, "other processes would not see a lock");
+using Word = SharedWord;
 
 /// Set in the word of every record, to distinguish it from a cleared word.
 inline constexpr Word written = Word{1} << 63U;
@@ -58,34 +55,27 @@ constexpr std::size_t BytesFor(std::size_t largest, std::size_t num_records, std
   return sizeof(Head) + capacity;
 }
 
-/// Refers to the word at an address aligned for a word, which both sides use, as std::atomic_ref does.
-template <template <typename> class AtomicRef = std::atomic_ref>
-AtomicRef<Word> At(std::byte* place) {
-  return AtomicRef<Word>{*reinterpret_cast<Word*>(place)};
-}
-
 /// Creates an empty ring in all of `memory`, whose size comes from BytesFor and which begins on a cache line. Call it
 /// before either side attaches.
 inline void Create(MutableByteView memory) {
   const Word capacity = memory.size() - sizeof(Head);
   UIT_ASSERT(memory.size() > sizeof(Head) && std::has_single_bit(capacity), "a ring has the size that BytesFor gives");
   new (memory.data()) Head{.capacity = capacity, .read = 0};
-  At(memory.data() + sizeof(Head)).store(0, std::memory_order_relaxed);
+  WordAt<std::atomic_ref>(memory.data() + sizeof(Head)).store(0, std::memory_order_relaxed);
 }
 
 /// Returns the capacity of the ring at the beginning of `memory`, in bytes. Throws if its head claims an impossible
 /// capacity.
 inline Word CapacityWithin(MutableByteView memory) {
   if (memory.size() < sizeof(Head) + cache_line) throw Error("a peer has brought too little memory for a ring");
-  const Word capacity = At(memory.data()).load(std::memory_order_relaxed);
+  const Word capacity = WordAt<std::atomic_ref>(memory.data()).load(std::memory_order_relaxed);
   if (!std::has_single_bit(capacity) || capacity < cache_line || capacity > memory.size() - sizeof(Head))
     throw Error("a peer has made a ring of " + std::to_string(capacity) + " bytes in memory of " +
                 std::to_string(memory.size()));
   return capacity;
 }
 
-/// The writing side. One thread at a time. `AtomicRef` is std::atomic_ref, or that of a model that explores every
-/// schedule.
+/// The writing side. One thread at a time. `AtomicRef`: see WordAt.
 template <template <typename> class AtomicRef>
 class BasicWriter {
  public:
@@ -134,16 +124,16 @@ class BasicWriter {
     written_ += record;
     const Word word = bytes.size() | written | (is_marked ? marked : 0);
     // The reader gets here only through the words stored below.
-    At<AtomicRef>(Place(written_)).store(0, std::memory_order_relaxed);
-    if (to != begin) At<AtomicRef>(to).store(word, std::memory_order_relaxed);
+    WordAt<AtomicRef>(Place(written_)).store(0, std::memory_order_relaxed);
+    if (to != begin) WordAt<AtomicRef>(to).store(word, std::memory_order_relaxed);
     // Pairs with the acquire in Front.
-    At<AtomicRef>(begin).store(to != begin ? wrap : word, std::memory_order_release);
+    WordAt<AtomicRef>(begin).store(to != begin ? wrap : word, std::memory_order_release);
   }
 
  private:
   UIT_INLINE void LookHowFarRead() {
     // Pairs with the release in Pop: the reader has finished with the room that it returned.
-    const Word read = AtomicRef<Word>{head_->read}.load(std::memory_order_acquire);
+    const Word read = WordAt<AtomicRef>(head_->read).load(std::memory_order_acquire);
     if (read - read_ > written_ - read_) [[unlikely]]
       return Refuse();
     read_ = read;
@@ -167,7 +157,7 @@ class BasicWriter {
   bool has_refused_ = false;
 };
 
-/// The reading side. One thread at a time. `AtomicRef`: see BasicWriter.
+/// The reading side. One thread at a time. `AtomicRef`: see WordAt.
 template <template <typename> class AtomicRef>
 class BasicReader {
  public:
@@ -192,12 +182,12 @@ class BasicReader {
   UIT_INLINE ByteView Front() {
     Word place = read_ & (capacity_ - 1);
     // Pairs with the release in Write.
-    word_ = At<AtomicRef>(records_ + place).load(std::memory_order_acquire);
+    word_ = WordAt<AtomicRef>(records_ + place).load(std::memory_order_acquire);
     if (word_ == 0) return {};
     if (word_ == wrap) {
       read_ += capacity_ - place;
       place = 0;
-      word_ = At<AtomicRef>(records_).load(std::memory_order_relaxed);
+      word_ = WordAt<AtomicRef>(records_).load(std::memory_order_relaxed);
     }
     const Word num_bytes = word_ & ~(written | marked);
     place += sizeof(Word);
@@ -209,7 +199,7 @@ class BasicReader {
   UIT_INLINE void Pop(ByteView front) {
     read_ += RecordBytes(front.size());
     // Pairs with the acquire in LookHowFarRead.
-    AtomicRef<Word>{head_->read}.store(read_, std::memory_order_release);
+    WordAt<AtomicRef>(head_->read).store(read_, std::memory_order_release);
   }
 
  private:
