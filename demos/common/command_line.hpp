@@ -32,7 +32,7 @@ class SpanOption {
 /// Adds the options of every benchmark to a command line.
 class SettingsOptions {
  public:
-  /// What the settings hold is the default.
+  /// The values in `settings` are the defaults.
   SettingsOptions(CLI::App& app, Settings& settings);
 
   /// Once the command line has been read. Throws uit::InputError.
@@ -44,7 +44,7 @@ class SettingsOptions {
   SpanOption duration_, rolling_, fixed_, interval_, length_;
 };
 
-/// For CLI::Option::check: refuses a minus sign, with which an unsigned number would wrap around.
+/// For CLI::Option::check: refuses negative numbers, which would become large unsigned ones.
 [[nodiscard]] std::string Natural(const std::string& number);
 
 /// Reads a command line. If it asks for help or the version, returns false and puts that text into `text`. Throws

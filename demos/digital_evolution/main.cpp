@@ -181,7 +181,7 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
       }
       code = outcome.report.ExitCode();
       if (code != 0) evolution.KeepSignals();
-      const bool has_lost_peer = outcome.report.stopped_by == netuit::StopReason::peer_lost;  // nobody can be asked any more
+      const bool has_lost_peer = outcome.report.stopped_by == netuit::StopReason::peer_lost;  // collective calls no longer work
       if (has_lost_peer) {
         record.AddOwn(world.Rank(), mode, replicate, outcome.report, [&](netuit::Table& row, const netuit::WorkerReport&) {
           add_sums(row, evolution.TakeOwnCensus());

@@ -26,11 +26,11 @@ struct Options : demo::Settings {
   bool ignores_genomes = false;             ///< all run the ancestor's program
   std::vector<std::string> knock_out;       ///< classes of instructions that do nothing
 
-  std::string record;  ///< folder for what evolved; empty: nothing is recorded
-  std::chrono::nanoseconds sample_interval = std::chrono::milliseconds{500};  ///< of what is recorded over time
+  std::string record;  ///< folder for census, genomes and phylogeny; empty: none
+  std::chrono::nanoseconds sample_interval = std::chrono::milliseconds{500};  ///< between the rows of a record
   std::string checkpoint;            ///< file; empty: none is written
   std::uint64_t checkpoint_every = 0;  ///< updates; 0: at the end alone
-  std::string resume;                ///< checkpoint to go on from
+  std::string resume;                ///< checkpoint to continue from
 };
 
 /// Reads the command line. Throws uit::InputError with one line if it is invalid. If it asks for help, the version, or a table of

@@ -28,7 +28,7 @@ struct Census {
   std::uint64_t num_cells = 0;            ///< that are not empty
   std::uint64_t num_of_rival = 0;         ///< cells that descend from the rival
   std::uint64_t num_kin_groups = 0;       ///< with a cell there; those that span workers count on each
-  std::uint64_t num_genomes = 0;          ///< different ones, likewise
+  std::uint64_t num_genomes = 0;          ///< number of different genomes among them
   std::uint64_t sum_kin_size = 0;         ///< estimates of cells, added up
   std::uint64_t sum_length = 0;           ///< of genomes, in instructions
   std::uint64_t sum_generation = 0;       ///< births since the founder

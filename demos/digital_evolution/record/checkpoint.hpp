@@ -31,7 +31,7 @@ namespace digital_evolution {
 /// The header of a checkpoint.
 struct CheckpointHeader {
   std::array<char, 32> magic{};     ///< identifies the file type
-  std::uint64_t format = 0;         ///< its version, and sizes of what it holds
+  std::uint64_t format = 0;         ///< version of the format, and sizes of its types
   std::uint64_t side = 0;           ///< of the torus: rows
   std::uint64_t width = 0;          ///< of the torus: columns
   std::uint64_t seed = 0;           ///< of the run
@@ -42,7 +42,7 @@ struct CheckpointHeader {
   std::uint64_t num_bytes = 0;      ///< of the places that follow
   std::uint64_t hash = 0;           ///< of all else, see HashOf
 };
-static_assert(std::has_unique_object_representations_v<CheckpointHeader>);  // it is written and hashed as bytes
+static_assert(std::has_unique_object_representations_v<CheckpointHeader>);  // so it may be written and hashed as bytes
 
 /// A world in a file: the header, then for each node, by id, the number of its bytes and the bytes of World::Save.
 struct Checkpoint {

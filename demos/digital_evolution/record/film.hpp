@@ -77,7 +77,7 @@ class Film {
 
   void SaveAll(std::vector<Pixel> all, std::uint64_t stride, std::size_t num_nodes, std::size_t width, const std::string& path) const {
     std::erase_if(all, [stride](const Pixel& pixel) { return pixel.frame % stride != 0; });
-    std::ranges::sort(all, {}, &Pixel::frame);  // of a place there is one a frame
+    std::ranges::sort(all, {}, &Pixel::frame);  // a place has one pixel per frame
     netuit::Table table{{"elapsed_s", "width", "property", "cells"}};
     std::vector<Pixel> now(num_nodes);
     for (std::size_t begin = 0; begin < all.size();) {

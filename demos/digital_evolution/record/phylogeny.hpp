@@ -58,7 +58,7 @@ class Phylogeny {
       for (const auto& [id, taxon] : notes) mine.push_back(taxon);
       notes.clear();
     }
-    std::vector<std::uint64_t> waiting;  // whose offspring is on its way
+    std::vector<std::uint64_t> waiting;  // taxa of offspring that has been sent and not born
     for (const Place& place : cells.Places()) {
       for (const Mail::Offspring& offspring : place.mail.offspring) waiting.push_back(TaxonOf(offspring.words));
     }

@@ -74,7 +74,7 @@ inline std::optional<Birth> DecodeBirth(std::span<const std::uint32_t> words, Ge
 /// The endowment in a message of EncodeBirth. Requires at least `num_birth_words` words.
 inline Resource EndowmentOf(std::span<const std::uint32_t> words) { return static_cast<Resource>(words[4]); }
 
-/// The parent's taxon, likewise.
+/// The parent's taxon in such a message.
 inline std::uint64_t TaxonOf(std::span<const std::uint32_t> words) { return words[2] | std::uint64_t{words[3]} << 32U; }
 
 }  // namespace digital_evolution

@@ -21,8 +21,8 @@ enum class Wish : std::uint8_t { nothing, kin, stranger };
 struct Cell {
   KinGroup group;                                    ///< whom it is kin to
   std::uint64_t taxon = 0;                           ///< shared by all cells that inherited the same genome unchanged
-  State state{};                                     ///< what can be sensed of it
-  Machine machine{};                                 ///< what runs its program
+  State state{};                                     ///< the values that programs can sense
+  Machine machine{};                                 ///< runs the cell's program
   std::array<std::uint32_t, num_facings> seen{};     ///< kin groups of the neighbours when events were last raised
   std::array<std::uint32_t, num_facings> paused{};   ///< own updates until which no birth goes there
   std::array<Wish, num_facings> wishes{};            ///< births asked for
@@ -36,11 +36,11 @@ struct Cell {
   std::uint8_t founder = 0;                          ///< number of the founding genome that it descends from
   std::uint16_t genome_length = 0;                   ///< instructions
 
-  /// Whether there is one.
+  /// Returns whether there is a cell.
   bool IsAlive() const { return is_alive != 0; }
   /// The kin group's age: births since it was founded, and one per `span` updates of the cell.
   std::int32_t KinAge(std::uint32_t span) const { return kin_generation + static_cast<std::int32_t>(age / span); }
-  /// What neighbours are told.
+  /// The values that neighbours see.
   KinSignal Signal() const { return IsAlive() ? group.Signal(wave.hop) : KinSignal{}; }
 
   /// Adds to the stockpile; returns the excess over a cell's maximum.

@@ -39,7 +39,7 @@ struct Counters {
   std::uint64_t packets_dropped = 0;                    ///< for which there was no room
   std::uint64_t packets_received = 0;                   ///< that arrived at a cell
   std::uint64_t packets_heeded = 0;                     ///< of those, that started a core
-  std::uint64_t waves_begun = 0;                        ///< by a cell of its own accord
+  std::uint64_t waves_begun = 0;                        ///< waves that the cell began itself
   std::uint64_t waves_harvested = 0;                    ///< cells that a wave has reached, begun waves included
   InstructionUse use{};                                 ///< instructions executed, by operation
 

@@ -74,7 +74,7 @@ struct KinGroup {
       bits_high |= signal.bits_high;
     }
   }
-  /// What neighbours are told.
+  /// The values that neighbours see.
   KinSignal Signal(std::uint8_t wave) const { return {GroupOf(kin), epoch, wave, bits_high, bits_low}; }
 
  private:

@@ -61,10 +61,12 @@ struct Layers {
   netuit::Network mail;  ///< of births and packets
 
   // Results number them in this order.
-  netuit::Channels<std::vector<std::uint32_t>, detail::every_aggregated> spawn;  ///< births: what EncodeBirth makes
-  netuit::Channels<Resource, detail::sum_pooled> transfer;                       ///< resource, added up on its way
+  netuit::Channels<std::vector<std::uint32_t>, detail::every_aggregated> spawn;  ///< births, as EncodeBirth writes them
+  /// Resource. Amounts are added up in the channel.
+  netuit::Channels<Resource, detail::sum_pooled> transfer;
   netuit::Channels<Packet, detail::every_aggregated> talk;                       ///< packets of programs
-  netuit::PublishedField<State> environment;                                     ///< what can be sensed of a cell
+  /// The values of a cell that neighbours can sense.
+  netuit::PublishedField<State> environment;
   netuit::PublishedField<KinSignal> kinship;                                     ///< whom a cell is kin to
 };
 

@@ -59,7 +59,7 @@ struct BirthNote {
   std::uint32_t worker = 0;        ///< thread on which it took place
   std::uint64_t age = 0;           ///< of the world
   std::uint64_t parent_taxon = 0;  ///< of the parent
-  bool is_new_taxon = false;       ///< it has a genome of its own
+  bool is_new_taxon = false;       ///< its genome is new
 };
 
 /// Observers of births and deaths. The thread of the event calls them, so several may run at once. May be empty.
@@ -75,7 +75,7 @@ struct alignas(128) WorkerRecord {
   explicit WorkerRecord(const MachineOptions& options) : shelf(options) {}
 
   Ledger ledger{};                       ///< where resource went
-  Counters counters{};                   ///< what happened
+  Counters counters{};                   ///< counts of the events of its cells
   ProgramShelf shelf;                    ///< programs of its cells
   std::uint64_t age = 0;                 ///< updates that it has made, those of earlier runs included
   std::vector<std::uint32_t> newcomer;   ///< scratch: the birth that was preferred

@@ -26,7 +26,7 @@ constexpr Resource ToResource(double value) {
 ///         = spent + decayed + forfeited + crowded_out + lost_to_empty + held by cells + in flight
 ///     transfers_sent = transfers_received + transfers in flight, and likewise for endowments
 struct Ledger {
-  std::int64_t initial = 0;              ///< what founders began with
+  std::int64_t initial = 0;              ///< resource of the founders at the beginning
   std::int64_t inflow = 0;               ///< came to every cell alike
   std::int64_t harvested = 0;            ///< came with waves
   std::int64_t spent = 0;                ///< cost of births

@@ -25,7 +25,7 @@ enum class Harvest {
 /// The laws of a world. The same on every process.
 struct Rules {
   Resource inflow = ToResource(0.018);        ///< to each cell in an update
-  Harvest harvest = Harvest::wave;            ///< of what comes on top
+  Harvest harvest = Harvest::wave;            ///< how the additional resource is distributed
   Resource wave_harvest = ToResource(0.4);    ///< to each cell that a wave reaches
   Resource even_harvest = ToResource(0.008);  ///< to each cell in an update, with Harvest::even
   WaveRule wave{};                            ///< how waves run

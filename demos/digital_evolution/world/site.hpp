@@ -14,11 +14,11 @@ namespace digital_evolution {
 /// A place in one of its updates, with everything that the update may access.
 struct Site {
   netuit::Node& node;            ///< whose edges lead to the neighbours
-  const Layers& layers;          ///< what goes along them
-  Place& place;                  ///< what is kept of it
+  const Layers& layers;          ///< the mesh's layers
+  Place& place;                  ///< the data of the node
   WorkerRecord& worker;          ///< of the thread
   const Rules& rules;            ///< of the world
-  const Hooks& hooks;            ///< who is told
+  const Hooks& hooks;            ///< callbacks for births and deaths
   std::uint64_t age = 0;         ///< of the world
   std::uint64_t num_nodes = 0;   ///< of the world
   netuit::NodeRandom random;     ///< of the place in this update

@@ -15,7 +15,7 @@ struct WaveRule {
 /// The wave at one cell.
 struct Wave {
   std::uint8_t hop = 0;         ///< where it stands, from 1; 0: none passes
-  std::uint8_t span = 0;        ///< updates that it goes on to be passed on
+  std::uint8_t span = 0;        ///< updates during which it is still passed on
   std::uint16_t refractory = 0; ///< updates until the next
 
   /// Advances by an update; `heard` is the hop of kin that a wave passes, 0 for none. The cell may also begin a wave. Returns

@@ -110,7 +110,7 @@ TEST_CASE("Acknowledgements are sent in frames of the other direction, and alone
   for (std::uint64_t i = 0; i < 3; ++i) both.a.Put(i);
   both.a.Poll();
   both.b.Poll();
-  CHECK(both.pair.back->NumInFlight() == 0);  // 3 of 8: not yet
+  CHECK(both.pair.back->NumInFlight() == 0);  // no acknowledgement before half of the window of 8 has arrived
   both.b.Put(7);
   both.b.Poll();
   both.a.Poll();
