@@ -20,7 +20,7 @@ struct Options : demo::Settings {
 
   std::uint32_t cells_per_worker = 3600;
   Rules rules;                ///< without the changes of `knock_out` and `ignores_genomes`
-  std::string ancestor;       ///< genome as text; empty: the one that comes with it
+  std::string ancestor;       ///< file of a genome as text; empty: a built-in genome
   std::string rival;          ///< genome as text, for half of the founders; empty: none
   std::uint32_t founders = 0; ///< 0: one in each place
   bool ignores_genomes = false;             ///< all run the ancestor's program

@@ -115,7 +115,7 @@ class ByPuts {
       for (std::size_t source = 0; source < size_; ++source) {
         for (int i = 0; i < received[source]; ++i) table.Apply(landing_[source * batch_ + static_cast<std::size_t>(i)]);
       }
-      // Before the next batch lands there.
+      // No process writes the next batch to landing_ before all have applied this one.
       Complete([](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); });
     }
   }

@@ -91,7 +91,7 @@ class LoopbackLink {
   /// Throws if a frame is still in flight to this end, because MPI would lose it.
   bool TryClose() {
     if (out_->NumInFlight() != 0) return false;
-    if (in_->NumInFlight() != 0) throw std::logic_error("a link is closed while a frame is under way to it");
+    if (in_->NumInFlight() != 0) throw std::logic_error("a link is closed while a frame is in flight to it");
     return true;
   }
   std::size_t Abandon() { return static_cast<std::size_t>(std::exchange(num_leaked_, 0)); }

@@ -77,7 +77,7 @@ struct alignas(128) WorkerRecord {
   Ledger ledger{};                       ///< where resource went
   Counters counters{};                   ///< counts of the events of its cells
   ProgramShelf shelf;                    ///< programs of its cells
-  std::uint64_t age = 0;                 ///< updates that it has made, those of earlier runs included
+  std::uint64_t age = 0;                 ///< its updates, including those of earlier runs
   std::vector<std::uint32_t> newcomer;   ///< scratch: the birth that was preferred
   std::vector<std::uint32_t> departure;  ///< scratch: a birth that leaves
   Genome genome;                         ///< scratch: of a newcomer

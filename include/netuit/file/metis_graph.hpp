@@ -113,7 +113,7 @@ inline void MetisGraphReader::ReadHeader() {
   has_edge_weights_ = has(0);
   has_node_weights_ = has(1);
   has_sizes_ = has(2);
-  if (!cursor.IsAtEnd() && cursor.TakeCount() != 1) cursor.Fail("more than one weight a node is not supported");
+  if (!cursor.IsAtEnd() && cursor.TakeCount() != 1) cursor.Fail("more than one weight per node is not supported");
   cursor.ExpectEnd();
 }
 

@@ -164,7 +164,7 @@ class QualitySampler {
   uit::TimePoint begin_{};
   std::uint64_t begin_updates_ = 0;
   std::vector<ExchangeCounts> before_;  // by layer and peer
-  std::vector<Sum> sums_;               // while a snapshot ends
+  std::vector<Sum> sums_;               // used only at the end of a snapshot
   std::vector<QualityRow> rows_;
 };
 
