@@ -92,7 +92,7 @@ class Phylogeny {
     }
     table.Save(path);
   }
-  /// Saves a taxon that Gather returned and all its ancestors, from the root on. On rank 0.
+  /// Saves a taxon that Gather kept and all its ancestors, from the root on. On rank 0.
   void SaveLineage(std::uint64_t taxon, const std::string& path) const {
     std::vector<const Taxon*> line;
     for (auto found = all_.find(taxon); found != all_.end() && line.size() <= all_.size();
