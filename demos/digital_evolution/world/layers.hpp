@@ -47,15 +47,8 @@ inline constexpr uit::Policy sum_pooled{.retain = uit::Retain::accumulate, .cons
 
 /// The layers of messages between neighbours, on a mesh of WorldNetworks.
 struct Layers {
-  /// Adds them to the mesh.
-  explicit Layers(netuit::Mesh& mesh)
-      : view(mesh.GetNetwork("view")),
-        mail(mesh.GetNetwork("mail")),
-        spawn(mesh.AddChannels<std::vector<std::uint32_t>, detail::every_aggregated>(mail)),
-        transfer(mesh.AddChannels<Resource, detail::sum_pooled>()),
-        talk(mesh.AddChannels<Packet, detail::every_aggregated>(mail)),
-        environment(mesh.AddPublishedField<State>({}, {view})),
-        kinship(mesh.AddPublishedField<KinSignal>({}, {netuit::Network{}})) {}
+  /// Adds them to the mesh. Defined in world.cpp: the channels take seconds to compile.
+  explicit Layers(netuit::Mesh& mesh);
 
   netuit::Network view;  ///< of states
   netuit::Network mail;  ///< of births and packets
