@@ -102,10 +102,11 @@ class Build:
 
     def compile(self, probe: Probe, source: str, seeded: Path, to: Path) -> str:
         """Returns the target of a source: the test itself, or a library that it links."""
-        owners = {probe.test.split()[0]}
-        owners |= {Path(word).stem[3:] for word in self.link_words(probe) if Path(word).match("lib*.a")}
-        file = str(ROOT / source)
         owner_of = re.compile(r"CMakeFiles/(\S+)\.dir/")
+        words = self.link_words(probe)
+        owners = {Path(word).stem[3:] for word in words if Path(word).match("lib*.a")}
+        owners |= {found.group(1) for word in words if word.endswith(".o") and (found := owner_of.search(word))}
+        file = str(ROOT / source)
         entries = [(found.group(1), entry) for entry in self.commands if entry["file"] == file
                    if (found := owner_of.search(entry["command"])) and found.group(1) in owners]
         if not entries:

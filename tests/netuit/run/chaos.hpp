@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/netuit/run/odd_graph.hpp"
+#include "tests/netuit/run/policies.hpp"
 #include "tests/netuit/run/serial_mesh.hpp"
 
 namespace netuit::testing {
@@ -96,6 +97,24 @@ Habit<NodeOf<M>> AddChaoticChannels(M& mesh, Network network, Word seed) {
               if (node.Update() == 1) channels[edge].TryPut(first(node.Id()));
           }};
 }
+
+// Each of these takes seconds to compile. Several tests use them, so chaos.cpp compiles them for all.
+extern template Habit<Node> AddChaoticChannels<Mesh, Word, uit::every>(Mesh&, Network, Word);
+extern template Habit<SerialNode> AddChaoticChannels<SerialMesh, Word, uit::every>(SerialMesh&, Network, Word);
+extern template Habit<Node> AddChaoticChannels<Mesh, Word, uit::latest>(Mesh&, Network, Word);
+extern template Habit<SerialNode> AddChaoticChannels<SerialMesh, Word, uit::latest>(SerialMesh&, Network, Word);
+extern template Habit<Node> AddChaoticChannels<Mesh, Word, uit::summed>(Mesh&, Network, Word);
+extern template Habit<SerialNode> AddChaoticChannels<SerialMesh, Word, uit::summed>(SerialMesh&, Network, Word);
+extern template Habit<Node> AddChaoticChannels<Mesh, Word, pooled>(Mesh&, Network, Word);
+extern template Habit<SerialNode> AddChaoticChannels<SerialMesh, Word, pooled>(SerialMesh&, Network, Word);
+extern template Habit<Node> AddChaoticChannels<Mesh, Word, newest_pooled>(Mesh&, Network, Word);
+extern template Habit<SerialNode> AddChaoticChannels<SerialMesh, Word, newest_pooled>(SerialMesh&, Network, Word);
+extern template Habit<Node> AddChaoticChannels<Mesh, Word, sum_pooled>(Mesh&, Network, Word);
+extern template Habit<SerialNode> AddChaoticChannels<SerialMesh, Word, sum_pooled>(SerialMesh&, Network, Word);
+extern template Habit<Node> AddChaoticChannels<Mesh, std::vector<Word>, aggregated>(Mesh&, Network, Word);
+extern template Habit<SerialNode> AddChaoticChannels<SerialMesh, std::vector<Word>, aggregated>(SerialMesh&, Network, Word);
+extern template Habit<Node> AddChaoticChannels<Mesh, std::vector<Word>, newest_aggregated>(Mesh&, Network, Word);
+extern template Habit<SerialNode> AddChaoticChannels<SerialMesh, std::vector<Word>, newest_aggregated>(SerialMesh&, Network, Word);
 
 /// A layer of a mesh, or of the serial mesh, along a network with some period.
 struct Kind {
