@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -17,6 +18,7 @@
 #include <uit/tally.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/number_pair.hpp"
 
 /// The laws of ducts under Retain::accumulate: all amounts that were put come out, in exact sums. Subjects are those of
 /// duct_laws.hpp.
@@ -39,34 +41,34 @@ class Dice {
 };
 
 /// A pair of ends of any subject, and the sums of what was put and what came out.
-template <typename S>
 struct Ledger {
-  explicit Ledger(std::size_t depth, std::uint64_t initial = 0) : pair{depth, initial} {}
+  explicit Ledger(const NumberSubject& subject, std::size_t depth, std::uint64_t initial = 0)
+      : pair{subject.Open(depth, initial)} {}
 
   bool TryPut(std::uint64_t amount) {
-    const bool is_accepted = pair.TryPut(amount);
+    const bool is_accepted = pair->TryPut(amount);
     ++num_attempted;
     num_accepted += is_accepted;
     if (is_accepted) put += amount;
     return is_accepted;
   }
   bool TryStep(std::size_t limit = 1) {
-    const std::size_t count = pair.TryStep(limit);
+    const std::size_t count = pair->TryStep(limit);
     REQUIRE(count <= 1);
-    if (count == 0) REQUIRE(pair.Get() == 0);  // otherwise it would be counted twice
-    got += pair.Get();
+    if (count == 0) REQUIRE(pair->Get() == 0);  // otherwise it would be counted twice
+    got += pair->Get();
     num_stepped += count;
     return count == 1;
   }
   void Drain() {
-    do pair.Settle();
+    do pair->Settle();
     while (TryStep());
   }
   /// Called when nothing is in flight: checks both equations, and the totals.
   void Check() {
     Drain();
     CHECK((put == got));
-    const Tally tally = pair.Tally();
+    const Tally tally = pair->Tally();
     CHECK(tally.put.attempted == num_attempted);
     CHECK(tally.put.Accepted() == num_accepted);
     CHECK(tally.get.stepped == num_stepped);
@@ -74,37 +76,35 @@ struct Ledger {
     CHECK(tally.Balanced());
   }
 
-  typename S::template Pair<std::uint64_t> pair;
+  std::unique_ptr<NumberPair> pair;
   Wide put = 0, got = 0;
   std::uint64_t num_attempted = 0, num_accepted = 0, num_stepped = 0;
 };
 
-template <typename S>
-void CheckSumOfBatches(std::size_t depth) {
-  Ledger<S> ledger{depth};
+inline void CheckSumOfBatches(const NumberSubject& subject, std::size_t depth) {
+  Ledger ledger{subject, depth};
   for (std::uint64_t batch = 1; batch < 40; ++batch) {
     for (std::uint64_t i = 0; i < batch; ++i) REQUIRE(ledger.TryPut(batch + i));
-    ledger.pair.Settle();
+    ledger.pair->Settle();
     REQUIRE(ledger.TryStep(batch % 3 + 1));
     REQUIRE((ledger.put == ledger.got));
     REQUIRE_FALSE(ledger.TryStep(no_limit));
-    ledger.pair.Settle();
+    ledger.pair->Settle();
   }
   CHECK(ledger.num_accepted == ledger.num_attempted);
   ledger.Check();
 }
 
-template <typename S>
-void CheckSumLease() {
-  Ledger<S> ledger{2, 7};
+inline void CheckSumLease(const NumberSubject& subject) {
+  Ledger ledger{subject, 2, 7};
   const auto use = [&](std::uint64_t value) {
-    const std::uint64_t* const current = &ledger.pair.Get();
+    const std::uint64_t* const current = &ledger.pair->Get();
     for (int i = 0; i < 6; ++i) {
       ledger.TryPut(5);
-      REQUIRE(&ledger.pair.Get() == current);
+      REQUIRE(&ledger.pair->Get() == current);
       REQUIRE(*current == value);
     }
-    ledger.pair.Settle();
+    ledger.pair->Settle();
     REQUIRE(*current == value);
   };
   use(7);
@@ -113,34 +113,32 @@ void CheckSumLease() {
   ledger.Check();
 }
 
-template <typename S>
-void CheckSumMixture(std::size_t depth, std::uint64_t seed, std::uint64_t largest) {
-  Ledger<S> ledger{depth};
+inline void CheckSumMixture(const NumberSubject& subject, std::size_t depth, std::uint64_t seed, std::uint64_t largest) {
+  Ledger ledger{subject, depth};
   Dice dice{seed};
   for (int i = 0; i < 4000; ++i) {
     const std::uint64_t choice = dice() % 16;
     if (choice < 8) ledger.TryPut(1 + dice() % largest);
     else if (choice < 13) ledger.TryStep(choice == 8 ? no_limit : choice);
-    else if (choice < 15) ledger.pair.Settle();
+    else if (choice < 15) ledger.pair->Settle();
   }
   if (largest < 1000) CHECK(ledger.num_accepted == ledger.num_attempted);
   ledger.Check();
 }
 
 /// Puts without a reader. In the end a put is refused, so no sum overflows, and all accepted amounts arrive.
-template <typename S>
-void CheckSumOverflow(std::size_t depth) {
+inline void CheckSumOverflow(const NumberSubject& subject, std::size_t depth) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  Ledger<S> ledger{depth};
+  Ledger ledger{subject, depth};
   for (int round = 0; round < 3; ++round) {
     std::uint64_t num_refused = 0;
     for (int i = 0; i < 200; ++i) {
       num_refused += ledger.TryPut(most - 5) ? 0U : 1U;
-      if (i % 8 == 7) ledger.pair.Settle();
+      if (i % 8 == 7) ledger.pair->Settle();
     }
     CHECK(num_refused > 100);
     ledger.Drain();
-    ledger.pair.Settle();
+    ledger.pair->Settle();
     CHECK(ledger.TryPut(most));
     CHECK(ledger.TryPut(0));
   }
@@ -149,14 +147,13 @@ void CheckSumOverflow(std::size_t depth) {
 
 /// While ends are held, neither acceptance nor what is seen depends on which side runs first between refreshes, even if sums
 /// are about to overflow.
-template <typename S>
-void CheckHeldSums(std::uint64_t largest) {
+inline void CheckHeldSums(const NumberSubject& subject, std::uint64_t largest) {
   std::array<std::vector<std::uint64_t>, 2> seen;
   std::array<std::vector<bool>, 2> accepted;
   for (std::size_t order = 0; order < 2; ++order) {
-    Ledger<S> ledger{2};
-    ledger.pair.HoldInlet(true);
-    ledger.pair.HoldOutlet(true);
+    Ledger ledger{subject, 2};
+    ledger.pair->HoldInlet(true);
+    ledger.pair->HoldOutlet(true);
     Dice amounts{1}, choices{2};
     for (int update = 0; update < 300; ++update) {
       const auto num_puts = choices() % 4, num_steps = choices() % 3;
@@ -166,17 +163,17 @@ void CheckHeldSums(std::uint64_t largest) {
       const auto step = [&] {
         for (std::uint64_t i = 0; i < num_steps; ++i) {
           ledger.TryStep();
-          seen[order].push_back(ledger.pair.Get());
+          seen[order].push_back(ledger.pair->Get());
         }
       };
       if (order == 0) put();
       step();
       if (order == 1) put();
-      ledger.pair.Settle();
-      ledger.pair.Refresh();
+      ledger.pair->Settle();
+      ledger.pair->Refresh();
     }
-    ledger.pair.HoldInlet(false);
-    ledger.pair.HoldOutlet(false);
+    ledger.pair->HoldInlet(false);
+    ledger.pair->HoldOutlet(false);
     ledger.Check();
   }
   CHECK(seen[0] == seen[1]);
@@ -226,38 +223,39 @@ void CheckSumStrongGuarantee() {
 /// All laws that apply to the subject, each a section of the test case.
 template <typename S>
 void CheckAccumulateLaws() {
+  const NumberSubject subject = NumbersOf<S>();
   const auto depths = {std::size_t{1}, std::size_t{2}, std::size_t{7}};
 
   SECTION("nothing comes before the first put, and Get is the initial value until the first step") {
-    Ledger<S> ledger{3, 42};
-    CHECK(ledger.pair.Get() == 42);
+    Ledger ledger{subject, 3, 42};
+    CHECK(ledger.pair->Get() == 42);
     CHECK_FALSE(ledger.TryStep());
-    CHECK(ledger.pair.Get() == 0);
+    CHECK(ledger.pair->Get() == 0);
     ledger.Check();
   }
   SECTION("a step takes the sum of all that has arrived") {
-    for (const std::size_t depth : depths) CheckSumOfBatches<S>(depth);
+    for (const std::size_t depth : depths) CheckSumOfBatches(subject, depth);
   }
-  SECTION("the current sum stays put until the next step") { CheckSumLease<S>(); }
+  SECTION("the current sum stays put until the next step") { CheckSumLease(subject); }
   SECTION("any mixture of puts and steps keeps the total and accounts") {
     for (const std::size_t depth : depths)
-      for (std::uint64_t seed = 1; seed <= 4; ++seed) CheckSumMixture<S>(depth, seed, 999);
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) CheckSumMixture(subject, depth, seed, 999);
   }
   SECTION("so it does where most sums would overflow") {
     for (const std::size_t depth : depths)
       for (std::uint64_t seed = 1; seed <= 4; ++seed)
-        CheckSumMixture<S>(depth, seed, std::numeric_limits<std::uint64_t>::max());
+        CheckSumMixture(subject, depth, seed, std::numeric_limits<std::uint64_t>::max());
   }
   SECTION("a put is refused before a sum overflows") {
-    for (const std::size_t depth : depths) CheckSumOverflow<S>(depth);
+    for (const std::size_t depth : depths) CheckSumOverflow(subject, depth);
   }
   if constexpr (S::carries_values) {
     SECTION("a copy that throws changes nothing") { CheckSumStrongGuarantee<S>(); }
   }
-  if constexpr (requires(typename S::template Pair<std::uint64_t>& pair) { pair.HoldInlet(true); }) {
+  if (subject.can_hold) {
     SECTION("while held, the order of the two sides does not matter") {
-      CheckHeldSums<S>(100);
-      CheckHeldSums<S>(std::numeric_limits<std::uint64_t>::max() / 2);
+      CheckHeldSums(subject, 100);
+      CheckHeldSums(subject, std::numeric_limits<std::uint64_t>::max() / 2);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -139,8 +140,7 @@ class LoopbackNetwork {
     return uit::World{std::make_shared<Model>(state_, rank, std::make_shared<ProcessState>(), 0)};
   }
   /// Calls f(rank) in one thread per process. When all have ended, throws the first exception.
-  template <typename F>
-  void Together(F&& f) {
+  void Together(const std::function<void(std::size_t)>& f) {  // no template: the body of each thread takes long to compile
     std::vector<std::exception_ptr> errors(Size());
     std::vector<std::thread> threads;
     for (std::size_t rank = 0; rank < Size(); ++rank) {
