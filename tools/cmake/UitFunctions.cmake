@@ -121,6 +121,7 @@ function(uit_grade_assertions name)
     foreach(part ${parts})
       target_compile_definitions(${part} PRIVATE UIT_ASSERT_THROWS=1 $<$<CONFIG:Debug>:UIT_ASSERT_LEVEL=2>)
       target_link_libraries(${part} PRIVATE uit_warnings)
+      target_compile_options(${part} PRIVATE $<$<CONFIG:Release>:-O1>)   # as the tests that link it; that of the demos has -O3
     endforeach()
   endif()
   if(TARGET netuit_compiled_for_tests)
