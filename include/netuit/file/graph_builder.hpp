@@ -10,7 +10,7 @@
 
 #include <netuit/file/graph_options.hpp>
 #include <netuit/file/line_reader.hpp>
-#include <netuit/graph/label.hpp>
+#include <netuit/graph/label_index.hpp>
 #include <netuit/graph/topology.hpp>
 
 namespace netuit {

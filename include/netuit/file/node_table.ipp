@@ -11,8 +11,7 @@
 
 #include <netuit/file/line_reader.hpp>
 #include <netuit/file/node_table.hpp>
-#include <netuit/graph/label.hpp>
-#include <netuit/graph/label_hash.hpp>
+#include <netuit/graph/label_index.hpp>
 #include <netuit/graph/topology.hpp>
 #include <uit/config.hpp>
 

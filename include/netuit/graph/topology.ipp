@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/graph/label.hpp>
+#include <netuit/graph/label_index.hpp>
 #include <netuit/graph/reciprocal_matcher.hpp>
 #include <netuit/graph/topology.hpp>
 #include <uit/config.hpp>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <netuit/graph/graph.hpp>
-#include <netuit/graph/label_hash.hpp>
+#include <netuit/graph/label_index.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/root_networks.hpp>

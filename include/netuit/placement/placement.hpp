@@ -3,14 +3,10 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include <netuit/graph/random_stream.hpp>
 #include <netuit/graph/topology.hpp>
-#include <uit/support/error.hpp>
+#include <uit/config.hpp>
 
 namespace netuit {
 
@@ -22,11 +18,7 @@ struct Workers {
   std::size_t threads = 1;
 
   /// The number of workers. Throws uit::InputError if it is 0 or above 2^32 - 1.
-  std::uint32_t Count() const {
-    if (processes == 0 || threads == 0) throw uit::InputError("there must be at least one process and one thread");
-    if (processes > std::numeric_limits<std::uint32_t>::max() / threads) throw uit::InputError("too many workers");
-    return static_cast<std::uint32_t>(processes * threads);
-  }
+  std::uint32_t Count() const;
 
   /// Whether both numbers are the same.
   bool operator==(const Workers&) const = default;
@@ -55,16 +47,7 @@ class Placement {
   Placement() = default;
 
   /// worker_of: by node. Throws uit::InputError if a node is placed on a worker that does not exist.
-  Placement(Workers workers, std::vector<std::uint32_t> worker_of)
-      : workers_{workers},
-        threads_{(workers.Count(), static_cast<std::uint32_t>(workers.threads))},
-        worker_of_{std::move(worker_of)} {
-    for (std::size_t node = 0; node < worker_of_.size(); ++node) {
-      if (worker_of_[node] < workers_.Count()) continue;
-      throw uit::InputError("node " + std::to_string(node) + " is placed on worker " +
-                            std::to_string(worker_of_[node]) + ", but there are " + std::to_string(workers_.Count()));
-    }
-  }
+  Placement(Workers workers, std::vector<std::uint32_t> worker_of);
 
   /// How many nodes are placed.
   NodeId NumNodes() const { return static_cast<NodeId>(worker_of_.size()); }
@@ -77,19 +60,9 @@ class Placement {
   std::uint32_t WorkerOf(NodeId node) const { return worker_of_[node]; }
 
   /// By worker: its number of nodes.
-  std::vector<NodeId> NumNodesByWorker() const {
-    std::vector<NodeId> counts(workers_.Count());
-    for (const std::uint32_t worker : worker_of_) ++counts[worker];
-    return counts;
-  }
+  std::vector<NodeId> NumNodesByWorker() const;
   /// The nodes of a worker, ascending. Takes time linear in the number of all nodes.
-  std::vector<NodeId> NodesAt(WorkerId place) const {
-    std::vector<NodeId> nodes;
-    for (NodeId node = 0; node < NumNodes(); ++node) {
-      if (Of(node) == place) nodes.push_back(node);
-    }
-    return nodes;
-  }
+  std::vector<NodeId> NodesAt(WorkerId place) const;
 
   /// Whether each node has the same worker, among the same numbers of processes and threads.
   bool operator==(const Placement&) const = default;
@@ -101,52 +74,17 @@ class Placement {
 };
 
 /// The number of workers. Throws uit::InputError if it is 0, or if it exceeds the number of nodes: each worker needs a node.
-inline std::uint32_t CountWorkersFor(const Topology& topology, Workers workers) {
-  if (workers.Count() > topology.NumNodes()) {
-    throw uit::InputError("more workers (" + std::to_string(workers.Count()) + ") than nodes (" +
-                          std::to_string(topology.NumNodes()) + ")");
-  }
-  return workers.Count();
-}
-
-namespace detail {
-
-/// The block of item `at`, if `num_things` items are divided into blocks whose sizes differ by at most one.
-inline std::uint32_t BlockOf(std::uint64_t at, std::uint64_t num_things, std::uint32_t num_blocks) {
-  return static_cast<std::uint32_t>(at * num_blocks / num_things);
-}
-
-}  // namespace detail
+std::uint32_t CountWorkersFor(const Topology& topology, Workers workers);
 
 /// Gives each worker a block of consecutive nodes. The sizes of the blocks differ by at most one. Throws as CountWorkersFor.
-inline Placement PlaceContiguous(const Topology& topology, Workers workers) {
-  const std::uint32_t num_workers = CountWorkersFor(topology, workers);
-  std::vector<std::uint32_t> worker_of(topology.NumNodes());
-  for (NodeId node = 0; node < topology.NumNodes(); ++node) {
-    worker_of[node] = detail::BlockOf(node, topology.NumNodes(), num_workers);
-  }
-  return Placement{workers, std::move(worker_of)};
-}
+Placement PlaceContiguous(const Topology& topology, Workers workers);
 
 /// Places node i on worker i % workers. Throws as CountWorkersFor.
-inline Placement PlaceRoundRobin(const Topology& topology, Workers workers) {
-  const std::uint32_t num_workers = CountWorkersFor(topology, workers);
-  std::vector<std::uint32_t> worker_of(topology.NumNodes());
-  for (NodeId node = 0; node < topology.NumNodes(); ++node) worker_of[node] = node % num_workers;
-  return Placement{workers, std::move(worker_of)};
-}
+Placement PlaceRoundRobin(const Topology& topology, Workers workers);
 
 /// Places nodes at random. The workers' numbers of nodes differ by at most one. The seed determines the placement. Throws as
 /// CountWorkersFor.
-inline Placement PlaceRandom(const Topology& topology, Workers workers, std::uint64_t seed) {
-  std::vector<std::uint32_t> worker_of(topology.NumNodes());
-  const std::uint32_t num_workers = CountWorkersFor(topology, workers);
-  for (NodeId node = 0; node < topology.NumNodes(); ++node) worker_of[node] = node % num_workers;
-  RandomStream random{seed};
-  for (NodeId left = topology.NumNodes(); left > 1; --left)
-    std::swap(worker_of[left - 1], worker_of[random.Below(left)]);
-  return Placement{workers, std::move(worker_of)};
-}
+Placement PlaceRandom(const Topology& topology, Workers workers, std::uint64_t seed);
 
 /// Numbers of directed edges that join different workers.
 struct Cut {
@@ -160,19 +98,10 @@ struct Cut {
 };
 
 /// Counts the edges that a placement cuts. Requires a placement of this topology.
-inline Cut EdgeCut(const Topology& topology, const Placement& placement) {
-  Cut cut;
-  for (NodeId node = 0; node < topology.NumNodes(); ++node) {
-    const WorkerId place = placement.Of(node);
-    for (const NodeId target : topology.OutNeighbors(node)) {
-      const WorkerId other = placement.Of(target);
-      if (place.process != other.process)
-        ++cut.processes;
-      else if (place.thread != other.thread)
-        ++cut.threads;
-    }
-  }
-  return cut;
-}
+Cut EdgeCut(const Topology& topology, const Placement& placement);
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/placement/placement.ipp>
+#endif

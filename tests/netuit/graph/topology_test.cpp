@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <netuit/graph/label_hash.hpp>
+#include <netuit/graph/label_index.hpp>
 #include <netuit/graph/random_stream.hpp>
 
 #include "tests/netuit/graph/graphs.hpp"
