@@ -47,12 +47,7 @@ class OutPort {
   UIT_INLINE bool Send(Frame& frame) {
     return IsDirect() ? box_->TryPut(frame) : engine_->TryDepart(*outgoing_, worker_, frame);
   }
-  UIT_NOINLINE bool SendTraced(Frame& frame) {
-    trace_->Stamp(frame);
-    if (Send(frame)) return true;
-    FrameTrace::TakeBack(frame);
-    return false;
-  }
+  bool SendTraced(Frame& frame);
   bool IsDirect() const { return outgoing_ == nullptr || box_->IsShared(); }
 
   std::shared_ptr<FrameBox> box_;
@@ -63,3 +58,7 @@ class OutPort {
 };
 
 }  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/link/out_port.ipp>
+#endif

@@ -3,17 +3,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
-#include <uit/support/error.hpp>
 #include <uit/link/frame.hpp>
 #include <uit/link/shared_mailbox.hpp>
 #include <uit/link/shared_ring.hpp>
 
 namespace uit {
+
+namespace detail {
+
+/// Throws: a frame is larger than the `max_bytes` that its exchange agreed on.
+[[noreturn]] void RefuseLargeFrame(std::size_t num_bytes, std::size_t max_bytes);
+/// Throws: a record is too short for a frame.
+[[noreturn]] void RefuseShortFrame(std::size_t num_bytes);
+/// Throws: the frame in a record of `num_bytes` bytes claims to have `claimed`.
+[[noreturn]] void RefuseClaimedBytes(std::size_t num_bytes, std::size_t claimed);
+/// Throws: a record ends beyond its ring.
+[[noreturn]] void RefuseRecordEnd(std::size_t num_bytes);
+
+}  // namespace detail
 
 /// The putting end of a box in shared memory: copies each frame there. One thread at a time.
 ///
@@ -93,7 +104,7 @@ class SharedInbox {
     const ByteView arrived = reader_.Front();
     if (arrived.data() == nullptr) {
       if (!arrived.empty()) [[unlikely]]
-        Refuse("a peer has sent a record of " + std::to_string(arrived.size()) + " bytes, which ends beyond its ring");
+        RefuseEnd(arrived.size());
       return false;
     }
     const ByteView payload = reader_.IsMarked() ? arrived : TakeHeader(arrived);
@@ -129,24 +140,26 @@ class SharedInbox {
     return true;
   }
 
+  // The errors are composed outside of the template, which most programs instantiate for both readers.
   [[noreturn]] UIT_NOINLINE void RefuseSize(std::size_t num_bytes) {
     if (num_bytes < sizeof(FrameHeader)) RefuseShort(num_bytes);
     RefuseLarge(num_bytes - sizeof(FrameHeader));
   }
   [[noreturn]] UIT_NOINLINE void RefuseLarge(std::size_t num_bytes) {
-    Refuse("a peer has sent a frame of " + std::to_string(num_bytes) + " bytes, which is larger than the " +
-           std::to_string(payload_bytes_) + " that its exchange agreed on");
+    Detach();
+    detail::RefuseLargeFrame(num_bytes, payload_bytes_);
   }
   [[noreturn]] UIT_NOINLINE void RefuseShort(std::size_t num_bytes) {
-    Refuse("a peer has sent " + std::to_string(num_bytes) + " bytes, which is too short for a frame");
+    Detach();
+    detail::RefuseShortFrame(num_bytes);
   }
   [[noreturn]] UIT_NOINLINE void RefuseClaim(std::size_t num_bytes, std::size_t claimed) {
-    Refuse("a peer has sent a frame of " + std::to_string(num_bytes - sizeof(FrameHeader)) + " bytes that claims " +
-           std::to_string(claimed));
-  }
-  [[noreturn]] UIT_NOINLINE void Refuse(const std::string& words) {
     Detach();
-    throw Error(words);
+    detail::RefuseClaimedBytes(num_bytes, claimed);
+  }
+  [[noreturn]] UIT_NOINLINE void RefuseEnd(std::size_t num_bytes) {
+    Detach();
+    detail::RefuseRecordEnd(num_bytes);
   }
 
   Reader reader_;
@@ -159,3 +172,7 @@ class SharedInbox {
 };
 
 }  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/link/shared_box.ipp>
+#endif

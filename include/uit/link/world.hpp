@@ -1,19 +1,17 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
-#include <uit/support/error.hpp>
 #include <uit/link/link.hpp>
 #include <uit/link/process_state.hpp>
 
@@ -33,7 +31,7 @@ using HostMemory = std::map<std::size_t, MutableByteView>;
 class WorldModel {
  public:
   /// For a process with a lock of its own.
-  WorldModel() : process_(std::make_shared<ProcessState>()) {}
+  WorldModel();
   /// For a duplicate, which shares the process state.
   explicit WorldModel(std::shared_ptr<ProcessState> process) : process_(std::move(process)) {}
   WorldModel(const WorldModel&) = delete;
@@ -77,10 +75,8 @@ class Alone final : public WorldModel {
   std::size_t Rank() const override { return 0; }
   std::size_t Size() const override { return 1; }
   std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) override { return outgoing; }
-  AnyLink OpenLink(std::size_t, int, const LinkOptions&) override {
-    throw Error("a world of one process has no peer to link to");
-  }
-  std::shared_ptr<WorldModel> Duplicate() override { return std::make_shared<Alone>(Process()); }
+  AnyLink OpenLink(std::size_t, int, const LinkOptions&) override;
+  std::shared_ptr<WorldModel> Duplicate() override;
   bool Release(Deadline) override { return true; }
 };
 
@@ -88,7 +84,7 @@ class Alone final : public WorldModel {
 /// `mpi::Session::World()` returns the world of an MPI job.
 class World {
  public:
-  World() : model_(std::make_shared<Alone>()) {}
+  World();
   /// A handle to a model, which must not be null.
   explicit World(std::shared_ptr<WorldModel> model) : model_(std::move(model)) {}
 
@@ -103,33 +99,13 @@ class World {
   std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) const { return model_->AllToAll(std::move(outgoing)); }
 
   /// Returns parts[r] of rank 0's argument on rank r. The arguments of the other ranks are ignored. Collective.
-  Bytes Scatter(std::vector<Bytes> parts) const {
-    if (!IsRoot()) parts.clear();
-    parts.resize(Size());
-    return std::move(AllToAll(std::move(parts))[0]);
-  }
+  Bytes Scatter(std::vector<Bytes> parts) const;
   /// Returns every rank's bytes on rank 0, in rank order; an empty vector on the others. Works in several exchanges, so
   /// that rank 0 receives at most `max_at_once` bytes, or one byte from each rank, in each. `max_at_once` must be the
   /// same on all ranks. Collective.
-  std::vector<Bytes> Gather(ByteView mine, std::size_t max_at_once = std::size_t{512} << 20) const {
-    const std::size_t part = std::max<std::size_t>(max_at_once / Size(), 1);
-    const std::size_t longest = std::ranges::max(AllGatherValue(mine.size()));
-    std::vector<Bytes> whole(IsRoot() ? Size() : 0);
-    for (std::size_t at = 0; at < longest; at += part) {
-      const std::size_t begin = std::min(at, mine.size());
-      const ByteView piece = mine.subspan(begin, std::min(part, mine.size() - begin));
-      std::vector<Bytes> outgoing(Size());
-      outgoing[0].assign(piece.begin(), piece.end());
-      const std::vector<Bytes> incoming = AllToAll(std::move(outgoing));
-      for (std::size_t rank = 0; rank < whole.size(); ++rank)
-        whole[rank].insert(whole[rank].end(), incoming[rank].begin(), incoming[rank].end());
-    }
-    return whole;
-  }
+  std::vector<Bytes> Gather(ByteView mine, std::size_t max_at_once = std::size_t{512} << 20) const;
   /// Returns every rank's bytes on every rank, in rank order. Collective.
-  std::vector<Bytes> AllGather(ByteView mine) const {
-    return AllToAll(std::vector<Bytes>(Size(), Bytes(mine.begin(), mine.end())));
-  }
+  std::vector<Bytes> AllGather(ByteView mine) const;
   /// Returns every rank's value on every rank, in rank order. Collective.
   template <TriviallyCopyable V>
     requires std::is_default_constructible_v<V>
@@ -139,17 +115,9 @@ class World {
     return values;
   }
   /// Returns rank 0's bytes on every rank. Collective.
-  Bytes Broadcast(Bytes from_root) const {
-    std::vector<Bytes> parts;
-    if (IsRoot()) parts.assign(Size(), from_root);
-    return Scatter(std::move(parts));
-  }
+  Bytes Broadcast(Bytes from_root) const;
   /// Throws on every rank if any rank passes a non-empty complaint; the text is that of the lowest such rank. Collective.
-  void Agree(const std::string& complaint) const {
-    for (const Bytes& words : AllGather(std::as_bytes(std::span{complaint}))) {
-      if (!words.empty()) throw Error(std::string(reinterpret_cast<const char*>(words.data()), words.size()));
-    }
-  }
+  void Agree(const std::string& complaint) const;
 
   /// See WorldModel. Pairs with the peer's call.
   AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) const {
@@ -162,7 +130,7 @@ class World {
   /// See WorldModel. Collective.
   HostMemory ShareMemory(std::size_t num_bytes) const { return model_->ShareMemory(num_bytes); }
   /// See WorldModel. Collective.
-  World Duplicate() const { return World{model_->Duplicate()}; }
+  World Duplicate() const;
   /// Frees a world that came from Duplicate; see WorldModel. Collective.
   bool Release(Deadline deadline = After(std::chrono::seconds(10))) const { return model_->Release(deadline); }
   /// Returns the state that all worlds of this process share.
@@ -173,3 +141,7 @@ class World {
 };
 
 }  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/link/world.ipp>
+#endif

@@ -87,8 +87,8 @@ class Backoff {
 
 /// The default action of WaitUntil between tries: none.
 struct NoIdle {
-  /// Does nothing.
-  void operator()() const {}
+  /// Does nothing, and so makes no progress.
+  bool operator()() const { return false; }
 };
 
 /// Waits until `ready()` is true and returns true. Returns false once `deadline` has passed.

@@ -16,6 +16,7 @@
 #include <uit/link/frame_box.hpp>
 #include <uit/link/frame_trace.hpp>
 #include <uit/link/open_links.hpp>
+#include <uit/link/shared_places.hpp>
 #include <uit/link/shared_box.hpp>
 #include <uit/link/shared_mailbox.hpp>
 #include <uit/link/shared_memory_link.hpp>

@@ -12,6 +12,8 @@
 #include <uit/link/link.hpp>
 #include <uit/link/process_state.hpp>
 #include <uit/link/connection.hpp>
+#include <uit/link/connection.ipp>       // for a Sync of its own
+#include <uit/link/progress_engine.ipp>  // for a Sync of its own
 
 #include "tests/support/catch.hpp"
 #include "tests/support/explored_atomic.hpp"
