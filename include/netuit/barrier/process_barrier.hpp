@@ -1,27 +1,24 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 #include <netuit/barrier/vote.hpp>
 #include <netuit/barrier/host_board.hpp>
-#include <uit/exchange/fabric.hpp>
-#include <uit/support/bytes.hpp>
+#include <uit/config.hpp>
 #include <uit/support/clock.hpp>
-#include <uit/support/error.hpp>
-#include <uit/support/pause.hpp>
-#include <uit/support/peer_watch.hpp>
-#include <uit/link/process_state.hpp>
+#include <uit/support/function_ref.hpp>
 #include <uit/link/world.hpp>
+
+namespace uit {
+class Fabric;
+}  // namespace uit
 
 namespace netuit {
 
@@ -36,11 +33,7 @@ class ProcessBarrier {
  public:
   /// Opens its own links. Shares memory if `shares_memory` is true on every process. Collective. Nothing may be sent before all
   /// processes have returned from it, so let them agree on something before the first use.
-  ProcessBarrier(const uit::World& world, uit::Fabric& fabric, bool shares_memory = true)
-      : fabric_(&fabric), process_(world.Process()), rank_(world.Rank()) {
-    ShareBoards(world, shares_memory);
-    OpenRounds(world);
-  }
+  ProcessBarrier(const uit::World& world, uit::Fabric& fabric, bool shares_memory = true);
 
   /// Waits until every process has arrived, and returns the merged vote. Calls `idle` between tries. Throws uit::PeerLost at
   /// the deadline, or as soon as a process is known to have ended. After that, the barrier cannot be used.
@@ -49,22 +42,10 @@ class ProcessBarrier {
   /// there are two hosts and the rank is alone on the other.
   template <std::invocable Idle>
   Vote ArriveAndWait(Vote mine, uit::Deadline deadline, Idle&& idle) {
-    ++epoch_;
-    if (arrivals_.size() > 1) arrivals_.at(rank_).Post(epoch_, mine);
-    if (!IsLeader() && num_hosts_ > 1) return Read({leader_, false}, *result_, deadline, idle);
-    for (const auto& [rank, board] : arrivals_) {
-      if (rank != rank_) mine.Merge(Read({rank, true}, board, deadline, idle));
-    }
-    for (Round& round : rounds_) {
-      RoundMessage message{epoch_, mine};
-      const Suspect suspect{round.from, is_other_alone_};
-      Await(suspect, [&] { return Attempt([&] { return TrySend(round, message); }); }, deadline, idle);
-      Await(suspect, [&] { return Attempt([&] { return TryReceive(round); }); }, deadline, idle);
-      mine.Merge(round.early->vote);
-      round.early.reset();
-    }
-    if (result_) result_->Post(epoch_, mine);
-    return mine;
+    return Wait(mine, deadline, [&idle] {
+      if constexpr (std::same_as<std::invoke_result_t<Idle&>, bool>) return idle();
+      else return idle(), false;
+    });
   }
 
   /// Returns the rank for which ArriveAndWait waits or waited last. Only its thread may call it, in `idle`.
@@ -72,49 +53,21 @@ class ProcessBarrier {
 
   /// Returns the largest reason to stop that a process visible from here has already brought to the next barrier, or 0. Never
   /// waits.
-  std::uint32_t EarlyStop() {
-    std::uint32_t stop = 0;
-    for (const auto& [rank, board] : arrivals_) {
-      if (const auto early = board.Read(epoch_ + 1)) stop = std::max(stop, early->stop);
-    }
-    fabric_->Exclusively([&] {
-      for (Round& round : rounds_) {
-        if (TryReceive(round)) stop = std::max(stop, round.early->vote.stop);
-      }
-    });
-    return stop;
-  }
+  std::uint32_t EarlyStop();
 
   /// Tells the processes that share memory that this process ends because it lost a peer, so that they do not report it as
   /// lost.
-  void Leave() {
-    if (const auto own = arrivals_.find(rank_); own != arrivals_.end()) own->second.Leave();
-  }
+  void Leave();
   /// Whether processes of this host can see each other's calls of Leave.
   bool KnowsWhoLeft() const { return !arrivals_.empty(); }
   /// Whether a process has called Leave.
-  bool HasLeft(std::size_t rank) const {
-    const auto board = arrivals_.find(rank);
-    return board != arrivals_.end() && board->second.HasLeft();
-  }
+  bool HasLeft(std::size_t rank) const;
 
   /// Releases the links after all processes have passed their last barrier. Returns false at the deadline.
-  bool Close(uit::Deadline deadline) {
-    bool is_clean = false;
-    const auto is_over = [&] {
-      const bool is_anybody_gone = process_->Watch().Gone().has_value();  // it will not answer
-      is_clean = Attempt([&] { return std::ranges::all_of(links_, [](auto& entry) { return entry.second.TryClose(); }); });
-      return is_clean || is_anybody_gone;
-    };
-    uit::WaitUntil(is_over, deadline);
-    if (!is_clean) {
-      for (auto& [peer, link] : links_) link.Abandon();
-    }
-    links_.clear();
-    return is_clean;
-  }
+  bool Close(uit::Deadline deadline);
 
  private:
+  using Try = uit::FunctionRef<bool()>;
   static constexpr int stream = 1;
   struct RoundMessage {
     std::uint64_t epoch = 0;
@@ -131,82 +84,17 @@ class ProcessBarrier {
     std::optional<RoundMessage> early{};  // received and not used yet
   };
 
-  void ShareBoards(const uit::World& world, bool shares_memory) {
-    // Each process has two boards: for its arrivals, and for results. Only the leader's second board is used.
-    uit::HostMemory memory;
-    if (shares_memory) memory = world.ShareMemory(2 * HostBoard::NumBytes());
-    leader_ = memory.empty() ? rank_ : memory.begin()->first;
-    if (memory.empty()) return;
-    HostBoard::Create(memory.at(rank_));
-    HostBoard::Create(memory.at(rank_).subspan(HostBoard::NumBytes()));
-    for (auto& [rank, part] : memory) arrivals_.emplace(rank, HostBoard(part.data()));
-    if (memory.size() > 1) result_.emplace(memory.at(leader_).data() + HostBoard::NumBytes());
-  }
-  void OpenRounds(const uit::World& world) {
-    std::vector<std::size_t> leaders = world.AllGatherValue(leader_);
-    is_other_alone_ = std::ranges::count_if(leaders, [this](std::size_t each) { return each != leader_; }) == 1;
-    std::ranges::sort(leaders);
-    leaders.erase(std::unique(leaders.begin(), leaders.end()), leaders.end());
-    num_hosts_ = leaders.size();
-    if (num_hosts_ == 1) result_.reset();  // every process reads the arrivals of all
-    if (!IsLeader()) return;
-    const auto number = static_cast<std::size_t>(std::ranges::find(leaders, rank_) - leaders.begin());
-    for (std::size_t reach = 1; reach < num_hosts_; reach *= 2) {
-      rounds_.push_back({.to = leaders[(number + reach) % num_hosts_],
-                         .from = leaders[(number + num_hosts_ - reach) % num_hosts_]});
-      for (const std::size_t peer : {rounds_.back().to, rounds_.back().from}) {
-        if (links_.contains(peer)) continue;
-        links_.emplace(peer,
-                       world.OpenLink(peer, stream, {.num_sends = 4, .num_receives = 4, .payload_bytes = sizeof(RoundMessage)}));
-      }
-    }
-  }
+  void ShareBoards(const uit::World& world, bool shares_memory);
+  void OpenRounds(const uit::World& world);
 
+  /// As ArriveAndWait. Compiled once: a barrier is long, and every caller has an `idle` of its own.
+  Vote Wait(Vote mine, uit::Deadline deadline, Try idle);
   bool IsLeader() const { return leader_ == rank_; }
-  template <std::invocable Idle>
-  Vote Read(Suspect suspect, const HostBoard& board, uit::Deadline deadline, Idle& idle) {
-    std::optional<Vote> vote;
-    Await(suspect, [&] { return (vote = board.Read(epoch_)).has_value(); }, deadline, idle);
-    return *vote;
-  }
-  template <std::predicate Ready, std::invocable Idle>
-  void Await(Suspect suspect, Ready ready, uit::Deadline deadline, Idle& idle) {
-    awaited_ = suspect.rank;
-    const uit::PeerWatch& watch = process_->Watch();
-    bool is_ready = false;
-    const bool is_over = uit::WaitUntil(
-        [&] {
-          const bool is_anybody_gone = watch.Gone().has_value();  // everything it did before has taken effect
-          is_ready = ready();
-          return is_ready || is_anybody_gone;
-        },
-        deadline, idle);
-    if (is_ready) return;
-    if (is_over) watch.Check("at a barrier");
-    const std::string name = "rank " + std::to_string(suspect.rank);
-    if (suspect.is_sure) throw uit::PeerLost("no word from " + name + " at a barrier", suspect.rank);
-    throw uit::PeerLost("no word from " + name + ", or from a process for which it waits, at a barrier", std::nullopt);
-  }
-  template <std::predicate Step>
-  bool Attempt(Step step) {
-    bool is_done = false;
-    return fabric_->Exclusively([&] { is_done = step(); }) && is_done;
-  }
-  bool TrySend(Round& round, const RoundMessage& message) {
-    frame_.Reserve(sizeof(RoundMessage));
-    frame_.Header() = uit::FrameHeader{};
-    frame_.Header().num_bytes = sizeof(RoundMessage);
-    std::memcpy(frame_.Payload(), &message, sizeof message);
-    return links_.at(round.to).TrySend(frame_);
-  }
-  bool TryReceive(Round& round) {
-    if (round.early) return true;
-    if (!links_.at(round.from).TryReceive(frame_)) return false;
-    RoundMessage message;
-    std::memcpy(&message, frame_.Payload(), sizeof message);
-    round.early = message;
-    return true;
-  }
+  Vote Read(Suspect suspect, const HostBoard& board, uit::Deadline deadline, Try idle);
+  void Await(Suspect suspect, Try ready, uit::Deadline deadline, Try idle);
+  bool Attempt(Try step);
+  bool TrySend(Round& round, const RoundMessage& message);
+  bool TryReceive(Round& round);
 
   uit::Fabric* fabric_;
   std::shared_ptr<uit::ProcessState> process_;
@@ -224,3 +112,7 @@ class ProcessBarrier {
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/barrier/process_barrier.ipp>
+#endif

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <concepts>
 #include <cstdint>
-#include <memory>
 
 #include <netuit/run/schedule.hpp>
+#include <uit/config.hpp>
 #include <uit/support/clock.hpp>
-#include <uit/support/error.hpp>
 
 namespace netuit {
 
@@ -98,10 +96,7 @@ struct EveryUpdate {
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
 
   /// Returns the plan for the run loop.
-  RunPlan MakePlan() const {
-    return {.mode = 0, .delivery = {.is_by_update = true}, .updates = updates, .duration = duration,
-            .make = [] { return std::make_unique<detail::MeetingAlways>(); }};
-  }
+  RunPlan MakePlan() const;
 };
 
 /// Mode 1: workers update for a span between barriers. The span starts at the end of the barrier before. Nodes see the newest
@@ -112,11 +107,7 @@ struct Rolling {
   std::chrono::nanoseconds duration{0};                           ///< 0: no limit
 
   /// Returns the plan for the run loop. Throws uit::InputError unless `span` is positive.
-  RunPlan MakePlan() const {
-    if (span.count() <= 0) throw uit::InputError("mode 1: the span between barriers must be greater than 0");
-    return {.mode = 1, .updates = updates, .duration = duration,
-            .make = [between = span] { return std::make_unique<detail::MeetingAfterSpans>(between); }};
-  }
+  RunPlan MakePlan() const;
 };
 
 /// Mode 2: a barrier is due at each multiple of a period since the start. Nodes see the newest values that have arrived.
@@ -126,11 +117,7 @@ struct Fixed {
   std::chrono::nanoseconds duration{0};                       ///< 0: no limit
 
   /// Returns the plan for the run loop. Throws uit::InputError unless `period` is positive.
-  RunPlan MakePlan() const {
-    if (period.count() <= 0) throw uit::InputError("mode 2: the period between barriers must be greater than 0");
-    return {.mode = 2, .updates = updates, .duration = duration,
-            .make = [between = period] { return std::make_unique<detail::MeetingAtMultiples>(between); }};
-  }
+  RunPlan MakePlan() const;
 };
 
 /// Mode 3: best effort. No worker waits for another, and nodes see the newest values that have arrived.
@@ -140,10 +127,7 @@ struct Free {
   std::uint64_t clock_every = 1;         ///< updates between readings of the clock; at least 1
 
   /// Returns the plan for the run loop.
-  RunPlan MakePlan() const {
-    return {.mode = 3, .updates = updates, .duration = duration, .clock_every = clock_every,
-            .make = [] { return std::make_unique<detail::MeetingNever>(); }};
-  }
+  RunPlan MakePlan() const;
 };
 
 /// Mode 4: no value or message leaves its thread until the run ends. It measures the cost of computation alone.
@@ -153,10 +137,11 @@ struct Isolated {
   std::uint64_t clock_every = 1;         ///< updates between readings of the clock; at least 1
 
   /// Returns the plan for the run loop.
-  RunPlan MakePlan() const {
-    return {.mode = 4, .delivery = {.is_muted = true}, .updates = updates, .duration = duration, .clock_every = clock_every,
-            .make = [] { return std::make_unique<detail::MeetingNever>(); }};
-  }
+  RunPlan MakePlan() const;
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/run/schedules.ipp>
+#endif

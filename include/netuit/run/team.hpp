@@ -21,6 +21,7 @@
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/support/function_ref.hpp>
 #include <uit/support/peer_watch.hpp>
 #include <uit/support/process_hooks.hpp>
 #include <uit/link/process_state.hpp>
@@ -58,8 +59,8 @@ class Team {
   std::string Message() const { return message_; }
 
   /// Waits at a barrier for all workers of all processes, and merges their votes. Every thread of the process calls it.
-  template <std::invocable Idle>
-  void Meet(std::uint32_t thread, const Vote& mine, std::chrono::nanoseconds timeout, Idle&& idle) {
+  /// `idle` is called between tries, as in uit::WaitUntil.
+  void Meet(std::uint32_t thread, const Vote& mine, std::chrono::nanoseconds timeout, uit::FunctionRef<bool()> idle) {
     views_[thread].vote = mine;
     threads_.ArriveAndWait([&] { agreed_ = Agree(timeout, idle); }, idle);
   }
@@ -169,8 +170,7 @@ class Team {
     std::atomic<std::uint64_t> num_ended{0};  // updates; see NoteEnd
   };
 
-  template <typename Idle>
-  Vote Agree(std::chrono::nanoseconds timeout, Idle&& idle) {
+  Vote Agree(std::chrono::nanoseconds timeout, uit::FunctionRef<bool()> idle) {
     Vote all;
     for (const View& view : views_) all.Merge(view.vote);
     const Vote here = all;
