@@ -1,17 +1,17 @@
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/quality/peer_trace.hpp>
-#include <uit/link/frame_trace.hpp>
+#include <uit/config.hpp>
 #include <uit/support/clock.hpp>
+#include <uit/support/function_ref.hpp>
+#include <uit/link/frame_trace.hpp>
 
 namespace netuit {
 
@@ -28,47 +28,18 @@ struct EdgePeer {
 class EdgePeers {
  public:
   /// Finds the peers in a worker's part of the graph.
-  explicit EdgePeers(const WorkerGraph& graph) {
-    for (std::uint32_t output = 0; output < graph.targets.size(); ++output) {
-      if (graph.target_workers[output] != graph.worker) peers_[graph.target_workers[output]].outputs.push_back(output);
-    }
-    for (std::uint32_t input = 0; input < graph.sources.size(); ++input) {
-      if (graph.source_workers[input] != graph.worker) peers_[graph.source_workers[input]].inputs.push_back(input);
-    }
-  }
+  explicit EdgePeers(const WorkerGraph& graph);
 
   /// Returns the peers by worker.
   std::map<std::uint32_t, EdgePeer>& Map() { return peers_; }
   /// Makes frames carry time stamps of `clock`, to which it refers. `is_same_clock(worker)` tells whether a peer's stamps are
   /// comparable. Call it before the layer is joined.
-  template <std::predicate<std::uint32_t> F>
-  void TraceBy(const uit::TraceClock& clock, F&& is_same_clock) {
-    for (auto& [worker, peer] : peers_) {
-      peer.seen.resize(peer.inputs.size());
-      peer.laden.resize(peer.inputs.size());
-      peer.trace.emplace(clock, is_same_clock(worker));
-    }
-  }
+  void TraceBy(const uit::TraceClock& clock, uit::FunctionRef<bool(std::uint32_t)> is_same_clock);
   /// Returns the trace of a peer, or null if frames carry no time stamps.
-  PeerTrace* TraceOf(std::uint32_t worker) {
-    const auto found = peers_.find(worker);
-    return found == peers_.end() || !found->second.trace ? nullptr : &*found->second.trace;
-  }
+  PeerTrace* TraceOf(std::uint32_t worker);
   /// Notes that an update that begins at `now` reads the messages pulled so far. `num_stepped(input)` returns the number of
   /// messages stepped to so far.
-  template <std::invocable<std::uint32_t> F>
-  void Read(uit::TimePoint now, F&& num_stepped) {
-    ++num_reads_;
-    for (auto& [worker, peer] : peers_) {
-      if (!peer.trace) continue;
-      peer.trace->Read(now);
-      for (std::size_t i = 0; i < peer.inputs.size(); ++i) {
-        const std::uint64_t num = num_stepped(peer.inputs[i]);
-        peer.laden[i] += num != peer.seen[i] ? 1 : 0;
-        peer.seen[i] = num;
-      }
-    }
-  }
+  void Read(uit::TimePoint now, uit::FunctionRef<std::uint64_t(std::uint32_t)> num_stepped);
   /// Returns the number of calls of Read.
   std::uint64_t NumReads() const { return num_reads_; }
 
@@ -78,3 +49,7 @@ class EdgePeers {
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/mesh/edge_peers.ipp>
+#endif

@@ -26,6 +26,7 @@
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/node_data.hpp>
 #include <netuit/mesh/root_networks.hpp>
+#include <uit/config.hpp>
 #include <uit/codec/span_codec.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/error.hpp>
@@ -59,18 +60,12 @@ class Mesh : public MeshCore {
  public:
   /// Makes a mesh of one network. Collective. If the graph cannot be read or placed, every process throws: rank 0 throws the
   /// cause, the others RootFailed.
-  Mesh(const uit::Team& team, const Graph& graph, const MeshOptions& options = {})
-      : Mesh(team, std::vector{NamedNetwork{"", graph}}, options) {}
+  Mesh(const uit::Team& team, const Graph& graph, const MeshOptions& options = {});
   /// Makes a mesh of several networks over the same nodes. Collective; throws like the constructor for one network.
-  Mesh(const uit::Team& team, const std::vector<NamedNetwork>& networks, const MeshOptions& options = {})
-      : Mesh(team, detail::RootNetworks(team, networks, options.placement), networks, options) {}
+  Mesh(const uit::Team& team, const std::vector<NamedNetwork>& networks, const MeshOptions& options = {});
 
   /// Returns the network with this name. Throws uit::InputError if the mesh has no such network.
-  Network GetNetwork(const std::string& name) const {
-    const auto found = std::ranges::find(names_, name);
-    if (found == names_.end()) throw uit::InputError("the mesh has no network named '" + name + "'");
-    return {static_cast<std::uint32_t>(found - names_.begin())};
-  }
+  Network GetNetwork(const std::string& name) const;
 
   /// Adds a value per node that only this node reads. `T` may be any movable type. The default initial value is `T{}`;
   /// `initial` must be the same on every process.
@@ -135,18 +130,7 @@ class Mesh : public MeshCore {
     return EdgeField<T>(values.values.get());
   }
   /// Returns the weights of a network's edges from its graph. A weight is 1 if the graph has none.
-  EdgeWeights GetEdgeWeights(Network network = {}) {
-    std::optional<EdgeWeights>& weights = weights_[network.number];
-    if (weights) return *weights;
-    const EdgeField<double> by_input = AddEdgeField(1.0, network);
-    auto& by_output = Own(std::make_unique<detail::OwnedField<detail::EdgeValues<double>>>(NumOutputs(network)));
-    std::fill_n(by_output.values.get(), NumOutputs(network), 1.0);
-    ForEachPart(network, [&](const NetworkPart& part) {
-      std::ranges::copy(part.graph.in_weights, by_input.Values() + part.first_input);
-      std::ranges::copy(part.graph.out_weights, by_output.values.get() + part.first_output);
-    });
-    return weights.emplace(by_input.Values(), by_output.values.get());
-  }
+  EdgeWeights GetEdgeWeights(Network network = {});
   /// Adds a conduit per edge of a network. Before its first message, an outlet shows `first(id of the edge's source)`.
   template <uit::Encodable T, uit::Policy policy = uit::every>
   Channels<T, policy> AddChannels(Network network = {}, const Initial<T>& first = {}) {
@@ -207,21 +191,11 @@ class Mesh : public MeshCore {
   }
 
   /// For the run: chooses whether neighbours see values of the previous update, or values in place. Between runs.
-  void ShowByUpdate(bool is_by_update) {
-    for (const auto& field : fields_) field->SetByUpdate(is_by_update, NumOwnSlots());
-  }
+  void ShowByUpdate(bool is_by_update);
 
  private:
   Mesh(const uit::Team& team, const detail::RootNetworks& root, const std::vector<NamedNetwork>& networks,
-       const MeshOptions& options)
-      : MeshCore(team.GetWorld(), root.Placed(), options) {
-    if (NumThreads() != team.NumThreads()) {
-      throw uit::InputError("the placement is for " + std::to_string(NumThreads()) + " threads of each process, and the team has " +
-                            std::to_string(team.NumThreads()));
-    }
-    for (const NamedNetwork& network : networks) names_.push_back(network.name);
-    weights_.resize(networks.size());
-  }
+       const MeshOptions& options);
   template <typename T>
   Initial<T> Read(const NodeTable& table) const {
     const std::vector<std::string> labels = GatherLabels(*this);
@@ -240,3 +214,7 @@ class Mesh : public MeshCore {
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/mesh/mesh.ipp>
+#endif

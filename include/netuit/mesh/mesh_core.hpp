@@ -15,26 +15,29 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/barrier/process_barrier.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh_options.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/worker_graph.hpp>
-#include <netuit/mesh/status_board.hpp>
 #include <netuit/mesh/surroundings.hpp>
 #include <netuit/placement/placement.hpp>
 #include <uit/config.hpp>
-#include <uit/exchange/fabric.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
-#include <uit/team/thread_pool.hpp>
-#include <uit/transport/process.hpp>
 #include <uit/link/world.hpp>
 
+namespace uit {
+class Fabric;
+class ThreadPool;
+}  // namespace uit
+
 namespace netuit {
+
+class ProcessBarrier;
+class StatusBoard;
 
 /// Networks over the same nodes, and the worker of each node. Only rank 0's topologies and placement are used.
 struct PlacedNetworks {
@@ -83,11 +86,7 @@ class MeshCore {
   void Connect();
 
   /// Returns Fabric::UnsharedExchanges, or nothing if it is unchanged since the last call. So users are told once.
-  std::map<std::size_t, std::size_t> TakeUnsharedExchanges() {
-    const auto& unshared = fabric_->UnsharedExchanges();
-    if (unshared == told_unshared_) return {};
-    return told_unshared_ = unshared;
-  }
+  std::map<std::size_t, std::size_t> TakeUnsharedExchanges();
 
   /// Returns the partitions of this process, by thread.
   const std::vector<std::unique_ptr<Partition>>& Partitions() const { return partitions_; }
@@ -178,7 +177,7 @@ class MeshCore {
   std::unique_ptr<StatusBoard> board_;
   std::vector<std::unique_ptr<Partition>> partitions_;
   std::vector<std::unique_ptr<LayerBase>> layers_;  // destroyed before the partitions and fabric, to which they refer
-  std::optional<uit::ThreadPool> threads_;
+  std::unique_ptr<uit::ThreadPool> threads_;
   std::uint64_t num_runs_ = 0;
   std::map<std::size_t, std::size_t> told_unshared_;  // see TakeUnsharedExchanges
   bool lacks_unread_ = false;

@@ -8,6 +8,7 @@
 #include <exception>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -117,7 +118,7 @@ UIT_DEFINE uit::ThreadPool& MeshCore::Threads() {
   if (!threads_) {
     const std::vector<std::size_t> here = world_.HostRanks();
     const auto position = static_cast<std::size_t>(std::ranges::find(here, world_.Rank()) - here.begin());
-    threads_.emplace(num_threads_, position == here.size() ? 0 : position * num_threads_);
+    threads_ = std::make_unique<uit::ThreadPool>(num_threads_, position == here.size() ? 0 : position * num_threads_);
   }
   return *threads_;
 }
@@ -163,6 +164,12 @@ UIT_DEFINE const Partition& MeshCore::PartitionOf(std::size_t local) const {
   UIT_ASSERT(local < num_local_, "a local number must be less than the number of local nodes");
   const auto after = std::ranges::upper_bound(partitions_, local, {}, [](const auto& part) { return part->first_local; });
   return **std::prev(after);
+}
+
+UIT_DEFINE std::map<std::size_t, std::size_t> MeshCore::TakeUnsharedExchanges() {
+  const auto& unshared = fabric_->UnsharedExchanges();
+  if (unshared == told_unshared_) return {};
+  return told_unshared_ = unshared;
 }
 
 }  // namespace netuit

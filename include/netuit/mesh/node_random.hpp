@@ -1,23 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 
-// Random123 includes every intrinsics header unless these macros select the ones it uses. That would cost a second of compile
-// time.
-#if (defined(__x86_64__) || defined(__i386__)) && !defined(R123_USE_X86INTRIN_H)
-#define R123_USE_X86INTRIN_H 0
-#define R123_USE_EMMINTRIN_H 1
-#ifdef __SSE4_1__
-#define R123_USE_SMMINTRIN_H 1
-#endif
-#ifdef __AES__
-#define R123_USE_WMMINTRIN_H 1
-#endif
-#endif
-#include <Random123/philox.h>
-
 #include <netuit/graph/label.hpp>
+#include <uit/config.hpp>
 
 namespace netuit {
 
@@ -37,11 +25,7 @@ class NodeRandom {
 
   /// Draws 32 random bits.
   result_type operator()() {
-    if (num_drawn_ % 4 == 0) {
-      const r123::Philox4x32::ctr_type counter{{node_, static_cast<std::uint32_t>(update_),
-                                                static_cast<std::uint32_t>(update_ >> 32U), num_drawn_ / 4}};
-      block_ = r123::Philox4x32{}(counter, {{static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32U)}});
-    }
+    if (num_drawn_ % 4 == 0) DrawBlock();
     return block_[num_drawn_++ % 4];
   }
   /// Draws an integer from 0 … bound - 1, uniformly and without bias (Lemire 2019). Requires bound > 0.
@@ -56,11 +40,18 @@ class NodeRandom {
   double Uniform() { return (*this)() * 0x1p-32; }
 
  private:
+  /// Draws the next four numbers.
+  void DrawBlock();
+
   std::uint64_t seed_;
   std::uint64_t update_;
   NodeId node_;
   std::uint32_t num_drawn_ = 0;
-  r123::Philox4x32::ctr_type block_{};
+  std::array<std::uint32_t, 4> block_{};
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/mesh/node_random.ipp>
+#endif

@@ -33,21 +33,11 @@ struct WorkerGraph {
   std::vector<char> labels{};  ///< all labels, concatenated
 
   /// Returns the local number of a node, which must be one of this worker's.
-  std::uint32_t LocalIndex(NodeId node) const {
-    const std::size_t guess = node - nodes.front();  // right if the numbers have no gaps
-    if (guess < nodes.size() && nodes[guess] == node) return static_cast<std::uint32_t>(guess);
-    return static_cast<std::uint32_t>(std::ranges::lower_bound(nodes, node) - nodes.begin());
-  }
+  std::uint32_t LocalIndex(NodeId node) const;
   /// Returns the id of the node that has this edge: an output if `first` is `first_out`, an input if it is `first_in`.
-  NodeId NodeOf(const std::vector<std::uint32_t>& first, std::uint32_t edge) const {
-    return nodes[static_cast<std::size_t>(std::ranges::upper_bound(first, edge) - first.begin()) - 1];
-  }
+  NodeId NodeOf(const std::vector<std::uint32_t>& first, std::uint32_t edge) const;
   /// Returns the label of local node i.
-  std::string Label(std::size_t node) const {
-    if (label_ends.empty()) return std::to_string(nodes[node]);
-    const std::size_t first = node == 0 ? 0 : label_ends[node - 1];
-    return {labels.data() + first, label_ends[node] - first};
-  }
+  std::string Label(std::size_t node) const;
 };
 
 /// One process's part of the graph: the sizes of the whole, and a part per thread.

@@ -194,4 +194,20 @@ UIT_DEFINE ProcessGraph ScatterGraph(const Topology& topology, const Placement& 
   return cutter ? cutter->Cut(0) : std::move(mine);
 }
 
+UIT_DEFINE std::uint32_t WorkerGraph::LocalIndex(NodeId node) const {
+  const std::size_t guess = node - nodes.front();  // right if the numbers have no gaps
+  if (guess < nodes.size() && nodes[guess] == node) return static_cast<std::uint32_t>(guess);
+  return static_cast<std::uint32_t>(std::ranges::lower_bound(nodes, node) - nodes.begin());
+}
+
+UIT_DEFINE NodeId WorkerGraph::NodeOf(const std::vector<std::uint32_t>& first, std::uint32_t edge) const {
+  return nodes[static_cast<std::size_t>(std::ranges::upper_bound(first, edge) - first.begin()) - 1];
+}
+
+UIT_DEFINE std::string WorkerGraph::Label(std::size_t node) const {
+  if (label_ends.empty()) return std::to_string(nodes[node]);
+  const std::size_t first = node == 0 ? 0 : label_ends[node - 1];
+  return {labels.data() + first, label_ends[node] - first};
+}
+
 }  // namespace netuit
