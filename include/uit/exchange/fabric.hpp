@@ -72,36 +72,17 @@ class Fabric {
   Fabric& operator=(const Fabric&) = delete;
   /// Closes the fabric if Close was not called. Waits up to 10 s, or 2 s while an exception propagates. Errors go to the
   /// process state.
-  ~Fabric() {
-    try {
-      Close(After(std::chrono::seconds(std::uncaught_exceptions() == 0 ? 10 : 2)));
-    } catch (const std::exception& trouble) {  // a destructor cannot throw; Close() can
-      world_.Process()->Fail(trouble.what());
-    } catch (...) {
-      world_.Process()->Fail("closing a fabric threw an exception of unknown type");
-    }
-  }
+  ~Fabric();
 
   /// Returns the world given to the constructor. The fabric's links use streams of their own, separate from this world's.
   const World& GetWorld() const { return world_; }
 
   /// Announces the sending half of an exchange to a peer, at the next Connect. Frames that depart through the returned
   /// port wait for Connect. Call it while no other thread uses the fabric.
-  OutPort AddOutgoing(std::size_t peer, std::size_t worker, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
-    Check(peer, worker);
-    if (IsOwn(peer)) return OutPort{engine_, OwnBox(spec, std::move(box))};
-    announced_[peer].push_back({spec, engine_->NumOutgoing(), 0});
-    return OutPort{engine_, engine_->AddOutgoing(peer, worker, std::move(box), spec.key.is_report != 0), worker};
-  }
+  OutPort AddOutgoing(std::size_t peer, std::size_t worker, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box);
   /// Announces the receiving half of an exchange to a peer, at the next Connect. Returns the box in which frames arrive: `box`,
   /// unless the other half is in this process and has brought one. Call it while no other thread uses the fabric.
-  std::shared_ptr<FrameBox> AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
-    Check(peer, 0);
-    if (IsOwn(peer)) return OwnBox(spec, std::move(box));
-    announced_[peer].push_back({spec, engine_->NumIncoming(), 1});
-    engine_->AddIncoming(peer, box, spec.frame_bytes);
-    return box;
-  }
+  std::shared_ptr<FrameBox> AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box);
 
   /// Returns the half of an exchange that several ends share. The first call for a key creates it with `make()`. Throws
   /// if an earlier end used another spec. Call it while no other thread uses the fabric.
@@ -153,16 +134,10 @@ class Fabric {
     std::shared_ptr<ExchangeHalf> half;
   };
 
-  void Check(std::size_t peer, std::size_t worker) const {
-    if (engine_->IsShut()) throw Error("the fabric has been closed");
-    if (peer >= world_.Size()) throw Error("there is no rank " + std::to_string(peer) + " to exchange with");
-    if (worker >= engine_->NumWorkers()) throw Error("there is no worker " + std::to_string(worker));
-  }
+  void Check(std::size_t peer, std::size_t worker) const;
   bool IsOwn(std::size_t peer) const { return options_.joins_own && peer == world_.Rank(); }
   /// Returns the box of an exchange within this process: that of the half that was added first.
-  std::shared_ptr<FrameBox> OwnBox(const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
-    return own_boxes_.try_emplace(spec.key, std::move(box)).first->second;
-  }
+  std::shared_ptr<FrameBox> OwnBox(const ExchangeSpec& spec, std::shared_ptr<FrameBox> box);
   std::string Match(const std::vector<Bytes>& greetings, const Greeting& ours);
   PeerWishes Wishes() const;
   std::string CheckLinks() const;
@@ -172,27 +147,15 @@ class Fabric {
     return memory.outgoing.contains(engine_->Outgoing(half.index).remote_index);
   }
   void ShareBoxes(const std::map<std::size_t, SharedBoxes>& shared);
-  bool TryFinishHalves() {
-    bool all = true;
-    for (auto& [key, shared] : halves_) all &= shared.half->TryFinish();
-    return all;
-  }
+  bool TryFinishHalves();
   bool SayGoodbye(Deadline deadline);
   /// Pulls the frames that have arrived, then drops all connections and shared boxes.
-  void DropConnections() {
-    TryFinishHalves();
-    num_leaked_ += engine_->DropConnections();
-    engine_->DetachBoxes();
-    ClaimRequests();
-  }
+  void DropConnections();
   std::size_t NumRequests(std::size_t num_connections) const {
     return 2 * (options_.num_slots + Connection::num_uncredited) * num_connections;
   }
   /// Updates the number of MPI requests that this fabric claims from the process's limit.
-  void ClaimRequests() {
-    const std::size_t before = std::exchange(num_requests_, NumRequests(engine_->NumConnections()));
-    world_.Process()->ClaimRequests(before, num_requests_);
-  }
+  void ClaimRequests();
 
   World world_;
   FabricOptions options_;

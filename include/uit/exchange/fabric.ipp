@@ -187,4 +187,57 @@ UIT_DEFINE bool Fabric::Close(Deadline deadline) {
   return is_clean_;
 }
 
+UIT_DEFINE OutPort Fabric::AddOutgoing(std::size_t peer, std::size_t worker, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
+  Check(peer, worker);
+  if (IsOwn(peer)) return OutPort{engine_, OwnBox(spec, std::move(box))};
+  announced_[peer].push_back({spec, engine_->NumOutgoing(), 0});
+  return OutPort{engine_, engine_->AddOutgoing(peer, worker, std::move(box), spec.key.is_report != 0), worker};
+}
+
+UIT_DEFINE std::shared_ptr<FrameBox> Fabric::AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
+  Check(peer, 0);
+  if (IsOwn(peer)) return OwnBox(spec, std::move(box));
+  announced_[peer].push_back({spec, engine_->NumIncoming(), 1});
+  engine_->AddIncoming(peer, box, spec.frame_bytes);
+  return box;
+}
+
+UIT_DEFINE void Fabric::Check(std::size_t peer, std::size_t worker) const {
+  if (engine_->IsShut()) throw Error("the fabric has been closed");
+  if (peer >= world_.Size()) throw Error("there is no rank " + std::to_string(peer) + " to exchange with");
+  if (worker >= engine_->NumWorkers()) throw Error("there is no worker " + std::to_string(worker));
+}
+
+UIT_DEFINE Fabric::~Fabric() {
+  try {
+    Close(After(std::chrono::seconds(std::uncaught_exceptions() == 0 ? 10 : 2)));
+  } catch (const std::exception& trouble) {  // a destructor cannot throw; Close() can
+    world_.Process()->Fail(trouble.what());
+  } catch (...) {
+    world_.Process()->Fail("closing a fabric threw an exception of unknown type");
+  }
+}
+
+UIT_DEFINE void Fabric::DropConnections() {
+  TryFinishHalves();
+  num_leaked_ += engine_->DropConnections();
+  engine_->DetachBoxes();
+  ClaimRequests();
+}
+
+UIT_DEFINE void Fabric::ClaimRequests() {
+  const std::size_t before = std::exchange(num_requests_, NumRequests(engine_->NumConnections()));
+  world_.Process()->ClaimRequests(before, num_requests_);
+}
+
+UIT_DEFINE std::shared_ptr<FrameBox> Fabric::OwnBox(const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
+  return own_boxes_.try_emplace(spec.key, std::move(box)).first->second;
+}
+
+UIT_DEFINE bool Fabric::TryFinishHalves() {
+  bool all = true;
+  for (auto& [key, shared] : halves_) all &= shared.half->TryFinish();
+  return all;
+}
+
 }  // namespace uit

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <uit/config.hpp>
 #include <uit/support/error.hpp>
 #include <uit/link/frame.hpp>
 #include <uit/link/frame_box.hpp>
@@ -36,21 +37,10 @@ class FrameWindow {
   /// Sends a frame. The caller has written the payload, its size and the header's base, and there is room, unless the frame
   /// ends an update. `last` marks the frame as the end of the update. Returns false, with nothing changed,
   /// if the port is full. Afterwards `frame` is a spare buffer.
-  bool TryDepart(Frame& frame, bool last) {
-    StoreIfNew(frame.Header().update, update_);
-    StoreIfNew(frame.Header().last, static_cast<std::uint16_t>(last ? 1 : 0));
-    if (!port_.TryDepart(frame)) return false;
-    ++num_departed_;
-    return true;
-  }
+  bool TryDepart(Frame& frame, bool last);
   /// Reads the newest report. Returns whether one has arrived. Throws if it is malformed. If it returns false or throws,
   /// the window is unchanged.
-  bool TryReadReport() {
-    bool any = false;
-    while (reports_->TryStep()) any = true;
-    if (any) TakeReport(reports_->Get());
-    return any;
-  }
+  bool TryReadReport();
   /// Returns the number of frames that have departed.
   std::uint64_t NumDeparted() const { return num_departed_; }
   /// Returns the newest report read, or null if none has arrived.
@@ -73,18 +63,7 @@ class FrameWindow {
 
  private:
   std::uint64_t NumUnderWay() const { return num_departed_ - num_pulled_; }
-  void TakeReport(Frame& report) {
-    const FrameHeader& header = report.Header();
-    if (header.num_bytes < report_bytes_)
-      throw Error("a peer has sent a report of " + std::to_string(header.num_bytes) + " bytes, not " +
-                  std::to_string(report_bytes_));
-    if (header.base - num_pulled_ > NumUnderWay())
-      throw Error("a peer reports that it has pulled frame " + std::to_string(header.base) + " of " +
-                  std::to_string(num_departed_));
-    num_pulled_ = header.base;
-    has_report_ = has_news_ = true;
-    report_.Swap(report);
-  }
+  void TakeReport(Frame& report);
 
   std::size_t num_frames_;
   OutPort port_;
@@ -99,3 +78,7 @@ class FrameWindow {
 };
 
 }  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/exchange/frame_window.ipp>
+#endif

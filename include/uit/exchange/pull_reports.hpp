@@ -1,12 +1,13 @@
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
+#include <uit/config.hpp>
 #include <uit/link/frame.hpp>
 #include <uit/link/out_port.hpp>
+#include <uit/support/function_ref.hpp>
 
 namespace uit {
 
@@ -41,19 +42,7 @@ class PullReports {
 
   /// Sends a report; `fill(payload)` writes its payload of `payload_bytes`. If `ends_update`, the report ends the update
   /// set by SetUpdate. Otherwise it repeats the number of the last update that a report ended.
-  template <std::invocable<std::byte*> F>
-  void Send(std::size_t payload_bytes, bool ends_update, F&& fill) {
-    if (ends_update) update_ended_ = update_;
-    frame_.Reserve(payload_bytes);
-    std::forward<F>(fill)(frame_.Payload());
-    frame_.Header().num_bytes = static_cast<std::uint32_t>(payload_bytes);
-    frame_.Header().base = num_pulled_;
-    frame_.Header().update = update_ended_;
-    port_.TryDepart(frame_);
-    num_reported_ = num_pulled_;
-    num_idle_tries_ = 0;
-    has_news_ = is_due_ = false;
-  }
+  void Send(std::size_t payload_bytes, bool ends_update, FunctionRef<void(std::byte*)> fill);
   /// Sets the update number for reports that end an update from now on.
   void SetUpdate(std::uint64_t update) { update_ = update; }
 
@@ -74,3 +63,7 @@ class PullReports {
 };
 
 }  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/exchange/pull_reports.ipp>
+#endif

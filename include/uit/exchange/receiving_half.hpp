@@ -1,17 +1,18 @@
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/link/frame_box.hpp>
 #include <uit/link/frame_trace.hpp>
 #include <uit/link/progress_engine.hpp>
+#include <uit/support/function_ref.hpp>
 
 namespace uit {
 
@@ -49,26 +50,9 @@ class ReceivingHalf : public ExchangeHalf {
       : box_(std::move(box)), engine_(fabric == nullptr ? nullptr : fabric->Engine()) {}
 
   /// Passes the next frame that has arrived to `take`. Returns whether there was one.
-  template <std::invocable<Frame&> F>
-  bool TryPullOne(F&& take) {
-    if (!box_->TryStep()) return false;
-    Frame& frame = box_->Get();
-    if (trace_ != nullptr) [[unlikely]] trace_->Take(frame);
-    const FrameHeader header = frame.Header();
-    std::forward<F>(take)(frame);
-    if (header.last != 0) {
-      last_update_ = header.update;
-      has_last_ = true;
-    }
-    return true;
-  }
+  bool TryPullOne(FunctionRef<void(Frame&)> take);
   /// Passes every frame that has arrived to `take`. Returns whether there was one.
-  template <std::invocable<Frame&> F>
-  bool PullAll(F&& take) {
-    bool any = false;
-    while (TryPullOne(take)) any = true;
-    return any;
-  }
+  bool PullAll(FunctionRef<void(Frame&)> take);
 
  private:
   std::shared_ptr<FrameBox> box_;
@@ -80,3 +64,7 @@ class ReceivingHalf : public ExchangeHalf {
 };
 
 }  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/exchange/receiving_half.ipp>
+#endif

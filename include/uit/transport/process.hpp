@@ -236,6 +236,5 @@ struct Process {
   /// The window of frames, plus the frame that ends an update and the last frame at the close.
   std::size_t BoxDepth() const { return depth + 2; }
 };
-static_assert(PairTransport<Process> && InletTransport<Process> && OutletTransport<Process>);
 
 }  // namespace uit

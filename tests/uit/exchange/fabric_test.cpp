@@ -24,6 +24,8 @@ using namespace uit;
 using namespace uit::testing;
 using namespace std::chrono_literals;
 
+static_assert(uit::PairTransport<uit::Process> && uit::InletTransport<uit::Process> && uit::OutletTransport<uit::Process>);
+
 namespace {
 
 using W = TransportSet<Process>;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/accumulate_frame.hpp>
 #include <uit/exchange/pull_reports.hpp>
@@ -42,38 +43,16 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
     return true;
   }
   /// Adds every frame that has arrived to the sums. Returns whether there was one. Throws if a frame is malformed.
-  bool Pull() override {
-    return PullAll([this](const Frame& frame) { AddUp(frame); });
-  }
+  bool Pull() override;
   /// Moves a channel's sum to `sum`, which has the size of an encoded message. Returns the number of messages in it. If
   /// that is 0, `sum` is unchanged.
-  std::uint64_t Take(std::size_t channel, std::byte* sum) {
-    const std::uint64_t count = std::exchange(counts_[channel], 0);
-    if (count == 0) return 0;
-    std::memcpy(sum, Sum(channel), layout_.slot_bytes);
-    if (!aside_.empty()) AddAside(channel);
-    return count;
-  }
+  std::uint64_t Take(std::size_t channel, std::byte* sum);
   /// Returns the number of messages of a channel that have arrived and wait.
-  std::uint64_t NumUnread(std::size_t channel) const {
-    std::uint64_t count = counts_[channel];
-    for (const Aside& aside : aside_) count += aside.channel == channel ? aside.count : 0;
-    return count;
-  }
+  std::uint64_t NumUnread(std::size_t channel) const;
 
   /// Reports the pulled frames to the inlets if any are new. With `always`, sends a report in any case, adds the counts
   /// and sums that wait at each outlet, and marks it as the end of an update.
-  void Report(bool always = false) override {
-    if (!reports_.HasNews() && !always) return;
-    const std::size_t num_bytes = always ? report_layout_.MaxBytes() : report_layout_.BitsBytes();
-    reports_.Send(num_bytes, always, [&](std::byte* to) {
-      std::memset(to, 0, report_layout_.BitsBytes());
-      for (const Aside& aside : aside_) AccumulateReport::SetBlocked(to, aside.channel);
-      if (!always) return;
-      std::memcpy(report_layout_.Counts(to), counts_.data(), report_layout_.CountsBytes());
-      std::memcpy(report_layout_.Sums(to), sums_.data(), sums_.size());
-    });
-  }
+  void Report(bool always = false) override;
   /// Reports if, as far as this side knows, half of the sender's window is used up. Otherwise waits for more to report.
   void ReportIfDue() override {
     if (reports_.IsDue()) Report();
@@ -96,41 +75,11 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
 
   std::byte* Sum(std::size_t channel) { return sums_.data() + channel * layout_.slot_bytes; }
 
-  void AddUp(const Frame& frame) {
-    layout_.Check(frame);
-    if (frame.Header().num_bytes != 0) {
-      for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) {
-        const std::uint64_t count = layout_.Count(frame, channel);
-        if (count == 0) continue;
-        const std::byte* const sum = layout_.Slot(frame, channel);
-        if (!TryAdd(channel, sum, count)) PutAside(channel, sum, count);
-      }
-    }
-    reports_.NotePulled();
-  }
-  bool TryAdd(std::size_t channel, const std::byte* sum, std::uint64_t count) {
-    if (counts_[channel] == 0) std::memcpy(Sum(channel), sum, layout_.slot_bytes);
-    else if (!fold_(Sum(channel), sum)) return false;
-    counts_[channel] += count;
-    return true;
-  }
-  void PutAside(std::size_t channel, const std::byte* sum, std::uint64_t count) {
-    for (Aside& aside : aside_) {
-      if (aside.channel != channel || !fold_(aside.sum.data(), sum)) continue;
-      aside.count += count;
-      return;
-    }
-    aside_.push_back({channel, count, {sum, sum + layout_.slot_bytes}});
-    reports_.NoteDue();
-  }
+  void AddUp(const Frame& frame);
+  bool TryAdd(std::size_t channel, const std::byte* sum, std::uint64_t count);
+  void PutAside(std::size_t channel, const std::byte* sum, std::uint64_t count);
   /// Called when a channel's sum has been taken: sums put aside may now find room.
-  void AddAside(std::size_t channel) {
-    const std::size_t num_before = aside_.size();
-    std::erase_if(aside_, [&](const Aside& aside) {
-      return aside.channel == channel && TryAdd(channel, aside.sum.data(), aside.count);
-    });
-    if (aside_.size() != num_before) reports_.NoteDue();
-  }
+  void AddAside(std::size_t channel);
 
   AccumulateFrame layout_;
   AccumulateReport report_layout_;
@@ -142,3 +91,7 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
 };
 
 }  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/exchange/pooled/pooled_accumulate_receiver.ipp>
+#endif

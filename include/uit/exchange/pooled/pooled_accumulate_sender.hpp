@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/frame_window.hpp>
 #include <uit/exchange/pooled/accumulate_frame.hpp>
@@ -48,37 +49,14 @@ class PooledAccumulateSender final : public SendingHalf {
   ///
   /// While held, the sum together with the messages that waited at the outlet at the last RefreshReport must not overflow
   /// either. So acceptance does not depend on whether the outlet has stepped since.
-  bool TryFold(std::size_t channel, const std::byte* message, std::uint64_t num_messages = 1) {
-    const bool is_bounded = is_held_ && waiting_[channel] != 0;
-    if (is_bounded) {
-      std::memcpy(scratch_.data(), At(bounds_, channel), layout_.slot_bytes);
-      if (!fold_(scratch_.data(), message)) return false;
-    }
-    if (counts_[channel] == 0) {
-      std::memcpy(At(sums_, channel), message, layout_.slot_bytes);
-      ++num_contributing_;
-    } else if (!fold_(At(sums_, channel), message)) {
-      return false;
-    }
-    counts_[channel] += num_messages;
-    if (is_bounded) std::memcpy(At(bounds_, channel), scratch_.data(), layout_.slot_bytes);
-    if (!roll_.NoteContribution(channel)) roll_.SkipRest();
-    DepartIfComplete();
-    return true;
-  }
+  bool TryFold(std::size_t channel, const std::byte* message, std::uint64_t num_messages = 1);
   /// Called when the channel's inlet is destroyed. The pool does not wait for this channel any more.
-  void Yield(std::size_t channel) {
-    ExchangeHalf::Yield(channel);
-    roll_.Skip(channel);
-  }
+  void Yield(std::size_t channel);
 
   /// Sends the messages put so far. Returns false if some of them have to wait for the receiver. While held, sums depart
   /// only at the end of the update.
-  bool TryFlush() override { return num_contributing_ == 0 || is_held_ || (TryDepart(false) && num_contributing_ == 0); }
-  bool TryFinish() override {
-    // One frame beyond the window finds room in the peer's box, and it is the last.
-    return num_contributing_ == 0 || Depart(false, false);
-  }
+  bool TryFlush() override;
+  bool TryFinish() override;
   /// Sends a frame in any case and marks it as the update's end. Returns false if the peer has no room for a frame yet.
   bool TryEndUpdate() override { return TryDepart(true); }
   /// Sets the update number that is stamped on frames from now on.
@@ -86,18 +64,9 @@ class PooledAccumulateSender final : public SendingHalf {
   /// While held, frames depart only at the end of the update, and acceptance depends on the last RefreshReport.
   void Hold(bool hold) override { is_held_ = hold; }
   /// Reads the newest report of the outlets. Returns true if it ends `update` or a later one.
-  bool RefreshReport(std::uint64_t update) override {
-    window_.TryReadReport();
-    if (!window_.HasReport(update)) return false;
-    if (is_held_) LearnWhatWaits();
-    return true;
-  }
+  bool RefreshReport(std::uint64_t update) override;
   /// Moves frames, including a complete pool that had to wait. Returns whether anything arrived.
-  bool Poll() {
-    const bool has_arrived = window_.Poll();
-    DepartIfComplete();
-    return has_arrived;
-  }
+  bool Poll();
   /// Moves frames. Returns whether all departed frames have left this process.
   bool TryEmpty() { return window_.TryEmpty(); }
   /// False once the fabric has closed; then do not put any more.
@@ -107,50 +76,15 @@ class PooledAccumulateSender final : public SendingHalf {
 
  private:
   std::byte* At(std::vector<std::byte>& sums, std::size_t channel) { return sums.data() + channel * layout_.slot_bytes; }
-  bool IsBlocked(std::size_t channel) const {
-    return window_.Report() != nullptr && AccumulateReport::IsBlocked(*window_.Report(), channel);
-  }
+  bool IsBlocked(std::size_t channel) const;
 
-  void DepartIfComplete() {
-    if (roll_.IsComplete() && num_contributing_ != 0 && !is_held_) TryDepart(false);
-  }
-  bool TryDepart(bool last) {
-    if (is_held_) return Depart(last, false);
-    window_.TryReadReport();  // it may tell which channels are blocked
-    return window_.HasRoom() && Depart(last, true);
-  }
-  bool Depart(bool last, bool heeds_blocks) {
-    std::size_t num_leaving = 0;
-    for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) {
-      leaving_[channel] = heeds_blocks && IsBlocked(channel) ? 0 : counts_[channel];
-      num_leaving += leaving_[channel] != 0 ? 1 : 0;
-    }
-    if (num_leaving == 0 && !last) return false;
-    frame_.Reserve(layout_.MaxBytes());
-    layout_.Write(frame_, sums_.data(), leaving_.data());
-    if (!window_.TryDepart(frame_, last)) return false;
-    if (is_held_) std::memcpy(sent_sums_.data(), sums_.data(), sums_.size());
-    for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) counts_[channel] -= leaving_[channel];
-    num_contributing_ -= num_leaving;
-    roll_.Renew();
-    return true;
-  }
+  void DepartIfComplete();
+  bool TryDepart(bool last);
+  bool Depart(bool last, bool heeds_blocks);
 
   /// Computes the messages that wait at the outlets from this barrier on: those reported, and those of the last frame if
   /// it departed after the report.
-  void LearnWhatWaits() {
-    const Frame& report = *window_.Report();
-    if (!report_layout_.HasSums(report)) return;
-    std::memcpy(waiting_.data(), report_layout_.Counts(report.Payload()), report_layout_.CountsBytes());
-    std::memcpy(bounds_.data(), report_layout_.Sums(report.Payload()), bounds_.size());
-    if (report.Header().base == window_.NumDeparted()) return;
-    for (std::size_t channel = 0; channel < layout_.num_channels; ++channel) {
-      if (leaving_[channel] == 0) continue;
-      if (waiting_[channel] == 0) std::memcpy(At(bounds_, channel), At(sent_sums_, channel), layout_.slot_bytes);
-      else fold_(At(bounds_, channel), At(sent_sums_, channel));
-      waiting_[channel] += leaving_[channel];
-    }
-  }
+  void LearnWhatWaits();
 
   AccumulateFrame layout_;
   AccumulateReport report_layout_;
@@ -170,3 +104,7 @@ class PooledAccumulateSender final : public SendingHalf {
 };
 
 }  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/exchange/pooled/pooled_accumulate_sender.ipp>
+#endif

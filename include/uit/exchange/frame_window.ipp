@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <uit/config.hpp>
+#include <uit/exchange/frame_window.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+
+namespace uit {
+
+UIT_DEFINE bool FrameWindow::TryReadReport() {
+  bool any = false;
+  while (reports_->TryStep()) any = true;
+  if (any) TakeReport(reports_->Get());
+  return any;
+}
+
+UIT_DEFINE bool FrameWindow::TryDepart(Frame& frame, bool last) {
+  StoreIfNew(frame.Header().update, update_);
+  StoreIfNew(frame.Header().last, static_cast<std::uint16_t>(last ? 1 : 0));
+  if (!port_.TryDepart(frame)) return false;
+  ++num_departed_;
+  return true;
+}
+
+UIT_DEFINE void FrameWindow::TakeReport(Frame& report) {
+  const FrameHeader& header = report.Header();
+  if (header.num_bytes < report_bytes_)
+    throw Error("a peer has sent a report of " + std::to_string(header.num_bytes) + " bytes, not " +
+                std::to_string(report_bytes_));
+  if (header.base - num_pulled_ > NumUnderWay())
+    throw Error("a peer reports that it has pulled frame " + std::to_string(header.base) + " of " +
+                std::to_string(num_departed_));
+  num_pulled_ = header.base;
+  has_report_ = has_news_ = true;
+  report_.Swap(report);
+}
+
+}  // namespace uit

@@ -1,0 +1,31 @@
+#pragma once
+
+
+
+#include <uit/config.hpp>
+#include <uit/exchange/receiving_half.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/support/function_ref.hpp>
+
+namespace uit {
+
+UIT_DEFINE bool ReceivingHalf::TryPullOne(FunctionRef<void(Frame&)> take) {
+  if (!box_->TryStep()) return false;
+  Frame& frame = box_->Get();
+  if (trace_ != nullptr) [[unlikely]] trace_->Take(frame);
+  const FrameHeader header = frame.Header();
+  take(frame);
+  if (header.last != 0) {
+    last_update_ = header.update;
+    has_last_ = true;
+  }
+  return true;
+}
+
+UIT_DEFINE bool ReceivingHalf::PullAll(FunctionRef<void(Frame&)> take) {
+  bool any = false;
+  while (TryPullOne(take)) any = true;
+  return any;
+}
+
+}  // namespace uit
