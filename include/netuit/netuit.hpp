@@ -1,6 +1,8 @@
 #pragma once
 
 /// Everything of the network layer: graphs, their placement, meshes, and runs under asynchronicity modes 0-4.
+#include <uit/config.hpp>  // first: it refuses compilers without C++20
+
 #include <netuit/file/load_graph.hpp>
 #include <netuit/graph/graphs.hpp>
 #include <netuit/graph/topologies.hpp>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <uit/config.hpp>  // first: it refuses compilers without C++20
+
 #include <chrono>
 #include <concepts>
 #include <cstddef>

@@ -1,5 +1,9 @@
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Conduit needs C++20: compile with -std=c++20 (g++ 11 or newer, clang 16 or newer)"
+#endif
+
 #include <cstddef>
 
 /// The library's version, for messages and the opening handshake.

@@ -2,6 +2,8 @@
 
 #include <compare>
 
+#include <uit/config.hpp>
+
 namespace uit {
 
 /// What happens to a put if the buffer is full.

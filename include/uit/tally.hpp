@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include <uit/config.hpp>
+
 namespace uit {
 
 /// The fate of an inlet's puts. `attempted` = accepted + `dropped`. Muted puts are counted apart.

@@ -2,11 +2,12 @@
 
 /// All of uit that needs neither connections between processes nor MPI. Between processes: <uit/transport/process.hpp>.
 
+#include <uit/config.hpp>  // first: it refuses compilers without C++20
+
 #include <uit/codec/codec.hpp>
 #include <uit/codec/span_codec.hpp>
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/conduit.hpp>
-#include <uit/config.hpp>
 #include <uit/duct/accumulator_duct.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/duct/fold.hpp>

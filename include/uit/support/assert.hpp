@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <uit/config.hpp>
+
 /// How thoroughly misuse is checked: 0 not at all, 1 cheap checks, 2 expensive ones too. Must be the same in every
 /// translation unit of a program.
 #ifndef UIT_ASSERT_LEVEL

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <uit/config.hpp>
+
 namespace uit {
 
 /// The kind of an error, for the code that decides how to react.
