@@ -21,13 +21,13 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/ConduitConfigVersi
 install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/ConduitConfig.cmake"
   "${CMAKE_CURRENT_BINARY_DIR}/ConduitConfigVersion.cmake"
-  tools/cmake/FindMETIS.cmake tools/cmake/FindRandom123.cmake
+  tools/cmake/FindMETIS.cmake tools/cmake/FindRandom123.cmake tools/cmake/UitBuildType.cmake
   DESTINATION "${uit_package_dir}")
 
 if(UIT_WITH_MPI)
-  set(uit_mpi_flag 1)
+  set(uit_mpi_flags "-DUIT_WITH_MPI=1 -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX")   # MPI's old C++ interface gives warnings
 else()
-  set(uit_mpi_flag 0)
+  set(uit_mpi_flags "-DUIT_WITH_MPI=0")
 endif()
 foreach(component ${uit_components})
   configure_file(tools/cmake/${component}.pc.in "${CMAKE_CURRENT_BINARY_DIR}/${component}.pc" @ONLY)
