@@ -157,8 +157,12 @@ class RunRecord {
     manifest_.oversubscribed = hosts_.is_oversubscribed;
   }
 
-  /// Writes the manifest and the hosts before the first results; it says that the results are incomplete.
+  /// Writes the manifest and the hosts before the first results; it says that the results are incomplete. Says if rates of this
+  /// build mean little.
   void Begin() const {
+#ifndef __OPTIMIZE__
+    std::fprintf(stderr, "conduit: note: built without optimisation, so rates say little (-DCMAKE_BUILD_TYPE=Release)\n");
+#endif
     SaveManifest();
     if (settings_.output != "-") hosts_.ToTable().Save(Beside(".hosts.csv"));
   }

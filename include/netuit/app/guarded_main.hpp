@@ -19,7 +19,8 @@ int RunGuarded(int argc, char** argv, const std::function<int(const uit::World&)
 /// `body`. An exception of `body` becomes one line on stderr and an exit code: 2 for invalid input, 3 for a lost process, 5 for
 /// output that cannot be written, 1 for any other. An error while resources are released is reported alike, with code 1.
 /// If every process throws because rank 0 failed, only rank 0 prints, and all end with its code. If only one process throws,
-/// it ends the others two seconds later.
+/// it ends the others two seconds later. A program that is built without MPI, and of which mpirun has started several
+/// processes, ends with code 2.
 ///
 ///     int main(int argc, char** argv) {
 ///       return netuit::GuardedMain(argc, argv, [&](const uit::World& world) { …; return report.ExitCode(); });

@@ -17,6 +17,9 @@
 #include <uit/link/world.hpp>
 #if UIT_WITH_MPI
 #include <uit/app/session.hpp>
+#else
+#include <uit/app/environment.hpp>
+#include <uit/support/error.hpp>
 #endif
 
 namespace netuit::detail {
@@ -44,6 +47,12 @@ UIT_DEFINE int RunGuarded([[maybe_unused]] int argc, [[maybe_unused]] char** arg
     uit::mpi::Session session{argc, argv};
     const uit::World world = session.World();
 #else
+    const uit::Launch launch = uit::LaunchFromEnvironment();
+    if (launch.num_processes > 1) {
+      if (launch.rank != 0) throw RootFailed(uit::ErrorKind::input);  // one line is enough
+      throw uit::InputError("this program is built without MPI, but mpirun has started " + std::to_string(launch.num_processes) +
+                            " processes of it; build it with MPI (mpicxx -DUIT_WITH_MPI=1), or start it without mpirun");
+    }
     const uit::World world{std::make_shared<uit::Alone>(std::make_shared<uit::ProcessState>(uit::ApplicationHooks()))};
 #endif
     process = world.Process();

@@ -24,6 +24,7 @@
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/simulation.hpp>
+#include <uit/team/core_spread.hpp>
 #include <uit/link/world.hpp>
 
 namespace netuit {
@@ -118,6 +119,18 @@ UIT_DEFINE void WarnOfUnsharedExchanges(MeshCore& mesh, Team& team) {
             "the process; see depth, buffer_bytes and max_message_bytes in MeshOptions");
 }
 
+/// Warns once if the threads of this process take turns, because it may use fewer cores.
+UIT_DEFINE void WarnOfSharedCores(const MeshCore& mesh) {
+  const std::size_t num_usable = uit::NumUsableCores();
+  if (uit::is_simulated || num_usable == 0 || mesh.NumThreads() <= num_usable) return;
+  const std::string cores = num_usable == 1 ? "one core" : std::to_string(num_usable) + " cores";
+  const std::string reason =
+      num_usable < uit::NumCores()
+          ? ", to which mpirun, taskset or the batch system binds this process; Open MPI's mpirun does not with --bind-to none"
+          : ", and the machine has no more";
+  mesh.GetWorld().Process()->WarnOnce(std::to_string(mesh.NumThreads()) + " threads take turns on " + cores + reason);
+}
+
 UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& options, Sweep& sweep) {
   plan.Check();
   CheckOptions(options);
@@ -127,6 +140,7 @@ UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOpti
   Team team(mesh.GetBarrier(), *mesh.GetWorld().Process(), mesh.NumThreads(), options,
             plan.delivery.is_by_update);
   WarnOfUnsharedExchanges(mesh, team);
+  WarnOfSharedCores(mesh);
   RunReport report;
   RunWorkers(mesh, team, plan, options, sweep, report);
   team.HeedLateSignal();

@@ -142,7 +142,8 @@ struct RunReport {
     if (stopped_by == StopReason::thrown) return 4;
     return stopped_by == StopReason::signal ? 128 + signal : 0;
   }
-  /// On rank 0, prints a line each to stdout about the updates and the messages.
+  /// On rank 0, prints a line each to stdout about the updates and the messages, and a third if the program was built without
+  /// optimisation.
   void Print() const;
   /// Returns the sum over all workers of this report, of channels that leave their thread.
   uit::Tally Tally() const {

@@ -42,6 +42,9 @@ UIT_DEFINE void RunReport::Print() const {
               WithCommas(all.put.preempted + all.get.skipped).c_str(), WithCommas(all.get.folded).c_str(),
               WithCommas(all.get.unread).c_str());
   if (!message.empty()) std::printf("%s\n", message.c_str());
+#ifndef __OPTIMIZE__
+  std::printf("built without optimisation, so times and rates say little: compile with -O3 (-DCMAKE_BUILD_TYPE=Release)\n");
+#endif
 }
 
 }  // namespace netuit

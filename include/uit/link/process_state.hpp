@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,14 @@ class BasicProcessState {
   explicit BasicProcessState(ProcessHooks hooks = {}) : hooks_(std::move(hooks)) {}
   /// Returns the hooks that the program has provided. Any thread.
   const ProcessHooks& Hooks() const { return hooks_; }
+  /// Shows a warning, unless this process has shown the same words before. Any thread.
+  void WarnOnce(const std::string& words) {
+    {
+      const std::lock_guard lock{mutex_};
+      if (!hooks_.warn || !warned_.insert(words).second) return;
+    }
+    hooks_.warn(words);
+  }
 
   /// Runs `f` while holding the lock. Returns false if another thread holds it; then `f` did not run. Never waits. Any
   /// thread.
@@ -109,6 +118,7 @@ class BasicProcessState {
   Atomic<bool> has_thrown_{false};
   mutable std::mutex mutex_;
   std::string trouble_;
+  std::set<std::string> warned_;
   bool is_told_ = false;
   std::unique_ptr<PeerWatch> watch_ = std::make_unique<PeerWatch>();
 };

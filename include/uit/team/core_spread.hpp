@@ -1,12 +1,32 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #ifdef __linux__
 #include <sched.h>
+#include <unistd.h>
 #endif
 
 namespace uit {
+
+/// The number of cores that this process may use: those of its affinity mask. 0 if the system does not report them.
+inline std::size_t NumUsableCores() {
+#ifdef __linux__
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<std::size_t>(CPU_COUNT(&allowed));
+#endif
+  return 0;
+}
+
+/// The number of cores of this host, whether this process may use them or not. 0 if the system does not report it.
+inline std::size_t NumCores() {
+#ifdef __linux__
+  return static_cast<std::size_t>(std::max(0L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+#else
+  return 0;
+#endif
+}
 
 /// Moves the calling thread to one core of those that the process may use, and leaves it free to move on. `position`
 /// selects the core, modulo their number. Reason: threads started in sequence often run on one core for a tenth of a

@@ -1,0 +1,76 @@
+# cmake -DPLAIN=… -DOPTIMISED=… -DMPIEXEC=… -P traps_test.cmake
+# What makes a program slow or wrong without an error is said: PLAIN is trap_program without optimisation, OPTIMISED the same
+# with it, both without MPI.
+cmake_minimum_required(VERSION 3.22)
+
+# run(COMMAND…): sets code, out, err
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err TIMEOUT 60)
+  set(code "${code}" PARENT_SCOPE)
+  set(out "${out}" PARENT_SCOPE)
+  set(err "${err}" PARENT_SCOPE)
+endfunction()
+# expect(COUNT PATTERN): so many lines of stderr and stdout match
+function(expect count pattern)
+  string(REGEX MATCHALL "${pattern}" found "${out}${err}")
+  list(LENGTH found num_found)
+  if(NOT num_found EQUAL count)
+    message(SEND_ERROR "\"${pattern}\" ${num_found} times, not ${count} times, in:\n${out}${err}")
+  endif()
+endfunction()
+function(expect_code wanted)
+  if(NOT code STREQUAL "${wanted}")
+    message(SEND_ERROR "code ${code}, not ${wanted}:\n${out}${err}")
+  endif()
+endfunction()
+
+# Several processes of a program without MPI, which would each run alone.
+set(refusal "conduit: error: this program is built without MPI, but mpirun has started [0-9]+ processes of it")
+foreach(variables
+    "OMPI_COMM_WORLD_SIZE=3;OMPI_COMM_WORLD_RANK=0" "PMI_SIZE=3;PMI_RANK=0" "MV2_COMM_WORLD_SIZE=3;MV2_COMM_WORLD_RANK=0"
+    "SLURM_STEP_NUM_TASKS=3;SLURM_PROCID=0")
+  run("${CMAKE_COMMAND}" -E env ${variables} "${OPTIMISED}")
+  expect_code(2)
+  expect(1 "${refusal}")
+  expect(1 "\n")
+  string(REPLACE "=0" "=1" variables "${variables}")
+  run("${CMAKE_COMMAND}" -E env ${variables} "${OPTIMISED}")
+  expect_code(2)
+  expect(0 "conduit: ")
+endforeach()
+foreach(variables "OMPI_COMM_WORLD_SIZE=1;OMPI_COMM_WORLD_RANK=0" "PMI_SIZE=;PMI_RANK=" "SLURM_NTASKS=4;SLURM_PROCID=0")
+  run("${CMAKE_COMMAND}" -E env ${variables} "${OPTIMISED}")
+  expect_code(0)
+endforeach()
+if(MPIEXEC)
+  run("${MPIEXEC}" -n 2 "${OPTIMISED}")
+  expect(1 "${refusal}")
+  if(code EQUAL 0)
+    message(SEND_ERROR "mpirun ended with 0")
+  endif()
+endif()
+
+# Threads that take turns on a core.
+find_program(TASKSET taskset)
+if(TASKSET)
+  cmake_host_system_information(RESULT num_cores QUERY NUMBER_OF_LOGICAL_CORES)
+  set(bound "conduit: warning: 2 threads take turns on one core, to which mpirun, taskset or the batch system binds this process")
+  if(num_cores EQUAL 1)
+    set(bound "conduit: warning: 2 threads take turns on one core, and the machine has no more")
+  endif()
+  run("${TASKSET}" -c 0 "${OPTIMISED}" 2)
+  expect_code(0)
+  expect(1 "${bound}")
+  run("${TASKSET}" -c 0 "${OPTIMISED}" 1)
+  expect(0 "take turns")
+endif()
+run("${OPTIMISED}" 4096)
+expect(1 "conduit: error: more workers")
+
+# A build without optimisation.
+run("${PLAIN}")
+expect_code(0)
+expect(2 "built without optimisation, so times and rates say little")
+run("${OPTIMISED}")
+expect_code(0)
+expect(0 "optimisation")
