@@ -33,6 +33,12 @@
 #define UIT_DEFINE inline
 #endif
 
+/// 1 if the program links zlib, as those of the CMake target Conduit::netuit do where there is one: LoadGraph then reads files
+/// that gzip has compressed. Must be the same in the whole program.
+#ifndef UIT_WITH_ZLIB
+#define UIT_WITH_ZLIB 0
+#endif
+
 namespace uit {
 
 /// The number of bytes that cores exchange as one unit. A constant, because std::hardware_destructive_interference_size

@@ -78,7 +78,7 @@ class AdjacencyCheck {
   };
 
   [[noreturn]] void Fail(std::size_t line, const std::string& reason) const {
-    reader_.FailAt(line, reason + "; a label with blanks needs brackets or quotes");
+    reader_.FailAt(line, reason + blank_label_hint);
   }
 
   Word& At(NodeId node) {
@@ -97,11 +97,8 @@ class AdjacencyCheck {
 
 }  // namespace detail
 
-/// Reads an adjacency list as NetworkX writes it: on each line a label, then the labels of its neighbours. An undirected edge
-/// is on one of its two lines only. Labels, comments and errors are as in ReadEdgeList. Either tabs or blanks separate the
-/// labels of a file. Refuses a list if its lines show that a label contains a blank, outside brackets and quotes.
-inline Topology ReadAdjacencyList(std::istream& stream, std::string name, const GraphOptions& options = {}) {
-  LineReader reader{stream, std::move(name), options.max_line_bytes};
+/// Reads an adjacency list from a reader that has returned no line yet; see the overload for a stream.
+inline Topology ReadAdjacencyList(LineReader& reader, const GraphOptions& options = {}) {
   GraphBuilder builder{reader, options};
   detail::AdjacencyCheck check{reader};
   while (const auto line = reader.Next()) {
@@ -125,17 +122,22 @@ inline Topology ReadAdjacencyList(std::istream& stream, std::string name, const 
   return topology;
 }
 
+/// Reads an adjacency list as NetworkX writes it: on each line a label, then the labels of its neighbours. An undirected edge
+/// is on one of its two lines only. Labels, comments and errors are as in ReadEdgeList. Either tabs or blanks separate the
+/// labels of a file. Refuses a list if its lines show that a label contains a blank, outside brackets and quotes.
+inline Topology ReadAdjacencyList(std::istream& stream, std::string name, const GraphOptions& options = {}) {
+  LineReader reader{stream, std::move(name), options.max_line_bytes};
+  return ReadAdjacencyList(reader, options);
+}
+
 /// ReadAdjacencyList from a file.
 inline Topology LoadAdjacencyList(const std::filesystem::path& path, const GraphOptions& options = {}) {
   std::ifstream stream = OpenInput(path);
   return ReadAdjacencyList(stream, path.string(), options);
 }
 
-/// Reads a multiline adjacency list as NetworkX writes it: a line with a label and a number, then that many lines, each with a
-/// neighbour and edge data as in ReadEdgeList. An undirected edge is listed at one of its two ends only. Labels, comments and
-/// errors are as in ReadEdgeList.
-inline Topology ReadMultilineAdjacencyList(std::istream& stream, std::string name, const GraphOptions& options = {}) {
-  LineReader reader{stream, std::move(name), options.max_line_bytes};
+/// Reads a multiline adjacency list from a reader that has returned no line yet; see the overload for a stream.
+inline Topology ReadMultilineAdjacencyList(LineReader& reader, const GraphOptions& options = {}) {
   GraphBuilder builder{reader, options};
   NodeId source = 0;
   std::uint64_t num_left = 0;
@@ -155,6 +157,14 @@ inline Topology ReadMultilineAdjacencyList(std::istream& stream, std::string nam
   }
   if (num_left > 0) reader.Fail("the file ends " + std::to_string(num_left) + " neighbours too early");
   return std::move(builder).Build();
+}
+
+/// Reads a multiline adjacency list as NetworkX writes it: a line with a label and a number, then that many lines, each with a
+/// neighbour and edge data as in ReadEdgeList. An undirected edge is listed at one of its two ends only. Labels, comments and
+/// errors are as in ReadEdgeList.
+inline Topology ReadMultilineAdjacencyList(std::istream& stream, std::string name, const GraphOptions& options = {}) {
+  LineReader reader{stream, std::move(name), options.max_line_bytes};
+  return ReadMultilineAdjacencyList(reader, options);
 }
 
 /// ReadMultilineAdjacencyList from a file.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cctype>
 #include <string_view>
 
 #include <netuit/file/line_cursor.hpp>
@@ -14,6 +15,9 @@ inline std::string_view WithoutNumpy(std::string_view number) {
   if (!number.starts_with("np.") || open == std::string_view::npos || !number.ends_with(')')) return number;
   return number.substr(open + 1, number.size() - open - 2);
 }
+
+/// Whether a word is one of the numbers that are spelled with letters, which have an error of their own.
+inline bool IsSpecialNumber(std::string_view word) { return word.starts_with("nan") || word.starts_with("inf"); }
 
 }  // namespace detail
 
@@ -40,7 +44,10 @@ inline double TakeEdgeData(LineCursor& cursor) {
   if (cursor.Peek() == '{') {
     weight = TakeDictionary(cursor);
   } else if (!cursor.IsAtEnd()) {
-    weight = cursor.TakeWeight();
+    const std::string_view word = cursor.TakeWord();
+    if (std::isalpha(static_cast<unsigned char>(word.front())) != 0 && !detail::IsSpecialNumber(word))
+      cursor.Fail("the weight " + Quoted(word) + " is not a number" + blank_label_hint);
+    weight = cursor.ParseWeight(word);
   }
   cursor.ExpectEnd();
   return weight;

@@ -17,14 +17,8 @@
 
 namespace netuit {
 
-/// Reads an edge list as NetworkX writes it: on each line two labels, then a dictionary whose 'weight' is used, or a number, or
-/// nothing.
-///
-/// Nodes are numbered in order of first appearance. A label is a word, or any text in round or square brackets or in quotes. It
-/// is kept as written. Comments start at '#'. An edge that is listed twice becomes two parallel edges. Throws uit::InputError
-/// "name:line: reason".
-inline Topology ReadEdgeList(std::istream& stream, std::string name, const GraphOptions& options = {}) {
-  LineReader reader{stream, std::move(name), options.max_line_bytes};
+/// Reads an edge list from a reader that has returned no line yet; see the overload for a stream.
+inline Topology ReadEdgeList(LineReader& reader, const GraphOptions& options = {}) {
   GraphBuilder builder{reader, options};
   while (const auto line = reader.Next()) {
     LineCursor cursor{reader, *line};
@@ -35,6 +29,17 @@ inline Topology ReadEdgeList(std::istream& stream, std::string name, const Graph
     builder.AddEdge(source, target, TakeEdgeData(cursor));
   }
   return std::move(builder).Build();
+}
+
+/// Reads an edge list as NetworkX writes it: on each line two labels, then a dictionary whose 'weight' is used, or a number, or
+/// nothing.
+///
+/// Nodes are numbered in order of first appearance. A label is a word, or any text in round or square brackets or in quotes. It
+/// is kept as written. Comments start at '#'. An edge that is listed twice becomes two parallel edges. Throws uit::InputError
+/// "name:line: reason".
+inline Topology ReadEdgeList(std::istream& stream, std::string name, const GraphOptions& options = {}) {
+  LineReader reader{stream, std::move(name), options.max_line_bytes};
+  return ReadEdgeList(reader, options);
 }
 
 /// ReadEdgeList from a file.

@@ -13,6 +13,10 @@
 
 namespace netuit {
 
+/// What to do about labels with blanks, for messages.
+inline constexpr const char* blank_label_hint =
+    "; a label with blanks needs quotes (relabel_nodes(G, repr) in NetworkX) or a number (convert_node_labels_to_integers(G))";
+
 /// Takes words, labels and numbers from the front of a line. Errors name the reader's line.
 ///
 ///     LineCursor cursor{reader, "(0, 0) (1, 0) 1.5  # a comment"};
@@ -57,7 +61,7 @@ class LineCursor {
   double TakeWeight() { return ParseWeight(TakeWord()); }
   /// Fails if a word is left.
   void ExpectEnd() {
-    if (!IsAtEnd()) Fail("too many words, from " + Quoted(rest_) + "; a label with blanks needs brackets or quotes");
+    if (!IsAtEnd()) Fail("too many words, from " + Quoted(rest_) + blank_label_hint);
   }
 
   /// The value of a whole number; fails if the word is not one.

@@ -39,8 +39,7 @@ inline std::string Quoted(std::string_view text) {
 ///     LineReader reader{stream, "graph.edgelist"};
 ///     while (const auto line = reader.Next()) …
 ///
-/// Lines end in LF or CRLF. A UTF-8 byte-order mark is skipped. Files that are not text (with a NUL byte, or compressed by gzip
-/// or bzip2) and lines above the limit are refused without reading further.
+/// Lines end in LF or CRLF. A UTF-8 byte-order mark is skipped. Files that are not text (with a NUL byte, or compressed) and lines above the limit are refused without reading further.
 class LineReader {
  public:
   /// name: the text's name in messages. The stream must outlive the reader.
@@ -49,6 +48,14 @@ class LineReader {
 
   /// The next line without its line end; none after the last line. Valid until the next call.
   std::optional<std::string_view> Next();
+
+  /// The beginning of the text, up to 64 KiB of it, before the first call of Next. Valid until then.
+  std::string_view Start() {
+    if (!has_started_) Fill();
+    return Waiting();
+  }
+  /// The text's name in messages.
+  const std::string& Name() const { return name_; }
 
   /// The number of the line that Next returned last, from 1.
   std::size_t LineNumber() const { return line_number_; }
@@ -130,10 +137,12 @@ inline bool LineReader::Fill() {
 inline void LineReader::CheckStart() {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (Waiting().starts_with(byte_order_mark)) begin_ = byte_order_mark.size();
-  if (Waiting().starts_with("\x1F\x8B")) FailAt(1, "compressed by gzip: unpack it first");
-  if (Waiting().starts_with("BZh") && Waiting().size() > 4 && Waiting().substr(4).starts_with("1AY&SY")) {
-    FailAt(1, "compressed by bzip2: unpack it first");
-  }
+  const auto refuse = [this](const char* program) { FailAt(1, std::string("compressed by ") + program + ": unpack it first"); };
+  if (Waiting().starts_with("\x1F\x8B")) refuse("gzip");
+  if (Waiting().starts_with("BZh") && Waiting().size() > 4 && Waiting().substr(4).starts_with("1AY&SY")) refuse("bzip2");
+  if (Waiting().starts_with("\xFD" "7zXZ")) refuse("xz");
+  if (Waiting().starts_with("\x28\xB5\x2F\xFD")) refuse("zstd");
+  if (Waiting().starts_with("PK\x03\x04")) refuse("zip");
 }
 
 }  // namespace netuit

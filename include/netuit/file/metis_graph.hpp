@@ -22,9 +22,8 @@ namespace netuit {
 /// says. The numbers in the header are checked.
 class MetisGraphReader {
  public:
-  /// The stream must outlive the reader.
-  MetisGraphReader(std::istream& stream, std::string name, const GraphOptions& options)
-      : reader_{stream, std::move(name), options.max_line_bytes}, options_{options} {}
+  /// `reader` has returned no line yet, and must outlive this one.
+  MetisGraphReader(LineReader& reader, const GraphOptions& options) : reader_{reader}, options_{options} {}
 
   /// Reads to the end. Call it once.
   Topology Read();
@@ -36,7 +35,7 @@ class MetisGraphReader {
   void CheckNumEdges() const;
   void CheckSymmetry(const Topology& topology) const;
 
-  LineReader reader_;
+  LineReader& reader_;
   GraphOptions options_;
   std::size_t header_line_ = 0;
   std::uint64_t num_nodes_ = 0;
@@ -49,6 +48,11 @@ class MetisGraphReader {
   std::vector<std::size_t> line_of_;
 };
 
+/// Reads METIS' .graph format from a reader that has returned no line yet; see the overload for a stream.
+inline Topology ReadMetisGraph(LineReader& reader, const GraphOptions& options = {}) {
+  return MetisGraphReader{reader, options}.Read();
+}
+
 /// Reads METIS' .graph format, with edge weights, node weights and sizes, as fmt says. Sizes are ignored. The graph is always
 /// undirected.
 ///
@@ -56,7 +60,8 @@ class MetisGraphReader {
 /// neighbours. Throws uit::InputError "name:line: reason", also if the header has the wrong number of nodes or edges, or if an
 /// edge is not listed alike at both ends.
 inline Topology ReadMetisGraph(std::istream& stream, std::string name, const GraphOptions& options = {}) {
-  return MetisGraphReader{stream, std::move(name), options}.Read();
+  LineReader reader{stream, std::move(name), options.max_line_bytes};
+  return ReadMetisGraph(reader, options);
 }
 
 /// ReadMetisGraph from a file.

@@ -11,12 +11,18 @@ void AddFiles(std::vector<Refusal>& refusals) {
   std::ifstream table{files / "bad/expected.tsv"};
   for (std::string name, line, reason; std::getline(table, name, '\t') && std::getline(table, line, '\t');) {
     std::getline(table, reason);
-    says[name] = (files / "bad" / name).string() + ':' + line + ": " + reason;
+    std::filesystem::path path = files / "bad" / name;
+    says[name] = path.string() + ':' + line + ": ";
+    for (const std::string place : {"{path}", "{stem}"}) {
+      if (const std::size_t at = reason.find(place); at != std::string::npos) reason.replace(at, place.size(), path.string());
+      path.replace_extension();
+    }
+    says[name] += reason;
   }
   for (const char* name :
        {"crlf.edgelist", "byte_order_mark.edgelist", "nul_byte.edgelist", "not_quite_a_number.edgelist", "empty.edgelist",
         "very_huge_id.edgelist", "negative_id.edgelist", "one_label.edgelist", "too_many_words.edgelist", "weight_nan.edgelist",
-        "gzip.edgelist", "utf16.edgelist", "brackets_deep.edgelist", "quote_unclosed.edgelist", "data_unclosed.edgelist",
+        "short_graphml.edgelist", "header.csv", "utf16.edgelist", "brackets_deep.edgelist", "quote_unclosed.edgelist", "data_unclosed.edgelist",
         "data.adjlist", "degree_too_large.multiline_adjlist", "degree_huge.multiline_adjlist", "no_nodes.graph",
         "header_huge.graph", "header_huge_edges.graph", "format_unknown.graph", "too_few_lines.graph", "too_many_lines.graph",
         "neighbor_zero.graph", "neighbor_too_large.graph", "one_way.graph", "fewer_edges_than_promised.graph",

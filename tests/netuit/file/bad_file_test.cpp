@@ -36,6 +36,15 @@ void LoadAny(const fs::path& path) {
     ReadGraph(path);
 }
 
+/// A reason of expected.tsv, in which "{path}" stands for the file and "{stem}" for it without its extension.
+std::string Filled(std::string reason, fs::path path) {
+  for (const std::string name : {"{path}", "{stem}"}) {
+    if (const std::size_t at = reason.find(name); at != std::string::npos) reason.replace(at, name.size(), path.string());
+    path.replace_extension();
+  }
+  return reason;
+}
+
 std::string MessageOf(auto&& act) {
   try {
     act();
@@ -83,7 +92,7 @@ TEST_CASE("each bad file is refused in one line that names file, line and reason
     REQUIRE(fs::exists(path));
     std::string message;
     const double seconds = SecondsOf([&] { message = MessageOf([&] { LoadAny(path); }); });
-    CHECK(message == path.string() + ":" + row.substr(first + 1, second - first - 1) + ": " + row.substr(second + 1));
+    CHECK(message == path.string() + ":" + row.substr(first + 1, second - first - 1) + ": " + Filled(row.substr(second + 1), path));
     CHECK(message.find('\n') == std::string::npos);
     CHECK(seconds < 1);
     ++num_cases;
@@ -98,6 +107,28 @@ TEST_CASE("what cannot be opened is named with the system's reason") {
         "/nowhere/graph.edgelist: cannot be opened: No such file or directory");
   CHECK(MessageOf([] { ReadGraph(corpus); }) == corpus.string() + ": is a directory");
   CHECK(MessageOf([] { LoadMetisGraph(""); }) == ": cannot be opened: No such file or directory");
+}
+
+TEST_CASE("a compressed graph that is damaged or cut short is refused") {
+  const fs::path path = fs::temp_directory_path() / ("conduit_bad_file_test_" + std::to_string(::getpid()) + ".edgelist.gz");
+  std::ifstream file{corpus / "good/torus_3x4_compressed.edgelist.gz", std::ios::binary};
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  const auto refusal = [&](const std::string& bytes) {
+    std::ofstream{path, std::ios::binary} << bytes;
+    const std::string message = MessageOf([&] { ReadGraph(path); });
+    fs::remove(path);
+    return message;
+  };
+#if UIT_WITH_ZLIB
+  CHECK(refusal(whole) == "no error");
+  std::string other = whole;
+  other[whole.size() - 6] ^= 1;  // of the checksum
+  CHECK(refusal(other) == path.string() + ": cannot be unpacked: its data is damaged");
+  for (std::size_t length = 20; length < whole.size(); length += 7)
+    CHECK(refusal(whole.substr(0, length)) == path.string() + ": cannot be unpacked: the file ends too early");
+#else
+  CHECK(refusal(whole) == path.string() + ":1: compressed by gzip: unpack it first");
+#endif
 }
 
 TEST_CASE("an endless line is refused after one megabyte") {

@@ -4,6 +4,7 @@
 #include <netuit/file/adjacency_list.hpp>
 #include <netuit/file/decimal.hpp>
 #include <netuit/file/edge_list.hpp>
+#include <netuit/file/graph_format.hpp>
 #include <netuit/file/line_reader.hpp>
 #include <netuit/file/metis_graph.hpp>
 #include <sstream>
@@ -69,6 +70,56 @@ TEST_CASE("NetworkX's torus is the same graph in each of its formats, tuple labe
     torus.push_back(name(made.Source(edge)) + " > " + name(made.Target(edge)) + " : 1");
   std::sort(torus.begin(), torus.end());
   CHECK(NamedEdges(LoadGood("torus_3x4.edgelist")) == torus);
+}
+
+TEST_CASE("an adjacency list is recognised by its content if the extension does not tell") {
+  const Names torus = NamedEdges(LoadGood("torus_3x4.edgelist"));
+  CHECK(NamedEdges(LoadGood("torus_3x4.txt")) == torus);
+  const Topology path = LoadGood("networkx.multiline");
+  CHECK(NamedEdges(path) == Names{"a > b : 2", "b > a : 2", "b > c : 0.5", "c > b : 0.5"});
+  const auto read = [](const std::string& text, const char* name) {
+    std::istringstream stream{text};
+    LineReader reader{stream, name};
+    return RecogniseFormat(reader, name);
+  };
+  const std::string header = "#a.py\n# GMT Wed Nov 25 19:00:00 2026\n# \n";
+  CHECK(read(header + "0 1 2\n", "x.txt") == GraphFormat::adjacency_list);
+  CHECK(read(header, "x.txt") == GraphFormat::adjacency_list);
+  CHECK(read(header + "0 2\n1 {}\n", "x") == GraphFormat::multiline_adjacency_list);
+  CHECK(read("(0, 0) 1\n'a {b' {'weight': 1}\n", "x") == GraphFormat::multiline_adjacency_list);
+  CHECK(read("0 1\n" + header, "x") == GraphFormat::edge_list);
+  CHECK(read(header + "0 1\n", "x.edgelist") == GraphFormat::edge_list);
+  CHECK(read(header + "0 0\n", "x.adjlist.gz") == GraphFormat::adjacency_list);
+  CHECK(read("0 1 {'weight': 2}\n", "x.txt") == GraphFormat::edge_list);
+  CHECK(read("3 2\n2\n1 3\n2\n", "x.graph") == GraphFormat::metis);
+}
+
+TEST_CASE("an edge list that resembles another format is read") {
+  const auto num_nodes = [](const std::string& text) {
+    std::istringstream stream{text};
+    LineReader reader{stream, "x"};
+    REQUIRE(RecogniseFormat(reader, "x") == GraphFormat::edge_list);
+    return ReadEdgeList(reader).NumNodes();
+  };
+  CHECK(num_nodes("a,b c,d\n") == 2);
+  CHECK(num_nodes("(0, 0) (0, 1) {'weight': 1, 'kind': 'x,y'}\n") == 2);
+  CHECK(num_nodes("graph theory {'weight': 1}\n") == 2);
+  CHECK(num_nodes("graph theory\n") == 2);
+  CHECK(num_nodes("graphs [1]\n") == 2);
+  CHECK(num_nodes("creator x\nversion y\n") == 4);
+  CHECK(num_nodes("*vertex 2\n") == 2);
+  CHECK(num_nodes("[1, 2] [3, 4]\n") == 2);
+  CHECK(num_nodes("a;b c\n") == 2);
+}
+
+TEST_CASE("a graph that gzip has compressed is read") {
+#if UIT_WITH_ZLIB
+  const Names torus = NamedEdges(LoadGood("torus_3x4.edgelist"));
+  CHECK(NamedEdges(LoadGood("torus_3x4_compressed.edgelist.gz")) == torus);
+  CHECK(NamedEdges(LoadGood("torus_3x4.txt.gz")) == torus);
+#else
+  WARN("built without zlib, so nothing is tested");
+#endif
 }
 
 TEST_CASE("weights are read from data and from a third word") {

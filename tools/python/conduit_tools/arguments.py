@@ -8,7 +8,7 @@ import pathlib
 import sys
 import tempfile
 
-from conduit_tools import InputError, OutputError, ToolError
+from conduit_tools import InputError, OutputError, ToolError, graph_format
 from conduit_tools.command import Parser
 
 MODE_NAMES = ("every_update", "rolling", "fixed", "no_barrier", "no_communication")
@@ -100,6 +100,8 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
     graphs = [pathlib.Path(name) for name in given.graph]
     for graph in graphs:
         check_readable(graph)
+        if graph.is_file():
+            graph_format.recognise(graph)
     if given.directed and not graphs:
         raise InputError("--directed: requires a --graph")
     try:

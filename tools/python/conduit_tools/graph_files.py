@@ -1,13 +1,15 @@
 """NetworkX graphs to and from the files that Conduit's programs read.
 
-The extension tells the format, as in C++:
+The extension tells the format, as in C++; where it is none of these, the beginning of a file tells an edge list from both
+kinds of adjacency lists. Files that gzip has compressed are read, too. Files of other formats are refused with the line of
+Python that converts them.
 
 | extension | keeps |
 |---|---|
 | .multiline_adjlist, .madjlist | everything: labels, edge weights, isolated nodes, direction, parallel edges |
 | .graph (METIS) | edge and node weights, isolated nodes; node i of the graph becomes label i + 1; undirected only |
 | .adjlist | labels, isolated nodes, direction; no edge weights |
-| anything else: edge list | labels, edge weights, direction; no isolated nodes |
+| .edgelist, and what is written with any other | labels, edge weights, direction; no isolated nodes |
 
 Node weights stand in the .graph file, else in a file beside it that ends in .weights (program option
 --node-weights). What a format would lose is refused. Labels are whole numbers from 0, tuples of such and of words, or
@@ -24,9 +26,9 @@ from typing import Any
 
 import networkx
 
-from conduit_tools import InputError, files
+from conduit_tools import InputError, files, graph_format
 from conduit_tools.labels import label_text
-from conduit_tools.line_cursor import WEIGHT, LineCursor
+from conduit_tools.line_cursor import BLANK_LABEL_HINT, WEIGHT, LineCursor
 
 
 def write_graph(graph: networkx.Graph, path: str | os.PathLike[str]) -> None:
@@ -76,23 +78,25 @@ def read_graph(path: str | os.PathLike[str], *, directed: bool = False) -> netwo
     `file:line: reason`.
     """
     path = pathlib.Path(path)
-    lines = _lines(path)
-    if path.suffix == ".graph":
+    content = graph_format.read_bytes(path)
+    kind = graph_format.recognise(path, content)
+    lines = _split_lines(path, content, kind)
+    if kind == graph_format.METIS:
         if directed:
             raise InputError(f"{path}: a .graph file is undirected")
         graph = _read_metis(lines, path)
     else:
         graph = networkx.MultiDiGraph() if directed else networkx.MultiGraph()
-        if path.suffix in (".multiline_adjlist", ".madjlist"):
+        if kind == graph_format.MULTILINE:
             _read_multiline(lines, graph, path)
-        elif path.suffix == ".adjlist":
+        elif kind == graph_format.ADJACENCY:
             _read_adjacency(lines, graph, path)
         else:
             _read_edges(lines, graph, path)
         if len(graph) == 0:
             raise InputError(f"{path}:1: no nodes")
     graph = _simplified(graph)
-    if path.suffix != ".graph" and weights_path(path).exists():
+    if kind != graph_format.METIS and weights_path(path).exists():
         _read_weights(weights_path(path), graph)
     return graph
 
@@ -208,22 +212,24 @@ def _metis_text(graph: networkx.Graph, weights: dict[Any, float | int] | None, p
 Lines = Iterable[tuple[int, str]]
 
 
-def _lines(path: pathlib.Path) -> list[tuple[int, str]]:
-    """The lines with anything in them but comments, numbered; of a .graph file also the empty ones, of an .adjlist also the
-    comments."""
+def _split_lines(path: pathlib.Path, content: bytes, kind: str = graph_format.EDGE_LIST) -> list[tuple[int, str]]:
+    """The lines with anything in them but comments, numbered; of a METIS graph also the empty ones, of an adjacency list also
+    the comments."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+        text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise InputError(f"{path}: this is not text") from None
     if "\0" in text:
         raise InputError(f"{path}: this is not text")
     lines = list(enumerate(text.removesuffix("\n").split("\n"), 1))
-    if path.suffix == ".graph":
+    if kind == graph_format.METIS:
         return [(number, line.strip()) for number, line in lines if not line.startswith("%")]
     stripped = ((number, line.strip()) for number, line in lines)
-    return [(number, line) for number, line in stripped if line and (path.suffix == ".adjlist" or not line.startswith("#"))]
+    return [(number, line) for number, line in stripped if line and (kind == graph_format.ADJACENCY or not line.startswith("#"))]
+
+
+def _lines(path: pathlib.Path) -> list[tuple[int, str]]:
+    return _split_lines(path, graph_format.read_bytes(path))
 
 
 def _read_edges(lines: Lines, graph: Any, path: pathlib.Path) -> None:
@@ -241,7 +247,7 @@ def _read_adjacency(lines: Lines, graph: Any, path: pathlib.Path) -> None:
     outside brackets and quotes."""
 
     def failure(number: int, reason: str) -> InputError:
-        return InputError(f"{path}:{number}: {reason}; a label with blanks needs brackets or quotes")
+        return InputError(f"{path}:{number}: {reason}{BLANK_LABEL_HINT}")
 
     has_header, second = False, None  # second: the first line whose source has a line already
     is_alone: dict[Any, bool] = {}  # of nodes with a line: whether the last one names no neighbour

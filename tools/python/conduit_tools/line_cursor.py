@@ -11,6 +11,10 @@ from conduit_tools import InputError
 from conduit_tools.labels import label_value
 
 WEIGHT = "weight"  #: the attribute of edges and of nodes
+#: What to do about labels with blanks, as in C++'s line_cursor.hpp.
+BLANK_LABEL_HINT = (
+    "; a label with blanks needs quotes (relabel_nodes(G, repr) in NetworkX) or a number (convert_node_labels_to_integers(G))"
+)
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -70,7 +74,10 @@ class LineCursor:
         if self.is_at_end():
             return {}
         if self._rest[0] != "{":
-            return {WEIGHT: self.take_weight()}
+            word = self.take_word()
+            if word[0].isascii() and word[0].isalpha() and not word.startswith(("nan", "inf")):
+                raise self.fail(f"the weight {word!r} is not a number{BLANK_LABEL_HINT}")
+            return {WEIGHT: self._parse_weight(word)}
         text = self._split(self._bracketed(0))
         try:
             data = ast.literal_eval(text)
@@ -81,7 +88,7 @@ class LineCursor:
     def expect_end(self) -> None:
         """Fails if a word is left."""
         if not self.is_at_end():
-            raise self.fail(f"too many words, from {self._rest!r}; a label with blanks needs brackets or quotes")
+            raise self.fail(f"too many words, from {self._rest!r}{BLANK_LABEL_HINT}")
 
     def _split(self, length: int) -> str:
         front, self._rest = self._rest[:length], self._rest[length:]

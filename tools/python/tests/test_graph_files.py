@@ -133,6 +133,75 @@ def test_bad_files_are_refused_with_file_and_line(name, text, reason, tmp_path):
         read_graph(tmp_path / name)
 
 
+def expected(name, reason):
+    """A reason of expected.tsv, with the file's path in place of {path}, and without its extension in place of {stem}."""
+    path = CORPUS / "bad" / name
+    return reason.replace("{path}", str(path)).replace("{stem}", str(path.with_suffix("")))
+
+
+def refusals_of_foreign_formats():
+    rows = (line.split("\t") for line in (CORPUS / "bad/expected.tsv").read_text().splitlines())
+    words = ("this is ", "compressed by", "either no node")
+    return [row for row in rows if row[2].startswith(words) and not row[0].endswith(".weights")]
+
+
+@pytest.mark.parametrize("name, line, reason", refusals_of_foreign_formats())
+def test_a_file_of_another_format_is_refused_as_in_cpp(name, line, reason):
+    with pytest.raises(InputError) as refused:
+        read_graph(CORPUS / "bad" / name)
+    assert str(refused.value) == f"{CORPUS / 'bad' / name}:{line}: {expected(name, reason)}"
+
+
+CONVERTED = [row for row in refusals_of_foreign_formats() if "convert it in Python: " in row[2]]
+
+
+@pytest.mark.parametrize("name, line, reason", CONVERTED)
+def test_the_line_that_converts_a_file_converts_it(name, line, reason, tmp_path):
+    if "read_dot" in reason:
+        pytest.importorskip("pydot")
+    if name in ("short_graphml.edgelist", "creator.gml"):
+        pytest.skip("has no graph in it that could be written")
+    import json  # noqa: F401: as the lines want them
+
+    import pandas  # noqa: F401
+    import scipy.io  # noqa: F401
+
+    path = tmp_path / name
+    path.write_bytes((CORPUS / "bad" / name).read_bytes())
+    with pytest.raises(InputError) as refused:
+        read_graph(path)
+    exec(str(refused.value).split("convert it in Python: ")[1])
+    assert len(read_graph(path.with_suffix(".multiline_adjlist"))) >= 2
+
+
+def test_the_corpus_has_files_of_other_formats():
+    kinds = {reason.split(",")[0] for _, _, reason in CONVERTED}
+    assert kinds == {f"this is {kind}" for kind in "GraphML GEXF GML Pajek JSON MatrixMarket CSV DOT graph6 sparse6 LEDA".split()}
+
+
+@pytest.mark.parametrize("name", ["torus_3x4.txt", "torus_3x4.txt.gz", "torus_3x4_compressed.edgelist.gz", "torus_3x4.adjlist"])
+def test_adjacency_lists_and_compressed_files_are_recognised_by_their_content(name):
+    assert edges_of(read_graph(CORPUS / "good" / name)) == edges_of(read_graph(CORPUS / "good/torus_3x4.edgelist"))
+
+
+def test_what_networkx_writes_under_any_name_is_read(tmp_path):
+    graph = networkx.Graph([("a", "b", {"weight": 2}), ("b", "c", {"weight": 0.5})])
+    networkx.write_multiline_adjlist(graph, tmp_path / "x.multiline")
+    networkx.write_adjlist(graph, tmp_path / "x.txt")
+    networkx.write_multiline_adjlist(graph, tmp_path / "x.multiline_adjlist.gz")
+    assert edges_of(read_graph(tmp_path / "x.multiline")) == edges_of(graph) == edges_of(read_graph(tmp_path / "x.multiline_adjlist.gz"))
+    assert sorted(read_graph(tmp_path / "x.txt").edges) == sorted(graph.edges)
+
+
+def test_a_damaged_compressed_file_is_refused(tmp_path):
+    whole = (CORPUS / "good/torus_3x4_compressed.edgelist.gz").read_bytes()
+    path = tmp_path / "g.edgelist.gz"
+    for content, reason in ((whole[:60], "the file ends too early"), (whole[:-6] + b"x" + whole[-5:], "its data is damaged")):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=f"cannot be unpacked: {reason}"):
+            read_graph(path)
+
+
 def refusals_of_labels_with_blanks():
     rows = (line.split("\t") for line in (CORPUS / "bad/expected.tsv").read_text().splitlines())
     return [row for row in rows if row[0].endswith(".adjlist") and "a label with blanks" in row[2]]

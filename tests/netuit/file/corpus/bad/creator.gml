@@ -1,0 +1,6 @@
+Creator "a program"
+Version 1
+graph
+[
+  node [ id 1 ]
+]
