@@ -21,18 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
 BINDER = pathlib.Path(__file__).resolve().parents[3] / "binder"
-USAGE = """\
-usage: tools/figures [--output DIR] [--list] [NAME...]
-       tools/figures --take RESULTS...
-
-Runs the notebooks of binder/ on the data in binder/data, and writes their figures as PNG.
-
-  NAME            a figure or a notebook; by default, all of them
-  --list          list the notebooks and their figures
-  -o, --output    folder for the figures (default: binder/figures)
-  --take RESULTS  copy results of tools/experiment or tools/evidence into binder/data, under the name of the sweep; of
-                  tools/evolve, copy the last picture as data/world
-"""
+HELP = pathlib.Path(__file__).parent / "figures_help.txt"
 
 #: What the notebooks read of each file; the rest is in the manifest, or not needed.
 KEPT = {
@@ -162,11 +151,15 @@ def _of_no_host(manifest: dict[str, Any]) -> dict[str, Any]:
     return {**manifest, **json.loads(host.sub("host", json.dumps(told)))}
 
 
-def _draw(names: Sequence[str], output: pathlib.Path) -> None:
+def _check_names(names: Sequence[str]) -> None:
     known = notebooks()
     for name in names:
         if not any(name in (notebook, *figures) for notebook, figures in known.items()):
             raise InputError(f"no notebook or figure {name} (--list names them)")
+
+
+def _draw(names: Sequence[str], output: pathlib.Path) -> None:
+    known = notebooks()
     files.make_folder(output)
     for notebook, figures in known.items():
         if not names or set(names) & {notebook, *figures}:
@@ -183,20 +176,24 @@ def main(words: Sequence[str] | None = None) -> int:
         parser.add_argument("-o", "--output", type=pathlib.Path, default=BINDER / "figures")
         parser.add_argument("--take", action="store_true")
         parser.add_argument("--list", action="store_true")
+        parser.add_argument("--check", action="store_true")  # set by tools/figures, before it sets anything up
         parser.add_argument("-h", "--help", action="store_true")
         options = parser.parse_args(words)
         if options.help:
-            sys.stdout.write(USAGE)
+            sys.stdout.write(HELP.read_text(encoding="utf-8"))
         elif options.list:
             for notebook, figures in notebooks().items():
                 print(f"{notebook}: {' '.join(figures)}")
         elif options.take:
             if not options.names:
                 raise InputError("--take: requires the folders of results")
-            for name in options.names:
+            for name in () if options.check else options.names:
                 print(take(pathlib.Path(name), BINDER / "data"))
         else:
             check_folder(options.output)
+            _check_names(options.names)
+            if options.check:
+                return 0
             _draw(options.names, options.output)
         return 0
     except ToolError as error:

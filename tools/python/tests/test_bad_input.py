@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -94,6 +95,58 @@ OF_TOOLS = [
 @pytest.mark.parametrize("tool, words, code, reason", OF_TOOLS)
 def test_a_tool_refuses_it(tool, words, code, reason, tmp_path):
     check([TOOLS / tool, *words], tmp_path, code, reason)
+
+
+#: What has to set up or build something first, and where to look for a mistake before it does.
+OF_BARE_TOOLS = [
+    ("bench", ["--what"]), ("demo", ["--what"]), ("demo", ["--graph", "some.graphml"]), ("evidence", ["--what"]),
+    ("evolve", ["--what"]), ("experiment", ["paper", "--what"]), ("figures", ["--what"]), ("figures", ["none"]), ("fuzz", ["--what"]),
+    ("mutants", ["--what"]), ("report", ["--what"]), ("report", []), ("run", ["-n", "2", "--what", "true"]), ("seeded_bugs", ["--what"]),
+    ("setup", ["--what"]), ("simulate", ["--what"]), ("slurm/here", ["--what"]), ("slurm/here", ["--nodes", "many", "true"]),
+    ("soak", ["--what"]), ("test", ["--what"]), ("test", ["what"]), ("test", ["--preset"]), ("test", ["--preset", "what"]),
+    ("test", ["-R"]), ("test", ["--quick", "--what"]),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """A checkout in which nothing has been set up, and nothing can be: tools/setup writes .deps, and ends."""
+    folder = tmp_path_factory.mktemp("bare")
+    left_out = shutil.ignore_patterns("__pycache__", "*.egg-info", "corpus")
+    for name in ("tools", "tests/mutants", "tests/seeded_bugs", "tests/fuzz", "binder"):
+        shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=left_out)
+    shutil.copy(ROOT / "CMakePresets.json", folder)
+    return folder
+
+
+def run_bare(bare, words, folder):
+    variables = {"PATH": f"/usr/bin:/bin:{os.environ['PATH']}", "UIT_SETUP": "check", "PYTHONDONTWRITEBYTECODE": "1", "HOME": str(folder)}
+    before = sorted(bare.rglob("*"))
+    (folder / "some.graphml").write_text("<graphml/>")
+    ended = subprocess.run([bare / "tools" / words[0], *words[1:]], cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=60)
+    assert sorted(bare.rglob("*")) == before, "something was set up or built"
+    return ended
+
+
+@pytest.mark.parametrize("tool, words", OF_BARE_TOOLS)
+def test_a_tool_refuses_it_before_anything_is_set_up(tool, words, bare, tmp_path):
+    ended = run_bare(bare, [tool, *words], tmp_path)
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stdout == "" and ended.stderr.count("\n") == 1 and ": error: " in ended.stderr, ended.stderr
+
+
+def all_tools():
+    """The commands of tools/; what other commands call ends in .py or .sh."""
+    found = [path for path in [*TOOLS.iterdir(), *(TOOLS / "slurm").iterdir()] if path.is_file() and not path.suffix]
+    return sorted(str(path.relative_to(TOOLS)) for path in found)
+
+
+@pytest.mark.parametrize("tool", all_tools())
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_a_tool_tells_at_once_what_it_does(tool, option, bare, tmp_path):
+    ended = run_bare(bare, [tool, option], tmp_path)
+    assert ended.returncode == 0 and ended.stderr == "", ended.stderr
+    assert pathlib.Path(tool).name in ended.stdout.splitlines()[0], ended.stdout
 
 
 OF_MODULES = [
