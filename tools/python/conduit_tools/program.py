@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pathlib
+import subprocess
+import sys
 
 from conduit_tools import InputError, OutputError, ToolError
 
@@ -13,15 +15,52 @@ _FOLDERS = ("build/demo", "build/release")
 _CHATTER = ("srun:", "slurmstepd:", "-----", "mpirun ", "mpiexec ")  # of launchers, about an end that they did not cause
 
 
+_BUILD = """
+set -eu
+root=$1
+"$root/tools/setup" demo >&2
+. "$root/.deps/env.sh"
+. "$root/tools/build_program.sh"
+build_program conduit_tools release "$2" >&2
+"""
+
+
+def find_checkout() -> pathlib.Path | None:
+    """The checkout that this package is in, or that it was installed from; None if it is no longer there."""
+    here = pathlib.Path(__file__).resolve()
+    candidates = [here.parents[3]]
+    noted = here.parent / "checkout.txt"
+    if noted.is_file():
+        candidates.append(pathlib.Path(noted.read_text(encoding="utf-8").strip()))
+    return next((path for path in candidates if (path / "tools" / "build_program.sh").is_file()), None)
+
+
+def find_or_build(build: str | os.PathLike[str] | None = None, program: str = PROGRAM) -> pathlib.Path:
+    """What find_build finds. If no build is named, and the program is in none, builds it in the checkout, once. Raises as
+    find_build, and ToolError if it cannot be built."""
+    try:
+        return find_build(build, program)
+    except ToolError:
+        checkout = find_checkout()
+        if build is not None or "CONDUIT_BUILD" in os.environ or checkout is None:
+            raise
+    print(f"conduit_tools: {program} is not built yet; builds it in {checkout}, which takes some minutes", file=sys.stderr)
+    built = subprocess.run(["sh", "-c", _BUILD, "sh", checkout, program], stdin=subprocess.DEVNULL, check=False)
+    if built.returncode != 0:
+        raise ToolError(f"{program}: could not be built in {checkout}; {checkout / 'tools' / 'demo'} says why")
+    return find_build(build, program)
+
+
 def find_build(build: str | os.PathLike[str] | None = None, program: str = PROGRAM) -> pathlib.Path:
     """The build folder that has the program: the one given, else that of the environment variable CONDUIT_BUILD, else
-    what tools/demo, tools/evolve or `cmake --preset release` has built in the checkout that this package is in, or in
-    the current folder. Raises ToolError; InputError if the one given is not a folder."""
+    what tools/demo, tools/evolve or `cmake --preset release` has built in the current folder, or in the checkout that this
+    package is in or came from. Raises ToolError; InputError if the one given is not a folder."""
     named = build if build is not None else os.environ.get("CONDUIT_BUILD")
     if named is not None:
         candidates = [pathlib.Path(named)]
     else:
-        roots = (pathlib.Path.cwd(), pathlib.Path(__file__).resolve().parents[3])
+        checkout = find_checkout()
+        roots = (pathlib.Path.cwd(), *([checkout] if checkout else []))
         candidates = [root / folder for root in roots for folder in _FOLDERS]
     for folder in candidates:
         if os.access(folder / "demos" / program, os.X_OK):

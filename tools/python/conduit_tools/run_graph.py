@@ -16,7 +16,7 @@ from conduit_tools.arguments import Workers, parse_modes
 from conduit_tools.graph_files import weights_path, write_graph, write_placement
 from conduit_tools.loading import load
 from conduit_tools.partitioning import as_workers
-from conduit_tools.program import PROGRAM, check_exit, find_build
+from conduit_tools.program import PROGRAM, check_exit, find_or_build
 
 
 def run(
@@ -37,12 +37,12 @@ def run(
     workers: processes x threads as in "2x4"; or a number of processes. seconds: length of each run.
     placement: what partition() gives, or a word or file of the program's --placement; METIS by default.
     options: more options of the program, as in {"work": 100, "colors": 4, "directed": True}.
-    build: a CMake build folder, if not the one that find_build finds.
+    build: a CMake build folder, if not the one that find_build finds. If there is none, the program is built, once.
 
     Raises InputError for what makes no sense, ToolError if the program is not there or fails. Nothing is left running.
     """
     layout = as_workers(workers)
-    folder = find_build(build)
+    folder = find_or_build(build)
     launcher = launch.find_launcher(folder)
     with tempfile.TemporaryDirectory(prefix="conduit-run-") as name:
         scratch = pathlib.Path(name)

@@ -25,10 +25,12 @@ def installed(tmp_path_factory):
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("NOT TESTED: setuptools is missing")
     folder = tmp_path_factory.mktemp("installed")
     copy = folder / "checkout" / "tools"  # building writes into its sources
+    copy.mkdir(parents=True)
+    (folder / "checkout" / "CMakeLists.txt").touch()
     for name in ("python", "sweeps"):
         shutil.copytree(ROOT / "tools" / name, copy / name, symlinks=True, ignore=shutil.ignore_patterns("tests", "__pycache__", "*.egg-info"))
     words = ["build", "--build-base", folder / "base", "--build-lib", folder / "packages"]
-    build = subprocess.run([sys.executable, "-c", "import setuptools; setuptools.setup()", *words], cwd=copy / "python",
+    build = subprocess.run([sys.executable, "setup.py", *words], cwd=copy / "python",
                            capture_output=True, text=True, check=False, timeout=120)  # fmt: skip
     assert build.returncode == 0, build.stderr
     shutil.rmtree(folder / "checkout")
@@ -50,6 +52,47 @@ def test_the_ready_made_sweeps_are_installed_with_it(installed, tmp_path):
     assert [path.read_bytes() for path in found] == [path.read_bytes() for path in sorted((ROOT / "tools" / "sweeps").glob("*.toml"))]
     listed = run(installed, ["-m", "conduit_tools.experiment", "list"], tmp_path)
     assert all(path.stem in listed for path in found)
+
+
+FIRST_RUN = """
+import sys, networkx
+from conduit_tools import program, run
+try:
+    run(networkx.path_graph(4), workers="1x1", modes=[3], seconds=0.1)
+except Exception as error:
+    print(type(error).__name__, error)
+print(program.find_build())
+"""
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_the_first_run_builds_the_program_in_the_checkout(works, installed, tmp_path):
+    """With stand-ins for set-up and building. In a folder elsewhere, as after `pip install` into an environment of its own."""
+    checkout = installed.parent / "checkout"
+    assert (installed / "conduit_tools" / "checkout.txt").read_text() == f"{checkout}\n"
+    made = {
+        "tools/setup": "#!/bin/sh\necho setup $1; mkdir -p $(dirname $0)/../.deps; echo 'export MADE=yes' > $(dirname $0)/../.deps/env.sh\n",
+        "tools/build_program.sh": 'build_program() { echo "build $* $MADE" >> "$root/log"; mkdir -p "$root/build/demo/demos"; '
+        + (
+            "printf '#!/bin/sh\\nexit 7\\n' > $root/build/demo/demos/$3; chmod +x $root/build/demo/demos/$3; }\n" if works else "exit 1; }\n"
+        ),
+    }
+    try:
+        for name, text in made.items():
+            (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+            (checkout / name).write_text(text)
+            (checkout / name).chmod(0o755)
+        variables = {key: value for key, value in os.environ.items() if key != "CONDUIT_BUILD"}
+        variables |= {"PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"}
+        ended = subprocess.run([sys.executable, "-c", FIRST_RUN], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=120)
+        assert (checkout / "log").read_text() == "build conduit_tools release channel_selection yes\n"
+        assert "conduit_tools: channel_selection is not built yet" in ended.stderr
+        if works:
+            assert "channel_selection ended with code 7" in ended.stdout and f"{checkout}/build/demo" in ended.stdout
+        else:
+            assert "channel_selection: could not be built" in ended.stdout
+    finally:
+        shutil.rmtree(checkout)
 
 
 def test_help_and_pages_are_installed_with_it(installed):
