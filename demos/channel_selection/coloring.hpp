@@ -14,6 +14,7 @@
 #include <uit/app/environment.hpp>
 #include <string>
 #include <uit/policy.hpp>
+#include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/simulation.hpp>
 #include <uit/team/team.hpp>
@@ -42,6 +43,33 @@ inline void Work(std::uint64_t num_steps) {
   return static_cast<double>(num_steps) *
          uit::SecondsFromEnvironment("UIT_SIMULATED_STEP_SECONDS", std::chrono::nanoseconds{2});
 }
+
+/// Makes the workers slow in turn. Every process finds the same turn, because processes of a host share a clock.
+class Turns {
+ public:
+  Turns(const netuit::Mesh& mesh, const Options& options)
+      : span_(options.slow_in_turn), work_(options.work), slowness_(options.slowness), worker_of_(mesh.NumLocalNodes()) {
+    const std::size_t first = mesh.GetWorld().Rank() * mesh.NumThreads();
+    num_workers_ = mesh.GetWorld().Size() * mesh.NumThreads();
+    for (std::size_t thread = 0; thread < mesh.Partitions().size(); ++thread) {
+      const auto& part = *mesh.Partitions()[thread];
+      for (std::size_t i = 0; i < part.NumNodes(); ++i) worker_of_[part.first_local + i] = first + thread;
+    }
+  }
+  /// The work of a node of this process now.
+  std::uint64_t Work(std::size_t node) const {
+    if (span_.count() == 0) return work_;
+    const auto turn = static_cast<std::uint64_t>(uit::Now().time_since_epoch() / span_);
+    return turn % num_workers_ == worker_of_[node] ? work_ * slowness_ : work_;
+  }
+
+ private:
+  std::chrono::nanoseconds span_;
+  std::uint64_t work_;
+  std::uint64_t slowness_;
+  std::size_t num_workers_ = 1;
+  std::vector<std::size_t> worker_of_;  // by local number of a node
+};
 
 /// The first colour of a node. It depends only on seed and node, so every process knows it.
 [[nodiscard]] inline unsigned FirstColor(std::uint64_t seed, netuit::NodeId node, unsigned num_colors) {
@@ -75,6 +103,7 @@ struct Outcome {
   Cells cells{mesh.NumLocalNodes(), options.rule, options.padded};
   mesh.Visit([&](netuit::Node& node) { cells.Set(node.Index(), first_color(node.Id())); });
 
+  const Turns turns{mesh, options};
   const auto frame_interval = options.frames.empty() ? std::chrono::nanoseconds{0} : options.frame_interval;
   Film film{mesh.NumLocalNodes(), mesh.NumThreads(), frame_interval, plan.duration};
   if (frame_interval.count() > 0) {
@@ -92,7 +121,7 @@ struct Outcome {
       bool conflict = false;
       for (const netuit::InEdge edge : node.In()) conflict |= received(edge) == mine;
       cells.Learn(index, conflict, node.Random());
-      if (options.work != 0) Work(options.work);
+      if (options.work != 0) Work(turns.Work(index));
       tell(node, cells.Color(index));
     }, run);
   };

@@ -22,6 +22,9 @@ void Check(const Options& options) {
   demo::Want(options.rule.learning_rate >= 0 && options.rule.learning_rate <= 1, "--b: not between 0 and 1");
   demo::Want(options.frame_interval.count() > 0, "--frame-interval: must be longer than 0");
   demo::Want(options.frames.empty() || options.schedule.duration.count() > 0, "--frames: requires a --duration");
+  demo::Want(options.slow_in_turn.count() >= 0, "--slow-in-turn: must not be negative");
+  demo::Want(options.slow_in_turn.count() == 0 || options.work > 0, "--slow-in-turn: requires --work, of which a slow worker has more");
+  demo::Want(options.slowness > 0 && options.slowness <= 1000, "--slowness: expected 1 to 1000");
   demo::Want(!options.graph.empty() || !options.directed, "--directed: requires a --graph");
 }
 
@@ -61,6 +64,10 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv, std::stri
   app.add_option("--b", options.rule.learning_rate, "learning rate of Leith's rule")->type_name("B");
   app.add_option("--work", options.work, "compute work per node and update, in steps of a counted loop (~2 ns)")
       ->type_name("N")->check(demo::Natural);
+  demo::SpanOption slow{app, "--slow-in-turn", options.slow_in_turn,
+                        "workers are slow in turn, each for so long, as noise on a cluster makes them (0: none)"};
+  app.add_option("--slowness", options.slowness, "how many times the work of others a slow worker has")
+      ->type_name("F")->check(demo::Natural);
   app.add_flag("--padded", options.padded, "give each node's state its own cache line");
   app.add_option("--colors-output", options.colors_output, "final colour and worker of every node as CSV")->type_name("FILE");
   app.add_option("--frames", options.frames, "colours over time as CSV, for tools/report")->type_name("FILE");
@@ -69,6 +76,7 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv, std::stri
   if (!demo::Parse(app, argc, argv, text)) return std::nullopt;
   settings.Finish();
   frame.Finish();
+  slow.Finish();
   options.addressing = ParseAddressing(addressing);
   Check(options);
   return options;

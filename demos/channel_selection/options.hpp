@@ -26,6 +26,9 @@ struct Options : demo::Settings {
 
   LeithRule rule;
   std::uint64_t work = 0;  ///< steps of a counted loop per node and update
+  /// If not 0: the workers are slow in turn, each for this long. A slow worker does `slowness` times the work.
+  std::chrono::nanoseconds slow_in_turn{0};
+  std::uint32_t slowness = 3;
   bool padded = false;     ///< a cache line for each node's state
 
   std::string colors_output;

@@ -71,6 +71,29 @@ TEST_CASE("mode 0 colours as the serial loop does, wherever nodes are", "[channe
   }
 }
 
+TEST_CASE("one worker at a time is slow if the workers are slow in turn", "[channel_selection]") {
+  Options options;
+  options.work = 10;
+  options.slowness = 3;
+  options.slow_in_turn = std::chrono::hours{1};
+  const uit::Team team{MpiTestWorld(), {.threads = 2}};
+  const netuit::Mesh mesh{team, netuit::MakeTorus(8, 8)};
+  const Turns turns{mesh, options};
+  std::size_t num_slow = 0;
+  for (const auto& part : mesh.Partitions()) {
+    const std::uint64_t work = turns.Work(part->first_local);
+    for (std::size_t i = 0; i < part->NumNodes(); ++i) CHECK(turns.Work(part->first_local + i) == work);
+    CHECK((work == 10 || work == 30));
+    num_slow += work == 30 ? 1 : 0;
+  }
+  std::size_t all_slow = 0;
+  for (const std::size_t slow : team.GetWorld().AllGatherValue(num_slow)) all_slow += slow;
+  CHECK(all_slow == 1);
+  options.slow_in_turn = {};
+  const Turns none{mesh, options};
+  for (std::size_t node = 0; node < mesh.NumLocalNodes(); ++node) CHECK(none.Work(node) == 10);
+}
+
 TEST_CASE("every mode colours a torus and accounts for each message", "[channel_selection]") {
   Options options;
   options.addressing = GENERATE(Addressing::multicast, Addressing::edge);

@@ -31,6 +31,7 @@ TEST_CASE("the defaults are the paper's first benchmark", "[channel_selection]")
   REQUIRE(options->schedule.span == 10ms);
   REQUIRE(options->schedule.period == 1s);
   REQUIRE(options->work == 0);
+  REQUIRE(options->slow_in_turn.count() == 0);
   REQUIRE(options->schedule.updates == 0);
 }
 
@@ -70,7 +71,7 @@ TEST_CASE("nonsense is refused in one line", "[channel_selection]") {
       {"--seed", "-1"},        {"--work", "-1"},        {"--directed"},           {"--unknown"},
       {"stray"},               {"--graph"},             {"--clock-every", "0"},   {"--quality-channels"},
       {"--snapshot-interval", "0"}, {"--snapshot-length", "0s"}, {"--frame-interval", "0"},
-      {"--frames", "f.csv", "--updates", "5"},
+      {"--frames", "f.csv", "--updates", "5"},          {"--slow-in-turn", "10ms"},  {"--slowness", "0"},
   };
   for (const auto& words : nonsense) {
     CAPTURE(words.front(), words.back());
