@@ -36,6 +36,7 @@ class DemoOptions:
     workers: list[Workers]
     modes: list[int]
     seconds: float
+    replicates: int
     output: pathlib.Path
     seed: int
     mpi: str
@@ -86,7 +87,8 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
     parser.add_argument("--directed", action="store_true")
     parser.add_argument("--workers", default="1x1,1x2,2x1,2x2")
     parser.add_argument("--modes", default="0,1,2,3,4")
-    parser.add_argument("--seconds", default="1")
+    parser.add_argument("--seconds", default="0.2")
+    parser.add_argument("--replicates", default="5")
     parser.add_argument("--output", default="demo-results")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--mpi", default="default")
@@ -110,6 +112,8 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
         raise InputError(f"--seconds {given.seconds}: not a number") from None
     if not math.isfinite(seconds) or not 0 < seconds <= 86400:
         raise InputError(f"--seconds {given.seconds}: expected more than 0, and at most a day")
+    if not (given.replicates.isascii() and given.replicates.isdigit()) or not 1 <= int(given.replicates) <= 1000:
+        raise InputError(f"--replicates {given.replicates}: expected a whole number from 1 to 1000")
     if not (given.seed.isascii() and given.seed.isdigit()) or int(given.seed) >= 2**63:
         raise InputError(f"--seed {given.seed}: expected a whole number from 0 to 2^63 - 1")
     if given.mpi not in ("default", "mpich"):
@@ -122,6 +126,7 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
         workers=parse_workers(given.workers),
         modes=parse_modes(given.modes),
         seconds=seconds,
+        replicates=int(given.replicates),
         output=output,
         seed=int(given.seed),
         mpi=given.mpi,

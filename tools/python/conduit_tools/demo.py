@@ -26,15 +26,19 @@ from conduit_tools.results import Row
 if TYPE_CHECKING:
     from conduit_tools.demo_charts import Cell, Picture
     from conduit_tools.demo_graphs import GraphFile
+    from conduit_tools.demo_race import Race
 
 FIXED_PERIOD_MS = 100
 
 _PROGRESS = re.compile(r"progress: (mode \d \w+), run \d+ of \d+, (.*)")
-_FINISHED = re.compile(r"(mode \d \w+), run \d+ of \d+: (.*)")
+_FINISHED = re.compile(r"(mode \d \w+), run (\d+) of (\d+): (.*)")
 _ERROR = re.compile(r"conduit: error: (.*)")
 _TABLE = re.compile(r"(mode \d \w+, run \d+ of \d+)|worker  .*|\d+\.\d+  .*")  #: what --watch prints, from its first line on
 
 FILM_SECONDS, FILM_FRAMES = 0.5, 100  #: of colours over time, in each of two modes
+SLOW_SECONDS = 1.0  #: the same where workers are slow in turn, so that all come to a solution
+SLOW_WORDS = ("--work", "200", "--slow-in-turn", "10ms", "--slowness", "3")  #: workers that are slow in turn
+SLOW_NAME = "workers slow in turn"
 MOST_FILMED_NODES = 100_000  #: beyond which a page has no room for colours over time
 
 
@@ -56,11 +60,11 @@ def color(
     colors_file = pathlib.Path(folder) / "colors.csv"
     for old in (rows_file, colors_file):
         old.unlink(missing_ok=True)
-    words = _words(options, graph, workers, options.modes, options.seconds)
+    words = _words(options, graph, workers, options.modes, options.seconds, options.replicates)
     words += ["--output", str(rows_file), "--colors-output", str(colors_file), *(["--watch"] if options.watch else [])]
     status.begin(f"{graph.name}, {workers}")
     try:
-        _launch(words, workers, launcher, program, 60 + 3 * options.seconds * len(options.modes), status)
+        _launch(words, workers, launcher, program, 60 + 3 * options.seconds * len(options.modes) * options.replicates, status)
     except Interrupted:
         raise Interrupted(_read_finished(rows_file, graph)) from None
     rows = _read_finished(rows_file, graph)
@@ -76,23 +80,28 @@ def film(
     program: pathlib.Path,
     folder: pathlib.Path,
     status: Status,
+    is_slow: bool,
 ) -> None:
-    """Colours a graph once more, briefly and in two modes, and keeps colours over time and quality of service."""
+    """Colours a graph in two modes, and keeps colours over time and quality of service. is_slow: its workers are slow in turn, and it
+    has all replicates, so that times to a solution can be compared."""
     wanted = [mode for mode in (0, 3) if mode in options.modes]
     modes = wanted if len(wanted) == 2 else options.modes[:2]
-    seconds = min(options.seconds, FILM_SECONDS)
-    words = _words(options, graph, workers, modes, seconds)
+    seconds = SLOW_SECONDS if is_slow else min(options.seconds, FILM_SECONDS)
+    words = _words(options, graph, workers, modes, seconds, options.replicates if is_slow else 1)
     for option, name in (("output", "rows"), ("colors-output", "colors"), ("frames", "frames"), ("quality", "quality")):
         words += [f"--{option}", str(folder / f"{name}.csv")]
-    words += ["--frame-interval", f"{max(seconds / FILM_FRAMES, 1e-3):.9f}"]
+    words += ["--frame-interval", f"{max(seconds / FILM_FRAMES, 1e-3):.9f}", *(SLOW_WORDS if is_slow else ())]
     snapshot = f"{max(seconds / 5, 1e-3):.9f}"
     words += ["--snapshot-interval", snapshot, "--snapshot-length", snapshot]
-    status.begin(f"{graph.name}, {workers}, colours over time")
-    _launch(words, workers, launcher, program, 60 + 3 * seconds * len(modes), status, is_counted=False)
+    status.begin(f"{graph.name}, {workers}, {SLOW_NAME if is_slow else 'colours over time'}")
+    time_limit = 60 + 3 * seconds * len(modes) * options.replicates
+    _launch(words, workers, launcher, program, time_limit, status, is_counted=False)
 
 
-def _words(options: DemoOptions, graph: GraphFile, workers: Workers, modes: Sequence[int], seconds: float) -> list[str]:
-    words = ["--graph", str(graph.path), "--threads", str(workers.threads), "--replicates", "1", "--progress"]
+def _words(
+    options: DemoOptions, graph: GraphFile, workers: Workers, modes: Sequence[int], seconds: float, replicates: int
+) -> list[str]:
+    words = ["--graph", str(graph.path), "--threads", str(workers.threads), "--replicates", str(replicates), "--progress"]
     words += ["--modes", ",".join(str(mode) for mode in modes), "--duration", f"{seconds:.9f}"]
     words += ["--period-fixed", f"{FIXED_PERIOD_MS}ms", "--seed", str(options.seed)]
     return words + (["--directed"] if options.directed else [])
@@ -114,8 +123,10 @@ def _launch(
         if match := _PROGRESS.fullmatch(line):
             status.progress(f"{match[1]}: {match[2]}")
         elif match := _FINISHED.fullmatch(line):
-            if is_counted:
-                status.finish(f"{match[1]}: {match[2]}")
+            if is_counted and match[2] == match[3]:
+                status.finish(f"{match[1]}: {match[4]}")
+            else:
+                status.progress(f"{match[1]}: {match[4]}")
         elif match := _ERROR.fullmatch(line):
             errors.append(match[1])
         elif match := _TABLE.fullmatch(line):
@@ -187,9 +198,10 @@ def report(rows: Sequence[Row], options: DemoOptions, out: TextIO) -> bool:
     print("\n".join(results.format_table(summaries)), file=out)
     print(file=out)
     print(
-        "updates/s/worker: updates of all its nodes that a worker (a thread of a process) makes in a second, mean\n"
+        "node updates/s: updates of single nodes in a second, in millions, of all workers together\n"
         "conflicts: pairs of adjacent nodes of one colour at the end, each pair once, recounted serially\n"
-        "failed: puts refused / attempted, skipped: messages overtaken by a newer one before they were read / accepted;\n"
+        f"both are means over {options.replicates} run{'' if options.replicates == 1 else 's'} of {options.seconds:g} s\n"
+        "refused: puts that found no room / attempted, skipped: messages overtaken by a newer one before they were read / accepted;\n"
         "both on channels between workers",
         file=out,
     )
@@ -206,7 +218,8 @@ def report(rows: Sequence[Row], options: DemoOptions, out: TextIO) -> bool:
         for summary in wrong:
             print(f"accounting WRONG: {summary.graph}, {summary.workers}, mode {summary.mode}", file=out)
     else:
-        print(f"accounting: exact in all {len(summaries)} runs, nothing in flight at the end", file=out)
+        num_runs = len({(row["graph"], row["processes"], row["threads"], row["mode"], row["replicate"]) for row in rows})
+        print(f"accounting: exact in all {num_runs} runs, nothing in flight at the end", file=out)
     return not wrong
 
 
@@ -232,6 +245,7 @@ def run_demo(options: DemoOptions, out: TextIO, err: TextIO) -> int:
     rows_path = options.output / "rows.csv"
     rows: list[Row] = []
     picture: Picture | None = None
+    slow: Race | None = None
     code = 0
     with tempfile.TemporaryDirectory(prefix="conduit-demo-") as folder:
         try:
@@ -242,7 +256,7 @@ def run_demo(options: DemoOptions, out: TextIO, err: TextIO) -> int:
                         rows += news
                         results.write_rows(rows_path, rows)
                         picture = keep_colors(picture, graph, workers, colors)
-                keep_film(options, graphs[0], rows, launcher, program, pathlib.Path(folder), status)
+                slow = keep_film(options, graphs[0], rows, launcher, program, status)
         except Interrupted as interrupted:
             status.clear()
             rows += interrupted.args[0]
@@ -255,13 +269,25 @@ def run_demo(options: DemoOptions, out: TextIO, err: TextIO) -> int:
     if not report(rows, options, out):
         print("conduit: error: messages are not accounted for", file=err)
         code = 1
-    files = [("rows", rows_path)] + draw(rows, picture, options, err)
+    if slow:
+        print(slow_words(slow), file=out)
+    files = [("rows", rows_path)] + draw(rows, picture, slow, options, err)
     files += [("report", path) for path in page.try_report([options.output], err)]
     print(file=out)
     for what, path in files:
         print(f"{what + ':':<9}{path}", file=out)
-    print(f"{num_runs} runs in {time.monotonic() - started:.0f} s", file=out)
+    print(f"{num_runs * options.replicates} runs in {time.monotonic() - started:.0f} s", file=out)
     return code
+
+
+def choose_film(options: DemoOptions) -> tuple[Workers, bool]:
+    """The layout to film, and whether its workers are slow in turn: the last of those with two workers or more that have a CPU
+    each, since otherwise they would take turns anyway; else the last of all."""
+    num_cpus = len(os.sched_getaffinity(0))
+    apart = [workers for workers in options.workers if 2 <= workers.count <= num_cpus]
+    if apart and {0, 3} <= set(options.modes):
+        return apart[-1], True
+    return options.workers[-1], False
 
 
 def keep_film(
@@ -270,22 +296,36 @@ def keep_film(
     rows: Sequence[Row],
     launcher: Launcher,
     program: pathlib.Path,
-    scratch: pathlib.Path,
     status: Status,
-) -> None:
-    """Leaves in runs/film of the output how colours of the first graph on the last layout came about, for the page."""
+) -> Race | None:
+    """Leaves in runs/film of the output how colours of the first graph came about, for the page. Gives the comparison of modes 0 and
+    3 if workers were slow in turn. The program writes there itself, so that its command can be run again."""
+    from conduit_tools import demo_race
+
     place = options.output / "runs" / "film"
+    workers, is_slow = choose_film(options)
     try:
         shutil.rmtree(place, ignore_errors=True)
         if rows[0]["nodes"] > MOST_FILMED_NODES:
-            return
-        draft = scratch / "film"
-        draft.mkdir()
-        film(options, graph, options.workers[-1], launcher, program, draft, status)
-        place.parent.mkdir(exist_ok=True)
-        shutil.move(draft, place)
+            return None
+        place.mkdir(parents=True)
+        try:
+            film(options, graph, workers, launcher, program, place, status, is_slow)
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+        if not is_slow:
+            return None
+        told = results.read_rows(place / "rows.csv")
+        results.write_rows(place / "rows.csv", [{**row, "case": SLOW_NAME} for row in told])
+        return demo_race.read_race(place, f"{graph.name}, {workers}")
     except OSError as error:
         raise OutputError(f"{place}: {error.strerror}") from None
+
+
+def slow_words(race: Race) -> str:
+    """What came of workers that are slow in turn, in a line."""
+    return f"{race.name}, {SLOW_NAME} (each three times slower for 10 ms): {race.verdict()}"
 
 
 def keep_colors(picture: Picture | None, graph: GraphFile, workers: Workers, path: pathlib.Path) -> Picture | None:
@@ -296,6 +336,8 @@ def keep_colors(picture: Picture | None, graph: GraphFile, workers: Workers, pat
     with open(path, newline="", encoding="utf-8") as file:
         cells: list[Cell] = []
         for row in csv.DictReader(file):
+            if row["replicate"] != "0":
+                continue
             place = parse_cell(row["label"])
             if place is None:
                 return picture
@@ -305,7 +347,7 @@ def keep_colors(picture: Picture | None, graph: GraphFile, workers: Workers, pat
 
 
 def draw(
-    rows: Sequence[Row], picture: Picture | None, options: DemoOptions, err: TextIO
+    rows: Sequence[Row], picture: Picture | None, slow: Race | None, options: DemoOptions, err: TextIO
 ) -> list[tuple[str, pathlib.Path]]:
     """Chart and picture as PNG files; gives what each is, and its path. Raises OutputError."""
     from conduit_tools import demo_charts
@@ -313,8 +355,11 @@ def draw(
     files: list[tuple[str, pathlib.Path]] = []
     try:
         chart = options.output / "chart.png"
-        demo_charts.draw_chart(results.summarize(rows), chart, seconds=options.seconds, fixed_period_ms=FIXED_PERIOD_MS)
+        demo_charts.draw_chart(results.summarize(rows), chart, options.seconds, FIXED_PERIOD_MS)
         files.append(("chart", chart))
+        if slow:
+            files.append(("slow", options.output / "slow_in_turn.png"))
+            demo_charts.draw_race(slow, files[-1][1])
         if picture:
             grid = options.output / "torus.png"
             demo_charts.draw_grid(*picture, grid, arguments.MODE_NAMES)

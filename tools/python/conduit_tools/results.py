@@ -80,9 +80,11 @@ class Summary:
     mode: int
     mode_name: str
     oversubscribed: bool
-    rate: float  #: updates per second and worker, mean
+    rate: float  #: updates of nodes per second, of all workers together; mean over replicates
+    rates: list[float]  #: the same of each replicate
     ratio: float | None  #: rate over mode 0's on the same graph and layout; None without a mode 0
     conflicts: float  #: adjacent pairs of one colour, mean over replicates
+    conflict_counts: list[int]  #: the same of each replicate
     edges: int  #: adjacent pairs
     failure: float | None  #: 1 - accepted / attempted over channels that leave their thread; None without attempts
     skip: float | None  #: (skipped + preempted) / accepted: overtaken by a newer message before they were read; likewise
@@ -129,6 +131,8 @@ def _summarize(key: Any, runs: Sequence[Sequence[Row]]) -> Summary:
     attempted = sum(row["attempted"] for row in rows)
     accepted = sum(row["accepted"] for row in rows)
     overtaken = sum(row["skipped"] + row["preempted"] for row in rows)
+    rates = [sum(row["updates_per_second"] * row["num_nodes"] for row in run) for run in runs]
+    conflicts = [run[0]["conflicts"] for run in runs]
     return Summary(
         graph=graph,
         processes=processes,
@@ -136,9 +140,11 @@ def _summarize(key: Any, runs: Sequence[Sequence[Row]]) -> Summary:
         mode=mode,
         mode_name=rows[0]["mode_name"],
         oversubscribed=any(row["oversubscribed"] for row in rows),
-        rate=sum(row["updates_per_second"] for row in rows) / len(rows),
+        rate=sum(rates) / len(rates),
+        rates=rates,
         ratio=None,
-        conflicts=sum(run[0]["conflicts"] for run in runs) / len(runs),
+        conflicts=sum(conflicts) / len(conflicts),
+        conflict_counts=conflicts,
         edges=rows[0]["conflict_edges_total"],
         failure=1 - accepted / attempted if attempted else None,
         skip=overtaken / accepted if accepted else None,
@@ -154,7 +160,7 @@ def _percent(value: float | None) -> str:
 
 def format_table(summaries: Sequence[Summary]) -> list[str]:
     """The demo's table as lines."""
-    heading = ("graph", "workers", "mode", "updates/s/worker", "x mode 0", "conflicts", "failed", "skipped", "accounting")
+    heading = ("graph", "workers", "mode", "node updates/s", "x mode 0", "conflicts", "refused", "skipped", "accounting")
     cells = []
     for s in summaries:
         cells.append(
@@ -162,7 +168,7 @@ def format_table(summaries: Sequence[Summary]) -> list[str]:
                 s.graph,
                 s.workers + (" *" if s.oversubscribed else "  "),
                 f"{s.mode} {s.mode_name}",
-                f"{s.rate:,.0f}",
+                f"{s.rate / 1e6:,.2f} M",
                 "-" if s.ratio is None else f"{s.ratio:.2f}",
                 f"{s.conflicts:.4g}",
                 _percent(s.failure),

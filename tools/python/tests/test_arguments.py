@@ -12,7 +12,7 @@ def test_defaults_are_the_demo_of_the_readme():
     assert options.workers == [Workers(1, 1), Workers(1, 2), Workers(2, 1), Workers(2, 2)]
     assert options.modes == [0, 1, 2, 3, 4]
     assert options.graphs == []
-    assert options.seconds == 1
+    assert (options.seconds, options.replicates) == (0.2, 5)
 
 
 def test_modes_go_by_number_and_by_name():

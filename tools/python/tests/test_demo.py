@@ -12,7 +12,7 @@ import threading
 
 import fake_build
 import pytest
-from conduit_tools import InputError, ToolError, arguments, demo, results
+from conduit_tools import InputError, ToolError, arguments, demo, demo_race, results
 
 HERE = pathlib.Path(__file__).parent
 
@@ -126,6 +126,41 @@ def test_of_a_graph_too_large_for_a_page_there_are_charts_alone(options, tmp_pat
     (tmp_path / "log").unlink()
     assert run(options)[0] == 0
     assert not (tmp_path / "log").exists() and takes_of(options) == []
+
+
+def test_workers_with_a_cpu_each_are_slow_in_turn_in_a_case_of_their_own(options, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    options.workers = arguments.parse_workers("1x1,1x2,2x2")
+    assert demo.choose_film(options) == (arguments.Workers(1, 2), True)
+    code, out, _ = run(options)
+    assert code == 0 and "some.edgelist, 1x2, workers slow in turn (each three times slower for 10 ms): mode 3 makes 1.00 x" in out
+    assert (options.output / "slow_in_turn.png").exists() and "slow_in_turn.png" in out
+    with open(options.output / "runs/film/rows.csv", newline="") as file:
+        assert {row["case"] for row in csv.DictReader(file)} == {"workers slow in turn"}
+    assert {take["case"] for take in takes_of(options)} == {"workers slow in turn, 1x2"}
+
+
+@pytest.mark.parametrize("modes, cpus", [([3], 2), ([0, 3], 1)])
+def test_workers_are_not_slow_in_turn_where_that_would_show_nothing(modes, cpus, options, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cpus)))
+    options.workers = arguments.parse_workers("1x2")
+    options.modes = modes
+    assert demo.choose_film(options) == (arguments.Workers(1, 2), False)
+    assert run(options)[0] == 0 and not (options.output / "slow_in_turn.png").exists()
+
+
+def race(rates, times):
+    return demo_race.Race("torus, 1x2", dict(zip((0, 3), rates)), dict(zip((0, 3), times)))
+
+
+def test_a_race_says_what_it_shows_and_no_more():
+    assert race(([1, 1], [2, 2]), ([0.2, 0.3], [0.1, 0.15])).verdict() == (
+        "mode 3 makes 2.00 x the node updates of mode 0, and needs 0.50 x its time to a solution (every run of mode 3 was faster)"
+    )
+    assert race(([1], [0.5]), ([0.2, 0.3], [0.25, 0.35])).verdict() == (
+        "mode 3 makes 0.50 x the node updates of mode 0, and needs 1.20 x its time to a solution (single runs overlap)"
+    )
+    assert race(([1], [2]), ([0.2, None], [0.1, 0.1])).verdict().endswith("; not every run came to a solution")
 
 
 class Terminal(io.StringIO):

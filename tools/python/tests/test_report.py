@@ -45,7 +45,7 @@ def test_a_folder_of_results_becomes_one_page_with_every_chart(tmp_path, capsys)
         "Rate: torus",
         "Conflicts left: torus",
         "Conflicts over time: torus, 2x1",
-        "Loss: shared memory",
+        "Refused and skipped: shared memory",
         "Period by snapshot",
         "Latency by touches by snapshot",
         "Two ways to measure latency",
@@ -54,6 +54,17 @@ def test_a_folder_of_results_becomes_one_page_with_every_chart(tmp_path, capsys)
         assert f"<h3>{title}</h3>" in page
     assert "left-out" not in page
     assert page.count("<svg ") == page.count('role="img" aria-label=') - 2 == page.count("<table><thead>") - 1
+
+
+def test_a_command_can_be_run_again_and_the_film_says_that_workers_were_slow(tmp_path):
+    fake_results.write_results(tmp_path)
+    path = tmp_path / "rows.json"
+    manifest = json.loads(path.read_text())
+    manifest |= {"processes": 2, "command_line": ["build/demos/channel_selection", "--slow-in-turn", "10ms", "--graph", "a b"]}
+    path.write_text(json.dumps(manifest))
+    page = page_of(tmp_path)
+    assert "mpirun -n 2 build/demos/channel_selection --slow-in-turn 10ms --graph &#x27;a b&#x27;" in page or "--graph 'a b'" in page
+    assert "Each worker is slowed on purpose for a while, in turn" in page
 
 
 def test_the_two_ways_to_measure_latency_are_compared_by_their_means():
@@ -298,7 +309,7 @@ def images_of(page):
 
 def test_of_what_evolved_there_are_rates_quality_by_layer_and_the_world_over_time(evolved):
     page = page_of(evolved)
-    for title in ("Rate: torus 64x64", "Generations: torus 64x64", "Loss by layer, mode 3 no barrier", "Latency by layer",
+    for title in ("Rate: torus 64x64", "Generations: torus 64x64", "Refused and skipped by layer, mode 3 no barrier", "Latency by layer",
                   "Period by snapshot", "World of mode3, replicate0"):  # fmt: skip
         assert f"<h3>{title}</h3>" in page
     assert "left-out" not in page.split("<script")[0] and "onflicts left" not in page

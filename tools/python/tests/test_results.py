@@ -15,10 +15,10 @@ def test_rows_that_cannot_be_written_are_an_error_of_output(tmp_path):
         results.write_rows(tmp_path / "no" / "folder" / "rows.csv", fake.make_rows())
 
 
-def test_rate_is_the_mean_over_workers_and_replicates():
-    rows = [fake.make_row(thread=t, replicate=r, threads=2, updates_per_second=1000 * (t + 2 * r)) for t in (0, 1) for r in (0, 1)]
+def test_rate_is_that_of_nodes_summed_over_workers():
+    rows = [fake.make_row(thread=t, replicate=r, threads=2, num_nodes=10 + t, updates_per_second=1000 * (t + 2 * r)) for t in (0, 1) for r in (0, 1)]
     (summary,) = results.summarize(rows)
-    assert summary.rate == 1500
+    assert summary.rates == [11_000, 20_000 + 33_000] and summary.rate == 32_000
     assert summary.workers == "1x2"
     assert summary.ratio is None
 

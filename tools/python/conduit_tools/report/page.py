@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.resources
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas
@@ -48,7 +48,7 @@ def make_page(inputs: Inputs, others: Sequence[Inputs] = ()) -> str:
     converged = ""
     if player["takes"]:
         notes += [note for stage in player["stages"] for note in stage.pop("notes")]
-        converged = _part("player.html")
+        converged = _part("player.html").replace("</h2>", f"</h2><p>{svg.escape(_played(inputs, player['takes']))}</p>", 1)
     elif not _evolves(inputs):
         notes.append("No final colours (--colors-output, with --frames for all that came before): no graph is shown.")
     body = _body(inputs, converged, notes)
@@ -83,6 +83,15 @@ def _body(inputs: Inputs, converged: str, notes: list[str]) -> str:
     return body + _facts(inputs.whole)
 
 
+def _played(inputs: Inputs, takes: Sequence[Mapping[str, Any]]) -> str:
+    """What one sees, below the heading of the graph as it converged."""
+    cases = list(dict.fromkeys(str(take["case"]) for take in takes if take["case"]))
+    place = f" Case: {cases[0]}." if len(cases) == 1 else ""
+    words = f"Red nodes are in conflict.{place} Play shows which mode is rid of them sooner."
+    has_slow = any(launch.rows is not None and "--slow-in-turn" in map(str, launch.manifest.get("command_line", [])) for launch in inputs.launches)
+    return words + (" Each worker is slowed on purpose for a while, in turn, as noise on a cluster does it." if has_slow else "")
+
+
 def _evolves(inputs: Inputs) -> bool:
     """Whether it is digital evolution's, which has no colours."""
     return bool(inputs.films) or is_evolution(inputs.whole.rows)
@@ -110,7 +119,7 @@ def _figures(inputs: Inputs, notes: list[str]) -> list[str]:
         return figures
     figures += run_charts.losses(whole.rows, whole.quality)
     if whole.quality is None:
-        notes.append("No quality of service (--quality): no latency, and losses only over whole runs.")
+        notes.append("No quality of service (--quality): no latency, and what was refused and skipped only over whole runs.")
     elif quality_charts.is_sweep(whole.quality):
         figures += quality_charts.latency_by_layout(whole.quality) + quality_charts.agreement(whole.quality)
         notes.append(
@@ -198,7 +207,7 @@ def _facts(whole: Launch) -> str:
         if value in (None, "", []):
             continue
         if isinstance(value, list):
-            value = shlex.join(map(str, value)) if key == "command_line" else ", ".join(map(str, value))
+            value = _command(whole.manifest) if key == "command_line" else ", ".join(map(str, value))
         rows.append(f'<tr><th scope="row">{name}</th><td>{svg.escape(value)}</td></tr>')
     parts = (
         f'<table class="facts"><tbody>{"".join(rows)}</tbody></table>'
@@ -209,7 +218,15 @@ def _facts(whole: Launch) -> str:
         columns = [column for column in whole.hosts.columns if column != "host"]
         headings = [column.replace("_", " ") for column in columns]
         parts += svg.table(headings, _cells(whole.hosts, columns), name="Hosts")
-    return f"<section><h2>How it was run</h2>{parts}</section>"
+    words = "<p>If there were several runs, this is one of them: that whose colours are shown, if any are.</p>" if rows else ""
+    return f"<section><h2>How it was run</h2>{words}{parts}</section>"
+
+
+def _command(manifest: Mapping[str, Any]) -> str:
+    """The command that runs a program again."""
+    words = shlex.join(map(str, manifest["command_line"]))
+    processes = manifest.get("processes", 1)
+    return words if processes in (None, 1) else f"mpirun -n {processes} {words}"
 
 
 def _cells(table: pandas.DataFrame, columns: list[str]) -> list[list[Any]]:

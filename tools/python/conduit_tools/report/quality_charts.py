@@ -38,7 +38,7 @@ def _layer_name(layer: int) -> str:
 
 
 def by_layer(quality: pandas.DataFrame) -> list[str]:
-    """What failed and was skipped, and ages of what was read, by layer; a figure of each for each case and layout."""
+    """What was refused and skipped, and ages of what was read, by layer; a figure of each for each case and layout."""
     workers = quality[quality["scope"] == "worker"]
     keys = [key for key in ("case", "processes", "threads") if key in workers.columns]
     parts: list[tuple[str, pandas.DataFrame]] = [("", workers)]
@@ -62,17 +62,17 @@ def _losses_by_layer(workers: pandas.DataFrame, suffix: str) -> list[str]:
         if not bars:
             continue
         groups = list(dict.fromkeys(group for group, _ in bars))
-        title = f"Loss by layer, {name}{suffix}"
+        title = f"Refused and skipped by layer, {name}{suffix}"
         drawing = grouped_bars(title, groups, ["s0", "s1"], bars, "layer", "part of the messages", units.percent)
-        key = svg.legend([("s0", "failed, of those attempted"), ("s1", "skipped, of those received")])
+        key = svg.legend([("s0", "refused, of those attempted"), ("s1", "skipped, of those received")])
         numbers = svg.table(
-            ["layer", "failed", "skipped", "attempted", "received"],
+            ["layer", "refused", "skipped", "attempted", "received"],
             [
                 [group, *(units.percent(bars[group, one][0]) for one in ("s0", "s1")), f"{total['attempted']:.0f}", f"{total['received']:.0f}"]
                 for group, (_, total) in zip(groups, sums.iterrows())
             ],
         )
-        caption = "Failed: had no room when they were sent. Skipped: overtaken by a newer one before they were read."
+        caption = "Refused: no room when they were put. Skipped: a newer message had come before they were read."
         figures.append(svg.figure(title, drawing, caption, key, numbers))
     return figures
 

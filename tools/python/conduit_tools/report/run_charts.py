@@ -1,4 +1,4 @@
-"""The report's charts of rates, conflicts, generations and losses, each a <figure> with its numbers in a table."""
+"""The report's charts of rates, conflicts, generations, and messages refused and skipped, each a <figure> with its numbers in a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pandas
 
 from conduit_tools import units
 from conduit_tools.report import svg
-from conduit_tools.report.inputs import Inputs
+from conduit_tools.report.inputs import Inputs, is_evolution
 from conduit_tools.report.takes import case_name
 
 MOST_PANELS = 6
@@ -108,13 +108,27 @@ def _by_layout(
 
 
 def rates(rows: pandas.DataFrame) -> list[str]:
+    """Of digital evolution, updates of each worker, whose part of the world does not depend on their number. Else updates of nodes
+    of all workers together, since a worker's part shrinks with their number."""
+    if is_evolution(rows):
+        return _by_layout(
+            rows,
+            "Rate",
+            "updates per second and worker",
+            "Means; a dot for each worker.",
+            "updates_per_second",
+            ["process", "thread"],
+        )
+    per_node = rows.assign(node_rate=rows["updates_per_second"] * rows["num_nodes"])
+    keys = ["graph", *(["case"] if "case" in rows.columns else []), "processes", "threads", "mode", "mode_name", "replicate"]
+    totals = per_node.groupby(keys, sort=False, as_index=False).agg(node_rate=("node_rate", "sum"), oversubscribed=("oversubscribed", "max"))
     return _by_layout(
-        rows,
+        totals,
         "Rate",
-        "updates per second and worker",
-        "Means; a dot for each worker.",
-        "updates_per_second",
-        ["process", "thread"],
+        "node updates per second",
+        "How much all workers do together. Means; a dot for each replicate.",
+        "node_rate",
+        ["replicate"],
     )
 
 
@@ -190,7 +204,7 @@ def conflicts_over_time(inputs: Inputs) -> list[str]:
 
 
 def losses(rows: pandas.DataFrame | None, quality: pandas.DataFrame | None) -> list[str]:
-    """What failed and what was skipped, by mode: of each transport if the quality of service was taken."""
+    """What was refused and what was skipped, by mode: of each transport if the quality of service was taken."""
     parts: list[tuple[str, pandas.DataFrame]] = []
     if quality is not None:
         workers = quality[quality["scope"] == "worker"]
@@ -224,10 +238,13 @@ def losses(rows: pandas.DataFrame | None, quality: pandas.DataFrame | None) -> l
             )
         groups = list(dict.fromkeys(group for group, _ in bars))
         drawing = grouped_bars(
-            "Loss" + suffix, groups, ["s0", "s1"], bars, "mode", "part of the messages", units.percent
+            "Refused and skipped" + suffix, groups, ["s0", "s1"], bars, "mode", "part of the messages", units.percent
         )
-        caption = "Failed: had no room when they were sent. Skipped: overtaken by a newer one before they were read."
-        key = svg.legend([("s0", "failed, of those attempted"), ("s1", "skipped, of those received")])
-        numbers = svg.table(["mode", "failed", "skipped", "attempted", "received"], cells)
-        figures.append(svg.figure("Loss" + suffix, drawing, caption, key, numbers))
+        caption = (
+            "Refused: no room when they were put; the sender knows. Skipped: a newer message had come before they were read, which is "
+            "what a reader of the newest state wants. No message is lost unseen."
+        )
+        key = svg.legend([("s0", "refused, of those attempted"), ("s1", "skipped, of those received")])
+        numbers = svg.table(["mode", "refused", "skipped", "attempted", "received"], cells)
+        figures.append(svg.figure("Refused and skipped" + suffix, drawing, caption, key, numbers))
     return figures
