@@ -1,6 +1,5 @@
 // Edge lists are read, or refused with file, line and reason. Those that were read are the same after writing and reading. The
-// format of any text is
-// recognised, or refused in the same way.
+// format of any text is recognised, or refused in the same way.
 #include <netuit/file/graph_format.hpp>
 
 #include "tests/fuzz/graph_round_trip.hpp"
