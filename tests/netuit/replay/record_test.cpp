@@ -8,6 +8,8 @@
 #include <netuit/replay/record_format.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/record_writer.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
 
 #include <algorithm>
 #include <cstddef>
