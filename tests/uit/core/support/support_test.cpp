@@ -1,14 +1,17 @@
 #include <array>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <uit/support/function_ref.hpp>
 #include <uit/support/small_record.hpp>
 #include <uit/uit.hpp>
 
@@ -251,4 +254,31 @@ TEST_CASE("Policies are compared field by field, and may be template arguments")
   STATIC_REQUIRE(latest != uit::Policy{});
   STATIC_REQUIRE(std::is_same_v<uit::Inlet<int>, uit::Inlet<int, uit::Policy{}>>);
   STATIC_REQUIRE_FALSE(std::is_same_v<uit::Inlet<int>, uit::Inlet<int, latest>>);
+}
+
+TEST_CASE("A reference to a function calls the object itself, with arguments of any kind") {
+  int num_calls = 0;
+  const auto add = [&num_calls](std::unique_ptr<int> amount, int& sum) {
+    ++num_calls;
+    sum += *amount;
+    return sum;
+  };
+  const auto apply = [](uit::FunctionRef<long(std::unique_ptr<int>, int&)> call, int amount, int& sum) {
+    return call(std::make_unique<int>(amount), sum);
+  };
+  int sum = 40;
+  CHECK(apply(add, 2, sum) == 42L);
+  CHECK(sum == 42);
+  CHECK(num_calls == 1);
+
+  struct Counter {
+    bool operator()() { return ++count > 1; }
+    int count = 0;
+  } counter;
+  const uit::FunctionRef<bool()> first = counter;
+  const uit::FunctionRef<bool()> copy = first;  // refers to the counter, not to `first`
+  CHECK_FALSE(first());
+  CHECK(copy());
+  CHECK(counter.count == 2);
+  static_assert(!std::constructible_from<uit::FunctionRef<int()>, void (*)()>);
 }
