@@ -19,7 +19,9 @@ namespace netuit {
 
 /// How a run moves values and messages.
 struct Delivery {
-  bool is_by_update = false;  ///< values become visible to all other nodes together, after the update that wrote them
+  /// Values become visible to all other nodes together, after the update that wrote them. The schedule must meet after each
+  /// update.
+  bool is_by_update = false;
   bool is_muted = false;      ///< nothing leaves its thread before the drain
 };
 
