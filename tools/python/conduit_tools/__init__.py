@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from conduit_tools.result_plots import plot_conflicts, plot_quality, plot_rates
     from conduit_tools.run_graph import run
 
+__version__ = "0.1.0"
+
 __all__ = [
     "InputError",
     "OutputError",
@@ -83,4 +85,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__") and name.endswith("__"))])

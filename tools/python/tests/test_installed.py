@@ -137,3 +137,9 @@ def test_what_binder_runs_after_it_is_there():
         assert re.search(rf"\({target}\b", made), f"no target {target}"
     for option in re.findall(r"-D(\w+)=", text):
         assert option in made, f"no option {option}"
+
+
+def test_the_package_has_the_version_of_the_library_and_shows_only_its_interface(installed, tmp_path):
+    project = re.search(r"^project\(\w+ VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    words = "import conduit_tools as c; print(c.__version__, sorted(set(dir(c)) - set(c.__all__) - {n for n in dir(c) if n[:2] == '__'}))"
+    assert run(installed, ["-c", words], tmp_path) == f"{project} []\n"
