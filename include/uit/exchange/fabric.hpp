@@ -31,7 +31,7 @@ namespace uit {
 struct FabricOptions {
   std::size_t num_workers = 1;    ///< threads of this process that own exchanges
   std::size_t num_slots = 16;     ///< frames per peer and direction that may be sent and not yet acknowledged
-  std::size_t payload_bytes = 0;  ///< links carry at least this payload, for exchanges added after Connect
+  std::size_t payload_bytes = 0;  ///< links carry at least this payload; larger exchanges added after Connect open a link more
   std::uint32_t max_pace = Connection::default_max_pace;  ///< polls skipped at most between values for a slow peer
   bool shares_memory = true;      ///< exchanges within a host use shared memory, if the world provides it
   bool joins_own = false;         ///< exchanges between two workers of this process need no link: they share a box at once
@@ -39,7 +39,7 @@ struct FabricOptions {
 
 /// Connects a process to its peers.
 ///
-/// Each peer with a common exchange gets one connection. Any worker that polls moves the frames of all connections. If
+/// Each peer with a common exchange gets one connection, and another if an exchange with larger frames is added later. Any worker that polls moves the frames of all connections. If
 /// two processes share memory, each exchange between them gets a box there instead (unless it is too large), and the
 /// worker of the exchange moves its frames.
 ///
@@ -163,9 +163,10 @@ class Fabric {
   std::map<std::size_t, std::vector<Announcement>> announced_;           // by peer, since the last Connect
   std::map<std::tuple<std::size_t, ExchangeKey, bool>, Shared> halves_;  // by peer, key and direction
   std::map<ExchangeKey, std::shared_ptr<FrameBox>> own_boxes_;           // of exchanges within this process
-  std::map<std::size_t, std::size_t> payload_bytes_;                     // by peer, of its open link
+  std::map<std::size_t, std::size_t> payload_bytes_;                     // by peer, of its newest link
   std::map<std::size_t, std::size_t> unshared_;                          // by peer, see UnsharedExchanges
   World private_world_;                                                  // duplicate of world_, with streams of its own
+  int num_connects_ = 0;          // each has a stream of its own
   std::size_t num_requests_ = 0;  // as claimed from the limit of the process
   bool is_connected_ = false;
   bool is_clean_ = true;

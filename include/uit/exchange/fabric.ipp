@@ -40,6 +40,7 @@ UIT_DEFINE void Fabric::Connect() {
   if (!is_connected_) private_world_ = world_.Duplicate();
   is_connected_ = true;
   const std::size_t num_connections_before = engine_->NumConnections();
+  const auto payload_bytes_before = payload_bytes_;
   std::string trouble;
   std::map<std::size_t, SharedBoxes> shared;
   try {
@@ -60,6 +61,7 @@ UIT_DEFINE void Fabric::Connect() {
         },
         After(std::chrono::seconds(2)));
     num_leaked_ += engine_->DropConnections(num_connections_before);
+    payload_bytes_ = payload_bytes_before;
     ClaimRequests();
     throw;
   }
@@ -74,13 +76,6 @@ UIT_DEFINE std::string Fabric::Match(const std::vector<Bytes>& greetings, const 
     std::map<std::uint32_t, std::uint32_t> remote;
     std::string words = UnpackGreeting(greetings[peer], ours, theirs);
     if (words.empty()) words = MatchAnnouncements(announced_[peer], theirs, remote);
-    if (words.empty() && payload_bytes_.contains(peer)) {
-      for (const Announcement& half : announced_[peer]) {
-        if (half.spec.frame_bytes > payload_bytes_[peer])
-          words = half.spec.Name() + ": a frame of " + std::to_string(half.spec.frame_bytes) +
-                  " bytes is too large for the open link; see FabricOptions::payload_bytes";
-      }
-    }
     if (!words.empty())
       return "rank " + std::to_string(world_.Rank()) + " cannot exchange with rank " + std::to_string(peer) + ": " +
              words;
@@ -102,7 +97,8 @@ UIT_DEFINE PeerWishes Fabric::Wishes() const {
       if (half.is_incoming != 0)
         wish.boxes.emplace(half.index, BoxWish{engine_->Incoming(half.index).box, half.spec.frame_bytes});
     }
-    if (!engine_->HasConnection(peer))
+    const auto open = payload_bytes_.find(peer);
+    if (open == payload_bytes_.end() || payload_bytes > open->second)  // both sides have announced the same exchanges
       wish.link = {.num_sends = num_frames, .num_receives = num_frames, .payload_bytes = payload_bytes};
   }
   return wishes;
@@ -127,7 +123,7 @@ UIT_DEFINE std::string Fabric::CheckLinks() const {
 UIT_DEFINE std::map<std::size_t, SharedBoxes> Fabric::OpenConnections() {
   const PeerWishes wishes = Wishes();
   std::map<std::size_t, SharedBoxes> shared;
-  OpenLinks(private_world_, 0, wishes, options_.shares_memory,
+  OpenLinks(private_world_, num_connects_++, wishes, options_.shares_memory,
             [&](std::size_t peer, std::optional<AnyLink> link, SharedBoxes boxes) {
               if (link) {
                 payload_bytes_[peer] = wishes.at(peer).link->payload_bytes;

@@ -39,6 +39,7 @@ struct BasicIncomingBox {
   std::shared_ptr<BasicFrameBox<Sync>> box;  ///< shared with the receiving half
   std::size_t frame_bytes = 0;    ///< payload of its largest frame
   std::size_t peer = 0;           ///< rank of the sender
+  BasicConnection<Sync>* connection = nullptr;  ///< that fills the box, once it is active and unless it is shared
   Frame spare{};                  ///< the buffer that the next Put uses
 
   /// Moves a frame that has arrived to the box. The sender's window ensures that there is room. Throws if the frame is

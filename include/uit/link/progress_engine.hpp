@@ -49,11 +49,9 @@ class BasicProgressEngine {
   /// Returns the number of incoming boxes. This is the number of the next one, by which the peer addresses it.
   std::uint32_t NumIncoming() const { return static_cast<std::uint32_t>(incoming_.size()); }
 
-  /// Adds a connection to a peer; see Connection.
+  /// Adds a connection to a peer; see Connection. Boxes that Activate finds use the peer's newest one.
   void AddConnection(std::size_t peer, AnyLink link, std::size_t num_slots,
                      std::uint32_t max_pace = Connection::default_max_pace);
-  /// Whether a connection to the peer exists.
-  bool HasConnection(std::size_t peer) const;
   /// Returns the number of connections added and not dropped.
   std::size_t NumConnections() const { return connections_.size(); }
 
@@ -115,7 +113,7 @@ class BasicProgressEngine {
   std::vector<Ready> ready_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<Connection*> busy_;  // the connections to poll, in the order of connections_
-  std::map<std::size_t, Connection*> by_peer_;
+  std::map<std::size_t, std::vector<Connection*>> by_peer_;  // the newest last
   std::uint64_t num_received_ = 0;  // received by connections that have been dropped
   bool is_shut_ = false;
 };

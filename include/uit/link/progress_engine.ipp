@@ -46,11 +46,8 @@ template <Synchronization Sync>
 void BasicProgressEngine<Sync>::AddConnection(std::size_t peer, AnyLink link, std::size_t num_slots,
                                               std::uint32_t max_pace) {
   connections_.push_back(std::make_unique<Connection>(std::move(link), num_slots, 0, max_pace));
-  by_peer_[peer] = connections_.back().get();
+  by_peer_[peer].push_back(connections_.back().get());
 }
-
-template <Synchronization Sync>
-bool BasicProgressEngine<Sync>::HasConnection(std::size_t peer) const { return by_peer_.contains(peer); }
 
 template <Synchronization Sync>
 void BasicProgressEngine<Sync>::Activate() {
@@ -59,8 +56,11 @@ void BasicProgressEngine<Sync>::Activate() {
   for (Ready& ready : ready_) ready.queue = std::make_unique<ReadyQueue>(std::max<std::size_t>(ready.num_boxes, 1));
   for (auto& outgoing : outgoing_) {
     if (outgoing->connection != nullptr || outgoing->box->IsShared()) continue;
-    outgoing->connection = by_peer_.at(outgoing->peer);
+    outgoing->connection = by_peer_.at(outgoing->peer).back();
     outgoing->connection->Queue(outgoing.get());
+  }
+  for (auto& incoming : incoming_) {
+    if (incoming->connection == nullptr && !incoming->box->IsShared()) incoming->connection = by_peer_.at(incoming->peer).back();
   }
   NoteBusyConnections();
 }
@@ -120,11 +120,15 @@ std::size_t BasicProgressEngine<Sync>::DropConnections(std::size_t first) {
   for (std::size_t i = first; i < connections_.size(); ++i) {
     num_received_ += connections_[i]->NumReceived();
     num_leaked += connections_[i]->Abandon();
-    std::erase_if(by_peer_, [&](const auto& entry) { return entry.second == connections_[i].get(); });
+    for (auto& [peer, connections] : by_peer_) std::erase(connections, connections_[i].get());
     for (auto& outgoing : outgoing_) {
       if (outgoing->connection == connections_[i].get()) outgoing->connection = nullptr;
     }
+    for (auto& incoming : incoming_) {
+      if (incoming->connection == connections_[i].get()) incoming->connection = nullptr;
+    }
   }
+  std::erase_if(by_peer_, [](const auto& entry) { return entry.second.empty(); });
   connections_.resize(std::min(first, connections_.size()));
   NoteBusyConnections();
   if (num_leaked != 0) process_->Break();
@@ -179,10 +183,7 @@ template <Synchronization Sync>
 void BasicProgressEngine<Sync>::NoteBusyConnections() {
   std::set<Connection*> used;
   for (const auto& outgoing : outgoing_) used.insert(outgoing->connection);
-  for (const auto& incoming : incoming_) {
-    const auto connection = by_peer_.find(incoming->peer);
-    if (!incoming->box->IsShared() && connection != by_peer_.end()) used.insert(connection->second);
-  }
+  for (const auto& incoming : incoming_) used.insert(incoming->connection);
   busy_.clear();
   for (const auto& connection : connections_) {
     if (is_shut_ || used.contains(connection.get())) busy_.push_back(connection.get());

@@ -36,7 +36,7 @@ struct Process {
   FrameTrace* trace = nullptr;   ///< the worker's, to stamp frames; set on both sides or on neither
 
   // For messages whose sizes differ, or for Consolidate::aggregated. The same on both sides, except max_age.
-  std::size_t buffer_bytes = 65'536;       ///< of a frame; from 2 to 8 KiB frames are slow, so 8 KiB are taken
+  std::size_t buffer_bytes = 65'536;       ///< of a frame, at most; from 2 to 8 KiB frames are slow, so 8 KiB are taken
   std::size_t num_frames = 8;              ///< most frames in flight, not taken in; unless frames are shared, the depth
   std::size_t max_message_bytes = 65'536;  ///< the largest message, encoded; the buffer is made large enough
   std::chrono::nanoseconds max_age{0};     ///< a poll sends a frame once its first message is this old; 0: no poll sends by age
@@ -100,11 +100,18 @@ struct Process {
     return {.num_channels = num_channels,
             .message_bytes = encoded_bytes<T>,
             .max_message_bytes = encoded_bytes<T> != 0 ? 0 : max_message_bytes,
-            .payload_bytes = AggregatedPayloadBytes(is_shared ? buffer_bytes : 0, head_bytes + largest),
+            .payload_bytes = AggregatedPayloadBytes(is_shared ? BufferBytes(head_bytes, encoded_bytes<T>, policy.retain) : 0,
+                                                    head_bytes + largest),
             .depth = depth,
             .num_frames = is_shared ? num_frames : std::min(depth, max_frames),
             .max_age = max_age,
             .departs_at_once = !is_shared};
+  }
+  /// Returns the buffer's size, but no more than all messages take that may be accepted and not stepped to.
+  std::size_t BufferBytes(std::size_t head_bytes, std::size_t message_bytes, Retain retain) const {
+    if (message_bytes == 0 || num_channels > buffer_bytes) return buffer_bytes;
+    const std::size_t num_messages = retain == Retain::latest ? 1 : std::min(depth, buffer_bytes);
+    return std::min(buffer_bytes, num_channels * num_messages * (head_bytes + message_bytes));
   }
   template <typename T, Policy policy>
   auto Layout() const {
