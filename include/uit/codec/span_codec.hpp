@@ -21,7 +21,7 @@ using ElementOf = std::iter_value_t<decltype(std::begin(std::declval<T&>()))>;
 }  // namespace detail
 
 /// A resizable contiguous range whose elements equal their bytes: std::vector<E>, std::basic_string<E> and similar types.
-/// Without <ranges>, which would be a twentieth of all that a user compiles.
+/// Without `<ranges>`, which would be a twentieth of all that a user compiles.
 template <typename T>
 concept ResizableSpan = !TriviallyCopyable<T> && requires(T& range, std::size_t count) {
   { std::begin(range) } -> std::contiguous_iterator;
