@@ -307,8 +307,11 @@ def talking(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def young(tmp_path_factory):
-    """What needs no evolved genome: growth into an empty world, waves beside an even harvest, and all five modes."""
-    scale = evidence_plan.Scale(cells=400, arena=400, updates=500, competition=1, filling=2_500, mode_updates=500, mode_period_s=0.02)
+    """What needs no evolved genome: growth into an empty world, waves beside an even harvest, and all five modes.
+
+    A run of a mode is long enough for several samples, also on a fast machine.
+    """
+    scale = evidence_plan.Scale(cells=400, arena=400, updates=500, competition=1, filling=2_500, mode_updates=2_000, mode_period_s=0.02)
     wanted = [evidence_plan.WAVE, ("evolution", "even"), ("filling", "ancestor"), ("filling", "evolved"), ("modes", "all"), ("modes alone", "all")]
     return run_small(tmp_path_factory.mktemp("young"), wanted, scale)[0]
 
