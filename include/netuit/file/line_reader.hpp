@@ -39,7 +39,8 @@ inline std::string Quoted(std::string_view text) {
 ///     LineReader reader{stream, "graph.edgelist"};
 ///     while (const auto line = reader.Next()) …
 ///
-/// Lines end in LF or CRLF. A UTF-8 byte-order mark is skipped. Files that are not text (with a NUL byte, or compressed) and lines above the limit are refused without reading further.
+/// Lines end in LF or CRLF. A UTF-8 byte-order mark is skipped. Files that are not text (with a NUL byte, or compressed) and lines
+/// above the limit are refused without reading further.
 class LineReader {
  public:
   /// name: the text's name in messages. The stream must outlive the reader.

@@ -203,9 +203,13 @@ class LayerTraffic {
       notice.Try([this] { team_.Warn("waiting for messages from other processes"); });
       return fabric_.Poll();
     };
-    if (update != start_update)
-      uit::WaitUntil([&] { return is_over() || team_.HaveAllEnded(update); }, uit::never, [&] { return fabric_.Poll(); });
-    const bool is_in_time = uit::WaitUntil(is_over, uit::After(options_.peer_timeout), idle);
+    bool is_in_time = false;
+    const auto is_over_or_due = [&] {
+      is_in_time = is_over();
+      return is_in_time || update == start_update || team_.HaveAllEnded(update);
+    };
+    uit::WaitUntil(is_over_or_due, uit::never, [&] { return fabric_.Poll(); });
+    if (!is_in_time) is_in_time = uit::WaitUntil(is_over, uit::After(options_.peer_timeout), idle);
     if (is_ready || team_.IsBroken()) return;
     if (is_in_time) team_.BreakForTheGone("its messages are awaited");
     else team_.Break("no answer from another process within the time allowed");
