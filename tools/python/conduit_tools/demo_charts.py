@@ -96,7 +96,7 @@ def _takeaway(summaries: Sequence[Summary]) -> str:
     num_faster = sum(min(s.rates) > max(base[s.graph, s.workers].rates) for s in apart)
     return (
         f"Of {len(apart)} cases with several workers and a CPU for each, mode 3 is faster than mode 0 in {num_faster}, "
-        "by every run. Conflicts show what that costs."
+        "by every run. The lower row shows the conflicts that are left."
     )
 
 
@@ -124,7 +124,7 @@ def draw_race(race: Race, path: str | os.PathLike[str]) -> None:
         rates.set_ylabel("node updates per second\n(millions, all workers)")
         times.set_ylabel("ms until 5 % of the pairs\nare in conflict")
         figure.suptitle(f"Workers slow in turn: {race.name}", fontsize=12)
-        words = f"Each worker is three times slower for 10 ms, in turn, as noise makes it on a cluster.\nHere {race.verdict()}."
+        words = f"The workers take turns at being three times slower, each for 10 ms, as noise on a cluster makes them.\nHere {race.verdict()}."
         figure.text(0.5, -0.005, words + " Dots: single runs.", ha="center", va="top", fontsize=9, color="#444444")
         figure.tight_layout()
         save(figure, path)
