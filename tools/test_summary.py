@@ -6,9 +6,9 @@ not shown.
 
 The goals are sorted by number, each with the stage that showed it: what tests printed (tests/support/goal.hpp) in
 RESULTS/<stage>.tests, ctest's log of a stage, and RESULTS/<stage>.log. The tests that failed are those of RESULTS/<stage>.xml,
-the seeded bugs that were not caught, the fuzz targets that crashed, with the input where it is short, and the figures of
-tools/bench that are slower than what is committed. A test that has passed although something outside the library is known
-to fail has said "EXCUSED: …".
+what ninja could not build, the seeded bugs that were not caught, the fuzz targets that crashed, with the input where it is
+short, and the figures of tools/bench that are slower than what is committed. A test that has passed although something
+outside the library is known to fail has said "EXCUSED: …".
 """
 
 import re
@@ -28,6 +28,7 @@ SANITIZED = re.compile(r"^(asan|tsan|valgrind)\b")
 PROVOKED = "harness"  # tests that must see a report
 EXCUSED = re.compile(r"\bEXCUSED: (.*\S)")
 SKIPPED = re.compile(r"^SKIPPED: (.*\S)", re.MULTILINE)
+UNBUILT_BY_NINJA = "FAILED: "
 NOT_BUILT = "Unable to find executable"
 OF_A_CRASH = re.compile(r"^tools/fuzz: \w+ crashed|^(?:Base64: |broken promise|SUMMARY: |==\d+== ERROR: )|: runtime error: ")
 SUPPRESSIONS = TESTS / "support/lsan.supp"
@@ -89,6 +90,8 @@ def failures_of(results):
         for line in path.read_text(errors="replace").splitlines():
             if line.startswith(("NOT CAUGHT", "SLOWER: ", "MISSING: ")) or OF_A_CRASH.search(line):
                 yield f"{path.stem}: {line.strip()}"
+            elif line.startswith(UNBUILT_BY_NINJA):
+                yield f"{path.stem}: {line.removeprefix(UNBUILT_BY_NINJA).strip()} (does not build)"
 
 
 def skips_of(results):

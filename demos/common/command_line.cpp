@@ -11,13 +11,14 @@
 namespace demo {
 namespace {
 
-constexpr std::array mode_names{"every_update", "rolling", "fixed", "no_barrier", "no_communication"};
+constexpr std::array mode_names{"every_update", "rolling", "fixed", "no_barrier", "no_communication", "dataflow"};
 
 unsigned ParseMode(const std::string& text) {
   for (unsigned mode = 0; mode < mode_names.size(); ++mode) {
     if (text == mode_names[mode] || text == std::to_string(mode)) return mode;
   }
-  throw uit::InputError("unknown mode " + text + " (0 every_update, 1 rolling, 2 fixed, 3 no_barrier, 4 no_communication)");
+  throw uit::InputError("unknown mode " + text + " (0 every_update, 1 rolling, 2 fixed, 3 no_barrier, 4 no_communication, "
+                        "5 dataflow)");
 }
 
 std::string SpanText(std::chrono::nanoseconds span) {
@@ -93,6 +94,11 @@ SettingsOptions::SettingsOptions(CLI::App& app, Settings& settings)
       ->type_name("N")->check(Natural);
   app.add_option("--clock-every", settings.schedule.clock_every, "modes 3 and 4: updates between checks of the clock")
       ->type_name("N")->check(Natural);
+  app.add_option("--slack", settings.schedule.slack,
+                 "mode 3: updates that a worker may be ahead of those whose values it reads, or automatic (default: no limit)")
+      ->type_name("N")
+      ->transform([](const std::string& text) { return text == "automatic" ? std::to_string(netuit::automatic) : text; })
+      ->check(Natural);
   app.add_option("--replicates", settings.replicates, "runs of each mode")->type_name("N")->check(Natural);
   app.add_option("--seed", settings.seed, "first seed")->type_name("N")->check(Natural);
   app.add_option("--output", settings.output, "rows as CSV (default: standard output)")->type_name("FILE");

@@ -262,9 +262,17 @@ class RunRecord {
     rows.Add(settings_.seed + replicate).Add(settings_.placement).Add(manifest_.addressing).Add(Period(mode));
     rows.Add(worker.id.process).Add(worker.id.thread).Add(worker.num_nodes).Add(worker.num_updates);
     rows.Add(Seconds(worker.elapsed)).Add(Rate(worker.num_updates, worker.elapsed)).Add(worker.num_barriers);
+    AddCertificate(rows, worker);
     rows.Add(tally.put.attempted).Add(tally.put.Accepted()).Add(tally.put.dropped).Add(tally.put.muted);
     rows.Add(tally.get.stepped).Add(tally.get.skipped).Add(tally.put.preempted).Add(tally.get.folded);
     rows.Add(tally.get.unread).Add(report.Tally().InFlight()).Add(report.Balanced());
+  }
+  static void AddCertificate(netuit::Table& rows, const netuit::WorkerReport& worker) {
+    if (worker.effective_updates) rows.Add(*worker.effective_updates);
+    else rows.Add("");
+    const netuit::Staleness& age = worker.staleness;
+    if (age.count != 0) rows.Add(age.p50).Add(age.p99).Add(age.max);
+    else rows.Add("").Add("").Add("");
   }
   void AddQualityRows(netuit::Table& table, unsigned mode, unsigned replicate, const netuit::RunReport& report) const {
     for (const auto* rows : {&report.quality, &report.channels}) {
@@ -285,8 +293,8 @@ class RunRecord {
     std::vector<std::string_view> columns{
         "graph",    "nodes",    "edges",     "processes", "threads", "mode",    "mode_name",         "replicate",
         "seed",     "placement", "addressing", "period_s", "process", "thread",  "num_nodes",         "updates",
-        "elapsed_s", "updates_per_second", "barriers", "attempted", "accepted", "dropped", "muted", "stepped",
-        "skipped",  "preempted", "folded",   "unread",    "in_flight", "balanced"};
+        "elapsed_s", "updates_per_second", "barriers", "effective_updates", "staleness_p50", "staleness_p99", "staleness_max",
+        "attempted", "accepted", "dropped", "muted", "stepped", "skipped",  "preempted", "folded",   "unread",    "in_flight", "balanced"};
     columns.insert(columns.end(), own.begin(), own.end());
     for (const char* last : {"oversubscribed", "stopped_by", "mpi_library", "compiler", "version"}) columns.emplace_back(last);
     return columns;

@@ -33,7 +33,7 @@ struct Settings {
   std::chrono::nanoseconds snapshot_length = std::chrono::seconds{1};    ///< of a snapshot
 };
 
-/// The names of modes 0 to 4, as in the rows.
+/// The names of modes 0 to 5, as in the rows.
 [[nodiscard]] const char* ModeName(unsigned mode);
 
 /// Reads "10ms", "1.5 s", or "2" (seconds). Throws uit::InputError, which names `option`.

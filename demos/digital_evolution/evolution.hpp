@@ -7,8 +7,9 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <netuit/checkpoint/checkpoint.hpp>
 #include <netuit/mesh/on_root.hpp>
-#include <netuit/quality/quality.hpp>
+#include <netuit/run/append_report.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
 #include <uit/app/signal_watch.hpp>
@@ -25,17 +26,18 @@
 #include "demos/common/run_record.hpp"
 #include "demos/common/watch.hpp"
 #include "demos/digital_evolution/options.hpp"
-#include "demos/digital_evolution/record/checkpoint.hpp"
+#include "demos/digital_evolution/record/gathered.hpp"
 #include "demos/digital_evolution/record/recorder.hpp"
+#include "demos/digital_evolution/record/world_notes.hpp"
 
 namespace digital_evolution {
 
-/// The beginning of a world. Only on rank 0, except `founding` and the size.
+/// The beginning of a world.
 struct Beginning {
   Founding founding;
-  std::optional<Checkpoint> checkpoint;  ///< to continue from, instead
-  std::uint64_t side = 0;                ///< of the torus: rows
-  std::uint64_t width = 0;               ///< of the torus: columns
+  std::optional<WorldNotes> notes;  ///< of the checkpoint Options::resume, to continue from instead
+  std::uint64_t side = 0;           ///< of the torus: rows
+  std::uint64_t width = 0;          ///< of the torus: columns
 };
 
 /// The outcome of a run; the sums are valid on rank 0.
@@ -80,9 +82,12 @@ class Evolution {
                seed,
                options.record.empty() ? Hooks{} : phylogeny_.MakeHooks()} {
     if constexpr (!uit::is_simulated) signals_.emplace();
-    const Checkpoint none;  // but on rank 0
-    if (options.resume.empty()) cells_.Found(beginning.founding);
-    else LoadCheckpoint(beginning.checkpoint ? *beginning.checkpoint : none, cells_, world_);
+    if (options.resume.empty()) {
+      cells_.Found(beginning.founding);
+    } else {
+      cells_.Load(options.resume);
+      if (world_.IsRoot()) cells_.AddToRecords(beginning.notes->ledger, beginning.notes->counters);
+    }
     if (options.record.empty()) return;
     phylogeny_.NoteRoots(cells_);
     recorder_.emplace(cells_, options.sample_interval, phylogeny_);
@@ -137,7 +142,7 @@ class Evolution {
   bool RunPart(netuit::RunPlan plan, netuit::RunOptions run, Outcome& outcome) {
     const std::uint64_t updates = plan.updates;
     const std::chrono::nanoseconds duration = plan.duration;
-    const bool keeps_periods = !options_.checkpoint.empty() && plan.mode == 0;
+    const bool keeps_periods = !options_.checkpoint.empty() && plan.delivery.is_by_update;
     const std::uint64_t to_meeting = UpdatesToMeeting(done_, options_.checkpoint_every, recorder_.has_value());
     plan.updates = 0;
     for (const std::uint64_t limit : {to_meeting, updates - std::min(updates, done_), keeps_periods ? stride_ : 0}) {
@@ -161,8 +166,8 @@ class Evolution {
     if (!options_.checkpoint.empty() && is_due && !TrySave(outcome)) return false;
     return goes_on;
   }
-  /// Collective. In mode 0 a world continues from a checkpoint as if it had never stopped, but only at a multiple of world_period
-  /// after its beginning, and an interrupted run could stop anywhere. So mode 0 runs in strides of such multiples. After each
+  /// Collective. In modes 0 and 5 a world continues from a checkpoint as if it had never stopped, but only at a multiple of
+  /// world_period after its beginning. An interrupted run could stop anywhere. So they run in strides of such multiples. After each
   /// stride this checks signals and the clock, and chooses the length of the next.
   void LookUp(std::chrono::nanoseconds duration, std::uint64_t num_updates, std::chrono::nanoseconds took, netuit::RunReport& whole) {
     int signal = signals_ ? signals_->Take() : 0;
@@ -188,18 +193,25 @@ class Evolution {
     } catch (const uit::PeerLost& lost) {
       report.Lose(lost);
     }
-    Append(whole, std::move(report), longest);
+    netuit::AppendReport(whole, std::move(report), elapsed_);
+    elapsed_ += longest;
   }
   /// Collective. Saves the world if no update threw and its resource is accounted for. Otherwise the last checkpoint stays.
   /// Returns whether it saved.
-  bool TrySave(Outcome& outcome) const {
+  bool TrySave(Outcome& outcome) {
     if (outcome.report.stopped_by == netuit::StopReason::thrown) return false;
     const auto ledger = SumOnRoot(world_, cells_.SumLedger());
     const std::int64_t held = SumOnRoot(world_, cells_.Held());
     const std::int64_t under_way = SumOnRoot(world_, cells_.UnderWay());
     if (!FromRoot(world_, IsConserved(ledger, held, under_way))) return false;
     try {
-      SaveCheckpoint(options_.checkpoint, cells_, world_, beginning_.side, beginning_.width, seed_);
+      const WorldNotes notes{.side = beginning_.side,
+                             .width = beginning_.width,
+                             .seed = seed_,
+                             .rules = HashOf(cells_.GetRules()),
+                             .ledger = ledger,
+                             .counters = SumOnRoot(world_, cells_.SumCounters())};
+      netuit::SaveCheckpoint(cells_.GetMesh(), options_.checkpoint, ToText(notes));
     } catch (...) {
       outcome.unwritten = std::current_exception();
       if (!IsUnwritten(outcome.unwritten)) throw;
@@ -223,21 +235,6 @@ class Evolution {
     std::chrono::nanoseconds longest{0};
     for (const netuit::WorkerReport& worker : report.workers) longest = std::max(longest, worker.elapsed);
     return FromRoot(world_, longest);
-  }
-  /// Adds a part to the whole run. Tallies already continue from part to part.
-  void Append(netuit::RunReport& whole, netuit::RunReport part, std::chrono::nanoseconds longest) {
-    for (std::size_t i = 0; i < std::min(whole.workers.size(), part.workers.size()); ++i) {
-      part.workers[i].num_updates += whole.workers[i].num_updates;
-      part.workers[i].num_barriers += whole.workers[i].num_barriers;
-      part.workers[i].elapsed += whole.workers[i].elapsed;
-    }
-    for (auto* rows : {&part.quality, &part.channels}) {
-      for (netuit::QualityRow& row : *rows) row.begin += elapsed_, row.end += elapsed_;
-    }
-    part.quality.insert(part.quality.begin(), whole.quality.begin(), whole.quality.end());
-    part.channels.insert(part.channels.begin(), whole.channels.begin(), whole.channels.end());
-    elapsed_ += longest;
-    whole = std::move(part);
   }
   void AddSums(Outcome& outcome) const {
     const std::int64_t under_way = SumOnRoot(world_, cells_.UnderWay());

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <netuit/checkpoint/checkpoint.hpp>
 #include <netuit/file/line_reader.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/placement/placement.hpp>
@@ -17,6 +18,7 @@
 #include <netuit/file/table.hpp>
 #include <netuit/run/run_options.hpp>
 #include <uit/app/environment.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <uit/support/bytes.hpp>
@@ -31,6 +33,8 @@
 #include "demos/common/watch.hpp"
 #include "demos/digital_evolution/evolution.hpp"
 #include "demos/digital_evolution/options.hpp"
+#include "demos/digital_evolution/record/gathered.hpp"
+#include "demos/digital_evolution/record/world_notes.hpp"
 #include "demos/digital_evolution/world/ancestor.hpp"
 
 namespace digital_evolution {
@@ -50,22 +54,20 @@ Genome Shared(const uit::World& world, const Genome& genome) {
   return shared;
 }
 
-/// Reads and checks the input, on rank 0.
+/// Reads and checks the input, on rank 0. `notes` are those of the checkpoint to continue from, if any.
 struct Setting {
   demo::Problem problem;
   Beginning beginning;
 };
-Setting Prepare(Options& options, std::size_t num_processes) {
+Setting Prepare(const Options& options, std::size_t num_processes, const std::optional<WorldNotes>& notes) {
   Setting setting;
   Beginning& beginning = setting.beginning;
   const netuit::Workers workers{.processes = num_processes, .threads = options.threads};
   beginning.founding.ancestor = options.ancestor.empty() ? AncestorGenome() : ReadGenome(options.ancestor);
   if (!options.rival.empty()) beginning.founding.rival = ReadGenome(options.rival);
-  if (!options.resume.empty()) {
-    beginning.checkpoint = ReadCheckpoint(options.resume);
-    beginning.side = beginning.checkpoint->header.side;
-    beginning.width = beginning.checkpoint->header.width;
-    options.seed = beginning.checkpoint->header.seed;
+  if (notes) {
+    beginning.side = notes->side;
+    beginning.width = notes->width;
   } else {
     const std::uint64_t num_cells = std::uint64_t{options.cells_per_worker} * workers.Count();
     const demo::TorusShape shape = demo::SquarishTorus("--cells-per-worker", num_cells, "cells");
@@ -77,13 +79,14 @@ Setting Prepare(Options& options, std::size_t num_processes) {
   setting.problem.placement = demo::Place(setting.problem.graph, options, workers);
   if (options.founders > beginning.side * beginning.width)
     throw uit::InputError("--founders: more than there are places");
-  for (const std::string& path : {options.output, options.quality, options.checkpoint}) {
+  for (const std::string& path : {options.output, options.quality}) {
     if (!path.empty() && path != "-") netuit::CheckWritable(path);
   }
-  if (!options.record.empty()) {
+  for (const auto& [folder, file] : {std::pair{options.record, "/evolution.csv"}, {options.checkpoint, "/checkpoint.json"}}) {
+    if (folder.empty()) continue;
     std::error_code error;
-    std::filesystem::create_directories(options.record, error);
-    netuit::CheckWritable(options.record + "/evolution.csv");
+    std::filesystem::create_directories(folder, error);
+    netuit::CheckWritable(folder + file);
   }
   return setting;
 }
@@ -113,17 +116,22 @@ std::string Describe(const Outcome& outcome) {
 }
 
 int Main(Options options, std::vector<std::string> command_line, const uit::World& world) {
-  auto [problem, beginning] = netuit::OnRoot(world, [&] { return Prepare(options, world.Size()); });
+  std::optional<WorldNotes> notes;
+  if (!options.resume.empty()) {
+    notes = ParseWorldNotes(netuit::ReadCheckpointInfo(world, options.resume).notes, options.resume);
+    options.seed = notes->seed;
+  }
+  auto [problem, beginning] = netuit::OnRoot(world, [&] { return Prepare(options, world.Size(), notes); });
+  beginning.notes = notes;
   beginning.founding.ancestor = Shared(world, beginning.founding.ancestor);
   if (!options.rival.empty()) beginning.founding.rival = Shared(world, beginning.founding.rival.value_or(Genome{}));
   beginning.side = FromRoot(world, beginning.side);
   beginning.width = FromRoot(world, beginning.width);
-  options.seed = FromRoot(world, options.seed);
   beginning.founding.num_founders = options.founders;
   for (const std::string& name : options.knock_out) options.rules.machine.knocked_out.Insert(*FindClass(name));
   if (options.ignores_genomes)
     options.rules.common_program = std::make_shared<const Program>(beginning.founding.ancestor, options.rules.machine);
-  if (beginning.checkpoint && beginning.checkpoint->header.rules != HashOf(options.rules))  // on rank 0
+  if (world.IsRoot() && notes && notes->rules != HashOf(options.rules))
     std::fprintf(stderr, "conduit: warning: %s: continues under other rules than those it was saved under\n",
                  options.resume.c_str());
 
@@ -131,15 +139,17 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
                          world.Library(), std::move(command_line),
                          {"cells", "cells_of_rival", "births", "mean_generation", "mean_genome_length", "resource_exact",
                           "state_hash"}};
-  netuit::OnRoot(world, [&] { return record.Begin(), 0; });
   const uit::Team team{world, {.threads = static_cast<std::uint32_t>(options.threads)}};
   EvolutionTable table;
   int code = 0;
+  bool has_begun = false;
   for (const unsigned mode : options.modes) {
     for (unsigned replicate = 0; replicate < options.replicates && code == 0; ++replicate) {
       netuit::RunOptions run = demo::MakeRunOptions(options, mode, replicate);
       run.simulated_node_cost = SimulatedCell();
       Evolution evolution{options, problem, beginning, team, run.seed};
+      if (!std::exchange(has_begun, true))  // nothing is written if a checkpoint is refused
+        netuit::OnRoot(world, [&] { return record.Begin(), 0; });
       demo::Watch watch{record.RunName(mode, replicate)};
       if (options.watch) run.on_status = [&watch](std::span<const netuit::WorkerStatus> workers) { watch.Show(workers); };
       if (world.IsRoot() && record.HasProgress() && !options.watch) {

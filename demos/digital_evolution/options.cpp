@@ -16,7 +16,7 @@ void Check(const Options& options) {
   demo::Want(rate >= 0 && rate <= 1, "--mutation-rate: not between 0 and 1");
   demo::Want(options.sample_interval.count() > 0, "--sample-interval: must be longer than 0");
   demo::Want(options.checkpoint_every % world_period == 0, "--checkpoint-every: not a multiple of 16 updates, the longest period");
-  demo::Want(options.checkpoint_every == 0 || !options.checkpoint.empty(), "--checkpoint-every: requires a --checkpoint file");
+  demo::Want(options.checkpoint_every == 0 || !options.checkpoint.empty(), "--checkpoint-every: requires a --checkpoint folder");
   demo::Want(options.founders == 0 || options.resume.empty(), "--founders: cannot be combined with --resume");
   demo::Want(options.ancestor.empty() || options.resume.empty() || options.ignores_genomes,
              "--ancestor: can be combined with --resume only if --ignore-genomes is given");
@@ -25,8 +25,9 @@ void Check(const Options& options) {
              "--resume: requires one run of one mode");
   demo::Want(options.checkpoint.empty() || (options.replicates == 1 && options.modes.size() == 1),
              "--checkpoint: requires one run of one mode");
-  demo::Want(options.checkpoint.empty() || options.modes.front() != 0 || options.schedule.updates % world_period == 0,
-             "--updates: not a multiple of 16, the longest period, as --checkpoint requires in mode 0");
+  const bool is_exact = options.modes.front() == 0 || options.modes.front() == 5;
+  demo::Want(options.checkpoint.empty() || !is_exact || options.schedule.updates % world_period == 0,
+             "--updates: not a multiple of 16, the longest period, as --checkpoint requires in modes 0 and 5");
   for (const std::string& name : options.knock_out)
     demo::Want(FindClass(name).has_value(), "--knock-out " + name + ": not a class of instructions (--instructions lists them)");
 }
@@ -76,10 +77,10 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv, std::stri
       ->default_str("");
   app.add_option("--record", options.record, "folder for census, genomes and phylogeny")->type_name("FOLDER");
   demo::SpanOption sample{app, "--sample-interval", options.sample_interval, "time between rows and between pictures of --record"};
-  app.add_option("--checkpoint", options.checkpoint, "save the whole world to this file at the end")->type_name("FILE");
+  app.add_option("--checkpoint", options.checkpoint, "save the whole world in this folder at the end")->type_name("FOLDER");
   app.add_option("--checkpoint-every", options.checkpoint_every, "also save after every N updates; all workers meet then")
       ->type_name("N")->check(demo::Natural);
-  app.add_option("--resume", options.resume, "continue from a checkpoint, with its size and seed")->type_name("FILE");
+  app.add_option("--resume", options.resume, "continue from a checkpoint, with its size and seed")->type_name("FOLDER");
   app.add_flag("--instructions", lists_instructions, "print the instructions as CSV, and end");
   app.add_flag("--sensors", lists_sensors, "print the words of a cell's state as CSV, and end");
 

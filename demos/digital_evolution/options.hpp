@@ -28,7 +28,7 @@ struct Options : demo::Settings {
 
   std::string record;  ///< folder for census, genomes and phylogeny; empty: none
   std::chrono::nanoseconds sample_interval = std::chrono::milliseconds{500};  ///< between the rows of a record
-  std::string checkpoint;            ///< file; empty: none is written
+  std::string checkpoint;            ///< folder; empty: none is written
   std::uint64_t checkpoint_every = 0;  ///< updates; 0: at the end alone
   std::string resume;                ///< checkpoint to continue from
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Everything of the network layer: graphs, their placement, meshes, and runs under asynchronicity modes 0-4.
+/// Everything of the network layer: graphs, their placement, meshes, and runs under asynchronicity modes 0-5.
 #include <uit/config.hpp>  // first: it refuses compilers without C++20
 
 #include <netuit/file/load_graph.hpp>

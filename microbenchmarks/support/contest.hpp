@@ -25,7 +25,7 @@ struct Load {
 };
 
 /// How figures are shown; all are kept as ns per operation.
-enum class Unit { nanoseconds, millions_per_second, thousands_per_second };
+enum class Unit { nanoseconds, milliseconds, millions_per_second, thousands_per_second };
 
 /// A claim about our library: a ratio to the best of `against`, of times or, for a rate, of rates. Without a bound it is an
 /// illustration: a ratio of times that is shown and not judged.

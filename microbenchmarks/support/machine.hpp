@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -56,6 +58,13 @@ inline void PinTo(int cpu) { RunOn({cpu}); }
   double waiting = 0;
   stat >> running >> waiting;
   return stat ? waiting : 0;
+}
+
+/// CPU time of all threads of this process so far.
+[[nodiscard]] inline std::chrono::duration<double, std::nano> CpuTime() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
 }
 
 }  // namespace bench

@@ -77,6 +77,7 @@ struct Row {
 [[nodiscard]] inline std::string Show(double time, Unit unit) {
   switch (unit) {
     case Unit::nanoseconds: return Digits(time) + " ns";
+    case Unit::milliseconds: return Digits(time / 1e6) + " ms";
     case Unit::millions_per_second: return Digits(1e3 / time) + " M/s";
     default: return Digits(1e6 / time) + " k/s";
   }

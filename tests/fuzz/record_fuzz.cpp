@@ -128,11 +128,16 @@ bool TryReadEvent(RecordReader& reader, Event event, std::array<std::uint64_t, 1
   uit::ByteReader& rest = reader.Rest();
   std::uint64_t count = 1;
   std::uint64_t num_bytes = 0;
+  std::uint64_t num_made = 0;
+  std::uint64_t num_effective = 0;
   uit::ByteView message;
   std::uint8_t has_delta = 0;
   RecordSummary summary;
   switch (event) {
-    case Event::update: return rest.TryRead(has_delta) && (has_delta == 0 || TryDecodeDelta(rest, ghosts));
+    case Event::update:
+      if (!rest.TryRead(has_delta)) return false;
+      if (has_delta == 0) return true;
+      return TryReadNumber(rest, num_made) && TryReadNumber(rest, num_effective) && TryDecodeDelta(rest, ghosts);
     case Event::step_many:
     case Event::step_one:
     case Event::current:

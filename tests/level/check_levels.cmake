@@ -11,9 +11,9 @@ set(modules
   "uit/link/.*"
   "uit/exchange/.*"
   "uit/mpi/.*"
-  "uit/team/.*"
   "uit/transport/.*"
   "uit/(inlet|outlet|conduit)\\.hpp"
+  "uit/team/.*"
   "uit/app/.*"
   "uit/uit\\.hpp"
   ${graph}
@@ -22,6 +22,7 @@ set(modules
   "netuit/replay/.*"
   "netuit/mesh/.*"
   "netuit/run/.*"
+  "netuit/checkpoint/.*"
   "netuit/results/.*"
   "netuit/app/.*"
   "netuit/netuit\\.hpp")
@@ -31,7 +32,7 @@ set(graph_may_include "netuit/.*|uit/(config|support/.*)\\.hpp")
 set(confined
   "mpi\\.h"   "uit/(mpi|app)/.*"
   "cereal/.*" "uit/codec/cereal_codec\\.hpp"
-  "nlohmann/.*" "netuit/app/manifest\\.hpp"
+  "nlohmann/.*" "netuit/(app/manifest\\.hpp|checkpoint/manifest\\.ipp)"
   "zlib\\.h"  "netuit/file/gzip_stream\\.hpp"
   "metis\\.h" "netuit/placement/metis\\.ipp")
 set(forbidden_words "atomic_thread_fence")          # thread sanitizer cannot see it

@@ -19,6 +19,7 @@
 #include "tests/support/accumulate_laws.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/number_pair.hpp"
+#include "tests/uit/core/support/sanitized.hpp"
 
 /// The laws that every duct keeps, over every exchange and link.
 ///
@@ -206,7 +207,7 @@ inline void CheckMixture(const NumberSubject& subject, std::size_t depth, std::u
   };
   Tally expected;
   std::deque<std::uint64_t> sent;  // accepted and not stepped to, oldest first
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < (is_slow_build ? 1000 : 4000); ++i) {
     const std::uint64_t choice = draw(16);
     if (choice < 7) {
       const auto number = static_cast<std::uint64_t>(i) + 1;
@@ -373,7 +374,7 @@ void CheckOrderedLaws() {
   }
   SECTION("any mixture of puts and steps keeps order and accounts") {
     for (const std::size_t depth : depths)
-      for (std::uint64_t seed = 1; seed <= 4; ++seed) CheckMixture(subject, depth, seed);
+      for (std::uint64_t seed = 1; seed <= (is_slow_build ? 1U : 4U); ++seed) CheckMixture(subject, depth, seed);
   }
   if constexpr (S::retain == Retain::latest) {
     SECTION("the newest message survives any number of puts") { CheckNewestSurvives(subject); }

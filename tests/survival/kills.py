@@ -12,6 +12,7 @@ import pathlib
 import random
 import re
 import signal
+import tempfile
 import time
 from collections.abc import Callable
 
@@ -323,24 +324,22 @@ def killed_in_set_up(launcher: launch.Launcher, program: str) -> None:
 def checkpoint(launcher: launch.Launcher, program: str) -> None:
     """kill -9 of one process of digital_evolution: the last checkpoint is whole, and a run continues from it."""
     evolve = ["--mode", "3", "--replicates", "1", "--output", "rows.csv"]
-    kept = ["--cells-per-worker", "64", "--checkpoint", "world.bin", "--checkpoint-every", "64"]
     ages = []
     for victim in range(4 if NIGHT else 1):
-        with running(launcher, 2, program, [*evolve, *kept, "--duration", "30s"]) as job:
-            world = job.folder / "world.bin"
-            wait_until(lambda: world.exists() and len(job.processes()) == 2, SLACK, "a checkpoint")  # noqa: B023
-            time.sleep(0.5)
-            process = job.processes()[victim % 2]
-            ages.append(time.time() - world.stat().st_mtime)  # age of the last checkpoint that certainly exists
-            os.kill(process, signal.SIGKILL)
-            assert ages[-1] >= 0, f"a checkpoint of {-ages[-1]:.3f} s later"
-            code = job.wait(SLACK)
-            assert code != 0, job.errors()
-            copy = world.read_bytes()
-        with running(launcher, 2, program, [*evolve, "--resume", "world.bin", "--updates", "10"]) as job:
-            pass_on = job.folder / "world.bin"
-            pass_on.write_bytes(copy)
-            assert job.wait(SLACK) == 0, job.errors()
+        with tempfile.TemporaryDirectory() as folder:
+            kept = ["--cells-per-worker", "64", "--checkpoint", folder, "--checkpoint-every", "64", "--duration", "30s"]
+            manifest = pathlib.Path(folder) / "checkpoint.json"
+            with running(launcher, 2, program, [*evolve, *kept]) as job:
+                wait_until(lambda: manifest.exists() and len(job.processes()) == 2, SLACK, "a checkpoint")  # noqa: B023
+                time.sleep(0.5)
+                process = job.processes()[victim % 2]
+                ages.append(time.time() - manifest.stat().st_mtime)  # age of the last checkpoint that certainly exists
+                os.kill(process, signal.SIGKILL)
+                assert ages[-1] >= 0, f"a checkpoint of {-ages[-1]:.3f} s later"
+                code = job.wait(SLACK)
+                assert code != 0, job.errors()
+            with running(launcher, 2, program, [*evolve, "--resume", folder, "--updates", "10"]) as job:
+                assert job.wait(SLACK) == 0, job.errors()
     goal("R8", f"{launcher.vendor}: the world went on from its last checkpoint, {CHECKPOINT_AGE.check(ages, 'of an age of')}")
 
 

@@ -6,6 +6,11 @@
 # A target that links it is compiled with UIT_COMPILED=1. All sources of a program must be.
 function(uit_add_compiled_part name library)
   file(GLOB_RECURSE parts RELATIVE "${PROJECT_SOURCE_DIR}/include" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/${library}/*.ipp")
+  find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp)
+  mark_as_advanced(NLOHMANN_JSON_INCLUDE_DIR)
+  if(NOT NLOHMANN_JSON_INCLUDE_DIR)   # then including netuit/checkpoint says what is missing
+    list(FILTER parts EXCLUDE REGEX "^netuit/checkpoint/")
+  endif()
   set(source "")
   foreach(part ${parts})
     string(APPEND source "#include <${part}>\n")
@@ -14,6 +19,9 @@ function(uit_add_compiled_part name library)
   file(CONFIGURE OUTPUT "${file}" CONTENT "${source}" @ONLY)
   add_library(${name} STATIC EXCLUDE_FROM_ALL "${file}")
   target_link_libraries(${name} PUBLIC ${library})
+  if(NLOHMANN_JSON_INCLUDE_DIR AND library STREQUAL "netuit")
+    target_include_directories(${name} SYSTEM PUBLIC "${NLOHMANN_JSON_INCLUDE_DIR}")
+  endif()
   target_compile_definitions(${name} PUBLIC UIT_COMPILED=1)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)   # simulated programs are shared objects
 endfunction()

@@ -66,7 +66,7 @@ inline Census TakeCensus(const World& world, netuit::WorkerId worker, std::size_
   Census census{.worker = worker, .num_places = count};
   std::vector<std::uint64_t> kin;
   std::vector<std::uint64_t> genomes;
-  for (const Place& place : world.Places().subspan(first, count)) {
+  for (const Place& place : world.Places(first, count)) {
     if (!place.cell.IsAlive()) continue;
     const Cell& cell = place.cell;
     ++census.num_cells;

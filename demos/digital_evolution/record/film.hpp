@@ -41,7 +41,7 @@ class Film {
     const auto number = static_cast<std::uint64_t>(sample.elapsed / interval_);
     if (number % reel.stride != 0 || (!reel.numbers.empty() && reel.numbers.back() >= number)) return;
     reel.numbers.push_back(number);
-    for (const Place& place : world_.Places().subspan(sample.first_node, sample.num_nodes)) reel.pixels.push_back(Look(place, number));
+    for (const Place& place : world_.Places(sample.first_node, sample.num_nodes)) reel.pixels.push_back(Look(place, number));
     if (reel.numbers.size() >= max_frames_) Thin(reel, sample.num_nodes);
   }
   /// Collective. Rank 0 saves the pictures as CSV: a row per time and property, with 8 hexadecimal digits per place. An empty

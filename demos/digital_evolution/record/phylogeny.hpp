@@ -43,13 +43,13 @@ class Phylogeny {
         taxon = {.id = place.cell.taxon, .origin = world.Age(), .genome_hash = place.program->Hash(),
                  .length = place.cell.genome_length, .num_born = num_born + 1};
       }
-      for (const Mail::Offspring& offspring : place.mail.offspring) {
-        if (!DecodeBirth(offspring.words, genome)) continue;  // which ends the run
-        const std::uint64_t id = TaxonOf(offspring.words);
-        notes.try_emplace(id, Taxon{.id = id, .origin = world.Age(), .genome_hash = HashOf(genome), .length = genome.size(),
-                                    .last_death = world.Age()});
-      }
     }
+    world.ForEachUnborn([&](const Place& place, const std::vector<std::uint32_t>& words) {
+      if (!DecodeBirth(words, genome)) return;  // which ends the run
+      const std::uint64_t id = TaxonOf(words);
+      notes_[place.worker].try_emplace(id, Taxon{.id = id, .origin = world.Age(), .genome_hash = HashOf(genome),
+                                                 .length = genome.size(), .last_death = world.Age()});
+    });
   }
   /// Collective, between runs. Brings all notes to rank 0, and removes extinct lines.
   void Gather(const World& cells, const uit::World& world) {
@@ -59,9 +59,7 @@ class Phylogeny {
       notes.clear();
     }
     std::vector<std::uint64_t> waiting;  // taxa of offspring that has been sent and not born
-    for (const Place& place : cells.Places()) {
-      for (const Mail::Offspring& offspring : place.mail.offspring) waiting.push_back(TaxonOf(offspring.words));
-    }
+    cells.ForEachUnborn([&](const Place&, const std::vector<std::uint32_t>& words) { waiting.push_back(TaxonOf(words)); });
     for (const Taxon& theirs : Gathered(world, std::span<const Taxon>(mine))) {
       Taxon& taxon = all_[theirs.id];
       if (theirs.length != 0) {  // seen at its origin

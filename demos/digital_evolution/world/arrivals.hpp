@@ -28,7 +28,7 @@ void TakeAll(const C& channels, const netuit::InEdges<>& edges, V&& visit) {
 
 /// Adds the resource that the place has received.
 inline void ReceiveTransfers(Site& site) {
-  std::int64_t amount = std::exchange(site.place.mail.transferred, 0);
+  std::int64_t amount = 0;
   for (const netuit::InEdge edge : site.node.In<num_facings>()) amount += site.layers.transfer[edge].JumpGet();
   if (amount == 0) return;
   Ledger& ledger = site.worker.ledger;
@@ -84,8 +84,6 @@ inline void ReceiveBirths(Site& site) {
     }
     if (num_arrived > 1) ledger.crowded_out += EndowmentOf(words);
   };
-  for (Mail::Offspring& offspring : site.place.mail.offspring) receive(offspring.facing, std::move(offspring.words));
-  site.place.mail.offspring.clear();
   TakeAll(site.layers.spawn, site.node.In(site.layers.mail), receive);
   if (num_arrived == 0) return;
   site.worker.counters.births_crowded_out += num_arrived - 1;
@@ -105,22 +103,7 @@ inline void ReceivePackets(Site& site) {
     ++counters.packets_heeded;
     ++cell.state[Sensor::packets_received];
   };
-  for (const Mail::Post& post : site.place.mail.post) receive(post.facing, post.packet);
-  site.place.mail.post.clear();
   TakeAll(site.layers.talk, site.node.In(site.layers.mail), receive);
-}
-
-/// Between runs: moves messages in flight into the place's mail.
-inline void CollectMail(const netuit::Node& node, const Layers& layers, Mail& mail) {
-  for (const netuit::InEdge edge : node.In()) {
-    auto& outlet = layers.transfer[edge];
-    while (outlet.TryStep() != 0) mail.transferred += outlet.Get();  // several sums, if one would overflow
-  }
-  const netuit::InEdges<> edges = node.In(layers.mail);
-  TakeAll(layers.spawn, edges, [&](std::uint32_t facing, std::vector<std::uint32_t> words) {
-    mail.offspring.push_back({facing, std::move(words)});
-  });
-  TakeAll(layers.talk, edges, [&](std::uint32_t facing, const Packet& packet) { mail.post.push_back({facing, packet}); });
 }
 
 }  // namespace digital_evolution

@@ -25,33 +25,13 @@ struct Outbox {
 };
 static_assert(std::has_unique_object_representations_v<Outbox>);
 
-/// Messages that were in flight to a place when a run ended. The next run reads them first.
-struct Mail {
-  /// A birth, as EncodeBirth writes it.
-  struct Offspring {
-    std::uint32_t facing = 0;          ///< where it comes from
-    std::vector<std::uint32_t> words;  ///< the message
-  };
-  /// A packet.
-  struct Post {
-    std::uint32_t facing = 0;  ///< where it comes from
-    Packet packet;             ///< the message
-  };
-  std::int64_t transferred = 0;      ///< resource
-  std::vector<Offspring> offspring;  ///< in order of arrival
-  std::vector<Post> post;            ///< in order of arrival
-};
-
-/// A node of the mesh: a cell or none, and the messages that wait to leave or to be read.
+/// A node of the mesh: a cell or none, and the packets that wait to leave.
 struct Place {
   Cell cell{};                             ///< see Cell::IsAlive
   std::shared_ptr<const Program> program;  ///< made of the cell's genome; null if there is no cell
   netuit::NodeId id = 0;                   ///< of the node
   std::uint32_t worker = 0;                ///< thread that updates it
   Outbox outbox{};                         ///< packets that leave when they are due
-  Mail mail;                               ///< of the last run
-  State shown{};                           ///< last shown in Layers::environment
-  KinSignal told{};                        ///< last shown in Layers::kinship
 };
 
 /// A birth, as observers are told of it.
@@ -77,7 +57,6 @@ struct alignas(128) WorkerRecord {
   Ledger ledger{};                       ///< where resource went
   Counters counters{};                   ///< counts of the events of its cells
   ProgramShelf shelf;                    ///< programs of its cells
-  std::uint64_t age = 0;                 ///< its updates, including those of earlier runs
   std::vector<std::uint32_t> newcomer;   ///< scratch: the birth that was preferred
   std::vector<std::uint32_t> departure;  ///< scratch: a birth that leaves
   Genome genome;                         ///< scratch: of a newcomer

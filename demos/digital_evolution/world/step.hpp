@@ -112,13 +112,11 @@ inline void RunProgram(Site& site) {
 
 /// Publishes the state for the neighbours.
 inline void Show(Site& site) {
-  Place& place = site.place;
-  place.told = place.cell.Signal();
-  site.layers.kinship[site.node] = place.told;
+  const Cell& cell = site.place.cell;
+  site.layers.kinship[site.node] = cell.Signal();
   if (!site.node.IsDue(site.layers.view)) return;
-  if (place.cell.IsAlive()) RefreshState(site);
-  place.shown = place.cell.state;
-  site.layers.environment[site.node] = place.shown;
+  if (cell.IsAlive()) RefreshState(site);
+  site.layers.environment[site.node] = cell.state;
 }
 
 /// One update of a place.

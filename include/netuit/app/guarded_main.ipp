@@ -33,7 +33,7 @@ UIT_DEFINE int RunGuarded([[maybe_unused]] int argc, [[maybe_unused]] char** arg
     if (process) process->CountAsTold();
     try {
       throw;
-    } catch (const RootFailed&) {
+    } catch (const uit::FailedElsewhere&) {
     } catch (const std::exception& error) {
       uit::PrintLine("error", error.what());
     } catch (...) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,9 @@ namespace netuit {
 /// and even barriers use separate cache lines. A line is rewritten two barriers later. By then every process has come to the
 /// barrier in between, so it has read the line.
 ///
-/// `AtomicRef` is std::atomic_ref, or a model of it that explores every schedule.
-template <template <typename> class AtomicRef>
+/// `AtomicRef` is std::atomic_ref, or a model of it that explores every schedule. A board carries the first `num_reduced` numbers of
+/// votes, so that a model can have fewer words.
+template <template <typename> class AtomicRef, std::size_t num_reduced = max_reductions>
 class BasicHostBoard {
  public:
   /// Makes an empty board at the beginning of `memory`, which must be aligned to a cache line. The owner calls it before the
@@ -39,6 +41,7 @@ class BasicHostBoard {
     Line& line = lines_->of[epoch % 2];
     Shared{line.reason}.store(std::uint64_t{vote.stop} << 32U | vote.is_pending, std::memory_order_relaxed);
     Shared{line.next}.store(vote.next, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < num_reduced; ++i) Shared{line.reduced[i]}.store(vote.reduced[i], std::memory_order_relaxed);
     // Pairs with the acquire in Read.
     Shared{line.epoch}.store(epoch, std::memory_order_release);
   }
@@ -48,9 +51,11 @@ class BasicHostBoard {
     // Pairs with the release in Post.
     if (Shared{line.epoch}.load(std::memory_order_acquire) != epoch) return std::nullopt;
     const std::uint64_t reason = Shared{line.reason}.load(std::memory_order_relaxed);
-    return Vote{.stop = static_cast<std::uint32_t>(reason >> 32U),
-                  .is_pending = static_cast<std::uint32_t>(reason),
-                  .next = Shared{line.next}.load(std::memory_order_relaxed)};
+    Vote vote{.stop = static_cast<std::uint32_t>(reason >> 32U),
+              .is_pending = static_cast<std::uint32_t>(reason),
+              .next = Shared{line.next}.load(std::memory_order_relaxed)};
+    for (std::size_t i = 0; i < num_reduced; ++i) vote.reduced[i] = Shared{line.reduced[i]}.load(std::memory_order_relaxed);
+    return vote;
   }
 
   /// Posts that the owner ends without the others, because it has lost a process. Owner only.
@@ -66,6 +71,7 @@ class BasicHostBoard {
     Word epoch = 0;
     Word reason = 0;
     Word next = 0;
+    std::array<Word, num_reduced> reduced{};
   };
   struct Lines {
     Line of[2];

@@ -41,15 +41,23 @@ class ProcessBarrier {
   /// PeerLost names the silent rank only if it is unambiguous. This holds if this process reads that rank's board itself, or if
   /// there are two hosts and the rank is alone on the other.
   template <std::invocable Idle>
-  Vote ArriveAndWait(Vote mine, uit::Deadline deadline, Idle&& idle) {
+  Vote ArriveAndWait(const Vote& mine, uit::Deadline deadline, Idle&& idle) {
     return Wait(mine, deadline, [&idle] {
       if constexpr (std::same_as<std::invoke_result_t<Idle&>, bool>) return idle();
       else return idle(), false;
     });
   }
 
-  /// Returns the rank for which ArriveAndWait waits or waited last. Only its thread may call it, in `idle`.
-  std::size_t Awaited() const { return awaited_; }
+  /// The first half of ArriveAndWait: brings this process's vote. Never waits. Call TryEnd until it returns true before the
+  /// next Begin or ArriveAndWait.
+  void Begin(const Vote& mine);
+  /// The second half: returns whether all processes have arrived. Never waits. If true, `outcome` is the merged vote.
+  bool TryEnd(Vote& outcome);
+  /// Throws uit::PeerLost for the process that TryEnd waits for. `is_gone`: because a process is known to have ended.
+  [[noreturn]] void GiveUp(bool is_gone);
+
+  /// Returns the rank for which this process waits or waited last. Only its thread may call it, in `idle`.
+  std::size_t Awaited() const { return suspect_.rank; }
 
   /// Returns the largest reason to stop that a process visible from here has already brought to the next barrier, or 0. Never
   /// waits.
@@ -75,8 +83,8 @@ class ProcessBarrier {
   };
   /// The rank that is waited for, and whether it is certain that this rank does not itself wait for another.
   struct Suspect {
-    std::size_t rank;
-    bool is_sure;
+    std::size_t rank = 0;
+    bool is_sure = false;
   };
   struct Round {
     std::size_t to = 0;
@@ -88,10 +96,8 @@ class ProcessBarrier {
   void OpenRounds(const uit::World& world);
 
   /// As ArriveAndWait. Compiled once: a barrier is long, and every caller has an `idle` of its own.
-  Vote Wait(Vote mine, uit::Deadline deadline, Try idle);
+  Vote Wait(const Vote& mine, uit::Deadline deadline, Try idle);
   bool IsLeader() const { return leader_ == rank_; }
-  Vote Read(Suspect suspect, const HostBoard& board, uit::Deadline deadline, Try idle);
-  void Await(Suspect suspect, Try ready, uit::Deadline deadline, Try idle);
   bool Attempt(Try step);
   bool TrySend(Round& round, const RoundMessage& message);
   bool TryReceive(Round& round);
@@ -99,7 +105,7 @@ class ProcessBarrier {
   uit::Fabric* fabric_;
   std::shared_ptr<uit::ProcessState> process_;
   std::size_t rank_;
-  std::size_t awaited_ = 0;
+  Suspect suspect_{};
   std::size_t leader_ = 0;
   std::size_t num_hosts_ = 1;
   bool is_other_alone_ = false;  // there are two hosts, and the other has one process
@@ -107,6 +113,10 @@ class ProcessBarrier {
   std::map<std::size_t, HostBoard> arrivals_;  // by rank, of this host; empty without shared memory
   std::optional<HostBoard> result_;            // the leader's, if there are several hosts
   std::vector<Round> rounds_;                  // used by the leader
+  Vote merged_;                                // of the votes read so far
+  std::map<std::size_t, HostBoard>::iterator next_board_{};  // to be read
+  std::size_t next_round_ = 0;
+  bool has_sent_ = false;                      // the message of that round
   std::map<std::size_t, uit::AnyLink> links_;  // by peer
   uit::Frame frame_;
 };

@@ -99,47 +99,64 @@ UIT_DEFINE void ProcessBarrier::OpenRounds(const uit::World& world) {
   }
 }
 
-UIT_DEFINE Vote ProcessBarrier::Wait(Vote mine, uit::Deadline deadline, Try idle) {
+UIT_DEFINE void ProcessBarrier::Begin(const Vote& mine) {
   ++epoch_;
+  merged_ = mine;
+  next_board_ = arrivals_.begin();
+  next_round_ = 0;
+  has_sent_ = false;
   if (arrivals_.size() > 1) arrivals_.at(rank_).Post(epoch_, mine);
-  if (!IsLeader() && num_hosts_ > 1) return Read({leader_, false}, *result_, deadline, idle);
-  for (const auto& [rank, board] : arrivals_) {
-    if (rank != rank_) mine.Merge(Read({rank, true}, board, deadline, idle));
+}
+
+UIT_DEFINE bool ProcessBarrier::TryEnd(Vote& outcome) {
+  if (!IsLeader() && num_hosts_ > 1) {
+    suspect_ = {leader_, false};
+    const auto result = result_->Read(epoch_);
+    if (result) outcome = *result;
+    return result.has_value();
   }
-  for (Round& round : rounds_) {
-    RoundMessage message{epoch_, mine};
-    const Suspect suspect{round.from, is_other_alone_};
-    Await(suspect, [&] { return Attempt([&] { return TrySend(round, message); }); }, deadline, idle);
-    Await(suspect, [&] { return Attempt([&] { return TryReceive(round); }); }, deadline, idle);
-    mine.Merge(round.early->vote);
+  for (; next_board_ != arrivals_.end(); ++next_board_) {
+    const auto& [rank, board] = *next_board_;
+    if (rank == rank_) continue;
+    suspect_ = {rank, true};
+    const auto vote = board.Read(epoch_);
+    if (!vote) return false;
+    merged_.Merge(*vote);
+  }
+  for (; next_round_ < rounds_.size(); ++next_round_) {
+    Round& round = rounds_[next_round_];
+    suspect_ = {round.from, is_other_alone_};
+    has_sent_ = has_sent_ || Attempt([&] { return TrySend(round, {epoch_, merged_}); });
+    if (!has_sent_ || !Attempt([&] { return TryReceive(round); })) return false;
+    merged_.Merge(round.early->vote);
     round.early.reset();
+    has_sent_ = false;
   }
-  if (result_) result_->Post(epoch_, mine);
-  return mine;
+  if (result_) result_->Post(epoch_, merged_);
+  outcome = merged_;
+  return true;
 }
 
-UIT_DEFINE Vote ProcessBarrier::Read(Suspect suspect, const HostBoard& board, uit::Deadline deadline, Try idle) {
-  std::optional<Vote> vote;
-  Await(suspect, [&] { return (vote = board.Read(epoch_)).has_value(); }, deadline, idle);
-  return *vote;
+UIT_DEFINE void ProcessBarrier::GiveUp(bool is_gone) {
+  if (is_gone) process_->Watch().Check("at a barrier");
+  const std::string name = "rank " + std::to_string(suspect_.rank);
+  if (suspect_.is_sure) throw uit::PeerLost("no word from " + name + " at a barrier", suspect_.rank);
+  throw uit::PeerLost("no word from " + name + ", or from a process for which it waits, at a barrier", std::nullopt);
 }
 
-UIT_DEFINE void ProcessBarrier::Await(Suspect suspect, Try ready, uit::Deadline deadline, Try idle) {
-  awaited_ = suspect.rank;
-  const uit::PeerWatch& watch = process_->Watch();
-  bool is_ready = false;
+UIT_DEFINE Vote ProcessBarrier::Wait(const Vote& mine, uit::Deadline deadline, Try idle) {
+  Vote outcome;
+  bool has_ended = false;
+  Begin(mine);
   const bool is_over = uit::WaitUntil(
       [&] {
-        const bool is_anybody_gone = watch.Gone().has_value();  // everything it did before has taken effect
-        is_ready = ready();
-        return is_ready || is_anybody_gone;
+        const bool is_anybody_gone = process_->Watch().Gone().has_value();  // everything it did before has taken effect
+        has_ended = TryEnd(outcome);
+        return has_ended || is_anybody_gone;
       },
       deadline, idle);
-  if (is_ready) return;
-  if (is_over) watch.Check("at a barrier");
-  const std::string name = "rank " + std::to_string(suspect.rank);
-  if (suspect.is_sure) throw uit::PeerLost("no word from " + name + " at a barrier", suspect.rank);
-  throw uit::PeerLost("no word from " + name + ", or from a process for which it waits, at a barrier", std::nullopt);
+  if (!has_ended) GiveUp(is_over);
+  return outcome;
 }
 
 UIT_DEFINE bool ProcessBarrier::Attempt(Try step) {

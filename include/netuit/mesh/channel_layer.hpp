@@ -58,6 +58,9 @@ class ChannelLayer final : public LayerBase {
       ShowFirst(site.partitions[thread]->networks[network_]->graph, *parts_[thread]);
     }
   }
+  void JoinAwaited(const LayerSite& site, std::uint32_t number) override {
+    for (auto& part : parts_) part->JoinAwaited(site, number);
+  }
 
  private:
   void ShowFirst(const WorkerGraph& graph, EdgeConduits<T, policy>& part) const {

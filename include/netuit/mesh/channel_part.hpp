@@ -14,6 +14,9 @@
 #include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/receiving_half.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/tally.hpp>
@@ -37,9 +40,13 @@ class ChannelPart : public LayerPart {
   /// mesh. The fabric connects the exchanges later.
   void Join(const LayerSite& site, std::uint32_t number);
 
+  /// Opens what carries acknowledgements, if the exchanges have no reports; see LayerBase::JoinAwaited.
+  void JoinAwaited(const LayerSite& site, std::uint32_t number);
+
   void Prepare(const Delivery& delivery, const replay::WorkerRecord& record) override;
   void Pull() override;
   void Read(uit::TimePoint now) override;
+  void NoteReads(std::uint64_t update, EffectiveUpdates& effective) const override;
   void Send(std::uint64_t update) override;
   void SetStamp(std::uint64_t update) override;
   bool TryEnd(std::uint64_t update) override;
@@ -49,6 +56,8 @@ class ChannelPart : public LayerPart {
   void BeginDrain() override;
   void ReportSteps() override;
   void EndDrain() override;
+  /// Binds the nodes that have a channel to or from another worker, because all channels between two workers share frames.
+  void BindNodes(std::vector<bool>& is_bound) const override;
   void ForEachPeer(const VisitPeer& visit) override;
   void ForEachChannel(const WorkerGraph& graph, const VisitChannel& visit) override;
   /// Messages that wait for the next run count as unread until then. Call it while no worker uses the conduits.
@@ -83,6 +92,17 @@ class ChannelPart : public LayerPart {
   /// Returns the number of messages that wait at an input.
   virtual std::uint64_t NumWaiting(std::uint32_t input) const = 0;
 
+  struct Acknowledged {
+    std::shared_ptr<uit::FrameBox> box;  // keeps the newest acknowledgement
+    std::uint64_t stamp = 0;             // that it carried
+  };
+
+  /// Whether the exchanges report to the inlets what they have taken in. Frames of the newest message in a pool need no report:
+  /// any number of them may be replaced. Where every frame is awaited, an acknowledgement takes the place of a report, so that no
+  /// frame is replaced before it has been taken in.
+  bool HasReports() const { return is_aggregated_ || policy_.retain != uit::Retain::latest; }
+  /// Tells the workers of the inlets that the frames of the current update have been taken in.
+  void Acknowledge();
   /// If on, sums leave only at the end of an update, and may not overflow the sum that waits at the outlet.
   void HoldSums(bool hold);
   /// Takes in what has arrived and reports it, because peers may need the room to end their updates.
@@ -102,6 +122,12 @@ class ChannelPart : public LayerPart {
   std::vector<std::shared_ptr<uit::ReceivingHalf>> receivers_;    // by worker, ascending
   std::size_t num_ended_ = 0;                                     // senders that have ended the update
   bool is_muted_ = false;
+  bool is_by_update_ = false;
+  std::vector<uit::OutPort> acknowledgements_;  // to the workers of inlets
+  std::vector<Acknowledged> acknowledged_;      // by the workers of outlets
+  uit::Frame acknowledgement_{0};
+  std::uint64_t stamp_ = 0;      // of the current update
+  bool acknowledges_ = false;    // in this run
 };
 
 }  // namespace netuit

@@ -13,12 +13,17 @@
 #include <netuit/mesh/edge_peers.hpp>
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/worker_graph.hpp>
+#include <netuit/quality/effective_updates.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/peer_trace.hpp>
 #include <netuit/quality/quality.hpp>
 #include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>
+#include <uit/exchange/fabric.hpp>
 #include <uit/exchange/receiving_half.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 #include <uit/policy.hpp>
 #include <uit/tally.hpp>
 #include <uit/transport/process.hpp>
@@ -90,10 +95,35 @@ UIT_DEFINE void ChannelPart::Join(const LayerSite& site, std::uint32_t number) {
   }
 }
 
+UIT_DEFINE void ChannelPart::JoinAwaited(const LayerSite& site, std::uint32_t number) {
+  if (HasReports()) return;
+  const std::size_t thread = site.ThreadOf(graph_.worker);
+  for (const auto& [peer, edges] : peers_.Map()) {
+    uit::ExchangeSpec spec{.key = {.channel = 1, .layer = number, .source = peer, .destination = graph_.worker, .is_report = 1}};
+    if (!edges.inputs.empty())
+      acknowledgements_.push_back(site.fabric.AddOutgoing(site.ProcessOf(peer), thread, spec, uit::FrameBox::Latest()));
+    std::swap(spec.key.source, spec.key.destination);
+    if (!edges.outputs.empty())
+      acknowledged_.push_back({.box = site.fabric.AddIncoming(site.ProcessOf(peer), spec, uit::FrameBox::Latest())});
+  }
+}
+
+UIT_DEFINE void ChannelPart::Acknowledge() {
+  for (uit::OutPort& port : acknowledgements_) {
+    acknowledgement_.Reserve(0);
+    acknowledgement_.Header().num_bytes = 0;
+    acknowledgement_.Header().update = stamp_;
+    port.TryDepart(acknowledgement_);
+  }
+}
+
 UIT_DEFINE void ChannelPart::Prepare(const Delivery& delivery, const replay::WorkerRecord& record) {
   if (record.IsOn() && !delivery.is_by_update) Intercept(record);
+  is_by_update_ = delivery.is_by_update;
   HoldInside(delivery.is_by_update);
   HoldSums(delivery.is_by_update);
+  for (auto& receiver : receivers_) receiver->Hold(delivery.is_awaited);
+  acknowledges_ = delivery.is_awaited && !HasReports();
   is_muted_ = delivery.is_muted;
   if (is_muted_) Mute();
 }
@@ -107,6 +137,11 @@ UIT_DEFINE void ChannelPart::Read(uit::TimePoint now) {
   peers_.Read(now, [this](std::uint32_t input) { return GetsOf(input).stepped; });
 }
 
+// Where messages become visible by update, all workers have made the same number of updates.
+UIT_DEFINE void ChannelPart::NoteReads(std::uint64_t update, EffectiveUpdates& effective) const {
+  if (!is_by_update_ && IsDue(update) && !crossing_inputs_.empty()) effective.ReadUncounted();
+}
+
 UIT_DEFINE void ChannelPart::Send(std::uint64_t update) {
   if (!IsDue(update)) return;
   for (auto& sender : senders_) sender->EndTurn();
@@ -117,6 +152,7 @@ UIT_DEFINE void ChannelPart::SetStamp(std::uint64_t update) {
   if (!IsDue(update)) return;
   for (auto& sender : senders_) sender->SetUpdate(Stamp(update));
   for (auto& receiver : receivers_) receiver->SetUpdate(Stamp(update));
+  stamp_ = Stamp(update);
   num_ended_ = 0;
 }
 
@@ -126,7 +162,6 @@ UIT_DEFINE bool ChannelPart::TryEnd(std::uint64_t update) {
   for (; num_ended_ < senders_.size(); ++num_ended_) {
     if (!senders_[num_ended_]->TryEndUpdate()) return false;
   }
-  if (update != drain_update) ReportSteps();
   return true;
 }
 
@@ -149,7 +184,24 @@ UIT_DEFINE bool ChannelPart::TryReadReports(std::uint64_t update) {
   if (!IsDueNext(update)) return true;
   bool all = true;
   for (auto& sender : senders_) all &= sender->RefreshReport(PeriodStamp(update));
+  if (!acknowledges_) return all;
+  for (Acknowledged& by : acknowledged_) {
+    while (by.box->TryStep()) by.stamp = by.box->Get().Header().update;
+    all &= by.stamp >= PeriodStamp(update);
+  }
   return all;
+}
+
+UIT_DEFINE void ChannelPart::BindNodes(std::vector<bool>& is_bound) const {
+  const auto bind = [&](const std::vector<std::uint32_t>& first, const std::vector<std::uint32_t>& edges) {
+    std::size_t node = 0;
+    for (const std::uint32_t edge : edges) {  // ascending, as the nodes that have them
+      while (first[node + 1] <= edge) ++node;
+      is_bound[node] = true;
+    }
+  };
+  bind(graph_.first_out, crossing_outputs_);
+  bind(graph_.first_in, crossing_inputs_);
 }
 
 UIT_DEFINE void ChannelPart::BeginDrain() {
@@ -160,6 +212,7 @@ UIT_DEFINE void ChannelPart::BeginDrain() {
 
 UIT_DEFINE void ChannelPart::ReportSteps() {
   for (auto& receiver : receivers_) receiver->Report(true);
+  if (acknowledges_) Acknowledge();
 }
 
 UIT_DEFINE void ChannelPart::EndDrain() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+
 #include <netuit/mesh/edge_conduits.hpp>
 #include <netuit/mesh/node.hpp>
 #include <uit/codec/codec.hpp>
@@ -31,6 +33,15 @@ class Channels {
   Outlet& operator[](const InEdge& edge) const { return outlets_[edge.Index()]; }
   /// Returns the inlet of an edge that begins at the node. Use it during that node's update.
   Inlet& operator[](const OutEdge& edge) const { return inlets_[edge.Index()]; }
+  /// Calls `visit(message)` for each message that waits at the end of an edge, in order; they stay there. Use it in Mesh::Visit.
+  template <std::invocable<const T&> F>
+  void ForEachUnread(const InEdge& edge, F&& visit) const {
+    outlets_[edge.Index()].Bound().Visit([&](const auto* duct) {
+      if constexpr (requires { duct->ForEachUnread(visit); }) {
+        if (duct != nullptr) duct->ForEachUnread(visit);
+      }
+    });
+  }
 
  private:
   Outlet* outlets_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <netuit/mesh/channel_part.hpp>
+#include <netuit/mesh/waiting_messages.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/replay/interceptor.hpp>
 #include <uit/codec/codec.hpp>
@@ -36,7 +37,7 @@ consteval uit::Policy InMesh(uit::Policy policy) {
 
 /// One worker's conduits of a channel layer: an outlet per input and an inlet per output of its nodes.
 template <uit::Encodable M, uit::Policy asked>
-class EdgeConduits final : public ChannelPart {
+class EdgeConduits final : public ChannelPart, public WaitingMessages {
  public:
   using T = M;                                              ///< type of a message
   static constexpr uit::Policy policy = InMesh<M>(asked);  ///< of the conduits
@@ -78,6 +79,32 @@ class EdgeConduits final : public ChannelPart {
     }
     bypassed_inlets_.clear();
     bypassed_outlets_.clear();
+  }
+
+  WaitingMessages* Messages() override { return this; }
+  void ForEach(std::uint32_t input, Visit visit) const override {
+    std::vector<std::byte> encoded;
+    const auto visit_message = [&](const T& message) {
+      encoded.resize(uit::codec_for<T>.Size(message));
+      uit::codec_for<T>.Encode(message, encoded);
+      visit(encoded);
+    };
+    outlets_[input].Bound().Visit([&](const auto* duct) {
+      if (duct == nullptr) return;
+      visit_message(duct->Get());
+      if constexpr (requires { duct->ForEachUnread(visit_message); }) duct->ForEachUnread(visit_message);
+    });
+  }
+  bool TryShow(std::uint32_t input, uit::ByteView encoded) override {
+    return outlets_[input].Bound().Visit([&](auto* duct) {
+      return duct != nullptr && uit::codec_for<T>.TryDecode(encoded, duct->Get());
+    });
+  }
+  bool TryPutBack(std::uint32_t output, uit::ByteView encoded, bool& is_put) override {
+    T message{};
+    if (!uit::codec_for<T>.TryDecode(encoded, message)) return false;
+    is_put = inlets_[output].TryPut(std::move(message));
+    return true;
   }
 
  private:

@@ -9,6 +9,9 @@
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/published_part.hpp>
 #include <uit/config.hpp>
+#include <uit/exchange/exchange.hpp>
+#include <uit/exchange/frame_window.hpp>
+#include <uit/exchange/pooled/latest_frame.hpp>
 
 namespace netuit {
 
@@ -20,10 +23,27 @@ class FieldLayer final : public LayerBase {
              std::uint32_t network, bool is_first);
 
   void Join(const LayerSite& site, std::uint32_t number) override;
+  void JoinAwaited(const LayerSite& site, std::uint32_t number) override;
   PublishedPart& Part(std::size_t thread) override;
+  bool TellsUpdates() const override { return true; }
   LayerShape Shape() const override;
 
  private:
+  /// An exchange that keeps every frame.
+  struct AwaitedFrames {
+    uit::LatestFrame largest;    // of a frame
+    std::size_t num_under_way;  // frames that may be sent before the receiver reports that it has taken them in
+  };
+
+  uit::ExchangeSpec AwaitedSpec(const LayerSite& site, const uit::ExchangeKey& key, const AwaitedFrames& frames,
+                                bool is_report) const;
+  /// Opens the sending half of such an exchange.
+  uit::FrameWindow OpenWindow(const LayerSite& site, std::size_t thread, const uit::ExchangeKey& key, const AwaitedFrames& frames);
+  /// Opens the receiving half: its members `awaited` and `awaited_reports`.
+  template <typename R>
+  void OpenReceiver(const LayerSite& site, std::size_t thread, const uit::ExchangeKey& key, const AwaitedFrames& frames,
+                    R& receiver);
+
   std::uint64_t type_;
   std::size_t slot_bytes_;
   std::uint32_t network_;

@@ -35,6 +35,9 @@ struct LayerSite {
 /// Identifies a layer's type and options. In a replay it must equal the recorded one.
 using LayerShape = std::array<std::uint64_t, 7>;
 
+/// Returns the number of a layer's network.
+constexpr std::uint32_t NetworkOf(const LayerShape& shape) { return static_cast<std::uint32_t>(shape[2] >> 8U); }
+
 /// A layer of a mesh in one process: a part for each of its workers.
 class LayerBase {
  public:
@@ -45,8 +48,13 @@ class LayerBase {
 
   /// Joins the parts. `number` is the layer's number in its mesh. The fabric connects exchanges with other processes later.
   virtual void Join(const LayerSite& site, std::uint32_t number) = 0;
+  /// Joins what carries awaited frames, if the layer needs more for them than it has. Called once, before the first run that
+  /// awaits frames.
+  virtual void JoinAwaited([[maybe_unused]] const LayerSite& site, [[maybe_unused]] std::uint32_t number) {}
   /// Returns the part of a worker.
   virtual LayerPart& Part(std::size_t thread) = 0;
+  /// Whether its frames tell the update of the values in them, so that a run can bound their age.
+  virtual bool TellsUpdates() const { return false; }
   /// Returns the layer's shape.
   virtual LayerShape Shape() const = 0;
 };

@@ -4,8 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <vector>
 
+#include <netuit/mesh/frame_note.hpp>
+#include <netuit/mesh/waiting_messages.hpp>
 #include <netuit/mesh/worker_graph.hpp>
+#include <netuit/quality/effective_updates.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/peer_trace.hpp>
 #include <netuit/quality/quality.hpp>
@@ -13,6 +18,7 @@
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
+#include <uit/support/function_ref.hpp>
 #include <uit/tally.hpp>
 
 namespace netuit {
@@ -20,9 +26,13 @@ namespace netuit {
 /// How a run moves values and messages.
 struct Delivery {
   /// Values become visible to all other nodes together, after the update that wrote them. The schedule must meet after each
-  /// update.
+  /// update, unless frames are awaited.
   bool is_by_update = false;
+  /// By update, without a barrier: every frame is kept until its receiver needs it, and a worker waits for those that it needs.
+  bool is_awaited = false;
   bool is_muted = false;      ///< nothing leaves its thread before the drain
+  /// Frames are awaited, and the run goes on from one that awaited them: edges with delays above 1 show values of that run.
+  bool keeps_older = false;
 };
 
 /// Used in place of an update's number for the drain.
@@ -69,6 +79,15 @@ class LayerPart {
   virtual void Send(std::uint64_t update) = 0;
   /// If frames carry time stamps: notes that an update that begins at `now` reads the values pulled so far.
   virtual void Read(uit::TimePoint now) = 0;
+  /// Tells how old the values of others are that an update is about to read.
+  virtual void NoteReads(std::uint64_t update, EffectiveUpdates& effective) const = 0;
+
+  /// Calls `visit(worker, num_made)` for each other worker whose values an update would read: when it sent the newest that have
+  /// arrived, it had made so many updates. They need not be pulled yet.
+  virtual void VisitSources(std::uint64_t, uit::FunctionRef<void(std::uint32_t, std::uint64_t)>) {}
+
+  /// Raises each of `counts` to the most that any other worker had when it sent what the next Pull takes in.
+  virtual void RaiseToNewest([[maybe_unused]] CutCounts& counts) {}
 
   // Recording and replay.
 
@@ -84,7 +103,7 @@ class LayerPart {
   /// Ends recording or replay: later events are not part of the record.
   virtual void StopIntercepting() {}
 
-  // Bulk-synchronous updates, and the drain of every run.
+  // Updates whose values become visible together, and the drain of every run.
 
   /// Stamps frames with this update's number from here on.
   virtual void SetStamp(std::uint64_t) {}
@@ -104,6 +123,21 @@ class LayerPart {
   /// Counts the puts of an update after all nodes have been updated.
   virtual void FinishUpdate(std::uint64_t) {}
 
+  // Updates by level, in a run by Dataflow on a mesh with edge delays. `level` is the position among the worker's levels.
+
+  /// Called before the first level.
+  virtual void BeginLevels() {}
+  /// Takes in what has arrived. Returns whether the level's nodes can be updated.
+  virtual bool TryBeginLevel([[maybe_unused]] std::size_t level, std::uint64_t) { return true; }
+  /// Shows what the level's nodes have published. `silent` nodes have published nothing; ascending.
+  virtual void ShowLevel([[maybe_unused]] std::size_t level, [[maybe_unused]] std::span<const std::uint32_t> silent) {}
+  /// Sends it. Returns false if a peer has no room yet: then call TakeIn of all layers, and this again.
+  virtual bool TrySendLevel([[maybe_unused]] std::size_t level, std::uint64_t) { return true; }
+  /// Takes in what has arrived and may be, to make room for others.
+  virtual void TakeIn(std::uint64_t) {}
+  /// Called after the last level, before FinishUpdate of any layer.
+  virtual void AgeValues([[maybe_unused]] std::uint64_t update) {}
+
   // After all workers have stopped.
 
   /// From here on, last frames leave at once, whatever the window. Otherwise two workers could wait for each other's reports.
@@ -112,6 +146,13 @@ class LayerPart {
   virtual void ReportSteps() {}
   /// Ends the drain and the run. Makes staged and held messages available to steps.
   virtual void EndDrain() {}
+
+  /// Returns the messages that wait between runs, or null if the layer carries none.
+  virtual WaitingMessages* Messages() { return nullptr; }
+
+  /// Marks the nodes that only the layer's worker may update. In a run whose values become visible by update, other threads may
+  /// update the others, each node on one thread at a time.
+  virtual void BindNodes(std::vector<bool>&) const {}
 
   // Counts since the mesh was made.
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,8 +16,12 @@
 #include <netuit/file/node_table.hpp>
 #include <netuit/file/table.hpp>
 #include <netuit/graph/graph.hpp>
+#include <netuit/mesh/captured.hpp>
 #include <netuit/mesh/channel_layer.hpp>
 #include <netuit/mesh/channels.hpp>
+#include <netuit/mesh/cut_field.hpp>
+#include <netuit/mesh/cut_layer.hpp>
+#include <netuit/mesh/cut_reduction.hpp>
 #include <netuit/mesh/edge_field.hpp>
 #include <netuit/mesh/field.hpp>
 #include <netuit/mesh/field_layer.hpp>
@@ -25,7 +30,9 @@
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/node_data.hpp>
+#include <netuit/mesh/reduction.hpp>
 #include <netuit/mesh/root_networks.hpp>
+#include <netuit/mesh/shared.hpp>
 #include <uit/config.hpp>
 #include <uit/codec/span_codec.hpp>
 #include <uit/policy.hpp>
@@ -64,6 +71,8 @@ class Mesh : public MeshCore {
   /// Makes a mesh of several networks over the same nodes. Collective; throws like the constructor for one network.
   Mesh(const uit::Team& team, const std::vector<NamedNetwork>& networks, const MeshOptions& options = {});
 
+  /// Returns the names of the networks.
+  const std::vector<std::string>& NetworkNames() const { return names_; }
   /// Returns the network with this name. Throws uit::InputError if the mesh has no such network.
   Network GetNetwork(const std::string& name) const;
 
@@ -100,11 +109,12 @@ class Mesh : public MeshCore {
   template <uit::FixedSizeEncodable T>
     requires std::is_trivially_copyable_v<T>
   PublishedField<T> AddPublishedField(const Initial<T>& initial, const std::vector<Network>& along) {
-    auto& values = Own(std::make_unique<detail::OwnedField<detail::PublishedValues<T>>>(NumSlots()));
+    auto& values = Own(std::make_unique<detail::OwnedField<detail::PublishedValues<T>>>(NumSlots(), NumSlotsByUpdate()));
     ForEachNode([&](std::size_t, std::size_t slot, NodeId id) { values.own[slot] = initial(id); });
     ForEachGhost([&](std::size_t slot, NodeId id) { values.own[slot] = initial(id); });
     bool is_first = true;
     for (const Network network : along) {
+      fields_.back()->along.push_back(network.number);
       AddLayer(std::make_unique<FieldLayer>(values.memory, uit::TypeHash<T>(), Partitions(), network.number,
                                             std::exchange(is_first, false)));
     }
@@ -125,7 +135,7 @@ class Mesh : public MeshCore {
   /// Adds a value per edge of a network. The worker that updates the edge's target stores it.
   template <std::copyable T>
   EdgeField<T> AddEdgeField(const T& initial = {}, Network network = {}) {
-    auto& values = Own(std::make_unique<detail::OwnedField<detail::EdgeValues<T>>>(NumInputs(network)));
+    auto& values = Own(std::make_unique<detail::OwnedField<detail::EdgeValues<T>>>(NumInputs(network), network.number));
     std::fill_n(values.values.get(), NumInputs(network), initial);
     return EdgeField<T>(values.values.get());
   }
@@ -140,6 +150,39 @@ class Mesh : public MeshCore {
     return channels;
   }
 
+  /// Adds an object of which each process has one, made from `args`, which its nodes use during updates in the given order. No other
+  /// process sees it, and checkpoints do not keep it.
+  template <typename T, Order order, typename... Args>
+  Shared<T, order> AddShared(Args&&... args) {
+    using Object = detail::SharedObject<T, order>;
+    std::unique_ptr<Object> object;
+    if constexpr (order == Order::sequential) object = std::make_unique<Object>(AddTurns(), std::forward<Args>(args)...);
+    else if constexpr (order == Order::exclusive) object = std::make_unique<Object>(NumThreads(), std::forward<Args>(args)...);
+    else object = std::make_unique<Object>(std::forward<Args>(args)...);
+    const Shared<T, order> shared(*object, NumThreads());
+    MeshCore::AddShared(std::move(object));
+    return shared;
+  }
+
+  /// Adds the largest (`netuit::maximum`) or smallest (`netuit::minimum`) of a number that nodes give in each update, for the
+  /// schedules' `until`. Throws uit::InputError if the mesh has max_reductions already.
+  Reduction AddReduction(Extreme which);
+
+  /// Adds copies of a published field's values at cuts, for AddCutReduction. Throws uit::InputError if a network has a period above 1.
+  template <typename T>
+  CutField<T> AddCut(const PublishedField<T>& field) {
+    CheckCut();
+    const auto copy = std::make_shared<detail::PublishedValues<T>>(NumSlots(), 0);
+    for (std::uint32_t network = 0; network < NumNetworks(); ++network)
+      AddCutLayer(std::make_unique<CutLayer>(field.Memory(), copy->memory, copy, uit::TypeHash<T>(), Partitions(), network));
+    return CutField<T>(*copy);
+  }
+  /// Adds the largest (`netuit::maximum`) or smallest (`netuit::minimum`) of a number that `evaluate(node)` returns for each node at
+  /// a consistent cut; see CutReduction. Every worker calls the function for its own nodes, all at once. It reads fields through
+  /// AddCut; what it reads of others is not of the cut. Throws uit::InputError if `every` is 0, or if the mesh has max_reductions
+  /// already.
+  CutReduction AddCutReduction(Extreme which, std::function<double(Node&)> evaluate, const CutOptions& options = {});
+
   /// Updates every node repeatedly, on all workers, as the schedule says. Collective. Defined in netuit/run/run.hpp.
   template <ScheduleValue S, std::invocable<Node&> F>
   RunReport Run(const S& schedule, F&& update, const RunOptions& options);
@@ -150,7 +193,7 @@ class Mesh : public MeshCore {
   /// Calls `visit(node)` once for each node of this process, on the calling thread. Call it between runs to read fields, and
   /// messages that the last run left in channels. Sends nothing.
   template <std::invocable<Node&> F>
-  void Visit(F&& visit) {
+  void Visit(F&& visit) const {
     for (const auto& partition : Partitions()) {
       for (LayerPart* const layer : partition->layers) layer->HandOver();
       Node node(*partition, 0, 0);
@@ -158,7 +201,7 @@ class Mesh : public MeshCore {
         node.GoTo(i);
         visit(node);
       }
-      partition->silent.clear();
+      partition->notes.silent.clear();
     }
   }
 
@@ -190,6 +233,23 @@ class Mesh : public MeshCore {
     detail::WriteLines(*this, path, header.Text(), lines);
   }
 
+  /// Copies a field's values now and then during the following runs, without a pause; see Captured. Every process must ask for the
+  /// same copies in the same order. Throws uit::InputError if `every` is 0.
+  template <typename F>
+    requires std::is_trivially_copyable_v<typename F::Value>
+  Captured<typename F::Value> Capture(const F& field, const CaptureOptions& options = {}) {
+    return {*this, AddCapture(reinterpret_cast<const std::byte*>(&field.AtSlot(0)), sizeof(typename F::Value), options.every, options.most)};
+  }
+  /// Names a field in checkpoints; otherwise it has a number there. A name consists of letters, digits, '_' and '-'. Throws
+  /// uit::InputError for any other.
+  template <typename F>
+  void SetName(const F& field, const std::string& name) {
+    if constexpr (requires { field.AtSlot(0); }) SetNameOf(static_cast<const void*>(&field.AtSlot(0)), name);
+    else SetNameOf(static_cast<const void*>(field.Values()), name);
+  }
+  /// For checkpoints: the fields, in the order in which they were added.
+  const std::vector<std::unique_ptr<detail::AnyField>>& Fields() const { return fields_; }
+
   /// For the run: chooses whether neighbours see values of the previous update, or values in place. Between runs.
   void ShowByUpdate(bool is_by_update);
 
@@ -201,6 +261,9 @@ class Mesh : public MeshCore {
     const std::vector<std::string> labels = GatherLabels(*this);
     return Initial<T>(ScatterByNode<T>(*this, [&] { return LoadNodeTable<T>(table, labels); }));
   }
+  std::size_t AddReductionNumber();
+  void CheckCut() const;
+  void SetNameOf(const void* first, const std::string& name);
   template <typename V>
   V& Own(std::unique_ptr<detail::OwnedField<V>> values) {
     V& owned = *values;
@@ -211,6 +274,7 @@ class Mesh : public MeshCore {
   std::vector<std::string> names_;                   // by network
   std::vector<std::optional<EdgeWeights>> weights_;  // by network, once they have been requested
   std::vector<std::unique_ptr<detail::AnyField>> fields_;
+  std::size_t num_reductions_ = 0;
 };
 
 }  // namespace netuit

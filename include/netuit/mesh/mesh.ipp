@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,7 +37,9 @@ UIT_DEFINE EdgeWeights Mesh::GetEdgeWeights(Network network) {
   std::optional<EdgeWeights>& weights = weights_[network.number];
   if (weights) return *weights;
   const EdgeField<double> by_input = AddEdgeField(1.0, network);
-  auto& by_output = Own(std::make_unique<detail::OwnedField<detail::EdgeValues<double>>>(NumOutputs(network)));
+  fields_.back()->is_derived = true;
+  auto& by_output = Own(std::make_unique<detail::OwnedField<detail::EdgeValues<double>>>(NumOutputs(network), network.number));
+  fields_.back()->is_derived = true;
   std::fill_n(by_output.values.get(), NumOutputs(network), 1.0);
   ForEachPart(network, [&](const NetworkPart& part) {
     std::ranges::copy(part.graph.in_weights, by_input.Values() + part.first_input);
@@ -44,13 +48,50 @@ UIT_DEFINE EdgeWeights Mesh::GetEdgeWeights(Network network) {
   return weights.emplace(by_input.Values(), by_output.values.get());
 }
 
+UIT_DEFINE std::size_t Mesh::AddReductionNumber() {
+  if (num_reductions_ == max_reductions)
+    throw uit::InputError("a mesh may have at most " + std::to_string(max_reductions) + " reductions");
+  return num_reductions_++;
+}
+
+UIT_DEFINE Reduction Mesh::AddReduction(Extreme which) { return {AddReductionNumber(), which}; }
+
+UIT_DEFINE CutReduction Mesh::AddCutReduction(Extreme which, std::function<double(Node&)> evaluate, const CutOptions& options) {
+  if (options.every == 0) throw uit::InputError("CutOptions::every must be at least 1");
+  return CutReduction(AddCutRule({.number = AddReductionNumber(),
+                                  .sign = which == Extreme::maximum ? 1.0 : -1.0,
+                                  .every = options.every,
+                                  .evaluate = std::move(evaluate)}));
+}
+
+UIT_DEFINE void Mesh::CheckCut() const {
+  for (const auto& network : Partitions().front()->networks)
+    if (network->period != 1) throw uit::InputError("a field cannot be copied at cuts in a mesh with a network whose period is above 1");
+}
+
+UIT_DEFINE void Mesh::SetNameOf(const void* first, const std::string& name) {
+  constexpr std::size_t longest = 100;
+  const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
+  if (name.empty() || name.size() > longest || !std::ranges::all_of(name, is_plain))
+    throw uit::InputError("a field's name has 1 to 100 letters, digits, '_' or '-', which '" + name + "' has not");
+  const std::string kind = name.substr(0, name.find_last_not_of("0123456789") + 1);
+  if (kind != name && (kind == "field" || kind == "edge_field" || kind == "channels"))
+    throw uit::InputError("'" + name + "' is what a checkpoint calls something without a name");
+  for (const auto& field : fields_) {
+    if (field->name == name && field->First() != first) throw uit::InputError("the mesh has another field named '" + name + "'");
+  }
+  for (const auto& field : fields_) {
+    if (field->First() == first) field->name = name;
+  }
+}
+
 UIT_DEFINE void Mesh::ShowByUpdate(bool is_by_update) {
   for (const auto& field : fields_) field->SetByUpdate(is_by_update, NumOwnSlots());
 }
 
 UIT_DEFINE Mesh::Mesh(const uit::Team& team, const detail::RootNetworks& root, const std::vector<NamedNetwork>& networks,
                       const MeshOptions& options)
-    : MeshCore(team.GetWorld(), root.Placed(), options) {
+    : MeshCore(team, root.Placed(), options) {
   if (NumThreads() != team.NumThreads()) {
     throw uit::InputError("the placement is for " + std::to_string(NumThreads()) +
                           " threads of each process, and the team has " + std::to_string(team.NumThreads()));

@@ -16,10 +16,15 @@
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
+#include <netuit/mesh/capture_store.hpp>
+#include <netuit/mesh/cut_layer.hpp>
+#include <netuit/mesh/cut_reduction.hpp>
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh_options.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>
+#include <netuit/mesh/shared_base.hpp>
+#include <netuit/mesh/turn_order.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/mesh/surroundings.hpp>
 #include <netuit/placement/placement.hpp>
@@ -28,10 +33,10 @@
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/link/world.hpp>
+#include <uit/team/team.hpp>
 
 namespace uit {
 class Fabric;
-class ThreadPool;
 }  // namespace uit
 
 namespace netuit {
@@ -44,6 +49,7 @@ struct PlacedNetworks {
   std::vector<const Topology*> networks;  ///< the same number on every rank
   std::vector<std::uint64_t> periods;     ///< by network, in updates
   const Placement* placement;             ///< of the nodes
+  std::vector<NetworkDelays> delays;      ///< by network
 };
 
 /// The part of a mesh that does not depend on value types: the partitions of this process, the layers that connect them to
@@ -51,7 +57,7 @@ struct PlacedNetworks {
 class MeshCore {
  public:
   /// Distributes the networks. Collective. Throws on every process if the placement does not fit or an option is invalid.
-  MeshCore(const uit::World& world, const PlacedNetworks& placed, MeshOptions options);
+  MeshCore(const uit::Team& team, const PlacedNetworks& placed, MeshOptions options);
   MeshCore(const MeshCore&) = delete;
   MeshCore& operator=(const MeshCore&) = delete;
   /// Closes the mesh if Close has not been called.
@@ -85,6 +91,10 @@ class MeshCore {
   /// it.
   void Connect();
 
+  /// Opens what carries awaited frames, in layers that have not got it yet. Call it before Connect. Every process calls it
+  /// between the same runs.
+  void JoinAwaited();
+
   /// Returns Fabric::UnsharedExchanges, or nothing if it is unchanged since the last call. So users are told once.
   std::map<std::size_t, std::size_t> TakeUnsharedExchanges();
 
@@ -92,8 +102,8 @@ class MeshCore {
   const std::vector<std::unique_ptr<Partition>>& Partitions() const { return partitions_; }
   /// Returns the layers in the order in which they were added.
   const std::vector<std::unique_ptr<LayerBase>>& Layers() const { return layers_; }
-  /// Returns the threads that update the nodes. They live as long as the mesh. Throws uit::Error if they cannot be started.
-  uit::ThreadPool& Threads();
+  /// Returns the threads that update the nodes: the team's. Throws uit::Error if they cannot be started.
+  uit::ThreadPool& Threads() { return team_.Threads(); }
   /// Returns the object that moves frames between processes.
   uit::Fabric& GetFabric() { return *fabric_; }
   /// Returns the barrier between processes.
@@ -104,10 +114,44 @@ class MeshCore {
   const MeshOptions& Options() const { return options_; }
   /// Whether frames carry time stamps.
   bool IsTraced() const { return options_.is_traced; }
+  /// Adds copies of a field; see Mesh::Capture.
+  detail::CaptureStore& AddCapture(const std::byte* values, std::size_t num_bytes, std::uint64_t every, std::size_t most);
+  /// Returns the copies of fields, in the order in which they were added.
+  const std::vector<std::unique_ptr<detail::CaptureStore>>& Captures() const { return captures_; }
+  /// Forgets copies that only some workers have made. Collective.
+  void AlignCaptures();
+
+  /// Adds a reduction over cuts; see Mesh::AddCutReduction.
+  detail::CutRule& AddCutRule(detail::CutRule rule) { return *cut_rules_.emplace_back(std::make_unique<detail::CutRule>(std::move(rule))); }
+  /// Returns the reductions over cuts, in the order in which they were added.
+  const std::vector<std::unique_ptr<detail::CutRule>>& CutRules() const { return cut_rules_; }
+  /// Adds a layer that copies a field at cuts.
+  void AddCutLayer(std::unique_ptr<CutLayer> layer);
+  /// Returns those layers.
+  const std::vector<CutLayer*>& CutLayers() const { return cut_layers_; }
+
+  /// Adds an object that the nodes of this process share; see Mesh::AddShared.
+  void AddShared(std::unique_ptr<detail::SharedBase> object) { shared_.push_back(std::move(object)); }
+  /// Returns those objects.
+  const std::vector<std::unique_ptr<detail::SharedBase>>& SharedObjects() const { return shared_; }
+  /// Returns the turns for objects that nodes use in sequence. The first call makes them.
+  detail::TurnOrder& AddTurns();
+  /// Returns those turns, or null if there are none.
+  detail::TurnOrder* Turns() { return turns_.get(); }
+
   /// Returns the board where workers post their status, or null unless MeshOptions::is_watched.
   StatusBoard* Board() { return board_.get(); }
   /// Returns a number that no earlier run of this mesh has had.
   std::uint64_t NextRun() { return ++num_runs_; }
+  /// Returns the number of updates made so far, with those before the checkpoint that the mesh was loaded from: in each run, those of
+  /// the worker that made the most. The same on every process, unless one was lost.
+  std::uint64_t NumUpdates() const { return num_updates_; }
+  /// For runs and checkpoints: sets that number.
+  void SetNumUpdates(std::uint64_t num_updates) { num_updates_ = num_updates; }
+  /// Whether the older values that edges with delays above 1 show are those of the last run, so that a run by Dataflow can go on.
+  bool HasOlderValues() const { return has_older_values_; }
+  /// For runs and checkpoints: sets that.
+  void SetHasOlderValues(bool has_some) { has_older_values_ = has_some; }
   /// Sets whether a replay lacks messages that the recorded run left unread.
   void SetLacksUnread(bool lacks) { lacks_unread_ = lacks; }
   /// Whether the last replay of a best-effort run lacks such messages.
@@ -124,6 +168,14 @@ class MeshCore {
   std::size_t NumOwnSlots() const { return num_own_slots_; }
   /// Returns the number of slots of nodes and ghosts in this process.
   std::size_t NumSlots() const { return num_slots_; }
+  /// Returns the number of slots with those that runs by Dataflow use besides; see DelayedSlots.
+  std::size_t NumSlotsByUpdate() const { return num_slots_by_update_; }
+  /// Chooses whether edges show values with their delays. Between runs.
+  void UseDelays(bool is_on) {
+    for (const auto& partition : partitions_)
+      for (const auto& network : partition->networks)
+        if (network->delayed) network->UseDelays(is_on);
+  }
   /// Returns the array length for a value per input of a network in this process.
   std::size_t NumInputs(Network network) const { return num_inputs_[network.number]; }
   /// Returns the array length for a value per output of a network in this process.
@@ -155,10 +207,15 @@ class MeshCore {
  private:
   /// Checks options that would otherwise fail only on processes that have edges, and leave the others waiting.
   static void CheckOptions(const MeshOptions& options);
+  /// Returns where layers join their edges.
+  LayerSite Site();
   /// Makes a partition for each thread, with its part of every network.
   void MakePartitions(std::vector<ProcessGraph>& graphs, const std::vector<std::uint64_t>& periods);
+  /// Lays out the slots for delays. `max_delay` is the longest of the mesh.
+  void LayOutDelays(std::uint64_t max_delay);
   const Partition& PartitionOf(std::size_t local) const;
 
+  uit::Team team_;
   uit::World world_;
   uit::World private_world_;  // the barrier's streams belong to it
   MeshOptions options_;
@@ -169,18 +226,27 @@ class MeshCore {
   std::size_t num_local_ = 0;
   std::size_t num_own_slots_ = 0;
   std::size_t num_slots_ = 0;
+  std::size_t num_slots_by_update_ = 0;
   std::vector<std::size_t> num_inputs_;   // by network
   std::vector<std::size_t> num_outputs_;  // by network
   std::vector<std::unique_ptr<std::uint32_t[]>> in_slots_;  // by network, then by input; see NetworkPart
+  std::vector<std::unique_ptr<std::uint32_t[]>> delayed_slots_;  // likewise; see DelayedSlots
   std::unique_ptr<uit::Fabric> fabric_;
   std::unique_ptr<ProcessBarrier> barrier_;
   std::unique_ptr<StatusBoard> board_;
   std::vector<std::unique_ptr<Partition>> partitions_;
   std::vector<std::unique_ptr<LayerBase>> layers_;  // destroyed before the partitions and fabric, to which they refer
-  std::unique_ptr<uit::ThreadPool> threads_;
+  std::vector<std::unique_ptr<detail::CaptureStore>> captures_;
+  std::vector<std::unique_ptr<detail::CutRule>> cut_rules_;
+  std::vector<CutLayer*> cut_layers_;
+  std::vector<std::unique_ptr<detail::SharedBase>> shared_;
+  std::unique_ptr<detail::TurnOrder> turns_;
+  std::size_t num_awaited_ = 0;  // layers that can carry awaited frames
   std::uint64_t num_runs_ = 0;
+  std::uint64_t num_updates_ = 0;
   std::map<std::size_t, std::size_t> told_unshared_;  // see TakeUnsharedExchanges
   bool lacks_unread_ = false;
+  bool has_older_values_ = false;
   bool is_connected_ = false;
   bool is_broken_ = false;
   bool is_closed_ = false;

@@ -17,6 +17,8 @@
 
 #include <netuit/barrier/process_barrier.hpp>
 #include <netuit/graph/topology.hpp>
+#include <netuit/mesh/delay_layout.hpp>
+#include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/mesh_options.hpp>
@@ -31,22 +33,24 @@
 #include <uit/support/assert.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
-#include <uit/team/thread_pool.hpp>
 #include <uit/transport/process.hpp>
 #include <uit/link/world.hpp>
 
 namespace netuit {
 
-UIT_DEFINE MeshCore::MeshCore(const uit::World& world, const PlacedNetworks& placed, MeshOptions options)
-    : world_(world), options_(std::move(options)) {
+UIT_DEFINE MeshCore::MeshCore(const uit::Team& team, const PlacedNetworks& placed, MeshOptions options)
+    : team_(team), world_(team.GetWorld()), options_(std::move(options)) {
   CheckOptions(options_);
   options_.placement.reset();  // it describes the whole graph, so it is not kept
   std::vector<ProcessGraph> graphs;
-  for (const Topology* const topology : placed.networks) graphs.push_back(ScatterGraph(*topology, *placed.placement, world_));
+  for (std::size_t i = 0; i < placed.networks.size(); ++i)
+    graphs.push_back(ScatterGraph(*placed.networks[i], *placed.placement, world_, placed.delays[i]));
   num_threads_ = static_cast<std::uint32_t>(graphs.front().num_threads);
   num_nodes_ = static_cast<NodeId>(graphs.front().num_nodes);
   for (const ProcessGraph& graph : graphs) num_edges_ += graph.num_edges;
+  const std::uint64_t max_delay = std::ranges::max_element(graphs, {}, &ProcessGraph::max_delay)->max_delay;
   MakePartitions(graphs, placed.periods);
+  if (max_delay != 0) LayOutDelays(max_delay);
   fabric_ = std::make_unique<uit::Fabric>(
       world_, uit::FabricOptions{.num_workers = num_threads_,
                                  .num_slots = options_.num_slots,
@@ -92,20 +96,36 @@ UIT_DEFINE std::string MeshCore::Label(std::size_t local) const {
   return part.graph.Label(local - part.first_local);
 }
 
+UIT_DEFINE LayerSite MeshCore::Site() {
+  return {.partitions = partitions_,
+          .fabric = *fabric_,
+          .edge = {.depth = options_.depth,
+                   .buffer_bytes = options_.buffer_bytes,
+                   .max_message_bytes = options_.max_message_bytes,
+                   .max_age = options_.max_age},
+          .surroundings = surroundings_,
+          .is_traced = options_.is_traced};
+}
+
 UIT_DEFINE void MeshCore::AddLayer(std::unique_ptr<LayerBase> layer) {
-  const LayerSite site{.partitions = partitions_,
-                        .fabric = *fabric_,
-                        .edge = {.depth = options_.depth,
-                                 .buffer_bytes = options_.buffer_bytes,
-                                 .max_message_bytes = options_.max_message_bytes,
-                                 .max_age = options_.max_age},
-                        .surroundings = surroundings_,
-                        .is_traced = options_.is_traced};
-  layer->Join(site, static_cast<std::uint32_t>(layers_.size()));
+  layer->Join(Site(), static_cast<std::uint32_t>(layers_.size()));
   for (std::size_t thread = 0; thread < partitions_.size(); ++thread)
     partitions_[thread]->layers.push_back(&layer->Part(thread));
   layers_.push_back(std::move(layer));
   is_connected_ = false;
+  has_older_values_ = false;  // the new layer has none
+}
+
+UIT_DEFINE void MeshCore::AddCutLayer(std::unique_ptr<CutLayer> layer) {
+  cut_layers_.push_back(layer.get());
+  AddLayer(std::move(layer));
+}
+
+UIT_DEFINE void MeshCore::JoinAwaited() {
+  for (; num_awaited_ < layers_.size(); ++num_awaited_) {
+    layers_[num_awaited_]->JoinAwaited(Site(), static_cast<std::uint32_t>(num_awaited_));
+    is_connected_ = false;
+  }
 }
 
 UIT_DEFINE void MeshCore::Connect() {
@@ -114,13 +134,10 @@ UIT_DEFINE void MeshCore::Connect() {
   is_connected_ = true;
 }
 
-UIT_DEFINE uit::ThreadPool& MeshCore::Threads() {
-  if (!threads_) {
-    const std::vector<std::size_t> here = world_.HostRanks();
-    const auto position = static_cast<std::size_t>(std::ranges::find(here, world_.Rank()) - here.begin());
-    threads_ = std::make_unique<uit::ThreadPool>(num_threads_, position == here.size() ? 0 : position * num_threads_);
-  }
-  return *threads_;
+UIT_DEFINE detail::TurnOrder& MeshCore::AddTurns() {
+  if (!turns_) turns_ = std::make_unique<detail::TurnOrder>(num_threads_);
+  for (const auto& partition : partitions_) partition->turns = turns_.get();
+  return *turns_;
 }
 
 UIT_DEFINE void MeshCore::CheckOptions(const MeshOptions& options) {
@@ -156,6 +173,34 @@ UIT_DEFINE void MeshCore::MakePartitions(std::vector<ProcessGraph>& graphs, cons
       NetworkPart& part = *partition->networks[number];
       part.PlaceGhosts(num_slots_, in_slots_.back().get());
       num_slots_ += RoundUpSlots(part.NumGhosts());
+    }
+  }
+  num_slots_by_update_ = num_slots_;
+}
+
+UIT_DEFINE detail::CaptureStore& MeshCore::AddCapture(const std::byte* values, std::size_t num_bytes, std::uint64_t every,
+                                                      std::size_t most) {
+  if (every == 0) throw uit::InputError("CaptureOptions::every must be at least 1");
+  captures_.push_back(std::make_unique<detail::CaptureStore>(values, num_bytes, num_own_slots_, every, most, num_threads_));
+  return *captures_.back();
+}
+
+UIT_DEFINE void MeshCore::AlignCaptures() {
+  for (const auto& capture : captures_) capture->Keep(std::ranges::min(world_.AllGatherValue(capture->Count())));
+}
+
+UIT_DEFINE void MeshCore::LayOutDelays(std::uint64_t max_delay) {
+  for (const auto& partition : partitions_) {
+    partition->max_delay = static_cast<std::uint32_t>(max_delay);
+    partition->levels = LevelsOf(partition->graph);
+  }
+  for (std::size_t number = 0; number < NumNetworks(); ++number) {
+    delayed_slots_.push_back(std::make_unique<std::uint32_t[]>(num_inputs_[number]));
+    for (const auto& partition : partitions_) {
+      NetworkPart& part = *partition->networks[number];
+      if (part.period != 1) continue;
+      part.delayed = LayOutDelayed(part, partition->levels, num_slots_by_update_, delayed_slots_.back().get());
+      num_slots_by_update_ = RoundUpSlots(part.delayed->End());
     }
   }
 }

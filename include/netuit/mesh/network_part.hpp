@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <uit/config.hpp>
 #include <uit/support/assert.hpp>
@@ -50,6 +52,8 @@ class NetworkPart {
   std::size_t NumGhosts() const;
   /// Gives the ghosts the slots from `first` on. Writes the slot of each neighbour's value to `slots`, by input of the process.
   void PlaceGhosts(std::size_t first, std::uint32_t* slots);
+  /// Chooses whether edges show values with their delays. Between runs; only if `delayed` is set.
+  void UseDelays(bool is_on) { in_slots = is_on ? delayed->in_slots : undelayed_slots_; }
 
   WorkerGraph graph;                    ///< its nodes, and their edges in the network
   std::uint64_t period;                ///< in updates
@@ -59,10 +63,13 @@ class NetworkPart {
   const std::uint32_t* in_slots = nullptr;  ///< slot of the neighbour's value, by input of the process
   std::vector<Ghosts> ghosts;          ///< by worker, ascending
   std::vector<Recipients> recipients;  ///< by worker, ascending
+  std::optional<DelayedSlots> delayed{};  ///< if the mesh has edges with a delay other than 1, and the period is 1
 
  private:
   bool IsGhost(std::size_t input) const { return graph.source_workers[input] != graph.worker || period > 1; }
   std::uint32_t SlotOfInput(std::size_t input) const;
+
+  const std::uint32_t* undelayed_slots_ = nullptr;
 };
 
 }  // namespace netuit

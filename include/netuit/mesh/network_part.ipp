@@ -50,7 +50,7 @@ UIT_DEFINE void NetworkPart::PlaceGhosts(std::size_t first, std::uint32_t* slots
     first += of.ids.size();
   }
   for (std::size_t input = 0; input < graph.sources.size(); ++input) slots[first_input + input] = SlotOfInput(input);
-  in_slots = slots;
+  in_slots = undelayed_slots_ = slots;
 }
 
 UIT_DEFINE std::uint32_t NetworkPart::SlotOfInput(std::size_t input) const {

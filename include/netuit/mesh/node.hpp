@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -8,6 +9,7 @@
 
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/network_part.hpp>
+#include <netuit/mesh/node_notes.hpp>
 #include <netuit/mesh/node_random.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <uit/support/assert.hpp>
@@ -121,9 +123,12 @@ using OutEdges = Edges<OutEdge>;
 ///     }
 class Node {
  public:
-  /// For the run loop: stands for each node of a worker in turn, in one update. `seed` is the run's seed.
-  Node(Partition& partition, std::uint64_t seed, std::uint64_t update)
-      : partition_(partition), base_(*partition.networks.front()), seed_(seed), update_(update) {}
+  /// For the run loop: stands for each node of a worker in turn, in one update. `seed` is the run's seed. What the nodes leave for
+  /// the worker is added to `notes`.
+  Node(const Partition& partition, NodeNotes& notes, std::uint64_t seed, std::uint64_t update)
+      : partition_(partition), base_(*partition.networks.front()), notes_(notes), seed_(seed), update_(update) {}
+  /// The same, with the worker's own notes.
+  Node(Partition& partition, std::uint64_t seed, std::uint64_t update) : Node(partition, partition.notes, seed, update) {}
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
@@ -133,7 +138,9 @@ class Node {
   std::string Label() const { return base_.graph.Label(node_); }
   /// Returns the node's number within this process. Numbers start at 0 and have no gaps, so they can index your own arrays.
   std::size_t Index() const { return partition_.first_local + node_; }
-  /// Returns the number of this update, from 0. Each worker counts its own updates.
+  /// Returns the number of the worker that updates the node, among all threads of all processes.
+  std::uint32_t Worker() const { return base_.graph.worker; }
+  /// Returns the number of this update, from RunOptions::first_update. Each worker counts its own updates.
   std::uint64_t Update() const { return update_; }
   /// Returns the node's random numbers for this update. They depend only on the run's seed, the node and the update.
   NodeRandom Random() const { return {seed_, Id(), update_}; }
@@ -157,11 +164,18 @@ class Node {
   /// Publishes nothing in this update; call it if nothing has changed. If the update still writes to a published field,
   /// neighbours see the new value at the node's next publication at the latest.
   void StaySilent() {
-    if (partition_.silent.empty() || partition_.silent.back() != node_) partition_.silent.push_back(node_);
+    if (notes_.silent.empty() || notes_.silent.back() != node_) notes_.silent.push_back(node_);
   }
   /// Asks all workers to end the run after their current update. This is not an error.
   void RequestStop() { wants_stop_ = true; }
 
+  /// For reductions: gives the node's number to one of them. See ToOrdered.
+  void Contribute(std::size_t reduction, std::uint64_t number) {
+    std::uint64_t& largest = notes_.reduced[reduction];
+    largest = std::max(largest, number);
+  }
+  /// For reductions: what the workers have agreed on last.
+  std::uint64_t AgreedOn(std::size_t reduction) const { return partition_.agreed[reduction]; }
   /// For fields: the slot of the node's own values.
   std::size_t Slot() const { return base_.first_slot + node_; }
   /// For the run loop: moves to another node of the worker.
@@ -180,8 +194,9 @@ class Node {
     return {EdgeSite(part), part.first_input + part.graph.first_in[node_], part.first_input + part.graph.first_in[node_ + 1]};
   }
 
-  Partition& partition_;
+  const Partition& partition_;
   const NetworkPart& base_;
+  NodeNotes& notes_;
   std::uint64_t seed_;
   std::uint64_t update_;
   std::uint32_t node_ = 0;

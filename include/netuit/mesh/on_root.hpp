@@ -19,14 +19,9 @@ template <std::invocable F>
 auto OnRoot(const uit::World& world, F&& f);
 
 /// Thrown on the other ranks if rank 0 failed. Rank 0's own exception describes the cause.
-class RootFailed : public uit::Error {
- public:
+struct RootFailed : uit::FailedElsewhere {
   /// Takes the kind of error that rank 0 had.
-  explicit RootFailed(uit::ErrorKind kind) : uit::Error("rank 0 failed"), kind_(kind) {}
-  uit::ErrorKind Kind() const noexcept override { return kind_; }
-
- private:
-  uit::ErrorKind kind_;
+  explicit RootFailed(uit::ErrorKind kind) : FailedElsewhere(0, kind) {}
 };
 
 template <std::invocable F>

@@ -1,17 +1,29 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include <netuit/barrier/vote.hpp>
+#include <netuit/mesh/delayed_slots.hpp>
+#include <netuit/mesh/frame_note.hpp>
 #include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/network_part.hpp>
+#include <netuit/mesh/node_notes.hpp>
 #include <netuit/mesh/worker_graph.hpp>
+#include <netuit/quality/effective_updates.hpp>
 #include <uit/link/frame_trace.hpp>
 
 namespace netuit {
+
+namespace detail {
+
+class TurnOrder;
+
+}  // namespace detail
 
 /// One worker's part of a mesh: its nodes, its part of every network, and its part of every layer.
 struct Partition {
@@ -19,8 +31,15 @@ struct Partition {
   const WorkerGraph& graph;            ///< of the first network
   std::size_t first_local = 0;        ///< local number of its first node within the process
   std::vector<LayerPart*> layers{};   ///< in the mesh's order
+  std::vector<Level> levels{};        ///< of its nodes; empty if every edge of the mesh has delay 1
+  std::uint32_t max_delay = 1;        ///< the longest delay of any edge of the mesh, at least 1
   uit::TraceClock clock{};            ///< supplies the frames' time stamps
-  std::vector<std::uint32_t> silent{};  ///< its nodes that publish nothing in the current update, ascending
+  EffectiveUpdates effective{};       ///< of the current run
+  std::array<std::uint64_t, max_reductions> agreed{};   ///< what all workers have agreed on last
+  bool has_cuts = false;  ///< whether fields are copied in the current run
+  CutCounts cuts{};       ///< made in the current run
+  detail::TurnOrder* turns = nullptr;  ///< of objects that nodes use in sequence; null if the mesh has none
+  NodeNotes notes{};      ///< of its nodes
 
   /// Starts with the part of the first network. `first` is the local number of its first node within the process.
   Partition(std::unique_ptr<NetworkPart> part, std::size_t first) : graph(part->graph), first_local(first) {

@@ -4,17 +4,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 
+#include <netuit/mesh/delayed_exchange.hpp>
 #include <netuit/mesh/field_memory.hpp>
+#include <netuit/mesh/frame_note.hpp>
 #include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/node_counts.hpp>
 #include <netuit/mesh/partition.hpp>
+#include <netuit/mesh/value_ends.hpp>
 #include <netuit/mesh/value_exchange.hpp>
+#include <netuit/quality/effective_updates.hpp>
 #include <netuit/quality/peer_trace.hpp>
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/function_ref.hpp>
 #include <uit/tally.hpp>
 
 namespace netuit {
@@ -31,20 +37,20 @@ class PublishedPart final : public LayerPart {
   /// the first part (`is_first`) copies the worker's own values for them.
   PublishedPart(const FieldMemory& memory, const Partition& partition, const NetworkPart& network, bool is_first);
 
-  /// Returns the senders by destination worker. The layer gives them their ports when it is joined.
-  std::map<std::uint32_t, ValueSender>& Senders() { return senders_; }
-  /// Returns the receivers by source worker. The layer gives them their boxes when it is joined.
-  std::map<std::uint32_t, ValueReceiver>& Receivers() { return receivers_; }
+  /// Returns the senders and receivers. The layer joins them.
+  ValueEnds& Ends() { return ends_; }
+  /// Returns what moves awaited values instead, or null if every edge of the mesh has delay 1, or the period is longer.
+  DelayedExchange* Delayed() { return delayed_.get(); }
   /// Makes frames carry time stamps of `clock`, to which the part refers. `is_same_clock(worker)` tells whether a peer's stamps
   /// are comparable. Call it before the layer is joined.
   template <std::predicate<std::uint32_t> F>
   void TraceBy(const uit::TraceClock& clock, F&& is_same_clock) {
-    const auto add = [&](std::uint32_t worker) -> PeerTrace& {
-      return traces_.try_emplace(worker, clock, is_same_clock(worker)).first->second;
-    };
-    for (auto& [worker, receiver] : receivers_) receiver.trace = &add(worker);
+    const auto add = [&](std::uint32_t worker) { traces_.try_emplace(worker, clock, is_same_clock(worker)); };
+    for (auto& [worker, receiver] : receivers_) add(worker);
     for (auto& [worker, sender] : senders_) add(worker);
   }
+  /// Returns the traces by worker; empty if frames carry no time stamps.
+  std::map<std::uint32_t, PeerTrace>& Traces() { return traces_; }
   /// Returns the trace of a peer, or null if frames carry no time stamps.
   PeerTrace* TraceOf(std::uint32_t worker) {
     const auto found = traces_.find(worker);
@@ -54,21 +60,51 @@ class PublishedPart final : public LayerPart {
   void Prepare(const Delivery& delivery, const replay::WorkerRecord& record) override;
   void Pull() override;
   void Read(uit::TimePoint now) override;
+  void NoteReads(std::uint64_t update, EffectiveUpdates& effective) const override;
   void Send(std::uint64_t update) override;
+  void RaiseToNewest(CutCounts& counts) override;
+  void VisitSources(std::uint64_t update, uit::FunctionRef<void(std::uint32_t, std::uint64_t)> visit) override;
   std::size_t MaxRecordBytes() const override;
   std::byte* PullRecorded(std::byte* to) override;
   [[nodiscard]] bool TryReplay(uit::ByteReader& from) override;
   /// Counts a publication for every node except silent ones, and shows their values to neighbours of the same worker. Counts
   /// nothing if the network is not due next.
   void FinishUpdate(std::uint64_t update) override;
+  void BeginLevels() override;
+  bool TryBeginLevel(std::size_t level, std::uint64_t update) override;
+  void ShowLevel(std::size_t level, std::span<const std::uint32_t> silent) override;
+  bool TrySendLevel(std::size_t level, std::uint64_t update) override;
+  void TakeIn(std::uint64_t update) override;
+  void AgeValues(std::uint64_t update) override;
   void BeginEnd(std::uint64_t update) override;
+  bool TryEnd(std::uint64_t update) override;
   bool TryPullLast(std::uint64_t update) override;
   void AddTallies(uit::Tally& crossing, uit::Tally& inside) const override;
   void ForEachPeer(const VisitPeer& visit) override;
   void ForEachChannel(const WorkerGraph& graph, const VisitChannel& visit) override;
 
  private:
+  ShownValues Shown() const {
+    return {.pack = memory_.pack,
+            .values = memory_.shown,
+            .first_slot = network_.first_slot,
+            .puts = puts_,
+            .num_effective = partition_.effective.Count(),
+            .cuts = partition_.cuts};
+  }
+  /// Returns how many updates of this run a worker had made when it sent a frame with this stamp.
+  std::uint64_t NumMade(std::uint64_t stamp) const { return stamp < Stamp(0) ? 0 : stamp - Stamp(0) + 1; }
   void SendShown(std::uint64_t update, bool last);
+  /// Takes in what has arrived; in a run with cuts, what RaiseToNewest has seen.
+  bool PullFrom(ValueReceiver& receiver) {
+    return partition_.has_cuts ? receiver.PullSeen(memory_.shown, true) : receiver.Pull(memory_.shown, true);
+  }
+  /// Whether the frames of an update are awaited. Those of the drain use the same way in every run.
+  bool IsAwaited(std::uint64_t update) const { return is_awaited_ && update != drain_update; }
+  /// Whether the exchange with delays moves the values of an update.
+  bool IsByLevel(std::uint64_t update) const { return IsAwaited(update) && delayed_ != nullptr; }
+  /// Takes back the publications of nodes that were silent.
+  void CountSilent(std::span<const std::uint32_t> silent);
   /// Shows the nodes' values to neighbours of the same worker, except those of silent nodes.
   void ShowOwnValues(std::span<const std::uint32_t> silent);
   /// Copies the worker's own nodes' values to their ghosts, if the network has any.
@@ -84,9 +120,14 @@ class PublishedPart final : public LayerPart {
   const NetworkPart& network_;
   bool is_first_;
   bool is_muted_ = false;
+  bool is_awaited_ = false;
   const NetworkPart::Ghosts* own_ghosts_ = nullptr;  // of the worker's own nodes, if the period is more than one update
-  std::map<std::uint32_t, ValueSender> senders_;
-  std::map<std::uint32_t, ValueReceiver> receivers_;
+  ValueEnds ends_;
+  std::map<std::uint32_t, ValueSender>& senders_ = ends_.senders;
+  std::map<std::uint32_t, ValueSender>::iterator next_sender_{};  // that has not sent an awaited frame of this update
+  std::map<std::uint32_t, ValueReceiver>& receivers_ = ends_.receivers;
+  std::unique_ptr<DelayedExchange> delayed_;
+  std::uint64_t num_by_level_ = 0;  // updates of this run
   std::map<std::uint32_t, PeerTrace> traces_;  // by worker; empty if frames carry no time stamps
   std::uint64_t num_reads_ = 0;
   NodeCounts puts_;

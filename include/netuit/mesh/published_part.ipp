@@ -5,50 +5,55 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <span>
 
+#include <netuit/mesh/delayed_exchange.hpp>
 #include <netuit/mesh/field_memory.hpp>
+#include <netuit/mesh/frame_note.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/published_part.hpp>
 #include <netuit/mesh/value_exchange.hpp>
+#include <netuit/quality/effective_updates.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/peer_trace.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/replay/delta.hpp>
+#include <netuit/replay/record_format.hpp>
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/function_ref.hpp>
 #include <uit/tally.hpp>
 
 namespace netuit {
 
 UIT_DEFINE PublishedPart::PublishedPart(const FieldMemory& memory, const Partition& partition, const NetworkPart& network,
                                         bool is_first)
-    : LayerPart(network.period), memory_(memory), partition_(partition), network_(network), is_first_(is_first) {
-  for (const NetworkPart::Recipients& to : network.recipients) {
-    if (to.worker == network.graph.worker) continue;
-    senders_[to.worker] = ValueSender{.nodes = to.nodes, .layout = {to.nodes.size(), memory.slot_bytes}};
-  }
-  for (const NetworkPart::Ghosts& ghosts : network.ghosts) {
-    if (ghosts.worker == network.graph.worker) {
-      own_ghosts_ = &ghosts;
-      continue;
-    }
-    ValueReceiver& receiver = receivers_[ghosts.worker];
-    receiver.first_slot = ghosts.first;
-    receiver.ids = ghosts.ids;
-    receiver.layout = {ghosts.ids.size(), memory.slot_bytes};
-  }
+    : LayerPart(network.period),
+      memory_(memory),
+      partition_(partition),
+      network_(network),
+      is_first_(is_first),
+      ends_(memory, network) {
+  const auto own = std::ranges::find(network.ghosts, network.graph.worker, &NetworkPart::Ghosts::worker);
+  if (own != network.ghosts.end()) own_ghosts_ = &*own;
+  if (!network.delayed) return;
+  delayed_ = std::make_unique<DelayedExchange>(
+      memory, *network.delayed, [this](std::uint32_t worker) -> ValueReceiver& { return receivers_.at(worker); });
 }
 
 UIT_DEFINE void PublishedPart::Prepare(const Delivery& delivery, const replay::WorkerRecord& record) {
   is_muted_ = delivery.is_muted;
+  is_awaited_ = delivery.is_awaited;
+  num_by_level_ = 0;
+  if (is_awaited_ && delayed_ != nullptr) delayed_->Begin(Stamp(0), delivery.keeps_older);
   if (!record.IsOn() || delivery.is_by_update || is_muted_) return;
   for (auto& [worker, receiver] : receivers_) receiver.recorded.assign(replay::NumWords(receiver.layout.SlotsBytes()), 0);
 }
 
 UIT_DEFINE void PublishedPart::Pull() {
-  for (auto& [worker, receiver] : receivers_) receiver.Pull(memory_.shown, true);
+  for (auto& [worker, receiver] : receivers_) PullFrom(receiver);
 }
 
 UIT_DEFINE void PublishedPart::Read(uit::TimePoint now) {
@@ -56,17 +61,35 @@ UIT_DEFINE void PublishedPart::Read(uit::TimePoint now) {
   for (auto& [worker, trace] : traces_) trace.Read(now);
 }
 
+UIT_DEFINE void PublishedPart::NoteReads(std::uint64_t update, EffectiveUpdates& effective) const {
+  if (!IsDue(update)) return;
+  if (IsByLevel(update)) return delayed_->NoteReads(update, partition_.max_delay, effective);
+  for (const auto& [worker, receiver] : receivers_) effective.Read(update, NumMade(receiver.last_update), receiver.num_effective);
+}
+
+UIT_DEFINE void PublishedPart::VisitSources(std::uint64_t update, uit::FunctionRef<void(std::uint32_t, std::uint64_t)> visit) {
+  if (!IsDue(update)) return;
+  for (auto& [worker, receiver] : receivers_) visit(worker, NumMade(receiver.NewestArrived()));
+}
+
+UIT_DEFINE void PublishedPart::RaiseToNewest(CutCounts& counts) {
+  for (auto& [worker, receiver] : receivers_) receiver.RaiseToNewest(counts);
+}
+
 UIT_DEFINE std::size_t PublishedPart::MaxRecordBytes() const {
   std::size_t num_bytes = 0;
-  for (const auto& [worker, receiver] : receivers_) num_bytes += 1 + replay::MaxDeltaBytes(receiver.layout.SlotsBytes());
+  for (const auto& [worker, receiver] : receivers_)
+    num_bytes += 1 + 2 * replay::max_number_bytes + replay::MaxDeltaBytes(receiver.layout.SlotsBytes());
   return num_bytes;
 }
 
 UIT_DEFINE std::byte* PublishedPart::PullRecorded(std::byte* to) {
   for (auto& [worker, receiver] : receivers_) {
-    const bool has_arrived = receiver.Pull(memory_.shown, true);
+    const bool has_arrived = PullFrom(receiver);
     *to++ = static_cast<std::byte>(has_arrived ? 1 : 0);
-    if (has_arrived) to = replay::EncodeDelta(receiver.Ghosts(memory_.shown), receiver.layout.SlotsBytes(), receiver.recorded, to);
+    if (!has_arrived) continue;
+    to = replay::WriteNumber(replay::WriteNumber(to, NumMade(receiver.last_update)), receiver.num_effective);
+    to = replay::EncodeDelta(receiver.Ghosts(memory_.shown), receiver.layout.SlotsBytes(), receiver.recorded, to);
   }
   return to;
 }
@@ -76,6 +99,10 @@ UIT_DEFINE bool PublishedPart::TryReplay(uit::ByteReader& from) {
     std::uint8_t has_arrived = 0;
     if (!from.TryRead(has_arrived) || has_arrived > 1) return false;
     if (has_arrived == 0) continue;
+    std::uint64_t num_made = 0;
+    if (!replay::TryReadNumber(from, num_made) || !replay::TryReadNumber(from, receiver.num_effective)) return false;
+    if (num_made >= drain_update) return false;
+    receiver.last_update = Stamp(num_made - 1);
     if (!replay::TryDecodeDelta(from, receiver.recorded)) return false;
     std::memcpy(receiver.Ghosts(memory_.shown), receiver.recorded.data(), receiver.layout.SlotsBytes());
   }
@@ -87,11 +114,43 @@ UIT_DEFINE void PublishedPart::Send(std::uint64_t update) {
 }
 
 UIT_DEFINE void PublishedPart::FinishUpdate(std::uint64_t update) {
-  if (is_first_ && memory_.IsByUpdate()) ShowOwnValues(partition_.silent);
-  if (!IsDueNext(update)) return;
+  if (is_first_ && memory_.IsByUpdate()) ShowOwnValues(partition_.notes.silent);
+  if (!IsDueNext(update) || IsByLevel(update)) return;
   ShowOwnGhosts();
   Counting().AddOneEach();
-  for (const std::uint32_t node : partition_.silent) Counting().Deviate(node, -1, partition_.NumNodes());
+  CountSilent(partition_.notes.silent);
+}
+
+UIT_DEFINE void PublishedPart::CountSilent(std::span<const std::uint32_t> silent) {
+  for (const std::uint32_t node : silent) Counting().Deviate(node, -1, partition_.NumNodes());
+}
+
+UIT_DEFINE void PublishedPart::BeginLevels() {
+  if (delayed_ == nullptr) return;
+  Counting().AddOneEach();  // now, because frames leave before the update ends
+  ++num_by_level_;
+}
+
+UIT_DEFINE bool PublishedPart::TryBeginLevel(std::size_t level, std::uint64_t update) {
+  return delayed_ == nullptr || delayed_->TryTakeFor(level, update);
+}
+
+UIT_DEFINE void PublishedPart::ShowLevel(std::size_t level, std::span<const std::uint32_t> silent) {
+  if (delayed_ == nullptr) return;
+  CountSilent(silent);
+  delayed_->Show(level, silent);
+}
+
+UIT_DEFINE bool PublishedPart::TrySendLevel(std::size_t level, std::uint64_t update) {
+  return delayed_ == nullptr || delayed_->TrySend(partition_.levels[level].number, update, puts_);
+}
+
+UIT_DEFINE void PublishedPart::TakeIn(std::uint64_t update) {
+  if (delayed_ != nullptr) delayed_->TakeIn(update);
+}
+
+UIT_DEFINE void PublishedPart::AgeValues(std::uint64_t update) {
+  if (delayed_ != nullptr) delayed_->Age(update);
 }
 
 UIT_DEFINE void PublishedPart::BeginEnd(std::uint64_t update) {
@@ -99,20 +158,31 @@ UIT_DEFINE void PublishedPart::BeginEnd(std::uint64_t update) {
     if (is_first_ && memory_.IsByUpdate()) ShowOwnValues({});
     ShowOwnGhosts();
   }
-  if (IsDueNext(update)) SendShown(update, true);
+  next_sender_ = senders_.begin();
+  if (IsDueNext(update) && !IsAwaited(update)) SendShown(update, true);
+}
+
+UIT_DEFINE bool PublishedPart::TryEnd(std::uint64_t update) {
+  if (!IsDueNext(update) || !IsAwaited(update) || IsByLevel(update)) return true;
+  for (; next_sender_ != senders_.end(); ++next_sender_) {
+    ValueSender& sender = next_sender_->second;
+    if (!sender.TrySendAwaited(Shown(), Stamp(update))) return false;
+  }
+  return true;
 }
 
 UIT_DEFINE void PublishedPart::SendShown(std::uint64_t update, bool last) {
-  for (auto& [worker, sender] : senders_)
-    sender.Send(memory_.pack, memory_.shown, network_.first_slot, puts_, Stamp(update), last);
+  for (auto& [worker, sender] : senders_) sender.Send(Shown(), Stamp(update), last);
 }
 
 UIT_DEFINE bool PublishedPart::TryPullLast(std::uint64_t update) {
-  if (!IsDueNext(update)) return true;
+  if (!IsDueNext(update) || IsByLevel(update)) return true;
+  if (is_awaited_ && delayed_ != nullptr && !delayed_->TryFinish(num_by_level_)) return false;  // before the values that follow
   bool all = true;
   for (auto& [worker, receiver] : receivers_) {
     if (receiver.has_last && receiver.last_update == Stamp(update)) continue;
-    receiver.Pull(memory_.shown, update != drain_update);
+    if (IsAwaited(update)) receiver.PullAwaited(memory_.shown);
+    else receiver.Pull(memory_.shown, update != drain_update);
     all &= receiver.has_last && receiver.last_update == Stamp(update);
   }
   return all;

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include <netuit/graph/edge_delays.hpp>
 #include <netuit/graph/graph.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh_core.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <netuit/placement/placement.hpp>
 #include <uit/config.hpp>
 #include <uit/team/team.hpp>
@@ -18,13 +20,14 @@ namespace netuit {
 /// Options of a network.
 struct NetworkOptions {
   std::uint64_t period = 1;  ///< in updates: the network is due when the update's number is a multiple of it
+  EdgeDelays delays{};       ///< for runs by Dataflow, which others ignore; only with period 1
 };
 
 /// One of a mesh's networks, with its name.
 struct NamedNetwork {
   std::string name;          ///< as given to Mesh::GetNetwork
   Graph graph;               ///< its edges; nodes of two networks are the same if they have the same label
-  NetworkOptions options{};  ///< when it is due
+  NetworkOptions options{};  ///< when its edges show new values
 };
 
 namespace detail {
@@ -37,15 +40,17 @@ class RootNetworks {
   RootNetworks(const uit::Team& team, const std::vector<NamedNetwork>& networks, const std::optional<Placement>& placement);
 
   /// Returns the form that MeshCore takes.
-  PlacedNetworks Placed() const { return {.networks = graphs_, .periods = periods_, .placement = &placement_}; }
+  PlacedNetworks Placed() const { return {graphs_, periods_, &placement_, delays_}; }
 
  private:
   bool HaveSameNodes() const;
+  void FindDelays(const std::vector<NamedNetwork>& networks);
 
   Topology nothing_;
   std::vector<Topology> aligned_;
   std::vector<const Topology*> graphs_;
   std::vector<std::uint64_t> periods_;
+  std::vector<NetworkDelays> delays_;
   Placement placement_;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/graph/edge_delays.hpp>
 #include <netuit/graph/graph.hpp>
 #include <netuit/graph/label_index.hpp>
 #include <netuit/graph/topology.hpp>
@@ -72,11 +73,25 @@ UIT_DEFINE RootNetworks::RootNetworks(const uit::Team& team, const std::vector<N
       aligned_ = AlignNodes(graphs_);
       for (std::size_t i = 0; i < graphs_.size(); ++i) graphs_[i] = &aligned_[i];
     }
+    FindDelays(networks);
     if (placement) return *placement;
     const Workers workers{.processes = team.NumProcesses(), .threads = team.NumThreads()};
     return graphs_.size() == 1 ? PlaceByMetis(*graphs_.front(), workers) : PlaceByMetis(Overlay(graphs_, periods_), workers);
   });
   if (!team.IsRoot()) graphs_.assign(networks.size(), &nothing_);
+  delays_.resize(networks.size());
+}
+
+UIT_DEFINE void RootNetworks::FindDelays(const std::vector<NamedNetwork>& networks) {
+  std::vector<std::vector<std::uint16_t>> by_edge;
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    by_edge.push_back(networks[i].options.delays.Of(*graphs_[i]));
+    if (by_edge.back().empty() || periods_[i] == 1) continue;
+    throw uit::InputError("network '" + networks[i].name + "' has delays other than 1 and a period of " +
+                          std::to_string(periods_[i]) + " updates; only a network with period 1 can have such delays");
+  }
+  const std::vector<std::uint32_t> levels = FindLevels(graphs_, by_edge);
+  for (auto& delays : by_edge) delays_.push_back({std::move(delays), levels});
 }
 
 UIT_DEFINE bool RootNetworks::HaveSameNodes() const {

@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <utility>
 
+#include <netuit/mesh/frame_note.hpp>
 #include <netuit/mesh/value_exchange.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <uit/config.hpp>
@@ -12,30 +15,79 @@
 
 namespace netuit {
 
-UIT_DEFINE void ValueSender::Send(PackSlots pack, const std::byte* values, std::size_t first_slot, const NodeCounts& puts,
-                                  std::uint64_t stamp, bool last) {
-  frame.Reserve(layout.MaxBytes());
-  pack(values, first_slot, nodes, frame.Payload());
-  if (!puts.IsUniform()) {
-    counts.resize(nodes.size());
-    std::ranges::transform(nodes, counts.begin(), [&puts](std::uint32_t node) { return puts.Of(node); });
-  }
-  layout.Seal(frame, puts.IsUniform() ? nullptr : counts.data(), puts.Base());
+UIT_DEFINE void ValueSender::Send(const ShownValues& shown, std::uint64_t stamp, bool last) {
+  Fill(shown);
   frame.Header().update = stamp;
   frame.Header().last = last ? 1 : 0;
   port.TryDepart(frame);
 }
 
+UIT_DEFINE bool ValueSender::TrySendAwaited(const ShownValues& shown, std::uint64_t stamp) {
+  if (!awaited->FindRoom()) return false;
+  Fill(shown);
+  awaited->SetUpdate(stamp);
+  return awaited->TryDepart(frame, true);
+}
+
+UIT_DEFINE void ValueSender::Fill(const ShownValues& shown) {
+  frame.Reserve(layout.MaxBytes());
+  shown.pack(shown.values, shown.first_slot, nodes, frame.Payload());
+  const FrameNote note{.num_effective = shown.num_effective,
+                       .cuts = static_cast<std::uint32_t>(shown.cuts.cuts),
+                       .rounds = static_cast<std::uint32_t>(shown.cuts.rounds)};
+  std::memcpy(layout.Note(frame), &note, sizeof note);
+  SealWithCounts(layout, frame, nodes, shown.puts, counts);
+}
+
+UIT_DEFINE void SealWithCounts(const uit::LatestFrame& layout, uit::Frame& frame, std::span<const std::uint32_t> nodes,
+                               const NodeCounts& puts, std::vector<std::uint64_t>& scratch) {
+  if (puts.IsUniform()) return layout.Seal(frame, nullptr, puts.Base());
+  scratch.resize(nodes.size());
+  std::ranges::transform(nodes, scratch.begin(), [&puts](std::uint32_t node) { return puts.Of(node); });
+  layout.Seal(frame, scratch.data(), puts.Base());
+}
+
+UIT_DEFINE std::uint64_t ValueReceiver::NewestArrived() {
+  has_arrived_ |= box->TryStep();
+  return has_arrived_ ? box->Get().Header().update : last_update;
+}
+
+UIT_DEFINE void ValueReceiver::RaiseToNewest(CutCounts& counts) {
+  has_arrived_ |= box->TryStep();
+  if (!has_arrived_ || layout.MinBytes() > box->Get().Capacity()) return;
+  const FrameNote note = FrameNote::At(layout.Note(box->Get()));
+  counts.cuts = std::max(counts.cuts, NearestWithLowerHalf(note.cuts, counts.cuts));
+  counts.rounds = std::max(counts.rounds, NearestWithLowerHalf(note.rounds, counts.rounds));
+}
+
 UIT_DEFINE bool ValueReceiver::Pull(std::byte* values, bool will_be_read) {
-  if (!box->TryStep()) return false;
-  uit::Frame& frame = box->Get();
+  has_arrived_ |= box->TryStep();
+  return PullSeen(values, will_be_read);
+}
+
+UIT_DEFINE bool ValueReceiver::PullSeen(std::byte* values, bool will_be_read) {
+  if (!has_arrived_) return false;
+  has_arrived_ = false;
+  Take(box->Get(), values, will_be_read);
+  return true;
+}
+
+UIT_DEFINE bool ValueReceiver::PullAwaited(std::byte* values) {
+  if (!awaited->TryStep()) return false;
+  Take(awaited->Get(), values, true);
+  awaited_reports->NotePulled();
+  if (awaited_reports->IsDue()) awaited_reports->Send(0, false, [](std::byte*) {});
+  return true;
+}
+
+UIT_DEFINE void ValueReceiver::Take(uit::Frame& frame, std::byte* values, bool will_be_read) {
   if (trace != nullptr) [[unlikely]] trace->frames.Take(frame);
   layout.Check(frame);
   std::memcpy(Ghosts(values), frame.Payload(), layout.SlotsBytes());
   Count(frame, will_be_read);
+  num_effective = FrameNote::At(layout.Note(frame)).num_effective;
   has_last = frame.Header().last != 0;
   last_update = frame.Header().update;
-  return true;
 }
 
 UIT_DEFINE ExchangeCounts ValueReceiver::CountsOf(std::size_t channel) const {
@@ -46,27 +98,40 @@ UIT_DEFINE ExchangeCounts ValueReceiver::CountsOf(std::size_t channel) const {
 
 UIT_DEFINE void ValueReceiver::Count(const uit::Frame& frame, bool will_be_read) {
   std::uint64_t num_fresh = 0;
-  std::uint64_t num_new = 0;
   if (layout.IsUniform(frame) && seen_.empty()) {
-    num_fresh = frame.Header().base != seen_base_ ? layout.num_channels : 0;
-    num_new = (frame.Header().base - seen_base_) * layout.num_channels;
+    const std::uint64_t num_new = frame.Header().base - seen_base_;  // of each channel
+    const std::uint64_t num_read = num_new != 0 ? 1 : 0;
     seen_base_ = frame.Header().base;
-    fresh_base += num_fresh != 0 ? 1 : 0;
+    fresh_base += num_read;
+    num_fresh = num_read * layout.num_channels;
+    num_preempted += (num_new - num_read) * layout.num_channels;
   } else {
-    if (seen_.empty()) {
-      seen_.assign(layout.num_channels, seen_base_);
-      fresh.assign(layout.num_channels, fresh_base);
-    }
-    for (std::size_t channel = 0; channel < layout.num_channels; ++channel) {
-      const std::uint64_t count = layout.Count(frame, channel);
-      num_fresh += count != seen_[channel] ? 1 : 0;
-      fresh[channel] += count != seen_[channel] ? 1 : 0;
-      num_new += count - seen_[channel];
-      seen_[channel] = count;
-    }
+    CountByChannel();
+    for (std::size_t channel = 0; channel < layout.num_channels; ++channel)
+      num_fresh += CountValue(channel, layout.Count(frame, channel)) ? 1 : 0;
   }
   (will_be_read ? gets.stepped : gets.unread) += num_fresh;
-  num_preempted += num_new - num_fresh;
+}
+
+UIT_DEFINE void ValueReceiver::Count(const uit::LatestFrame& some, const uit::Frame& frame, std::span<const std::uint32_t> channels,
+                                     bool will_be_read) {
+  std::uint64_t num_fresh = 0;
+  for (std::size_t i = 0; i < channels.size(); ++i) num_fresh += CountValue(channels[i], some.Count(frame, i)) ? 1 : 0;
+  (will_be_read ? gets.stepped : gets.unread) += num_fresh;
+}
+
+UIT_DEFINE bool ValueReceiver::CountValue(std::size_t channel, std::uint64_t num_published) {
+  const std::uint64_t num_new = num_published - std::exchange(seen_[channel], num_published);
+  if (num_new == 0) return false;
+  ++fresh[channel];
+  num_preempted += num_new - 1;
+  return true;
+}
+
+UIT_DEFINE void ValueReceiver::CountByChannel() {
+  if (!seen_.empty()) return;
+  seen_.assign(layout.num_channels, seen_base_);
+  fresh.assign(layout.num_channels, fresh_base);
 }
 
 }  // namespace netuit

@@ -29,6 +29,10 @@ struct WorkerGraph {
   std::vector<EdgeId> in_edges;  ///< by input: the edge's global number
   std::vector<double> out_weights{};  ///< by output; empty if every edge of the graph weighs 1
   std::vector<double> in_weights{};   ///< by input; likewise
+  std::vector<std::uint16_t> out_delays{};  ///< by output; empty if every edge of the network has delay 1
+  std::vector<std::uint16_t> in_delays{};   ///< by input; likewise
+  std::vector<std::uint32_t> levels{};  ///< by node, see FindLevels; empty if no edge of the mesh has delay 0
+  std::vector<std::uint32_t> source_levels{};  ///< by input: the level of the source; likewise
   std::vector<std::uint32_t> label_ends{};  ///< ends of the labels in `labels`; empty if nodes are named by their ids
   std::vector<char> labels{};  ///< all labels, concatenated
 
@@ -40,12 +44,19 @@ struct WorkerGraph {
   std::string Label(std::size_t node) const;
 };
 
+/// The delays of a network's edges, and the order of its nodes that follows from them.
+struct NetworkDelays {
+  std::vector<std::uint16_t> by_edge{};  ///< empty if every edge has delay 1
+  std::vector<std::uint32_t> levels{};   ///< by node, the same for all networks of a mesh; empty if no edge of the mesh has delay 0
+};
+
 /// One process's part of the graph: the sizes of the whole, and a part per thread.
 struct ProcessGraph {
   std::uint64_t num_nodes = 0;  ///< of the whole graph
   std::uint64_t num_edges = 0;  ///< of the whole graph, directed
   std::uint64_t num_processes = 1;  ///< number of processes
   std::uint64_t num_threads = 1;  ///< threads of each process
+  std::uint64_t max_delay = 0;    ///< the longest delay of an edge, at least 1; 0 if every edge has delay 1
   std::vector<WorkerGraph> workers;  ///< by thread
 };
 
@@ -56,6 +67,7 @@ void VisitWorkerGraph(Archive&& visit, S& s) {
   visit(s.nodes), visit(s.first_out), visit(s.targets), visit(s.target_workers), visit(s.out_edges);
   visit(s.first_in), visit(s.sources), visit(s.source_workers), visit(s.in_edges);
   visit(s.out_weights), visit(s.in_weights);
+  visit(s.out_delays), visit(s.in_delays), visit(s.levels), visit(s.source_levels);
   visit(s.label_ends), visit(s.labels);
 }
 
@@ -64,7 +76,8 @@ void VisitWorkerGraph(Archive&& visit, S& s) {
 /// Sends each process its part of rank 0's graph, and returns this process's part. The arguments of the other ranks are
 /// ignored. Collective. If the placement does not fit, every process throws the same message. Rank 0 makes one part at a time,
 /// so it needs memory for one part only.
-ProcessGraph ScatterGraph(const Topology& topology, const Placement& placement, const uit::World& world);
+ProcessGraph ScatterGraph(const Topology& topology, const Placement& placement, const uit::World& world,
+                          const NetworkDelays& delays = {});
 
 }  // namespace netuit
 

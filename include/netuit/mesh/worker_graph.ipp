@@ -65,8 +65,8 @@ class GraphUnpacker {
   uit::ByteReader reader_;
 };
 
-UIT_DEFINE WorkerGraph MakeWorkerGraph(const Topology& topology, const Placement& placement, std::uint32_t worker,
-                                  std::vector<NodeId> nodes) {
+UIT_DEFINE WorkerGraph MakeWorkerGraph(const Topology& topology, const Placement& placement, const NetworkDelays& delays,
+                                       std::uint32_t worker, std::vector<NodeId> nodes) {
   WorkerGraph part;
   part.worker = worker;
   std::size_t num_outputs = 0;
@@ -91,6 +91,7 @@ UIT_DEFINE WorkerGraph MakeWorkerGraph(const Topology& topology, const Placement
       part.targets.push_back(target);
       part.target_workers.push_back(placement.WorkerOf(target));
       if (topology.HasEdgeWeights()) part.out_weights.push_back(topology.EdgeWeight(edge));
+      if (!delays.by_edge.empty()) part.out_delays.push_back(delays.by_edge[edge]);
       part.out_edges.push_back(edge++);
     }
     part.first_out.push_back(static_cast<std::uint32_t>(part.targets.size()));
@@ -99,8 +100,11 @@ UIT_DEFINE WorkerGraph MakeWorkerGraph(const Topology& topology, const Placement
       part.source_workers.push_back(placement.WorkerOf(topology.Source(in_edge)));
       part.in_edges.push_back(in_edge);
       if (topology.HasEdgeWeights()) part.in_weights.push_back(topology.EdgeWeight(in_edge));
+      if (!delays.by_edge.empty()) part.in_delays.push_back(delays.by_edge[in_edge]);
+      if (!delays.levels.empty()) part.source_levels.push_back(delays.levels[topology.Source(in_edge)]);
     }
     part.first_in.push_back(static_cast<std::uint32_t>(part.sources.size()));
+    if (!delays.levels.empty()) part.levels.push_back(delays.levels[node]);
     if (topology.HasLabels()) {
       const std::string label = topology.Label(node);
       part.labels.insert(part.labels.end(), label.begin(), label.end());
@@ -126,8 +130,9 @@ class GraphCutter {
   }
 
   /// Requires a placement that fits.
-  GraphCutter(const Topology& topology, const Placement& placement)
-      : topology_(topology), placement_(placement), nodes_of_(placement.Shape().Count()) {
+  GraphCutter(const Topology& topology, const Placement& placement, const NetworkDelays& delays)
+      : topology_(topology), placement_(placement), delays_(delays), nodes_of_(placement.Shape().Count()) {
+    if (!delays.by_edge.empty()) max_delay_ = std::max<std::uint64_t>(1, *std::ranges::max_element(delays.by_edge));
     for (NodeId node = 0; node < topology.NumNodes(); ++node) nodes_of_[placement.WorkerOf(node)].push_back(node);
   }
 
@@ -138,10 +143,11 @@ class GraphCutter {
                        .num_edges = topology_.NumEdges(),
                        .num_processes = shape.processes,
                        .num_threads = shape.threads,
+                       .max_delay = max_delay_,
                        .workers = {}};
     for (std::size_t thread = 0; thread < shape.threads; ++thread) {
       const auto worker = static_cast<std::uint32_t>(process * shape.threads + thread);
-      graph.workers.push_back(MakeWorkerGraph(topology_, placement_, worker, std::move(nodes_of_[worker])));
+      graph.workers.push_back(MakeWorkerGraph(topology_, placement_, delays_, worker, std::move(nodes_of_[worker])));
     }
     return graph;
   }
@@ -149,16 +155,19 @@ class GraphCutter {
  private:
   const Topology& topology_;
   const Placement& placement_;
+  const NetworkDelays& delays_;
+  std::uint64_t max_delay_ = 0;
   std::vector<std::vector<NodeId>> nodes_of_;  ///< by worker
 };
 
 UIT_DEFINE uit::Bytes Pack(const ProcessGraph& graph) {
-  std::size_t num_bytes = 4 * sizeof(std::uint64_t);
+  std::size_t num_bytes = 5 * sizeof(std::uint64_t);
   for (const WorkerGraph& part : graph.workers) {
     VisitWorkerGraph([&](const auto& values) { num_bytes += sizeof(std::uint64_t) + values.size() * sizeof(values[0]); }, part);
   }
   GraphPacker packer(num_bytes);
-  for (const std::uint64_t number : {graph.num_nodes, graph.num_edges, graph.num_processes, graph.num_threads}) packer.Add(number);
+  for (const std::uint64_t number : {graph.num_nodes, graph.num_edges, graph.num_processes, graph.num_threads, graph.max_delay})
+    packer.Add(number);
   for (const WorkerGraph& part : graph.workers) VisitWorkerGraph([&packer](const auto& values) { packer.Add(values); }, part);
   return packer.Take();
 }
@@ -166,7 +175,9 @@ UIT_DEFINE uit::Bytes Pack(const ProcessGraph& graph) {
 UIT_DEFINE ProcessGraph Unpack(const uit::Bytes& bytes, std::size_t process) {
   GraphUnpacker unpacker(bytes);
   ProcessGraph graph;
-  for (std::uint64_t* number : {&graph.num_nodes, &graph.num_edges, &graph.num_processes, &graph.num_threads}) unpacker.Read(*number);
+  for (std::uint64_t* number :
+       {&graph.num_nodes, &graph.num_edges, &graph.num_processes, &graph.num_threads, &graph.max_delay})
+    unpacker.Read(*number);
   for (std::uint64_t thread = 0; thread < graph.num_threads; ++thread) {
     WorkerGraph& part = graph.workers.emplace_back();
     part.worker = static_cast<std::uint32_t>(process * graph.num_threads + thread);
@@ -177,13 +188,14 @@ UIT_DEFINE ProcessGraph Unpack(const uit::Bytes& bytes, std::size_t process) {
 
 }  // namespace detail
 
-UIT_DEFINE ProcessGraph ScatterGraph(const Topology& topology, const Placement& placement, const uit::World& world) {
+UIT_DEFINE ProcessGraph ScatterGraph(const Topology& topology, const Placement& placement, const uit::World& world,
+                                     const NetworkDelays& delays) {
   std::string complaint;
   if (world.IsRoot()) complaint = detail::GraphCutter::Complaint(topology, placement, world.Size());
   world.Agree(complaint);
 
   std::optional<detail::GraphCutter> cutter;
-  if (world.IsRoot()) cutter.emplace(topology, placement);
+  if (world.IsRoot()) cutter.emplace(topology, placement, delays);
   ProcessGraph mine;
   for (std::size_t process = 1; process < world.Size(); ++process) {
     std::vector<uit::Bytes> parts(world.Size());

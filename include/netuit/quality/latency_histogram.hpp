@@ -1,12 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <chrono>
-#include <cmath>
-#include <cstddef>
 #include <cstdint>
+
+#include <netuit/quality/histogram.hpp>
 
 namespace netuit {
 
@@ -20,78 +18,37 @@ struct Latency {
   double max = 0;           ///< exact
 };
 
-/// A histogram of latencies. Each power of two is divided into 32 buckets, so a quantile is exact to 1.6 %. The range is from a
-/// nanosecond to more than an hour; longer latencies count as the longest. Adding one takes a few nanoseconds and allocates
-/// nothing.
+/// A histogram of latencies, from a nanosecond to more than an hour; longer ones count as the longest. See Histogram.
 class LatencyHistogram {
  public:
   /// Adds a latency. A negative one counts as 0.
   void Add(std::chrono::nanoseconds latency) {
-    const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(latency.count(), 0));
-    ++counts_[std::min(BucketOf(value), num_buckets - 1)];
-    ++num_added_;
-    sum_ += value;
-    max_ = std::max(max_, value);
+    nanoseconds_.Add(static_cast<std::uint64_t>(std::max<std::int64_t>(latency.count(), 0)));
   }
   /// Adds another histogram.
   LatencyHistogram& operator+=(const LatencyHistogram& other) {
-    for (std::size_t i = 0; i < num_buckets; ++i) counts_[i] += other.counts_[i];
-    num_added_ += other.num_added_;
-    sum_ += other.sum_;
-    max_ = std::max(max_, other.max_);
+    nanoseconds_ += other.nanoseconds_;
     return *this;
   }
   /// Removes all latencies.
-  void Clear() {
-    if (num_added_ != 0) *this = {};
-  }
+  void Clear() { nanoseconds_.Clear(); }
 
   /// Returns the number of latencies added.
-  std::uint64_t Count() const { return num_added_; }
+  std::uint64_t Count() const { return nanoseconds_.Count(); }
   /// Returns the smallest latency that a fraction `q` of those added does not exceed, in seconds; 0 if there are none.
-  double Quantile(double q) const {
-    const auto wanted = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(num_added_)));
-    std::uint64_t num_passed = 0;
-    for (std::size_t bucket = 0; bucket < num_buckets; ++bucket) {
-      num_passed += counts_[bucket];
-      if (num_passed >= wanted && num_passed != 0) return 1e-9 * std::min(Middle(bucket), static_cast<double>(max_));
-    }
-    return 0;
-  }
+  double Quantile(double q) const { return 1e-9 * nanoseconds_.Quantile(q); }
   /// Returns the statistics.
   Latency Summary() const {
-    if (num_added_ == 0) return {};
-    return {.count = num_added_,
-            .mean = 1e-9 * static_cast<double>(sum_) / static_cast<double>(num_added_),
+    return {.count = Count(),
+            .mean = 1e-9 * nanoseconds_.Mean(),
             .p50 = Quantile(0.5),
             .p90 = Quantile(0.9),
             .p99 = Quantile(0.99),
-            .max = 1e-9 * static_cast<double>(max_)};
+            .max = 1e-9 * static_cast<double>(nanoseconds_.Max())};
   }
 
  private:
-  static constexpr std::size_t bits = 5;  // of precision
-  static constexpr std::size_t per_octave = std::size_t{1} << bits;
-  static constexpr std::size_t num_octaves = 42 - bits;
-  static constexpr std::size_t num_buckets = (num_octaves + 1) * per_octave;
-
-  /// Values below 2 * per_octave have a bucket each. Each octave above has per_octave buckets.
-  static constexpr std::size_t BucketOf(std::uint64_t value) {
-    if (value < 2 * per_octave) return static_cast<std::size_t>(value);
-    const auto shift = static_cast<std::size_t>(std::bit_width(value)) - bits - 1;
-    return shift * per_octave + static_cast<std::size_t>(value >> shift);
-  }
-  static constexpr double Middle(std::size_t bucket) {
-    if (bucket < 2 * per_octave) return static_cast<double>(bucket);
-    const std::size_t shift = bucket / per_octave - 1;
-    const auto first = static_cast<double>((bucket - shift * per_octave) << shift);
-    return first + 0.5 * static_cast<double>((std::size_t{1} << shift) - 1);
-  }
-
-  std::array<std::uint32_t, num_buckets> counts_{};
-  std::uint64_t num_added_ = 0;
-  std::uint64_t sum_ = 0;
-  std::uint64_t max_ = 0;
+  Histogram nanoseconds_;
 };
 
 }  // namespace netuit

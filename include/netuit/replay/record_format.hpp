@@ -20,7 +20,8 @@ namespace netuit::replay {
 /// The type of an event, which is its first byte. Parts of a file that have not been written are 0.
 enum class Event : std::uint8_t {
   none = 0,          ///< stands for the end of the record; never written
-  update = 1,        ///< an update begins; then by published layer and peer: 0, or 1 and the delta of the ghosts
+  update = 1,        ///< an update begins; then by published layer and peer: 0, or 1, the sender's updates, how
+                     ///< many of them are effective, and the delta of the ghosts
   put_refused = 2,   ///< a put was refused
   put_accepted = 3,  ///< a put was accepted
   put_threw = 4,     ///< a message was too large, or its codec threw
@@ -44,9 +45,10 @@ inline constexpr std::size_t frame_bytes = 4096;
 /// The beginning of a file. It identifies the worker, the run and the mesh.
 struct RecordHeader {
   std::array<char, 8> magic{'n', 'e', 't', 'u', 'i', 't', 'R', '\n'};  ///< distinguishes records from other files
-  std::uint32_t version = 2;      ///< of the format
+  std::uint32_t version = 4;      ///< of the format
   std::uint32_t mode = 0;         ///< AsyncMode
   std::uint64_t seed = 0;         ///< RunOptions::seed
+  std::uint64_t first_update = 0; ///< RunOptions::first_update
   std::uint64_t run = 0;          ///< number of the run among those of its mesh
   std::uint64_t shape = 0;        ///< digest of the worker's part of the graph, the placement and the layers
   std::uint32_t worker = 0;       ///< the worker's number, as in Placement

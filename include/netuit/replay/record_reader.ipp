@@ -73,6 +73,7 @@ UIT_DEFINE void RecordReader::CheckHeader(const RecordHeader& expected) {
   differs("run number", header.run, expected.run);
   differs("mode", header.mode, expected.mode);
   differs("seed", header.seed, expected.seed);
+  differs("first update", header.first_update, expected.first_update);
   if (header.shape != expected.shape) Refuse("was recorded with another graph, placement or program");
   bytes.resize(std::min<std::size_t>(num_file_bytes_, block_grain));
   if (!ReadAt(0, bytes)) Refuse("cannot be read");

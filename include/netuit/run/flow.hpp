@@ -37,7 +37,7 @@ class Flow {
 class BestEffortFlow final : public Flow {
  public:
   using Flow::Flow;
-  void Reveal(std::uint64_t) override { Traffic().Pull(); }
+  void Reveal(std::uint64_t update) override { Traffic().Pull(update); }
   void Send(std::uint64_t update) override { Traffic().Send(update); }
 };
 
@@ -45,15 +45,18 @@ class BestEffortFlow final : public Flow {
 class MutedFlow final : public Flow {
  public:
   using Flow::Flow;
-  void Reveal(std::uint64_t) override {}
+  void Reveal(std::uint64_t update) override { Traffic().Cut(update); }
   void Send(std::uint64_t) override {}
 };
 
-/// Mode 0: nodes see exactly what was written in the update before.
+/// Modes 0 and 5: nodes see exactly what was written in the update before.
 class ByUpdateFlow final : public Flow {
  public:
   using Flow::Flow;
-  void Reveal(std::uint64_t update) override { Traffic().SetStamp(update); }
+  void Reveal(std::uint64_t update) override {
+    Traffic().Cut(update);
+    Traffic().SetStamp(update);
+  }
   void Send(std::uint64_t update) override { Traffic().EndUpdate(update); }
 };
 
@@ -79,7 +82,7 @@ class RecordingFlow final : public RecordFlow {
  public:
   using RecordFlow::RecordFlow;
   void Reveal(std::uint64_t update) override {
-    if (IsBestEffort()) return Traffic().PullRecorded();
+    if (IsBestEffort()) return Traffic().PullRecorded(update);
     Live().Reveal(update);  // first, because the others wait for what this worker sends, even if recording fails
     Traffic().RecordUpdate();
   }

@@ -11,13 +11,18 @@
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/record_writer.hpp>
 #include <netuit/replay/worker_record.hpp>
+#include <netuit/run/cut_rounds.hpp>
+#include <netuit/run/cutter.hpp>
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/team.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
+#include <uit/support/function_ref.hpp>
 #include <uit/support/pause.hpp>
+#include <uit/support/process_hooks.hpp>
+#include <uit/support/simulation.hpp>
 
 namespace netuit::detail {
 
@@ -26,21 +31,30 @@ namespace netuit::detail {
 class LayerTraffic {
  public:
   /// Serves the partition of `thread`. Frames carry the number of their update plus `first_stamp`. If the run has a record,
-  /// incoming data is written to `record` or read from it.
+  /// incoming data is written to `record` or read from it. `has_until`: the run has a condition
+  /// that ends it.
   LayerTraffic(MeshCore& mesh, Team& team, const RunOptions& options, const Delivery& delivery, const replay::WorkerRecord& record,
-               std::uint64_t first_stamp, std::uint32_t thread)
+               std::uint64_t first_stamp, std::uint32_t thread, bool has_until)
       : fabric_(mesh.GetFabric()),
         partition_(*mesh.Partitions()[thread]),
+        num_threads_(mesh.NumThreads()),
+        hooks_(mesh.GetWorld().Process()->Hooks()),
         team_(team),
         thread_(thread),
         options_(options),
         record_(record),
-        delivery_(delivery) {
+        delivery_(delivery),
+        cutter_(mesh.Captures(), *mesh.Partitions()[thread], thread, options.first_update),
+        rounds_(mesh, delivery, thread, options.seed, options.first_update, has_until && record.reader == nullptr) {
+    partition_.cuts = {};
+    partition_.has_cuts = !mesh.Captures().empty() || rounds_.IsOn();
     for (LayerPart* const layer : Layers()) layer->SetFirstStamp(first_stamp);
   }
 
   /// Returns the worker's part of the mesh.
   Partition& GetPartition() { return partition_; }
+  /// Returns the number of threads of each process.
+  std::uint32_t NumThreads() const { return num_threads_; }
   /// Returns the object that reaches other processes.
   uit::Fabric& GetFabric() { return fabric_; }
 
@@ -48,6 +62,8 @@ class LayerTraffic {
   void Prepare() {
     for (LayerPart* const layer : Layers()) layer->HandOver();  // first, because interceptors may throw
     for (LayerPart* const layer : Layers()) layer->Prepare(delivery_, record_);
+    partition_.effective = {};
+    partition_.notes.reduced = partition_.agreed = {};
   }
 
   /// If frames carry time stamps: notes that an update begins at `now` and reads what has been pulled.
@@ -55,12 +71,21 @@ class LayerTraffic {
     partition_.clock.begun = now;
     for (LayerPart* const layer : Layers()) layer->Read(now);
   }
+  /// Notes how old the values of others are that an update is about to read.
+  void NoteReads(std::uint64_t update) {
+    for (const LayerPart* const layer : Layers()) layer->NoteReads(update, partition_.effective);
+  }
 
   // Best effort.
 
-  /// Takes in what has arrived.
-  void Pull() {
+  /// See LayerPart::VisitSources.
+  void VisitSources(std::uint64_t update, uit::FunctionRef<void(std::uint32_t, std::uint64_t)> visit) {
+    for (LayerPart* const layer : Layers()) layer->VisitSources(update, visit);
+  }
+  /// Takes in what has arrived before the given update, after the copies of fields that are due.
+  void Pull(std::uint64_t update) {
     fabric_.Poll();
+    Cut(update);
     for (LayerPart* const layer : Layers()) layer->Pull();
   }
   /// Sends the update's puts in layers that are due.
@@ -78,11 +103,12 @@ class LayerTraffic {
   bool IsRecordOver() { return record_.reader->Peek() != replay::Event::update; }
 
   /// Takes in what has arrived and records the changes. Throws uit::OutputError.
-  void PullRecorded() {
+  void PullRecorded(std::uint64_t update) {
     std::size_t max_bytes = 0;
     for (const LayerPart* const layer : Layers()) max_bytes += layer->MaxRecordBytes();
     std::byte* at = record_.writer->Reserve(max_bytes);
     fabric_.Poll();
+    Cut(update);
     for (LayerPart* const layer : Layers()) at = layer->PullRecorded(at);
     record_.writer->Commit(replay::Event::update, at);
   }
@@ -124,7 +150,7 @@ class LayerTraffic {
     }
   }
 
-  // Bulk-synchronous updates.
+  // Updates whose values become visible together.
 
   /// Before the first update, after all workers have come here: reports the steps made between runs, so that their room can be
   /// used again.
@@ -143,18 +169,54 @@ class LayerTraffic {
       layer->BeginEnd(update);
       Await(update, [&] { return layer->TryEnd(update) || MakeRoom(update); });
     }
+    // Where there is no barrier, a report must not overtake the frames of its update: the next report, and the next frames, are
+    // then those of the update after, and come only when this worker has read what it needs.
+    if (!delivery_.is_awaited) ReportUpdate(update);
     for (LayerPart* const layer : Layers()) Await(update, [&] { return layer->TryPullLast(update); });
     if (update == drain_update) return;
+    if (delivery_.is_awaited) ReportUpdate(update);
     ReadReports(update);
     for (LayerPart* const layer : Layers()) layer->Refresh(update);
   }
 
+  /// Whether workers update their nodes level by level.
+  bool IsByLevel() const { return delivery_.is_awaited && !partition_.levels.empty(); }
+  /// Waits within an update until `ready()`. To the other threads, this one has then ended it, as far as they ask how long to wait
+  /// for other processes.
+  template <typename Ready>
+  void AwaitWithin(std::uint64_t update, Ready ready) {
+    if (ready()) return;
+    team_.NoteEnd(thread_, update);
+    Await(update, ready);
+    team_.NoteEnd(thread_, update, false);
+  }
+
   // Every mode.
+
+  /// Copies the fields that are due when the worker has made so many updates, or that others have copied.
+  void Cut(std::uint64_t num_updates) {
+    if (!partition_.has_cuts) [[likely]] return;
+    const CutCounts newest = NewestCuts();
+    cutter_.Cut(num_updates, newest.cuts);
+    is_round_ready_ = rounds_.Prepare(num_updates, newest.rounds);
+  }
+  /// After the last update: copies the fields that are due for captures.
+  void FinishCaptures(std::uint64_t num_updates) {
+    if (partition_.has_cuts) cutter_.Cut(num_updates, NewestCuts().cuts);
+  }
+  /// Returns whether the reductions over cuts can be evaluated, since the last Cut.
+  bool IsRoundReady() const { return is_round_ready_; }
+  /// Returns the reductions over cuts.
+  CutRounds& Rounds() { return rounds_; }
 
   /// Counts the puts of an update of all nodes.
   void FinishUpdate(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) layer->FinishUpdate(update);
-    partition_.silent.clear();
+    partition_.effective.Finish();
+    if constexpr (uit::is_simulated) {
+      if (hooks_.charge) hooks_.charge(partition_.NumNodes(), options_.simulated_node_cost);
+    }
+    partition_.notes.silent.clear();
   }
   /// From here on, last frames leave at once.
   void BeginDrain() {
@@ -165,16 +227,32 @@ class LayerTraffic {
     ExchangeReports(drain_update);
     for (LayerPart* const layer : Layers()) layer->EndDrain();
   }
-  /// Adds the outcomes of the worker's puts and gets.
-  void AddTallies(WorkerReport& report) const {
+  /// Describes the worker's nodes, what they have read, and the outcomes of its puts and gets.
+  void Describe(WorkerReport& report) const {
+    report.num_nodes = partition_.NumNodes();
+    report.effective_updates = partition_.effective.Known();
+    report.staleness = partition_.effective.Age();
     for (const LayerPart* const layer : Layers()) layer->AddTallies(report.tally, report.inside);
   }
 
  private:
   const std::vector<LayerPart*>& Layers() const { return partition_.layers; }
+  CutCounts NewestCuts() {
+    CutCounts newest = partition_.cuts;
+    if (delivery_.is_by_update || delivery_.is_muted) return newest;
+    for (LayerPart* const layer : Layers()) layer->RaiseToNewest(newest);
+    return newest;
+  }
   void ExchangeReports(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) layer->ReportSteps();
     ReadReports(update);
+  }
+  /// Reports the steps made in an update.
+  void ReportUpdate(std::uint64_t update) {
+    if (update == drain_update) return;
+    for (LayerPart* const layer : Layers()) {
+      if (layer->IsDueNext(update)) layer->ReportSteps();
+    }
   }
   void ReadReports(std::uint64_t update) {
     for (LayerPart* const layer : Layers()) Await(update, [&] { return layer->TryReadReports(update); });
@@ -201,27 +279,40 @@ class LayerTraffic {
     LateNotice notice(options_.warn_after);
     const auto idle = [&] {
       notice.Try([this] { team_.Warn("waiting for messages from other processes"); });
-      return fabric_.Poll();
+      return Idle();
     };
+    const auto is_due = [&] { return update == start_update || team_.HaveAllEnded(update); };
     bool is_in_time = false;
-    const auto is_over_or_due = [&] {
-      is_in_time = is_over();
-      return is_in_time || update == start_update || team_.HaveAllEnded(update);
-    };
-    uit::WaitUntil(is_over_or_due, uit::never, [&] { return fabric_.Poll(); });
-    if (!is_in_time) is_in_time = uit::WaitUntil(is_over, uit::After(options_.peer_timeout), idle);
+    bool is_late = false;
+    while (!is_in_time && !is_late) {  // within an update, a thread that seemed to wait only for others may go on
+      uit::WaitUntil([&] { return (is_in_time = is_over()) || is_due(); }, uit::never, [&] { return Idle(); });
+      if (is_in_time) break;
+      notice = LateNotice(options_.warn_after);
+      is_late = !uit::WaitUntil([&] { return (is_in_time = is_over()) || !is_due(); }, uit::After(options_.peer_timeout), idle);
+    }
     if (is_ready || team_.IsBroken()) return;
     if (is_in_time) team_.BreakForTheGone("its messages are awaited");
     else team_.Break("no answer from another process within the time allowed");
   }
 
+  /// Called while waiting for others. Returns whether there was progress.
+  bool Idle() {
+    const bool has_arrived = fabric_.Poll();
+    return team_.TrySteal(thread_) || has_arrived;
+  }
+
   uit::Fabric& fabric_;
   Partition& partition_;
+  std::uint32_t num_threads_;
+  const uit::ProcessHooks& hooks_;
   Team& team_;
   std::uint32_t thread_;
   const RunOptions& options_;
   replay::WorkerRecord record_;
   Delivery delivery_;
+  Cutter cutter_;
+  CutRounds rounds_;
+  bool is_round_ready_ = false;
 };
 
 }  // namespace netuit::detail

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include <netuit/mesh/reduction.hpp>
 #include <netuit/run/schedule.hpp>
 #include <netuit/run/schedules.hpp>
 #include <uit/support/error.hpp>
@@ -16,7 +18,8 @@ enum class AsyncMode : std::uint32_t {
   rolling = 1,          ///< Rolling
   fixed = 2,            ///< Fixed
   no_barrier = 3,       ///< Free
-  no_communication = 4  ///< Isolated
+  no_communication = 4, ///< Isolated
+  dataflow = 5          ///< Dataflow
 };
 
 /// Settings of a run from a command line, for any mode. Each schedule uses those that it needs.
@@ -26,21 +29,24 @@ struct ModeSettings {
   std::chrono::nanoseconds span = Rolling{}.span;          ///< of Rolling
   std::chrono::nanoseconds period = Fixed{}.period;        ///< of Fixed
   std::uint64_t clock_every = 1;                           ///< of Free and Isolated
+  std::optional<std::uint64_t> slack{};                    ///< of Free
+  std::optional<Until> until{};                            ///< of all but Isolated
 };
 
 /// Returns the plan of a mode, for Mesh::Run. Throws uit::InputError if there is no such mode or a setting is invalid.
 ///
 ///     mesh.Run(netuit::ScheduleOf(options.mode, {.duration = options.duration}), update);
 inline RunPlan ScheduleOf(AsyncMode mode, const ModeSettings& settings) {
-  const auto& [updates, duration, span, period, clock_every] = settings;
+  const auto& [updates, duration, span, period, clock_every, slack, until] = settings;
   switch (mode) {
-    case AsyncMode::every_update: return EveryUpdate{updates, duration}.MakePlan();
-    case AsyncMode::rolling: return Rolling{span, updates, duration}.MakePlan();
-    case AsyncMode::fixed: return Fixed{period, updates, duration}.MakePlan();
-    case AsyncMode::no_barrier: return Free{duration, updates, clock_every}.MakePlan();
+    case AsyncMode::every_update: return EveryUpdate{updates, duration, until}.MakePlan();
+    case AsyncMode::rolling: return Rolling{span, updates, duration, until}.MakePlan();
+    case AsyncMode::fixed: return Fixed{period, updates, duration, until}.MakePlan();
+    case AsyncMode::no_barrier: return Free{duration, updates, clock_every, slack, until}.MakePlan();
     case AsyncMode::no_communication: return Isolated{duration, updates, clock_every}.MakePlan();
+    case AsyncMode::dataflow: return Dataflow{updates, duration, until}.MakePlan();
   }
-  throw uit::InputError("asynchronicity mode " + std::to_string(static_cast<std::uint32_t>(mode)) + " is not one of 0 to 4");
+  throw uit::InputError("asynchronicity mode " + std::to_string(static_cast<std::uint32_t>(mode)) + " is not one of 0 to 5");
 }
 
 }  // namespace netuit

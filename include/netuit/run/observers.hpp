@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/status_board.hpp>
+#include <netuit/quality/quality.hpp>
+#include <netuit/run/quality_sampler.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/status_reporter.hpp>
 #include <netuit/run/team.hpp>
@@ -16,8 +19,8 @@
 
 namespace netuit::detail {
 
-/// Calls the user's on_sample, on_status and on_progress for one worker, between its updates. If one throws, the run ends. That
-/// worker only.
+/// Takes the snapshots of the quality of service of one worker, and calls the user's on_sample, on_status and on_progress for it,
+/// between its updates. If one throws, the run ends. That worker only.
 class Observers {
  public:
   /// Observes `worker`, whose nodes are in `partition`.
@@ -27,16 +30,25 @@ class Observers {
         options_(options),
         worker_(worker),
         board_(mesh.Board()),
-        status_(partition, worker) {}
+        status_(partition, worker),
+        sampler_(mesh, partition, options.quality) {}
 
-  /// Notes the time at which all workers left the start barrier.
-  void Start(uit::TimePoint now) { start_ = now; }
-  /// Makes the calls that are due, after `num_updates` updates.
+  /// Notes the time at which all workers left the start barrier. `duration` is the run's.
+  void Start(uit::TimePoint now, std::chrono::nanoseconds duration) {
+    start_ = now;
+    sampler_.Start(now, duration);
+  }
+  /// Does what is due after `num_updates` updates.
   void Look(uit::TimePoint now, std::uint64_t num_updates) {
+    if (now >= sampler_.Next()) [[unlikely]] sampler_.Look(now, num_updates);
     if (options_.on_sample && now >= next_sample_) [[unlikely]] TakeSample(now, num_updates);
     if (board_ != nullptr && now >= next_status_) [[unlikely]] SayStatus(now, num_updates);
     if (worker_.thread == 0 && options_.on_progress && now >= next_progress_) [[unlikely]] SayProgress(now, num_updates);
   }
+  /// Ends the last snapshot, after the last update.
+  void Finish(uit::TimePoint now, std::uint64_t num_updates) { sampler_.Finish(now, num_updates); }
+  /// Returns the snapshots.
+  std::vector<QualityRow> TakeQuality() { return sampler_.TakeRows(); }
 
  private:
   void TakeSample(uit::TimePoint now, std::uint64_t num_updates) {
@@ -64,6 +76,7 @@ class Observers {
   WorkerId worker_;
   StatusBoard* board_;
   StatusReporter status_;
+  QualitySampler sampler_;
   uit::TimePoint start_{};
   uit::TimePoint next_sample_{};
   uit::TimePoint next_status_{};

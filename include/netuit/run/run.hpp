@@ -22,7 +22,7 @@ RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& option
 }  // namespace detail
 
 static_assert(ScheduleValue<EveryUpdate> && ScheduleValue<Rolling> && ScheduleValue<Fixed> && ScheduleValue<Free> &&
-              ScheduleValue<Isolated> && ScheduleValue<RunPlan>);
+              ScheduleValue<Isolated> && ScheduleValue<Dataflow> && ScheduleValue<RunPlan>);
 
 /// See Mesh::Run. Calls `update(node)` once per node and update. Several threads call it at once for different nodes, in an
 /// unspecified order. Before each update of its nodes, a worker takes in values and messages that have arrived. After it, the
@@ -34,7 +34,7 @@ static_assert(ScheduleValue<EveryUpdate> && ScheduleValue<Rolling> && ScheduleVa
 template <ScheduleValue S, std::invocable<Node&> F>
 RunReport Mesh::Run(const S& schedule, F&& update, const RunOptions& options) {
   const RunPlan plan = schedule.MakePlan();
-  detail::NodeSweep<std::remove_reference_t<F>> sweep(*this, options.seed, update);
+  detail::NodeSweep<std::remove_reference_t<F>> sweep(*this, options.seed, options.first_update, update);
   ShowByUpdate(plan.delivery.is_by_update);
   return detail::RunSweep(*this, plan, options, sweep);
 }

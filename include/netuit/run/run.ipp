@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -17,6 +19,7 @@
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/run_record.hpp>
 #include <netuit/run/schedule.hpp>
+#include <netuit/run/schedules.hpp>
 #include <netuit/run/sweep.hpp>
 #include <netuit/run/team.hpp>
 #include <netuit/run/worker.hpp>
@@ -42,11 +45,13 @@ UIT_DEFINE void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, cons
   std::vector<std::vector<ExchangeCounts>> before;  // by thread
   for (std::uint32_t thread = 0; options.quality.channels && thread < mesh.NumThreads(); ++thread)
     before.push_back(CountChannels(mesh, thread));
+  for (const auto& rule : mesh.CutRules()) rule->ForgetRun();
   const auto work = [&](std::uint32_t thread) {
     report.workers[thread] =
         Worker(mesh, team, plan, options, record.RecordOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
   };
   mesh.Threads().Run(work);
+  mesh.SetNumUpdates(std::max(mesh.NumUpdates(), options.first_update) + team.Agreed().next);
   if (!options.replay.empty() && !plan.delivery.is_by_update) {
     mesh.SetLacksUnread(std::ranges::any_of(report.workers, [](const WorkerReport& of) { return of.tally.get.unread != 0; }));
   }
@@ -131,18 +136,72 @@ UIT_DEFINE void WarnOfSharedCores(const MeshCore& mesh) {
   mesh.GetWorld().Process()->WarnOnce(std::to_string(mesh.NumThreads()) + " threads take turns on " + cores + reason);
 }
 
-UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& options, Sweep& sweep) {
-  plan.Check();
+/// Returns the plan of a replay, which only the record's end limits.
+UIT_DEFINE RunPlan PlanOfReplay(RunPlan plan) {
+  plan.updates = 0;
+  plan.duration = std::chrono::nanoseconds{0};
+  plan.slack.reset();
+  plan.until.reset();
+  plan.votes_aside = false;
+  if (plan.delivery.is_awaited) {  // records may end apart, and barriers let all workers end together
+    plan.make = [] { return std::make_unique<MeetingAlways>(); };
+  } else if (!plan.delivery.is_by_update) {  // nodes see recorded values, so no worker needs another
+    plan.make = [] { return std::make_unique<MeetingNever>(); };
+  }
+  return plan;
+}
+
+/// Makes edges show values with their delays, while it lives and if `is_on`.
+class UsingDelays {
+ public:
+  UsingDelays(MeshCore& mesh, bool is_on) : mesh_(mesh) { mesh.UseDelays(is_on); }
+  UsingDelays(const UsingDelays&) = delete;
+  UsingDelays& operator=(const UsingDelays&) = delete;
+  ~UsingDelays() { mesh_.UseDelays(false); }
+
+ private:
+  MeshCore& mesh_;
+};
+
+UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& given, const RunOptions& options, Sweep& sweep) {
+  given.Check();
   CheckOptions(options);
+  RunPlan plan = options.replay.empty() ? given : PlanOfReplay(given);
+  if (options.steals && !plan.delivery.is_by_update)
+    throw uit::InputError("steals needs mode 0 or 5: in other modes, a result would depend on who updates which node");
+  if (options.steals && std::ranges::any_of(mesh.SharedObjects(), [](const auto& object) { return object->NeedsOwnWorker(); }))
+    throw uit::InputError("steals cannot be used with objects that nodes share in sequence or one at a time");
   if (!mesh.IsOpen()) throw uit::Error("the mesh cannot run, because it is closed or has lost a peer; make a new one");
+  if (plan.slack && std::ranges::none_of(mesh.Layers(), [](const auto& layer) { return layer->TellsUpdates(); }))
+    throw uit::InputError("slack bounds the age of published values, but the mesh has no published field");
+  for (const auto& network : mesh.Partitions().front()->networks) {
+    if (options.first_update % network->period != 0)
+      throw uit::InputError("first_update must be a multiple of every network's period, and one has a period of " +
+                            std::to_string(network->period) + " updates");
+  }
+  if (plan.delivery.is_awaited && !mesh.CutRules().empty() && mesh.NumSlotsByUpdate() != mesh.NumSlots())
+    throw uit::InputError("a mesh with reductions over cuts cannot run by Dataflow with edge delays other than 1");
+  if (mesh.Turns() != nullptr) {
+    if (!plan.delivery.is_by_update)
+      throw uit::InputError("an object that nodes use in sequence needs EveryUpdate or Dataflow: other modes have no common order of updates");
+    mesh.Turns()->Begin(mesh.Partitions(), options.first_update, plan.delivery.is_awaited);
+  }
+  const bool has_older = plan.delivery.is_awaited && mesh.Partitions().front()->max_delay > 1;
+  plan.delivery.keeps_older = has_older && mesh.HasOlderValues() && options.first_update >= mesh.NumUpdates();
+  mesh.SetHasOlderValues(false);
+  if (plan.delivery.is_awaited) mesh.JoinAwaited();
   mesh.Connect();
   if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
   Team team(mesh.GetBarrier(), *mesh.GetWorld().Process(), mesh.NumThreads(), options,
             plan.delivery.is_by_update);
   WarnOfUnsharedExchanges(mesh, team);
   WarnOfSharedCores(mesh);
+  if (!mesh.Captures().empty()) mesh.AlignCaptures();
   RunReport report;
+  const UsingDelays delays(mesh, plan.delivery.is_awaited);
   RunWorkers(mesh, team, plan, options, sweep, report);
+  if (mesh.Turns() != nullptr) mesh.Turns()->End();
+  mesh.SetHasOlderValues(has_older && !team.IsBroken());
   team.HeedLateSignal();
   report.stopped_by = team.Reason();
   report.signal = team.Signal();

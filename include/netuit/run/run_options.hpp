@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/placement/placement.hpp>
+#include <netuit/quality/effective_updates.hpp>
 #include <netuit/quality/quality.hpp>
 #include <uit/config.hpp>
 #include <uit/support/error.hpp>
@@ -23,7 +25,7 @@ enum class StopReason : std::uint32_t {
   none = 0,
   count = 1,      ///< every worker has made all its updates
   clock = 2,      ///< the duration has passed
-  asked = 3,      ///< a node called Node::RequestStop
+  asked = 3,      ///< a node called Node::RequestStop, or the schedule's condition `until` held
   signal = 4,     ///< SIGINT, SIGTERM or SIGUSR1
   thrown = 5,     ///< an update or a callback threw
   peer_lost = 6   ///< a process was lost: it ended or stayed silent too long
@@ -47,6 +49,23 @@ struct Sample {
 /// Options of a run. They must be the same on every process, except for the callbacks' actions.
 struct RunOptions {
   std::uint64_t seed = 1;                 ///< for Node::Random
+  /// The number of the first update, for Node::Update and Node::Random. With MeshCore::NumUpdates, a run goes on where the last
+  /// one ended, or where the checkpoint was made that the mesh comes from.
+  ///
+  /// In Dataflow with edge delays above 1, a run goes on if this is not less than MeshCore::NumUpdates, the last run was by
+  /// Dataflow too, and no field or channel has been added since. Edges then show what was published before, as in one run.
+  std::uint64_t first_update = 0;
+  /// In modes 0 and 5, a worker that waits for others updates nodes of other workers of its process meanwhile. The result is the
+  /// same, bit for bit. This pays if some workers have more work than others, and each has a core. It has no effect if a process has
+  /// one thread. A run in another mode, a record and a replay throw uit::InputError.
+  ///
+  /// Several threads may then update nodes of one worker at once. So an update may write only to what belongs to its node: scratch
+  /// memory must be thread_local, not one per Node::Worker(). If an update throws, some of the later nodes of its worker may have
+  /// been updated too; they publish nothing. Nodes with a channel to or from another worker are updated by their own worker only.
+  bool steals = false;
+  /// A worker that steals updates so many nodes at a time that it takes at least about this time, and at least 1/64 of the nodes of
+  /// another worker. A steal costs about a microsecond, because the data of the nodes moves to another core and back.
+  std::chrono::nanoseconds shortest_steal = std::chrono::microseconds(8);
   /// Snapshots of the quality of service, taken during the run. To measure latencies, set MeshOptions::is_traced.
   QualityOptions quality{};
   /// How long to wait for a silent process before it counts as lost. A process of this host that has ended is noticed at once.
@@ -95,6 +114,9 @@ inline void CheckOptions(const RunOptions& options) {
   if (options.quality.interval.count() > 0 && options.quality.length.count() <= 0)
     throw uit::InputError("quality.length must be greater than 0");
   if (!options.record.empty() && !options.replay.empty()) throw uit::InputError("a replay cannot be recorded");
+  if (options.shortest_steal.count() < 0) throw uit::InputError("shortest_steal must not be negative");
+  if (options.steals && !(options.record.empty() && options.replay.empty()))
+    throw uit::InputError("a run with steals can be neither recorded nor replayed");
 }
 
 /// What one worker did in a run.
@@ -103,6 +125,9 @@ struct WorkerReport {
   std::uint64_t num_nodes = 0;         ///< number of nodes that it updates
   std::uint64_t num_updates = 0;       ///< number of updates of each node
   std::uint64_t num_barriers = 0;      ///< except those that start and end a run
+  std::optional<std::uint64_t> effective_updates{};  ///< see RunReport::EffectiveUpdates
+  std::optional<std::uint64_t> slack{};  ///< updates that it might be ahead of those whose values it read, if that was bounded
+  Staleness staleness{};               ///< of the values that it read from other workers
   std::chrono::nanoseconds elapsed{0}; ///< from the start barrier to its last update
   uit::Tally tally;                    ///< of channels that leave the thread; since the mesh was made
   uit::Tally inside;                   ///< of channels within the thread; since the mesh was made
@@ -150,6 +175,33 @@ struct RunReport {
     uit::Tally sum;
     for (const WorkerReport& worker : workers) sum += worker.tally;
     return sum;
+  }
+  /// Returns the effective updates of the workers of this report: the least of their counts. Every value has passed through at
+  /// least so many updates along every path of the graph, however old the values were that updates read. In modes 0 and 5, these
+  /// are all updates, or one in d if mode 5 has edge delays of up to d > 1. Elsewhere, they compare runs of different modes where
+  /// plain counts of updates do not. See EffectiveUpdates for what they prove. Returns nothing if a best-effort run has channels
+  /// between workers, which do not carry the count.
+  ///
+  /// A node that was silent counts as if it had published, so use this only if a silent node's value had not changed.
+  std::optional<std::uint64_t> EffectiveUpdates() const {
+    std::optional<std::uint64_t> least;
+    for (const WorkerReport& worker : workers) {
+      if (worker.num_nodes == 0) continue;
+      if (!worker.effective_updates) return std::nullopt;
+      least = std::min(least.value_or(*worker.effective_updates), *worker.effective_updates);
+    }
+    return least;
+  }
+  /// Returns the age of the oldest value that any worker of this report read from another, in updates. See Staleness.
+  std::uint64_t MaxStaleness() const {
+    std::uint64_t most = 0;
+    for (const WorkerReport& worker : workers) most = std::max(most, worker.staleness.max);
+    return most;
+  }
+  /// Whether every worker of this report kept within its slack: its values were at most slack + 1 updates old. Returns true if the
+  /// run had no slack. False only if a process was lost.
+  bool IsWithinSlack() const {
+    return std::ranges::all_of(workers, [](const WorkerReport& of) { return !of.slack || of.staleness.max <= *of.slack + 1; });
   }
   /// Whether every message is accounted for and none is in flight. Valid on rank 0, or in a run of one process.
   bool Balanced() const {

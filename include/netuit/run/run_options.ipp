@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include <netuit/run/run_options.hpp>
@@ -22,6 +23,16 @@ UIT_DEFINE std::string WithCommas(std::uint64_t number) {
   return digits;
 }
 
+/// Returns words about the oldest value read, if any came from another worker.
+UIT_DEFINE std::string AgeInWords(const RunReport& report) {
+  if (std::ranges::all_of(report.workers, [](const WorkerReport& of) { return of.staleness.count == 0; })) return {};
+  const std::uint64_t age = report.MaxStaleness();
+  std::string words = "; values read were at most " + WithCommas(age) + (age == 1 ? " update old" : " updates old");
+  if (const std::optional<std::uint64_t> slack = report.workers.front().slack)
+    words += (report.IsWithinSlack() ? ", within the slack of " : ", more than the slack of ") + WithCommas(*slack);
+  return words;
+}
+
 }  // namespace detail
 
 UIT_DEFINE void RunReport::Print() const {
@@ -32,8 +43,11 @@ UIT_DEFINE void RunReport::Print() const {
   const std::string updates = fewest.num_updates == most.num_updates
                                   ? WithCommas(most.num_updates)
                                   : WithCommas(fewest.num_updates) + " to " + WithCommas(most.num_updates);
-  std::printf("%zu worker%s, %.2f s: %s updates each, %s barriers\n", workers.size(), workers.size() == 1 ? "" : "s",
-              std::chrono::duration<double>(longest).count(), updates.c_str(), WithCommas(most.num_barriers).c_str());
+  const std::optional<std::uint64_t> effective = EffectiveUpdates();
+  std::printf("%zu worker%s, %.2f s: %s updates each%s, %s barriers%s\n", workers.size(), workers.size() == 1 ? "" : "s",
+              std::chrono::duration<double>(longest).count(), updates.c_str(),
+              effective ? (", " + WithCommas(*effective) + " effective").c_str() : "", WithCommas(most.num_barriers).c_str(),
+              detail::AgeInWords(*this).c_str());
   uit::Tally all = Tally();
   for (const WorkerReport& worker : workers) all += worker.inside;
   std::printf("%s: %s put, %s of them refused; %s read, %s replaced by newer ones, %s added up, %s waiting\n",

@@ -64,6 +64,7 @@ class RunRecord {
         const replay::RecordHeader header{
             .mode = plan.mode,
             .seed = options.seed,
+            .first_update = options.first_update,
             .run = run,
             .shape = DigestOfShape(*partition, mesh.Layers(), mesh.Options()),
             .worker = worker,
@@ -77,14 +78,8 @@ class RunRecord {
     } catch (const std::exception& thrown) {
       trouble = thrown.what();
     }
-    try {
-      mesh.GetWorld().Agree(trouble);
-    } catch (const uit::PeerLost&) {
-      throw;
-    } catch (const uit::Error& error) {
-      if (!options.record.empty()) throw uit::OutputError(error.what());
-      throw uit::InputError(error.what());
-    }
+    if (options.record.empty()) mesh.GetWorld().Agree<uit::InputError>(trouble);
+    else mesh.GetWorld().Agree<uit::OutputError>(trouble);
     return record;
   }
 

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <netuit/mesh/layer_part.hpp>
+#include <netuit/mesh/reduction.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 
@@ -22,6 +24,8 @@ inline uit::TimePoint Later(uit::TimePoint now, std::chrono::nanoseconds span) {
 enum class Step {
   update,  ///< update each of its nodes once
   meet,    ///< wait at a barrier until all workers have come to it
+  wait,    ///< wait until a worker from which its nodes read has sent newer values, but not for long
+  vote,    ///< wait for the outcome of the last vote, and begin another, for whose outcome the worker does not wait
   stop     ///< make no more updates
 };
 
@@ -29,6 +33,8 @@ enum class Step {
 struct Moment {
   uit::TimePoint now{};           ///< when the worker last read its clock
   std::uint64_t num_updates = 0;  ///< number of updates that the worker has made
+  std::uint64_t num_behind = 0;   ///< updates by which the slowest worker is behind whose values it reads; see RunPlan::slack
+  std::uint64_t num_effective = 0;  ///< updates of the worker that count; see EffectiveUpdates
   bool has_made_all = false;      ///< the worker has made all updates of the run
   bool others_go_on = false;      ///< at the last barrier, some worker still had updates to make
   bool is_to_stop = false;        ///< the duration has passed, or the run is to end for another reason
@@ -48,9 +54,10 @@ class Schedule {
   /// Returns the next action. If the others are to wait at a barrier, a worker that is to stop comes there too, so that all end
   /// together.
   virtual Step Next(const Moment&) = 0;
-  /// Returns a number that the worker brings to a barrier.
+  /// Returns a number that the worker brings to a barrier or a vote.
   virtual std::uint64_t Propose(uit::TimePoint) const { return 0; }
-  /// Called when all workers leave a barrier. `agreed` is the largest number that any worker brought.
+  /// Called when all workers leave a barrier, or when a worker begins a vote. `agreed` is the largest number that any worker
+  /// brought to that barrier, or to the vote before; 0 at the first vote.
   virtual void Met(uit::TimePoint, [[maybe_unused]] std::uint64_t agreed) {}
   /// Returns how much longer than usual the others may take to come to a barrier.
   virtual std::chrono::nanoseconds Span() const { return std::chrono::nanoseconds{0}; }
@@ -68,6 +75,10 @@ struct RunPlan {
   std::uint64_t updates = 0;             ///< of each worker; 0: no limit
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
   std::uint64_t clock_every = 1;         ///< updates between readings of the clock
+  /// The schedule lets no worker be further ahead of those whose values it reads, in updates. Only if set, Moment::num_behind is.
+  std::optional<std::uint64_t> slack{};
+  std::optional<Until> until{};  ///< the run also ends when this holds
+  bool votes_aside = false;      ///< workers vote on `until` between updates, because the schedule makes no barriers and no votes
   std::function<std::unique_ptr<Schedule>()> make{};  ///< makes a worker's schedule
 
   /// Returns itself.

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
+#include <optional>
 
+#include <netuit/mesh/reduction.hpp>
 #include <netuit/run/schedule.hpp>
+#include <netuit/run/slack_tuner.hpp>
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 
@@ -81,19 +85,74 @@ class MeetingAtMultiples final : public MeetingByClock {
   std::uint64_t next_ = 1;
 };
 
-/// Schedules no barriers.
+/// Schedules votes about the end of the run, so that all workers make the same number of updates without a barrier. A worker
+/// begins a vote when the outcome of the one before is known. So the outcome takes effect at the next vote, and no worker is
+/// more than two spans ahead of another. A span is as many updates as take about a millisecond, at most 64.
+class VotingAhead final : public Schedule {
+ public:
+  Step Next(const Moment& moment) override {
+    if (moment.num_updates == next_vote_) return Step::vote;
+    return moment.has_made_all ? Step::stop : Step::update;
+  }
+  void Start(uit::TimePoint now) override { last_ = now; }
+  std::uint64_t Propose(uit::TimePoint now) const override {
+    const auto num_spans = std::max<std::int64_t>((now - last_) / std::chrono::milliseconds(1), 0);
+    if (num_spans != 0) return std::max<std::uint64_t>(span_ / static_cast<std::uint64_t>(num_spans), 1);
+    return std::min<std::uint64_t>(2 * span_, max_span);
+  }
+  void Met(uit::TimePoint now, std::uint64_t agreed) override {
+    last_ = now;
+    span_ = std::max<std::uint64_t>(agreed, 1);
+    next_vote_ += span_;
+  }
+
+ private:
+  static constexpr std::uint64_t max_span = 64;
+  std::uint64_t next_vote_ = 0;  // updates that the worker will have made
+  std::uint64_t span_ = 1;       // from the last vote to the next
+  uit::TimePoint last_{};        // when the last vote began
+};
+
+/// Schedules no barriers. The worker waits while one of those whose values it reads is more than `slack` updates behind.
 class MeetingNever final : public Schedule {
  public:
-  Step Next(const Moment& moment) override { return moment.has_made_all || moment.is_to_stop ? Step::stop : Step::update; }
+  static constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
+
+  explicit MeetingNever(std::uint64_t slack = unbounded) : slack_(slack) {}
+
+  Step Next(const Moment& moment) override {
+    if (moment.has_made_all || moment.is_to_stop) return Step::stop;
+    return moment.num_behind > slack_ ? Step::wait : Step::update;
+  }
+
+ private:
+  std::uint64_t slack_;
+};
+
+/// Schedules no barriers, and chooses the slack itself.
+class TuningSlack final : public Schedule {
+ public:
+  Step Next(const Moment& moment) override {
+    if (moment.has_made_all || moment.is_to_stop) return Step::stop;
+    tuner_.Look(moment.now, moment.num_updates, moment.num_effective);
+    return moment.num_behind > tuner_.Slack() ? Step::wait : Step::update;
+  }
+
+ private:
+  SlackTuner tuner_;
 };
 
 }  // namespace detail
+
+/// For Free::slack: each worker tries slacks from 0 to 16, and keeps to the one with which its effective updates come fastest.
+inline constexpr std::uint64_t automatic = std::numeric_limits<std::uint64_t>::max();
 
 /// Mode 0: a barrier follows every update, and each node sees the values that its neighbours published in the update before.
 /// The result is the same for any number of threads and processes and any placement.
 struct EveryUpdate {
   std::uint64_t updates = 0;             ///< of each worker; 0: no limit
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
+  std::optional<Until> until{};          ///< ends the run when it holds: `change < 1e-9`; see Reduction
 
   /// Returns the plan for the run loop.
   RunPlan MakePlan() const;
@@ -105,6 +164,7 @@ struct Rolling {
   std::chrono::nanoseconds span = std::chrono::milliseconds(10);  ///< between barriers
   std::uint64_t updates = 0;                                      ///< of each worker; 0: no limit
   std::chrono::nanoseconds duration{0};                           ///< 0: no limit
+  std::optional<Until> until{};          ///< ends the run when it holds: `change < 1e-9`; see Reduction
 
   /// Returns the plan for the run loop. Throws uit::InputError unless `span` is positive.
   RunPlan MakePlan() const;
@@ -115,16 +175,28 @@ struct Fixed {
   std::chrono::nanoseconds period = std::chrono::seconds(1);  ///< between barriers
   std::uint64_t updates = 0;                                  ///< of each worker; 0: no limit
   std::chrono::nanoseconds duration{0};                       ///< 0: no limit
+  std::optional<Until> until{};          ///< ends the run when it holds: `change < 1e-9`; see Reduction
 
   /// Returns the plan for the run loop. Throws uit::InputError unless `period` is positive.
   RunPlan MakePlan() const;
 };
 
 /// Mode 3: best effort. No worker waits for another, and nodes see the newest values that have arrived.
+///
+/// With a slack, a worker waits while a worker whose published values it reads is more than so many updates behind (stale
+/// synchronous parallel). So values are at most slack + 1 updates old. With slack 0, a worker waits for the values of the update
+/// before, or newer ones. Processes that have ended or fallen silent are not waited for.
+///
+/// A condition `until` is an estimate in modes 1 to 3: it must hold for all numbers that nodes have given since their worker's
+/// effective updates were two or more fewer, so not only for numbers that come of old values. On a CutReduction it is exact. The loss
+/// of a process ends a run of mode 3 with a condition, because the others cannot agree on it any more.
 struct Free {
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
   std::uint64_t updates = 0;             ///< of each worker; 0: no limit
   std::uint64_t clock_every = 1;         ///< updates between readings of the clock; at least 1
+  /// Updates that a worker may be ahead of those whose values it reads, or `automatic`. Nothing: no limit.
+  std::optional<std::uint64_t> slack{};
+  std::optional<Until> until{};          ///< ends the run when it holds: `change < 1e-9`; see Reduction
 
   /// Returns the plan for the run loop.
   RunPlan MakePlan() const;
@@ -135,6 +207,24 @@ struct Isolated {
   std::chrono::nanoseconds duration{0};  ///< 0: no limit
   std::uint64_t updates = 0;             ///< of each worker; 0: no limit
   std::uint64_t clock_every = 1;         ///< updates between readings of the clock; at least 1
+
+  /// Returns the plan for the run loop.
+  RunPlan MakePlan() const;
+};
+
+/// Mode 5: each node sees the values that its neighbours published in the update before, as in EveryUpdate, and the result is
+/// the same. But no barrier follows an update: a worker waits only for the workers that own in-neighbours of its nodes, or
+/// out-neighbours to which they send messages. All workers end the run after the same update. A replay makes barriers, because
+/// the records of workers may end apart. A condition `until` is looked at every few milliseconds, and ends all workers some updates
+/// later.
+///
+/// If edges of the mesh have delays other than 1 (see EdgeDelays), a node sees what its neighbours published so many updates
+/// before, or, with delay 0, in the same update. A worker then updates its nodes level by level (see FindLevels), and waits for what
+/// a level needs. Messages still take one update.
+struct Dataflow {
+  std::uint64_t updates = 0;             ///< of each worker; 0: no limit
+  std::chrono::nanoseconds duration{0};  ///< 0: no limit
+  std::optional<Until> until{};          ///< ends the run when it holds: `change < 1e-9`; see Reduction
 
   /// Returns the plan for the run loop.
   RunPlan MakePlan() const;

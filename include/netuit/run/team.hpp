@@ -15,7 +15,8 @@
 #include <vector>
 
 #include <netuit/barrier/process_barrier.hpp>
-#include <netuit/barrier/thread_barrier.hpp>
+#include <uit/team/thread_barrier.hpp>
+#include <netuit/barrier/thread_vote.hpp>
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
 #include <uit/config.hpp>
@@ -25,6 +26,7 @@
 #include <uit/support/peer_watch.hpp>
 #include <uit/support/process_hooks.hpp>
 #include <uit/link/process_state.hpp>
+#include <uit/team/loop_board.hpp>
 
 namespace netuit::detail {
 
@@ -39,8 +41,10 @@ class Team {
         options_(options),
         needs_all_(needs_all),
         threads_(num_threads),
+        votes_(num_threads),
         views_(num_threads) {
     if (options.stops_on_signal && hooks_.heed_stops) stops_ = hooks_.heed_stops();
+    if (options.steals && num_threads > 1) loops_.emplace(num_threads);
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -66,9 +70,40 @@ class Team {
   }
   /// Returns the merged votes of the last barrier.
   const Vote& Agreed() const { return agreed_; }
-  /// Notes that a thread has updated its nodes, and now waits for others at most. That thread.
-  void NoteEnd(std::uint32_t thread, std::uint64_t update) {
-    views_[thread].num_ended.store(update + 1, std::memory_order_relaxed);  // a hint for how long to wait
+  /// Begins a vote of all workers of all processes. Never waits. Every thread of the process calls it, and then EndVote before the
+  /// next. The processes' barrier serves one vote at a time, so no thread may call Meet in between.
+  void BeginVote(std::uint32_t thread, const Vote& mine) {
+    if (IsBroken()) return;
+    views_[thread].has_vote = true;
+    votes_.Begin(thread, mine, [this](const Vote& all) { processes_.Begin(all); });
+  }
+  /// Whether the thread has begun a vote and not ended it. That thread only.
+  bool HasVote(std::uint32_t thread) const { return views_[thread].has_vote; }
+  /// Returns the outcome of the vote that the thread has begun, or nothing if it is not known yet. Never waits. If the others have
+  /// not voted within `timeout`, or one of them has ended, the run is broken.
+  std::optional<Vote> TryEndVote(std::uint32_t thread, std::chrono::nanoseconds timeout) {
+    if (!IsOver(thread, [&](Vote& outcome) { return Ask(outcome, timeout); }) || IsBroken()) return std::nullopt;
+    views_[thread].has_vote = false;
+    return votes_.Outcome();
+  }
+  /// Waits for the outcome of the vote that the thread has begun, and returns it. Returns an empty vote if there is none,
+  /// and that a peer was lost if the run is broken.
+  Vote EndVote(std::uint32_t thread, std::chrono::nanoseconds timeout, uit::FunctionRef<bool()> idle) {
+    const bool has_vote = std::exchange(views_[thread].has_vote, false);
+    if (!has_vote && !IsBroken()) return {};
+    LateNotice notice(options_.warn_after);
+    const auto ask = [&](Vote& outcome) {
+      if (Ask(outcome, timeout)) return true;
+      notice.Try([this] { Warn("waiting for rank " + std::to_string(processes_.Awaited()) + " to vote"); });
+      return false;
+    };
+    uit::WaitUntil([&] { return IsOver(thread, ask); }, uit::never, idle);
+    if (IsBroken()) return {.stop = Encode(StopReason::peer_lost)};
+    return votes_.Outcome();
+  }
+  /// Notes that a thread has updated its nodes, and now waits for others at most; or, later, that it goes on. That thread.
+  void NoteEnd(std::uint32_t thread, std::uint64_t update, bool has_ended = true) {
+    views_[thread].num_ended.store(update + (has_ended ? 1 : 0), std::memory_order_relaxed);  // a hint for how long to wait
   }
   /// Whether all threads of this process have updated their nodes. Any worker.
   bool HaveAllEnded(std::uint64_t update) const {
@@ -76,6 +111,12 @@ class Team {
       return view.num_ended.load(std::memory_order_relaxed) > update;
     });
   }
+
+  /// Returns the board on which workers post the updates of their nodes, or null if no worker steals. Any worker.
+  uit::LoopBoard<>* Loops() { return loops_ ? &*loops_ : nullptr; }
+  /// Updates some nodes of another worker of this process, if there are any to update and workers steal. Returns whether it has.
+  /// Call it while `thread` waits. That thread.
+  bool TrySteal(std::uint32_t thread) { return loops_ && loops_->TrySteal(thread); }
 
   /// Returns the most important reason to stop that this process has, or 0. Any worker.
   std::uint32_t StopSeen() const { return stop_.load(std::memory_order_relaxed); }
@@ -123,6 +164,8 @@ class Team {
   bool IsBroken() const { return is_broken_.load(std::memory_order_relaxed); }
   /// Whether a process of this host is known to have ended, so that waiting for it is useless.
   bool IsAnybodyGone() const { return peers_.Gone().has_value(); }
+  /// Returns the ranks of the processes that are known to have ended, ascending.
+  std::vector<std::size_t> Gone() const { return peers_.AllGone(); }
   /// Ends the run because a process that has ended is needed for `what`. Any worker.
   void BreakForTheGone(const char* what) { Lose(uit::PeerLost(peers_.Gone().value_or(0), what), true); }
   /// Ends the run if processes have continued without each other, because they can no longer agree at its end. Any worker.
@@ -166,10 +209,32 @@ class Team {
 
  private:
   struct alignas(uit::cache_line) View {
-    Vote vote;
+    Vote vote;                                // of the last barrier
+    bool has_vote = false;                    // begun with BeginVote and not ended
     std::atomic<std::uint64_t> num_ended{0};  // updates; see NoteEnd
   };
 
+  /// Whether all processes have voted, as far as the first to ask can tell. Throws uit::PeerLost if one of them has ended, or has
+  /// not voted within `timeout` since all threads of this process have. One thread at a time; see ThreadVote::TryEnd.
+  bool Ask(Vote& outcome, std::chrono::nanoseconds timeout) {
+    const bool is_anybody_gone = IsAnybodyGone();  // everything it did before has taken effect
+    const bool is_known = processes_.TryEnd(outcome);
+    if (is_known) vote_end_ = uit::never;
+    else if (vote_end_ == uit::never) vote_end_ = uit::After(timeout);
+    if (!is_known && (is_anybody_gone || uit::Now() >= vote_end_)) processes_.GiveUp(is_anybody_gone);
+    return is_known;
+  }
+  /// Whether the thread's vote is over, or the run is broken.
+  bool IsOver(std::uint32_t thread, uit::FunctionRef<bool(Vote&)> ask) {
+    try {
+      return IsBroken() || votes_.TryEnd(thread, ask);
+    } catch (const uit::PeerLost& lost) {
+      Lose(lost, true);
+    } catch (const std::exception& trouble) {
+      Break(trouble.what());
+    }
+    return true;
+  }
   Vote Agree(std::chrono::nanoseconds timeout, uit::FunctionRef<bool()> idle) {
     Vote all;
     for (const View& view : views_) all.Merge(view.vote);
@@ -223,8 +288,11 @@ class Team {
   const uit::ProcessHooks& hooks_;
   const RunOptions& options_;
   bool needs_all_;
-  ThreadBarrier<> threads_;
+  uit::ThreadBarrier<> threads_;
+  ThreadVote<> votes_;
   std::vector<View> views_;  // by thread
+  std::optional<uit::LoopBoard<>> loops_;
+  uit::TimePoint vote_end_ = uit::never;  // when to give up processes that have not voted; see Ask
   Vote agreed_;
   std::unique_ptr<uit::StopSource> stops_;
   std::atomic<std::uint32_t> stop_{0};

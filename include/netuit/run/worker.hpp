@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,19 +13,20 @@
 #include <netuit/quality/quality.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/worker_record.hpp>
+#include <netuit/run/agreement.hpp>
+#include <netuit/run/communicate.hpp>
 #include <netuit/run/flow.hpp>
+#include <netuit/run/lag.hpp>
 #include <netuit/run/layer_traffic.hpp>
+#include <netuit/run/node_updates.hpp>
 #include <netuit/run/observers.hpp>
-#include <netuit/run/quality_sampler.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
-#include <netuit/run/schedules.hpp>
 #include <netuit/run/sweep.hpp>
 #include <netuit/run/team.hpp>
+#include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
-#include <uit/support/process_hooks.hpp>
-#include <uit/support/simulation.hpp>
 
 namespace netuit::detail {
 
@@ -33,24 +35,19 @@ class Worker {
  public:
   Worker(MeshCore& mesh, Team& team, const RunPlan& plan, const RunOptions& options, const replay::WorkerRecord& record,
          std::uint64_t first_stamp, std::uint32_t thread, Sweep& sweep)
-      : traffic_(mesh, team, options, plan.delivery, record, first_stamp, thread),
+      : traffic_(mesh, team, options, plan.delivery, record, first_stamp, thread, plan.until.has_value()),
         flow_(MakeFlow(traffic_, plan.delivery, record)),
         schedule_(plan.make()),
         team_(team),
         plan_(plan),
         options_(options),
         thread_(thread),
-        sweep_(sweep),
-        hooks_(mesh.GetWorld().Process()->Hooks()),
+        shared_(mesh.SharedObjects()),
+        nodes_(traffic_, team, options, sweep, thread),
         is_traced_(mesh.IsTraced()),
-        sampler_(mesh, traffic_.GetPartition(), options.quality),
-        observers_(mesh, traffic_.GetPartition(), team, options, MyId()) {
-    if (!traffic_.IsReplay()) return;
-    // Only the record's end limits a replay. If nodes see recorded values, no worker needs another.
-    plan_.updates = 0;
-    plan_.duration = std::chrono::nanoseconds{0};
-    if (!plan_.delivery.is_by_update) schedule_ = std::make_unique<MeetingNever>();
-  }
+        lag_(traffic_, team, options, thread),
+        agreement_(team, plan, traffic_.GetPartition(), traffic_.Rounds(), thread),
+        observers_(mesh, traffic_.GetPartition(), team, options, MyId()) {}
 
   /// Works from the start barrier to the end of the drain. Writes the snapshots to `quality`.
   WorkerReport Work(std::vector<QualityRow>& quality) {
@@ -64,15 +61,18 @@ class Worker {
     start_ = uit::Now();
     end_ = plan_.End(start_);
     schedule_->Start(start_);
-    observers_.Start(start_);
-    sampler_.Start(start_, plan_.duration);
+    observers_.Start(start_, plan_.duration);
     Loop();
+    if (traffic_.GetPartition().turns != nullptr) traffic_.GetPartition().turns->EndRun(thread_);
+    traffic_.FinishCaptures(num_updates_);
+    if (plan_.votes_aside) agreement_.FinishAside(reason_, [this] { return EndVote(); });
+    EndVote();
     const uit::TimePoint end = uit::Now();
     elapsed_ = end - start_;
-    sampler_.Finish(end, num_updates_);
+    observers_.Finish(end, num_updates_);
     if (traffic_.HasRecord()) Call("the record", [this] { traffic_.EndUpdatesOnRecord(); });
     Drain();
-    quality = sampler_.TakeRows();
+    quality = observers_.TakeQuality();
     WorkerReport report = Report();
     if (traffic_.HasRecord()) Call("the record", [&] { traffic_.FinishRecord(report); });
     return report;
@@ -89,10 +89,15 @@ class Worker {
         next_reading = num_updates_ + plan_.clock_every;
         Attend(moment.now);
       }
+      if (plan_.votes_aside && IsDone(agreement_.EndsAside(moment.now, Patience(), [&] { return MyVote(moment.now); }))) return;
       moment.num_updates = num_updates_;
       moment.has_made_all = HasMadeAll();
       moment.others_go_on = team_.Agreed().is_pending != 0;
       moment.is_to_stop = IsToStop(moment.now);
+      if (plan_.slack) {
+        moment.num_behind = lag_.Look(num_updates_);
+        moment.num_effective = traffic_.GetPartition().effective.Count();
+      }
       switch (schedule_->Next(moment)) {
         case Step::update:
           Update();
@@ -102,8 +107,15 @@ class Worker {
           num_at_meeting = num_updates_;
           if (!MeetAndGoOn(moment.now)) return;
           break;
+        case Step::wait:
+          lag_.Await(num_updates_, [this] { return Idle(); });
+          next_reading = num_updates_;
+          break;
+        case Step::vote:
+          if (!VoteAndGoOn(moment.now)) return;
+          break;
         case Step::stop:
-          reason_ = View(moment.now).stop;
+          reason_ = StopSeen(moment.now);
           if (reason_ == 0) reason_ = Team::Encode(StopReason::count);
           is_record_cut_ |= traffic_.IsReplay() && moment.is_to_stop;
           return;
@@ -112,11 +124,27 @@ class Worker {
   }
   /// Updates every node once.
   void Update() {
-    if (!TryReveal() && !plan_.delivery.is_by_update) return;  // in mode 0, all continue until they agree to stop
+    if (!TryReveal() && !plan_.delivery.is_by_update) return;  // in modes 0 and 5, all continue until they agree to stop
+    if (traffic_.IsRoundReady()) [[unlikely]] EvaluateRound();
     if (is_traced_) traffic_.Read(uit::Now());
-    UpdateNodes();
+    traffic_.NoteReads(num_updates_);
+    if (plan_.delivery.is_by_update) traffic_.GetPartition().notes.reduced = {};
+    is_record_cut_ |= !nodes_.Update(num_updates_);
+    for (const auto& object : shared_) Call("a function for a shared object", [&] { object->EndUpdate(thread_); });
+    traffic_.FinishUpdate(num_updates_);
     Communicate([this] { flow_->Send(num_updates_); });
     ++num_updates_;
+  }
+  /// Evaluates the reductions over the last cut. If they throw, the run ends.
+  UIT_NOINLINE void EvaluateRound() {
+    std::uint32_t position = 0;
+    try {
+      traffic_.Rounds().Evaluate(num_updates_, position);
+    } catch (...) {
+      const std::string label = traffic_.GetPartition().graph.Label(position);
+      team_.StopByThrow("the reduction over cuts at node " + label, std::current_exception());
+    }
+    traffic_.GetPartition().notes.silent.clear();
   }
   /// Returns false if a replay's record has ended, or recording has failed.
   bool TryReveal() {
@@ -136,32 +164,32 @@ class Worker {
     });
     return is_revealed;
   }
-  void UpdateNodes() {
-    const Partition& partition = traffic_.GetPartition();
-    std::uint32_t position = 0;
-    try {
-      if (sweep_.Update(thread_, num_updates_, position)) team_.RaiseStop(Team::Encode(StopReason::asked));
-    } catch (const replay::RecordEnd&) {
-      is_record_cut_ = true;
-    } catch (...) {
-      team_.StopByThrow("the update of node " + partition.graph.Label(position), std::current_exception());
-    }
-    traffic_.FinishUpdate(num_updates_);
-    if constexpr (uit::is_simulated) {
-      if (hooks_.charge) hooks_.charge(partition.NumNodes(), options_.simulated_node_cost);
-    }
-  }
   /// Returns false if the workers have agreed to stop.
   bool MeetAndGoOn(uit::TimePoint now) {
-    Vote mine = View(now);
-    mine.next = schedule_->Propose(now);
-    Meet(mine);
+    Meet(MyVote(now, schedule_->Propose(now)));
     ++num_barriers_;
     const Vote agreed = team_.Agreed();
     reason_ = agreed.stop != 0 ? agreed.stop : Team::Encode(StopReason::count);
-    const bool goes_on = agreed.stop == 0 && agreed.is_pending != 0;
+    const bool goes_on = agreed.stop == 0 && agreed.is_pending != 0 && !IsDone(agreement_.Ends(agreed));
     if (goes_on) schedule_->Met(uit::Now(), agreed.next);
     return goes_on;
+  }
+  /// Ends the last vote and begins another. Returns false if the workers have agreed to stop.
+  bool VoteAndGoOn(uit::TimePoint now) {
+    const Vote agreed = EndVote();
+    reason_ = agreed.stop;
+    if (reason_ != 0 || IsDone(agreement_.Ends(agreed))) return false;
+    team_.BeginVote(thread_, MyVote(now, schedule_->Propose(now)));
+    schedule_->Met(now, agreed.next);
+    return true;
+  }
+  /// Sets the reason to stop if the run's condition holds, and returns whether it does.
+  bool IsDone(bool holds) {
+    if (holds) reason_ = Team::Encode(StopReason::asked);
+    return holds;
+  }
+  Vote EndVote() {
+    return team_.EndVote(thread_, Patience(), [this] { return Idle(); });
   }
   bool HasMadeAll() {
     if (plan_.updates != 0 && num_updates_ >= plan_.updates) return true;
@@ -176,13 +204,14 @@ class Worker {
     if (!traffic_.IsReplay()) return stop != 0 || now >= end_;
     return stop >= Team::Encode(StopReason::signal) && stop != Team::Encode(StopReason::thrown);
   }
-  /// Returns this worker's vote for a barrier.
-  Vote View(uit::TimePoint now) {
-    Vote mine;
-    mine.stop = team_.StopSeen();
-    if (mine.stop == 0 && now >= end_) mine.stop = Team::Encode(StopReason::clock);
-    mine.is_pending = HasMadeAll() ? 0 : 1;
-    return mine;
+  /// Returns the reason to stop that this worker has, or 0.
+  std::uint32_t StopSeen(uit::TimePoint now) const {
+    const std::uint32_t stop = team_.StopSeen();
+    return stop == 0 && now >= end_ ? Team::Encode(StopReason::clock) : stop;
+  }
+  /// Returns this worker's vote, and brings `next` with it. Call it once for each vote; see Agreement::Bring.
+  Vote MyVote(uit::TimePoint now, std::uint64_t next = 0) {
+    return {.stop = StopSeen(now), .is_pending = HasMadeAll() ? 0U : 1U, .next = next, .reduced = agreement_.Bring(num_updates_)};
   }
   bool IsTimeToLook(uit::TimePoint now) {
     if (now < next_look_) return false;
@@ -192,9 +221,8 @@ class Worker {
   /// From time to time, a worker takes its snapshots and calls the user's callbacks. The first worker also checks for signals
   /// and other processes' stops.
   void Attend(uit::TimePoint now) {
-    if (now >= sampler_.Next()) [[unlikely]] sampler_.Look(now, num_updates_);
     observers_.Look(now, num_updates_);
-    if (thread_ == 0 && IsTimeToLook(now)) Communicate([&] { team_.LookOut(!plan_.delivery.is_by_update); });
+    if (thread_ == 0 && IsTimeToLook(now)) Communicate([&] { team_.LookOut(!plan_.delivery.is_by_update && !plan_.votes_aside); });
   }
   std::chrono::nanoseconds Patience() const { return schedule_->Patience(options_.peer_timeout); }
   /// Calls a function that uses the record or is the user's. If it throws, the run ends.
@@ -210,26 +238,18 @@ class Worker {
   }
   WorkerId MyId() { return {static_cast<std::uint32_t>(traffic_.GetFabric().GetWorld().Rank()), thread_}; }
 
-  // Every mode.
-
   void Meet(const Vote& mine) {
     team_.Meet(thread_, mine, Patience(), [this] { return Idle(); });
   }
-  /// Called while waiting for others. Returns whether anything arrived.
+  /// Called while waiting for others. Returns whether there was progress.
   bool Idle() {
     bool has_arrived = false;
     Communicate([&] { has_arrived = traffic_.GetFabric().Poll(); });
-    return has_arrived;
+    return team_.TrySteal(thread_) || has_arrived;
   }
-  /// Calls a function that communicates with other workers. If it throws, the run ends, but not the program.
   template <typename G>
   void Communicate(G&& talk) {
-    if (team_.IsBroken()) return;
-    try {
-      std::forward<G>(talk)();
-    } catch (const std::exception& trouble) {
-      team_.Break(trouble.what());
-    }
+    detail::Communicate(team_, std::forward<G>(talk));
   }
   /// Called when all have stopped: delivers all messages in flight, and the last values of all workers.
   void Drain() {
@@ -245,16 +265,24 @@ class Worker {
     Meet({.stop = team_.Agreed().stop});  // frames leave during this wait; after it, all have been received
     if (traffic_.HasRecord()) traffic_.StopIntercepting();
     Communicate([this] { traffic_.EndDrain(); });
-    Meet({.stop = team_.Agreed().stop});
+    Vote last{.stop = team_.Agreed().stop, .next = num_updates_};
+    const bool has_rules = traffic_.Rounds().HasRules() && !traffic_.IsReplay() && !team_.IsBroken();
+    if (has_rules) {
+      traffic_.Rounds().PrepareEnd();
+      EvaluateRound();
+      traffic_.Rounds().Bring(last.reduced);
+    }
+    Meet(last);
+    if (has_rules && thread_ == 0 && !team_.IsBroken()) traffic_.Rounds().TellRules(team_.Agreed().reduced);
   }
   WorkerReport Report() {
     WorkerReport report;
     report.id = MyId();
-    report.num_nodes = traffic_.GetPartition().graph.nodes.size();
     report.num_updates = num_updates_;
     report.num_barriers = num_barriers_;
+    report.slack = plan_.slack;
     report.elapsed = elapsed_;
-    traffic_.AddTallies(report);
+    traffic_.Describe(report);
     return report;
   }
 
@@ -262,13 +290,14 @@ class Worker {
   std::unique_ptr<Flow> flow_;
   std::unique_ptr<Schedule> schedule_;
   Team& team_;
-  RunPlan plan_;
+  const RunPlan& plan_;
   const RunOptions& options_;
   std::uint32_t thread_;
-  Sweep& sweep_;
-  const uit::ProcessHooks& hooks_;
+  const std::vector<std::unique_ptr<SharedBase>>& shared_;
+  NodeUpdates nodes_;
   bool is_traced_;
-  QualitySampler sampler_;
+  Lag lag_;
+  Agreement agreement_;
   Observers observers_;
   uit::TimePoint start_{};
   uit::TimePoint end_ = uit::never;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -59,6 +60,12 @@ class AccumulatorDuct<T, Unsynchronized> final : public RefCounted {
   [[nodiscard]] std::uint64_t NumFolded() const { return num_folded_; }
   /// Accepted messages that no step has taken.
   [[nodiscard]] std::uint64_t NumUnread() const { return num_waiting_ + held_.NumMessages(); }
+
+  /// Calls `visit(sum)` for the published sum, if one waits.
+  template <std::invocable<const T&> F>
+  void ForEachUnread(F&& visit) const {
+    if (num_waiting_ != 0) visit(waiting_);
+  }
 
   /// While held, puts go to a separate sum, which RefreshInlet publishes. A put is accepted if this sum would not
   /// overflow, neither alone nor added to the sum that waited at the last refresh.

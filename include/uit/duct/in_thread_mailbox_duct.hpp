@@ -83,6 +83,12 @@ class MailboxDuct<T, Unsynchronized> final : public RefCounted {
   /// Messages stepped to so far.
   [[nodiscard]] std::uint64_t NumPassed() const { return current_ - num_passed_over_; }
 
+  /// Calls `visit(message)` for the published message, if one waits.
+  template <std::invocable<const T&> F>
+  void ForEachUnread(F&& visit) const {
+    if (Pending()) visit(slots_[Front() ^ 1U]);
+  }
+
   /// While held, puts are staged and RefreshInlet publishes the newest.
   void HoldInlet(bool hold) {
     if (!hold) PublishStaged();

@@ -117,11 +117,14 @@ class RingDuct<T, Unsynchronized> final : public RefCounted {
   /// Moves past up to `limit` messages, in constant time.
   UIT_INLINE std::size_t TryStep(std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
-    if (current_ == last_) return 0;
-    std::size_t count = limit == 1 ? 1 : std::min<std::size_t>(limit, last_ - current_);
-    if (is_outlet_held_) [[unlikely]] {
-      count = std::min<std::size_t>(count, visible_);
+    std::size_t count = 0;
+    if (is_outlet_held_) [[unlikely]] {  // reads nothing that a put writes
+      if (visible_ == 0) return 0;
+      count = std::min<std::size_t>(limit, visible_);
       visible_ = static_cast<std::uint16_t>(visible_ - count);
+    } else {
+      if (current_ == last_) return 0;
+      count = limit == 1 ? 1 : std::min<std::size_t>(limit, last_ - current_);
     }
     current_ += count;
     return count;
@@ -156,6 +159,12 @@ class RingDuct<T, Unsynchronized> final : public RefCounted {
   /// Messages moved past so far, counted from `start`.
   [[nodiscard]] std::uint64_t NumPassed() const { return current_; }
 
+  /// Calls `visit(message)` for each message that waits, in order.
+  template <std::invocable<const T&> F>
+  void ForEachUnread(F&& visit) const {
+    for (Number number = current_; number != last_;) visit(At(++number));
+  }
+
   /// The number of messages that may wait.
   [[nodiscard]] std::size_t Depth() const { return static_cast<std::size_t>(depth_ & ~held); }
 
@@ -181,9 +190,11 @@ class RingDuct<T, Unsynchronized> final : public RefCounted {
   template <typename M>
   UIT_INLINE bool Append(M&& message) {
     const Number last = last_;
-    if (static_cast<std::int32_t>(last - current_) >= depth_) [[unlikely]] {
-      if (depth_ >= 0 || room_ == 0) return false;
+    if (depth_ < 0) [[unlikely]] {
+      if (room_ == 0) return false;
       --room_;
+    } else if (static_cast<std::int32_t>(last - current_) >= depth_) [[unlikely]] {
+      return false;
     }
     if constexpr (std::is_nothrow_assignable_v<T&, M&&>) {
       At(last + 1) = std::forward<M>(message);

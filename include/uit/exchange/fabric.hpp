@@ -39,9 +39,9 @@ struct FabricOptions {
 
 /// Connects a process to its peers.
 ///
-/// Each peer with a common exchange gets one connection, and another if an exchange with larger frames is added later. Any worker that polls moves the frames of all connections. If
-/// two processes share memory, each exchange between them gets a box there instead (unless it is too large), and the
-/// worker of the exchange moves its frames.
+/// Each peer with a common exchange gets one connection, and another if an exchange with larger frames is added later. Any
+/// worker that polls moves the frames of all connections. If two processes share memory, each exchange between them gets a
+/// box there instead (unless it is too large), and the worker of the exchange moves its frames.
 ///
 ///     uit::Fabric fabric{session.World()};
 ///     uit::Process reach{.fabric = &fabric, .peer = 1, .key = {.channel = 7}};

@@ -27,6 +27,8 @@ class ReceivingHalf : public ExchangeHalf {
   virtual void Report(bool) {}
   /// Reports if inlets may be waiting for it.
   virtual void ReportIfDue() {}
+  /// While held, only reports that end an update tell of new steps; others tell only that frames have been taken in.
+  virtual void Hold(bool) {}
   /// Sets the update number for reports that end an update from now on.
   virtual void SetUpdate(std::uint64_t) {}
 

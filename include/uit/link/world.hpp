@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
 #include <uit/link/link.hpp>
 #include <uit/link/process_state.hpp>
 
@@ -116,8 +118,11 @@ class World {
   }
   /// Returns rank 0's bytes on every rank. Collective.
   Bytes Broadcast(Bytes from_root) const;
-  /// Throws on every rank if any rank passes a non-empty complaint; the text is that of the lowest such rank. Collective.
-  void Agree(const std::string& complaint) const;
+  /// Throws an `E` on every rank if any rank passes a non-empty complaint; the text is that of the lowest such rank. Collective.
+  template <std::derived_from<Error> E = Error>
+  void Agree(const std::string& complaint) const {
+    if (const std::string first = FirstComplaint(complaint); !first.empty()) throw E(first);
+  }
 
   /// See WorldModel. Pairs with the peer's call.
   AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) const {
@@ -137,6 +142,9 @@ class World {
   const std::shared_ptr<ProcessState>& Process() const { return model_->Process(); }
 
  private:
+  /// Returns the complaint of the lowest rank that has one, on every rank. Collective.
+  std::string FirstComplaint(const std::string& mine) const;
+
   std::shared_ptr<WorldModel> model_;
 };
 

@@ -61,10 +61,11 @@ UIT_DEFINE Bytes World::Broadcast(Bytes from_root) const {
   return Scatter(std::move(parts));
 }
 
-UIT_DEFINE void World::Agree(const std::string& complaint) const {
-  for (const Bytes& words : AllGather(std::as_bytes(std::span{complaint}))) {
-    if (!words.empty()) throw Error(std::string(reinterpret_cast<const char*>(words.data()), words.size()));
+UIT_DEFINE std::string World::FirstComplaint(const std::string& mine) const {
+  for (const Bytes& words : AllGather(std::as_bytes(std::span{mine}))) {
+    if (!words.empty()) return {reinterpret_cast<const char*>(words.data()), words.size()};
   }
+  return {};
 }
 
 UIT_DEFINE World World::Duplicate() const { return World{model_->Duplicate()}; }

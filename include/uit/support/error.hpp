@@ -66,6 +66,17 @@ class PeerLost : public Error {
   std::optional<std::size_t> rank_;
 };
 
+/// Another process has failed, and throws the cause itself. One report is enough.
+class FailedElsewhere : public Error {
+ public:
+  /// Rank `rank` has failed with an error of this kind.
+  FailedElsewhere(std::size_t rank, ErrorKind kind) : Error("rank " + std::to_string(rank) + " failed"), kind_(kind) {}
+  ErrorKind Kind() const noexcept override { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
 /// A message is larger than its conduit may carry. It was not accepted and counts as dropped.
 struct MessageTooLarge : Error {
   /// For a message of `num_bytes` bytes, where at most `max_bytes` are allowed.

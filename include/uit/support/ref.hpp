@@ -163,8 +163,8 @@ class AnyRef {
 
   template <std::size_t index>
   UIT_INLINE auto* As() const noexcept {
-    using Member = std::tuple_element_t<index, std::tuple<D...>>;
-    return reinterpret_cast<Member*>(word_ - index);
+    using Chosen = std::tuple_element_t<index, std::tuple<D...>>;
+    return reinterpret_cast<Chosen*>(word_ - index);
   }
 
   template <std::size_t index, typename F>

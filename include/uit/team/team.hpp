@@ -1,44 +1,91 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
-#include <uit/support/error.hpp>
+#include <uit/config.hpp>
+#include <uit/support/function_ref.hpp>
 #include <uit/link/world.hpp>
+#include <uit/team/thread_pool.hpp>
 
 namespace uit {
+
+class Member;
+
+namespace detail {
+
+class TeamRuns;
+
+}  // namespace detail
 
 /// Options of a team. The same on every process.
 struct TeamOptions {
   std::uint32_t threads = 1;  ///< of each process
 };
 
-/// The processes that work together, and the number of threads of each.
+/// The processes that work together, and the threads of each. A handle; cheap to copy.
 ///
 ///     uit::Team team{session.World(), {.threads = 2}};
-///     netuit::Mesh mesh{team, graph};
+///     netuit::Mesh mesh{team, graph};                                                   // a graph placed on all threads
+///     team.Run([](uit::Member& me) { … me.AllReduce(sum, std::plus<>{}) … });           // or a function on all threads
+///
+/// Run and Member: include <uit/team/member.hpp>.
 class Team {
  public:
   /// A team of the processes of `world`. Throws uit::InputError if the number of threads is 0.
-  explicit Team(World world = {}, const TeamOptions& options = {}) : world_(std::move(world)), options_(options) {
-    if (options.threads == 0) throw InputError("a team needs at least one thread in each process");
-  }
+  explicit Team(World world = {}, const TeamOptions& options = {});
 
   /// The processes.
-  const World& GetWorld() const { return world_; }
+  const World& GetWorld() const { return state_->world; }
   /// Threads of each process.
-  std::uint32_t NumThreads() const { return options_.threads; }
+  std::uint32_t NumThreads() const { return state_->options.threads; }
   /// True for the process that loads the graph, assigns its nodes, and gathers results: rank 0.
-  bool IsRoot() const { return world_.IsRoot(); }
+  bool IsRoot() const { return GetWorld().IsRoot(); }
   /// This process's number, from 0.
-  std::size_t Rank() const { return world_.Rank(); }
+  std::size_t Rank() const { return GetWorld().Rank(); }
   /// The number of processes.
-  std::size_t NumProcesses() const { return world_.Size(); }
+  std::size_t NumProcesses() const { return GetWorld().Size(); }
+
+  /// Returns the threads, spread over the cores that the processes of the host may use. They live as long as the last copy of the team.
+  /// Throws uit::Error if they cannot be started.
+  ThreadPool& Threads() const;
+
+  /// Calls `work(me)` on every thread of every process, and waits for all. Returns 0, or the largest of what `work` returns. Collective.
+  /// Conduits and groups that members have made end with the run.
+  ///
+  /// If `work` throws on a member, all others notice at their next collective call. Run then throws on every process: the same there,
+  /// and FailedElsewhere on the others.
+  template <std::invocable<Member&> F>
+  int Run(F&& work) const {
+    return RunOnAll([&work](Member& me) {
+      if constexpr (std::is_void_v<std::invoke_result_t<F&, Member&>>) {
+        work(me);
+        return 0;
+      } else {
+        return static_cast<int>(work(me));
+      }
+    });
+  }
 
  private:
-  World world_;
-  TeamOptions options_;
+  struct State {
+    World world;
+    TeamOptions options;
+    std::unique_ptr<ThreadPool> threads{};
+    std::shared_ptr<detail::TeamRuns> runs{};  // since the first run
+  };
+  /// Defined in member.ipp, which only programs with runs need.
+  int RunOnAll(FunctionRef<int(Member&)> work) const;
+
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/team/team.ipp>
+#endif

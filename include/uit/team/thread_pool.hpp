@@ -41,12 +41,19 @@ class ThreadPool {
   /// The number of threads, including the calling one.
   std::uint32_t NumThreads() const { return static_cast<std::uint32_t>(threads_.size()) + 1; }
 
+  /// Throws uit::Error if a task is under way.
+  void Check() {
+    const std::lock_guard lock(mutex_);
+    CheckIdle();
+  }
   /// Calls `work(thread)` on every thread, including the calling one, and waits for all. `work` may throw only on the
-  /// calling thread.
+  /// calling thread. Throws as Check does.
   template <std::invocable<std::uint32_t> F>
   void Run(F&& work) {
     {
       const std::lock_guard lock(mutex_);
+      CheckIdle();
+      is_busy_ = true;
       work_ = std::ref(work);
       num_working_ = threads_.size();
       ++round_;
@@ -63,9 +70,13 @@ class ThreadPool {
     ~Join() {
       std::unique_lock lock(pool.mutex_);
       pool.ends_.wait(lock, [this] { return pool.num_working_ == 0; });
+      pool.is_busy_ = false;
     }
   };
 
+  void CheckIdle() const {
+    if (is_busy_) throw Error("the threads of a team are at work: a run cannot begin inside another");
+  }
   void Serve(std::uint32_t thread, std::size_t core) {
     MoveToCore(core);
     std::unique_lock lock(mutex_);
@@ -94,6 +105,7 @@ class ThreadPool {
   std::function<void(std::uint32_t)> work_;
   std::uint64_t round_ = 0;
   std::size_t num_working_ = 0;
+  bool is_busy_ = false;
   bool is_over_ = false;
   std::vector<std::jthread> threads_;
 };

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include <netuit/barrier/thread_barrier.hpp>
+#include <uit/team/thread_barrier.hpp>
 
 #include "microbenchmarks/support/barriers.hpp"
 #include "microbenchmarks/support/program.hpp"
@@ -16,7 +16,7 @@ namespace {
 struct Ours {
   explicit Ours(std::uint32_t num_threads) : barrier{num_threads} {}
   void Wait(bool&) { barrier.ArriveAndWait(); }
-  netuit::ThreadBarrier<> barrier;
+  uit::ThreadBarrier<> barrier;
 };
 
 struct Standard {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <netuit/mesh/mesh_options.hpp>
@@ -23,10 +24,11 @@ using namespace bench::coloring;
 template <typename Way>
 void AddMesh(bench::Contest& contest, bench::Crew& crew, const std::string& name, std::uint32_t threads,
              netuit::AsyncMode mode = netuit::AsyncMode::no_barrier, bool is_traced = false,
-             const std::shared_ptr<Records>& records = {}) {
+             const std::shared_ptr<Records>& records = {}, void (*prepare)(OnMesh<Way>&) = nullptr) {
   const uit::Team team{uit::World{}, {.threads = threads}};
   const auto mesh = std::make_shared<OnMesh<Way>>(team, TorusFor(team), netuit::MeshOptions{.is_traced = is_traced});
   mesh->Record(records);
+  if (prepare != nullptr) prepare(*mesh);
   contest.Add(name, [&crew, threads, mode, mesh](const bench::Load& load) {
     // A thread that it starts inherits the CPU of this one, where the plain loop runs too.
     if (threads > 1) crew.Unpin();
@@ -127,6 +129,7 @@ void MeasureTwoThreads(bench::Program& program, bench::Crew& crew) {
   });
   AddMesh<ByField>(contest, crew, "Mesh, multicast, mode 3", 2);
   AddMesh<ByField>(contest, crew, "Mesh, multicast, mode 0", 2, netuit::AsyncMode::every_update);
+  AddMesh<ByField>(contest, crew, "Mesh, multicast, mode 5", 2, netuit::AsyncMode::dataflow);
   AddMesh<ByField>(contest, crew, "Mesh, multicast, mode 3, traced", 2, netuit::AsyncMode::no_barrier, true);
   contest.Say({.name = name + ", mode 3: over the shared halo",
                .ours = "Mesh, multicast, mode 3",
@@ -136,6 +139,10 @@ void MeasureTwoThreads(bench::Program& program, bench::Crew& crew) {
                .ours = "Mesh, multicast, mode 3",
                .against = {"shared halo + spin barrier"},
                .at_least = 1.2});
+  contest.Say({.name = name + ", mode 5: over mode 0",
+               .ours = "Mesh, multicast, mode 5",
+               .against = {"Mesh, multicast, mode 0"},
+               .at_least = 1.0});
   contest.Say({.name = name + ", mode 3: with quality of service, over without",
                .ours = "Mesh, multicast, mode 3, traced",
                .against = {"Mesh, multicast, mode 3"},
@@ -160,6 +167,51 @@ void MeasureRecording(bench::Program& program, bench::Crew& crew) {
   program.Run(contest, crew);
 }
 
+void MeasureSteals(bench::Program& program, bench::Crew& crew) {
+  const std::string name = "colouring, 2 threads";
+  bench::Contest contest{name + ", steals", bench::Unit::thousands_per_second};
+  for (const auto& [how, mode] : {std::pair{"mode 0", netuit::AsyncMode::every_update}, {"mode 5", netuit::AsyncMode::dataflow}}) {
+    const std::string mesh = std::string("Mesh, multicast, ") + how;
+    AddMesh<ByField>(contest, crew, mesh, 2, mode);
+    AddMesh<ByField>(contest, crew, mesh + ", steals", 2, mode, false, {}, [](auto& of) { of.Steal(); });
+    contest.Say({.name = name + ", " + how + ": with steals, over without",
+                 .ours = mesh + ", steals",
+                 .against = {mesh},
+                 .at_least = 0.98});
+  }
+  program.Run(contest, crew);
+}
+
+void MeasureCaptures(bench::Program& program, bench::Crew& crew) {
+  const std::string name = "colouring, 2 threads";
+  bench::Contest contest{name + ", captured", bench::Unit::thousands_per_second};
+  for (const auto& [how, mode] : {std::pair{"mode 3", netuit::AsyncMode::no_barrier}, {"mode 0", netuit::AsyncMode::every_update}}) {
+    const std::string mesh = std::string("Mesh, multicast, ") + how;
+    AddMesh<ByField>(contest, crew, mesh, 2, mode);
+    AddMesh<ByField>(contest, crew, mesh + ", captured", 2, mode, false, {}, [](auto& of) { of.Capture(10); });
+    contest.Say({.name = name + ", " + how + ": a copy every 10 updates, over none",
+                 .ours = mesh + ", captured",
+                 .against = {mesh},
+                 .at_least = 0.99});
+  }
+  program.Run(contest, crew);
+}
+
+void MeasureCutReductions(bench::Program& program, bench::Crew& crew) {
+  const std::string name = "colouring, 2 threads";
+  bench::Contest contest{name + ", conflicts at cuts", bench::Unit::thousands_per_second};
+  for (const auto& [how, mode] : {std::pair{"mode 3", netuit::AsyncMode::no_barrier}, {"mode 0", netuit::AsyncMode::every_update}}) {
+    const std::string mesh = std::string("Mesh, multicast, ") + how;
+    AddMesh<ByField>(contest, crew, mesh, 2, mode);
+    AddMesh<ByField>(contest, crew, mesh + ", conflicts", 2, mode, false, {}, [](auto& of) { of.LookForConflicts(100); });
+    contest.Say({.name = name + ", " + how + ": conflicts at a cut every 100 updates, over none",
+                 .ours = mesh + ", conflicts",
+                 .against = {mesh},
+                 .at_least = 0.99});
+  }
+  program.Run(contest, crew);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -168,5 +220,8 @@ int main(int argc, char** argv) {
   MeasureOneThread(program, crew);
   MeasureTwoThreads(program, crew);
   MeasureRecording(program, crew);
+  MeasureSteals(program, crew);
+  MeasureCaptures(program, crew);
+  MeasureCutReductions(program, crew);
   return program.Finish();
 }

@@ -13,13 +13,13 @@
 
 #include <netuit/mesh/mesh_options.hpp>
 #include <netuit/run/modes.hpp>
-#include <uit/app/session.hpp>
 #include <uit/team/team.hpp>
 #include <uit/link/world.hpp>
 
 #include "baselines.hpp"
 #include "mesh.hpp"
 #include "microbenchmarks/support/program.hpp"
+#include "microbenchmarks/support/rank_main.hpp"
 #include "microbenchmarks/support/ranks.hpp"
 
 namespace {
@@ -172,6 +172,15 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
   add_mesh("Mesh, shared memory, mode 3, traced", best_effort, {.is_traced = true});
   add_mesh("Mesh, shared memory, mode 3, recorded", best_effort, {}, std::make_shared<Records>(world));
   add_mesh("Mesh, shared memory, mode 0", netuit::AsyncMode::every_update, {});
+  add_mesh("Mesh, shared memory, mode 5", netuit::AsyncMode::dataflow, {});
+  contest.Say({.name = name + ", mode 5: over mode 0",
+               .ours = "Mesh, shared memory, mode 5",
+               .against = {"Mesh, shared memory, mode 0"},
+               .at_least = 1.0});
+  contest.Say({.name = name + ", mode 5: over shared-memory halo + MPI_Barrier",
+               .ours = "Mesh, shared memory, mode 5",
+               .against = {"shared-memory halo + MPI_Barrier"},
+               .at_least = 1.1});
   contest.Say({.name = name + ", mode 3: over shared-memory halo + MPI_Barrier",
                .ours = "Mesh, shared memory, mode 3",
                .against = {"shared-memory halo + MPI_Barrier"},
@@ -205,14 +214,4 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  uit::mpi::Session session{argc, argv};
-  bench::Ranks ranks;
-  if (ranks.Size() != 2) {
-    if (ranks.IsLead()) std::fprintf(stderr, "start it with two ranks\n");
-    return 2;
-  }
-  bench::Program program{argc, argv, bench::MpiName(), ranks.IsLead()};
-  Measure(program, ranks, session.World());
-  return program.Finish();
-}
+int main(int argc, char** argv) { return bench::MainOfTwoRanks(argc, argv, Measure); }

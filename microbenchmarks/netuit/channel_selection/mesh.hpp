@@ -1,16 +1,18 @@
 #pragma once
 
-#include <ctime>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include <netuit/graph/graph.hpp>
@@ -26,6 +28,7 @@
 
 #include "baselines.hpp"
 #include "demos/channel_selection/cell.hpp"
+#include "microbenchmarks/support/machine.hpp"
 
 /// The same colouring by the library.
 namespace bench::coloring {
@@ -42,6 +45,7 @@ class ByField {
   [[nodiscard]] unsigned& Own(const netuit::Node& node) const { return color_[node]; }
   [[nodiscard]] unsigned Heard(const netuit::InEdge& edge) const { return color_[edge]; }
   void Tell(const netuit::Node&) const {}
+  [[nodiscard]] Joint Field() const { return color_; }
 
  private:
   Joint color_;
@@ -61,19 +65,13 @@ class ByEdge {
     const unsigned color = color_[node];
     for (const netuit::OutEdge edge : node.Out()) told_[edge].TryPut(color);
   }
+  [[nodiscard]] netuit::Field<unsigned> Field() const { return color_; }
 
  private:
   netuit::Field<unsigned> color_;
   Joint told_;
 };
 using ByNewestOfEdge = ByEdge<uit::Policy{.retain = uit::Retain::latest, .consolidate = uit::Consolidate::pooled}>;
-
-/// CPU time of all threads of this process so far.
-[[nodiscard]] inline std::chrono::duration<double, std::nano> CpuTime() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
-}
 
 /// Temporary folders for the records of a mesh's runs, one per run, removed at the end. Every process of the world makes one, and
 /// calls Next equally often.
@@ -128,14 +126,39 @@ class OnMesh {
   /// Records every later run in these folders.
   void Record(std::shared_ptr<Records> records) { records_ = std::move(records); }
 
+  /// In every later run, workers that wait update nodes of others.
+  void Steal() { steals_ = true; }
+
+  /// Copies the colours in every later run, so often.
+  void Capture(std::uint64_t every) { film_.emplace(mesh_.Capture(way_.Field(), {.every = every, .most = 4096})); }
+
+  /// Looks for conflicts at consistent cuts in every later run, so often.
+  void LookForConflicts(std::uint64_t every)
+    requires std::is_same_v<Way, ByField>
+  {
+    const netuit::CutField<unsigned> at_cut = mesh_.AddCut(way_.Field());
+    conflict_.emplace(mesh_.AddCutReduction(
+        netuit::maximum,
+        [at_cut](netuit::Node& node) {
+          const unsigned mine = at_cut[node];
+          bool conflict = false;
+          for (const netuit::InEdge edge : node.In()) conflict |= at_cut[edge] == mine;
+          return conflict ? 1.0 : 0.0;
+        },
+        {.every = every}));
+  }
+
   /// ns per sweep and worker; on rank 0 the mean over all workers. For a traced mesh it also takes two snapshots of the quality
   /// of service.
   double Time(std::chrono::nanoseconds window, netuit::AsyncMode mode = netuit::AsyncMode::no_barrier) {
     const auto cpu_before = CpuTime();
-    netuit::RunOptions options{.seed = seed, .stops_on_signal = false};
+    netuit::RunOptions options{.seed = seed, .steals = steals_, .stops_on_signal = false};
     if (records_) options.record = records_->Next();
+    if (film_) film_->Clear();
     if (mesh_.IsTraced()) options.quality = {.interval = window / 2, .length = window / 4};
-    const netuit::RunReport report = Run(netuit::ScheduleOf(mode, {.duration = window}), options);
+    std::optional<netuit::Until> never;
+    if (conflict_) never = *conflict_ < 0;
+    const netuit::RunReport report = Run(netuit::ScheduleOf(mode, {.duration = window, .until = never}), options);
     const auto cpu = CpuTime() - cpu_before;
     std::chrono::duration<double, std::nano> elapsed{0};
     double rate = 0;
@@ -169,6 +192,9 @@ class OnMesh {
   netuit::Field<bool> is_settled_;
   netuit::Field<Chances> chances_;  // of its colours, while a node is not settled
   std::shared_ptr<Records> records_;
+  bool steals_ = false;
+  std::optional<netuit::Captured<unsigned>> film_;
+  std::optional<netuit::CutReduction> conflict_;
   std::chrono::duration<double, std::nano> idle_{0};
 };
 

@@ -63,7 +63,7 @@ TEST_CASE("help and version are texts", "[channel_selection]") {
 TEST_CASE("nonsense is refused in one line", "[channel_selection]") {
   const std::vector<std::vector<const char*>> nonsense{
       {"--threads", "0"},      {"--threads", "-1"},     {"--threads", "two"},     {"--threads", "100000"},
-      {"--mode", "5"},         {"--mode", "sometimes"}, {"--modes", ","},         {"--mode"},
+      {"--mode", "6"},         {"--mode", "sometimes"}, {"--modes", ","},         {"--mode"},
       {"--colors", "1"},       {"--colors", "1e9"},     {"--b", "1.5"},           {"--b", "-0.1"},
       {"--b", "nan"},          {"--duration", "0"},     {"--duration", "-1s"},    {"--duration", "5 apples"},
       {"--duration", "inf"},   {"--duration", "1e300"}, {"--period-fixed", "0"},  {"--period-rolling", "0ms"},

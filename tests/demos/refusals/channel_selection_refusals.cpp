@@ -60,7 +60,7 @@ std::vector<Refusal> ChannelSelectionRefusals(const Folder& folder) {
       {{"--threads", "two"}, "Could not convert: --threads"},
       {{"--threads", "99999999999999999999999"}, "--threads: more than 4096"},
       {{"--threads", "5000"}, "--threads: more than 4096"},
-      {{"--mode", "5"}, "unknown mode 5"},
+      {{"--mode", "6"}, "unknown mode 6"},
       {{"--modes", "0,no_mode"}, "unknown mode no_mode"},
       {{"--mode"}, "--mode"},
       {{"--duration", "0"}, "--duration 0"},

@@ -3,30 +3,41 @@
 namespace refusals {
 namespace {
 
-/// Adds files that are not whole checkpoints: copies of a checkpoint, changed or cut in one way each.
+/// Adds folders that are not whole checkpoints: copies of a checkpoint, changed in one way each.
 void AddCheckpoints(const Folder& folder, std::vector<Refusal>& refusals) {
   const Folder elsewhere;
   Run(UIT_DIGITAL_EVOLUTION, {"--cells-per-worker", "9", "--updates", "16", "--mode", "0", "--checkpoint", "world"},
       elsewhere.Path());
-  const std::string whole = ContentsOf(elsewhere.Path() / "world");
-  if (whole.size() < 1000) throw std::runtime_error("digital_evolution has written no checkpoint");
-  const auto add = [&](const std::string& name, const std::string& bytes, const std::string& says) {
-    folder.Write(name, bytes);
-    refusals.push_back({{"--resume", name}, name + ": " + says});
+  const auto add = [&](const std::string& name, const std::string& file, auto&& change, const std::string& says) {
+    std::filesystem::copy(elsewhere.Path() / "world", folder.Path() / name, std::filesystem::copy_options::recursive);
+    const std::string whole = ContentsOf(folder.Path() / name / file);
+    if (whole.size() < 1000) throw std::runtime_error("digital_evolution has written no checkpoint");
+    const std::string changed = change(whole);
+    if (changed == whole) throw std::runtime_error(name + " is not changed");
+    folder.Write(name + "/" + file, changed);
+    refusals.push_back({{"--resume", name}, name + says});
   };
-  const auto with = [&whole](std::size_t at) {
-    std::string changed = whole;
-    changed[at] = static_cast<char>(changed[at] ^ 0x10);
-    return changed;
+  const auto replace = [](const std::string& from, const std::string& to) {
+    return [from, to](std::string text) {
+      const std::size_t at = text.find(from);
+      return at == std::string::npos ? text : text.replace(at, from.size(), to);
+    };
   };
-  add("nothing", "", "is not a checkpoint of digital_evolution");
-  add("stranger", with(3), "is not a checkpoint of digital_evolution");
-  add("magic", whole.substr(0, 32), "is cut short");
-  add("half", whole.substr(0, whole.size() / 2), "is cut short");
-  add("longer", whole + 'x', "has data after its end");
-  add("version", with(32), "is of another version of digital_evolution");
-  add("sides", with(40), "is damaged");
-  add("cells", with(whole.size() - 100), "is damaged");
+  const auto half = [](const std::string& whole) { return whole.substr(0, whole.size() / 2); };
+  const std::string list = "checkpoint.json";
+  add("stranger", list, replace("\"digital_evolution\"", "\"other\""), ": is not a checkpoint of digital_evolution");
+  add("version", list, replace("\"digital_evolution\": \"", "\"digital_evolution\": \"1"),
+      ": is of another version of digital_evolution");
+  add("sides", list, replace("\"side\": \"3\"", "\"side\": \"4\""), ": is of another graph: it has 9 nodes");
+  add("no_sides", list, replace("\"side\": \"3\"", "\"side\": \"0\""), ": is damaged");
+  add("half", list, half, "/checkpoint.json: is no checkpoint, or damaged");
+  const std::string cells = "data-0/places.bytes.npy";
+  const std::string has_changed = "/" + cells + ": has changed since the checkpoint was made";
+  add("short", cells, [](const std::string& whole) { return whole.substr(0, whole.size() - 100); }, has_changed);
+  add("cells", cells, [](std::string text) {
+    text[text.size() - 100] = static_cast<char>(text[text.size() - 100] ^ 0x10);
+    return text;
+  }, has_changed);
 }
 
 void AddGenomes(const Folder& folder, std::vector<Refusal>& refusals) {
@@ -53,9 +64,9 @@ void AddGenomes(const Folder& folder, std::vector<Refusal>& refusals) {
 
 std::vector<Refusal> DigitalEvolutionRefusals(const Folder& folder) {
   std::vector<Refusal> refusals{
-      {{"--resume", "no_such_file"}, "no_such_file: cannot be opened: No such file or directory"},
-      {{"--resume", "."}, ".: is a directory"},
-      {{"--resume", "/dev/zero"}, "/dev/zero: is not a checkpoint of digital_evolution"},
+      {{"--resume", "no_such_folder"}, "no_such_folder: has no checkpoint: there is no checkpoint.json in it"},
+      {{"--resume", "."}, ".: has no checkpoint"},
+      {{"--resume", "/dev/zero"}, "/dev/zero: has no checkpoint"},
       {{"--ancestor", "no_such_file"}, "no_such_file: cannot be opened: No such file or directory"},
       {{"--rival", "."}, ".: is a directory"},
       {{"--cells-per-worker", "0"}, "--cells-per-worker 0"},
@@ -75,12 +86,12 @@ std::vector<Refusal> DigitalEvolutionRefusals(const Folder& folder) {
       {{"--match-threshold", "65"}, "--match-threshold: tags have 64 bits"},
       {{"--knock-out", "magic"}, "--knock-out magic: not a class of instructions"},
       {{"--sample-interval", "0"}, "--sample-interval"},
-      {{"--checkpoint-every", "16"}, "--checkpoint-every: requires a --checkpoint file"},
+      {{"--checkpoint-every", "16"}, "--checkpoint-every: requires a --checkpoint folder"},
       {{"--checkpoint", "c", "--checkpoint-every", "17"}, "--checkpoint-every: not a multiple of 16"},
       {{"--checkpoint", "c", "--mode", "0", "--updates", "100"}, "--updates: not a multiple of 16"},
       {{"--checkpoint", "c", "--replicates", "2"}, "--checkpoint: requires one run of one mode"},
       {{"--unknown"}, "The following argument was not expected: --unknown"},
-      {{"--checkpoint", nowhere}, nowhere + ": cannot be written", 5},
+      {{"--checkpoint", "empty.genome/c"}, "empty.genome/c/checkpoint.json: cannot be written", 5},
       {{"--output", nowhere}, nowhere + ": cannot be written", 5},
       {{"--record", "empty.genome/folder"}, "empty.genome/folder/evolution.csv: cannot be written", 5},
   };

@@ -51,7 +51,8 @@ std::vector<std::string> LinesThatComplain(const Ending& ending) {
 struct Run5 {
   const char* program;
   std::vector<std::string> arguments;
-  std::string file;  ///< the file that cannot be written
+  std::string file;          ///< the file that cannot be written
+  std::string kept = file;   ///< the file of a run before that must stay
 };
 
 /// Runs whose files take more than 64 KB each.
@@ -65,7 +66,7 @@ const std::vector<Run5> runs{
       "disk/big"},
      "disk/big"},
     {UIT_DIGITAL_EVOLUTION, {"--cells-per-worker", "144", "--updates", "16", "--output", "disk/rows.csv", "--checkpoint", "disk/big"},
-     "disk/big"},
+     "disk/big/data-0/places.bytes.npy", "disk/big/checkpoint.json"},
 };
 
 void ExpectRefused(const Run5& run, const fs::path& folder, const char* reason) {
@@ -87,11 +88,17 @@ TEST_CASE("on a full disk the old file stays and no part of the new one appears"
   for (const bool is_there_before : {false, true}) {
     for (const Run5& run : runs) {
       for (const auto& entry : fs::directory_iterator{folder.Path() / "disk"}) fs::remove_all(entry.path());
-      if (is_there_before) folder.Write(run.file, "of a run before\n");
+      if (is_there_before) {
+        fs::create_directories((folder.Path() / run.kept).parent_path());
+        folder.Write(run.kept, "of a run before\n");
+      }
       ExpectRefused(run, folder.Path(), "No space left on device");
-      CHECK(ContentsOf(folder.Path() / run.file) == (is_there_before ? "of a run before\n" : ""));
-      CHECK(fs::exists(folder.Path() / run.file) == is_there_before);
-      for (const auto& entry : fs::directory_iterator{folder.Path() / "disk"}) CHECK(entry.path().extension() != ".tmp");
+      CHECK(ContentsOf(folder.Path() / run.kept) == (is_there_before ? "of a run before\n" : ""));
+      CHECK(fs::exists(folder.Path() / run.kept) == is_there_before);
+      for (const auto& entry : fs::recursive_directory_iterator{folder.Path() / "disk"}) {
+        CHECK(entry.path().extension() != ".tmp");
+        CHECK(entry.path().extension() != ".npy");
+      }
     }
   }
 }

@@ -22,11 +22,12 @@ using namespace uit::testing;
 using netuit::Vote;
 
 /// Processes meet at a few barriers. Each posts its vote on its board, and reads all other boards before it continues. If
-/// `looks_ahead`, one that continues checks at once whether others have already reached the next barrier.
-template <std::size_t num_processes, std::uint64_t num_barriers, bool looks_ahead = false>
+/// `looks_ahead`, one that continues checks at once whether others have already reached the next barrier. Votes have `num_reduced`
+/// numbers.
+template <std::size_t num_processes, std::uint64_t num_barriers, std::size_t num_reduced, bool looks_ahead = false>
 struct BoardScenario {
   static constexpr std::size_t num_threads = num_processes;
-  using Board = netuit::BasicHostBoard<ExploredRef>;
+  using Board = netuit::BasicHostBoard<ExploredRef, num_reduced>;
 
   SharedWords<num_processes * Board::NumBytes()> memory;
   std::optional<ExploredMemory> explored;
@@ -62,7 +63,8 @@ struct BoardScenario {
   static Vote Brings(std::size_t process, std::uint64_t epoch) {
     return {.stop = static_cast<std::uint32_t>(10 * epoch + process),
             .is_pending = static_cast<std::uint32_t>((epoch + process) % 2),
-            .next = 100 * epoch + process};
+            .next = 100 * epoch + process,
+            .reduced = {num_reduced > 0 ? 1000 * epoch + process : 0, num_reduced > 1 ? 2000 * epoch + process : 0}};
   }
   /// Gives up after a few tries, so that the number of schedules stays finite.
   bool Await(std::size_t process, std::uint64_t epoch) {
@@ -76,7 +78,8 @@ struct BoardScenario {
     if (!vote) return false;
     const Vote brought = Brings(process, epoch);
     Explorer::Expect(num_arrivals[process] >= epoch, "a process was seen where it had not come to");
-    Explorer::Expect(vote->stop == brought.stop && vote->is_pending == brought.is_pending && vote->next == brought.next,
+    Explorer::Expect(vote->stop == brought.stop && vote->is_pending == brought.is_pending && vote->next == brought.next &&
+                         vote->reduced == brought.reduced,
                      "what was read is not what was brought");
     return true;
   }
@@ -85,7 +88,7 @@ struct BoardScenario {
 }  // namespace
 
 TEST_CASE("A board shows what its process brings to a barrier under every schedule") {
-  CheckExhaustedBetweenProcesses<BoardScenario<2, 3>>("boards of 2 processes", nightly_bound_of_many);
-  CheckExhaustedBetweenProcesses<BoardScenario<2, 2, true>>("boards of 2 processes, who look ahead", nightly_bound_of_many);
-  CheckExhaustedBetweenProcesses<BoardScenario<3, 1>>("boards of 3 processes", nightly_bound_of_many);
+  CheckExhaustedBetweenProcesses<BoardScenario<2, 3, 0>>("boards of 2 processes", nightly_bound_of_many);
+  CheckExhaustedBetweenProcesses<BoardScenario<2, 2, 1, true>>("boards of 2 processes, who look ahead", nightly_bound_of_many);
+  CheckExhaustedBetweenProcesses<BoardScenario<3, 1, 2>>("boards of 3 processes", nightly_bound_of_many);
 }

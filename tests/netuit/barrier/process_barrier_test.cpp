@@ -6,9 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <netuit/barrier/ordered_double.hpp>
+#include <netuit/barrier/vote.hpp>
 
 #include "tests/netuit/barrier/station.hpp"
 #include "tests/support/catch.hpp"
@@ -67,6 +71,36 @@ TEST_CASE("A reason to stop is seen before the barrier is reached, through the w
     station.barrier.Close(uit::After(10s));
   });
   CHECK(seen == std::vector<std::uint32_t>(size, 7));
+}
+
+TEST_CASE("All processes agree on the largest number of each reduction") {
+  const std::size_t size = GENERATE(2U, 3U, 5U, 6U);
+  LoopbackNetwork network{size, GENERATE(0U, 2U, 6U)};
+  std::vector<Vote> agreed(size);
+  network.Together([&](std::size_t rank) {
+    Station station{network.World(rank)};
+    const Vote mine{.reduced = {netuit::ToOrdered(-1.5 * static_cast<double>(rank)), rank == 1 ? 7U : 0U}};
+    for (int i = 0; i < 3; ++i) agreed[rank] = station.barrier.ArriveAndWait(mine, uit::After(20s), uit::NoIdle{});
+    station.barrier.Close(uit::After(10s));
+  });
+  for (const Vote& vote : agreed) {
+    CHECK(netuit::FromOrdered(vote.reduced[0]) == 0);
+    CHECK(vote.reduced[1] == 7);
+  }
+}
+
+TEST_CASE("Words of numbers have the order of the numbers") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> ascending{-infinity, -1e300, -2.0, -1e-310, 0.0, 1e-310, 0.5, 2.0, 1e300, infinity};
+  for (std::size_t i = 0; i < ascending.size(); ++i) {
+    CHECK(netuit::FromOrdered(netuit::ToOrdered(ascending[i])) == ascending[i]);
+    CHECK(netuit::ToOrdered(ascending[i]) > 0);
+    if (i != 0) CHECK(netuit::ToOrdered(ascending[i - 1]) < netuit::ToOrdered(ascending[i]));
+  }
+  for (const double nan : {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK(netuit::ToOrdered(nan) == netuit::ordered_nan);
+    CHECK(netuit::ToOrdered(nan) > netuit::ToOrdered(infinity));
+  }
 }
 
 TEST_CASE("A process that misses a barrier is lost and named") {

@@ -54,6 +54,31 @@ std::vector<std::string> Warnings(const MeshOptions& options) {
 /// Returns whether this rank shares memory with another rank.
 bool HasNearPeer() { return MpiTestWorld().HostRanks().size() > 1; }
 
+/// Checks that messages of three updates that wait are visited in order and stay. `message(i)` is put in update i.
+template <typename T, uit::Policy policy>
+void CheckUnread(std::uint32_t threads, auto&& message, const std::vector<T>& expected) {
+  uit::Team team{MpiTestWorld(), {.threads = threads}};
+  Mesh mesh{team, MakeRing(8), {.depth = 3}};
+  const auto channels = mesh.AddChannels<T, policy>();
+  mesh.Run(EveryUpdate{.updates = 3}, [&](Node& node) {
+    for (const auto edge : node.Out()) channels[edge].TryPut(message(node.Update()));
+  });
+  for (const bool stays : {true, true, false}) {
+    mesh.Visit([&](Node& node) {
+      for (const auto edge : node.In()) {
+        std::vector<T> found;
+        channels.ForEachUnread(edge, [&](const T& unread) { found.push_back(unread); });
+        CHECK(found == expected);
+        if (stays) continue;
+        std::vector<T> read;
+        while (channels[edge].TryStep() != 0) read.push_back(channels[edge].Get());
+        CHECK(read == expected);
+        channels.ForEachUnread(edge, [&](const T&) { FAIL("it was read"); });
+      }
+    });
+  }
+}
+
 /// Returns the text of MessageTooLarge, or "no error".
 std::string WordsOf(auto&& put) {
   try {
@@ -140,6 +165,18 @@ TEST_CASE("A run warns once of exchanges that are too large for shared memory of
   CHECK(warnings[0].find("buffer_bytes") != std::string::npos);
   if (MpiTestWorld().Size() == 2) {
     CHECK(warnings[0].starts_with("2 exchanges with rank " + std::to_string(1 - MpiTestWorld().Rank()) + " "));
+  }
+}
+
+TEST_CASE("Messages that wait between runs can be looked at, and stay") {
+  for (const std::uint32_t threads : {1U, 2U}) {
+    CAPTURE(threads);
+    const auto number = [](std::uint64_t update) { return static_cast<std::uint32_t>(update + 5); };
+    const auto row = [](std::uint64_t update) { return Row(update, 7); };
+    CheckUnread<std::uint32_t, uit::every>(threads, number, {5, 6, 7});
+    CheckUnread<std::uint32_t, uit::latest>(threads, number, {7});
+    CheckUnread<std::uint32_t, uit::summed>(threads, number, {18});
+    CheckUnread<Row, uit::every>(threads, row, {{}, {7}, {7, 7}});
   }
 }
 

@@ -19,20 +19,20 @@
 #include <uit/team/team.hpp>
 
 #include "tests/netuit/run/chaos.hpp"
+#include "tests/netuit/run/workers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/thrown.hpp"
 
 using namespace netuit;
 using netuit::testing::MakeOddGraph;
+using netuit::testing::TeamWith;
+using netuit::testing::WorkersWith;
 using uit::testing::CountRanks;
 using uit::testing::MpiTestWorld;
 using uit::testing::WordsThrownBy;
 
 namespace {
-
-Workers WorkersWith(std::size_t threads) { return {.processes = MpiTestWorld().Size(), .threads = threads}; }
-uit::Team TeamWith(std::uint32_t threads) { return uit::Team{MpiTestWorld(), {.threads = threads}}; }
 
 /// The nodes of this process.
 std::size_t SumOf(Mesh& mesh, const Field<std::size_t>& field) {
@@ -176,7 +176,7 @@ TEST_CASE("Impossible options are refused on every process, with or without edge
   mesh.AddChannels<std::uint64_t>();
   const auto run = [&](const auto& schedule, const RunOptions& options = {}) { mesh.Run(schedule, [](Node&) {}, options); };
   const std::chrono::seconds none{0};
-  CHECK_THROWS_AS(ScheduleOf(static_cast<AsyncMode>(5), {.updates = 1}), uit::InputError);
+  CHECK_THROWS_AS(ScheduleOf(static_cast<AsyncMode>(6), {.updates = 1}), uit::InputError);
   CHECK_THROWS_AS(run(Free{.duration = std::chrono::seconds(-1)}), uit::InputError);
   CHECK_THROWS_AS(run(Free{.updates = 1, .clock_every = 0}), uit::InputError);
   CHECK_THROWS_AS(run(Free{.updates = 1}, {.peer_timeout = none}), uit::InputError);

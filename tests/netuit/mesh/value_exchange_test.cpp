@@ -1,11 +1,16 @@
 // Frames that do not fit their layer or worker, and what the field shows then.
+#include <netuit/mesh/frame_note.hpp>
 #include <netuit/mesh/value_exchange.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
+#include <netuit/mesh/delayed_exchange.hpp>
+#include <netuit/mesh/delayed_slots.hpp>
+#include <netuit/mesh/field_memory.hpp>
 #include <netuit/mesh/status_board.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
@@ -13,6 +18,7 @@
 #include <uit/support/type_hash.hpp>
 #include <uit/link/frame.hpp>
 #include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/loopback_world.hpp"
@@ -32,30 +38,69 @@ uit::Frame Filled(std::uint32_t num_bytes, std::uint64_t base, int fill) {
 
 }  // namespace
 
+static_assert(NearestWithLowerHalf(7, 5) == 7 && NearestWithLowerHalf(5, 7) == 5);
+static_assert(NearestWithLowerHalf(1, (std::uint64_t{3} << 32U) - 1) == (std::uint64_t{3} << 32U) + 1);  // beyond the lower half
+static_assert(NearestWithLowerHalf(0xFFFFFFFF, std::uint64_t{3} << 32U) == (std::uint64_t{3} << 32U) - 1);
+
 TEST_CASE("Values in a frame of another length are refused and the previous ones are shown") {
   ValueReceiver receiver;
   receiver.first_slot = 1;
-  receiver.layout = {.num_channels = 3, .slot_bytes = 4};
+  receiver.layout = {.num_channels = 3, .slot_bytes = 4, .note_bytes = sizeof(FrameNote)};
   receiver.box = uit::FrameBox::Latest();
   std::array<std::uint32_t, 5> values{9, 9, 9, 9, 9};
   auto* const bytes = reinterpret_cast<std::byte*>(values.data());
-  uit::Frame frame = Filled(12, 4, 1);
+  uit::Frame frame = Filled(28, 4, 1);
   receiver.box->TryPut(frame);
   REQUIRE(receiver.Pull(bytes, true));
   const auto before = values;
   CHECK(before == std::array<std::uint32_t, 5>{9, 0x01010101, 0x01010101, 0x01010101, 9});
-  for (const std::uint32_t num_bytes : {0U, 8U, 11U, 13U, 35U, 37U, 200U}) {
+  CHECK(receiver.num_effective == 0x0101'0101'0101'0101);
+  for (const std::uint32_t num_bytes : {0U, 8U, 12U, 27U, 29U, 36U, 51U, 53U, 200U}) {
     frame = Filled(num_bytes, 5, 2);
     receiver.box->TryPut(frame);
     CheckThrows([&] { receiver.Pull(bytes, true); }, "none of its exchange");
     CHECK_FALSE(receiver.Pull(bytes, true));
     CHECK(values == before);
     CHECK(receiver.gets.stepped == 3);
+    CHECK(receiver.num_effective == 0x0101'0101'0101'0101);
   }
-  frame = Filled(36, 5, 3);
+  frame = Filled(52, 5, 3);
   receiver.box->TryPut(frame);
   CHECK(receiver.Pull(bytes, true));
   CHECK(values[3] == 0x03030303);
+}
+
+TEST_CASE("A batch of another length or update is refused and the previous values are shown") {
+  std::array<std::uint32_t, 4> values{9, 9, 9, 9};
+  auto* const bytes = reinterpret_cast<std::byte*>(values.data());
+  const FieldMemory memory{.own = bytes, .shown = bytes, .slot_bytes = 4, .pack = PackSlotsOf<std::uint32_t>};
+  DelayedSlots slots{.needs = {{{.source = 0, .batch = 0, .back = 1}}}, .first = 2, .origins = {0, 1}};
+  slots.sources.push_back({.worker = 1, .lag = 1, .longest = 1, .batches = {{.channels = {0, 1}, .first = 2}}});
+  ValueReceiver account;
+  account.layout.num_channels = 2;
+  DelayedExchange exchange{memory, slots, [&](std::uint32_t) -> ValueReceiver& { return account; }};
+  DelayedExchange::Receiver& receiver = exchange.Receivers().front();
+  receiver.awaited = uit::FrameBox::Every(4);
+  receiver.awaited_reports.emplace(100, uit::OutPort{});
+  constexpr std::uint64_t first_stamp = 70;
+  exchange.Begin(first_stamp, false);
+  const auto arrive = [&](std::uint32_t num_bytes, std::uint64_t update, int fill) {
+    uit::Frame frame = Filled(num_bytes, update + 1, fill);
+    frame.Header().update = first_stamp + update;
+    REQUIRE(receiver.awaited->TryPut(frame));
+  };
+  CHECK(exchange.TryTakeFor(0, 0));  // the first update needs nothing
+  CHECK_FALSE(exchange.TryTakeFor(0, 1));
+  for (const auto& [num_bytes, update] : {std::pair{7U, 0U}, {9U, 0U}, {8U, 1U}, {200U, 0U}}) {
+    arrive(num_bytes, update, 2);
+    CheckThrows([&] { exchange.TryTakeFor(0, 1); }, "none of its exchange");
+    CHECK(values == std::array<std::uint32_t, 4>{9, 9, 9, 9});
+    CHECK(account.gets.stepped == 0);
+  }
+  arrive(8, 0, 3);
+  CHECK(exchange.TryTakeFor(0, 1));
+  CHECK(values == std::array<std::uint32_t, 4>{9, 9, 0x03030303, 0x03030303});
+  CHECK(account.gets.stepped == 2);
 }
 
 TEST_CASE("A status of another length is refused and the previous one is shown") {

@@ -16,12 +16,12 @@ using namespace netuit;
 
 namespace {
 
-using Graph = PartitionGraph<std::int32_t>;
+using Weighted = PartitionGraph<std::int32_t>;
 using Sides = std::optional<std::vector<std::int32_t>>;
 
 /// Returns whether a partitioner accepts this graph: at least two nodes, symmetric with equal weights above 0, no loops, no
 /// parallel edges.
-bool IsProper(const Graph& graph) {
+bool IsProper(const Weighted& graph) {
   if (graph.NumNodes() < 2 || graph.first.size() != graph.node_weights.size() + 1) return false;
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> weights;
   for (std::int32_t node = 0; node < graph.NumNodes(); ++node) {
@@ -51,14 +51,14 @@ Topology RandomTopology(RandomStream& random) {
 }  // namespace
 
 TEST_CASE("whatever a bisector answers, every worker has a node") {
-  const std::vector<std::function<Sides(const Graph&)>> answers{
-      [](const Graph&) { return Sides{}; },
-      [](const Graph&) { return Sides{std::vector<std::int32_t>{}}; },
-      [](const Graph& graph) { return Sides{std::vector<std::int32_t>(graph.node_weights.size(), 0)}; },
-      [](const Graph& graph) { return Sides{std::vector<std::int32_t>(graph.node_weights.size(), 1)}; },
-      [](const Graph& graph) { return Sides{std::vector<std::int32_t>(graph.node_weights.size(), 2)}; },
-      [](const Graph& graph) { return Sides{std::vector<std::int32_t>(graph.node_weights.size(), -1)}; },
-      [](const Graph& graph) { return Sides{std::vector<std::int32_t>(graph.node_weights.size() + 1, 0)}; },
+  const std::vector<std::function<Sides(const Weighted&)>> answers{
+      [](const Weighted&) { return Sides{}; },
+      [](const Weighted&) { return Sides{std::vector<std::int32_t>{}}; },
+      [](const Weighted& graph) { return Sides{std::vector<std::int32_t>(graph.node_weights.size(), 0)}; },
+      [](const Weighted& graph) { return Sides{std::vector<std::int32_t>(graph.node_weights.size(), 1)}; },
+      [](const Weighted& graph) { return Sides{std::vector<std::int32_t>(graph.node_weights.size(), 2)}; },
+      [](const Weighted& graph) { return Sides{std::vector<std::int32_t>(graph.node_weights.size(), -1)}; },
+      [](const Weighted& graph) { return Sides{std::vector<std::int32_t>(graph.node_weights.size() + 1, 0)}; },
   };
   RandomStream random{9};
   bool is_proper = true;
@@ -68,7 +68,7 @@ TEST_CASE("whatever a bisector answers, every worker has a node") {
     const auto threads = 1 + random.Below(4);
     if (processes * threads > topology.NumNodes()) continue;
     const auto& answer = answers[random.Below(static_cast<std::uint32_t>(answers.size()))];
-    const auto bisect = [&](const Graph& graph, double share, double tolerance) {
+    const auto bisect = [&](const Weighted& graph, double share, double tolerance) {
       is_proper = is_proper && IsProper(graph) && share > 0 && share < 1 && tolerance >= 1;
       return answer(graph);
     };
@@ -85,10 +85,10 @@ TEST_CASE("what is mended is reported") {
     bisection.Place(MakeRing(8));
     return bisection.Report();
   };
-  const auto refuse = [](const Graph&, double, double) { return Sides{}; };
+  const auto refuse = [](const Weighted&, double, double) { return Sides{}; };
   CHECK(place(refuse).num_fallbacks == 3);
   CHECK(place(refuse).num_moved == 0);
-  const auto all_left = [](const Graph& graph, double, double) {
+  const auto all_left = [](const Weighted& graph, double, double) {
     return Sides{std::vector<std::int32_t>(graph.node_weights.size(), 0)};
   };
   CHECK(place(all_left).num_fallbacks == 0);
@@ -96,7 +96,7 @@ TEST_CASE("what is mended is reported") {
 }
 
 TEST_CASE("without a usable answer the blocks are contiguous and of equal weight") {
-  const auto refuse = [](const Graph&, double, double) { return Sides{}; };
+  const auto refuse = [](const Weighted&, double, double) { return Sides{}; };
   RecursiveBisection<std::int32_t, decltype(refuse)> bisection{refuse, {.processes = 3, .threads = 2}, 1.001};
   CHECK(bisection.Place(MakeRing(12)) == PlaceContiguous(MakeRing(12), {.processes = 3, .threads = 2}));
   RecursiveBisection<std::int32_t, decltype(refuse)> in_two{refuse, {.processes = 2}, 1.001};
@@ -105,7 +105,7 @@ TEST_CASE("without a usable answer the blocks are contiguous and of equal weight
 }
 
 TEST_CASE("one worker needs no bisector") {
-  const auto fail = [](const Graph&, double, double) -> Sides { throw std::logic_error{"asked"}; };
+  const auto fail = [](const Weighted&, double, double) -> Sides { throw std::logic_error{"asked"}; };
   RecursiveBisection<std::int32_t, decltype(fail)> bisection{fail, {}, 1.001};
   CHECK(bisection.Place(MakeRing(3)) == PlaceContiguous(MakeRing(3), {}));
   RecursiveBisection<std::int32_t, decltype(fail)> too_many{fail, {.processes = 4}, 1.001};

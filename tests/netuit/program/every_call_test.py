@@ -28,7 +28,7 @@ STRICT = HARMLESS - {"MPI_Info_free"}
 # These are called only after another failure.
 AFTER = {"MPI_Error_class": "MPI_Isend", "MPI_Error_string": "MPI_Get_library_version", "MPI_Abort": "MPI_Get_library_version"}
 # Later calls of frequent functions, in other parts of the program.
-LATER = {"MPI_Test": (20, 200, 1500), "MPI_Isend": (5, 40), "MPI_Irecv": (30, 80), "MPI_Ialltoall": (4,), "MPI_Ialltoallv": (3,),
+LATER = {"MPI_Test": (20, 200, 600), "MPI_Isend": (5, 40), "MPI_Irecv": (30, 80), "MPI_Ialltoall": (4,), "MPI_Ialltoallv": (3,),
          "MPI_Comm_dup": (2,), "MPI_Comm_idup": (2,), "MPI_Ibarrier": (2, 4), "MPI_Comm_free": (2, 4), "MPI_Comm_get_attr": (2,), "MPI_Cancel": (30,)}
 
 Case = collections.namedtuple("Case", "call n rank")

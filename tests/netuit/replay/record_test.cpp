@@ -417,7 +417,7 @@ TEST_CASE("A record is refused if any field of its header differs") {
     ++(other.*member);
     return ReadNumbers(draft.path, other).refusal;
   };
-  CHECK(refusal(&RecordHeader::version).find("its format version is 2, but this run needs 3") != std::string::npos);
+  CHECK(refusal(&RecordHeader::version).find("its format version is 4, but this run needs 5") != std::string::npos);
   CHECK(refusal(&RecordHeader::mode).find("its mode is 3, but this run needs 4") != std::string::npos);
   CHECK(refusal(&RecordHeader::seed).find("its seed is 1, but this run needs 2") != std::string::npos);
   CHECK(refusal(&RecordHeader::run).find("its run number is 1, but this run needs 2") != std::string::npos);

@@ -64,7 +64,7 @@ TEST_CASE("A run with channels that add up is reproduced, over several runs with
 }
 
 TEST_CASE("A run of every other mode is reproduced from its record") {
-  for (int mode = 0; mode <= 4; ++mode) {
+  for (int mode = 0; mode <= 5; ++mode) {
     CAPTURE(mode);
     CheckReplay(MakeTorus(6, 6), {heard, each, each_row, sum},
                 {.mode = static_cast<AsyncMode>(mode), .num_runs = 2, .num_updates = 50});

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <unistd.h>
-
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include <uit/team/team.hpp>
 #include <vector>
 
+#include "tests/support/shared_folder.hpp"
 #include "tests/netuit/run/chaos.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
@@ -28,30 +28,6 @@ using uit::testing::CountRanks;
 using uit::testing::is_sanitized;
 using uit::testing::MpiTestWorld;
 
-/// A folder for records, at the same path on every process. It is empty at first and removed at the end.
-class Folder {
- public:
-  Folder() {
-    const std::string name = (fs::temp_directory_path() / ("conduit_replay_" + std::to_string(getpid()))).string();
-    const auto* text = reinterpret_cast<const std::byte*>(name.data());
-    const uit::Bytes agreed = MpiTestWorld().Broadcast(uit::Bytes(text, text + name.size()));
-    path_ = std::string(reinterpret_cast<const char*>(agreed.data()), agreed.size());
-    Empty();
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { Empty(); }
-  std::string Path() const { return path_.string(); }
-  void Empty() {
-    MpiTestWorld().Agree("");  // no process needs it any more
-    if (MpiTestWorld().IsRoot()) fs::remove_all(path_);
-    MpiTestWorld().Agree("");
-  }
-
- private:
-  fs::path path_;
-};
-
 /// A mesh with a random placement.
 inline MeshOptions SmallBuffers(const Topology& topology, std::uint32_t threads) {
   return {.placement = PlaceRandom(topology, {.processes = MpiTestWorld().Size(), .threads = threads}, 3), .depth = 3,
@@ -63,6 +39,7 @@ struct Outcome {
   std::vector<std::uint64_t> states;                  // of this process's nodes at the end
   std::vector<std::vector<std::uint64_t>> histories;  // by node: its state after each update, over all runs
   std::vector<std::uint64_t> num_updates;             // by run and worker
+  std::vector<std::array<std::uint64_t, 4>> certificates;  // likewise: effective updates plus 1, or 0; readings, oldest, median
   std::vector<std::string> warnings;                  // of this process
   bool is_balanced = true;
 };
@@ -105,7 +82,11 @@ inline Outcome RunChaos(const Topology& topology, const std::vector<Kind>& kinds
     CHECK(report.ExitCode() == 0);
     CHECK(report.message.empty());
     outcome.is_balanced &= report.Balanced() || !MpiTestWorld().IsRoot();
-    for (const WorkerReport& worker : report.workers) outcome.num_updates.push_back(worker.num_updates);
+    for (const WorkerReport& worker : report.workers) {
+      const auto& [count, max, mean, p50, p90, p99] = worker.staleness;
+      outcome.num_updates.push_back(worker.num_updates);
+      outcome.certificates.push_back({worker.effective_updates ? *worker.effective_updates + 1 : 0, count, max, static_cast<std::uint64_t>(p50)});
+    }
   }
   mesh.Visit([&](Node& node) {
     outcome.states.push_back(chaos.state[node]);
@@ -131,7 +112,7 @@ inline void CheckReplay(const Topology& topology, const std::vector<Kind>& kinds
     const Outcome replayed = RunChaos(topology, kinds, plan);
     plan.replay.clear();
     const bool is_equal = recorded.states == replayed.states && recorded.histories == replayed.histories &&
-                          recorded.num_updates == replayed.num_updates;
+                          recorded.num_updates == replayed.num_updates && recorded.certificates == replayed.certificates;
     num_equal += Everywhere(is_equal) ? 1 : 0;
     is_balanced &= recorded.is_balanced && replayed.is_balanced;
   }

@@ -141,7 +141,7 @@ class FieldLedger final : public Ledger {
   }
   void Settle(Node& node) override {
     // A bulk synchronous update ends with values that the next one would read; without communication none are counted.
-    if (mode_ == AsyncMode::every_update) ReadAll(node, &Counts::num_stepped);
+    if (mode_ == AsyncMode::every_update || mode_ == AsyncMode::dataflow) ReadAll(node, &Counts::num_stepped);
     else if (mode_ == AsyncMode::no_communication) ReadAll(node, nullptr);
     else ReadAll(node, &Counts::num_late);
   }
@@ -299,6 +299,7 @@ const std::vector<std::pair<AsyncMode, ModeSettings>> runs{{AsyncMode::no_barrie
                                                            {AsyncMode::fixed, {.updates = 100, .period = 2ms}},
                                                            {AsyncMode::no_barrier, {.duration = 20ms}},
                                                            {AsyncMode::every_update, {.updates = 1}},
+                                                           {AsyncMode::dataflow, {.updates = 33}},
                                                            {AsyncMode::no_barrier, {.updates = 1}}};
 
 void CheckAllModes(const std::vector<Kind>& kinds) {

@@ -34,7 +34,9 @@ TEST_CASE("Nothing blocks inside MPI while a run goes on") {
   Mesh mesh{uit::Team{world, {.threads = 2}}, topology,
             {.placement = PlaceRandom(topology, {.processes = world.Size(), .threads = 2}, 3), .is_watched = true}};
   const testing::MixedTraffic<uit::every, testing::aggregated, testing::newest_pooled, testing::sum_pooled> traffic{mesh};
-  mesh.Connect();  // opening links may wait in MPI; otherwise the first run would open them before its time begins
+  // Opening links may wait in MPI; otherwise the first run would open them before its time begins.
+  mesh.Connect();
+  mesh.Run(Dataflow{.updates = 1}, [](Node&) {});
   RunOptions options;
   options.quality = {.interval = 2ms, .length = 1ms, .channels = true};
   options.on_status = [](auto) {};
@@ -43,7 +45,8 @@ TEST_CASE("Nothing blocks inside MPI while a run goes on") {
                               Rolling{.span = 500us, .updates = num_updates}.MakePlan(),
                               Fixed{.period = 1ms, .updates = num_updates}.MakePlan(),
                               Free{.updates = num_updates}.MakePlan(),
-                              Isolated{.updates = num_updates}.MakePlan()}) {
+                              Isolated{.updates = num_updates}.MakePlan(),
+                              Dataflow{.updates = num_updates}.MakePlan()}) {
     INFO("mode " << plan.mode);
     const std::uint64_t num_calls_before = pmpi::NumCalls();
     const pmpi::NoWaiting no_waiting;

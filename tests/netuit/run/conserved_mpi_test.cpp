@@ -132,6 +132,7 @@ const std::vector<std::pair<AsyncMode, ModeSettings>> runs{{AsyncMode::no_barrie
                                                            {AsyncMode::no_communication, {.updates = 20}},
                                                            {AsyncMode::fixed, {.updates = 100, .period = 2ms}},
                                                            {AsyncMode::no_barrier, {.duration = 20ms}},
+                                                           {AsyncMode::dataflow, {.updates = 32}},
                                                            {AsyncMode::every_update, {.updates = 1}}};
 
 enum class Collecting { at_last, between_runs, in_runs };

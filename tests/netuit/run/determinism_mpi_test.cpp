@@ -1,5 +1,6 @@
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/placement/metis.hpp>
 #include <netuit/placement/placement.hpp>
+#include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
 #include <string>
 #include <vector>
@@ -37,7 +39,7 @@ using netuit::testing::aggregated;
 using netuit::testing::newest_pooled;
 using netuit::testing::newest_aggregated;
 using netuit::testing::sum_pooled;
-using uit::testing::is_sanitized;
+using uit::testing::is_slow_build;
 using uit::testing::IsNightly;
 using uit::testing::MpiTestWorld;
 using uit::testing::PerCommitOrNight;
@@ -134,8 +136,8 @@ std::uint64_t ColorPlaced(const Topology& topology, const Layout& layout, std::u
 }  // namespace
 
 TEST_CASE("Bulk synchronous colouring equals the serial loop for every placement") {
-  const std::uint64_t num_updates = is_sanitized ? 100 : 1000;
-  const std::uint64_t num_seeds = is_sanitized ? 1 : PerCommitOrNight<std::uint64_t>(2, 20);
+  const std::uint64_t num_updates = is_slow_build ? 100 : 1000;
+  const std::uint64_t num_seeds = is_slow_build ? 1 : PerCommitOrNight<std::uint64_t>(2, 20);
   std::size_t num_equal = 0;
   std::size_t num_runs = 0;
   for (const Topology& topology : {MakeTorus(64, 64), MakeSmallWorld(2000, 6, 0.1, 7)}) {
@@ -177,8 +179,12 @@ std::uint64_t RunSerially(const Topology& topology, const Kinds& kinds, const Ru
   return HashOf(mesh.Gather(chaos.state));
 }
 
-std::uint64_t RunPlaced(const Topology& topology, const Layout& layout, const Kinds& kinds, const Runs& runs,
-                        std::uint64_t seed = 0) {
+/// Modes that show exactly the values of the update before.
+constexpr std::array exact_modes{AsyncMode::every_update, AsyncMode::dataflow};
+
+/// Does the same in `mode`, and every second run in the other of the exact modes.
+std::uint64_t RunPlaced(const Topology& topology, const Layout& layout, const Kinds& kinds, const Runs& runs, AsyncMode mode,
+                        std::uint64_t seed = 0, bool steals = false) {
   const uit::Team team = layout.Team();
   MeshOptions options = small_buffers;
   options.placement = layout.placement;
@@ -186,8 +192,10 @@ std::uint64_t RunPlaced(const Topology& topology, const Layout& layout, const Ki
   const Chaos chaos(mesh, kinds, seed);
   for (std::size_t run = 0; run < runs.size(); ++run) {
     if (run % 2 == 1) mesh.Visit([&](Node& node) { chaos.Look(node); });
-    const RunReport report =
-        mesh.Run(EveryUpdate{.updates = runs[run]}, [&](Node& node) { chaos.Update(node); }, {.seed = seed + run});
+    const RunPlan plan = ScheduleOf(exact_modes[(run + (mode == exact_modes[0] ? 0U : 1U)) % 2], {.updates = runs[run]});
+    const RunReport report = mesh.Run(plan, [&](Node& node) { chaos.Update(node); },
+                                      {.seed = seed + run, .steals = steals, .shortest_steal = std::chrono::nanoseconds{0}});
+    INFO("run " << run << ": " << report.message);
     CHECK(report.ExitCode() == 0);
     CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
   }
@@ -198,8 +206,13 @@ void CheckAgainstSerial(const Topology& topology, const Kinds& kinds, const Runs
   const std::uint64_t expected = MpiTestWorld().IsRoot() ? RunSerially(topology, kinds, runs) : 0;
   for (const std::uint32_t threads : ThreadCounts()) {
     for (const Layout& layout : LayOut(topology, threads)) {
-      INFO(layout.name << ", " << topology.NumNodes() << " nodes");
-      CHECK((RunPlaced(topology, layout, kinds, runs) == expected || !MpiTestWorld().IsRoot()));
+      for (const AsyncMode mode : exact_modes) {
+        for (const bool steals : {false, true}) {
+          if (steals && threads == 1) continue;
+          INFO(layout.name << ", " << topology.NumNodes() << " nodes, mode " << static_cast<int>(mode) << ", steals " << steals);
+          CHECK((RunPlaced(topology, layout, kinds, runs, mode, 0, steals) == expected || !MpiTestWorld().IsRoot()));
+        }
+      }
     }
   }
 }
@@ -227,19 +240,19 @@ const Kind sum_solo = ChannelsOf<Word, uit::summed>();
 const Kind sum = ChannelsOf<Word, sum_pooled>();
 const Kind sum_seldom = ChannelsOf<Word, sum_pooled>(3);
 
-const Runs one_run{is_sanitized ? 40U : 200U};
+const Runs one_run{is_slow_build ? 40U : 200U};
 
 }  // namespace
 
-TEST_CASE("The result of mode 0 does not depend on the placement for any puts and steps") {
+TEST_CASE("The result of modes 0 and 5 does not depend on the placement for any puts and steps") {
   CheckAgainstSerial(MakeSmallWorld(200, 5, 0.2, 1), {heard, each_solo, newest}, one_run);
 }
 
-TEST_CASE("The result of mode 0 does not depend on the placement for unpooled channels that keep every message") {
+TEST_CASE("The result of modes 0 and 5 does not depend on the placement for unpooled channels that keep every message") {
   CheckAgainstSerial(MakeTorus(8, 8), {each_solo}, one_run);
 }
 
-TEST_CASE("The result of mode 0 does not depend on the placement for pooled channels, or unpooled ones of the newest message") {
+TEST_CASE("The result of modes 0 and 5 does not depend on the placement for pooled channels, or unpooled ones of the newest message") {
   CheckAgainstSerial(MakeTorus(12, 12), {each_pooled, newest_solo, each_aggregated}, one_run);
   // some nodes share a channel with no other worker
   CheckAgainstSerial(MakeRing(12), {each_pooled, newest_solo, each_aggregated}, one_run);
@@ -260,11 +273,13 @@ TEST_CASE("The state after a seed is one and the same for every layout, launch a
   std::size_t num_equal = 0;
   for (const std::uint32_t threads : ThreadCounts(true)) {
     for (const Layout& layout : LayOut(topology, threads)) {
-      INFO(layout.name);
-      for (std::size_t seed = 0; seed < num_seeds; ++seed) {
-        const std::uint64_t hash = RunPlaced(topology, layout, {each_solo}, {40}, seed);
-        CHECK((hash == expected[seed] || !MpiTestWorld().IsRoot()));
-        num_equal += hash == expected[seed];
+      for (const AsyncMode mode : exact_modes) {
+        INFO(layout.name << ", mode " << static_cast<int>(mode));
+        for (std::size_t seed = 0; seed < num_seeds; ++seed) {
+          const std::uint64_t hash = RunPlaced(topology, layout, {each_solo}, {40}, mode, seed);
+          CHECK((hash == expected[seed] || !MpiTestWorld().IsRoot()));
+          num_equal += hash == expected[seed];
+        }
       }
       ++num_layouts;
       layouts += (layouts.empty() ? "" : ", ") + layout.name;
@@ -273,34 +288,42 @@ TEST_CASE("The state after a seed is one and the same for every layout, launch a
   if (!MpiTestWorld().IsRoot()) return;
   for (std::size_t seed = 0; seed < num_seeds; ++seed) CHECK(RunSerially(topology, {each_solo}, {40}, seed) == expected[seed]);
   std::array<char, 300> figure{};
-  std::snprintf(figure.data(), figure.size(), "%zu seeds x %zu layouts (%s), %s: %zu of %zu are the committed hash of their seed",
-                num_seeds, num_layouts, layouts.c_str(), MpiTestWorld().Library().c_str(), num_equal, num_seeds * num_layouts);
+  std::snprintf(figure.data(), figure.size(), "%zu seeds x %zu layouts (%s) x modes 0 and 5, %s: %zu of %zu are the committed hash of their seed",
+                num_seeds, num_layouts, layouts.c_str(), MpiTestWorld().Library().c_str(), num_equal,
+                num_seeds * num_layouts * exact_modes.size());
   PrintGoal("R11", figure.data());
 }
 
-TEST_CASE("The result of mode 0 does not depend on the placement for messages of any size") {
+TEST_CASE("The result of modes 0 and 5 does not depend on the placement for messages of any size") {
   CheckAgainstSerial(MakeTorus(6, 6), {each_row, newest_row, each_row_solo}, one_run);
 }
 
-TEST_CASE("The result of mode 0 does not depend on the placement for aggregated layers of several periods") {
+TEST_CASE("The result of modes 0 and 5 does not depend on the placement for aggregated layers of several periods") {
   CheckAgainstSerial(MakeOddGraph(64, 7), {each_aggregated_seldom, newest_words, each_row, newest_row_solo_seldom, heard},
                      {7, 1, 20, 13});
 }
 
-TEST_CASE("The result of mode 0 does not depend on the placement for channels that add up, and may refuse") {
+TEST_CASE("The result of modes 0 and 5 does not depend on the placement for channels that add up, and may refuse") {
   CheckAgainstSerial(MakeOddGraph(64, 5), {sum_solo, sum, sum_seldom}, {7, 1, 20, 13});
 }
 
-TEST_CASE("The result of mode 0 does not depend on the placement for irregular graphs over several runs") {
+TEST_CASE("The result of modes 0 and 5 does not depend on the placement for irregular graphs over several runs") {
   CheckAgainstSerial(MakeOddGraph(64, 5), {heard, each_solo, newest}, {7, 1, 20, 13});
 }
 
-TEST_CASE("The result of mode 0 does not depend on the placement for mixed layers over several runs") {
+TEST_CASE("The result of modes 0 and 5 does not depend on the placement for mixed layers over several runs") {
   CheckAgainstSerial(MakeSmallWorld(60, 4, 0.3, 2), {heard_seldom, each_pooled_seldom, each_solo_seldom, newest_seldom, heard},
                      {1, 2, 3, 4, 5, 30});
 }
 
-TEST_CASE("The result of mode 0 does not depend on the placement if some workers have no node") {
+TEST_CASE("The result of modes 0 and 5 does not depend on the placement for layers without reports") {
+  for (const Kind& kind : {heard, heard_seldom, newest, newest_seldom}) {
+    CheckAgainstSerial(MakeOddGraph(64, 9), {kind}, {40, 7});
+    CheckAgainstSerial(MakeTorus(6, 6), {kind}, {40});
+  }
+}
+
+TEST_CASE("The result of modes 0 and 5 does not depend on the placement if some workers have no node") {
   const Topology topology = MakeOddGraph(9, 3);
   const Kinds kinds{heard, each_solo, newest};
   const std::uint64_t expected = MpiTestWorld().IsRoot() ? RunSerially(topology, kinds, {10, 10}) : 0;
@@ -310,7 +333,8 @@ TEST_CASE("The result of mode 0 does not depend on the placement if some workers
     std::vector<std::uint32_t> worker_of(topology.NumNodes(), last);
     worker_of[2] = worker_of[5] = last / 2;
     const Layout layout{"on two places", Placement{workers, worker_of}};
-    CHECK((RunPlaced(topology, layout, kinds, {10, 10}) == expected || !MpiTestWorld().IsRoot()));
+    for (const AsyncMode mode : exact_modes)
+      CHECK((RunPlaced(topology, layout, kinds, {10, 10}, mode) == expected || !MpiTestWorld().IsRoot()));
   }
 }
 

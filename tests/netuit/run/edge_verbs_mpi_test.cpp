@@ -49,7 +49,7 @@ TEST_CASE("A message of a bulk synchronous update is visible in the next update 
 
 TEST_CASE("A message that was staged and never flushed is accounted for") {
   Fixture fixture;
-  for (std::uint32_t mode = 0; mode <= 4; ++mode) {
+  for (std::uint32_t mode = 0; mode <= 5; ++mode) {
     CAPTURE(mode);
     const RunPlan plan = ScheduleOf(static_cast<AsyncMode>(mode), {.updates = 30, .span = 1ms, .period = 1ms});
     const RunReport report = fixture.mesh.Run(plan, [&](Node& node) {

@@ -2,6 +2,7 @@
 // 0 prints what it noticed: "seen: WORDS, SECONDS s". lost_peer_program_test.py checks this.
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>
+#include <uit/team/member.hpp>
 
 #include <unistd.h>
 
@@ -103,6 +104,21 @@ int main(int argc, char** argv) {
     } else if (what == "mesh") {
       EndSecond(is_first, folder);
       Watch([&] { return ConnectedMesh{world}, "made"; });
+    } else if (what == "team") {
+      const uit::Team team{world, {.threads = 2}};
+      Watch([&] {
+        team.Run([&](uit::Member& me) {
+          auto inlet = me.InletTo<int>(me.Right());
+          auto outlet = me.OutletFrom<int>(me.Left());
+          me.Connect();
+          for (int round = 0;; ++round) {
+            inlet.TryPut(round);
+            me.Barrier();
+            if (round == 100 && me.Rank() == 3) _exit(0);
+          }
+        });
+        return "ended";
+      });
     } else if (what == "close_ended") {
       Joined joined{world};
       joined.fabric.Connect();
@@ -148,7 +164,7 @@ int main(int argc, char** argv) {
       return RunMesh(world, netuit::Free{.duration = 40s}.MakePlan(), {}, [&](netuit::Node& node) {
         if (!is_first && node.Update() == 5) throw std::runtime_error("in a run");
       });
-    } else if (what == "run_stopped_0" || what == "run_stopped_3") {  // the mode
+    } else if (what == "run_stopped_0" || what == "run_stopped_3" || what == "run_stopped_5") {  // the mode
       const auto mode = static_cast<netuit::AsyncMode>(what.back() - '0');
       std::ofstream{folder / (is_first ? "other" : "stopped")} << getpid() << '\n';
       return RunMesh(world, netuit::ScheduleOf(mode, {.duration = 2s}), {.peer_timeout = 1s}, [&](netuit::Node& node) {

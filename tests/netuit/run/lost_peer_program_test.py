@@ -37,6 +37,7 @@ class Case(typing.NamedTuple):
 OUTSIDE = (
     Case("the other has ended before Connect", "connect", r"lost: rank 1 has ended \(MPI_\w+\)", 0, survives=True),
     Case("the other has ended before a mesh is made", "mesh", r"lost: rank 1 has ended \(MPI_\w+\)", 0, survives=True),
+    Case("the other has ended in a collective call of a team", "team", r"lost: rank 1 has ended \(in a collective call\)", 0, survives=True),
     Case("the other has ended before Close", "close_ended", "not closed", 0, survives=True),
     Case("the other never closes", "close_silent", "not closed", 10),
     Case("the other was given up, and writes its results", "given_up", "not closed", 10, leaves="late"),
@@ -48,6 +49,10 @@ OUTSIDE = (
 INSIDE = (
     Case("an update of the other throws", "run_throws", r"the update of node \d+ threw: in a run", 0, code=4),
     Case("the other is stopped in mode 0", "run_stopped_0", "no answer from another process within the time allowed", 1, survives=True),
+    Case(
+        "the other is stopped in mode 5", "run_stopped_5",
+        "no answer from another process within the time allowed|no word from rank 1 at a barrier", 1, survives=True,
+    ),
     Case("the other is stopped in mode 3", "run_stopped_3", "no word from rank 1 at a barrier", 3, survives=True),
 )
 

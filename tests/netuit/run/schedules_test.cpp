@@ -1,9 +1,15 @@
 // The decisions of schedules, with a clock that the test sets.
 #include <netuit/run/schedules.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <random>
+
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
 #include <uit/support/clock.hpp>
@@ -52,6 +58,72 @@ TEST_CASE("Modes 3 and 4 meet nobody") {
     CHECK(schedule->Next({.now = start, .has_made_all = true}) == Step::stop);
     CHECK(schedule->Next({.now = start, .is_to_stop = true}) == Step::stop);
   }
+}
+
+TEST_CASE("Mode 3 waits while another worker is further behind than the slack, unless it is to stop") {
+  const auto schedule = Begun(Free{.slack = 2});
+  CHECK(schedule->Next({.now = start, .num_behind = 2}) == Step::update);
+  CHECK(schedule->Next({.now = start, .num_behind = 3}) == Step::wait);
+  CHECK(schedule->Next({.now = start, .num_behind = 3, .is_to_stop = true}) == Step::stop);
+  CHECK(schedule->Next({.now = start, .num_behind = 3, .has_made_all = true}) == Step::stop);
+  CHECK(Begun(Free{.slack = 0})->Next({.now = start, .num_behind = 1}) == Step::wait);
+  CHECK(Begun(Free{})->Next({.now = start, .num_behind = 1000}) == Step::update);
+  CHECK_FALSE(Free{}.MakePlan().slack);
+}
+
+TEST_CASE("With an automatic slack, mode 3 waits within the largest slack, and never when it is to stop") {
+  const auto schedule = Begun(Free{.slack = automatic});
+  CHECK(schedule->Next({.now = start, .num_behind = 0}) == Step::update);
+  CHECK(schedule->Next({.now = start, .num_behind = detail::SlackTuner::slacks.back() + 1}) == Step::wait);
+  CHECK(schedule->Next({.now = start, .num_behind = 1000, .is_to_stop = true}) == Step::stop);
+  CHECK(Free{.slack = automatic}.MakePlan().slack == detail::SlackTuner::slacks.back());
+}
+
+TEST_CASE("An automatic slack finds the best one by trial, stays there, and follows a change") {
+  for (const std::size_t best : {0U, 1U, 3U, 5U}) {
+    for (const double noise : {0.0, 0.05}) {
+      detail::SlackTuner tuner;
+      std::minstd_rand random{7};
+      uit::TimePoint now = start;
+      double num_effective = 0;
+      const auto share_at = [&](std::size_t top, int num_spans) {  // of the last half of the spans with the best slack
+        int num_best = 0;
+        for (int span = 0; span < num_spans; ++span) {
+          const auto slack = std::ranges::find(detail::SlackTuner::slacks, tuner.Slack());
+          const auto distance = std::abs(slack - detail::SlackTuner::slacks.begin() - static_cast<std::ptrdiff_t>(top));
+          const double factor = 1 + noise * (static_cast<double>(random() % 1000) / 500 - 1);
+          num_best += span >= num_spans / 2 && distance == 0 ? 1 : 0;
+          now += 10ms;
+          num_effective += 1000 * factor * std::pow(0.8, static_cast<double>(distance));
+          tuner.Look(now, static_cast<std::uint64_t>(num_effective), static_cast<std::uint64_t>(num_effective));
+        }
+        return 2.0 * num_best / num_spans;
+      };
+      CAPTURE(best, noise);
+      CHECK(share_at(best, 400) > 0.9);
+      CHECK(share_at(5 - best, 800) > 0.9);
+    }
+  }
+}
+
+TEST_CASE("Mode 5 votes at once, then after as many updates as take a millisecond, and makes no update too many") {
+  const auto schedule = Begun(Dataflow{});
+  CHECK(schedule->Next({.num_updates = 0}) == Step::vote);
+  CHECK(schedule->Propose(start) == 2);
+  schedule->Met(start, 0);  // there is no vote before
+  CHECK(schedule->Next({.num_updates = 0, .is_to_stop = true}) == Step::update);  // since all stop after the same update
+  CHECK(schedule->Next({.num_updates = 1}) == Step::vote);
+  schedule->Met(start + 1us, 6);
+  CHECK(schedule->Next({.num_updates = 6}) == Step::update);
+  CHECK(schedule->Next({.num_updates = 7, .has_made_all = true}) == Step::vote);
+  CHECK(schedule->Propose(start + 10us) == 12);
+  CHECK(schedule->Propose(start + 3ms + 1us) == 2);  // 6 updates took 3 ms
+  CHECK(schedule->Propose(start + 1h) == 1);
+  schedule->Met(start + 10us, 60);
+  CHECK(schedule->Propose(start + 11us) == 64);
+  CHECK(schedule->Next({.num_updates = 8, .has_made_all = true}) == Step::stop);
+  CHECK(schedule->Next({.num_updates = 66}) == Step::update);
+  CHECK(schedule->Next({.num_updates = 67}) == Step::vote);
 }
 
 TEST_CASE("A rolling span counts from the end of the barrier before it") {

@@ -16,7 +16,7 @@ using namespace uit::testing;
 
 namespace {
 
-constexpr std::uint64_t num_messages = is_sanitized ? 100'000 : 10'000'000;  // over all processes
+constexpr std::uint64_t num_messages = is_slow_build ? 100'000 : 10'000'000;  // over all processes
 
 using Amount = std::int64_t;
 constexpr Policy solo{.retain = Retain::accumulate};

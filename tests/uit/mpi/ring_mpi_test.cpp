@@ -9,6 +9,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/pmpi/watch.hpp"
+#include "tests/uit/core/support/sanitized.hpp"
 #include "tests/uit/exchange/support/policies.hpp"
 #include "tests/uit/mpi/support/ring.hpp"
 
@@ -19,7 +20,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // Over all processes, unless the machine is too busy for that many.
-constexpr std::uint64_t num_messages = 500'000;
+constexpr std::uint64_t num_messages = is_slow_build ? 100'000 : 500'000;
 constexpr auto time_for_puts = 1500ms;
 // That many messages of each channel must arrive, however busy the machine is and under any sanitizer.
 constexpr std::uint64_t num_required = 1000;

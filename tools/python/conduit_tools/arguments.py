@@ -11,7 +11,7 @@ import tempfile
 from conduit_tools import InputError, OutputError, ToolError, graph_format
 from conduit_tools.command import Parser
 
-MODE_NAMES = ("every_update", "rolling", "fixed", "no_barrier", "no_communication")
+MODE_NAMES = ("every_update", "rolling", "fixed", "no_barrier", "no_communication", "dataflow")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +72,7 @@ def parse_modes(text: str) -> list[int]:
         word = word.strip()
         if word in MODE_NAMES:
             modes.add(MODE_NAMES.index(word))
-        elif word in ("0", "1", "2", "3", "4"):
+        elif word in map(str, range(len(MODE_NAMES))):
             modes.add(int(word))
         else:
             known = ", ".join(f"{mode} {name}" for mode, name in enumerate(MODE_NAMES))

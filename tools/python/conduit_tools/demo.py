@@ -202,7 +202,8 @@ def report(rows: Sequence[Row], options: DemoOptions, out: TextIO) -> bool:
         "conflicts: pairs of adjacent nodes of one colour at the end, each pair once, recounted serially\n"
         f"both are means over {options.replicates} run{'' if options.replicates == 1 else 's'} of {options.seconds:g} s\n"
         "refused: puts that found no room / attempted, skipped: messages overtaken by a newer one before they were read / accepted;\n"
-        "both on channels between workers",
+        "both on channels between workers\n"
+        "effective: updates that count whatever was late / updates of a worker; oldest: age of the oldest value that was read, in updates",
         file=out,
     )
     if 2 in options.modes:

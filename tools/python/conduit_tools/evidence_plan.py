@@ -19,6 +19,7 @@ from conduit_tools.arguments import MODE_NAMES
 KNOCKED_OUT = ("messaging", "sharing", "apoptosis", "regulation", "sensing", "reproduction")
 NUM_COMPETITIONS = 4  #: of the same two genomes, with draws of their own; what is told of them is the mean
 ROWS, RECORD, KNOCKED = "rows.csv", "record", "knocked-out.genome"
+_EVERY_MODE = ",".join(map(str, range(len(MODE_NAMES))))
 _COMPETITION_SEED = 1_000_000  #: added, so that no competition repeats the draws of another, or of what evolved
 
 
@@ -82,7 +83,7 @@ def tasks(seed: int, scale: Scale) -> list[Task]:
         return ("--cells-per-worker", str(scale.arena), "--modes", "0", "--seed", str(1000 * seed + number * _COMPETITION_SEED),
                 "--replicates", str(NUM_COMPETITIONS), "--mutation-rate", "0", "--updates", str(scale.competition), "--sample-interval", "5ms")  # fmt: skip
 
-    both = (*world, "--seed", str(seed), "--modes", "0,1,2,3,4", "--updates", str(scale.mode_updates),
+    both = (*world, "--seed", str(seed), "--modes", _EVERY_MODE, "--updates", str(scale.mode_updates),
             "--period-fixed", f"{scale.mode_period_s:g}", "--sample-interval", "50ms")  # fmt: skip
     return [
         Task(*WAVE, seed, evolving),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import math
 import os
 import pathlib
 from collections.abc import Container, Mapping, Sequence
@@ -20,6 +21,7 @@ _INTEGERS = (
 _OF_COLOURING = ("conflicts", "conflict_edges_total", "nodes_in_conflict")
 _OF_EVOLUTION = ("cells", "cells_of_rival", "births")  # that tell its rows from those of colouring
 _REALS = ("period_s", "elapsed_s", "updates_per_second")
+_OPTIONAL = ("effective_updates", "staleness_p50", "staleness_p99", "staleness_max")  # reals; may be empty or missing
 _TEXTS = ("graph", "mode_name", "placement", "addressing", "stopped_by", "mpi_library", "compiler", "version")
 
 
@@ -58,7 +60,16 @@ def _convert(row: Row, path: str | os.PathLike[str], line: int) -> Row:
                 row[column] = kind(row[column])
             except ValueError:
                 raise InputError(f"{path}:{line}: {column} {row[column]!r} is not a number") from None
+    for column in _OPTIONAL:
+        row[column] = _optional(row, column, path, line)
     return row
+
+
+def _optional(row: Row, column: str, path: str | os.PathLike[str], line: int) -> float | None:
+    try:
+        return float(row[column]) if row.get(column) else None
+    except ValueError:
+        raise InputError(f"{path}:{line}: {column} {row[column]!r} is not a number") from None
 
 
 def write_rows(path: str | os.PathLike[str], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -88,6 +99,8 @@ class Summary:
     edges: int  #: adjacent pairs
     failure: float | None  #: 1 - accepted / attempted over channels that leave their thread; None without attempts
     skip: float | None  #: (skipped + preempted) / accepted: overtaken by a newer message before they were read; likewise
+    effective: float | None  #: effective updates of a run over the mean of its workers' updates, mean over replicates; None if unknown
+    oldest: float | None  #: age of the oldest value that was read, in updates; None if no worker read any of another
     is_accounted: bool  #: both equations hold with nothing in flight
 
     @property
@@ -148,8 +161,27 @@ def _summarize(key: Any, runs: Sequence[Sequence[Row]]) -> Summary:
         edges=rows[0]["conflict_edges_total"],
         failure=1 - accepted / attempted if attempted else None,
         skip=overtaken / accepted if accepted else None,
+        effective=effective_share(runs),
+        oldest=max((row["staleness_max"] for row in rows if row.get("staleness_max") is not None), default=None),
         is_accounted=all(is_accounted(run) for run in runs),
     )
+
+
+def effective_share(runs: Sequence[Sequence[Row]]) -> float | None:
+    """Effective updates of a run over the mean of its workers' updates, mean over runs; None if a worker does not tell."""
+    shares: list[float] = []
+    for run in runs:
+        rows = [row for row in run if row["num_nodes"] > 0]
+        counts = [float(row["effective_updates"]) for row in rows if not _is_missing(row.get("effective_updates"))]
+        updates = sum(int(row["updates"]) for row in rows)
+        if len(counts) < len(rows) or updates == 0:
+            return None
+        shares.append(min(counts) * len(rows) / updates)
+    return sum(shares) / len(shares)
+
+
+def _is_missing(value: float | None) -> bool:
+    return value is None or math.isnan(value)  # pandas has it as NaN
 
 
 def _percent(value: float | None) -> str:
@@ -160,7 +192,7 @@ def _percent(value: float | None) -> str:
 
 def format_table(summaries: Sequence[Summary]) -> list[str]:
     """The demo's table as lines."""
-    heading = ("graph", "workers", "mode", "node updates/s", "x mode 0", "conflicts", "refused", "skipped", "accounting")
+    heading = ("graph", "workers", "mode", "node updates/s", "x mode 0", "conflicts", "refused", "skipped", "effective", "oldest", "accounting")
     cells = []
     for s in summaries:
         cells.append(
@@ -173,11 +205,13 @@ def format_table(summaries: Sequence[Summary]) -> list[str]:
                 f"{s.conflicts:.4g}",
                 _percent(s.failure),
                 _percent(s.skip),
+                _percent(s.effective),
+                "-" if s.oldest is None else f"{s.oldest:,.0f}",
                 "exact" if s.is_accounted else "WRONG",
             )
         )
     widths = [max(len(row[column]) for row in [heading, *cells]) for column in range(len(heading))]
-    is_text = (True, True, True, False, False, False, False, False, True)
+    is_text = (True, True, True, False, False, False, False, False, False, False, True)
 
     def line(row: Sequence[str]) -> str:
         words = [word.ljust(width) if text else word.rjust(width) for word, width, text in zip(row, widths, is_text)]

@@ -18,8 +18,8 @@ nodes      | count | - | nodes of the graph
 edges      | count | - | directed edges of the graph; an undirected one is two
 processes  | count | - | processes of the run
 threads    | count | - | worker threads of each process
-mode       | count | - | asynchronicity mode, 0 to 4
-mode_name  | text  | - | every_update, rolling, fixed, no_barrier, no_communication
+mode       | count | - | asynchronicity mode, 0 to 5
+mode_name  | text  | - | every_update, rolling, fixed, no_barrier, no_communication, dataflow
 replicate  | count | - | number of the replicate, from 0
 seed       | count | - | seed of the replicate
 placement  | text  | - | how nodes were placed: metis, contiguous, round_robin, random, or a file
@@ -32,6 +32,10 @@ updates    | count | - | updates of all its nodes that this worker made
 elapsed_s  | real  | s | from the worker's first update to its last
 updates_per_second | real | 1/s | updates / elapsed_s
 barriers   | count | - | barriers that this worker passed
+effective_updates | real | - | updates that count whatever was late or lost: 1 + the least count of all values that an update read; empty where messages carry no count
+staleness_p50 | real | updates | age of values read from other workers, median: 1 where they are of the update before; empty where none are read
+staleness_p99 | real | updates | the same, 99 % quantile
+staleness_max | real | updates | the same, the oldest
 attempted  | count | messages | puts tried; attempted = accepted + dropped
 accepted   | count | messages | puts taken
 dropped    | count | messages | puts refused, for want of room
@@ -107,7 +111,7 @@ QUALITY = Table(
     "snapshot, as seen by the worker (process, thread).",
     ("simstep_period_s", "clumpiness"),
     columns("""
-mode       | count | - | asynchronicity mode, 0 to 4
+mode       | count | - | asynchronicity mode, 0 to 5
 mode_name  | text  | - | its name
 replicate  | count | - | number of the replicate
 seed       | count | - | its seed

@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 
 from conduit_tools import files
 
-# Okabe and Ito's palette, which colour-blind readers can tell apart; in order of modes 0 to 4.
-MODE_COLORS = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#999999")
+# Okabe and Ito's palette, which colour-blind readers can tell apart; in order of modes 0 to 5.
+MODE_COLORS = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#999999", "#CC79A7")
 
 STYLE = {
     "font.size": 10,

@@ -299,7 +299,7 @@ def _modes(values: list[Any]) -> tuple[int, ...]:
         elif _is_count(value) and value < len(MODE_NAMES):
             modes.add(value)
         else:
-            raise InputError(f"unknown mode {value!r} (0 to 4, or {', '.join(MODE_NAMES)})")
+            raise InputError(f"unknown mode {value!r} (0 to 5, or {', '.join(MODE_NAMES)})")
     return tuple(sorted(modes))
 
 

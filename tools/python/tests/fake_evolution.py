@@ -3,11 +3,13 @@
 import sys
 
 import fake_build
+from conduit_tools.arguments import MODE_NAMES
 
 PROGRAM = f"""#!{sys.executable}
 import csv, itertools, os, pathlib, random, sys
 sys.path.insert(0, {str(fake_build.HERE)!r})
 import fake
+MODES = {MODE_NAMES!r}
 words = sys.argv[1:]
 given = {{word: words[i + 1] if i + 1 < len(words) else "" for i, word in enumerate(words) if word.startswith("--")}}
 with open(os.environ["STUB_LOG"], "a") as log:
@@ -90,7 +92,7 @@ rows = []
 processes, threads = int(os.environ["STUB_PROCESSES"]), int(given.get("--threads", "1"))
 for one in modes:
     for worker in range(processes * threads):
-        row = fake.make_row(processes=processes, threads=threads, mode=one, mode_name=fake.MODES[one], process=worker // threads,
+        row = fake.make_row(processes=processes, threads=threads, mode=one, mode_name=MODES[one], process=worker // threads,
                             thread=worker % threads, updates=updates, updates_per_second=1000.0 + 100 * one,
                             oversubscribed=int(processes * threads > 2))
         row = {{name: value for name, value in row.items() if "conflict" not in name}}

@@ -17,6 +17,8 @@ def test_defaults_are_the_demo_of_the_readme():
 
 def test_modes_go_by_number_and_by_name():
     assert arguments.parse_modes("3,every_update, rolling,3") == [0, 1, 3]
+    every_mode = list(range(len(arguments.MODE_NAMES)))
+    assert arguments.parse_modes(",".join(map(str, every_mode))) == every_mode
 
 
 def test_layouts_are_kept_in_order_and_once():
@@ -33,7 +35,7 @@ def test_layouts_are_kept_in_order_and_once():
         ["--workers", "-1x2"],
         ["--workers", "1x99999"],
         ["--workers", ""],
-        ["--modes", "5"],
+        ["--modes", "6"],
         ["--modes", "-1"],
         ["--modes", ""],
         ["--seconds", "0"],

@@ -66,7 +66,7 @@ def test_the_report_has_the_quality_of_service_of_each_layer(build, tmp_path):
 
 
 def test_a_world_that_goes_on_has_its_own_seed(build, tmp_path):
-    words = ["--build", str(build), "--output", str(tmp_path / "out"), "--seconds", "1", "--", "--resume", "world.bin"]
+    words = ["--build", str(build), "--output", str(tmp_path / "out"), "--seconds", "1", "--", "--resume", "world"]
     assert evolve.main(words) == 0
     assert "--seed" not in (tmp_path / "log").read_text()
     assert "workers, resumed: " in (tmp_path / "out" / "report.txt").read_text()

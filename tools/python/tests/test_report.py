@@ -2,6 +2,7 @@ import base64
 import io
 import json
 import math
+import pathlib
 import re
 import subprocess
 import time
@@ -17,6 +18,7 @@ import fake
 import fake_evolution
 import fake_results
 from conduit_tools import ToolError, evolution_plots, evolution_records, evolve, load, report, units
+from conduit_tools.arguments import MODE_NAMES
 from conduit_tools.program import find_build
 from conduit_tools.report import inputs, layout, quality_charts, svg, worlds
 
@@ -133,6 +135,22 @@ def test_a_run_that_was_cut_short_crowded_or_wrong_is_said_to_be_so(tmp_path):
     page = page_of(tmp_path)
     for words in ("cut short (signal)", "Simulated", "more workers than CPUs", "accounting of messages is wrong"):
         assert words in page
+
+
+def test_a_mode_says_how_many_of_its_updates_are_effective(tmp_path):
+    fake_results.write_results(tmp_path)
+    assert "% of updates effective; values at most" in page_of(tmp_path)
+    rows = [fake.make_row(effective_updates="", staleness_max=7)]
+    fake_results.write_csv(tmp_path / "rows.csv", rows)
+    page = page_of(tmp_path)
+    assert "of updates effective" not in page and "values at most 7 updates old" in page
+
+
+def test_each_mode_has_a_color():
+    style = (pathlib.Path(report.__file__).parent / "page.css").read_text()
+    for mode in range(len(MODE_NAMES)):
+        assert style.count(f"--m{mode}: #") == 3, mode  # by light, by dark, and by the system's wish
+        assert f".tiles .m{mode} {{" in style and f"rect.m{mode}," in style and f".line.m{mode} {{" in style, mode
 
 
 def test_names_are_text_and_no_markup(tmp_path):

@@ -71,6 +71,33 @@ def test_a_run_that_is_wrong_marks_its_summary_among_others_that_are_not():
     assert not summary.is_accounted
 
 
+def test_the_least_worker_tells_how_many_updates_of_a_run_are_effective():
+    rows = [
+        fake.make_row(process=0, updates=1000, effective_updates=900.0, staleness_max=3.0),
+        fake.make_row(process=1, updates=1000, effective_updates=800.0, staleness_max=40.0),
+        fake.make_row(process=2, num_nodes=0, updates=9000, effective_updates=1.0, staleness_max=None),
+        fake.make_row(process=0, replicate=1, updates=500, effective_updates=500.0, staleness_max=None),
+    ]
+    (summary,) = results.summarize(rows)
+    assert summary.effective == pytest.approx(0.9)
+    assert summary.oldest == 40
+    assert "90.0 %" in results.format_table([summary])[-1]
+
+
+def test_where_messages_carry_no_count_nothing_is_said_of_effective_updates(tmp_path):
+    rows = [fake.make_row(process=0), fake.make_row(process=1, effective_updates="", staleness_p50="", staleness_p99="", staleness_max="")]
+    results.write_rows(tmp_path / "rows.csv", rows)
+    (summary,) = results.summarize(results.read_rows(tmp_path / "rows.csv"))
+    assert summary.effective is None and summary.oldest == 3
+
+
+def test_files_of_older_versions_have_no_columns_of_effective_updates(tmp_path):
+    row = {key: value for key, value in fake.make_row().items() if not key.startswith(("effective", "staleness"))}
+    results.write_rows(tmp_path / "rows.csv", [row])
+    (summary,) = results.summarize(results.read_rows(tmp_path / "rows.csv"))
+    assert summary.effective is None and summary.oldest is None
+
+
 def test_the_table_has_a_line_for_each_run_and_marks_oversubscription():
     summaries = results.summarize(fake.make_rows())
     lines = [line for line in results.format_table(summaries)[2:] if line]
@@ -94,6 +121,7 @@ def test_bad_files_are_refused_with_file_and_line(tmp_path):
         (["a,b", "1,2"], "bad.csv:1: no column"),
         ([], "bad.csv:1: no column|bad.csv:0: no column"),
         ([header, row.replace("8192", "many")], "bad.csv:2: conflict_edges_total 'many'"),
+        ([header, row.replace("990.0", "most")], "bad.csv:2: effective_updates 'most'"),
         ([header, row, row.rsplit(",", 1)[0]], f"bad.csv:3: expected {num_columns} fields"),
         ([header, row + ",more"], f"bad.csv:2: expected {num_columns} fields"),
         ([header, row, '"open'], "bad.csv:2: unexpected end"),

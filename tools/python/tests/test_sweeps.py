@@ -157,7 +157,7 @@ CASE = '[[case]]\nname = "one"\n'
         ('name = "x"\ncolour = 1\n' + CASE, "unknown key colour .*workers"),
         ('name = "x"\n' + CASE + "colour = 1\n", "case one: unknown key colour"),
         ('name = "x"\n' + CASE + CASE, "two cases are named one"),
-        ('name = "x"\nmodes = [5]\n' + CASE, "case one: unknown mode 5"),
+        ('name = "x"\nmodes = [6]\n' + CASE, "case one: unknown mode 6"),
         ('name = "x"\nmodes = []\n' + CASE, "modes .*: expected a list"),
         ('name = "x"\nmodes = "0"\n' + CASE, "modes '0': expected a list"),
         ('name = "x"\nseconds = 0\n' + CASE, "seconds 0: expected more than 0"),

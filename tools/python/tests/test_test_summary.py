@@ -98,10 +98,12 @@ def test_tests_that_failed_were_skipped_or_excused_are_listed(tmp_path):
     (tmp_path / "release.xml").write_text(case("broken", "<failure/>"))
     (tmp_path / "mpich.xml").write_text(case("left out", "<skipped/><system-out>SKIPPED: no root\n</system-out>"))
     (tmp_path / "tree.xml").write_text(case("unbuilt", '<skipped message="Unable to find executable"/>'))
+    (tmp_path / "tree.log").write_text("[1/2] Building CXX object readme.o\nFAILED: readme.o \n")
     (tmp_path / "mpich.tests").write_text("3/9 Test: over TCP\nEXCUSED: MPI_Finalize has not ended\n")
     _, lines = summarise(tmp_path, "one")
     assert "FAILED release: broken" in lines
     assert "FAILED tree: unbuilt (was not built)" in lines
+    assert "FAILED tree: readme.o (does not build)" in lines
     assert "SKIPPED mpich: left out: no root" in lines
     assert "EXCUSED mpich: over TCP: MPI_Finalize has not ended" in lines
 

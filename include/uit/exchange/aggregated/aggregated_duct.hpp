@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <uit/exchange/exchange_duct.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/assert.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 
 namespace uit {
@@ -173,6 +175,26 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
   std::uint64_t NumUnread() const {
     if constexpr (keeps_every) return inbox_->NumUnread(encoded_bytes<T>);
     else return receiver_->NumUnread(channel_);
+  }
+  /// Calls `visit(message)` for each message that has arrived and waits, in order. Throws if the codec rejects one.
+  template <std::invocable<const T&> F>
+  void ForEachUnread(F&& visit) const {
+    const auto visit_encoded = [&visit](ByteView encoded) {
+      T message{};
+      if (!codec_for<T>.TryDecode(encoded, message)) throw Error("a peer has sent a message that its codec rejects");
+      visit(message);
+    };
+    if constexpr (keeps_every) {
+      ByteReader reader{{inbox_->bytes.Head(), inbox_->bytes.NumBytes()}};
+      for (std::uint64_t count = NumUnread(); count != 0; --count) {
+        MessageLength length = encoded_bytes<T>;
+        ByteView encoded;
+        if ((encoded_bytes<T> == 0 && !reader.TryRead(length)) || !reader.TryTake(length, encoded)) return;
+        visit_encoded(encoded);
+      }
+    } else if (NumUnread() != 0) {
+      visit_encoded(receiver_->Newest(channel_));
+    }
   }
   /// While held, a step only sees the messages that the owner of the exchange has pulled.
   void HoldOutlet(bool hold) {

@@ -82,9 +82,9 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
   /// it as the end of an update.
   void Report(bool always = false) override {
     if (!reports_.HasNews() && !always) return;
-    reports_.Send(inboxes_.size() * sizeof(std::uint64_t), always, [this](std::byte* to) {
+    reports_.Send(inboxes_.size() * sizeof(std::uint64_t), always, [this, always](std::byte* to) {
       for (AggregatedInbox& inbox : inboxes_) {
-        inbox.num_reported = inbox.NumStepped(options_.message_bytes);
+        if (always || !is_held_) inbox.num_reported = inbox.NumStepped(options_.message_bytes);
         inbox.report_at = inbox.num_reported + HalfWindow();
         inbox.ClearFast();  // the next step is to be reported
         std::memcpy(to, &inbox.num_reported, sizeof inbox.num_reported);
@@ -101,6 +101,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
   void ReportIfIdle() {
     if (reports_.IsIdle()) Report();
   }
+  void Hold(bool hold) override { is_held_ = hold; }
   /// Sets the update number for reports that end an update from now on.
   void SetUpdate(std::uint64_t update) override { reports_.SetUpdate(update); }
 
@@ -174,6 +175,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
   std::vector<AggregatedInbox> inboxes_;
   Frame kept_;                         // the frame that an inbox may read from
   AggregatedInbox* keeper_ = nullptr;  // the inbox that last did
+  bool is_held_ = false;               // see Hold
 };
 
 }  // namespace uit

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -100,6 +101,15 @@ class AccumulateOutletDuct final : public ExchangeOutletDuct<PooledAccumulateRec
   std::uint64_t NumFolded() const { return num_folded_; }
   /// Returns the number of messages that have arrived and wait.
   std::uint64_t NumUnread() const { return receiver_->NumUnread(channel_); }
+  /// Calls `visit(sum)` for each sum that has arrived and waits, in order; more than one only where they would overflow together.
+  template <std::invocable<const T&> F>
+  void ForEachUnread(F&& visit) const {
+    receiver_->ForEachUnread(channel_, [&visit](const std::byte* encoded) {
+      T sum{};
+      codec_for<T>.TryDecode({encoded, CodecFor<T>::fixed_size}, sum);
+      visit(sum);
+    });
+  }
 
  private:
   using Base::channel_;

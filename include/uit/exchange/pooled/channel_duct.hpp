@@ -130,6 +130,15 @@ class ChannelOutletDuct final : public ExchangeOutletDuct<PooledReceiver<retain>
   std::uint64_t NumPreempted() const { return num_preempted_; }
   /// Returns the number of messages that have arrived and wait.
   std::uint64_t NumUnread() const { return receiver_->NumUnread(channel_); }
+  /// Calls `visit(message)` for each message that has arrived and waits, in order.
+  template <std::invocable<const T&> F>
+  void ForEachUnread(F&& visit) const {
+    receiver_->ForEachUnread(channel_, [&visit](const std::byte* encoded) {
+      T message{};
+      codec_for<T>.TryDecode({encoded, CodecFor<T>::fixed_size}, message);
+      visit(message);
+    });
+  }
 
  private:
   using Base::channel_;

@@ -19,23 +19,28 @@ namespace uit {
 struct LatestFrame {
   std::size_t num_channels = 1;  ///< channels that share the frame
   std::size_t slot_bytes = 0;    ///< encoded size of a message
+  std::size_t note_bytes = 0;    ///< after the slots, for the exchange's owner to use
 
-  /// Payload of the smallest frame: the slots, and no counts.
+  /// Size of all slots.
   std::size_t SlotsBytes() const { return num_channels * slot_bytes; }
+  /// Payload of the smallest frame, which has no counts.
+  std::size_t MinBytes() const { return SlotsBytes() + note_bytes; }
   /// Payload of the largest frame.
-  std::size_t MaxBytes() const { return SlotsBytes() + num_channels * sizeof(std::uint64_t); }
+  std::size_t MaxBytes() const { return MinBytes() + num_channels * sizeof(std::uint64_t); }
 
   /// Returns the encoded message of a channel. It is valid only if Count is not 0.
   const std::byte* Slot(const Frame& frame, std::size_t channel) const {
     return frame.Payload() + channel * slot_bytes;
   }
+  /// Returns the address of the owner's note.
+  std::byte* Note(Frame& frame) const { return frame.Payload() + SlotsBytes(); }
   /// Whether all channels have the same count, stored in the header.
-  bool IsUniform(const Frame& frame) const { return frame.Header().num_bytes == SlotsBytes(); }
+  bool IsUniform(const Frame& frame) const { return frame.Header().num_bytes == MinBytes(); }
   /// Returns how many messages the channel had accepted since the exchange began when the frame departed.
   std::uint64_t Count(const Frame& frame, std::size_t channel) const {
     if (IsUniform(frame)) return frame.Header().base;
     std::uint64_t count = 0;
-    std::memcpy(&count, frame.Payload() + SlotsBytes() + channel * sizeof count, sizeof count);
+    std::memcpy(&count, frame.Payload() + MinBytes() + channel * sizeof count, sizeof count);
     return count;
   }
   /// Throws if the frame's length is not one that the exchange uses.
@@ -44,12 +49,12 @@ struct LatestFrame {
       return;
     RefuseFrame(frame);
   }
-  /// Completes a frame whose slots are written. Stores counts[channel], or `uniform` for all if counts is null.
+  /// Completes a frame whose slots and note are written. Stores counts[channel], or `uniform` for all if counts is null.
   void Seal(Frame& frame, const std::uint64_t* counts, std::uint64_t uniform) const {
     frame.Header().base = uniform;
-    frame.Header().num_bytes = static_cast<std::uint32_t>(SlotsBytes());
+    frame.Header().num_bytes = static_cast<std::uint32_t>(MinBytes());
     if (counts == nullptr) return;
-    std::memcpy(frame.Payload() + SlotsBytes(), counts, num_channels * sizeof(std::uint64_t));
+    std::memcpy(frame.Payload() + MinBytes(), counts, num_channels * sizeof(std::uint64_t));
     frame.Header().num_bytes = static_cast<std::uint32_t>(MaxBytes());
   }
 };

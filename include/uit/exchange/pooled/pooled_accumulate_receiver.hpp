@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -49,6 +50,15 @@ class PooledAccumulateReceiver final : public ReceivingHalf {
   std::uint64_t Take(std::size_t channel, std::byte* sum);
   /// Returns the number of messages of a channel that have arrived and wait.
   std::uint64_t NumUnread(std::size_t channel) const;
+
+  /// Calls `visit(encoded sum)` for the channel's sum, if it has one, and for each that waits beside it.
+  template <std::invocable<const std::byte*> F>
+  void ForEachUnread(std::size_t channel, F&& visit) const {
+    if (counts_[channel] != 0) visit(sums_.data() + channel * layout_.slot_bytes);
+    for (const Aside& aside : aside_) {
+      if (aside.channel == channel) visit(aside.sum.data());
+    }
+  }
 
   /// Reports the pulled frames to the inlets if any are new. With `always`, sends a report in any case, adds the counts
   /// and sums that wait at each outlet, and marks it as the end of an update.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -74,6 +75,13 @@ class PooledEveryReceiver final : public ReceivingHalf {
   /// The same, for a caller that knows the slot size.
   UIT_INLINE const std::byte* Slot(std::size_t channel, std::size_t slot_bytes) const {
     return slots_.data() + ((channels_[channel].num_stepped - 1) & row_mask_) * row_bytes_ + channel * slot_bytes;
+  }
+  /// Calls `visit(encoded message)` for each message of a channel that has arrived and waits, in order.
+  template <std::invocable<const std::byte*> F>
+  void ForEachUnread(std::size_t channel, F&& visit) const {
+    const std::uint64_t num_stepped = channels_[channel].num_stepped;
+    for (std::uint64_t i = 0; i < NumUnread(channel); ++i)
+      visit(slots_.data() + ((num_stepped + i) & row_mask_) * row_bytes_ + channel * layout_.slot_bytes);
   }
   /// Returns the number of messages of a channel that have arrived and wait.
   UIT_INLINE std::uint64_t NumUnread(std::size_t channel) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -53,6 +54,11 @@ class PooledLatestReceiver final : public ReceivingHalf {
   /// The same, for a caller that knows the slot size.
   UIT_INLINE const std::byte* Slot(std::size_t channel, std::size_t slot_bytes) const {
     return frame_.Payload() + channel * slot_bytes;
+  }
+  /// Calls `visit(encoded message)` for the channel's newest message, if it is not taken yet.
+  template <std::invocable<const std::byte*> F>
+  void ForEachUnread(std::size_t channel, F&& visit) const {
+    if (NumUnread(channel) != 0) visit(Slot(channel));
   }
   /// Returns the number of messages of a channel that were accepted when the newest frame departed and are not taken yet.
   std::uint64_t NumUnread(std::size_t channel) const {

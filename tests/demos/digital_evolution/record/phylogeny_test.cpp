@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <netuit/checkpoint/checkpoint.hpp>
 #include <set>
 #include <sstream>
 #include <string>
@@ -88,8 +89,8 @@ TEST_CASE("the phylogeny of a run in parts has every living taxon and all its an
   std::set<std::uint64_t> expected;  // taxa of offspring that has been sent and not born
   for (const Place& place : scene.world.Places()) {
     if (place.cell.IsAlive()) ++alive[place.cell.taxon];
-    for (const Mail::Offspring& offspring : place.mail.offspring) expected.insert(TaxonOf(offspring.words));
   }
+  scene.world.ForEachUnborn([&](const Place&, const auto& words) { expected.insert(TaxonOf(words)); });
   REQUIRE(alive.size() > 10);
   for (const auto& [taxon, count] : alive) {
     INFO("taxon " << taxon);
@@ -132,19 +133,15 @@ TEST_CASE("the phylogeny of a world that goes on knows whose offspring was on it
   Phylogeny phylogeny{2};
   Scene after{torus, placement, {}, rules, 5, phylogeny.MakeHooks()};
   std::set<std::uint64_t> extinct;
-  for (std::size_t local = 0; local < before.world.NumPlaces(); ++local) {
-    uit::Bytes bytes;
-    before.world.Save(local, bytes);
-    uit::ByteReader reader(bytes);
-    after.world.Load(local, reader);
-    for (const Mail::Offspring& offspring : after.world.At(local).mail.offspring) extinct.insert(TaxonOf(offspring.words));
-  }
+  const auto folder = (std::filesystem::temp_directory_path() / ("phylogeny_test." + std::to_string(getpid()))).string();
+  netuit::SaveCheckpoint(before.world.GetMesh(), folder);
+  after.world.Load(folder);
+  std::filesystem::remove_all(folder);
+  after.world.ForEachUnborn([&](const Place&, const auto& words) { extinct.insert(TaxonOf(words)); });
   for (const Place& place : after.world.Places()) {
     if (place.cell.IsAlive()) extinct.erase(place.cell.taxon);
   }
   REQUIRE(extinct.size() > 3);  // taxa that exist only as offspring that has been sent
-  after.world.SetAge(before.world.Age());
-  after.world.Announce();
   phylogeny.NoteRoots(after.world);
   after.RunInStep(1);  // the update in which that offspring is born
   phylogeny.Gather(after.world, {});

@@ -24,7 +24,7 @@ TEST_CASE("one who dies leaves all to its heir, or forfeits it") {
   with_heir.RunInStep(1);
   CHECK(with_heir.NumAlive() == 0);
   CHECK(with_heir.world.SumLedger().forfeited == 0);
-  CHECK(with_heir.world.At(right).mail.transferred == before);
+  CHECK(with_heir.world.Transferred() == before);
   with_heir.RunInStep(1);
   CHECK(with_heir.world.SumLedger().lost_to_empty == before);
 

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <netuit/checkpoint/checkpoint.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh.hpp>
@@ -15,20 +15,23 @@
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedules.hpp>
 #include <thread>
+#include <uit/codec/codec.hpp>
 #include <uit/support/bytes.hpp>
-#include <uit/support/error.hpp>
 #include <uit/link/world.hpp>
 #include <vector>
 
-#include "demos/digital_evolution/world/arrivals.hpp"
 #include "tests/demos/digital_evolution/world/worlds.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/shared_folder.hpp"
+#include "tests/support/thrown.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 
 using namespace digital_evolution;
 using namespace digital_evolution::testing;
 using namespace std::chrono_literals;
+using netuit::testing::Folder;
+using uit::testing::CheckThrows;
 using uit::testing::is_sanitized;
 using uit::testing::MpiTestWorld;
 using uit::testing::SumOverRanks;
@@ -97,35 +100,10 @@ struct UnchangingScene {
   Scene scene;
 };
 
-/// Returns all cells by node, on every process.
-std::map<netuit::NodeId, uit::Bytes> SaveAll(const World& world) {
-  uit::Bytes mine;
-  for (std::size_t local = 0; local < world.NumPlaces(); ++local) {
-    uit::Bytes bytes;
-    world.Save(local, bytes);
-    for (const std::uint64_t word : {std::uint64_t{world.At(local).id}, std::uint64_t{bytes.size()}}) {
-      const auto of_word = uit::BytesOf(word);
-      mine.insert(mine.end(), of_word.begin(), of_word.end());
-    }
-    mine.insert(mine.end(), bytes.begin(), bytes.end());
-  }
-  std::map<netuit::NodeId, uit::Bytes> all;
-  for (const uit::Bytes& part : MpiTestWorld().AllGather(mine)) {
-    uit::ByteReader reader(part);
-    std::uint64_t node = 0;
-    std::uint64_t size = 0;
-    uit::ByteView bytes;
-    while (reader.TryRead(node) && reader.TryRead(size) && reader.TryTake(size, bytes))
-      all[static_cast<netuit::NodeId>(node)] = uit::Bytes(bytes.begin(), bytes.end());
-  }
-  return all;
-}
-
 /// Checks that the amount of resource has not changed.
 void CheckConserved(const World& world) {
   const Ledger ledger = world.SumLedger();
-  std::int64_t transfers_under_way = 0;
-  for (const Place& place : world.Places()) transfers_under_way += place.mail.transferred;
+  const std::int64_t transfers_under_way = world.Transferred();
   CHECK(SumOverRanks(ledger.Gained()) == SumOverRanks(ledger.Lost() + world.Held() + world.UnderWay()));
   CHECK(SumOverRanks(ledger.transfers_sent) == SumOverRanks(ledger.transfers_received + transfers_under_way));
   CHECK(SumOverRanks(ledger.endowments_sent) ==
@@ -134,23 +112,26 @@ void CheckConserved(const World& world) {
     CHECK(SumOverRanks(amount) > 0);
   const Counters counters = world.SumCounters();
   std::uint64_t under_way = 0;
-  for (const Place& place : world.Places()) under_way += place.mail.offspring.size();
+  world.ForEachUnborn([&](const Place&, const auto&) { ++under_way; });
   CHECK(SumOverRanks(counters.births_sent) == SumOverRanks(counters.Births() + counters.births_crowded_out + under_way));
 }
 
 }  // namespace
 
-TEST_CASE("in mode 0 the state of a world does not depend on the placement") {
+TEST_CASE("in modes 0 and 5 the state of a world does not depend on the placement") {
   const auto topology = TestTorus();
   const std::uint64_t expected = RunAlone(topology);
   for (const netuit::Placement& placement : Placements(topology)) {
-    const auto scene = Begin(topology, placement, MpiTestWorld());
-    const netuit::RunReport report = scene->RunInStep(num_updates);
-    CHECK(report.ExitCode() == 0);
-    CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
-    const std::uint64_t hash = SumOverRanks(scene->world.StateHash());
-    CHECK((hash == expected || !MpiTestWorld().IsRoot()));
-    CHECK(scene->world.Age() == num_updates);
+    for (const auto& plan : {netuit::EveryUpdate{.updates = num_updates}.MakePlan(), netuit::Dataflow{.updates = num_updates}.MakePlan()}) {
+      CAPTURE(plan.mode);
+      const auto scene = Begin(topology, placement, MpiTestWorld());
+      const netuit::RunReport report = scene->world.Run(plan);
+      CHECK(report.ExitCode() == 0);
+      CHECK((report.Balanced() || !MpiTestWorld().IsRoot()));
+      const std::uint64_t hash = SumOverRanks(scene->world.StateHash());
+      CHECK((hash == expected || !MpiTestWorld().IsRoot()));
+      CHECK(scene->world.Age() == num_updates);
+    }
   }
 }
 
@@ -167,23 +148,16 @@ TEST_CASE("in mode 0 a run in two parts equals one run, also across a checkpoint
   const auto placements = Placements(topology);
   const auto scene = Begin(topology, placements.front(), MpiTestWorld());
   scene->RunInStep(first_part);
-  std::uint64_t num_waiting = 0;
-  for (const Place& place : scene->world.Places()) num_waiting += place.mail.offspring.size() + place.mail.post.size();
-  CHECK(SumOverRanks(num_waiting) > 0);
-  const auto saved = SaveAll(scene->world);
-  CHECK(saved.size() == topology.NumNodes());
-  const Ledger ledger = scene->world.SumLedger();
-  const Counters counters = scene->world.SumCounters();
+  std::uint64_t num_unborn = 0;
+  scene->world.ForEachUnborn([&](const Place&, const auto&) { ++num_unborn; });
+  CHECK(SumOverRanks(num_unborn) > 0);
+  const Folder folder;
+  netuit::SaveCheckpoint(scene->world.GetMesh(), folder.Path());
 
   const auto restored = std::make_unique<Scene>(topology, placements.back(), MpiTestWorld(), BusyRules(), seed);
-  for (std::size_t local = 0; local < restored->world.NumPlaces(); ++local) {
-    uit::ByteReader reader(saved.at(restored->world.At(local).id));
-    restored->world.Load(local, reader);
-    CHECK(reader.Rest().empty());
-  }
-  restored->world.Announce();
-  restored->world.AddToRecords(ledger, counters);
-  restored->world.SetAge(first_part);
+  restored->world.Load(folder.Path());
+  restored->world.AddToRecords(scene->world.SumLedger(), scene->world.SumCounters());
+  CHECK(restored->world.Age() == first_part);
   CHECK(SumOverRanks(restored->world.StateHash()) == SumOverRanks(scene->world.StateHash()));
 
   scene->RunInStep(num_updates - first_part);
@@ -192,26 +166,51 @@ TEST_CASE("in mode 0 a run in two parts equals one run, also across a checkpoint
   check(restored->world);
 }
 
-TEST_CASE("what is cut short, or is no genome, is not loaded") {
+TEST_CASE("what is cut short, or is no genome, is not decoded") {
   const auto topology = TestTorus();
   const auto scene = Begin(topology, Placements(topology).front(), MpiTestWorld());
   scene->RunInStep(17);
   std::size_t local = 0;
   while (!scene->world.At(local).cell.IsAlive()) ++local;
-  uit::Bytes bytes;
-  scene->world.Save(local, bytes);
+  const Place& place = scene->world.At(local);
+  const PlaceCodec& codec = uit::codec_for<Place>;
+  uit::Bytes bytes(codec.Size(place));
+  codec.Encode(place, bytes);
+  Place decoded;
   for (std::size_t size = 0; size < bytes.size(); size += 7) {
-    uit::ByteReader reader(uit::ByteView(bytes).first(size));
-    CHECK_THROWS_AS(scene->world.Load(local, reader), uit::InputError);
+    const bool is_shorter_genome = size > sizeof(Cell) + sizeof(Outbox) && (bytes.size() - size) % sizeof(Instruction) == 0;
+    CHECK(codec.TryDecode(uit::ByteView(bytes).first(size), decoded) == is_shorter_genome);
   }
-  uit::Bytes no_genome = bytes;
-  no_genome[bytes.size() - sizeof(Instruction)] = std::byte{0xff};
-  uit::ByteReader reader(no_genome);
-  CHECK_THROWS_AS(scene->world.Load(local, reader), uit::InputError);
-  uit::Bytes many_packets = bytes;
-  many_packets[sizeof(Cell)] = std::byte{max_packets + 1};  // of the first facing of the outbox
-  uit::ByteReader other_reader(many_packets);
-  CHECK_THROWS_AS(scene->world.Load(local, other_reader), uit::InputError);
+  CHECK(codec.TryDecode(bytes, decoded));
+  CHECK(decoded.program->GetGenome() == place.program->GetGenome());
+  const auto with = [&bytes](std::size_t at, unsigned value) {
+    uit::Bytes changed = bytes;
+    changed[at] = static_cast<std::byte>(value);
+    return changed;
+  };
+  CHECK_FALSE(codec.TryDecode(with(bytes.size() - sizeof(Instruction), 0xff), decoded));  // an operation
+  CHECK_FALSE(codec.TryDecode(with(sizeof(Cell), max_packets + 1), decoded));             // packets at the first facing
+}
+
+TEST_CASE("a checkpoint with a message that no cell sends is not loaded") {
+  const auto topology = TestTorus();
+  const auto placement = Placements(topology).front();
+  for (const bool has_birth : {true, false}) {
+    netuit::Mesh mesh{TeamFor(placement, MpiTestWorld()), WorldNetworks(topology), {.placement = placement, .depth = world_depth}};
+    const Layers layers{mesh};
+    const auto places = mesh.AddField<Place>();
+    mesh.SetName(layers.environment, "environment");
+    mesh.SetName(layers.kinship, "kinship");
+    mesh.SetName(places, "places");
+    mesh.Run(netuit::EveryUpdate{.updates = 1}, [&](netuit::Node& node) {
+      if (has_birth) layers.spawn[node.Out(layers.mail)[0]].TryPut(std::vector<std::uint32_t>{1, 2, 3});
+      else layers.transfer[node.Out()[0]].TryPut(-1);
+    });
+    const Folder folder;
+    netuit::SaveCheckpoint(mesh, folder.Path());
+    Scene scene{topology, placement, MpiTestWorld(), BusyRules(), seed};
+    CheckThrows([&] { scene.world.Load(folder.Path()); }, "has a message that no cell sends");
+  }
 }
 
 TEST_CASE("a world goes on under other rules, which make another program of its genomes") {
@@ -219,17 +218,12 @@ TEST_CASE("a world goes on under other rules, which make another program of its 
   const auto placement = Placements(topology).front();
   const auto scene = Begin(topology, placement, MpiTestWorld());
   scene->RunInStep(72);
+  const Folder folder;
+  netuit::SaveCheckpoint(scene->world.GetMesh(), folder.Path());
   Rules rules = BusyRules();
   rules.common_program = std::make_shared<const Program>(GenomeOf("module @can_afford\n spawn_new\n"), rules.machine);
   Scene other{topology, placement, MpiTestWorld(), rules, seed};
-  for (std::size_t local = 0; local < other.world.NumPlaces(); ++local) {
-    uit::Bytes bytes;
-    scene->world.Save(local, bytes);
-    uit::ByteReader reader(bytes);
-    other.world.Load(local, reader);
-  }
-  other.world.Announce();
-  other.world.SetAge(scene->world.Age());
+  other.world.Load(folder.Path());
   other.RunInStep(160);
   const Counters counters = other.world.SumCounters();
   CHECK(SumOverRanks(counters.births_new) > 10);
@@ -298,12 +292,12 @@ TEST_CASE("of amounts too large for one sum none is left behind when a run ends"
     };
     CHECK(mesh.Run(netuit::Free{.updates = 40}, put).ExitCode() == 0);
     std::int64_t put_in_all = 0;
-    Mail mail;
+    std::int64_t waiting = 0;
     mesh.Visit([&](netuit::Node& node) {
       put_in_all += sent[node];
-      CollectMail(node, layers, mail);
+      for (const auto edge : node.In()) layers.transfer.ForEachUnread(edge, [&](Resource amount) { waiting += amount; });
     });
-    CHECK(SumOverRanks(mail.transferred) == SumOverRanks(put_in_all));
+    CHECK(SumOverRanks(waiting) == SumOverRanks(put_in_all));
   }
 }
 

@@ -15,12 +15,15 @@ inline constexpr bool is_sanitized =
     false;
 #endif
 
-/// The same for a build without optimisation.
+/// False in a build without optimisation.
 inline constexpr bool is_optimized =
 #if defined(__OPTIMIZE__)
     true;
 #else
     false;
 #endif
+
+/// Whether everything takes several times as long as in a release build, so that tests do part of the work.
+inline constexpr bool is_slow_build = is_sanitized || !is_optimized;
 
 }  // namespace uit::testing

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas
 
-from conduit_tools import units
+from conduit_tools import results, units
 from conduit_tools.report import quality_charts, run_charts, svg, takes, worlds
 from conduit_tools.report.inputs import Inputs, Launch, is_evolution
 
@@ -187,9 +187,21 @@ def _tiles(whole: Launch) -> str:
         items.append(
             f'<li class="{run_charts.mode_class(mode)}"><span class="name">{svg.escape(name)}</span>'
             f"<b>{units.short(rate)}/s</b><span>updates per worker{of_base}</span>"
-            f"<span>{outcome}</span></li>"
+            f"<span>{outcome}</span>{_worth(table)}</li>"
         )
     return f'<ul class="tiles" aria-label="Modes">{"".join(items)}</ul>'
+
+
+def _worth(rows: pandas.DataFrame) -> str:
+    """How many of a mode's updates are effective, and how old values were, if the rows tell."""
+    words = []
+    share = results.effective_share([run.to_dict("records") for _, run in rows.groupby("replicate")])
+    if share is not None:
+        words.append(f"{units.percent(share)} of updates effective")
+    if "staleness_max" in rows and rows["staleness_max"].notna().any():
+        oldest = rows["staleness_max"].max()
+        words.append(f"values at most {oldest:,.0f} update{'' if oldest == 1 else 's'} old")
+    return f"<span>{'; '.join(words)}</span>" if words else ""
 
 
 def _outcome(rows: pandas.DataFrame) -> str:

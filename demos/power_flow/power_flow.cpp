@@ -1,0 +1,110 @@
+// The angles of a power grid in which all flows are in balance (DC power flow), by Jacobi's iteration in several modes: when nothing
+// disturbs, when each worker is slow for a while in turn, and when one is always slow.
+//
+//     power_flow FOLDER [REPLICATES]                  two threads
+//     mpirun -n 2 power_flow FOLDER [REPLICATES]      two processes with two threads each
+//
+// FOLDER has grid.edgelist, whose weights are susceptances, and buses.csv with the columns label, power, diagonal and exact; grid.py
+// makes them. Writes ways.csv to FOLDER, with a row per run.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <netuit/file/table.hpp>
+#include <netuit/netuit.hpp>
+#include <uit/support/clock.hpp>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr double bound = 1e-8;             // of the largest error, in radians
+constexpr auto turn = 10ms;                // for which a worker is slow, before the next is
+constexpr unsigned slowness = 3;           // a slow worker does its work so many times
+
+enum class Noise { none, in_turn, one };
+
+/// How many times a worker does its work in its present update.
+class alignas(64) Pace {
+ public:
+  unsigned Times(Noise noise, const netuit::Node& node, std::uint32_t num_workers) {
+    if (node.Update() + 1 != num_looks_) {
+      num_looks_ = node.Update() + 1;
+      const bool is_turn = uit::Now().time_since_epoch() / turn % num_workers == node.Worker();
+      times_ = (noise == Noise::in_turn && is_turn) || (noise == Noise::one && node.Worker() == 0) ? slowness : 1;
+    }
+    return times_;
+  }
+
+ private:
+  std::uint64_t num_looks_ = 0;  // at the clock, once per update
+  unsigned times_ = 1;
+};
+
+struct Way {
+  std::string name;
+  std::function<netuit::RunPlan(netuit::Until)> plan;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return netuit::Main(argc, argv, {.threads = 2}, [&](uit::Team& team) {
+    const std::string folder = argc > 1 ? argv[1] : ".";
+    const int num_replicates = argc > 2 ? std::stoi(argv[2]) : 1;
+    netuit::Mesh mesh{team, netuit::LoadGraph(folder + "/grid.edgelist")};
+    const auto column = [&](const char* name) { return mesh.AddField<double>(netuit::FromTable(folder + "/buses.csv", name)); };
+    auto power = column("power"), diagonal = column("diagonal"), exact = column("exact");
+    auto susceptance = mesh.GetEdgeWeights();
+    auto angle = mesh.AddPublishedField<double>(0.0);
+    auto error = mesh.AddReduction(netuit::maximum);
+    std::vector<Pace> paces(team.NumThreads());
+    const auto num_workers = static_cast<std::uint32_t>(team.NumThreads() * team.NumProcesses());
+    const std::vector<Way> ways{
+        {"mode 0", [](netuit::Until until) { return netuit::EveryUpdate{.until = until}.MakePlan(); }},
+        {"mode 5", [](netuit::Until until) { return netuit::Dataflow{.until = until}.MakePlan(); }},
+        {"mode 3, slack 4", [](netuit::Until until) { return netuit::Free{.slack = 4, .until = until}.MakePlan(); }},
+        {"mode 3", [](netuit::Until until) { return netuit::Free{.until = until}.MakePlan(); }}};
+    netuit::Table table{{"noise", "way", "replicate", "updates", "ms", "error"}};
+    int exit_code = 0;
+    for (const auto& [noise, noise_name] : {std::pair{Noise::none, "none"}, {Noise::in_turn, "in turn"}, {Noise::one, "one"}}) {
+      for (int replicate = 0; replicate < num_replicates; ++replicate) {
+        for (const Way& way : ways) {
+          mesh.Visit([&](netuit::Node& node) { angle[node] = 0; });
+          mesh.Run(netuit::EveryUpdate{.updates = 1}, [](netuit::Node&) {});  // so that neighbours see it
+          const netuit::RunReport report = mesh.Run(way.plan(error < bound), [&](netuit::Node& node) {
+            for (unsigned i = paces[node.Worker() % team.NumThreads()].Times(noise, node, num_workers); i != 0; --i) {
+              double sum = power[node];
+              for (auto edge : node.In()) sum += susceptance[edge] * angle[edge];
+              angle[node] = sum / diagonal[node];
+              error[node] = std::abs(angle[node] - exact[node]);
+              asm volatile("" ::: "memory");  // so that it is done each time
+            }
+          });
+          exit_code = std::max(exit_code, report.ExitCode());
+          double largest = 0;
+          mesh.Visit([&](netuit::Node& node) { largest = std::max(largest, std::abs(angle[node] - exact[node])); });
+          largest = std::ranges::max(team.GetWorld().AllGatherValue(largest));
+          if (!team.IsRoot()) continue;
+          std::uint64_t updates = 0;
+          double ms = 0;
+          for (const netuit::WorkerReport& worker : report.workers) {
+            updates = std::max(updates, worker.num_updates);
+            ms = std::max(ms, std::chrono::duration<double, std::milli>(worker.elapsed).count());
+          }
+          std::printf("%-8s %-16s %9llu updates %9.1f ms, error %.1e\n", noise_name, way.name.c_str(),
+                      static_cast<unsigned long long>(updates), ms, largest);
+          table.Row().Add(noise_name).Add(way.name).Add(replicate).Add(updates).Add(ms).Add(largest);
+        }
+      }
+    }
+    if (team.IsRoot()) table.Save(folder + "/ways.csv");
+    return exit_code;
+  });
+}

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <uit/config.hpp>
+#include <uit/link/process_state.hpp>
+#include <uit/link/world.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/team/host_rounds.hpp>
+#include <uit/team/round_board.hpp>
+
+namespace uit::detail {
+
+/// Members of a team that take part in collective calls together, as one process sees them. The members of a process share it.
+///
+/// Members of one host read each other's boards: one hop, whether they are threads or processes. If there are several hosts, the
+/// first member of each, its leader, exchanges blocks with the others and posts what it gets for the members of its host.
+struct Group {
+  /// One member.
+  struct Seat {
+    std::size_t rank = 0;                // in the team
+    std::size_t process = 0;
+    std::size_t host = 0;
+    std::optional<RoundBoard> board{};   // if it is on this host
+    std::size_t record = 0;              // else its position in `results`
+  };
+  /// One host. Only its leader's process has the links to others.
+  struct Host {
+    std::size_t leader = 0;              // a seat
+    std::vector<std::size_t> seats{};
+  };
+  std::size_t piece_bytes = 0;           // most that a member brings to a round; a multiple of RoundBoard::alignment
+  std::vector<Seat> seats;
+  std::vector<Host> hosts;
+  std::size_t own_host = 0;
+  std::optional<RoundBoard> results;     // what the members of other hosts have brought; none if there is one host
+  std::unique_ptr<HostRounds> rounds;    // in the leader's process, if there are several hosts
+  std::shared_ptr<std::byte> own_memory;  // of the boards, if no other process reads them; null otherwise
+  std::shared_ptr<ProcessState> process;
+
+  /// The head of a member's record in `results`. Its bytes follow.
+  struct Record {
+    std::uint64_t kind = 0;
+    std::uint64_t total = 0;
+    std::uint64_t num_bytes = 0;
+    std::uint64_t unused = 0;
+  };
+  static_assert(sizeof(Record) == RoundBoard::alignment);
+  std::size_t RecordBytes() const { return sizeof(Record) + piece_bytes; }
+};
+
+/// Makes groups. Each of `lists` names the members of one by their ranks in the team; a rank is in at most one. Rank r is thread
+/// r % num_threads of process r / num_threads. Returns for each list the group, or null if no member of this process is in it.
+/// `first_stream` is the first of as many streams as there are lists. Collective over the processes of `world`.
+std::vector<std::shared_ptr<Group>> MakeGroups(const World& world, std::uint32_t num_threads,
+                                               const std::vector<std::vector<std::size_t>>& lists, int first_stream);
+
+/// One member's way through the rounds of a group. Its thread only.
+class Rounds {
+ public:
+  /// For the member at position `seat`, in the team's run number `run`, which counts from 1.
+  Rounds(std::shared_ptr<Group> group, std::size_t seat, std::uint64_t run)
+      : group_(std::move(group)), seat_(seat), run_(run), number_(run << 32U) {}
+
+  std::size_t Seat() const { return seat_; }
+  std::size_t Size() const { return group_->seats.size(); }
+  const Group& GetGroup() const { return *group_; }
+  /// Most bytes that a member brings to a round.
+  std::size_t PieceBytes() const { return group_->piece_bytes; }
+
+  /// Begins a round: brings `piece`. Never waits. Call TryEnd until it returns true before the next Begin.
+  void Begin(std::uint64_t kind, std::uint64_t total, ByteView piece);
+  /// Returns whether all members have come to the round. Never waits. Throws MemberLeft if one has left the run, PeerLost if a process
+  /// of this host has ended, and Error if members have called different collectives.
+  bool TryEnd();
+  /// Returns what a member has brought to the round that has ended, until the next Begin.
+  const Brought& At(std::size_t seat) const { return brought_[seat]; }
+  /// Takes no further part in the run.
+  void Leave();
+
+ private:
+  bool TryReadHost();
+  bool TryReadOthers();
+  void PostResults();
+  const Group::Seat& Leader() const { return group_->seats[group_->hosts[group_->own_host].leader]; }
+  /// Throws if the run lacks a member's part and will never have it. `has_left`: the member had left before the last look for it.
+  void CheckThere(const Group::Seat& seat, bool has_left) const;
+
+  std::shared_ptr<Group> group_;
+  std::size_t seat_;
+  std::uint64_t run_;
+  std::uint64_t number_;
+  std::uint64_t kind_ = 0;
+  std::size_t num_read_ = 0;  // seats of this host
+  bool has_begun_ = false;    // with the other hosts
+  std::vector<Brought> brought_{group_->seats.size()};
+};
+
+}  // namespace uit::detail
+
+#if !UIT_COMPILED
+#include <uit/team/group.ipp>
+#endif

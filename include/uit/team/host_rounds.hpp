@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <uit/config.hpp>
+#include <uit/link/frame.hpp>
+#include <uit/link/link.hpp>
+#include <uit/link/process_state.hpp>
+#include <uit/link/world.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+
+namespace uit {
+
+/// Another member of a team has left its run, so a collective call can never end.
+struct MemberLeft : Error {
+  using Error::Error;
+};
+
+/// Rounds in which hosts bring a block of bytes each, and get the blocks of all. Never blocks inside MPI.
+///
+/// One process of each host takes part, its leader. A round takes ceil(log2(hosts)) steps with one message each: in step k a leader
+/// sends the 2^k blocks that it has to the leader 2^k hosts before it, and gets as many from the one 2^k hosts after it (Bruck et al.
+/// 1997). One thread at a time may use it.
+class HostRounds {
+ public:
+  /// Opens links to the leaders that this process exchanges messages with. `leaders` are ranks, one per host; `own` is this process's
+  /// position among them. All blocks of a round together have at most `max_bytes` bytes. Nothing may be sent before all leaders have
+  /// returned from it.
+  HostRounds(const World& world, int stream, std::vector<std::size_t> leaders, std::size_t own, std::size_t max_bytes);
+
+  /// The block of this host. Fill it, then call Begin.
+  Bytes& OwnBlock() { return blocks_[own_]; }
+  /// Begins round `number` of run `run`. Call TryEnd until it returns true before the next Begin. `number` grows.
+  void Begin(std::uint64_t run, std::uint64_t number);
+  /// Returns whether all blocks of the round have arrived. Never waits. Throws MemberLeft if another host has left the run, and Error
+  /// if what it sends makes no sense.
+  bool TryEnd();
+  /// Returns a host's block, after TryEnd returned true and until the next OwnBlock.
+  ByteView Block(std::size_t host) const { return blocks_[host]; }
+  /// Returns the rank of the leader for which TryEnd waits.
+  std::size_t Awaited() const { return steps_[next_].from; }
+
+  /// Tells the other hosts that this one takes part in no further round of run `run`, as far as there is room for the message. Waits
+  /// only for the process's lock.
+  void Leave(std::uint64_t run);
+  /// Goes through a last round with all hosts, and closes the links. Returns false at the deadline, or if a process of this host has
+  /// ended.
+  bool Close(Deadline deadline);
+
+ private:
+  struct Step {
+    std::size_t to = 0;
+    std::size_t from = 0;
+    std::size_t num_blocks = 0;
+  };
+
+  std::size_t HostAfter(std::size_t reach) const { return (own_ + reach) % blocks_.size(); }
+  void Pack(const Step& step);
+  bool TryReceive(std::size_t reach, const Step& step);
+  void Unpack(std::size_t reach, const Step& step);
+  [[noreturn]] void Refuse(const Step& step) const;
+
+  std::shared_ptr<ProcessState> process_;
+  std::vector<Step> steps_;
+  std::map<std::size_t, AnyLink> links_;  // by peer
+  std::vector<Bytes> blocks_;             // by host
+  std::size_t own_;
+  std::size_t max_bytes_;
+  std::uint64_t run_ = 0;
+  std::uint64_t number_ = 0;
+  std::size_t next_ = 0;   // step
+  bool is_packed_ = false;  // the message of that step
+  bool has_sent_ = false;
+  Frame outgoing_;
+  Frame incoming_;
+};
+
+}  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/team/host_rounds.ipp>
+#endif

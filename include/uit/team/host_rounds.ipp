@@ -1,0 +1,131 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/pause.hpp>
+#include <uit/support/peer_watch.hpp>
+#include <uit/team/host_rounds.hpp>
+
+namespace uit {
+
+UIT_DEFINE HostRounds::HostRounds(const World& world, int stream, std::vector<std::size_t> leaders, std::size_t own,
+                                  std::size_t max_bytes)
+    : process_(world.Process()), blocks_(leaders.size()), own_(own), max_bytes_(max_bytes + leaders.size() * sizeof(std::uint64_t)) {
+  const LinkOptions options{.num_sends = 4, .num_receives = 4, .payload_bytes = max_bytes_};
+  for (std::size_t reach = 1; reach < leaders.size(); reach *= 2) {
+    steps_.push_back({.to = leaders[HostAfter(leaders.size() - reach)],
+                      .from = leaders[HostAfter(reach)],
+                      .num_blocks = std::min(reach, leaders.size() - reach)});
+    for (const std::size_t peer : {steps_.back().to, steps_.back().from})
+      if (!links_.contains(peer)) links_.emplace(peer, world.OpenLink(peer, stream, options));
+  }
+  outgoing_.Reserve(max_bytes_);
+  incoming_.Reserve(max_bytes_);
+}
+
+UIT_DEFINE void HostRounds::Begin(std::uint64_t run, std::uint64_t number) {
+  run_ = run;
+  number_ = number;
+  next_ = 0;
+  is_packed_ = has_sent_ = false;
+}
+
+UIT_DEFINE bool HostRounds::TryEnd() {
+  for (; next_ < steps_.size(); ++next_) {
+    const Step& step = steps_[next_];
+    if (!std::exchange(is_packed_, true)) Pack(step);
+    bool has_received = false;
+    process_->Exclusively([&] {
+      has_sent_ = has_sent_ || links_.at(step.to).TrySend(outgoing_);
+      has_received = has_sent_ && TryReceive(std::size_t{1} << next_, step);
+    });
+    if (!has_received) return false;
+    is_packed_ = has_sent_ = false;
+  }
+  return true;
+}
+
+UIT_DEFINE void HostRounds::Leave(std::uint64_t run) {
+  const auto tell = [&] {
+    for (const Step& step : steps_) {  // those that receive from this host
+      AnyLink& link = links_.at(step.to);
+      outgoing_.Reserve(max_bytes_);
+      outgoing_.Header() = FrameHeader{.kind = FrameKind::close, .base = run};
+      if (link.HasRoom()) link.TrySend(outgoing_);
+    }
+  };
+  WaitUntil([&] { return process_->Exclusively(tell); });
+}
+
+UIT_DEFINE bool HostRounds::Close(Deadline deadline) {
+  constexpr std::uint64_t last = ~std::uint64_t{0};
+  OwnBlock().clear();
+  Begin(last, last);  // after this round no frame is under way: links keep the order
+  bool has_ended = false;
+  bool is_clean = false;
+  WaitUntil(
+      [&] {
+        const bool is_anybody_gone = process_->Watch().Gone().has_value();  // it will not answer
+        has_ended = has_ended || TryEnd();
+        if (has_ended)
+          process_->Exclusively([&] { is_clean = std::ranges::all_of(links_, [](auto& entry) { return entry.second.TryClose(); }); });
+        return is_clean || is_anybody_gone;
+      },
+      deadline);
+  if (!is_clean) {
+    for (auto& [peer, link] : links_) link.Abandon();
+  }
+  links_.clear();
+  steps_.clear();
+  return is_clean;
+}
+
+UIT_DEFINE void HostRounds::Pack(const Step& step) {
+  outgoing_.Reserve(max_bytes_);
+  std::byte* to = outgoing_.Payload();
+  for (std::size_t i = 0; i < step.num_blocks; ++i) {
+    const Bytes& block = blocks_[HostAfter(i)];
+    StoreBytes(std::uint64_t{block.size()}, {to, sizeof(std::uint64_t)});
+    to += sizeof(std::uint64_t);
+    CopyBytes(to, block.data(), block.size());
+    to += block.size();
+  }
+  outgoing_.Header() = FrameHeader{.num_bytes = static_cast<std::uint32_t>(to - outgoing_.Payload()), .update = number_, .base = run_};
+}
+
+UIT_DEFINE bool HostRounds::TryReceive(std::size_t reach, const Step& step) {
+  while (links_.at(step.from).TryReceive(incoming_)) {
+    const FrameHeader& header = incoming_.Header();
+    if (header.base < run_) continue;  // left of a run that has failed
+    if (header.kind == FrameKind::close)
+      throw MemberLeft("the members on the host of rank " + std::to_string(step.from) + " have left, so a collective call of the others can never end");
+    if (header.update != number_ || header.base != run_) Refuse(step);
+    Unpack(reach, step);
+    return true;
+  }
+  return false;
+}
+
+UIT_DEFINE void HostRounds::Unpack(std::size_t reach, const Step& step) {
+  ByteReader reader({incoming_.Payload(), std::min<std::size_t>(incoming_.Header().num_bytes, incoming_.Capacity())});
+  for (std::size_t i = 0; i < step.num_blocks; ++i) {
+    std::uint64_t num_bytes = 0;
+    ByteView block;
+    if (!reader.TryRead(num_bytes) || !reader.TryTake(num_bytes, block)) Refuse(step);
+    blocks_[HostAfter(reach + i)].assign(block.begin(), block.end());
+  }
+}
+
+UIT_DEFINE void HostRounds::Refuse(const Step& step) const {
+  throw Error("rank " + std::to_string(step.from) + " has sent something else than its part of round " + std::to_string(number_));
+}
+
+}  // namespace uit

@@ -1,0 +1,372 @@
+#pragma once
+
+/// What a member of a team does in a run: collective calls, conduits to other members, and loops that others help with.
+/// More than 300 lines, because it is one class with a short function for each call.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <typeindex>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include <uit/codec/codec.hpp>
+#include <uit/codec/span_codec.hpp>
+#include <uit/codec/trivial_codec.hpp>
+#include <uit/config.hpp>
+#include <uit/inlet.hpp>
+#include <uit/outlet.hpp>
+#include <uit/policy.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/function_ref.hpp>
+#include <uit/support/pause.hpp>
+#include <uit/support/ref.hpp>
+#include <uit/team/collectives.hpp>
+#include <uit/team/group.hpp>
+#include <uit/team/joints.hpp>
+#include <uit/team/loop_board.hpp>
+#include <uit/team/span_collectives.hpp>
+#include <uit/team/team.hpp>
+#include <uit/transport/in_process.hpp>
+#include <uit/transport/process.hpp>
+#include <uit/transport/transport_set.hpp>
+
+namespace uit {
+
+/// The transports between members: a queue between threads of a process, shared memory or MPI between processes.
+using BetweenMembers = TransportSet<Thread, Process>;
+/// The sending end of a conduit to another member; see Member::InletTo.
+template <Message T, Policy policy = Policy{}>
+using MemberInlet = Inlet<T, policy, BetweenMembers>;
+/// The receiving end; see Member::OutletFrom.
+template <Message T, Policy policy = Policy{}>
+using MemberOutlet = Outlet<T, policy, BetweenMembers>;
+
+/// Options of a conduit between members. Both ends should state the same.
+struct ConduitOptions {
+  std::size_t depth = 64;                  ///< the number of messages that may wait, under Retain::every
+  std::size_t max_message_bytes = 65'536;  ///< between processes: the largest message, encoded, if sizes vary
+};
+
+/// A collective call that has begun. Other members may wait for this one, so end it soon: TryFinish until it returns true, or Get.
+/// Until then the member makes no other collective call.
+template <typename Call>
+class Started {
+ public:
+  /// Begins the call. For Member.
+  template <typename... Args>
+  explicit Started(Member& me, Args&&... args);
+  Started(const Started&) = delete;
+  Started& operator=(const Started&) = delete;
+  /// Waits, unless the call has ended or an exception is in flight.
+  ~Started() {
+    if (!has_ended_ && std::uncaught_exceptions() == num_exceptions_) Get();
+  }
+
+  /// Returns whether the call has ended on this member. Never waits.
+  bool TryFinish();
+  /// Waits for the end, and returns the result. Call it once.
+  decltype(std::declval<Call&>().Take()) Get();
+
+ private:
+  Member& me_;
+  Call call_;
+  bool has_ended_ = false;
+  int num_exceptions_ = std::uncaught_exceptions();
+};
+
+/// One thread of a team in a run, with a number among all: thread t of process p is member p * threads + t. Its thread only.
+///
+/// Collective calls must be made by all members of a group, in the same order. Each is also a barrier: no member ends it before all
+/// have begun it. Results combine values in order of the members, so they are the same on every layout of threads and processes,
+/// also those of floating-point numbers. A call throws MemberLeft if another member has left the run, and PeerLost if a process of
+/// this host has ended.
+class Member {
+ public:
+  /// Leaves the run or the group.
+  ~Member() {
+    if (rounds_) rounds_->Leave();
+  }
+  /// `other` may then only be destroyed.
+  Member(Member&& other) noexcept = default;
+  Member& operator=(Member&& other) = delete;
+
+  /// This member's number in its group, from 0.
+  std::size_t Rank() const { return rounds_->Seat(); }
+  /// The number of members of the group.
+  std::size_t Size() const { return rounds_->Size(); }
+  /// Whether this is member 0.
+  bool IsRoot() const { return Rank() == 0; }
+  /// The next member; the first after the last.
+  std::size_t Right() const { return (Rank() + 1) % Size(); }
+  /// The previous member; the last before the first.
+  std::size_t Left() const { return (Rank() + Size() - 1) % Size(); }
+  /// The number of this member's process, from 0.
+  std::size_t Process() const { return SeatOf(Rank()).process; }
+  /// The number of this member's thread in its process, from 0.
+  std::uint32_t Thread() const { return thread_; }
+
+  /// Waits for all members.
+  void Barrier() { Started<detail::BarrierCall>(*this).Get(); }
+  /// Begins a barrier.
+  auto StartBarrier() { return Started<detail::BarrierCall>(*this); }
+
+  /// Returns `root`'s value on all members.
+  template <Encodable T>
+  T Broadcast(const T& value, std::size_t root = 0) {
+    return StartBroadcast(value, root).Get();
+  }
+  /// Begins such a call.
+  template <Encodable T>
+  auto StartBroadcast(const T& value, std::size_t root = 0) {
+    return Started<detail::BroadcastCall<T>>(*this, value, Checked(root));
+  }
+  /// Copies `root`'s elements to those of all members. All have the same number.
+  template <TriviallyCopyable T>
+  void Broadcast(std::span<T> data, std::size_t root = 0) {
+    StartBroadcast(data, root).Get();
+  }
+  /// Begins such a call. `data` must stay until its end.
+  template <TriviallyCopyable T>
+  auto StartBroadcast(std::span<T> data, std::size_t root = 0) {
+    return Started<detail::BroadcastSpanCall<T>>(*this, data, Checked(root));
+  }
+
+  /// Returns op(…op(op(v0, v1), v2)…) of the values of all members, on all members.
+  template <Encodable T, std::invocable<T, T> Op>
+  T AllReduce(const T& value, Op op) {
+    return *StartAllReduce(value, std::move(op)).Get();
+  }
+  /// Begins such a call. Its result is optional, and always there.
+  template <Encodable T, std::invocable<T, T> Op>
+  auto StartAllReduce(const T& value, Op op) {
+    return Started<detail::ReduceCall<T, Op>>(*this, value, std::move(op), detail::Getter{});
+  }
+  /// Combines element by element, in place. All members have the same number of elements.
+  template <TriviallyCopyable T, std::invocable<T, T> Op>
+  void AllReduce(std::span<T> data, Op op) {
+    StartAllReduce(data, std::move(op)).Get();
+  }
+  /// Begins such a call. `data` must stay until its end, and holds nothing useful before.
+  template <TriviallyCopyable T, std::invocable<T, T> Op>
+  auto StartAllReduce(std::span<T> data, Op op) {
+    return Started<detail::ReduceSpanCall<T, Op>>(*this, data, std::move(op));
+  }
+  /// Combines as AllReduce does. Returns the result on `root` and nothing elsewhere.
+  template <Encodable T, std::invocable<T, T> Op>
+  std::optional<T> Reduce(const T& value, Op op, std::size_t root = 0) {
+    return StartReduce(value, std::move(op), root).Get();
+  }
+  /// Begins such a call.
+  template <Encodable T, std::invocable<T, T> Op>
+  auto StartReduce(const T& value, Op op, std::size_t root = 0) {
+    return Started<detail::ReduceCall<T, Op>>(*this, value, std::move(op), detail::Getter{Checked(root)});
+  }
+
+  /// Returns the values of all members, in order, on all members.
+  template <Encodable T>
+  std::vector<T> AllGather(const T& value) {
+    return StartAllGather(value).Get();
+  }
+  /// Begins such a call.
+  template <Encodable T>
+  auto StartAllGather(const T& value) {
+    return Started<detail::GatherCall<T>>(*this, value, detail::Getter{});
+  }
+  /// Copies the elements of all members to `all`, in order. All have the same number; `all` has room for all of them.
+  template <TriviallyCopyable T>
+  void AllGather(std::span<const T> mine, std::span<T> all) {
+    StartAllGather(mine, all).Get();
+  }
+  /// Begins such a call. `mine` and `all` must stay until its end.
+  template <TriviallyCopyable T>
+  auto StartAllGather(std::span<const T> mine, std::span<T> all) {
+    return Started<detail::GatherSpanCall<T>>(*this, mine, all);
+  }
+  /// Returns the values of all members, in order, on `root`, and an empty vector elsewhere.
+  template <Encodable T>
+  std::vector<T> Gather(const T& value, std::size_t root = 0) {
+    return StartGather(value, root).Get();
+  }
+  /// Begins such a call.
+  template <Encodable T>
+  auto StartGather(const T& value, std::size_t root = 0) {
+    return Started<detail::GatherCall<T>>(*this, value, detail::Getter{Checked(root)});
+  }
+
+  /// Sends parts[r] to member r, and returns what each member has sent to this one, in order.
+  template <Encodable T>
+  std::vector<T> AllToAll(const std::vector<T>& parts) {
+    return StartAllToAll(parts).Get();
+  }
+  /// Begins such a call.
+  template <Encodable T>
+  auto StartAllToAll(const std::vector<T>& parts) {
+    return Started<detail::ExchangeCall<T>>(*this, parts);
+  }
+  /// Sends equally many elements to each member, and copies what each has sent to `received`, in order.
+  template <TriviallyCopyable T>
+  void AllToAll(std::span<const T> parts, std::span<T> received) {
+    StartAllToAll(parts, received).Get();
+  }
+  /// Begins such a call. `parts` and `received` must stay until its end.
+  template <TriviallyCopyable T>
+  auto StartAllToAll(std::span<const T> parts, std::span<T> received) {
+    return Started<detail::ExchangeSpanCall<T>>(*this, parts, received);
+  }
+
+  /// Returns this thread as a member of a group of those that give the same color, in order of `key`, then of rank. All members of
+  /// the whole team call it; a group cannot be split again.
+  Member Split(std::int64_t color, std::int64_t key = 0);
+
+  /// Returns an inlet of a conduit to another member, or to this one. The n-th inlet from one member to another joins the n-th outlet
+  /// that the other opens from the first. Messages can be put at once, and arrive after Connect.
+  template <Encodable T, Policy policy = Policy{}>
+  MemberInlet<T, policy> InletTo(std::size_t to, const ConduitOptions& options = {}) {
+    const std::size_t from_rank = SeatOf(Rank()).rank;
+    const detail::Group::Seat& other = SeatOf(Checked(to));
+    MemberInlet<T, policy> inlet;
+    if (other.process == Process()) {
+      JoinHere<T, policy>(from_rank, other.rank, true, options, [&](auto end) { inlet = MemberInlet<T, policy>{std::move(end)}; });
+    } else {
+      joints_->JoinAcross(from_rank, other.rank, true, [&](Fabric& fabric, std::uint64_t number) {
+        inlet = MemberInlet<T, policy>{Reach(fabric, other.process, from_rank, other.rank, number, options)};
+      });
+    }
+    return inlet;
+  }
+  /// Returns an outlet of a conduit from another member, or from this one; see InletTo.
+  template <Encodable T, Policy policy = Policy{}>
+  MemberOutlet<T, policy> OutletFrom(std::size_t from, const ConduitOptions& options = {}) {
+    const std::size_t to_rank = SeatOf(Rank()).rank;
+    const detail::Group::Seat& other = SeatOf(Checked(from));
+    MemberOutlet<T, policy> outlet;
+    if (other.process == Process()) {
+      JoinHere<T, policy>(other.rank, to_rank, false, options, [&](auto end) { outlet = MemberOutlet<T, policy>{std::move(end)}; });
+    } else {
+      joints_->JoinAcross(other.rank, to_rank, false, [&](Fabric& fabric, std::uint64_t number) {
+        outlet = MemberOutlet<T, policy>{Reach(fabric, other.process, other.rank, to_rank, number, options)};
+      });
+    }
+    return outlet;
+  }
+  /// Connects the ends that members have opened since the last call. All members of the whole team call it. Throws if an end has found
+  /// no other end.
+  void Connect();
+
+  /// Calls `body(begin, end)` for ranges that together are [0, n), and waits until all are done. Threads of this process that wait
+  /// meanwhile, in a collective call, in WaitUntil or in a loop of their own, run some of its chunks of `grain` indices. If chunks throw,
+  /// throws the first exception. `body` must not use a Member.
+  template <std::invocable<std::size_t, std::size_t> F>
+  void ParallelFor(std::size_t n, std::size_t grain, F&& body) {
+    loops_->For(thread_, n, grain, body);
+  }
+  /// Calls `map(begin, end)` for each chunk likewise, and returns what `combine(sum, next)` makes of `initial` and the results, in order
+  /// of chunks. So the result depends on `n` and `grain`, but not on who has run what.
+  template <std::movable T, std::invocable<std::size_t, std::size_t> Map, std::invocable<T, T> Combine>
+  T ParallelReduce(std::size_t n, std::size_t grain, T initial, Map&& map, Combine&& combine) {
+    std::vector<T> parts(LoopBoard<>::NumChunks(n, grain), initial);
+    return loops_->Reduce(thread_, n, grain, std::span<T>(parts), std::move(initial), map, combine);
+  }
+
+  /// Takes in what has arrived over the conduits between processes. Never waits. Returns whether anything has.
+  bool Poll() {
+    bool has_arrived = false;
+    for (Fabric* const fabric : fabrics_) has_arrived = fabric->Poll() || has_arrived;
+    return has_arrived;
+  }
+  /// Waits until `ready()` is true. Meanwhile polls, and runs chunks of other threads' loops. Returns false at the deadline.
+  template <std::predicate Ready>
+  bool WaitUntil(Ready&& ready, Deadline deadline = never) {
+    return uit::WaitUntil(std::forward<Ready>(ready), deadline, [this] {
+      const bool has_arrived = Poll();
+      return loops_->TrySteal(thread_) || has_arrived;
+    });
+  }
+
+ private:
+  friend class detail::TeamRuns;
+  template <typename Call>
+  friend class Started;
+
+  Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBoard<>& loops, std::shared_ptr<detail::Group> group, std::size_t seat,
+         std::uint32_t thread, std::uint64_t run)
+      : runs_(&runs),
+        joints_(&joints),
+        loops_(&loops),
+        thread_(thread),
+        run_(run),
+        rounds_(std::make_unique<detail::Rounds>(std::move(group), seat, run)) {}
+
+  const detail::Group::Seat& SeatOf(std::size_t rank) const { return rounds_->GetGroup().seats[rank]; }
+  std::size_t Checked(std::size_t rank) const;
+  /// Throws if a collective call has begun and not ended.
+  detail::Rounds& RoundsForCall() const;
+
+  uit::Process Reach(Fabric& fabric, std::size_t process, std::size_t from, std::size_t to, std::uint64_t number,
+                     const ConduitOptions& options) const {
+    return {.fabric = &fabric,
+            .peer = process,
+            .key = {.channel = number, .source = static_cast<std::uint32_t>(from), .destination = static_cast<std::uint32_t>(to)},
+            .depth = options.depth,
+            .worker = thread_,
+            .max_message_bytes = options.max_message_bytes};
+  }
+  /// Opens an end of a conduit within this process, and passes it to `bind`.
+  template <typename T, Policy policy, typename Bind>
+  void JoinHere(std::size_t from, std::size_t to, bool is_inlet, const ConduitOptions& options, Bind&& bind) {
+    using End = Ref<DuctFor<T, policy, Spsc>>;
+    joints_->JoinHere(from, to, is_inlet, typeid(End), [&](void* other) -> std::shared_ptr<void> {
+      if (other != nullptr) return bind(*static_cast<End*>(other)), nullptr;
+      auto [one, rest] = uit::Thread{.depth = options.depth}.template OpenPair<T, policy>(T{});
+      bind(std::move(one));
+      return std::make_shared<End>(std::move(rest));
+    });
+  }
+
+  detail::TeamRuns* runs_;
+  detail::Joints* joints_;
+  LoopBoard<>* loops_;
+  std::uint32_t thread_;
+  std::uint64_t run_;
+  std::unique_ptr<detail::Rounds> rounds_;
+  std::vector<Fabric*> fabrics_{};
+  bool is_in_call_ = false;
+};
+
+template <typename Call>
+template <typename... Args>
+Started<Call>::Started(Member& me, Args&&... args) : me_(me), call_(me.RoundsForCall(), std::forward<Args>(args)...) {
+  me.is_in_call_ = true;
+}
+
+template <typename Call>
+bool Started<Call>::TryFinish() {
+  if (has_ended_) return true;
+  me_.Poll();
+  if (!call_.TryEnd()) return false;
+  me_.is_in_call_ = false;
+  return has_ended_ = true;
+}
+
+template <typename Call>
+decltype(std::declval<Call&>().Take()) Started<Call>::Get() {
+  if (!has_ended_) {
+    me_.WaitUntil([this] { return call_.TryEnd(); });
+    me_.is_in_call_ = false;
+    has_ended_ = true;
+  }
+  return call_.Take();
+}
+
+}  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/team/member.ipp>
+#endif

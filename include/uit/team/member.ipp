@@ -1,0 +1,177 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <uit/config.hpp>
+#include <uit/link/process_state.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
+#include <uit/team/member.hpp>
+#include <uit/team/team_runs.hpp>
+
+namespace uit {
+
+UIT_DEFINE int Team::RunOnAll(FunctionRef<int(Member&)> work) const {
+  ThreadPool& threads = Threads();
+  if (!state_->runs) state_->runs = std::make_shared<detail::TeamRuns>(GetWorld(), NumThreads());
+  return state_->runs->Run(threads, work);
+}
+
+UIT_DEFINE Member Member::Split(std::int64_t color, std::int64_t key) {
+  if (&rounds_->GetGroup() != runs_->Everybody().get()) throw Error("a group of a team cannot be split again; split the whole team");
+  struct Wish {
+    std::int64_t color, key;
+  };
+  const std::vector<Wish> wishes = AllGather(Wish{color, key});
+  std::map<std::int64_t, std::vector<std::size_t>> by_color;
+  for (std::size_t rank = 0; rank < wishes.size(); ++rank) by_color[wishes[rank].color].push_back(rank);
+  std::vector<std::vector<std::size_t>> lists;
+  std::size_t list = 0;
+  std::size_t seat = 0;
+  for (auto& [each, ranks] : by_color) {
+    std::ranges::sort(ranks, {}, [&](std::size_t rank) { return std::pair(wishes[rank].key, rank); });
+    if (each == color) {
+      list = lists.size();
+      seat = static_cast<std::size_t>(std::ranges::find(ranks, Rank()) - ranks.begin());
+    }
+    lists.push_back(std::move(ranks));
+  }
+  runs_->DoAlone([&] { runs_->MakeSplit(lists); });
+  Member member(*runs_, *joints_, *loops_, runs_->SplitGroup(list), seat, thread_, run_);
+  member.fabrics_ = fabrics_;
+  return member;
+}
+
+UIT_DEFINE void Member::Connect() {
+  if (&rounds_->GetGroup() != runs_->Everybody().get()) throw Error("Connect is for the whole team, not for a group of it");
+  Barrier();
+  runs_->DoAlone([this] { joints_->Connect(); });
+  fabrics_.clear();
+  for (const auto& fabric : joints_->Fabrics()) fabrics_.push_back(fabric.get());
+}
+
+UIT_DEFINE std::size_t Member::Checked(std::size_t rank) const {
+  if (rank < Size()) return rank;
+  throw InputError("there is no member " + std::to_string(rank) + " in a group of " + std::to_string(Size()));
+}
+
+UIT_DEFINE detail::Rounds& Member::RoundsForCall() const {
+  if (is_in_call_) throw Error("a member begins a collective call before its last one has ended");
+  return *rounds_;
+}
+
+}  // namespace uit
+
+namespace uit::detail {
+
+UIT_DEFINE TeamRuns::TeamRuns(const World& world, std::uint32_t num_threads)
+    : world_(world), private_world_(world.Duplicate()), num_threads_(num_threads), loops_(num_threads) {
+  std::vector<std::size_t> ranks(world.Size() * num_threads);
+  std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+  everybody_ = MakeGroups(private_world_, num_threads, {ranks}, 1).front();
+}
+
+UIT_DEFINE TeamRuns::~TeamRuns() {
+  try {
+    if (world_.Process()->IsBroken()) {
+      if (everybody_->rounds) everybody_->rounds->Close(Now());
+      return;
+    }
+    const Deadline deadline = After(std::chrono::seconds(std::uncaught_exceptions() == 0 ? 10 : 2));
+    const bool is_clean = !everybody_->rounds || everybody_->rounds->Close(deadline);
+    if (!is_clean || !private_world_.Release(deadline)) world_.Process()->Break();
+  } catch (const std::exception& trouble) {  // a destructor cannot throw
+    world_.Process()->Fail(trouble.what());
+  }
+}
+
+UIT_DEFINE int TeamRuns::Run(ThreadPool& threads, FunctionRef<int(Member&)> work) {
+  threads.Check();
+  ++num_runs_;
+  joints_.emplace(world_, num_threads_);
+  gate_.emplace(num_threads_);
+  has_failed_alone_ = false;
+  std::vector<int> codes(num_threads_, 0);
+  std::vector<std::exception_ptr> failures(num_threads_);
+  threads.Run([&](std::uint32_t thread) {
+    try {
+      Member me(*this, *joints_, loops_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_);
+      codes[thread] = work(me);
+    } catch (...) {
+      failures[thread] = std::current_exception();
+    }
+  });
+  const auto [failure, level] = FirstCause(failures);
+  const bool is_broken = failure && KindOf(failure) == ErrorKind::peer_lost;
+  if (is_broken) world_.Process()->Break();
+  if (!EndRun(is_broken)) {
+    world_.Process()->Break();
+    if (failure) std::rethrow_exception(failure);
+    throw Error("the other processes of the team do not close their connections");
+  }
+  // All processes throw if one does: those with the cause, if any has it, throw that.
+  const std::vector<Verdict> verdicts =
+      world_.AllGatherValue(Verdict{*std::ranges::max_element(codes), level, failure ? KindOf(failure) : ErrorKind::other});
+  const auto worst = std::ranges::max_element(verdicts, {}, &Verdict::failure);
+  if (failure && level == worst->failure) std::rethrow_exception(failure);
+  if (worst->failure != Failure::none) throw FailedElsewhere(static_cast<std::size_t>(worst - verdicts.begin()), worst->kind);
+  return std::ranges::max_element(verdicts, {}, &Verdict::code)->code;
+}
+
+UIT_DEFINE std::pair<std::exception_ptr, TeamRuns::Failure> TeamRuns::FirstCause(const std::vector<std::exception_ptr>& failures) {
+  std::pair<std::exception_ptr, Failure> found{nullptr, Failure::none};
+  for (const std::exception_ptr& failure : failures) {
+    if (!failure) continue;
+    Failure level = Failure::cause;
+    try {
+      std::rethrow_exception(failure);
+    } catch (const MemberLeft&) {
+      level = Failure::consequence;
+    } catch (...) {
+    }
+    if (level > found.second) found = {failure, level};
+  }
+  return found;
+}
+
+UIT_DEFINE void TeamRuns::DoAlone(FunctionRef<void()> work) {
+  gate_->ArriveAndWait([&] {
+    has_failed_alone_ = true;
+    work();
+    has_failed_alone_ = false;
+  });
+  if (has_failed_alone_) throw MemberLeft("another thread of this process could not connect the team");
+}
+
+UIT_DEFINE void TeamRuns::MakeSplit(const std::vector<std::vector<std::size_t>>& lists) {
+  if (!split_world_) split_world_ = world_.Duplicate();
+  split_ = MakeGroups(*split_world_, num_threads_, lists, num_splits_ + 1);
+  num_splits_ += static_cast<int>(lists.size());
+  split_groups_.insert(split_groups_.end(), split_.begin(), split_.end());
+}
+
+UIT_DEFINE bool TeamRuns::EndRun(bool is_broken) {
+  const Deadline deadline = is_broken ? Now() : After(std::chrono::seconds(10));
+  bool is_clean = joints_->Close(deadline);
+  joints_.reset();
+  for (const auto& group : split_groups_)
+    if (group && group->rounds) is_clean = group->rounds->Close(deadline) && is_clean;
+  split_.clear();
+  split_groups_.clear();
+  num_splits_ = 0;
+  if (split_world_ && !is_broken) is_clean = split_world_->Release(deadline) && is_clean;
+  split_world_.reset();
+  return is_clean && !is_broken;
+}
+
+}  // namespace uit::detail

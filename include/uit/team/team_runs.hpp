@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <uit/link/world.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/function_ref.hpp>
+#include <uit/team/group.hpp>
+#include <uit/team/joints.hpp>
+#include <uit/team/loop_board.hpp>
+#include <uit/team/thread_barrier.hpp>
+#include <uit/team/thread_pool.hpp>
+
+namespace uit {
+
+class Member;
+
+}  // namespace uit
+
+namespace uit::detail {
+
+/// The runs of a team in this process, and what its members share in them.
+class TeamRuns {
+ public:
+  /// Collective.
+  TeamRuns(const World& world, std::uint32_t num_threads);
+  TeamRuns(const TeamRuns&) = delete;
+  TeamRuns& operator=(const TeamRuns&) = delete;
+  ~TeamRuns();
+
+  /// See Team::Run.
+  int Run(ThreadPool& threads, FunctionRef<int(Member&)> work);
+
+  /// Calls `work` on one thread of the process, while all others wait and do not communicate. All members call it, with nothing
+  /// between it and the last collective call, so that none is missing.
+  void DoAlone(FunctionRef<void()> work);
+  /// Makes the groups of a split. Collective over the processes; call it in DoAlone.
+  void MakeSplit(const std::vector<std::vector<std::size_t>>& lists);
+  /// Returns a group of the last split that has a member in this process.
+  const std::shared_ptr<Group>& SplitGroup(std::size_t list) const { return split_[list]; }
+  /// The group of all members.
+  const std::shared_ptr<Group>& Everybody() const { return everybody_; }
+
+ private:
+  /// Ends the connections of a run. Returns false if others do not take part, or if the run is broken. Collective unless it is.
+  bool EndRun(bool is_broken);
+  /// Whether a member has failed, and whether because another had left.
+  enum class Failure : std::uint32_t { none, consequence, cause };
+  /// How a run has ended in a process.
+  struct Verdict {
+    int code = 0;
+    Failure failure = Failure::none;
+    ErrorKind kind = ErrorKind::other;
+  };
+  static std::pair<std::exception_ptr, Failure> FirstCause(const std::vector<std::exception_ptr>& failures);
+
+  World world_;
+  World private_world_;
+  std::uint32_t num_threads_;
+  LoopBoard<> loops_;
+  std::shared_ptr<Group> everybody_;
+  std::uint64_t num_runs_ = 0;
+  std::optional<ThreadBarrier<>> gate_;                // of the current run; see DoAlone
+  bool has_failed_alone_ = false;                      // written by the thread that works alone
+  std::optional<Joints> joints_;                       // of the current run
+  std::optional<World> split_world_;                   // of the splits of the current run
+  int num_splits_ = 0;                                 // groups made in it so far
+  std::vector<std::shared_ptr<Group>> split_;          // the last
+  std::vector<std::shared_ptr<Group>> split_groups_;   // all of the current run
+};
+
+}  // namespace uit::detail

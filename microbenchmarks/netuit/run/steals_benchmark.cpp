@@ -1,0 +1,102 @@
+// How much faster is a run of two threads, of which one has ten times the work, if the other updates nodes of it while it waits?
+// With the work shared evenly, an update takes 5.5 units of work in place of 10: 1.82 times the rate, if two busy cores are as fast
+// as one. And how near does it come to a placement that gives both threads the same work?
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <netuit/graph/topologies.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/placement/placement.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
+#include <uit/link/world.hpp>
+#include <uit/team/team.hpp>
+
+#include "microbenchmarks/support/program.hpp"
+
+namespace {
+
+constexpr std::uint32_t num_workers = 2;
+constexpr unsigned unevenness = 10;
+constexpr double bound = 2.0 * unevenness / (1 + unevenness);
+
+/// A relaxation on a torus of 2048 nodes per worker. The first half of the nodes do their work ten times. They belong to one
+/// worker, or half of them to each.
+class Uneven {
+ public:
+  Uneven(netuit::AsyncMode mode, bool is_placed_evenly, bool steals)
+      : mode_{mode},
+        steals_{steals},
+        mesh_{uit::Team{uit::World{}, {.threads = num_workers}}, torus, {.placement = Place(is_placed_evenly)}},
+        x_{mesh_.AddPublishedField<double>([](netuit::NodeId id) { return static_cast<double>(id % 17); })} {}
+
+  /// Returns ns per update.
+  double Time(std::chrono::nanoseconds window) {
+    const netuit::RunReport report = mesh_.Run(netuit::ScheduleOf(mode_, {.duration = window}), [x = x_](netuit::Node& node) {
+      for (unsigned i = node.Id() < num_nodes / 2 ? unevenness : 1; i != 0; --i) {
+        double sum = 0;
+        for (const netuit::InEdge edge : node.In()) sum += x[edge];
+        x[node] = sum / 4.01;
+        asm volatile("" ::: "memory");  // so that it is done each time
+      }
+    }, {.steals = steals_, .stops_on_signal = false});
+    return 1e9 / report.workers.front().Rate();
+  }
+
+ private:
+  static constexpr netuit::NodeId num_nodes = 2048 * num_workers;
+  static inline const netuit::Topology torus = netuit::MakeTorus(num_nodes / 64, 64);
+
+  static netuit::Placement Place(bool evenly) {
+    std::vector<std::uint32_t> worker_of(num_nodes);
+    for (netuit::NodeId node = 0; node < num_nodes; ++node)
+      worker_of[node] = evenly ? node / (num_nodes / 4) % num_workers : node / (num_nodes / 2);
+    return {{.processes = 1, .threads = num_workers}, std::move(worker_of)};
+  }
+
+  netuit::AsyncMode mode_;
+  bool steals_;
+  netuit::Mesh mesh_;
+  netuit::PublishedField<double> x_;
+};
+
+void Measure(bench::Program& program, bench::Crew& crew, const std::string& how, netuit::AsyncMode mode) {
+  const std::string name = "uneven relaxation, 2 threads, " + how;
+  bench::Contest contest{name, bench::Unit::thousands_per_second};
+  const auto add = [&](const std::string& competitor, bool is_placed_evenly, bool steals) {
+    const auto uneven = std::make_shared<Uneven>(mode, is_placed_evenly, steals);
+    contest.Add(competitor, [&crew, uneven](const bench::Load& load) {
+      crew.Unpin();  // a thread that it starts inherits the CPU of this one
+      const double time = uneven->Time(load.window);
+      crew.Pin();
+      return time;
+    });
+  };
+  add("without", false, false);
+  add("with steals", false, true);
+  add("placed evenly", true, false);
+  contest.Say({.name = name + ": with steals, over without",
+               .ours = "with steals",
+               .against = {"without"},
+               .at_least = 0.9 * bound});
+  contest.Say({.name = name + ": with steals, over an even placement without",
+               .ours = "with steals",
+               .against = {"placed evenly"},
+               .at_least = 0.9});
+  program.Run(contest, crew);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::Program program{argc, argv};
+  bench::Crew crew{num_workers};
+  Measure(program, crew, "mode 0", netuit::AsyncMode::every_update);
+  Measure(program, crew, "mode 5", netuit::AsyncMode::dataflow);
+  return program.Finish();
+}

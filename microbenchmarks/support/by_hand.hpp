@@ -1,0 +1,88 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include <netuit/run/run.hpp>
+#include <uit/support/clock.hpp>
+
+#include "microbenchmarks/support/contest.hpp"
+#include "microbenchmarks/support/program.hpp"
+#include "microbenchmarks/support/ranks.hpp"
+
+namespace bench {
+
+/// The largest of a value that each rank gives. Collective.
+inline double Largest(double value) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return value;
+}
+
+/// An iteration that is written by hand over MPI: each rank makes the same number of updates.
+template <typename H>
+concept ByHand = requires(H& by_hand) { by_hand.Update(); };
+
+/// Returns the time of an update in ns: that of the rank that takes longer. At the end calls Settle(), if there is one, which takes
+/// in the messages that are still under way. Collective.
+template <ByHand H>
+double TimeOf(H& by_hand, std::uint64_t num_updates) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const uit::TimePoint start = uit::Now();
+  for (std::uint64_t i = 0; i < num_updates; ++i) by_hand.Update();
+  const std::chrono::duration<double, std::nano> elapsed = uit::Now() - start;
+  if constexpr (requires { by_hand.Settle(); }) by_hand.Settle();
+  return Largest(elapsed.count() / static_cast<double>(num_updates));
+}
+
+/// Returns the time of an update of this process's first worker in a run, in ns.
+inline double TimeOfUpdate(const netuit::RunReport& report) {
+  const netuit::WorkerReport& mine = report.workers.front();
+  return std::chrono::duration<double, std::nano>(mine.elapsed).count() / static_cast<double>(mine.num_updates);
+}
+
+/// Ends the program unless the sums of three ways are positive and the same, but for rounding.
+inline void CheckSums(double one, double other, double on_mesh) {
+  const auto differs = [one](double sum) { return !(std::abs(sum - one) <= 1e-12 * one); };
+  if (one > 0 && !differs(other) && !differs(on_mesh)) return;
+  std::fprintf(stderr, "the sums differ: %.17g, %.17g, %.17g\n", one, other, on_mesh);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/// A way by hand, and the least rate of the mesh over its own.
+template <ByHand H>
+struct Rival {
+  std::string name;
+  std::string over;  ///< as the verdict calls it
+  std::shared_ptr<H> way;
+  double at_least;
+};
+
+/// Measures two ways by hand and a mesh in mode 5. `on_mesh->Time(n)` returns the time of an update of this process in ns, in a run
+/// of n. Collective.
+template <ByHand A, ByHand B, typename M>
+void CompareWithMesh(Program& program, Ranks& ranks, const std::string& name, const Rival<A>& one, const Rival<B>& other,
+                     const std::shared_ptr<M>& on_mesh) {
+  Contest contest{name, Unit::thousands_per_second};
+  const auto add = [&contest](const auto& rival) {
+    contest.Add(rival.name, [way = rival.way](const Load& load) { return TimeOf(*way, load.count); });
+  };
+  const std::string ours = "Mesh, mode 5";
+  const auto judge = [&](const auto& rival) {
+    contest.Say({.name = name + ": over " + rival.over, .ours = ours, .against = {rival.name}, .at_least = rival.at_least});
+  };
+  add(one);
+  add(other);
+  contest.Add(ours, [on_mesh](const Load& load) { return Largest(on_mesh->Time(load.count)); });
+  judge(one);
+  judge(other);
+  program.Run(contest, ranks);
+}
+
+}  // namespace bench

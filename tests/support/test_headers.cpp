@@ -1,0 +1,1 @@
+// Nothing but the precompiled header that tests share; see uit_precompile.

@@ -1,0 +1,270 @@
+// A team of threads and processes: collective calls, conduits between members, groups, and members that fail.
+#include <uit/team/member.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <uit/support/clock.hpp>
+#include <uit/team/team.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+#include "tests/uit/team/members.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+Team TeamWith(std::uint32_t threads) { return Team{MpiTestWorld(), {.threads = threads}}; }
+
+}  // namespace
+
+TEST_CASE("Every member gets what a collective call promises") {
+  for (const std::uint32_t threads : {1U, 2U, 3U}) {
+    Checks checks;
+    TeamWith(threads).Run([&](Member& me) {
+      THAT(me.Size() == MpiTestWorld().Size() * threads);
+      THAT(me.Rank() == me.Process() * threads + me.Thread());
+      THAT(me.Process() == MpiTestWorld().Rank());
+      CheckValues(me, checks);
+    });
+  }
+}
+
+TEST_CASE("Spans of any length are combined, gathered, broadcast and exchanged in place") {
+  for (const std::uint32_t threads : {1U, 2U}) {
+    Checks checks;
+    TeamWith(threads).Run([&](Member& me) {
+      for (const std::size_t count : {0UL, 1UL, 7UL, 100UL, 5000UL, 8192UL, 8193UL, 30'001UL}) CheckSpans(me, count, checks);
+    });
+  }
+}
+
+TEST_CASE("A sum of doubles has the same bits on every layout") {
+  // 1 x 4, 2 x 2 and 4 x 1, as many as this job has processes for.
+  if (4 % MpiTestWorld().Size() != 0) return;
+  double expected = 0.1;
+  for (std::size_t rank = 1; rank < 4; ++rank) expected += 0.1 * static_cast<double>(rank * rank + 1);
+  Checks checks;
+  TeamWith(static_cast<std::uint32_t>(4 / MpiTestWorld().Size())).Run([&](Member& me) {
+    THAT(me.AllReduce(0.1 * static_cast<double>(me.Rank() * me.Rank() + 1), std::plus<>{}) == expected);
+  });
+}
+
+TEST_CASE("No member leaves a barrier before all have come") {
+  for (const std::uint32_t threads : {1U, 4U}) {
+    Checks checks;
+    TeamWith(threads).Run([&](Member& me) {
+      // Nothing sent after one member's exit is seen before another's: every member tells each round's number to its neighbour.
+      auto right = me.InletTo<std::uint64_t, latest>(me.Right());
+      auto left = me.OutletFrom<std::uint64_t, latest>(me.Left());
+      me.Connect();
+      for (std::uint64_t round = 1; round <= 500; ++round) {
+        left.Jump();
+        THAT(left.Get() < round);
+        me.Barrier();
+        right.TryPut(round);
+        if (round % 16 == me.Rank() % 16) std::this_thread::sleep_for(20us);
+        left.Jump();
+        THAT(left.Get() <= round);
+        me.Barrier();
+      }
+    });
+  }
+}
+
+TEST_CASE("A member may leave right after its last call") {
+  // The others must find what it has brought, and not that it has left.
+  const Team team = TeamWith(2);
+  for (int round = 0; round < 500; ++round) CHECK(team.Run([](Member& me) { me.Barrier(); }) == 0);
+}
+
+TEST_CASE("A member works while a collective call is under way") {
+  Checks checks;
+  TeamWith(2).Run([&](Member& me) {
+    for (int round = 0; round < 50; ++round) {
+      auto sum = me.StartAllReduce(me.Rank() + 1, std::plus<>{});
+      while (!sum.TryFinish()) std::this_thread::yield();
+      THAT(*sum.Get() == me.Size() * (me.Size() + 1) / 2);
+      const auto barrier = me.StartBarrier();  // ends with its scope
+    }
+    std::vector<float> data(50'000, 1.0F);
+    auto all = me.StartAllReduce(std::span{data}, std::plus<>{});
+    bool is_refused = false;
+    try {
+      me.Barrier();
+    } catch (const Error&) {
+      is_refused = true;
+    }
+    THAT(is_refused);
+    all.Get();
+    THAT(std::ranges::all_of(data, [&](float value) { return value == static_cast<float>(me.Size()); }));
+  });
+}
+
+TEST_CASE("Members greet each other in a ring, and no message is lost") {
+  for (const std::uint32_t threads : {1U, 2U, 3U}) {
+    Checks checks;
+    TeamWith(threads).Run([&](Member& me) {
+      auto right = me.InletTo<std::vector<std::uint64_t>>(me.Right(), {.depth = 8});
+      auto left = me.OutletFrom<std::vector<std::uint64_t>>(me.Left(), {.depth = 8});
+      auto second = me.InletTo<std::uint64_t, latest>(me.Right());
+      auto newest = me.OutletFrom<std::uint64_t, latest>(me.Left());
+      me.Connect();
+      THAT(newest.Get() == 0);
+      second.TryPut(me.Rank() + 1);
+      std::uint64_t num_put = 0;
+      std::uint64_t num_read = 0;
+      const bool is_whole = me.WaitUntil(
+          [&] {
+            if (num_put < 300 && right.TryPut({me.Rank(), num_put})) ++num_put;
+            while (left.TryStep()) {
+              THAT(left.Get() == (std::vector<std::uint64_t>{me.Left(), num_read}));
+              ++num_read;
+            }
+            newest.Jump();
+            return num_put == 300 && num_read == 300 && newest.Get() == me.Left() + 1;
+          },
+          After(60s));
+      THAT(is_whole);
+      me.Barrier();
+    });
+  }
+}
+
+TEST_CASE("Members that wait in a collective call run chunks of the loops of others") {
+  for (const std::uint32_t threads : {1U, 2U, 3U}) {
+    Checks checks;
+    TeamWith(threads).Run([&](Member& me) {
+      // One thread of each process has a loop; the others wait for it, and for those of other processes.
+      for (int round = 0; round < 10; ++round) {
+        if (me.Thread() == static_cast<std::uint32_t>(round) % threads) {
+          const auto mine = std::this_thread::get_id();
+          std::atomic<int> num_by_others{0};
+          std::vector<std::atomic<int>> runs(100);
+          me.ParallelFor(runs.size(), 3, [&](std::size_t begin, std::size_t end) {
+            if (std::this_thread::get_id() != mine) ++num_by_others;
+            else if (threads > 1) uit::WaitUntil([&] { return num_by_others > 0; }, After(30s));  // the others come
+            for (std::size_t i = begin; i < end; ++i) ++runs[i];
+          });
+          THAT((num_by_others > 0) == (threads > 1));
+          THAT(std::ranges::all_of(runs, [](const std::atomic<int>& count) { return count == 1; }));
+        }
+        me.Barrier();
+      }
+      const double sum = me.ParallelReduce(1000, 7, 0.5, [](std::size_t begin, std::size_t end) {
+        double part = 0;
+        for (std::size_t i = begin; i < end; ++i) part += NumberOf(i);
+        return part;
+      }, std::plus<>{});
+      const std::vector<double> sums = me.AllGather(sum);
+      THAT(std::ranges::all_of(sums, [&](double other) { return other == sum; }));
+      bool has_thrown = false;
+      try {
+        me.ParallelFor(10, 1, [](std::size_t, std::size_t) { throw std::runtime_error("in a chunk"); });
+      } catch (const std::runtime_error&) {
+        has_thrown = true;
+      }
+      THAT(has_thrown);
+    });
+  }
+}
+
+TEST_CASE("A team is split by colors and keys") {
+  Checks checks;
+  TeamWith(3).Run([&](Member& me) {
+    for (int round = 0; round < 2; ++round) {
+      Member half = me.Split(static_cast<std::int64_t>(me.Rank() % 2), -static_cast<std::int64_t>(me.Rank()));
+      THAT(half.Size() == (me.Size() + 1 - me.Rank() % 2) / 2);
+      std::vector<std::size_t> expected;
+      for (std::size_t rank = me.Size(); rank-- > 0;)
+        if (rank % 2 == me.Rank() % 2) expected.push_back(rank);
+      THAT(half.AllGather(me.Rank()) == expected);
+      THAT(half.Broadcast(me.Rank(), 0) == expected.front());
+      auto to = half.InletTo<std::size_t>(half.Right());
+      auto from = half.OutletFrom<std::size_t>(half.Left());
+      me.Connect();
+      Member again = me.Split(0);
+      THAT(again.AllReduce(std::size_t{1}, std::plus<>{}) == me.Size());
+      std::vector<int> data(20'000, 1);
+      half.AllReduce(std::span{data}, std::plus<>{});
+      THAT(data.back() == static_cast<int>(half.Size()));
+      me.Barrier();
+    }
+  });
+}
+
+TEST_CASE("If a member throws, all others notice, and Run throws on every process") {
+  const Team team = TeamWith(2);
+  for (std::size_t culprit = 0; culprit < 2 * MpiTestWorld().Size(); ++culprit) {
+    std::string words;
+    try {
+      team.Run([&](Member& me) {
+        me.Barrier();
+        if (me.Rank() == culprit) throw std::runtime_error("the culprit");
+        for (;;) me.Barrier();
+      });
+    } catch (const std::exception& error) {
+      words = error.what();
+    }
+    CHECK(words == (MpiTestWorld().Rank() == culprit / 2 ? "the culprit" : "rank " + std::to_string(culprit / 2) + " failed"));
+    // The team can go on.
+    std::atomic<std::uint64_t> sum{0};
+    CHECK(team.Run([&](Member& me) {
+      sum += me.AllReduce(std::uint64_t{1}, std::plus<>{});
+      return me.Rank() + 1 == me.Size() ? 3 : 0;
+    }) == 3);
+    CHECK(sum == 2 * 2 * MpiTestWorld().Size());
+  }
+}
+
+TEST_CASE("Members that disagree are told") {
+  const Team team = TeamWith(2);
+  const auto fails = [&](auto&& work) {
+    try {
+      team.Run(work);
+    } catch (const FailedElsewhere&) {
+      return std::string("elsewhere");
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  const auto differs = [](const std::string& words) { return words.find("different collective calls") != std::string::npos || words == "elsewhere"; };
+  CHECK(differs(fails([](Member& me) {
+    if (me.IsRoot()) me.Barrier();
+    else me.AllReduce(1, std::plus<>{});
+  })));
+  CHECK(differs(fails([](Member& me) {
+    if (me.IsRoot()) me.AllReduce(1L, std::plus<>{});
+    else me.AllReduce(1.0, std::plus<>{});
+  })));
+  CHECK(differs(fails([](Member& me) { me.Broadcast(1, me.Rank() == 0 ? 0 : 1); })));
+  const std::string left = fails([](Member& me) {
+    if (me.Rank() != 1) me.Barrier();
+  });
+  CHECK((left.find("left, so a collective call of the others can never end") != std::string::npos || left == "elsewhere"));
+  std::atomic<int> num_connected{0};
+  const std::string lone = fails([&](Member& me) {
+    if (me.IsRoot()) (void)me.InletTo<int>(0);
+    me.Connect();
+    ++num_connected;
+  });
+  CHECK(lone.find("which has opened no outlet from it") != std::string::npos);
+  CHECK(num_connected == 0);
+  CHECK(fails([](Member& me) { me.Broadcast(1, me.Size()); }).find("there is no member") != std::string::npos);
+}

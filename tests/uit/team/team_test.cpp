@@ -1,0 +1,142 @@
+// Teams of several hosts, and what a faulty member or host can bring, without MPI.
+#include <uit/team/member.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <uit/link/frame.hpp>
+#include <uit/team/host_rounds.hpp>
+#include <uit/team/round_board.hpp>
+#include <uit/team/team.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/loopback_world.hpp"
+#include "tests/uit/team/members.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+
+TEST_CASE("Collective calls work on any number of hosts, processes and threads") {
+  struct Layout {
+    std::size_t processes, per_host;
+    std::uint32_t threads;
+  };
+  for (const Layout& layout :
+       {Layout{1, 1, 4}, Layout{2, 1, 1}, Layout{3, 1, 1}, Layout{4, 2, 1}, Layout{5, 1, 1}, Layout{6, 2, 2}, Layout{7, 3, 1}, Layout{9, 1, 1}}) {
+    INFO(layout.processes << " processes, " << layout.per_host << " per host, " << layout.threads << " threads");
+    LoopbackNetwork network{layout.processes, layout.per_host};
+    Checks checks;
+    network.Together([&](std::size_t rank) {
+      const Team team{network.World(rank), {.threads = layout.threads}};
+      team.Run([&](Member& me) {
+        CheckValues(me, checks);
+        for (const std::size_t count : {1UL, 1000UL, 20'000UL}) CheckSpans(me, count, checks);
+        Member part = me.Split(static_cast<std::int64_t>(me.Rank() % 3));
+        CheckValues(part, checks);
+        me.Barrier();
+      });
+    });
+  }
+}
+
+TEST_CASE("If a member of one host throws, those of all hosts notice") {
+  for (std::size_t culprit = 0; culprit < 5; ++culprit) {
+    LoopbackNetwork network{5, 2};
+    std::atomic<int> num_told{0};
+    network.Together([&](std::size_t rank) {
+      const Team team{network.World(rank)};
+      try {
+        team.Run([&](Member& me) {
+          me.Barrier();
+          if (me.Rank() == culprit) throw std::runtime_error("the culprit");
+          for (;;) me.Barrier();
+        });
+      } catch (const std::exception& error) {
+        const bool is_own = rank == culprit;
+        if (error.what() == (is_own ? "the culprit" : "rank " + std::to_string(culprit) + " failed")) ++num_told;
+      }
+      if (team.Run([](Member& me) { return static_cast<int>(me.AllReduce(1, std::plus<>{})); }) == 5) ++num_told;
+    });
+    CHECK(num_told == 10);
+  }
+}
+
+TEST_CASE("A run inside a run is refused") {
+  const Team team{{}, {.threads = 2}};
+  std::atomic<int> num_refused{0};
+  team.Run([&](Member& me) {
+    if (me.IsRoot()) {
+      try {
+        team.Run([](Member&) {});
+      } catch (const Error&) {
+        ++num_refused;
+      }
+    }
+    me.Barrier();
+  });
+  CHECK(num_refused == 1);
+}
+
+TEST_CASE("A member that claims more bytes than its board has is refused") {
+  constexpr std::size_t capacity = 64;
+  alignas(cache_line) std::byte memory[RoundBoard::NumBytes(capacity)];
+  RoundBoard::Create(memory, capacity);
+  RoundBoard board(memory, capacity);
+  board.Post(1, 7, 8, capacity);
+  CHECK(board.Read(1)->bytes.size() == capacity);
+  CHECK_FALSE(board.Read(2));
+  board.Post(2, 7, 8, capacity + 1);
+  CHECK_THROWS_AS(board.Read(2), Error);
+  CHECK_FALSE(board.HasLeft(1));
+  board.Leave(3);
+  CHECK(board.HasLeft(3));
+  CHECK_FALSE(board.HasLeft(4));
+}
+
+TEST_CASE("A host that sends nonsense is refused") {
+  // The blocks of a round with this number, as an honest host would send them, and changes to them.
+  const auto exchange = [](auto&& change) {
+    LoopbackNetwork network{2};
+    std::string words = "nothing";
+    network.Together([&](std::size_t rank) {
+      const World world = network.World(rank);
+      if (rank == 0) {
+        HostRounds rounds(world, 1, {0, 1}, 0, 64);
+        rounds.OwnBlock().assign(4, std::byte{1});
+        rounds.Begin(1, 5);
+        try {
+          WaitUntil([&] { return rounds.TryEnd(); }, After(std::chrono::seconds(10)));
+          words = std::to_string(rounds.Block(1).size());
+        } catch (const Error& error) {
+          words = error.what();
+        }
+      } else {
+        AnyLink link = world.OpenLink(0, 1, {.num_sends = 4, .num_receives = 4, .payload_bytes = 80});
+        Frame frame(80);
+        frame.Header() = FrameHeader{.num_bytes = 12, .update = 5, .base = 1};
+        StoreBytes(std::uint64_t{4}, {frame.Payload(), 8});
+        change(frame);
+        link.TrySend(frame);
+      }
+    });
+    return words;
+  };
+  CHECK(exchange([](Frame&) {}) == "4");
+  const std::string refused = "rank 1 has sent something else than its part of round 5";
+  CHECK(exchange([](Frame& frame) { frame.Header().update = 6; }) == refused);
+  CHECK(exchange([](Frame& frame) { frame.Header().num_bytes = 11; }) == refused);
+  CHECK(exchange([](Frame& frame) { frame.Header().num_bytes = 3; }) == refused);
+  CHECK(exchange([](Frame& frame) { StoreBytes(~std::uint64_t{0}, {frame.Payload(), 8}); }) == refused);
+  CHECK(exchange([](Frame& frame) { frame.Header().kind = FrameKind::close; }).find("have left") != std::string::npos);
+}
