@@ -17,7 +17,7 @@
 ///
 /// 1. The class with the atomic takes the type of its atomics as a template parameter. Its plain name is the alias that users
 ///    see. Within a process, the parameter is a Synchronization (`Sync::Atomic<V>`, as in RingDuct or BasicProcessState). In
-///    memory that processes share, it is an `AtomicRef` (as in BasicWriter or BasicHostBoard). So the explorer runs the code
+///    memory that processes share, it is an `AtomicRef` (as in BasicWriter or BasicRoundBoard). So the explorer runs the code
 ///    that users run. Explored (explored_atomic.hpp) and ExploredMemory::Ref (explored_memory.hpp) are the explorer's models.
 /// 2. The scenario is a class. Its constructor sets up, `Run(thread)` is a thread's work, and `Finish()` runs when all
 ///    threads have ended. `static constexpr std::size_t num_threads` is the number of threads; two, if it is missing. Run

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include <netuit/barrier/vote.hpp>
-#include <netuit/barrier/host_board.hpp>
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/link/world.hpp>
+#include <uit/team/round_board.hpp>
 
 namespace uit {
 class Fabric;
@@ -92,6 +92,9 @@ class ProcessBarrier {
     std::optional<RoundMessage> early{};  // received and not used yet
   };
 
+  /// Posts a vote, or reads the one of a barrier, if it is there.
+  static void Post(uit::RoundBoard& board, std::uint64_t epoch, const Vote& vote);
+  static std::optional<Vote> Read(const uit::RoundBoard& board, std::uint64_t epoch);
   void ShareBoards(const uit::World& world, bool shares_memory);
   void OpenRounds(const uit::World& world);
 
@@ -110,11 +113,11 @@ class ProcessBarrier {
   std::size_t num_hosts_ = 1;
   bool is_other_alone_ = false;  // there are two hosts, and the other has one process
   std::uint64_t epoch_ = 0;
-  std::map<std::size_t, HostBoard> arrivals_;  // by rank, of this host; empty without shared memory
-  std::optional<HostBoard> result_;            // the leader's, if there are several hosts
+  std::map<std::size_t, uit::RoundBoard> arrivals_;  // by rank, of this host; empty without shared memory
+  std::optional<uit::RoundBoard> result_;      // the leader's, if there are several hosts
   std::vector<Round> rounds_;                  // used by the leader
   Vote merged_;                                // of the votes read so far
-  std::map<std::size_t, HostBoard>::iterator next_board_{};  // to be read
+  std::map<std::size_t, uit::RoundBoard>::iterator next_board_{};  // to be read
   std::size_t next_round_ = 0;
   bool has_sent_ = false;                      // the message of that round
   std::map<std::size_t, uit::AnyLink> links_;  // by peer

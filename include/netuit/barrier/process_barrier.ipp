@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/barrier/host_board.hpp>
 #include <netuit/barrier/process_barrier.hpp>
 #include <netuit/barrier/vote.hpp>
 #include <uit/config.hpp>
@@ -21,6 +20,7 @@
 #include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
 #include <uit/support/peer_watch.hpp>
+#include <uit/team/round_board.hpp>
 
 namespace netuit {
 
@@ -33,7 +33,7 @@ UIT_DEFINE ProcessBarrier::ProcessBarrier(const uit::World& world, uit::Fabric& 
 UIT_DEFINE std::uint32_t ProcessBarrier::EarlyStop() {
   std::uint32_t stop = 0;
   for (const auto& [rank, board] : arrivals_) {
-    if (const auto early = board.Read(epoch_ + 1)) stop = std::max(stop, early->stop);
+    if (const auto early = Read(board, epoch_ + 1)) stop = std::max(stop, early->stop);
   }
   fabric_->Exclusively([&] {
     for (Round& round : rounds_) {
@@ -44,12 +44,12 @@ UIT_DEFINE std::uint32_t ProcessBarrier::EarlyStop() {
 }
 
 UIT_DEFINE void ProcessBarrier::Leave() {
-  if (const auto own = arrivals_.find(rank_); own != arrivals_.end()) own->second.Leave();
+  if (const auto own = arrivals_.find(rank_); own != arrivals_.end()) own->second.Leave(1);
 }
 
 UIT_DEFINE bool ProcessBarrier::HasLeft(std::size_t rank) const {
   const auto board = arrivals_.find(rank);
-  return board != arrivals_.end() && board->second.HasLeft();
+  return board != arrivals_.end() && board->second.HasLeft(1);
 }
 
 UIT_DEFINE bool ProcessBarrier::Close(uit::Deadline deadline) {
@@ -67,16 +67,29 @@ UIT_DEFINE bool ProcessBarrier::Close(uit::Deadline deadline) {
   return is_clean;
 }
 
+UIT_DEFINE void ProcessBarrier::Post(uit::RoundBoard& board, std::uint64_t epoch, const Vote& vote) {
+  uit::StoreBytes(vote, board.Room(epoch));
+  board.Post(epoch, 0, sizeof vote, sizeof vote);
+}
+
+UIT_DEFINE std::optional<Vote> ProcessBarrier::Read(const uit::RoundBoard& board, std::uint64_t epoch) {
+  const auto brought = board.Read(epoch);
+  if (!brought) return std::nullopt;
+  if (brought->bytes.size() != sizeof(Vote)) throw uit::Error("what a process of this host brings to a barrier is no vote");
+  return uit::LoadBytes<Vote>(brought->bytes);
+}
+
 UIT_DEFINE void ProcessBarrier::ShareBoards(const uit::World& world, bool shares_memory) {
   // Each process has two boards: for its arrivals, and for results. Only the leader's second board is used.
+  constexpr std::size_t num_bytes = uit::RoundBoard::NumBytes(sizeof(Vote));
   uit::HostMemory memory;
-  if (shares_memory) memory = world.ShareMemory(2 * HostBoard::NumBytes());
+  if (shares_memory) memory = world.ShareMemory(2 * num_bytes);
   leader_ = memory.empty() ? rank_ : memory.begin()->first;
   if (memory.empty()) return;
-  HostBoard::Create(memory.at(rank_));
-  HostBoard::Create(memory.at(rank_).subspan(HostBoard::NumBytes()));
-  for (auto& [rank, part] : memory) arrivals_.emplace(rank, HostBoard(part.data()));
-  if (memory.size() > 1) result_.emplace(memory.at(leader_).data() + HostBoard::NumBytes());
+  for (const std::size_t offset : {std::size_t{0}, num_bytes})
+    uit::RoundBoard::Create(memory.at(rank_).subspan(offset, num_bytes), sizeof(Vote));
+  for (auto& [rank, part] : memory) arrivals_.emplace(rank, uit::RoundBoard(part.data(), sizeof(Vote)));
+  if (memory.size() > 1) result_.emplace(memory.at(leader_).data() + num_bytes, sizeof(Vote));
 }
 
 UIT_DEFINE void ProcessBarrier::OpenRounds(const uit::World& world) {
@@ -105,13 +118,13 @@ UIT_DEFINE void ProcessBarrier::Begin(const Vote& mine) {
   next_board_ = arrivals_.begin();
   next_round_ = 0;
   has_sent_ = false;
-  if (arrivals_.size() > 1) arrivals_.at(rank_).Post(epoch_, mine);
+  if (arrivals_.size() > 1) Post(arrivals_.at(rank_), epoch_, mine);
 }
 
 UIT_DEFINE bool ProcessBarrier::TryEnd(Vote& outcome) {
   if (!IsLeader() && num_hosts_ > 1) {
     suspect_ = {leader_, false};
-    const auto result = result_->Read(epoch_);
+    const auto result = Read(*result_, epoch_);
     if (result) outcome = *result;
     return result.has_value();
   }
@@ -119,7 +132,7 @@ UIT_DEFINE bool ProcessBarrier::TryEnd(Vote& outcome) {
     const auto& [rank, board] = *next_board_;
     if (rank == rank_) continue;
     suspect_ = {rank, true};
-    const auto vote = board.Read(epoch_);
+    const auto vote = Read(board, epoch_);
     if (!vote) return false;
     merged_.Merge(*vote);
   }
@@ -132,7 +145,7 @@ UIT_DEFINE bool ProcessBarrier::TryEnd(Vote& outcome) {
     round.early.reset();
     has_sent_ = false;
   }
-  if (result_) result_->Post(epoch_, merged_);
+  if (result_) Post(*result_, epoch_, merged_);
   outcome = merged_;
   return true;
 }

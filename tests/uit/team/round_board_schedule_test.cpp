@@ -20,8 +20,9 @@ namespace {
 using namespace uit::testing;
 
 /// Members go through a few rounds. Each brings a few words, and reads those of all others before it continues. At the end, or when
-/// another is late, it leaves; the others then find all that it has brought.
-template <std::size_t num_members, std::uint64_t num_rounds, std::size_t num_words, bool leaves = false>
+/// another is late, it leaves; the others then find all that it has brought. If `looks_ahead`, one that continues checks at once whether
+/// others have already come to the next round.
+template <std::size_t num_members, std::uint64_t num_rounds, std::size_t num_words, bool leaves = false, bool looks_ahead = false>
 struct RoundScenario {
   static constexpr std::size_t num_threads = num_members;
   static constexpr std::size_t capacity = num_words * sizeof(std::uint64_t);
@@ -53,6 +54,7 @@ struct RoundScenario {
       boards[member].Post(round, 100 + round, 10 * round + member, capacity);
       for (std::size_t other = 0; other < num_members; ++other)
         if (other != member && !Await(other, round)) return Leave(member);
+      if (looks_ahead && round < num_rounds) Look((member + 1) % num_members, round + 1);
     }
     Leave(member);
   }
@@ -103,5 +105,6 @@ TEST_CASE("A board shows what its member brings to a round under every schedule"
   CheckExhaustedBetweenProcesses<RoundScenario<2, 3, 1>>("round boards of 2 members", nightly_bound_of_many);
   CheckExhaustedBetweenProcesses<RoundScenario<2, 2, 3>>("round boards of 2 members, with more words", nightly_bound_of_many);
   CheckExhaustedBetweenProcesses<RoundScenario<2, 2, 1, true>>("round boards of 2 members, who leave", nightly_bound_of_many);
+  CheckExhaustedBetweenProcesses<RoundScenario<2, 2, 1, false, true>>("round boards of 2 members, who look ahead", nightly_bound_of_many);
   CheckExhaustedBetweenProcesses<RoundScenario<3, 1, 1>>("round boards of 3 members", nightly_bound_of_many);
 }
