@@ -108,14 +108,17 @@ def _grown_columns(grown: pandas.DataFrame) -> dict[str, Any]:
 
 def outcomes(history: pandas.DataFrame, part: str = "last", share: float = 0.1) -> dict[str, float]:
     """How one run's world does in its first or last part, a tenth of its updates by default: rates for each 1000 updates
-    and cell, parts of births and of what is shared that stay in the kin group, and means over the part's rows."""
-    first, last = history["updates"].iloc[0], history["updates"].iloc[-1]
-    span = share * (last - first)
-    rows = history[history["updates"] <= first + span] if part == "first" else history[history["updates"] >= last - span]
-    if len(rows) < 2:
-        rows = history.iloc[:2] if part == "first" else history.iloc[-2:]
-    if len(rows) < 2:
+    and cell, parts of births and of what is shared that stay in the kin group, and means over the part's rows. Rows come by
+    the clock, so the part reaches to the next row beyond."""
+    updates = history["updates"]
+    first, last = updates.iloc[0], updates.iloc[-1]
+    if last == first:
         raise InputError("a run with a single row: expected a longer one, or a shorter --sample-interval")
+    span = share * (last - first)
+    if part == "first":
+        rows = history[updates <= updates[updates >= first + span].iloc[0]]
+    else:
+        rows = history[updates >= updates[updates <= last - span].iloc[-1]]
     ends = rates(rows.iloc[[0, -1]].reset_index(drop=True)).iloc[0]
     return {
         "births": 1000 * float(ends["births"]),
