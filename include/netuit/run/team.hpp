@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -19,6 +18,7 @@
 #include <netuit/barrier/thread_vote.hpp>
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
+#include <netuit/run/stop_reasons.hpp>
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
@@ -31,19 +31,20 @@
 namespace netuit::detail {
 
 /// The threads of one process in a run: their barriers, and the reasons to stop.
-class Team {
+class Team : public StopReasons {
  public:
   /// `process` knows which peers have ended. `needs_all`: no worker can continue without the others.
   Team(ProcessBarrier& processes, const uit::ProcessState& process, std::uint32_t num_threads, const RunOptions& options, bool needs_all)
-      : processes_(processes),
+      : StopReasons(process.Hooks(), options),
+        processes_(processes),
         peers_(process.Watch()),
-        hooks_(process.Hooks()),
         options_(options),
         needs_all_(needs_all),
         threads_(num_threads),
         votes_(num_threads),
         views_(num_threads) {
-    if (options.stops_on_signal && hooks_.heed_stops) stops_ = hooks_.heed_stops();
+    const uit::ProcessHooks& hooks = process.Hooks();
+    if (options.stops_on_signal && hooks.heed_stops) stops_ = hooks.heed_stops();
     if (options.steals && num_threads > 1) loops_.emplace(num_threads);
   }
   Team(const Team&) = delete;
@@ -53,14 +54,8 @@ class Team {
     if (stops_ && (Reason() == StopReason::signal || Reason() == StopReason::peer_lost)) stops_->Keep();
   }
 
-  /// Encodes a reason to stop, and the signal if any, as one number. A more important reason is larger.
-  static constexpr std::uint32_t Encode(StopReason reason, int signal = 0) {
-    return static_cast<std::uint32_t>(reason) * 1000 + static_cast<std::uint32_t>(signal);
-  }
   StopReason Reason() const { return static_cast<StopReason>(agreed_.stop / 1000); }
   int Signal() const { return Reason() == StopReason::signal ? static_cast<int>(agreed_.stop % 1000) : 0; }
-  /// Returns the first error in this process, or an empty string.
-  std::string Message() const { return message_; }
 
   /// Waits at a barrier for all workers of all processes, and merges their votes. Every thread of the process calls it.
   /// `idle` is called between tries, as in uit::WaitUntil.
@@ -118,48 +113,11 @@ class Team {
   /// Call it while `thread` waits. That thread.
   bool TrySteal(std::uint32_t thread) { return loops_ && loops_->TrySteal(thread); }
 
-  /// Returns the most important reason to stop that this process has, or 0. Any worker.
-  std::uint32_t StopSeen() const { return stop_.load(std::memory_order_relaxed); }
-  void RaiseStop(std::uint32_t stop) {
-    std::uint32_t seen = stop_.load(std::memory_order_relaxed);
-    while (seen < stop && !stop_.compare_exchange_weak(seen, stop, std::memory_order_relaxed)) {
-    }
-  }
-  /// Ends the run because a user's function threw. The first message is kept. Any worker.
-  UIT_NOINLINE void StopByThrow(const std::string& what, std::exception_ptr thrown) {
-    std::string words = "something that is not a std::exception";
-    try {
-      std::rethrow_exception(thrown);
-    } catch (const std::exception& exception) {
-      words = exception.what();
-    } catch (...) {
-    }
-    SetMessage(what + " threw: " + words);
-    RaiseStop(Encode(StopReason::thrown));
-  }
-  /// Calls a function, usually the user's. If it throws, the run ends. Any worker.
-  template <std::invocable F>
-  void Guard(const char* name, F&& call) {
-    try {
-      std::forward<F>(call)();
-    } catch (...) {
-      StopByThrow(name, std::current_exception());
-    }
-  }
   /// Ends communication with the other processes, and the run. Any worker.
   void Break(const std::string& why) {
     SetMessage(why);
     is_broken_.store(true, std::memory_order_relaxed);
     RaiseStop(Encode(StopReason::peer_lost));
-  }
-  /// Calls on_warning, or else the program's warning hook. Any worker.
-  void Warn(const std::string& words) {
-    const std::lock_guard lock(mutex_);
-    try {
-      if (options_.on_warning) options_.on_warning(words);
-      else if (hooks_.warn) hooks_.warn(words);
-    } catch (...) {  // a warning must not end the run, and no caller could handle the exception
-    }
   }
   bool IsBroken() const { return is_broken_.load(std::memory_order_relaxed); }
   /// Whether a process of this host is known to have ended, so that waiting for it is useless.
@@ -277,15 +235,9 @@ class Team {
     const std::lock_guard lock(mutex_);
     if (first_gone_.empty()) first_gone_ = peers_.AllGone();
   }
-  void SetMessage(std::string words) {
-    std::ranges::replace_if(words, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    const std::lock_guard lock(mutex_);
-    if (message_.empty()) message_ = std::move(words);
-  }
 
   ProcessBarrier& processes_;
   const uit::PeerWatch& peers_;
-  const uit::ProcessHooks& hooks_;
   const RunOptions& options_;
   bool needs_all_;
   uit::ThreadBarrier<> threads_;
@@ -295,15 +247,13 @@ class Team {
   uit::TimePoint vote_end_ = uit::never;  // when to give up processes that have not voted; see Ask
   Vote agreed_;
   std::unique_ptr<uit::StopSource> stops_;
-  std::atomic<std::uint32_t> stop_{0};
   std::atomic<bool> is_broken_{false};
   std::atomic<bool> are_apart_{false};
   std::atomic<bool> is_ending_{false};
   std::atomic<bool> has_said_{false};  // that a process was lost
   std::optional<std::size_t> silent_;       // written by the thread that meets the other processes
+  std::mutex mutex_;                        // of the next
   std::vector<std::size_t> first_gone_;     // those that had ended when the first loss was noticed
-  std::mutex mutex_;
-  std::string message_;
 };
 
 }  // namespace netuit::detail
