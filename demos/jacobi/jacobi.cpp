@@ -127,12 +127,9 @@ int main(int argc, char** argv) {
       const auto blocks = mesh.Gather(x);
       const auto looks_by_block = mesh.Gather(looks);
       if (!team.IsRoot()) return;
-      std::uint64_t updates = 0;
-      double ms = 0, error = 0;
-      for (const netuit::WorkerReport& worker : report.workers) {
-        updates = std::max(updates, worker.num_updates);
-        ms = std::max(ms, std::chrono::duration<double, std::milli>(worker.elapsed).count());
-      }
+      const std::uint64_t updates = report.MaxUpdates();
+      const double ms = std::chrono::duration<double, std::milli>(report.Elapsed()).count();
+      double error = 0;
       std::int64_t start = looks_by_block.front().front().time;
       for (const auto& of_block : looks_by_block) start = std::min(start, of_block.front().time);
       for (std::size_t block = 0; block < num_blocks; ++block) {

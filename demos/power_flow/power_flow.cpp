@@ -92,12 +92,8 @@ int main(int argc, char** argv) {
           mesh.Visit([&](netuit::Node& node) { largest = std::max(largest, std::abs(angle[node] - exact[node])); });
           largest = std::ranges::max(team.GetWorld().AllGatherValue(largest));
           if (!team.IsRoot()) continue;
-          std::uint64_t updates = 0;
-          double ms = 0;
-          for (const netuit::WorkerReport& worker : report.workers) {
-            updates = std::max(updates, worker.num_updates);
-            ms = std::max(ms, std::chrono::duration<double, std::milli>(worker.elapsed).count());
-          }
+          const std::uint64_t updates = report.MaxUpdates();
+          const double ms = std::chrono::duration<double, std::milli>(report.Elapsed()).count();
           std::printf("%-8s %-16s %9llu updates %9.1f ms, error %.1e\n", noise_name, way.name.c_str(),
                       static_cast<unsigned long long>(updates), ms, largest);
           table.Row().Add(noise_name).Add(way.name).Add(replicate).Add(updates).Add(ms).Add(largest);

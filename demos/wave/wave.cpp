@@ -113,9 +113,7 @@ int main(int argc, char** argv) {
         moments.Row().Add(way).Add(moment * interval).Add(energy / first_energy).Add(error_now);
       }
       for (netuit::NodeId id = 0; id < grid.NumNodes(); ++id) points.Row().Add(way).Add(id).Add(films[id].back().now);
-      double ms = 0;
-      for (const netuit::WorkerReport& worker : report.workers)
-        ms = std::max(ms, std::chrono::duration<double, std::milli>(worker.elapsed).count());
+      const double ms = std::chrono::duration<double, std::milli>(report.Elapsed()).count();
       std::printf("%-24s %9.1f %14.1e %14.1e %14llu\n", way.c_str(), ms, energy / first_energy - 1, error,
                   static_cast<unsigned long long>(report.MaxStaleness()));
     };

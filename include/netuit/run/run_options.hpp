@@ -176,6 +176,18 @@ struct RunReport {
     for (const WorkerReport& worker : workers) sum += worker.tally;
     return sum;
   }
+  /// Returns the longest time of a worker of this report, from the start barrier to its last update.
+  std::chrono::nanoseconds Elapsed() const {
+    std::chrono::nanoseconds longest{0};
+    for (const WorkerReport& worker : workers) longest = std::max(longest, worker.elapsed);
+    return longest;
+  }
+  /// Returns the most updates of a worker of this report.
+  std::uint64_t MaxUpdates() const {
+    std::uint64_t most = 0;
+    for (const WorkerReport& worker : workers) most = std::max(most, worker.num_updates);
+    return most;
+  }
   /// Returns the effective updates of the workers of this report: the least of their counts. Every value has passed through at
   /// least so many updates along every path of the graph, however old the values were that updates read. In modes 0 and 5, these
   /// are all updates, or one in d if mode 5 has edge delays of up to d > 1. Elsewhere, they compare runs of different modes where

@@ -121,12 +121,10 @@ class Relaxation {
       }
     }, {.stops_on_signal = false, .on_sample = [&](const netuit::Sample& sample) { delays[sample.worker.thread].Look(); },
         .sample_interval = std::chrono::milliseconds{5}});
-    std::chrono::nanoseconds longest{0};
-    for (const netuit::WorkerReport& worker : report.workers) longest = std::max(longest, worker.elapsed);
     double longest_delay = 0;
     for (const Delay& delay : delays) longest_delay = std::max(longest_delay, delay.last - delay.first);
     delay_ += longest_delay;
-    return std::chrono::duration<double, std::nano>(longest).count();
+    return std::chrono::duration<double, std::nano>(report.Elapsed()).count();
   }
 
   static double SourceAt(netuit::NodeId id) { return std::fmod(0.618034 * id, 1.0); }

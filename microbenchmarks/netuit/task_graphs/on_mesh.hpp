@@ -35,14 +35,12 @@ class OnMesh final : public System {
           value[node] = Work(sum, num_steps);
         }, {.stops_on_signal = false});
     const auto cpu = CpuTime() - cpu_before;
-    std::chrono::nanoseconds longest{0};
     std::chrono::duration<double, std::nano> own{0};
     for (const netuit::WorkerReport& worker : report.workers) {
-      longest = std::max(longest, worker.elapsed);
       if (worker.id.process == mesh_.GetWorld().Rank()) own += worker.elapsed;
     }
     idle_ += std::max((own - cpu).count(), 0.0);
-    return std::chrono::duration<double, std::nano>(longest).count() / static_cast<double>(num_updates);
+    return std::chrono::duration<double, std::nano>(report.Elapsed()).count() / static_cast<double>(num_updates);
   }
   std::uint64_t Digest() override {
     std::uint64_t sum = 0;

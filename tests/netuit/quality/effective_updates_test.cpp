@@ -2,6 +2,7 @@
 #include <netuit/quality/effective_updates.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <deque>
 #include <random>
 #include <vector>
+
+#include <netuit/run/run_options.hpp>
 
 #include "tests/support/catch.hpp"
 
@@ -167,4 +170,17 @@ TEST_CASE("Messages that carry no count leave it unknown") {
   effective.ReadUncounted();
   effective.Finish();
   CHECK_FALSE(effective.Known());
+}
+
+TEST_CASE("A report tells the longest time and the most updates of a worker") {
+  netuit::RunReport report;
+  CHECK(report.Elapsed() == std::chrono::nanoseconds{0});
+  CHECK(report.MaxUpdates() == 0);
+  report.workers.resize(3);
+  report.workers[1].elapsed = std::chrono::nanoseconds{5};
+  report.workers[2].elapsed = std::chrono::nanoseconds{4};
+  report.workers[0].num_updates = 7;
+  report.workers[2].num_updates = 6;
+  CHECK(report.Elapsed() == std::chrono::nanoseconds{5});
+  CHECK(report.MaxUpdates() == 7);
 }
