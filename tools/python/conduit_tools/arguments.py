@@ -86,7 +86,7 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
     parser.add_argument("--graph", action="append", default=[])
     parser.add_argument("--directed", action="store_true")
     parser.add_argument("--workers", default="1x1,1x2,2x1,2x2")
-    parser.add_argument("--modes", default="0,1,2,3,4")
+    parser.add_argument("--modes", default="0,1,2,3,4,5")
     parser.add_argument("--seconds", default="0.2")
     parser.add_argument("--replicates", default="5")
     parser.add_argument("--output", default="demo-results")

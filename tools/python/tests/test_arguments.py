@@ -10,7 +10,7 @@ from conduit_tools.arguments import Workers
 def test_defaults_are_the_demo_of_the_readme():
     options = arguments.parse_demo([])
     assert options.workers == [Workers(1, 1), Workers(1, 2), Workers(2, 1), Workers(2, 2)]
-    assert options.modes == [0, 1, 2, 3, 4]
+    assert options.modes == [0, 1, 2, 3, 4, 5]
     assert options.graphs == []
     assert (options.seconds, options.replicates) == (0.2, 5)
 

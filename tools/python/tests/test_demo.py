@@ -92,13 +92,13 @@ def run(options):
 def test_all_results_are_written_and_named(options):
     code, out, err = run(options)
     assert code == 0
-    assert "accounting: exact in all 10 runs" in out
+    assert "accounting: exact in all 12 runs" in out
     assert "mode 2: its period is shortened to 100 ms" in out
     for name in ("rows.csv", "chart.png", "torus.png", "report.html"):
         assert (options.output / name).exists() and str(options.output / name) in out
     rows = results.read_rows(options.output / "rows.csv")
-    assert len(rows) == 5 * (1 + 4) and {row["graph"] for row in rows} == {"some.edgelist"}
-    assert err.count("updates/s and worker") == 10  # a plain line a run, since this is not a terminal
+    assert len(rows) == 6 * (1 + 4) and {row["graph"] for row in rows} == {"some.edgelist"}
+    assert err.count("updates/s and worker") == 12  # a plain line a run, since this is not a terminal
 
 
 def takes_of(options):
@@ -110,7 +110,7 @@ def test_the_page_plays_two_modes_side_by_side(options):
     run(options)
     assert [(take["mode"], take["case"], len(take["frames"])) for take in takes_of(options)] == [(0, "2x2", 4), (3, "2x2", 4)]
     rates = [row["processes"] for row in results.read_rows(options.output / "rows.csv")]
-    assert rates.count(2) == 5 * 4  # runs that were filmed are not among them
+    assert rates.count(2) == 6 * 4  # runs that were filmed are not among them
 
 
 @pytest.mark.parametrize("modes, filmed", [([2], "2"), ([1, 3, 4], "1,3"), ([0, 1, 3], "0,3")])
@@ -173,7 +173,7 @@ def test_watch_shows_the_table_of_workers(options):
     assert "worker  updates" not in err
     options.watch = True
     _, _, err = run(options)
-    assert err.count("worker  updates\n0.0  some\n") == 10  # and not where colours over time are taken
+    assert err.count("worker  updates\n0.0  some\n") == 12  # and not where colours over time are taken
     terminal = Terminal()
     assert demo.run_demo(options, io.StringIO(), terminal) == 0
     assert "\033[3A\033[Jmode 3 x, run 1 of 1\nworker  updates\n0.0  some\n" in terminal.getvalue()

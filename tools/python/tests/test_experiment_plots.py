@@ -57,7 +57,7 @@ def make_half(tmp_path, factor):
 
 def test_medians_of_two_processes_are_set_beside_those_of_simulated_ones(tmp_path):
     real, simulated = (analysis.medians(*make_half(tmp_path, factor)) for factor in (1.0, 1.5))
-    assert list(real.columns) == list(analysis.CALIBRATED) and list(real.index) == [0, 1, 2, 3, 4]
+    assert list(real.columns) == list(analysis.CALIBRATED) and list(real.index) == [0, 1, 2, 3, 4, 5]
     assert real.loc[3, "rate"] == pytest.approx(2 * 1003 * 1.01) and real.loc[3, "conflicts"] == 44
     assert real.loc[3, "wall_latency_s"] == pytest.approx(4e-5) and real.loc[3, "simstep_latency_updates"] == 4
     table = analysis.set_beside(real, simulated)
@@ -73,7 +73,7 @@ def test_real_and_simulated_are_bars_beside_each_other(tmp_path):
     assert len(panels) == len(analysis.CALIBRATED)
     heights = [bar.get_height() for bar in panels["wall-time latency"].patches]
     assert heights == pytest.approx([1e-5, 4e-5, 1.5e-5, 6e-5])
-    assert len(panels["updates per second and process"].patches) == 10
+    assert len(panels["updates per second and process"].patches) == 12
     assert "real: medians over 3 replicates" in " ".join(text.get_text() for text in figure.texts)
 
 

@@ -16,7 +16,7 @@ def test_plots_have_a_bar_for_each_layout_and_mode_and_mark_oversubscription(tmp
     for plot in (plot_rates, plot_conflicts):
         axes = plot(rows)
         assert [label.get_text() for label in axes.get_xticklabels()] == ["1x1", "1x2", "2x1", "2x2*"]
-        assert len(axes.containers) == 5 and all(len(bars) == 4 for bars in axes.containers)
+        assert len(axes.containers) == 6 and all(len(bars) == 4 for bars in axes.containers)
     heights = [bar.get_height() for bar in plot_rates(rows).containers[0]]
     assert heights[0] == pytest.approx(rows.query("mode == 0 and processes == 1 and threads == 1")["updates_per_second"].mean())
     with pytest.raises(InputError, match="no rows"):

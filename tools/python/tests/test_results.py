@@ -101,8 +101,8 @@ def test_files_of_older_versions_have_no_columns_of_effective_updates(tmp_path):
 def test_the_table_has_a_line_for_each_run_and_marks_oversubscription():
     summaries = results.summarize(fake.make_rows())
     lines = [line for line in results.format_table(summaries)[2:] if line]
-    assert len(lines) == len(summaries) == 40
-    assert sum("2x2 *" in line for line in lines) == 10
+    assert len(lines) == len(summaries) == 48
+    assert sum("2x2 *" in line for line in lines) == 12
     assert all(line.endswith("exact") for line in lines)
 
 
