@@ -190,14 +190,16 @@ def draw_grid(
         handles = [Patch(facecolor=color, edgecolor="#888888", label=f"colour {index}") for index, color in enumerate(palette)]
         handles.append(Line2D([], [], color="black", linewidth=1.6, label="border between workers"))
         handles.append(Line2D([], [], color="#D00000", marker="o", linestyle="", markersize=5, label="node in conflict"))
+        below = -0.01
         if len(panels) > len(modes):
             panels[-1].legend(handles=handles, loc="center", frameon=False, fontsize=11)
         else:
-            figure.legend(handles=handles, loc="lower center", ncol=len(handles), frameon=False, bbox_to_anchor=(0.5, -0.05))
+            figure.legend(handles=handles, loc="upper center", ncol=len(handles), frameon=False, bbox_to_anchor=(0.5, 0))
+            below -= 0.35 / figure.get_figheight()
         num_nodes = sum(cell[0] == modes[0] for cell in cells)
         if len(modes) > 1:
             words = "Red dots are what is left to solve. More of them along the black borders than elsewhere mean that messages matter there."
-            figure.text(0.5, -0.01, words, ha="center", va="top", fontsize=10, color="#444444")
+            figure.text(0.5, below, words, ha="center", va="top", fontsize=10, color="#444444")
         figure.suptitle(f"{graph} ({num_nodes} nodes) coloured on {workers} workers (processes x threads)", fontsize=13)
         figure.tight_layout()
         save(figure, path)
