@@ -28,8 +28,8 @@ struct CheckpointOptions {
 namespace detail {
 
 /// Runs in parts, by `run_part`, and saves a checkpoint after each.
-RunReport RunInParts(Mesh& mesh, const RunPlan& plan, const RunOptions& options, const CheckpointOptions& checkpoints,
-                     uit::FunctionRef<RunReport(const RunPlan&, const RunOptions&)> run_part);
+RunReport RunSaving(Mesh& mesh, const RunPlan& plan, const RunOptions& options, const CheckpointOptions& checkpoints,
+                    uit::FunctionRef<RunReport(const RunPlan&, const RunOptions&)> run_part);
 
 }  // namespace detail
 
@@ -49,7 +49,7 @@ RunReport RunInParts(Mesh& mesh, const RunPlan& plan, const RunOptions& options,
 template <ScheduleValue S, std::invocable<Node&> F>
 RunReport RunWithCheckpoints(Mesh& mesh, const S& schedule, F&& update, const CheckpointOptions& checkpoints,
                              const RunOptions& options = {}) {
-  return detail::RunInParts(mesh, schedule.MakePlan(), options, checkpoints, [&](const RunPlan& plan, const RunOptions& part) {
+  return detail::RunSaving(mesh, schedule.MakePlan(), options, checkpoints, [&](const RunPlan& plan, const RunOptions& part) {
     return mesh.Run(plan, update, part);
   });
 }

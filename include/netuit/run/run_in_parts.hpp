@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include <netuit/mesh/mesh_core.hpp>
+#include <netuit/run/run_options.hpp>
+#include <netuit/run/schedule.hpp>
+#include <uit/config.hpp>
+
+namespace netuit::detail {
+
+/// How long a part of a run is.
+struct PartLimits {
+  std::chrono::nanoseconds every{0};  // 0: does not matter
+  std::uint64_t every_updates = 0;    // 0: does not matter
+};
+
+/// What makes the parts of a run. All functions are called on every process.
+class PartMaker {
+ public:
+  PartMaker() = default;
+  PartMaker(const PartMaker&) = delete;
+  PartMaker& operator=(const PartMaker&) = delete;
+  virtual ~PartMaker() = default;
+
+  /// Returns the mesh of the next part.
+  virtual MeshCore& GetMesh() = 0;
+  /// Runs a part.
+  virtual RunReport Run(const RunPlan& plan, const RunOptions& options) = 0;
+  /// Called after each part, unless an update has thrown or a process was lost. `is_last` tells whether the run has ended. The next
+  /// part may be made on another mesh of the same graph.
+  virtual void EndPart(bool is_last) = 0;
+};
+
+/// Makes a run in parts, of which the updates are numbered on, from MeshCore::NumUpdates or from first_update if that is larger. A
+/// part begins at a multiple of every network's period. The limits of the plan are those of all parts together; the time between two
+/// parts does not count. The report is of the whole run; a quantile in it is the largest of any part.
+///
+/// Signals that come between two parts end the run. Collective. Throws like the maker's functions.
+RunReport RunInParts(PartMaker& maker, const RunPlan& plan, const RunOptions& options, const PartLimits& limits);
+
+}  // namespace netuit::detail
+
+#if !UIT_COMPILED
+#include <netuit/run/run_in_parts.ipp>
+#endif
