@@ -1,288 +1,39 @@
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <map>
-#include <optional>
-#include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include <netuit/checkpoint/block_route.hpp>
 #include <netuit/checkpoint/checkpoint.hpp>
-#include <netuit/checkpoint/checkpoint_site.hpp>
 #include <netuit/checkpoint/data_folder.hpp>
 #include <netuit/checkpoint/manifest.hpp>
-#include <netuit/checkpoint/older_values.hpp>
-#include <netuit/checkpoint/put_back.hpp>
+#include <netuit/checkpoint/mesh_state.hpp>
 #include <netuit/checkpoint/saved_data.hpp>
 #include <netuit/checkpoint/saved_files.hpp>
-#include <netuit/file/numpy_format.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
-#include <uit/support/bytes.hpp>
-#include <uit/support/error.hpp>
 
 namespace netuit {
 
-namespace detail {
-
-/// Saves the values of a mesh's fields and the messages in its channels.
-class CheckpointSaver {
- public:
-  CheckpointSaver(Mesh& mesh, const std::filesystem::path& folder) : mesh_(mesh), site_(mesh), files_(mesh.GetWorld(), folder) {}
-
-  std::vector<SavedNetwork> DescribeNetworks() const {
-    std::vector<SavedNetwork> networks;
-    for (std::uint32_t network = 0; network < mesh_.NumNetworks(); ++network) networks.push_back(site_.Describe(network));
-    return networks;
-  }
-  SavedValues SaveField(std::size_t number) {
-    const AnyField& field = *mesh_.Fields()[number];
-    SavedValues saved = DescribeField(mesh_, number);
-    if (saved.of == "edge") {
-      Save(site_.Inputs(saved.network), field, saved, [&](std::size_t position) { return site_.Input(saved.network, position); });
-      return saved;
-    }
-    Save(site_.Nodes(), field, saved, [this](std::size_t position) { return site_.Slot(position); });
-    if (field.Published() != nullptr && mesh_.HasOlderValues()) SaveOlder(field, saved);
-    return saved;
-  }
-  void SaveMessages(LayerBase& layer, SavedValues& saved) {
-    const BlockRoute& route = site_.Inputs(saved.network);
-    std::vector<std::pair<WaitingMessages*, std::uint32_t>> inputs;
-    std::size_t thread = 0;
-    mesh_.ForEachPart({saved.network}, [&](const NetworkPart& part) {
-      LayerPart& of = layer.Part(thread++);
-      for (std::uint32_t input = 0; input < part.graph.sources.size(); ++input) inputs.emplace_back(of.Messages(), input);
-    });
-    const VariedBlock block = route.CollectVaried([&](std::size_t position, uit::Bytes& to) {
-      inputs[position].first->ForEach(inputs[position].second, [&to](uit::ByteView message) {
-        const std::uint64_t size = message.size();
-        const uit::ByteView head = uit::BytesOf(size);
-        to.insert(to.end(), head.begin(), head.end());
-        to.insert(to.end(), message.begin(), message.end());
-      });
-    });
-    saved.num_values = route.NumItems();
-    saved.digest = files_.WriteVaried(saved.name, route, block);
-  }
-
-  /// Returns once all is on the disk.
-  void Sync() { files_.Sync(); }
-
- private:
-  void SaveOlder(const AnyField& field, SavedValues& saved) {
-    const OlderValues& older = site_.Older(field.along);
-    if (older.NumValues() == 0) return;
-    const uit::Bytes block = older.Route().Collect(saved.num_bytes, [&](std::size_t position, std::byte* to) {
-      std::memcpy(to, field.Published()->Shown(older.Slot(position)), saved.num_bytes);
-    });
-    saved.older = SavedOlderValues{
-        .num_values = older.NumValues(),
-        .digest = files_.Write(saved.name + ".older", saved.numpy, saved.num_bytes, older.Route(), block),
-        .counts_digest = files_.Write(saved.name + ".older.counts", NumpyTypeOf<std::uint64_t>(), sizeof(std::uint64_t),
-                                      site_.Nodes(), std::as_bytes(std::span(older.Counts())))};
-  }
-  template <typename F>
-  void Save(const BlockRoute& route, const AnyField& field, SavedValues& saved, F&& index_of) {
-    saved.num_values = route.NumItems();
-    if (saved.num_bytes == 0) {
-      saved.digest = files_.WriteVaried(saved.name, route, route.CollectVaried([&](std::size_t position, uit::Bytes& to) {
-        field.Encode(index_of(position), to);
-      }));
-      return;
-    }
-    const std::byte* const first = field.First();
-    const uit::Bytes block = route.Collect(saved.num_bytes, [&](std::size_t position, std::byte* to) {
-      std::memcpy(to, first + index_of(position) * saved.num_bytes, saved.num_bytes);
-    });
-    saved.digest = files_.Write(saved.name, saved.numpy, saved.num_bytes, route, block);
-  }
-
-  Mesh& mesh_;
-  CheckpointSite site_;
-  SavedFiles files_;
-};
-
-/// Gives a mesh what a CheckpointSaver has saved.
-class CheckpointLoader {
- public:
-  CheckpointLoader(Mesh& mesh, const std::filesystem::path& folder, const CheckpointManifest& manifest)
-      : mesh_(mesh),
-        folder_(folder),
-        manifest_(manifest),
-        site_(mesh),
-        files_(mesh.GetWorld(), folder / checkpoint_names.Subfolder(manifest.data)) {}
-
-  void Load() {
-    Check();
-    std::size_t next = 0;
-    for (const auto& field : mesh_.Fields()) {
-      if (!field->is_derived) fields_.push_back({field.get(), &manifest_.values[next++]});
-    }
-    LoadMessages(next);  // first, because they take updates, in which values move
-    const bool has_older = HasOlder();
-    if (has_older) mesh_.ShowByUpdate(true);
-    for (const auto& [field, saved] : fields_) {
-      LoadField(*field, *saved);
-      if (has_older) LoadOlder(*field, *saved);
-    }
-    mesh_.SetHasOlderValues(has_older);
-    mesh_.SetNumUpdates(manifest_.num_updates);
-  }
-
- private:
-  [[noreturn]] void Refuse(const std::string& why) const { throw uit::InputError(folder_.string() + ": " + why); }
-  /// Throws unless the checkpoint is of a mesh like this. On every process alike.
-  void Check() {
-    if (manifest_.num_nodes != mesh_.NumNodes() || manifest_.networks.size() != mesh_.NumNetworks())
-      Refuse("is of another graph: it has " + std::to_string(manifest_.num_nodes) + " nodes and " +
-             std::to_string(manifest_.networks.size()) + " networks, and this mesh " + std::to_string(mesh_.NumNodes()) + " and " +
-             std::to_string(mesh_.NumNetworks()));
-    for (std::uint32_t network = 0; network < mesh_.NumNetworks(); ++network) {
-      const SavedNetwork here = site_.Describe(network);
-      const SavedNetwork& there = manifest_.networks[network];
-      if (here.num_edges != there.num_edges || here.digest != there.digest)
-        Refuse("is of another graph: network " + std::to_string(network) + " has other edges or weights");
-    }
-    std::vector<SavedValues> expected;
-    for (std::size_t number = 0; number < mesh_.Fields().size(); ++number)
-      if (!mesh_.Fields()[number]->is_derived) expected.push_back(DescribeField(mesh_, number));
-    for (std::size_t number = 0; number < mesh_.Layers().size(); ++number)
-      if (const auto messages = DescribeMessages(mesh_, number)) expected.push_back(*messages);
-    if (expected.size() != manifest_.values.size())
-      Refuse("is of another program: it has " + std::to_string(manifest_.values.size()) + " fields and channels, and this mesh " +
-             std::to_string(expected.size()));
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      const SavedValues& here = expected[i];
-      const SavedValues& there = manifest_.values[i];
-      if (here.name != there.name || here.of != there.of || here.network != there.network || here.num_bytes != there.num_bytes ||
-          here.type != there.type || here.numpy.name != there.numpy.name || here.numpy.extents != there.numpy.extents ||
-          here.policy != there.policy)
-        Refuse("is of another program: '" + there.name + "' is not like '" + here.name + "' of this mesh");
-    }
-  }
-  /// Whether the checkpoint has the older values that edges of this mesh show. Throws if it has only some of them, or others. A
-  /// checkpoint has none if its last run was not by Dataflow with delays above 1.
-  bool HasOlder() {
-    if (mesh_.Partitions().front()->max_delay <= 1) return false;
-    bool has_some = false;
-    std::string lacking;
-    for (const auto& [field, saved] : fields_) {
-      if (field->along.empty() || site_.Older(field->along).NumValues() == 0) continue;
-      has_some |= saved->older.has_value();
-      if (!saved->older) lacking = saved->name;
-    }
-    if (!has_some) return false;
-    if (!lacking.empty()) Refuse("is of other edge delays: '" + lacking + "' has no older values, and this mesh needs some");
-    return true;
-  }
-  void LoadOlder(const AnyField& field, const SavedValues& saved) {
-    if (field.along.empty()) return;
-    const OlderValues& older = site_.Older(field.along);
-    if (older.NumValues() == 0) return;
-    const std::string why = "is of other edge delays: '" + saved.name + "' has ";
-    if (saved.older->num_values != older.NumValues())
-      Refuse(why + std::to_string(saved.older->num_values) + " older values, and this mesh needs " +
-             std::to_string(older.NumValues()));
-    const uit::Bytes counts = files_.Read(saved.name + ".older.counts", NumpyTypeOf<std::uint64_t>(), sizeof(std::uint64_t),
-                                          site_.Nodes(), saved.older->counts_digest);
-    const bool is_same = std::ranges::equal(counts, std::as_bytes(std::span(older.Counts())));
-    mesh_.GetWorld().Agree<uit::InputError>(is_same ? "" : folder_.string() + ": " + why + "older values of other nodes");
-    const uit::Bytes block = files_.Read(saved.name + ".older", saved.numpy, saved.num_bytes, older.Route(), saved.older->digest);
-    older.Route().Distribute(saved.num_bytes, block, [&](std::size_t position, const std::byte* value) {
-      std::memcpy(field.Published()->Shown(older.Slot(position)), value, saved.num_bytes);
-    });
-  }
-  void LoadField(AnyField& field, const SavedValues& saved) {
-    if (saved.of == "edge") {
-      LoadValues(site_.Inputs(saved.network), field, saved, [&](std::size_t position) { return site_.Input(saved.network, position); });
-      return;
-    }
-    const FieldMemory* const memory = field.Published();
-    if (memory == nullptr) {
-      LoadValues(site_.Nodes(), field, saved, [this](std::size_t position) { return site_.Slot(position); });
-      return;
-    }
-    const BlockRoute& route = site_.NodesAndGhosts();
-    const uit::Bytes block = files_.Read(saved.name, saved.numpy, saved.num_bytes, route, saved.digest);
-    route.Distribute(saved.num_bytes, block, [&](std::size_t position, const std::byte* value) {
-      const std::size_t slot = site_.Slot(position);
-      if (position < site_.NumNodes()) std::memcpy(memory->Own(slot), value, saved.num_bytes);
-      std::memcpy(memory->Shown(slot), value, saved.num_bytes);
-    });
-  }
-  template <typename F>
-  void LoadValues(const BlockRoute& route, AnyField& field, const SavedValues& saved, F&& index_of) {
-    if (saved.num_bytes != 0) {
-      const uit::Bytes block = files_.Read(saved.name, saved.numpy, saved.num_bytes, route, saved.digest);
-      route.Distribute(saved.num_bytes, block, [&](std::size_t position, const std::byte* value) {
-        std::memcpy(field.First() + index_of(position) * saved.num_bytes, value, saved.num_bytes);
-      });
-      return;
-    }
-    std::string complaint;
-    route.DistributeVaried(files_.ReadVaried(saved.name, route, saved.digest), [&](std::size_t position, uit::ByteView value) {
-      if (!field.TryDecode(index_of(position), value)) complaint = folder_.string() + ": a value of '" + saved.name + "' cannot be read";
-    });
-    mesh_.GetWorld().Agree<uit::InputError>(complaint);
-  }
-  void LoadMessages(std::size_t next) {
-    PutBack put_back(mesh_);
-    for (const auto& layer : mesh_.Layers()) {
-      if (layer->Part(0).Messages() == nullptr) continue;
-      const SavedValues& saved = manifest_.values[next++];
-      const VariedBlock block = files_.ReadVaried(saved.name, site_.Inputs(saved.network), saved.digest);
-      put_back.Add(*layer, saved.network, site_.Inputs(saved.network), site_.Outputs(saved.network), block);
-    }
-    put_back.Run(folder_.string());
-  }
-
-  Mesh& mesh_;
-  std::filesystem::path folder_;
-  const CheckpointManifest& manifest_;
-  CheckpointSite site_;
-  SavedFiles files_;
-  std::vector<std::pair<AnyField*, const SavedValues*>> fields_;
-};
-
-}  // namespace detail
-
 UIT_DEFINE void SaveCheckpoint(Mesh& mesh, const std::filesystem::path& folder, const std::map<std::string, std::string>& notes) {
+  detail::CheckSavable(mesh);
   const uit::World& world = mesh.GetWorld();
-  if (!mesh.IsOpen()) throw uit::Error("the mesh cannot be saved, because it is closed or has lost a peer");
-  for (const auto& field : mesh.Fields()) {
-    if (!field->is_derived && !field->Storage().can_be_saved)
-      throw uit::InputError("a checkpoint cannot save a field whose values are neither trivially copyable nor have a codec");
-  }
-  if (mesh.HasOlderValues()) mesh.ShowByUpdate(true);  // no change, unless a run in another mode was refused since
   detail::SaveData(world, folder, detail::checkpoint_names, [&](std::uint64_t number, const std::filesystem::path& path) {
-    detail::CheckpointManifest manifest{
-        .data = number, .num_updates = mesh.NumUpdates(), .num_nodes = mesh.NumNodes(), .notes = notes};
-    detail::CheckpointSaver saver(mesh, path);
-    manifest.networks = saver.DescribeNetworks();
-    for (std::size_t field = 0; field < mesh.Fields().size(); ++field)
-      if (!mesh.Fields()[field]->is_derived) manifest.values.push_back(saver.SaveField(field));
-    for (std::size_t layer = 0; layer < mesh.Layers().size(); ++layer) {
-      if (auto messages = detail::DescribeMessages(mesh, layer)) {
-        saver.SaveMessages(*mesh.Layers()[layer], *messages);
-        manifest.values.push_back(*messages);
-      }
-    }
-    saver.Sync();
+    detail::SavedFiles files(world, path);
+    detail::CheckpointManifest manifest = detail::SaveState(mesh, files);
+    manifest.data = number;
+    manifest.notes = notes;
+    files.Sync();
     return manifest.ToText();
   });
 }
 
 UIT_DEFINE CheckpointInfo LoadCheckpoint(Mesh& mesh, const std::filesystem::path& folder) {
   const auto manifest = detail::LoadManifest<detail::CheckpointManifest>(mesh.GetWorld(), folder, detail::checkpoint_names);
-  detail::CheckpointLoader(mesh, folder, manifest).Load();
+  const detail::SavedFiles files(mesh.GetWorld(), folder / detail::checkpoint_names.Subfolder(manifest.data));
+  detail::LoadState(mesh, manifest, files, folder.string());
   return {manifest.num_updates, manifest.notes};
 }
 

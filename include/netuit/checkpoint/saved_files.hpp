@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <netuit/checkpoint/block_route.hpp>
-#include <netuit/checkpoint/manifest.hpp>
+#include <netuit/checkpoint/value_store.hpp>
 #include <netuit/file/numpy_format.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
@@ -20,26 +20,24 @@ class OpenFile;
 
 /// Writes and reads the files of a checkpoint: every process its block of each. All functions are collective. If a file cannot be
 /// written, every process throws uit::OutputError; if it cannot be read or has changed, uit::InputError.
-class SavedFiles {
+class SavedFiles final : public ValueStore {
  public:
   /// Files in this folder, which must exist.
   SavedFiles(const uit::World& world, std::filesystem::path folder);
-  SavedFiles(const SavedFiles&) = delete;
-  SavedFiles& operator=(const SavedFiles&) = delete;
-  ~SavedFiles();
+  ~SavedFiles() override;
 
   /// Writes name.npy. `block` has the values of the route's items in this process's block. Returns a digest of all values.
   std::uint64_t Write(const std::string& name, const NumpyType& type, std::size_t num_bytes, const BlockRoute& route,
-                      uit::ByteView block);
+                      uit::ByteView block) override;
   /// Writes name.sizes.npy and name.bytes.npy.
-  std::uint64_t WriteVaried(const std::string& name, const BlockRoute& route, const VariedBlock& block);
+  std::uint64_t WriteVaried(const std::string& name, const BlockRoute& route, VariedBlock block) override;
   /// Returns once all that was written is on the disk. All files at once, because that is much faster than one after another.
   void Sync();
   /// Reads what Write has written, and checks the digest.
   uit::Bytes Read(const std::string& name, const NumpyType& type, std::size_t num_bytes, const BlockRoute& route,
-                  std::uint64_t digest) const;
+                  std::uint64_t digest) const override;
   /// Reads what WriteVaried has written.
-  VariedBlock ReadVaried(const std::string& name, const BlockRoute& route, std::uint64_t digest) const;
+  VariedBlock ReadVaried(const std::string& name, const BlockRoute& route, std::uint64_t digest) const override;
 
  private:
   /// Part of an .npy file.

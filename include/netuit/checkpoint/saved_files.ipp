@@ -175,7 +175,7 @@ UIT_DEFINE uit::Bytes SavedFiles::Read(const std::string& name, const NumpyType&
   return block;
 }
 
-UIT_DEFINE std::uint64_t SavedFiles::WriteVaried(const std::string& name, const BlockRoute& route, const VariedBlock& block) {
+UIT_DEFINE std::uint64_t SavedFiles::WriteVaried(const std::string& name, const BlockRoute& route, VariedBlock block) {
   WritePart(name + ".sizes.npy", {NumpyTypeOf<std::uint64_t>(), sizeof(std::uint64_t), route.NumItems(), route.First()},
             std::as_bytes(std::span(block.sizes)));
   WritePart(name + ".bytes.npy", {NumpyTypeOf<std::uint8_t>(), 1, Sum(block.bytes.size()), SumBefore(block.bytes.size())},

@@ -54,11 +54,11 @@ class GraphSaver {
       for (std::size_t node = 0; node < partition->NumNodes(); ++node) labels.push_back(partition->graph.Label(node));
     }
     if (IsAny(has_labels)) {
-      const VariedBlock block = site_.Nodes().CollectVaried([&](std::size_t i, uit::Bytes& to) {
+      VariedBlock block = site_.Nodes().CollectVaried([&](std::size_t i, uit::Bytes& to) {
         const auto* const first = reinterpret_cast<const std::byte*>(labels[i].data());
         to.insert(to.end(), first, first + labels[i].size());
       });
-      manifest.labels_digest = files_.WriteVaried("labels", site_.Nodes(), block);
+      manifest.labels_digest = files_.WriteVaried("labels", site_.Nodes(), std::move(block));
     }
     for (std::uint32_t network = 0; network < mesh_.NumNetworks(); ++network) manifest.networks.push_back(SaveNetwork(network));
     files_.Sync();

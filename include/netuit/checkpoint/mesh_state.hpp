@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include <netuit/checkpoint/manifest.hpp>
+#include <netuit/checkpoint/value_store.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <uit/config.hpp>
+
+namespace netuit::detail {
+
+/// Throws unless SaveState can save the mesh. The same on every process.
+void CheckSavable(const Mesh& mesh);
+
+/// Copies the state of a mesh between runs to a store: fields, edge fields, and the messages that wait in channels. Returns its
+/// table of contents. Collective. Throws on every process like the store.
+CheckpointManifest SaveState(Mesh& mesh, ValueStore& store);
+
+/// Gives a mesh of the same graph and program the state that SaveState has saved. Errors call it `name`. Collective. Throws
+/// uit::InputError on every process if the mesh is another; its state is then unspecified.
+void LoadState(Mesh& mesh, const CheckpointManifest& manifest, const ValueStore& store, const std::string& name);
+
+}  // namespace netuit::detail
+
+#if !UIT_COMPILED
+#include <netuit/checkpoint/mesh_state.ipp>
+#endif
