@@ -27,7 +27,7 @@ UIT_DEFINE std::vector<std::uint32_t> MatchParts(const Overlaps& overlaps, std::
   constexpr std::uint32_t none = ~std::uint32_t{0};
   std::vector<std::tuple<NodeId, std::uint32_t, std::uint32_t>> pairs;
   for (const auto& [parts, count] : overlaps) pairs.emplace_back(count, parts.first, parts.second);
-  std::ranges::stable_sort(pairs, std::ranges::greater{}, [](const auto& pair) { return std::get<0>(pair); });
+  std::ranges::sort(pairs, std::ranges::greater{});
   std::vector<std::uint32_t> names(num_parts, none);
   std::vector<bool> is_taken(num_parts);
   for (const auto& [count, part, name] : pairs) {
