@@ -23,6 +23,7 @@ set(modules
   "netuit/mesh/.*"
   "netuit/run/.*"
   "netuit/checkpoint/.*"
+  "netuit/balance/.*"
   "netuit/results/.*"
   "netuit/app/.*"
   "netuit/netuit\\.hpp")

@@ -8,8 +8,8 @@ function(uit_add_compiled_part name library)
   file(GLOB_RECURSE parts RELATIVE "${PROJECT_SOURCE_DIR}/include" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/${library}/*.ipp")
   find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp)
   mark_as_advanced(NLOHMANN_JSON_INCLUDE_DIR)
-  if(NOT NLOHMANN_JSON_INCLUDE_DIR)   # then including netuit/checkpoint says what is missing
-    list(FILTER parts EXCLUDE REGEX "^netuit/checkpoint/")
+  if(NOT NLOHMANN_JSON_INCLUDE_DIR)   # then including netuit/checkpoint or netuit/balance says what is missing
+    list(FILTER parts EXCLUDE REGEX "^netuit/(checkpoint|balance)/")
   endif()
   set(source "")
   foreach(part ${parts})

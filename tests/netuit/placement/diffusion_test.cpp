@@ -80,7 +80,8 @@ TEST_CASE("Whatever the graph, loads and placement, diffusion never makes the la
     std::vector<double> loads(num_nodes);
     for (double& load : loads) load = random.Below(3) == 0 ? 0 : random.Uniform() * 100;
     const Topology graph{num_nodes, RandomEdges(num_nodes, random.Below(60), random), {}, loads};
-    const Placement before = PlaceRandom(graph, {.processes = 1 + random.Below(3), .threads = 1 + random.Below(2)}, random.Below(1000));
+    const Workers workers{.processes = 1 + random.Below(3), .threads = 1 + random.Below(2)};
+    const Placement before = PlaceRandom(graph, workers, random.Below(1000));
     for (const Placement& after : {PlaceByDiffusion(graph, before), PlaceNear(graph, before, 1.1)}) {
       CAPTURE(trial);
       CHECK(Imbalance(loads, after) <= Imbalance(loads, before) * (1 + 1e-6));

@@ -1,0 +1,238 @@
+// Programs whose nodes move while they run: results are those of runs without moves, and nothing is lost.
+#include <netuit/balance/balanced.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <netuit/balance/load_meter.hpp>
+#include <netuit/graph/edge_delays.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
+
+#include "tests/netuit/checkpoint/model.hpp"
+#include "tests/netuit/run/random_delays.hpp"
+#include "tests/netuit/run/workers.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+#include "tests/support/thrown.hpp"
+
+using namespace netuit;
+using namespace std::chrono_literals;
+using netuit::testing::CheckpointModel;
+using netuit::testing::RandomDelays;
+using netuit::testing::TeamWith;
+using uit::testing::CheckThrows;
+using uit::testing::MpiTestWorld;
+
+namespace {
+
+/// The model of checkpoints, with a load that runs over the nodes as updates go on.
+struct Drifting : CheckpointModel {
+  using CheckpointModel::CheckpointModel;
+  double Load(Node& node) {
+    const auto peak = static_cast<NodeId>(mesh.NumUpdates() * 5 % num_nodes);
+    return (node.Id() + num_nodes - peak) % num_nodes < num_nodes / 4 ? 20.0 : 1.0;
+  }
+};
+
+/// What decides a model's result.
+struct Rules {
+  AsyncMode mode = AsyncMode::every_update;
+  EdgeDelays delays{};
+};
+
+BalanceOptions EachWindow(std::uint64_t num_updates) {
+  return {.threshold = 1.05, .window = 0ns, .window_updates = num_updates, .patience = 1, .cool_down = 0};
+}
+
+/// Nodes that hand on what they hold, in best effort.
+struct Walk {
+  Walk(const uit::Team& team, const MeshOptions& options) : mesh(team, MakeTorus(6, 6), options) {}
+  void Update(Node& node) {
+    for (const auto edge : node.In()) {
+      if (node.Random().Below(2) == 0) held[node] += flow[edge].JumpGet();
+    }
+    for (const auto edge : node.Out()) {
+      const std::uint64_t part = held[node] / 8;
+      if (flow[edge].TryPut(part)) held[node] -= part;
+    }
+  }
+  double Load(Node& node) { return node.Id() / 6 == mesh.NumUpdates() / 10 % 6 ? 30.0 : 1.0; }
+  std::uint64_t Sum() {
+    std::uint64_t sum = 0;
+    mesh.Visit([&](Node& node) {
+      sum += held[node];
+      for (const auto edge : node.In()) sum += flow[edge].JumpGet();
+    });
+    std::uint64_t all = 0;
+    for (const std::uint64_t theirs : MpiTestWorld().AllGatherValue(sum)) all += theirs;
+    return all;
+  }
+
+  Mesh mesh;
+  Field<std::uint64_t> held = mesh.AddField<std::uint64_t>(100);
+  Channels<std::uint64_t, uit::summed> flow = mesh.AddChannels<std::uint64_t, uit::summed>();
+};
+
+/// Nodes whose load is theirs for ever: those with a small id have nearly all.
+struct Uneven {
+  Uneven(const uit::Team& team, const MeshOptions& options) : mesh(team, MakeTorus(8, 8), options) {}
+  void Update(Node& node) { count[node] += 1; }
+  double Load(Node& node) { return node.Id() < 16 ? 5.0 : 1.0; }
+
+  Mesh mesh;
+  PublishedField<double> count = mesh.AddPublishedField<double>();
+};
+
+template <typename P>
+std::function<std::unique_ptr<P>(const MeshOptions&)> MakeWith(std::uint32_t threads) {
+  return [threads](const MeshOptions& options) { return std::make_unique<P>(TeamWith(threads), options); };
+}
+
+std::uint32_t NumWorkers(std::uint32_t threads) { return static_cast<std::uint32_t>(MpiTestWorld().Size()) * threads; }
+
+}  // namespace
+
+TEST_CASE("In modes 0 and 5, a run in which nodes move equals one in which none moves, with waiting messages and any delays") {
+  for (const Rules& rules : std::vector<Rules>{{}, {AsyncMode::dataflow}, {AsyncMode::dataflow, RandomDelays(3, 6)}}) {
+    CheckpointModel whole{TeamWith(1), CheckpointModel::WithDepth(3), rules.delays};
+    whole.Run(ScheduleOf(rules.mode, {.updates = 44}));
+    const std::uint64_t expected = whole.Hash();
+    for (const std::uint32_t threads : {1U, 2U}) {
+      Balanced<Drifting> model(
+          [&](const MeshOptions& options) { return std::make_unique<Drifting>(TeamWith(threads), options, rules.delays); },
+          EachWindow(6), CheckpointModel::WithDepth(3));
+      const RunReport report = model.Run(ScheduleOf(rules.mode, {.updates = 26}));
+      CHECK((!MpiTestWorld().IsRoot() || report.Balanced()));
+      CHECK(model->mesh.NumUpdates() == 26);
+      const RunReport second = model.Run(ScheduleOf(rules.mode, {.updates = 18}));
+      CAPTURE(rules.mode, threads);
+      CHECK((!MpiTestWorld().IsRoot() || second.Balanced()));
+      CHECK(model->Hash() == expected);
+      CHECK(model.Moves().empty() == (NumWorkers(threads) == 1));
+      for (const NodeMove& move : model.Moves()) {
+        CHECK(move.num_nodes > 0);
+        CHECK(move.num_nodes < CheckpointModel::num_nodes);
+        CHECK(move.num_bytes > CheckpointModel::num_nodes * 24);
+        CHECK(move.num_updates % 2 == 0);  // a multiple of the period of a network
+        CHECK(move.took.count() > 0);
+        CHECK(move.imbalance_after < move.imbalance_before);
+      }
+      for (const WorkerReport& worker : second.workers) CHECK(worker.num_updates == 18);
+    }
+  }
+}
+
+TEST_CASE("In best effort, sums are conserved while nodes move, and accounts are exact") {
+  for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::no_barrier}) {
+    for (const std::uint32_t threads : {1U, 2U}) {
+      Balanced<Walk> walk(MakeWith<Walk>(threads), EachWindow(10));
+      const RunReport report = walk.Run(ScheduleOf(mode, {.updates = 200}));
+      CHECK((!MpiTestWorld().IsRoot() || report.Balanced()));
+      for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == 200);
+      CHECK(walk.Moves().empty() == (NumWorkers(threads) == 1));
+      std::uint64_t attempted = report.Tally().put.attempted;
+      for (const WorkerReport& worker : report.workers) attempted += worker.inside.put.attempted;
+      // Each of the 36 nodes puts four messages per update; those that wait while nodes move are put once more.
+      if (MpiTestWorld().IsRoot()) CHECK(attempted >= 36 * 4 * 200);
+      if (MpiTestWorld().IsRoot() && walk.Moves().empty()) CHECK(attempted == 36 * 4 * 200);
+      CHECK(walk.Moves().size() * 36 * 4 + 36 * 4 * 200 >= attempted);
+      CHECK(walk->Sum() == 3600);
+    }
+  }
+}
+
+TEST_CASE("A program that tells its loads is balanced after a move, and then no node moves any more") {
+  for (const std::uint32_t threads : {1U, 2U}) {
+    Balanced<Uneven> program(MakeWith<Uneven>(threads),
+                             {.threshold = 1.15, .window = 0ns, .window_updates = 5, .patience = 2, .cool_down = 0});
+    const RunReport report = program.Run(EveryUpdate{.updates = 100});
+    CHECK(report.stopped_by == StopReason::count);
+    CHECK(program.Moves().size() <= 1);
+    CHECK(program.LastImbalance() < 1.15);
+    for (const NodeMove& move : program.Moves()) {
+      CHECK(move.num_updates == 10);
+      CHECK(move.imbalance_before > 1.15);
+      CHECK(move.imbalance_after == Approx(program.LastImbalance()));
+    }
+    if (NumWorkers(threads) == 2) CHECK(program.Moves().size() == 1);
+    program->mesh.Visit([&](Node& node) { CHECK(program->count[node] == 100); });
+  }
+}
+
+TEST_CASE("Below the threshold, nothing moves, and a window costs only its barrier") {
+  Balanced<Uneven> program(MakeWith<Uneven>(2), {.threshold = 1e9, .window = 0ns, .window_updates = 5, .patience = 1});
+  const Mesh* const first = &program->mesh;
+  program.Run(EveryUpdate{.updates = 50});
+  CHECK(program.Moves().empty());
+  CHECK(&program->mesh == first);
+}
+
+TEST_CASE("The meter tells what each node's updates take, and passes on what they do") {
+  Mesh mesh{TeamWith(1), MakeTorus(4, 4)};
+  detail::LoadMeter meter(mesh, 2);
+  const auto num_updates = mesh.AddField<std::uint64_t>();
+  const auto update = [&](Node& node) {
+    ++num_updates[node];
+    const auto end = std::chrono::steady_clock::now() + (node.Id() == 5 ? 2000us : 0us);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  detail::NodeSweep sweep(mesh, 1, 0, update);
+  meter.Watch(sweep);
+  detail::RunSweep(mesh, EveryUpdate{.updates = 7}.MakePlan(), {}, meter);
+  const std::vector<double> loads = meter.Take();
+  for (std::size_t local = 0; local < loads.size(); ++local) {
+    CHECK(loads[local] > 0);
+    if (mesh.Id(local) == 5) CHECK(loads[local] >= 2e-3);
+  }
+  mesh.Visit([&](Node& node) { CHECK(num_updates[node] == 7); });
+  CHECK(meter.Take() == std::vector<double>(loads.size()));
+}
+
+TEST_CASE("If an update throws while it is measured, that node and the later ones publish nothing, as without the meter") {
+  struct Throwing {
+    Throwing(const uit::Team& team, const MeshOptions& options) : mesh(team, MakeTorus(4, 4), options) {}
+    void Update(Node& node) {
+      if (node.Update() == 3 && node.Id() == 6) throw std::runtime_error("no more");
+      value[node] += 1;
+    }
+    Mesh mesh;
+    PublishedField<double> value = mesh.AddPublishedField<double>();
+  };
+  Balanced<Throwing> program(MakeWith<Throwing>(1), {.window = 0ns, .window_updates = 100, .measured_every = 1});
+  const RunReport report = program.Run(EveryUpdate{.updates = 10});
+  CHECK(report.stopped_by == StopReason::thrown);
+  std::vector<double> shown;
+  program->mesh.Visit([&](Node& node) {
+    for (const auto edge : node.In()) {
+      if (edge.Source() >= 6) shown.push_back(program->value[edge]);
+    }
+  });
+  if (MpiTestWorld().Size() == 1) {
+    for (const double value : shown) CHECK(value == 3);
+  }
+}
+
+TEST_CASE("A balanced run refuses what would stay behind, records, and loads that are none") {
+  struct Plain : Uneven {
+    using Uneven::Uneven;
+    double Load(Node&) { return -1; }
+  };
+  {
+    Balanced<Uneven> program(MakeWith<Uneven>(1), EachWindow(5));
+    CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}, {.record = "folder"}); }, "a balanced run cannot be recorded or replayed");
+    program->mesh.Capture(program->count);
+    CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}); }, "a balanced mesh can have neither captures nor objects that nodes share");
+  }
+  Balanced<Plain> negative(MakeWith<Plain>(1), EachWindow(5));
+  CheckThrows([&] { negative.Run(EveryUpdate{.updates = 1}); },
+              MpiTestWorld().IsRoot() ? "the load of a node must be a number that is not negative" : "rank 0 failed");
+}
