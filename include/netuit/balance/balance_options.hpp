@@ -19,8 +19,8 @@ struct BalanceOptions {
   /// Windows after a move in which no other follows. If most nodes of a move go back where they were before the one before, the next
   /// wait is twice as long as the last. So a load that swings slowly moves nodes less and less often.
   std::uint32_t cool_down = 4;
-  /// One in so many updates is measured, with a look at the clock after each node. The first of each window always is. A prime
-  /// number keeps out of step with what the program does regularly; at least 1.
+  /// One in so many updates is measured, with a look at the clock after each node. The first of each window always is. The update
+  /// after it tells what these looks take. A prime number keeps out of step with what the program does regularly; at least 2.
   std::uint32_t measured_every = 101;
 };
 
@@ -31,7 +31,7 @@ inline void CheckOptions(const BalanceOptions& options) {
   if (options.window.count() == 0 && options.window_updates == 0)
     throw uit::InputError("a window needs a length; see BalanceOptions::window and window_updates");
   if (options.patience == 0) throw uit::InputError("BalanceOptions::patience must be at least 1");
-  if (options.measured_every == 0) throw uit::InputError("BalanceOptions::measured_every must be at least 1");
+  if (options.measured_every < 2) throw uit::InputError("BalanceOptions::measured_every must be at least 2");
 }
 
 }  // namespace netuit

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -14,15 +15,19 @@
 namespace netuit::detail {
 
 /// Measures the time of each node's updates, of one in so many updates. The others take as long as without it.
+///
+/// For nodes of little work, a look at the clock takes longer than the update. So the update after a measured one is timed as a whole,
+/// and the difference of the two is taken off, in equal parts. Of either, the shortest time counts: another program may have had the
+/// core during the others.
 class LoadMeter final : public Sweep {
  public:
   /// Refers to the mesh.
-  LoadMeter(const MeshCore& mesh, std::uint32_t every) : mesh_(mesh), every_(every), nodes_(mesh.NumLocalNodes()) {}
+  LoadMeter(const MeshCore& mesh, std::uint32_t every) : mesh_(mesh), every_(every), nodes_(mesh.NumLocalNodes()), calls_(mesh.NumLocalNodes()) {}
 
   /// Between runs: measures this sweep from here on.
   void Watch(Sweep& sweep) { watched_ = &sweep; }
-  /// Between runs: returns the mean seconds of an update by local number, and begins anew. The longest of three measured updates or
-  /// more does not count: while it lasted, another program may have had the core.
+  /// Between runs: returns the mean seconds of an update by local number, and begins anew. Of three measured updates or more, the
+  /// longest does not count.
   std::vector<double> Take();
 
   bool Update(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
@@ -34,11 +39,24 @@ class LoadMeter final : public Sweep {
     double longest = 0;
     std::uint64_t count = 0;
   };
+  /// The shortest times of a call of Update.
+  struct Call {
+    std::size_t num_nodes = 0;
+    double measured = std::numeric_limits<double>::infinity();
+    double whole = std::numeric_limits<double>::infinity();
+  };
+
+  bool UpdateEach(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
+                  std::uint32_t& position);
+  /// Returns the seconds that measuring adds to a node's update.
+  double Overhead() const;
+  Call& CallOf(std::uint32_t thread, std::span<const NodeRange> nodes);
 
   const MeshCore& mesh_;
   std::uint32_t every_;
   Sweep* watched_ = nullptr;
   std::vector<Seconds> nodes_;  // by local number; whoever updates a node writes to its entry
+  std::vector<Call> calls_;     // by local number of its first node; likewise
 };
 
 }  // namespace netuit::detail

@@ -137,7 +137,7 @@ TEST_CASE("Invalid options of a balance are refused") {
   CheckThrows([] { BalanceRule({.threshold = 0.9}); }, "threshold must be at least 1");
   CheckThrows([] { BalanceRule({.threshold = std::numeric_limits<double>::quiet_NaN()}); }, "threshold must be at least 1");
   CheckThrows([] { BalanceRule({.patience = 0}); }, "patience must be at least 1");
-  CheckThrows([] { BalanceRule({.measured_every = 0}); }, "measured_every must be at least 1");
+  CheckThrows([] { BalanceRule({.measured_every = 1}); }, "measured_every must be at least 2");
   CheckThrows([] { BalanceRule({.window = std::chrono::nanoseconds(0)}); }, "a window needs a length");
   CheckThrows([] { BalanceRule({.window = std::chrono::nanoseconds(-1)}); }, "window must not be negative");
 }
