@@ -198,26 +198,23 @@ TEST_CASE("The meter tells what each node's updates take, and passes on what the
 }
 
 TEST_CASE("If an update throws while it is measured, that node and the later ones publish nothing, as without the meter") {
-  struct Throwing {
-    Throwing(const uit::Team& team, const MeshOptions& options) : mesh(team, MakeTorus(4, 4), options) {}
-    void Update(Node& node) {
-      if (node.Update() == 4 && node.Id() == 6) throw std::runtime_error("no more");
-      value[node] += 1;
-    }
-    Mesh mesh;
-    PublishedField<double> value = mesh.AddPublishedField<double>();
+  Mesh mesh{TeamWith(1), MakeTorus(4, 4)};
+  const auto num_nodes = static_cast<std::uint32_t>(mesh.NumLocalNodes());
+  const auto update = [](Node& node) {
+    if (node.Index() == 1) throw std::runtime_error("no more");
   };
-  Balanced<Throwing> program(MakeWith<Throwing>(1), {.window = 0ns, .window_updates = 100, .measured_every = 2});
-  const RunReport report = program.Run(EveryUpdate{.updates = 10});
-  CHECK(report.stopped_by == StopReason::thrown);
-  std::vector<double> shown;
-  program->mesh.Visit([&](Node& node) {
-    for (const auto edge : node.In()) {
-      if (edge.Source() >= 6) shown.push_back(program->value[edge]);
-    }
-  });
-  if (MpiTestWorld().Size() == 1) {
-    for (const double value : shown) CHECK(value == 4);
+  detail::NodeSweep sweep(mesh, 1, 0, update);
+  detail::LoadMeter meter(mesh, 3);
+  meter.Watch(sweep);
+  const std::vector<NodeRange> nodes{{0, 3}, {3, num_nodes}};
+  std::vector<std::uint32_t> later;
+  for (std::uint32_t node = 1; node < num_nodes; ++node) later.push_back(node);
+  for (const std::uint64_t turn : {0U, 1U, 2U}) {  // measured, timed as a whole, neither
+    NodeNotes notes;
+    std::uint32_t position = 0;
+    CHECK_THROWS_AS(meter.Update(0, turn, nodes, notes, position), std::runtime_error);
+    CHECK(position == 1);
+    CHECK(notes.silent == later);
   }
 }
 
