@@ -197,6 +197,35 @@ TEST_CASE("The meter tells what each node's updates take, and passes on what the
   CHECK(meter.Take() == std::vector<double>(loads.size()));
 }
 
+TEST_CASE("With measured loads, and with steals, the result is that of a run without moves") {
+  struct Relax {
+    Relax(const uit::Team& team, const MeshOptions& options) : mesh(team, MakeTorus(16, 16), options) {}
+    void Update(Node& node) {
+      double sum = value[node];
+      for (std::uint64_t i = node.Id() % 16 < 4 ? 50 : 1; i != 0; --i)
+        for (const auto edge : node.In()) sum = 0.5 * sum + 0.25 * value[edge] + static_cast<double>(node.Random().Below(8));
+      value[node] = sum;
+    }
+    Mesh mesh;
+    PublishedField<double> value = mesh.AddPublishedField<double>([](NodeId id) { return id; });
+  };
+  Relax whole(TeamWith(1), {});
+  whole.mesh.Run(EveryUpdate{.updates = 60}, [&](Node& node) { whole.Update(node); });
+  const std::vector<double> expected = whole.mesh.Gather(whole.value);
+  for (const AsyncMode mode : {AsyncMode::every_update, AsyncMode::dataflow}) {
+    for (const bool steals : {false, true}) {
+      BalanceOptions options = EachWindow(10);
+      options.threshold = 1;
+      options.measured_every = 2;
+      Balanced<Relax> relax(MakeWith<Relax>(2), options);
+      relax.Run(ScheduleOf(mode, {.updates = 60}), {.steals = steals});
+      CAPTURE(mode, steals, relax.Moves().size());
+      CHECK(relax->mesh.Gather(relax->value) == expected);
+      CHECK(relax.LastImbalance() > 1);  // so something was measured
+    }
+  }
+}
+
 TEST_CASE("If an update throws while it is measured, that node and the later ones publish nothing, as without the meter") {
   Mesh mesh{TeamWith(1), MakeTorus(4, 4)};
   const auto num_nodes = static_cast<std::uint32_t>(mesh.NumLocalNodes());
