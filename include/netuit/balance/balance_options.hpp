@@ -16,8 +16,8 @@ struct BalanceOptions {
   /// Number of windows over which loads are averaged. Nodes move only if that would have helped in each of them. So a load that
   /// swings faster than this moves nothing; at least 1.
   std::uint32_t patience = 2;
-  /// Windows after a move in which no other follows. If most nodes of a move go back where they were before the one before, the next
-  /// wait is twice as long as the last. So a load that swings slowly moves nodes less and less often.
+  /// Windows after a move in which no other follows. If most nodes of a move go back where they were before the one before, the
+  /// next wait is twice as long as the last. So a load that swings slowly moves nodes less and less often.
   std::uint32_t cool_down = 4;
   /// One in so many updates is measured, with a look at the clock after each node. The first of each window always is. The update
   /// after it tells what these looks take. A prime number keeps out of step with what the program does regularly; at least 2.

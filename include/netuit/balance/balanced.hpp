@@ -41,15 +41,15 @@ concept BalancedProgram = requires(P& program, Node& node) {
 ///     heat->mesh.WriteTable("theta.csv", netuit::Column{"theta", heat->theta});
 ///
 /// Loads are measured over windows, between which all workers meet: the time of each node's update or, if the program has a
-/// function `double Load(netuit::Node&)`, what it returns for each node at the end of a window. If workers are out of balance, rank 0
-/// looks for a placement in which they are not and for which few nodes move (see PlaceNear and BalanceOptions). Then `make` makes a
-/// second program with that placement, which receives the state of the first: fields, edge fields, waiting messages and the number
-/// of updates; see MoveState. The first one is destroyed. While both exist, each process needs memory for both.
+/// function `double Load(netuit::Node&)`, what it returns for each node at the end of a window. If workers are out of balance, rank
+/// 0 looks for a placement in which they are not and for which few nodes move (see PlaceNear and BalanceOptions). Then `make` makes
+/// a second program with that placement, which receives the state of the first: fields, edge fields, waiting messages and the
+/// number of updates; see MoveState. The first one is destroyed. While both exist, each process needs memory for both.
 ///
 /// With EveryUpdate and Dataflow, results are those of a run without moves, bit for bit, under the conditions of LoadCheckpoint.
 ///
-/// Handles belong to the mesh that they were made of. So keep them in the program, and reach them through this object: a handle that
-/// was copied elsewhere is not valid after a run. Data of the program outside its mesh does not move.
+/// Handles belong to the mesh that they were made of. So keep them in the program, and reach them through this object: a handle
+/// that was copied elsewhere is not valid after a run. Data of the program outside its mesh does not move.
 template <BalancedProgram P>
 class Balanced final : private detail::ProgramKeeper {
  public:
@@ -71,8 +71,8 @@ class Balanced final : private detail::ProgramKeeper {
   /// is larger, at the next multiple of every network's period. The limits of the schedule count from the call, and the time for
   /// moves does not count. Windows are parts of the run, as in RunWithCheckpoints.
   ///
-  /// The report is of the whole run; a quantile in it is the largest of any window. Its accounts count since the first mesh was made.
-  /// A message that waits while nodes move counts as unread, and then as put once more.
+  /// The report is of the whole run; a quantile in it is the largest of any window. Its accounts count since the first mesh was
+  /// made. A message that waits while nodes move counts as unread, and then as put once more.
   ///
   /// Collective. Throws like Mesh::Run, and uit::InputError if the run is a record or a replay, or if the mesh has captures, shared
   /// objects, or fields whose values are neither trivially copyable nor have a codec. If `make` or the move throws, the present

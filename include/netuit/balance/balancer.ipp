@@ -61,7 +61,8 @@ UIT_DEFINE void Balancer::Check(const RunOptions& options) {
   if (!options.record.empty() || !options.replay.empty()) throw uit::InputError("a balanced run cannot be recorded or replayed");
   const Mesh& mesh = keeper_.GetMesh();
   if (!mesh.SharedObjects().empty() || !mesh.Captures().empty())
-    throw uit::InputError("a balanced mesh can have neither captures nor objects that nodes share, because they would stay behind when nodes move");
+    throw uit::InputError(
+        "a balanced mesh can have neither captures nor objects that nodes share, because they would stay behind when nodes move");
   CheckSavable(mesh);
 }
 
@@ -129,7 +130,8 @@ UIT_DEFINE void Balancer::Propose() {
     move_ = {.num_updates = mesh.NumUpdates(),
              .imbalance_before = Imbalance(loads, present_),
              .imbalance_after = Imbalance(loads, next)};
-    for (NodeId node = 0; node < mesh.NumNodes(); ++node) move_.num_nodes += present_.WorkerOf(node) != next.WorkerOf(node) ? 1U : 0U;
+    for (NodeId node = 0; node < mesh.NumNodes(); ++node)
+      move_.num_nodes += present_.WorkerOf(node) != next.WorkerOf(node) ? 1U : 0U;
     next_ = std::move(next);
     return true;
   });

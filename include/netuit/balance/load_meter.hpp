@@ -16,13 +16,14 @@ namespace netuit::detail {
 
 /// Measures the time of each node's updates, of one in so many updates. The others take as long as without it.
 ///
-/// For nodes of little work, a look at the clock takes longer than the update. So the update after a measured one is timed as a whole,
-/// and the difference of the two is taken off, in equal parts. Of either, the shortest time counts: another program may have had the
-/// core during the others.
+/// For nodes of little work, a look at the clock takes longer than the update. So the update after a measured one is timed as a
+/// whole, and the difference of the two is taken off, in equal parts. Of either, the shortest time counts: another program may have
+/// had the core during the others.
 class LoadMeter final : public Sweep {
  public:
   /// Refers to the mesh.
-  LoadMeter(const MeshCore& mesh, std::uint32_t every) : mesh_(mesh), every_(every), nodes_(mesh.NumLocalNodes()), calls_(mesh.NumLocalNodes()) {}
+  LoadMeter(const MeshCore& mesh, std::uint32_t every)
+      : mesh_(mesh), every_(every), nodes_(mesh.NumLocalNodes()), calls_(mesh.NumLocalNodes()) {}
 
   /// Between runs: measures this sweep from here on.
   void Watch(Sweep& sweep) { watched_ = &sweep; }

@@ -66,8 +66,8 @@ UIT_DEFINE bool LoadMeter::Update(std::uint32_t thread, std::uint64_t update, st
   return wants_stop;
 }
 
-UIT_DEFINE bool LoadMeter::UpdateEach(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
-                                      std::uint32_t& position) {
+UIT_DEFINE bool LoadMeter::UpdateEach(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes,
+                                      NodeNotes& notes, std::uint32_t& position) {
   const std::size_t first_local = mesh_.Partitions()[thread]->first_local;
   bool wants_stop = false;
   uit::TimePoint begin = uit::Now();

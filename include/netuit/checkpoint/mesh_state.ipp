@@ -188,7 +188,8 @@ class CheckpointLoader {
   }
   void LoadField(AnyField& field, const SavedValues& saved) {
     if (saved.of == "edge") {
-      LoadValues(site_.Inputs(saved.network), field, saved, [&](std::size_t position) { return site_.Input(saved.network, position); });
+      LoadValues(site_.Inputs(saved.network), field, saved,
+                 [&](std::size_t position) { return site_.Input(saved.network, position); });
       return;
     }
     const FieldMemory* const memory = field.Published();

@@ -17,13 +17,15 @@ namespace netuit {
 ///     netuit::MoveState(first.mesh, second.mesh);
 ///     second.mesh.Run(schedule, update, {.first_update = second.mesh.NumUpdates()});
 ///
-/// The run then continues as after LoadCheckpoint: with EveryUpdate and Dataflow bit for bit as if nothing had happened. The state of
-/// the first mesh does not change. In its accounts, messages that wait are unread; in those of the second, each is put once more.
+/// The run then continues as after LoadCheckpoint: with EveryUpdate and Dataflow bit for bit as if nothing had happened. The state
+/// of the first mesh does not change. In its accounts, messages that wait are unread; in those of the second, each is put once
+/// more.
 ///
-/// Returns the number of bytes of the state in this process, in which every node, edge and message of the graph occurs on one process.
+/// Returns the number of bytes of the state in this process, in which every node, edge and message of the graph occurs on one
+/// process.
 ///
-/// Collective. Throws uit::InputError on every process if the meshes differ, a message finds no room, or a field has values that are
-/// neither trivially copyable nor have a codec; the state of the second mesh is then unspecified.
+/// Collective. Throws uit::InputError on every process if the meshes differ, a message finds no room, or a field has values that
+/// are neither trivially copyable nor have a codec; the state of the second mesh is then unspecified.
 std::uint64_t MoveState(Mesh& from, Mesh& to);
 
 }  // namespace netuit

@@ -12,8 +12,8 @@ namespace netuit {
 /// Returns the load of each worker: the sum of its nodes' weights.
 std::vector<double> LoadByWorker(const std::vector<double>& node_weights, const Placement& placement);
 
-/// Returns the largest load of a worker, relative to the mean of all workers. 1 is the best possible, and is returned if no node has
-/// a load.
+/// Returns the largest load of a worker, relative to the mean of all workers. 1 is the best possible, and is returned if no node
+/// has a load.
 double Imbalance(const std::vector<double>& node_weights, const Placement& placement);
 
 /// Options of PlaceByDiffusion.
@@ -26,9 +26,10 @@ struct DiffusionOptions {
 ///
 ///     const auto next = netuit::PlaceByDiffusion(topology.WithNodeWeights(seconds), present);
 ///
-/// Nodes move only to workers of their neighbours. In each round, the load that each pair of neighbouring workers should exchange is
-/// that of least squares over all pairs (Hu, Blake and Emerson 1998). Then nodes at the border move, first those that cut the least
-/// edge weight. No worker loses its last node. The result is the best of all rounds, and never worse than the present placement.
+/// Nodes move only to workers of their neighbours. In each round, the load that each pair of neighbouring workers should exchange
+/// is that of least squares over all pairs (Hu, Blake and Emerson 1998). Then nodes at the border move, first those that cut the
+/// least edge weight. No worker loses its last node. The result is the best of all rounds, and never worse than the present
+/// placement.
 ///
 /// Throws uit::InputError if the placement is of another number of nodes.
 Placement PlaceByDiffusion(const Topology& topology, const Placement& present, const DiffusionOptions& options = {});

@@ -94,7 +94,10 @@ class LoadFlows {
 class Diffusion {
  public:
   Diffusion(const Topology& topology, const Placement& present, double goal)
-      : graph_(MakePartitionGraph<std::int64_t>(topology)), goal_(goal), counts_(present.NumNodesByWorker()), loads_(counts_.size()) {
+      : graph_(MakePartitionGraph<std::int64_t>(topology)),
+        goal_(goal),
+        counts_(present.NumNodesByWorker()),
+        loads_(counts_.size()) {
     for (NodeId node = 0; node < present.NumNodes(); ++node) {
       worker_of_.push_back(present.WorkerOf(node));
       loads_[worker_of_[node]] += Load(node);
@@ -141,7 +144,8 @@ class Diffusion {
   /// Calls `visit(neighbour, edge weight)`.
   template <typename F>
   void ForEachNeighbor(NodeId node, F&& visit) const {
-    for (auto i = static_cast<std::size_t>(graph_.first[node]); i < static_cast<std::size_t>(graph_.first[node + std::size_t{1}]); ++i)
+    const auto end = static_cast<std::size_t>(graph_.first[node + std::size_t{1}]);
+    for (auto i = static_cast<std::size_t>(graph_.first[node]); i < end; ++i)
       visit(static_cast<NodeId>(graph_.neighbors[i]), graph_.edge_weights[i]);
   }
   /// Calls `visit(node, worker)` for each node with a neighbour of another worker; more than once if it has several.
@@ -199,7 +203,8 @@ class Diffusion {
 
 UIT_DEFINE std::vector<double> LoadByWorker(const std::vector<double>& node_weights, const Placement& placement) {
   if (node_weights.size() != placement.NumNodes())
-    throw uit::InputError(std::to_string(node_weights.size()) + " loads for a placement of " + std::to_string(placement.NumNodes()) + " nodes");
+    throw uit::InputError(std::to_string(node_weights.size()) + " loads for a placement of " +
+                          std::to_string(placement.NumNodes()) + " nodes");
   std::vector<double> loads(placement.Shape().Count());
   for (NodeId node = 0; node < placement.NumNodes(); ++node) loads[placement.WorkerOf(node)] += node_weights[node];
   return loads;

@@ -12,8 +12,8 @@ Placement KeepNames(const Placement& present, const Placement& next);
 
 /// Changes a placement such that workers have about the same load, for nodes that are expensive to move. Node weights are loads.
 ///
-/// PlaceByDiffusion moves few nodes. If workers still have an imbalance above `goal` then, because a worker with too much load has no
-/// neighbour with too little or nodes are too heavy, and METIS finds a better placement, the result is that, by KeepNames.
+/// PlaceByDiffusion moves few nodes. If workers still have an imbalance above `goal` then, because a worker with too much load has
+/// no neighbour with too little or nodes are too heavy, and METIS finds a better placement, the result is that, by KeepNames.
 Placement PlaceNear(const Topology& topology, const Placement& present, double goal);
 
 }  // namespace netuit

@@ -61,7 +61,8 @@ UIT_DEFINE Placement KeepNames(const Placement& present, const Placement& next) 
   std::vector<std::uint32_t> worker_of;
   for (NodeId node = 0; node < present.NumNodes(); ++node) {
     const WorkerId to = next.Of(node);
-    worker_of.push_back(static_cast<std::uint32_t>(process_names[to.process] * workers.threads) + thread_names[to.process][to.thread]);
+    const std::size_t first_worker = process_names[to.process] * workers.threads;
+    worker_of.push_back(static_cast<std::uint32_t>(first_worker) + thread_names[to.process][to.thread]);
   }
   return {workers, std::move(worker_of)};
 }

@@ -34,8 +34,8 @@ class PartMaker {
 };
 
 /// Makes a run in parts, of which the updates are numbered on, from MeshCore::NumUpdates or from first_update if that is larger. A
-/// part begins at a multiple of every network's period. The limits of the plan are those of all parts together; the time between two
-/// parts does not count. The report is of the whole run; a quantile in it is the largest of any part.
+/// part begins at a multiple of every network's period. The limits of the plan are those of all parts together; the time between
+/// two parts does not count. The report is of the whole run; a quantile in it is the largest of any part.
 ///
 /// Signals that come between two parts end the run. Collective. Throws like the maker's functions.
 RunReport RunInParts(PartMaker& maker, const RunPlan& plan, const RunOptions& options, const PartLimits& limits);

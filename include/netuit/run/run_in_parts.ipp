@@ -41,7 +41,8 @@ class PartPlanner {
     done_ += num_updates;
     elapsed_ += took;
     took = std::max(took, std::chrono::nanoseconds{1});
-    const double fitting = static_cast<double>(num_updates) * static_cast<double>(limits_.every.count()) / static_cast<double>(took.count());
+    const double fitting =
+        static_cast<double>(num_updates) * static_cast<double>(limits_.every.count()) / static_cast<double>(took.count());
     const auto most = static_cast<double>(8 * stride_);  // the first parts are short, and tell little
     stride_ = RoundUp(static_cast<std::uint64_t>(std::clamp(fitting, 1.0, most)));
     if (reason != StopReason::count && reason != StopReason::clock) return false;

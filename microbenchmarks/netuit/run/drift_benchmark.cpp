@@ -1,7 +1,7 @@
-// How much faster is a run of two threads if nodes move to the other worker when the load has drifted there? A square patch of nodes
-// with 200 times the work runs over a torus, of which each worker has half the rows at first. While the patch lies within one half,
-// that worker has 1.93 times the mean load; while it lies across, less. On average over the way, a run that is always balanced would
-// be 1.70 times as fast. And what do windows cost in which nothing moves?
+// How much faster is a run of two threads if nodes move to the other worker when the load has drifted there? A square patch of
+// nodes with 200 times the work runs over a torus, of which each worker has half the rows at first. While the patch lies within one
+// half, that worker has 1.93 times the mean load; while it lies across, less. On average over the way, a run that is always
+// balanced would be 1.70 times as fast. And what do windows cost in which nothing moves?
 #include <chrono>
 #include <cstdint>
 #include <limits>

@@ -92,7 +92,10 @@ TEST_CASE("A load that drifts over two workers becomes balanced, and stays so") 
   double sum_without = 0;
   with.Run(320, drift);
   without.Run(320, drift);
-  for (std::uint64_t window = 2; window < 320; ++window) sum_with += with.imbalances[window], sum_without += without.imbalances[window];
+  for (std::uint64_t window = 2; window < 320; ++window) {
+    sum_with += with.imbalances[window];
+    sum_without += without.imbalances[window];
+  }
   CHECK(without.moves.empty());
   CHECK(sum_with / 318 < 1.12);
   CHECK(sum_without / 318 > 1.4);

@@ -254,9 +254,11 @@ TEST_CASE("A balanced run refuses what would stay behind, records, and loads tha
   };
   {
     Balanced<Uneven> program(MakeWith<Uneven>(1), EachWindow(5));
-    CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}, {.record = "folder"}); }, "a balanced run cannot be recorded or replayed");
+    CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}, {.record = "folder"}); },
+                "a balanced run cannot be recorded or replayed");
     program->mesh.Capture(program->count);
-    CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}); }, "a balanced mesh can have neither captures nor objects that nodes share");
+    CheckThrows([&] { program.Run(EveryUpdate{.updates = 1}); },
+                "a balanced mesh can have neither captures nor objects that nodes share");
   }
   Balanced<Plain> negative(MakeWith<Plain>(1), EachWindow(5));
   CheckThrows([&] { negative.Run(EveryUpdate{.updates = 1}); },

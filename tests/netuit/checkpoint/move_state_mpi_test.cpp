@@ -24,7 +24,7 @@ using netuit::testing::WorkersWith;
 using uit::testing::CheckThrows;
 using uit::testing::MpiTestWorld;
 
-TEST_CASE("A run that goes on in another mesh, with another placement and number of threads, equals one that was never interrupted") {
+TEST_CASE("A run that goes on in a mesh with another placement and number of threads equals one that was never interrupted") {
   struct Rules {
     AsyncMode mode = AsyncMode::every_update;
     EdgeDelays delays{};
