@@ -119,9 +119,7 @@ UIT_DEFINE RunReport RunInParts(PartMaker& maker, const RunPlan& plan, const Run
       if (stops) stops->Keep();
       return whole;
     }
-    std::chrono::nanoseconds longest{0};
-    for (const WorkerReport& worker : whole.workers) longest = std::max(longest, worker.elapsed);
-    longest = world.AllGatherValue(longest).front();
+    const std::chrono::nanoseconds longest = world.AllGatherValue(whole.Elapsed()).front();
     goes_on = planner.GoesOn(whole.stopped_by, maker.GetMesh().NumUpdates() - first, longest - planner.Elapsed());
     maker.EndPart(!goes_on);
   }
