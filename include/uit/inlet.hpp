@@ -3,12 +3,17 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 
+#include <uit/codec/span_codec.hpp>
+#include <uit/codec/span_loan.hpp>
 #include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/duct/null_duct.hpp>
+#include <uit/duct/put_until.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/clock.hpp>
@@ -21,31 +26,6 @@
 #include <uit/transport/transport_set.hpp>
 
 namespace uit {
-
-namespace detail {
-
-/// Puts into a duct. If another thread or process can make room, waits for room until the deadline.
-template <typename D, typename M>
-bool PutUntil(D& duct, M&& message, Deadline deadline) {
-  if constexpr (requires { duct.PutUntil(std::forward<M>(message), deadline); }) {
-    return duct.PutUntil(std::forward<M>(message), deadline);
-  } else if constexpr (is_in_thread<D>) {
-    return duct.TryPut(std::forward<M>(message));
-  } else {
-    if constexpr (requires { duct.IsInletHeld(); })
-      if (duct.IsInletHeld()) return duct.TryPut(std::forward<M>(message));
-    bool is_accepted = false;
-    WaitUntil(
-        [&] {
-          is_accepted = duct.TryPut(std::forward<M>(message));  // moves only on success
-          return is_accepted || IsClosed(duct);
-        },
-        deadline, [&] { return uit::Poll(duct); });
-    return is_accepted;
-  }
-}
-
-}  // namespace detail
 
 /// The end of a conduit that accepts messages. One thread at a time may use it.
 ///
@@ -128,6 +108,25 @@ class Inlet {
   /// The same, by moving.
   bool Put(T&& message, Deadline deadline = never) {
     return OfferUntil(std::move(message), deadline);
+  }
+
+  /// Lends memory of the conduit's own for the next message of `num_elements` elements. Their values are unspecified. Write
+  /// them, then call Publish. Within a host, elements are written where the outlet reads them, if the message is large or both
+  /// ends are in one process. Never waits. Returns nullopt if there is no room; that counts as a dropped put. Throws
+  /// MessageTooLarge as a put does. The loan ends at the next put or loan, and if the fabric closes; the memory must not be
+  /// used afterwards. A loan that is not published is no message.
+  auto TryLoan(std::size_t num_elements)
+    requires LoanableUnder<T, policy>
+  {
+    std::optional<std::span<detail::LoanElement<T>>> room;
+    Offer([&](auto& duct) { return (room = detail::TryLoan<T>(duct, num_elements)).has_value(); });
+    return room;
+  }
+  /// Sends what TryLoan lent, or the first elements of it. Counts as a put. Returns false if the loan has ended.
+  bool Publish(std::span<detail::LoanElement<T>> elements)
+    requires LoanableUnder<T, policy>
+  {
+    return Offer([&](auto& duct) { return detail::PutLoan<T>(duct, elements); });
   }
 
   /// The fate of all puts so far, across splices.

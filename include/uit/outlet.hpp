@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 
+#include <uit/codec/span_codec.hpp>
+#include <uit/codec/span_loan.hpp>
 #include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/duct/null_duct.hpp>
@@ -108,6 +111,21 @@ class Outlet {
     return end_.Visit([]<typename D>(D* duct) -> std::optional<T> {
       if constexpr (is_null_duct<D>) return std::nullopt;
       else return std::optional<T>(std::move(duct->Get()));
+    });
+  }
+
+  /// Steps to the next message and calls `use(elements)` with a std::span of its elements, where they lie: from shared memory
+  /// they are not copied. They are valid during the call, which must not use this outlet. Returns false if no message has arrived.
+  /// Never waits. Afterwards the value of Get is unspecified until the next step.
+  template <std::invocable<std::span<const detail::LoanElement<T>>> F>
+    requires LoanableUnder<T, policy>
+  bool TryRead(F&& use) {
+    owner_.Check();
+    return end_.Visit([&](auto* duct) {
+      if constexpr (requires { duct->TryRead(use); }) return duct->TryRead(use);
+      if (StepIn(duct, 1) == 0) return false;
+      use(std::span<const detail::LoanElement<T>>(detail::Elements(GetFrom(duct))));
+      return true;
     });
   }
 

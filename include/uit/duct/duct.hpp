@@ -33,6 +33,8 @@ concept Message = std::is_object_v<T> && !std::is_const_v<T> && std::movable<T> 
 /// - `IsInletHeld() -> bool`: the inlet is held, so waiting for room is of no use.
 /// - `static constexpr bool in_thread`: both ends live in one thread, so waiting cannot help.
 /// - `PutUntil(message, deadline) -> bool`: waits for room itself.
+/// - `TryLend() -> T*`, `PutLent()`: the next message, to be written in place, or null if there is no room; and its acceptance.
+/// - `TryLoan(num_elements) -> optional<span>`, `PutLoan(span) -> bool`: the same for the elements of a message, see Inlet.
 template <typename D, typename T>
 concept InletDuct = Message<T> && requires(D& duct, T message) {
   { duct.TryPut(std::move(message)) } -> std::same_as<bool>;
@@ -55,6 +57,7 @@ concept InletDuct = Message<T> && requires(D& duct, T message) {
 /// - `NumFolded() -> uint64`: messages that were added to others, over all steps.
 /// - `StepUntil(deadline) -> bool`: waits for a message itself, steps to it, and counts it in NumPassed.
 /// - `T& Get()`: lets messages be moved out.
+/// - `TryRead(use) -> bool`: steps to the next message and passes its elements to `use` where they lie, see Outlet.
 /// - `NumPreempted() -> uint64`, only if the duct belongs to an outlet alone: messages that arrived and were replaced
 ///   before a step saw them.
 template <typename D, typename T>

@@ -114,6 +114,17 @@ class RingDuct<T, Unsynchronized> final : public RefCounted {
   /// Always true.
   UIT_INLINE bool TryFlush() { return true; }
 
+  /// Returns the slot of the next message, to be written in place, or null if the ring is full; see RingDuct.
+  T* TryLend() {
+    const bool is_full = depth_ < 0 ? room_ == 0 : static_cast<std::int32_t>(last_ - current_) >= depth_;
+    return is_full ? nullptr : &At(last_ + 1);
+  }
+  /// Puts the slot that TryLend returned last. Nothing was put meanwhile.
+  void PutLent() {
+    if (depth_ < 0) --room_;
+    ++last_;
+  }
+
   /// Moves past up to `limit` messages, in constant time.
   UIT_INLINE std::size_t TryStep(std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");

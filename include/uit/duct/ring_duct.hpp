@@ -122,6 +122,19 @@ class RingDuct final : public RefCountedBy<Sync> {
     return true;
   }
 
+  /// Returns the slot of the next message, to be written in place, or null if the ring is full. It still holds an old message. The
+  /// outlet sees it after PutLent; if the inlet puts instead, that message takes the slot. Inlet's thread only.
+  T* TryLend() {
+    const Index next = After(written_);
+    return seen_current_.IsAt(next, current_) ? nullptr : &slots_[next].message;
+  }
+  /// Publishes the slot that TryLend returned last. Nothing was put meanwhile. Inlet's thread only.
+  void PutLent() {
+    const Index next = After(written_);
+    if (next == 0) num_put_before_lap_ += num_slots_;
+    Commit<true>(next);
+  }
+
   /// Moves past up to `limit` messages, in constant time. Outlet's thread only.
   UIT_INLINE std::size_t TryStep(std::size_t limit) {
     UIT_ASSERT(limit > 0, "a step needs a limit");
@@ -188,6 +201,12 @@ class RingDuct final : public RefCountedBy<Sync> {
         throw;
       }
     }
+    Commit<publish>(next);
+    return true;
+  }
+  /// Accepts the message written to slot `next`.
+  template <bool publish>
+  UIT_INLINE void Commit(Index next) {
     const Index published = last_.load(std::memory_order_relaxed);
     const bool is_first = published == written_;
     written_ = next;
@@ -195,10 +214,9 @@ class RingDuct final : public RefCountedBy<Sync> {
       Publish(next);
     } else {
       // Nothing is published in this slot yet. The number stored is recent, so it cannot be mistaken for a new one later.
-      slot.newest.store(NumWritten() - 1, std::memory_order_relaxed);
+      slots_[next].newest.store(NumWritten() - 1, std::memory_order_relaxed);
       if constexpr (publish) Publish(After(published));
     }
-    return true;
   }
 
   /// Publishes all slots written so far. `first` is the first slot not yet published.

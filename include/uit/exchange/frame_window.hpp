@@ -38,6 +38,11 @@ class FrameWindow {
   /// ends an update. `last` marks the frame as the end of the update. Returns false, with nothing changed,
   /// if the port is full. Afterwards `frame` is a spare buffer.
   bool TryDepart(Frame& frame, bool last);
+  /// Returns where to write a payload of up to `payload_bytes` so that it departs without a copy. Returns null if the window
+  /// or the port has no such room. Nothing departs before Publish.
+  std::byte* TryLend(std::size_t payload_bytes) { return FindRoom() ? port_.TryLend(payload_bytes) : nullptr; }
+  /// Sends `num_bytes` that were written to the result of the last TryLend, like TryDepart. Nothing has departed meanwhile.
+  void Publish(std::size_t num_bytes, std::uint64_t base, bool last);
   /// Reads the newest report. Returns whether one has arrived. Throws if it is malformed. If it returns false or throws,
   /// the window is unchanged.
   bool TryReadReport();

@@ -26,6 +26,14 @@ UIT_DEFINE bool FrameWindow::TryDepart(Frame& frame, bool last) {
   return true;
 }
 
+UIT_DEFINE void FrameWindow::Publish(std::size_t num_bytes, std::uint64_t base, bool last) {
+  port_.Publish({.last = static_cast<std::uint16_t>(last ? 1 : 0),
+                 .num_bytes = static_cast<std::uint32_t>(num_bytes),
+                 .update = update_,
+                 .base = base});
+  ++num_departed_;
+}
+
 UIT_DEFINE void FrameWindow::TakeReport(Frame& report) {
   const FrameHeader& header = report.Header();
   if (header.num_bytes < report_bytes_)

@@ -12,6 +12,7 @@
 #include <uit/link/frame_box.hpp>
 #include <uit/link/frame_trace.hpp>
 #include <uit/link/progress_engine.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/support/function_ref.hpp>
 
 namespace uit {
@@ -44,7 +45,10 @@ class ReceivingHalf : public ExchangeHalf {
   bool IsPeerGone() const { return engine_ != nullptr && peer_ && engine_->Process().Watch().HasGone(*peer_); }
   /// Expects a stamp on every frame and passes it to `trace`, to which the half keeps a pointer. Null: frames carry no
   /// stamps.
-  void TraceBy(FrameTrace* trace) { trace_ = trace; }
+  void TraceBy(FrameTrace* trace) {
+    trace_ = trace;
+    if (trace != nullptr) box_->LendFrom(0);  // a stamp is taken off a copy
+  }
 
  protected:
   /// Frames arrive in `box` through `fabric`. If `fabric` is null, they come from this process.
@@ -55,6 +59,12 @@ class ReceivingHalf : public ExchangeHalf {
   bool TryPullOne(FunctionRef<void(Frame&)> take);
   /// Passes every frame that has arrived to `take`. Returns whether there was one.
   bool PullAll(FunctionRef<void(Frame&)> take);
+
+  /// Asks for payloads of at least `payload_bytes` where they lie in shared memory. Call it before the fabric connects.
+  void LendFrom(std::size_t payload_bytes) { box_->LendFrom(payload_bytes); }
+  /// Returns the payload of the frame that is being taken, if it lies in shared memory; else an empty view. Valid until the
+  /// next pull.
+  ByteView Lent() const { return box_->Lent(); }
 
  private:
   std::shared_ptr<FrameBox> box_;

@@ -73,12 +73,33 @@ class BasicFrameBox {
     }
   }
 
+  /// Returns where to write the payload of a frame, of up to `payload_bytes`, if the box is a ring in shared memory with room
+  /// for it; else null. Putting thread only; see SharedOutbox.
+  std::byte* TryLend(std::size_t payload_bytes) {
+    auto* const outbox = std::get_if<3>(&duct_);
+    return outbox == nullptr ? nullptr : outbox->TryLend(payload_bytes);
+  }
+  /// Puts the frame whose payload has been written there. Putting thread only.
+  void Publish(const FrameHeader& header) { std::get_if<3>(&duct_)->Publish(header); }
+  /// Returns the payload of the frame last stepped to if it lies in shared memory; else an empty view. Stepping thread only; see
+  /// SharedInbox.
+  UIT_INLINE ByteView Lent() const {
+    const auto* const inbox = std::get_if<5>(&duct_);
+    return inbox == nullptr ? ByteView{} : inbox->Lent();
+  }
+
   // For a box with one end in each of two processes that share memory. Call these while no other thread uses the box.
 
+  /// Reads payloads of at least `payload_bytes` where they lie, if the box comes to lie in shared memory; 0: none. Called on the
+  /// stepping side.
+  void LendFrom(std::size_t payload_bytes) { lend_from_ = payload_bytes; }
+  /// Whether it reads such payloads in shared memory.
+  bool Lends() const { return lend_from_ != 0; }
   /// Returns the bytes of shared memory needed for frames with payloads of up to `payload_bytes`.
   std::size_t SharedBytes(std::size_t payload_bytes) const {
     const std::size_t largest = sizeof(FrameHeader) + payload_bytes;
-    return KeepsLatest() ? shared_mailbox::BytesFor(largest) : shared_ring::BytesFor(largest, depth_);
+    if (KeepsLatest()) return shared_mailbox::BytesFor(largest);
+    return shared_ring::BytesFor(largest, depth_ + (Lends() ? 1 : 0));  // one may be lent
   }
   /// Returns how many of these bytes hold frames, without the head.
   std::size_t SharedFrameBytes(std::size_t payload_bytes) const {
@@ -136,10 +157,11 @@ class BasicFrameBox {
   }
   template <typename Reader>
   void BecomeInbox(const Reader& reader, std::size_t payload_bytes) {
-    duct_.template emplace<SharedInbox<Reader>>(reader, payload_bytes);
+    duct_.template emplace<SharedInbox<Reader>>(reader, payload_bytes, Lends() ? lend_from_ : ~std::size_t{0});
   }
 
-  std::size_t depth_ = 0;  // 0: the box keeps the latest frame
+  std::size_t depth_ = 0;      // 0: the box keeps the latest frame
+  std::size_t lend_from_ = 0;  // see LendFrom
   // The hot functions switch on the index, because std::visit would not be inlined.
   std::variant<Mailbox, Ring, SharedOutbox<shared_mailbox::BasicWriter<AtomicRef>>,
                SharedOutbox<shared_ring::BasicWriter<AtomicRef>>, SharedInbox<shared_mailbox::BasicReader<AtomicRef>>,

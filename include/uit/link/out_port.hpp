@@ -31,6 +31,13 @@ class OutPort {
   UIT_INLINE bool TryDepart(Frame& frame) {
     return trace_ == nullptr ? Send(frame) : SendTraced(frame);
   }
+  /// Returns where to write a payload of up to `payload_bytes` so that it lies in the receiving half's memory, or null if the port
+  /// cannot. Then Publish sends the frame. Frames that departed meanwhile take the memory away.
+  std::byte* TryLend(std::size_t payload_bytes) {
+    return trace_ == nullptr ? box_->TryLend(payload_bytes) : nullptr;
+  }
+  /// Sends the frame whose payload has been written there.
+  void Publish(const FrameHeader& header) { box_->Publish(header); }
   /// Stamps frames with `trace` from now on; the receiving side must expect it. The port keeps the pointer; null: no
   /// stamps.
   void TraceBy(FrameTrace* trace) { trace_ = trace; }

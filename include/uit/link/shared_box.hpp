@@ -54,12 +54,31 @@ class SharedOutbox {
     writer_.Write(bytes);
     return true;
   }
+  /// Returns where to write a payload of up to `payload_bytes`, so that it need not be copied here, or null if there is no room.
+  /// Throws as TryPut does. Nothing is sent until Publish. After a TryPut the memory must no longer be written.
+  std::byte* TryLend(std::size_t payload_bytes)
+    requires Writer::keeps_order
+  {
+    num_lent_ = sizeof(FrameHeader) + payload_bytes;
+    if (is_detached_ || !writer_.HasRoom(num_lent_)) return nullptr;
+    return writer_.Reserve(num_lent_) + sizeof(FrameHeader);
+  }
+  /// Sends the payload written to the result of the last TryLend. Its size is in `header`. Nothing was put meanwhile.
+  void Publish(const FrameHeader& header)
+    requires Writer::keeps_order
+  {
+    if (is_detached_) return;
+    last_ = header;
+    std::memcpy(writer_.Reserve(num_lent_), &header, sizeof header);
+    writer_.Commit(sizeof header + header.num_bytes, num_lent_);
+  }
   /// Stops all use of the memory.
   void Detach() { is_detached_ = true; }
 
  private:
   Writer writer_;
   FrameHeader last_{};
+  std::size_t num_lent_ = 0;  // bytes of the record in which TryLend gave room
   bool is_detached_ = false;
 };
 
@@ -75,10 +94,11 @@ class SharedInbox {
  public:
   /// For memory that has been created and that the peer cannot have changed yet, with payloads of up to `payload_bytes`.
   SharedInbox(std::byte* memory, std::size_t payload_bytes) : SharedInbox(Reader(memory), payload_bytes) {}
-  /// Reads through `reader`, with payloads of up to `payload_bytes`.
-  SharedInbox(const Reader& reader, std::size_t payload_bytes)
+  /// Reads through `reader`, with payloads of up to `payload_bytes`. Lends payloads of at least `lend_from`, see Lent.
+  SharedInbox(const Reader& reader, std::size_t payload_bytes, std::size_t lend_from = ~std::size_t{0})
       : reader_(reader),
         payload_bytes_(payload_bytes),
+        lend_from_(lend_from),
         frame_(payload_bytes),
         spare_(Reader::keeps_order ? Frame{} : Frame{payload_bytes}) {}
 
@@ -90,8 +110,11 @@ class SharedInbox {
     ++num_received_;
     return 1;
   }
-  /// Returns the frame last stepped to; the caller may swap its buffer out.
+  /// Returns the frame last stepped to; the caller may swap its buffer out. If its payload is lent, the frame is only a header.
   Frame& Get() { return frame_; }
+  /// Returns the payload of the frame last stepped to, if it is read in shared memory instead of being copied; else an empty
+  /// view. It stays valid until the next TryStep that succeeds or throws, or Detach. The peer may change its bytes at any time.
+  ByteView Lent() const { return lent_; }
   /// Returns the number of frames stepped to.
   std::uint64_t NumReceived() const { return num_received_; }
   /// Stops all use of the memory.
@@ -110,12 +133,25 @@ class SharedInbox {
     const ByteView payload = reader_.IsMarked() ? arrived : TakeHeader(arrived);
     if (payload.size() > payload_bytes_) [[unlikely]]
       RefuseLarge(payload.size());
-    frame_.Reserve(payload_bytes_);
+    const bool is_lent = payload.size() >= lend_from_;
+    frame_.Reserve(is_lent ? 0 : payload_bytes_);
     frame_.Header() = last_;
     frame_.Header().num_bytes = static_cast<std::uint32_t>(payload.size());
+    if (is_lent) [[unlikely]] {
+      Lend(arrived, payload);
+      return true;
+    }
+    lent_ = {};
     CopyBytes(frame_.Payload(), payload.data(), payload.size());
     reader_.Pop(arrived);
     return true;
+  }
+  UIT_NOINLINE void Lend(ByteView arrived, ByteView payload)
+    requires Reader::keeps_order
+  {
+    reader_.GiveBack();  // the record lent before
+    lent_ = payload;
+    reader_.Pass(arrived);
   }
   /// Returns the payload after the header. Copies the header, and uses only the copy from then on.
   UIT_INLINE ByteView TakeHeader(ByteView arrived) {
@@ -164,6 +200,8 @@ class SharedInbox {
 
   Reader reader_;
   std::size_t payload_bytes_;
+  std::size_t lend_from_;
+  ByteView lent_{};
   Frame frame_;
   Frame spare_;         // for copies that may turn out to be incomplete
   FrameHeader last_{};  // the header received last

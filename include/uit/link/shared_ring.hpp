@@ -113,16 +113,24 @@ class BasicWriter {
   }
   /// Writes a record, marked if `is_marked`. Call it only after HasRoom returned true.
   UIT_INLINE void Write(ByteView bytes, bool is_marked = false) {
-    const std::size_t record = RecordBytes(bytes.size());
+    CopyBytes(Reserve(bytes.size()), bytes.data(), bytes.size());
+    Commit(bytes.size(), bytes.size(), is_marked);
+  }
+  /// Returns where to write the bytes of the next record, of up to `num_bytes`. Call it only after HasRoom returned true. Nothing
+  /// has changed until Commit: the next Reserve returns the same memory.
+  UIT_INLINE std::byte* Reserve(std::size_t num_bytes) {
+    return (RecordBytes(num_bytes) > Rest() ? records_ : Place(written_)) + sizeof(Word);
+  }
+  /// Makes a record of the first `num_bytes` of the bytes that Reserve(num_reserved) returned.
+  UIT_INLINE void Commit(std::size_t num_bytes, std::size_t num_reserved, bool is_marked = false) {
     std::byte* const begin = Place(written_);
     std::byte* to = begin;
-    if (record > Rest()) {
+    if (RecordBytes(num_reserved) > Rest()) {
       written_ += Rest();
       to = Place(written_);
     }
-    CopyBytes(to + sizeof(Word), bytes.data(), bytes.size());
-    written_ += record;
-    const Word word = bytes.size() | written | (is_marked ? marked : 0);
+    written_ += RecordBytes(num_bytes);
+    const Word word = num_bytes | written | (is_marked ? marked : 0);
     // The reader gets here only through the words stored below.
     WordAt<AtomicRef>(Place(written_)).store(0, std::memory_order_relaxed);
     if (to != begin) WordAt<AtomicRef>(to).store(word, std::memory_order_relaxed);
@@ -197,7 +205,13 @@ class BasicReader {
   bool IsMarked() const { return (word_ & marked) != 0; }
   /// Moves past the record that Front returned.
   UIT_INLINE void Pop(ByteView front) {
-    read_ += RecordBytes(front.size());
+    Pass(front);
+    GiveBack();
+  }
+  /// The same, but the record stays valid until GiveBack or Pop. More records may be passed meanwhile.
+  UIT_INLINE void Pass(ByteView front) { read_ += RecordBytes(front.size()); }
+  /// Gives the room of all records passed back to the writer.
+  UIT_INLINE void GiveBack() {
     // Pairs with the acquire in LookHowFarRead.
     WordAt<AtomicRef>(head_->read).store(read_, std::memory_order_release);
   }

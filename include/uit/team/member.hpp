@@ -34,13 +34,14 @@
 #include <uit/team/span_collectives.hpp>
 #include <uit/team/team.hpp>
 #include <uit/transport/in_process.hpp>
+#include <uit/transport/limited.hpp>
 #include <uit/transport/process.hpp>
 #include <uit/transport/transport_set.hpp>
 
 namespace uit {
 
 /// The transports between members: a queue between threads of a process, shared memory or MPI between processes.
-using BetweenMembers = TransportSet<Thread, Process>;
+using BetweenMembers = TransportSet<Limited<Thread>, Process>;
 /// The sending end of a conduit to another member; see Member::InletTo.
 template <Message T, Policy policy = Policy{}>
 using MemberInlet = Inlet<T, policy, BetweenMembers>;
@@ -51,7 +52,7 @@ using MemberOutlet = Outlet<T, policy, BetweenMembers>;
 /// Options of a conduit between members. Both ends should state the same.
 struct ConduitOptions {
   std::size_t depth = 64;                  ///< the number of messages that may wait, under Retain::every
-  std::size_t max_message_bytes = 65'536;  ///< between processes: the largest message, encoded, if sizes vary
+  std::size_t max_message_bytes = 65'536;  ///< the largest message, encoded, if sizes vary; larger ones throw
 };
 
 /// A collective call that has begun. Other members may wait for this one, so end it soon: TryFinish until it returns true, or Get.
@@ -233,7 +234,10 @@ class Member {
     const detail::Group::Seat& other = SeatOf(Checked(to));
     MemberInlet<T, policy> inlet;
     if (other.process == Process()) {
-      JoinHere<T, policy>(from_rank, other.rank, true, options, [&](auto end) { inlet = MemberInlet<T, policy>{std::move(end)}; });
+      JoinHere<T, policy>(from_rank, other.rank, true, options, [&](auto end) {
+        const Limited<uit::Thread> limited{.max_message_bytes = options.max_message_bytes};
+        inlet = MemberInlet<T, policy>{limited.template Limit<T, policy>(std::move(end))};
+      });
     } else {
       joints_->JoinAcross(from_rank, other.rank, true, [&](Fabric& fabric, std::uint64_t number) {
         inlet = MemberInlet<T, policy>{Reach(fabric, other.process, from_rank, other.rank, number, options)};

@@ -3,11 +3,13 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include <uit/codec/codec.hpp>
 #include <uit/codec/span_codec.hpp>
+#include <uit/codec/span_loan.hpp>
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
@@ -59,6 +61,20 @@ class LimitedInletDuct final : public RefCounted {
     return duct_->TryStage(std::move(message));
   }
 
+  /// Lends memory for the next message, see Inlet. Throws MessageTooLarge as TryPut does.
+  auto TryLoan(std::size_t num_elements)
+    requires requires(D& duct) { duct.TryLend(); } && ResizableSpan<T>
+  {
+    CheckBytes(detail::BytesOfElements<detail::LoanElement<T>>(num_elements));
+    return detail::TryLoan<T>(*duct_, num_elements);
+  }
+  /// Puts the elements if they are lent.
+  bool PutLoan(std::span<detail::LoanElement<T>> elements)
+    requires requires(D& duct) { duct.TryLend(); } && ResizableSpan<T>
+  {
+    return detail::PutLoan<T>(*duct_, elements);
+  }
+
   // The optional members of the wrapped duct.
 
   /// As in the wrapped duct.
@@ -102,7 +118,9 @@ class LimitedInletDuct final : public RefCounted {
   // For a range of elements, Size is cheap. CerealCodec visits the whole object, which costs about as much as a copy. It
   // is still called, because otherwise the location of the other end would decide whether a put throws.
   void Check(const T& message) const {
-    const std::size_t num_bytes = codec_for<T>.Size(message);
+    CheckBytes(codec_for<T>.Size(message));
+  }
+  void CheckBytes(std::size_t num_bytes) const {
     if (num_bytes > max_message_bytes_) [[unlikely]]
       throw MessageTooLarge(num_bytes, max_message_bytes_);
   }
@@ -145,10 +163,15 @@ struct Limited {
   template <Message T, Policy policy>
   [[nodiscard]] auto OpenPair(T initial) const {
     auto [inlet, outlet] = reach.template OpenPair<T, policy>(std::move(initial));
+    return std::pair{Limit<T, policy>(std::move(inlet)), std::move(outlet)};
+  }
+  /// Limits an inlet's duct of the limited transport.
+  template <Message T, Policy policy>
+  [[nodiscard]] Ref<InletDuctFor<T, policy>> Limit(Ref<typename X::template InletDuctFor<T, policy>> duct) const {
     if constexpr (Encodable<T> && !FixedSizeEncodable<T>)
-      return std::pair{MakeRef<InletDuctFor<T, policy>>(std::move(inlet), max_message_bytes), std::move(outlet)};
+      return MakeRef<InletDuctFor<T, policy>>(std::move(duct), max_message_bytes);
     else
-      return std::pair{std::move(inlet), std::move(outlet)};
+      return duct;
   }
 };
 

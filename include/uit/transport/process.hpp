@@ -105,7 +105,8 @@ struct Process {
             .depth = depth,
             .num_frames = is_shared ? num_frames : std::min(depth, max_frames),
             .max_age = max_age,
-            .departs_at_once = !is_shared};
+            .departs_at_once = !is_shared,
+            .lends = !is_shared && largest >= min_lent_bytes};
   }
   /// Returns the buffer's size, but no more than all messages take that may be accepted and not stepped to.
   std::size_t BufferBytes(std::size_t head_bytes, std::size_t message_bytes, Retain retain) const {

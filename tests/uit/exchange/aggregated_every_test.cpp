@@ -182,7 +182,7 @@ TEST_CASE("Messages go straight to a run that goes on, until the frame or the wi
 }
 
 TEST_CASE("Messages of every size come as they were, none among them, and of the whole frame") {
-  Exchange exchange({.num_channels = 2, .max_message_bytes = 52, .payload_bytes = 64, .depth = 1000, .num_frames = 4});
+  Exchange exchange({.num_channels = 2, .max_message_bytes = 52, .payload_bytes = 68, .depth = 1000, .num_frames = 4});
   std::deque<std::string> expected;
   for (std::size_t i = 0; i < 500; ++i) {
     const std::string text(i % 53, static_cast<char>('a' + i % 26));

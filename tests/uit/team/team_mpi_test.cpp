@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
 
 #include "tests/support/catch.hpp"
@@ -141,6 +142,63 @@ TEST_CASE("Members greet each other in a ring, and no message is lost") {
           },
           After(60s));
       THAT(is_whole);
+      me.Barrier();
+    });
+  }
+}
+
+TEST_CASE("Large messages between members are lent, put and read in place, and none is lost") {
+  constexpr std::size_t num_messages = 60;
+  constexpr std::size_t most = 131'072;  // numbers: 1 MiB
+  const auto count_of = [](std::size_t number) { return number % 4 == 3 ? std::size_t{5} : most - 1000 * (number % 4); };
+  for (const std::uint32_t threads : {1U, 2U}) {
+    Checks checks;
+    TeamWith(threads).Run([&](Member& me) {
+      const ConduitOptions options{.depth = 4, .max_message_bytes = most * sizeof(double)};
+      auto right = me.InletTo<std::vector<double>>(me.Right(), options);
+      auto left = me.OutletFrom<std::vector<double>>(me.Left(), options);
+      me.Connect();
+      std::size_t num_put = 0;
+      std::size_t num_read = 0;
+      const auto put = [&] {
+        const std::size_t count = count_of(num_put);
+        const auto value = static_cast<double>(me.Rank() * num_messages + num_put);
+        if (num_put % 2 == 0) return right.TryPut(std::vector<double>(count, value));
+        right.TryLoan(count);  // never published
+        const auto room = right.TryLoan(count);
+        if (!room) return false;
+        std::ranges::fill(*room, value);
+        return right.Publish(*room);
+      };
+      const auto check = [&](std::span<const double> numbers) {
+        const auto value = static_cast<double>(me.Left() * num_messages + num_read);
+        THAT(numbers.size() == count_of(num_read));
+        THAT(std::ranges::all_of(numbers, [&](double number) { return number == value; }));
+      };
+      const bool is_whole = me.WaitUntil(
+          [&] {
+            if (num_put < num_messages && put()) ++num_put;
+            right.Poll();
+            if (num_read % 3 == 0) {
+              if (left.TryRead(check)) ++num_read;
+            } else if (left.TryStep() != 0) {
+              check(left.Get());
+              ++num_read;
+            }
+            return num_put == num_messages && num_read == num_messages;
+          },
+          After(60s));
+      THAT(is_whole);
+      THAT(left.TryStep() == 0);
+      const PutTally tally = right.Tally();
+      THAT(tally.attempted - tally.dropped == num_messages);
+      bool is_refused = false;
+      try {
+        right.TryPut(std::vector<double>(most + 1));
+      } catch (const MessageTooLarge& error) {
+        is_refused = std::string(error.what()) == MessageTooLarge(8 * (most + 1), 8 * most).what();
+      }
+      THAT(is_refused);
       me.Barrier();
     });
   }

@@ -36,6 +36,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
         reports_(options.num_frames, std::move(report_port)),
         inboxes_(options.num_channels) {
     for (AggregatedInbox& inbox : inboxes_) inbox.report_at = HalfWindow();
+    if (options.lends) LendFrom(min_lent_bytes);
   }
 
   /// Reports the steps of the outlets to the inlets, if any are new. Always returns true.
@@ -50,11 +51,14 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
   }
   /// Pulls every frame that has arrived. Returns whether there was one. Throws if a frame is malformed.
   bool Pull() override {
-    return PullAll([this](Frame& frame) { Scatter(frame); });
+    bool any = false;
+    while (TryPull()) any = true;
+    SaveLent();  // nothing in shared memory is unread when the connection ends
+    return any;
   }
   /// Pulls frames until a message waits in the inbox, or no frame is left. Later calls pull the rest.
   void PullFor(const AggregatedInbox& inbox) {
-    while (inbox.bytes.NumBytes() == 0 && TryPullOne([this](Frame& frame) { Scatter(frame); })) {
+    while (inbox.bytes.NumBytes() == 0 && TryPull()) {
     }
   }
   /// Returns the messages pulled for a channel. The reference stays valid as long as this half exists.
@@ -108,9 +112,20 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
  private:
   std::uint64_t HalfWindow() const { return (options_.depth + 1) / 2; }
 
+  bool TryPull() {
+    SaveLent();
+    return TryPullOne([this](Frame& frame) { Scatter(frame); });
+  }
+  /// Copies messages that are unread in shared memory, before that is given back.
+  void SaveLent() {
+    if (!std::exchange(is_kept_lent_, false) || keeper_->bytes.NumBytes() == 0) return;
+    keeper_->bytes.Append(nullptr, 0);
+    keeper_->ClearFast();
+  }
   void Scatter(Frame& frame) {
     const FrameHeader header = frame.Header();
-    ByteReader reader{ByteView{frame.Payload(), header.num_bytes}};
+    const ByteView lent = Lent();
+    ByteReader reader{lent.empty() ? ByteView{frame.Payload(), header.num_bytes} : lent};
     MessageRun run;
     while (reader.TryRead(run)) {
       ByteView messages;
@@ -135,7 +150,8 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     if (inbox.bytes.NumBytes() != 0 || (keeper_ != nullptr && keeper_->bytes.NumBytes() != 0)) return false;
     inbox.bytes.Borrow(messages);
     keeper_ = &inbox;
-    kept_.Swap(frame);
+    is_kept_lent_ = !Lent().empty();
+    if (!is_kept_lent_) kept_.Swap(frame);
     return true;
   }
   /// Returns the size of a run's messages in bytes. If the run claims more than `rest` holds, the result is larger than
@@ -175,6 +191,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
   std::vector<AggregatedInbox> inboxes_;
   Frame kept_;                         // the frame that an inbox may read from
   AggregatedInbox* keeper_ = nullptr;  // the inbox that last did
+  bool is_kept_lent_ = false;          // it reads in shared memory instead
   bool is_held_ = false;               // see Hold
 };
 

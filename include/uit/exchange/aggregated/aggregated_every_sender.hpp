@@ -57,6 +57,12 @@ class AggregatedEverySender final : public SendingHalf {
     OpenRun(channel, message_bytes);
     return next_;
   }
+  /// The same for a message that gets a frame of its own, so that its place depends on nothing else; sizes vary.
+  std::byte* TryReserveFrame(std::uint32_t channel, std::size_t num_bytes) {
+    if (!TryFlush()) return nullptr;
+    DropFrame();
+    return MakeRoom(channel, num_bytes);
+  }
   /// Accepts the message that was written to Next, or to the result of TryReserve, and that ends at `end`.
   template <std::size_t message_bytes>
   UIT_INLINE void Commit(std::byte* end) {
@@ -69,17 +75,18 @@ class AggregatedEverySender final : public SendingHalf {
   }
 
   /// Sends all accepted messages. Returns false if the peer has no room for a frame yet.
-  bool TryFlush() override { return TrySendBacklog(false) && (next_ == begin_ || TryDepart(false)); }
+  bool TryFlush() override { return TrySendBacklog(false) && (IsEmpty() || TryDepart(false)); }
   bool TryFinish() override {
     is_finished_ = true;
-    end_ = run_end_ = next_;  // so that nothing more is accepted
-    return TrySendBacklog(true) && (next_ == begin_ || (window_.FindRoom(true) && Depart(false, FrameWish::none)));
+    if (IsEmpty()) DropFrame();  // whoever was to write to it finds out, see Next
+    end_ = run_end_ = next_;     // so that nothing more is accepted
+    return TrySendBacklog(true) && (IsEmpty() || (window_.FindRoom(true) && Depart(false, FrameWish::none)));
   }
   /// Sends the waiting frames, and in any case a frame marked as the update's end. Returns false if the peer has no room
   /// yet.
   bool TryEndUpdate() override {
     if (!TrySendBacklog(false) || !window_.FindRoom()) return false;
-    if (begin_ == nullptr) OpenFrame();
+    if (begin_ == nullptr) OpenFrame(0);
     return Depart(true, FrameWish::none);
   }
   /// Called in a run at the end of a node's update: sends the open frame if it is old enough.
@@ -123,6 +130,10 @@ class AggregatedEverySender final : public SendingHalf {
   static constexpr std::uint32_t no_channel = std::numeric_limits<std::uint32_t>::max();
 
   std::size_t NumFree() const { return static_cast<std::size_t>(end_ - next_); }
+  /// Whether the open frame has no message, though perhaps a run.
+  UIT_INLINE bool IsEmpty() const {
+    return next_ == begin_ || (options_.message_bytes == 0 && run_ == begin_ && num_in_run_ == 0);
+  }
   /// Returns the number of messages in the open run. If all have one size, the bytes tell, so a put need not count.
   UIT_INLINE std::uint64_t NumInRun(std::size_t message_bytes) const {
     if (message_bytes == 0) return num_in_run_;
@@ -139,8 +150,9 @@ class AggregatedEverySender final : public SendingHalf {
     }
     const std::size_t num_needed = num_bytes + (channel == run_channel_ ? 0 : sizeof(MessageRun));
     if (num_needed > NumFree()) {
-      if (next_ != begin_ && !TryDepart(false) && !TrySetAside()) return nullptr;
-      OpenFrame();
+      if (IsEmpty()) DropFrame();
+      else if (!TryDepart(false) && !TrySetAside()) return nullptr;
+      OpenFrame(num_bytes);
     }
     if (channel != run_channel_) {
       CloseRun(options_.message_bytes);
@@ -155,11 +167,22 @@ class AggregatedEverySender final : public SendingHalf {
     if (channel == run_channel_) BoundRun(options_.message_bytes);
   }
 
-  void OpenFrame() {
-    frame_.Reserve(options_.payload_bytes);
-    begin_ = next_ = frame_.Payload();
-    end_ = begin_ + options_.payload_bytes;
+  /// Opens a frame for a message of `num_bytes`.
+  void OpenFrame(std::size_t num_bytes) {
+    if (!TryOpenLent(num_bytes)) {
+      frame_.Reserve(options_.payload_bytes);
+      begin_ = next_ = frame_.Payload();
+      end_ = begin_ + options_.payload_bytes;
+    }
     if (options_.max_age.count() != 0) opened_ = Now();
+  }
+  /// Opens a frame in memory that the receiver reads, for one large message. Frames that wait would have to depart before it.
+  bool TryOpenLent(std::size_t num_bytes) {
+    if (!options_.lends || num_bytes < min_lent_bytes || num_waiting_ != 0) return false;
+    begin_ = next_ = window_.TryLend(sizeof(MessageRun) + num_bytes);
+    is_lent_ = begin_ != nullptr;
+    if (is_lent_) end_ = begin_ + sizeof(MessageRun) + num_bytes;
+    return is_lent_;
   }
   /// Opens a run for a message that fits.
   UIT_INLINE void OpenRun(std::uint32_t channel, std::size_t message_bytes) {
@@ -193,7 +216,12 @@ class AggregatedEverySender final : public SendingHalf {
   }
   void ForgetFrame() {
     begin_ = next_ = end_ = run_end_ = nullptr;
-    is_full_ = false;
+    is_full_ = is_lent_ = false;
+  }
+  /// Forgets a frame without messages.
+  void DropFrame() {
+    run_channel_ = no_channel;
+    ForgetFrame();
   }
   bool TryDepart(bool last) {
     if (TrySendBacklog(false) && window_.FindRoom() && Depart(last, FrameWish::none)) return true;
@@ -201,6 +229,12 @@ class AggregatedEverySender final : public SendingHalf {
     return false;
   }
   bool Depart(bool last, FrameWish wish) {
+    if (is_lent_) {
+      CloseRun(options_.message_bytes);
+      window_.Publish(static_cast<std::size_t>(next_ - begin_), static_cast<std::uint64_t>(wish), last);
+      ForgetFrame();
+      return true;
+    }
     SealFrame();
     frame_.Header().base = static_cast<std::uint64_t>(wish);
     if (!window_.TryDepart(frame_, last)) return false;
@@ -209,7 +243,7 @@ class AggregatedEverySender final : public SendingHalf {
   }
   /// Puts a full frame aside while held. The windows limit how many frames wait here.
   bool TrySetAside() {
-    if (!is_held_) return false;
+    if (!is_held_ || is_lent_) return false;
     SealFrame();
     if (num_waiting_ == backlog_.size()) backlog_.emplace_back();
     backlog_[num_waiting_++].Swap(frame_);
@@ -243,6 +277,7 @@ class AggregatedEverySender final : public SendingHalf {
   bool is_held_ = false;
   bool is_full_ = false;  // the frame is full and had to wait
   bool is_finished_ = false;
+  bool is_lent_ = false;  // the open frame lies in memory that the receiver reads
   TimePoint opened_{};
   Frame frame_;
   std::vector<Frame> backlog_;   // waiting frames, then spare buffers

@@ -25,10 +25,15 @@ struct AggregatedOptions {
   std::size_t num_frames = 8;           ///< frames in flight and not yet pulled, at most
   std::chrono::nanoseconds max_age{0};  ///< age of a frame's first message at which a poll sends the frame; 0: polls send none
   bool departs_at_once = false;         ///< whether every put is flushed
+  bool lends = false;                   ///< whether large messages are written and read in memory that both sides share
 };
 
-/// The length before each message, if sizes vary.
-using MessageLength = std::uint32_t;
+/// The smallest message that is written and read in shared memory rather than through a buffer of each process, in bytes.
+/// microbenchmarks/uit/exchange/large_message_mpi_benchmark.cpp compares the two.
+inline constexpr std::size_t min_lent_bytes = 8192;
+
+/// The length before each message, if sizes vary. Eight bytes, so that the elements of a frame's first message are aligned.
+using MessageLength = std::uint64_t;
 
 /// Header of a run of messages. Under Retain::every, a frame is a sequence of these headers, each followed by its
 /// messages in the order of their puts. If sizes vary, each message follows its length.

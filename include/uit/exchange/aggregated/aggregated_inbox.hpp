@@ -53,7 +53,7 @@ struct AggregatedInbox {
       MessageLength length = 0;
       std::memcpy(&length, bytes.Head(), sizeof length);
       bytes.Drop(sizeof length);
-      num_bytes = length;
+      num_bytes = length < bytes.NumBytes() ? static_cast<std::size_t>(length) : bytes.NumBytes();  // a peer may change lent bytes
     }
     const ByteView message{bytes.Head(), num_bytes};
     bytes.Drop(num_bytes);
