@@ -52,8 +52,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
   /// Pulls every frame that has arrived. Returns whether there was one. Throws if a frame is malformed.
   bool Pull() override {
     bool any = false;
-    while (TryPull()) any = true;
-    SaveLent();  // nothing in shared memory is unread when the connection ends
+    while (TryPull()) any = true;  // the last try saves what is unread in shared memory, which may go away
     return any;
   }
   /// Pulls frames until a message waits in the inbox, or no frame is left. Later calls pull the rest.

@@ -78,8 +78,7 @@ class AggregatedEverySender final : public SendingHalf {
   bool TryFlush() override { return TrySendBacklog(false) && (IsEmpty() || TryDepart(false)); }
   bool TryFinish() override {
     is_finished_ = true;
-    if (IsEmpty()) DropFrame();  // whoever was to write to it finds out, see Next
-    end_ = run_end_ = next_;     // so that nothing more is accepted
+    end_ = run_end_ = next_;  // so that nothing more is accepted
     return TrySendBacklog(true) && (IsEmpty() || (window_.FindRoom(true) && Depart(false, FrameWish::none)));
   }
   /// Sends the waiting frames, and in any case a frame marked as the update's end. Returns false if the peer has no room
