@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include <uit/codec/span_loan.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/error.hpp>
@@ -106,7 +107,7 @@ struct Process {
             .num_frames = is_shared ? num_frames : std::min(depth, max_frames),
             .max_age = max_age,
             .departs_at_once = !is_shared,
-            .lends = !is_shared && largest >= min_lent_bytes};
+            .lends = LoanableUnder<T, policy> && largest >= min_lent_bytes};  // a codec must not see bytes that a peer can change
   }
   /// Returns the buffer's size, but no more than all messages take that may be accepted and not stepped to.
   std::size_t BufferBytes(std::size_t head_bytes, std::size_t message_bytes, Retain retain) const {
