@@ -14,6 +14,7 @@ set(modules
   "uit/transport/.*"
   "uit/(inlet|outlet|conduit)\\.hpp"
   "uit/team/.*"
+  "uit/conveyor/.*"
   "uit/app/.*"
   "uit/uit\\.hpp"
   ${graph}

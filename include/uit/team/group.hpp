@@ -80,6 +80,8 @@ class Rounds {
   bool TryEnd();
   /// Returns what a member has brought to the round that has ended, until the next Begin.
   const Brought& At(std::size_t seat) const { return brought_[seat]; }
+  /// Throws if a member of this host takes no further part in the run.
+  void CheckStays(std::size_t seat) const;
   /// Takes no further part in the run.
   void Leave();
 

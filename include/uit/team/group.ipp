@@ -235,6 +235,13 @@ UIT_DEFINE void Rounds::CheckThere(const Group::Seat& seat, bool has_left) const
     throw MemberLeft("member " + std::to_string(seat.rank) + " has left, so a collective call of the others can never end");
 }
 
+UIT_DEFINE void Rounds::CheckStays(std::size_t seat) const {
+  const Group::Seat& other = group_->seats[seat];
+  if (group_->process->Watch().HasGone(other.process)) throw PeerLost(other.process, "while a member waits for it");
+  if (other.board && other.board->HasLeft(run_))
+    throw MemberLeft("member " + std::to_string(other.rank) + " has left, but another member waits for it");
+}
+
 UIT_DEFINE void Rounds::Leave() {
   group_->seats[seat_].board->Leave(run_);
   if (group_->rounds && group_->hosts[group_->own_host].leader == seat_) group_->rounds->Leave(run_);

@@ -53,6 +53,7 @@ using MemberOutlet = Outlet<T, policy, BetweenMembers>;
 struct ConduitOptions {
   std::size_t depth = 64;                  ///< the number of messages that may wait, under Retain::every
   std::size_t max_message_bytes = 65'536;  ///< the largest message, encoded, if sizes vary; larger ones throw
+  std::size_t buffer_bytes = 65'536;       ///< between processes: of a frame, at most, under Consolidate::aggregated
 };
 
 /// A collective call that has begun. Other members may wait for this one, so end it soon: TryFinish until it returns true, or Get.
@@ -279,6 +280,10 @@ class Member {
     return loops_->Reduce(thread_, n, grain, std::span<T>(parts), std::move(initial), map, combine);
   }
 
+  /// Throws MemberLeft if another member of this host has left the run, and PeerLost if its process has ended. For a wait that depends
+  /// on that member.
+  void CheckStays(std::size_t rank) const { rounds_->CheckStays(Checked(rank)); }
+
   /// Takes in what has arrived over the conduits between processes. Never waits. Returns whether anything has.
   bool Poll() {
     bool has_arrived = false;
@@ -320,6 +325,7 @@ class Member {
             .key = {.channel = number, .source = static_cast<std::uint32_t>(from), .destination = static_cast<std::uint32_t>(to)},
             .depth = options.depth,
             .worker = thread_,
+            .buffer_bytes = options.buffer_bytes,
             .max_message_bytes = options.max_message_bytes};
   }
   /// Opens an end of a conduit within this process, and passes it to `bind`.

@@ -1,0 +1,230 @@
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <uit/codec/codec.hpp>
+#include <uit/config.hpp>
+#include <uit/conveyor/conveyor_sizes.hpp>
+#include <uit/conveyor/quiescence.hpp>
+#include <uit/conveyor/spill.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/team/member.hpp>
+
+namespace uit {
+
+/// A function for a conveyor's items: f(item), or f(rank of the member that has pushed it, item).
+template <typename F, typename T>
+concept ItemHandler = std::invocable<F&, const T&> || std::invocable<F&, std::size_t, const T&>;
+
+/// A stream of items of one type between all members of a team.
+///
+///     uit::Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& word) { table[word] ^= 1; }};
+///     for (…) conveyor.Push(owner, word);   // word is handled on the thread of member `owner`
+///     conveyor.Finish();                    // until all members have come here and every item has been handled
+///
+/// Every item that is pushed is handled once, by the member to which it was pushed. A member handles the items of another in the order
+/// in which the other has pushed them. Items travel in shared frames without a head of their own: a frame leaves when it is full, when
+/// its member waits for something, and on Flush.
+///
+/// A member handles items in HandleArrived, Flush, Finish, and every `num_between_looks` pushes; never within a push of its own handler.
+/// While a conveyor carries items, a member must not wait for others in another way: those may wait until it handles theirs.
+///
+/// A push in a handler never waits and calls no handler. If its destination has no room, the item goes to the spill, of which the size is
+/// an option. If the spill is full, too, the push throws: the program keeps more items under way than its budget has room for.
+///
+/// If a handler throws, the exception leaves the call that has run it. The conveyor then refuses further calls, so let the exception
+/// leave the run. Other members then get MemberLeft or PeerLost. One thread uses a conveyor: its member's.
+template <TriviallyCopyable T>
+  requires Encodable<T>
+class Conveyor {
+ public:
+  /// Collective over the whole team. Throws InputError if the options have no room for the buffers.
+  template <ItemHandler<T> F>
+  Conveyor(Member& me, F handler, const ConveyorOptions& options = {})
+      : me_(me), options_(options), spill_(me.Size(), options.spill_items), deal_(Dealer(std::move(handler))) {
+    Open();
+  }
+  Conveyor(const Conveyor&) = delete;             ///< Not copied: its handler may refer to it.
+  Conveyor& operator=(const Conveyor&) = delete;  ///< Not copied.
+
+  /// Sends an item to member `to`, which may be this one. Outside of a handler it waits for room, and handles items meanwhile. It then
+  /// throws MemberLeft or PeerLost if the member for which it waits is gone.
+  UIT_INLINE void Push(std::size_t to, const T& item) {
+    UIT_ASSERT(to < lines_.size(), "an item is pushed to a member of the team");
+    if (num_until_look_ == 0 || !lines_[to].inlet.TryStage(item)) [[unlikely]] {
+      PushSlowly(to, item);
+    } else {
+      --num_until_look_;
+    }
+    ++tally_.pushed;
+  }
+  /// Handles items that have arrived, and sends what waits in the spill. Never waits, except in the handler. Returns whether it has done
+  /// anything. Not in a handler.
+  bool HandleArrived() {
+    CheckOutside();
+    bool has_any = me_.Poll();
+    has_any = TryDrain() || has_any;
+    for (std::size_t from = 0; from < lines_.size(); ++from) {
+      has_any = Deal(from) || has_any;
+      TryDrain();
+    }
+    return has_any;
+  }
+  /// Sends all items that were pushed before. Waits for room, and handles items meanwhile. Not in a handler.
+  void Flush() {
+    CheckOutside();
+    for (std::size_t to = 0; to < lines_.size(); ++to) WaitFor(to, [&] { return spill_.IsEmpty(to) && lines_[to].inlet.TryFlush(); });
+  }
+  /// Ends when every member has called it and all items have been handled, also those that handlers have pushed. Nothing that another
+  /// member pushes after its own end is handled before this one's end. The conveyor can then be used again. Collective. Not in a handler.
+  void Finish() {
+    CheckOutside();
+    Quiescence quiescence{me_};
+    me_.WaitUntil([&] {
+      while (!quiescence.IsConfirming() && Advance()) {
+      }
+      return quiescence.TryEnd(tally_.pushed, tally_.handled);
+    });
+  }
+
+  /// What this member has done since the beginning.
+  const ConveyorTally& Tally() const { return tally_; }
+  /// Bytes of this member's buffers and spill: at most the budget in the options.
+  std::size_t NumBytes() const { return sizes_.total_bytes; }
+
+ private:
+  static constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
+  using Out = MemberOutlet<T, aggregated>;
+  struct Line {
+    MemberInlet<T, aggregated> inlet;
+    Out outlet;
+  };
+  enum class State : std::uint8_t { outside, in_handler, failed };
+
+  /// Handles up to `limit` items of an outlet. Counts each in `num_handled` after its handler.
+  using DealFunction = std::function<bool(std::size_t from, Out& outlet, std::size_t limit, std::uint64_t& num_handled)>;
+
+  template <typename F>
+  static DealFunction Dealer(F handler) {
+    return [handler = std::move(handler)](std::size_t from, Out& outlet, std::size_t limit, std::uint64_t& num_handled) mutable {
+      std::size_t count = 0;
+      for (; count < limit && outlet.TryStep() != 0; ++count) {
+        if constexpr (std::invocable<F&, std::size_t, const T&>) handler(from, outlet.Get());
+        else handler(outlet.Get());
+        ++num_handled;
+      }
+      return count != 0;
+    };
+  }
+
+  void Open() {
+    const std::vector<std::size_t> processes = me_.AllGather(me_.Process());
+    const auto num_here = static_cast<std::size_t>(std::ranges::count(processes, me_.Process()));
+    sizes_ = detail::SizeConveyor(options_, sizeof(T), spill_.NumBytes(), num_here, me_.Size() - num_here);
+    for (std::size_t other = 0; other < me_.Size(); ++other) {
+      const bool is_here = processes[other] == me_.Process();
+      if (is_here) here_.push_back(other);
+      const ConduitOptions options{.depth = is_here ? sizes_.depth_here : sizes_.depth_across, .buffer_bytes = sizes_.frame_bytes};
+      lines_.push_back({me_.InletTo<T, aggregated>(other, options), me_.OutletFrom<T, aggregated>(other, options)});
+    }
+    me_.Connect();
+    num_until_look_ = options_.num_between_looks;
+  }
+
+  UIT_NOINLINE void PushSlowly(std::size_t to, const T& item) {
+    if (state_ == State::in_handler) return PushInHandler(to, item);
+    if (num_until_look_ == 0) {
+      HandleArrived();
+      FlushHere();
+      num_until_look_ = spill_.Size() == 0 ? options_.num_between_looks : 0;
+    }
+    const auto try_put = [&] { return spill_.IsEmpty(to) && lines_[to].inlet.TryStage(item); };
+    if (try_put()) return;
+    ++tally_.waits;
+    WaitFor(to, try_put);
+  }
+  void PushInHandler(std::size_t to, const T& item) {
+    if (spill_.IsEmpty(to) && lines_[to].inlet.TryStage(item)) return;
+    if (!spill_.TryPush(to, item)) RefuseSpill();
+    ++tally_.spilled;
+    tally_.most_spilled = std::max<std::uint64_t>(tally_.most_spilled, spill_.Size());
+  }
+  [[noreturn]] UIT_NOINLINE void RefuseSpill() const {
+    throw Error("the handlers of a conveyor have pushed more than its spill of " + std::to_string(options_.spill_items) +
+                " items can keep; raise spill_items, or push less in a handler");
+  }
+
+  /// Handles items until `ready()`, which depends on member `to`.
+  template <std::predicate Ready>
+  void WaitFor(std::size_t to, Ready&& ready) {
+    me_.WaitUntil([&] {
+      if (ready()) return true;
+      while (Advance())
+        if (ready()) return true;
+      me_.CheckStays(to);
+      return false;
+    });
+  }
+  /// Handles what has arrived and sends what waits. Returns whether anything was handled.
+  bool Advance() {
+    const bool has_any = HandleArrived();
+    if (has_any) FlushHere();
+    else for (Line& line : lines_) line.inlet.TryFlush();
+    return has_any;
+  }
+  /// Shows staged items to the members of this process. Costs nothing for the others.
+  void FlushHere() {
+    for (const std::size_t to : here_) lines_[to].inlet.TryFlush();
+  }
+  /// Handles items of one member. Returns whether there were any.
+  bool Deal(std::size_t from) {
+    constexpr std::size_t most = 4096;  // so that no member waits long for its turn
+    const std::size_t limit = std::clamp<std::size_t>(spill_.NumFree() / 2, 1, most);
+    const std::size_t num_until_look = std::exchange(num_until_look_, 0);  // so that pushes of the handler take the slow path
+    state_ = State::in_handler;
+    bool has_any = false;
+    try {
+      has_any = deal_(from, lines_[from].outlet, limit, tally_.handled);
+    } catch (...) {
+      state_ = State::failed;
+      throw;
+    }
+    state_ = State::outside;
+    num_until_look_ = spill_.Size() == 0 ? num_until_look : 0;
+    return has_any;
+  }
+  /// Sends what has room. Returns whether anything was sent.
+  bool TryDrain() {
+    if (spill_.Size() == 0) return false;
+    const std::size_t size = spill_.Size();
+    for (std::size_t to = 0; to < lines_.size(); ++to)
+      for (; !spill_.IsEmpty(to) && lines_[to].inlet.TryStage(spill_.Front(to));) spill_.Pop(to);
+    return spill_.Size() != size;
+  }
+  void CheckOutside() const {
+    if (state_ == State::in_handler) throw Error("a handler of a conveyor may push, and call nothing else of it");
+    if (state_ == State::failed) throw Error("a handler of this conveyor has thrown, so it cannot be used any more");
+  }
+
+  Member& me_;
+  ConveyorOptions options_;
+  detail::ConveyorSizes sizes_;
+  detail::Spill<T> spill_;
+  DealFunction deal_;
+  std::vector<Line> lines_;         // by rank
+  std::vector<std::size_t> here_;   // ranks of the members of this process
+  std::size_t num_until_look_ = 0;  // 0: the next push takes the slow path
+  State state_ = State::outside;
+  ConveyorTally tally_;
+};
+
+}  // namespace uit

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <uit/config.hpp>
+
+namespace uit {
+
+/// Options of a conveyor. The same on all members.
+struct ConveyorOptions {
+  std::size_t buffer_bytes = 65'536;       ///< of a frame between two members, at most; smaller if the budget demands it
+  std::size_t budget_bytes = 256U << 20U;  ///< of all buffers and the spill of a member
+  std::size_t spill_items = 16'384;        ///< items that handlers have pushed and that wait for room, for all destinations together
+  std::size_t num_between_looks = 1024;    ///< a push handles what has arrived after so many pushes
+};
+
+/// What a member has done with a conveyor. Once Finish has ended, the sums of pushed and handled over all members are equal.
+struct ConveyorTally {
+  std::uint64_t pushed = 0;        ///< items that this member has pushed, also from its handler
+  std::uint64_t handled = 0;       ///< items that its handler has been called with, and has returned
+  std::uint64_t spilled = 0;       ///< of the pushed: waited in the spill
+  std::uint64_t most_spilled = 0;  ///< most that waited there at once
+  std::uint64_t waits = 0;         ///< pushes outside of the handler that had to wait for room
+};
+
+namespace detail {
+
+/// The sizes of a conveyor's buffers.
+struct ConveyorSizes {
+  std::size_t frame_bytes = 0;  ///< between members of different processes
+  std::size_t depth_across = 0;  ///< items under way to a member of another process
+  std::size_t depth_here = 0;    ///< items under way to a member of this process
+  std::size_t total_bytes = 0;   ///< of all buffers of this member, and its spill
+};
+
+/// Returns the largest buffers within the budget. Throws InputError if the budget is too small for any.
+ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t spill_bytes, std::size_t num_here,
+                           std::size_t num_elsewhere);
+
+}  // namespace detail
+}  // namespace uit
+
+#if !UIT_COMPILED
+#include <uit/conveyor/conveyor_sizes.ipp>
+#endif

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include <uit/conveyor/conveyor_sizes.hpp>
+#include <uit/exchange/aggregated/aggregated_frame.hpp>
+#include <uit/support/error.hpp>
+#include <uit/transport/process.hpp>
+
+namespace uit::detail {
+
+UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t spill_bytes, std::size_t num_here,
+                                      std::size_t num_elsewhere) {
+  constexpr std::size_t num_frames = Process{}.num_frames;
+  if (options.num_between_looks == 0) throw InputError("a conveyor needs num_between_looks of at least 1");
+  // A member sends and receives frames of each member elsewhere. The queue to a member of its own process is counted by the sender.
+  for (std::size_t buffer = options.buffer_bytes;; buffer /= 2) {
+    ConveyorSizes sizes;
+    const std::size_t head_bytes = sizeof(MessageRun);
+    sizes.frame_bytes = AggregatedPayloadBytes(buffer, head_bytes + item_bytes);
+    sizes.depth_across = std::max<std::size_t>(1, 2 * num_frames * buffer / item_bytes);
+    sizes.depth_here = std::max<std::size_t>(1, buffer / item_bytes);
+    const std::size_t bytes_here = sizes.depth_here * item_bytes;
+    sizes.total_bytes = num_elsewhere * 2 * num_frames * sizes.frame_bytes + num_here * bytes_here + spill_bytes;
+    if (sizes.total_bytes <= options.budget_bytes) return sizes;
+    if (buffer <= item_bytes)
+      throw InputError("a conveyor between " + std::to_string(num_here + num_elsewhere) + " members needs a budget of at least " +
+                       std::to_string(sizes.total_bytes) + " bytes for each, not " + std::to_string(options.budget_bytes));
+  }
+}
+
+}  // namespace uit::detail
