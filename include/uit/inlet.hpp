@@ -77,6 +77,27 @@ class Inlet {
     return Offer([&](auto& duct) { return Stage(duct, std::move(message)); });
   }
 
+  /// Stages messages, as TryStage does, until one has no room. Never waits. Returns how many it has staged, from the first. The others
+  /// do not count as puts.
+  std::size_t StageSome(std::span<const T> messages)
+    requires std::copyable<T>
+  {
+    owner_.Check();
+    return end_.Visit([&]<typename D>(D* duct) -> std::size_t {
+      if constexpr (is_null_duct<D>) {
+        for (std::size_t i = 0; i < messages.size(); ++i) CountMuted();
+        return messages.size();
+      } else {
+        UIT_ASSERT(duct != nullptr, "an inlet that cannot be muted is bound before it is used");
+        std::size_t count = 0;
+        while (count < messages.size() && Stage(*duct, messages[count])) ++count;
+        if constexpr (!counts<D>)
+          if (count != 0) drops_.Make().num_accepted += count;
+        return count;
+      }
+    });
+  }
+
   /// Sends the messages that were kept back to travel together. False: some of them have not left yet.
   UIT_INLINE bool TryFlush() {
     owner_.Check();

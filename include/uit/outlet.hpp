@@ -77,6 +77,19 @@ class Outlet {
     });
   }
 
+  /// Steps to the next messages, one by one, and copies them to `messages` until it is full or no other has arrived. Never waits. Returns
+  /// how many it has copied.
+  std::size_t TakeSome(std::span<T> messages)
+    requires std::copyable<T>
+  {
+    owner_.Check();
+    return end_.Visit([&]<typename D>(D* duct) -> std::size_t {
+      std::size_t count = 0;
+      for (; count < messages.size() && StepIn(duct, 1) != 0; ++count) messages[count] = GetFrom(duct);
+      return count;
+    });
+  }
+
   /// Steps to the newest message that has arrived. Returns the number of messages passed. Takes constant time, except in a
   /// buffer that has grown.
   UIT_INLINE std::size_t Jump() { return TryStep(no_limit); }

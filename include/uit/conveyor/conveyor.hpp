@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,29 +62,26 @@ class Conveyor {
   /// throws MemberLeft or PeerLost if the member for which it waits is gone.
   UIT_INLINE void Push(std::size_t to, const T& item) {
     UIT_ASSERT(to < lines_.size(), "an item is pushed to a member of the team");
-    if (num_until_look_ == 0 || !lines_[to].inlet.TryStage(item)) [[unlikely]] {
-      PushSlowly(to, item);
-    } else {
-      --num_until_look_;
-    }
-    ++tally_.pushed;
+    Block& block = blocks_[to];
+    if (block.next == block.end) [[unlikely]] return PushSlowly(to, item);
+    *block.next++ = item;
   }
   /// Handles items that have arrived, and sends what waits in the spill. Never waits, except in the handler. Returns whether it has done
   /// anything. Not in a handler.
   bool HandleArrived() {
     CheckOutside();
     bool has_any = me_.Poll();
-    has_any = TryDrain() || has_any;
+    has_any = DrainSpill() || has_any;
     for (std::size_t from = 0; from < lines_.size(); ++from) {
       has_any = Deal(from) || has_any;
-      TryDrain();
+      DrainSpill();
     }
     return has_any;
   }
   /// Sends all items that were pushed before. Waits for room, and handles items meanwhile. Not in a handler.
   void Flush() {
     CheckOutside();
-    for (std::size_t to = 0; to < lines_.size(); ++to) WaitFor(to, [&] { return spill_.IsEmpty(to) && lines_[to].inlet.TryFlush(); });
+    for (std::size_t to = 0; to < lines_.size(); ++to) WaitFor(to, [&] { return TryDrain(to) && lines_[to].inlet.TryFlush(); });
   }
   /// Ends when every member has called it and all items have been handled, also those that handlers have pushed. Nothing that another
   /// member pushes after its own end is handled before this one's end. The conveyor can then be used again. Collective. Not in a handler.
@@ -92,21 +91,34 @@ class Conveyor {
     me_.WaitUntil([&] {
       while (!quiescence.IsConfirming() && Advance()) {
       }
-      return quiescence.TryEnd(tally_.pushed, tally_.handled);
+      return quiescence.TryEnd(NumPushed(), tally_.handled);
     });
   }
 
   /// What this member has done since the beginning.
-  const ConveyorTally& Tally() const { return tally_; }
+  ConveyorTally Tally() const {
+    ConveyorTally tally = tally_;
+    tally.pushed = NumPushed();
+    return tally;
+  }
   /// Bytes of this member's buffers and spill: at most the budget in the options.
   std::size_t NumBytes() const { return sizes_.total_bytes; }
 
  private:
+  static constexpr std::size_t largest_gathered = 32;  // bytes of an item; larger ones are handled where they are
   static constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
   using Out = MemberOutlet<T, aggregated>;
   struct Line {
     MemberInlet<T, aggregated> inlet;
     Out outlet;
+  };
+  /// Items for a member that are not in its inlet yet. A push writes here, and so takes the same path for members of this and of other
+  /// processes: a branch on the destination would often be mispredicted.
+  struct Block {
+    T* first = nullptr;  // not in the inlet yet
+    T* next = nullptr;   // end of the items
+    T* end = nullptr;    // of the room. While items for the member are in the spill, the block is full
+    T* begin = nullptr;
   };
   enum class State : std::uint8_t { outside, in_handler, failed };
 
@@ -116,15 +128,43 @@ class Conveyor {
   template <typename F>
   static DealFunction Dealer(F handler) {
     return [handler = std::move(handler)](std::size_t from, Out& outlet, std::size_t limit, std::uint64_t& num_handled) mutable {
-      std::size_t count = 0;
-      for (; count < limit && outlet.TryStep() != 0; ++count) {
-        if constexpr (std::invocable<F&, std::size_t, const T&>) handler(from, outlet.Get());
-        else handler(outlet.Get());
-        ++num_handled;
+      const Counter counter{num_handled};
+      const auto handle = [&](const T& item) {
+        if constexpr (std::invocable<F&, std::size_t, const T&>) handler(from, item);
+        else handler(item);
+        ++counter.count;
+      };
+      bool has_any = false;
+      if constexpr (sizeof(T) <= largest_gathered) {
+        // What a handler accesses is rarely in the cache. The processor fetches for many items at once if the accesses follow closely.
+        std::array<T, 256> some;
+        std::size_t count = some.size();
+        for (std::size_t num_left = limit; num_left > 0 && count == some.size(); num_left -= count) {
+          const std::size_t most = std::min(num_left, some.size());
+          count = outlet.TakeSome(std::span(some).first(most));
+          for (std::size_t i = 0; i < count; ++i) handle(some[i]);
+          has_any |= count != 0;
+        }
+      } else {
+        for (std::size_t count = 0; count < limit && outlet.TryStep() != 0; ++count) {
+          handle(outlet.Get());
+          has_any = true;
+        }
       }
-      return count != 0;
+      return has_any;
     };
   }
+  /// Counts in a register, also if a handler throws.
+  struct Counter {
+    explicit Counter(std::uint64_t& total) : total_(total) {}
+    Counter(const Counter&) = delete;
+    Counter& operator=(const Counter&) = delete;
+    ~Counter() { total_ += count; }
+    mutable std::uint64_t count = 0;
+
+   private:
+    std::uint64_t& total_;
+  };
 
   void Open() {
     const std::vector<std::size_t> processes = me_.AllGather(me_.Process());
@@ -136,24 +176,34 @@ class Conveyor {
       const ConduitOptions options{.depth = is_here ? sizes_.depth_here : sizes_.depth_across, .buffer_bytes = sizes_.frame_bytes};
       lines_.push_back({me_.InletTo<T, aggregated>(other, options), me_.OutletFrom<T, aggregated>(other, options)});
     }
+    items_.resize(me_.Size() * sizes_.block_items);
+    for (std::size_t to = 0; to < me_.Size(); ++to) {
+      T* const begin = items_.data() + to * sizes_.block_items;
+      blocks_.push_back({begin, begin, begin + sizes_.block_items, begin});
+    }
     me_.Connect();
-    num_until_look_ = options_.num_between_looks;
   }
 
   UIT_NOINLINE void PushSlowly(std::size_t to, const T& item) {
     if (state_ == State::in_handler) return PushInHandler(to, item);
-    if (num_until_look_ == 0) {
+    CheckOutside();
+    num_since_look_ += sizes_.block_items;
+    if (num_since_look_ >= options_.num_between_looks || spill_.Size() != 0) {
       HandleArrived();
       FlushHere();
-      num_until_look_ = spill_.Size() == 0 ? options_.num_between_looks : 0;
+      num_since_look_ = 0;
     }
-    const auto try_put = [&] { return spill_.IsEmpty(to) && lines_[to].inlet.TryStage(item); };
-    if (try_put()) return;
-    ++tally_.waits;
-    WaitFor(to, try_put);
+    if (!TryDrain(to)) {
+      ++tally_.waits;
+      WaitFor(to, [&] { return TryDrain(to); });
+    }
+    *blocks_[to].next++ = item;
   }
   void PushInHandler(std::size_t to, const T& item) {
-    if (spill_.IsEmpty(to) && lines_[to].inlet.TryStage(item)) return;
+    if (TryDrain(to)) {
+      *blocks_[to].next++ = item;
+      return;
+    }
     if (!spill_.TryPush(to, item)) RefuseSpill();
     ++tally_.spilled;
     tally_.most_spilled = std::max<std::uint64_t>(tally_.most_spilled, spill_.Size());
@@ -174,12 +224,14 @@ class Conveyor {
       return false;
     });
   }
-  /// Handles what has arrived and sends what waits. Returns whether anything was handled.
+  /// Handles what has arrived. If nothing has, sends what waits. Returns whether anything was handled.
   bool Advance() {
-    const bool has_any = HandleArrived();
-    if (has_any) FlushHere();
-    else for (Line& line : lines_) line.inlet.TryFlush();
-    return has_any;
+    if (HandleArrived()) return FlushHere(), true;
+    for (std::size_t to = 0; to < lines_.size(); ++to) {
+      TryDrain(to);
+      lines_[to].inlet.TryFlush();
+    }
+    return false;
   }
   /// Shows staged items to the members of this process. Costs nothing for the others.
   void FlushHere() {
@@ -189,26 +241,48 @@ class Conveyor {
   bool Deal(std::size_t from) {
     constexpr std::size_t most = 4096;  // so that no member waits long for its turn
     const std::size_t limit = std::clamp<std::size_t>(spill_.NumFree() / 2, 1, most);
-    const std::size_t num_until_look = std::exchange(num_until_look_, 0);  // so that pushes of the handler take the slow path
     state_ = State::in_handler;
     bool has_any = false;
     try {
       has_any = deal_(from, lines_[from].outlet, limit, tally_.handled);
     } catch (...) {
-      state_ = State::failed;
+      Fail();
       throw;
     }
     state_ = State::outside;
-    num_until_look_ = spill_.Size() == 0 ? num_until_look : 0;
     return has_any;
   }
-  /// Sends what has room. Returns whether anything was sent.
-  bool TryDrain() {
-    if (spill_.Size() == 0) return false;
+  /// Lets every later push find its block full, and so be refused.
+  UIT_NOINLINE void Fail() {
+    state_ = State::failed;
+    for (Block& block : blocks_) block.end = block.next;
+  }
+  /// Moves items for a member from its block and from the spill to its inlet. Returns whether its block has become empty.
+  bool TryDrain(std::size_t to) {
+    Block& block = blocks_[to];
+    auto& inlet = lines_[to].inlet;
+    for (;;) {
+      const std::size_t count = inlet.StageSome({block.first, block.next});
+      block.first += count;
+      num_shipped_ += count;
+      if (block.first != block.next) return false;
+      block.first = block.next = block.begin;
+      if (spill_.IsEmpty(to)) return true;
+      for (; !spill_.IsEmpty(to) && block.next != block.end; spill_.Pop(to)) *block.next++ = spill_.Front(to);
+    }
+  }
+  /// The same for all members with items in the spill. Returns whether the spill has become smaller.
+  bool DrainSpill() {
     const std::size_t size = spill_.Size();
+    if (size == 0) return false;
     for (std::size_t to = 0; to < lines_.size(); ++to)
-      for (; !spill_.IsEmpty(to) && lines_[to].inlet.TryStage(spill_.Front(to));) spill_.Pop(to);
+      if (!spill_.IsEmpty(to)) TryDrain(to);
     return spill_.Size() != size;
+  }
+  std::uint64_t NumPushed() const {
+    std::uint64_t count = num_shipped_ + spill_.Size();
+    for (const Block& block : blocks_) count += static_cast<std::uint64_t>(block.next - block.first);
+    return count;
   }
   void CheckOutside() const {
     if (state_ == State::in_handler) throw Error("a handler of a conveyor may push, and call nothing else of it");
@@ -222,7 +296,10 @@ class Conveyor {
   DealFunction deal_;
   std::vector<Line> lines_;         // by rank
   std::vector<std::size_t> here_;   // ranks of the members of this process
-  std::size_t num_until_look_ = 0;  // 0: the next push takes the slow path
+  std::vector<Block> blocks_;       // by rank
+  std::vector<T> items_;            // of the blocks
+  std::size_t num_since_look_ = 0;  // pushes since the last look at what has arrived, by blocks
+  std::uint64_t num_shipped_ = 0;   // items that inlets have accepted
   State state_ = State::outside;
   ConveyorTally tally_;
 };

@@ -17,7 +17,7 @@ struct ConveyorOptions {
 
 /// What a member has done with a conveyor. Once Finish has ended, the sums of pushed and handled over all members are equal.
 struct ConveyorTally {
-  std::uint64_t pushed = 0;        ///< items that this member has pushed, also from its handler
+  std::uint64_t pushed = 0;        ///< items that this member has pushed, also in its handler
   std::uint64_t handled = 0;       ///< items that its handler has been called with, and has returned
   std::uint64_t spilled = 0;       ///< of the pushed: waited in the spill
   std::uint64_t most_spilled = 0;  ///< most that waited there at once
@@ -31,6 +31,7 @@ struct ConveyorSizes {
   std::size_t frame_bytes = 0;  ///< between members of different processes
   std::size_t depth_across = 0;  ///< items under way to a member of another process
   std::size_t depth_here = 0;    ///< items under way to a member of this process
+  std::size_t block_items = 0;   ///< items of a member that are collected before they go to the buffer
   std::size_t total_bytes = 0;   ///< of all buffers of this member, and its spill
 };
 

@@ -23,7 +23,8 @@ namespace uit::detail {
 /// The n-th inlet from one member to another joins the n-th outlet that the other opens from the first.
 class Joints {
  public:
-  Joints(World world, std::uint32_t num_threads) : world_(std::move(world)), num_threads_(num_threads) {}
+  Joints(World world, std::uint32_t num_threads, bool shares_memory)
+      : world_(std::move(world)), num_threads_(num_threads), shares_memory_(shares_memory) {}
 
   /// Runs `open(other end, number)` alone. `other end` is null, or what the other member of this process has left here for this end:
   /// an object of type `type`. `open` returns what to leave for it. Throws if the other end has another type. Any member.
@@ -88,11 +89,12 @@ class Joints {
   };
 
   std::unique_ptr<Fabric> MakeFabric() const {
-    return std::make_unique<Fabric>(world_, FabricOptions{.num_workers = num_threads_});
+    return std::make_unique<Fabric>(world_, FabricOptions{.num_workers = num_threads_, .shares_memory = shares_memory_});
   }
 
   World world_;
   std::uint32_t num_threads_;
+  bool shares_memory_;
   std::mutex mutex_;
   std::map<std::tuple<std::size_t, std::size_t, bool>, std::uint64_t> counts_;          // of ends, by from, to and direction
   std::map<std::tuple<std::size_t, std::size_t, std::uint64_t>, Waiting> waiting_;       // by from, to and number

@@ -23,7 +23,7 @@ namespace uit {
 
 UIT_DEFINE int Team::RunOnAll(FunctionRef<int(Member&)> work) const {
   ThreadPool& threads = Threads();
-  if (!state_->runs) state_->runs = std::make_shared<detail::TeamRuns>(GetWorld(), NumThreads());
+  if (!state_->runs) state_->runs = std::make_shared<detail::TeamRuns>(GetWorld(), state_->options);
   return state_->runs->Run(threads, work);
 }
 
@@ -74,11 +74,15 @@ UIT_DEFINE detail::Rounds& Member::RoundsForCall() const {
 
 namespace uit::detail {
 
-UIT_DEFINE TeamRuns::TeamRuns(const World& world, std::uint32_t num_threads)
-    : world_(world), private_world_(world.Duplicate()), num_threads_(num_threads), loops_(num_threads) {
-  std::vector<std::size_t> ranks(world.Size() * num_threads);
+UIT_DEFINE TeamRuns::TeamRuns(const World& world, const TeamOptions& options)
+    : world_(world),
+      private_world_(world.Duplicate()),
+      num_threads_(options.threads),
+      shares_memory_(options.shares_memory),
+      loops_(num_threads_) {
+  std::vector<std::size_t> ranks(world.Size() * num_threads_);
   std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-  everybody_ = MakeGroups(private_world_, num_threads, {ranks}, 1).front();
+  everybody_ = MakeGroups(private_world_, num_threads_, {ranks}, 1).front();
 }
 
 UIT_DEFINE TeamRuns::~TeamRuns() {
@@ -98,7 +102,7 @@ UIT_DEFINE TeamRuns::~TeamRuns() {
 UIT_DEFINE int TeamRuns::Run(ThreadPool& threads, FunctionRef<int(Member&)> work) {
   threads.Check();
   ++num_runs_;
-  joints_.emplace(world_, num_threads_);
+  joints_.emplace(world_, num_threads_, shares_memory_);
   gate_.emplace(num_threads_);
   has_failed_alone_ = false;
   std::vector<int> codes(num_threads_, 0);

@@ -29,7 +29,7 @@ namespace uit::detail {
 class TeamRuns {
  public:
   /// Collective.
-  TeamRuns(const World& world, std::uint32_t num_threads);
+  TeamRuns(const World& world, const TeamOptions& options);
   TeamRuns(const TeamRuns&) = delete;
   TeamRuns& operator=(const TeamRuns&) = delete;
   ~TeamRuns();
@@ -63,6 +63,7 @@ class TeamRuns {
   World world_;
   World private_world_;
   std::uint32_t num_threads_;
+  bool shares_memory_;
   LoopBoard<> loops_;
   std::shared_ptr<Group> everybody_;
   std::uint64_t num_runs_ = 0;
