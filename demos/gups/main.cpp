@@ -1,5 +1,5 @@
 // Random updates of 8 bytes to a table that is distributed over processes, as in the HPC Challenge's RandomAccess. Compares, in
-// one run, aggregating conduits, a hand-written exchange of batches (MPI_Ialltoallv), and an MPI_Put per update.
+// one run, a conveyor, aggregating conduits, a hand-written exchange of batches (MPI_Ialltoallv), and an MPI_Put per update.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     gups::Options options;
     CLI::App app{
         "Makes random updates of a table that is distributed over processes (like RandomAccess of the HPC Challenge), by\n"
-        "three methods: aggregated conduits, a hand-written exchange of batches (MPI_Ialltoallv), and one MPI_Put per\n"
+        "four methods: a conveyor, aggregated conduits, a hand-written exchange of batches (MPI_Ialltoallv), and one MPI_Put per\n"
         "update. Start it with mpirun."};
     app.set_version_flag("--version", "gups of Conduit " UIT_VERSION);
     app.add_option("--log2-words", options.log2_words, "words of each process's part of the table, as an exponent of two")

@@ -171,9 +171,8 @@ class Conveyor {
     const auto num_here = static_cast<std::size_t>(std::ranges::count(processes, me_.Process()));
     sizes_ = detail::SizeConveyor(options_, sizeof(T), spill_.NumBytes(), num_here, me_.Size() - num_here);
     for (std::size_t other = 0; other < me_.Size(); ++other) {
-      const bool is_here = processes[other] == me_.Process();
-      if (is_here) here_.push_back(other);
-      const ConduitOptions options{.depth = is_here ? sizes_.depth_here : sizes_.depth_across, .buffer_bytes = sizes_.frame_bytes};
+      if (processes[other] == me_.Process()) here_.push_back(other);
+      const ConduitOptions options{.depth = other == me_.Rank() ? sizes_.depth_own : sizes_.depth, .buffer_bytes = sizes_.frame_bytes};
       lines_.push_back({me_.InletTo<T, aggregated>(other, options), me_.OutletFrom<T, aggregated>(other, options)});
     }
     items_.resize(me_.Size() * sizes_.block_items);

@@ -29,8 +29,8 @@ namespace detail {
 /// The sizes of a conveyor's buffers.
 struct ConveyorSizes {
   std::size_t frame_bytes = 0;  ///< between members of different processes
-  std::size_t depth_across = 0;  ///< items under way to a member of another process
-  std::size_t depth_here = 0;    ///< items under way to a member of this process
+  std::size_t depth = 0;         ///< items under way to another member
+  std::size_t depth_own = 0;     ///< items under way to the member itself: few, so that they stay in the cache
   std::size_t block_items = 0;   ///< items of a member that are collected before they go to the buffer
   std::size_t total_bytes = 0;   ///< of all buffers of this member, and its spill
 };

@@ -20,12 +20,11 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_
     ConveyorSizes sizes;
     const std::size_t head_bytes = sizeof(MessageRun);
     sizes.frame_bytes = AggregatedPayloadBytes(buffer, head_bytes + item_bytes);
-    sizes.depth_across = std::max<std::size_t>(1, 2 * num_frames * buffer / item_bytes);
-    sizes.depth_here = std::max<std::size_t>(1, buffer / item_bytes);
-    sizes.block_items = std::clamp<std::size_t>(1024 / item_bytes, 1, sizes.depth_here);
-    const std::size_t bytes_here = sizes.depth_here * item_bytes;
-    sizes.total_bytes = num_elsewhere * 2 * num_frames * sizes.frame_bytes + num_here * bytes_here +
-                        (num_here + num_elsewhere) * sizes.block_items * item_bytes + spill_bytes;
+    sizes.depth = std::max<std::size_t>(1, 2 * num_frames * buffer / item_bytes);
+    sizes.depth_own = std::min(sizes.depth, 2 * options.num_between_looks);
+    sizes.block_items = std::clamp<std::size_t>(1024 / item_bytes, 1, sizes.depth);
+    sizes.total_bytes = num_elsewhere * 2 * num_frames * sizes.frame_bytes + spill_bytes +
+                        ((num_here - 1) * sizes.depth + sizes.depth_own + (num_here + num_elsewhere) * sizes.block_items) * item_bytes;
     if (sizes.total_bytes <= options.budget_bytes) return sizes;
     if (buffer <= item_bytes)
       throw InputError("a conveyor between " + std::to_string(num_here + num_elsewhere) + " members needs a budget of at least " +

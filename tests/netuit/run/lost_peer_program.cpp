@@ -2,6 +2,7 @@
 // 0 prints what it noticed: "seen: WORDS, SECONDS s". lost_peer_program_test.py checks this.
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>
+#include <uit/conveyor/conveyor.hpp>
 #include <uit/team/member.hpp>
 
 #include <unistd.h>
@@ -115,6 +116,19 @@ int main(int argc, char** argv) {
             inlet.TryPut(round);
             me.Barrier();
             if (round == 100 && me.Rank() == 3) _exit(0);
+          }
+        });
+        return "ended";
+      });
+    } else if (what == "conveyor_push" || what == "conveyor_finish") {
+      const uit::Team team{world, {.threads = 2}};
+      Watch([&] {
+        team.Run([&](uit::Member& me) {
+          uit::Conveyor<int> conveyor{me, [](const int&) {}};
+          for (int round = 0;; ++round) {
+            if (round == 100 && me.Rank() == 3) _exit(0);
+            if (what == "conveyor_finish" || round < 100) conveyor.Finish();
+            else conveyor.Push(3, round);
           }
         });
         return "ended";
