@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -29,11 +28,10 @@ class ByConveyor {
   }
   /// Collective. Throws if an update is unaccounted for.
   void Check() {
-    const uit::ConveyorTally& tally = conveyor_.Tally();
+    const uit::ConveyorTally tally = conveyor_.Tally();
     if (me_.AllReduce(tally.pushed, std::plus<>{}) != me_.AllReduce(tally.handled, std::plus<>{}))
       throw uit::Error("the accounts of updates are not exact");
   }
-
  private:
   uit::Member& me_;
   uit::Conveyor<Update> conveyor_;

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +12,7 @@
 #include <uit/codec/codec.hpp>
 #include <uit/config.hpp>
 #include <uit/conveyor/conveyor_sizes.hpp>
+#include <uit/conveyor/dealer.hpp>
 #include <uit/conveyor/quiescence.hpp>
 #include <uit/conveyor/spill.hpp>
 #include <uit/support/assert.hpp>
@@ -22,10 +21,6 @@
 #include <uit/team/member.hpp>
 
 namespace uit {
-
-/// A function for a conveyor's items: f(item), or f(rank of the member that has pushed it, item).
-template <typename F, typename T>
-concept ItemHandler = std::invocable<F&, const T&> || std::invocable<F&, std::size_t, const T&>;
 
 /// A stream of items of one type between all members of a team.
 ///
@@ -52,7 +47,7 @@ class Conveyor {
   /// Collective over the whole team. Throws InputError if the options have no room for the buffers.
   template <ItemHandler<T> F>
   Conveyor(Member& me, F handler, const ConveyorOptions& options = {})
-      : me_(me), options_(options), spill_(me.Size(), options.spill_items), deal_(Dealer(std::move(handler))) {
+      : me_(me), options_(options), spill_(me.Size(), options.spill_items), deal_(detail::Dealer<T, Outlet>(std::move(handler))) {
     Open();
   }
   Conveyor(const Conveyor&) = delete;             ///< Not copied: its handler may refer to it.
@@ -105,12 +100,11 @@ class Conveyor {
   std::size_t NumBytes() const { return sizes_.total_bytes; }
 
  private:
-  static constexpr std::size_t largest_gathered = 32;  // bytes of an item; larger ones are handled where they are
   static constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
-  using Out = MemberOutlet<T, aggregated>;
+  using Outlet = MemberOutlet<T, aggregated>;
   struct Line {
     MemberInlet<T, aggregated> inlet;
-    Out outlet;
+    Outlet outlet;
   };
   /// Items for a member that are not in its inlet yet. A push writes here, and so takes the same path for members of this and of other
   /// processes: a branch on the destination would often be mispredicted.
@@ -121,50 +115,6 @@ class Conveyor {
     T* begin = nullptr;
   };
   enum class State : std::uint8_t { outside, in_handler, failed };
-
-  /// Handles up to `limit` items of an outlet. Counts each in `num_handled` after its handler.
-  using DealFunction = std::function<bool(std::size_t from, Out& outlet, std::size_t limit, std::uint64_t& num_handled)>;
-
-  template <typename F>
-  static DealFunction Dealer(F handler) {
-    return [handler = std::move(handler)](std::size_t from, Out& outlet, std::size_t limit, std::uint64_t& num_handled) mutable {
-      const Counter counter{num_handled};
-      const auto handle = [&](const T& item) {
-        if constexpr (std::invocable<F&, std::size_t, const T&>) handler(from, item);
-        else handler(item);
-        ++counter.count;
-      };
-      bool has_any = false;
-      if constexpr (sizeof(T) <= largest_gathered) {
-        // What a handler accesses is rarely in the cache. The processor fetches for many items at once if the accesses follow closely.
-        std::array<T, 256> some;
-        std::size_t count = some.size();
-        for (std::size_t num_left = limit; num_left > 0 && count == some.size(); num_left -= count) {
-          const std::size_t most = std::min(num_left, some.size());
-          count = outlet.TakeSome(std::span(some).first(most));
-          for (std::size_t i = 0; i < count; ++i) handle(some[i]);
-          has_any |= count != 0;
-        }
-      } else {
-        for (std::size_t count = 0; count < limit && outlet.TryStep() != 0; ++count) {
-          handle(outlet.Get());
-          has_any = true;
-        }
-      }
-      return has_any;
-    };
-  }
-  /// Counts in a register, also if a handler throws.
-  struct Counter {
-    explicit Counter(std::uint64_t& total) : total_(total) {}
-    Counter(const Counter&) = delete;
-    Counter& operator=(const Counter&) = delete;
-    ~Counter() { total_ += count; }
-    mutable std::uint64_t count = 0;
-
-   private:
-    std::uint64_t& total_;
-  };
 
   void Open() {
     const std::vector<std::size_t> processes = me_.AllGather(me_.Process());
@@ -292,7 +242,7 @@ class Conveyor {
   ConveyorOptions options_;
   detail::ConveyorSizes sizes_;
   detail::Spill<T> spill_;
-  DealFunction deal_;
+  detail::DealFunction<Outlet> deal_;
   std::vector<Line> lines_;         // by rank
   std::vector<std::size_t> here_;   // ranks of the members of this process
   std::vector<Block> blocks_;       // by rank
