@@ -78,8 +78,8 @@ class Inlet {
     return Offer([&](auto& duct) { return Stage(duct, std::move(message)); });
   }
 
-  /// Stages messages, as TryStage does, until one has no room. Never waits. Returns how many it has staged, from the first. The others
-  /// do not count as puts.
+  /// Stages messages, as TryStage does, until one has no room. Never waits. Returns how many it has staged, from the first. The
+  /// others do not count as puts.
   std::size_t StageSome(std::span<const T> messages)
     requires std::copyable<T>
   {

@@ -77,8 +77,8 @@ class Outlet {
     });
   }
 
-  /// Steps to the next messages, one by one, and copies them to `messages` until it is full or no other has arrived. Never waits. Returns
-  /// how many it has copied.
+  /// Steps to the next messages, one by one, and copies them to `messages` until it is full or no other has arrived. Never waits.
+  /// Returns how many it has copied.
   std::size_t TakeSome(std::span<T> messages)
     requires std::copyable<T>
   {

@@ -28,18 +28,20 @@ namespace uit {
 ///     for (…) conveyor.Push(owner, word);   // word is handled on the thread of member `owner`
 ///     conveyor.Finish();                    // until all members have come here and every item has been handled
 ///
-/// Every item that is pushed is handled once, by the member to which it was pushed. A member handles the items of another in the order
-/// in which the other has pushed them. Items travel in shared frames without a head of their own: a frame leaves when it is full, when
-/// its member waits for something, and on Flush.
+/// Every item that is pushed is handled once, by the member to which it was pushed. A member handles the items of another in the
+/// order in which the other has pushed them. Items travel in shared frames without a head of their own: a frame leaves when it is
+/// full, when its member waits for something, and on Flush.
 ///
-/// A member handles items in HandleArrived, Flush, Finish, and every `num_between_looks` pushes; never within a push of its own handler.
-/// While a conveyor carries items, a member must not wait for others in another way: those may wait until it handles theirs.
+/// A member handles items in HandleArrived, Flush, Finish, and every `num_between_looks` pushes; never within a push of its own
+/// handler. While a conveyor carries items, a member must not wait for others in another way: those may wait until it handles
+/// theirs.
 ///
-/// A push in a handler never waits and calls no handler. If its destination has no room, the item goes to the spill, of which the size is
-/// an option. If the spill is full, too, the push throws: the program keeps more items under way than its budget has room for.
+/// A push in a handler never waits and calls no handler. If its destination has no room, the item goes to the spill, of which the
+/// size is an option. If the spill is full, too, the push throws: the program keeps more items under way than its budget has room
+/// for.
 ///
-/// If a handler throws, the exception leaves the call that has run it. The conveyor then refuses further calls, so let the exception
-/// leave the run. Other members then get MemberLeft or PeerLost. One thread uses a conveyor: its member's.
+/// If a handler throws, the exception leaves the call that has run it. The conveyor then refuses further calls, so let the
+/// exception leave the run. Other members then get MemberLeft or PeerLost. One thread uses a conveyor: its member's.
 template <TriviallyCopyable T>
   requires Encodable<T>
 class Conveyor {
@@ -53,16 +55,16 @@ class Conveyor {
   Conveyor(const Conveyor&) = delete;             ///< Not copied: its handler may refer to it.
   Conveyor& operator=(const Conveyor&) = delete;  ///< Not copied.
 
-  /// Sends an item to member `to`, which may be this one. Outside of a handler it waits for room, and handles items meanwhile. It then
-  /// throws MemberLeft or PeerLost if the member for which it waits is gone.
+  /// Sends an item to member `to`, which may be this one. Outside of a handler it waits for room, and handles items meanwhile. It
+  /// then throws MemberLeft or PeerLost if the member for which it waits is gone.
   UIT_INLINE void Push(std::size_t to, const T& item) {
     UIT_ASSERT(to < lines_.size(), "an item is pushed to a member of the team");
     Block& block = blocks_[to];
     if (block.next == block.end) [[unlikely]] return PushSlowly(to, item);
     *block.next++ = item;
   }
-  /// Handles items that have arrived, and sends what waits in the spill. Never waits, except in the handler. Returns whether it has done
-  /// anything. Not in a handler.
+  /// Handles items that have arrived, and sends what waits in the spill. Never waits, except in the handler. Returns whether it
+  /// has done anything. Not in a handler.
   bool HandleArrived() {
     CheckOutside();
     bool has_any = me_.Poll();
@@ -78,8 +80,9 @@ class Conveyor {
     CheckOutside();
     for (std::size_t to = 0; to < lines_.size(); ++to) WaitFor(to, [&] { return TryDrain(to) && lines_[to].inlet.TryFlush(); });
   }
-  /// Ends when every member has called it and all items have been handled, also those that handlers have pushed. Nothing that another
-  /// member pushes after its own end is handled before this one's end. The conveyor can then be used again. Collective. Not in a handler.
+  /// Ends when every member has called it and all items have been handled, also those that handlers have pushed. Nothing that
+  /// another member pushes after its own end is handled before this one's end. The conveyor can then be used again. Collective.
+  /// Not in a handler.
   void Finish() {
     CheckOutside();
     Quiescence quiescence{me_};
@@ -106,8 +109,8 @@ class Conveyor {
     MemberInlet<T, aggregated> inlet;
     Outlet outlet;
   };
-  /// Items for a member that are not in its inlet yet. A push writes here, and so takes the same path for members of this and of other
-  /// processes: a branch on the destination would often be mispredicted.
+  /// Items for a member that are not in its inlet yet. A push writes here, and so takes the same path for members of this and of
+  /// other processes: a branch on the destination would often be mispredicted.
   struct Block {
     T* first = nullptr;  // not in the inlet yet
     T* next = nullptr;   // end of the items

@@ -30,11 +30,13 @@ struct SumOfCounts {
 ///     while (!quiescence.TryEnd(num_sent, num_handled))
 ///       if (!quiescence.IsConfirming()) … handle what has arrived, and count it; this may send more …
 ///
-/// All members of the group begin one together, and do nothing else that is collective until its end. It ends on all members after the
-/// same round of counts: once the sums of two rounds in a row are equal, and as much was handled as was sent. One round is not enough,
-/// because members count at different moments. The sums of the second round are taken after all counts of the first (Mattern 1987).
+/// All members of the group begin one together, and do nothing else that is collective until its end. It ends on all members
+/// after the same round of counts: once the sums of two rounds in a row are equal, and as much was handled as was sent. One round
+/// is not enough, because members count at different moments. The sums of the second round are taken after all counts of the
+/// first (Mattern 1987).
 ///
-/// If each member handles nothing while IsConfirming, no member handles before its own end what another sends after the other's end.
+/// If each member handles nothing while IsConfirming, no member handles before its own end what another sends after the other's
+/// end.
 class Quiescence {
  public:
   /// `me` must stay until the end.
@@ -44,8 +46,8 @@ class Quiescence {
   Quiescence(const Quiescence&) = delete;             ///< Not copied: others wait for its rounds.
   Quiescence& operator=(const Quiescence&) = delete;  ///< Not copied.
 
-  /// Returns whether all is handled. `num_sent` and `num_handled` count what this member has done so far. Never waits. Not called again
-  /// after it has returned true. Throws as collective calls do, MemberLeft and PeerLost.
+  /// Returns whether all is handled. `num_sent` and `num_handled` count what this member has done so far. Never waits. Not called
+  /// again after it has returned true. Throws as collective calls do, MemberLeft and PeerLost.
   bool TryEnd(std::uint64_t num_sent, std::uint64_t num_handled) {
     if (!round_) round_.emplace(me_, Counts{num_sent, num_handled}, Sum{}, detail::Getter{});
     if (!round_->TryFinish()) return false;

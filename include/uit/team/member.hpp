@@ -280,8 +280,8 @@ class Member {
     return loops_->Reduce(thread_, n, grain, std::span<T>(parts), std::move(initial), map, combine);
   }
 
-  /// Throws MemberLeft if another member of this host has left the run, and PeerLost if its process has ended. For a wait that depends
-  /// on that member.
+  /// Throws MemberLeft if another member of this host has left the run, and PeerLost if its process has ended. For a wait that
+  /// depends on that member.
   void CheckStays(std::size_t rank) const { rounds_->CheckStays(Checked(rank)); }
 
   /// Takes in what has arrived over the conduits between processes. Never waits. Returns whether anything has.

@@ -25,7 +25,7 @@ class TeamRuns;
 /// Options of a team. The same on every process.
 struct TeamOptions {
   std::uint32_t threads = 1;   ///< of each process
-  bool shares_memory = true;   ///< conduits between members of two processes of a host use shared memory, if the world provides it
+  bool shares_memory = true;   ///< conduits within a host, between processes, use shared memory, if the world provides it
 };
 
 /// The processes that work together, and the threads of each. A handle; cheap to copy.
