@@ -57,6 +57,7 @@ class Conveyor {
 
   /// Sends an item to member `to`, which may be this one. Outside of a handler it waits for room, and handles items meanwhile. It
   /// then throws MemberLeft or PeerLost if the member for which it waits is gone.
+  /// It notices this only of members of its own host.
   UIT_INLINE void Push(std::size_t to, const T& item) {
     UIT_ASSERT(to < lines_.size(), "an item is pushed to a member of the team");
     Block& block = blocks_[to];

@@ -148,8 +148,9 @@ TEST_CASE("If a handler throws, or a member leaves, the others notice") {
   const std::string thrown = Failure(team, [](Member& me) {
     Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t&) {
       if (me.Rank() == 1) throw std::runtime_error("the handler of member 1");
-    }, smallest};
-    for (;;) conveyor.Push(1, 0);
+    }};
+    conveyor.Push(1, 0);
+    conveyor.Finish();
   });
   CHECK(thrown == (MpiTestWorld().IsRoot() ? "the handler of member 1" : "rank 0 failed"));
 
