@@ -22,7 +22,6 @@
 #include <uit/support/pause.hpp>
 #include <uit/support/small_record.hpp>
 #include <uit/tally.hpp>
-#include <uit/transport/put_until.hpp>
 #include <uit/transport/transport.hpp>
 #include <uit/transport/transport_set.hpp>
 
