@@ -143,7 +143,8 @@ class Inlet {
     Offer([&](auto& duct) { return (room = detail::TryLoan<T>(duct, num_elements)).has_value(); });
     return room;
   }
-  /// Sends what TryLoan lent, or the first elements of it. Counts as a put. Returns false if the loan has ended.
+  /// Sends what TryLoan lent last, or the first elements of it. Call it at most once for a loan. Counts as a put. Returns false
+  /// if the loan has ended.
   bool Publish(std::span<detail::LoanElement<T>> elements)
     requires LoanableUnder<T, policy>
   {

@@ -96,6 +96,8 @@ struct Process {
   AggregatedOptions Aggregation() const {
     constexpr bool is_shared = policy.consolidate != Consolidate::none;
     constexpr std::size_t head_bytes = policy.retain == Retain::latest ? sizeof(NewestRecord) : sizeof(MessageRun);
+    if (encoded_bytes<T> == 0 && max_message_bytes > max_payload_bytes)
+      throw Error("max_message_bytes is at most 1 GiB, not " + std::to_string(max_message_bytes));
     const std::size_t largest =
         encoded_bytes<T> != 0 ? encoded_bytes<T> : max_message_bytes + sizeof(MessageLength);
     return {.num_channels = num_channels,

@@ -255,4 +255,19 @@ TEST_CASE("A length that a peer changes after the check leads nowhere beyond the
   inbox.num_arrived = 1;
   CHECK(inbox.Take<0>().size() == 16);
   CHECK(inbox.bytes.NumBytes() == 0);
+
+  // Of two messages, the first takes all.
+  inbox.bytes.Borrow(lent);
+  inbox.num_arrived += 2;
+  CHECK(inbox.Take<0>().size() == 16);
+  CHECK(inbox.Take<0>().empty());
+  CHECK(inbox.bytes.NumBytes() == 0);
+
+  // What a shorter message leaves is none of the next.
+  const MessageLength shorter = 3;
+  std::memcpy(lent.data(), &shorter, sizeof shorter);
+  inbox.bytes.Borrow(lent);
+  inbox.num_arrived += 1;
+  CHECK(inbox.Take<0>().size() == 3);
+  CHECK(inbox.bytes.NumBytes() == 0);
 }

@@ -117,9 +117,12 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
   }
   /// Copies messages that are unread in shared memory, before that is given back.
   void SaveLent() {
-    if (!std::exchange(is_kept_lent_, false) || keeper_->bytes.NumBytes() == 0) return;
-    keeper_->bytes.Append(nullptr, 0);
-    keeper_->ClearFast();
+    if (!is_kept_lent_) return;
+    if (keeper_->bytes.NumBytes() != 0) {
+      keeper_->bytes.Append(nullptr, 0);  // if it throws, the memory stays lent
+      keeper_->ClearFast();
+    }
+    is_kept_lent_ = false;
   }
   void Scatter(Frame& frame) {
     const FrameHeader header = frame.Header();

@@ -59,6 +59,9 @@ enum class FrameWish : std::uint64_t {
 /// Returns what the sender requests with a frame.
 inline FrameWish WishOf(const FrameHeader& header) { return static_cast<FrameWish>(header.base); }
 
+/// The largest payload of a frame.
+inline constexpr std::size_t max_payload_bytes = std::size_t{1} << 30U;
+
 /// Returns the payload of frames for a buffer of about `buffer_bytes` in which `needed_bytes` must fit.
 ///
 /// Messages of a little over 4 KiB cost MPI several times as much as smaller and larger ones (measured with Open MPI on
@@ -66,9 +69,8 @@ inline FrameWish WishOf(const FrameHeader& header) { return static_cast<FrameWis
 inline std::size_t AggregatedPayloadBytes(std::size_t buffer_bytes, std::size_t needed_bytes) {
   constexpr std::size_t slow_from = 2048;
   constexpr std::size_t slow_until = 8192;
-  constexpr std::size_t most = std::size_t{1} << 30;
   const std::size_t wanted = std::max(buffer_bytes, needed_bytes);
-  if (wanted > most) throw Error("a buffer of " + std::to_string(wanted) + " bytes is larger than 1 GiB");
+  if (wanted > max_payload_bytes) throw Error("a buffer of " + std::to_string(wanted) + " bytes is larger than 1 GiB");
   return wanted > slow_from && wanted < slow_until ? slow_until : wanted;
 }
 
@@ -102,10 +104,11 @@ class ByteQueue {
   void MakeRoom(std::size_t num_bytes) {
     const std::size_t num_waiting = NumBytes();
     if (2 * (num_waiting + num_bytes) > capacity_) {
-      capacity_ = std::bit_ceil(2 * (num_waiting + num_bytes));
-      auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity_);
+      const std::size_t capacity = std::bit_ceil(2 * (num_waiting + num_bytes));
+      auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
       if (num_waiting != 0) std::memcpy(larger.get(), head_, num_waiting);
       storage_ = std::move(larger);
+      capacity_ = capacity;
     } else if (num_waiting != 0) {
       std::memmove(storage_.get(), head_, num_waiting);
     }
@@ -128,8 +131,9 @@ class ByteSlot {
   /// grow.
   std::byte* Resize(std::size_t num_bytes) {
     if (num_bytes > capacity_) {
-      capacity_ = std::bit_ceil(num_bytes);
-      storage_ = std::make_unique_for_overwrite<std::byte[]>(capacity_);
+      const std::size_t capacity = std::bit_ceil(num_bytes);
+      storage_ = std::make_unique_for_overwrite<std::byte[]>(capacity);
+      capacity_ = capacity;
     }
     num_bytes_ = num_bytes;
     return storage_.get();

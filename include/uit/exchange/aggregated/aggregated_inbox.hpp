@@ -50,14 +50,19 @@ struct AggregatedInbox {
   UIT_INLINE ByteView Take() {
     std::size_t num_bytes = message_bytes;
     if constexpr (message_bytes == 0) {
+      // Lengths were right when the message arrived, but a peer may change lent bytes since.
       MessageLength length = 0;
-      std::memcpy(&length, bytes.Head(), sizeof length);
-      bytes.Drop(sizeof length);
-      num_bytes = length < bytes.NumBytes() ? static_cast<std::size_t>(length) : bytes.NumBytes();  // a peer may change lent bytes
+      if (bytes.NumBytes() >= sizeof length) [[likely]] {
+        std::memcpy(&length, bytes.Head(), sizeof length);
+        bytes.Drop(sizeof length);
+      }
+      num_bytes = length < bytes.NumBytes() ? static_cast<std::size_t>(length) : bytes.NumBytes();
     }
     const ByteView message{bytes.Head(), num_bytes};
     bytes.Drop(num_bytes);
-    if constexpr (message_bytes == 0) ++num_taken;
+    if constexpr (message_bytes == 0) {
+      if (++num_taken == num_arrived) bytes.Drop(bytes.NumBytes());
+    }
     return message;
   }
   /// Moves past `count` messages, which must wait.

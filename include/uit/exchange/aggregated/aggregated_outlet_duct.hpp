@@ -73,7 +73,9 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
     ByteView message;
     if (inbox_->template IsFast<0>()) message = inbox_->template Take<0>();
     else if (StepFar(1, message) == 0) return false;
-    if (message.size() % sizeof(Element) != 0) [[unlikely]]
+    // Behind a message of another size, the elements may not be aligned.
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(message.data()) % alignof(Element) == 0;
+    if (message.size() % sizeof(Element) != 0 || !is_aligned) [[unlikely]]
       Refuse(message.size());
     use(std::span{reinterpret_cast<const Element*>(message.data()), message.size() / sizeof(Element)});
     return true;
