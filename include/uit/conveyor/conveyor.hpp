@@ -88,7 +88,7 @@ class Conveyor {
     CheckOutside();
     Quiescence quiescence{me_};
     me_.WaitUntil([&] {
-      while (!quiescence.IsConfirming() && Advance()) {
+      for (std::size_t i = 0; i < most_busy && !quiescence.IsConfirming() && Advance(); ++i) {
       }
       return quiescence.TryEnd(NumPushed(), tally_.handled);
     });
@@ -105,6 +105,12 @@ class Conveyor {
 
  private:
   static constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
+  static constexpr std::size_t most_busy = 64;  // looks at what has arrived before others get their turn
+  /// As in a ring between threads.
+  struct Slot {
+    std::uint32_t newest;
+    T item;
+  };
   using Outlet = MemberOutlet<T, aggregated>;
   struct Line {
     MemberInlet<T, aggregated> inlet;
@@ -123,7 +129,7 @@ class Conveyor {
   void Open() {
     const std::vector<std::size_t> processes = me_.AllGather(me_.Process());
     const auto num_here = static_cast<std::size_t>(std::ranges::count(processes, me_.Process()));
-    sizes_ = detail::SizeConveyor(options_, sizeof(T), spill_.NumBytes(), num_here, me_.Size() - num_here);
+    sizes_ = detail::SizeConveyor(options_, sizeof(T), sizeof(Slot), spill_.NumBytes(), num_here, me_.Size() - num_here);
     for (std::size_t other = 0; other < me_.Size(); ++other) {
       if (processes[other] == me_.Process()) here_.push_back(other);
       const ConduitOptions options{.depth = other == me_.Rank() ? sizes_.depth_own : sizes_.depth, .buffer_bytes = sizes_.frame_bytes};
@@ -177,14 +183,16 @@ class Conveyor {
       return false;
     });
   }
-  /// Handles what has arrived. If nothing has, sends what waits. Returns whether anything was handled.
+  /// Handles what has arrived. If nothing has, and now and then in any case, sends what waits. Returns whether anything was
+  /// handled.
   bool Advance() {
-    if (HandleArrived()) return FlushHere(), true;
+    const bool has_handled = HandleArrived();
+    if (has_handled && ++num_busy_ % most_busy != 0) return FlushHere(), true;
     for (std::size_t to = 0; to < lines_.size(); ++to) {
       TryDrain(to);
       lines_[to].inlet.TryFlush();
     }
-    return false;
+    return has_handled;
   }
   /// Shows staged items to the members of this process. Costs nothing for the others.
   void FlushHere() {
@@ -215,7 +223,7 @@ class Conveyor {
     Block& block = blocks_[to];
     auto& inlet = lines_[to].inlet;
     for (;;) {
-      const std::size_t count = inlet.StageSome({block.first, block.next});
+      const std::size_t count = Stage(inlet, {block.first, block.next});
       block.first += count;
       num_shipped_ += count;
       if (block.first != block.next) return false;
@@ -224,7 +232,16 @@ class Conveyor {
       for (; !spill_.IsEmpty(to) && block.next != block.end; spill_.Pop(to)) *block.next++ = spill_.Front(to);
     }
   }
-  /// The same for all members with items in the spill. Returns whether the spill has become smaller.
+  /// Some of them may have gone if it throws, so the conveyor must then not try again.
+  std::size_t Stage(MemberInlet<T, aggregated>& inlet, std::span<const T> items) {
+    try {
+      return inlet.StageSome(items);
+    } catch (...) {
+      Fail();
+      throw;
+    }
+  }
+  /// The same as TryDrain for all members with items in the spill. Returns whether the spill has become smaller.
   bool DrainSpill() {
     const std::size_t size = spill_.Size();
     if (size == 0) return false;
@@ -251,6 +268,7 @@ class Conveyor {
   std::vector<std::size_t> here_;   // ranks of the members of this process
   std::vector<Block> blocks_;       // by rank
   std::vector<T> items_;            // of the blocks
+  std::size_t num_busy_ = 0;        // looks that found something
   std::size_t num_since_look_ = 0;  // pushes since the last look at what has arrived, by blocks
   std::uint64_t num_shipped_ = 0;   // items that inlets have accepted
   State state_ = State::outside;

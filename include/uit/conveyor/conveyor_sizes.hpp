@@ -35,9 +35,10 @@ struct ConveyorSizes {
   std::size_t total_bytes = 0;   ///< of all buffers of this member, and its spill
 };
 
-/// Returns the largest buffers within the budget. Throws InputError if the budget is too small for any.
-ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t spill_bytes, std::size_t num_here,
-                           std::size_t num_elsewhere);
+/// Returns the largest buffers within the budget. `slot_bytes` is the size of an item in a queue between threads. Throws InputError
+/// if the budget is too small for any.
+ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t slot_bytes, std::size_t spill_bytes,
+                           std::size_t num_here, std::size_t num_elsewhere);
 
 }  // namespace detail
 }  // namespace uit

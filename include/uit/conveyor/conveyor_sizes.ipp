@@ -11,8 +11,8 @@
 
 namespace uit::detail {
 
-UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t spill_bytes,
-                                      std::size_t num_here, std::size_t num_elsewhere) {
+UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t slot_bytes,
+                                      std::size_t spill_bytes, std::size_t num_here, std::size_t num_elsewhere) {
   constexpr std::size_t num_frames = Process{}.num_frames;
   if (options.num_between_looks == 0) throw InputError("a conveyor needs num_between_looks of at least 1");
   // A member sends and receives frames of each member elsewhere. The queue to a member of its own process is counted by the sender.
@@ -24,7 +24,7 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_
     sizes.depth_own = std::min(sizes.depth, 2 * options.num_between_looks);
     sizes.block_items = std::clamp<std::size_t>(1024 / item_bytes, 1, sizes.depth);
     sizes.total_bytes = num_elsewhere * 2 * num_frames * sizes.frame_bytes + spill_bytes;
-    sizes.total_bytes += ((num_here - 1) * sizes.depth + sizes.depth_own) * item_bytes;
+    sizes.total_bytes += ((num_here - 1) * (sizes.depth + 1) + sizes.depth_own + 1) * slot_bytes;
     sizes.total_bytes += (num_here + num_elsewhere) * sizes.block_items * item_bytes;
     if (sizes.total_bytes <= options.budget_bytes) return sizes;
     if (buffer <= item_bytes)

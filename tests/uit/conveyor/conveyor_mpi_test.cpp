@@ -6,6 +6,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <uit/team/team.hpp>
@@ -131,6 +132,25 @@ TEST_CASE("Nothing that is pushed after one member's Finish is handled before th
       THAT(num_handled == round * me.Size());
     }
     THAT(HasHandled(me, conveyor, num_rounds * me.Size() * me.Size()));
+  });
+}
+
+TEST_CASE("A member that keeps itself busy still sends, until it gets an answer") {
+  enum class Kind : std::uint8_t { wait, ask, answer };
+  ForEachLayout([](Member& me, Checks& checks) {
+    bool has_asked = false;
+    bool is_answered = false;
+    Conveyor<Kind>* self = nullptr;
+    Conveyor<Kind> conveyor{me, [&](std::size_t from, const Kind& kind) {
+      if (kind == Kind::ask) self->Push(from, Kind::answer);
+      if (kind == Kind::wait && !is_answered) self->Push(me.Rank(), Kind::wait);
+      if (!std::exchange(has_asked, true)) self->Push(me.Right(), Kind::ask);  // while it is busy
+      is_answered |= kind == Kind::answer;
+    }};
+    self = &conveyor;
+    for (int i = 0; i < 1500; ++i) conveyor.Push(me.Rank(), Kind::wait);  // more than a block
+    conveyor.Finish();
+    THAT(is_answered);
   });
 }
 
