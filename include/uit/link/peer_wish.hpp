@@ -36,9 +36,10 @@ struct SharedBoxes {
 /// Largest frame memory of one shared box, in bytes, in addition to its head. The frames of a larger box use the link to
 /// the peer. A ring for 8 frames of 64 KiB, the default, takes exactly this much.
 inline constexpr std::size_t max_shared_box_bytes = std::size_t{1} << 20U;
-/// The same for a box whose large frames are written and read in place (see AggregatedOptions::lends), if its payloads may be larger
-/// than `min_asked_payload`. A program gets such payloads only if it asks for larger messages than those of 64 KiB, the default.
+/// The same for a box whose large frames are written and read in place (see AggregatedOptions::lends), if its payloads may have
+/// `min_asked_payload` bytes or more.
 inline constexpr std::size_t max_lent_box_bytes = std::size_t{32} << 20U;
+/// A program gets such payloads only if it asks for larger messages than those of 64 KiB, the default.
 inline constexpr std::size_t min_asked_payload = std::size_t{128} << 10U;
 
 }  // namespace uit

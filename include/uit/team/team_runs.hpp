@@ -14,6 +14,7 @@
 #include <uit/team/group.hpp>
 #include <uit/team/joints.hpp>
 #include <uit/team/loop_board.hpp>
+#include <uit/team/team.hpp>
 #include <uit/team/thread_barrier.hpp>
 #include <uit/team/thread_pool.hpp>
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include <uit/config.hpp>
 #include <uit/codec/span_loan.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/policy.hpp>
