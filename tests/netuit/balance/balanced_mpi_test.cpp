@@ -17,6 +17,7 @@
 #include <netuit/run/run.hpp>
 
 #include "tests/netuit/checkpoint/model.hpp"
+#include "tests/netuit/checkpoint/walk.hpp"
 #include "tests/netuit/run/random_delays.hpp"
 #include "tests/netuit/run/workers.hpp"
 #include "tests/support/catch.hpp"
@@ -28,6 +29,7 @@ using namespace std::chrono_literals;
 using netuit::testing::CheckpointModel;
 using netuit::testing::RandomDelays;
 using netuit::testing::TeamWith;
+using netuit::testing::Walk;
 using uit::testing::CheckThrows;
 using uit::testing::MpiTestWorld;
 
@@ -52,33 +54,10 @@ BalanceOptions EachWindow(std::uint64_t num_updates) {
   return {.threshold = 1.05, .window = 0ns, .window_updates = num_updates, .patience = 1, .cool_down = 0};
 }
 
-/// Nodes that hand on what they hold, in best effort.
-struct Walk {
-  Walk(const uit::Team& team, const MeshOptions& options) : mesh(team, MakeTorus(6, 6), options) {}
-  void Update(Node& node) {
-    for (const auto edge : node.In()) {
-      if (node.Random().Below(2) == 0) held[node] += flow[edge].JumpGet();
-    }
-    for (const auto edge : node.Out()) {
-      const std::uint64_t part = held[node] / 8;
-      if (flow[edge].TryPut(part)) held[node] -= part;
-    }
-  }
+/// A walk over the torus with a load that drifts over its rows.
+struct DriftingWalk : Walk {
+  using Walk::Walk;
   double Load(Node& node) { return node.Id() / 6 == mesh.NumUpdates() / 10 % 6 ? 30.0 : 1.0; }
-  std::uint64_t Sum() {
-    std::uint64_t sum = 0;
-    mesh.Visit([&](Node& node) {
-      sum += held[node];
-      for (const auto edge : node.In()) sum += flow[edge].JumpGet();
-    });
-    std::uint64_t all = 0;
-    for (const std::uint64_t theirs : MpiTestWorld().AllGatherValue(sum)) all += theirs;
-    return all;
-  }
-
-  Mesh mesh;
-  Field<std::uint64_t> held = mesh.AddField<std::uint64_t>(100);
-  Channels<std::uint64_t, uit::summed> flow = mesh.AddChannels<std::uint64_t, uit::summed>();
 };
 
 /// Nodes whose load is theirs for ever: those with a small id have nearly all.
@@ -133,7 +112,7 @@ TEST_CASE("In modes 0 and 5, a run in which nodes move equals one in which none 
 TEST_CASE("In best effort, sums are conserved while nodes move, and accounts are exact") {
   for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::no_barrier}) {
     for (const std::uint32_t threads : {1U, 2U}) {
-      Balanced<Walk> walk(MakeWith<Walk>(threads), EachWindow(10));
+      Balanced<DriftingWalk> walk(MakeWith<DriftingWalk>(threads), EachWindow(10));
       const RunReport report = walk.Run(ScheduleOf(mode, {.updates = 200}));
       CHECK((!MpiTestWorld().IsRoot() || report.Balanced()));
       for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == 200);

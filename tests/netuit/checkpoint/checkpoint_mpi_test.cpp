@@ -30,6 +30,7 @@
 #include <uit/support/error.hpp>
 
 #include "tests/netuit/checkpoint/model.hpp"
+#include "tests/netuit/checkpoint/walk.hpp"
 #include "tests/netuit/run/random_delays.hpp"
 #include "tests/netuit/run/workers.hpp"
 #include "tests/support/catch.hpp"
@@ -43,6 +44,7 @@ using netuit::testing::CheckpointModel;
 using netuit::testing::Folder;
 using netuit::testing::RandomDelays;
 using netuit::testing::TeamWith;
+using netuit::testing::Walk;
 using netuit::testing::WorkersWith;
 using uit::testing::CheckThrows;
 using uit::testing::MpiTestWorld;
@@ -170,41 +172,16 @@ TEST_CASE("Runs with checkpoints on the way equal one run") {
 }
 
 TEST_CASE("In best effort, sums are conserved across a restart, and accounts are exact") {
-  struct Walk {
-    explicit Walk(std::uint32_t threads) : mesh(TeamWith(threads), MakeTorus(6, 6)), held(mesh.AddField<std::uint64_t>(100)), flow(mesh.AddChannels<std::uint64_t, uit::summed>()) {}
-    void Update(Node& node) {
-      for (const auto edge : node.In()) {
-        if (node.Random().Below(2) == 0) held[node] += flow[edge].JumpGet();
-      }
-      for (const auto edge : node.Out()) {
-        const std::uint64_t part = held[node] / 8;
-        if (flow[edge].TryPut(part)) held[node] -= part;
-      }
-    }
-    std::uint64_t Sum() {
-      std::uint64_t sum = 0;
-      mesh.Visit([&](Node& node) {
-        sum += held[node];
-        for (const auto edge : node.In()) sum += flow[edge].JumpGet();
-      });
-      std::uint64_t all = 0;
-      for (const std::uint64_t theirs : MpiTestWorld().AllGatherValue(sum)) all += theirs;
-      return all;
-    }
-    Mesh mesh;
-    Field<std::uint64_t> held;
-    Channels<std::uint64_t, uit::summed> flow;
-  };
   Folder folder;
   for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::no_barrier}) {
     {
-      Walk walk{2};
+      Walk walk{TeamWith(2)};
       const RunReport report = RunWithCheckpoints(walk.mesh, ScheduleOf(mode, {.duration = 30ms}), [&](Node& node) { walk.Update(node); },
                                                   {.to = folder.Path(), .every = 10ms});
       CHECK((!MpiTestWorld().IsRoot() || report.Balanced()));
       CHECK(report.stopped_by == StopReason::clock);
     }
-    Walk walk{1};
+    Walk walk{TeamWith(1)};
     LoadCheckpoint(walk.mesh, folder.Path());
     const RunReport report = walk.mesh.Run(ScheduleOf(mode, {.updates = 100}), [&](Node& node) { walk.Update(node); });
     CHECK((!MpiTestWorld().IsRoot() || report.Balanced()));
