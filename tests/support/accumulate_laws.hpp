@@ -289,7 +289,7 @@ void CheckAccumulateStress(std::size_t depth, std::uint64_t num_messages) {
   std::string trouble;
   std::atomic<bool> is_over{false};
   Amounts total;
-  std::thread reader{[&] {
+  std::thread reader{[&]() noexcept {  // noexcept: what either side throws ends the test, which says what it was
     while (total.words[0] < num_messages && trouble.empty()) {
       WaitUntil([&] { return pair.TryStep(1) > 0; });
       if (!pair.Get().IsWhole()) trouble = "a torn sum";
@@ -298,14 +298,16 @@ void CheckAccumulateStress(std::size_t depth, std::uint64_t num_messages) {
     is_over.store(true, std::memory_order_relaxed);
   }};
   std::uint64_t num_refused = 0;
-  for (std::uint64_t number = 1; number <= num_messages; ++number)
-    num_refused += pair.TryPut(Amounts::Number(number)) ? 0U : 1U;
-  // A flush sends amounts for which there was no room.
-  if constexpr (requires { pair.TryFlush(); })
-    WaitUntil([&] {
-      pair.TryFlush();
-      return is_over.load(std::memory_order_relaxed);
-    });
+  [&]() noexcept {
+    for (std::uint64_t number = 1; number <= num_messages; ++number)
+      num_refused += pair.TryPut(Amounts::Number(number)) ? 0U : 1U;
+    // A flush sends amounts for which there was no room.
+    if constexpr (requires { pair.TryFlush(); })
+      WaitUntil([&] {
+        pair.TryFlush();
+        return is_over.load(std::memory_order_relaxed);
+      });
+  }();
   reader.join();
   CHECK(trouble == "");
   CHECK(num_refused == 0);

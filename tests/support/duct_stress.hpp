@@ -44,7 +44,7 @@ void CheckOrderedStress(std::size_t depth, std::uint64_t num_messages) {
   typename S::template Pair<Parcel> pair{depth};
 
   std::string trouble;
-  std::thread reader{[&] {
+  std::thread reader{[&]() noexcept {  // noexcept: what either side throws ends the test, which says what it was
     std::uint64_t passed = 0;
     std::uint64_t num_steps = 0;
     while (passed < num_messages && trouble.empty()) {
@@ -61,15 +61,17 @@ void CheckOrderedStress(std::size_t depth, std::uint64_t num_messages) {
   }};
 
   std::uint64_t num_refused = 0;
-  for (std::uint64_t number = 1; number <= num_messages; ++number) {
-    const Parcel parcel = Parcel::Number(number);
-    WaitUntil([&] {
-      const bool is_accepted = pair.TryPut(parcel);
-      num_refused += !is_accepted;
-      return is_accepted;
-    });
-  }
-  if constexpr (requires { pair.TryFlushAll(); }) WaitUntil([&] { return pair.TryFlushAll(); });
+  [&]() noexcept {
+    for (std::uint64_t number = 1; number <= num_messages; ++number) {
+      const Parcel parcel = Parcel::Number(number);
+      WaitUntil([&] {
+        const bool is_accepted = pair.TryPut(parcel);
+        num_refused += !is_accepted;
+        return is_accepted;
+      });
+    }
+    if constexpr (requires { pair.TryFlushAll(); }) WaitUntil([&] { return pair.TryFlushAll(); });
+  }();
   reader.join();
 
   CHECK(trouble == "");
