@@ -143,15 +143,17 @@ class LoopbackNetwork {
   void Together(const std::function<void(std::size_t)>& f) {  // no template: the body of each thread takes long to compile
     std::vector<std::exception_ptr> errors(Size());
     std::vector<std::thread> threads;
-    for (std::size_t rank = 0; rank < Size(); ++rank) {
-      threads.emplace_back([&, rank] {
-        try {
-          f(rank);
-        } catch (...) {
-          errors[rank] = std::current_exception();
-        }
-      });
-    }
+    [&]() noexcept {  // noexcept: if the system has no thread left, the program ends and says so
+      for (std::size_t rank = 0; rank < Size(); ++rank) {
+        threads.emplace_back([&, rank] {
+          try {
+            f(rank);
+          } catch (...) {
+            errors[rank] = std::current_exception();
+          }
+        });
+      }
+    }();
     for (std::thread& thread : threads) thread.join();
     for (const std::exception_ptr& error : errors) {
       if (error) std::rethrow_exception(error);
