@@ -65,7 +65,8 @@ class Session {
   /// Finalises MPI when all processes have come here. If an exception is in flight, or MPI has failed in this process,
   /// waits for the others for two seconds. If a peer that does not answer was given up, waits for ten seconds. If the
   /// others have not come by then, ends them all with the code of EndWith. If a process has ended before, this process
-  /// ends at once with that code, but leaves the others running: they may have results to write.
+  /// ends at once with that code, but leaves the others running: they may have results to write. The code is then 0 only if the
+  /// remaining processes have gone on in a world of their own; see WorldModel::FindSurvivors.
   ~Session() {
     if (!owns_) return;
     const auto process = world_.Process();
@@ -85,8 +86,9 @@ class Session {
     PrintNoted();
   }
 
-  /// Sets the job's exit code for the case that this process has to end the others; 0 becomes 1.
-  void EndWith(int exit_code) { exit_code_ = exit_code != 0 ? exit_code : 1; }
+  /// Sets the job's exit code for the case that this process has to end the others, or ends before them. To end
+  /// the others, 0 becomes 1.
+  void EndWith(int exit_code) { exit_code_ = exit_code; }
 
   /// All processes of the job.
   uit::World World() const { return world_; }
@@ -116,9 +118,10 @@ class Session {
     PrintNoted();
     // A launcher that is told to abort a job discards output that it has not forwarded yet.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    if (!world_.Process()->Watch().Gone()) Note(MPI_Abort(MPI_COMM_WORLD, exit_code_), "MPI_Abort");
+    const int failure = exit_code_ != 0 ? exit_code_ : 1;
+    if (!world_.Process()->Watch().Gone()) Note(MPI_Abort(MPI_COMM_WORLD, failure), "MPI_Abort");
     std::fflush(nullptr);
-    _exit(exit_code_);
+    _exit(world_.Process()->HasOutlived() && world_.Process()->Trouble().empty() ? exit_code_ : failure);
   }
   /// Another process has failed and will end the job soon. Waits for that outside MPI_Finalize.
   [[noreturn]] void AwaitEnd() {

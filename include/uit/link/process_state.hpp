@@ -74,6 +74,11 @@ class BasicProcessState {
   /// Whether Break or Fail has been called. Any thread.
   bool IsBroken() const { return is_broken_.load(std::memory_order_relaxed); }
 
+  /// Notes that the remaining processes go on in a world of their own, so that the end of a peer is no failure of this process.
+  void Outlive() { has_outlived_.store(true, std::memory_order_relaxed); }
+  /// Whether Outlive has been called. Any thread.
+  bool HasOutlived() const { return has_outlived_.load(std::memory_order_relaxed); }
+
   /// Notes that this process could not do its part of a collective call, in which other processes may wait forever. From
   /// now on it starts no collective call, and it ends the job if the others do not end. Any thread.
   void Fail(const std::string& why) {
@@ -116,6 +121,7 @@ class BasicProcessState {
   Atomic<bool> is_broken_{false};
   Atomic<bool> has_failed_{false};
   Atomic<bool> has_thrown_{false};
+  Atomic<bool> has_outlived_{false};
   mutable std::mutex mutex_;
   std::string trouble_;
   std::set<std::string> warned_;

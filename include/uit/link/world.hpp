@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -25,6 +26,8 @@ using Bytes = std::vector<std::byte>;
 /// Memory that the processes of one host share: by rank, the part that each has provided. Each part begins on a cache
 /// line.
 using HostMemory = std::map<std::size_t, MutableByteView>;
+
+struct Survivors;
 
 /// The processes of a run, for set-up and tear-down.
 ///
@@ -61,6 +64,11 @@ class WorldModel {
   /// Frees the resources of a duplicate. Collective; call it only if all links were closed cleanly. Returns false, with
   /// nothing freed, if the other processes do not take part by the deadline.
   virtual bool Release(Deadline deadline) = 0;
+  /// Returns a world of the processes of this one that have not ended, with a state of its own. Returns nothing if this kind of
+  /// world has none, or if those processes do not all take part by the deadline. Unlike other collective calls, it works after a
+  /// process has ended. Use this world later only to call this again, if one more process has ended. Collective over the processes
+  /// that have not ended.
+  virtual std::optional<Survivors> FindSurvivors([[maybe_unused]] Deadline deadline);
 
   /// Returns the state that this world shares with its duplicates. Not collective; any thread.
   const std::shared_ptr<ProcessState>& Process() const { return process_; }
@@ -138,6 +146,8 @@ class World {
   World Duplicate() const;
   /// Frees a world that came from Duplicate; see WorldModel. Collective.
   bool Release(Deadline deadline = After(std::chrono::seconds(10))) const { return model_->Release(deadline); }
+  /// See WorldModel. Collective over the processes that have not ended.
+  std::optional<Survivors> FindSurvivors(Deadline deadline) const;
   /// Returns the state that all worlds of this process share.
   const std::shared_ptr<ProcessState>& Process() const { return model_->Process(); }
 
@@ -146,6 +156,12 @@ class World {
   std::string FirstComplaint(const std::string& mine) const;
 
   std::shared_ptr<WorldModel> model_;
+};
+
+/// The processes that are left of a world.
+struct Survivors {
+  World world;                     ///< they have the same order in it
+  std::vector<std::size_t> ranks;  ///< by rank there: the rank in the world that has lost the others
 };
 
 }  // namespace uit

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,6 +20,8 @@ namespace uit {
 
 UIT_DEFINE WorldModel::WorldModel()
     : process_(std::make_shared<ProcessState>()) {}
+
+UIT_DEFINE std::optional<Survivors> WorldModel::FindSurvivors(Deadline) { return std::nullopt; }
 
 UIT_DEFINE AnyLink Alone::OpenLink(std::size_t, int, const LinkOptions&) {
   throw Error("a world of one process has no peer to link to");
@@ -67,6 +70,8 @@ UIT_DEFINE std::string World::FirstComplaint(const std::string& mine) const {
   }
   return {};
 }
+
+UIT_DEFINE std::optional<Survivors> World::FindSurvivors(Deadline deadline) const { return model_->FindSurvivors(deadline); }
 
 UIT_DEFINE World World::Duplicate() const { return World{model_->Duplicate()}; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,8 +16,12 @@
 #include <uit/mpi/mpi_link.hpp>
 #include <uit/mpi/neighbors.hpp>
 #include <uit/mpi/host_group.hpp>
+#include <uit/mpi/library.hpp>
+#include <uit/mpi/survivor_votes.hpp>
+#include <uit/mpi/survivor_world.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/support/peer_watch.hpp>
 #include <uit/support/process_hooks.hpp>
 #include <uit/support/simulation.hpp>
 #include <uit/link/link.hpp>
@@ -41,22 +46,15 @@ class MpiWorld final : public WorldModel {
   explicit MpiWorld(MPI_Comm communicator, MpiWorldOptions options = {})
       : WorldModel(std::make_shared<ProcessState>(std::move(options.hooks))), communicator_(communicator) {
     LookUp();
-    Process()->WatchOver(FindNeighbors(communicator));
+    neighbors_ = FindNeighbors(communicator);
+    Process()->WatchOver(neighbors_);
+    shares_memory_ = options.shares_memory;
     host_group_ = std::make_shared<HostGroup>(communicator, Process(), options.shares_memory);
   }
 
   std::size_t Rank() const override { return rank_; }
   std::size_t Size() const override { return size_; }
-  /// The name and version of the MPI library: the first words of MPI's own description.
-  std::string Library() const override {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    Check(MPI_Get_library_version(text, &length), "MPI_Get_library_version");
-    std::string words(text, static_cast<std::size_t>(length));
-    words.resize(std::min(words.find_first_of("\n,"), words.size()));
-    std::ranges::replace(words, '\t', ' ');
-    return words;
-  }
+  std::string Library() const override { return DescribeLibrary(); }
 
   std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) override {
     outgoing.resize(size_);
@@ -96,11 +94,7 @@ class MpiWorld final : public WorldModel {
 
   /// Throws if this MPI has no tag for the stream.
   AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) override {
-    int* largest = nullptr;
-    int is_known = 0;
-    Check(MPI_Comm_get_attr(communicator_, MPI_TAG_UB, &largest, &is_known), "MPI_Comm_get_attr");
-    if (stream < 0 || (is_known != 0 && stream > *largest))
-      throw uit::Error("this MPI has no tag for stream " + std::to_string(stream));
+    CheckTag(communicator_, stream);
     return AnyLink(std::make_unique<MpiLink>(communicator_, static_cast<int>(peer), stream, options));
   }
 
@@ -123,6 +117,22 @@ class MpiWorld final : public WorldModel {
     return memory;
   }
 
+  /// Works if all processes are on one host, whose system tells which have ended. Uses the communicator for messages from one
+  /// process to another. So call it on a duplicate, which has no other such messages.
+  std::optional<Survivors> FindSurvivors(Deadline deadline) override {
+    if (is_simulated || Process()->Watch().NumWatched() + 1 != size_) return std::nullopt;
+    const auto site = std::make_shared<SurvivorSite>(SurvivorSite{communicator_, neighbors_, rank_, shares_memory_});
+    const auto find_gone = [this] {
+      Roll roll(size_);
+      for (const std::size_t rank : Process()->Watch().AllGone()) roll[rank] = 1;
+      return roll;
+    };
+    const auto next = SurvivorWorld::TryMake(site, Process()->Hooks(), deadline, find_gone);
+    if (!next) return std::nullopt;
+    Process()->Outlive();
+    return Survivors{World{next}, next->Ranks()};
+  }
+
   bool Release(Deadline deadline) override {
     if (!std::exchange(owns_, false)) return true;
     const auto start = [&](MPI_Request* request) { return MPI_Ibarrier(communicator_, request); };
@@ -138,7 +148,12 @@ class MpiWorld final : public WorldModel {
 
  private:
   MpiWorld(MPI_Comm duplicate, const MpiWorld& original)
-      : WorldModel(original.Process()), communicator_(duplicate), owns_(true), host_group_(original.host_group_) {
+      : WorldModel(original.Process()),
+        communicator_(duplicate),
+        owns_(true),
+        host_group_(original.host_group_),
+        neighbors_(original.neighbors_),
+        shares_memory_(original.shares_memory_) {
     LookUp();
   }
   void LookUp() {
@@ -170,6 +185,8 @@ class MpiWorld final : public WorldModel {
   MPI_Comm communicator_;
   bool owns_ = false;
   std::shared_ptr<HostGroup> host_group_;
+  std::vector<ProcessIdentity> neighbors_;
+  bool shares_memory_ = true;
   std::vector<std::size_t> windows_;  // lent to this world
   std::size_t rank_ = 0;
   std::size_t size_ = 0;

@@ -48,6 +48,8 @@ class PeerWatch {
   std::vector<std::size_t> AllGone() const;
   /// True if process `rank` was found to have ended. Any thread; costs a load until any process has ended.
   bool HasGone(std::size_t rank) const;
+  /// Returns the number of processes whose end is noticed or was. Any thread.
+  std::size_t NumWatched() const { return num_watched_; }
   /// Throws PeerLost if any process has ended; `where` names the current operation. Any thread.
   void Check(const char* where) const;
 
@@ -82,6 +84,7 @@ class PeerWatch {
 
   std::function<void(const PeerLost&)> give_up_;
   std::vector<Peer> peers_;
+  std::size_t num_watched_ = 0;
   int wake_ = -1;
   std::atomic<bool> is_over_{false};
   std::atomic<std::size_t> first_gone_{nobody};

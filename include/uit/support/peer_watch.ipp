@@ -77,6 +77,8 @@ UIT_DEFINE void PeerWatch::Watch(const ProcessIdentity& peer) {
   const auto handle = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(peer.process), 0U));
   if (handle >= 0) peers_.push_back({static_cast<std::size_t>(peer.rank), handle});
   else if (errno == ESRCH) Note(static_cast<std::size_t>(peer.rank));
+  else return;
+  ++num_watched_;
 #endif
 }
 

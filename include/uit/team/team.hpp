@@ -40,6 +40,8 @@ class Team {
   /// A team of the processes of `world`. Throws uit::InputError if the number of threads is 0.
   explicit Team(World world = {}, const TeamOptions& options = {});
 
+  /// Returns a team of other processes with the same options.
+  Team On(World world) const { return Team(std::move(world), state_->options); }
   /// The processes.
   const World& GetWorld() const { return state_->world; }
   /// Threads of each process.

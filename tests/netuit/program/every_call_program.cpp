@@ -1,5 +1,6 @@
 // Calls every MPI function that the library and the demos call. every_call_test.py lets each of these calls fail.
-//   every_call_program [collectives | puts]   only the collectives of a simulated build; the one-sided puts of a demo
+//   every_call_program [collectives | puts | survivors]   only the collectives of a simulated build; the one-sided puts of a demo;
+//                                                         what processes do to go on without others
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>
 
@@ -78,11 +79,23 @@ int PutOneByOne(const uit::World& world) {
   return table.NumOdd() == 0 ? 0 : 1;
 }
 
+/// Does what processes do to go on without others, though all are there.
+int GoOn(const uit::World& world) {
+  const uit::World all = world.Duplicate();
+  const auto survivors = all.FindSurvivors(uit::After(10s));
+  if (!survivors) return 1;
+  const std::size_t size = survivors->world.AllGatherValue(0).size();
+  survivors->world.Release();
+  all.Release();
+  return size == world.Size() ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return GuardedMain(argc, argv, [&](const uit::World& world) {
     if (world.Library().empty()) return 1;
+    if (argc > 1 && argv[1] == std::string_view{"survivors"}) return GoOn(world);
     if (argc > 1) return argv[1] == std::string_view{"puts"} ? PutOneByOne(world) : ExchangeAtOnce(world);
     const int code = RunOnce(world, AsyncMode::every_update);
     return code != 0 ? code : RunOnce(world, AsyncMode::no_barrier);

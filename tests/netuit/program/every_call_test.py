@@ -20,6 +20,8 @@ SHARED = {f"MPI_{name}" for name in ("Allgather", "Comm_dup", "Iallreduce", "Inf
 SIMULATED = {"MPI_Alltoall", "MPI_Wait"}
 # Only the demo of random updates calls these, and the program on request.
 ONE_SIDED = {"MPI_Put", "MPI_Win_allocate", "MPI_Win_flush_all", "MPI_Win_sync"}
+# Only processes that go on without others call these, and the program on request.
+SURVIVORS = {"MPI_Get_count", "MPI_Iprobe"}
 # If one process cannot have a window, all use MPI instead.
 HARMLESS = {f"MPI_{name}" for name in ("Info_create", "Info_set", "Info_free", "Win_lock_all", "Win_set_errhandler",
             "Win_shared_query")}
@@ -107,7 +109,8 @@ def main():
         environment = {**(NEAR if case.call in SHARED else FAR), "UIT_PMPI_FAIL": failure}
         if case.call in STRICT:
             environment["UIT_PMPI_STRICT"] = "1"
-        program = [options.program, *(["collectives"] if case.call in SIMULATED else ["puts"] if case.call in ONE_SIDED else [])]
+        what = {**dict.fromkeys(SIMULATED, "collectives"), **dict.fromkeys(ONE_SIDED, "puts"), **dict.fromkeys(SURVIVORS, "survivors")}
+        program = [options.program, *filter(None, [what.get(case.call)])]
         return run(options.mpiexec, environment, program)
 
     failed = set()
