@@ -12,6 +12,7 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <uit/config.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit::detail {
 
@@ -19,7 +20,9 @@ namespace netuit::detail {
 /// made when they are first asked for, which is collective.
 class CheckpointSite {
  public:
-  explicit CheckpointSite(const Mesh& mesh);
+  explicit CheckpointSite(const Mesh& mesh) : CheckpointSite(mesh, mesh.GetWorld()) {}
+  /// For a mesh that has lost processes: `world` has those that are left. Other processes' nodes and edges are then nowhere.
+  CheckpointSite(const Mesh& mesh, const uit::World& world);
 
   const BlockRoute& Nodes();
   /// Those of the nodes come first.
@@ -43,6 +46,7 @@ class CheckpointSite {
   BlockRoute Edges(std::uint32_t network, std::vector<EdgeId> WorkerGraph::*edges) const;
 
   const Mesh& mesh_;
+  uit::World world_;
   std::vector<std::uint64_t> ids_;  // of nodes, then of ghosts
   std::vector<std::size_t> slots_;  // likewise
   std::vector<std::vector<std::size_t>> input_numbers_;  // by network

@@ -20,7 +20,8 @@
 
 namespace netuit::detail {
 
-UIT_DEFINE CheckpointSite::CheckpointSite(const Mesh& mesh) : mesh_(mesh), inputs_(mesh.NumNetworks()) {
+UIT_DEFINE CheckpointSite::CheckpointSite(const Mesh& mesh, const uit::World& world)
+    : mesh_(mesh), world_(world), inputs_(mesh.NumNetworks()) {
   const auto add = [this](std::size_t slot, NodeId id) { ids_.push_back(id), slots_.push_back(slot); };
   mesh_.ForEachNode([&](std::size_t, std::size_t slot, NodeId id) { add(slot, id); });
   mesh_.ForEachGhost(add);
@@ -36,13 +37,13 @@ UIT_DEFINE const BlockRoute& CheckpointSite::Nodes() {
   if (!nodes_) {
     std::vector<std::uint64_t> ids = ids_;
     ids.resize(NumNodes());
-    nodes_.emplace(mesh_.GetWorld(), mesh_.NumNodes(), ids);
+    nodes_.emplace(world_, mesh_.NumNodes(), ids);
   }
   return *nodes_;
 }
 
 UIT_DEFINE const BlockRoute& CheckpointSite::NodesAndGhosts() {
-  if (!nodes_and_ghosts_) nodes_and_ghosts_.emplace(mesh_.GetWorld(), mesh_.NumNodes(), ids_);
+  if (!nodes_and_ghosts_) nodes_and_ghosts_.emplace(world_, mesh_.NumNodes(), ids_);
   return *nodes_and_ghosts_;
 }
 
@@ -73,7 +74,7 @@ UIT_DEFINE SavedNetwork CheckpointSite::Describe(std::uint32_t network) const {
     }
   });
   SavedNetwork all;
-  for (const SavedNetwork& theirs : mesh_.GetWorld().AllGatherValue(mine)) {
+  for (const SavedNetwork& theirs : world_.AllGatherValue(mine)) {
     all.num_edges += theirs.num_edges;
     all.digest += theirs.digest;
   }
@@ -85,9 +86,7 @@ UIT_DEFINE BlockRoute CheckpointSite::Edges(std::uint32_t network, std::vector<E
   mesh_.ForEachPart({network}, [&](const NetworkPart& part) {
     ids.insert(ids.end(), (part.graph.*edges).begin(), (part.graph.*edges).end());
   });
-  std::uint64_t num_edges = 0;
-  for (const std::uint64_t theirs : mesh_.GetWorld().AllGatherValue(std::uint64_t{ids.size()})) num_edges += theirs;
-  return {mesh_.GetWorld(), num_edges, std::move(ids)};
+  return {world_, mesh_.NumEdges({network}), std::move(ids)};
 }
 
 UIT_DEFINE SavedValues DescribeField(const Mesh& mesh, std::size_t number) {

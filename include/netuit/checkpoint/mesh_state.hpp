@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <netuit/checkpoint/manifest.hpp>
 #include <netuit/checkpoint/value_store.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <uit/config.hpp>
+#include <uit/link/world.hpp>
 
 namespace netuit::detail {
 
@@ -16,9 +18,14 @@ void CheckSavable(const Mesh& mesh);
 /// table of contents. Collective. Throws on every process like the store.
 CheckpointManifest SaveState(Mesh& mesh, ValueStore& store);
 
+/// Copies what this process has of the state of a mesh that has lost processes, and has run in no mode by update. `world` has those
+/// that are left. Collective over them. Throws like the store.
+void SaveRest(Mesh& mesh, const uit::World& world, ValueStore& store);
+
 /// Gives a mesh of the same graph and program the state that SaveState has saved. Errors call it `name`. Collective. Throws
-/// uit::InputError on every process if the mesh is another; its state is then unspecified.
-void LoadState(Mesh& mesh, const CheckpointManifest& manifest, const ValueStore& store, const std::string& name);
+/// uit::InputError on every process if the mesh is another; its state is then unspecified. Returns the number of messages that this
+/// process has put into its channels again.
+std::uint64_t LoadState(Mesh& mesh, const CheckpointManifest& manifest, const ValueStore& store, const std::string& name);
 
 }  // namespace netuit::detail
 

@@ -20,6 +20,7 @@
 #include <netuit/file/numpy_format.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <uit/config.hpp>
+#include <uit/link/world.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 
@@ -28,13 +29,29 @@ namespace netuit::detail {
 /// Saves the values of a mesh's fields and the messages in its channels.
 class CheckpointSaver {
  public:
-  CheckpointSaver(Mesh& mesh, ValueStore& store) : mesh_(mesh), store_(store), site_(mesh) {}
+  CheckpointSaver(Mesh& mesh, const uit::World& world, ValueStore& store) : mesh_(mesh), store_(store), site_(mesh, world) {}
+
+  /// Saves all fields and all messages. Returns what a manifest says of them.
+  std::vector<SavedValues> SaveAll() {
+    std::vector<SavedValues> all;
+    for (std::size_t field = 0; field < mesh_.Fields().size(); ++field)
+      if (!mesh_.Fields()[field]->is_derived) all.push_back(SaveField(field));
+    for (std::size_t layer = 0; layer < mesh_.Layers().size(); ++layer) {
+      auto messages = DescribeMessages(mesh_, layer);
+      if (!messages) continue;
+      SaveMessages(*mesh_.Layers()[layer], *messages);
+      all.push_back(std::move(*messages));
+    }
+    return all;
+  }
 
   std::vector<SavedNetwork> DescribeNetworks() const {
     std::vector<SavedNetwork> networks;
     for (std::uint32_t network = 0; network < mesh_.NumNetworks(); ++network) networks.push_back(site_.Describe(network));
     return networks;
   }
+
+ private:
   SavedValues SaveField(std::size_t number) {
     const AnyField& field = *mesh_.Fields()[number];
     SavedValues saved = DescribeField(mesh_, number);
@@ -65,8 +82,6 @@ class CheckpointSaver {
     saved.num_values = route.NumItems();
     saved.digest = store_.WriteVaried(saved.name, route, std::move(block));
   }
-
- private:
   void SaveOlder(const AnyField& field, SavedValues& saved) {
     const OlderValues& older = site_.Older(field.along);
     if (older.NumValues() == 0) return;
@@ -106,13 +121,14 @@ class CheckpointLoader {
   CheckpointLoader(Mesh& mesh, const CheckpointManifest& manifest, const ValueStore& store, std::string name)
       : mesh_(mesh), name_(std::move(name)), manifest_(manifest), store_(store), site_(mesh) {}
 
-  void Load() {
+  /// Returns the number of messages that this process has put into channels.
+  std::uint64_t Load() {
     Check();
     std::size_t next = 0;
     for (const auto& field : mesh_.Fields()) {
       if (!field->is_derived) fields_.push_back({field.get(), &manifest_.values[next++]});
     }
-    LoadMessages(next);  // first, because they take updates, in which values move
+    const std::uint64_t num_put = LoadMessages(next);  // first, because they take updates, in which values move
     const bool has_older = HasOlder();
     if (has_older) mesh_.ShowByUpdate(true);
     for (const auto& [field, saved] : fields_) {
@@ -121,6 +137,7 @@ class CheckpointLoader {
     }
     mesh_.SetHasOlderValues(has_older);
     mesh_.SetNumUpdates(manifest_.num_updates);
+    return num_put;
   }
 
  private:
@@ -220,7 +237,7 @@ class CheckpointLoader {
     });
     mesh_.GetWorld().Agree<uit::InputError>(complaint);
   }
-  void LoadMessages(std::size_t next) {
+  std::uint64_t LoadMessages(std::size_t next) {
     PutBack put_back(mesh_);
     for (const auto& layer : mesh_.Layers()) {
       if (layer->Part(0).Messages() == nullptr) continue;
@@ -229,6 +246,7 @@ class CheckpointLoader {
       put_back.Add(*layer, saved.network, site_.Inputs(saved.network), site_.Outputs(saved.network), block);
     }
     put_back.Run(name_);
+    return put_back.NumMessages();
   }
 
   Mesh& mesh_;
@@ -250,21 +268,17 @@ UIT_DEFINE void CheckSavable(const Mesh& mesh) {
 UIT_DEFINE CheckpointManifest SaveState(Mesh& mesh, ValueStore& store) {
   if (mesh.HasOlderValues()) mesh.ShowByUpdate(true);  // no change, unless a run in another mode was refused since
   CheckpointManifest manifest{.num_updates = mesh.NumUpdates(), .num_nodes = mesh.NumNodes()};
-  CheckpointSaver saver(mesh, store);
+  CheckpointSaver saver(mesh, mesh.GetWorld(), store);
   manifest.networks = saver.DescribeNetworks();
-  for (std::size_t field = 0; field < mesh.Fields().size(); ++field)
-    if (!mesh.Fields()[field]->is_derived) manifest.values.push_back(saver.SaveField(field));
-  for (std::size_t layer = 0; layer < mesh.Layers().size(); ++layer) {
-    if (auto messages = DescribeMessages(mesh, layer)) {
-      saver.SaveMessages(*mesh.Layers()[layer], *messages);
-      manifest.values.push_back(*messages);
-    }
-  }
+  manifest.values = saver.SaveAll();
   return manifest;
 }
 
-UIT_DEFINE void LoadState(Mesh& mesh, const CheckpointManifest& manifest, const ValueStore& store, const std::string& name) {
-  CheckpointLoader(mesh, manifest, store, name).Load();
+UIT_DEFINE void SaveRest(Mesh& mesh, const uit::World& world, ValueStore& store) { CheckpointSaver(mesh, world, store).SaveAll(); }
+
+UIT_DEFINE std::uint64_t LoadState(Mesh& mesh, const CheckpointManifest& manifest, const ValueStore& store,
+                                   const std::string& name) {
+  return CheckpointLoader(mesh, manifest, store, name).Load();
 }
 
 }  // namespace netuit::detail

@@ -29,6 +29,8 @@ class PutBack final : public Sweep {
   void Add(LayerBase& layer, std::uint32_t network, const BlockRoute& inputs, const BlockRoute& outputs, const VariedBlock& block);
   /// Collective. Throws on every process if the messages do not fit; the text begins with `name`.
   void Run(const std::string& name);
+  /// Returns the number of messages that this process has put.
+  std::uint64_t NumMessages() const;
 
   bool Update(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
               std::uint32_t& position) override;

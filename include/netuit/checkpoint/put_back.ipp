@@ -63,6 +63,13 @@ UIT_DEFINE void PutBack::Add(LayerBase& layer, std::uint32_t network, const Bloc
   mesh_.GetWorld().Agree<uit::InputError>(are_messages ? "" : "the messages of a checkpoint cannot be read");
 }
 
+UIT_DEFINE std::uint64_t PutBack::NumMessages() const {
+  std::uint64_t count = 0;
+  for (const Thread& thread : by_thread_)
+    for (const Output& output : thread.outputs) count += output.waiting.size();
+  return count;
+}
+
 UIT_DEFINE bool PutBack::Update(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange>, NodeNotes&,
                                 std::uint32_t&) {
   Thread& mine = by_thread_[thread];

@@ -71,6 +71,8 @@ class MeshCore {
   NodeId NumNodes() const { return num_nodes_; }
   /// Returns the number of directed edges of the whole graph, over all networks.
   EdgeId NumEdges() const { return num_edges_; }
+  /// Returns the number of directed edges of a network of the whole graph.
+  EdgeId NumEdges(Network network) const { return num_edges_by_network_[network.number]; }
   /// Returns the number of nodes of this process.
   std::size_t NumLocalNodes() const { return num_local_; }
   /// Returns the number of threads of each process.
@@ -222,6 +224,7 @@ class MeshCore {
   Surroundings surroundings_;
   NodeId num_nodes_ = 0;
   EdgeId num_edges_ = 0;
+  std::vector<EdgeId> num_edges_by_network_;
   std::uint32_t num_threads_ = 1;
   std::size_t num_local_ = 0;
   std::size_t num_own_slots_ = 0;

@@ -47,7 +47,10 @@ UIT_DEFINE MeshCore::MeshCore(const uit::Team& team, const PlacedNetworks& place
     graphs.push_back(ScatterGraph(*placed.networks[i], *placed.placement, world_, placed.delays[i]));
   num_threads_ = static_cast<std::uint32_t>(graphs.front().num_threads);
   num_nodes_ = static_cast<NodeId>(graphs.front().num_nodes);
-  for (const ProcessGraph& graph : graphs) num_edges_ += graph.num_edges;
+  for (const ProcessGraph& graph : graphs) {
+    num_edges_by_network_.push_back(graph.num_edges);
+    num_edges_ += graph.num_edges;
+  }
   const std::uint64_t max_delay = std::ranges::max_element(graphs, {}, &ProcessGraph::max_delay)->max_delay;
   MakePartitions(graphs, placed.periods);
   if (max_delay != 0) LayOutDelays(max_delay);
