@@ -25,6 +25,7 @@ set(modules
   "netuit/run/.*"
   "netuit/checkpoint/.*"
   "netuit/balance/.*"
+  "netuit/resilience/.*"
   "netuit/results/.*"
   "netuit/app/.*"
   "netuit/netuit\\.hpp")

@@ -31,13 +31,21 @@ class PartMaker {
   /// Called after each part, unless an update has thrown or a process was lost. `is_last` tells whether the run has ended. The next
   /// part may be made on another mesh of the same graph.
   virtual void EndPart(bool is_last) = 0;
+
+  /// Whether the run goes on without processes that have ended.
+  virtual bool OutlivesLosses() const { return false; }
+  /// Called if it does, after a process was lost in a part or between two. `whole` is the report so far. Makes the next part run on
+  /// the other processes, on another mesh of the same graph, of which MeshCore::NumUpdates is the same on every process. Lets
+  /// `whole` have their workers, as if it came from that mesh. Returns false if that is impossible: then the run ends.
+  virtual bool TryGoOn([[maybe_unused]] RunReport& whole) { return false; }
 };
 
 /// Makes a run in parts, of which the updates are numbered on, from MeshCore::NumUpdates or from first_update if that is larger. A
 /// part begins at a multiple of every network's period. The limits of the plan are those of all parts together; the time between
 /// two parts does not count. The report is of the whole run; a quantile in it is the largest of any part.
 ///
-/// Signals that come between two parts end the run. Collective. Throws like the maker's functions.
+/// Signals that come between two parts end the run. Collective. Throws like the maker's functions, except uit::PeerLost if the
+/// maker outlives losses.
 RunReport RunInParts(PartMaker& maker, const RunPlan& plan, const RunOptions& options, const PartLimits& limits);
 
 }  // namespace netuit::detail

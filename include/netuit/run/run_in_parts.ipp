@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/run/append_report.hpp>
@@ -13,6 +14,7 @@
 #include <netuit/run/schedule.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
+#include <uit/support/error.hpp>
 #include <uit/support/process_hooks.hpp>
 
 namespace netuit::detail {
@@ -45,7 +47,23 @@ class PartPlanner {
         static_cast<double>(num_updates) * static_cast<double>(limits_.every.count()) / static_cast<double>(took.count());
     const auto most = static_cast<double>(8 * stride_);  // the first parts are short, and tell little
     stride_ = RoundUp(static_cast<std::uint64_t>(std::clamp(fitting, 1.0, most)));
-    if (reason != StopReason::count && reason != StopReason::clock) return false;
+    return (reason == StopReason::count || reason == StopReason::clock) && IsPending();
+  }
+  /// Where the planner is.
+  struct State {
+    std::uint64_t done = 0;
+    std::chrono::nanoseconds elapsed{0};
+    std::uint64_t stride = 1;
+  };
+  State GetState() const { return {done_, elapsed_, stride_}; }
+  /// Sets where the planner is, after processes have gone apart.
+  void Resume(const State& state) {
+    done_ = state.done;
+    elapsed_ = state.elapsed;
+    stride_ = state.stride;
+  }
+  /// Whether the limits of the run are not reached.
+  bool IsPending() const {
     return (plan_.updates == 0 || done_ < plan_.updates) && (plan_.duration.count() == 0 || elapsed_ < plan_.duration);
   }
   std::chrono::nanoseconds Elapsed() const { return elapsed_; }
@@ -99,37 +117,97 @@ UIT_DEFINE void LimitEffective(RunReport& whole, std::uint64_t max_delay) {
   }
 }
 
+/// A run in parts, while it lasts.
+class RunOfParts {
+ public:
+  RunOfParts(PartMaker& maker, const RunPlan& plan, const RunOptions& options, const PartLimits& limits)
+      : maker_(maker), plan_(plan), options_(options), planner_(plan, limits, PeriodOf(maker.GetMesh())) {
+    const uit::ProcessHooks& hooks = maker_.GetMesh().GetWorld().Process()->Hooks();
+    if (options.stops_on_signal && hooks.heed_stops) stops_ = hooks.heed_stops();
+    maker_.GetMesh().SetNumUpdates(std::max(maker_.GetMesh().NumUpdates(), options.first_update));
+    first_ = planner_.RoundUp(maker_.GetMesh().NumUpdates());
+  }
+
+  RunReport Run() {
+    while (!is_over_) {
+      try {
+        if (is_lost_) TryResume();
+        else if (goes_on_) RunPart();
+        else Finish();
+      } catch (const uit::PeerLost& lost) {
+        if (!maker_.OutlivesLosses()) throw;
+        whole_.Lose(lost);
+        is_lost_ = true;
+      }
+    }
+    const StopReason reason = whole_.stopped_by;
+    const bool writes_results = reason == StopReason::peer_lost || reason == StopReason::thrown || reason == StopReason::signal;
+    if (stops_ && writes_results) stops_->Keep();
+    return std::move(whole_);
+  }
+
+ private:
+  static std::uint64_t PeriodOf(const MeshCore& mesh) {
+    std::uint64_t period = 1;
+    for (const auto& network : mesh.Partitions().front()->networks) period = std::lcm(period, network->period);
+    return period;
+  }
+  void RunPart() {
+    const std::uint64_t first = planner_.RoundUp(maker_.GetMesh().NumUpdates());
+    AppendReport(whole_, maker_.Run(planner_.Next(), OptionsOfPart(options_, first, planner_)), planner_.Elapsed());
+    const MeshCore& mesh = maker_.GetMesh();
+    if (plan_.delivery.is_awaited) LimitEffective(whole_, mesh.Partitions().front()->max_delay);
+    is_lost_ = whole_.stopped_by == StopReason::peer_lost;
+    is_over_ = whole_.stopped_by == StopReason::thrown || (is_lost_ && !maker_.OutlivesLosses());
+    if (is_lost_ || is_over_) return;
+    const std::chrono::nanoseconds longest = mesh.GetWorld().AllGatherValue(whole_.Elapsed()).front();
+    goes_on_ = planner_.GoesOn(whole_.stopped_by, mesh.NumUpdates() - first, longest - planner_.Elapsed());
+    maker_.EndPart(!goes_on_);
+  }
+  /// Goes on after a loss. The processes may have come to different parts, so they agree on where the run is.
+  void TryResume() {
+    if (!maker_.TryGoOn(whole_)) {
+      is_over_ = true;
+      return;
+    }
+    const MeshCore& mesh = maker_.GetMesh();
+    PartPlanner::State state = planner_.GetState();
+    state.elapsed = std::max(state.elapsed, whole_.Elapsed());
+    for (const PartPlanner::State& theirs : mesh.GetWorld().AllGatherValue(state)) {
+      state.elapsed = std::max(state.elapsed, theirs.elapsed);
+      state.stride = std::max(state.stride, theirs.stride);
+    }
+    state.done = std::max(mesh.NumUpdates(), first_) - first_;
+    planner_.Resume(state);
+    is_lost_ = false;
+    goes_on_ = planner_.IsPending();
+    whole_.stopped_by = plan_.updates != 0 && state.done >= plan_.updates ? StopReason::count : StopReason::clock;
+  }
+  /// Heeds signals that have come since the last part.
+  void Finish() {
+    const int late = std::ranges::max(maker_.GetMesh().GetWorld().AllGatherValue(stops_ ? stops_->Take() : 0));
+    if (late != 0 && whole_.stopped_by != StopReason::signal) {
+      whole_.stopped_by = StopReason::signal;
+      whole_.signal = late;
+    }
+    is_over_ = true;
+  }
+
+  PartMaker& maker_;
+  const RunPlan& plan_;
+  const RunOptions& options_;
+  PartPlanner planner_;
+  std::unique_ptr<uit::StopSource> stops_;  // of signals that come between two parts
+  RunReport whole_;
+  std::uint64_t first_ = 0;  // update of the run
+  bool goes_on_ = true;      // another part follows
+  bool is_lost_ = false;     // a process was lost, and the run has not gone on yet
+  bool is_over_ = false;
+};
+
 UIT_DEFINE RunReport RunInParts(PartMaker& maker, const RunPlan& plan, const RunOptions& options, const PartLimits& limits) {
   plan.Check();
-  const uit::World world = maker.GetMesh().GetWorld();
-  std::uint64_t period = 1;
-  for (const auto& network : maker.GetMesh().Partitions().front()->networks) period = std::lcm(period, network->period);
-  const std::uint64_t max_delay = maker.GetMesh().Partitions().front()->max_delay;
-  const uit::ProcessHooks& hooks = world.Process()->Hooks();
-  const std::unique_ptr<uit::StopSource> stops =  // of signals that come between two parts
-      options.stops_on_signal && hooks.heed_stops ? hooks.heed_stops() : nullptr;
-  maker.GetMesh().SetNumUpdates(std::max(maker.GetMesh().NumUpdates(), options.first_update));
-  PartPlanner planner(plan, limits, period);
-  RunReport whole;
-  for (bool goes_on = true; goes_on;) {
-    const std::uint64_t first = planner.RoundUp(maker.GetMesh().NumUpdates());
-    AppendReport(whole, maker.Run(planner.Next(), OptionsOfPart(options, first, planner)), planner.Elapsed());
-    if (plan.delivery.is_awaited) LimitEffective(whole, max_delay);
-    if (whole.stopped_by == StopReason::peer_lost || whole.stopped_by == StopReason::thrown) {
-      if (stops) stops->Keep();
-      return whole;
-    }
-    const std::chrono::nanoseconds longest = world.AllGatherValue(whole.Elapsed()).front();
-    goes_on = planner.GoesOn(whole.stopped_by, maker.GetMesh().NumUpdates() - first, longest - planner.Elapsed());
-    maker.EndPart(!goes_on);
-  }
-  const int late = std::ranges::max(world.AllGatherValue(stops ? stops->Take() : 0));
-  if (late != 0 && whole.stopped_by != StopReason::signal) {
-    whole.stopped_by = StopReason::signal;
-    whole.signal = late;
-  }
-  if (stops && whole.stopped_by == StopReason::signal) stops->Keep();
-  return whole;
+  return RunOfParts(maker, plan, options, limits).Run();
 }
 
 }  // namespace netuit::detail
