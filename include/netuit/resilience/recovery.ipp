@@ -28,18 +28,22 @@
 
 namespace netuit::detail {
 
+/// Throws uit::InputError if an option is invalid.
+UIT_DEFINE CheckpointOptions CheckedForRecovery(CheckpointOptions options) {
+  if (options.to.empty()) throw uit::InputError("a resilient program needs a folder for checkpoints; see CheckpointOptions::to");
+  if (options.every.count() < 0) throw uit::InputError("CheckpointOptions::every must not be negative");
+  if (options.every.count() == 0 && options.every_updates == 0)
+    throw uit::InputError("a resilient program needs checkpoints during a run; see CheckpointOptions::every and every_updates");
+  return options;
+}
+
 UIT_DEFINE Recovery::Recovery(ResilientKeeper& keeper, const uit::Team& team, CheckpointOptions checkpoints)
     : keeper_(keeper),
-      checkpoints_(std::move(checkpoints)),
+      checkpoints_(CheckedForRecovery(std::move(checkpoints))),
       process_(team.GetWorld().Process()),
       team_(team.On(team.GetWorld().Duplicate())),
       ranks_(team.NumProcesses()) {
   std::iota(ranks_.begin(), ranks_.end(), std::size_t{0});
-  if (checkpoints_.to.empty())
-    throw uit::InputError("a resilient program needs a folder for checkpoints; see CheckpointOptions::to");
-  if (checkpoints_.every.count() < 0) throw uit::InputError("CheckpointOptions::every must not be negative");
-  if (checkpoints_.every.count() == 0 && checkpoints_.every_updates == 0)
-    throw uit::InputError("a resilient program needs checkpoints during a run; see CheckpointOptions::every and every_updates");
 }
 
 UIT_DEFINE Recovery::~Recovery() {

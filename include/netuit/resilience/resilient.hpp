@@ -48,8 +48,8 @@ concept ResilientProgram = requires(P& program, Node& node) {
 /// run that has lost no process, under the conditions of LoadCheckpoint.
 ///
 /// All processes must be on one host whose system tells which have ended (Linux 5.3 or later). A silent process is not replaced:
-/// the run ends as without this class. The launcher must let the others live, as tools/run does for Open MPI. Shared memory of meshes
-/// that have lost a process is freed when the processes end.
+/// the run ends as without this class. The launcher must let the others live, as tools/run does for Open MPI 4. Shared memory of
+/// meshes that have lost a process is freed when the processes end.
 ///
 /// After a loss, `team` is of no use, because its collective calls throw: use GetTeam. Messages that name a rank mean the rank in
 /// the present team.

@@ -1,6 +1,6 @@
 // Usage: resilient_program MODE UPDATES EVERY FOLDER FIELD [RANK@UPDATE]… FIELD is "published" or "private". Each process named
-// ends itself, as the system would, in this update. The first of the others prints what has become of the nodes and of the accounts.
-// resilient_test.py checks it.
+// ends itself, as the system would, in this update. The first of the others prints what has become of the nodes and of the
+// accounts. resilient_test.py checks it.
 #include <netuit/app/guarded_main.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
