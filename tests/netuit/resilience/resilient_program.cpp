@@ -1,6 +1,6 @@
-// Usage: resilient_program MODE UPDATES EVERY FOLDER FIELD [RANK@UPDATE]… FIELD is "published" or "private". Each process named
-// ends itself, as the system would, in this update. The first of the others prints what has become of the nodes and of the
-// accounts. resilient_test.py checks it.
+// Usage: resilient_program MODE UPDATES EVERY FOLDER FIELD [RANK@UPDATE | RANK@UPDATEs]…
+// FIELD is "published" or "private". Each process named ends itself, as the system would, in this update, or stops itself if there is
+// an s. The first of the others prints what has become of the nodes and of the accounts. resilient_test.py checks it.
 #include <netuit/app/guarded_main.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -21,11 +22,14 @@
 #include <string>
 #include <vector>
 
+using namespace std::chrono_literals;
+
 namespace {
 
 std::atomic<std::uint64_t> num_tried{0};
 std::atomic<std::uint64_t> num_put{0};
 std::optional<std::uint64_t> last_update;  // of this process, which ends in it
+int last_signal = SIGKILL;                 // which it gets then
 
 /// Nodes that count their updates, show what they have computed from their neighbours, and send messages that add up to it.
 struct Model {
@@ -34,7 +38,7 @@ struct Model {
   }
 
   void Update(netuit::Node& node) {
-    if (last_update && node.Update() >= *last_update) std::raise(SIGKILL);
+    if (last_update && node.Update() >= *last_update) std::raise(last_signal);
     ++made[node];
     last[node] = node.Update();
     std::uint64_t sum = node.Random().Below(1000);
@@ -59,6 +63,7 @@ struct Seen {
   std::uint64_t num_nodes = 0;
   std::uint64_t sum_of_ids = 0;
   std::uint64_t least_made = ~std::uint64_t{0};
+  std::uint64_t most_made = 0;
   std::uint64_t least_last = ~std::uint64_t{0};
   std::uint64_t hash = 0;        // of the nodes' values
   std::uint64_t num_stale = 0;   // edges that do not show their source's value
@@ -69,6 +74,7 @@ struct Seen {
     num_nodes += other.num_nodes;
     sum_of_ids += other.sum_of_ids;
     least_made = std::min(least_made, other.least_made);
+    most_made = std::max(most_made, other.most_made);
     least_last = std::min(least_last, other.least_last);
     hash += other.hash;
     num_stale += other.num_stale;
@@ -91,6 +97,7 @@ Seen Look(Model& model) {
     ++mine.num_nodes;
     mine.sum_of_ids += node.Id();
     mine.least_made = std::min(mine.least_made, model.made[node]);
+    mine.most_made = std::max(mine.most_made, model.made[node]);
     mine.least_last = std::min(mine.least_last, model.last[node]);
     mine.hash += (by_node[node.Id()] ^ node.Id()) * 0x9E3779B97F4A7C15U;
     for (const auto edge : node.In()) mine.num_stale += model.shown && (*model.shown)[edge] != all[edge.Source()] ? 1U : 0U;
@@ -107,15 +114,19 @@ int main(int argc, char** argv) {
     if (argc < 6) throw uit::InputError("MODE, UPDATES, EVERY, FOLDER and FIELD are needed");
     const bool is_published = std::string(argv[5]) == "published";
     const std::uint64_t num_updates = std::stoull(argv[2]);
+    std::chrono::nanoseconds peer_timeout = 1min;
     for (int i = 6; i < argc; ++i) {
       const std::string kill = argv[i];
-      if (std::stoull(kill) == world.Rank()) last_update = std::stoull(kill.substr(kill.find('@') + 1));
+      if (kill.back() == 's') peer_timeout = 2s;
+      if (std::stoull(kill) != world.Rank()) continue;
+      last_update = std::stoull(kill.substr(kill.find('@') + 1));
+      if (kill.back() == 's') last_signal = SIGSTOP;
     }
     const uit::Team team{world, {.threads = 2}};
     netuit::Resilient<Model> model(team, [=](const uit::Team& on) { return std::make_unique<Model>(on, is_published); },
                                    {.to = argv[4], .every_updates = std::stoull(argv[3])});
     const auto mode = static_cast<netuit::AsyncMode>(std::atoi(argv[1]));
-    const netuit::RunReport report = model.Run(netuit::ScheduleOf(mode, {.updates = num_updates}), {.seed = 7});
+    const netuit::RunReport report = model.Run(netuit::ScheduleOf(mode, {.updates = num_updates}), {.seed = 7, .peer_timeout = peer_timeout});
     if (report.stopped_by == netuit::StopReason::peer_lost) return report.ExitCode();
     const Seen seen = Look(*model);
     if (!model.GetTeam().IsRoot()) return report.ExitCode();
@@ -139,6 +150,7 @@ int main(int argc, char** argv) {
     print("nodes", seen.num_nodes);
     print("sum of ids", seen.sum_of_ids);
     print("least made", seen.least_made);
+    print("most made", seen.most_made);
     print("least last", seen.least_last);
     print("hash", seen.hash);
     print("stale", seen.num_stale);

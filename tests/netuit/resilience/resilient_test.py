@@ -82,7 +82,7 @@ class Job:
     """A running job."""
 
     def __init__(self, launcher: launch.Launcher, program: str, folder: pathlib.Path, ranks: int, mode: int, updates: int, field: str,
-                 kills: dict[int, int], shares_memory: bool) -> None:
+                 kills: typing.Mapping[int, typing.Union[int, str]], shares_memory: bool) -> None:
         self.token = f"CONDUIT_RESILIENT={uuid.uuid4()}"
         self.folder = folder
         self.verdicts = supervise.Verdicts(folder / "verdicts", ranks)
@@ -146,6 +146,7 @@ def faults_of_nodes(told: dict[str, str], codes: dict[int, int], all_updates: in
     expected = {
         "nodes": NUM_NODES,
         "sum of ids": NUM_NODES * (NUM_NODES - 1) // 2,
+        "most made": all_updates,
         "least last": all_updates - 1,
         "updates": all_updates,
         "stale": 0,
@@ -216,6 +217,19 @@ def faults_of_kills(seed: int, launcher: launch.Launcher, program: str) -> tuple
     return f"mode {mode}, {victims}: {told.get('lost')}, {told.get('resumed at')}", faults
 
 
+def faults_of_silence(launcher: launch.Launcher, program: str) -> tuple[str, list[str]]:
+    """Stops a process, which is then silent: the others do not replace it, and end with 3."""
+    with tempfile.TemporaryDirectory() as name:
+        job = Job(launcher, program, pathlib.Path(name), 3, 3, UPDATES, "private", {1: "500s"}, shares_memory=True)
+        begin = time.monotonic()
+        while len(job.verdicts.codes()) < 2 and time.monotonic() < begin + LIMIT:
+            time.sleep(0.05)
+        seconds = time.monotonic() - begin
+        told, codes, _ = job.finish(UPDATES)
+    faults = [f"the processes have ended with {codes}"] if codes != {0: 3, 2: 3} else []
+    return f"after {seconds:.1f} s: {codes}", faults + (["the job told how it ended well"] if told else [])
+
+
 def main() -> int:
     """Runs all cases, two at once."""
     parser = argparse.ArgumentParser()
@@ -235,6 +249,7 @@ def main() -> int:
             futures = {f"seed {seed}": pool.submit(faults_of_kills, seed, launcher, options.program) for seed in seeds}
         else:
             futures = {case.name: pool.submit(faults_of_case, case, launcher, options.program) for case in CASES}
+            futures["a process falls silent"] = pool.submit(faults_of_silence, launcher, options.program)
         for name, future in futures.items():
             seen, faults = future.result()
             any_failed = any_failed or bool(faults)
