@@ -241,7 +241,7 @@ def main() -> int:
     options = parser.parse_args()
     launcher = launch.launcher_at(options.mpiexec)
     if launcher.vendor != "Open MPI" or launcher.major != 4:
-        print("skipped: this launcher lets no process outlive another, or was not tried")
+        print("SKIPPED: this launcher lets no process outlive another, or was not tried: Open MPI 4 does")
         return 77
     any_failed = False
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
