@@ -75,7 +75,8 @@ class Resilient final : private detail::ResilientKeeper {
   const uit::Team& GetTeam() const { return recovery_.GetTeam(); }
 
   /// Runs like RunWithCheckpoints, and goes on if processes end. After a loss, update numbers go on from the largest of any
-  /// process.
+  /// process. So in modes 1 to 3, a process that noticed the loss before it began a part skips those updates that others have made
+  /// in that part.
   ///
   /// The report is of the whole run, and of the workers that are left, numbered as in the present team. Their accounts count since
   /// the first mesh was made: what they have put into channels is exact, and messages that were lost with a process stay in flight.

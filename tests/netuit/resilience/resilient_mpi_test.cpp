@@ -36,7 +36,8 @@ TEST_CASE("A resilient program that loses no process computes what it does witho
   CheckpointModel whole{TeamWith(2)};
   whole.Run(EveryUpdate{.updates = 44});
   const std::uint64_t expected = whole.Hash();
-  Resilient<CheckpointModel> program(TeamWith(2), MakeModel, {.to = folder.Path(), .every_updates = 8, .notes = {{"about", "test"}}});
+  Resilient<CheckpointModel> program(TeamWith(2), MakeModel,
+                                     {.to = folder.Path(), .every_updates = 8, .notes = {{"about", "test"}}});
   CHECK(program.Run(EveryUpdate{.updates = 26}).stopped_by == StopReason::count);
   const RunReport report = program.Run(EveryUpdate{.updates = 18});
   CHECK(report.ExitCode() == 0);

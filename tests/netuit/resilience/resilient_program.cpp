@@ -1,6 +1,6 @@
 // Usage: resilient_program MODE UPDATES EVERY FOLDER FIELD [RANK@UPDATE | RANK@UPDATEs]…
-// FIELD is "published" or "private". Each process named ends itself, as the system would, in this update, or stops itself if there is
-// an s. The first of the others prints what has become of the nodes and of the accounts. resilient_test.py checks it.
+// FIELD is "published" or "private". Each process named ends itself, as the system would, in this update, or stops itself if there
+// is an s. The first of the others prints what has become of the nodes and of the accounts. resilient_test.py checks it.
 #include <netuit/app/guarded_main.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
@@ -126,7 +126,8 @@ int main(int argc, char** argv) {
     netuit::Resilient<Model> model(team, [=](const uit::Team& on) { return std::make_unique<Model>(on, is_published); },
                                    {.to = argv[4], .every_updates = std::stoull(argv[3])});
     const auto mode = static_cast<netuit::AsyncMode>(std::atoi(argv[1]));
-    const netuit::RunReport report = model.Run(netuit::ScheduleOf(mode, {.updates = num_updates}), {.seed = 7, .peer_timeout = peer_timeout});
+    const netuit::RunReport report =
+        model.Run(netuit::ScheduleOf(mode, {.updates = num_updates}), {.seed = 7, .peer_timeout = peer_timeout});
     if (report.stopped_by == netuit::StopReason::peer_lost) return report.ExitCode();
     const Seen seen = Look(*model);
     if (!model.GetTeam().IsRoot()) return report.ExitCode();

@@ -81,8 +81,8 @@ def segments_of(processes: typing.Iterable[int]) -> set[str]:
 class Job:
     """A running job."""
 
-    def __init__(self, launcher: launch.Launcher, program: str, folder: pathlib.Path, ranks: int, mode: int, updates: int, field: str,
-                 kills: typing.Mapping[int, typing.Union[int, str]], shares_memory: bool) -> None:
+    def __init__(self, launcher: launch.Launcher, program: str, folder: pathlib.Path, ranks: int, mode: int, updates: int,
+                 field: str, kills: typing.Mapping[int, typing.Union[int, str]], shares_memory: bool) -> None:
         self.token = f"CONDUIT_RESILIENT={uuid.uuid4()}"
         self.folder = folder
         self.verdicts = supervise.Verdicts(folder / "verdicts", ranks)
@@ -170,7 +170,8 @@ def faults_of_case(case: Case, launcher: launch.Launcher, program: str) -> tuple
     number = {name: int(value) for name, value in told.items() if value.isdigit()}
     if told["lost"].split() != [str(rank) for rank in sorted(case.kills)] or set(codes) != set(range(case.ranks)) - set(case.kills):
         faults.append("other processes have ended")
-    # Messages that were put once more count as puts. A process that ends later takes its own with it. A published field's puts count, too.
+    # Messages that were put once more count as puts. A process that ends later takes its own with it. A published field's puts
+    # count, too.
     again = number["messages again"]
     least = again if len(set(case.kills.values())) == 1 else 0
     if case.field == "private" and not least <= number["accepted"] - number["put"] <= again:
@@ -236,7 +237,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--mpiexec", required=True)
     parser.add_argument("--program", required=True)
-    parser.add_argument("--kills", type=int, metavar="COUNT", help="instead of the cases, this many jobs that are killed at any time")
+    parser.add_argument("--kills", type=int, metavar="COUNT", help="instead of the cases, so many jobs are killed at any time")
     parser.add_argument("--seed", type=int, default=0, help="of the first of these jobs")
     options = parser.parse_args()
     launcher = launch.launcher_at(options.mpiexec)
