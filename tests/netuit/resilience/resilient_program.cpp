@@ -42,8 +42,8 @@ struct Model {
     ++made[node];
     last[node] = node.Update();
     std::uint64_t sum = node.Random().Below(1000);
-    for (const auto edge : node.In()) sum += mail[edge].JumpGet() + (shown ? (*shown)[edge] : 0);
-    if (shown) (*shown)[node] = sum * 3 + 1;
+    for (const auto edge : node.In()) sum = sum * 31 + mail[edge].JumpGet() + (shown ? (*shown)[edge] : 0);
+    if (shown) (*shown)[node] = (sum ^ (sum >> 31)) * 0x9E3779B97F4A7C15U + 1;  // else the effect of earlier updates would fade
     std::uint64_t number = 0;
     for (const auto edge : node.Out()) {
       num_tried.fetch_add(1, std::memory_order_relaxed);
