@@ -12,6 +12,7 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/placement/placement.hpp>
+#include <netuit/run/mesh_program.hpp>
 #include <netuit/run/run.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
@@ -20,13 +21,6 @@
 #include <uit/support/function_ref.hpp>
 
 namespace netuit {
-
-/// A program that Balanced runs: a mesh, with the handles of its fields and channels, and what a node does in an update.
-template <typename P>
-concept BalancedProgram = requires(P& program, Node& node) {
-  { program.mesh } -> std::convertible_to<Mesh&>;
-  program.Update(node);
-};
 
 /// A program whose nodes move to other workers while it runs, so that all have about the same load.
 ///
@@ -50,7 +44,7 @@ concept BalancedProgram = requires(P& program, Node& node) {
 ///
 /// Handles belong to the mesh that they were made of. So keep them in the program, and reach them through this object: a handle
 /// that was copied elsewhere is not valid after a run. Data of the program outside its mesh does not move.
-template <BalancedProgram P>
+template <MeshProgram P>
 class Balanced final : private detail::ProgramKeeper {
  public:
   /// Makes a program with these options of its mesh. Collective. It must always make the same graph, fields and channels.

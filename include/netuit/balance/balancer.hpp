@@ -13,11 +13,11 @@
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/placement/placement.hpp>
+#include <netuit/run/earlier_accounts.hpp>
 #include <netuit/run/run_in_parts.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
 #include <uit/config.hpp>
-#include <uit/tally.hpp>
 #include <uit/support/function_ref.hpp>
 
 namespace netuit {
@@ -71,18 +71,12 @@ class Balancer final : public PartMaker {
   void EndPart(bool is_last) override;
 
  private:
-  /// A worker's accounts since the first mesh was made.
-  struct Accounts {
-    uit::Tally crossing;
-    uit::Tally inside;
-  };
   /// What rank 0 decides.
   struct Decision {
     bool moves = false;
     double imbalance = 1;  // in the last window, or after a move
   };
 
-  void Check(const RunOptions& options);
   /// Collects the loads and the placement on rank 0, and returns whether to look for another placement.
   Decision NoteWindow();
   /// Looks for another placement on rank 0. Sets `move_` if it is good enough.
@@ -97,8 +91,8 @@ class Balancer final : public PartMaker {
   std::optional<Placement> next_;     // on rank 0, during a move
   NodeMove move_;                     // likewise
   std::vector<NodeMove> moves_;
-  std::vector<Accounts> accounts_;    // of all meshes, by worker of the report
-  std::vector<Accounts> earlier_;     // of all but the present mesh, likewise
+  EarlierAccounts accounts_;          // of all meshes, by worker of the report
+  EarlierAccounts earlier_;           // of all but the present mesh, likewise
   double last_imbalance_ = 1;
 };
 

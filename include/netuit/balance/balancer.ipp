@@ -1,14 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,7 +25,6 @@
 #include <netuit/run/run_options.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
-#include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 
@@ -48,40 +44,19 @@ UIT_DEFINE std::vector<Edge> GatherEdges(const Mesh& mesh) {
       }
     });
   }
-  std::vector<Edge> all;
-  for (const uit::Bytes& part : mesh.GetWorld().Gather(std::as_bytes(std::span<const Edge>(mine)))) {
-    const std::size_t first = all.size();
-    all.resize(first + part.size() / sizeof(Edge));
-    if (!part.empty()) std::memcpy(static_cast<void*>(all.data() + first), part.data(), part.size());
-  }
-  return all;
-}
-
-UIT_DEFINE void Balancer::Check(const RunOptions& options) {
-  if (!options.record.empty() || !options.replay.empty()) throw uit::InputError("a balanced run cannot be recorded or replayed");
-  const Mesh& mesh = keeper_.GetMesh();
-  if (!mesh.SharedObjects().empty() || !mesh.Captures().empty())
-    throw uit::InputError(
-        "a balanced mesh can have neither captures nor objects that nodes share, because they would stay behind when nodes move");
-  CheckSavable(mesh);
+  return mesh.GetWorld().GatherValues<Edge>(mine);
 }
 
 UIT_DEFINE RunReport Balancer::RunAll(const RunPlan& plan, const RunOptions& options) {
-  Check(options);
+  CheckReplaceable(keeper_.GetMesh(), options, "balanced");
   return RunInParts(*this, plan, options, {.every = options_.window, .every_updates = options_.window_updates});
 }
 
 UIT_DEFINE RunReport Balancer::Run(const RunPlan& plan, const RunOptions& options) {
   if (!meter_) meter_ = std::make_unique<LoadMeter>(keeper_.GetMesh(), options_.measured_every);
   RunReport report = keeper_.RunPart(plan, options, *meter_);
-  accounts_.assign(report.workers.size(), {});
-  earlier_.resize(std::max(earlier_.size(), accounts_.size()));
-  for (std::size_t i = 0; i < report.workers.size(); ++i) {
-    WorkerReport& worker = report.workers[i];
-    worker.tally += earlier_[i].crossing;
-    worker.inside += earlier_[i].inside;
-    accounts_[i] = {worker.tally, worker.inside};
-  }
+  earlier_.AddTo(report);
+  accounts_ = EarlierAccounts(report.workers);
   return report;
 }
 

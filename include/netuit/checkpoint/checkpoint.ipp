@@ -9,6 +9,7 @@
 #include <netuit/checkpoint/data_folder.hpp>
 #include <netuit/checkpoint/manifest.hpp>
 #include <netuit/checkpoint/mesh_state.hpp>
+#include <netuit/checkpoint/saved_checkpoint.hpp>
 #include <netuit/checkpoint/saved_data.hpp>
 #include <netuit/checkpoint/saved_files.hpp>
 #include <netuit/mesh/mesh.hpp>
@@ -31,10 +32,9 @@ UIT_DEFINE void SaveCheckpoint(Mesh& mesh, const std::filesystem::path& folder, 
 }
 
 UIT_DEFINE CheckpointInfo LoadCheckpoint(Mesh& mesh, const std::filesystem::path& folder) {
-  const auto manifest = detail::LoadManifest<detail::CheckpointManifest>(mesh.GetWorld(), folder, detail::checkpoint_names);
-  const detail::SavedFiles files(mesh.GetWorld(), folder / detail::checkpoint_names.Subfolder(manifest.data));
-  detail::LoadState(mesh, manifest, files, folder.string());
-  return {manifest.num_updates, manifest.notes};
+  const detail::SavedCheckpoint saved(mesh.GetWorld(), folder);
+  detail::LoadState(mesh, saved.manifest, saved.files, folder.string());
+  return {saved.manifest.num_updates, saved.manifest.notes};
 }
 
 UIT_DEFINE CheckpointInfo ReadCheckpointInfo(const uit::World& world, const std::filesystem::path& folder) {

@@ -6,6 +6,7 @@
 #include <netuit/checkpoint/manifest.hpp>
 #include <netuit/checkpoint/value_store.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/run/run_options.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
 
@@ -13,6 +14,10 @@ namespace netuit::detail {
 
 /// Throws unless SaveState can save the mesh. The same on every process.
 void CheckSavable(const Mesh& mesh);
+
+/// Throws uit::InputError if the mesh has what would not go to a mesh that takes its place in such a run. `kind` is the kind of
+/// run, as "balanced".
+void CheckReplaceable(const Mesh& mesh, const RunOptions& options, const std::string& kind);
 
 /// Copies the state of a mesh between runs to a store: fields, edge fields, and the messages that wait in channels. Returns its
 /// table of contents. Collective. Throws on every process like the store.

@@ -19,6 +19,7 @@
 #include <netuit/checkpoint/value_store.hpp>
 #include <netuit/file/numpy_format.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/run/run_options.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
 #include <uit/support/bytes.hpp>
@@ -263,6 +264,15 @@ UIT_DEFINE void CheckSavable(const Mesh& mesh) {
     if (!field->is_derived && !field->Storage().can_be_saved)
       throw uit::InputError("a checkpoint cannot save a field whose values are neither trivially copyable nor have a codec");
   }
+}
+
+UIT_DEFINE void CheckReplaceable(const Mesh& mesh, const RunOptions& options, const std::string& kind) {
+  if (!options.record.empty() || !options.replay.empty())
+    throw uit::InputError("a " + kind + " run cannot be recorded or replayed");
+  if (!mesh.SharedObjects().empty() || !mesh.Captures().empty())
+    throw uit::InputError("a " + kind + " mesh can have neither captures nor objects that nodes share, because they would stay " +
+                          "behind when nodes move");
+  CheckSavable(mesh);
 }
 
 UIT_DEFINE CheckpointManifest SaveState(Mesh& mesh, ValueStore& store) {

@@ -8,13 +8,13 @@
 
 #include <netuit/checkpoint/run_with_checkpoints.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/run/earlier_accounts.hpp>
 #include <netuit/run/run_in_parts.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
 #include <uit/config.hpp>
 #include <uit/link/process_state.hpp>
 #include <uit/support/function_ref.hpp>
-#include <uit/tally.hpp>
 #include <uit/team/team.hpp>
 
 namespace netuit {
@@ -69,13 +69,6 @@ class Recovery final : public PartMaker {
   bool TryGoOn(RunReport& whole) override;
 
  private:
-  /// A worker's accounts.
-  struct Accounts {
-    uit::Tally crossing;
-    uit::Tally inside;
-  };
-
-  void Check(const RunOptions& options);
   /// Gives the new mesh its state. Returns what that took, except for the ranks.
   Loss Restore(Mesh& from, Mesh& to);
   /// Returns the workers of all processes of the team on its first, and those of this process elsewhere. Collective.
@@ -87,7 +80,7 @@ class Recovery final : public PartMaker {
   uit::Team team_;
   std::vector<std::size_t> ranks_;  // by rank in the team: the rank in the first
   std::vector<Loss> losses_;
-  std::vector<Accounts> earlier_;   // of all meshes but the present one, by worker of the report
+  EarlierAccounts earlier_;         // of all meshes but the present one, by worker of the report
   bool rolls_back_ = false;         // all nodes go back to the checkpoint, because the mode needs one common update
   std::chrono::nanoseconds patience_{0};
 };

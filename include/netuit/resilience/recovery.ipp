@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <exception>
 #include <iterator>
 #include <numeric>
@@ -22,7 +21,6 @@
 #include <netuit/run/run_options.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
-#include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 
@@ -58,17 +56,8 @@ UIT_DEFINE Recovery::~Recovery() {
   if (const std::string words = world.Process()->Trouble(); !words.empty()) process_->Note(words);
 }
 
-UIT_DEFINE void Recovery::Check(const RunOptions& options) {
-  if (!options.record.empty() || !options.replay.empty()) throw uit::InputError("a resilient run cannot be recorded or replayed");
-  const Mesh& mesh = keeper_.GetMesh();
-  if (!mesh.SharedObjects().empty() || !mesh.Captures().empty())
-    throw uit::InputError(
-        "a resilient mesh can have neither captures nor objects that nodes share, because they would stay behind when nodes move");
-  CheckSavable(mesh);
-}
-
 UIT_DEFINE RunReport Recovery::RunAll(const RunPlan& plan, const RunOptions& options) {
-  Check(options);
+  CheckReplaceable(keeper_.GetMesh(), options, "resilient");
   plan.Check();
   rolls_back_ = plan.delivery.is_by_update;
   patience_ = options.peer_timeout + checkpoints_.every;
@@ -89,11 +78,7 @@ UIT_DEFINE RunReport Recovery::RunAll(const RunPlan& plan, const RunOptions& opt
 
 UIT_DEFINE RunReport Recovery::Run(const RunPlan& plan, const RunOptions& options) {
   RunReport report = keeper_.RunPart(plan, options);
-  earlier_.resize(std::max(earlier_.size(), report.workers.size()));
-  for (std::size_t i = 0; i < report.workers.size(); ++i) {
-    report.workers[i].tally += earlier_[i].crossing;
-    report.workers[i].inside += earlier_[i].inside;
-  }
+  earlier_.AddTo(report);
   return report;
 }
 
@@ -108,15 +93,8 @@ UIT_DEFINE std::vector<WorkerReport> Recovery::GatherWorkers(const uit::Team& te
   std::vector<WorkerReport> mine = all;  // on the first process of a team, its own are the first
   mine.resize(team.NumThreads());
   for (WorkerReport& worker : mine) worker.effective_updates.reset();  // they do not go on on another mesh
-  const std::vector<uit::Bytes> parts = team.GetWorld().Gather(std::as_bytes(std::span<const WorkerReport>(mine)));
-  if (!team.IsRoot()) return mine;
-  std::vector<WorkerReport> gathered;
-  for (const uit::Bytes& part : parts) {
-    const std::size_t first = gathered.size();
-    gathered.resize(first + part.size() / sizeof(WorkerReport));
-    if (!part.empty()) std::memcpy(static_cast<void*>(gathered.data() + first), part.data(), part.size());
-  }
-  return gathered;
+  std::vector<WorkerReport> gathered = team.GetWorld().GatherValues<WorkerReport>(mine);
+  return team.IsRoot() ? gathered : mine;
 }
 
 UIT_DEFINE bool Recovery::TryGoOn(RunReport& whole) {
@@ -139,8 +117,7 @@ UIT_DEFINE bool Recovery::TryGoOn(RunReport& whole) {
   ranks_ = std::move(ranks);
   losses_.push_back(std::move(loss));
   team_ = next;
-  earlier_.clear();
-  for (const WorkerReport& worker : workers) earlier_.push_back({worker.tally, worker.inside});
+  earlier_ = EarlierAccounts(workers);
   whole.workers = std::move(workers);
   whole.lost_peers.clear();
   whole.message.clear();

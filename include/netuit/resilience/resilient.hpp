@@ -1,6 +1,5 @@
 #pragma once
 
-#include <concepts>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/resilience/recovery.hpp>
+#include <netuit/run/mesh_program.hpp>
 #include <netuit/run/run.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
@@ -18,13 +18,6 @@
 #include <uit/team/team.hpp>
 
 namespace netuit {
-
-/// A program that Resilient runs: a mesh, with the handles of its fields and channels, and what a node does in an update.
-template <typename P>
-concept ResilientProgram = requires(P& program, Node& node) {
-  { program.mesh } -> std::convertible_to<Mesh&>;
-  program.Update(node);
-};
 
 /// A program that goes on if processes end: the others take over their nodes.
 ///
@@ -44,8 +37,8 @@ concept ResilientProgram = requires(P& program, Node& node) {
 /// that program gets the state of the first one. Nodes of the ended process get their values of the last checkpoint, and the others
 /// keep theirs; see TakeOver. The first program is destroyed. While both exist, each process needs memory for both.
 ///
-/// With EveryUpdate and Dataflow, the others stop at once, all nodes go back to the last checkpoint, and the results are those of a
-/// run that has lost no process, under the conditions of LoadCheckpoint.
+/// With EveryUpdate and Dataflow, the others stop at once, and all nodes go back to the last checkpoint. The results are then those
+/// of a run that has lost no process, under the conditions of LoadCheckpoint.
 ///
 /// All processes must be on one host whose system tells which have ended (Linux 5.3 or later). A silent process is not replaced:
 /// the run ends as without this class. The launcher must let the others live, as tools/run does for Open MPI 4. Shared memory of
@@ -56,7 +49,7 @@ concept ResilientProgram = requires(P& program, Node& node) {
 ///
 /// Handles belong to the mesh that they were made of. So keep them in the program, and reach them through this object. Data of
 /// the program outside its mesh is made anew. A placement that `make` chooses must be of the team that it is given.
-template <ResilientProgram P>
+template <MeshProgram P>
 class Resilient final : private detail::ResilientKeeper {
  public:
   /// Makes a program of this team. Collective. It must always make the same graph, fields and channels.

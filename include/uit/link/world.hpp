@@ -3,9 +3,11 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -114,6 +116,18 @@ class World {
   /// that rank 0 receives at most `max_at_once` bytes, or one byte from each rank, in each. `max_at_once` must be the
   /// same on all ranks. Collective.
   std::vector<Bytes> Gather(ByteView mine, std::size_t max_at_once = std::size_t{512} << 20) const;
+  /// Returns every rank's values on rank 0, in rank order; an empty vector on the others. Collective.
+  template <TriviallyCopyable V>
+    requires std::is_default_constructible_v<V>
+  std::vector<V> GatherValues(const std::vector<V>& mine) const {
+    std::vector<V> all;
+    for (const Bytes& theirs : Gather(std::as_bytes(std::span<const V>(mine)))) {
+      const std::size_t first = all.size();
+      all.resize(first + theirs.size() / sizeof(V));
+      if (!theirs.empty()) std::memcpy(static_cast<void*>(all.data() + first), theirs.data(), theirs.size());
+    }
+    return all;
+  }
   /// Returns every rank's bytes on every rank, in rank order. Collective.
   std::vector<Bytes> AllGather(ByteView mine) const;
   /// Returns every rank's value on every rank, in rank order. Collective.

@@ -13,6 +13,7 @@ import time
 import typing
 import uuid
 
+import outcomes
 from conduit_tools import launch, supervise
 from processes import marked, variables_of
 from reports import SANITIZER_REPORT
@@ -246,7 +247,6 @@ def main() -> int:
     if launcher.vendor != "Open MPI" or launcher.major != 4:
         print("SKIPPED: this launcher lets no process outlive another, or was not tried: Open MPI 4 does")
         return 77
-    any_failed = False
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         if options.kills:
             seeds = range(options.seed, options.seed + options.kills)
@@ -254,11 +254,7 @@ def main() -> int:
         else:
             futures = {case.name: pool.submit(faults_of_case, case, launcher, options.program) for case in CASES}
             futures["a process falls silent"] = pool.submit(faults_of_silence, launcher, options.program)
-        for name, future in futures.items():
-            seen, faults = future.result()
-            any_failed = any_failed or bool(faults)
-            print(f"{'FAILED' if faults else 'ok    '} {name}: {seen}", *faults, sep="\n       ", flush=True)
-    return 1 if any_failed else 0
+        return outcomes.report(futures)
 
 
 if __name__ == "__main__":

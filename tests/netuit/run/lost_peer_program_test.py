@@ -12,6 +12,7 @@ import tempfile
 import time
 import typing
 
+import outcomes
 from conduit_tools import launch, supervise
 from jobs import crude_faults, errors_in, run
 
@@ -138,14 +139,9 @@ def main() -> int:
     parser.add_argument("--inside", action="store_true", help="the cases in which it does so in a run")
     options = parser.parse_args()
     launcher = launch.launcher_at(options.mpiexec)
-    any_failed = False
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        futures = {case: pool.submit(faults_of, case, launcher, options.program) for case in (INSIDE if options.inside else OUTSIDE)}
-        for case, future in futures.items():
-            seen, faults = future.result()
-            any_failed = any_failed or bool(faults)
-            print(f"{'FAILED' if faults else 'ok    '} {case.name}: {seen}", *faults, sep="\n       ", flush=True)
-    return 1 if any_failed else 0
+        cases = INSIDE if options.inside else OUTSIDE
+        return outcomes.report({case.name: pool.submit(faults_of, case, launcher, options.program) for case in cases})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <concepts>
+
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/node.hpp>
+#include <uit/config.hpp>
+
+namespace netuit {
+
+/// A program as an object: a mesh, with the handles of its fields and channels, and what a node does in an update. Balanced and
+/// Resilient run such programs, and make others that take their place.
+template <typename P>
+concept MeshProgram = requires(P& program, Node& node) {
+  { program.mesh } -> std::convertible_to<Mesh&>;
+  program.Update(node);
+};
+
+}  // namespace netuit
