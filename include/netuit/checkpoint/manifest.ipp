@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -55,11 +56,18 @@ UIT_DEFINE std::string CheckpointManifest::ToText() const {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
+/// Throws uit::InputError at any other number: the JSON library would convert it to whatever it fits in.
+UIT_DEFINE bool HasWholeNumber(int, nlohmann::json::parse_event_t, const nlohmann::json& parsed) {
+  if (parsed.is_number() && !parsed.is_number_unsigned())
+    throw uit::InputError("it has a number that is no whole number from 0 to 2^64 - 1");
+  return true;
+}
+
 /// Returns what `read(json)` returns. Throws uit::InputError if the text is no such manifest: `what` says of what.
 template <typename F>
 auto ParseManifest(const std::string& text, const std::string& name, const std::string& what, F&& read) {
   try {
-    const nlohmann::json json = nlohmann::json::parse(text);
+    const nlohmann::json json = nlohmann::json::parse(text, HasWholeNumber);
     if (json.at("format") != "netuit " + what) throw uit::InputError("another format");
     const auto version = json.at("version").get<std::uint64_t>();
     if (version != 1)
@@ -87,7 +95,9 @@ UIT_DEFINE CheckpointManifest CheckpointManifest::Parse(const std::string& text,
       SavedValues of;
       entry.at("name").get_to(of.name);
       entry.at("of").get_to(of.of);
-      entry.at("network").get_to(of.network);
+      const auto network = entry.at("network").get<std::uint64_t>();
+      if (network > std::numeric_limits<std::uint32_t>::max()) throw uit::InputError("it has a network with too large a number");
+      of.network = static_cast<std::uint32_t>(network);
       of.type = FromHexadecimal(entry.at("type").get<std::string>());
       entry.at("numpy").get_to(of.numpy.name);
       entry.at("extents").get_to(of.numpy.extents);

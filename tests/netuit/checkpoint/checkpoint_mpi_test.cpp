@@ -235,6 +235,12 @@ TEST_CASE("What a damaged checkpoint has is refused, whichever byte has changed"
         std::string::npos);
   CHECK(changed(manifest, [](std::string& bytes) { bytes.replace(bytes.find("\"version\": 1"), 12, "\"version\": 9"); })
             .find(is_root ? "its format has version 9" : "rank 0 failed") != std::string::npos);
+  for (const char* number : {"-1", "1.5", "33333333333333333333333333331"}) {
+    const auto change = [&](std::string& bytes) { bytes.replace(bytes.find("\"data\": 0"), 9, std::string("\"data\": ") + number); };
+    CHECK(changed(manifest, change).find(is_root ? "it has a number that is no whole number" : "rank 0 failed") != std::string::npos);
+  }
+  CHECK(changed(manifest, [](std::string& bytes) { bytes.replace(bytes.find("\"network\": 0"), 12, "\"network\": 4294967296"); })
+            .find(is_root ? "it has a network with too large a number" : "rank 0 failed") != std::string::npos);
 }
 
 TEST_CASE("A checkpoint of another mesh is refused, in words that say why") {
