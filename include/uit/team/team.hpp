@@ -6,6 +6,7 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <uit/config.hpp>
 #include <uit/support/function_ref.hpp>
@@ -26,6 +27,10 @@ class TeamRuns;
 struct TeamOptions {
   std::uint32_t threads = 1;   ///< of each process
   bool shares_memory = true;   ///< conduits within a host, between processes, use shared memory, if the world provides it
+  /// Each thread stays on one CPU of those that its process may use. Threads of all processes of a host are on different cores
+  /// while there are enough. The thread that calls Run is bound during each run only. A thread that a bound thread starts inherits
+  /// its CPU.
+  bool pins_threads = false;
 };
 
 /// The processes that work together, and the threads of each. A handle; cheap to copy.
@@ -37,15 +42,18 @@ struct TeamOptions {
 /// Run and Member: include <uit/team/member.hpp>.
 class Team {
  public:
-  /// A team of the processes of `world`. Throws uit::InputError if the number of threads is 0.
+  /// A team of the processes of `world`. Throws uit::InputError if the number of threads is 0, or if threads are to be pinned on a
+  /// system that cannot do it. Collective if threads are to be pinned.
   explicit Team(World world = {}, const TeamOptions& options = {});
 
-  /// Returns a team of other processes with the same options.
+  /// Returns a team of other processes with the same options. Collective over them if threads are pinned.
   Team On(World world) const { return Team(std::move(world), state_->options); }
   /// The processes.
   const World& GetWorld() const { return state_->world; }
   /// Threads of each process.
   std::uint32_t NumThreads() const { return state_->options.threads; }
+  /// The CPU of each thread of this process, by the number that the system gives it. Empty if threads are not pinned.
+  const std::vector<std::uint32_t>& Cpus() const { return state_->cpus; }
   /// True for the process that loads the graph, assigns its nodes, and gathers results: rank 0.
   bool IsRoot() const { return GetWorld().IsRoot(); }
   /// This process's number, from 0.
@@ -54,7 +62,7 @@ class Team {
   std::size_t NumProcesses() const { return GetWorld().Size(); }
 
   /// Returns the threads, spread over the cores that the processes of the host may use. They live as long as the last copy of the team.
-  /// Throws uit::Error if they cannot be started.
+  /// Throws uit::Error if they cannot be started or pinned.
   ThreadPool& Threads() const;
 
   /// Calls `work(me)` on every thread of every process, and waits for all. Returns 0, or the largest of what `work` returns. Collective.
@@ -78,6 +86,7 @@ class Team {
   struct State {
     World world;
     TeamOptions options;
+    std::vector<std::uint32_t> cpus{};  // by thread, if they are pinned
     std::unique_ptr<ThreadPool> threads{};
     std::shared_ptr<detail::TeamRuns> runs{};  // since the first run
   };

@@ -6,11 +6,14 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <uit/support/error.hpp>
+#include <uit/team/binding.hpp>
 #include <uit/team/core_spread.hpp>
 
 namespace uit {
@@ -24,11 +27,15 @@ namespace uit {
 class ThreadPool {
  public:
   /// Starts all threads except the calling one. `first_core` is the number of threads that other processes of the host
-  /// start before these. Throws uit::Error if the threads cannot be started.
-  explicit ThreadPool(std::uint32_t num_threads, std::size_t first_core = 0) {
+  /// start before these. If `cpus` is not empty, it has a CPU for each thread: thread i stays on cpus[i], the calling one during
+  /// each task, the others always. Throws uit::Error if the threads cannot be started or bound.
+  explicit ThreadPool(std::uint32_t num_threads, std::size_t first_core = 0, std::vector<std::uint32_t> cpus = {})
+      : cpus_(std::move(cpus)) {
     try {
-      for (std::uint32_t thread = 1; thread < num_threads; ++thread)
+      for (std::uint32_t thread = 1; thread < num_threads; ++thread) {
         threads_.emplace_back([this, thread, first_core] { Serve(thread, first_core + thread); });
+        if (!cpus_.empty()) detail::BindToCpu(threads_.back().native_handle(), cpus_[thread]);
+      }
     } catch (const std::exception& trouble) {
       Stop();
       throw Error("cannot start " + std::to_string(num_threads) + " threads: " + trouble.what());
@@ -47,9 +54,11 @@ class ThreadPool {
     CheckIdle();
   }
   /// Calls `work(thread)` on every thread, including the calling one, and waits for all. `work` may throw only on the
-  /// calling thread. Throws as Check does.
+  /// calling thread. Throws as Check does, and if the calling thread cannot be bound.
   template <std::invocable<std::uint32_t> F>
   void Run(F&& work) {
+    std::optional<detail::OnCpu> bound;  // until all threads are done
+    if (!cpus_.empty()) bound.emplace(cpus_.front());
     {
       const std::lock_guard lock(mutex_);
       CheckIdle();
@@ -78,7 +87,7 @@ class ThreadPool {
     if (is_busy_) throw Error("the threads of a team are at work: a run cannot begin inside another");
   }
   void Serve(std::uint32_t thread, std::size_t core) {
-    MoveToCore(core);
+    if (cpus_.empty()) MoveToCore(core);
     std::unique_lock lock(mutex_);
     for (std::uint64_t seen = 0;;) {
       begins_.wait(lock, [&] { return round_ != seen || is_over_; });
@@ -99,6 +108,7 @@ class ThreadPool {
     threads_.clear();
   }
 
+  const std::vector<std::uint32_t> cpus_;  // by thread; empty if threads are free to move
   std::mutex mutex_;
   std::condition_variable begins_;
   std::condition_variable ends_;

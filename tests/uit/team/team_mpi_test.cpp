@@ -9,6 +9,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,7 @@
 
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/team/core_spread.hpp>
 #include <uit/team/team.hpp>
 
 #include "tests/support/catch.hpp"
@@ -64,6 +66,19 @@ TEST_CASE("A sum of doubles has the same bits on every layout") {
   TeamWith(static_cast<std::uint32_t>(4 / MpiTestWorld().Size())).Run([&](Member& me) {
     THAT(me.AllReduce(0.1 * static_cast<double>(me.Rank() * me.Rank() + 1), std::plus<>{}) == expected);
   });
+}
+
+TEST_CASE("Pinned threads of all processes of a host have different CPUs while there are enough") {
+  const std::size_t num_usable = NumUsableCores();
+  const Team team{MpiTestWorld(), {.threads = 2, .pins_threads = true}};
+  Checks checks;
+  team.Run([&](Member& me) {
+    const std::vector<std::uint32_t> cpus = me.AllGather(team.Cpus()[me.Thread()]);
+    const std::set<std::uint32_t> distinct(cpus.begin(), cpus.end());
+    THAT(distinct.size() >= std::min(cpus.size(), num_usable));
+    THAT(NumUsableCores() == 1);
+  });
+  CHECK(NumUsableCores() == num_usable);
 }
 
 TEST_CASE("No member leaves a barrier before all have come") {
