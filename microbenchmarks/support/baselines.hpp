@@ -50,11 +50,16 @@ class Ring {
 
   /// Appends without publishing.
   bool TryStage(const T& value) {
+    return TryStageBy([&](T& slot) { slot = value; });
+  }
+  /// The same: calls write(slot) in place, if there is room.
+  template <typename Write>
+  bool TryStageBy(Write&& write) {
     if (written_ - seen_head_ == capacity) {
       seen_head_ = head_.load(std::memory_order_acquire);
       if (written_ - seen_head_ == capacity) return false;
     }
-    slots_[written_++ % capacity] = value;
+    write(slots_[written_++ % capacity]);
     return true;
   }
   void Publish() { tail_.store(written_, std::memory_order_release); }

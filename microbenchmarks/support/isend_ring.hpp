@@ -23,14 +23,26 @@ struct Operation {
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
+/// Tells apart what the two ends send, if both are in one process. Each end has the other's tags swapped.
+struct Tags {
+  int out = 0;
+  int in = 0;
+};
+
 /// Messages of up to `num_bytes` to a peer and back: a ring of nonblocking sends, one of receives, and credits. Credits travel in
 /// messages or, if half of them are due, alone. Messages are written and read in place. The number of credits is a power of
 /// two.
 class IsendRing {
  public:
-  IsendRing(int peer, std::size_t num_bytes, std::size_t num_credits)
-      : peer_{peer}, num_bytes_{num_bytes}, sends_(num_credits), receives_(num_credits), credits_(4) {
-    MPI_Comm_dup(MPI_COMM_WORLD, &communicator_);
+  /// Collective.
+  IsendRing(int peer, std::size_t num_bytes, std::size_t num_credits) : IsendRing{Duplicate(), peer, num_bytes, num_credits, {}} {
+    owns_communicator_ = true;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  /// On a communicator that nobody else uses, and that stays longer than the ring.
+  IsendRing(MPI_Comm communicator, int peer, std::size_t num_bytes, std::size_t num_credits, Tags tags)
+      : peer_{peer}, num_bytes_{num_bytes}, communicator_{communicator}, tags_{tags}, sends_(num_credits), receives_(num_credits),
+        credits_(4) {
     for (Operation& send : sends_) send.buffer = std::make_unique<std::byte[]>(sizeof(Header) + num_bytes);
     for (Operation& receive : receives_) {
       receive.buffer = std::make_unique<std::byte[]>(sizeof(Header) + num_bytes);
@@ -40,7 +52,6 @@ class IsendRing {
       credit.buffer = std::make_unique<std::byte[]>(sizeof(std::uint64_t));
       PostCredit(credit);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
   }
   IsendRing(const IsendRing&) = delete;
   IsendRing& operator=(const IsendRing&) = delete;
@@ -52,7 +63,7 @@ class IsendRing {
         MPI_Wait(&operation.request, MPI_STATUS_IGNORE);
       }
     }
-    MPI_Comm_free(&communicator_);
+    if (owns_communicator_) MPI_Comm_free(&communicator_);
   }
 
   /// The buffer of the next message, or null without a credit.
@@ -66,7 +77,8 @@ class IsendRing {
     Operation& send = Next(sends_, num_sent_++);
     Write(send, Header{.num_acknowledged = num_received_, .num_bytes = num_bytes});
     num_told_ = num_received_;
-    MPI_Isend(send.buffer.get(), static_cast<int>(sizeof(Header) + num_bytes), MPI_BYTE, peer_, 0, communicator_, &send.request);
+    const auto size = static_cast<int>(sizeof(Header) + num_bytes);
+    MPI_Isend(send.buffer.get(), size, MPI_BYTE, peer_, 2 * tags_.out, communicator_, &send.request);
   }
 
   /// The next message, or null. It stays in place until Release.
@@ -102,15 +114,21 @@ class IsendRing {
     std::memcpy(operation.buffer.get(), &value, sizeof value);
   }
 
+  static MPI_Comm Duplicate() {
+    MPI_Comm communicator = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+    return communicator;
+  }
   void Post(Operation& receive) {
-    MPI_Irecv(receive.buffer.get(), static_cast<int>(sizeof(Header) + num_bytes_), MPI_BYTE, peer_, 0, communicator_, &receive.request);
+    const auto size = static_cast<int>(sizeof(Header) + num_bytes_);
+    MPI_Irecv(receive.buffer.get(), size, MPI_BYTE, peer_, 2 * tags_.in, communicator_, &receive.request);
   }
   void PostCredit(Operation& credit) {
-    MPI_Irecv(credit.buffer.get(), sizeof(std::uint64_t), MPI_BYTE, peer_, 1, communicator_, &credit.request);
+    MPI_Irecv(credit.buffer.get(), sizeof(std::uint64_t), MPI_BYTE, peer_, 2 * tags_.in + 1, communicator_, &credit.request);
   }
   void SendCredit() {
     num_told_ = num_received_;
-    MPI_Send(&num_told_, sizeof num_told_, MPI_BYTE, peer_, 1, communicator_);  // eager, and there is a receive
+    MPI_Send(&num_told_, sizeof num_told_, MPI_BYTE, peer_, 2 * tags_.out + 1, communicator_);  // eager, and there is a receive
   }
   bool TryTakeCredit() {
     Operation& credit = Next(credits_, num_credits_taken_);
@@ -123,7 +141,9 @@ class IsendRing {
 
   int peer_;
   std::size_t num_bytes_;
-  MPI_Comm communicator_ = MPI_COMM_NULL;
+  MPI_Comm communicator_;
+  bool owns_communicator_ = false;
+  Tags tags_;
   std::vector<Operation> sends_;
   std::vector<Operation> receives_;
   std::vector<Operation> credits_;

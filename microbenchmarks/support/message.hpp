@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <type_traits>
+#include <vector>
 
 namespace bench {
 
@@ -16,20 +19,37 @@ struct Block {
   [[nodiscard]] std::uint64_t Check() const { return std::uint64_t{words.front()} + words.back(); }
 };
 
+/// A message of any size. All words are written and read, as a program that computes them does.
+using Numbers = std::vector<std::uint64_t>;
+
+/// A message of `num_bytes`, which is the size of T or a number of words.
 template <typename T>
-void Mark(T& message, std::uint32_t number) {
+[[nodiscard]] T MakeMessage(std::size_t num_bytes) {
+  if constexpr (std::ranges::range<T>) return T(num_bytes / sizeof(std::uint64_t));
+  else return T{};
+}
+
+template <typename T>
+void Mark(T&& message, std::uint32_t number) {
   if constexpr (requires { message.Mark(number); })
     message.Mark(number);
+  else if constexpr (std::ranges::range<T>)
+    std::ranges::fill(message, number);
   else
     message = number;
 }
 
 template <typename T>
 [[nodiscard]] std::uint64_t Check(const T& message) {
-  if constexpr (requires { message.Check(); })
+  if constexpr (requires { message.Check(); }) {
     return message.Check();
-  else
+  } else if constexpr (std::ranges::range<T>) {
+    std::uint64_t all = 0;
+    for (const std::uint64_t word : message) all |= word;
+    return message.front() + all;
+  } else {
     return std::uint64_t{2} * message;
+  }
 }
 
 /// Makes the compiler believe that `value` is used.

@@ -4,32 +4,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
 #include <uit/support/clock.hpp>
-#include <uit/support/pause.hpp>
 
 #include "ranks.hpp"
+#include "side.hpp"
 
 /// Jobs for two ranks, over any competitor that both can send by and take from.
 namespace bench {
-
-/// One rank's ends, one each way. No function waits.
-template <typename S>
-concept Side = requires(S& side, std::uint32_t number, std::uint64_t& sum) {
-  { side.TrySend(number) } -> std::same_as<bool>;  // a message marked with the number
-  { side.TryTake(sum) } -> std::same_as<bool>;     // adds the result of Check for the message
-  { side.TryFlush() } -> std::same_as<bool>;       // true: the sent messages no longer need this side
-};
-
-/// Calls `step` until it is true.
-template <std::predicate Step>
-void Persist(Step&& step) {
-  while (!step()) uit::Pause();
-}
 
 /// ns from the first rank's start to the last one's end. The ranks read one clock.
 [[nodiscard]] inline double Span(uit::TimePoint start, uit::TimePoint end) {

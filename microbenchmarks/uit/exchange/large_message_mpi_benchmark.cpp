@@ -10,7 +10,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <uit/exchange/fabric.hpp>
 #include <uit/inlet.hpp>
@@ -28,19 +27,13 @@
 
 namespace {
 
-using Numbers = std::vector<std::uint64_t>;
+using bench::Numbers;
 
 /// Messages that may wait: with more of the largest ones, their ring would be too large to be lent (max_lent_box_bytes).
 constexpr std::size_t DepthFor(std::size_t num_bytes) { return num_bytes > std::size_t{1} << 20U ? 2 : 4; }
 
-/// Marks every word, as a program that computes them does: to write the message is a part of the cost on every side.
-void Mark(std::span<std::uint64_t> words, std::uint32_t number) { std::ranges::fill(words, number); }
-/// Reads every word.
-std::uint64_t Check(std::span<const std::uint64_t> words) {
-  std::uint64_t all = 0;
-  for (const std::uint64_t word : words) all |= word;
-  return words.front() + all;
-}
+using bench::Check;
+using bench::Mark;
 
 /// A conduit each way, for messages of one size.
 class Conduits {
