@@ -1,5 +1,6 @@
 // What does a chain of ten effects on a shared object cost, if two threads take turns: in the sequential order of a mesh, with a
-// barrier after each effect, or by a ticket by hand, which is the least that must cross? Each effect follows one of the other thread.
+// barrier after each effect, or by a ticket by hand, which is the least that must cross? Each effect follows one of the other
+// thread.
 
 #include <atomic>
 #include <barrier>
