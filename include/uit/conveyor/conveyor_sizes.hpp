@@ -11,7 +11,9 @@ namespace uit {
 struct ConveyorOptions {
   std::size_t buffer_bytes = 65'536;       ///< of a frame between two members, at most; smaller if the budget demands it
   std::size_t budget_bytes = 256U << 20U;  ///< of all buffers and the spill of a member
-  std::size_t spill_items = 16'384;        ///< items that handlers have pushed and that wait for room, for all destinations together
+  /// Items that handlers have pushed and that wait for room, for all destinations together, at most. 0: as many as the budget has room
+  /// for besides the buffers, and at least for a quarter of its bytes.
+  std::size_t spill_items = 0;
   std::size_t num_between_looks = 1024;    ///< a push handles what has arrived after so many pushes
 };
 
@@ -32,12 +34,13 @@ struct ConveyorSizes {
   std::size_t depth = 0;         ///< items under way to another member
   std::size_t depth_own = 0;     ///< items under way to the member itself: few, so that they stay in the cache
   std::size_t block_items = 0;   ///< items of a member that are collected before they go to the buffer
-  std::size_t total_bytes = 0;   ///< of all buffers of this member, and its spill
+  std::size_t buffers_bytes = 0;  ///< of all buffers of this member
+  std::size_t spill_items = 0;   ///< that may wait in its spill
 };
 
-/// Returns the largest buffers within the budget. `slot_bytes` is the size of an item in a queue between threads. Throws InputError
-/// if the budget is too small for any.
-ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t slot_bytes, std::size_t spill_bytes,
+/// Returns the largest buffers within the budget. `slot_bytes` is the size of an item in a queue between threads, `place_bytes` in the
+/// spill. Throws InputError if the budget is too small for any.
+ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t slot_bytes, std::size_t place_bytes,
                            std::size_t num_here, std::size_t num_elsewhere);
 
 }  // namespace detail

@@ -12,9 +12,10 @@
 namespace uit::detail {
 
 UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t slot_bytes,
-                                      std::size_t spill_bytes, std::size_t num_here, std::size_t num_elsewhere) {
+                                      std::size_t place_bytes, std::size_t num_here, std::size_t num_elsewhere) {
   constexpr std::size_t num_frames = Process{}.num_frames;
   if (options.num_between_looks == 0) throw InputError("a conveyor needs num_between_looks of at least 1");
+  const std::size_t spill_bytes = options.spill_items == 0 ? options.budget_bytes / 4 : options.spill_items * place_bytes;
   // A member sends and receives frames of each member elsewhere. The queue to a member of its own process is counted by the sender.
   for (std::size_t buffer = options.buffer_bytes;; buffer /= 2) {
     ConveyorSizes sizes;
@@ -23,13 +24,18 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_
     sizes.depth = std::max<std::size_t>(1, 2 * num_frames * buffer / item_bytes);
     sizes.depth_own = std::min(sizes.depth, 2 * options.num_between_looks);
     sizes.block_items = std::clamp<std::size_t>(1024 / item_bytes, 1, sizes.depth);
-    sizes.total_bytes = num_elsewhere * 2 * num_frames * sizes.frame_bytes + spill_bytes;
-    sizes.total_bytes += ((num_here - 1) * (sizes.depth + 1) + sizes.depth_own + 1) * slot_bytes;
-    sizes.total_bytes += (num_here + num_elsewhere) * sizes.block_items * item_bytes;
-    if (sizes.total_bytes <= options.budget_bytes) return sizes;
+    sizes.buffers_bytes = num_elsewhere * 2 * num_frames * sizes.frame_bytes;
+    sizes.buffers_bytes += ((num_here - 1) * (sizes.depth + 1) + sizes.depth_own + 1) * slot_bytes;
+    sizes.buffers_bytes += (num_here + num_elsewhere) * sizes.block_items * item_bytes;
+    if (sizes.buffers_bytes + spill_bytes <= options.budget_bytes) {
+      const std::size_t free_bytes = options.budget_bytes - sizes.buffers_bytes;
+      sizes.spill_items = options.spill_items == 0 ? std::max<std::size_t>(free_bytes / place_bytes, 1) : options.spill_items;
+      return sizes;
+    }
+    const std::size_t least = options.spill_items == 0 ? (sizes.buffers_bytes + 2) / 3 * 4 : sizes.buffers_bytes + spill_bytes;
     if (buffer <= item_bytes)
       throw InputError("a conveyor between " + std::to_string(num_here + num_elsewhere) + " members needs a budget of at least " +
-                       std::to_string(sizes.total_bytes) + " bytes for each, not " + std::to_string(options.budget_bytes));
+                       std::to_string(least) + " bytes for each, not " + std::to_string(options.budget_bytes));
   }
 }
 

@@ -1,6 +1,7 @@
 // A conveyor between all members of a team: accounts, order, recursion through handlers, the fence of Finish, and failures.
 #include <uit/conveyor/conveyor.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -194,7 +195,7 @@ TEST_CASE("A conveyor refuses what it cannot do") {
   tells("needs a budget of at least", [](Member& me) {
     Conveyor<std::uint64_t>{me, [](const std::uint64_t&) {}, {.budget_bytes = 100}};
   });
-  tells("raise spill_items", [](Member& me) {
+  tells("raise budget_bytes or spill_items", [](Member& me) {
     Conveyor<int>* self = nullptr;
     Conveyor<int> conveyor{me, [&](const int& item) {
       for (int i = 0; i < 2; ++i) self->Push(me.Right(), item);
@@ -216,4 +217,91 @@ TEST_CASE("A conveyor refuses what it cannot do") {
     const Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}, narrow};
     THAT(conveyor.NumBytes() <= narrow.budget_bytes);
   });
+}
+
+TEST_CASE("Handlers may push much more than buffers have room for, within the budget") {
+  const Team team{MpiTestWorld(), {.threads = 2}};
+  Checks checks;
+  team.Run([&](Member& me) {
+    constexpr int num_levels = 17;
+    const ConveyorOptions options{.buffer_bytes = 64, .budget_bytes = std::size_t{4} << 20U};
+    Conveyor<int>* self = nullptr;
+    Conveyor<int> conveyor{me, [&](const int& level) {
+      if (level == num_levels) return;
+      self->Push(me.Rank(), level + 1);
+      self->Push(me.Right(), level + 1);
+    }, options};
+    self = &conveyor;
+    conveyor.Push(me.Rank(), 1);
+    conveyor.Finish();
+    THAT(HasHandled(me, conveyor, me.Size() * ((std::uint64_t{1} << num_levels) - 1)));
+    THAT(me.AllReduce(conveyor.Tally().most_spilled, [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); }) > 2 * 4096);
+    THAT(conveyor.NumBytes() <= options.budget_bytes);
+  });
+}
+
+TEST_CASE("Several conveyors of a member end together, and none waits while another must be handled") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    constexpr std::uint32_t num_questions = 2000;
+    Conveyors set{me};
+    bool is_in_handler = false;
+    bool is_alone = true;
+    const auto enter = [&] { is_alone = is_alone && !std::exchange(is_in_handler, true); };
+    std::uint64_t sum = 0;
+    Conveyor<std::uint64_t> answers{set, [&](const std::uint64_t& answer) {
+      enter();
+      sum += answer;
+      is_in_handler = false;
+    }, smallest};
+    // Each question leads to an answer and, if it has one left, to another question.
+    ConveyorOptions roomy = smallest;
+    roomy.spill_items = 20'000;
+    Conveyor<Numbered>* self = nullptr;
+    Conveyor<Numbered> questions{set, [&](std::size_t from, const Numbered& question) {
+      enter();
+      answers.Push(question.from, question.number);
+      if (question.number % 2 == 0) self->Push(from, {question.from, question.number + 1});
+      is_in_handler = false;
+    }, roomy};
+    self = &questions;
+    // Even members push to one conveyor and odd ones to the other, so that each waits for room where the others push nothing.
+    for (std::uint32_t i = 0; i < num_questions; ++i) {
+      if (me.Rank() % 2 == 0) questions.Push(i % me.Size(), {static_cast<std::uint32_t>(me.Rank()), 2 * std::uint64_t{i}});
+      else answers.Push(i % me.Size(), 1);
+    }
+    set.Finish();
+    THAT(is_alone);
+    const std::uint64_t num_even = (me.Size() + 1) / 2;
+    const std::uint64_t num_odd = me.Size() / 2;
+    THAT(HasHandled(me, questions, 2 * num_even * num_questions));
+    THAT(HasHandled(me, answers, (2 * num_even + num_odd) * num_questions));
+    const std::uint64_t all = me.AllReduce(sum, std::plus<>{});
+    constexpr std::uint64_t n = num_questions;
+    THAT(all == num_even * (2 * n * (n - 1) + n) + num_odd * n);
+  });
+}
+
+TEST_CASE("If a handler throws, other conveyors of its set are refused, too") {
+  const Team team{MpiTestWorld(), {.threads = 1}};
+  bool is_refused = false;
+  try {
+    team.Run([&](Member& me) {
+      Conveyors set{me};
+      Conveyor<int> one{set, [](const int&) { throw std::runtime_error("a handler fails"); }};
+      Conveyor<int> other{set, [](const int&) {}};
+      one.Push(me.Rank(), 1);
+      try {
+        set.Finish();
+      } catch (const std::runtime_error&) {
+        try {
+          other.HandleArrived();
+        } catch (const Error&) {
+          is_refused = true;
+        }
+        throw;
+      }
+    });
+  } catch (const std::exception&) {
+  }
+  CHECK(is_refused);
 }

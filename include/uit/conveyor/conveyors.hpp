@@ -1,0 +1,97 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <uit/conveyor/quiescence.hpp>
+#include <uit/support/error.hpp>
+#include <uit/team/member.hpp>
+
+namespace uit {
+
+namespace detail {
+
+/// A conveyor of any type.
+class AnyConveyor {
+ public:
+  AnyConveyor() = default;
+  AnyConveyor(const AnyConveyor&) = delete;
+  AnyConveyor& operator=(const AnyConveyor&) = delete;
+  /// Handles items that have arrived, and sends what waits in the spill. Never waits. Returns whether it has done anything.
+  virtual bool HandleOwn() = 0;
+  /// Sends what waits, as far as there is room; if `only_here`, only to members of this process.
+  virtual void SendOwn(bool only_here) = 0;
+  /// Adds the items that this member has pushed and handled.
+  virtual void AddCounts(QuiescenceCounts& sum) const = 0;
+
+ protected:
+  ~AnyConveyor() = default;
+};
+
+}  // namespace detail
+
+/// Conveyors that a member uses at the same time: a wait for one of them advances all, and no handler runs within another's.
+///
+///     uit::Conveyors both{me};
+///     uit::Conveyor<Answer> answers{both, [&](const Answer& answer) { … }};
+///     uit::Conveyor<Question> questions{both, [&](std::size_t from, const Question& question) { answers.Push(from, …); }};
+///     for (…) questions.Push(owner, …);
+///     both.Finish();   // until everything is answered
+///
+/// It must outlive its conveyors, and all members make the same ones in the same order. One thread uses it: its member's.
+class Conveyors {
+ public:
+  /// Not collective. `me` must stay.
+  explicit Conveyors(Member& me) : me_(me) {}
+  Conveyors(const Conveyors&) = delete;             ///< Not copied: conveyors refer to it.
+  Conveyors& operator=(const Conveyors&) = delete;  ///< Not copied.
+
+  /// As Conveyor::Finish, for all of them. Collective.
+  void Finish() {
+    CheckOutside();
+    Quiescence quiescence{me_};
+    me_.WaitUntil([&] {
+      for (std::size_t i = 0; i < most_busy && !quiescence.IsConfirming() && Advance(); ++i) {
+      }
+      detail::QuiescenceCounts sum;
+      for (const detail::AnyConveyor* const conveyor : all_) conveyor->AddCounts(sum);
+      return quiescence.TryEnd(sum.num_sent, sum.num_handled);
+    });
+  }
+  /// As Conveyor::HandleArrived, for all of them.
+  bool HandleArrived() {
+    CheckOutside();
+    bool has_any = me_.Poll();
+    for (detail::AnyConveyor* const conveyor : all_) has_any = conveyor->HandleOwn() || has_any;
+    return has_any;
+  }
+
+ private:
+  template <TriviallyCopyable T>
+    requires Encodable<T>
+  friend class Conveyor;
+  enum class State : std::uint8_t { outside, in_handler, failed };
+  static constexpr std::size_t most_busy = 64;  // looks at what has arrived before others get their turn
+
+  /// Handles what has arrived. If nothing has, and now and then in any case, sends what waits. Returns whether anything was
+  /// handled.
+  bool Advance() {
+    const bool has_handled = HandleArrived();
+    const bool only_here = has_handled && ++num_busy_ % most_busy != 0;
+    for (detail::AnyConveyor* const conveyor : all_) conveyor->SendOwn(only_here);
+    return has_handled;
+  }
+  void CheckOutside() const {
+    if (state_ == State::in_handler) throw Error("a handler of a conveyor may push, and call nothing else of it");
+    if (state_ == State::failed) throw Error("a handler of this conveyor has thrown, so it cannot be used any more");
+  }
+
+  Member& me_;
+  std::vector<detail::AnyConveyor*> all_{};
+  std::size_t num_busy_ = 0;  // looks that found something
+  State state_ = State::outside;
+};
+
+}  // namespace uit
