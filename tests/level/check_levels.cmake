@@ -22,6 +22,7 @@ set(modules
   "netuit/quality/.*"
   "netuit/replay/.*"
   "netuit/mesh/.*"
+  "netuit/calls/.*"
   "netuit/run/.*"
   "netuit/checkpoint/.*"
   "netuit/balance/.*"

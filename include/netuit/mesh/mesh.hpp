@@ -36,14 +36,23 @@
 #include <uit/config.hpp>
 #include <uit/codec/span_codec.hpp>
 #include <uit/policy.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
+
+namespace uit {
+
+struct ConveyorOptions;
+
+}  // namespace uit
 
 namespace netuit {
 
 struct RunPlan;
 struct RunOptions;
 struct RunReport;
+template <uit::TriviallyCopyable T>
+class Call;
 
 /// Describes a run: its limits, how values and messages move, and a schedule for each worker.
 ///
@@ -189,6 +198,33 @@ class Mesh : public MeshCore {
   /// Runs with default options.
   template <ScheduleValue S, std::invocable<Node&> F>
   RunReport Run(const S& schedule, F&& update);
+
+  /// Adds a function that runs on the worker of a node whenever the node is called with an argument: `function(node, argument)` or
+  /// `function(node, argument, call)`, where `call` is the handle that is returned.
+  ///
+  ///     auto visit = mesh.AddCall<netuit::NodeId>([&](netuit::Node& node, netuit::NodeId from, auto& visit) {
+  ///       if (parent[node] != netuit::no_node) return;
+  ///       parent[node] = from;
+  ///       for (auto edge : node.Out()) visit(edge.Target(), node.Id());
+  ///     });
+  ///     mesh.Finish([&] { if (team.IsRoot()) visit(root, root); });
+  ///
+  /// All workers of a process call the same object, so the function changes only what belongs to its node, such as fields. It uses
+  /// no channels. What it writes to a published field is published in the next run. Its node stands for no update: Update() is 0,
+  /// and Random() gives the same numbers in every call. Collective. Each process stores the owner of each node of the whole graph, in
+  /// 8 bytes. Defined in netuit/calls/calls.hpp.
+  template <uit::TriviallyCopyable T, typename F>
+  Call<T> AddCall(F function, const uit::ConveyorOptions& options);
+  /// Adds a function with default options.
+  template <uit::TriviallyCopyable T, typename F>
+  Call<T> AddCall(F function);
+  /// Calls `body()` once on every process, or `body(node)` for each node on its worker, and returns when all calls that it has made
+  /// have been handled everywhere, also those that functions have made. Returns what all workers have done together.
+  ///
+  /// Collective, between runs, on the thread that calls Run; not in Team::Run. Throws what a body or function throws, and
+  /// uit::FailedElsewhere on other processes. Throws uit::PeerLost if a process ends.
+  template <typename F>
+  uit::ConveyorTally Finish(F&& body);
 
   /// Calls `visit(node)` once for each node of this process, on the calling thread. Call it between runs to read fields, and
   /// messages that the last run left in channels. Sends nothing.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
+#include <netuit/mesh/call_base.hpp>
 #include <netuit/mesh/capture_store.hpp>
 #include <netuit/mesh/cut_layer.hpp>
 #include <netuit/mesh/cut_reduction.hpp>
@@ -104,6 +105,8 @@ class MeshCore {
   const std::vector<std::unique_ptr<Partition>>& Partitions() const { return partitions_; }
   /// Returns the layers in the order in which they were added.
   const std::vector<std::unique_ptr<LayerBase>>& Layers() const { return layers_; }
+  /// Returns the team on which the mesh was made.
+  const uit::Team& GetTeam() const { return team_; }
   /// Returns the threads that update the nodes: the team's. Throws uit::Error if they cannot be started.
   uit::ThreadPool& Threads() { return team_.Threads(); }
   /// Returns the object that moves frames between processes.
@@ -140,6 +143,13 @@ class MeshCore {
   detail::TurnOrder& AddTurns();
   /// Returns those turns, or null if there are none.
   detail::TurnOrder* Turns() { return turns_.get(); }
+
+  /// Adds a function for calls; see Mesh::AddCall.
+  void AddCall(std::unique_ptr<detail::CallBase> call) { calls_.push_back(std::move(call)); }
+  /// Returns those functions, in the order in which they were added.
+  const std::vector<std::unique_ptr<detail::CallBase>>& Calls() const { return calls_; }
+  /// Returns the owner of each node of the whole graph, by id. The first call is collective.
+  const std::vector<detail::NodeOwner>& Owners();
 
   /// Returns the board where workers post their status, or null unless MeshOptions::is_watched.
   StatusBoard* Board() { return board_.get(); }
@@ -244,6 +254,8 @@ class MeshCore {
   std::vector<CutLayer*> cut_layers_;
   std::vector<std::unique_ptr<detail::SharedBase>> shared_;
   std::unique_ptr<detail::TurnOrder> turns_;
+  std::vector<detail::NodeOwner> owners_;  // by node, once they have been requested
+  std::vector<std::unique_ptr<detail::CallBase>> calls_;
   std::size_t num_awaited_ = 0;  // layers that can carry awaited frames
   std::uint64_t num_runs_ = 0;
   std::uint64_t num_updates_ = 0;

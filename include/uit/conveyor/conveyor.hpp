@@ -72,6 +72,18 @@ class Conveyor final : detail::AnyConveyor {
     if (block.next == block.end) [[unlikely]] return PushSlowly(to, item);
     *block.next++ = item;
   }
+  /// Sends an item if there is room for it at once, in a handler, too. Otherwise returns false and counts it as refused. Never waits,
+  /// and handles nothing.
+  bool TryPush(std::size_t to, const T& item) {
+    UIT_ASSERT(to < lines_.size(), "an item is pushed to a member of the team");
+    Block& block = blocks_[to];
+    if (block.next == block.end) [[unlikely]] {
+      if (set_.state_ == State::failed) set_.CheckOutside();
+      if (!TryDrain(to)) return ++tally_.refused, false;
+    }
+    *block.next++ = item;
+    return true;
+  }
   /// Handles items that have arrived, and sends what waits in the spill. Never waits, except in the handler. Returns whether it
   /// has done anything. Not in a handler.
   bool HandleArrived() {

@@ -21,6 +21,7 @@ struct ConveyorOptions {
 struct ConveyorTally {
   std::uint64_t pushed = 0;        ///< items that this member has pushed, also in its handler
   std::uint64_t handled = 0;       ///< items that its handler has been called with, and has returned
+  std::uint64_t refused = 0;       ///< items that TryPush has not taken; they are not pushed
   std::uint64_t spilled = 0;       ///< of the pushed: waited in the spill
   std::uint64_t most_spilled = 0;  ///< most that waited there at once
   std::uint64_t waits = 0;         ///< pushes outside of the handler that had to wait for room

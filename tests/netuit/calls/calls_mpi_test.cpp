@@ -1,0 +1,231 @@
+// Calls to the owners of nodes: every call is handled once, where its node is updated, before Finish ends.
+#include <netuit/calls/calls.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <netuit/graph/small_world.hpp>
+#include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/run/run.hpp>
+
+#include "tests/netuit/run/chaos.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+
+using namespace netuit;
+using netuit::testing::MakeOddGraph;
+using uit::testing::MpiTestWorld;
+
+namespace {
+
+constexpr std::uint32_t unreached = std::numeric_limits<std::uint32_t>::max();
+
+/// Calls `test(team)` for teams of 1 and 2 threads per process.
+void ForEachTeam(const std::function<void(const uit::Team&)>& test) {
+  for (const std::uint32_t threads : {1U, 2U}) test(uit::Team{MpiTestWorld(), {.threads = threads}});
+}
+
+/// A placement that is good for nothing, so that most calls go elsewhere.
+MeshOptions Scattered(const uit::Team& team, const Topology& graph) {
+  return {.placement = PlaceRandom(graph, {.processes = team.NumProcesses(), .threads = team.NumThreads()}, 5)};
+}
+
+/// Returns the distance of each node from a root, computed on one thread.
+std::vector<std::uint32_t> Distances(const Topology& graph, NodeId root) {
+  std::vector<std::uint32_t> distances(graph.NumNodes(), unreached);
+  std::deque<NodeId> queue{root};
+  distances[root] = 0;
+  for (; !queue.empty(); queue.pop_front())
+    for (const NodeId target : graph.OutNeighbors(queue.front()))
+      if (distances[target] == unreached) {
+        distances[target] = distances[queue.front()] + 1;
+        queue.push_back(target);
+      }
+  return distances;
+}
+
+/// Finds the distances by calls, and compares them.
+void CheckSearch(const uit::Team& team, const Topology& graph, NodeId root, const uit::ConveyorOptions& options) {
+  Mesh mesh{team, graph, Scattered(team, graph)};
+  auto distance = mesh.AddField<std::uint32_t>(unreached);
+  auto visit = mesh.AddCall<std::uint32_t>([&](Node& node, std::uint32_t steps, auto& visit) {
+    if (distance[node] <= steps) return;
+    distance[node] = steps;
+    for (const OutEdge edge : node.Out()) visit(edge.Target(), steps + 1);
+  }, options);
+  const uit::ConveyorTally tally = mesh.Finish([&] {
+    if (team.IsRoot()) visit(root, 0);
+  });
+  CHECK(tally.pushed == tally.handled);
+  CHECK(tally.handled > graph.NumNodes());
+  const std::vector<std::uint32_t> distances = mesh.Gather(distance);
+  if (team.IsRoot()) CHECK(distances == Distances(graph, root));
+}
+
+/// Returns what `f` throws on this process.
+std::string Failure(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+TEST_CASE("Calls from calls reach the owners of nodes, and Finish waits for all") {
+  ForEachTeam([](const uit::Team& team) {
+    CheckSearch(team, MakeSmallWorld(200, 6, 0.3, 3), 7, {});
+    CheckSearch(team, MakeSmallWorld(200, 6, 0.3, 3), 7, {.buffer_bytes = 1, .num_between_looks = 1});
+  });
+}
+
+TEST_CASE("A search may have far more calls under way than buffers have room for") {
+  CheckSearch(uit::Team{MpiTestWorld(), {.threads = 2}}, MakeSmallWorld(5000, 8, 0.5, 9), 11, {.buffer_bytes = 256});
+}
+
+TEST_CASE("Every call is handled once, on the worker of its node, in each of several rounds") {
+  const Topology graph = MakeOddGraph(60, 4);
+  ForEachTeam([&](const uit::Team& team) {
+    Mesh mesh{team, graph, Scattered(team, graph)};
+    auto sum = mesh.AddField<std::uint64_t>();
+    auto owner = mesh.AddField<std::uint32_t>();
+    mesh.Visit([&](Node& node) { owner[node] = node.Worker(); });
+    std::atomic<bool> is_at_home = true;
+    auto give = mesh.AddCall<std::uint64_t>([&](Node& node, std::uint64_t number) {
+      if (node.Worker() != owner[node]) is_at_home = false;
+      sum[node] += number / (node.Id() + 1);
+    }, {.buffer_bytes = 256});
+    for (std::uint64_t round = 1; round <= 3; ++round) {
+      const uit::ConveyorTally tally = mesh.Finish([&](Node&) {
+        for (NodeId node = 0; node < graph.NumNodes(); ++node)
+          for (std::uint64_t i = 1; i <= 5; ++i) give(node, i * (node + 1));
+      });
+      std::uint64_t num_wrong = 0;
+      mesh.Visit([&](Node& node) { num_wrong += sum[node] != round * graph.NumNodes() * 15 ? 1U : 0U; });
+      CHECK(num_wrong == 0);
+      CHECK(tally.pushed == graph.NumNodes() * graph.NumNodes() * 5);
+      CHECK(tally.handled == tally.pushed);
+    }
+    CHECK(is_at_home);
+  });
+}
+
+TEST_CASE("Functions call each other: questions, and answers to who has asked") {
+  struct Question {
+    NodeId from = 0;
+    std::uint32_t number = 0;
+  };
+  const Topology graph = MakeOddGraph(80, 6);
+  ForEachTeam([&](const uit::Team& team) {
+    Mesh mesh{team, graph, Scattered(team, graph)};
+    auto secret = mesh.AddField<std::uint64_t>([](NodeId id) { return 1000 + id; });
+    auto sum = mesh.AddField<std::uint64_t>();
+    auto answer = mesh.AddCall<std::uint64_t>([&](Node& node, std::uint64_t value) { sum[node] += value; });
+    auto ask = mesh.AddCall<Question>([&](Node& node, const Question& question) {
+      answer(question.from, secret[node] * question.number);
+    });
+    mesh.Finish([&](Node& node) {
+      for (std::uint32_t number = 1; number <= 2; ++number)
+        for (const InEdge edge : node.In()) ask(edge.Source(), {node.Id(), number});
+    });
+    std::uint64_t num_wrong = 0;
+    mesh.Visit([&](Node& node) {
+      std::uint64_t expected = 0;
+      for (const InEdge edge : node.In()) expected += 3 * (1000 + edge.Source());
+      num_wrong += sum[node] != expected ? 1U : 0U;
+    });
+    CHECK(num_wrong == 0);
+  });
+}
+
+TEST_CASE("A call that must not wait is taken or counted as refused") {
+  const Topology graph = MakeLoop(8);
+  ForEachTeam([&](const uit::Team& team) {
+    Mesh mesh{team, graph};
+    auto count = mesh.AddField<std::uint64_t>();
+    auto give = mesh.AddCall<std::uint64_t>([&](Node& node, std::uint64_t) { ++count[node]; }, {.buffer_bytes = 64});
+    std::atomic<std::uint64_t> num_taken = 0;
+    const uit::ConveyorTally tally = mesh.Finish([&](Node& node) {
+      for (int i = 0; i < 10'000; ++i) num_taken += give.Try((node.Id() + 1) % 8, 1) ? 1U : 0U;
+    });
+    std::uint64_t taken = 0;
+    for (const std::uint64_t part : team.GetWorld().AllGatherValue(num_taken.load())) taken += part;
+    CHECK(tally.pushed == taken);
+    CHECK(tally.handled == taken);
+    CHECK(tally.refused == 80'000 - taken);
+    CHECK(tally.refused > 0);  // nobody handles a call within a body that never waits
+    CHECK(taken > 0);
+    const std::vector<std::uint64_t> counts = mesh.Gather(count);
+    std::uint64_t counted = 0;
+    for (const std::uint64_t one : counts) counted += one;
+    if (team.IsRoot()) CHECK(counted == taken);
+  });
+}
+
+TEST_CASE("Neighbours see in the next run what calls have written, even of nodes that wanted to be silent") {
+  const Topology graph = MakeLoop(8);
+  ForEachTeam([&](const uit::Team& team) {
+    Mesh mesh{team, graph, Scattered(team, graph)};
+    auto value = mesh.AddPublishedField<std::uint64_t>();
+    auto seen = mesh.AddField<std::uint64_t>();
+    auto set = mesh.AddCall<std::uint64_t>([&](Node& node, std::uint64_t number) {
+      value[node] = number;
+      node.StaySilent();
+    });
+    mesh.Finish([&](Node& node) { set((node.Id() + 3) % 8, 100 + node.Id()); });
+    const auto update = [&](Node& node) {
+      seen[node] = 0;
+      for (const InEdge edge : node.In()) seen[node] += value[edge];
+    };
+    mesh.Run(EveryUpdate{.updates = 3}, update);
+    std::uint64_t num_wrong = 0;
+    mesh.Visit([&](Node& node) {
+      std::uint64_t expected = 0;
+      for (const InEdge edge : node.In()) expected += 100 + (edge.Source() + 5) % 8;
+      num_wrong += seen[node] != expected ? 1U : 0U;
+    });
+    CHECK(num_wrong == 0);
+  });
+}
+
+TEST_CASE("Calls that cannot be made are refused") {
+  const Topology graph = MakeOddGraph(60, 5);
+  const uit::Team team{MpiTestWorld(), {.threads = 1}};
+  const auto tells = [&](const std::string& words, const std::function<void()>& f) {
+    const std::string failure = Failure(f);
+    INFO(failure);
+    CHECK((failure.find(words) != std::string::npos || (!team.IsRoot() && failure.ends_with("failed"))));
+  };
+  Mesh mesh{team, graph};
+  auto give = mesh.AddCall<std::uint64_t>([](Node&, std::uint64_t) {});
+  auto fail = mesh.AddCall<std::uint64_t>([](Node&, std::uint64_t) { throw std::runtime_error("a function fails"); });
+  Mesh other{team, graph};
+  if (team.IsRoot()) {
+    CHECK(Failure([&] { give(0, 1); }).find("only while its mesh is in Finish") != std::string::npos);
+    CHECK(Failure([&] { give.Try(0, 1); }).find("only while its mesh is in Finish") != std::string::npos);
+  }
+  tells("a call is for node 60, but the mesh has only 60 nodes", [&] {
+    mesh.Finish([&] {
+      if (team.IsRoot()) give(60, 1);
+    });
+  });
+  tells("only while its mesh is in Finish", [&] {
+    other.Finish([&] {
+      if (team.IsRoot()) give(0, 1);
+    });
+  });
+  CHECK(Failure([&] { mesh.Finish([&] { fail(static_cast<NodeId>(team.Rank()), 1); }); }) != "nothing");
+  // The mesh can make calls afterwards.
+  CHECK(mesh.Finish([&] { give(1, 1); }).handled == team.NumProcesses());
+}
