@@ -16,6 +16,7 @@
 #include <netuit/file/node_table.hpp>
 #include <netuit/file/table.hpp>
 #include <netuit/graph/graph.hpp>
+#include <netuit/mesh/call_base.hpp>
 #include <netuit/mesh/captured.hpp>
 #include <netuit/mesh/channel_layer.hpp>
 #include <netuit/mesh/channels.hpp>
@@ -298,6 +299,8 @@ class Mesh : public MeshCore {
     return Initial<T>(ScatterByNode<T>(*this, [&] { return LoadNodeTable<T>(table, labels); }));
   }
   std::size_t AddReductionNumber();
+  /// Returns the owner of each node of the whole graph, by id. The first call is collective.
+  const std::vector<detail::NodeOwner>& Owners();
   void CheckCut() const;
   void SetNameOf(const void* first, const std::string& name);
   template <typename V>
@@ -310,6 +313,7 @@ class Mesh : public MeshCore {
   std::vector<std::string> names_;                   // by network
   std::vector<std::optional<EdgeWeights>> weights_;  // by network, once they have been requested
   std::vector<std::unique_ptr<detail::AnyField>> fields_;
+  std::vector<detail::NodeOwner> owners_;  // by node, once they have been requested
   std::size_t num_reductions_ = 0;
 };
 

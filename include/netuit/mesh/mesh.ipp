@@ -4,18 +4,24 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <netuit/graph/graph.hpp>
+#include <netuit/mesh/call_base.hpp>
 #include <netuit/mesh/edge_field.hpp>
+#include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/root_networks.hpp>
 #include <uit/config.hpp>
+#include <uit/support/assert.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
 
@@ -31,6 +37,20 @@ UIT_DEFINE Network Mesh::GetNetwork(const std::string& name) const {
   const auto found = std::ranges::find(names_, name);
   if (found == names_.end()) throw uit::InputError("the mesh has no network named '" + name + "'");
   return {static_cast<std::uint32_t>(found - names_.begin())};
+}
+
+UIT_DEFINE const std::vector<detail::NodeOwner>& Mesh::Owners() {
+  if (owners_.size() == NumNodes()) return owners_;
+  std::vector<detail::NodeOwner> mine;
+  for (const auto& partition : Partitions())
+    for (std::uint32_t i = 0; i < partition->NumNodes(); ++i) mine.push_back({partition->graph.worker, i});
+  const std::vector<detail::NodeOwner> gathered = GatherByNode(*this, mine);
+  const auto bytes = std::as_bytes(std::span(gathered));
+  const uit::Bytes all = GetWorld().Broadcast(uit::Bytes(bytes.begin(), bytes.end()));
+  owners_.resize(NumNodes());
+  UIT_ASSERT(all.size() == owners_.size() * sizeof(detail::NodeOwner), "every node has an owner");
+  if (!all.empty()) std::memcpy(owners_.data(), all.data(), all.size());
+  return owners_;
 }
 
 UIT_DEFINE EdgeWeights Mesh::GetEdgeWeights(Network network) {

@@ -148,8 +148,6 @@ class MeshCore {
   void AddCall(std::unique_ptr<detail::CallBase> call) { calls_.push_back(std::move(call)); }
   /// Returns those functions, in the order in which they were added.
   const std::vector<std::unique_ptr<detail::CallBase>>& Calls() const { return calls_; }
-  /// Returns the owner of each node of the whole graph, by id. The first call is collective.
-  const std::vector<detail::NodeOwner>& Owners();
 
   /// Returns the board where workers post their status, or null unless MeshOptions::is_watched.
   StatusBoard* Board() { return board_.get(); }
@@ -254,7 +252,6 @@ class MeshCore {
   std::vector<CutLayer*> cut_layers_;
   std::vector<std::unique_ptr<detail::SharedBase>> shared_;
   std::unique_ptr<detail::TurnOrder> turns_;
-  std::vector<detail::NodeOwner> owners_;  // by node, once they have been requested
   std::vector<std::unique_ptr<detail::CallBase>> calls_;
   std::size_t num_awaited_ = 0;  // layers that can carry awaited frames
   std::uint64_t num_runs_ = 0;

@@ -5,14 +5,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +19,6 @@
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/delay_layout.hpp>
 #include <netuit/mesh/delayed_slots.hpp>
-#include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/mesh_options.hpp>
@@ -34,7 +31,6 @@
 #include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/assert.hpp>
-#include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/transport/process.hpp>
@@ -216,20 +212,6 @@ UIT_DEFINE const Partition& MeshCore::PartitionOf(std::size_t local) const {
   UIT_ASSERT(local < num_local_, "a local number must be less than the number of local nodes");
   const auto after = std::ranges::upper_bound(partitions_, local, {}, [](const auto& part) { return part->first_local; });
   return **std::prev(after);
-}
-
-UIT_DEFINE const std::vector<detail::NodeOwner>& MeshCore::Owners() {
-  if (owners_.size() == num_nodes_) return owners_;
-  std::vector<detail::NodeOwner> mine;
-  for (const auto& partition : partitions_)
-    for (std::uint32_t i = 0; i < partition->NumNodes(); ++i) mine.push_back({partition->graph.worker, i});
-  const std::vector<detail::NodeOwner> gathered = GatherByNode(*this, mine);
-  const auto bytes = std::as_bytes(std::span(gathered));
-  const uit::Bytes all = world_.Broadcast(uit::Bytes(bytes.begin(), bytes.end()));
-  owners_.resize(num_nodes_);
-  UIT_ASSERT(all.size() == owners_.size() * sizeof(detail::NodeOwner), "every node has an owner");
-  if (!all.empty()) std::memcpy(owners_.data(), all.data(), all.size());
-  return owners_;
 }
 
 UIT_DEFINE std::map<std::size_t, std::size_t> MeshCore::TakeUnsharedExchanges() {

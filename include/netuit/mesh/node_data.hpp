@@ -87,6 +87,7 @@ struct Column {
   std::string name;  ///< title in the table's first line
   const F& field;    ///< a field of the mesh
 };
+/// The type of the field follows from the argument.
 template <typename F>
 Column(std::string, const F&) -> Column<F>;
 

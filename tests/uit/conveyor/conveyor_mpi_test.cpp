@@ -242,7 +242,7 @@ TEST_CASE("Handlers may push much more than buffers have room for, within the bu
 
 TEST_CASE("Several conveyors of a member end together, and none waits while another must be handled") {
   ForEachLayout([](Member& me, Checks& checks) {
-    constexpr std::uint32_t num_questions = 2000;
+    constexpr std::uint32_t num_questions = 300;
     Conveyors set{me};
     bool is_in_handler = false;
     bool is_alone = true;
@@ -255,7 +255,7 @@ TEST_CASE("Several conveyors of a member end together, and none waits while anot
     }, smallest};
     // Each question leads to an answer and, if it has one left, to another question.
     ConveyorOptions roomy = smallest;
-    roomy.spill_items = 20'000;
+    roomy.spill_items = 4000;
     Conveyor<Numbered>* self = nullptr;
     Conveyor<Numbered> questions{set, [&](std::size_t from, const Numbered& question) {
       enter();
