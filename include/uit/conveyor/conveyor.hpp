@@ -45,7 +45,7 @@ namespace uit {
 /// exception leave the run. Other members then get MemberLeft or PeerLost. One thread uses a conveyor: its member's.
 template <TriviallyCopyable T>
   requires Encodable<T>
-class Conveyor final : detail::AnyConveyor {
+class Conveyor final : detail::Carrier {
  public:
   /// Collective over the whole team. Throws InputError if the options have no room for the buffers.
   template <ItemHandler<T> F>
@@ -61,7 +61,7 @@ class Conveyor final : detail::AnyConveyor {
   }
   Conveyor(const Conveyor&) = delete;             ///< Not copied: its handler may refer to it.
   Conveyor& operator=(const Conveyor&) = delete;  ///< Not copied.
-  ~Conveyor() { std::erase(set_.all_, static_cast<detail::AnyConveyor*>(this)); }
+  ~Conveyor() { std::erase(set_.all_, static_cast<detail::Carrier*>(this)); }
 
   /// Sends an item to member `to`, which may be this one. Outside of a handler it waits for room, and handles items meanwhile. It
   /// then throws MemberLeft or PeerLost if the member for which it waits is gone.

@@ -13,12 +13,12 @@ namespace uit {
 
 namespace detail {
 
-/// A conveyor of any type.
-class AnyConveyor {
+/// What carries work for a member: a conveyor of any type, or its tasks.
+class Carrier {
  public:
-  AnyConveyor() = default;
-  AnyConveyor(const AnyConveyor&) = delete;
-  AnyConveyor& operator=(const AnyConveyor&) = delete;
+  Carrier() = default;
+  Carrier(const Carrier&) = delete;
+  Carrier& operator=(const Carrier&) = delete;
   /// Handles items that have arrived, and sends what waits in the spill. Never waits. Returns whether it has done anything.
   virtual bool HandleOwn() = 0;
   /// Sends what waits, as far as there is room; if `only_here`, only to members of this process.
@@ -27,7 +27,7 @@ class AnyConveyor {
   virtual void AddCounts(QuiescenceCounts& sum) const = 0;
 
  protected:
-  ~AnyConveyor() = default;
+  ~Carrier() = default;
 };
 
 }  // namespace detail
@@ -40,7 +40,7 @@ class AnyConveyor {
 ///     for (…) questions.Push(owner, …);
 ///     both.Finish();   // until everything is answered
 ///
-/// It must outlive its conveyors, and all members make the same ones in the same order. One thread uses it: its member's.
+/// It must outlive its conveyors. All members make the same ones in the same order. One thread uses it: its member's.
 class Conveyors {
  public:
   /// Not collective. `me` must stay.
@@ -56,7 +56,7 @@ class Conveyors {
       for (std::size_t i = 0; i < most_busy && !quiescence.IsConfirming() && Advance(); ++i) {
       }
       detail::QuiescenceCounts sum;
-      for (const detail::AnyConveyor* const conveyor : all_) conveyor->AddCounts(sum);
+      for (const detail::Carrier* const conveyor : all_) conveyor->AddCounts(sum);
       return quiescence.TryEnd(sum.num_sent, sum.num_handled);
     });
   }
@@ -64,14 +64,18 @@ class Conveyors {
   bool HandleArrived() {
     CheckOutside();
     bool has_any = me_.Poll();
-    for (detail::AnyConveyor* const conveyor : all_) has_any = conveyor->HandleOwn() || has_any;
+    for (detail::Carrier* const conveyor : all_) has_any = conveyor->HandleOwn() || has_any;
     return has_any;
   }
+
+  /// The member that uses them.
+  Member& GetMember() const { return me_; }
 
  private:
   template <TriviallyCopyable T>
     requires Encodable<T>
   friend class Conveyor;
+  friend class Tasks;
   enum class State : std::uint8_t { outside, in_handler, failed };
   static constexpr std::size_t most_busy = 64;  // looks at what has arrived before others get their turn
 
@@ -80,7 +84,7 @@ class Conveyors {
   bool Advance() {
     const bool has_handled = HandleArrived();
     const bool only_here = has_handled && ++num_busy_ % most_busy != 0;
-    for (detail::AnyConveyor* const conveyor : all_) conveyor->SendOwn(only_here);
+    for (detail::Carrier* const conveyor : all_) conveyor->SendOwn(only_here);
     return has_handled;
   }
   void CheckOutside() const {
@@ -89,7 +93,7 @@ class Conveyors {
   }
 
   Member& me_;
-  std::vector<detail::AnyConveyor*> all_{};
+  std::vector<detail::Carrier*> all_{};
   std::size_t num_busy_ = 0;  // looks that found something
   State state_ = State::outside;
 };

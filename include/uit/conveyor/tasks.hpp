@@ -1,0 +1,131 @@
+#pragma once
+
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory_resource>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <uit/config.hpp>
+#include <uit/conveyor/conveyors.hpp>
+#include <uit/conveyor/quiescence.hpp>
+#include <uit/conveyor/task.hpp>
+#include <uit/support/error.hpp>
+
+namespace uit {
+
+/// Options of Tasks.
+struct TaskOptions {
+  std::size_t max_tasks = 16'384;  ///< started outside of tasks and handlers, and not ended
+};
+
+/// Coroutines of one member that wait for answers of others; see Requests. While one waits, others run.
+///
+///     uit::Conveyors set{me};
+///     uit::Tasks tasks{set};
+///     uit::Requests<std::uint64_t, double> ask{tasks, [&](const std::uint64_t& i) { return values[i]; }};
+///     const auto add = [&](std::size_t i) -> uit::Task { sum += co_await ask(i % me.Size(), i / me.Size()); };
+///     for (std::size_t i = 0; i < n; ++i) tasks.Start(add, i);
+///     set.Finish();   // until all tasks of all members have ended
+///
+/// Tasks run on their member's thread, when it starts them, waits or handles what has arrived. Between two waits a task is not
+/// interrupted: no other task and no handler runs. What a task pushes to a conveyor of the set is treated like what a handler
+/// pushes. Nothing but a request may be waited for.
+///
+/// If a task throws, the exception leaves the call that has run it, as with handlers. Tasks that wait are then destroyed with this
+/// object. One thread uses it: its member's.
+class Tasks final : detail::Carrier {
+ public:
+  /// Not collective. `set` must stay, and this object must outlive all requests.
+  explicit Tasks(Conveyors& set, const TaskOptions& options = {}) : set_(set), options_(options) {
+    if (options.max_tasks == 0) throw InputError("max_tasks must be at least 1");
+    set_.all_.push_back(this);
+  }
+  Tasks(const Tasks&) = delete;             ///< Not copied: tasks refer to it.
+  Tasks& operator=(const Tasks&) = delete;  ///< Not copied.
+  /// Destroys the tasks that have not ended.
+  ~Tasks() {
+    std::erase(set_.all_, static_cast<detail::Carrier*>(this));
+    while (live_.after != &live_)
+      std::coroutine_handle<detail::TaskPromise>::from_promise(static_cast<detail::TaskPromise&>(*live_.after)).destroy();
+  }
+
+  /// Starts the coroutine that `f(args…)` returns. Outside of handlers and tasks, it runs at once until it waits; if max_tasks tasks
+  /// have not ended, the call first waits until one has, and handles what arrives meanwhile. In a handler or task, it begins later.
+  template <typename F, typename... Args>
+    requires std::same_as<std::invoke_result_t<F&, Args...>, Task>
+  void Start(F& f, Args&&... args) {
+    const bool is_outside = set_.state_ != Conveyors::State::in_handler;
+    if (is_outside) MakeRoom();
+    std::pmr::memory_resource* const before = std::exchange(detail::task_memory, &memory_);
+    try {
+      Take(f(std::forward<Args>(args)...));
+    } catch (...) {
+      detail::task_memory = before;
+      throw;
+    }
+    detail::task_memory = before;
+    if (is_outside) HandleOwn();
+  }
+  /// The number of tasks that have begun and not ended.
+  std::size_t NumLive() const { return static_cast<std::size_t>(account_.num_started - account_.num_ended); }
+
+  /// For Requests: lets a task go on soon.
+  void Resume(std::coroutine_handle<> task) { ready_.push_back(task); }
+  /// For Requests: the set.
+  Conveyors& Set() const { return set_; }
+
+ private:
+  void Take(Task task) {
+    const auto frame = task.Release();
+    frame.promise().Join(live_, account_);
+    ready_.push_back(frame);
+  }
+  void MakeRoom() {
+    set_.CheckOutside();
+    if (NumLive() < options_.max_tasks) return;
+    set_.me_.WaitUntil([&] {
+      while (NumLive() >= options_.max_tasks)
+        if (!set_.Advance()) return false;
+      return true;
+    });
+  }
+  /// Runs the tasks that are ready now. Those that become ready meanwhile come next time, so that messages get their turn.
+  bool HandleOwn() override {
+    if (ready_.empty()) return false;
+    constexpr std::size_t distance = 4;  // tasks ahead whose frames are fetched
+    running_.swap(ready_);
+    set_.state_ = Conveyors::State::in_handler;
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      if (i + distance < running_.size()) __builtin_prefetch(running_[i + distance].address());
+      running_[i].resume();
+      if (account_.failure) Fail();
+    }
+    set_.state_ = Conveyors::State::outside;
+    running_.clear();
+    return true;
+  }
+  void SendOwn(bool) override {}
+  void AddCounts(detail::QuiescenceCounts& sum) const override {
+    sum.num_sent += account_.num_started;
+    sum.num_handled += account_.num_ended;
+  }
+  [[noreturn]] UIT_NOINLINE void Fail() {
+    set_.state_ = Conveyors::State::failed;
+    std::rethrow_exception(std::exchange(account_.failure, nullptr));
+  }
+
+  Conveyors& set_;
+  TaskOptions options_;
+  std::pmr::unsynchronized_pool_resource memory_{};  // of the frames
+  detail::TaskAccount account_{};
+  detail::TaskLink live_{};  // of all tasks that have not ended
+  std::vector<std::coroutine_handle<>> ready_{};
+  std::vector<std::coroutine_handle<>> running_{};
+};
+
+}  // namespace uit

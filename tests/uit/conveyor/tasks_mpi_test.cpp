@@ -1,0 +1,188 @@
+// Tasks that wait for answers of other members: every question is answered once, and nothing is left when Finish ends.
+#include <uit/conveyor/requests.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <uit/conveyor/conveyors.hpp>
+#include <uit/conveyor/tasks.hpp>
+#include <uit/team/team.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+#include "tests/uit/team/members.hpp"
+
+using namespace uit;
+using namespace uit::testing;
+
+namespace {
+
+/// Runs `work` on teams of 1, 2 and 3 threads per process.
+void ForEachLayout(const std::function<void(Member&, Checks&)>& work) {
+  for (const std::uint32_t threads : {1U, 2U, 3U}) {
+    Checks checks;
+    Team{MpiTestWorld(), {.threads = threads}}.Run([&](Member& me) { work(me, checks); });
+  }
+}
+
+/// Returns what a run throws on this process.
+std::string Failure(const Team& team, const std::function<void(Member&)>& work) {
+  try {
+    team.Run(work);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+constexpr RequestOptions narrow{.max_under_way = 3, .conveyor = {.buffer_bytes = 1, .num_between_looks = 3}};
+
+}  // namespace
+
+TEST_CASE("Every question of every task is answered once, by the member to which it was put") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    for (const RequestOptions& options : {narrow, RequestOptions{}}) {
+      constexpr std::uint64_t num_tasks = 200;
+      Conveyors set{me};
+      Tasks tasks{set, {.max_tasks = 50}};
+      std::uint64_t num_answered = 0;
+      Requests<std::uint64_t, std::uint64_t> ask{tasks, [&](std::size_t from, const std::uint64_t& question) {
+        ++num_answered;
+        return 1000 * question + 10 * me.Rank() + from;
+      }, options};
+      std::uint64_t num_right = 0;
+      std::size_t most_live = 0;
+      const auto work = [&](std::uint64_t i) -> Task {
+        most_live = std::max(most_live, tasks.NumLive());
+        const std::size_t first = i % me.Size();
+        const std::uint64_t one = co_await ask(first, i);
+        const std::size_t second = (i + 1) % me.Size();
+        const std::uint64_t two = co_await ask(second, one);
+        num_right += one == 1000 * i + 10 * first + me.Rank() && two == 1000 * one + 10 * second + me.Rank() ? 1U : 0U;
+      };
+      for (std::uint64_t i = 0; i < num_tasks; ++i) tasks.Start(work, i);
+      set.Finish();
+      THAT(num_right == num_tasks);
+      THAT(tasks.NumLive() == 0);
+      THAT(most_live <= 50);
+      const RequestTally& tally = ask.Tally();
+      THAT(tally.asked == tally.answered);
+      THAT(tally.asked + tally.own == 2 * num_tasks);
+      THAT(tally.own == (me.Size() == 1 ? 2 * num_tasks : tally.own));
+      THAT(me.AllReduce(num_answered, std::plus<>{}) == 2 * num_tasks * me.Size());
+      if (options.max_under_way == 3 && me.Size() > 1) THAT(tally.waited > 0);
+    }
+  });
+}
+
+TEST_CASE("A task that asks again and again does not recurse, and tasks take turns") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    constexpr std::uint32_t num_steps = 20'000;
+    Conveyors set{me};
+    Tasks tasks{set};
+    // Each member stores where a walk goes on. A member's own questions are answered without a wait.
+    Requests<std::uint32_t, std::uint32_t> next{tasks, [&](const std::uint32_t& at) { return at + 1; }};
+    std::vector<std::uint32_t> ends(3, 0);
+    const auto walk = [&](std::size_t number) -> Task {
+      std::uint32_t at = 0;
+      while (at < num_steps) at = co_await next(at % 10 == 0 ? me.Right() : me.Rank(), at);
+      ends[number] = at;
+    };
+    for (std::size_t number = 0; number < ends.size(); ++number) tasks.Start(walk, number);
+    set.Finish();
+    THAT(ends == std::vector<std::uint32_t>(3, num_steps));
+  });
+}
+
+TEST_CASE("Handlers and tasks may start tasks, and tasks may push") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    Conveyors set{me};
+    Tasks tasks{set, {.max_tasks = 1}};
+    std::uint64_t sum = 0;
+    Requests<std::uint64_t, std::uint64_t> square{tasks, [](const std::uint64_t& x) { return x * x; }};
+    Conveyor<std::uint64_t> results{set, [&](const std::uint64_t& result) { sum += result; }};
+    const auto compute = [&](std::uint64_t x) -> Task { results.Push(me.Left(), co_await square(me.Right(), x)); };
+    const auto split = [&](std::uint64_t x) -> Task {
+      for (std::uint64_t i = 0; i < 10; ++i) tasks.Start(compute, x + i);
+      co_return;
+    };
+    Conveyor<std::uint64_t> orders{set, [&](const std::uint64_t& x) { tasks.Start(split, x); }};
+    orders.Push(me.Right(), 5);
+    set.Finish();
+    THAT(sum == 25 + 36 + 49 + 64 + 81 + 100 + 121 + 144 + 169 + 196);
+  });
+}
+
+TEST_CASE("If a task throws, the run ends, and the frames of all tasks are destroyed") {
+  struct Counted {
+    explicit Counted(std::size_t& of) : count(of) { ++count; }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    ~Counted() { --count; }
+    std::size_t& count;
+  };
+  const Team team{MpiTestWorld(), {.threads = 1}};
+  std::size_t num_frames = 0;
+  std::size_t most_frames = 0;
+  const std::string failure = Failure(team, [&](Member& me) {
+    Conveyors set{me};
+    Tasks tasks{set};
+    Requests<int, int> ask{tasks, [](const int& x) { return x; }};
+    const auto work = [&](int i) -> Task {
+      const Counted counted{num_frames};
+      most_frames = std::max(most_frames, num_frames);
+      if (i == 5) throw std::runtime_error("a task fails");
+      co_await ask(me.Right(), i);
+      co_await ask(me.Right(), i);
+    };
+    for (int i = 0; i < 10; ++i) tasks.Start(work, i);
+    set.Finish();
+  });
+  INFO(failure);
+  CHECK((failure == "a task fails" || failure.ends_with("failed")));
+  CHECK(num_frames == 0);
+  CHECK(most_frames > 0);
+}
+
+TEST_CASE("A task that was never started is destroyed, and wrong options are refused") {
+  const Team team{MpiTestWorld(), {.threads = 1}};
+  Checks checks;
+  team.Run([&](Member& me) {
+    Conveyors set{me};
+    Tasks tasks{set};
+    bool has_run = false;
+    const auto work = [&]() -> Task {
+      has_run = true;
+      co_return;
+    };
+    {
+      const Task task = work();
+    }
+    set.Finish();
+    THAT(!has_run);
+  });
+  const auto tells = [&](const std::string& words, const std::function<void(Member&)>& work) {
+    const std::string failure = Failure(team, work);
+    INFO(failure);
+    CHECK((failure.find(words) != std::string::npos || failure.ends_with("failed")));
+  };
+  tells("max_tasks must be at least 1", [](Member& me) {
+    Conveyors set{me};
+    const Tasks tasks{set, {.max_tasks = 0}};
+  });
+  tells("max_under_way must be between 1 and", [](Member& me) {
+    Conveyors set{me};
+    Tasks tasks{set};
+    const Requests<int, int> ask{tasks, [](const int& x) { return x; }, {.max_under_way = 0}};
+  });
+  tells("needs a budget of at least", [](Member& me) {
+    Conveyors set{me};
+    Tasks tasks{set};
+    const Requests<int, int> ask{tasks, [](const int& x) { return x; }, {.conveyor = {.budget_bytes = 1000}}};
+  });
+}
