@@ -2,24 +2,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <string>
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
+#include <netuit/calls/call_site.hpp>
 #include <netuit/mesh/call_base.hpp>
-#include <uit/config.hpp>
 #include <uit/conveyor/conveyor.hpp>
 #include <uit/support/bytes.hpp>
-#include <uit/support/error.hpp>
 
 namespace netuit {
 
 namespace detail {
-
-constexpr std::uint32_t no_thread = std::numeric_limits<std::uint32_t>::max();
-/// The number of the calling thread among those of its mesh, while it is in Mesh::Finish.
-inline constinit thread_local std::uint32_t call_thread = no_thread;
 
 /// A call under way.
 template <typename T>
@@ -28,11 +21,28 @@ struct CallItem {
   T argument{};
 };
 
-/// What handles of one function refer to.
-template <typename T>
-struct CallLines {
-  const std::vector<NodeOwner>& owners;                // by node
-  std::vector<uit::Conveyor<CallItem<T>>*> by_thread;  // null while no Finish is under way
+/// What handles of one function refer to. A `Line` carries calls of one worker to all others.
+template <typename Line>
+class CallLines {
+ public:
+  CallLines(const std::vector<NodeOwner>& owners, std::uint32_t num_threads) : owners_(owners), by_thread_(num_threads, nullptr) {}
+  /// The line of a thread; null while no Finish is under way.
+  Line*& Of(std::uint32_t thread) { return by_thread_[thread]; }
+  /// The line of the calling thread. Throws uit::Error if it has none.
+  Line& Here() const {
+    const std::uint32_t thread = call_thread;
+    if (thread >= by_thread_.size() || by_thread_[thread] == nullptr) [[unlikely]] RefuseTime();
+    return *by_thread_[thread];
+  }
+  /// Throws uit::InputError if the mesh has no such node.
+  NodeOwner OwnerOf(NodeId node) const {
+    if (node >= owners_.size()) [[unlikely]] RefuseNode(node, owners_.size());
+    return owners_[node];
+  }
+
+ private:
+  const std::vector<NodeOwner>& owners_;  // by node
+  std::vector<Line*> by_thread_;
 };
 
 }  // namespace detail
@@ -45,41 +55,26 @@ template <uit::TriviallyCopyable T>
 class Call {
  public:
   /// For Mesh.
-  explicit Call(const detail::CallLines<T>& lines) : lines_(&lines) {}
+  using Lines = detail::CallLines<uit::Conveyor<detail::CallItem<T>>>;
+  /// For Mesh.
+  explicit Call(const Lines& lines) : lines_(&lines) {}
 
   /// Has the function called once for `node`. In the body of Finish it waits for room, and has other functions called meanwhile. In
   /// a function that is called itself it neither waits nor calls anything: what has no room is kept; see ConveyorOptions.
   ///
   /// Throws uit::InputError if the mesh has no such node, uit::Error outside of Finish, and as uit::Conveyor::Push.
   void operator()(NodeId node, const T& argument) const {
-    const detail::NodeOwner owner = OwnerOf(node);
-    Line().Push(owner.worker, {owner.node, argument});
+    const detail::NodeOwner owner = lines_->OwnerOf(node);
+    lines_->Here().Push(owner.worker, {owner.node, argument});
   }
   /// The same if there is room at once. Otherwise returns false, and the call is counted as refused. Never waits.
   bool Try(NodeId node, const T& argument) const {
-    const detail::NodeOwner owner = OwnerOf(node);
-    return Line().TryPush(owner.worker, {owner.node, argument});
+    const detail::NodeOwner owner = lines_->OwnerOf(node);
+    return lines_->Here().TryPush(owner.worker, {owner.node, argument});
   }
 
  private:
-  detail::NodeOwner OwnerOf(NodeId node) const {
-    if (node >= lines_->owners.size()) [[unlikely]] RefuseNode(node);
-    return lines_->owners[node];
-  }
-  uit::Conveyor<detail::CallItem<T>>& Line() const {
-    const std::uint32_t thread = detail::call_thread;
-    if (thread >= lines_->by_thread.size() || lines_->by_thread[thread] == nullptr) [[unlikely]] RefuseTime();
-    return *lines_->by_thread[thread];
-  }
-  [[noreturn]] UIT_NOINLINE void RefuseNode(NodeId node) const {
-    throw uit::InputError("a call is for node " + std::to_string(node) + ", but the mesh has only " +
-                          std::to_string(lines_->owners.size()) + " nodes");
-  }
-  [[noreturn]] UIT_NOINLINE static void RefuseTime() {
-    throw uit::Error("a call can be made only while its mesh is in Finish, and on its threads");
-  }
-
-  const detail::CallLines<T>* lines_;
+  const Lines* lines_;
 };
 
 }  // namespace netuit

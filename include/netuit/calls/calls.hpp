@@ -6,20 +6,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <netuit/calls/call.hpp>
+#include <netuit/calls/call_site.hpp>
 #include <netuit/mesh/call_base.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node.hpp>
-#include <netuit/mesh/node_notes.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <uit/config.hpp>
 #include <uit/conveyor/conveyor.hpp>
 #include <uit/support/bytes.hpp>
-#include <uit/support/error.hpp>
 #include <uit/support/function_ref.hpp>
 
 namespace netuit {
@@ -31,22 +31,20 @@ template <uit::TriviallyCopyable T, typename F>
 class CallKind final : public CallBase {
  public:
   CallKind(const MeshCore& mesh, const std::vector<NodeOwner>& owners, F function, const uit::ConveyorOptions& options)
-      : function_(std::move(function)), options_(options), lines_{owners, {}}, call_(lines_) {
-    lines_.by_thread.resize(mesh.NumThreads(), nullptr);
-  }
+      : function_(std::move(function)), options_(options), lines_(owners, mesh.NumThreads()), call_(lines_) {}
   Call<T> Handle() const { return call_; }
-  std::unique_ptr<OpenCall> Open(uit::Conveyors& set, const Partition& partition, std::uint32_t thread) override {
-    return std::make_unique<Opened>(*this, set, partition, thread);
-  }
+  std::unique_ptr<OpenCall> Open(CallSite& site) override { return std::make_unique<Opened>(*this, site); }
 
  private:
   using Item = CallItem<T>;
+  static constexpr bool takes_call = std::invocable<F&, Node&, const T&, const Call<T>&>;
+  static constexpr bool is_task = !takes_call && !std::invocable<F&, Node&, const T&>;
   class Opened final : public OpenCall {
    public:
-    Opened(CallKind& kind, uit::Conveyors& set, const Partition& partition, std::uint32_t thread)
-        : line_(kind.lines_.by_thread[thread]),
-          node_(partition, notes_, 0, 0),
-          conveyor_(set, Handler{kind, node_, partition.NumNodes()}, kind.options_) {
+    Opened(CallKind& kind, CallSite& site)
+        : line_(kind.lines_.Of(site.thread)),
+          node_(site.partition, site.notes, 0, 0),
+          conveyor_(site.set, Handler{kind, site, node_}, kind.options_) {
       line_ = &conveyor_;
     }
     ~Opened() override { line_ = nullptr; }
@@ -54,41 +52,52 @@ class CallKind final : public CallBase {
 
    private:
     uit::Conveyor<Item>*& line_;  // of this thread
-    NodeNotes notes_{};
     Node node_;
     uit::Conveyor<Item> conveyor_;
   };
   struct Handler {
     CallKind& kind;
+    CallSite& site;
     Node& node;
-    std::size_t num_nodes;
     void operator()(const Item& item) const {
-      if (item.node >= num_nodes) [[unlikely]] Refuse();
-      node.GoTo(item.node);
-      if constexpr (std::invocable<F&, Node&, const T&, const Call<T>&>) kind.function_(node, item.argument, kind.call_);
-      else kind.function_(node, item.argument);
-    }
-    [[noreturn]] UIT_NOINLINE static void Refuse() {
-      throw uit::Error("a call has arrived for a node that this worker does not have");
+      if (item.node >= site.partition.NumNodes()) [[unlikely]] RefuseItem();
+      if constexpr (is_task) {
+        StartTask(site, kind.function_, NodeAt(site, item.node), item.argument);
+      } else {
+        node.GoTo(item.node);
+        if constexpr (takes_call) kind.function_(node, item.argument, kind.call_);
+        else kind.function_(node, item.argument);
+      }
     }
   };
 
   F function_;
   uit::ConveyorOptions options_;
-  CallLines<T> lines_;
+  typename Call<T>::Lines lines_;
   Call<T> call_;
 };
 
-/// Calls `body(partition, thread)` on every thread of every process, and waits until all calls have been handled. Returns what all
-/// workers have done together. Collective.
-uit::ConveyorTally FinishCalls(MeshCore& mesh, uit::FunctionRef<void(const Partition&, std::uint32_t)> body);
+/// Calls `body(site)` on every thread of every process, and waits until all calls have been handled. Returns what all workers have
+/// done together. Collective.
+uit::ConveyorTally FinishCalls(MeshCore& mesh, uit::FunctionRef<void(CallSite&)> body);
+/// Starts a task: what `f(args…)` returns. Defined in netuit/calls/fetch.hpp.
+template <typename F, typename... Args>
+void StartTask(CallSite& site, F& f, Args&&... args);
+/// A node of the worker, for a task to keep.
+inline Node NodeAt(CallSite& site, std::uint32_t number) {
+  Node node(site.partition, site.notes, 0, 0);
+  node.GoTo(number);
+  return node;
+}
 
 }  // namespace detail
 
 template <uit::TriviallyCopyable T, typename F>
 Call<T> Mesh::AddCall(F function, const uit::ConveyorOptions& options) {
-  static_assert(std::invocable<F&, Node&, const T&, const Call<T>&> || std::invocable<F&, Node&, const T&>,
-                "a function for calls takes (netuit::Node&, argument) or (netuit::Node&, argument, const netuit::Call<T>&)");
+  static_assert(std::invocable<F&, Node&, const T&, const Call<T>&> || std::invocable<F&, Node&, const T&> ||
+                    std::invocable<F&, Node, const T&>,
+                "a function for calls takes (netuit::Node&, argument) or (netuit::Node&, argument, const netuit::Call<T>&) or, if it "
+                "is a task, (netuit::Node, argument)");
   auto kind = std::make_unique<detail::CallKind<T, F>>(*this, Owners(), std::move(function), options);
   const Call<T> call = kind->Handle();
   MeshCore::AddCall(std::move(kind));
@@ -102,17 +111,21 @@ Call<T> Mesh::AddCall(F function) {
 
 template <typename F>
 uit::ConveyorTally Mesh::Finish(F&& body) {
-  static_assert(std::invocable<F&, Node&> || std::invocable<F&>, "the body of Finish takes a netuit::Node&, or nothing");
-  return detail::FinishCalls(*this, [&](const Partition& partition, std::uint32_t thread) {
+  return detail::FinishCalls(*this, [&](detail::CallSite& site) {
     if constexpr (std::invocable<F&, Node&>) {
-      NodeNotes notes;
-      Node node(partition, notes, 0, 0);
-      for (std::uint32_t i = 0; i < partition.NumNodes(); ++i) {
+      static_assert(std::is_void_v<std::invoke_result_t<F&, Node&>>, "a task takes its netuit::Node by value, not by reference");
+      Node node(site.partition, site.notes, 0, 0);
+      for (std::uint32_t i = 0; i < site.partition.NumNodes(); ++i) {
         node.GoTo(i);
         body(node);
       }
+    } else if constexpr (std::invocable<F&>) {
+      if (site.thread != 0) return;
+      if constexpr (std::is_void_v<std::invoke_result_t<F&>>) body();
+      else detail::StartTask(site, body);
     } else {
-      if (thread == 0) body();
+      static_assert(std::invocable<F&, Node>, "the body of Finish takes nothing, a netuit::Node& or, if it is a task, a netuit::Node");
+      for (std::uint32_t i = 0; i < site.partition.NumNodes(); ++i) detail::StartTask(site, body, detail::NodeAt(site, i));
     }
   });
 }

@@ -5,13 +5,14 @@
 #include <memory>
 #include <vector>
 
+#include <netuit/calls/call_site.hpp>
 #include <netuit/calls/calls.hpp>
 #include <netuit/mesh/call_base.hpp>
 #include <netuit/mesh/mesh_core.hpp>
-#include <netuit/mesh/partition.hpp>
 #include <uit/config.hpp>
 #include <uit/conveyor/conveyors.hpp>
 #include <uit/conveyor/conveyor_sizes.hpp>
+#include <uit/conveyor/tasks.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/team/member.hpp>
@@ -37,17 +38,18 @@ UIT_DEFINE uit::ConveyorTally Together(const uit::ConveyorTally& a, const uit::C
           .waits = a.waits + b.waits};
 }
 
-UIT_DEFINE uit::ConveyorTally FinishCalls(MeshCore& mesh, uit::FunctionRef<void(const Partition&, std::uint32_t)> body) {
+UIT_DEFINE uit::ConveyorTally FinishCalls(MeshCore& mesh, uit::FunctionRef<void(CallSite&)> body) {
   if (!mesh.IsOpen()) throw uit::Error("the mesh can make no calls, because it is closed or has lost a peer; make a new one");
   uit::ConveyorTally all;
   try {
     mesh.GetTeam().Run([&](uit::Member& me) {
-      const Partition& partition = *mesh.Partitions()[me.Thread()];
       uit::Conveyors set{me};
+      uit::Tasks tasks{set};
+      CallSite site{set, tasks, *mesh.Partitions()[me.Thread()], me.Thread()};
       std::vector<std::unique_ptr<OpenCall>> open;
-      for (const auto& call : mesh.Calls()) open.push_back(call->Open(set, partition, me.Thread()));
+      for (const auto& call : mesh.Calls()) open.push_back(call->Open(site));
       const MayCall scope(me.Thread());
-      body(partition, me.Thread());
+      body(site);
       set.Finish();
       uit::ConveyorTally mine;
       for (const auto& call : open) mine = Together(mine, call->Tally());

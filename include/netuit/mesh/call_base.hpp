@@ -5,16 +5,9 @@
 
 namespace uit {
 
-class Conveyors;
 struct ConveyorTally;
 
 }  // namespace uit
-
-namespace netuit {
-
-struct Partition;
-
-}  // namespace netuit
 
 namespace netuit::detail {
 
@@ -23,6 +16,8 @@ struct NodeOwner {
   std::uint32_t worker = 0;
   std::uint32_t node = 0;  // its number among the worker's nodes
 };
+
+struct CallSite;
 
 /// What carries the calls of one worker, until it is destroyed.
 class OpenCall {
@@ -42,8 +37,8 @@ class CallBase {
   CallBase(const CallBase&) = delete;
   CallBase& operator=(const CallBase&) = delete;
   virtual ~CallBase() = default;
-  /// Opens what carries calls for a worker, which is thread number `thread` of its process. Collective over all workers.
-  virtual std::unique_ptr<OpenCall> Open(uit::Conveyors& set, const Partition& partition, std::uint32_t thread) = 0;
+  /// Opens what carries the calls of a worker. Collective over all workers.
+  virtual std::unique_ptr<OpenCall> Open(CallSite& site) = 0;
 };
 
 }  // namespace netuit::detail

@@ -44,6 +44,8 @@
 namespace uit {
 
 struct ConveyorOptions;
+struct ConveyorTally;
+struct RequestOptions;
 
 }  // namespace uit
 
@@ -54,6 +56,9 @@ struct RunOptions;
 struct RunReport;
 template <uit::TriviallyCopyable T>
 class Call;
+template <uit::TriviallyCopyable Argument, uit::TriviallyCopyable Result>
+class Fetch;
+struct NoArgument;
 
 /// Describes a run: its limits, how values and messages move, and a schedule for each worker.
 ///
@@ -219,8 +224,25 @@ class Mesh : public MeshCore {
   /// Adds a function with default options.
   template <uit::TriviallyCopyable T, typename F>
   Call<T> AddCall(F function);
+  /// Adds a function `function(node, argument)`, or `function(node)` without an argument, of which a task gets the result, wherever the
+  /// node is updated:
+  ///
+  ///     auto degree = mesh.AddFetch([](netuit::Node& node) { return node.Out().size(); });
+  ///     mesh.Finish([&](netuit::Node node) -> uit::Task {
+  ///       for (auto edge : node.Out()) sum[node] += co_await degree(edge.Target());
+  ///     });
+  ///
+  /// Otherwise as AddCall. Defined in netuit/calls/fetch.hpp.
+  template <typename Argument = NoArgument, typename F>
+  auto AddFetch(F function, const uit::RequestOptions& options);
+  /// Adds such a function with default options.
+  template <typename Argument = NoArgument, typename F>
+  auto AddFetch(F function);
   /// Calls `body()` once on every process, or `body(node)` for each node on its worker, and returns when all calls that it has made
   /// have been handled everywhere, also those that functions have made. Returns what all workers have done together.
+  ///
+  /// If the body returns a uit::Task, it is started as a task, once or for each node, and Finish also waits for the end of all tasks.
+  /// Such a body takes its node by value: `[&](netuit::Node node) -> uit::Task { … }`. So does a function of AddCall that is a task.
   ///
   /// Collective, between runs, on the thread that calls Run; not in Team::Run. Throws what a body or function throws, and
   /// uit::FailedElsewhere on other processes. Throws uit::PeerLost if a process ends.

@@ -131,6 +131,8 @@ class Node {
   Node(Partition& partition, std::uint64_t seed, std::uint64_t update) : Node(partition, partition.notes, seed, update) {}
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
+  /// For the library: a task keeps a node of its own.
+  Node(Node&&) = default;
 
   /// Returns the node's number in the whole graph.
   NodeId Id() const { return base_.graph.nodes[node_]; }
