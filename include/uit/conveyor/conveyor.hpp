@@ -128,7 +128,7 @@ class Conveyor final : detail::Carrier {
   struct Block {
     T* first = nullptr;  // not in the inlet yet
     T* next = nullptr;   // end of the items
-    T* end = nullptr;    // of the room. While items for the member are in the spill, the block is full
+    T* end = nullptr;    // of the room. While items for the member are in the spill, there is none
     T* begin = nullptr;
   };
 
@@ -237,19 +237,24 @@ class Conveyor final : detail::Carrier {
     set_.state_ = State::failed;
     for (Block& block : blocks_) block.end = block.next;
   }
-  /// Moves items for a member from its block and from the spill to its inlet. Returns whether its block has become empty.
+  /// Moves items for a member from its block, and then from the spill, to its inlet. Returns whether none is left.
   bool TryDrain(std::size_t to) {
     Block& block = blocks_[to];
     auto& inlet = lines_[to].inlet;
-    for (;;) {
-      const std::size_t count = Stage(inlet, {block.first, block.next});
-      block.first += count;
-      num_shipped_ += count;
-      if (block.first != block.next) return false;
-      block.first = block.next = block.begin;
-      if (spill_.IsEmpty(to)) return true;
-      for (; !spill_.IsEmpty(to) && block.next != block.end; spill_.Pop(to)) *block.next++ = spill_.Front(to);
+    const std::size_t count = Stage(inlet, {block.first, block.next});
+    block.first += count;
+    num_shipped_ += count;
+    if (block.first != block.next) return false;
+    block.first = block.next = block.end = block.begin;
+    while (!spill_.IsEmpty(to)) {
+      const std::span<const T> oldest = spill_.Front(to);
+      const std::size_t num_taken = Stage(inlet, oldest);
+      num_shipped_ += num_taken;
+      spill_.Pop(to, num_taken);
+      if (num_taken != oldest.size()) return false;
     }
+    block.end = block.begin + sizes_.block_items;
+    return true;
   }
   /// Some of them may have gone if it throws, so the conveyor must then not try again.
   std::size_t Stage(MemberInlet<T, aggregated>& inlet, std::span<const T> items) {
