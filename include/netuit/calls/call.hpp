@@ -26,13 +26,12 @@ template <typename Line>
 class CallLines {
  public:
   CallLines(const std::vector<NodeOwner>& owners, std::uint32_t num_threads) : owners_(owners), by_thread_(num_threads, nullptr) {}
-  /// The line of a thread; null while no Finish is under way.
+  /// The line of a thread; null before the first Finish.
   Line*& Of(std::uint32_t thread) { return by_thread_[thread]; }
   /// The line of the calling thread. Throws uit::Error if it has none.
   Line& Here() const {
-    const std::uint32_t thread = call_thread;
-    if (thread >= by_thread_.size() || by_thread_[thread] == nullptr) [[unlikely]] RefuseTime();
-    return *by_thread_[thread];
+    if (calling.owners != &owners_) [[unlikely]] RefuseTime();
+    return *by_thread_[calling.thread];
   }
   /// Throws uit::InputError if the mesh has no such node.
   NodeOwner OwnerOf(NodeId node) const {

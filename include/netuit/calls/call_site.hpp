@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/node_notes.hpp>
@@ -18,9 +17,12 @@ class Tasks;
 
 namespace netuit::detail {
 
-constexpr std::uint32_t no_thread = std::numeric_limits<std::uint32_t>::max();
-/// The number of the calling thread among those of its mesh, while it is in Mesh::Finish.
-inline constinit thread_local std::uint32_t call_thread = no_thread;
+/// What the calling thread may call, while it is in Mesh::Finish.
+struct Calling {
+  const void* owners = nullptr;  // those of the mesh
+  std::uint32_t thread = 0;      // its number in the process
+};
+inline constinit thread_local Calling calling;
 
 /// Where a worker makes and handles calls, while it is in Mesh::Finish.
 struct CallSite {

@@ -79,7 +79,7 @@ class CallKind final : public CallBase {
 
 /// Calls `body(site)` on every thread of every process, and waits until all calls have been handled. Returns what all workers have
 /// done together. Collective.
-uit::ConveyorTally FinishCalls(MeshCore& mesh, uit::FunctionRef<void(CallSite&)> body);
+uit::ConveyorTally FinishCalls(MeshCore& mesh, const std::vector<NodeOwner>& owners, uit::FunctionRef<void(CallSite&)> body);
 /// Starts a task: what `f(args…)` returns. Defined in netuit/calls/fetch.hpp.
 template <typename F, typename... Args>
 void StartTask(CallSite& site, F& f, Args&&... args);
@@ -111,7 +111,7 @@ Call<T> Mesh::AddCall(F function) {
 
 template <typename F>
 uit::ConveyorTally Mesh::Finish(F&& body) {
-  return detail::FinishCalls(*this, [&](detail::CallSite& site) {
+  return detail::FinishCalls(*this, Owners(), [&](detail::CallSite& site) {
     if constexpr (std::invocable<F&, Node&>) {
       static_assert(std::is_void_v<std::invoke_result_t<F&, Node&>>, "a task takes its netuit::Node by value, not by reference");
       Node node(site.partition, site.notes, 0, 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <netuit/calls/call_site.hpp>
@@ -17,16 +18,35 @@
 #include <uit/support/function_ref.hpp>
 #include <uit/team/member.hpp>
 #include <uit/team/team.hpp>
+#include <uit/team/team_session.hpp>
 
 namespace netuit::detail {
 
-/// Lets the calling thread make calls, until the end of its scope.
+/// Lets the calling thread make calls of a mesh, until the end of its scope.
 class MayCall {
  public:
-  explicit MayCall(std::uint32_t thread) { call_thread = thread; }
+  MayCall(const void* owners, std::uint32_t thread) { calling = {owners, thread}; }
   MayCall(const MayCall&) = delete;
   MayCall& operator=(const MayCall&) = delete;
-  ~MayCall() { call_thread = no_thread; }
+  ~MayCall() { calling = {}; }
+};
+
+/// What a worker keeps from one Finish to the next.
+struct CallWorker {
+  CallWorker(uit::Member& me, const Partition& partition) : set(me), tasks(set), site{set, tasks, partition, me.Thread()} {}
+  uit::Conveyors set;
+  uit::Tasks tasks;
+  CallSite site;
+  std::vector<std::unique_ptr<OpenCall>> open{};  // by call of the mesh
+  uit::ConveyorTally reported{};
+};
+
+/// What the workers of a process keep.
+class CallSession {
+ public:
+  explicit CallSession(const uit::Team& team) : runs(team), workers(team.NumThreads()) {}
+  uit::TeamSession runs;
+  std::vector<std::unique_ptr<CallWorker>> workers;  // by thread
 };
 
 UIT_DEFINE uit::ConveyorTally Together(const uit::ConveyorTally& a, const uit::ConveyorTally& b) {
@@ -38,26 +58,46 @@ UIT_DEFINE uit::ConveyorTally Together(const uit::ConveyorTally& a, const uit::C
           .waits = a.waits + b.waits};
 }
 
-UIT_DEFINE uit::ConveyorTally FinishCalls(MeshCore& mesh, uit::FunctionRef<void(CallSite&)> body) {
+/// What was done since `before`.
+UIT_DEFINE uit::ConveyorTally Since(const uit::ConveyorTally& before, const uit::ConveyorTally& now) {
+  return {.pushed = now.pushed - before.pushed,
+          .handled = now.handled - before.handled,
+          .refused = now.refused - before.refused,
+          .spilled = now.spilled - before.spilled,
+          .most_spilled = now.most_spilled,
+          .waits = now.waits - before.waits};
+}
+
+UIT_DEFINE uit::ConveyorTally FinishCalls(MeshCore& mesh, const std::vector<NodeOwner>& owners,
+                                          uit::FunctionRef<void(CallSite&)> body) {
   if (!mesh.IsOpen()) throw uit::Error("the mesh can make no calls, because it is closed or has lost a peer; make a new one");
+  mesh.Threads().Check();
+  std::shared_ptr<CallSession>& session = mesh.GetCallSession();
+  if (!session) session = std::make_shared<CallSession>(mesh.GetTeam());
   uit::ConveyorTally all;
   try {
-    mesh.GetTeam().Run([&](uit::Member& me) {
-      uit::Conveyors set{me};
-      uit::Tasks tasks{set};
-      CallSite site{set, tasks, *mesh.Partitions()[me.Thread()], me.Thread()};
-      std::vector<std::unique_ptr<OpenCall>> open;
-      for (const auto& call : mesh.Calls()) open.push_back(call->Open(site));
-      const MayCall scope(me.Thread());
-      body(site);
-      set.Finish();
+    session->runs.Run([&](uit::Member& me) {
+      std::unique_ptr<CallWorker>& worker = session->workers[me.Thread()];
+      if (!worker) worker = std::make_unique<CallWorker>(me, *mesh.Partitions()[me.Thread()]);
+      while (worker->open.size() < mesh.Calls().size())
+        worker->open.push_back(mesh.Calls()[worker->open.size()]->Open(worker->site));
+      {
+        const MayCall scope(&owners, me.Thread());
+        body(worker->site);
+        worker->set.Finish();
+      }
+      worker->site.notes.silent.clear();
       uit::ConveyorTally mine;
-      for (const auto& call : open) mine = Together(mine, call->Tally());
-      mine = me.AllReduce(mine, Together);
-      if (me.Thread() == 0) all = mine;
+      for (const auto& call : worker->open) mine = Together(mine, call->Tally());
+      const uit::ConveyorTally sum = me.AllReduce(Since(std::exchange(worker->reported, mine), mine), Together);
+      if (me.Thread() == 0) all = sum;
     });
   } catch (const uit::PeerLost&) {
+    session.reset();
     mesh.Break();
+    throw;
+  } catch (...) {
+    session.reset();
     throw;
   }
   return all;

@@ -17,6 +17,7 @@ struct NodeOwner {
   std::uint32_t node = 0;  // its number among the worker's nodes
 };
 
+class CallSession;
 struct CallSite;
 
 /// What carries the calls of one worker, until it is destroyed.

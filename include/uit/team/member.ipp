@@ -87,11 +87,14 @@ UIT_DEFINE TeamRuns::TeamRuns(const World& world, const TeamOptions& options)
 
 UIT_DEFINE TeamRuns::~TeamRuns() {
   try {
+    const bool goes_on = !std::exchange(members_, {}).empty();
     if (world_.Process()->IsBroken()) {
+      if (goes_on) Disconnect(true);
       if (everybody_->rounds) everybody_->rounds->Close(Now());
       return;
     }
     const Deadline deadline = After(std::chrono::seconds(std::uncaught_exceptions() == 0 ? 10 : 2));
+    if (goes_on && !Disconnect(false)) world_.Process()->Break();
     const bool is_clean = !everybody_->rounds || everybody_->rounds->Close(deadline);
     if (!is_clean || !private_world_.Release(deadline)) world_.Process()->Break();
   } catch (const std::exception& trouble) {  // a destructor cannot throw
@@ -101,10 +104,7 @@ UIT_DEFINE TeamRuns::~TeamRuns() {
 
 UIT_DEFINE int TeamRuns::Run(ThreadPool& threads, FunctionRef<int(Member&)> work) {
   threads.Check();
-  ++num_runs_;
-  joints_.emplace(world_, num_threads_, shares_memory_);
-  gate_.emplace(num_threads_);
-  has_failed_alone_ = false;
+  BeginRun();
   std::vector<int> codes(num_threads_, 0);
   std::vector<std::exception_ptr> failures(num_threads_);
   threads.Run([&](std::uint32_t thread) {
@@ -115,10 +115,43 @@ UIT_DEFINE int TeamRuns::Run(ThreadPool& threads, FunctionRef<int(Member&)> work
       failures[thread] = std::current_exception();
     }
   });
+  return EndRun(codes, failures);
+}
+
+UIT_DEFINE void TeamRuns::GoOn(ThreadPool& threads, FunctionRef<void(Member&)> work) {
+  threads.Check();
+  if (members_.empty()) {
+    BeginRun();
+    for (std::uint32_t thread = 0; thread < num_threads_; ++thread)
+      members_.emplace_back(new Member(*this, *joints_, loops_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_));
+  }
+  std::vector<std::exception_ptr> failures(num_threads_);
+  threads.Run([&](std::uint32_t thread) {
+    try {
+      work(*members_[thread]);
+    } catch (...) {
+      failures[thread] = std::current_exception();
+      members_[thread].reset();  // so that others notice
+    }
+  });
+  const bool is_well = std::ranges::none_of(failures, [](const std::exception_ptr& failure) { return failure != nullptr; });
+  if (is_well) return;
+  members_.clear();
+  EndRun({0}, failures);
+}
+
+UIT_DEFINE void TeamRuns::BeginRun() {
+  ++num_runs_;
+  joints_.emplace(world_, num_threads_, shares_memory_);
+  gate_.emplace(num_threads_);
+  has_failed_alone_ = false;
+}
+
+UIT_DEFINE int TeamRuns::EndRun(const std::vector<int>& codes, const std::vector<std::exception_ptr>& failures) {
   const auto [failure, level] = FirstCause(failures);
   const bool is_broken = failure && KindOf(failure) == ErrorKind::peer_lost;
   if (is_broken) world_.Process()->Break();
-  if (!EndRun(is_broken)) {
+  if (!Disconnect(is_broken)) {
     world_.Process()->Break();
     if (failure) std::rethrow_exception(failure);
     throw Error("the other processes of the team do not close their connections");
@@ -164,7 +197,7 @@ UIT_DEFINE void TeamRuns::MakeSplit(const std::vector<std::vector<std::size_t>>&
   split_groups_.insert(split_groups_.end(), split_.begin(), split_.end());
 }
 
-UIT_DEFINE bool TeamRuns::EndRun(bool is_broken) {
+UIT_DEFINE bool TeamRuns::Disconnect(bool is_broken) {
   const Deadline deadline = is_broken ? Now() : After(std::chrono::seconds(10));
   bool is_clean = joints_->Close(deadline);
   joints_.reset();

@@ -50,6 +50,8 @@ class Team {
   Team On(World world) const { return Team(std::move(world), state_->options); }
   /// The processes.
   const World& GetWorld() const { return state_->world; }
+  /// The options with which it was made.
+  const TeamOptions& Options() const { return state_->options; }
   /// Threads of each process.
   std::uint32_t NumThreads() const { return state_->options.threads; }
   /// The CPU of each thread of this process, by the number that the system gives it. Empty if threads are not pinned.

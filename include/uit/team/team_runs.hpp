@@ -37,6 +37,8 @@ class TeamRuns {
 
   /// See Team::Run.
   int Run(ThreadPool& threads, FunctionRef<int(Member&)> work);
+  /// See TeamSession::Run. Not together with Run.
+  void GoOn(ThreadPool& threads, FunctionRef<void(Member&)> work);
 
   /// Calls `work` on one thread of the process, while all others wait and do not communicate. All members call it, with nothing
   /// between it and the last collective call, so that none is missing.
@@ -49,8 +51,11 @@ class TeamRuns {
   const std::shared_ptr<Group>& Everybody() const { return everybody_; }
 
  private:
+  void BeginRun();
+  /// Ends a run in which the threads have failed so, and returns the largest of the codes of all processes, or throws. Collective.
+  int EndRun(const std::vector<int>& codes, const std::vector<std::exception_ptr>& failures);
   /// Ends the connections of a run. Returns false if others do not take part, or if the run is broken. Collective unless it is.
-  bool EndRun(bool is_broken);
+  bool Disconnect(bool is_broken);
   /// Whether a member has failed, and whether because another had left.
   enum class Failure : std::uint32_t { none, consequence, cause };
   /// How a run has ended in a process.
@@ -71,6 +76,7 @@ class TeamRuns {
   std::optional<ThreadBarrier<>> gate_;                // of the current run; see DoAlone
   bool has_failed_alone_ = false;                      // written by the thread that works alone
   std::optional<Joints> joints_;                       // of the current run
+  std::vector<std::unique_ptr<Member>> members_;       // by thread, if they go on
   std::optional<World> split_world_;                   // of the splits of the current run
   int num_splits_ = 0;                                 // groups made in it so far
   std::vector<std::shared_ptr<Group>> split_;          // the last
