@@ -11,10 +11,10 @@ int main(int argc, char** argv) {
     constexpr netuit::NodeId root = 17;
     netuit::Mesh mesh{team, netuit::MakeSmallWorld(5000, 6, 0.2, 1)};
     auto parent = mesh.AddField<netuit::NodeId>(netuit::no_node);
-    auto visit = mesh.AddCall<netuit::NodeId>([&](netuit::Node& node, netuit::NodeId from, auto& visit) {
+    auto visit = mesh.AddCall<netuit::NodeId>([&](netuit::Node& node, netuit::NodeId from, auto& call) {
       if (parent[node] != netuit::no_node) return;
       parent[node] = from;
-      for (auto edge : node.Out()) visit(edge.Target(), node.Id());
+      for (auto edge : node.Out()) call(edge.Target(), node.Id());
     });
     const uit::ConveyorTally calls = mesh.Finish([&] {
       if (team.IsRoot()) visit(root, root);

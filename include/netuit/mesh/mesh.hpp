@@ -208,10 +208,10 @@ class Mesh : public MeshCore {
   /// Adds a function that runs on the worker of a node whenever the node is called with an argument: `function(node, argument)` or
   /// `function(node, argument, call)`, where `call` is the handle that is returned.
   ///
-  ///     auto visit = mesh.AddCall<netuit::NodeId>([&](netuit::Node& node, netuit::NodeId from, auto& visit) {
+  ///     auto visit = mesh.AddCall<netuit::NodeId>([&](netuit::Node& node, netuit::NodeId from, auto& call) {
   ///       if (parent[node] != netuit::no_node) return;
   ///       parent[node] = from;
-  ///       for (auto edge : node.Out()) visit(edge.Target(), node.Id());
+  ///       for (auto edge : node.Out()) call(edge.Target(), node.Id());
   ///     });
   ///     mesh.Finish([&] { if (team.IsRoot()) visit(root, root); });
   ///

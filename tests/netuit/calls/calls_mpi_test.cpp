@@ -57,10 +57,10 @@ std::vector<std::uint32_t> Distances(const Topology& graph, NodeId root) {
 void CheckSearch(const uit::Team& team, const Topology& graph, NodeId root, const uit::ConveyorOptions& options) {
   Mesh mesh{team, graph, Scattered(team, graph)};
   auto distance = mesh.AddField<std::uint32_t>(unreached);
-  auto visit = mesh.AddCall<std::uint32_t>([&](Node& node, std::uint32_t steps, auto& visit) {
+  auto visit = mesh.AddCall<std::uint32_t>([&](Node& node, std::uint32_t steps, auto& call) {
     if (distance[node] <= steps) return;
     distance[node] = steps;
-    for (const OutEdge edge : node.Out()) visit(edge.Target(), steps + 1);
+    for (const OutEdge edge : node.Out()) call(edge.Target(), steps + 1);
   }, options);
   const uit::ConveyorTally tally = mesh.Finish([&] {
     if (team.IsRoot()) visit(root, 0);
