@@ -89,12 +89,12 @@ UIT_DEFINE TeamRuns::~TeamRuns() {
   try {
     const bool goes_on = !std::exchange(members_, {}).empty();
     if (world_.Process()->IsBroken()) {
-      if (goes_on) Disconnect(true);
+      if (goes_on) Disconnect(Now());
       if (everybody_->rounds) everybody_->rounds->Close(Now());
       return;
     }
     const Deadline deadline = After(std::chrono::seconds(std::uncaught_exceptions() == 0 ? 10 : 2));
-    if (goes_on && !Disconnect(false)) world_.Process()->Break();
+    if (goes_on && !Disconnect(deadline)) world_.Process()->Break();
     const bool is_clean = !everybody_->rounds || everybody_->rounds->Close(deadline);
     if (!is_clean || !private_world_.Release(deadline)) world_.Process()->Break();
   } catch (const std::exception& trouble) {  // a destructor cannot throw
@@ -151,7 +151,7 @@ UIT_DEFINE int TeamRuns::EndRun(const std::vector<int>& codes, const std::vector
   const auto [failure, level] = FirstCause(failures);
   const bool is_broken = failure && KindOf(failure) == ErrorKind::peer_lost;
   if (is_broken) world_.Process()->Break();
-  if (!Disconnect(is_broken)) {
+  if (!Disconnect(is_broken ? Now() : After(std::chrono::seconds(10))) || is_broken) {
     world_.Process()->Break();
     if (failure) std::rethrow_exception(failure);
     throw Error("the other processes of the team do not close their connections");
@@ -197,8 +197,7 @@ UIT_DEFINE void TeamRuns::MakeSplit(const std::vector<std::vector<std::size_t>>&
   split_groups_.insert(split_groups_.end(), split_.begin(), split_.end());
 }
 
-UIT_DEFINE bool TeamRuns::Disconnect(bool is_broken) {
-  const Deadline deadline = is_broken ? Now() : After(std::chrono::seconds(10));
+UIT_DEFINE bool TeamRuns::Disconnect(Deadline deadline) {
   bool is_clean = joints_->Close(deadline);
   joints_.reset();
   for (const auto& group : split_groups_)
@@ -206,9 +205,9 @@ UIT_DEFINE bool TeamRuns::Disconnect(bool is_broken) {
   split_.clear();
   split_groups_.clear();
   num_splits_ = 0;
-  if (split_world_ && !is_broken) is_clean = split_world_->Release(deadline) && is_clean;
+  if (split_world_ && !world_.Process()->IsBroken()) is_clean = split_world_->Release(deadline) && is_clean;
   split_world_.reset();
-  return is_clean && !is_broken;
+  return is_clean;
 }
 
 }  // namespace uit::detail

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <uit/link/world.hpp>
+#include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/team/group.hpp>
@@ -54,8 +55,8 @@ class TeamRuns {
   void BeginRun();
   /// Ends a run in which the threads have failed so, and returns the largest of the codes of all processes, or throws. Collective.
   int EndRun(const std::vector<int>& codes, const std::vector<std::exception_ptr>& failures);
-  /// Ends the connections of a run. Returns false if others do not take part, or if the run is broken. Collective unless it is.
-  bool Disconnect(bool is_broken);
+  /// Ends the connections of a run. Returns false at the deadline. Collective.
+  bool Disconnect(Deadline deadline);
   /// Whether a member has failed, and whether because another had left.
   enum class Failure : std::uint32_t { none, consequence, cause };
   /// How a run has ended in a process.

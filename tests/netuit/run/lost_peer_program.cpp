@@ -1,5 +1,6 @@
 // Usage: lost_peer_program CASE FOLDER. Of two processes, rank 1 ends, throws or falls silent, outside a run or in one. Rank
 // 0 prints what it noticed: "seen: WORDS, SECONDS s". lost_peer_program_test.py checks this.
+#include <netuit/calls/fetch.hpp>
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>
 #include <uit/conveyor/conveyor.hpp>
@@ -131,6 +132,21 @@ int main(int argc, char** argv) {
             else conveyor.Push(3, round);
           }
         });
+        return "ended";
+      });
+    } else if (what == "fetch") {
+      netuit::Mesh mesh{uit::Team{world, {.threads = 2}}, netuit::Torus(4, 4)};
+      int round = 0;
+      auto echo = mesh.AddFetch<int>([&](netuit::Node&, int number) {
+        if (number == 100 && !is_first) _exit(0);
+        return number;
+      });
+      Watch([&] {
+        for (;; ++round) {
+          mesh.Finish([&](netuit::Node node) -> uit::Task {
+            for (const netuit::OutEdge edge : node.Out()) co_await echo(edge.Target(), round);
+          });
+        }
         return "ended";
       });
     } else if (what == "close_ended") {

@@ -41,6 +41,7 @@ OUTSIDE = (
     Case("the other has ended in a collective call of a team", "team", r"lost: rank 1 has ended \(in a collective call\)", 0, survives=True),
     Case("the other has ended while members push to it", "conveyor_push", r"lost: rank 1 has ended \(while a member waits for it\)", 0, survives=True),
     Case("the other has ended in the Finish of a conveyor", "conveyor_finish", r"lost: rank 1 has ended \(in a collective call\)", 0, survives=True),
+    Case("the other has ended while tasks wait for its answers", "fetch", r"lost: rank 1 has ended \(in a collective call\)", 0, survives=True),
     Case("the other has ended before Close", "close_ended", "not closed", 0, survives=True),
     Case("the other never closes", "close_silent", "not closed", 10),
     Case("the other was given up, and writes its results", "given_up", "not closed", 10, leaves="late"),
