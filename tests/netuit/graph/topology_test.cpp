@@ -246,6 +246,7 @@ double ProbesPerLabel(const std::vector<std::string>& labels) {
   bool are_found = index.Size() == labels.size();
   for (NodeId node = 0; node < labels.size(); ++node) are_found &= index.Find(labels[node]) == node;
   CHECK(are_found);
+  CHECK(index.NumProbes() >= labels.size());
   return static_cast<double>(index.NumProbes()) / static_cast<double>(labels.size());
 }
 

@@ -91,6 +91,24 @@ TEST_CASE("What fills a frame departs by itself; the rest takes another") {
   CHECK(exchange.Newest(1) == std::string(30, 'y') + " of 1");
 }
 
+TEST_CASE("The end of a node's update sends at once, or what is old enough if there is an age") {
+  Exchange at_once(large);
+  at_once.Put(0, "new");
+  at_once.sender.EndTurn();
+  CHECK(at_once.receiver.Pull());
+  AggregatedOptions options = large;
+  options.max_age = 20ms;
+  Exchange aged(options);
+  const TimePoint before = Now();
+  aged.Put(0, "old");
+  bool has_left = false;
+  while (!has_left) {
+    aged.sender.EndTurn();
+    has_left = aged.receiver.Pull();
+  }
+  CHECK(Now() - before >= 20ms);
+}
+
 TEST_CASE("A poll sends when the first message that waits is old enough") {
   AggregatedOptions options = large;
   options.max_age = 20ms;

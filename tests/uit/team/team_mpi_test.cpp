@@ -246,6 +246,13 @@ TEST_CASE("Members that wait in a collective call run chunks of the loops of oth
       }, std::plus<>{});
       const std::vector<double> sums = me.AllGather(sum);
       THAT(std::ranges::all_of(sums, [&](double other) { return other == sum; }));
+      double expected = 0.5;
+      for (std::size_t begin = 0; begin < 1000; begin += 7) {
+        double part = 0;
+        for (std::size_t i = begin; i < std::min<std::size_t>(begin + 7, 1000); ++i) part += NumberOf(i);
+        expected += part;
+      }
+      THAT(sum == expected);
       bool has_thrown = false;
       try {
         me.ParallelFor(10, 1, [](std::size_t, std::size_t) { throw std::runtime_error("in a chunk"); });

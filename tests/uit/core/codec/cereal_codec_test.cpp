@@ -158,6 +158,15 @@ TEST_CASE("A number of elements without bytes is bounded") {
   CHECK(largest.NumBytes() <= 8 * 40 * sizeof(std::vector<int>));
 }
 
+TEST_CASE("Any number of objects may lie side by side") {
+  Genome genome;
+  genome.genes.resize(3000);  // more than may lie in each other
+  genome.genes.back().name = "last";
+  Genome back;
+  REQUIRE(uit::codec_for<Genome>.TryDecode(Encode(genome), back));
+  CHECK(AreEqual(genome, back));
+}
+
 TEST_CASE("Nesting is bounded on both sides") {
   Chain shallow;
   for (int i = 0; i < 100; ++i) shallow.next = std::make_unique<Chain>(Chain{std::move(shallow.next)});

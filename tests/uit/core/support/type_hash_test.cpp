@@ -216,6 +216,49 @@ TEST_CASE("long names that differ only at their beginning have different hashes"
   CHECK(uit::TypeHash<First>() != uit::TypeHash<Second>());
 }
 
+namespace {
+
+struct Fields1 { int a = 0; };
+struct Fields2 { int a = 0, b = 0; };
+struct Fields3 { int a = 0, b = 0, c = 0; };
+struct Fields4 { int a = 0, b = 0, c = 0, d = 0; };
+struct Fields5 { int a = 0, b = 0, c = 0, d = 0, e = 0; };
+struct Fields6 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0; };
+struct Fields7 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0; };
+struct Fields8 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0; };
+struct Fields9 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0; };
+struct Fields10 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0; };
+struct Fields11 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0; };
+struct Fields12 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0, l = 0; };
+struct Fields13 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0, l = 0, m = 0; };
+struct Fields14 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0, l = 0, m = 0, o = 0; };
+struct Fields15 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0, l = 0, m = 0, o = 0, p = 0; };
+struct Fields16 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0, l = 0, m = 0, o = 0, p = 0, q = 0; };
+
+/// Whether the fields are visited one after another, as they lie in memory.
+template <typename T>
+bool VisitsInOrder() {
+  const T fields{};
+  std::vector<const int*> visited;
+  uit::VisitFields(fields, [&](const int& field) { visited.push_back(&field); });
+  const int* const first = visited.front();
+  bool is_in_order = visited.size() == sizeof(T) / sizeof(int);
+  for (std::size_t i = 0; i < visited.size(); ++i) is_in_order &= visited[i] == first + i;
+  return is_in_order;
+}
+
+template <typename... Ts>
+void CheckOrder() {
+  for (const bool is_in_order : {VisitsInOrder<Ts>()...}) CHECK(is_in_order);
+}
+
+}  // namespace
+
+TEST_CASE("fields of any number are visited in order") {
+  CheckOrder<Fields1, Fields2, Fields3, Fields4, Fields5, Fields6, Fields7, Fields8,
+             Fields9, Fields10, Fields11, Fields12, Fields13, Fields14, Fields15, Fields16>();
+}
+
 TEST_CASE("fields are visited in order, where they are") {
   Arrays arrays{};
   std::vector<const void*> visited;
