@@ -34,7 +34,7 @@ struct TaskOptions {
 ///
 /// Tasks run on their member's thread, when it starts them, waits or handles what has arrived. Between two waits a task is not
 /// interrupted: no other task and no handler runs. What a task pushes to a conveyor of the set is treated like what a handler
-/// pushes. Nothing but a request may be waited for.
+/// pushes. It may wait for nothing but a request or Yield.
 ///
 /// If a task throws, the exception leaves the call that has run it, as with handlers. Tasks that wait are then destroyed with this
 /// object. One thread uses it: its member's.
@@ -74,6 +74,16 @@ class Tasks final : detail::Carrier {
   /// The number of tasks that have begun and not ended.
   std::size_t NumLive() const { return static_cast<std::size_t>(account_.num_started - account_.num_ended); }
 
+  /// `co_await tasks.Yield()` in a task lets messages and other tasks have their turn before it goes on.
+  auto Yield() {
+    struct Turn {
+      Tasks& tasks;
+      bool await_ready() const noexcept { return false; }
+      void await_suspend(std::coroutine_handle<> task) const { tasks.Resume(task); }
+      void await_resume() const noexcept {}
+    };
+    return Turn{*this};
+  }
   /// For Requests: lets a task go on soon.
   void Resume(std::coroutine_handle<> task) { ready_.push_back(task); }
   /// For Requests: the set.

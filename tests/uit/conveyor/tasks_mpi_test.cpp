@@ -99,6 +99,37 @@ TEST_CASE("A task that asks again and again does not recurse, and tasks take tur
   });
 }
 
+TEST_CASE("Tasks that yield take turns, and messages get theirs") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    Conveyors set{me};
+    Tasks tasks{set};
+    bool has_arrived = false;
+    Conveyor<int> conveyor{set, [&](const int&) { has_arrived = true; }};
+    std::vector<std::size_t> order;
+    const auto wait = [&](std::size_t number) -> Task {
+      for (int i = 0; i < 3; ++i) {
+        order.push_back(number);
+        co_await tasks.Yield();
+      }
+      while (!has_arrived) co_await tasks.Yield();
+    };
+    const auto send = [&]() -> Task {
+      for (int i = 0; i < 10; ++i) co_await tasks.Yield();
+      conveyor.Push(me.Right(), 1);
+    };
+    const auto both = [&]() -> Task {
+      for (std::size_t number = 0; number < 2; ++number) tasks.Start(wait, number);
+      tasks.Start(send);
+      co_return;
+    };
+    tasks.Start(both);
+    set.Finish();
+    const std::vector<std::size_t> in_turn{0, 1, 0, 1, 0, 1};
+    THAT(order == in_turn);
+    THAT(has_arrived);
+  });
+}
+
 TEST_CASE("Handlers and tasks may start tasks, and tasks may push") {
   ForEachLayout([](Member& me, Checks& checks) {
     Conveyors set{me};
