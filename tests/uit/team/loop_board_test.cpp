@@ -109,6 +109,12 @@ TEST_CASE("Within a chunk, a thread steals nothing and runs loops alone") {
   });
   CHECK(inner == std::vector<int>(6, 1));
   CHECK(num_stolen == 0);
+  std::vector<std::size_t> ranges;  // of loops of other lengths in a chunk
+  board.For(0, 1, 1, [&](std::size_t, std::size_t) {
+    for (const std::size_t n : {0U, 1U, 5U})
+      board.For(0, n, 2, [&](std::size_t from, std::size_t to) { ranges.insert(ranges.end(), {from, to}); });
+  });
+  CHECK(ranges == std::vector<std::size_t>{0, 1, 0, 5});
   CHECK(board.TrySteal(0));
   CHECK(board.IsDone(1));
   board.End(1);
