@@ -150,7 +150,7 @@ TEST_CASE("Functions call each other: questions, and answers to who has asked") 
 }
 
 TEST_CASE("A call that must not wait is taken or counted as refused") {
-  const Topology graph = MakeLoop(8);
+  const Topology graph = MakeRing(8);
   ForEachTeam([&](const uit::Team& team) {
     Mesh mesh{team, graph};
     auto count = mesh.AddField<std::uint64_t>();
@@ -174,7 +174,7 @@ TEST_CASE("A call that must not wait is taken or counted as refused") {
 }
 
 TEST_CASE("Neighbours see in the next run what calls have written, even of nodes that wanted to be silent") {
-  const Topology graph = MakeLoop(8);
+  const Topology graph = MakeRing(8);
   ForEachTeam([&](const uit::Team& team) {
     Mesh mesh{team, graph, Scattered(team, graph)};
     auto value = mesh.AddPublishedField<std::uint64_t>();

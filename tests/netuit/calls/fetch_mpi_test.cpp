@@ -58,7 +58,7 @@ TEST_CASE("Tasks for each node get values of other nodes, and keep their own nod
 }
 
 TEST_CASE("A sum that many tasks add to gives each of them another number") {
-  const Topology graph = MakeLoop(40);
+  const Topology graph = MakeRing(40);
   ForEachTeam([&](const uit::Team& team) {
     Mesh mesh{team, graph, Scattered(team, graph)};
     auto counter = mesh.AddField<std::uint64_t>();
@@ -75,7 +75,7 @@ TEST_CASE("A sum that many tasks add to gives each of them another number") {
 }
 
 TEST_CASE("Functions that are tasks fetch values, too, and one task of a process may do all the work") {
-  const Topology graph = MakeLoop(30);
+  const Topology graph = MakeRing(30);
   ForEachTeam([&](const uit::Team& team) {
     Mesh mesh{team, graph, Scattered(team, graph)};
     auto value = mesh.AddField<std::uint64_t>([](NodeId id) { return id; });
