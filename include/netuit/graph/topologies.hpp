@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/graph/kronecker.hpp>
 #include <netuit/graph/random_geometric.hpp>
 #include <netuit/graph/small_world.hpp>
 #include <netuit/graph/topology.hpp>
