@@ -1,27 +1,18 @@
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include <mpi.h>
 
-#include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/link/world.hpp>
 
+#include "demos/common/complete.hpp"
 #include "table.hpp"
 
 namespace gups {
-
-/// Starts a collective and waits for it outside MPI, because MPI spins even if there are more processes than cores.
-template <std::invocable<MPI_Request*> F>
-void Complete(F&& begin) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  uit::mpi::Check(begin(&request), "a collective");
-  uit::mpi::Await(request);
-}
 
 /// A hand-written version with a collective. In each round, every process makes a batch of updates and sorts them by owner.
 /// Then all exchange their batches by MPI_Ialltoallv.
@@ -45,7 +36,7 @@ class ByAlltoallv {
         send_offsets[rank] = static_cast<int>(outgoing_.size());
         outgoing_.insert(outgoing_.end(), by_owner_[rank].begin(), by_owner_[rank].end());
       }
-      Complete([&](MPI_Request* request) {
+      demo::Complete([&](MPI_Request* request) {
         return MPI_Ialltoall(send_counts.data(), 1, MPI_INT, receive_counts.data(), 1, MPI_INT, MPI_COMM_WORLD, request);
       });
       int total = 0;
@@ -54,7 +45,7 @@ class ByAlltoallv {
         total += receive_counts[rank];
       }
       incoming_.resize(static_cast<std::size_t>(total));
-      Complete([&](MPI_Request* request) {
+      demo::Complete([&](MPI_Request* request) {
         return MPI_Ialltoallv(outgoing_.data(), send_counts.data(), send_offsets.data(), MPI_UINT64_T, incoming_.data(),
                               receive_counts.data(), receive_offsets.data(), MPI_UINT64_T, MPI_COMM_WORLD, request);
       });
@@ -108,7 +99,7 @@ class ByPuts {
                         "MPI_Put");
       }
       uit::mpi::Check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
-      Complete([&](MPI_Request* request) {
+      demo::Complete([&](MPI_Request* request) {
         return MPI_Ialltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD, request);
       });
       uit::mpi::Check(MPI_Win_sync(window_), "MPI_Win_sync");
@@ -116,7 +107,7 @@ class ByPuts {
         for (int i = 0; i < received[source]; ++i) table.Apply(landing_[source * batch_ + static_cast<std::size_t>(i)]);
       }
       // No process writes the next batch to landing_ before all have applied this one.
-      Complete([](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); });
+      demo::Complete([](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); });
     }
   }
 

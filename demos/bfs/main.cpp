@@ -1,0 +1,69 @@
+// Breadth-first search of a graph that is distributed over processes, as in Graph500. Compares, in one run, two programs by calls
+// to the owners of nodes with one over MPI by hand.
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <netuit/graph/graph.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/gather.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <uit/link/world.hpp>
+#include <uit/team/team.hpp>
+
+#include "by_calls.hpp"
+#include "by_mpi.hpp"
+#include "demos/graphs/options.hpp"
+#include "demos/graphs/part.hpp"
+#include "demos/graphs/race.hpp"
+#include "demos/graphs/roots.hpp"
+#include "tree.hpp"
+
+namespace bfs {
+namespace {
+
+constexpr auto text =
+    "Searches a graph breadth first from several roots, by the rules of Graph500, in three ways: over MPI by hand, by calls\n"
+    "to the owners of nodes level by level, and by calls without levels. Start it with mpirun. Checks every tree. Prints a row\n"
+    "per way: millions of edges of the graph that a search reaches per second (harmonic mean over the roots), and the ratio\n"
+    "to MPI (median over the roots).";
+
+int Run(const uit::World& world, const graphs::Options& options) {
+  const netuit::Graph graph = graphs::MakeGraph(options);
+  const uit::Team team{world, {.threads = 1}};
+  netuit::Mesh mesh{team, graph};
+  const graphs::Part part{world, mesh};
+  const std::vector<netuit::NodeId> roots = graphs::ChooseRoots(world, graph, options);
+  const netuit::Topology& whole = world.IsRoot() ? graph.Get() : graphs::no_graph;
+  std::vector<double> reached(roots.size());  // edges, by trial
+  const auto check = [&](std::size_t trial, const std::vector<netuit::NodeId>& parents) -> std::string {
+    if (!world.IsRoot()) return "";
+    reached[trial] = graphs::NumLinks(whole, [&](netuit::NodeId node) { return parents[node] != netuit::no_node; });
+    return Complaint(whole, roots[trial], parents);
+  };
+
+  ByMpi by_mpi{world, part};
+  ByLevels by_levels{mesh};
+  WithoutLevels without_levels{mesh};
+  graphs::Race race{world, whole};
+  race.Add({"MPI level by level", [&](std::size_t trial) { by_mpi.Search(roots[trial]); },
+            [&](std::size_t trial) { return check(trial, netuit::GatherByNode<netuit::NodeId>(mesh, by_mpi.Parents())); }});
+  race.Add({"calls level by level", [&](std::size_t trial) { by_levels.Search(roots[trial]); },
+            [&](std::size_t trial) { return check(trial, mesh.Gather(by_levels.Parents())); }});
+  race.Add({"calls without levels", [&](std::size_t trial) { without_levels.Search(roots[trial]); },
+            [&](std::size_t trial) { return check(trial, mesh.Gather(without_levels.Parents())); }});
+  race.Run(roots.size(), [&](std::size_t trial) { return reached[trial]; });
+  return 0;
+}
+
+}  // namespace
+}  // namespace bfs
+
+int main(int argc, char** argv) {
+  return graphs::Main(argc, argv,
+                      {.name = "bfs",
+                       .text = bfs::text,
+                       .trials = "--roots",
+                       .trials_text = "searches, each from another node"},
+                      bfs::Run);
+}

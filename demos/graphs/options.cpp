@@ -1,0 +1,61 @@
+#include "options.hpp"
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include <netuit/app/guarded_main.hpp>
+#include <netuit/file/load_graph.hpp>
+#include <netuit/graph/kronecker.hpp>
+#include <netuit/mesh/on_root.hpp>
+#include <uit/config.hpp>
+#include <uit/support/error.hpp>
+
+#include "demos/common/command_line.hpp"
+
+namespace graphs {
+namespace {
+
+/// Returns a text to print instead of running, or an empty one.
+std::string Read(int argc, char** argv, const About& about, Options& options) {
+  CLI::App app{about.text, about.name};
+  app.set_version_flag("--version", about.name + " of Conduit " + UIT_VERSION);
+  app.option_defaults()->always_capture_default();
+  app.add_option("--scale", options.scale, "the Kronecker graph has 2^N nodes")->type_name("N")->check(CLI::Range(0, 31));
+  app.add_option("--edge-factor", options.edge_factor, "links of the Kronecker graph that are drawn for each node")
+      ->type_name("N")->check(CLI::Range(1, 1 << 20));
+  app.add_option("--seed", options.seed, "determines the graph and all other random choices")->type_name("N")->check(demo::Natural);
+  app.add_option("--graph", options.file, "an undirected graph to use instead, such as an edge list")->type_name("FILE");
+  app.add_option(about.trials, options.trials, about.trials_text)->type_name("N")->check(CLI::Range(1, 1 << 20));
+  if (about.add_options) about.add_options(app);
+  std::string text;
+  return demo::Parse(app, argc, argv, text) ? "" : text;
+}
+
+}  // namespace
+
+int Main(int argc, char** argv, const About& about, const std::function<int(const uit::World&, const Options&)>& run) {
+  return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
+    Options options;
+    const auto read = [&] { return Read(argc, argv, about, options); };
+    const std::string text = netuit::OnRoot(world, read);  // first, so that only one process prints an error
+    if (!world.IsRoot() && !read().empty()) return 0;
+    if (text.empty()) return run(world, options);
+    std::fputs(text.c_str(), stdout);
+    return 0;
+  });
+}
+
+netuit::Graph MakeGraph(const Options& options) {
+  const auto make = [options] {
+    netuit::Topology graph = options.file.empty() ? netuit::MakeKronecker(options.scale, options.edge_factor, options.seed)
+                                                  : netuit::LoadGraph(options.file).Get();
+    if (graph.NumEdges() == 0) throw uit::InputError("the graph has no edge");
+    return graph;
+  };
+  return make;
+}
+
+}  // namespace graphs
