@@ -61,6 +61,8 @@ class Exchange {
   }
   /// What others have sent in the last exchange, by rank.
   std::span<const T> Incoming() const { return incoming_; }
+  /// How many items each rank has sent.
+  std::span<const int> IncomingCounts() const { return their_counts_; }
 
  private:
   struct Head {

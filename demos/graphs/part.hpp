@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,6 +18,8 @@ namespace graphs {
 struct Place {
   std::uint32_t rank = 0;
   std::uint32_t node = 0;
+  /// By rank, then by node.
+  auto operator<=>(const Place&) const = default;
 };
 
 /// A process's nodes with their edges, for programs over MPI by hand. Has the placement of a mesh of one thread per process.

@@ -1,0 +1,128 @@
+// PageRank of a graph that is distributed over processes. Compares, in one run, two programs by calls to the owners of nodes, one
+// by a published field, and one over MPI by hand.
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <netuit/graph/graph.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/gather.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <uit/link/world.hpp>
+#include <uit/team/team.hpp>
+
+#include "by_calls.hpp"
+#include "by_field.hpp"
+#include "by_mpi.hpp"
+#include "demos/graphs/options.hpp"
+#include "demos/graphs/part.hpp"
+#include "demos/graphs/race.hpp"
+#include "demos/graphs/roots.hpp"
+#include "problem.hpp"
+
+namespace page_rank {
+namespace {
+
+constexpr auto text =
+    "Computes the PageRank of a graph in four ways: over MPI by hand, by calls to the owners of nodes in iterations and\n"
+    "asynchronously, and by a published field. Start it with mpirun. Compares with a serial solution: the sum of all errors must\n"
+    "be within the proven bound, and the bound at most --error. Prints a row per way: millions of edges per second for the whole\n"
+    "computation (harmonic mean), and the ratio to MPI (median).";
+
+/// Compares results with the serial solution, on rank 0.
+class Check {
+ public:
+  Check(const netuit::Topology& graph, const Problem& problem) : problem_(problem), exact_(SolveSerially(graph, problem)) {}
+
+  /// Of ranks, and the mass that is left, by node.
+  std::string Complaint(const std::string& way, const std::vector<double>& ranks, double mass_left) {
+    if (exact_.empty()) return "";  // not on rank 0
+    if (ranks.size() != exact_.size()) return "a node has no result";
+    double error = 0;
+    for (std::size_t node = 0; node < ranks.size(); ++node) error += std::abs(ranks[node] - exact_[node]);
+    const double bound = problem_.Bound(mass_left);
+    char line[160];
+    std::snprintf(line, sizeof line, "the sum of all errors is %.3g, and its bound is %.3g", error, bound);
+    lines_[way] = line;
+    if (error <= bound + rounding && bound <= problem_.error + rounding) return "";  // false for NaN
+    return lines_[way] + ", of at most " + std::to_string(problem_.error);
+  }
+  void Print() const {
+    for (const auto& [way, line] : lines_) std::printf("%s: %s\n", way.c_str(), line.c_str());
+  }
+
+ private:
+  static constexpr double rounding = 1e-12;  // the sum of all ranks is 1 at most
+
+  const Problem& problem_;
+  std::vector<double> exact_;
+  std::map<std::string, std::string> lines_;  // by way
+};
+
+double Sum(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+int Run(const uit::World& world, const graphs::Options& options, Problem problem) {
+  const netuit::Graph graph = graphs::MakeGraph(options);
+  const uit::Team team{world, {.threads = 1}};
+  netuit::Mesh mesh{team, graph};
+  const graphs::Part part{world, mesh};
+  const netuit::Topology& whole = world.IsRoot() ? graph.Get() : graphs::no_graph;
+  problem.num_nodes = mesh.NumNodes();
+  problem.num_edges = mesh.NumEdges();
+  Check check{whole, problem};
+  const auto gather = [&](const std::vector<double>& local) { return netuit::GatherByNode<double>(mesh, local); };
+
+  ByMpi by_mpi{world, part, problem};
+  ByIterations by_iterations{mesh, problem};
+  ByMass by_mass{mesh, problem};
+  ByField by_field{mesh, problem};
+  graphs::Race race{world, whole};
+  const auto add = [&](const std::string& name, auto solve, auto ranks, auto mass_left) {
+    race.Add({name, [=](std::size_t) { solve(); },
+              [=, &check](std::size_t) { return check.Complaint(name, ranks(), mass_left()); }});
+  };
+  add("MPI in iterations", [&] { by_mpi.Solve(); }, [&] { return gather(by_mpi.Ranks()); },
+      [&] { return Sum(gather(by_mpi.MassLeft())); });
+  add("calls in iterations", [&] { by_iterations.Solve(); }, [&] { return mesh.Gather(by_iterations.Ranks()); },
+      [&] { return Sum(mesh.Gather(by_iterations.MassLeft())); });
+  add("calls asynchronously", [&] { by_mass.Solve(); }, [&] { return mesh.Gather(by_mass.Ranks()); },
+      [&] { return Sum(mesh.Gather(by_mass.MassLeft())); });
+  add("published field", [&] { by_field.Solve(); }, [&] { return mesh.Gather(by_field.Ranks()); }, [&] {
+    std::vector<double> left = mesh.Gather(by_field.Shares());
+    for (netuit::NodeId node = 0; node < left.size(); ++node) left[node] *= static_cast<double>(whole.OutNeighbors(node).size());
+    return Sum(left);
+  });
+  race.Run(options.trials, [&](std::size_t) { return static_cast<double>(whole.NumEdges()) / 2; });
+  check.Print();
+  return 0;
+}
+
+}  // namespace
+}  // namespace page_rank
+
+int main(int argc, char** argv) {
+  page_rank::Problem problem;
+  return graphs::Main(argc, argv,
+                      {.name = "page_rank",
+                       .text = page_rank::text,
+                       .trials = "--replicates",
+                       .trials_text = "computations in each way",
+                       .add_options =
+                           [&](CLI::App& app) {
+                             app.add_option("--error", problem.error, "sum of all errors, at most")->check(CLI::Range(1e-12, 0.5));
+                             app.add_option("--damping", problem.damping, "part of its mass that a node sends on")
+                                 ->check(CLI::Range(0.01, 0.99));
+                           }},
+                      [&](const uit::World& world, const graphs::Options& options) {
+                        return page_rank::Run(world, options, problem);
+                      });
+}
