@@ -47,10 +47,11 @@ class Check {
     for (std::size_t node = 0; node < ranks.size(); ++node) error += std::abs(ranks[node] - exact_[node]);
     const double bound = problem_.Bound(mass_left);
     char line[160];
-    std::snprintf(line, sizeof line, "the sum of all errors is %.3g, and its bound is %.3g", error, bound);
+    std::snprintf(line, sizeof line, "the sum of all errors is %.3g, its bound %.3g, and the largest bound allowed %.3g", error,
+                  bound, problem_.error);
     lines_[way] = line;
     if (error <= bound + rounding && bound <= problem_.error + rounding) return "";  // false for NaN
-    return lines_[way] + ", of at most " + std::to_string(problem_.error);
+    return lines_[way];
   }
   void Print() const {
     for (const auto& [way, line] : lines_) std::printf("%s: %s\n", way.c_str(), line.c_str());

@@ -1,0 +1,72 @@
+// The connected components of a graph that is distributed over processes: the smallest label spreads by calls to the owners of
+// nodes.
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <netuit/graph/graph.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <uit/link/world.hpp>
+#include <uit/team/team.hpp>
+
+#include "by_calls.hpp"
+#include "demos/graphs/options.hpp"
+#include "demos/graphs/race.hpp"
+#include "demos/graphs/roots.hpp"
+
+namespace connected_components {
+namespace {
+
+constexpr auto text =
+    "Finds the connected components of a graph by calls to the owners of nodes. Start it with mpirun. Compares with a serial\n"
+    "search on rank 0. Prints a row for each: millions of edges per second (harmonic mean), and the ratio to the serial search\n"
+    "(median).";
+
+/// The smallest number of a node in the component of each node, on one process.
+std::vector<netuit::NodeId> SolveSerially(const netuit::Topology& graph) {
+  std::vector<netuit::NodeId> labels(graph.NumNodes(), netuit::no_node);
+  std::vector<netuit::NodeId> waiting;
+  for (netuit::NodeId first = 0; first < graph.NumNodes(); ++first) {
+    if (labels[first] != netuit::no_node) continue;
+    labels[first] = first;
+    for (waiting.push_back(first); !waiting.empty();) {
+      const netuit::NodeId node = waiting.back();
+      waiting.pop_back();
+      for (const netuit::NodeId target : graph.OutNeighbors(node)) {
+        if (labels[target] != netuit::no_node) continue;
+        labels[target] = first;
+        waiting.push_back(target);
+      }
+    }
+  }
+  return labels;
+}
+
+int Run(const uit::World& world, const graphs::Options& options) {
+  const netuit::Graph graph = graphs::MakeGraph(options);
+  const uit::Team team{world, {.threads = 1}};
+  netuit::Mesh mesh{team, graph};
+  const netuit::Topology& whole = world.IsRoot() ? graph.Get() : graphs::no_graph;
+  std::vector<netuit::NodeId> exact;
+  ByLabels by_labels{mesh};
+  graphs::Race race{world, whole};
+  race.Add({"serial", [&](std::size_t) { exact = SolveSerially(whole); }, [](std::size_t) { return std::string{}; }});
+  race.Add({"calls", [&](std::size_t) { by_labels.Solve(); }, [&](std::size_t) {
+              return graphs::Difference(mesh.Gather(by_labels.Labels()), exact);
+            }});
+  race.Run(options.trials, [&](std::size_t) { return static_cast<double>(whole.NumEdges()) / 2; });
+  return 0;
+}
+
+}  // namespace
+}  // namespace connected_components
+
+int main(int argc, char** argv) {
+  return graphs::Main(argc, argv,
+                      {.name = "connected_components",
+                       .text = connected_components::text,
+                       .trials = "--replicates",
+                       .trials_text = "computations"},
+                      connected_components::Run);
+}

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <netuit/calls/calls.hpp>
+#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/edge_field.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/node.hpp>
+
+namespace sssp {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// Corrects lengths of ways from a root: a node that learns of a shorter way tells its neighbours.
+///
+/// It does so at once if the way is shorter than a limit. Longer ways wait for the next limit, which is `delta` above the shortest
+/// of them, because they are often replaced (Delta-stepping: Meyer, Sanders 2003). With an infinite `delta`, nothing waits.
+class ByCalls {
+ public:
+  ByCalls(netuit::Mesh& mesh, double delta)
+      : mesh_(mesh), delta_(delta), weight_(mesh.GetEdgeWeights()), length_(mesh.AddField<double>()),
+        told_(mesh.AddField<double>()),
+        reach_(mesh.AddCall<double>([this](netuit::Node& node, double length, const netuit::Call<double>& reach) {
+          if (length >= length_[node]) return;
+          length_[node] = length;
+          if (length < limit_) Tell(node, reach);
+        })) {}
+  /// Collective.
+  void Search(netuit::NodeId root) {
+    mesh_.Visit([&](netuit::Node& node) {
+      length_[node] = node.Id() == root ? 0 : infinite;
+      told_[node] = infinite;
+    });
+    for (double nearest = NearestToTell(); nearest < infinite; nearest = NearestToTell()) {
+      limit_ = std::max(nearest + delta_, std::nextafter(nearest, infinite));
+      mesh_.Finish([&](netuit::Node& node) {
+        if (length_[node] < told_[node] && length_[node] < limit_) Tell(node, reach_);
+      });
+    }
+  }
+  netuit::Field<double> Lengths() const { return length_; }
+
+ private:
+  void Tell(netuit::Node& node, const netuit::Call<double>& reach) {
+    told_[node] = length_[node];
+    for (auto edge : node.Out()) reach(edge.Target(), told_[node] + weight_[edge]);
+  }
+  /// The length of the shortest way of which neighbours do not know, of all nodes. Collective.
+  double NearestToTell() const {
+    double nearest = infinite;
+    mesh_.Visit([&](netuit::Node& node) {
+      if (length_[node] < told_[node]) nearest = std::min(nearest, length_[node]);
+    });
+    return std::ranges::min(mesh_.GetTeam().GetWorld().AllGatherValue(nearest));
+  }
+
+  netuit::Mesh& mesh_;
+  double delta_;
+  netuit::EdgeWeights weight_;
+  netuit::Field<double> length_;
+  netuit::Field<double> told_;  // the length of the way of which its neighbours know
+  netuit::Call<double> reach_;
+  double limit_ = 0;
+};
+
+}  // namespace sssp
