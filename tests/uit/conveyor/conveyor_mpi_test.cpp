@@ -115,6 +115,29 @@ TEST_CASE("A push in a handler keeps the order, spills if need be, and does not 
   });
 }
 
+TEST_CASE("Pushes in handlers keep their order when the spill empties before the block behind it") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    constexpr std::uint64_t num_items = 1000;  // of each member to each other
+    const ConveyorOptions options{.buffer_bytes = 64};  // a block of several items, and little room behind it
+    std::vector<std::uint64_t> num_pushed(me.Size(), 0);
+    std::vector<std::uint64_t> num_seen(me.Size(), 0);
+    Conveyor<std::uint64_t>* self = nullptr;
+    Conveyor<std::uint64_t> conveyor{me, [&](std::size_t from, const std::uint64_t& number) {
+      THAT(number == num_seen[from]++);
+      // Every third item leads to three others, so the spill grows and empties.
+      for (std::size_t i = 0; number % 3 == 0 && i < 3 * me.Size(); ++i) {
+        const std::size_t to = (from + i) % me.Size();
+        if (num_pushed[to] < num_items) self->Push(to, num_pushed[to]++);
+      }
+    }, options};
+    self = &conveyor;
+    for (std::size_t to = 0; to < me.Size(); ++to) conveyor.Push(to, num_pushed[to]++);
+    conveyor.Finish();
+    THAT(num_seen == std::vector<std::uint64_t>(me.Size(), num_items));
+    THAT(HasHandled(me, conveyor, num_items * me.Size() * me.Size()));
+  });
+}
+
 TEST_CASE("Nothing that is pushed after one member's Finish is handled before the end of another's") {
   ForEachLayout([](Member& me, Checks& checks) {
     // Many members take turns on few cores, and MPI yields slowly.
