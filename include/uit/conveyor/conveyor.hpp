@@ -159,7 +159,7 @@ class Conveyor final : detail::Carrier {
     num_since_look_ += sizes_.block_items;
     if (num_since_look_ >= options_.num_between_looks || spill_.Size() != 0) {
       set_.HandleArrived();
-      FlushHere();
+      set_.ShowHere();
       num_since_look_ = 0;
     }
     if (!TryDrain(to)) {

@@ -87,6 +87,10 @@ class Conveyors {
     for (detail::Carrier* const conveyor : all_) conveyor->SendOwn(only_here);
     return has_handled;
   }
+  /// Shows what waits to the members of this process, also what handlers have pushed to other conveyors than that of the caller.
+  void ShowHere() {
+    for (detail::AnyConveyor* const conveyor : all_) conveyor->SendOwn(true);
+  }
   void CheckOutside() const {
     if (state_ == State::in_handler) throw Error("a handler of a conveyor may push, and call nothing else of it");
     if (state_ == State::failed) throw Error("a handler of this conveyor has thrown, so it cannot be used any more");

@@ -304,6 +304,21 @@ TEST_CASE("Several conveyors of a member end together, and none waits while anot
   });
 }
 
+TEST_CASE("While a member pushes to one conveyor, what handlers push to another one is handled, too") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    constexpr std::uint64_t num_questions = 20'000;
+    std::uint64_t num_answered = 0;
+    Conveyors set{me};
+    Conveyor<std::uint64_t> answers{set, [&](const std::uint64_t&) { ++num_answered; }};
+    Conveyor<std::uint64_t> questions{set, [&](std::size_t from, const std::uint64_t& number) { answers.Push(from, number); }};
+    for (std::uint64_t i = 0; i < num_questions; ++i) questions.Push(me.Rank(), i);
+    THAT(num_answered > num_questions / 2);
+    THAT(answers.Tally().spilled == 0);
+    set.Finish();
+    THAT(num_answered == num_questions);
+  });
+}
+
 TEST_CASE("If a handler throws, other conveyors of its set are refused, too") {
   const Team team{MpiTestWorld(), {.threads = 1}};
   bool is_refused = false;
