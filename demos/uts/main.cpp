@@ -1,0 +1,101 @@
+// The Unbalanced Tree Search benchmark: counts the nodes of a tree whose shape only its visit shows. Compares, in one run, members that
+// share their nodes over conveyors with one member alone and with a split at the beginning.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <netuit/app/guarded_main.hpp>
+#include <netuit/mesh/on_root.hpp>
+#include <uit/config.hpp>
+#include <uit/team/member.hpp>
+
+#include "by_sharing.hpp"
+#include "demos/common/contest.hpp"
+#include "tree.hpp"
+
+namespace uts {
+namespace {
+
+struct Options {
+  demo::ContestOptions contest{};
+  std::string tree = "T1";
+  std::size_t nodes_per_turn = 1024;
+};
+
+constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+
+/// One member visits all nodes.
+Census SearchAlone(const uit::Member& me, const Tree& tree) {
+  Census census;
+  std::vector<Node> open;
+  if (me.IsRoot()) open.push_back(RootOf(tree));
+  VisitSome(tree, all, open, census);
+  return census;
+}
+
+/// Every member visits the same nodes level by level, until there are enough to split. It then goes on with every n-th of them.
+Census SearchSplit(const uit::Member& me, const Tree& tree) {
+  const std::size_t enough = 64 * me.Size();
+  Census census;
+  std::vector<Node> level{RootOf(tree)};
+  while (!level.empty() && level.size() < enough) {
+    std::vector<Node> next;
+    for (const Node& node : level) Visit(tree, node, next, census);
+    level.swap(next);
+  }
+  if (!me.IsRoot()) census = {};
+  std::vector<Node> open;
+  for (std::size_t i = me.Rank(); i < level.size(); i += me.Size()) open.push_back(level[i]);
+  VisitSome(tree, all, open, census);
+  return census;
+}
+
+std::string Words(const Census& census) {
+  return std::to_string(census.num_nodes) + " nodes with " + std::to_string(census.num_leaves) + " leaves down to depth " +
+         std::to_string(census.depth);
+}
+
+void Run(uit::Member& me, const Options& options) {
+  const Tree tree = TreeOf(options.tree);
+  const Census alone = me.Broadcast(SearchAlone(me, tree));
+  const Census expected = tree.published == Census{} ? alone : tree.published;
+  Census found;
+  const auto find_fault = [&] {
+    const Census sum = me.AllReduce(found, Sum);
+    return sum == expected ? "" : "found " + Words(sum) + ", not " + Words(expected);
+  };
+  BySharing sharing{me, tree, options.nodes_per_turn};
+  const auto num_items = static_cast<double>(expected.num_nodes);
+  demo::Compete(me,
+                {{"sharing", [&] { found = sharing.Run(); }, find_fault, num_items},
+                 {"alone", [&] { found = SearchAlone(me, tree); }, find_fault, num_items},
+                 {"split", [&] { found = SearchSplit(me, tree); }, find_fault, num_items}},
+                options.contest.rounds);
+}
+
+}  // namespace
+}  // namespace uts
+
+int main(int argc, char** argv) {
+  return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
+    uts::Options options;
+    CLI::App app{"Counts the nodes of a random tree, of which nobody knows in advance where it has many nodes (Unbalanced Tree Search).\n"
+                 "Members without nodes get some from others over conveyors. Compares that with one member alone, and with a split at\n"
+                 "the beginning. Start it with mpirun."};
+    app.set_version_flag("--version", "uts of Conduit " UIT_VERSION);
+    options.contest.AddTo(app);
+    app.add_option("--tree", options.tree, "one of: " + uts::TreeNames())->capture_default_str();
+    app.add_option("--nodes-per-turn", options.nodes_per_turn, "nodes that a member visits before it handles what others send")
+        ->check(CLI::Range(1ULL, 1ULL << 30U))->capture_default_str();
+    if (!demo::ParseOnRoot(world, app, argc, argv)) return 0;
+    netuit::OnRoot(world, [&options] { return uts::TreeOf(options.tree); });  // so that one process refuses a wrong name
+    demo::RunTeam(world, options.contest, [&options](uit::Member& me) { uts::Run(me, options); });
+    return 0;
+  });
+}
