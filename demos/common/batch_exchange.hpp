@@ -10,18 +10,9 @@
 
 #include <mpi.h>
 
-#include <uit/mpi/await.hpp>
-#include <uit/mpi/error.hpp>
+#include "complete.hpp"
 
 namespace demo {
-
-/// Begins a collective and waits for it outside MPI, because MPI spins even if there are more processes than cores.
-template <std::invocable<MPI_Request*> F>
-void Complete(F&& begin) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  uit::mpi::Check(begin(&request), "a collective");
-  uit::mpi::Await(request);
-}
 
 /// An unsigned number that an exchange can carry.
 template <typename T>
