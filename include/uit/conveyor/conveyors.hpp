@@ -89,7 +89,7 @@ class Conveyors {
   }
   /// Shows what waits to the members of this process, also what handlers have pushed to other conveyors than that of the caller.
   void ShowHere() {
-    for (detail::AnyConveyor* const conveyor : all_) conveyor->SendOwn(true);
+    for (detail::Carrier* const conveyor : all_) conveyor->SendOwn(true);
   }
   void CheckOutside() const {
     if (state_ == State::in_handler) throw Error("a handler of a conveyor may push, and call nothing else of it");
