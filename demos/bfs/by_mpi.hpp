@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
+#include <netuit/quality/quality.hpp>
 #include <uit/link/world.hpp>
 
 #include "demos/graphs/exchange.hpp"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
+#include <netuit/quality/quality.hpp>
 
 namespace bfs {
 
