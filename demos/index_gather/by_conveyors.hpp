@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -14,11 +13,11 @@
 
 namespace index_gather {
 
-/// Reads words of other members by two conveyors: a request is the number of a word, and an answer is its value. Each answer lets the
-/// next request go, so a member never has more than `most_under_way` requests under way.
+/// Reads words of other members by two conveyors: a request is the number of a word, and an answer is its value. A member with
+/// `most_under_way` requests under way waits until half of them are answered, and answers those of others meanwhile.
 ///
-/// Conveyors keep the order of each pair of members. So the answers of a member come in the order of the requests to it, and neither
-/// needs the position at which the value is to be stored.
+/// Conveyors keep the order of each pair of members. So the answers of a member come in the order of the requests to it, and
+/// neither needs the position at which the value is to be stored.
 class ByConveyors {
  public:
   /// Collective. `table` is this member's part of the table. The value for places[i] goes to values[i].
