@@ -7,7 +7,6 @@
 #include <mpi.h>
 
 #include <uit/link/world.hpp>
-#include <uit/mpi/error.hpp>
 #include <uit/support/bytes.hpp>
 
 #include "demos/common/complete.hpp"
@@ -19,14 +18,8 @@ template <uit::TriviallyCopyable T>
 class Exchange {
  public:
   explicit Exchange(const uit::World& world)
-      : by_rank_(world.Size()), mine_(world.Size()), theirs_(world.Size()), counts_(world.Size()), starts_(world.Size()),
-        their_counts_(world.Size()), their_starts_(world.Size()) {
-    uit::mpi::Check(MPI_Type_contiguous(sizeof(T), MPI_BYTE, &type_), "MPI_Type_contiguous");
-    uit::mpi::Check(MPI_Type_commit(&type_), "MPI_Type_commit");
-  }
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-  ~Exchange() { MPI_Type_free(&type_); }
+      : by_rank_(world.Size()), mine_(world.Size()), theirs_(world.Size()), num_bytes_(world.Size()), starts_(world.Size()),
+        their_counts_(world.Size()), their_bytes_(world.Size()), their_starts_(world.Size()) {}
 
   /// Keeps an item for a process.
   void Put(std::size_t rank, const T& item) { by_rank_[rank].push_back(item); }
@@ -34,12 +27,13 @@ class Exchange {
   bool Swap(bool goes_on) {
     outgoing_.clear();
     for (std::size_t rank = 0; rank < by_rank_.size(); ++rank) {
-      counts_[rank] = static_cast<int>(by_rank_[rank].size());
-      starts_[rank] = static_cast<int>(outgoing_.size());
+      mine_[rank].count = static_cast<int>(by_rank_[rank].size());
+      num_bytes_[rank] = mine_[rank].count * item_bytes;
+      starts_[rank] = static_cast<int>(outgoing_.size()) * item_bytes;
       outgoing_.insert(outgoing_.end(), by_rank_[rank].begin(), by_rank_[rank].end());
       by_rank_[rank].clear();
     }
-    for (std::size_t rank = 0; rank < by_rank_.size(); ++rank) mine_[rank] = {counts_[rank], goes_on || !outgoing_.empty() ? 1 : 0};
+    for (std::size_t rank = 0; rank < by_rank_.size(); ++rank) mine_[rank].goes_on = goes_on || !outgoing_.empty() ? 1 : 0;
     demo::Complete([&](MPI_Request* request) {
       return MPI_Ialltoall(mine_.data(), 2, MPI_INT, theirs_.data(), 2, MPI_INT, MPI_COMM_WORLD, request);
     });
@@ -47,15 +41,16 @@ class Exchange {
     bool is_anybody_going_on = false;
     for (std::size_t rank = 0; rank < by_rank_.size(); ++rank) {
       their_counts_[rank] = theirs_[rank].count;
-      their_starts_[rank] = num_incoming;
+      their_bytes_[rank] = theirs_[rank].count * item_bytes;
+      their_starts_[rank] = num_incoming * item_bytes;
       num_incoming += theirs_[rank].count;
       is_anybody_going_on |= theirs_[rank].goes_on != 0;
     }
     incoming_.resize(static_cast<std::size_t>(num_incoming));
     if (!is_anybody_going_on) return false;
     demo::Complete([&](MPI_Request* request) {
-      return MPI_Ialltoallv(outgoing_.data(), counts_.data(), starts_.data(), type_, incoming_.data(), their_counts_.data(),
-                            their_starts_.data(), type_, MPI_COMM_WORLD, request);
+      return MPI_Ialltoallv(outgoing_.data(), num_bytes_.data(), starts_.data(), MPI_BYTE, incoming_.data(), their_bytes_.data(),
+                            their_starts_.data(), MPI_BYTE, MPI_COMM_WORLD, request);
     });
     return true;
   }
@@ -65,6 +60,7 @@ class Exchange {
   std::span<const int> IncomingCounts() const { return their_counts_; }
 
  private:
+  static constexpr int item_bytes = sizeof(T);
   struct Head {
     int count = 0;
     int goes_on = 0;
@@ -73,13 +69,13 @@ class Exchange {
   std::vector<std::vector<T>> by_rank_;
   std::vector<Head> mine_;
   std::vector<Head> theirs_;
-  std::vector<int> counts_;
+  std::vector<int> num_bytes_;  // by rank, as the following
   std::vector<int> starts_;
   std::vector<int> their_counts_;
+  std::vector<int> their_bytes_;
   std::vector<int> their_starts_;
   std::vector<T> outgoing_;
   std::vector<T> incoming_;
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
 }  // namespace graphs

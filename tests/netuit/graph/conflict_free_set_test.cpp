@@ -66,7 +66,7 @@ int LargestSize(const Topology& conflicts) {
 
 TEST_CASE("With an unlimited budget, a conflict-free set is a largest one") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const NodeId num_tasks = 2 + seed % 12;
+    const auto num_tasks = static_cast<NodeId>(2 + seed % 12);
     const Topology conflicts = RandomConflicts(num_tasks, seed % 40, seed);
     const std::vector<NodeId> found = LargestConflictFreeSet(conflicts, All(num_tasks), {}, unlimited);
     CAPTURE(seed);

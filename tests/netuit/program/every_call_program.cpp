@@ -1,6 +1,6 @@
 // Calls every MPI function that the library and the demos call. every_call_test.py lets each of these calls fail.
-//   every_call_program [collectives | puts | survivors]   only the collectives of a simulated build; the one-sided puts of a demo;
-//                                                         what processes do to go on without others
+//   every_call_program [collectives | one_sided | survivors]   only the collectives of a simulated build; the puts and gets of demos;
+//                                                              what processes do to go on without others
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>
 
@@ -15,7 +15,9 @@
 #include <uit/mpi/collective.hpp>
 #include <uit/mpi/exchange_sparsely.hpp>
 
+#include "demos/common/places.hpp"
 #include "demos/gups/by_mpi.hpp"
+#include "demos/index_gather/by_mpi.hpp"
 
 using namespace netuit;
 using namespace std::chrono_literals;
@@ -70,13 +72,21 @@ int ExchangeAtOnce(const uit::World& world) {
   return 0;
 }
 
-/// Does what the demo's MPI baseline does.
-int PutOneByOne(const uit::World& world) {
+/// Does what the MPI baselines of demos do.
+int PutAndGet(const uit::World& world) {
   gups::Table table{world.Size(), 6};
   gups::ByPuts puts{world, 16};
   for (int half = 0; half < 2; ++half) puts.Run(gups::UpdateStream{1, world.Rank()}, 64, table);
   puts.Close();
-  return table.NumOdd() == 0 ? 0 : 1;
+  const std::vector<std::uint64_t> part(64, world.Rank());
+  const std::vector<demo::Place> places = demo::RandomPlaces(1, world.Rank(), 64, world.Size(), 6);
+  std::vector<std::uint64_t> values(places.size());
+  index_gather::ByGets gets{16, part};
+  gets.Run(places, values);
+  gets.Close();
+  bool is_right = table.NumOdd() == 0;
+  for (std::size_t i = 0; i < places.size(); ++i) is_right = is_right && values[i] == places[i].owner;
+  return is_right ? 0 : 1;
 }
 
 /// Does what processes do to go on without others, though all are there.
@@ -96,7 +106,7 @@ int main(int argc, char** argv) {
   return GuardedMain(argc, argv, [&](const uit::World& world) {
     if (world.Library().empty()) return 1;
     if (argc > 1 && argv[1] == std::string_view{"survivors"}) return GoOn(world);
-    if (argc > 1) return argv[1] == std::string_view{"puts"} ? PutOneByOne(world) : ExchangeAtOnce(world);
+    if (argc > 1) return argv[1] == std::string_view{"one_sided"} ? PutAndGet(world) : ExchangeAtOnce(world);
     const int code = RunOnce(world, AsyncMode::every_update);
     return code != 0 ? code : RunOnce(world, AsyncMode::no_barrier);
   });

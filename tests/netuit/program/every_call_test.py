@@ -18,8 +18,8 @@ SHARED = {f"MPI_{name}" for name in ("Allgather", "Comm_dup", "Iallreduce", "Inf
           "Win_lock_all", "Win_set_errhandler", "Win_shared_query", "Win_unlock_all", "Win_free")}
 # Only a simulated build calls these; the program can call them, too.
 SIMULATED = {"MPI_Alltoall", "MPI_Wait"}
-# Only the demo of random updates calls these, and the program on request.
-ONE_SIDED = {"MPI_Put", "MPI_Win_allocate", "MPI_Win_flush_all", "MPI_Win_sync"}
+# Only the demos of random updates and reads call these, and the program on request.
+ONE_SIDED = {"MPI_Get", "MPI_Put", "MPI_Win_allocate", "MPI_Win_flush_all", "MPI_Win_sync"}
 # Only processes that go on without others call these, and the program on request.
 SURVIVORS = {"MPI_Get_count", "MPI_Iprobe"}
 # If one process cannot have a window, all use MPI instead.
@@ -109,7 +109,7 @@ def main():
         environment = {**(NEAR if case.call in SHARED else FAR), "UIT_PMPI_FAIL": failure}
         if case.call in STRICT:
             environment["UIT_PMPI_STRICT"] = "1"
-        what = {**dict.fromkeys(SIMULATED, "collectives"), **dict.fromkeys(ONE_SIDED, "puts"), **dict.fromkeys(SURVIVORS, "survivors")}
+        what = {**dict.fromkeys(SIMULATED, "collectives"), **dict.fromkeys(ONE_SIDED, "one_sided"), **dict.fromkeys(SURVIVORS, "survivors")}
         program = [options.program, *filter(None, [what.get(case.call)])]
         return run(options.mpiexec, environment, program)
 

@@ -85,6 +85,10 @@ UIT_PMPI_WRAP(Alltoall,
 UIT_PMPI_WRAP(Comm_rank, (MPI_Comm communicator, int* rank), (communicator, rank))
 UIT_PMPI_WRAP(Comm_set_errhandler, (MPI_Comm communicator, MPI_Errhandler handler), (communicator, handler))
 UIT_PMPI_WRAP(Comm_size, (MPI_Comm communicator, int* size), (communicator, size))
+UIT_PMPI_WRAP(Get,
+              (void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint offset, int count, MPI_Datatype type,
+               MPI_Win window),
+              (origin, origin_count, origin_type, rank, offset, count, type, window))
 UIT_PMPI_WRAP(Get_count, (const MPI_Status* status, MPI_Datatype type, int* count), (status, type, count))
 UIT_PMPI_WRAP(Info_set, (MPI_Info info, const char* key, const char* value), (info, key, value))
 UIT_PMPI_WRAP(Iprobe, (int from, int tag, MPI_Comm communicator, int* has_come, MPI_Status* status),
