@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <netuit/graph/topology.hpp>
 #include <netuit/calls/call_site.hpp>
+#include <netuit/graph/topology.hpp>
 #include <netuit/mesh/call_base.hpp>
 #include <uit/conveyor/conveyor.hpp>
 #include <uit/support/bytes.hpp>

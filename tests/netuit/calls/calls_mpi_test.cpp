@@ -17,27 +17,23 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/run/run.hpp>
 
+#include "tests/netuit/calls/scattered.hpp"
 #include "tests/netuit/run/chaos.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/thrown.hpp"
 
 using namespace netuit;
+using netuit::testing::ForEachTeam;
 using netuit::testing::MakeOddGraph;
+using netuit::testing::Scattered;
+using uit::testing::CheckThrows;
 using uit::testing::MpiTestWorld;
+using uit::testing::WordsThrownBy;
 
 namespace {
 
 constexpr std::uint32_t unreached = std::numeric_limits<std::uint32_t>::max();
-
-/// Calls `test(team)` for teams of 1 and 2 threads per process.
-void ForEachTeam(const std::function<void(const uit::Team&)>& test) {
-  for (const std::uint32_t threads : {1U, 2U}) test(uit::Team{MpiTestWorld(), {.threads = threads}});
-}
-
-/// A placement that is good for nothing, so that most calls go elsewhere.
-MeshOptions Scattered(const uit::Team& team, const Topology& graph) {
-  return {.placement = PlaceRandom(graph, {.processes = team.NumProcesses(), .threads = team.NumThreads()}, 5)};
-}
 
 /// Returns the distance of each node from a root, computed on one thread.
 std::vector<std::uint32_t> Distances(const Topology& graph, NodeId root) {
@@ -69,16 +65,6 @@ void CheckSearch(const uit::Team& team, const Topology& graph, NodeId root, cons
   CHECK(tally.handled > graph.NumNodes());
   const std::vector<std::uint32_t> distances = mesh.Gather(distance);
   if (team.IsRoot()) CHECK(distances == Distances(graph, root));
-}
-
-/// Returns what `f` throws on this process.
-std::string Failure(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing";
 }
 
 }  // namespace
@@ -203,7 +189,7 @@ TEST_CASE("Calls that cannot be made are refused") {
   const Topology graph = MakeOddGraph(60, 5);
   const uit::Team team{MpiTestWorld(), {.threads = 1}};
   const auto tells = [&](const std::string& words, const std::function<void()>& f) {
-    const std::string failure = Failure(f);
+    const std::string failure = WordsThrownBy(f);
     INFO(failure);
     CHECK((failure.find(words) != std::string::npos || (!team.IsRoot() && failure.ends_with("failed"))));
   };
@@ -212,8 +198,8 @@ TEST_CASE("Calls that cannot be made are refused") {
   auto fail = mesh.AddCall<std::uint64_t>([](Node&, std::uint64_t) { throw std::runtime_error("a function fails"); });
   Mesh other{team, graph};
   if (team.IsRoot()) {
-    CHECK(Failure([&] { give(0, 1); }).find("only while its mesh is in Finish") != std::string::npos);
-    CHECK(Failure([&] { give.Try(0, 1); }).find("only while its mesh is in Finish") != std::string::npos);
+    CheckThrows([&] { give(0, 1); }, "only while its mesh is in Finish");
+    CheckThrows([&] { give.Try(0, 1); }, "only while its mesh is in Finish");
   }
   tells("a call is for node 60, but the mesh has only 60 nodes", [&] {
     mesh.Finish([&] {
@@ -225,7 +211,7 @@ TEST_CASE("Calls that cannot be made are refused") {
       if (team.IsRoot()) give(0, 1);
     });
   });
-  CHECK(Failure([&] { mesh.Finish([&] { fail(static_cast<NodeId>(team.Rank()), 1); }); }) != "nothing");
+  CHECK_FALSE(WordsThrownBy([&] { mesh.Finish([&] { fail(static_cast<NodeId>(team.Rank()), 1); }); }).empty());
   // The mesh can make calls afterwards.
   CHECK(mesh.Finish([&] { give(1, 1); }).handled == team.NumProcesses());
 }

@@ -4,34 +4,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <string>
 #include <vector>
 
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
 
+#include "tests/netuit/calls/scattered.hpp"
 #include "tests/netuit/run/chaos.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/mpi_world.hpp"
 
 using namespace netuit;
+using netuit::testing::ForEachTeam;
 using netuit::testing::MakeOddGraph;
-using uit::testing::MpiTestWorld;
-
-namespace {
-
-/// Calls `test(team)` for teams of 1 and 2 threads per process.
-void ForEachTeam(const std::function<void(const uit::Team&)>& test) {
-  for (const std::uint32_t threads : {1U, 2U}) test(uit::Team{MpiTestWorld(), {.threads = threads}});
-}
-
-/// A placement that is good for nothing, so that most nodes are elsewhere.
-MeshOptions Scattered(const uit::Team& team, const Topology& graph) {
-  return {.placement = PlaceRandom(graph, {.processes = team.NumProcesses(), .threads = team.NumThreads()}, 5)};
-}
-
-}  // namespace
+using netuit::testing::Scattered;
 
 TEST_CASE("Tasks for each node get values of other nodes, and keep their own node meanwhile") {
   const Topology graph = MakeOddGraph(300, 2);

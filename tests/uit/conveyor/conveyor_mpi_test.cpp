@@ -15,6 +15,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
+#include "tests/uit/conveyor/layouts.hpp"
 #include "tests/uit/team/members.hpp"
 
 using namespace uit;
@@ -24,30 +25,12 @@ namespace {
 
 constexpr ConveyorOptions smallest{.buffer_bytes = 1, .spill_items = 64, .num_between_looks = 3};
 
-/// Runs `work` on teams of 1, 2 and 3 threads per process.
-void ForEachLayout(const std::function<void(Member&, Checks&)>& work) {
-  for (const std::uint32_t threads : {1U, 2U, 3U}) {
-    Checks checks;
-    Team{MpiTestWorld(), {.threads = threads}}.Run([&](Member& me) { work(me, checks); });
-  }
-}
-
 /// Checks that as much was handled as was pushed, over all members, and that it is `expected`.
 template <typename T>
 bool HasHandled(Member& me, const Conveyor<T>& conveyor, std::uint64_t expected) {
   const std::uint64_t pushed = me.AllReduce(conveyor.Tally().pushed, std::plus<>{});
   const std::uint64_t handled = me.AllReduce(conveyor.Tally().handled, std::plus<>{});
   return pushed == expected && handled == expected;
-}
-
-/// Returns what a run throws on this process.
-std::string Failure(const Team& team, const std::function<void(Member&)>& work) {
-  try {
-    team.Run(work);
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing";
 }
 
 struct Numbered {
@@ -210,15 +193,10 @@ TEST_CASE("If a handler throws, or a member leaves, the others notice") {
 
 TEST_CASE("A conveyor refuses what it cannot do") {
   const Team team{MpiTestWorld(), {.threads = 2}};
-  const auto tells = [&](const std::string& words, const std::function<void(Member&)>& work) {
-    const std::string failure = Failure(team, work);
-    INFO(failure);
-    CHECK((failure.find(words) != std::string::npos || failure.ends_with("failed")));
-  };
-  tells("needs a budget of at least", [](Member& me) {
+  CheckRefused(team, "needs a budget of at least", [](Member& me) {
     Conveyor<std::uint64_t>{me, [](const std::uint64_t&) {}, {.budget_bytes = 100}};
   });
-  tells("raise budget_bytes or spill_items", [](Member& me) {
+  CheckRefused(team, "raise budget_bytes or spill_items", [](Member& me) {
     Conveyor<int>* self = nullptr;
     Conveyor<int> conveyor{me, [&](const int& item) {
       for (int i = 0; i < 2; ++i) self->Push(me.Right(), item);
@@ -227,7 +205,7 @@ TEST_CASE("A conveyor refuses what it cannot do") {
     conveyor.Push(me.Rank(), 1);
     conveyor.Finish();
   });
-  tells("may push, and call nothing else", [](Member& me) {
+  CheckRefused(team, "may push, and call nothing else", [](Member& me) {
     Conveyor<int>* self = nullptr;
     Conveyor<int> conveyor{me, [&](const int&) { self->Finish(); }};
     self = &conveyor;

@@ -15,30 +15,13 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/uit/conveyor/layouts.hpp"
 #include "tests/uit/team/members.hpp"
 
 using namespace uit;
 using namespace uit::testing;
 
 namespace {
-
-/// Runs `work` on teams of 1, 2 and 3 threads per process.
-void ForEachLayout(const std::function<void(Member&, Checks&)>& work) {
-  for (const std::uint32_t threads : {1U, 2U, 3U}) {
-    Checks checks;
-    Team{MpiTestWorld(), {.threads = threads}}.Run([&](Member& me) { work(me, checks); });
-  }
-}
-
-/// Returns what a run throws on this process.
-std::string Failure(const Team& team, const std::function<void(Member&)>& work) {
-  try {
-    team.Run(work);
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing";
-}
 
 constexpr RequestOptions narrow{.max_under_way = 3, .conveyor = {.buffer_bytes = 1, .num_between_looks = 3}};
 
@@ -197,21 +180,16 @@ TEST_CASE("A task that was never started is destroyed, and wrong options are ref
     set.Finish();
     THAT(!has_run);
   });
-  const auto tells = [&](const std::string& words, const std::function<void(Member&)>& work) {
-    const std::string failure = Failure(team, work);
-    INFO(failure);
-    CHECK((failure.find(words) != std::string::npos || failure.ends_with("failed")));
-  };
-  tells("max_tasks must be at least 1", [](Member& me) {
+  CheckRefused(team, "max_tasks must be at least 1", [](Member& me) {
     Conveyors set{me};
     const Tasks tasks{set, {.max_tasks = 0}};
   });
-  tells("max_under_way must be between 1 and", [](Member& me) {
+  CheckRefused(team, "max_under_way must be between 1 and", [](Member& me) {
     Conveyors set{me};
     Tasks tasks{set};
     const Requests<int, int> ask{tasks, [](const int& x) { return x; }, {.max_under_way = 0}};
   });
-  tells("needs a budget of at least", [](Member& me) {
+  CheckRefused(team, "needs a budget of at least", [](Member& me) {
     Conveyors set{me};
     Tasks tasks{set};
     const Requests<int, int> ask{tasks, [](const int& x) { return x; }, {.conveyor = {.budget_bytes = 1000}}};

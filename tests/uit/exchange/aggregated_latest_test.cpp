@@ -46,6 +46,22 @@ struct Exchange {
 constexpr AggregatedOptions small{.num_channels = 4, .max_message_bytes = 40, .payload_bytes = 64, .num_frames = 2};
 constexpr AggregatedOptions large{.num_channels = 4, .max_message_bytes = 40, .payload_bytes = 1024, .num_frames = 2};
 
+/// Checks that what was put leaves by repeated calls of `act` when it is 20 ms old, and not before.
+template <typename Act>
+void CheckSendsAt20Ms(Act&& act) {
+  AggregatedOptions options = large;
+  options.max_age = 20ms;
+  Exchange aged(options);
+  const TimePoint before = Now();
+  aged.Put(0, "old");
+  bool has_left = false;
+  while (!has_left) {
+    act(aged);
+    has_left = aged.receiver.Pull();
+  }
+  CHECK(Now() - before >= 20ms);
+}
+
 }  // namespace
 
 TEST_CASE("A frame carries the newest message of each channel that has put, and how many it stands for") {
@@ -96,31 +112,11 @@ TEST_CASE("The end of a node's update sends at once, or what is old enough if th
   at_once.Put(0, "new");
   at_once.sender.EndTurn();
   CHECK(at_once.receiver.Pull());
-  AggregatedOptions options = large;
-  options.max_age = 20ms;
-  Exchange aged(options);
-  const TimePoint before = Now();
-  aged.Put(0, "old");
-  bool has_left = false;
-  while (!has_left) {
-    aged.sender.EndTurn();
-    has_left = aged.receiver.Pull();
-  }
-  CHECK(Now() - before >= 20ms);
+  CheckSendsAt20Ms([](Exchange& aged) { aged.sender.EndTurn(); });
 }
 
 TEST_CASE("A poll sends when the first message that waits is old enough") {
-  AggregatedOptions options = large;
-  options.max_age = 20ms;
-  Exchange exchange(options);
-  const TimePoint before = Now();
-  exchange.Put(0, "old");
-  bool has_left = false;
-  while (!has_left) {
-    exchange.sender.Poll();
-    has_left = exchange.receiver.Pull();
-  }
-  CHECK(Now() - before >= 20ms);
+  CheckSendsAt20Ms([](Exchange& aged) { aged.sender.Poll(); });
 }
 
 TEST_CASE("An update ends with its last frame, even if no channel has put, or the messages need more than one") {

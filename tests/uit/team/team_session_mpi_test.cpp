@@ -13,6 +13,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/thrown.hpp"
 #include "tests/uit/team/members.hpp"
 
 using namespace uit;
@@ -66,15 +67,12 @@ TEST_CASE("If a run of a session fails, all processes throw, and the next run ha
       THAT(PassOn(me, *rings[me.Thread()], 7) == 7);
       me.Barrier();
     });
-    std::string failure = "nothing";
-    try {
+    const std::string failure = WordsThrownBy([&] {
       session.Run([&](Member& me) {
         if (me.Rank() == me.Size() - 1) throw std::runtime_error("a member fails");
         me.Barrier();
       });
-    } catch (const std::exception& error) {
-      failure = error.what();
-    }
+    });
     const bool is_last = MpiTestWorld().Rank() + 1 == MpiTestWorld().Size();
     INFO(failure);
     CHECK((is_last ? failure == "a member fails" : failure.ends_with("failed")));

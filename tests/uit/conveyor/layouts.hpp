@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <uit/team/member.hpp>
+#include <uit/team/team.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/mpi_world.hpp"
+#include "tests/support/thrown.hpp"
+#include "tests/uit/team/members.hpp"
+
+namespace uit::testing {
+
+/// Runs `work` on teams of 1, 2 and 3 threads per process.
+inline void ForEachLayout(const std::function<void(Member&, Checks&)>& work) {
+  for (const std::uint32_t threads : {1U, 2U, 3U}) {
+    Checks checks;
+    Team{MpiTestWorld(), {.threads = threads}}.Run([&](Member& me) { work(me, checks); });
+  }
+}
+
+/// Returns what a run throws on this process.
+inline std::string Failure(const Team& team, const std::function<void(Member&)>& work) {
+  return WordsThrownBy([&] { team.Run(work); });
+}
+
+/// Checks that a run throws on this process: a text that contains `words`, or that another process failed.
+inline void CheckRefused(const Team& team, const std::string& words, const std::function<void(Member&)>& work) {
+  const std::string failure = Failure(team, work);
+  INFO(failure);
+  CHECK((failure.find(words) != std::string::npos || failure.ends_with("failed")));
+}
+
+}  // namespace uit::testing
