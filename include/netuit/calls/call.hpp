@@ -58,13 +58,14 @@ class Call {
   /// For Mesh.
   explicit Call(const Lines& lines) : lines_(&lines) {}
 
-  /// Has the function called once for `node`. In the body of Finish it waits for room, and has other functions called meanwhile. In
-  /// a function that is called itself it neither waits nor calls anything: what has no room is kept; see ConveyorOptions.
+  /// Has the function called once for `node`. In the body of Finish it waits for room, and has other functions called meanwhile; if
+  /// the node is one of the calling worker, the function has mostly been called when this returns. In a function that is called
+  /// itself, and in a task, it neither waits nor calls anything: what has no room is kept; see ConveyorOptions.
   ///
   /// Throws uit::InputError if the mesh has no such node, uit::Error outside of Finish, and as uit::Conveyor::Push.
   void operator()(NodeId node, const T& argument) const {
     const detail::NodeOwner owner = lines_->OwnerOf(node);
-    lines_->Here().Push(owner.worker, {owner.node, argument});
+    lines_->Here().PushOrHandle(owner.worker, {owner.node, argument});
   }
   /// The same if there is room at once. Otherwise returns false, and the call is counted as refused. Never waits.
   bool Try(NodeId node, const T& argument) const {

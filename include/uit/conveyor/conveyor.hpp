@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,13 +51,13 @@ class Conveyor final : detail::Carrier {
   /// Collective over the whole team. Throws InputError if the options have no room for the buffers.
   template <ItemHandler<T> F>
   Conveyor(Member& me, F handler, const ConveyorOptions& options = {})
-      : alone_(std::in_place, me), set_(*alone_), options_(options), deal_(detail::Dealer<T, Outlet>(std::move(handler))) {
+      : alone_(std::in_place, me), set_(*alone_), options_(options), dealer_(DealerTo(std::move(handler))) {
     Open();
   }
   /// One of several conveyors of a member. Collective; throws as the other.
   template <ItemHandler<T> F>
   Conveyor(Conveyors& set, F handler, const ConveyorOptions& options = {})
-      : set_(set), options_(options), deal_(detail::Dealer<T, Outlet>(std::move(handler))) {
+      : set_(set), options_(options), dealer_(DealerTo(std::move(handler))) {
     Open();
   }
   Conveyor(const Conveyor&) = delete;             ///< Not copied: its handler may refer to it.
@@ -71,6 +72,13 @@ class Conveyor final : detail::Carrier {
     Block& block = blocks_[to];
     if (block.next == block.end) [[unlikely]] return PushSlowly(to, item);
     *block.next++ = item;
+  }
+  /// The same, except that an item for this member itself is handled before the call returns, unless it is made in a handler or
+  /// earlier items of the member for itself wait. Is faster if many items are for the member itself.
+  UIT_INLINE void PushOrHandle(std::size_t to, const T& item) {
+    if (to != rank_ || !MayHandleOwn()) return Push(to, item);
+    HandleNow(item);
+    if (++num_since_look_ >= options_.num_between_looks) [[unlikely]] Look();
   }
   /// Sends an item if there is room for it at once, in a handler, too. Otherwise returns false and counts it as refused. Never waits,
   /// and handles nothing.
@@ -132,8 +140,13 @@ class Conveyor final : detail::Carrier {
     T* begin = nullptr;
   };
 
+  template <ItemHandler<T> F>
+  static std::unique_ptr<detail::Dealer<T, Outlet>> DealerTo(F handler) {
+    return std::make_unique<detail::DealerTo<T, Outlet, F>>(std::move(handler));
+  }
   void Open() {
     Member& me = set_.me_;
+    rank_ = me.Rank();
     const std::vector<std::size_t> processes = me.AllGather(me.Process());
     const auto num_here = static_cast<std::size_t>(std::ranges::count(processes, me.Process()));
     constexpr std::size_t place_bytes = detail::Spill<T>::place_bytes;
@@ -157,16 +170,17 @@ class Conveyor final : detail::Carrier {
     if (set_.state_ == State::in_handler) return PushInHandler(to, item);
     set_.CheckOutside();
     num_since_look_ += sizes_.block_items;
-    if (num_since_look_ >= options_.num_between_looks || spill_.Size() != 0) {
-      set_.HandleArrived();
-      set_.ShowHere();
-      num_since_look_ = 0;
-    }
+    if (num_since_look_ >= options_.num_between_looks || spill_.Size() != 0) Look();
     if (!TryDrain(to)) {
       ++tally_.waits;
       WaitFor(to, [&] { return TryDrain(to); });
     }
     *blocks_[to].next++ = item;
+  }
+  UIT_NOINLINE void Look() {
+    num_since_look_ = 0;
+    set_.HandleArrived();
+    set_.ShowHere();
   }
   void PushInHandler(std::size_t to, const T& item) {
     if (TryDrain(to)) {
@@ -182,6 +196,23 @@ class Conveyor final : detail::Carrier {
                 " items can keep; raise budget_bytes or spill_items, or push less in a handler");
   }
 
+  bool MayHandleOwn() const {
+    const Block& own = blocks_[rank_];
+    return set_.state_ == State::outside && own.first == own.next && num_own_shipped_ == num_own_handled_;
+  }
+  void HandleNow(const T& item) {
+    UIT_ASSERT(spill_.IsEmpty(rank_), "items for a member wait in the spill only while its inlet is full");
+    set_.state_ = State::in_handler;
+    try {
+      dealer_->Handle(rank_, item);
+    } catch (...) {
+      Fail();
+      throw;
+    }
+    set_.state_ = State::outside;
+    ++num_shipped_;
+    ++tally_.handled;
+  }
   bool HandleOwn() override {
     bool has_any = DrainSpill();
     for (std::size_t from = 0; from < lines_.size(); ++from) {
@@ -221,15 +252,17 @@ class Conveyor final : detail::Carrier {
   bool Deal(std::size_t from) {
     constexpr std::size_t most = 4096;  // so that no member waits long for its turn
     const std::size_t limit = std::clamp<std::size_t>(spill_.NumFree() / 2, 1, most);
+    const std::uint64_t num_handled = tally_.handled;
     set_.state_ = State::in_handler;
     bool has_any = false;
     try {
-      has_any = deal_(from, lines_[from].outlet, limit, tally_.handled);
+      has_any = dealer_->Deal(from, lines_[from].outlet, limit, tally_.handled);
     } catch (...) {
       Fail();
       throw;
     }
     set_.state_ = State::outside;
+    if (from == rank_) num_own_handled_ += tally_.handled - num_handled;
     return has_any;
   }
   /// Lets every later push find its block full, and so be refused.
@@ -243,18 +276,22 @@ class Conveyor final : detail::Carrier {
     auto& inlet = lines_[to].inlet;
     const std::size_t count = Stage(inlet, {block.first, block.next});
     block.first += count;
-    num_shipped_ += count;
+    NoteShipped(to, count);
     if (block.first != block.next) return false;
     block.first = block.next = block.end = block.begin;
     while (!spill_.IsEmpty(to)) {
       const std::span<const T> oldest = spill_.Front(to);
       const std::size_t num_taken = Stage(inlet, oldest);
-      num_shipped_ += num_taken;
+      NoteShipped(to, num_taken);
       spill_.Pop(to, num_taken);
       if (num_taken != oldest.size()) return false;
     }
     block.end = block.begin + sizes_.block_items;
     return true;
+  }
+  void NoteShipped(std::size_t to, std::size_t count) {
+    num_shipped_ += count;
+    if (to == rank_) num_own_shipped_ += count;
   }
   /// Some of them may have gone if it throws, so the conveyor must then not try again.
   std::size_t Stage(MemberInlet<T, aggregated>& inlet, std::span<const T> items) {
@@ -284,13 +321,16 @@ class Conveyor final : detail::Carrier {
   ConveyorOptions options_;
   detail::ConveyorSizes sizes_{};
   detail::Spill<T> spill_{0, 1};
-  detail::DealFunction<Outlet> deal_;
+  std::unique_ptr<detail::Dealer<T, Outlet>> dealer_;
+  std::size_t rank_ = 0;
   std::vector<Line> lines_{};         // by rank
   std::vector<std::size_t> here_{};   // ranks of the members of this process
   std::vector<Block> blocks_{};       // by rank
   std::vector<T> items_{};            // of the blocks
   std::size_t num_since_look_ = 0;    // pushes since the last look at what has arrived, by blocks
-  std::uint64_t num_shipped_ = 0;     // items that inlets have accepted
+  std::uint64_t num_shipped_ = 0;     // items that inlets have accepted, or that were handled at once
+  std::uint64_t num_own_shipped_ = 0;  // of these, to this member's own inlet
+  std::uint64_t num_own_handled_ = 0;  // of its outlet
   ConveyorTally tally_{};
 };
 

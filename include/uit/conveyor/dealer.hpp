@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <utility>
 
@@ -19,9 +18,19 @@ concept ItemHandler = std::invocable<F&, const T&> || std::invocable<F&, std::si
 
 namespace detail {
 
-/// Handles up to `limit` items of an outlet. Counts those of which the handler has returned. Returns whether there were any.
-template <typename Outlet>
-using DealFunction = std::function<bool(std::size_t from, Outlet& outlet, std::size_t limit, std::uint64_t& num_handled)>;
+/// Passes items to a handler.
+template <typename T, typename Outlet>
+class Dealer {
+ public:
+  Dealer() = default;
+  Dealer(const Dealer&) = delete;
+  Dealer& operator=(const Dealer&) = delete;
+  virtual ~Dealer() = default;
+  /// Handles up to `limit` items of an outlet. Counts those of which the handler has returned. Returns whether there were any.
+  virtual bool Deal(std::size_t from, Outlet& outlet, std::size_t limit, std::uint64_t& num_handled) = 0;
+  /// Handles one item.
+  virtual void Handle(std::size_t from, const T& item) = 0;
+};
 
 /// Counts in a register, also if a handler throws.
 struct HandledCounter {
@@ -35,17 +44,15 @@ struct HandledCounter {
   std::uint64_t& total_;
 };
 
-/// Returns a function that deals items to `handler`.
+/// Passes items to a handler of the type `F`.
 template <TriviallyCopyable T, typename Outlet, ItemHandler<T> F>
-DealFunction<Outlet> Dealer(F handler) {
-  constexpr std::size_t largest_gathered = 32;  // bytes of an item; larger ones are handled where they are
-  return [handler = std::move(handler)](std::size_t from, Outlet& outlet, std::size_t limit, std::uint64_t& num_handled) mutable {
+class DealerTo final : public Dealer<T, Outlet> {
+ public:
+  explicit DealerTo(F handler) : handler_(std::move(handler)) {}
+
+  bool Deal(std::size_t from, Outlet& outlet, std::size_t limit, std::uint64_t& num_handled) override {
+    constexpr std::size_t largest_gathered = 32;  // bytes of an item; larger ones are handled where they are
     const HandledCounter counter{num_handled};
-    const auto handle = [&](const T& item) {
-      if constexpr (std::invocable<F&, std::size_t, const T&>) handler(from, item);
-      else handler(item);
-      ++counter.count;
-    };
     bool has_any = false;
     if constexpr (sizeof(T) <= largest_gathered) {
       // What a handler accesses is rarely in the cache. The processor fetches for many items at once if the accesses follow closely.
@@ -54,18 +61,27 @@ DealFunction<Outlet> Dealer(F handler) {
       for (std::size_t num_left = limit; num_left > 0 && count == some.size(); num_left -= count) {
         const std::size_t most = std::min(num_left, some.size());
         count = outlet.TakeSome(std::span(some).first(most));
-        for (std::size_t i = 0; i < count; ++i) handle(some[i]);
+        for (std::size_t i = 0; i < count; ++i, ++counter.count) HandleOne(from, some[i]);
         has_any |= count != 0;
       }
     } else {
-      for (std::size_t count = 0; count < limit && outlet.TryStep() != 0; ++count) {
-        handle(outlet.Get());
+      for (std::size_t count = 0; count < limit && outlet.TryStep() != 0; ++count, ++counter.count) {
+        HandleOne(from, outlet.Get());
         has_any = true;
       }
     }
     return has_any;
-  };
-}
+  }
+  void Handle(std::size_t from, const T& item) override { HandleOne(from, item); }
+
+ private:
+  void HandleOne([[maybe_unused]] std::size_t from, const T& item) {
+    if constexpr (std::invocable<F&, std::size_t, const T&>) handler_(from, item);
+    else handler_(item);
+  }
+
+  F handler_;
+};
 
 }  // namespace detail
 }  // namespace uit

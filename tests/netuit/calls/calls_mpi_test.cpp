@@ -107,6 +107,25 @@ TEST_CASE("Every call is handled once, on the worker of its node, in each of sev
   });
 }
 
+TEST_CASE("In the body of Finish, a call for a node of the same worker is handled before it returns") {
+  const Topology graph = MakeOddGraph(60, 4);
+  ForEachTeam([&](const uit::Team& team) {
+    Mesh mesh{team, graph, Scattered(team, graph)};
+    auto count = mesh.AddField<std::uint64_t>();
+    auto add = mesh.AddCall<std::uint64_t>([&](Node& node, std::uint64_t number) { count[node] += number; });
+    std::atomic<bool> is_at_once = true;
+    const uit::ConveyorTally tally = mesh.Finish([&](Node& node) {
+      for (std::uint64_t number = 1; number <= 3; ++number) {
+        add(node.Id(), number);
+        if (count[node] != number * (number + 1) / 2) is_at_once = false;
+      }
+    });
+    CHECK(is_at_once);
+    CHECK(tally.pushed == 3 * graph.NumNodes());
+    CHECK(tally.handled == tally.pushed);
+  });
+}
+
 TEST_CASE("Functions call each other: questions, and answers to who has asked") {
   struct Question {
     NodeId from = 0;

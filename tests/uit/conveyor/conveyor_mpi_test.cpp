@@ -121,6 +121,75 @@ TEST_CASE("Pushes in handlers keep their order when the spill empties before the
   });
 }
 
+TEST_CASE("An item for the member itself is handled at once if none waits before it, and in order otherwise") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    constexpr std::uint64_t num_rounds = 100;
+    std::uint64_t num_seen = 0;
+    std::size_t depth = 0;
+    Conveyor<std::uint64_t>* self = nullptr;
+    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& number) {
+      THAT(++depth == 1);
+      THAT(number == num_seen);
+      ++num_seen;
+      if (number % 10 == 5) self->PushOrHandle(me.Rank(), number + 1);
+      --depth;
+    }, smallest};
+    self = &conveyor;
+    std::uint64_t number = 0;
+    for (std::uint64_t round = 0; round < num_rounds; ++round) {
+      while (number % 10 != 6) {
+        conveyor.PushOrHandle(me.Rank(), number++);
+        THAT(num_seen == number);
+      }
+      ++number;  // which the handler has pushed, and which waits
+      for (; number % 10 != 0; ++number) conveyor.PushOrHandle(me.Rank(), number);
+      conveyor.Finish();
+      THAT(num_seen == 10 * (round + 1));
+    }
+    THAT(HasHandled(me, conveyor, 10 * num_rounds * me.Size()));
+  });
+}
+
+TEST_CASE("An item for the member itself does not overtake those that wait in a block or in the inlet") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    std::uint64_t num_seen = 0;
+    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& number) { THAT(number == num_seen++); }};
+    conveyor.Push(me.Rank(), 0);
+    conveyor.PushOrHandle(me.Rank(), 1);
+    THAT(num_seen == 0);
+    conveyor.Flush();  // to the inlet
+    conveyor.PushOrHandle(me.Rank(), 2);
+    conveyor.Finish();
+    THAT(num_seen == 3);
+    conveyor.PushOrHandle(me.Rank(), 3);
+    THAT(num_seen == 4);
+    conveyor.Finish();
+  });
+}
+
+TEST_CASE("Items for others are handled while a member pushes to itself only") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    if (me.Size() == 1) return;
+    bool has_got_one = false;
+    Conveyor<int> conveyor{me, [&](std::size_t from, const int&) { has_got_one |= from != me.Rank(); }, smallest};
+    for (int i = 0; i < 2; ++i) conveyor.Push(me.Right(), 1);
+    conveyor.Flush();
+    const Deadline end = After(std::chrono::seconds(30));
+    while (!has_got_one && Now() < end) conveyor.PushOrHandle(me.Rank(), 0);
+    THAT(has_got_one);
+    conveyor.Finish();
+  });
+}
+
+TEST_CASE("If a handler throws in a push to the member itself, the conveyor is refused") {
+  const Team team{MpiTestWorld(), {.threads = 1}};
+  CheckRefused(team, "has thrown", [](Member& me) {
+    Conveyor<int> conveyor{me, [&](const int&) { throw std::runtime_error("in the handler"); }};
+    CHECK(WordsThrownBy([&] { conveyor.PushOrHandle(me.Rank(), 1); }) == "in the handler");
+    conveyor.PushOrHandle(me.Rank(), 1);
+  });
+}
+
 TEST_CASE("Nothing that is pushed after one member's Finish is handled before the end of another's") {
   ForEachLayout([](Member& me, Checks& checks) {
     // Many members take turns on few cores, and MPI yields slowly.
