@@ -5,7 +5,6 @@
 
 #include <netuit/calls/calls.hpp>
 #include <netuit/graph/topology.hpp>
-#include <netuit/quality/quality.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
-#include <netuit/quality/quality.hpp>
 #include <uit/link/world.hpp>
 
 #include "demos/graphs/exchange.hpp"

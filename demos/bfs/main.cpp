@@ -6,7 +6,6 @@
 
 #include <netuit/graph/graph.hpp>
 #include <netuit/graph/topology.hpp>
-#include <netuit/quality/quality.hpp>
 #include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <uit/link/world.hpp>

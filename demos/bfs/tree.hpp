@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
-#include <netuit/quality/quality.hpp>
 
 namespace bfs {
 

@@ -6,7 +6,6 @@
 
 #include <netuit/graph/graph.hpp>
 #include <netuit/graph/topology.hpp>
-#include <netuit/quality/quality.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <uit/link/world.hpp>
 #include <uit/team/team.hpp>

@@ -14,6 +14,7 @@
 #include <netuit/calls/call_site.hpp>
 #include <netuit/mesh/call_base.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/mesh_calls.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/partition.hpp>
@@ -77,9 +78,6 @@ class CallKind final : public CallBase {
   Call<T> call_;
 };
 
-/// Calls `body(site)` on every thread of every process, and waits until all calls have been handled. Returns what all workers have
-/// done together. Collective.
-uit::ConveyorTally FinishCalls(MeshCore& mesh, const std::vector<NodeOwner>& owners, uit::FunctionRef<void(CallSite&)> body);
 /// Starts a task: what `f(args…)` returns. Defined in netuit/calls/fetch.hpp.
 template <typename F, typename... Args>
 void StartTask(CallSite& site, F& f, Args&&... args);
@@ -93,25 +91,25 @@ inline Node NodeAt(CallSite& site, std::uint32_t number) {
 }  // namespace detail
 
 template <uit::TriviallyCopyable T, typename F>
-Call<T> Mesh::AddCall(F function, const uit::ConveyorOptions& options) {
+Call<T> MeshCalls::AddCall(F function, const uit::ConveyorOptions& options) {
   static_assert(std::invocable<F&, Node&, const T&, const Call<T>&> || std::invocable<F&, Node&, const T&> ||
                     std::invocable<F&, Node, const T&>,
                 "a function for calls takes (netuit::Node&, argument) or (netuit::Node&, argument, const netuit::Call<T>&) or, if it "
                 "is a task, (netuit::Node, argument)");
   auto kind = std::make_unique<detail::CallKind<T, F>>(*this, Owners(), std::move(function), options);
   const Call<T> call = kind->Handle();
-  MeshCore::AddCall(std::move(kind));
+  calls_.push_back(std::move(kind));
   return call;
 }
 
 template <uit::TriviallyCopyable T, typename F>
-Call<T> Mesh::AddCall(F function) {
+Call<T> MeshCalls::AddCall(F function) {
   return AddCall<T>(std::move(function), uit::ConveyorOptions{});
 }
 
 template <typename F>
-uit::ConveyorTally Mesh::Finish(F&& body) {
-  return detail::FinishCalls(*this, Owners(), [&](detail::CallSite& site) {
+uit::ConveyorTally MeshCalls::Finish(F&& body) {
+  return FinishOnAll([&](detail::CallSite& site) {
     if constexpr (std::invocable<F&, Node&>) {
       static_assert(std::is_void_v<std::invoke_result_t<F&, Node&>>, "a task takes its netuit::Node by value, not by reference");
       Node node(site.partition, site.notes, 0, 0);

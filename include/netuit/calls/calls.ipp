@@ -9,7 +9,7 @@
 #include <netuit/calls/call_site.hpp>
 #include <netuit/calls/calls.hpp>
 #include <netuit/mesh/call_base.hpp>
-#include <netuit/mesh/mesh_core.hpp>
+#include <netuit/mesh/mesh_calls.hpp>
 #include <uit/config.hpp>
 #include <uit/conveyor/conveyors.hpp>
 #include <uit/conveyor/conveyor_sizes.hpp>
@@ -68,39 +68,38 @@ UIT_DEFINE uit::ConveyorTally Since(const uit::ConveyorTally& before, const uit:
           .waits = now.waits - before.waits};
 }
 
-UIT_DEFINE uit::ConveyorTally FinishCalls(MeshCore& mesh, const std::vector<NodeOwner>& owners,
-                                          uit::FunctionRef<void(CallSite&)> body) {
-  if (!mesh.IsOpen()) throw uit::Error("the mesh can make no calls, because it is closed or has lost a peer; make a new one");
-  mesh.Threads().Check();
-  std::shared_ptr<CallSession>& session = mesh.GetCallSession();
-  if (!session) session = std::make_shared<CallSession>(mesh.GetTeam());
+}  // namespace netuit::detail
+
+namespace netuit {
+
+UIT_DEFINE uit::ConveyorTally MeshCalls::FinishOnAll(uit::FunctionRef<void(detail::CallSite&)> body) {
+  if (!IsOpen()) throw uit::Error("the mesh can make no calls, because it is closed or has lost a peer; make a new one");
+  Threads().Check();
+  const std::vector<detail::NodeOwner>& owners = Owners();
+  if (!session_) session_ = std::make_shared<detail::CallSession>(GetTeam());
   uit::ConveyorTally all;
   try {
-    session->runs.Run([&](uit::Member& me) {
-      std::unique_ptr<CallWorker>& worker = session->workers[me.Thread()];
-      if (!worker) worker = std::make_unique<CallWorker>(me, *mesh.Partitions()[me.Thread()]);
-      while (worker->open.size() < mesh.Calls().size())
-        worker->open.push_back(mesh.Calls()[worker->open.size()]->Open(worker->site));
+    session_->runs.Run([&](uit::Member& me) {
+      std::unique_ptr<detail::CallWorker>& worker = session_->workers[me.Thread()];
+      if (!worker) worker = std::make_unique<detail::CallWorker>(me, *Partitions()[me.Thread()]);
+      while (worker->open.size() < calls_.size()) worker->open.push_back(calls_[worker->open.size()]->Open(worker->site));
       {
-        const MayCall scope(&owners, me.Thread());
+        const detail::MayCall scope(&owners, me.Thread());
         body(worker->site);
         worker->set.Finish();
       }
       worker->site.notes.silent.clear();
       uit::ConveyorTally mine;
-      for (const auto& call : worker->open) mine = Together(mine, call->Tally());
-      const uit::ConveyorTally sum = me.AllReduce(Since(std::exchange(worker->reported, mine), mine), Together);
+      for (const auto& call : worker->open) mine = detail::Together(mine, call->Tally());
+      const uit::ConveyorTally sum = me.AllReduce(detail::Since(std::exchange(worker->reported, mine), mine), detail::Together);
       if (me.Thread() == 0) all = sum;
     });
-  } catch (const uit::PeerLost&) {
-    session.reset();
-    mesh.Break();
-    throw;
   } catch (...) {
-    session.reset();
+    session_.reset();
+    if (uit::KindOf(std::current_exception()) == uit::ErrorKind::peer_lost) Break();
     throw;
   }
   return all;
 }
 
-}  // namespace netuit::detail
+}  // namespace netuit

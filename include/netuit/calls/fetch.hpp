@@ -110,15 +110,15 @@ class FetchKind final : public CallBase {
 }  // namespace detail
 
 template <typename Argument, typename F>
-auto Mesh::AddFetch(F function, const uit::RequestOptions& options) {
+auto MeshCalls::AddFetch(F function, const uit::RequestOptions& options) {
   auto kind = std::make_unique<detail::FetchKind<Argument, F>>(*this, Owners(), std::move(function), options);
   const auto fetch = kind->Handle();
-  MeshCore::AddCall(std::move(kind));
+  calls_.push_back(std::move(kind));
   return fetch;
 }
 
 template <typename Argument, typename F>
-auto Mesh::AddFetch(F function) {
+auto MeshCalls::AddFetch(F function) {
   return AddFetch<Argument>(std::move(function), uit::RequestOptions{});
 }
 

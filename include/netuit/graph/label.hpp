@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,8 @@ namespace netuit {
 
 /// A node of a topology: a dense index 0 … n-1.
 using NodeId = std::uint32_t;
+/// Used as a node's id where no node is meant.
+inline constexpr NodeId no_node = std::numeric_limits<NodeId>::max();
 
 /// The names of nodes 0 … n-1, stored in one string without an allocation per name.
 ///

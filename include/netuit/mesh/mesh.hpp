@@ -16,7 +16,6 @@
 #include <netuit/file/node_table.hpp>
 #include <netuit/file/table.hpp>
 #include <netuit/graph/graph.hpp>
-#include <netuit/mesh/call_base.hpp>
 #include <netuit/mesh/captured.hpp>
 #include <netuit/mesh/channel_layer.hpp>
 #include <netuit/mesh/channels.hpp>
@@ -28,6 +27,7 @@
 #include <netuit/mesh/field_layer.hpp>
 #include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/initial.hpp>
+#include <netuit/mesh/mesh_calls.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/node_data.hpp>
@@ -41,24 +41,11 @@
 #include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
 
-namespace uit {
-
-struct ConveyorOptions;
-struct ConveyorTally;
-struct RequestOptions;
-
-}  // namespace uit
-
 namespace netuit {
 
 struct RunPlan;
 struct RunOptions;
 struct RunReport;
-template <uit::TriviallyCopyable T>
-class Call;
-template <uit::TriviallyCopyable Argument, uit::TriviallyCopyable Result>
-class Fetch;
-struct NoArgument;
 
 /// Describes a run: its limits, how values and messages move, and a schedule for each worker.
 ///
@@ -78,7 +65,7 @@ concept ScheduleValue = requires(const S& schedule) {
 /// runs. METIS places the nodes unless MeshOptions::placement is set. Only rank 0 reads the graph; each process receives its
 /// own part. The nodes of a process have local numbers from 0 without gaps. Those of one thread are consecutive, in ascending
 /// order of id.
-class Mesh : public MeshCore {
+class Mesh : public MeshCalls {
  public:
   /// Makes a mesh of one network. Collective. If the graph cannot be read or placed, every process throws: rank 0 throws the
   /// cause, the others RootFailed.
@@ -205,50 +192,6 @@ class Mesh : public MeshCore {
   template <ScheduleValue S, std::invocable<Node&> F>
   RunReport Run(const S& schedule, F&& update);
 
-  /// Adds a function that runs on the worker of a node whenever the node is called with an argument: `function(node, argument)` or
-  /// `function(node, argument, call)`, where `call` is the handle that is returned.
-  ///
-  ///     auto visit = mesh.AddCall<netuit::NodeId>([&](netuit::Node& node, netuit::NodeId from, auto& call) {
-  ///       if (parent[node] != netuit::no_node) return;
-  ///       parent[node] = from;
-  ///       for (auto edge : node.Out()) call(edge.Target(), node.Id());
-  ///     });
-  ///     mesh.Finish([&] { if (team.IsRoot()) visit(root, root); });
-  ///
-  /// All workers of a process call the same object, so the function changes only what belongs to its node, such as fields. It uses
-  /// no channels. What it writes to a published field is published in the next run. Its node stands for no update: Update() is 0,
-  /// and Random() gives the same numbers in every call. Collective. Each process stores the owner of each node of the whole graph, in
-  /// 8 bytes. Defined in netuit/calls/calls.hpp.
-  template <uit::TriviallyCopyable T, typename F>
-  Call<T> AddCall(F function, const uit::ConveyorOptions& options);
-  /// Adds a function with default options.
-  template <uit::TriviallyCopyable T, typename F>
-  Call<T> AddCall(F function);
-  /// Adds a function `function(node, argument)`, or `function(node)` without an argument, of which a task gets the result, wherever the
-  /// node is updated:
-  ///
-  ///     auto degree = mesh.AddFetch([](netuit::Node& node) { return node.Out().size(); });
-  ///     mesh.Finish([&](netuit::Node node) -> uit::Task {
-  ///       for (auto edge : node.Out()) sum[node] += co_await degree(edge.Target());
-  ///     });
-  ///
-  /// Otherwise as AddCall. Defined in netuit/calls/fetch.hpp.
-  template <typename Argument = NoArgument, typename F>
-  auto AddFetch(F function, const uit::RequestOptions& options);
-  /// Adds such a function with default options.
-  template <typename Argument = NoArgument, typename F>
-  auto AddFetch(F function);
-  /// Calls `body()` once on every process, or `body(node)` for each node on its worker, and returns when all calls that it has made
-  /// have been handled everywhere, also those that functions have made. Returns what all workers have done together.
-  ///
-  /// If the body returns a uit::Task, it is started as a task, once or for each node, and Finish also waits for the end of all tasks.
-  /// Such a body takes its node by value: `[&](netuit::Node node) -> uit::Task { … }`. So does a function of AddCall that is a task.
-  ///
-  /// Collective, between runs, on the thread that calls Run; not in Team::Run. Throws what a body or function throws, and
-  /// uit::FailedElsewhere on other processes. Throws uit::PeerLost if a process ends.
-  template <typename F>
-  uit::ConveyorTally Finish(F&& body);
-
   /// Calls `visit(node)` once for each node of this process, on the calling thread. Call it between runs to read fields, and
   /// messages that the last run left in channels. Sends nothing.
   template <std::invocable<Node&> F>
@@ -321,8 +264,6 @@ class Mesh : public MeshCore {
     return Initial<T>(ScatterByNode<T>(*this, [&] { return LoadNodeTable<T>(table, labels); }));
   }
   std::size_t AddReductionNumber();
-  /// Returns the owner of each node of the whole graph, by id. The first call is collective.
-  const std::vector<detail::NodeOwner>& Owners();
   void CheckCut() const;
   void SetNameOf(const void* first, const std::string& name);
   template <typename V>
@@ -335,7 +276,6 @@ class Mesh : public MeshCore {
   std::vector<std::string> names_;                   // by network
   std::vector<std::optional<EdgeWeights>> weights_;  // by network, once they have been requested
   std::vector<std::unique_ptr<detail::AnyField>> fields_;
-  std::vector<detail::NodeOwner> owners_;  // by node, once they have been requested
   std::size_t num_reductions_ = 0;
 };
 

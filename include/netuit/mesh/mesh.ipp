@@ -4,24 +4,18 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include <netuit/graph/graph.hpp>
-#include <netuit/mesh/call_base.hpp>
 #include <netuit/mesh/edge_field.hpp>
-#include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/root_networks.hpp>
 #include <uit/config.hpp>
-#include <uit/support/assert.hpp>
-#include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
 
@@ -37,20 +31,6 @@ UIT_DEFINE Network Mesh::GetNetwork(const std::string& name) const {
   const auto found = std::ranges::find(names_, name);
   if (found == names_.end()) throw uit::InputError("the mesh has no network named '" + name + "'");
   return {static_cast<std::uint32_t>(found - names_.begin())};
-}
-
-UIT_DEFINE const std::vector<detail::NodeOwner>& Mesh::Owners() {
-  if (owners_.size() == NumNodes()) return owners_;
-  std::vector<detail::NodeOwner> mine;
-  for (const auto& partition : Partitions())
-    for (std::uint32_t i = 0; i < partition->NumNodes(); ++i) mine.push_back({partition->graph.worker, i});
-  const std::vector<detail::NodeOwner> gathered = GatherByNode(*this, mine);
-  const auto bytes = std::as_bytes(std::span(gathered));
-  const uit::Bytes all = GetWorld().Broadcast(uit::Bytes(bytes.begin(), bytes.end()));
-  owners_.resize(NumNodes());
-  UIT_ASSERT(all.size() == owners_.size() * sizeof(detail::NodeOwner), "every node has an owner");
-  if (!all.empty()) std::memcpy(owners_.data(), all.data(), all.size());
-  return owners_;
 }
 
 UIT_DEFINE EdgeWeights Mesh::GetEdgeWeights(Network network) {
@@ -111,7 +91,7 @@ UIT_DEFINE void Mesh::ShowByUpdate(bool is_by_update) {
 
 UIT_DEFINE Mesh::Mesh(const uit::Team& team, const detail::RootNetworks& root, const std::vector<NamedNetwork>& networks,
                       const MeshOptions& options)
-    : MeshCore(team, root.Placed(), options) {
+    : MeshCalls(team, root.Placed(), options) {
   if (NumThreads() != team.NumThreads()) {
     throw uit::InputError("the placement is for " + std::to_string(NumThreads()) +
                           " threads of each process, and the team has " + std::to_string(team.NumThreads()));

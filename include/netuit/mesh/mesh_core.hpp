@@ -16,7 +16,6 @@
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
-#include <netuit/mesh/call_base.hpp>
 #include <netuit/mesh/capture_store.hpp>
 #include <netuit/mesh/cut_layer.hpp>
 #include <netuit/mesh/cut_reduction.hpp>
@@ -144,14 +143,6 @@ class MeshCore {
   /// Returns those turns, or null if there are none.
   detail::TurnOrder* Turns() { return turns_.get(); }
 
-  /// Adds a function for calls; see Mesh::AddCall.
-  void AddCall(std::unique_ptr<detail::CallBase> call) { calls_.push_back(std::move(call)); }
-  /// Returns those functions, in the order in which they were added.
-  const std::vector<std::unique_ptr<detail::CallBase>>& Calls() const { return calls_; }
-
-  /// For Mesh::Finish: what carries the calls from one to the next. Null before the first.
-  std::shared_ptr<detail::CallSession>& GetCallSession() { return call_session_; }
-
   /// Returns the board where workers post their status, or null unless MeshOptions::is_watched.
   StatusBoard* Board() { return board_.get(); }
   /// Returns a number that no earlier run of this mesh has had.
@@ -255,8 +246,6 @@ class MeshCore {
   std::vector<CutLayer*> cut_layers_;
   std::vector<std::unique_ptr<detail::SharedBase>> shared_;
   std::unique_ptr<detail::TurnOrder> turns_;
-  std::vector<std::unique_ptr<detail::CallBase>> calls_;
-  std::shared_ptr<detail::CallSession> call_session_;
   std::size_t num_awaited_ = 0;  // layers that can carry awaited frames
   std::uint64_t num_runs_ = 0;
   std::uint64_t num_updates_ = 0;

@@ -79,7 +79,6 @@ UIT_DEFINE MeshCore::~MeshCore() {
 UIT_DEFINE bool MeshCore::Close() {
   if (is_closed_) return is_clean_;
   is_closed_ = true;
-  call_session_.reset();
   if (is_broken_) {  // without waiting for any process
     fabric_->Close(uit::Now());
     barrier_->Close(uit::Now());

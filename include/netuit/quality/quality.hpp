@@ -6,15 +6,13 @@
 #include <cstdint>
 #include <limits>
 
+#include <netuit/graph/label.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/latency_histogram.hpp>
 
 namespace netuit {
-
-/// Used as a node's id where no node is meant.
-inline constexpr NodeId no_node = std::numeric_limits<NodeId>::max();
 
 /// The transport of an exchange.
 enum class Transport : std::uint32_t {
