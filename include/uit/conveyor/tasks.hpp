@@ -34,7 +34,7 @@ struct TaskOptions {
 ///
 /// Tasks run on their member's thread, when it starts them, waits or handles what has arrived. Between two waits a task is not
 /// interrupted: no other task and no handler runs. What a task pushes to a conveyor of the set is treated like what a handler
-/// pushes. It may wait for nothing but a request or Yield.
+/// pushes. A task waits only by `co_await`: for a request, Until, Next or Yield.
 ///
 /// If a task throws, the exception leaves the call that has run it, as with handlers. Tasks that wait are then destroyed with this
 /// object. One thread uses it: its member's.
@@ -84,12 +84,74 @@ class Tasks final : detail::Carrier {
     };
     return Turn{*this};
   }
+  /// `co_await tasks.Until(ready)` in a task waits until `ready()` returns true. The member's thread calls it between tasks, so it
+  /// must be short and not wait. All tasks that wait in this way cost a call each time.
+  template <std::predicate F>
+  auto Until(F ready) {
+    return WaitUntil<F>(*this, std::move(ready));
+  }
+  /// `T message = co_await tasks.Next(outlet)` in a task waits for an outlet's next message, and returns a copy. The outlet may be of
+  /// any kind, but must be the member's own and stay. One task waits for an outlet at a time. Nothing notices that the outlet's
+  /// peer is gone, before Finish does.
+  template <typename O>
+  auto Next(O& outlet) {
+    const auto has_stepped = [&outlet] { return outlet.TryStep() != 0; };
+    struct Message : WaitUntil<decltype(has_stepped)> {
+      Message(Tasks& of, decltype(has_stepped) ready, O& from) : WaitUntil<decltype(has_stepped)>(of, ready), outlet(from) {}
+      O& outlet;
+      auto await_resume() const { return outlet.Get(); }
+    };
+    return Message(*this, has_stepped, outlet);
+  }
   /// For Requests: lets a task go on soon.
   void Resume(std::coroutine_handle<> task) { ready_.push_back(task); }
   /// For Requests: the set.
   Conveyors& Set() const { return set_; }
 
  private:
+  /// A task that waits for a condition. Part of its frame.
+  class Condition {
+   public:
+    Condition() = default;
+    Condition(const Condition&) = delete;
+    Condition& operator=(const Condition&) = delete;
+    virtual bool IsMet() = 0;
+    std::coroutine_handle<> task{};
+
+   protected:
+    ~Condition() = default;
+  };
+  template <std::predicate F>
+  class WaitUntil : public Condition {
+   public:
+    WaitUntil(Tasks& tasks, F ready) : tasks_(tasks), ready_(std::move(ready)) {}
+    bool await_ready() { return ready_(); }
+    void await_suspend(std::coroutine_handle<> waiting) {
+      task = waiting;
+      tasks_.conditions_.push_back(this);
+    }
+    void await_resume() const noexcept {}
+    bool IsMet() override { return ready_(); }
+
+   private:
+    Tasks& tasks_;
+    F ready_;
+  };
+
+  /// Lets those tasks go on whose conditions are met, in the order in which they have begun to wait.
+  void CheckConditions() {
+    const auto is_met = [this](Condition* const condition) {
+      if (!condition->IsMet()) return false;
+      Resume(condition->task);
+      return true;
+    };
+    try {
+      std::erase_if(conditions_, is_met);
+    } catch (...) {
+      set_.state_ = Conveyors::State::failed;
+      throw;
+    }
+  }
   void Take(Task task) {
     const auto frame = task.Release();
     frame.promise().Join(live_, account_);
@@ -106,6 +168,7 @@ class Tasks final : detail::Carrier {
   }
   /// Runs the tasks that are ready now. Those that become ready meanwhile come next time, so that messages get their turn.
   bool HandleOwn() override {
+    if (!conditions_.empty()) CheckConditions();
     if (ready_.empty()) return false;
     constexpr std::size_t distance = 4;  // tasks ahead whose frames are fetched
     running_.swap(ready_);
@@ -136,6 +199,7 @@ class Tasks final : detail::Carrier {
   detail::TaskLink live_{};  // of all tasks that have not ended
   std::vector<std::coroutine_handle<>> ready_{};
   std::vector<std::coroutine_handle<>> running_{};
+  std::vector<Condition*> conditions_{};  // that tasks wait for
 };
 
 }  // namespace uit

@@ -113,6 +113,59 @@ TEST_CASE("Tasks that yield take turns, and messages get theirs") {
   });
 }
 
+TEST_CASE("Tasks wait for messages of outlets and for conditions, while others run") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    constexpr std::uint64_t num_rounds = 200;
+    auto inlet = me.InletTo<std::uint64_t, uit::every>(me.Right(), {.depth = 4});
+    auto outlet = me.OutletFrom<std::uint64_t, uit::every>(me.Left(), {.depth = 4});
+    me.Connect();
+    Conveyors set{me};
+    Tasks tasks{set};
+    std::uint64_t num_got = 0;
+    bool has_right_numbers = true;
+    std::vector<int> order;
+    const auto get = [&]() -> Task {
+      for (std::uint64_t i = 0; i < num_rounds; ++i) has_right_numbers &= co_await tasks.Next(outlet) == i;
+      num_got = num_rounds;
+    };
+    const auto put = [&]() -> Task {
+      for (std::uint64_t i = 0; i < num_rounds; ++i)
+        co_await tasks.Until([&, i] { return inlet.TryPut(i); });
+    };
+    const auto wait = [&](int number) -> Task {
+      co_await tasks.Until([&] { return num_got == num_rounds; });
+      order.push_back(number);
+    };
+    for (const int number : {0, 1, 2}) tasks.Start(wait, number);
+    tasks.Start(get);
+    tasks.Start(put);
+    set.Finish();
+    THAT(num_got == num_rounds);
+    THAT(has_right_numbers);
+    const std::vector<int> in_order{0, 1, 2};
+    THAT(order == in_order);
+    THAT(tasks.NumLive() == 0);
+  });
+}
+
+TEST_CASE("If a condition throws, its set is refused") {
+  const Team team{MpiTestWorld(), {.threads = 1}};
+  CheckRefused(team, "has thrown", [](Member& me) {
+    Conveyors set{me};
+    Tasks tasks{set};
+    int num_calls = 0;
+    const auto wait = [&]() -> Task {
+      co_await tasks.Until([&] {
+        if (++num_calls == 3) throw std::runtime_error("in a condition");
+        return false;
+      });
+    };
+    tasks.Start(wait);
+    CHECK(WordsThrownBy([&] { set.Finish(); }) == "in a condition");
+    set.Finish();
+  });
+}
+
 TEST_CASE("Handlers and tasks may start tasks, and tasks may push") {
   ForEachLayout([](Member& me, Checks& checks) {
     Conveyors set{me};
