@@ -84,6 +84,7 @@ OF_TOOLS = [
     ("simulate", ["--program", "soap"], 2, "--program soap: expected one of"),
     ("simulate", ["--", "--threads", "2"], 2, "--threads: tools/simulate sets it"),
     ("simulate", ["--output", "/proc/none"], 5, "/proc/none"),
+    ("site", ["--what"], 2, "unknown option --what"),
     ("soak", ["--what"], 2, "unknown option --what"),
     ("soak", ["--minutes"], 2, "--minutes: requires a value"),
     ("soak", ["--minutes", "many"], 2, "--minutes many: expected a number"),
@@ -103,7 +104,7 @@ OF_BARE_TOOLS = [
     ("evolve", ["--what"]), ("experiment", ["paper", "--what"]), ("figures", ["--what"]), ("figures", ["none"]), ("fuzz", ["--what"]),
     ("mutants", ["--what"]), ("report", ["--what"]), ("report", []), ("run", ["-n", "2", "--what", "true"]), ("seeded_bugs", ["--what"]),
     ("setup", ["--what"]), ("simulate", ["--what"]), ("slurm/here", ["--what"]), ("slurm/here", ["--nodes", "many", "true"]),
-    ("soak", ["--what"]), ("test", ["--what"]), ("test", ["what"]), ("test", ["--preset"]), ("test", ["--preset", "what"]),
+    ("site", ["--what"]), ("soak", ["--what"]), ("test", ["--what"]), ("test", ["what"]), ("test", ["--preset"]), ("test", ["--preset", "what"]),
     ("test", ["-R"]), ("test", ["--quick", "--what"]),
 ]  # fmt: skip
 
