@@ -8,9 +8,9 @@
 
 /// The library's version, for messages and the opening handshake.
 #define UIT_VERSION_MAJOR 0
-#define UIT_VERSION_MINOR 1
+#define UIT_VERSION_MINOR 2
 #define UIT_VERSION_PATCH 0
-#define UIT_VERSION "0.1.0"
+#define UIT_VERSION "0.2.0"
 
 /// Inlines a function at every optimisation level: for the few functions that make up a put or a step.
 #if defined(__GNUC__) || defined(__clang__)
@@ -21,7 +21,7 @@
 #define UIT_NOINLINE
 #endif
 
-/// 1 if the program links the library's compiled part, the CMake target Conduit::compiled: headers then only declare, and
+/// 1 if the program links the library's compiled part, the CMake target netuit::compiled: headers then only declare, and
 /// the .ipp files beside them define. 0, the default: everything is in the headers. Must be the same in the whole program.
 #ifndef UIT_COMPILED
 #define UIT_COMPILED 0
@@ -33,7 +33,7 @@
 #define UIT_DEFINE inline
 #endif
 
-/// 1 if the program links zlib, as those of the CMake target Conduit::netuit do where there is one: LoadGraph then reads files
+/// 1 if the program links zlib, as those of the CMake target netuit::netuit do where there is one: LoadGraph then reads files
 /// that gzip has compressed. Must be the same in the whole program.
 #ifndef UIT_WITH_ZLIB
 #define UIT_WITH_ZLIB 0

@@ -1,6 +1,6 @@
 # The compiled part: the definitions in the .ipp files, compiled once instead of in every source that includes them.
 #
-#   uit_add_compiled_part(uit_compiled uit)         # of include/uit, for programs that link Conduit::uit
+#   uit_add_compiled_part(uit_compiled uit)         # of include/uit, for programs that link netuit::uit
 #   uit_add_compiled_part(netuit_compiled netuit)   # of include/netuit, and of include/uit
 #
 # A target that links it is compiled with UIT_COMPILED=1. All sources of a program must be.

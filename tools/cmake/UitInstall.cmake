@@ -1,26 +1,26 @@
-# `find_package(Conduit COMPONENTS uit netuit)` and pkg-config. Header-only, so independent of the architecture. Each
+# `find_package(netuit COMPONENTS uit netuit)` and pkg-config. Header-only, so independent of the architecture. Each
 # component has its own target file, so `uit` alone does not need METIS.
 include(CMakePackageConfigHelpers)
-set(uit_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/Conduit")
+set(uit_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/netuit")
 
 install(DIRECTORY include/uit DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.ipp")
-install(TARGETS uit EXPORT ConduitUitTargets)
-install(EXPORT ConduitUitTargets NAMESPACE Conduit:: DESTINATION "${uit_package_dir}")
+install(TARGETS uit EXPORT UitTargets)
+install(EXPORT UitTargets NAMESPACE netuit:: DESTINATION "${uit_package_dir}")
 set(uit_components uit)
 if(UIT_WITH_NETUIT)
   install(DIRECTORY include/netuit DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp" PATTERN "*.ipp")
-  install(TARGETS netuit EXPORT ConduitNetuitTargets)
-  install(EXPORT ConduitNetuitTargets NAMESPACE Conduit:: DESTINATION "${uit_package_dir}")
+  install(TARGETS netuit EXPORT NetuitTargets)
+  install(EXPORT NetuitTargets NAMESPACE netuit:: DESTINATION "${uit_package_dir}")
   list(APPEND uit_components netuit)
 endif()
 
-configure_package_config_file(tools/cmake/ConduitConfig.cmake.in
-  "${CMAKE_CURRENT_BINARY_DIR}/ConduitConfig.cmake" INSTALL_DESTINATION "${uit_package_dir}")
-write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/ConduitConfigVersion.cmake"
+configure_package_config_file(tools/cmake/netuitConfig.cmake.in
+  "${CMAKE_CURRENT_BINARY_DIR}/netuitConfig.cmake" INSTALL_DESTINATION "${uit_package_dir}")
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/netuitConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES
-  "${CMAKE_CURRENT_BINARY_DIR}/ConduitConfig.cmake"
-  "${CMAKE_CURRENT_BINARY_DIR}/ConduitConfigVersion.cmake"
+  "${CMAKE_CURRENT_BINARY_DIR}/netuitConfig.cmake"
+  "${CMAKE_CURRENT_BINARY_DIR}/netuitConfigVersion.cmake"
   tools/cmake/FindMETIS.cmake tools/cmake/FindRandom123.cmake tools/cmake/UitBuildType.cmake
   DESTINATION "${uit_package_dir}")
 

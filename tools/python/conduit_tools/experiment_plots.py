@@ -27,9 +27,9 @@ DOTS_PER_INCH = 120
 _LOGARITHMIC_FROM = 8  #: times that the greatest is the least
 
 def keep(figure: Any, name: str, source: str = "") -> pathlib.Path:
-    """Writes a figure as name.png into $CONDUIT_FIGURES (by default figures/), with the command that makes it again at
+    """Writes a figure as name.png into $UIT_FIGURES (by default figures/), with the command that makes it again at
     its foot, and `source`, the one that measured. Raises OutputError."""
-    folder = pathlib.Path(os.environ.get("CONDUIT_FIGURES", "figures"))
+    folder = pathlib.Path(os.environ.get("UIT_FIGURES", "figures"))
     again = f"drawn by: tools/figures {name}" + (f"     measured by: {source}" if source else "")
     footers.add(figure, again).set_family("monospace")
     path = folder / f"{name}.png"

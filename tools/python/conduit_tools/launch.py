@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from conduit_tools import ToolError
 
-_TOKEN = "CONDUIT_LAUNCH"  # in the environment of all that a launch starts, so that stragglers are found
+_TOKEN = "UIT_LAUNCH"  # in the environment of all that a launch starts, so that stragglers are found
 #: Names of files in shared memory: Open MPI's, MPICH's, and those of UCX, which MPICH may use.
 SEGMENT = re.compile(r"(vader_segment|sm_segment|osc_sm|open_mpi)\.|mpich_shar_tmp|ucx_shm_posix_")
 _ANYWHERE = {  # what Open MPI 4 and 5 want; others do not care

@@ -52,7 +52,7 @@ def run_notebook(path: pathlib.Path, figures: pathlib.Path, seconds: float = 300
 
     package = str(pathlib.Path(__file__).resolve().parents[1])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-    variables = os.environ | {"CONDUIT_FIGURES": str(figures.resolve()), "PYTHONPATH": os.pathsep.join(paths)}
+    variables = os.environ | {"UIT_FIGURES": str(figures.resolve()), "PYTHONPATH": os.pathsep.join(paths)}
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(path.parent)}}
     client = nbclient.NotebookClient(notebook, timeout=seconds, kernel_name="python3", resources=where)

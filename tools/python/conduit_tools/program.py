@@ -42,7 +42,7 @@ def find_or_build(build: str | os.PathLike[str] | None = None, program: str = PR
         return find_build(build, program)
     except ToolError:
         checkout = find_checkout()
-        if build is not None or "CONDUIT_BUILD" in os.environ or checkout is None:
+        if build is not None or "UIT_BUILD" in os.environ or checkout is None:
             raise
     print(f"conduit_tools: {program} is not built yet; builds it in {checkout}, which takes some minutes", file=sys.stderr)
     built = subprocess.run(["sh", "-c", _BUILD, "sh", checkout, program], stdin=subprocess.DEVNULL, check=False)
@@ -52,10 +52,10 @@ def find_or_build(build: str | os.PathLike[str] | None = None, program: str = PR
 
 
 def find_build(build: str | os.PathLike[str] | None = None, program: str = PROGRAM) -> pathlib.Path:
-    """The build folder that has the program: the one given, else that of the environment variable CONDUIT_BUILD, else
+    """The build folder that has the program: the one given, else that of the environment variable UIT_BUILD, else
     what tools/demo, tools/evolve or `cmake --preset release` has built in the current folder, or in the checkout that this
     package is in or came from. Raises ToolError; InputError if the one given is not a folder."""
-    named = build if build is not None else os.environ.get("CONDUIT_BUILD")
+    named = build if build is not None else os.environ.get("UIT_BUILD")
     if named is not None:
         candidates = [pathlib.Path(named)]
     else:
@@ -68,7 +68,7 @@ def find_build(build: str | os.PathLike[str] | None = None, program: str = PROGR
     where = named if named is not None else " or ".join(_FOLDERS)
     tool = "tools/demo" if program == PROGRAM else "tools/evolve"
     error = InputError if build is not None and not pathlib.Path(build).is_dir() else ToolError
-    raise error(f"{program}: not built in {where}; {tool} builds it, and CONDUIT_BUILD names another folder")
+    raise error(f"{program}: not built in {where}; {tool} builds it, and UIT_BUILD names another folder")
 
 
 def check_exit(code: int, lines: list[str], program: str) -> None:

@@ -68,8 +68,8 @@ class Starter:
 
 class SlurmStarter(Starter):
     """Starts in the job that this runs in: the threads of a process on one node, and by default one process a node.
-    By srun where it has a plug-in that the MPI can use, else by mpirun. Environment: CONDUIT_PER_NODE, processes a node;
-    CONDUIT_SRUN_MPI, the plug-in for `srun --mpi`, or mpirun."""
+    By srun where it has a plug-in that the MPI can use, else by mpirun. Environment: UIT_PER_NODE, processes a node;
+    UIT_SRUN_MPI, the plug-in for `srun --mpi`, or mpirun."""
 
     kind = "slurm"
     runs_here = False
@@ -80,8 +80,8 @@ class SlurmStarter(Starter):
             raise CannotStart("launcher slurm: this is not a Slurm job; sbatch tools/slurm/experiment.sbatch SWEEP makes one")
         self._num_nodes = _number("SLURM_JOB_NUM_NODES", _number("SLURM_NNODES", 1))
         self._cpus_on_node = _number("SLURM_CPUS_ON_NODE", 1)
-        self._per_node = _number("CONDUIT_PER_NODE", 1)
-        self._mpi = os.environ.get("CONDUIT_SRUN_MPI") or self._find_plugin()
+        self._per_node = _number("UIT_PER_NODE", 1)
+        self._mpi = os.environ.get("UIT_SRUN_MPI") or self._find_plugin()
 
     @property
     def version(self) -> str:

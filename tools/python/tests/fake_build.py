@@ -91,7 +91,7 @@ def make(folder, monkeypatch):
         path.write_text(text)
         path.chmod(0o755)
     (build / "CMakeCache.txt").write_text(f"MPIEXEC_EXECUTABLE:FILEPATH={build / 'mpirun'}\n")
-    for name in ("STUB_FAULT", "STUB_QUALITY", "CONDUIT_BUILD", "SLURM_JOB_ID", "UIT_SHARED_MEMORY"):
+    for name in ("STUB_FAULT", "STUB_QUALITY", "UIT_BUILD", "SLURM_JOB_ID", "UIT_SHARED_MEMORY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("STUB_LOG", str(folder / "log"))
     return build

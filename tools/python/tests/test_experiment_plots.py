@@ -16,7 +16,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 def away(tmp_path, monkeypatch):
     """No figure lands in the checkout."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CONDUIT_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.setenv("UIT_FIGURES", str(tmp_path / "figures"))
     yield
     experiment_plots.plt.close("all")
 
@@ -214,7 +214,7 @@ def test_nothing_to_draw_is_an_input_error(tmp_path):
 
 def test_a_figure_that_cannot_be_written_is_an_output_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("CONDUIT_FIGURES", str(tmp_path / "file"))
+    monkeypatch.setenv("UIT_FIGURES", str(tmp_path / "file"))
     with pytest.raises(conduit.OutputError):
         experiment_plots.keep(experiment_plots.rates_and_conflicts(make_rows(tmp_path)), "rates")
 

@@ -82,7 +82,7 @@ def test_the_first_run_builds_the_program_in_the_checkout(works, installed, tmp_
             (checkout / name).parent.mkdir(parents=True, exist_ok=True)
             (checkout / name).write_text(text)
             (checkout / name).chmod(0o755)
-        variables = {key: value for key, value in os.environ.items() if key != "CONDUIT_BUILD"}
+        variables = {key: value for key, value in os.environ.items() if key != "UIT_BUILD"}
         variables |= {"PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"}
         ended = subprocess.run([sys.executable, "-c", FIRST_RUN], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=120)
         assert (checkout / "log").read_text() == "build conduit_tools release channel_selection yes\n"

@@ -85,11 +85,11 @@ def test_a_notebook_that_fails_says_where_in_one_line(tmp_path):
 
 
 def test_a_notebook_writes_where_it_is_told_and_leaves_the_environment_alone(tmp_path, monkeypatch):
-    monkeypatch.setenv("CONDUIT_FIGURES", "elsewhere")
+    monkeypatch.setenv("UIT_FIGURES", "elsewhere")
     source = "import matplotlib.pyplot as plt\nfrom conduit_tools import experiment_plots\nexperiment_plots.keep(plt.figure(), 'empty')"
     notebooks.run_notebook(write_notebook(tmp_path, source), tmp_path / "here")
     assert [path.name for path in (tmp_path / "here").iterdir()] == ["empty.png"]
-    assert os.environ["CONDUIT_FIGURES"] == "elsewhere"
+    assert os.environ["UIT_FIGURES"] == "elsewhere"
 
 
 def test_results_are_taken_without_what_no_notebook_reads(tmp_path):

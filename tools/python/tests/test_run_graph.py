@@ -76,7 +76,7 @@ def test_five_lines_take_a_user_from_a_networkx_graph_to_a_plot(tmp_path):
         build = program.find_build()
     except ToolError as error:
         pytest.skip(f"the program is not here: {error}")
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "MPLBACKEND": "Agg", "CONDUIT_BUILD": str(build.resolve())}
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "MPLBACKEND": "Agg", "UIT_BUILD": str(build.resolve())}
     environment["PYTHONPATH"] = str(run_graph.pathlib.Path(run_graph.__file__).parents[1])
     script = FIVE_LINES + "print(len(rows), bool(rows['balanced'].all()), rows['graph'].iloc[0])\n"
     ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

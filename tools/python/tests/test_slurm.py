@@ -22,10 +22,10 @@ workers = ["2x1", "8x1"]
 """
 
 
-@pytest.mark.parametrize("num_nodes, environment", [(1, {"CONDUIT_PER_NODE": "2"}), (2, {"CONDUIT_SRUN_MPI": "mpirun"})])
+@pytest.mark.parametrize("num_nodes, environment", [(1, {"UIT_PER_NODE": "2"}), (2, {"UIT_SRUN_MPI": "mpirun"})])
 def test_a_sweep_runs_as_a_job(num_nodes, environment, tmp_path, monkeypatch):
     try:
-        monkeypatch.setenv("CONDUIT_BUILD", str(program.find_build().resolve()))
+        monkeypatch.setenv("UIT_BUILD", str(program.find_build().resolve()))
     except ToolError as error:
         pytest.skip(f"the program is not here: {error}")
     for name, value in environment.items():

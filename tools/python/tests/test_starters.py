@@ -26,7 +26,7 @@ def job(tmp_path, monkeypatch, build):
     monkeypatch.setenv("PATH", f"{srun.parent}:/usr/bin:/bin")
     for name, text in (("SLURM_JOB_ID", "7"), ("SLURM_JOB_NUM_NODES", "4"), ("SLURM_CPUS_ON_NODE", "8")):
         monkeypatch.setenv(name, text)
-    for name in ("CONDUIT_PER_NODE", "CONDUIT_SRUN_MPI"):
+    for name in ("UIT_PER_NODE", "UIT_SRUN_MPI"):
         monkeypatch.delenv(name, raising=False)
     return build
 
@@ -47,7 +47,7 @@ def test_threads_stay_on_one_node_and_processes_have_a_node_each(job):
 def test_more_nodes_than_the_job_has_cannot_be_had(job, monkeypatch):
     with pytest.raises(CannotStart, match="requires 16 nodes, this job has 4"):
         starters.SlurmStarter(job).command(Workers(16, 1), "prog", [])
-    monkeypatch.setenv("CONDUIT_PER_NODE", "4")
+    monkeypatch.setenv("UIT_PER_NODE", "4")
     assert options(starters.SlurmStarter(job).command(Workers(16, 1), "prog", [])) >= {"--nodes=4", "--ntasks-per-node=4"}
 
 
@@ -61,7 +61,7 @@ def test_what_sbatch_left_in_the_environment_does_not_meddle(job, monkeypatch):
 
 def test_a_plug_in_of_the_callers_is_taken_and_decides_the_build(job, monkeypatch):
     before = starters.SlurmStarter(job).version
-    monkeypatch.setenv("CONDUIT_SRUN_MPI", "pmi2")
+    monkeypatch.setenv("UIT_SRUN_MPI", "pmi2")
     starter = starters.SlurmStarter(job)
     assert "--mpi=pmi2" in starter.command(Workers(1, 1), "prog", []) and starter.version != before
 
@@ -128,7 +128,7 @@ def test_the_batch_script_runs_a_sweep_and_passes_on_the_signal_that_time_is_up(
     sweep = tmp_path / "s.toml"
     sweep.write_text('name = "s"\nseconds = 0.1\nreplicates = 2\nmodes = [0]\nworkers = ["1x2", "2x1", "8x1"]\n[[case]]\nname = "one"\n')
     monkeypatch.setenv("SLURM_SUBMIT_DIR", str(root))
-    monkeypatch.setenv("CONDUIT_BUILD", str(job))
+    monkeypatch.setenv("UIT_BUILD", str(job))
     command = ["sh", str(root / "tools" / "slurm" / "experiment.sbatch"), str(sweep), "--output", str(tmp_path / "out")]
     monkeypatch.setenv("STUB_FAULT", "hang")
     started = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=tmp_path)
