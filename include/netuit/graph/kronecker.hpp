@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <netuit/graph/drawn_links.hpp>
 #include <netuit/graph/topology.hpp>
 #include <uit/config.hpp>
 
@@ -16,6 +17,9 @@ namespace netuit {
 /// The seed determines the graph, on every platform. Needs up to 80 bytes per drawn link while it works. Throws uit::InputError
 /// if scale > 31.
 Topology MakeKronecker(unsigned scale, NodeId edge_factor, std::uint64_t seed);
+
+/// Returns the links of MakeKronecker, for processes that each draw some. Throws as MakeKronecker.
+DrawnLinks KroneckerLinks(unsigned scale, NodeId edge_factor, std::uint64_t seed);
 
 }  // namespace netuit
 

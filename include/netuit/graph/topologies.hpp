@@ -9,6 +9,7 @@
 #include <netuit/graph/random_geometric.hpp>
 #include <netuit/graph/small_world.hpp>
 #include <netuit/graph/topology.hpp>
+#include <netuit/graph/uniform.hpp>
 #include <uit/config.hpp>
 #include <uit/support/error.hpp>
 
