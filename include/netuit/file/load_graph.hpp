@@ -17,6 +17,8 @@ Topology ReadGraph(const std::filesystem::path& path, const GraphOptions& option
 /// beginning of the file decides between the first three; see RecogniseFormat. A file that gzip has compressed is unpacked, if
 /// the program is built with zlib (UIT_WITH_ZLIB). The file is read at the first Graph::Get. If it cannot be read, Get throws
 /// uit::InputError "file:line: reason". For a file of another format, the reason is a line of Python that converts it.
+///
+/// A binary CsrFile is read, too. Of the options, it has only max_nodes and max_edges; its edges are directed.
 Graph LoadGraph(const std::filesystem::path& path, const GraphOptions& options = {});
 
 }  // namespace netuit

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include <netuit/file/adjacency_list.hpp>
+#include <netuit/file/csr_file.hpp>
 #include <netuit/file/edge_list.hpp>
 #include <netuit/file/graph_format.hpp>
 #include <netuit/file/line_reader.hpp>
@@ -40,6 +41,7 @@ UIT_DEFINE std::unique_ptr<std::istream> OpenGraph(const std::filesystem::path& 
 }  // namespace detail
 
 UIT_DEFINE Topology ReadGraph(const std::filesystem::path& path, const GraphOptions& options) {
+  if (detail::IsCsrFile(path)) return ReadCsr(path, options);
   const std::unique_ptr<std::istream> stream = detail::OpenGraph(path);
   LineReader reader{*stream, path.string(), options.max_line_bytes};
   switch (RecogniseFormat(reader, path)) {
