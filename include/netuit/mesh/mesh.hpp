@@ -26,6 +26,7 @@
 #include <netuit/mesh/field.hpp>
 #include <netuit/mesh/field_layer.hpp>
 #include <netuit/mesh/gather.hpp>
+#include <netuit/mesh/graph_in_parts.hpp>
 #include <netuit/mesh/initial.hpp>
 #include <netuit/mesh/mesh_calls.hpp>
 #include <netuit/mesh/mesh_core.hpp>
@@ -63,7 +64,7 @@ concept ScheduleValue = requires(const S& schedule) {
 ///
 /// The mesh owns the fields and channels that are added to it. Every process must add the same ones in the same order, between
 /// runs. METIS places the nodes unless MeshOptions::placement is set. Only rank 0 reads the graph; each process receives its
-/// own part. The nodes of a process have local numbers from 0 without gaps. Those of one thread are consecutive, in ascending
+/// own part. A graph that is too large for one process can be read or made in parts: see GraphInParts. The nodes of a process have local numbers from 0 without gaps. Those of one thread are consecutive, in ascending
 /// order of id.
 class Mesh : public MeshCalls {
  public:
@@ -72,6 +73,10 @@ class Mesh : public MeshCalls {
   Mesh(const uit::Team& team, const Graph& graph, const MeshOptions& options = {});
   /// Makes a mesh of several networks over the same nodes. Collective; throws like the constructor for one network.
   Mesh(const uit::Team& team, const std::vector<NamedNetwork>& networks, const MeshOptions& options = {});
+
+  /// Makes a mesh of one network, of which each process reads or makes its part. Collective. If a process fails, every process throws:
+  /// the lowest that failed throws the cause, the others uit::FailedElsewhere. Throws uit::InputError if a placement is given.
+  Mesh(const uit::Team& team, const GraphInParts& graph, const MeshOptions& options = {});
 
   /// Returns the names of the networks.
   const std::vector<std::string>& NetworkNames() const { return names_; }
@@ -256,8 +261,7 @@ class Mesh : public MeshCalls {
   void ShowByUpdate(bool is_by_update);
 
  private:
-  Mesh(const uit::Team& team, const detail::RootNetworks& root, const std::vector<NamedNetwork>& networks,
-       const MeshOptions& options);
+  Mesh(const uit::Team& team, DistributedNetworks networks, const MeshOptions& options);
   template <typename T>
   Initial<T> Read(const NodeTable& table) const {
     const std::vector<std::string> labels = GatherLabels(*this);

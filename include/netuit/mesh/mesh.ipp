@@ -7,12 +7,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <netuit/graph/graph.hpp>
 #include <netuit/mesh/edge_field.hpp>
+#include <netuit/mesh/graph_in_parts.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/mesh_core.hpp>
+#include <netuit/mesh/mesh_options.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/root_networks.hpp>
 #include <uit/config.hpp>
@@ -21,11 +24,23 @@
 
 namespace netuit {
 
+namespace detail {
+
+UIT_DEFINE DistributedNetworks DistributeInParts(const uit::Team& team, const GraphInParts& graph, const MeshOptions& options) {
+  team.GetWorld().Agree<uit::InputError>(options.placement ? "a graph in parts is placed in blocks, so MeshOptions::placement must not be set" : "");
+  return {.graphs = {graph.Distribute(team.GetWorld(), team.NumThreads())}, .periods = {1}, .names = {""}};
+}
+
+}  // namespace detail
+
 UIT_DEFINE Mesh::Mesh(const uit::Team& team, const Graph& graph, const MeshOptions& options)
     : Mesh(team, std::vector{NamedNetwork{"", graph}}, options) {}
 
 UIT_DEFINE Mesh::Mesh(const uit::Team& team, const std::vector<NamedNetwork>& networks, const MeshOptions& options)
-    : Mesh(team, detail::RootNetworks(team, networks, options.placement), networks, options) {}
+    : Mesh(team, detail::RootNetworks(team, networks, options.placement).Distribute(), options) {}
+
+UIT_DEFINE Mesh::Mesh(const uit::Team& team, const GraphInParts& graph, const MeshOptions& options)
+    : Mesh(team, detail::DistributeInParts(team, graph, options), options) {}
 
 UIT_DEFINE Network Mesh::GetNetwork(const std::string& name) const {
   const auto found = std::ranges::find(names_, name);
@@ -89,15 +104,13 @@ UIT_DEFINE void Mesh::ShowByUpdate(bool is_by_update) {
   for (const auto& field : fields_) field->SetByUpdate(is_by_update, NumOwnSlots());
 }
 
-UIT_DEFINE Mesh::Mesh(const uit::Team& team, const detail::RootNetworks& root, const std::vector<NamedNetwork>& networks,
-                      const MeshOptions& options)
-    : MeshCalls(team, root.Placed(), options) {
+UIT_DEFINE Mesh::Mesh(const uit::Team& team, DistributedNetworks networks, const MeshOptions& options)
+    : MeshCalls(team, networks, options), names_(std::move(networks.names)) {
   if (NumThreads() != team.NumThreads()) {
     throw uit::InputError("the placement is for " + std::to_string(NumThreads()) +
                           " threads of each process, and the team has " + std::to_string(team.NumThreads()));
   }
-  for (const NamedNetwork& network : networks) names_.push_back(network.name);
-  weights_.resize(networks.size());
+  weights_.resize(names_.size());
 }
 
 }  // namespace netuit

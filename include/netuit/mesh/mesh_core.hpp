@@ -44,20 +44,19 @@ namespace netuit {
 class ProcessBarrier;
 class StatusBoard;
 
-/// Networks over the same nodes, and the worker of each node. Only rank 0's topologies and placement are used.
-struct PlacedNetworks {
-  std::vector<const Topology*> networks;  ///< the same number on every rank
-  std::vector<std::uint64_t> periods;     ///< by network, in updates
-  const Placement* placement;             ///< of the nodes
-  std::vector<NetworkDelays> delays;      ///< by network
+/// Networks over the same nodes, of each of which this process has its part.
+struct DistributedNetworks {
+  std::vector<ProcessGraph> graphs;    ///< by network; at least one
+  std::vector<std::uint64_t> periods;  ///< by network, in updates
+  std::vector<std::string> names;      ///< by network
 };
 
 /// The part of a mesh that does not depend on value types: the partitions of this process, the layers that connect them to
 /// others, and the transport of frames. The run loop uses meshes only through this class.
 class MeshCore {
  public:
-  /// Distributes the networks. Collective. Throws on every process if the placement does not fit or an option is invalid.
-  MeshCore(const uit::Team& team, const PlacedNetworks& placed, MeshOptions options);
+  /// Takes the graphs of the networks. Collective. Throws on every process if an option is invalid.
+  MeshCore(const uit::Team& team, DistributedNetworks& networks, MeshOptions options);
   MeshCore(const MeshCore&) = delete;
   MeshCore& operator=(const MeshCore&) = delete;
   /// Closes the mesh if Close has not been called.

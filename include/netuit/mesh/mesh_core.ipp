@@ -38,13 +38,11 @@
 
 namespace netuit {
 
-UIT_DEFINE MeshCore::MeshCore(const uit::Team& team, const PlacedNetworks& placed, MeshOptions options)
+UIT_DEFINE MeshCore::MeshCore(const uit::Team& team, DistributedNetworks& networks, MeshOptions options)
     : team_(team), world_(team.GetWorld()), options_(std::move(options)) {
   CheckOptions(options_);
   options_.placement.reset();  // it describes the whole graph, so it is not kept
-  std::vector<ProcessGraph> graphs;
-  for (std::size_t i = 0; i < placed.networks.size(); ++i)
-    graphs.push_back(ScatterGraph(*placed.networks[i], *placed.placement, world_, placed.delays[i]));
+  std::vector<ProcessGraph>& graphs = networks.graphs;
   num_threads_ = static_cast<std::uint32_t>(graphs.front().num_threads);
   num_nodes_ = static_cast<NodeId>(graphs.front().num_nodes);
   for (const ProcessGraph& graph : graphs) {
@@ -52,7 +50,7 @@ UIT_DEFINE MeshCore::MeshCore(const uit::Team& team, const PlacedNetworks& place
     num_edges_ += graph.num_edges;
   }
   const std::uint64_t max_delay = std::ranges::max_element(graphs, {}, &ProcessGraph::max_delay)->max_delay;
-  MakePartitions(graphs, placed.periods);
+  MakePartitions(graphs, networks.periods);
   if (max_delay != 0) LayOutDelays(max_delay);
   fabric_ = std::make_unique<uit::Fabric>(
       world_, uit::FabricOptions{.num_workers = num_threads_,

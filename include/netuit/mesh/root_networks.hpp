@@ -13,6 +13,7 @@
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/placement/placement.hpp>
 #include <uit/config.hpp>
+#include <uit/link/world.hpp>
 #include <uit/team/team.hpp>
 
 namespace netuit {
@@ -39,17 +40,19 @@ class RootNetworks {
   /// METIS places the nodes unless a placement is given; it takes the edges' weights into account.
   RootNetworks(const uit::Team& team, const std::vector<NamedNetwork>& networks, const std::optional<Placement>& placement);
 
-  /// Returns the form that MeshCore takes.
-  PlacedNetworks Placed() const { return {graphs_, periods_, &placement_, delays_}; }
+  /// Sends each process its part. Collective. Throws on every process if the placement does not fit.
+  DistributedNetworks Distribute() const;
 
  private:
   bool HaveSameNodes() const;
   void FindDelays(const std::vector<NamedNetwork>& networks);
 
+  uit::World world_;
   Topology nothing_;
   std::vector<Topology> aligned_;
   std::vector<const Topology*> graphs_;
   std::vector<std::uint64_t> periods_;
+  std::vector<std::string> names_;
   std::vector<NetworkDelays> delays_;
   Placement placement_;
 };

@@ -13,6 +13,7 @@
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/root_networks.hpp>
+#include <netuit/mesh/worker_graph.hpp>
 #include <netuit/placement/metis.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/mesh/on_root.hpp>
@@ -60,14 +61,16 @@ UIT_DEFINE Topology Overlay(const std::vector<const Topology*>& graphs, const st
 }
 
 UIT_DEFINE RootNetworks::RootNetworks(const uit::Team& team, const std::vector<NamedNetwork>& networks,
-                                      const std::optional<Placement>& placement) {
+                                      const std::optional<Placement>& placement)
+    : world_(team.GetWorld()) {
   if (networks.empty()) throw uit::InputError("a mesh needs at least one network");
   for (const NamedNetwork& network : networks) {
     if (network.options.period == 0)
       throw uit::InputError("the period of network '" + network.name + "' must be at least one update");
     periods_.push_back(network.options.period);
+    names_.push_back(network.name);
   }
-  placement_ = OnRoot(team.GetWorld(), [&] {
+  placement_ = OnRoot(world_, [&] {
     for (const NamedNetwork& network : networks) graphs_.push_back(&network.graph.Get());
     if (!HaveSameNodes()) {
       aligned_ = AlignNodes(graphs_);
@@ -80,6 +83,12 @@ UIT_DEFINE RootNetworks::RootNetworks(const uit::Team& team, const std::vector<N
   });
   if (!team.IsRoot()) graphs_.assign(networks.size(), &nothing_);
   delays_.resize(networks.size());
+}
+
+UIT_DEFINE DistributedNetworks RootNetworks::Distribute() const {
+  DistributedNetworks networks{.graphs = {}, .periods = periods_, .names = names_};
+  for (std::size_t i = 0; i < graphs_.size(); ++i) networks.graphs.push_back(ScatterGraph(*graphs_[i], placement_, world_, delays_[i]));
+  return networks;
 }
 
 UIT_DEFINE void RootNetworks::FindDelays(const std::vector<NamedNetwork>& networks) {

@@ -75,6 +75,8 @@ class Placement {
 
 /// The number of workers. Throws uit::InputError if it is 0, or if it exceeds the number of nodes: each worker needs a node.
 std::uint32_t CountWorkersFor(const Topology& topology, Workers workers);
+/// The same for a number of nodes.
+std::uint32_t CountWorkersFor(NodeId num_nodes, Workers workers);
 
 /// Gives each worker a block of consecutive nodes. The sizes of the blocks differ by at most one. Throws as CountWorkersFor.
 Placement PlaceContiguous(const Topology& topology, Workers workers);

@@ -47,9 +47,12 @@ UIT_DEFINE std::vector<NodeId> Placement::NodesAt(WorkerId place) const {
 }
 
 UIT_DEFINE std::uint32_t CountWorkersFor(const Topology& topology, Workers workers) {
-  if (workers.Count() > topology.NumNodes()) {
-    throw uit::InputError("more workers (" + std::to_string(workers.Count()) + ") than nodes (" +
-                          std::to_string(topology.NumNodes()) + ")");
+  return CountWorkersFor(topology.NumNodes(), workers);
+}
+
+UIT_DEFINE std::uint32_t CountWorkersFor(NodeId num_nodes, Workers workers) {
+  if (workers.Count() > num_nodes) {
+    throw uit::InputError("more workers (" + std::to_string(workers.Count()) + ") than nodes (" + std::to_string(num_nodes) + ")");
   }
   return workers.Count();
 }
