@@ -9,7 +9,7 @@ namespace netuit {
 
 /// Consecutive nodes with their outputs, in the order in which these are given.
 struct CsrRows {
-  NodeId first_node = 0;
+  NodeId first_node = 0;             ///< the first of them
   std::vector<EdgeId> first_out{0};  ///< outputs of node first_node + i: [first_out[i], first_out[i + 1])
   std::vector<NodeId> targets{};     ///< by output; may be outside of the rows
   std::vector<double> weights{};     ///< by output; empty if every edge weighs 1

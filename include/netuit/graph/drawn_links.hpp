@@ -14,8 +14,8 @@ namespace netuit {
 /// The graph is undirected. Loops and repeated links are left out, so it may have fewer links than are drawn. The neighbours of a
 /// node are in ascending order.
 struct DrawnLinks {
-  NodeId num_nodes = 0;
-  std::uint64_t num_drawn = 0;
+  NodeId num_nodes = 0;         ///< of the graph
+  std::uint64_t num_drawn = 0;  ///< how many links are drawn
   std::function<Edge(std::uint64_t number)> draw;  ///< returns a link; depends on nothing but its number, below num_drawn
 };
 
