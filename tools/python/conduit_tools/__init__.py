@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from conduit_tools.csr_file import write_csr
     from conduit_tools.experiment import run_sweep
     from conduit_tools.graph_files import read_graph, read_placement, write_graph, write_placement
     from conduit_tools.loading import load
@@ -38,12 +39,14 @@ __all__ = [
     "read_placement",
     "run",
     "run_sweep",
+    "write_csr",
     "write_graph",
     "write_placement",
 ]
 
 # Loaded when first asked for: arguments are checked where nothing but the standard library is installed yet.
 _HOME_OF = {
+    "write_csr": "csr_file",
     "run_sweep": "experiment",
     "read_graph": "graph_files",
     "read_placement": "graph_files",

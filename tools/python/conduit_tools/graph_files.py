@@ -8,6 +8,7 @@ Python that converts them.
 |---|---|
 | .multiline_adjlist, .madjlist | everything: labels, edge weights, isolated nodes, direction, parallel edges |
 | .graph (METIS) | edge and node weights, isolated nodes; node i of the graph becomes label i + 1; undirected only |
+| .csr (binary; see csr_file) | edge weights, isolated nodes, direction, parallel edges; node i of the graph becomes label i; written only |
 | .adjlist | labels, isolated nodes, direction; no edge weights |
 | .edgelist, and what is written with any other | labels, edge weights, direction; no isolated nodes |
 
@@ -26,7 +27,7 @@ from typing import Any
 
 import networkx
 
-from conduit_tools import InputError, files, graph_format
+from conduit_tools import InputError, csr_file, files, graph_format
 from conduit_tools.labels import label_text
 from conduit_tools.line_cursor import BLANK_LABEL_HINT, WEIGHT, LineCursor
 
@@ -43,6 +44,11 @@ def write_graph(graph: networkx.Graph, path: str | os.PathLike[str]) -> None:
         raise InputError(f"{path}: no nodes")
     labels = _labels(graph, path)
     weights = _node_weights(graph, path)
+    if path.suffix == ".csr":
+        if weights is not None:
+            raise InputError(f"{path}: a CSR file has no node weights")
+        csr_file.write_graph_as_csr(graph, WEIGHT, path)
+        return
     if path.suffix == ".graph":
         text = _metis_text(graph, weights, path)
     elif path.suffix in (".multiline_adjlist", ".madjlist"):
