@@ -4,19 +4,19 @@
 #include <string>
 #include <vector>
 
-#include <netuit/graph/graph.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/node.hpp>
 #include <uit/link/world.hpp>
-#include <uit/team/team.hpp>
 
 #include "by_calls.hpp"
 #include "by_mpi.hpp"
+#include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
 #include "demos/graphs/part.hpp"
 #include "demos/graphs/race.hpp"
-#include "demos/graphs/roots.hpp"
+#include "demos/graphs/spread.hpp"
 #include "tree.hpp"
 
 namespace bfs {
@@ -28,24 +28,36 @@ constexpr auto text =
     "per way: millions of edges of the graph that a search reaches per second (harmonic mean over the roots), and the ratio\n"
     "to MPI (median over the roots).";
 
+/// Says what is wrong with a tree, on rank 0. Every process checks its own nodes. Collective.
+std::string Complaint(const netuit::Mesh& mesh, netuit::NodeId root, const std::vector<netuit::NodeId>& parents) {
+  const Tree tree{mesh.NumNodes(), root, parents};
+  std::string complaint = tree.Complaint();
+  std::vector<netuit::NodeId> neighbors;
+  mesh.Visit([&](const netuit::Node& node) {
+    if (!complaint.empty()) return;
+    neighbors.clear();
+    for (const netuit::InEdge edge : node.In()) neighbors.push_back(edge.Source());
+    complaint = tree.ComplaintAbout(node.Id(), neighbors);
+  });
+  return graphs::FirstComplaint(mesh.GetWorld(), complaint);
+}
+
 int Run(const uit::World& world, const graphs::Options& options) {
-  const netuit::Graph graph = graphs::MakeGraph(options);
-  const uit::Team team{world, {.threads = 1}};
-  netuit::Mesh mesh{team, graph};
+  graphs::Input input{world, options};
+  netuit::Mesh& mesh = input.Mesh();
   const graphs::Part part{world, mesh};
-  const std::vector<netuit::NodeId> roots = graphs::ChooseRoots(world, graph, options);
-  const netuit::Topology& whole = world.IsRoot() ? graph.Get() : graphs::no_graph;
+  const std::vector<netuit::NodeId> roots = input.ChooseRoots();
   std::vector<double> reached(roots.size());  // edges, by trial
-  const auto check = [&](std::size_t trial, const std::vector<netuit::NodeId>& parents) -> std::string {
-    if (!world.IsRoot()) return "";
-    reached[trial] = graphs::NumLinks(whole, [&](netuit::NodeId node) { return parents[node] != netuit::no_node; });
-    return Complaint(whole, roots[trial], parents);
+  const auto check = [&](std::size_t trial, const std::vector<netuit::NodeId>& gathered) {
+    const std::vector<netuit::NodeId> parents = graphs::Spread(world, gathered);
+    if (world.IsRoot()) reached[trial] = input.NumLinks([&](netuit::NodeId node) { return parents[node] != netuit::no_node; });
+    return Complaint(mesh, roots[trial], parents);
   };
 
   ByMpi by_mpi{world, part};
   ByLevels by_levels{mesh};
   WithoutLevels without_levels{mesh};
-  graphs::Race race{world, whole};
+  graphs::Race race{mesh};
   race.Add({"MPI level by level", [&](std::size_t trial) { by_mpi.Search(roots[trial]); },
             [&](std::size_t trial) { return check(trial, netuit::GatherByNode<netuit::NodeId>(mesh, by_mpi.Parents())); }});
   race.Add({"calls level by level", [&](std::size_t trial) { by_levels.Search(roots[trial]); },

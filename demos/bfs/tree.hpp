@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
@@ -34,28 +35,39 @@ inline std::optional<std::vector<std::uint32_t>> Levels(netuit::NodeId root, std
   return levels;
 }
 
-/// Says what is wrong with a breadth-first tree of an undirected graph, or nothing, by the rules of Graph500: it is a tree; its
-/// edges are in the graph; they join levels that differ by one; edges of the graph join levels that differ by one at most, or nodes
-/// of which none is in the tree. So the tree spans what the root reaches. `parents` is by node, and the root is its own parent.
-inline std::string Complaint(const netuit::Topology& graph, netuit::NodeId root, std::span<const netuit::NodeId> parents) {
-  const auto named = [](netuit::NodeId node) { return "node " + std::to_string(node); };
-  if (parents.size() != graph.NumNodes()) return "a node has no result";
-  const std::optional<std::vector<std::uint32_t>> tree = Levels(root, parents);
-  if (!tree) return "the parents are no tree with " + named(root) + " as its root";
-  const std::vector<std::uint32_t>& levels = *tree;
-  for (netuit::NodeId node = 0; node < graph.NumNodes(); ++node) {
-    bool has_parent = node == root || parents[node] == netuit::no_node;
-    for (const netuit::EdgeId edge : graph.InEdges(node)) {
-      const netuit::NodeId neighbor = graph.Source(edge);
-      has_parent |= neighbor == parents[node];
-      if ((levels[node] == no_level) != (levels[neighbor] == no_level))
-        return "only one of " + named(node) + " and its neighbour " + named(neighbor) + " is reached";
-      if (levels[node] > levels[neighbor] + 1 && levels[node] != no_level)
-        return named(node) + " is more than one level away from its neighbour " + named(neighbor);
-    }
-    if (!has_parent) return named(node) + " has a parent that is not its neighbour";
+/// A result of a search of an undirected graph, to be checked by the rules of Graph500: it is a tree; its edges are in the graph; they
+/// join levels that differ by one; edges of the graph join levels that differ by one at most, or nodes of which none is in the tree. So
+/// the tree spans what the root reaches.
+class Tree {
+ public:
+  /// `parents` is by node, and the root is its own parent.
+  Tree(netuit::NodeId num_nodes, netuit::NodeId root, std::span<const netuit::NodeId> parents) : root_(root), parents_(parents) {
+    if (parents.size() != num_nodes) complaint_ = "a node has no result";
+    else if (auto levels = Levels(root, parents)) levels_ = std::move(*levels);
+    else complaint_ = "the parents are no tree with " + Named(root) + " as its root";
   }
-  return "";
-}
+  /// Says why the parents are no tree, or nothing.
+  const std::string& Complaint() const { return complaint_; }
+  /// Says which rule the edges of a node break, or nothing. Requires a tree.
+  std::string ComplaintAbout(netuit::NodeId node, std::span<const netuit::NodeId> neighbors) const {
+    bool has_parent = node == root_ || parents_[node] == netuit::no_node;
+    for (const netuit::NodeId neighbor : neighbors) {
+      has_parent |= neighbor == parents_[node];
+      if ((levels_[node] == no_level) != (levels_[neighbor] == no_level))
+        return "only one of " + Named(node) + " and its neighbour " + Named(neighbor) + " is reached";
+      if (levels_[node] > levels_[neighbor] + 1 && levels_[node] != no_level)
+        return Named(node) + " is more than one level away from its neighbour " + Named(neighbor);
+    }
+    return has_parent ? "" : Named(node) + " has a parent that is not its neighbour";
+  }
+
+ private:
+  static std::string Named(netuit::NodeId node) { return "node " + std::to_string(node); }
+
+  netuit::NodeId root_;
+  std::span<const netuit::NodeId> parents_;
+  std::vector<std::uint32_t> levels_;
+  std::string complaint_;
+};
 
 }  // namespace bfs

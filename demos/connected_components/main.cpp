@@ -4,16 +4,15 @@
 #include <string>
 #include <vector>
 
-#include <netuit/graph/graph.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <uit/link/world.hpp>
-#include <uit/team/team.hpp>
 
 #include "by_calls.hpp"
+#include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
 #include "demos/graphs/race.hpp"
-#include "demos/graphs/roots.hpp"
+#include "forests.hpp"
 
 namespace connected_components {
 namespace {
@@ -21,7 +20,8 @@ namespace {
 constexpr auto text =
     "Finds the connected components of a graph by calls to the owners of nodes. Start it with mpirun. Compares with a serial\n"
     "search on rank 0. Prints a row for each: millions of edges per second (harmonic mean), and the ratio to the serial search\n"
-    "(median).";
+    "(median). With --in-parts, no serial search is possible: each process joins the nodes of its own edges, and rank 0 joins what\n"
+    "they have found, which is not timed.";
 
 /// The smallest number of a node in the component of each node, on one process.
 std::vector<netuit::NodeId> SolveSerially(const netuit::Topology& graph) {
@@ -44,18 +44,18 @@ std::vector<netuit::NodeId> SolveSerially(const netuit::Topology& graph) {
 }
 
 int Run(const uit::World& world, const graphs::Options& options) {
-  const netuit::Graph graph = graphs::MakeGraph(options);
-  const uit::Team team{world, {.threads = 1}};
-  netuit::Mesh mesh{team, graph};
-  const netuit::Topology& whole = world.IsRoot() ? graph.Get() : graphs::no_graph;
+  graphs::Input input{world, options};
+  netuit::Mesh& mesh = input.Mesh();
   std::vector<netuit::NodeId> exact;
   ByLabels by_labels{mesh};
-  graphs::Race race{world, whole};
-  race.Add({"serial", [&](std::size_t) { exact = SolveSerially(whole); }, [](std::size_t) { return std::string{}; }});
+  graphs::Race race{mesh};
+  const auto no_complaint = [](std::size_t) { return std::string{}; };
+  if (input.IsWhole()) race.Add({"serial", [&](std::size_t) { exact = SolveSerially(input.Whole()); }, no_complaint});
+  else exact = JoinForests(mesh);
   race.Add({"calls", [&](std::size_t) { by_labels.Solve(); }, [&](std::size_t) {
               return graphs::Difference(mesh.Gather(by_labels.Labels()), exact);
             }});
-  race.Run(options.trials, [&](std::size_t) { return static_cast<double>(whole.NumEdges()) / 2; });
+  race.Run(options.trials, [&](std::size_t) { return static_cast<double>(mesh.NumEdges()) / 2; });
   return 0;
 }
 

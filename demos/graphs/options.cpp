@@ -7,11 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include <netuit/app/guarded_main.hpp>
-#include <netuit/file/load_graph.hpp>
-#include <netuit/graph/kronecker.hpp>
 #include <netuit/mesh/on_root.hpp>
 #include <uit/config.hpp>
-#include <uit/support/error.hpp>
 
 #include "demos/common/command_line.hpp"
 
@@ -28,6 +25,8 @@ std::string Read(int argc, char** argv, const About& about, Options& options) {
       ->type_name("N")->check(CLI::Range(1, 1 << 20));
   app.add_option("--seed", options.seed, "determines the graph and all other random choices")->type_name("N")->check(demo::Natural);
   app.add_option("--graph", options.file, "an undirected graph to use instead, such as an edge list")->type_name("FILE");
+  app.add_flag("--in-parts", options.in_parts,
+               "each process draws or reads only its part of the graph, and no process has it whole; FILE must be a binary CSR file");
   app.add_option(about.trials, options.trials, about.trials_text)->type_name("N")->check(CLI::Range(1, 1 << 20));
   if (about.add_options) about.add_options(app);
   std::string text;
@@ -46,16 +45,6 @@ int Main(int argc, char** argv, const About& about, const std::function<int(cons
     std::fputs(text.c_str(), stdout);
     return 0;
   });
-}
-
-netuit::Graph MakeGraph(const Options& options) {
-  const auto make = [options] {
-    netuit::Topology graph = options.file.empty() ? netuit::MakeKronecker(options.scale, options.edge_factor, options.seed)
-                                                  : netuit::LoadGraph(options.file).Get();
-    if (graph.NumEdges() == 0) throw uit::InputError("the graph has no edge");
-    return graph;
-  };
-  return make;
 }
 
 }  // namespace graphs

@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 
-#include <netuit/graph/graph.hpp>
 #include <netuit/graph/topology.hpp>
 #include <uit/link/world.hpp>
 
@@ -23,6 +22,7 @@ struct Options {
   netuit::NodeId edge_factor = 16;  ///< of a Kronecker graph
   std::uint64_t seed = 1;
   std::string file{};               ///< an undirected graph to use instead
+  bool in_parts = false;            ///< each process reads or draws its own part of the graph
   std::size_t trials = 8;
 };
 
@@ -37,8 +37,5 @@ struct About {
 
 /// Runs a demo as netuit::GuardedMain does: reads the command line, and calls `run`, whose result is the exit code.
 int Main(int argc, char** argv, const About& about, const std::function<int(const uit::World&, const Options&)>& run);
-
-/// The graph that the options choose. Throws uit::InputError if it cannot be read or has no edge, once it is needed.
-netuit::Graph MakeGraph(const Options& options);
 
 }  // namespace graphs

@@ -59,8 +59,8 @@ void Race::Print(const std::vector<std::vector<double>>& seconds, const std::fun
       sum_of_inverses += 1 / rates.back();
     }
     const double harmonic_mean = static_cast<double>(rates.size()) / sum_of_inverses;
-    std::printf("%s,%zu,%u,%llu,%zu,%.4g,%.4g,%.4g,%.3f\n", ways_[way].name.c_str(), world_.Size(), graph_.NumNodes(),
-                static_cast<unsigned long long>(graph_.NumEdges()), rates.size(), harmonic_mean, std::ranges::min(rates),
+    std::printf("%s,%zu,%u,%llu,%zu,%.4g,%.4g,%.4g,%.3f\n", ways_[way].name.c_str(), world_.Size(), mesh_.NumNodes(),
+                static_cast<unsigned long long>(mesh_.NumEdges()), rates.size(), harmonic_mean, std::ranges::min(rates),
                 std::ranges::max(rates), Median(std::move(ratios)));
   }
   std::fflush(stdout);

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/graph/topology.hpp>
+#include <netuit/mesh/mesh_core.hpp>
 #include <uit/link/world.hpp>
 
 namespace graphs {
@@ -23,8 +23,8 @@ struct Way {
 /// machine does hits all alike. Each way solves trial 0 once before, without being timed.
 class Race {
  public:
-  /// For ways to do something on the graph, which only rank 0 needs.
-  Race(const uit::World& world, const netuit::Topology& graph) : world_(world), graph_(graph) {}
+  /// For ways to do something on the graph of a mesh.
+  explicit Race(const netuit::MeshCore& mesh) : mesh_(mesh), world_(mesh.GetWorld()) {}
 
   /// Adds a way. All are compared with the first.
   void Add(Way way) { ways_.push_back(std::move(way)); }
@@ -36,8 +36,8 @@ class Race {
   double Time(const Way& way, std::size_t trial) const;
   void Print(const std::vector<std::vector<double>>& seconds, const std::function<double(std::size_t trial)>& work) const;
 
+  const netuit::MeshCore& mesh_;
   const uit::World& world_;
-  const netuit::Topology& graph_;
   std::vector<Way> ways_;
 };
 

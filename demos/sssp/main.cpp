@@ -3,22 +3,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
-#include <netuit/graph/graph.hpp>
 #include <netuit/graph/random_stream.hpp>
 #include <netuit/graph/topology.hpp>
+#include <netuit/mesh/edge_field.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/node.hpp>
 #include <uit/link/world.hpp>
-#include <uit/team/team.hpp>
 
 #include "by_calls.hpp"
+#include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
 #include "demos/graphs/race.hpp"
-#include "demos/graphs/roots.hpp"
+#include "demos/graphs/spread.hpp"
 #include "serial.hpp"
 
 namespace sssp {
@@ -28,40 +28,47 @@ constexpr auto text =
     "Finds the lengths of the shortest ways from several roots by calls to the owners of nodes, at once and in steps\n"
     "(Delta-stepping). Start it with mpirun. A graph without weights gets random ones in 0 … 1. Compares with Dijkstra's\n"
     "algorithm on rank 0. Prints a row for each: millions of edges that are reached per second (harmonic mean), and the ratio to\n"
-    "Dijkstra's algorithm (median).";
+    "Dijkstra's algorithm (median). With --in-parts, each process checks its own edges instead, and the ratio is to calls at once.";
 
-/// The graph, with a random weight for each link if it has none.
-netuit::Graph Weighted(const netuit::Graph& graph, std::uint64_t seed) {
-  const auto make = [graph, seed] {
-    const netuit::Topology& from = graph.Get();
-    if (from.HasEdgeWeights()) return from;
-    std::vector<netuit::Edge> edges;
-    edges.reserve(from.NumEdges());
-    for (netuit::EdgeId edge = 0; edge < from.NumEdges(); ++edge) {
-      const auto [low, high] = std::minmax({from.Source(edge), from.Target(edge)});
-      const double weight = netuit::RandomStream{seed, std::uint64_t{low} << 32U | high}.Uniform();
-      edges.push_back({from.Source(edge), from.Target(edge), weight});
+/// Says what is wrong with lengths of ways, or nothing, on rank 0. Every process checks the edges that end at its own nodes. No edge may
+/// lead to a shorter way, so no length is too large. Each node but the root has a neighbour from which its way comes; because weights are
+/// above 0, such neighbours lead back to the root, so no length is too small. Collective.
+std::string Complaint(netuit::Mesh& mesh, netuit::NodeId root, const std::vector<double>& gathered) {
+  const std::vector<double> lengths = graphs::Spread(mesh.GetWorld(), gathered);
+  const netuit::EdgeWeights weight = mesh.GetEdgeWeights();
+  std::string complaint;
+  mesh.Visit([&](const netuit::Node& node) {
+    const double length = lengths[node.Id()];
+    double shortest = node.Id() == root ? 0 : infinite;
+    for (const netuit::InEdge edge : node.In()) {
+      shortest = std::min(shortest, lengths[edge.Source()] + weight[edge]);
+      if (weight[edge] == 0) complaint = "an edge weighs 0, so the lengths cannot be checked in parts";
     }
-    return netuit::Topology{from.NumNodes(), std::move(edges)};
-  };
-  return make;
+    if (complaint.empty() && length != shortest)
+      complaint = "node " + std::to_string(node.Id()) + " has " + std::to_string(length) + " instead of " + std::to_string(shortest);
+  });
+  return graphs::FirstComplaint(mesh.GetWorld(), complaint);
 }
 
 int Run(const uit::World& world, const graphs::Options& options, double delta) {
-  const netuit::Graph graph = Weighted(graphs::MakeGraph(options), options.seed);
-  const uit::Team team{world, {.threads = 1}};
-  netuit::Mesh mesh{team, graph};
-  const std::vector<netuit::NodeId> roots = graphs::ChooseRoots(world, graph, options);
-  const netuit::Topology& whole = world.IsRoot() ? graph.Get() : graphs::no_graph;
+  graphs::Input input{world, options, [seed = options.seed](netuit::NodeId source, netuit::NodeId target) {
+                        const auto [low, high] = std::minmax(source, target);
+                        return netuit::RandomStream{seed, std::uint64_t{low} << 32U | high}.Uniform();
+                      }};
+  netuit::Mesh& mesh = input.Mesh();
+  const std::vector<netuit::NodeId> roots = input.ChooseRoots();
   std::vector<std::vector<double>> exact(roots.size());  // by trial
+  std::vector<double> reached(roots.size());             // edges, by trial
   ByCalls at_once{mesh, infinite};
   ByCalls in_steps{mesh, delta};
-  graphs::Race race{world, whole};
+  graphs::Race race{mesh};
   const auto search_serially = [&](std::size_t trial) {
-    if (world.IsRoot()) exact[trial] = SolveSerially(whole, roots[trial]);
+    if (world.IsRoot()) exact[trial] = SolveSerially(input.Whole(), roots[trial]);
   };
-  race.Add({"serial", search_serially, [](std::size_t) { return std::string{}; }});
+  if (input.IsWhole()) race.Add({"serial", search_serially, [](std::size_t) { return std::string{}; }});
   const auto check = [&](std::size_t trial, const std::vector<double>& lengths) {
+    if (world.IsRoot()) reached[trial] = input.NumLinks([&](netuit::NodeId node) { return lengths[node] < infinite; });
+    if (!input.IsWhole()) return Complaint(mesh, roots[trial], lengths);
     if (world.IsRoot() && exact[trial].empty()) search_serially(trial);  // before its turn
     return graphs::Difference(lengths, exact[trial]);
   };
@@ -69,9 +76,7 @@ int Run(const uit::World& world, const graphs::Options& options, double delta) {
             [&](std::size_t trial) { return check(trial, mesh.Gather(at_once.Lengths())); }});
   race.Add({"calls in steps", [&](std::size_t trial) { in_steps.Search(roots[trial]); },
             [&](std::size_t trial) { return check(trial, mesh.Gather(in_steps.Lengths())); }});
-  race.Run(roots.size(), [&](std::size_t trial) {
-    return graphs::NumLinks(whole, [&](netuit::NodeId node) { return exact[trial][node] < infinite; });
-  });
+  race.Run(roots.size(), [&](std::size_t trial) { return reached[trial]; });
   return 0;
 }
 

@@ -60,9 +60,9 @@ UIT_DEFINE void CsrFile::ReadHeader() {
   if (!std::filesystem::is_regular_file(name_, ignored)) Fail("is not a regular file");
   const std::uint64_t num_bytes = std::filesystem::file_size(name_, ignored);
   detail::CsrHeader header;
-  if (ignored || num_bytes < sizeof header) Fail("is not a CSR file: it is shorter than a header");
+  if (ignored || num_bytes < sizeof header) Fail("is not a CSR file, but shorter than its header");
   Read(0, &header, 1);
-  if (header.magic != detail::CsrHeader::right_magic) Fail("is not a CSR file; netuit::LoadGraph reads text formats");
+  if (header.magic != detail::CsrHeader::right_magic) Fail("is not a CSR file, as netuit::WriteCsr writes them");
   if (header.version != detail::CsrHeader::right_version)
     Fail("has version " + std::to_string(header.version) + " of the CSR format, and only version 1 is read");
   if (header.has_weights > 1) Fail("has unknown flags: " + std::to_string(header.has_weights));

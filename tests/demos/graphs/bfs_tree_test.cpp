@@ -26,7 +26,17 @@ netuit::Topology RingAndLink() {
   return {8, std::move(edges)};
 }
 
-std::string Complaint(const std::vector<NodeId>& parents) { return bfs::Complaint(RingAndLink(), 0, parents); }
+std::string Complaint(const std::vector<NodeId>& parents) {
+  const netuit::Topology graph = RingAndLink();
+  const bfs::Tree tree{graph.NumNodes(), 0, parents};
+  std::string complaint = tree.Complaint();
+  for (NodeId node = 0; node < graph.NumNodes() && complaint.empty(); ++node) {
+    std::vector<NodeId> neighbors;
+    for (const netuit::EdgeId edge : graph.InEdges(node)) neighbors.push_back(graph.Source(edge));
+    complaint = tree.ComplaintAbout(node, neighbors);
+  }
+  return complaint;
+}
 
 }  // namespace
 

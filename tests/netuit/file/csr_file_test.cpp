@@ -134,9 +134,9 @@ TEST_CASE("each bad CSR file is refused in one line that names the file and the 
     return Refusal(file);
   };
   CHECK(refusal(good).empty());
-  CHECK(refusal("") == "is not a CSR file: it is shorter than a header");
-  CHECK(refusal(good.substr(0, at_rows - 1)) == "is not a CSR file: it is shorter than a header");
-  CHECK(refusal(With(good, 0, 'u')) == "is not a CSR file; netuit::LoadGraph reads text formats");
+  CHECK(refusal("") == "is not a CSR file, but shorter than its header");
+  CHECK(refusal(good.substr(0, at_rows - 1)) == "is not a CSR file, but shorter than its header");
+  CHECK(refusal(With(good, 0, 'u')) == "is not a CSR file, as netuit::WriteCsr writes them");
   CHECK(refusal(With(good, at_version, std::uint32_t{2})) == "has version 2 of the CSR format, and only version 1 is read");
   CHECK(refusal(With(good, at_flags, std::uint32_t{2})) == "has unknown flags: 2");
   CHECK(refusal(With(good, at_num_nodes, std::uint64_t{1} << 32U)) == "has more than 2^32 - 1 nodes");
