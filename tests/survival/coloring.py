@@ -7,7 +7,7 @@ import random
 import time
 from fractions import Fraction
 
-from conduit_tools import launch
+from netuit import launch
 
 from bounds import SLACK
 from jobs import Job, running, wait_until

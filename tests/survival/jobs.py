@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from conduit_tools import launch, supervise
+from netuit import launch, supervise
 
 from bounds import PATIENCE
 from processes import marked, variables_of

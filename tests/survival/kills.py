@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from conduit_tools import launch
+from netuit import launch
 
 from bounds import (
     CHECKPOINT_AGE,

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from conduit_tools import launch
+from netuit import launch
 
 from bounds import NIGHT, OWN_PATIENCE, PATIENCE, RESULTS_WRITTEN, SET_UP_ENDED, SLACK, SLOWNESS
 from coloring import PHASES, RANKS, await_phase, await_run, rows_of, words, written_at

@@ -11,7 +11,7 @@ class BuildPython(build_py):
         super().run()
         checkout = pathlib.Path(__file__).resolve().parents[2]
         if (checkout / "CMakeLists.txt").is_file() and not getattr(self, "editable_mode", False):
-            (pathlib.Path(self.build_lib) / "conduit_tools" / "checkout.txt").write_text(f"{checkout}\n", encoding="utf-8")
+            (pathlib.Path(self.build_lib) / "netuit" / "checkout.txt").write_text(f"{checkout}\n", encoding="utf-8")
 
 
 setup(cmdclass={"build_py": BuildPython})

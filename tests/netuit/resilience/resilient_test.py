@@ -14,7 +14,7 @@ import typing
 import uuid
 
 import outcomes
-from conduit_tools import launch, supervise
+from netuit import launch, supervise
 from processes import marked, variables_of
 from reports import SANITIZER_REPORT
 

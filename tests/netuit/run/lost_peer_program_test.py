@@ -13,7 +13,7 @@ import time
 import typing
 
 import outcomes
-from conduit_tools import launch, supervise
+from netuit import launch, supervise
 from jobs import crude_faults, errors_in, run
 
 LATE = 5.0  # seconds that a busy machine may add

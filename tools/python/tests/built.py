@@ -3,8 +3,8 @@
 import os
 
 import pytest
-from conduit_tools import ToolError
-from conduit_tools.program import find_build
+from netuit import ToolError
+from netuit.program import find_build
 
 
 def folder_of(program):

@@ -1,4 +1,4 @@
-"""Whether objects are as conduit_tools.schema says."""
+"""Whether objects are as netuit.schema says."""
 
 
 def members_of(value, table, prefix=""):

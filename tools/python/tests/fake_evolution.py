@@ -3,7 +3,7 @@
 import sys
 
 import fake_build
-from conduit_tools.arguments import MODE_NAMES
+from netuit.arguments import MODE_NAMES
 
 PROGRAM = f"""#!{sys.executable}
 import csv, itertools, os, pathlib, random, sys

@@ -3,7 +3,7 @@
 import fake
 import fake_results
 import numpy
-from conduit_tools import load
+from netuit import load
 
 
 def make_rows(folder, rate=lambda workers, mode: 1000.0, conflicts=lambda workers, mode: 40, replicates=3):

@@ -1,12 +1,12 @@
 import math
 
-import conduit_tools as conduit
+import netuit
 import fake
 import fake_results
 import numpy
 import pandas
 import pytest
-from conduit_tools import analysis, notebooks
+from netuit import analysis, notebooks
 from fake_sweep import make_quality, make_rows
 
 

@@ -3,8 +3,8 @@ import subprocess
 import sys
 
 import pytest
-from conduit_tools import InputError, OutputError, arguments
-from conduit_tools.arguments import Workers
+from netuit import InputError, OutputError, arguments
+from netuit.arguments import Workers
 
 
 def test_defaults_are_the_demo_of_the_readme():
@@ -85,7 +85,7 @@ def test_help_names_every_option():
 
 def test_the_check_ends_with_one_line_and_the_exit_code():
     ended = subprocess.run(
-        [sys.executable, "-m", "conduit_tools.arguments", "--modes", "7"],
+        [sys.executable, "-m", "netuit.arguments", "--modes", "7"],
         cwd=pathlib.Path(arguments.__file__).parent.parent,
         capture_output=True,
         text=True,

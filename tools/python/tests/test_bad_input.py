@@ -182,7 +182,7 @@ def test_a_module_with_a_command_line_refuses_it(module, words, code, reason, tm
     (tmp_path / "other.json").write_text('{"points": [{"chart": 3}]}')
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     fake_results.write_csv(tmp_path / "half.csv", [{"case": "x", "updates_per_second": 1, "conflict_edges_total": 1}])
-    check([sys.executable, "-m", f"conduit_tools.{module}", *words], tmp_path, code, reason)
+    check([sys.executable, "-m", f"netuit.{module}", *words], tmp_path, code, reason)
 
 
 SPOILT = [
@@ -197,7 +197,7 @@ SPOILT = [
 
 @pytest.mark.parametrize("file, text, reason", SPOILT)
 def test_spoilt_results_are_not_taken_and_the_old_ones_stay(file, text, reason, tmp_path, monkeypatch, capsys):
-    from conduit_tools import notebooks
+    from netuit import notebooks
 
     monkeypatch.setattr(notebooks, "BINDER", tmp_path)
     write_results(tmp_path / "good")
@@ -214,7 +214,7 @@ def test_spoilt_results_are_not_taken_and_the_old_ones_stay(file, text, reason, 
 
 
 def test_a_folder_without_results_is_not_taken(tmp_path, capsys):
-    from conduit_tools import notebooks
+    from netuit import notebooks
 
     (tmp_path / "manifest.json").write_text('{"sweep": "little"}')
     assert notebooks.main(["--take", str(tmp_path)]) == 2

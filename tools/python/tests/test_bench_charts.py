@@ -1,6 +1,6 @@
 import json
 
-from conduit_tools import bench_charts
+from netuit import bench_charts
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from conduit_tools import InputError, bench_check
+from netuit import InputError, bench_check
 
 COMMIT = "0123456789ab"
 MACHINE = {"cpu": "A CPU", "num_cpus": 2, "compiler": "GNU 12", "flags": "-O3"}

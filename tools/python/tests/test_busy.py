@@ -2,8 +2,8 @@ import subprocess
 import sys
 import time
 
-from conduit_tools import busy
-from conduit_tools.busy import Busy
+from netuit import busy
+from netuit.busy import Busy
 
 
 def test_what_own_processes_take_is_not_of_others():

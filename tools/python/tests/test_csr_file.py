@@ -4,7 +4,7 @@ import networkx
 import numpy
 import pytest
 import scipy.sparse
-from conduit_tools import InputError, OutputError, write_csr, write_graph
+from netuit import InputError, OutputError, write_csr, write_graph
 
 
 def parts_of(path):

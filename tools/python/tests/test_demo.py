@@ -12,7 +12,7 @@ import threading
 
 import fake_build
 import pytest
-from conduit_tools import InputError, ToolError, arguments, demo, demo_race, results
+from netuit import InputError, ToolError, arguments, demo, demo_race, results
 
 HERE = pathlib.Path(__file__).parent
 

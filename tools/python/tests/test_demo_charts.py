@@ -1,5 +1,5 @@
 import fake
-from conduit_tools import arguments, demo_charts, results
+from netuit import arguments, demo_charts, results
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -1,6 +1,6 @@
 import networkx
-from conduit_tools import demo_graphs
-from conduit_tools.labels import parse_cell
+from netuit import demo_graphs
+from netuit.labels import parse_cell
 
 
 def test_the_torus_reads_back_from_its_tuple_labels(tmp_path):

@@ -10,8 +10,8 @@ import matplotlib.image
 import numpy
 import pandas
 import pytest
-from conduit_tools import InputError, evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, load, notebooks
-from conduit_tools.arguments import MODE_NAMES
+from netuit import InputError, evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, load, notebooks
+from netuit.arguments import MODE_NAMES
 
 EVIDENCE = pathlib.Path(__file__).parents[2] / "evidence"
 

@@ -10,7 +10,7 @@ import matplotlib.image
 import numpy
 import pandas
 import pytest
-from conduit_tools import InputError, ToolError, evolution_records, evolve
+from netuit import InputError, ToolError, evolution_records, evolve
 from PIL import Image
 
 EVOLVE = pathlib.Path(__file__).parents[2] / "evolve"

@@ -17,8 +17,8 @@ import fake_evolution
 import pytest
 from documented import members_of, names_in
 
-import conduit_tools
-from conduit_tools import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, report, run_sweep, schema, store, sweep_files
+import netuit
+from netuit import InputError, OutputError, ToolError, busy, experiment, experiment_report, load, progress, report, run_sweep, schema, store, sweep_files
 
 SWEEP = """
 name = "small"
@@ -256,7 +256,7 @@ def test_a_program_that_is_built_anew_meanwhile_ends_the_sweep(place, monkeypatc
 def test_an_interrupted_sweep_keeps_what_it_had_says_so_and_goes_on(place, tmp_path):
     environment = {**os.environ, "STUB_FAULT": "hang", "PYTHONPATH": str(pathlib.Path(experiment.__file__).parents[1])}
     started = subprocess.Popen(
-        [sys.executable, "-m", "conduit_tools.experiment", *place.words()], env=environment, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "netuit.experiment", *place.words()], env=environment, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 60
     while not (tmp_path / "hanging").exists() and time.monotonic() < deadline:
@@ -385,8 +385,8 @@ def test_nonsense_ends_in_one_line_with_its_code_and_leaves_nothing(words, code,
 
 
 def test_a_package_that_is_missing_is_named_in_one_line(place, monkeypatch, capsys):
-    monkeypatch.delitem(sys.modules, "conduit_tools.experiment_report")  # what is drawn at the end wants packages
-    monkeypatch.delattr(conduit_tools, "experiment_report")
+    monkeypatch.delitem(sys.modules, "netuit.experiment_report")  # what is drawn at the end wants packages
+    monkeypatch.delattr(netuit, "experiment_report")
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert experiment.main(place.words()) == 1
     assert capsys.readouterr().err.splitlines()[-1:] == [

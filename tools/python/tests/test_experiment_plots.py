@@ -1,12 +1,12 @@
 import math
 
-import conduit_tools as conduit
+import netuit
 import fake_results
 import numpy
 import pandas
 import pytest
-from conduit_tools import analysis, comparison_plots, experiment_plots, result_plots
-from conduit_tools.style import MODE_COLORS
+from netuit import analysis, comparison_plots, experiment_plots, result_plots
+from netuit.style import MODE_COLORS
 from fake_sweep import make_quality, make_rows
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -1,6 +1,6 @@
 import fake
 import pandas
-from conduit_tools import experiment_report
+from netuit import experiment_report
 
 
 def make_threads(**rates):

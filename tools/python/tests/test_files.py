@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conduit_tools import OutputError, files
+from netuit import OutputError, files
 
 
 class Writer:
@@ -57,7 +57,7 @@ def test_two_processes_that_write_one_name_both_succeed_and_the_name_always_show
     path = tmp_path / "rows.csv"
     program = (
         "import pathlib, sys\n"
-        "from conduit_tools import files\n"
+        "from netuit import files\n"
         "for _ in range(200):\n"
         "    files.write_text(pathlib.Path(sys.argv[1]), sys.argv[2] * int(sys.argv[3]))\n"
     )

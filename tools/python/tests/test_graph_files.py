@@ -2,7 +2,7 @@ import pathlib
 
 import networkx
 import pytest
-from conduit_tools import InputError, OutputError, read_graph, read_placement, write_graph, write_placement
+from netuit import InputError, OutputError, read_graph, read_placement, write_graph, write_placement
 
 CORPUS = pathlib.Path(__file__).parents[3] / "tests/netuit/file/corpus"  # of the C++ readers
 

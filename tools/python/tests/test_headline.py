@@ -3,7 +3,7 @@ import pathlib
 import fake
 import pandas
 import pytest
-from conduit_tools import analysis, headline, load, sweep_files, sweeps
+from netuit import analysis, headline, load, sweep_files, sweeps
 
 SEED = {  # the headline figures that are to be reproduced or beaten, as the papers give them
     "colouring, processes": [

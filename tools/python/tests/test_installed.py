@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from conduit_tools import sweep_files
+from netuit import sweep_files
 
 ROOT = pathlib.Path(__file__).parents[3]
 BINDER = ROOT / "binder"
@@ -45,18 +45,18 @@ def run(installed, words, folder):
 
 
 def test_the_ready_made_sweeps_are_installed_with_it(installed, tmp_path):
-    text = "import json; from conduit_tools import sweep_files; print(json.dumps([str(path) for path in sweep_files.ready_made()]))"
+    text = "import json; from netuit import sweep_files; print(json.dumps([str(path) for path in sweep_files.ready_made()]))"
     found = [pathlib.Path(path) for path in json.loads(run(installed, ["-c", text], tmp_path))]
     assert [path.name for path in found] == [path.name for path in sweep_files.ready_made()] != []
     assert all(path.is_relative_to(installed) for path in found)
     assert [path.read_bytes() for path in found] == [path.read_bytes() for path in sorted((ROOT / "tools" / "sweeps").glob("*.toml"))]
-    listed = run(installed, ["-m", "conduit_tools.experiment", "list"], tmp_path)
+    listed = run(installed, ["-m", "netuit.experiment", "list"], tmp_path)
     assert all(path.stem in listed for path in found)
 
 
 FIRST_RUN = """
 import sys, networkx
-from conduit_tools import program, run
+from netuit import program, run
 try:
     run(networkx.path_graph(4), workers="1x1", modes=[3], seconds=0.1)
 except Exception as error:
@@ -69,7 +69,7 @@ print(program.find_build())
 def test_the_first_run_builds_the_program_in_the_checkout(works, installed, tmp_path):
     """With stand-ins for set-up and building. In a folder elsewhere, as after `pip install` into an environment of its own."""
     checkout = installed.parent / "checkout"
-    assert (installed / "conduit_tools" / "checkout.txt").read_text() == f"{checkout}\n"
+    assert (installed / "netuit" / "checkout.txt").read_text() == f"{checkout}\n"
     made = {
         "tools/setup": "#!/bin/sh\necho setup $1; mkdir -p $(dirname $0)/../.deps; echo 'export MADE=yes' > $(dirname $0)/../.deps/env.sh\n",
         "tools/build_program.sh": 'build_program() { echo "build $* $MADE" >> "$root/log"; mkdir -p "$root/build/demo/demos"; '
@@ -85,8 +85,8 @@ def test_the_first_run_builds_the_program_in_the_checkout(works, installed, tmp_
         variables = {key: value for key, value in os.environ.items() if key != "UIT_BUILD"}
         variables |= {"PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"}
         ended = subprocess.run([sys.executable, "-c", FIRST_RUN], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=120)
-        assert (checkout / "log").read_text() == "build conduit_tools release channel_selection yes\n"
-        assert "conduit_tools: channel_selection is not built yet" in ended.stderr
+        assert (checkout / "log").read_text() == "build netuit release channel_selection yes\n"
+        assert "netuit: channel_selection is not built yet" in ended.stderr
         if works:
             assert "channel_selection ended with code 7" in ended.stdout and f"{checkout}/build/demo" in ended.stdout
         else:
@@ -96,9 +96,9 @@ def test_the_first_run_builds_the_program_in_the_checkout(works, installed, tmp_
 
 
 def test_help_and_pages_are_installed_with_it(installed):
-    ours = ROOT / "tools" / "python" / "conduit_tools"
+    ours = ROOT / "tools" / "python" / "netuit"
     wanted = [path.relative_to(ours) for path in ours.rglob("*") if path.is_file() and path.suffix not in (".pyc", "")]
-    assert [path for path in wanted if not (installed / "conduit_tools" / path).exists()] == []
+    assert [path for path in wanted if not (installed / "netuit" / path).exists()] == []
 
 
 def test_a_checkout_has_its_sweeps_once():
@@ -141,5 +141,5 @@ def test_what_binder_runs_after_it_is_there():
 
 def test_the_package_has_the_version_of_the_library_and_shows_only_its_interface(installed, tmp_path):
     project = re.search(r"^project\(\w+ VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"), re.MULTILINE)[1]
-    words = "import conduit_tools as c; print(c.__version__, sorted(set(dir(c)) - set(c.__all__) - {n for n in dir(c) if n[:2] == '__'}))"
+    words = "import netuit as c; print(c.__version__, sorted(set(dir(c)) - set(c.__all__) - {n for n in dir(c) if n[:2] == '__'}))"
     assert run(installed, ["-c", words], tmp_path) == f"{project} []\n"

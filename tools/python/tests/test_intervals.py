@@ -2,8 +2,8 @@ import math
 
 import numpy
 import pytest
-from conduit_tools import intervals
-from conduit_tools.intervals import bootstrap_interval
+from netuit import intervals
+from netuit.intervals import bootstrap_interval
 
 
 def test_a_bootstrapped_interval_holds_the_mean_and_narrows_with_agreement():

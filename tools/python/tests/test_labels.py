@@ -1,5 +1,5 @@
 import pytest
-from conduit_tools.labels import parse_cell
+from netuit.labels import parse_cell
 
 
 @pytest.mark.parametrize("label", ["7", "a", "(1, 2, 3)", "(1, 'a')", "(1, True)", "(", "__import__('os')", ""])

@@ -8,7 +8,7 @@ import tempfile
 import time
 
 import pytest
-from conduit_tools import ToolError, launch
+from netuit import ToolError, launch
 
 
 def run_python(text, on_line=lambda line: None, time_limit=20):
@@ -141,7 +141,7 @@ def mapped(path):
 
 def remove_leftovers_in(prefix, shm):
     """How many files a process of its own removes, in that namespace."""
-    program = "import pathlib, sys; from conduit_tools import launch; print(launch.remove_leftovers(pathlib.Path(sys.argv[1])))"
+    program = "import pathlib, sys; from netuit import launch; print(launch.remove_leftovers(pathlib.Path(sys.argv[1])))"
     environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(launch.__file__).parents[1])}
     return int(subprocess.check_output([*prefix, sys.executable, "-c", program, str(shm)], env=environment, text=True))
 
@@ -197,7 +197,7 @@ def test_a_process_that_opens_a_segment_which_is_being_removed_does_not_end_who_
     opener = "import os, sys\ntry: os.open(sys.argv[1], os.O_RDWR | os.O_NONBLOCK)\nexcept BlockingIOError: sys.exit(7)\n"
     remover = (
         "import pathlib, subprocess, sys\n"
-        "from conduit_tools import launch\n"
+        "from netuit import launch\n"
         "class Path(type(pathlib.Path())):\n"
         "    def unlink(self):\n"
         f"        assert subprocess.run([sys.executable, '-c', {opener!r}, str(self)]).returncode == 7\n"

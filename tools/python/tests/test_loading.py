@@ -2,7 +2,7 @@ import json
 
 import fake
 import pytest
-from conduit_tools import InputError, load, results, schema
+from netuit import InputError, load, results, schema
 
 
 def write_rows(folder, **changes):

@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 import fake_results
-from conduit_tools import InputError, ToolError, analysis, evolution_records, intervals, notebooks, sweep_files
+from netuit import InputError, ToolError, analysis, evolution_records, intervals, notebooks, sweep_files
 
 ROOT = pathlib.Path(__file__).parents[3]
 NOTEBOOKS = sorted((ROOT / "binder").glob("*.ipynb"))
@@ -86,7 +86,7 @@ def test_a_notebook_that_fails_says_where_in_one_line(tmp_path):
 
 def test_a_notebook_writes_where_it_is_told_and_leaves_the_environment_alone(tmp_path, monkeypatch):
     monkeypatch.setenv("UIT_FIGURES", "elsewhere")
-    source = "import matplotlib.pyplot as plt\nfrom conduit_tools import experiment_plots\nexperiment_plots.keep(plt.figure(), 'empty')"
+    source = "import matplotlib.pyplot as plt\nfrom netuit import experiment_plots\nexperiment_plots.keep(plt.figure(), 'empty')"
     notebooks.run_notebook(write_notebook(tmp_path, source), tmp_path / "here")
     assert [path.name for path in (tmp_path / "here").iterdir()] == ["empty.png"]
     assert os.environ["UIT_FIGURES"] == "elsewhere"

@@ -4,7 +4,7 @@ import fake
 import numpy
 import pandas
 import pytest
-from conduit_tools import InputError, load, paired, results
+from netuit import InputError, load, paired, results
 
 
 def make_rows(rates, *, layout=(1, 1), nodes=3600, case="cells"):

@@ -2,7 +2,7 @@ from collections import Counter
 
 import networkx
 import pytest
-from conduit_tools import InputError, cut_weight, draw_partition, partition
+from netuit import InputError, cut_weight, draw_partition, partition
 
 
 def test_a_torus_is_cut_in_equal_parts_along_few_edges():

@@ -17,10 +17,10 @@ import browser
 import fake
 import fake_evolution
 import fake_results
-from conduit_tools import ToolError, evolution_plots, evolution_records, evolve, load, report, units
-from conduit_tools.arguments import MODE_NAMES
-from conduit_tools.program import find_build
-from conduit_tools.report import inputs, layout, quality_charts, svg, worlds
+from netuit import ToolError, evolution_plots, evolution_records, evolve, load, report, units
+from netuit.arguments import MODE_NAMES
+from netuit.program import find_build
+from netuit.report import inputs, layout, quality_charts, svg, worlds
 
 
 def run(*words, capsys):

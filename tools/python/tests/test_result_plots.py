@@ -4,8 +4,8 @@ import fake
 import numpy
 import pandas
 import pytest
-from conduit_tools import InputError, load, plot_conflicts, plot_quality, plot_rates, results
-from conduit_tools.analysis import QUALITY_METRICS
+from netuit import InputError, load, plot_conflicts, plot_quality, plot_rates, results
+from netuit.analysis import QUALITY_METRICS
 from fake_sweep import make_quality
 
 

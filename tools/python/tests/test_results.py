@@ -1,6 +1,6 @@
 import fake
 import pytest
-from conduit_tools import InputError, OutputError, results
+from netuit import InputError, OutputError, results
 
 
 def test_rows_survive_writing_and_reading(tmp_path):

@@ -5,7 +5,7 @@ import sys
 import fake_build
 import networkx
 import pytest
-from conduit_tools import InputError, ToolError, load, partition, program, read_graph, run, run_graph, schema, write_graph, write_placement
+from netuit import InputError, ToolError, load, partition, program, read_graph, run, run_graph, schema, write_graph, write_placement
 
 
 @pytest.fixture
@@ -63,11 +63,11 @@ def test_a_program_that_is_not_built_is_named_with_what_builds_it(tmp_path):
 
 
 FIVE_LINES = """
-import networkx, conduit_tools as conduit
+import networkx, netuit
 graph = networkx.watts_strogatz_graph(1000, 4, 0.1, seed=1)
-rows = conduit.run(graph, workers="2x1", modes=[0, 3], seconds=0.2, replicates=2)
-conduit.plot_rates(rows).figure.savefig("rates.png")
-conduit.draw_partition(graph, conduit.partition(graph, 2)).figure.savefig("partition.png")
+rows = netuit.run(graph, workers="2x1", modes=[0, 3], seconds=0.2, replicates=2)
+netuit.plot_rates(rows).figure.savefig("rates.png")
+netuit.draw_partition(graph, netuit.partition(graph, 2)).figure.savefig("partition.png")
 """
 
 

@@ -5,8 +5,8 @@ import pathlib
 import sys
 
 import pytest
-from conduit_tools import InputError, OutputError, ToolError, schema, simulate
-from conduit_tools.simulated_clusters import NETWORKS, NOISES, Cluster, Cost, Simulator
+from netuit import InputError, OutputError, ToolError, schema, simulate
+from netuit.simulated_clusters import NETWORKS, NOISES, Cluster, Cost, Simulator
 from documented import members_of, names_in
 
 

@@ -4,8 +4,8 @@ import statistics
 import xml.etree.ElementTree
 
 import pytest
-from conduit_tools import InputError, ToolError
-from conduit_tools.simulated_clusters import (
+from netuit import InputError, ToolError
+from netuit.simulated_clusters import (
     _TRACE_SECONDS,
     FAULTY_LATENCY,
     FAULTY_SPEED,

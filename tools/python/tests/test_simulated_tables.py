@@ -2,7 +2,7 @@ import pathlib
 
 import pandas
 import pytest
-from conduit_tools import InputError, simulated_tables
+from netuit import InputError, simulated_tables
 
 DATA = pathlib.Path(__file__).parents[3] / "binder" / "data"
 

@@ -12,8 +12,8 @@ import sys
 import time
 
 import pytest
-from conduit_tools import InputError, ToolError, experiment, schema, simulate
-from conduit_tools.simulated_clusters import NETWORKS, NOISES, Cost
+from netuit import InputError, ToolError, experiment, schema, simulate
+from netuit.simulated_clusters import NETWORKS, NOISES, Cost
 from documented import members_of, names_in
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -175,7 +175,7 @@ def test_ctrl_c_leaves_nothing_running(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools" / "python"), "TMPDIR": str(tmp_path)}
     words = ["--hosts", "2", "--output", str(tmp_path / "out"), "--build", str(SIMULATED), "--", "--duration", "60min"]
     child = subprocess.Popen(
-        [sys.executable, "-m", "conduit_tools.simulate", *words], env=environment, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "netuit.simulate", *words], env=environment, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 30
     while not running(tmp_path) and time.monotonic() < deadline:

@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 
 import pytest
-from conduit_tools import ToolError, program
+from netuit import ToolError, program
 
 ROOT = pathlib.Path(__file__).parents[3]
 SWEEP = """

@@ -6,9 +6,9 @@ import types
 
 import fake_build
 import pytest
-from conduit_tools import starters, store, sweep_files, sweeps
-from conduit_tools.arguments import Workers
-from conduit_tools.starters import CannotStart
+from netuit import starters, store, sweep_files, sweeps
+from netuit.arguments import Workers
+from netuit.starters import CannotStart
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import stat
 import subprocess
 
 import pytest
-from conduit_tools import InputError, launch, supervise
+from netuit import InputError, launch, supervise
 
 TOOL = pathlib.Path(__file__).parents[2] / "run"
 

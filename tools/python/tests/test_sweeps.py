@@ -1,8 +1,8 @@
 import pathlib
 
 import pytest
-from conduit_tools import InputError, sweep_files, sweeps
-from conduit_tools.arguments import Workers
+from netuit import InputError, sweep_files, sweeps
+from netuit.arguments import Workers
 
 SMALL = """
 name = "small"

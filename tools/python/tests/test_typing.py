@@ -18,5 +18,5 @@ def test_the_package_is_typed_strictly(tmp_path):
 
 
 def test_what_tells_that_it_is_typed_is_installed():
-    assert (PACKAGE / "conduit_tools" / "py.typed").exists()
+    assert (PACKAGE / "netuit" / "py.typed").exists()
     assert "py.typed" in (PACKAGE / "pyproject.toml").read_text()

@@ -1,5 +1,0 @@
-import sys
-
-from conduit_tools.report import main
-
-sys.exit(main())

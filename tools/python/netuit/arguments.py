@@ -1,0 +1,175 @@
+"""The options of tools/demo. Standard library only: `python3 -m netuit.arguments` checks before set-up."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import pathlib
+import sys
+import tempfile
+
+from netuit import InputError, OutputError, ToolError, graph_format
+from netuit.command import Parser
+
+MODE_NAMES = ("every_update", "rolling", "fixed", "no_barrier", "no_communication", "dataflow")
+
+
+@dataclasses.dataclass(frozen=True)
+class Workers:
+    """A layout: processes, and threads in each."""
+
+    processes: int
+    threads: int
+
+    def __str__(self) -> str:
+        return f"{self.processes}x{self.threads}"
+
+    @property
+    def count(self) -> int:
+        return self.processes * self.threads
+
+
+@dataclasses.dataclass
+class DemoOptions:
+    graphs: list[pathlib.Path]
+    directed: bool
+    workers: list[Workers]
+    modes: list[int]
+    seconds: float
+    replicates: int
+    output: pathlib.Path
+    seed: int
+    mpi: str
+    build: pathlib.Path
+    watch: bool = False
+
+
+def read_help() -> str:
+    return (pathlib.Path(__file__).parent / "demo_help.txt").read_text(encoding="utf-8")
+
+
+def parse_workers(text: str) -> list[Workers]:
+    """`1x1,2x2` as a list of Workers."""
+    layouts: list[Workers] = []
+    for word in text.split(","):
+        parts = word.strip().lower().split("x")
+        if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
+            raise InputError(f"--workers {text}: expected PROCESSESxTHREADS, as in 1x1,2x2")
+        layout = Workers(*(int(part) for part in parts))
+        if layout.count == 0:
+            raise InputError(f"--workers {text}: {word.strip()} has no worker")
+        if layout.count > 1024:
+            raise InputError(f"--workers {text}: {word.strip()} has more than 1024 workers")
+        if layout not in layouts:
+            layouts.append(layout)
+    return layouts
+
+
+def parse_modes(text: str) -> list[int]:
+    """`0,rolling` as a sorted list of mode numbers."""
+    modes = set()
+    for word in text.split(","):
+        word = word.strip()
+        if word in MODE_NAMES:
+            modes.add(MODE_NAMES.index(word))
+        elif word in map(str, range(len(MODE_NAMES))):
+            modes.add(int(word))
+        else:
+            known = ", ".join(f"{mode} {name}" for mode, name in enumerate(MODE_NAMES))
+            raise InputError(f"--modes {text}: unknown mode {word!r} ({known})")
+    return sorted(modes)
+
+
+def parse_demo(arguments: list[str]) -> DemoOptions | None:
+    """DemoOptions from a command line; None if it asks for help. Raises InputError or OutputError."""
+    parser = Parser(prog="tools/demo", add_help=False, allow_abbrev=False)
+    parser.add_argument("--graph", action="append", default=[])
+    parser.add_argument("--directed", action="store_true")
+    parser.add_argument("--workers", default="1x1,1x2,2x1,2x2")
+    parser.add_argument("--modes", default="0,1,2,3,4,5")
+    parser.add_argument("--seconds", default="0.2")
+    parser.add_argument("--replicates", default="5")
+    parser.add_argument("--output", default="demo-results")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--mpi", default="default")
+    parser.add_argument("--watch", action="store_true")
+    parser.add_argument("--build", default="build/release")  # set by tools/demo
+    parser.add_argument("-h", "--help", action="store_true")
+    given = parser.parse_args(arguments)
+    if given.help:
+        return None
+
+    graphs = [pathlib.Path(name) for name in given.graph]
+    for graph in graphs:
+        check_readable(graph)
+        if graph.is_file():
+            graph_format.recognise(graph)
+    if given.directed and not graphs:
+        raise InputError("--directed: requires a --graph")
+    try:
+        seconds = float(given.seconds)
+    except ValueError:
+        raise InputError(f"--seconds {given.seconds}: not a number") from None
+    if not math.isfinite(seconds) or not 0 < seconds <= 86400:
+        raise InputError(f"--seconds {given.seconds}: expected more than 0, and at most a day")
+    if not (given.replicates.isascii() and given.replicates.isdigit()) or not 1 <= int(given.replicates) <= 1000:
+        raise InputError(f"--replicates {given.replicates}: expected a whole number from 1 to 1000")
+    if not (given.seed.isascii() and given.seed.isdigit()) or int(given.seed) >= 2**63:
+        raise InputError(f"--seed {given.seed}: expected a whole number from 0 to 2^63 - 1")
+    if given.mpi not in ("default", "mpich"):
+        raise InputError(f"--mpi {given.mpi}: expected default or mpich")
+    output = pathlib.Path(given.output)
+    check_folder(output)
+    return DemoOptions(
+        graphs=graphs,
+        directed=given.directed,
+        workers=parse_workers(given.workers),
+        modes=parse_modes(given.modes),
+        seconds=seconds,
+        replicates=int(given.replicates),
+        output=output,
+        seed=int(given.seed),
+        mpi=given.mpi,
+        build=pathlib.Path(given.build),
+        watch=given.watch,
+    )
+
+
+def check_readable(path: pathlib.Path) -> None:
+    """Raises InputError unless `path` is a file that can be read."""
+    try:
+        with open(path, "rb") as file:
+            if not file.read(1):
+                raise InputError(f"{path}: empty file")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def check_folder(path: pathlib.Path) -> None:
+    """Raises OutputError unless `path` is a folder that can be written to, or could be made. Makes nothing."""
+    present = path
+    try:
+        while not present.exists() and present != present.parent:
+            present = present.parent
+    except OSError as error:  # a name that is too long, or a folder that nobody may look into
+        raise OutputError(f"{path}: {error.strerror}") from None
+    if not present.is_dir():
+        raise OutputError(f"{path}: {present} is not a folder")
+    try:
+        tempfile.TemporaryFile(dir=present).close()
+    except OSError as error:
+        raise OutputError(f"{path}: {present} cannot be written to: {error.strerror}") from None
+
+
+def main() -> int:
+    try:
+        if parse_demo(sys.argv[1:]) is None:
+            sys.stdout.write(read_help())
+    except ToolError as error:
+        print(f"conduit: error: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

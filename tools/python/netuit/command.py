@@ -1,0 +1,43 @@
+"""How a command ends: in one line and a code, never in a traceback."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from netuit import InputError, ToolError
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises InputError for a command line that makes no sense, instead of printing usage and ending the program."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuses in these words."""
+        raise InputError(message)
+
+
+def exit_code_of(body: Callable[[], int]) -> int:
+    """What `body` gives; of a ToolError its own code, and 130 if interrupted, with one line on stderr that says so."""
+    try:
+        return body()
+    except ToolError as error:
+        print(f"conduit: error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("conduit: error: interrupted", file=sys.stderr)
+        return 130
+
+
+def exit_code_of_command(body: Callable[[], int]) -> int:
+    """The same for a command that a shell has started with Ctrl-C ignored, and whose output may be cut off by a reader."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return exit_code_of(body)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ToolError.exit_code

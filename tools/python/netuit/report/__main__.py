@@ -1,0 +1,5 @@
+import sys
+
+from netuit.report import main
+
+sys.exit(main())

@@ -1,0 +1,114 @@
+"""Runs channel_selection on a graph of the caller's, from Python."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import tempfile
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import networkx
+import pandas
+
+from netuit import InputError, ToolError, launch
+from netuit.arguments import Workers, parse_modes
+from netuit.graph_files import weights_path, write_graph, write_placement
+from netuit.loading import load
+from netuit.partitioning import as_workers
+from netuit.program import PROGRAM, check_exit, find_or_build
+
+
+def run(
+    graph: networkx.Graph | str | os.PathLike[str] | None = None,
+    workers: str | int | Workers = "2x1",
+    modes: Iterable[int | str] = (0, 1, 2, 3, 4),
+    seconds: float = 1,
+    *,
+    replicates: int = 1,
+    seed: int = 1,
+    placement: Mapping[Any, int] | str | None = None,
+    options: Mapping[str, Any] | None = None,
+    build: str | os.PathLike[str] | None = None,
+) -> pandas.DataFrame:
+    """Colours a graph over processes x threads, and gives a row for each mode, replicate and worker as load() does.
+
+    graph: a NetworkX graph, which takes its weights along, the name of a graph file, or nothing for a torus.
+    workers: processes x threads as in "2x4"; or a number of processes. seconds: length of each run.
+    placement: what partition() gives, or a word or file of the program's --placement; METIS by default.
+    options: more options of the program, as in {"work": 100, "colors": 4, "directed": True}.
+    build: a CMake build folder, if not the one that find_build finds. If there is none, the program is built, once.
+
+    Raises InputError for what makes no sense, ToolError if the program is not there or fails. Nothing is left running.
+    """
+    layout = as_workers(workers)
+    folder = find_or_build(build)
+    launcher = launch.find_launcher(folder)
+    with tempfile.TemporaryDirectory(prefix="conduit-run-") as name:
+        scratch = pathlib.Path(name)
+        output = scratch / "rows.csv"
+        words = [
+            *_graph_words(graph, scratch),
+            *_placement_words(placement, scratch),
+            *("--threads", str(layout.threads), "--modes", ",".join(map(str, _modes(modes)))),
+            *("--duration", f"{_seconds(seconds):.9f}", "--replicates", str(replicates), "--seed", str(seed)),
+            *_option_words(options or {}),
+            *("--output", str(output)),
+        ]
+        command = launcher.command(layout.processes, folder / "demos" / PROGRAM, words)
+        lines: list[str] = []
+        time_limit = 60 + layout.count + 3 * seconds * 5 * replicates
+        code = launch.run(command, launcher.environment(), lines.append, time_limit)
+        check_exit(code, lines, PROGRAM)
+        rows = load(output)
+    if set(zip(rows["processes"], rows["threads"])) != {(layout.processes, layout.threads)}:
+        raise ToolError(f"{launcher.path} did not start {layout.processes} processes: it is of another MPI than the program")
+    if isinstance(graph, networkx.Graph):
+        rows["graph"] = graph.name or "graph"
+    rows.attrs["command_line"] = command
+    return rows
+
+
+def _option_words(options: Mapping[str, Any]) -> list[str]:
+    """Options as words of a command line: True is a flag, False and None leave it out."""
+    words: list[str] = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append("--" + name.replace("_", "-"))
+        if value is not True:
+            words.append(str(value))
+    return words
+
+
+def _graph_words(graph: Any, scratch: pathlib.Path) -> list[str]:
+    if graph is None:
+        return []
+    if not isinstance(graph, networkx.Graph):
+        return ["--graph", str(pathlib.Path(graph))]
+    path = scratch / "graph.multiline_adjlist"
+    write_graph(graph, path)
+    words = ["--graph", str(path)] + (["--directed"] if graph.is_directed() else [])
+    return words + (["--node-weights", str(weights_path(path))] if weights_path(path).exists() else [])
+
+
+def _placement_words(placement: Any, scratch: pathlib.Path) -> list[str]:
+    if placement is None:
+        return []
+    if isinstance(placement, Mapping):
+        write_placement(placement, scratch / "graph.part")
+        placement = scratch / "graph.part"
+    return ["--placement", str(placement)]
+
+
+def _modes(modes: Iterable[int | str]) -> list[int]:
+    numbers = parse_modes(",".join(map(str, modes)))
+    if not numbers:
+        raise InputError("modes: expected one or more")
+    return numbers
+
+
+def _seconds(seconds: float) -> float:
+    if not 0 < seconds <= 86400:
+        raise InputError(f"seconds {seconds!r}: expected more than 0, and at most a day")
+    return float(seconds)
