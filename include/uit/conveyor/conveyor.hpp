@@ -13,6 +13,7 @@
 
 #include <uit/codec/codec.hpp>
 #include <uit/config.hpp>
+#include <uit/conveyor/blocks.hpp>
 #include <uit/conveyor/conveyor_sizes.hpp>
 #include <uit/conveyor/conveyors.hpp>
 #include <uit/conveyor/dealer.hpp>
@@ -119,6 +120,9 @@ class Conveyor final : detail::Carrier {
   std::size_t NumBytes() const { return sizes_.buffers_bytes + spill_.NumBytes(); }
 
  private:
+  template <TriviallyCopyable U>
+    requires(alignof(U) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__)
+  friend class SpanConveyor;
   static constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
   using State = Conveyors::State;
   /// As in a ring between threads.
@@ -131,14 +135,7 @@ class Conveyor final : detail::Carrier {
     MemberInlet<T, aggregated> inlet;
     Outlet outlet;
   };
-  /// Items for a member that are not in its inlet yet. A push writes here, and so takes the same path for members of this and of
-  /// other processes: a branch on the destination would often be mispredicted.
-  struct Block {
-    T* first = nullptr;  // not in the inlet yet
-    T* next = nullptr;   // end of the items
-    T* end = nullptr;    // of the room. While items for the member are in the spill, there is none
-    T* begin = nullptr;
-  };
+  using Block = detail::Block<T>;
 
   template <ItemHandler<T> F>
   static std::unique_ptr<detail::Dealer<T, Outlet>> DealerTo(F handler) {
@@ -157,17 +154,13 @@ class Conveyor final : detail::Carrier {
       const ConduitOptions options{.depth = other == me.Rank() ? sizes_.depth_own : sizes_.depth, .buffer_bytes = sizes_.frame_bytes};
       lines_.push_back({me.InletTo<T, aggregated>(other, options), me.OutletFrom<T, aggregated>(other, options)});
     }
-    items_.resize(me.Size() * sizes_.block_items);
-    for (std::size_t to = 0; to < me.Size(); ++to) {
-      T* const begin = items_.data() + to * sizes_.block_items;
-      blocks_.push_back({begin, begin, begin + sizes_.block_items, begin});
-    }
+    blocks_.Open(me.Size(), sizes_.block_items);
     me.Connect();
     set_.all_.push_back(this);
   }
 
   UIT_NOINLINE void PushSlowly(std::size_t to, const T& item) {
-    if (set_.state_ == State::in_handler) return PushInHandler(to, item);
+    if (IsInHandler()) return PushAtOnce(to, item);
     set_.CheckOutside();
     num_since_look_ += sizes_.block_items;
     if (num_since_look_ >= options_.num_between_looks || spill_.Size() != 0) Look();
@@ -182,9 +175,23 @@ class Conveyor final : detail::Carrier {
     set_.HandleArrived();
     set_.ShowHere();
   }
-  void PushInHandler(std::size_t to, const T& item) {
-    if (TryDrain(to)) {
-      *blocks_[to].next++ = item;
+  bool IsInHandler() const { return set_.state_ == State::in_handler; }
+  /// Returns whether PushAtOnce finds room for so many items. A try leaves to handlers half of what is free in the spill, and takes
+  /// nothing of it while earlier items wait.
+  bool HasRoom(std::size_t to, std::size_t count, bool is_try) {
+    UIT_ASSERT(to < lines_.size(), "an item is pushed to a member of the team");
+    const Block& block = blocks_[to];
+    if (count <= block.NumFree()) return true;
+    if (set_.state_ == State::failed) set_.CheckOutside();
+    const bool is_drained = TryDrain(to);
+    const std::size_t num_places = is_try ? spill_.NumFree() / 2 : spill_.NumFree();
+    return (is_drained || !is_try) && count <= block.NumFree() + num_places;
+  }
+  /// Pushes without a wait, in a handler or not.
+  void PushAtOnce(std::size_t to, const T& item) {
+    Block& block = blocks_[to];
+    if (block.next != block.end || TryDrain(to)) {
+      *block.next++ = item;
       return;
     }
     if (!spill_.TryPush(to, item)) RefuseSpill();
@@ -268,7 +275,7 @@ class Conveyor final : detail::Carrier {
   /// Lets every later push find its block full, and so be refused.
   UIT_NOINLINE void Fail() {
     set_.state_ = State::failed;
-    for (Block& block : blocks_) block.end = block.next;
+    blocks_.Close();
   }
   /// Moves items for a member from its block, and then from the spill, to its inlet. Returns whether none is left.
   bool TryDrain(std::size_t to) {
@@ -310,11 +317,7 @@ class Conveyor final : detail::Carrier {
       if (!spill_.IsEmpty(to)) TryDrain(to);
     return spill_.Size() != size;
   }
-  std::uint64_t NumPushed() const {
-    std::uint64_t count = num_shipped_ + spill_.Size();
-    for (const Block& block : blocks_) count += static_cast<std::uint64_t>(block.next - block.first);
-    return count;
-  }
+  std::uint64_t NumPushed() const { return num_shipped_ + spill_.Size() + blocks_.NumItems(); }
 
   std::optional<Conveyors> alone_{};  // unless it is one of several
   Conveyors& set_;
@@ -325,8 +328,7 @@ class Conveyor final : detail::Carrier {
   std::size_t rank_ = 0;
   std::vector<Line> lines_{};         // by rank
   std::vector<std::size_t> here_{};   // ranks of the members of this process
-  std::vector<Block> blocks_{};       // by rank
-  std::vector<T> items_{};            // of the blocks
+  detail::Blocks<T> blocks_{};
   std::size_t num_since_look_ = 0;    // pushes since the last look at what has arrived, by blocks
   std::uint64_t num_shipped_ = 0;     // items that inlets have accepted, or that were handled at once
   std::uint64_t num_own_shipped_ = 0;  // of these, to this member's own inlet

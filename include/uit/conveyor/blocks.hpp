@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <uit/support/bytes.hpp>
+
+namespace uit::detail {
+
+/// Items for a member that are not in its inlet yet. A push writes here, and so takes the same path for members of this and of
+/// other processes: a branch on the destination would often be mispredicted.
+template <TriviallyCopyable T>
+struct Block {
+  T* first = nullptr;  // not in the inlet yet
+  T* next = nullptr;   // end of the items
+  T* end = nullptr;    // of the room. While items for the member are in the spill, there is none
+  T* begin = nullptr;
+
+  std::size_t NumFree() const { return static_cast<std::size_t>(end - next); }
+};
+
+/// The blocks of a conveyor, by destination.
+template <TriviallyCopyable T>
+class Blocks {
+ public:
+  void Open(std::size_t num_destinations, std::size_t block_items) {
+    items_.resize(num_destinations * block_items);
+    for (std::size_t to = 0; to < num_destinations; ++to) {
+      T* const begin = items_.data() + to * block_items;
+      blocks_.push_back({begin, begin, begin + block_items, begin});
+    }
+  }
+  Block<T>& operator[](std::size_t to) { return blocks_[to]; }
+  /// Leaves no room in any.
+  void Close() {
+    for (Block<T>& block : blocks_) block.end = block.next;
+  }
+  /// The number of items in all of them.
+  std::uint64_t NumItems() const {
+    std::uint64_t count = 0;
+    for (const Block<T>& block : blocks_) count += static_cast<std::uint64_t>(block.next - block.first);
+    return count;
+  }
+
+ private:
+  std::vector<Block<T>> blocks_{};
+  std::vector<T> items_{};
+};
+
+}  // namespace uit::detail
