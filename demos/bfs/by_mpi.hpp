@@ -7,7 +7,7 @@
 #include <netuit/graph/topology.hpp>
 #include <uit/link/world.hpp>
 
-#include "demos/graphs/exchange.hpp"
+#include "demos/common/exchange.hpp"
 #include "demos/graphs/part.hpp"
 
 namespace bfs {
@@ -18,7 +18,7 @@ class ByMpi {
  public:
   /// Collective.
   ByMpi(const uit::World& world, const graphs::Part& part)
-      : rank_(static_cast<std::uint32_t>(world.Rank())), part_(part), exchange_(world), parents_(part.NumNodes()) {}
+      : rank_(static_cast<std::uint32_t>(world.Rank())), part_(part), exchange_(world.Size()), parents_(part.NumNodes()) {}
 
   /// Collective.
   void Search(netuit::NodeId root) {
@@ -54,7 +54,7 @@ class ByMpi {
 
   std::uint32_t rank_;
   const graphs::Part& part_;
-  graphs::Exchange<Step> exchange_;
+  demo::Exchange<Step> exchange_;
   std::vector<netuit::NodeId> parents_;
   std::vector<std::uint32_t> level_;
   std::vector<std::uint32_t> next_;

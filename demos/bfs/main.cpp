@@ -12,10 +12,10 @@
 
 #include "by_calls.hpp"
 #include "by_mpi.hpp"
+#include "demos/common/contest.hpp"
 #include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
 #include "demos/graphs/part.hpp"
-#include "demos/graphs/race.hpp"
 #include "demos/graphs/spread.hpp"
 #include "tree.hpp"
 
@@ -25,8 +25,7 @@ namespace {
 constexpr auto text =
     "Searches a graph breadth first from several roots, by the rules of Graph500, in three ways: over MPI by hand, by calls\n"
     "to the owners of nodes level by level, and by calls without levels. Start it with mpirun. Checks every tree. Prints a row\n"
-    "per way: millions of edges of the graph that a search reaches per second (harmonic mean over the roots), and the ratio\n"
-    "to MPI (median over the roots).";
+    "per way; the items are the edges of the graph that a search reaches, and the ratio is that to MPI.";
 
 /// Says what is wrong with a tree, on rank 0. Every process checks its own nodes. Collective.
 std::string Complaint(const netuit::Mesh& mesh, netuit::NodeId root, const std::vector<netuit::NodeId>& parents) {
@@ -47,24 +46,26 @@ int Run(const uit::World& world, const graphs::Options& options) {
   netuit::Mesh& mesh = input.Mesh();
   const graphs::Part part{world, mesh};
   const std::vector<netuit::NodeId> roots = input.ChooseRoots();
-  std::vector<double> reached(roots.size());  // edges, by trial
-  const auto check = [&](std::size_t trial, const std::vector<netuit::NodeId>& gathered) {
+  std::vector<double> reached(roots.size());  // edges, by round
+  const auto check = [&](std::size_t round, const std::vector<netuit::NodeId>& gathered) {
     const std::vector<netuit::NodeId> parents = graphs::Spread(world, gathered);
-    if (world.IsRoot()) reached[trial] = input.NumLinks([&](netuit::NodeId node) { return parents[node] != netuit::no_node; });
-    return Complaint(mesh, roots[trial], parents);
+    if (world.IsRoot()) reached[round] = input.NumLinks([&](netuit::NodeId node) { return parents[node] != netuit::no_node; });
+    return Complaint(mesh, roots[round], parents);
   };
 
   ByMpi by_mpi{world, part};
   ByLevels by_levels{mesh};
   WithoutLevels without_levels{mesh};
-  graphs::Race race{mesh};
-  race.Add({"MPI level by level", [&](std::size_t trial) { by_mpi.Search(roots[trial]); },
-            [&](std::size_t trial) { return check(trial, netuit::GatherByNode<netuit::NodeId>(mesh, by_mpi.Parents())); }});
-  race.Add({"calls level by level", [&](std::size_t trial) { by_levels.Search(roots[trial]); },
-            [&](std::size_t trial) { return check(trial, mesh.Gather(by_levels.Parents())); }});
-  race.Add({"calls without levels", [&](std::size_t trial) { without_levels.Search(roots[trial]); },
-            [&](std::size_t trial) { return check(trial, mesh.Gather(without_levels.Parents())); }});
-  race.Run(roots.size(), [&](std::size_t trial) { return reached[trial]; });
+  const auto num_reached = [&](std::size_t round) { return reached[round]; };
+  demo::Compete(world,
+                {{"MPI level by level", [&](std::size_t round) { by_mpi.Search(roots[round]); },
+                  [&](std::size_t round) { return check(round, netuit::GatherByNode<netuit::NodeId>(mesh, by_mpi.Parents())); },
+                  num_reached},
+                 {"calls level by level", [&](std::size_t round) { by_levels.Search(roots[round]); },
+                  [&](std::size_t round) { return check(round, mesh.Gather(by_levels.Parents())); }, num_reached},
+                 {"calls without levels", [&](std::size_t round) { without_levels.Search(roots[round]); },
+                  [&](std::size_t round) { return check(round, mesh.Gather(without_levels.Parents())); }, num_reached}},
+                roots.size());
   return 0;
 }
 

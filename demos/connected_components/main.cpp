@@ -9,9 +9,10 @@
 #include <uit/link/world.hpp>
 
 #include "by_calls.hpp"
+#include "demos/common/contest.hpp"
+#include "demos/graphs/difference.hpp"
 #include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
-#include "demos/graphs/race.hpp"
 #include "forests.hpp"
 
 namespace connected_components {
@@ -19,9 +20,9 @@ namespace {
 
 constexpr auto text =
     "Finds the connected components of a graph by calls to the owners of nodes. Start it with mpirun. Compares with a serial\n"
-    "search on rank 0. Prints a row for each: millions of edges per second (harmonic mean), and the ratio to the serial search\n"
-    "(median). With --in-parts, no serial search is possible: each process joins the nodes of its own edges, and rank 0 joins what\n"
-    "they have found, which is not timed.";
+    "search on rank 0. Prints a row for each; the items are edges, and the ratio is that to the serial search. With --in-parts, no\n"
+    "serial search is possible: each process joins the nodes of its own edges, and rank 0 joins what they have found, which is not\n"
+    "timed.";
 
 /// The smallest number of a node in the component of each node, on one process.
 std::vector<netuit::NodeId> SolveSerially(const netuit::Topology& graph) {
@@ -48,14 +49,15 @@ int Run(const uit::World& world, const graphs::Options& options) {
   netuit::Mesh& mesh = input.Mesh();
   std::vector<netuit::NodeId> exact;
   ByLabels by_labels{mesh};
-  graphs::Race race{mesh};
-  const auto no_complaint = [](std::size_t) { return std::string{}; };
-  if (input.IsWhole()) race.Add({"serial", [&](std::size_t) { exact = SolveSerially(input.Whole()); }, no_complaint});
-  else exact = JoinForests(mesh);
-  race.Add({"calls", [&](std::size_t) { by_labels.Solve(); }, [&](std::size_t) {
-              return graphs::Difference(mesh.Gather(by_labels.Labels()), exact);
-            }});
-  race.Run(options.trials, [&](std::size_t) { return static_cast<double>(mesh.NumEdges()) / 2; });
+  const auto num_links = [&](std::size_t) { return static_cast<double>(mesh.NumEdges()) / 2; };
+  std::vector<demo::Method> methods;
+  if (input.IsWhole())
+    methods.push_back({"serial", [&](std::size_t) { exact = SolveSerially(input.Whole()); }, [](std::size_t) { return std::string{}; }, num_links});
+  else
+    exact = JoinForests(mesh);
+  methods.push_back({"calls", [&](std::size_t) { by_labels.Solve(); },
+                     [&](std::size_t) { return graphs::Difference(mesh.Gather(by_labels.Labels()), exact); }, num_links});
+  demo::Compete(world, methods, options.trials);
   return 0;
 }
 

@@ -40,7 +40,8 @@ class ByConduits {
     fabric_.Connect();
   }
 
-  /// Collective. Sends updates to the owners of their words, and applies arriving updates, until all have been applied.
+  /// Collective. Sends updates to the owners of their words, and applies arriving updates, until all have been applied. A run
+  /// begins after every process has ended the one before.
   void Run(UpdateStream updates, std::uint64_t num_updates, Table& table) {
     for (std::uint64_t i = 0; i < num_updates; ++i) {
       if (i % updates_per_look == 0) ApplyArrived(table);

@@ -10,55 +10,31 @@
 #include <uit/link/world.hpp>
 
 #include "demos/common/complete.hpp"
+#include "demos/common/exchange.hpp"
 #include "table.hpp"
 
 namespace gups {
 
-/// A hand-written version with a collective. In each round, every process makes a batch of updates and sorts them by owner.
-/// Then all exchange their batches by MPI_Ialltoallv.
+/// A hand-written version with a collective. In each round, every process makes a batch of updates for their owners. Then all
+/// exchange their batches by MPI_Ialltoallv.
 class ByAlltoallv {
  public:
-  ByAlltoallv(const uit::World& world, std::size_t batch) : size_(world.Size()), batch_(batch), by_owner_(size_) {
-    for (auto& updates : by_owner_) updates.reserve(batch);
-  }
+  ByAlltoallv(const uit::World& world, std::size_t batch) : batch_(batch), exchange_(world.Size()) {}
 
   void Run(UpdateStream updates, std::uint64_t num_updates, Table& table) {
-    std::vector<int> send_counts(size_), send_offsets(size_), receive_counts(size_), receive_offsets(size_);
     for (std::uint64_t done = 0; done < num_updates; done += batch_) {
-      for (auto& part : by_owner_) part.clear();
       for (std::uint64_t i = done; i < done + batch_ && i < num_updates; ++i) {
         const Update update = updates.Next();
-        by_owner_[table.OwnerOf(update)].push_back(update);
+        exchange_.Put(table.OwnerOf(update), update);
       }
-      outgoing_.clear();
-      for (std::size_t rank = 0; rank < size_; ++rank) {
-        send_counts[rank] = static_cast<int>(by_owner_[rank].size());
-        send_offsets[rank] = static_cast<int>(outgoing_.size());
-        outgoing_.insert(outgoing_.end(), by_owner_[rank].begin(), by_owner_[rank].end());
-      }
-      demo::Complete([&](MPI_Request* request) {
-        return MPI_Ialltoall(send_counts.data(), 1, MPI_INT, receive_counts.data(), 1, MPI_INT, MPI_COMM_WORLD, request);
-      });
-      int total = 0;
-      for (std::size_t rank = 0; rank < size_; ++rank) {
-        receive_offsets[rank] = total;
-        total += receive_counts[rank];
-      }
-      incoming_.resize(static_cast<std::size_t>(total));
-      demo::Complete([&](MPI_Request* request) {
-        return MPI_Ialltoallv(outgoing_.data(), send_counts.data(), send_offsets.data(), MPI_UINT64_T, incoming_.data(),
-                              receive_counts.data(), receive_offsets.data(), MPI_UINT64_T, MPI_COMM_WORLD, request);
-      });
-      for (const Update update : incoming_) table.Apply(update);
+      exchange_.Swap();
+      for (const Update update : exchange_.Incoming()) table.Apply(update);
     }
   }
 
  private:
-  std::size_t size_;
   std::size_t batch_;
-  std::vector<std::vector<Update>> by_owner_;
-  std::vector<Update> outgoing_;
-  std::vector<Update> incoming_;
+  demo::Exchange<Update> exchange_;
 };
 
 /// A one-sided version. Each update is one MPI_Put into memory that its owner reserves for this process. After a batch, the

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <span>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -14,8 +14,8 @@
 #include <uit/team/member.hpp>
 
 #include "counts.hpp"
-#include "demos/common/batch_exchange.hpp"
 #include "demos/common/contest.hpp"
+#include "demos/common/exchange.hpp"
 #include "demos/common/places.hpp"
 
 namespace histogram {
@@ -35,13 +35,11 @@ void CountByConveyor(uit::Conveyor<std::uint64_t>& conveyor, const std::vector<d
 }
 
 /// All processes exchange batches of the same number of updates.
-void CountByAlltoallv(demo::BatchExchange<std::uint64_t>& exchange, std::size_t batch, const std::vector<demo::Place>& places,
-                      Counts& counts) {
-  for (std::size_t done = 0; done < places.size(); done += batch) {
-    const demo::Place* const first = places.data() + done;
-    exchange.Sort(std::min(batch, places.size() - done), [first](std::size_t i) { return first[i].owner; },
-                  [first, &exchange](std::size_t i, std::size_t place) { exchange.Outgoing()[place] = first[i].word; });
-    for (const std::uint64_t word : exchange.Exchange()) counts.Add(word);
+void CountByAlltoallv(demo::Exchange<std::uint64_t>& exchange, std::size_t batch, std::span<const demo::Place> places, Counts& counts) {
+  for (; !places.empty(); places = places.subspan(std::min(batch, places.size()))) {
+    for (const demo::Place& place : places.first(std::min(batch, places.size()))) exchange.Put(place.owner, place.word);
+    exchange.Swap();
+    for (const std::uint64_t word : exchange.Incoming()) counts.Add(word);
   }
 }
 
@@ -51,12 +49,13 @@ void Run(uit::Member& me, const Options& options) {
   Counts counts{me, work};
   uit::Conveyor<std::uint64_t> conveyor{me, [&counts](const std::uint64_t& word) { counts.Add(word); },
                                         {.buffer_bytes = options.buffer_bytes}};
-  demo::BatchExchange<std::uint64_t> exchange{me.Size()};
-  const auto num_items = static_cast<double>(work.updates * me.Size());
-  const auto find_fault = [&counts] { return counts.FindFault(); };
-  std::vector<demo::Method> methods{{"conveyor", [&] { CountByConveyor(conveyor, places); }, find_fault, num_items}};
+  demo::Exchange<std::uint64_t> exchange{me.Size()};
+  const auto num_items = [&](std::size_t) { return static_cast<double>(work.updates * me.Size()); };
+  const auto find_fault = [&](std::size_t) { return counts.FindFault(); };
+  std::vector<demo::Method> methods;
   if (options.contest.threads == 1)
-    methods.push_back({"alltoallv", [&] { CountByAlltoallv(exchange, options.batch, places, counts); }, find_fault, num_items});
+    methods.push_back({"alltoallv", [&](std::size_t) { CountByAlltoallv(exchange, options.batch, places, counts); }, find_fault, num_items});
+  methods.push_back({"conveyor", [&](std::size_t) { CountByConveyor(conveyor, places); }, find_fault, num_items});
   demo::Compete(me, methods, options.contest.rounds);
 }
 

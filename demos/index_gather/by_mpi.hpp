@@ -10,7 +10,8 @@
 
 #include <uit/mpi/error.hpp>
 
-#include "demos/common/batch_exchange.hpp"
+#include "demos/common/complete.hpp"
+#include "demos/common/exchange.hpp"
 #include "demos/common/places.hpp"
 
 namespace index_gather {
@@ -19,31 +20,27 @@ namespace index_gather {
 class ByAlltoallv {
  public:
   ByAlltoallv(std::size_t num_ranks, std::size_t batch, std::span<const std::uint64_t> table)
-      : batch_(batch), table_(table), exchange_(num_ranks), positions_(batch), answers_(batch) {}
+      : batch_(batch), table_(table), exchange_(num_ranks), next_(num_ranks) {}
 
   /// Collective. The value for places[i] goes to values[i].
   void Run(std::span<const demo::Place> places, std::span<std::uint64_t> values) {
     for (std::size_t done = 0; done < places.size(); done += batch_) {
-      const std::size_t count = std::min(batch_, places.size() - done);
-      exchange_.Sort(count, [&](std::size_t i) { return places[done + i].owner; },
-                     [&](std::size_t i, std::size_t place) {
-                       exchange_.Outgoing()[place] = places[done + i].word;
-                       positions_[place] = done + i;
-                     });
-      const std::span<const std::uint64_t> words = exchange_.Exchange();
-      own_answers_.resize(words.size());
-      for (std::size_t i = 0; i < words.size(); ++i) own_answers_[i] = table_[words[i]];
-      exchange_.Answer<std::uint64_t>(own_answers_, answers_);
-      for (std::size_t i = 0; i < count; ++i) values[positions_[i]] = answers_[i];
+      const auto batch = places.subspan(done, std::min(batch_, places.size() - done));
+      for (const demo::Place& place : batch) exchange_.Put(place.owner, place.word);
+      exchange_.Swap();
+      own_answers_.clear();
+      for (const std::uint64_t word : exchange_.Incoming()) own_answers_.push_back(table_[word]);
+      const std::span<const std::uint64_t> answers = exchange_.Answer(own_answers_);
+      for (std::size_t rank = 0; rank < next_.size(); ++rank) next_[rank] = exchange_.AnswerStart(rank);
+      for (std::size_t i = 0; i < batch.size(); ++i) values[done + i] = answers[next_[batch[i].owner]++];
     }
   }
 
  private:
   std::size_t batch_;
   std::span<const std::uint64_t> table_;
-  demo::BatchExchange<std::uint64_t> exchange_;
-  std::vector<std::size_t> positions_;  // of the outgoing requests
-  std::vector<std::uint64_t> answers_;  // to them
+  demo::Exchange<std::uint64_t> exchange_;
+  std::vector<std::size_t> next_;  // answer, by rank
   std::vector<std::uint64_t> own_answers_{};
 };
 

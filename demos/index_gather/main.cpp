@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,19 +51,21 @@ void Run(uit::Member& me, const Options& options) {
     table[i] = ValueOf({static_cast<std::uint32_t>(me.Rank()), static_cast<std::uint32_t>(i)});
   // Each get is slow, so this method makes fewer.
   const auto some_places = std::span(places).first(std::max<std::size_t>(1, places.size() / 16));
-  const auto num_items = static_cast<double>(places.size() * me.Size());
-  const auto find_fault = [&] { return FindFault(places, values); };
+  const auto find_fault = [&](std::size_t) { return FindFault(places, values); };
+  const auto num_items = [&](std::size_t) { return static_cast<double>(places.size() * me.Size()); };
 
   ByConveyors conveyors{me, options.buffer_bytes, options.under_way, table, places, values};
-  std::vector<demo::Method> methods{{"conveyors", [&] { conveyors.Run(); }, find_fault, num_items}};
   ByAlltoallv collective{me.Size(), options.batch, table};
   std::optional<ByGets> gets;
+  std::vector<demo::Method> methods;
   if (options.contest.threads == 1) {
     gets.emplace(options.batch, table);
-    methods.push_back({"alltoallv", [&] { collective.Run(places, values); }, find_fault, num_items});
-    methods.push_back({"get", [&] { gets->Run(some_places, values); }, [&] { return FindFault(some_places, values); },
-                       static_cast<double>(some_places.size() * me.Size())});
+    methods.push_back({"alltoallv", [&](std::size_t) { collective.Run(places, values); }, find_fault, num_items});
+    methods.push_back({"get", [&](std::size_t) { gets->Run(some_places, values); },
+                       [&](std::size_t) { return FindFault(some_places, values); },
+                       [&](std::size_t) { return static_cast<double>(some_places.size() * me.Size()); }});
   }
+  methods.push_back({"conveyors", [&](std::size_t) { conveyors.Run(); }, find_fault, num_items});
   demo::Compete(me, methods, options.contest.rounds);
   if (gets) gets->Close();
 }

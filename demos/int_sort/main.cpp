@@ -85,14 +85,15 @@ void Run(uit::Member& me, const Options& options) {
   std::vector<Key> sorted;
   sorted.reserve(keys.size() + keys.size() / 4);
   Judge judge{me, size, range, keys};
-  const auto find_fault = [&] { return judge.FindFault(sorted); };
-  const auto num_items = static_cast<double>(num_keys);
+  const auto find_fault = [&](std::size_t) { return judge.FindFault(sorted); };
+  const auto num_items = [num_keys](std::size_t) { return static_cast<double>(num_keys); };
 
   ByConveyor conveyor{me, size, options.buffer_bytes};
   ByAlltoallv collective{me.Rank(), me.Size(), size};
-  std::vector<demo::Method> methods{{"conveyor", [&] { conveyor.Run(keys, sorted); }, find_fault, num_items}};
+  std::vector<demo::Method> methods;
   if (options.contest.threads == 1)
-    methods.push_back({"alltoallv", [&] { collective.Run(keys, sorted); }, find_fault, num_items});
+    methods.push_back({"alltoallv", [&](std::size_t) { collective.Run(keys, sorted); }, find_fault, num_items});
+  methods.push_back({"conveyor", [&](std::size_t) { conveyor.Run(keys, sorted); }, find_fault, num_items});
   demo::Compete(me, methods, options.contest.rounds);
 }
 

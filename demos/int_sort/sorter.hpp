@@ -12,7 +12,8 @@
 #include <uit/conveyor/conveyor.hpp>
 #include <uit/team/member.hpp>
 
-#include "demos/common/batch_exchange.hpp"
+#include "demos/common/complete.hpp"
+#include "demos/common/exchange.hpp"
 #include "keys.hpp"
 
 namespace int_sort {
@@ -118,9 +119,9 @@ class ByAlltoallv {
     });
     split_.Decide(rank_, num_ranks_);
     counts_.Reset(split_.Begin(), split_.End());
-    exchange_.Sort(keys.size(), [&](std::size_t i) { return split_.OwnerOf(keys[i]); },
-                   [&](std::size_t i, std::size_t place) { exchange_.Outgoing()[place] = keys[i]; });
-    for (const Key key : exchange_.Exchange()) counts_.Add(key);
+    for (const Key key : keys) exchange_.Put(split_.OwnerOf(key), key);
+    exchange_.Swap();
+    for (const Key key : exchange_.Incoming()) counts_.Add(key);
     counts_.WriteTo(sorted);
   }
 
@@ -129,7 +130,7 @@ class ByAlltoallv {
   std::size_t num_ranks_;
   Split split_;
   KeyCounts counts_{};
-  demo::BatchExchange<Key> exchange_;
+  demo::Exchange<Key> exchange_;
 };
 
 }  // namespace int_sort

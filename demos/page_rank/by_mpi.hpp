@@ -11,7 +11,7 @@
 #include <uit/link/world.hpp>
 
 #include "demos/common/complete.hpp"
-#include "demos/graphs/exchange.hpp"
+#include "demos/common/exchange.hpp"
 #include "demos/graphs/part.hpp"
 #include "problem.hpp"
 
@@ -32,7 +32,7 @@ class ByMpi {
         const std::size_t slot = part.NumNodes() + static_cast<std::size_t>(std::ranges::lower_bound(away, target) - away.begin());
         slots_.push_back(target.rank == world.Rank() ? target.node : static_cast<std::uint32_t>(slot));
       }
-    graphs::Exchange<std::uint32_t> exchange{world};
+    demo::Exchange<std::uint32_t> exchange{world.Size()};
     for (const graphs::Place place : away) {
       exchange.Put(place.rank, place.node);
       ++counts_[place.rank];
@@ -40,7 +40,7 @@ class ByMpi {
     exchange.Swap(true);
     incoming_nodes_.assign(exchange.Incoming().begin(), exchange.Incoming().end());
     incoming_.resize(incoming_nodes_.size());
-    std::ranges::copy(exchange.IncomingCounts(), their_counts_.begin());
+    for (std::size_t rank = 0; rank < world.Size(); ++rank) their_counts_[rank] = exchange.IncomingCount(rank);
     for (std::size_t rank = 1; rank < world.Size(); ++rank) {
       starts_[rank] = starts_[rank - 1] + counts_[rank - 1];
       their_starts_[rank] = their_starts_[rank - 1] + their_counts_[rank - 1];

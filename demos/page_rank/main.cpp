@@ -19,10 +19,10 @@
 #include "by_calls.hpp"
 #include "by_field.hpp"
 #include "by_mpi.hpp"
+#include "demos/common/contest.hpp"
 #include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
 #include "demos/graphs/part.hpp"
-#include "demos/graphs/race.hpp"
 #include "demos/graphs/spread.hpp"
 #include "problem.hpp"
 
@@ -33,8 +33,8 @@ constexpr auto text =
     "Computes the PageRank of a graph in four ways: over MPI by hand, by calls to the owners of nodes in iterations and\n"
     "asynchronously, and by a published field. Start it with mpirun. Compares with a serial solution: the sum of all errors must\n"
     "be within the proven bound, and the bound at most --error. With --in-parts, a bound that follows from the ranks alone replaces\n"
-    "that sum. Prints a row per way: millions of edges per second for the whole\n"
-    "computation (harmonic mean), and the ratio to MPI (median).";
+    "that sum. Prints a row per way; the items are the edges of the graph, once for the whole computation, and the ratio is that to\n"
+    "MPI.";
 
 /// Returns a bound on the sum of all errors that follows from the ranks alone: how much each node's rank differs from what its
 /// neighbours' ranks make of it, divided by 1 - d. Every process looks at its own nodes. Collective.
@@ -109,10 +109,11 @@ int Run(const uit::World& world, const graphs::Options& options, Problem problem
   ByIterations by_iterations{mesh, problem};
   ByMass by_mass{mesh, problem};
   ByField by_field{mesh, problem};
-  graphs::Race race{mesh};
+  std::vector<demo::Method> methods;
   const auto add = [&](const std::string& name, auto solve, auto ranks, auto mass_left) {
-    race.Add({name, [=](std::size_t) { solve(); },
-              [=, &check](std::size_t) { return check.Complaint(name, ranks(), mass_left()); }});
+    methods.push_back({name, [=](std::size_t) { solve(); },
+                       [=, &check](std::size_t) { return check.Complaint(name, ranks(), mass_left()); },
+                       [&](std::size_t) { return static_cast<double>(mesh.NumEdges()) / 2; }});
   };
   add("MPI in iterations", [&] { by_mpi.Solve(); }, [&] { return gather(by_mpi.Ranks()); },
       [&] { return Sum(gather(by_mpi.MassLeft())); });
@@ -125,7 +126,7 @@ int Run(const uit::World& world, const graphs::Options& options, Problem problem
     for (netuit::NodeId node = 0; node < left.size(); ++node) left[node] *= input.Degrees()[node];
     return Sum(left);
   });
-  race.Run(options.trials, [&](std::size_t) { return static_cast<double>(mesh.NumEdges()) / 2; });
+  demo::Compete(world, methods, options.trials);
   check.Print();
   return 0;
 }

@@ -15,9 +15,10 @@
 #include <uit/link/world.hpp>
 
 #include "by_calls.hpp"
+#include "demos/common/contest.hpp"
+#include "demos/graphs/difference.hpp"
 #include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
-#include "demos/graphs/race.hpp"
 #include "demos/graphs/spread.hpp"
 #include "serial.hpp"
 
@@ -27,8 +28,8 @@ namespace {
 constexpr auto text =
     "Finds the lengths of the shortest ways from several roots by calls to the owners of nodes, at once and in steps\n"
     "(Delta-stepping). Start it with mpirun. A graph without weights gets random ones in 0 … 1. Compares with Dijkstra's\n"
-    "algorithm on rank 0. Prints a row for each: millions of edges that are reached per second (harmonic mean), and the ratio to\n"
-    "Dijkstra's algorithm (median). With --in-parts, each process checks its own edges instead, and the ratio is to calls at once.";
+    "algorithm on rank 0. Prints a row for each; the items are the edges that are reached, and the ratio is that to Dijkstra's\n"
+    "algorithm. With --in-parts, each process checks its own edges instead, and the ratio is that to calls at once.";
 
 /// Says what is wrong with lengths of ways, or nothing, on rank 0. Every process checks the edges that end at its own nodes. No edge may
 /// lead to a shorter way, so no length is too large. Each node but the root has a neighbour from which its way comes; because weights are
@@ -57,26 +58,27 @@ int Run(const uit::World& world, const graphs::Options& options, double delta) {
                       }};
   netuit::Mesh& mesh = input.Mesh();
   const std::vector<netuit::NodeId> roots = input.ChooseRoots();
-  std::vector<std::vector<double>> exact(roots.size());  // by trial
-  std::vector<double> reached(roots.size());             // edges, by trial
+  std::vector<std::vector<double>> exact(roots.size());  // by round
+  std::vector<double> reached(roots.size());             // edges, by round
   ByCalls at_once{mesh, infinite};
   ByCalls in_steps{mesh, delta};
-  graphs::Race race{mesh};
-  const auto search_serially = [&](std::size_t trial) {
-    if (world.IsRoot()) exact[trial] = SolveSerially(input.Whole(), roots[trial]);
+  const auto search_serially = [&](std::size_t round) {
+    if (world.IsRoot()) exact[round] = SolveSerially(input.Whole(), roots[round]);
   };
-  if (input.IsWhole()) race.Add({"serial", search_serially, [](std::size_t) { return std::string{}; }});
-  const auto check = [&](std::size_t trial, const std::vector<double>& lengths) {
-    if (world.IsRoot()) reached[trial] = input.NumLinks([&](netuit::NodeId node) { return lengths[node] < infinite; });
-    if (!input.IsWhole()) return Complaint(mesh, roots[trial], lengths);
-    if (world.IsRoot() && exact[trial].empty()) search_serially(trial);  // before its turn
-    return graphs::Difference(lengths, exact[trial]);
+  const auto check = [&](std::size_t round, const std::vector<double>& lengths) {
+    if (world.IsRoot()) reached[round] = input.NumLinks([&](netuit::NodeId node) { return lengths[node] < infinite; });
+    if (!input.IsWhole()) return Complaint(mesh, roots[round], lengths);
+    if (world.IsRoot() && exact[round].empty()) search_serially(round);  // before its turn
+    return graphs::Difference(lengths, exact[round]);
   };
-  race.Add({"calls at once", [&](std::size_t trial) { at_once.Search(roots[trial]); },
-            [&](std::size_t trial) { return check(trial, mesh.Gather(at_once.Lengths())); }});
-  race.Add({"calls in steps", [&](std::size_t trial) { in_steps.Search(roots[trial]); },
-            [&](std::size_t trial) { return check(trial, mesh.Gather(in_steps.Lengths())); }});
-  race.Run(roots.size(), [&](std::size_t trial) { return reached[trial]; });
+  const auto num_reached = [&](std::size_t round) { return reached[round]; };
+  std::vector<demo::Method> methods;
+  if (input.IsWhole()) methods.push_back({"serial", search_serially, [](std::size_t) { return std::string{}; }, num_reached});
+  methods.push_back({"calls at once", [&](std::size_t round) { at_once.Search(roots[round]); },
+                     [&](std::size_t round) { return check(round, mesh.Gather(at_once.Lengths())); }, num_reached});
+  methods.push_back({"calls in steps", [&](std::size_t round) { in_steps.Search(roots[round]); },
+                     [&](std::size_t round) { return check(round, mesh.Gather(in_steps.Lengths())); }, num_reached});
+  demo::Compete(world, methods, roots.size());
   return 0;
 }
 

@@ -11,7 +11,7 @@
 #include <uit/link/world.hpp>
 
 #include "demos/common/complete.hpp"
-#include "demos/graphs/exchange.hpp"
+#include "demos/common/exchange.hpp"
 #include "demos/graphs/part.hpp"
 #include "neighbors.hpp"
 
@@ -23,8 +23,8 @@ class ByMpi {
  public:
   /// Collective.
   ByMpi(const uit::World& world, const graphs::Part& part)
-      : rank_(static_cast<std::uint32_t>(world.Rank())), part_(part), degrees_(world), lists_(world), larger_(part.NumNodes()),
-        sent_by_(world.Size()) {}
+      : rank_(static_cast<std::uint32_t>(world.Rank())), part_(part), degrees_(world.Size()), lists_(world.Size()),
+        larger_(part.NumNodes()), sent_by_(world.Size()) {}
 
   /// Collective. Returns the number of triangles.
   std::uint64_t Count() {
@@ -88,13 +88,14 @@ class ByMpi {
   /// Counts the triangles of a list whose second node is here.
   void CountOwn(std::span<const netuit::NodeId> list) {
     for (; list.size() > 1; list = list.subspan(1))
-      if (const graphs::Place place = part_.Find(list[0]); place.rank == rank_) count_ += larger_[place.node].NumAmong(list.subspan(1));
+      if (const graphs::Place place = part_.Find(list[0]); place.rank == rank_)
+        count_ += larger_[place.node].NumAmong(list.subspan(1));
   }
 
   std::uint32_t rank_;
   const graphs::Part& part_;
-  graphs::Exchange<Degree> degrees_;
-  graphs::Exchange<std::uint32_t> lists_;
+  demo::Exchange<Degree> degrees_;
+  demo::Exchange<std::uint32_t> lists_;
   std::vector<Larger> larger_;          // by node, as it is numbered here
   std::vector<std::uint32_t> sent_by_;  // by rank: one more than the node whose list it got last
   std::vector<netuit::NodeId> list_;

@@ -66,16 +66,16 @@ void Run(uit::Member& me, const Options& options) {
   const Census alone = me.Broadcast(SearchAlone(me, tree));
   const Census expected = tree.published == Census{} ? alone : tree.published;
   Census found;
-  const auto find_fault = [&] {
+  const auto find_fault = [&](std::size_t) {
     const Census sum = me.AllReduce(found, Sum);
     return sum == expected ? "" : "found " + Words(sum) + ", not " + Words(expected);
   };
   BySharing sharing{me, tree, options.nodes_per_turn};
-  const auto num_items = static_cast<double>(expected.num_nodes);
+  const auto num_items = [&](std::size_t) { return static_cast<double>(expected.num_nodes); };
   demo::Compete(me,
-                {{"sharing", [&] { found = sharing.Run(); }, find_fault, num_items},
-                 {"alone", [&] { found = SearchAlone(me, tree); }, find_fault, num_items},
-                 {"split", [&] { found = SearchSplit(me, tree); }, find_fault, num_items}},
+                {{"alone", [&](std::size_t) { found = SearchAlone(me, tree); }, find_fault, num_items},
+                 {"split", [&](std::size_t) { found = SearchSplit(me, tree); }, find_fault, num_items},
+                 {"sharing", [&](std::size_t) { found = sharing.Run(); }, find_fault, num_items}},
                 options.contest.rounds);
 }
 

@@ -32,6 +32,7 @@ class Blocks {
     }
   }
   Block<T>& operator[](std::size_t to) { return blocks_[to]; }
+  const Block<T>& operator[](std::size_t to) const { return blocks_[to]; }
   /// Leaves no room in any.
   void Close() {
     for (Block<T>& block : blocks_) block.end = block.next;
