@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from netuit.result_plots import plot_conflicts, plot_quality, plot_rates
     from netuit.run_graph import run
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "InputError",

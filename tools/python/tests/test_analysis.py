@@ -85,7 +85,7 @@ def test_replicates_without_a_partner_are_left_out_of_differences(tmp_path):
     healthy = make_quality(tmp_path)
     table = analysis.paired_differences(make_faulty(healthy[healthy["replicate"] < 3]), healthy[healthy["replicate"] > 0])
     assert set(table["replicates"]) == {2 * 4}  # of four layouts
-    with pytest.raises(conduit.InputError, match="no replicate"):
+    with pytest.raises(netuit.InputError, match="no replicate"):
         analysis.paired_differences(healthy[healthy["replicate"] == 0], healthy[healthy["replicate"] == 1])
 
 
@@ -173,7 +173,7 @@ def test_without_stamps_there_is_nothing_to_set_beside_touches(drop, tmp_path, c
     ],
 )
 def test_latencies_by_touches_and_by_stamps_agree_within_a_tenth(folder, cases):
-    quality = conduit.load(notebooks.BINDER / "data" / folder / "quality.csv")
+    quality = netuit.load(notebooks.BINDER / "data" / folder / "quality.csv")
     table = analysis.latency_agreement(quality[~quality["oversubscribed"]]).reset_index()
     table = table[~table["case"].str.startswith("two_hosts")]
     assert set(table["case"]) == cases

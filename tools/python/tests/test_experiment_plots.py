@@ -52,7 +52,7 @@ def make_half(tmp_path, factor):
             row |= {"age_p50_s": factor * 1e-5, "transit_p50_s": factor * 1e-6}
             snapshots += [row, row | {"processes": 1, "wall_latency_s": 1}]
     fake_results.write_csv(tmp_path / "quality.csv", snapshots)
-    return rows[rows["threads"] == 1], conduit.load(tmp_path / "quality.csv")
+    return rows[rows["threads"] == 1], netuit.load(tmp_path / "quality.csv")
 
 
 def test_medians_of_two_processes_are_set_beside_those_of_simulated_ones(tmp_path):
@@ -195,27 +195,27 @@ def test_a_figure_drawn_again_is_the_same_file(tmp_path):
 
 def test_nothing_to_draw_is_an_input_error(tmp_path):
     quality = make_quality(tmp_path)
-    with pytest.raises(conduit.InputError):
+    with pytest.raises(netuit.InputError):
         analysis.regress(quality[quality["threads"] == 1], "log2_threads")
-    with pytest.raises(conduit.InputError):
+    with pytest.raises(netuit.InputError):
         experiment_plots.quality_by_case(quality[quality["scope"] == "pair"])
-    with pytest.raises(conduit.InputError):
+    with pytest.raises(netuit.InputError):
         experiment_plots.rates_and_conflicts(make_rows(tmp_path).iloc[:0])
     rows = make_rows(tmp_path)
-    with pytest.raises(conduit.InputError):
+    with pytest.raises(netuit.InputError):
         comparison_plots.real_and_simulated(rows[rows["processes"] == 1], quality, rows, quality)
-    with pytest.raises(conduit.InputError):
+    with pytest.raises(netuit.InputError):
         comparison_plots.rates_by_case(rows[rows["mode"] != 4])
-    with pytest.raises(conduit.InputError):
+    with pytest.raises(netuit.InputError):
         comparison_plots.threads_by_case(rows[rows["threads"] == 1])
-    with pytest.raises(conduit.InputError):
+    with pytest.raises(netuit.InputError):
         experiment_plots.clusters({"two sizes": rows[(rows["processes"] > 1) & (rows["threads"] == 1)]})
 
 
 def test_a_figure_that_cannot_be_written_is_an_output_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("UIT_FIGURES", str(tmp_path / "file"))
-    with pytest.raises(conduit.OutputError):
+    with pytest.raises(netuit.OutputError):
         experiment_plots.keep(experiment_plots.rates_and_conflicts(make_rows(tmp_path)), "rates")
 
 
