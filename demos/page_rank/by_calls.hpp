@@ -4,10 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include <netuit/calls/calls.hpp>
+#include <netuit/calls/combine.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
+#include <uit/conveyor/conveyor_sizes.hpp>
 
 #include "problem.hpp"
 
@@ -18,7 +21,8 @@ class ByIterations {
  public:
   ByIterations(netuit::Mesh& mesh, const Problem& problem)
       : mesh_(mesh), problem_(problem), rank_(mesh.AddField<double>()), mass_{mesh.AddField<double>(), mesh.AddField<double>()},
-        give_(mesh.AddCall<double>([this](netuit::Node& node, double mass) { mass_[1 - present_][node] += mass; })) {}
+        give_(mesh.AddCall<double>([this](netuit::Node& node, double mass) { mass_[1 - present_][node] += mass; },
+                                   uit::Combine{std::plus<>{}})) {}
   /// Collective.
   void Solve() {
     mesh_.Visit([&](netuit::Node& node) {
@@ -46,24 +50,26 @@ class ByIterations {
   const Problem& problem_;
   netuit::Field<double> rank_;
   std::array<netuit::Field<double>, 2> mass_;  // of this iteration and of the next
-  netuit::Call<double> give_;
+  netuit::Call<double, std::plus<>> give_;
   std::size_t present_ = 0;
 };
 
-/// Asynchronous: a node sends its mass on as soon as it has more than a tolerance, in no order. First it calls itself without mass.
-/// That call comes after those to it that are under way in its process, so their mass leaves together.
+/// Asynchronous: a node sends its mass on as soon as it has more than a tolerance, in no order. It does so in a call to itself,
+/// which comes after those that have arrived already, so their mass leaves together.
 ///
 /// The tolerance is halved from one Finish to the next. If it were small from the beginning, nodes would send many small masses.
 class ByMass {
  public:
   ByMass(netuit::Mesh& mesh, const Problem& problem)
       : mesh_(mesh), problem_(problem), rank_(mesh.AddField<double>()), mass_(mesh.AddField<double>()),
-        give_(mesh.AddCall<double>([this](netuit::Node& node, double mass, const netuit::Call<double>& give) {
+        send_(mesh.AddCall<Nothing>([this](netuit::Node& node, Nothing) {
+          if (IsAbove(node)) SendOn(node);
+        })),
+        give_(mesh.AddCall<double>([this](netuit::Node& node, double mass) {
           const bool was_above = IsAbove(node);
           mass_[node] += mass;
-          if (!was_above && IsAbove(node)) give(node.Id(), 0);
-          if (was_above && mass == 0) SendOn(node, give);
-        })) {}
+          if (!was_above && IsAbove(node)) send_(node.Id(), {});
+        }, uit::Combine{std::plus<>{}})) {}
   /// Collective.
   void Solve() {
     mesh_.Visit([&](netuit::Node& node) {
@@ -73,7 +79,7 @@ class ByMass {
     for (factor_ = 1 / problem_.error; factor_ > 1;) {
       factor_ = std::max(1.0, factor_ / 2);
       mesh_.Finish([&](netuit::Node& node) {
-        if (IsAbove(node)) SendOn(node, give_);
+        if (IsAbove(node)) SendOn(node);
       });
     }
   }
@@ -81,19 +87,21 @@ class ByMass {
   netuit::Field<double> MassLeft() const { return mass_; }
 
  private:
+  struct Nothing {};
   bool IsAbove(const netuit::Node& node) const { return mass_[node] > factor_ * problem_.Tolerance(node.Out().size()); }
-  void SendOn(netuit::Node& node, const netuit::Call<double>& give) {
+  void SendOn(netuit::Node& node) {
     const double share = problem_.Share(mass_[node], node.Out().size());
     rank_[node] += mass_[node];
     mass_[node] = 0;
-    for (auto edge : node.Out()) give(edge.Target(), share);
+    for (auto edge : node.Out()) give_(edge.Target(), share);
   }
 
   netuit::Mesh& mesh_;
   const Problem& problem_;
   netuit::Field<double> rank_;
   netuit::Field<double> mass_;
-  netuit::Call<double> give_;
+  netuit::Call<Nothing> send_;
+  netuit::Call<double, std::plus<>> give_;
   double factor_ = 1;  // of the tolerance
 };
 

@@ -21,6 +21,18 @@ struct CallItem {
   T argument{};
 };
 
+/// What carries the calls of one worker: for calls that are combined by `Operation`, see netuit/calls/combine.hpp.
+template <typename T, typename Operation>
+struct CallLine;
+template <typename T>
+struct CallLine<T, void> {
+  using Item = CallItem<T>;
+  using Line = uit::Conveyor<Item>;
+  using Options = uit::ConveyorOptions;
+  static void Push(Line& line, std::size_t to, const Item& item) { line.PushOrHandle(to, item); }
+  static const CallItem<T>& CallOf(const Item& item) { return item; }
+};
+
 /// What handles of one function refer to. A `Line` carries calls of one worker to all others.
 template <typename Line>
 class CallLines {
@@ -50,11 +62,11 @@ class CallLines {
 ///
 /// Calls are made within Mesh::Finish: in its body, and in functions that are called themselves. They are one-way, travel together
 /// in frames, and lead to those of a worker in the order in which the worker has made them.
-template <uit::TriviallyCopyable T>
+template <uit::TriviallyCopyable T, typename Operation>
 class Call {
  public:
   /// For Mesh.
-  using Lines = detail::CallLines<uit::Conveyor<detail::CallItem<T>>>;
+  using Lines = detail::CallLines<typename detail::CallLine<T, Operation>::Line>;
   /// For Mesh.
   explicit Call(const Lines& lines) : lines_(&lines) {}
 
@@ -65,7 +77,7 @@ class Call {
   /// Throws uit::InputError if the mesh has no such node, uit::Error outside of Finish, and as uit::Conveyor::Push.
   void operator()(NodeId node, const T& argument) const {
     const detail::NodeOwner owner = lines_->OwnerOf(node);
-    lines_->Here().PushOrHandle(owner.worker, {owner.node, argument});
+    detail::CallLine<T, Operation>::Push(lines_->Here(), owner.worker, {owner.node, argument});
   }
   /// The same if there is room at once. Otherwise returns false, and the call is counted as refused. Never waits.
   bool Try(NodeId node, const T& argument) const {

@@ -28,18 +28,23 @@ namespace netuit {
 namespace detail {
 
 /// A function of the type `F`, which all workers of a process call.
-template <uit::TriviallyCopyable T, typename F>
+template <uit::TriviallyCopyable T, typename F, typename Operation = void>
 class CallKind final : public CallBase {
+  using Carried = CallLine<T, Operation>;
+
  public:
-  CallKind(const MeshCore& mesh, const std::vector<NodeOwner>& owners, F function, const uit::ConveyorOptions& options)
+  CallKind(const MeshCore& mesh, const std::vector<NodeOwner>& owners, F function, const typename Carried::Options& options)
       : function_(std::move(function)), options_(options), lines_(owners, mesh.NumThreads()), call_(lines_) {}
-  Call<T> Handle() const { return call_; }
+  Call<T, Operation> Handle() const { return call_; }
   std::unique_ptr<OpenCall> Open(CallSite& site) override { return std::make_unique<Opened>(*this, site); }
 
  private:
-  using Item = CallItem<T>;
-  static constexpr bool takes_call = std::invocable<F&, Node&, const T&, const Call<T>&>;
+  using Line = typename Carried::Line;
+  static constexpr bool takes_call = std::invocable<F&, Node&, const T&, const Call<T, Operation>&>;
   static constexpr bool is_task = !takes_call && !std::invocable<F&, Node&, const T&>;
+  static_assert(takes_call || !is_task || std::invocable<F&, Node, const T&>,
+                "a function for calls takes (netuit::Node&, argument) or (netuit::Node&, argument, const netuit::Call<T>&) or, if it "
+                "is a task, (netuit::Node, argument); a handle of combined calls is a netuit::Call<T, Operation>");
   class Opened final : public OpenCall {
    public:
     Opened(CallKind& kind, CallSite& site)
@@ -52,15 +57,16 @@ class CallKind final : public CallBase {
     uit::ConveyorTally Tally() const override { return conveyor_.Tally(); }
 
    private:
-    uit::Conveyor<Item>*& line_;  // of this thread
+    Line*& line_;  // of this thread
     Node node_;
-    uit::Conveyor<Item> conveyor_;
+    Line conveyor_;
   };
   struct Handler {
     CallKind& kind;
     CallSite& site;
     Node& node;
-    void operator()(const Item& item) const {
+    void operator()(const typename Carried::Item& carried) const {
+      const CallItem<T>& item = Carried::CallOf(carried);
       if (item.node >= site.partition.NumNodes()) [[unlikely]] RefuseItem();
       if constexpr (is_task) {
         StartTask(site, kind.function_, NodeAt(site, item.node), item.argument);
@@ -73,9 +79,9 @@ class CallKind final : public CallBase {
   };
 
   F function_;
-  uit::ConveyorOptions options_;
-  typename Call<T>::Lines lines_;
-  Call<T> call_;
+  typename Carried::Options options_;
+  typename Call<T, Operation>::Lines lines_;
+  Call<T, Operation> call_;
 };
 
 /// Starts a task: what `f(args…)` returns. Defined in netuit/calls/fetch.hpp.
@@ -92,10 +98,6 @@ inline Node NodeAt(CallSite& site, std::uint32_t number) {
 
 template <uit::TriviallyCopyable T, typename F>
 Call<T> MeshCalls::AddCall(F function, const uit::ConveyorOptions& options) {
-  static_assert(std::invocable<F&, Node&, const T&, const Call<T>&> || std::invocable<F&, Node&, const T&> ||
-                    std::invocable<F&, Node, const T&>,
-                "a function for calls takes (netuit::Node&, argument) or (netuit::Node&, argument, const netuit::Call<T>&) or, if it "
-                "is a task, (netuit::Node, argument)");
   auto kind = std::make_unique<detail::CallKind<T, F>>(*this, Owners(), std::move(function), options);
   const Call<T> call = kind->Handle();
   calls_.push_back(std::move(kind));

@@ -52,6 +52,7 @@ class CallSession {
 UIT_DEFINE uit::ConveyorTally Together(const uit::ConveyorTally& a, const uit::ConveyorTally& b) {
   return {.pushed = a.pushed + b.pushed,
           .handled = a.handled + b.handled,
+          .combined = a.combined + b.combined,
           .refused = a.refused + b.refused,
           .spilled = a.spilled + b.spilled,
           .most_spilled = std::max(a.most_spilled, b.most_spilled),
@@ -62,6 +63,7 @@ UIT_DEFINE uit::ConveyorTally Together(const uit::ConveyorTally& a, const uit::C
 UIT_DEFINE uit::ConveyorTally Since(const uit::ConveyorTally& before, const uit::ConveyorTally& now) {
   return {.pushed = now.pushed - before.pushed,
           .handled = now.handled - before.handled,
+          .combined = now.combined - before.combined,
           .refused = now.refused - before.refused,
           .spilled = now.spilled - before.spilled,
           .most_spilled = now.most_spilled,

@@ -11,6 +11,8 @@
 
 namespace uit {
 
+template <typename Operation>
+struct Combine;
 struct ConveyorOptions;
 struct ConveyorTally;
 struct RequestOptions;
@@ -19,7 +21,7 @@ struct RequestOptions;
 
 namespace netuit {
 
-template <uit::TriviallyCopyable T>
+template <uit::TriviallyCopyable T, typename Operation = void>
 class Call;
 template <uit::TriviallyCopyable Argument, uit::TriviallyCopyable Result>
 class Fetch;
@@ -56,6 +58,14 @@ class MeshCalls : public MeshCore {
   /// Adds a function with default options.
   template <uit::TriviallyCopyable T, typename F>
   Call<T> AddCall(F function);
+  /// Adds a function whose calls may be combined: arguments for the same node become `operation(earlier, later)` while they wait to
+  /// be sent. See uit::CombiningConveyor.
+  ///
+  ///     auto give = mesh.AddCall<double>([&](netuit::Node& node, double x) { sum[node] += x; }, uit::Combine{std::plus<>{}});
+  ///
+  /// Otherwise as AddCall. Defined in netuit/calls/combine.hpp.
+  template <uit::TriviallyCopyable T, typename F, typename Operation>
+  Call<T, Operation> AddCall(F function, const uit::Combine<Operation>& combine);
   /// Adds a function `function(node, argument)`, or `function(node)` without an argument, of which a task gets the result, wherever the
   /// node is updated:
   ///

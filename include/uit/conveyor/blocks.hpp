@@ -8,6 +8,13 @@
 
 namespace uit::detail {
 
+/// An item in a ring between threads.
+template <TriviallyCopyable T>
+struct RingSlot {
+  std::uint32_t newest;
+  T item;
+};
+
 /// Items for a member that are not in its inlet yet. A push writes here, and so takes the same path for members of this and of
 /// other processes: a branch on the destination would often be mispredicted.
 template <TriviallyCopyable T>

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,7 +19,6 @@
 #include <uit/conveyor/spill.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
-#include <uit/support/error.hpp>
 #include <uit/team/member.hpp>
 
 namespace uit {
@@ -63,7 +61,7 @@ class Conveyor final : detail::Carrier {
   }
   Conveyor(const Conveyor&) = delete;             ///< Not copied: its handler may refer to it.
   Conveyor& operator=(const Conveyor&) = delete;  ///< Not copied.
-  ~Conveyor() { std::erase(set_.all_, static_cast<detail::Carrier*>(this)); }
+  ~Conveyor() { Leave(set_); }
 
   /// Sends an item to member `to`, which may be this one. Outside of a handler it waits for room, and handles items meanwhile. It
   /// then throws MemberLeft or PeerLost if the member for which it waits is gone.
@@ -93,6 +91,14 @@ class Conveyor final : detail::Carrier {
     *block.next++ = item;
     return true;
   }
+  /// Returns true if a push to member `to` does not wait. Otherwise waits until it would not, as Push does, and returns false:
+  /// handlers may have run.
+  bool MakeRoom(std::size_t to) {
+    UIT_ASSERT(to < lines_.size(), "a push is to a member of the team");
+    if (blocks_[to].NumFree() != 0 || set_.IsInHandler()) return true;
+    WaitForRoom(to);
+    return false;
+  }
   /// Handles items that have arrived, and sends what waits in the spill. Never waits, except in the handler. Returns whether it
   /// has done anything. Not in a handler.
   bool HandleArrived() {
@@ -121,15 +127,9 @@ class Conveyor final : detail::Carrier {
 
  private:
   template <TriviallyCopyable U>
-    requires(alignof(U) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__)
   friend class SpanConveyor;
   static constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
   using State = Conveyors::State;
-  /// As in a ring between threads.
-  struct Slot {
-    std::uint32_t newest;
-    T item;
-  };
   using Outlet = MemberOutlet<T, aggregated>;
   struct Line {
     MemberInlet<T, aggregated> inlet;
@@ -147,7 +147,7 @@ class Conveyor final : detail::Carrier {
     const std::vector<std::size_t> processes = me.AllGather(me.Process());
     const auto num_here = static_cast<std::size_t>(std::ranges::count(processes, me.Process()));
     constexpr std::size_t place_bytes = detail::Spill<T>::place_bytes;
-    sizes_ = detail::SizeConveyor(options_, sizeof(T), sizeof(Slot), place_bytes, num_here, me.Size() - num_here);
+    sizes_ = detail::SizeConveyor(options_, sizeof(T), sizeof(detail::RingSlot<T>), place_bytes, num_here, me.Size() - num_here);
     spill_ = detail::Spill<T>(me.Size(), sizes_.spill_items);
     for (std::size_t other = 0; other < me.Size(); ++other) {
       if (processes[other] == me.Process()) here_.push_back(other);
@@ -156,11 +156,15 @@ class Conveyor final : detail::Carrier {
     }
     blocks_.Open(me.Size(), sizes_.block_items);
     me.Connect();
-    set_.all_.push_back(this);
+    Join(set_);
   }
 
   UIT_NOINLINE void PushSlowly(std::size_t to, const T& item) {
-    if (IsInHandler()) return PushAtOnce(to, item);
+    if (set_.IsInHandler()) return PushAtOnce(to, item);
+    WaitForRoom(to);
+    *blocks_[to].next++ = item;
+  }
+  void WaitForRoom(std::size_t to) {
     set_.CheckOutside();
     num_since_look_ += sizes_.block_items;
     if (num_since_look_ >= options_.num_between_looks || spill_.Size() != 0) Look();
@@ -168,14 +172,12 @@ class Conveyor final : detail::Carrier {
       ++tally_.waits;
       WaitFor(to, [&] { return TryDrain(to); });
     }
-    *blocks_[to].next++ = item;
   }
   UIT_NOINLINE void Look() {
     num_since_look_ = 0;
     set_.HandleArrived();
     set_.ShowHere();
   }
-  bool IsInHandler() const { return set_.state_ == State::in_handler; }
   /// Returns whether PushAtOnce finds room for so many items. A try leaves to handlers half of what is free in the spill, and takes
   /// nothing of it while earlier items wait.
   bool HasRoom(std::size_t to, std::size_t count, bool is_try) {
@@ -194,13 +196,9 @@ class Conveyor final : detail::Carrier {
       *block.next++ = item;
       return;
     }
-    if (!spill_.TryPush(to, item)) RefuseSpill();
+    if (!spill_.TryPush(to, item)) detail::RefuseSpill(sizes_.spill_items);
     ++tally_.spilled;
     tally_.most_spilled = std::max<std::uint64_t>(tally_.most_spilled, spill_.Size());
-  }
-  [[noreturn]] UIT_NOINLINE void RefuseSpill() const {
-    throw Error("the handlers of a conveyor have pushed more than its spill of " + std::to_string(spill_.MaxItems()) +
-                " items can keep; raise budget_bytes or spill_items, or push less in a handler");
   }
 
   bool MayHandleOwn() const {

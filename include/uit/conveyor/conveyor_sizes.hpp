@@ -17,10 +17,23 @@ struct ConveyorOptions {
   std::size_t num_between_looks = 1024;    ///< a push handles what has arrived after so many pushes
 };
 
-/// What a member has done with a conveyor. Once Finish has ended, the sums of pushed and handled over all members are equal.
+/// How a CombiningConveyor combines: values of the same key for the same member become `operation(earlier, later)`.
+template <typename Operation>
+struct Combine {
+  Operation operation{};                  ///< returns a value that stands for both
+  std::size_t table_bytes = 256U << 10U;  ///< of a member's table, at most; part of the budget
+  ConveyorOptions conveyor{};             ///< of the conveyor behind the table
+};
+/// `Combine{operation}` needs no template argument.
+template <typename Operation>
+Combine(Operation, std::size_t = 0, ConveyorOptions = {}) -> Combine<Operation>;
+
+/// What a member has done with a conveyor. Once Finish has ended, the sum of pushed over all members is that of handled and
+/// combined.
 struct ConveyorTally {
   std::uint64_t pushed = 0;        ///< items that this member has pushed, also in its handler
   std::uint64_t handled = 0;       ///< items that its handler has been called with, and has returned
+  std::uint64_t combined = 0;      ///< of the pushed: a CombiningConveyor has put them together with an earlier one
   std::uint64_t refused = 0;       ///< items that TryPush has not taken; they are not pushed
   std::uint64_t spilled = 0;       ///< of the pushed: waited in the spill
   std::uint64_t most_spilled = 0;  ///< most that waited there at once
@@ -43,6 +56,12 @@ struct ConveyorSizes {
 /// spill. Throws InputError if the budget is too small for any.
 ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t slot_bytes, std::size_t place_bytes,
                            std::size_t num_here, std::size_t num_elsewhere);
+
+/// For a push in a handler that has no room.
+[[noreturn]] void RefuseSpill(std::size_t spill_items);
+/// Returns the number of slots of a CombiningConveyor's table, a power of two. Throws InputError if there is no room for one in
+/// `table_bytes`, or if they take the whole budget.
+std::size_t SizeTable(std::size_t table_bytes, std::size_t budget_bytes, std::size_t slot_bytes);
 
 }  // namespace detail
 }  // namespace uit

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <string>
 
@@ -37,6 +38,19 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_
       throw InputError("a conveyor between " + std::to_string(num_here + num_elsewhere) + " members needs a budget of at least " +
                        std::to_string(least) + " bytes for each, not " + std::to_string(options.budget_bytes));
   }
+}
+
+UIT_DEFINE void RefuseSpill(std::size_t spill_items) {
+  throw Error("the handlers of a conveyor have pushed more than its spill of " + std::to_string(spill_items) +
+              " items can keep; raise budget_bytes or spill_items, or push less in a handler");
+}
+
+UIT_DEFINE std::size_t SizeTable(std::size_t table_bytes, std::size_t budget_bytes, std::size_t slot_bytes) {
+  if (table_bytes < slot_bytes)
+    throw InputError("a table to combine items needs at least " + std::to_string(slot_bytes) + " bytes");
+  if (table_bytes >= budget_bytes)
+    throw InputError("a conveyor with a table of " + std::to_string(table_bytes) + " bytes needs a budget_bytes of more than that");
+  return std::bit_floor(std::min<std::size_t>(table_bytes / slot_bytes, std::size_t{1} << 31U));
 }
 
 }  // namespace uit::detail

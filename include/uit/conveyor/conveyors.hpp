@@ -11,6 +11,8 @@
 
 namespace uit {
 
+class Conveyors;
+
 namespace detail {
 
 /// What carries work for a member: a conveyor of any type, or its tasks.
@@ -23,11 +25,15 @@ class Carrier {
   virtual bool HandleOwn() = 0;
   /// Sends what waits, as far as there is room; if `only_here`, only to members of this process.
   virtual void SendOwn(bool only_here) = 0;
+  /// Lets items go that it holds back to combine them with others, as far as there is room. Never waits.
+  virtual void ReleaseHeld() {}
   /// Adds the items that this member has pushed and handled.
   virtual void AddCounts(QuiescenceCounts& sum) const = 0;
 
  protected:
   ~Carrier() = default;
+  void Join(Conveyors& set);
+  void Leave(Conveyors& set);
 };
 
 }  // namespace detail
@@ -53,7 +59,7 @@ class Conveyors {
     CheckOutside();
     Quiescence quiescence{me_};
     me_.WaitUntil([&] {
-      for (std::size_t i = 0; i < most_busy && !quiescence.IsConfirming() && Advance(); ++i) {
+      for (std::size_t i = 0; i < most_busy && !quiescence.IsConfirming() && Advance(true); ++i) {
       }
       detail::QuiescenceCounts sum;
       for (const detail::Carrier* const conveyor : all_) conveyor->AddCounts(sum);
@@ -68,6 +74,8 @@ class Conveyors {
     return has_any;
   }
 
+  /// Whether a handler or a task of theirs runs.
+  bool IsInHandler() const { return state_ == State::in_handler; }
   /// The member that uses them.
   Member& GetMember() const { return me_; }
 
@@ -76,14 +84,17 @@ class Conveyors {
     requires Encodable<T>
   friend class Conveyor;
   friend class Tasks;
+  friend class detail::Carrier;
   enum class State : std::uint8_t { outside, in_handler, failed };
   static constexpr std::size_t most_busy = 64;  // looks at what has arrived before others get their turn
 
-  /// Handles what has arrived. If nothing has, and now and then in any case, sends what waits. Returns whether anything was
-  /// handled.
-  bool Advance() {
+  /// Handles what has arrived. If nothing has, and now and then in any case, sends what waits, and also what is held back if others
+  /// may wait for it. Returns whether anything was handled.
+  bool Advance(bool releases_held = false) {
     const bool has_handled = HandleArrived();
     const bool only_here = has_handled && ++num_busy_ % most_busy != 0;
+    if (releases_held && !only_here)
+      for (detail::Carrier* const conveyor : all_) conveyor->ReleaseHeld();
     for (detail::Carrier* const conveyor : all_) conveyor->SendOwn(only_here);
     return has_handled;
   }
@@ -101,5 +112,8 @@ class Conveyors {
   std::size_t num_busy_ = 0;  // looks that found something
   State state_ = State::outside;
 };
+
+inline void detail::Carrier::Join(Conveyors& set) { set.all_.push_back(this); }
+inline void detail::Carrier::Leave(Conveyors& set) { std::erase(set.all_, this); }
 
 }  // namespace uit

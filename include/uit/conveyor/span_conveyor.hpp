@@ -26,16 +26,17 @@ concept SpanHandler = std::invocable<F&, std::span<const T>> || std::invocable<F
 ///     conveyor.Push(owner, row);   // handled whole on the thread of member `owner`
 ///     conveyor.Finish();
 ///
-/// What Conveyor promises holds here, too; only the differences follow. Items travel in pieces of 64 bytes, which hold 60 of an item,
-/// so an item may be longer than the buffers. Items of a member to another are handled in the order in which their pushes end: those
-/// that handlers push while a push waits come first.
+/// What Conveyor promises holds here, too; only the differences follow. Items travel in pieces of 64 bytes, which hold 60 of an
+/// item, so an item may be longer than the buffers. Items of a member to another are handled in the order in which their pushes
+/// end: those that handlers push while a push waits come first.
 ///
-/// A member keeps memory for items that arrive: for each member, twice the longest item that has come from it. This memory is part of
-/// the budget, and so limits the length of items; see SpanConveyorOptions. A handler gets the elements where they have been put
+/// A member keeps memory for items that arrive: for each member, twice the longest item that has come from it. This memory is part
+/// of the budget, and so limits the length of items; see SpanConveyorOptions. A handler gets the elements where they have been put
 /// together: they stay until the handler returns.
 template <TriviallyCopyable T>
-  requires(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__)
 class SpanConveyor {
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__, "elements stand in memory of the default alignment");
+
  public:
   /// Collective over the whole team. Throws InputError if the options have no room for buffers, or for the longest item.
   template <SpanHandler<T> F>
@@ -48,21 +49,21 @@ class SpanConveyor {
   SpanConveyor(const SpanConveyor&) = delete;             ///< Not copied: its handler may refer to it.
   SpanConveyor& operator=(const SpanConveyor&) = delete;  ///< Not copied.
 
-  /// Sends an item to member `to`, as Conveyor::Push does. Throws InputError if it is longer than MaxItemBytes. In a handler, if the
-  /// spill has no room for the whole item, it throws before it has sent anything.
+  /// Sends an item to member `to`, as Conveyor::Push does. Throws InputError if it is longer than MaxItemBytes. In a handler, if
+  /// the spill has no room for the whole item, it throws before it has sent anything.
   void Push(std::size_t to, std::span<const T> item) {
     const ByteView bytes = std::as_bytes(item);
     Check(bytes);
-    if (conveyor_.IsInHandler()) {
-      if (!conveyor_.HasRoom(to, detail::Piece::Count(bytes.size()), false)) conveyor_.RefuseSpill();
+    if (conveyor_.set_.IsInHandler()) {
+      if (!conveyor_.HasRoom(to, detail::Piece::Count(bytes.size()), false)) detail::RefuseSpill(conveyor_.sizes_.spill_items);
       PushAtOnce(to, bytes);
     } else {
       PushAndWait(to, bytes);
     }
     ++tally_.pushed;
   }
-  /// Sends an item if the whole of it finds room at once, in buffers or in half of what is free in the spill. Otherwise sends nothing,
-  /// returns false, and counts it as refused. Never waits, and handles nothing. Throws InputError as Push.
+  /// Sends an item if the whole of it finds room at once, in buffers or in half of what is free in the spill. Otherwise sends
+  /// nothing, returns false, and counts it as refused. Never waits, and handles nothing. Throws InputError as Push.
   bool TryPush(std::size_t to, std::span<const T> item) {
     const ByteView bytes = std::as_bytes(item);
     Check(bytes);

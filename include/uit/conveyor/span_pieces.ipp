@@ -13,7 +13,8 @@
 namespace uit::detail {
 
 UIT_DEFINE void ArrivingItem::Grow(std::size_t size, std::size_t max_bytes) {
-  if (size > max_bytes) throw Error("an item of " + std::to_string(size) + " bytes has arrived, which is longer than max_item_bytes");
+  if (size > max_bytes)
+    throw Error("an item of " + std::to_string(size) + " bytes has arrived, which is longer than max_item_bytes");
   capacity_ = std::min(std::max(size, 2 * capacity_), max_bytes);
   bytes_ = std::make_unique_for_overwrite<std::byte[]>(capacity_);
 }

@@ -32,7 +32,6 @@ class Spill {
 
   std::size_t NumFree() const { return max_items_ - size_; }
   std::size_t Size() const { return size_; }
-  std::size_t MaxItems() const { return max_items_; }
   std::size_t NumBytes() const { return chunks_.size() * chunk_items_ * sizeof(T); }
   bool IsEmpty(std::size_t destination) const { return queues_[destination].first == none; }
   /// Returns the oldest items of a queue, not all of them. Not empty unless the queue is.

@@ -43,13 +43,13 @@ class Tasks final : detail::Carrier {
   /// Not collective. `set` must stay, and this object must outlive all requests.
   explicit Tasks(Conveyors& set, const TaskOptions& options = {}) : set_(set), options_(options) {
     if (options.max_tasks == 0) throw InputError("max_tasks must be at least 1");
-    set_.all_.push_back(this);
+    Join(set_);
   }
   Tasks(const Tasks&) = delete;             ///< Not copied: tasks refer to it.
   Tasks& operator=(const Tasks&) = delete;  ///< Not copied.
   /// Destroys the tasks that have not ended.
   ~Tasks() {
-    std::erase(set_.all_, static_cast<detail::Carrier*>(this));
+    Leave(set_);
     while (live_.after != &live_)
       std::coroutine_handle<detail::TaskPromise>::from_promise(static_cast<detail::TaskPromise&>(*live_.after)).destroy();
   }
@@ -162,7 +162,7 @@ class Tasks final : detail::Carrier {
     if (NumLive() < options_.max_tasks) return;
     set_.me_.WaitUntil([&] {
       while (NumLive() >= options_.max_tasks)
-        if (!set_.Advance()) return false;
+        if (!set_.Advance(true)) return false;
       return true;
     });
   }
