@@ -35,9 +35,9 @@ inline std::optional<std::vector<std::uint32_t>> Levels(netuit::NodeId root, std
   return levels;
 }
 
-/// A result of a search of an undirected graph, to be checked by the rules of Graph500: it is a tree; its edges are in the graph; they
-/// join levels that differ by one; edges of the graph join levels that differ by one at most, or nodes of which none is in the tree. So
-/// the tree spans what the root reaches.
+/// A result of a search of an undirected graph, to be checked by the rules of Graph500: it is a tree; its edges are in the graph;
+/// they join levels that differ by one; edges of the graph join levels that differ by one at most, or nodes of which none is in the
+/// tree. So the tree spans what the root reaches.
 class Tree {
  public:
   /// `parents` is by node, and the root is its own parent.

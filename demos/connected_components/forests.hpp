@@ -18,7 +18,9 @@ namespace connected_components {
 class Components {
  public:
   /// Each node is alone.
-  explicit Components(std::size_t num_nodes) : parents_(num_nodes) { std::iota(parents_.begin(), parents_.end(), netuit::NodeId{0}); }
+  explicit Components(std::size_t num_nodes) : parents_(num_nodes) {
+    std::iota(parents_.begin(), parents_.end(), netuit::NodeId{0});
+  }
   /// Joins the sets of two nodes.
   void Join(netuit::NodeId a, netuit::NodeId b) {
     a = Find(a);
@@ -42,8 +44,8 @@ class Components {
   std::vector<netuit::NodeId> parents_;
 };
 
-/// The smallest number of a node in the component of each node, on rank 0; nothing elsewhere. Each process finds the components of its own edges, and
-/// rank 0 joins them. Needs memory for a number per node and process there, and for no edges. Collective.
+/// The smallest number of a node in the component of each node, on rank 0; nothing elsewhere. Each process finds the components of
+/// its own edges, and rank 0 joins them. Needs memory for a number per node and process there, and for no edges. Collective.
 inline std::vector<netuit::NodeId> JoinForests(const netuit::Mesh& mesh) {
   Components own(mesh.NumNodes());
   mesh.Visit([&](const netuit::Node& node) {

@@ -21,8 +21,8 @@ using Weight = std::function<double(netuit::NodeId source, netuit::NodeId target
 /// The graph of a demo: a mesh of one thread per process, and what else is known of the graph.
 class Input {
  public:
-  /// Makes the graph that the options choose. It gets weights from `weight`, if that is given and the graph has none. Collective. If the
-  /// graph cannot be made or has no edge, every process throws, and one of them throws the cause.
+  /// Makes the graph that the options choose. It gets weights from `weight`, if that is given and the graph has none. Collective.
+  /// If the graph cannot be made or has no edge, every process throws, and one of them throws the cause.
   Input(const uit::World& world, const Options& options, const Weight& weight = {});
 
   netuit::Mesh& Mesh() { return mesh_; }
@@ -36,7 +36,8 @@ class Input {
 
   /// As many random nodes as the options have trials, each with a neighbour. The same node may occur twice. Collective.
   std::vector<netuit::NodeId> ChooseRoots() const;
-  /// Half the number of edges that begin at nodes for which `is_reached(node)` holds: in an undirected graph, their links. Rank 0 only.
+  /// Half the number of edges that begin at nodes for which `is_reached(node)` holds: in an undirected graph, their links. Rank 0
+  /// only.
   template <std::predicate<netuit::NodeId> F>
   double NumLinks(F&& is_reached) const {
     double sum = 0;

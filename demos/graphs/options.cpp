@@ -26,7 +26,7 @@ std::string Read(int argc, char** argv, const About& about, Options& options) {
   app.add_option("--seed", options.seed, "determines the graph and all other random choices")->type_name("N")->check(demo::Natural);
   app.add_option("--graph", options.file, "an undirected graph to use instead, such as an edge list")->type_name("FILE");
   app.add_flag("--in-parts", options.in_parts,
-               "each process draws or reads only its part of the graph, and no process has it whole; FILE must be a binary CSR file");
+               "each process draws or reads only its part of the graph, and none has it whole; FILE must be a binary CSR file");
   app.add_option(about.trials, options.trials, about.trials_text)->type_name("N")->check(CLI::Range(1, 1 << 20));
   if (about.add_options) about.add_options(app);
   std::string text;

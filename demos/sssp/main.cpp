@@ -31,9 +31,9 @@ constexpr auto text =
     "algorithm on rank 0. Prints a row for each; the items are the edges that are reached, and the ratio is that to Dijkstra's\n"
     "algorithm. With --in-parts, each process checks its own edges instead, and the ratio is that to calls at once.";
 
-/// Says what is wrong with lengths of ways, or nothing, on rank 0. Every process checks the edges that end at its own nodes. No edge may
-/// lead to a shorter way, so no length is too large. Each node but the root has a neighbour from which its way comes; because weights are
-/// above 0, such neighbours lead back to the root, so no length is too small. Collective.
+/// Says what is wrong with lengths of ways, or nothing, on rank 0. Every process checks the edges that end at its own nodes. No
+/// edge may lead to a shorter way, so no length is too large. Each node but the root has a neighbour from which its way comes;
+/// because weights are above 0, such neighbours lead back to the root, so no length is too small. Collective.
 std::string Complaint(netuit::Mesh& mesh, netuit::NodeId root, const std::vector<double>& gathered) {
   const std::vector<double> lengths = graphs::Spread(mesh.GetWorld(), gathered);
   const netuit::EdgeWeights weight = mesh.GetEdgeWeights();
@@ -46,7 +46,8 @@ std::string Complaint(netuit::Mesh& mesh, netuit::NodeId root, const std::vector
       if (weight[edge] == 0) complaint = "an edge weighs 0, so the lengths cannot be checked in parts";
     }
     if (complaint.empty() && length != shortest)
-      complaint = "node " + std::to_string(node.Id()) + " has " + std::to_string(length) + " instead of " + std::to_string(shortest);
+      complaint = "node " + std::to_string(node.Id()) + " has " + std::to_string(length) + " instead of " +
+                  std::to_string(shortest);
   });
   return graphs::FirstComplaint(mesh.GetWorld(), complaint);
 }

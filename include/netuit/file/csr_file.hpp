@@ -27,8 +27,8 @@ namespace netuit {
 /// | 4 m | unsigned: the target of each edge |
 /// | 8 m, only with weights | IEEE 754 double: the weight of each edge, finite and not negative |
 ///
-/// The order of edges is the order in which they are given; see Topology. An undirected link is a pair of edges, one each way. Nodes
-/// have no labels. All errors name the file in one line.
+/// The order of edges is the order in which they are given; see Topology. An undirected link is a pair of edges, one each way.
+/// Nodes have no labels. All errors name the file in one line.
 class CsrFile {
  public:
   /// Opens a file and checks its header against its size. Throws uit::InputError if they do not fit, before it allocates anything.
@@ -44,8 +44,8 @@ class CsrFile {
   /// Reads the first edge of a node, or the number of edges for NumNodes(), without checking it. Throws uit::InputError if the file
   /// cannot be read.
   EdgeId FirstEdge(NodeId node);
-  /// Reads the nodes `first` … `last` - 1. Requires first <= last <= NumNodes(). Throws uit::InputError if their rows are not in order,
-  /// if an edge ends outside of the graph, or if a weight is negative or not finite. Needs memory only for what it returns.
+  /// Reads the nodes `first` … `last` - 1. Requires first <= last <= NumNodes(). Throws uit::InputError if their rows are not in
+  /// order, if an edge ends outside of the graph, or if a weight is negative or not finite. Needs memory only for what it returns.
   CsrRows Rows(NodeId first, NodeId last);
 
  private:
@@ -65,8 +65,8 @@ class CsrFile {
   bool has_weights_ = false;
 };
 
-/// Reads a whole graph from a CsrFile. Of the options, only `max_nodes` and `max_edges` matter. Throws as CsrFile, and uit::InputError
-/// if the graph exceeds a limit.
+/// Reads a whole graph from a CsrFile. Of the options, only `max_nodes` and `max_edges` matter. Throws as CsrFile, and
+/// uit::InputError if the graph exceeds a limit.
 Topology ReadCsr(const std::filesystem::path& path, const GraphOptions& options = {});
 
 /// Writes a graph as a CsrFile, whole or not at all. The outputs of nodes keep their order, and so do inputs that have a reciprocal

@@ -46,7 +46,7 @@ struct CsrHeader {
 };
 static_assert(sizeof(CsrHeader) == 32);
 
-constexpr bool is_little_endian = std::endian::native == std::endian::little;
+inline constexpr bool is_little_endian = std::endian::native == std::endian::little;
 
 }  // namespace detail
 
@@ -80,10 +80,13 @@ UIT_DEFINE void CsrFile::ReadHeader() {
 template <typename V>
 void CsrFile::Read(std::uint64_t at, V* values, std::uint64_t count) {
   stream_.seekg(static_cast<std::streamoff>(at));
-  if (!stream_.read(reinterpret_cast<char*>(values), static_cast<std::streamsize>(count * sizeof(V)))) Fail("cannot be read to its end");
+  stream_.read(reinterpret_cast<char*>(values), static_cast<std::streamsize>(count * sizeof(V)));
+  if (!stream_) Fail("cannot be read to its end");
 }
 
-UIT_DEFINE std::uint64_t CsrFile::AtRow(NodeId node) const { return sizeof(detail::CsrHeader) + sizeof(EdgeId) * std::uint64_t{node}; }
+UIT_DEFINE std::uint64_t CsrFile::AtRow(NodeId node) const {
+  return sizeof(detail::CsrHeader) + sizeof(EdgeId) * std::uint64_t{node};
+}
 
 UIT_DEFINE EdgeId CsrFile::FirstEdge(NodeId node) {
   EdgeId first = 0;
@@ -126,10 +129,12 @@ UIT_DEFINE void CsrFile::CheckRows(const CsrRows& rows) const {
 UIT_DEFINE void CsrFile::CheckEdges(const CsrRows& rows) const {
   for (std::size_t row = 0; row < rows.NumNodes(); ++row) {
     for (EdgeId edge = rows.first_out[row]; edge < rows.first_out[row + 1]; ++edge) {
-      const auto name = [&] { return "edge " + std::to_string(rows.first_node + row) + " -> " + std::to_string(rows.targets[edge]); };
-      if (rows.targets[edge] >= num_nodes_) Fail(name() + " ends outside the " + std::to_string(num_nodes_) + " nodes");
+      const NodeId target = rows.targets[edge];
+      const auto name = [&] { return "edge " + std::to_string(rows.first_node + row) + " -> " + std::to_string(target); };
+      if (target >= num_nodes_) Fail(name() + " ends outside the " + std::to_string(num_nodes_) + " nodes");
       if (rows.weights.empty()) continue;
-      if (!std::isfinite(rows.weights[edge]) || rows.weights[edge] < 0) Fail(name() + " has a weight that is negative or not finite");
+      const double weight = rows.weights[edge];
+      if (!std::isfinite(weight) || weight < 0) Fail(name() + " has a weight that is negative or not finite");
     }
   }
 }

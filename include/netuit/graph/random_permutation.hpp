@@ -10,8 +10,8 @@
 
 namespace netuit {
 
-/// The numbers 0 … count - 1 in a random order, which a random stream determines. Any process can compute the number at any place, in
-/// constant time and memory.
+/// The numbers 0 … count - 1 in a random order, which a random stream determines. Any process can compute the number at any place,
+/// in constant time and memory.
 ///
 ///     const RandomPermutation number{num_nodes, RandomStream{seed}};
 ///     number(0);  // one of 0 … num_nodes - 1, and another one for each argument

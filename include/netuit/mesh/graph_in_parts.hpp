@@ -24,7 +24,8 @@ class RowSource {
   RowSource(const RowSource&) = delete;
   RowSource& operator=(const RowSource&) = delete;
   virtual ~RowSource() = default;
-  /// Divides the nodes among the workers: those of `num_threads` threads in each process. Returns the same on every process. Collective.
+  /// Divides the nodes among the workers: those of `num_threads` threads in each process. Returns the same on every process.
+  /// Collective.
   virtual Blocks Divide(const uit::World& world, std::size_t num_threads) const = 0;
   /// Returns the nodes of this process. If it fails anywhere, every process throws. Collective.
   virtual CsrRows Rows(const uit::World& world, const Blocks& blocks) const = 0;
@@ -35,16 +36,17 @@ class RowSource {
 ///     netuit::Mesh mesh{team, netuit::ReadInParts("graph.csr")};
 ///     netuit::Mesh other{team, netuit::KroneckerInParts(20, 16, 1)};
 ///
-/// Each worker gets a block of consecutive nodes, without METIS. Otherwise the mesh is the one that the same Topology with that placement
-/// makes: the same edges in the same order, with the same numbers and weights. A process needs memory for its nodes' inputs and outputs,
-/// about 100 bytes each while the mesh is made. Nodes have no labels and edges no delays. A mesh of several networks takes Graphs.
+/// Each worker gets a block of consecutive nodes, without METIS. Otherwise the mesh is the one that the same Topology with that
+/// placement makes: the same edges in the same order, with the same numbers and weights. While the mesh is made, a process needs
+/// about 75 bytes for each output of its nodes and the input that is its reverse, and more for weights. Nodes have no labels and
+/// edges no delays. A mesh of several networks takes Graphs.
 class GraphInParts {
  public:
   /// Of a source of rows, which must not be null.
   explicit GraphInParts(std::shared_ptr<const RowSource> rows) : rows_(std::move(rows)) {}
 
-  /// Returns the same graph with the weight `weight(source, target)` for each edge, unless an edge has a weight other than 1 already.
-  /// `weight` must return the same on every process. A mesh throws uit::InputError if a weight is negative or not finite.
+  /// Returns the same graph with the weight `weight(source, target)` for each edge, unless an edge has a weight other than 1
+  /// already. `weight` must return the same on every process. A mesh throws uit::InputError if a weight is negative or not finite.
   GraphInParts WithWeights(std::function<double(NodeId source, NodeId target)> weight) const;
 
   /// For the mesh: returns the part of this process. Throws what the source throws. Collective.
@@ -57,13 +59,13 @@ class GraphInParts {
   std::function<double(NodeId, NodeId)> weight_{};
 };
 
-/// Returns the graph in a CsrFile, of which each process reads its own nodes. All processes need the file, under the same path. Workers
-/// get blocks with about the same number of nodes and outputs together. Nothing is read yet. A mesh throws uit::InputError, with the name
-/// of the file, on the lowest rank that cannot read its part, and uit::FailedElsewhere on all others.
+/// Returns the graph in a CsrFile, of which each process reads its own nodes. All processes need the file, under the same path.
+/// Workers get blocks with about the same number of nodes and outputs together. Nothing is read yet. A mesh throws uit::InputError,
+/// with the name of the file, on the lowest rank that cannot read its part, and uit::FailedElsewhere on all others.
 GraphInParts ReadInParts(const std::filesystem::path& path);
 
-/// Returns the graph of MakeKronecker, of which each process draws an equal part of the links. It is the same for any number of processes.
-/// Workers get equal numbers of nodes. A mesh throws uit::InputError if scale > 31.
+/// Returns the graph of MakeKronecker, of which each process draws an equal part of the links. It is the same for any number of
+/// processes. Workers get equal numbers of nodes. A mesh throws uit::InputError if scale > 31.
 GraphInParts KroneckerInParts(unsigned scale, NodeId edge_factor, std::uint64_t seed);
 
 /// Returns the graph of MakeUniform in the same way.

@@ -24,15 +24,18 @@
 
 namespace netuit::detail {
 
-/// Joins the rows of all processes. Its steps are those of Topology::Join: inputs are found, outputs and inputs put in order, and edges
-/// numbered.
+/// Joins the rows of all processes. Its steps are those of Topology::Join: inputs are found, outputs and inputs put in order, and
+/// edges numbered.
 class RowJoiner {
  public:
   /// Collective.
   RowJoiner(const uit::World& world, const Blocks& blocks, CsrRows rows)
-      : world_(world), blocks_(blocks), rows_(std::move(rows)), num_edges_of_(world.AllGatherValue(EdgeId{rows_.targets.size()})),
-        first_edge_(std::accumulate(num_edges_of_.begin(), num_edges_of_.begin() + static_cast<std::ptrdiff_t>(world.Rank()), EdgeId{0})),
-        has_weights_(HaveWeights(world, rows_)), num_sent_to_(world.Size()) {
+      : world_(world), blocks_(blocks), rows_(std::move(rows)), has_weights_(HaveWeights(world, rows_)), num_sent_to_(world.Size()) {
+    std::size_t rank = 0;
+    for (const EdgeId theirs : world.AllGatherValue(EdgeId{rows_.targets.size()})) {
+      if (rank++ < world.Rank()) first_edge_ += theirs;
+      num_edges_ += theirs;
+    }
     if (!has_weights_) rows_.weights = {};
     else if (rows_.weights.empty()) rows_.weights.assign(rows_.targets.size(), 1);
     for (const NodeId target : rows_.targets) ++num_sent_to_[blocks.ProcessOf(target)];
@@ -46,7 +49,7 @@ class RowJoiner {
     in_ids_ = ToTargets([this](EdgeId edge) { return first_edge_ + place_of_[edge]; });
     if (has_weights_) in_weights_ = ToTargets([this](EdgeId edge) { return rows_.weights[edge]; });
     ProcessGraph graph{.num_nodes = blocks_.NumNodes(),
-                       .num_edges = std::accumulate(num_edges_of_.begin(), num_edges_of_.end(), EdgeId{0}),
+                       .num_edges = num_edges_,
                        .num_processes = world_.Size(),
                        .num_threads = blocks_.Shape().threads,
                        .max_delay = 0,
@@ -103,7 +106,8 @@ class RowJoiner {
       const auto given = std::span(rows_.targets).subspan(first_out, rows_.first_out[row + 1] - first_out);
       const auto in = std::span(sources_).subspan(first_in, first_in_[row + 1] - first_in);
       sources.assign(in.begin(), in.end());
-      inputs.assign(inputs_.begin() + static_cast<std::ptrdiff_t>(first_in), inputs_.begin() + static_cast<std::ptrdiff_t>(first_in_[row + 1]));
+      const auto arrivals = std::span(inputs_).subspan(first_in, in.size());
+      inputs.assign(arrivals.begin(), arrivals.end());
       matcher.Match(given, sources);
       EdgeId next_out = first_out;
       EdgeId next_in = first_in;
@@ -179,10 +183,10 @@ class RowJoiner {
   const uit::World& world_;
   const Blocks& blocks_;
   CsrRows rows_;
-  std::vector<EdgeId> num_edges_of_;  // by rank
-  EdgeId first_edge_;                 // of this process
-  bool has_weights_;                  // the same on all ranks
+  bool has_weights_;                      // the same on all ranks
   std::vector<std::size_t> num_sent_to_;  // by rank: how many of this process's edges end there
+  EdgeId num_edges_ = 0;              // of the whole graph
+  EdgeId first_edge_ = 0;             // of this process
   std::vector<EdgeId> first_in_;      // by row
   std::vector<NodeId> sources_;       // by input
   std::vector<EdgeId> inputs_;        // by input: its place among the edges that have arrived

@@ -63,9 +63,9 @@ concept ScheduleValue = requires(const S& schedule) {
 ///     auto report = mesh.Run(netuit::Free{.duration = 5s}, [&](netuit::Node& node) { … });
 ///
 /// The mesh owns the fields and channels that are added to it. Every process must add the same ones in the same order, between
-/// runs. METIS places the nodes unless MeshOptions::placement is set. Only rank 0 reads the graph; each process receives its
-/// own part. A graph that is too large for one process can be read or made in parts: see GraphInParts. The nodes of a process have local numbers from 0 without gaps. Those of one thread are consecutive, in ascending
-/// order of id.
+/// runs. METIS places the nodes unless MeshOptions::placement is set. Only rank 0 reads the graph; each process receives its own
+/// part. A graph that is too large for one process can be read or made in parts: see GraphInParts. The nodes of a process have
+/// local numbers from 0 without gaps. Those of one thread are consecutive, in ascending order of id.
 class Mesh : public MeshCalls {
  public:
   /// Makes a mesh of one network. Collective. If the graph cannot be read or placed, every process throws: rank 0 throws the
@@ -74,8 +74,9 @@ class Mesh : public MeshCalls {
   /// Makes a mesh of several networks over the same nodes. Collective; throws like the constructor for one network.
   Mesh(const uit::Team& team, const std::vector<NamedNetwork>& networks, const MeshOptions& options = {});
 
-  /// Makes a mesh of one network, of which each process reads or makes its part. Collective. If a process fails, every process throws:
-  /// the lowest that failed throws the cause, the others uit::FailedElsewhere. Throws uit::InputError if a placement is given.
+  /// Makes a mesh of one network, of which each process reads or makes its part. Collective. If a process fails, every process
+  /// throws: the lowest that failed throws the cause, the others uit::FailedElsewhere. Throws uit::InputError if a placement is
+  /// given.
   Mesh(const uit::Team& team, const GraphInParts& graph, const MeshOptions& options = {});
 
   /// Returns the names of the networks.

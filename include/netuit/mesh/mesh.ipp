@@ -27,7 +27,8 @@ namespace netuit {
 namespace detail {
 
 UIT_DEFINE DistributedNetworks DistributeInParts(const uit::Team& team, const GraphInParts& graph, const MeshOptions& options) {
-  team.GetWorld().Agree<uit::InputError>(options.placement ? "a graph in parts is placed in blocks, so MeshOptions::placement must not be set" : "");
+  constexpr auto complaint = "a graph in parts is placed in blocks, so MeshOptions::placement must not be set";
+  team.GetWorld().Agree<uit::InputError>(options.placement ? complaint : "");
   return {.graphs = {graph.Distribute(team.GetWorld(), team.NumThreads())}, .periods = {1}, .names = {""}};
 }
 

@@ -11,8 +11,8 @@
 
 namespace netuit {
 
-/// Calls `f()` on every process and returns its result. Collective. If `f` throws anywhere, every process throws: the lowest rank that
-/// failed the same exception, all others uit::FailedElsewhere, because one report is enough.
+/// Calls `f()` on every process and returns its result. Collective. If `f` throws anywhere, every process throws: the lowest rank
+/// that failed the same exception, all others uit::FailedElsewhere, because one report is enough.
 template <std::invocable F>
   requires std::default_initializable<std::invoke_result_t<F>>
 std::invoke_result_t<F> OnEveryRank(const uit::World& world, F&& f) {
@@ -27,8 +27,9 @@ std::invoke_result_t<F> OnEveryRank(const uit::World& world, F&& f) {
     bool has_failed = false;
     uit::ErrorKind kind{};
   };
+  const Verdict mine{.has_failed = failure != nullptr, .kind = failure ? uit::KindOf(failure) : uit::ErrorKind{}};
   std::size_t rank = 0;
-  for (const Verdict verdict : world.AllGatherValue(Verdict{failure != nullptr, failure ? uit::KindOf(failure) : uit::ErrorKind{}})) {
+  for (const Verdict verdict : world.AllGatherValue(mine)) {
     if (verdict.has_failed && rank == world.Rank()) std::rethrow_exception(failure);
     if (verdict.has_failed) throw uit::FailedElsewhere(rank, verdict.kind);
     ++rank;

@@ -87,7 +87,8 @@ UIT_DEFINE RootNetworks::RootNetworks(const uit::Team& team, const std::vector<N
 
 UIT_DEFINE DistributedNetworks RootNetworks::Distribute() const {
   DistributedNetworks networks{.graphs = {}, .periods = periods_, .names = names_};
-  for (std::size_t i = 0; i < graphs_.size(); ++i) networks.graphs.push_back(ScatterGraph(*graphs_[i], placement_, world_, delays_[i]));
+  for (std::size_t i = 0; i < graphs_.size(); ++i)
+    networks.graphs.push_back(ScatterGraph(*graphs_[i], placement_, world_, delays_[i]));
   return networks;
 }
 

@@ -18,10 +18,11 @@ class Blocks {
   /// `first` is the first node of each worker, and at last the number of nodes. Throws uit::InputError if a worker has no node.
   Blocks(Workers workers, std::vector<NodeId> first);
 
-  /// Blocks whose sizes differ by at most one, as those of PlaceContiguous. Throws uit::InputError if there are more workers than nodes.
+  /// Blocks whose sizes differ by at most one, as those of PlaceContiguous. Throws uit::InputError if there are more workers than
+  /// nodes.
   static Blocks OfEqualSizes(NodeId num_nodes, Workers workers);
-  /// Blocks of work as equal as whole nodes allow. `work_before(node)` is the work of all nodes before that one, also for the number of
-  /// nodes. It is called a few times per worker. Throws as OfEqualSizes.
+  /// Blocks of work as equal as whole nodes allow. `work_before(node)` is the work of all nodes before that one, also for the
+  /// number of nodes. It is called a few times per worker. Throws as OfEqualSizes.
   template <std::invocable<NodeId> F>
   static Blocks OfEqualWork(NodeId num_nodes, Workers workers, F&& work_before);
 

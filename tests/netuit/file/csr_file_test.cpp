@@ -144,7 +144,8 @@ TEST_CASE("each bad CSR file is refused in one line that names the file and the 
   CHECK(refusal(With(good, at_flags, std::uint32_t{0})) == size + "3 nodes and 4 edges without weights do not fill");
   CHECK(refusal(With(good, at_num_nodes, std::uint64_t{4})) == size + "4 nodes and 4 edges with weights do not fill");
   for (const std::uint64_t huge : {std::uint64_t{5}, std::uint64_t{1} << 62U, std::numeric_limits<std::uint64_t>::max()})
-    CHECK(refusal(With(good, at_num_edges, huge)) == size + "3 nodes and " + std::to_string(huge) + " edges with weights do not fill");
+    CHECK(refusal(With(good, at_num_edges, huge)) ==
+          size + "3 nodes and " + std::to_string(huge) + " edges with weights do not fill");
   CHECK(refusal(With(good, at_rows, std::uint64_t{1})) == "the first row does not begin at edge 0");
   CHECK(refusal(With(good, at_rows + 8, std::uint64_t{4})) == "the row of node 1 ends before it begins");
   CHECK(refusal(With(good, at_rows + 24, std::uint64_t{3})) == "the rows do not end at edge 4, the number of edges");

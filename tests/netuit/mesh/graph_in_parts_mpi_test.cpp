@@ -146,7 +146,8 @@ std::string Write(const Folder& folder, const Topology& graph) {
 }  // namespace
 
 TEST_CASE("A mesh whose processes read a graph in parts equals that of the whole graph") {
-  for (const Topology& given : {MakeOddGraph(60, 1), MakeWeighted(60, 2), MakeTorus(8, 8), MakeEmpty(13), Topology{12, {{0, 11, 2}}}}) {
+  const Topology one_edge{12, {{0, 11, 2}}};
+  for (const Topology& given : {MakeOddGraph(60, 1), MakeWeighted(60, 2), MakeTorus(8, 8), MakeEmpty(13), one_edge}) {
     const Folder folder;
     const std::string path = Write(folder, given);
     CheckSameMesh(ReadInParts(path), ReadCsr(path));
@@ -210,7 +211,8 @@ TEST_CASE("A file that one process cannot read ends the set-up of a mesh on ever
   }
   MpiTestWorld().Agree("");
   const std::size_t last = MpiTestWorld().Size() - 1;
-  CheckThrows([&] { read(path); }, MpiTestWorld().Rank() == last ? path + ": edge 63 -> " : "rank " + std::to_string(last) + " failed");
+  const std::string elsewhere = "rank " + std::to_string(last) + " failed";
+  CheckThrows([&] { read(path); }, MpiTestWorld().Rank() == last ? path + ": edge 63 -> " : elsewhere);
   // a process that has another file than rank 0
   const std::string own = folder.Path() + "/" + std::to_string(MpiTestWorld().Rank()) + ".csr";
   if (MpiTestWorld().Rank() == last) WriteCsr(own, MakeTorus(4, 4));

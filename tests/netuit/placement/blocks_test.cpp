@@ -50,7 +50,8 @@ TEST_CASE("blocks of equal work differ by at most the work of one node, and none
 
 TEST_CASE("blocks of equal work exist whatever the numbers are that tell the work") {
   const std::uint64_t huge = ~std::uint64_t{0};
-  for (const auto& work : {std::vector<std::uint64_t>{0, 0, 0, 0, 0}, {0, huge, 0, huge, 0}, {huge, 1, huge, 1, huge}, {9, 8, 7, 6, 5}}) {
+  using Work = std::vector<std::uint64_t>;
+  for (const Work& work : {Work{0, 0, 0, 0, 0}, Work{0, huge, 0, huge, 0}, Work{huge, 1, huge, 1, huge}, Work{9, 8, 7, 6, 5}}) {
     const Blocks blocks = Blocks::OfEqualWork(4, {3, 1}, [&](NodeId node) { return work[node]; });
     CHECK(blocks.First().size() == 4);
     CHECK(blocks.NumNodes() == 4);

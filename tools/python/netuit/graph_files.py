@@ -8,7 +8,7 @@ Python that converts them.
 |---|---|
 | .multiline_adjlist, .madjlist | everything: labels, edge weights, isolated nodes, direction, parallel edges |
 | .graph (METIS) | edge and node weights, isolated nodes; node i of the graph becomes label i + 1; undirected only |
-| .csr (binary; see csr_file) | edge weights, isolated nodes, direction, parallel edges; node i of the graph becomes label i; written only |
+| .csr (binary, see csr_file; written only) | edge weights, isolated nodes, direction, parallel edges; node i becomes label i |
 | .adjlist | labels, isolated nodes, direction; no edge weights |
 | .edgelist, and what is written with any other | labels, edge weights, direction; no isolated nodes |
 
