@@ -77,7 +77,8 @@ mpi_checker() {
   reports=$(mpi_reports "$headers" -Xclang -analyzer-opt-analyze-headers)
   grep -q '^include/uit/mpi/mpi_link.hpp:.*has no matching wait' "$one" || reports="$reports error: the checker sees no requests in uit/mpi"
   verdict include/uit/mpi "$reports"
-  for source in tests/uit/mpi/*_mpi_test.cpp tests/netuit/run/*_mpi_test.cpp demos/*.cpp demos/gups/main.cpp; do
+  by_hand=$(grep -lE '<mpi\.h>|common/exchange\.hpp' demos/*/* | sed 's#/[^/]*$#/main.cpp#' | sort -u | grep -v '^demos/common/')
+  for source in tests/uit/mpi/*_mpi_test.cpp tests/netuit/run/*_mpi_test.cpp demos/*.cpp $by_hand; do # by_hand: demos that call MPI
     [ "$source" != tests/uit/mpi/shim_mpi_test.cpp ] || continue # which misuses MPI for the watch to see
     verdict "$source" "$(mpi_reports "$source")"
   done
