@@ -1,5 +1,5 @@
-// What does it cost to switch between 1000 to 500 000 tasks, and how many requests per second do two threads answer, by how many are
-// under way?
+// What does it cost to switch between 1000 to 500 000 tasks, and how many requests per second do two threads answer, by how many
+// are under way?
 
 #include <atomic>
 #include <chrono>

@@ -1,0 +1,104 @@
+// How much memory does a conveyor take for each worker, by the number of its peers? Between processes it is computed, to 1024
+// peers; between threads it is also measured.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <uit/conveyor/conveyor.hpp>
+#include <uit/conveyor/conveyor_sizes.hpp>
+#include <uit/link/world.hpp>
+#include <uit/team/team.hpp>
+
+#include "microbenchmarks/support/counted_new.hpp"
+#include "microbenchmarks/support/program.hpp"
+
+namespace {
+
+constexpr double mebibyte = 1 << 20;
+
+/// Of a conveyor of 8-byte items to so many peers, each in another process.
+uit::detail::ConveyorSizes SizesFor(std::size_t num_peers, std::size_t budget_bytes) {
+  constexpr std::size_t item_bytes = 8;
+  constexpr std::size_t slot_bytes = 16;
+  return uit::detail::SizeConveyor({.budget_bytes = budget_bytes}, item_bytes, slot_bytes,
+                                   uit::detail::Spill<std::uint64_t>::place_bytes, 1, num_peers);
+}
+
+/// A figure that is an amount, not a ratio to a competitor.
+bench::Row Amount(const std::string& figure, double value, const std::string& unit, double most, const std::string& detail) {
+  return {.figure = figure,
+          .value = bench::Digits(value),
+          .spread = unit,
+          .target = "<= " + bench::Digits(most),
+          .verdict = value <= most ? "ok" : "short",
+          .proximity = "-",
+          .detail = detail};
+}
+
+void ComputeBetweenProcesses(bench::Program& program, std::size_t budget_bytes) {
+  const std::string budget = std::to_string(budget_bytes >> 20U) + " MiB";
+  const std::string name = "conveyor, 1024 peers, budget of " + budget + ": buffers of a worker";
+  if (!program.IsWanted(name)) return;
+  for (std::size_t num_peers = 1; num_peers <= 1024; num_peers *= 2) {
+    const uit::detail::ConveyorSizes sizes = SizesFor(num_peers, budget_bytes);
+    const auto draw = [&](const std::string& quantity, double y) {
+      program.Add({.chart = "memory of a conveyor", .x_label = "peers in other processes", .y_label = quantity,
+                   .line = "budget of " + budget, .x = static_cast<double>(num_peers)}, y);
+    };
+    draw("buffers of a worker, MiB", static_cast<double>(sizes.buffers_bytes) / mebibyte);
+    draw("frame, KiB", static_cast<double>(sizes.frame_bytes) / 1024);
+    if (num_peers == 1024)
+      program.Add(Amount(name, static_cast<double>(sizes.buffers_bytes) / mebibyte, "MiB",
+                         static_cast<double>(budget_bytes) / mebibyte, "frames of " + std::to_string(sizes.frame_bytes) + " B"));
+  }
+}
+
+/// What a conveyor takes for each of some threads of a process: what it says, and what it has allocated.
+struct Memory {
+  double said = 0;
+  double allocated = 0;
+};
+
+Memory MeasureThreads(std::uint32_t num_threads) {
+  Memory memory;
+  uit::Team{uit::World{}, {.threads = num_threads}}.Run([&](uit::Member& me) {
+    me.Barrier();
+    const auto before = bench::Heap().num_bytes;
+    me.Barrier();
+    const uit::Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}};
+    me.Barrier();
+    if (!me.IsRoot()) return me.Barrier();
+    memory.said = static_cast<double>(conveyor.NumBytes());
+    memory.allocated = static_cast<double>(bench::Heap().num_bytes - before) / num_threads;
+    me.Barrier();
+  });
+  return memory;
+}
+
+void MeasureBetweenThreads(bench::Program& program) {
+  const std::string name = "conveyor among 16 threads: allocated for a worker";
+  if (!program.IsWanted(name)) return;
+  for (std::uint32_t num_threads = 1; num_threads <= 16; num_threads *= 2) {
+    const Memory memory = MeasureThreads(num_threads);
+    const auto draw = [&](const std::string& line, double bytes) {
+      program.Add({.chart = "memory of a conveyor between threads", .x_label = "threads", .y_label = "MiB for a worker",
+                   .line = line, .x = static_cast<double>(num_threads)}, bytes / mebibyte);
+    };
+    draw("NumBytes", memory.said);
+    draw("allocated", memory.allocated);
+    if (num_threads == 16)
+      program.Add(Amount(name, memory.allocated / mebibyte, "MiB", 1.1 * memory.said / mebibyte,
+                         "NumBytes says " + bench::Digits(memory.said / mebibyte) + " MiB"));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::Program program{argc, argv};
+  for (const std::size_t mebibytes : {256U, 64U, 16U}) ComputeBetweenProcesses(program, mebibytes << 20U);
+  MeasureBetweenThreads(program);
+  return program.Finish();
+}

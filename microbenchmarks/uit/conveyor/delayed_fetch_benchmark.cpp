@@ -1,0 +1,180 @@
+// How much delay of a link can requests hide? A member fetches values from another, which holds each answer back for 100 us, as a
+// slow link would. At most N requests are under way, so at most N are answered in 100 us, until something else is the limit. The
+// competitor is a pair of rings by hand with the same delay.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <uit/conveyor/conveyor.hpp>
+#include <uit/conveyor/conveyors.hpp>
+#include <uit/link/world.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/team/team.hpp>
+#include <uit/team/team_session.hpp>
+
+#include "microbenchmarks/support/baselines.hpp"
+#include "microbenchmarks/support/program.hpp"
+
+namespace {
+
+constexpr std::chrono::microseconds delay{100};
+
+/// Answers that have yet to leave, in the order in which they are due.
+class Held {
+ public:
+  void Add(std::uint64_t answer) { answers_.push_back({uit::Now() + delay, answer}); }
+  /// Calls `send(answer)` for those that are due, until it returns false.
+  template <typename Send>
+  void SendDue(Send&& send) {
+    const uit::TimePoint now = uit::Now();
+    while (!answers_.empty() && answers_.front().due <= now && send(answers_.front().answer)) answers_.pop_front();
+  }
+
+ private:
+  struct Answer {
+    uit::TimePoint due;
+    std::uint64_t answer;
+  };
+  std::deque<Answer> answers_{};
+};
+
+double PerCount(uit::TimePoint start, std::uint64_t count) {
+  return std::chrono::duration<double, std::nano>(uit::Now() - start).count() / static_cast<double>(count);
+}
+
+void RequireSum(std::uint64_t sum, std::uint64_t count) {
+  if (sum == count * (count + 1) / 2) return;
+  std::fprintf(stderr, "answers are missing or wrong\n");
+  std::exit(1);
+}
+
+/// Two threads, of which the second answers.
+class ByConveyors {
+ public:
+  explicit ByConveyors(std::uint64_t max_under_way)
+      : session_{uit::Team{uit::World{}, {.threads = 2}}}, max_under_way_{max_under_way}, lines_(2) {}
+
+  double Time(std::uint64_t count) {
+    double time = 0;
+    session_.Run([&](uit::Member& me) {
+      std::unique_ptr<Lines>& lines = lines_[me.Thread()];
+      if (!lines) lines = std::make_unique<Lines>(me);
+      lines->num_handled = lines->sum = 0;
+      const uit::TimePoint start = uit::Now();
+      if (me.Rank() == 0) Ask(*lines, count);
+      else Answer(*lines, count);
+      if (me.Rank() == 0) time = PerCount(start, count);
+      if (me.Rank() == 0) RequireSum(lines->sum, count);
+      lines->set.Finish();
+    });
+    return time;
+  }
+
+ private:
+  struct Lines {
+    explicit Lines(uit::Member& me)
+        : set{me},
+          answers{set, [this](const std::uint64_t& answer) { sum += answer, ++num_handled; }},
+          questions{set, [this](const std::uint64_t& question) { held.Add(question + 1), ++num_handled; }} {}
+    Held held{};
+    std::uint64_t num_handled = 0;
+    std::uint64_t sum = 0;
+    uit::Conveyors set;
+    uit::Conveyor<std::uint64_t> answers;
+    uit::Conveyor<std::uint64_t> questions;
+  };
+
+  void Ask(Lines& lines, std::uint64_t count) const {
+    for (std::uint64_t num_asked = 0; lines.num_handled < count; lines.set.HandleArrived()) {
+      const std::uint64_t num_before = num_asked;
+      while (num_asked < count && num_asked - lines.num_handled < max_under_way_) lines.questions.Push(1, num_asked++);
+      if (num_asked != num_before) lines.questions.Flush();
+    }
+  }
+  static void Answer(Lines& lines, std::uint64_t count) {
+    for (std::uint64_t num_sent = 0; num_sent < count; lines.set.HandleArrived()) {
+      const std::uint64_t num_before = num_sent;
+      lines.held.SendDue([&](std::uint64_t answer) {
+        lines.answers.Push(0, answer);
+        ++num_sent;
+        return true;
+      });
+      if (num_sent != num_before) lines.answers.Flush();
+    }
+  }
+
+  uit::TeamSession session_;
+  std::uint64_t max_under_way_;
+  std::vector<std::unique_ptr<Lines>> lines_;
+};
+
+double ByRings(bench::Crew& crew, std::uint64_t max_under_way, std::uint64_t count) {
+  using Ring = bench::hand::Ring<std::uint64_t, 16'384>;
+  const auto questions = std::make_unique<Ring>();
+  const auto answers = std::make_unique<Ring>();
+  std::uint64_t sum = 0;
+  uit::TimePoint start;
+  crew.Run([&](std::size_t member) {
+    if (member == 1) {
+      Held held;
+      for (std::uint64_t num_sent = 0; num_sent < count;) {
+        while (questions->TryPop([&](std::uint64_t question) { held.Add(question + 1); })) {
+        }
+        held.SendDue([&](std::uint64_t answer) { return answers->TryPush(answer) && ++num_sent != 0; });
+      }
+      return;
+    }
+    start = uit::Now();
+    std::uint64_t num_asked = 0;
+    for (std::uint64_t num_answered = 0; num_answered < count;) {
+      while (num_asked < count && num_asked - num_answered < max_under_way && questions->TryPush(num_asked)) ++num_asked;
+      while (answers->TryPop([&](std::uint64_t answer) { sum += answer; })) ++num_answered;
+    }
+  });
+  const double time = PerCount(start, count);
+  RequireSum(sum, count);
+  return time;
+}
+
+void Measure(bench::Program& program, bench::Crew& crew, std::uint64_t max_under_way) {
+  const std::string name = "fetch over 100 us, " + std::to_string(max_under_way) + " under way";
+  bench::Contest contest{name, bench::Unit::millions_per_second};
+  // So many that the first and the last delay do not count for much.
+  const auto enough = [max_under_way](const bench::Load& load) { return std::max<std::uint64_t>(load.count, 20 * max_under_way); };
+  contest.Add("conveyors", [&crew, enough, way = std::make_shared<ByConveyors>(max_under_way)](const bench::Load& load) {
+    crew.Unpin();  // a thread that it starts inherits the CPU of this one
+    const double time = way->Time(enough(load));
+    crew.Pin();
+    return time;
+  });
+  contest.Add("rings by hand", [&crew, enough, max_under_way](const bench::Load& load) {
+    return ByRings(crew, max_under_way, enough(load));
+  });
+  for (const std::string line : {"conveyors", "rings by hand"})
+    contest.Draw({.chart = "requests over a link with a delay of 100 us",
+                  .x_label = "requests under way",
+                  .y_label = "million requests per second",
+                  .line = line,
+                  .x = static_cast<double>(max_under_way),
+                  .competitor = line,
+                  .amount = 1e3});
+  contest.Say({.name = name + ": to rings by hand", .ours = "conveyors", .against = {"rings by hand"}});
+  program.Run(contest, crew);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::Program program{argc, argv};
+  bench::Crew crew{2};
+  for (const std::uint64_t max_under_way : {1U, 16U, 256U, 1024U, 4096U, 16'384U}) Measure(program, crew, max_under_way);
+  return program.Finish();
+}
