@@ -80,8 +80,8 @@ demo::Problem MakeProblem(const Options& options, std::size_t num_processes) {
 
 int Main(const Options& options, std::vector<std::string> command_line, const uit::World& world) {
   const auto problem = netuit::OnRoot(world, [&] { return MakeProblem(options, world.Size()); });
-  Reporter reporter{options, problem, demo::ShareFacts(world, problem, options.threads), netuit::Hosts::Inspect(world, options.threads), world.Library(),
-                    std::move(command_line)};
+  Reporter reporter{options, problem, demo::ShareFacts(world, problem, options.threads),
+                    netuit::Hosts::Inspect(world, options.threads), world.Library(), std::move(command_line)};
   demo::RunRecord& record = reporter.Record();
   netuit::OnRoot(world, [&] { return record.Begin(), 0; });
   const uit::Team team{world, {.threads = static_cast<std::uint32_t>(options.threads)}};

@@ -23,7 +23,8 @@ void Check(const Options& options) {
   demo::Want(options.frame_interval.count() > 0, "--frame-interval: must be longer than 0");
   demo::Want(options.frames.empty() || options.schedule.duration.count() > 0, "--frames: requires a --duration");
   demo::Want(options.slow_in_turn.count() >= 0, "--slow-in-turn: must not be negative");
-  demo::Want(options.slow_in_turn.count() == 0 || options.work > 0, "--slow-in-turn: requires --work, of which a slow worker has more");
+  demo::Want(options.slow_in_turn.count() == 0 || options.work > 0,
+             "--slow-in-turn: requires --work, of which a slow worker has more");
   demo::Want(options.slowness > 0 && options.slowness <= 1000, "--slowness: expected 1 to 1000");
   demo::Want(!options.graph.empty() || !options.directed, "--directed: requires a --graph");
 }
@@ -48,7 +49,8 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv, std::stri
   app.option_defaults()->always_capture_default();
 
   demo::SettingsOptions settings{app, options};
-  app.add_option("--record", options.record, "record what every worker sees, so that --replay can repeat the runs")->type_name("DIR");
+  app.add_option("--record", options.record, "record what every worker sees, so that --replay can repeat the runs")
+      ->type_name("DIR");
   app.add_option("--replay", options.replay, "repeat recorded runs exactly; requires the same options")
       ->type_name("DIR");
   std::string addressing = "multicast";

@@ -46,8 +46,8 @@ class Exchange {
     incoming_.resize(static_cast<std::size_t>((received_starts_.back() + received_bytes_.back()) / item_bytes));
     if (std::ranges::none_of(theirs_, [](const Head& head) { return head.goes_on != 0; })) return false;
     Complete([&](MPI_Request* request) {
-      return MPI_Ialltoallv(outgoing_.data(), sent_bytes_.data(), regions_.data(), MPI_BYTE, incoming_.data(), received_bytes_.data(),
-                            received_starts_.data(), MPI_BYTE, MPI_COMM_WORLD, request);
+      return MPI_Ialltoallv(outgoing_.data(), sent_bytes_.data(), regions_.data(), MPI_BYTE, incoming_.data(),
+                            received_bytes_.data(), received_starts_.data(), MPI_BYTE, MPI_COMM_WORLD, request);
     });
     return true;
   }

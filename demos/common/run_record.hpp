@@ -123,7 +123,8 @@ inline void ReportError(const uit::World& world, const netuit::RunReport& report
   for (const std::size_t lost : report.lost_peers) speaker += lost == speaker ? 1 : 0;  // ascending
   // A process that alone had an error prints it itself.
   const bool is_alone = report.stopped_by == netuit::StopReason::peer_lost && report.lost_peers.empty();
-  if ((is_alone || world.Rank() == speaker) && !report.message.empty()) std::fprintf(stderr, "conduit: error: %s\n", report.message.c_str());
+  if ((is_alone || world.Rank() == speaker) && !report.message.empty())
+    std::fprintf(stderr, "conduit: error: %s\n", report.message.c_str());
 }
 
 /// Rank 0's output of every benchmark: a row per run and worker, the quality of service, the hosts, and a manifest. If a process
@@ -185,7 +186,8 @@ class RunRecord {
     netuit::RunReport own = report;  // rank 0 may have gathered the others' rows already, but they write their own
     std::erase_if(own.workers, [rank](const netuit::WorkerReport& worker) { return worker.id.process != rank; });
     std::erase_if(own.quality, [rank](const netuit::QualityRow& row) { return row.worker.process != rank; });
-    std::erase_if(own.channels, [rank](const netuit::QualityRow& row) { return row.worker.process != rank && row.peer.process != rank; });
+    std::erase_if(own.channels,
+                  [rank](const netuit::QualityRow& row) { return row.worker.process != rank && row.peer.process != rank; });
     netuit::Table rows = rows_.Empty();
     AddRows(rows, mode, replicate, own, add_own);
     manifest_.stopped_by = ReasonName(report.stopped_by);
@@ -294,7 +296,8 @@ class RunRecord {
         "graph",    "nodes",    "edges",     "processes", "threads", "mode",    "mode_name",         "replicate",
         "seed",     "placement", "addressing", "period_s", "process", "thread",  "num_nodes",         "updates",
         "elapsed_s", "updates_per_second", "barriers", "effective_updates", "staleness_p50", "staleness_p99", "staleness_max",
-        "attempted", "accepted", "dropped", "muted", "stepped", "skipped",  "preempted", "folded",   "unread",    "in_flight", "balanced"};
+        "attempted", "accepted", "dropped", "muted", "stepped", "skipped",  "preempted", "folded",   "unread",    "in_flight",
+        "balanced"};
     columns.insert(columns.end(), own.begin(), own.end());
     for (const char* last : {"oversubscribed", "stopped_by", "mpi_library", "compiler", "version"}) columns.emplace_back(last);
     return columns;

@@ -169,7 +169,8 @@ class Evolution {
   /// Collective. In modes 0 and 5 a world continues from a checkpoint as if it had never stopped, but only at a multiple of
   /// world_period after its beginning. An interrupted run could stop anywhere. So they run in strides of such multiples. After each
   /// stride this checks signals and the clock, and chooses the length of the next.
-  void LookUp(std::chrono::nanoseconds duration, std::uint64_t num_updates, std::chrono::nanoseconds took, netuit::RunReport& whole) {
+  void LookUp(std::chrono::nanoseconds duration, std::uint64_t num_updates, std::chrono::nanoseconds took,
+              netuit::RunReport& whole) {
     int signal = signals_ ? signals_->Take() : 0;
     for (const int theirs : Gathered(world_, std::span<const int>(&signal, 1))) signal = std::max(signal, theirs);
     whole.signal = FromRoot(world_, signal);
@@ -181,7 +182,8 @@ class Evolution {
     if (whole.signal != 0) whole.stopped_by = netuit::StopReason::signal;
     took = std::max(took, std::chrono::nanoseconds{1});
     const std::uint64_t num_periods = std::max(num_updates / world_period, std::uint64_t{1});
-    const std::uint64_t fitting = num_periods * static_cast<std::uint64_t>(wanted.count()) / static_cast<std::uint64_t>(took.count());
+    const std::uint64_t fitting =
+        num_periods * static_cast<std::uint64_t>(wanted.count()) / static_cast<std::uint64_t>(took.count());
     stride_ = std::clamp(fitting, std::uint64_t{1}, 8 * num_periods) * world_period;
   }
   /// Runs the cells, and adds the part to the whole run.

@@ -135,8 +135,8 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
     std::fprintf(stderr, "conduit: warning: %s: continues under other rules than those it was saved under\n",
                  options.resume.c_str());
 
-  demo::RunRecord record{"digital_evolution", options, demo::ShareFacts(world, problem, options.threads), "mixed", netuit::Hosts::Inspect(world, options.threads),
-                         world.Library(), std::move(command_line),
+  demo::RunRecord record{"digital_evolution", options, demo::ShareFacts(world, problem, options.threads), "mixed",
+                         netuit::Hosts::Inspect(world, options.threads), world.Library(), std::move(command_line),
                          {"cells", "cells_of_rival", "births", "mean_generation", "mean_genome_length", "resource_exact",
                           "state_hash"}};
   const uit::Team team{world, {.threads = static_cast<std::uint32_t>(options.threads)}};

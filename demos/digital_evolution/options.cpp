@@ -99,7 +99,8 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv, std::stri
   if (threshold != 0) machine.match_threshold = threshold;
   Check(options);
   for (const char* name : {"--cells-per-worker", "--seed"})
-    demo::Want(options.resume.empty() || app.count(name) == 0, std::string{name} + ": cannot be combined with --resume, which sets it");
+    demo::Want(options.resume.empty() || app.count(name) == 0,
+               std::string{name} + ": cannot be combined with --resume, which sets it");
   return options;
 }
 

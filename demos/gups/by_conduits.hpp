@@ -47,7 +47,8 @@ class ByConduits {
       if (i % updates_per_look == 0) ApplyArrived(table);
       const Update update = updates.Next();
       auto& inlet = lines_[table.OwnerOf(update)]->inlet;
-      if (!inlet.TryPut(update)) uit::WaitUntil([&] { return inlet.TryPut(update); }, uit::never, [&] { return ApplyArrived(table); });
+      if (!inlet.TryPut(update))
+        uit::WaitUntil([&] { return inlet.TryPut(update); }, uit::never, [&] { return ApplyArrived(table); });
     }
     ++run_;
     uit::WaitUntil([&] { return TryFinish(); }, uit::never, [&] { return ApplyArrived(table); });

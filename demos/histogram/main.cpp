@@ -1,5 +1,5 @@
-// Counts how often random places of a distributed table are hit, as the program histo of the bale collection. Compares, in one run, a
-// conveyor with the exchange of batches by MPI_Ialltoallv.
+// Counts how often random places of a distributed table are hit, as the program histo of the bale collection. Compares, in one run,
+// a conveyor with the exchange of batches by MPI_Ialltoallv.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,8 @@ void CountByConveyor(uit::Conveyor<std::uint64_t>& conveyor, const std::vector<d
 }
 
 /// All processes exchange batches of the same number of updates.
-void CountByAlltoallv(demo::Exchange<std::uint64_t>& exchange, std::size_t batch, std::span<const demo::Place> places, Counts& counts) {
+void CountByAlltoallv(demo::Exchange<std::uint64_t>& exchange, std::size_t batch, std::span<const demo::Place> places,
+                      Counts& counts) {
   for (; !places.empty(); places = places.subspan(std::min(batch, places.size()))) {
     for (const demo::Place& place : places.first(std::min(batch, places.size()))) exchange.Put(place.owner, place.word);
     exchange.Swap();
@@ -54,7 +55,8 @@ void Run(uit::Member& me, const Options& options) {
   const auto find_fault = [&](std::size_t) { return counts.FindFault(); };
   std::vector<demo::Method> methods;
   if (options.contest.threads == 1)
-    methods.push_back({"alltoallv", [&](std::size_t) { CountByAlltoallv(exchange, options.batch, places, counts); }, find_fault, num_items});
+    methods.push_back(
+        {"alltoallv", [&](std::size_t) { CountByAlltoallv(exchange, options.batch, places, counts); }, find_fault, num_items});
   methods.push_back({"conveyor", [&](std::size_t) { CountByConveyor(conveyor, places); }, find_fault, num_items});
   demo::Compete(me, methods, options.contest.rounds);
 }
@@ -65,13 +67,16 @@ void Run(uit::Member& me, const Options& options) {
 int main(int argc, char** argv) {
   return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
     histogram::Options options;
-    CLI::App app{"Counts how often random places of a table are hit. The table is distributed over the members, by a conveyor and by\n"
-                 "batches that all exchange (MPI_Ialltoallv). Start it with mpirun."};
+    CLI::App app{
+        "Counts how often random places of a table are hit. The table is distributed over the members, by a conveyor and by\n"
+        "batches that all exchange (MPI_Ialltoallv). Start it with mpirun."};
     app.set_version_flag("--version", "histogram of Conduit " UIT_VERSION);
     options.contest.AddTo(app);
     app.add_option("--log2-words", options.work.log2_words, "words of each member's part of the table, as an exponent of two")
         ->check(CLI::Range(1, 30))->capture_default_str();
-    app.add_option("--updates", options.work.updates, "updates of each member")->check(CLI::Range(1ULL, 1ULL << 32U))->capture_default_str();
+    app.add_option("--updates", options.work.updates, "updates of each member")
+        ->check(CLI::Range(1ULL, 1ULL << 32U))
+        ->capture_default_str();
     app.add_option("--buffer-bytes", options.buffer_bytes, "size of the conveyor's frames")
         ->check(CLI::Range(64ULL, 1ULL << 24U))->capture_default_str();
     app.add_option("--batch", options.batch, "updates of a process between two exchanges over MPI")

@@ -51,8 +51,8 @@ class ByGets {
   /// Collective. Copies the table to memory from which others can read.
   ByGets(std::size_t batch, std::span<const std::uint64_t> table) : batch_(batch) {
     std::uint64_t* memory = nullptr;
-    uit::mpi::Check(MPI_Win_allocate(static_cast<MPI_Aint>(table.size_bytes()), sizeof(std::uint64_t), MPI_INFO_NULL, MPI_COMM_WORLD,
-                                     &memory, &window_),
+    uit::mpi::Check(MPI_Win_allocate(static_cast<MPI_Aint>(table.size_bytes()), sizeof(std::uint64_t), MPI_INFO_NULL,
+                                     MPI_COMM_WORLD, &memory, &window_),
                     "MPI_Win_allocate");
     uit::mpi::Check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
     uit::mpi::Check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
@@ -72,8 +72,8 @@ class ByGets {
   void Run(std::span<const demo::Place> places, std::span<std::uint64_t> values) {
     for (std::size_t done = 0; done < places.size(); done += batch_) {
       for (std::size_t i = done; i < std::min(places.size(), done + batch_); ++i) {
-        uit::mpi::Check(MPI_Get(&values[i], 1, MPI_UINT64_T, static_cast<int>(places[i].owner), static_cast<MPI_Aint>(places[i].word), 1,
-                                MPI_UINT64_T, window_),
+        uit::mpi::Check(MPI_Get(&values[i], 1, MPI_UINT64_T, static_cast<int>(places[i].owner),
+                                static_cast<MPI_Aint>(places[i].word), 1, MPI_UINT64_T, window_),
                         "MPI_Get");
       }
       uit::mpi::Check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");

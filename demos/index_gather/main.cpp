@@ -76,8 +76,9 @@ void Run(uit::Member& me, const Options& options) {
 int main(int argc, char** argv) {
   return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
     index_gather::Options options;
-    CLI::App app{"Reads random words of a table that is distributed over the members, by two conveyors, by batches of requests that all\n"
-                 "exchange (MPI_Ialltoallv), and by one MPI_Get per word. Start it with mpirun."};
+    CLI::App app{
+        "Reads random words of a table that is distributed over the members, by two conveyors, by batches of requests that all\n"
+        "exchange (MPI_Ialltoallv), and by one MPI_Get per word. Start it with mpirun."};
     app.set_version_flag("--version", "index_gather of Conduit " UIT_VERSION);
     options.contest.AddTo(app);
     app.add_option("--log2-words", options.log2_words, "words of each member's part of the table, as an exponent of two")

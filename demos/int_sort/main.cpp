@@ -1,5 +1,5 @@
-// Sorts small integers that are distributed over members, as the benchmark IS of NAS: each member gets a range of keys, and ranks them
-// by counting. Compares, in one run, a conveyor with the exchange of all keys by MPI_Ialltoallv.
+// Sorts small integers that are distributed over members, as the benchmark IS of NAS: each member gets a range of keys, and ranks
+// them by counting. Compares, in one run, a conveyor with the exchange of all keys by MPI_Ialltoallv.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -103,8 +103,9 @@ void Run(uit::Member& me, const Options& options) {
 int main(int argc, char** argv) {
   return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
     int_sort::Options options;
-    CLI::App app{"Sorts integers that are distributed over the members (like IS of the NAS benchmarks), by a conveyor and by an exchange\n"
-                 "of all keys at once (MPI_Ialltoallv). Start it with mpirun."};
+    CLI::App app{
+        "Sorts integers that are distributed over the members (like IS of the NAS benchmarks), by a conveyor and by an exchange\n"
+        "of all keys at once (MPI_Ialltoallv). Start it with mpirun."};
     app.set_version_flag("--version", "int_sort of Conduit " UIT_VERSION);
     options.contest.AddTo(app);
     app.add_option("--class", options.size, "S, W, A or B: 2^16, 2^20, 2^23 or 2^25 keys")->capture_default_str();

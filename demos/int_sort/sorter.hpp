@@ -22,7 +22,8 @@ namespace int_sort {
 class Split {
  public:
   /// For keys below 2^log2_most, which is at least 1024.
-  explicit Split(unsigned log2_most) : shift_(log2_most - log2_buckets), counts_(std::size_t{1} << log2_buckets), owners_(counts_.size()) {}
+  explicit Split(unsigned log2_most)
+      : shift_(log2_most - log2_buckets), counts_(std::size_t{1} << log2_buckets), owners_(counts_.size()) {}
 
   /// Counts the keys of this member by their first bits.
   std::span<std::uint64_t> Count(std::span<const Key> keys) {
@@ -85,7 +86,9 @@ class ByConveyor {
  public:
   /// Collective.
   ByConveyor(uit::Member& me, const Class& size, std::size_t buffer_bytes)
-      : me_(me), split_(size.log2_most), conveyor_(me, [this](const Key& key) { counts_.Add(key); }, {.buffer_bytes = buffer_bytes}) {}
+      : me_(me),
+        split_(size.log2_most),
+        conveyor_(me, [this](const Key& key) { counts_.Add(key); }, {.buffer_bytes = buffer_bytes}) {}
 
   /// Collective. `sorted` gets the keys of this member's range.
   void Run(std::span<const Key> keys, std::vector<Key>& sorted) {
@@ -115,7 +118,8 @@ class ByAlltoallv {
   void Run(std::span<const Key> keys, std::vector<Key>& sorted) {
     const std::span<std::uint64_t> counts = split_.Count(keys);
     demo::Complete([counts](MPI_Request* request) {
-      return MPI_Iallreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD, request);
+      return MPI_Iallreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD,
+                            request);
     });
     split_.Decide(rank_, num_ranks_);
     counts_.Reset(split_.Begin(), split_.End());

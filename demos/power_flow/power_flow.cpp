@@ -1,11 +1,11 @@
-// The angles of a power grid in which all flows are in balance (DC power flow), by Jacobi's iteration in several modes: when nothing
-// disturbs, when each worker is slow for a while in turn, and when one is always slow.
+// The angles of a power grid in which all flows are in balance (DC power flow), by Jacobi's iteration in several modes: when
+// nothing disturbs, when each worker is slow for a while in turn, and when one is always slow.
 //
 //     power_flow FOLDER [REPLICATES]                  two threads
 //     mpirun -n 2 power_flow FOLDER [REPLICATES]      two processes with two threads each
 //
-// FOLDER has grid.edgelist, whose weights are susceptances, and buses.csv with the columns label, power, diagonal and exact; grid.py
-// makes them. Writes ways.csv to FOLDER, with a row per run.
+// FOLDER has grid.edgelist, whose weights are susceptances, and buses.csv with the columns label, power, diagonal and exact;
+// grid.py makes them. Writes ways.csv to FOLDER, with a row per run.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

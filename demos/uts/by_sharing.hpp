@@ -23,12 +23,13 @@ struct Parcel {
 /// A member tells itself to go on, or asks another for nodes.
 enum class Call : std::uint8_t { go_on, ask };
 
-/// Searches a tree on all members. One begins with the root. A member without nodes asks some others, its lifelines (Saraswat et al.
-/// 2011): those 1, 2, 4 … ranks behind it. Each of them answers as soon as it has nodes to spare, with at most half of them, and with
-/// the oldest, which have the largest subtrees. A member does not ask again before the answer.
+/// Searches a tree on all members. One begins with the root. A member without nodes asks some others, its lifelines (Saraswat et
+/// al. 2011): those 1, 2, 4 … ranks behind it. Each of them answers as soon as it has nodes to spare, with at most half of them,
+/// and with the oldest, which have the largest subtrees. A member does not ask again before the answer.
 ///
 /// Everything happens in handlers. A member with nodes visits some of them at a time, and sends itself an item to go on, so that it
-/// handles what others send in between. So nothing is under way any more exactly if no member has nodes, and Finish ends the search.
+/// handles what others send in between. So nothing is under way any more exactly if no member has nodes, and Finish ends the
+/// search.
 class BySharing {
  public:
   /// Collective. A member visits `nodes_per_turn` nodes before it handles what others send.

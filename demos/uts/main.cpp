@@ -1,5 +1,5 @@
-// The Unbalanced Tree Search benchmark: counts the nodes of a tree whose shape only its visit shows. Compares, in one run, members that
-// share their nodes over conveyors with one member alone and with a split at the beginning.
+// The Unbalanced Tree Search benchmark: counts the nodes of a tree whose shape only its visit shows. Compares, in one run, members
+// that share their nodes over conveyors with one member alone and with a split at the beginning.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -85,9 +85,10 @@ void Run(uit::Member& me, const Options& options) {
 int main(int argc, char** argv) {
   return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
     uts::Options options;
-    CLI::App app{"Counts the nodes of a random tree, of which nobody knows in advance where it has many nodes (Unbalanced Tree Search).\n"
-                 "Members without nodes get some from others over conveyors. Compares that with one member alone, and with a split at\n"
-                 "the beginning. Start it with mpirun."};
+    CLI::App app{
+        "Counts the nodes of a random tree, of which nobody knows in advance where it has many nodes (Unbalanced Tree Search).\n"
+        "Members without nodes get some from others over conveyors. Compares that with one member alone, and with a split at\n"
+        "the beginning. Start it with mpirun."};
     app.set_version_flag("--version", "uts of Conduit " UIT_VERSION);
     options.contest.AddTo(app);
     app.add_option("--tree", options.tree, "one of: " + uts::TreeNames())->capture_default_str();

@@ -17,14 +17,15 @@ const std::array<Tree, 9>& Trees() {
       {.name = "T2", .kind = Kind::cyclic, .branching = 6, .depth = 16, .seed = 502, .published = {4'117'769, 2'342'762, 81}},
       {.name = "T3", .kind = Kind::binomial, .branching = 2000, .depth = 0, .seed = 42, .probability = 0.124875, .num_if_any = 8,
        .published = {4'112'897, 3'599'034, 1572}},
-      {.name = "T4", .kind = Kind::linear_binomial, .branching = 6, .depth = 16, .seed = 1, .probability = 0.234375, .num_if_any = 4,
-       .published = {4'132'453, 3'108'986, 134}},
+      {.name = "T4", .kind = Kind::linear_binomial, .branching = 6, .depth = 16, .seed = 1, .probability = 0.234375,
+       .num_if_any = 4, .published = {4'132'453, 3'108'986, 134}},
       {.name = "T5", .kind = Kind::linear, .branching = 4, .depth = 20, .seed = 34, .published = {4'147'582, 2'181'318, 20}},
       {.name = "T1L", .kind = Kind::fixed, .branching = 4, .depth = 13, .seed = 29, .published = {102'181'082, 81'746'377, 13}},
       {.name = "T3L", .kind = Kind::binomial, .branching = 2000, .depth = 0, .seed = 7, .probability = 0.200014, .num_if_any = 5,
        .published = {111'345'631, 89'076'904, 17'844}},
       {.name = "tiny_geometric", .kind = Kind::fixed, .branching = 4, .depth = 6, .seed = 19},
-      {.name = "tiny_binomial", .kind = Kind::binomial, .branching = 200, .depth = 0, .seed = 42, .probability = 0.12, .num_if_any = 8},
+      {.name = "tiny_binomial", .kind = Kind::binomial, .branching = 200, .depth = 0, .seed = 42, .probability = 0.12,
+       .num_if_any = 8},
   }};
   return trees;
 }

@@ -85,7 +85,8 @@ struct Row {
 
 /// The rows of a claim: one per class in which there are enough rounds.
 [[nodiscard]] inline std::vector<Row> Judge(const Contest& contest, const Claim& claim) {
-  const std::string target = claim.at_most ? "<= " + Digits(*claim.at_most) : claim.at_least ? ">= " + Digits(*claim.at_least) : "-";
+  const std::string target = claim.at_most    ? "<= " + Digits(*claim.at_most)
+                             : claim.at_least ? ">= " + Digits(*claim.at_least) : "-";
   std::vector<Row> rows;
   for (const Proximity proximity : Contest::classes) {
     const auto ours = contest.Times(claim.ours, proximity);
@@ -115,8 +116,8 @@ struct Row {
     if (claim.IsJudged()) rows.back().ratio = Summarize(claim, ratios);
   }
   if (rows.empty())
-    rows.push_back({.figure = claim.name, .value = "-", .spread = "-", .target = target, .verdict = claim.IsJudged() ? "noisy" : "-",
-                    .proximity = "-", .detail = "too few clean samples"});
+    rows.push_back({.figure = claim.name, .value = "-", .spread = "-", .target = target,
+                    .verdict = claim.IsJudged() ? "noisy" : "-", .proximity = "-", .detail = "too few clean samples"});
   return rows;
 }
 

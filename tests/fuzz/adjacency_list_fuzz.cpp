@@ -7,7 +7,8 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace uit::fuzz;
   using Read = netuit::Topology(std::istream&, std::string, const netuit::GraphOptions&);
-  for (Read* const read : {static_cast<Read*>(&netuit::ReadAdjacencyList), static_cast<Read*>(&netuit::ReadMultilineAdjacencyList)}) {
+  for (Read* const read :
+       {static_cast<Read*>(&netuit::ReadAdjacencyList), static_cast<Read*>(&netuit::ReadMultilineAdjacencyList)}) {
     std::istringstream text{TextOf(data, size)};
     netuit::Topology topology;
     if (Accepts([&] { topology = read(text, "text", {}); }, "text:")) DemandEdgesComeBack(topology, false);

@@ -114,7 +114,8 @@ class File {
 
   const std::string& Path() const { return path_; }
   void Fill(uit::ByteView bytes) const {
-    const bool is_filled = ftruncate(file_, 0) == 0 && pwrite(file_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
+    const bool is_filled =
+        ftruncate(file_, 0) == 0 && pwrite(file_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
     if (!is_filled) throw std::runtime_error("the file in memory cannot be written");
   }
 

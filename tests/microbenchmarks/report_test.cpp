@@ -83,7 +83,8 @@ TEST_CASE("A record has the commit, the manner of the run, and ratios in full") 
   const bench::Claim claim{.name = "a claim", .ours = "ours", .against = {"theirs"}, .at_most = 1};
   bench::Record record{"a_benchmark", "none", {.is_quick = true, .filter = "a \"claim\""}};
   for (const bench::Row& row : bench::Judge(MakeContest({1, 1, 1, 1, 1}, 3, Proximity::far), claim)) record.Add(row);
-  record.Add(bench::Row{.figure = "an amount", .value = "7", .spread = "ns", .target = "-", .verdict = "-", .proximity = "-", .detail = ""});
+  record.Add(bench::Row{
+      .figure = "an amount", .value = "7", .spread = "ns", .target = "-", .verdict = "-", .proximity = "-", .detail = ""});
   const auto path = std::filesystem::temp_directory_path() / ("report_test." + std::to_string(getpid()) + ".json");
   REQUIRE(record.Write(path));
 

@@ -36,10 +36,12 @@ int main(int argc, char** argv) {
       walkers[node] = staying;
     };
     if (number(4) <= mesh.NumUpdates()) return 0;
-    auto report = netuit::RunWithCheckpoints(mesh, netuit::ScheduleOf(netuit::AsyncMode{number(2)}, {.updates = number(4) - mesh.NumUpdates()}),
-                                             update, {.to = argv[1], .every_updates = number(5)});
+    auto report = netuit::RunWithCheckpoints(
+        mesh, netuit::ScheduleOf(netuit::AsyncMode{number(2)}, {.updates = number(4) - mesh.NumUpdates()}), update,
+        {.to = argv[1], .every_updates = number(5)});
     film.Save(std::string(argv[1]) + ".npy");
-    if (team.GetWorld().IsRoot()) std::printf("update %zu, %s\n", std::size_t{mesh.NumUpdates()}, report.Balanced() ? "balanced" : "WRONG");
+    if (team.GetWorld().IsRoot())
+      std::printf("update %zu, %s\n", std::size_t{mesh.NumUpdates()}, report.Balanced() ? "balanced" : "WRONG");
     return report.ExitCode();
   });
 }

@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
     netuit::NodeId num_reached = 0;
     for (const netuit::NodeId id : mesh.Gather(parent)) num_reached += id != netuit::no_node ? 1U : 0U;
     if (!team.IsRoot()) return 0;
-    std::printf("%u of %u nodes reached by %llu calls\n", num_reached, mesh.NumNodes(), static_cast<unsigned long long>(calls.handled));
+    std::printf("%u of %u nodes reached by %llu calls\n", num_reached, mesh.NumNodes(),
+                static_cast<unsigned long long>(calls.handled));
     return num_reached == mesh.NumNodes() && calls.pushed == calls.handled ? 0 : 1;
   });
 }

@@ -1,4 +1,5 @@
-// One log file per process, in which all its nodes write in a reproducible order. Without a second argument, the file is log.0 and so on.
+// One log file per process, in which all its nodes write in a reproducible order. Without a second argument, the file is log.0 and
+// so on.
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -10,13 +11,15 @@ int main(int argc, char** argv) {
   return netuit::Main(argc, argv, {.threads = threads}, [&](uit::Team& team) {
     netuit::Mesh mesh{team, netuit::Torus(16, 16)};
     auto infected = mesh.AddPublishedField<int>([](netuit::NodeId id) { return id == 0 ? 1 : 0; });
-    auto log = mesh.AddShared<std::ofstream, netuit::Order::sequential>((argc > 2 ? argv[2] : "log.") + std::to_string(team.Rank()));
+    auto log =
+        mesh.AddShared<std::ofstream, netuit::Order::sequential>((argc > 2 ? argv[2] : "log.") + std::to_string(team.Rank()));
     auto report = mesh.Run(netuit::Dataflow{.updates = 100}, [&](netuit::Node& node) {
       if (infected[node] != 0) return;
       for (auto edge : node.In()) {
         if (infected[edge] == 0 || node.Random()() % 4 != 0) continue;
         infected[node] = 1;
-        log.InTurn(node) << "update " << node.Update() << ": node " << node.Id() << " catches it from node " << edge.Source() << '\n';
+        log.InTurn(node) << "update " << node.Update() << ": node " << node.Id() << " catches it from node " << edge.Source()
+                         << '\n';
         break;
       }
     });

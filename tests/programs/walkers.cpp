@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
     auto report = mesh.Run(netuit::Free{.duration = 200ms}, [&](netuit::Node& node) {
       for (auto edge : node.In()) while (auto parcel = parcels[edge].TryTake()) Append(here[node], std::move(*parcel));
       auto random = node.Random();
-      for (auto edge : node.Out()) if (auto some = Pick(here[node], random); !parcels[edge].TryPut(std::move(some))) Append(here[node], std::move(some));
+      for (auto edge : node.Out())
+        if (auto some = Pick(here[node], random); !parcels[edge].TryPut(std::move(some))) Append(here[node], std::move(some));
     });
     auto count = mesh.AddField<std::uint64_t>();
     mesh.Visit([&](netuit::Node& node) {  // walkers that were in flight at the end
@@ -45,7 +46,9 @@ int main(int argc, char** argv) {
     });
     std::uint64_t total = 0;
     for (const std::uint64_t walkers : mesh.Gather(count)) total += walkers;
-    if (team.IsRoot()) std::printf("%llu of 192 walkers, messages %s\n", static_cast<unsigned long long>(total), report.Balanced() ? "accounted for" : "lost");
+    if (team.IsRoot())
+      std::printf("%llu of 192 walkers, messages %s\n", static_cast<unsigned long long>(total),
+                  report.Balanced() ? "accounted for" : "lost");
     return report.ExitCode();
   });
 }

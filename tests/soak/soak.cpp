@@ -200,9 +200,10 @@ int Judge(const Course& course, double minutes, int exit_code) {
   const double slope = course.MegabytesPerHour();
   const bool is_long = course.hours.back() >= 0.5;
   const bool is_flat = uit::testing::is_sanitized || (is_long ? slope < 1 : course.Growth() < 10);
-  std::printf("goal R16: %.1f of %.1f minutes of %zu processes with 2 threads: %llu messages, sums of %llu, %s; memory %+.2f MB in all", elapsed,
-              minutes, course.megabytes.size(), static_cast<unsigned long long>(course.num_accepted), static_cast<unsigned long long>(course.amount),
-              course.is_exact ? "accounts exact" : "ACCOUNTS WRONG", course.Growth());
+  std::printf(
+      "goal R16: %.1f of %.1f minutes of %zu processes with 2 threads: %llu messages, sums of %llu, %s; memory %+.2f MB in all",
+      elapsed, minutes, course.megabytes.size(), static_cast<unsigned long long>(course.num_accepted),
+      static_cast<unsigned long long>(course.amount), course.is_exact ? "accounts exact" : "ACCOUNTS WRONG", course.Growth());
   if (is_long) std::printf(", %+.2f MB/h", slope);
   std::printf("%s\n", uit::testing::is_sanitized ? ", of which a sanitizer's books are part" : "");
   const char* trouble = exit_code != 0       ? "a leg ended early"
@@ -260,8 +261,9 @@ int Soak(const uit::Team& team, double minutes, const std::string& path) {
       course.megabytes[rank].push_back(static_cast<double>(resident) / megabyte);
       file << ',' << resident;
     }
-    file << ',' << num_updates << ',' << course.num_accepted << ',' << tally.put.dropped << ',' << is_exact << ',' << count.put << ','
-         << count.got << '\n' << std::flush;
+    file << ',' << num_updates << ',' << course.num_accepted << ',' << tally.put.dropped << ',' << is_exact << ',' << count.put
+         << ',' << count.got << '\n'
+         << std::flush;
   }
   if (!world.IsRoot()) return 0;
   if (course.hours.empty()) throw uit::Error("a process was lost before the first leg had ended");

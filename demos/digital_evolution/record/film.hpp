@@ -75,7 +75,8 @@ class Film {
     std::vector<Pixel> pixels;           // of each picture, the worker's places
   };
 
-  void SaveAll(std::vector<Pixel> all, std::uint64_t stride, std::size_t num_nodes, std::size_t width, const std::string& path) const {
+  void SaveAll(std::vector<Pixel> all, std::uint64_t stride, std::size_t num_nodes, std::size_t width,
+               const std::string& path) const {
     std::erase_if(all, [stride](const Pixel& pixel) { return pixel.frame % stride != 0; });
     std::ranges::sort(all, {}, &Pixel::frame);  // a place has one pixel per frame
     netuit::Table table{{"elapsed_s", "width", "property", "cells"}};

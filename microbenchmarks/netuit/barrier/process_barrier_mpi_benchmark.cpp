@@ -58,9 +58,10 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
     return BarrierTime(rank, *check, load.count, [] { MPI_Barrier(MPI_COMM_WORLD); });
   });
   using HandFlags = bench::SharedMemory<bench::hand::FlagBarrier<2>>;
-  contest.Add("hand flags", [rank, check = make_check(), flags = std::make_shared<HandFlags>(MPI_COMM_WORLD)](const bench::Load& load) {
-    return BarrierTime(rank, *check, load.count, [&] { (*flags)->ArriveAndWait(rank); });
-  });
+  contest.Add("hand flags",
+              [rank, check = make_check(), flags = std::make_shared<HandFlags>(MPI_COMM_WORLD)](const bench::Load& load) {
+                return BarrierTime(rank, *check, load.count, [&] { (*flags)->ArriveAndWait(rank); });
+              });
   contest.Say({.name = name + ", own messages: to MPI_Barrier",
                .ours = "own messages",
                .against = {"MPI_Barrier"},

@@ -185,7 +185,8 @@ void MeasureSteals(bench::Program& program, bench::Crew& crew) {
 void MeasureCaptures(bench::Program& program, bench::Crew& crew) {
   const std::string name = "colouring, 2 threads";
   bench::Contest contest{name + ", captured", bench::Unit::thousands_per_second};
-  for (const auto& [how, mode] : {std::pair{"mode 3", netuit::AsyncMode::no_barrier}, {"mode 0", netuit::AsyncMode::every_update}}) {
+  for (const auto& [how, mode] :
+       {std::pair{"mode 3", netuit::AsyncMode::no_barrier}, {"mode 0", netuit::AsyncMode::every_update}}) {
     const std::string mesh = std::string("Mesh, multicast, ") + how;
     AddMesh<ByField>(contest, crew, mesh, 2, mode);
     AddMesh<ByField>(contest, crew, mesh + ", captured", 2, mode, false, {}, [](auto& of) { of.Capture(10); });
@@ -200,7 +201,8 @@ void MeasureCaptures(bench::Program& program, bench::Crew& crew) {
 void MeasureCutReductions(bench::Program& program, bench::Crew& crew) {
   const std::string name = "colouring, 2 threads";
   bench::Contest contest{name + ", conflicts at cuts", bench::Unit::thousands_per_second};
-  for (const auto& [how, mode] : {std::pair{"mode 3", netuit::AsyncMode::no_barrier}, {"mode 0", netuit::AsyncMode::every_update}}) {
+  for (const auto& [how, mode] :
+       {std::pair{"mode 3", netuit::AsyncMode::no_barrier}, {"mode 0", netuit::AsyncMode::every_update}}) {
     const std::string mesh = std::string("Mesh, multicast, ") + how;
     AddMesh<ByField>(contest, crew, mesh, 2, mode);
     AddMesh<ByField>(contest, crew, mesh + ", conflicts", 2, mode, false, {}, [](auto& of) { of.LookForConflicts(100); });

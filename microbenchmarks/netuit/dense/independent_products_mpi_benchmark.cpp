@@ -146,7 +146,8 @@ void Compare(bench::Program& program, bench::Ranks& ranks, const uit::Team& team
   meeting->Update();
   looping->Update();
   on_mesh->Time(1);
-  if (meeting->Sum() <= 0 || meeting->Sum() != looping->Sum() || std::abs(meeting->Sum() - on_mesh->Sum()) > 1e-12 * meeting->Sum()) {
+  if (meeting->Sum() <= 0 || meeting->Sum() != looping->Sum() ||
+      std::abs(meeting->Sum() - on_mesh->Sum()) > 1e-12 * meeting->Sum()) {
     std::fprintf(stderr, "the products differ\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

@@ -1,6 +1,6 @@
 // How long does it take to choose tasks of which no two conflict, and how many are chosen? The other is the search of the system
-// from which the idea comes: include or skip one task after another, until 100 tries have met a conflict. Both have the same budget,
-// and the graph is in the form that each wants.
+// from which the idea comes: include or skip one task after another, until 100 tries have met a conflict. Both have the same
+// budget, and the graph is in the form that each wants.
 
 #include <algorithm>
 #include <chrono>

@@ -86,7 +86,8 @@ class Conduits {
 /// MPI_Isend and MPI_Irecv with as many buffers: written and read in place as well.
 class ByMpi {
  public:
-  ByMpi(int peer, std::size_t num_bytes) : num_words_{num_bytes / sizeof(std::uint64_t)}, ring_{peer, num_bytes, DepthFor(num_bytes)} {}
+  ByMpi(int peer, std::size_t num_bytes)
+      : num_words_{num_bytes / sizeof(std::uint64_t)}, ring_{peer, num_bytes, DepthFor(num_bytes)} {}
 
   bool TrySend(std::uint32_t number) {
     std::byte* const room = ring_.Room();
@@ -167,7 +168,8 @@ void MeasureSize(bench::Program& program, bench::Ranks& ranks, const uit::World&
 }
 
 void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
-  for (const std::size_t num_bytes : {8U, 1U << 10U, 4U << 10U, 8U << 10U, 16U << 10U, 64U << 10U, 256U << 10U, 1U << 20U, 4U << 20U})
+  for (const std::size_t num_bytes :
+       {8U, 1U << 10U, 4U << 10U, 8U << 10U, 16U << 10U, 64U << 10U, 256U << 10U, 1U << 20U, 4U << 20U})
     MeasureSize(program, ranks, world, num_bytes);
 }
 

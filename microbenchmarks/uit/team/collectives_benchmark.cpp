@@ -31,7 +31,8 @@ double PerCall(uit::TimePoint start, uit::TimePoint end, std::uint64_t count) {
   return std::chrono::duration<double, std::nano>(end - start).count() / static_cast<double>(count);
 }
 
-/// Each thread writes its number and a counter to a cache line of its own, and reads those of the others: the least that must cross.
+/// Each thread writes its number and a counter to a cache line of its own, and reads those of the others: the least that must
+/// cross.
 class Flags {
  public:
   double Add(std::size_t member, double value) {

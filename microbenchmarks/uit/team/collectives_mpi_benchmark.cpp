@@ -117,7 +117,8 @@ void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& wor
             {.call = "all-gather",
              .num_bytes = num_bytes,
              .at_most = 1.0,
-             .ours = [](uit::Member& me, std::span<double> one, std::span<double> two) { me.AllGather(std::span<const double>{one}, two); },
+             .ours = [](uit::Member& me, std::span<double> one,
+                        std::span<double> two) { me.AllGather(std::span<const double>{one}, two); },
              .by_mpi =
                  [](std::span<double> one, std::span<double> two) {
                    MPI_Allgather(one.data(), CountOf(one), MPI_DOUBLE, two.data(), CountOf(one), MPI_DOUBLE, MPI_COMM_WORLD);

@@ -32,7 +32,8 @@ double OpenMpLine::Time(int num_threads, std::uint64_t count, RandomLine& line) 
     start = uit::Now();
     for (std::uint64_t update = 0; update < count; ++update) {
 #pragma omp for schedule(dynamic, 1)
-      for (std::size_t begin = 0; begin < line.Size(); begin += RandomLine::grain) line.Update(update, begin, begin + RandomLine::grain);
+      for (std::size_t begin = 0; begin < line.Size(); begin += RandomLine::grain)
+        line.Update(update, begin, begin + RandomLine::grain);
 #pragma omp single
       line.Turn();
     }

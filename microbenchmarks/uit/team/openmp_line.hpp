@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// Updates of a line by the threads of a parallel region of OpenMP, which take points dynamically. In a source of its own, because only
-/// that is compiled for OpenMP.
+/// Updates of a line by the threads of a parallel region of OpenMP, which take points dynamically. In a source of its own, because
+/// only that is compiled for OpenMP.
 class OpenMpLine {
  public:
   /// Why there is no OpenMP, or nothing if there is.

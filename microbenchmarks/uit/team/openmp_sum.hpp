@@ -5,8 +5,8 @@
 
 namespace bench {
 
-/// An all-reduce among the threads of a parallel region of OpenMP: an atomic addition and a barrier. In a source of its own, the only
-/// one that is compiled for OpenMP.
+/// An all-reduce among the threads of a parallel region of OpenMP: an atomic addition and a barrier. In a source of its own, the
+/// only one that is compiled for OpenMP.
 class OpenMpSum {
  public:
   /// Why there is no OpenMP, or nothing if there is.

@@ -8,9 +8,9 @@
 
 namespace bench {
 
-/// The three-point stencil with random work of Psota and Solar-Lezama (Pure, PPoPP 2024): each point becomes the mean of itself and its
-/// neighbours, and takes an amount of work that differs from point to point and from update to update. Part of a line of points, with a
-/// ghost at each end.
+/// The three-point stencil with random work of Psota and Solar-Lezama (Pure, PPoPP 2024): each point becomes the mean of itself and
+/// its neighbours, and takes an amount of work that differs from point to point and from update to update. Part of a line of
+/// points, with a ghost at each end.
 class RandomLine {
  public:
   static constexpr std::size_t num_points = 2048;  // of each of those who share the line

@@ -1,6 +1,6 @@
-// A stencil with random work on a line that two threads share: what does it gain if a thread that waits for the other's end of the line
-// takes chunks of its loop, and what does that cost where the work is even? With ten times the work in one half, an update takes
-// 5.5 units of work in place of 10: 1.82 times the rate, if two busy cores are as fast as one.
+// A stencil with random work on a line that two threads share: what does it gain if a thread that waits for the other's end of the
+// line takes chunks of its loop, and what does that cost where the work is even? With ten times the work in one half, an update
+// takes 5.5 units of work in place of 10: 1.82 times the rate, if two busy cores are as fast as one.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +62,8 @@ Outcome ByMembers(std::uint64_t count, unsigned unevenness, bool shares_loops) {
       line.Turn();
     }
     const double sum = me.AllReduce(line.Sum(), std::plus<>{});
-    if (me.IsRoot()) outcome = {std::chrono::duration<double, std::nano>(uit::Now() - start).count() / static_cast<double>(count), sum};
+    if (me.IsRoot())
+      outcome = {std::chrono::duration<double, std::nano>(uit::Now() - start).count() / static_cast<double>(count), sum};
   });
   return outcome;
 }

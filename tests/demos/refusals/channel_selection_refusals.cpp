@@ -22,8 +22,9 @@ void AddFiles(std::vector<Refusal>& refusals) {
   for (const char* name :
        {"crlf.edgelist", "byte_order_mark.edgelist", "nul_byte.edgelist", "not_quite_a_number.edgelist", "empty.edgelist",
         "very_huge_id.edgelist", "negative_id.edgelist", "one_label.edgelist", "too_many_words.edgelist", "weight_nan.edgelist",
-        "short_graphml.edgelist", "header.csv", "utf16.edgelist", "brackets_deep.edgelist", "quote_unclosed.edgelist", "data_unclosed.edgelist",
-        "data.adjlist", "degree_too_large.multiline_adjlist", "degree_huge.multiline_adjlist", "no_nodes.graph",
+        "short_graphml.edgelist", "header.csv", "utf16.edgelist", "brackets_deep.edgelist", "quote_unclosed.edgelist",
+        "data_unclosed.edgelist", "data.adjlist", "degree_too_large.multiline_adjlist",
+        "degree_huge.multiline_adjlist", "no_nodes.graph",
         "header_huge.graph", "header_huge_edges.graph", "format_unknown.graph", "too_few_lines.graph", "too_many_lines.graph",
         "neighbor_zero.graph", "neighbor_too_large.graph", "one_way.graph", "fewer_edges_than_promised.graph",
         "node_weight_negative.graph"})

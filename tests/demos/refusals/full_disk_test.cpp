@@ -65,7 +65,8 @@ const std::vector<Run5> runs{
      {"--nodes-per-worker", "65536", "--duration", "1ms", "--replicates", "1", "--output", "disk/rows.csv", "--frames",
       "disk/big"},
      "disk/big"},
-    {UIT_DIGITAL_EVOLUTION, {"--cells-per-worker", "144", "--updates", "16", "--output", "disk/rows.csv", "--checkpoint", "disk/big"},
+    {UIT_DIGITAL_EVOLUTION,
+     {"--cells-per-worker", "144", "--updates", "16", "--output", "disk/rows.csv", "--checkpoint", "disk/big"},
      "disk/big/data-0/places.bytes.npy", "disk/big/checkpoint.json"},
 };
 

@@ -86,7 +86,9 @@ inline Ending Run(const std::string& program, std::vector<std::string> arguments
   int status = 0;
   rusage usage{};
   ::wait4(child, &status, 0, &usage);
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
   return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
           .seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime),
           .elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),

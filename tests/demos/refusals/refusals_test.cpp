@@ -38,7 +38,9 @@ TEST_CASE("bad files and command lines are refused in one line and nothing is wr
       const Ending ending = Run(program.path, refusal.arguments, folder.Path());
       std::string command = program.path;
       for (const std::string& argument : refusal.arguments) command += ' ' + argument;
-      INFO(command << "\nended with " << ending.code << " in " << ending.seconds << " s of computing, " << ending.elapsed << " s in all, and said:\n" << ending.err);
+      INFO(command << "\nended with " << ending.code << " in " << ending.seconds << " s of computing, " << ending.elapsed
+                   << " s in all, and said:\n"
+                   << ending.err);
       const bool is_right = ending.code == refusal.code && ending.err.starts_with("conduit: error: " + refusal.says) &&
                             std::ranges::count(ending.err, '\n') == 1 && ending.err.ends_with('\n') && ending.out.empty();
       CHECK(is_right);

@@ -42,7 +42,8 @@ struct Voting {
         num_questions = Watched{0};
       });
       if (!End(self)) return;
-      Explorer::Expect(votes.Outcome().number.Value() == round * 10 + static_cast<int>(n) - 1, "the outcome is not that of this vote");
+      Explorer::Expect(votes.Outcome().number.Value() == round * 10 + static_cast<int>(n) - 1,
+                       "the outcome is not that of this vote");
     }
   }
   void Finish() {}

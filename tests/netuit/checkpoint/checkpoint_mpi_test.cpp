@@ -90,7 +90,8 @@ std::vector<std::filesystem::path> FilesIn(const std::filesystem::path& folder) 
 
 /// A mesh with one field, for tests of files.
 struct Small {
-  explicit Small(std::uint32_t threads = 1) : team(TeamWith(threads)), mesh(team, MakeTorus(4, 5)), value(mesh.AddPublishedField<double>()) {}
+  explicit Small(std::uint32_t threads = 1)
+      : team(TeamWith(threads)), mesh(team, MakeTorus(4, 5)), value(mesh.AddPublishedField<double>()) {}
   void Set(double to) {
     mesh.Visit([&](Node& node) { value[node] = to + node.Id(); });
   }
@@ -150,7 +151,8 @@ TEST_CASE("Runs with checkpoints on the way equal one run") {
   for (const Rules& rules : AllRules()) {
     const std::uint64_t expected = HashWithout(rules);
     Folder folder;
-    const auto finish = [&](CheckpointModel& model, std::uint64_t num_updates, std::chrono::nanoseconds every, std::uint64_t every_updates) {
+    const auto finish = [&](CheckpointModel& model, std::uint64_t num_updates, std::chrono::nanoseconds every,
+                            std::uint64_t every_updates) {
       return RunWithCheckpoints(model.mesh, ByUpdate(rules.mode, num_updates), [&](Node& node) { model.Update(node); },
                                 {.to = folder.Path(), .every = every, .every_updates = every_updates});
     };
@@ -176,8 +178,8 @@ TEST_CASE("In best effort, sums are conserved across a restart, and accounts are
   for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::no_barrier}) {
     {
       Walk walk{TeamWith(2)};
-      const RunReport report = RunWithCheckpoints(walk.mesh, ScheduleOf(mode, {.duration = 30ms}), [&](Node& node) { walk.Update(node); },
-                                                  {.to = folder.Path(), .every = 10ms});
+      const RunReport report = RunWithCheckpoints(walk.mesh, ScheduleOf(mode, {.duration = 30ms}),
+                                                  [&](Node& node) { walk.Update(node); }, {.to = folder.Path(), .every = 10ms});
       CHECK((!MpiTestWorld().IsRoot() || report.Balanced()));
       CHECK(report.stopped_by == StopReason::clock);
     }
@@ -231,13 +233,17 @@ TEST_CASE("What a damaged checkpoint has is refused, whichever byte has changed"
   }
   CHECK(num_files == 20);
   const auto manifest = std::filesystem::path(folder.Path()) / "checkpoint.json";
-  CHECK(changed(manifest, [](std::string& bytes) { bytes.resize(bytes.size() / 2); }).find(is_root ? "is no checkpoint, or damaged" : "rank 0 failed") !=
-        std::string::npos);
+  CHECK(changed(manifest, [](std::string& bytes) {
+          bytes.resize(bytes.size() / 2);
+        }).find(is_root ? "is no checkpoint, or damaged" : "rank 0 failed") != std::string::npos);
   CHECK(changed(manifest, [](std::string& bytes) { bytes.replace(bytes.find("\"version\": 1"), 12, "\"version\": 9"); })
             .find(is_root ? "its format has version 9" : "rank 0 failed") != std::string::npos);
   for (const char* number : {"-1", "1.5", "33333333333333333333333333331"}) {
-    const auto change = [&](std::string& bytes) { bytes.replace(bytes.find("\"data\": 0"), 9, std::string("\"data\": ") + number); };
-    CHECK(changed(manifest, change).find(is_root ? "it has a number that is no whole number" : "rank 0 failed") != std::string::npos);
+    const auto change = [&](std::string& bytes) {
+      bytes.replace(bytes.find("\"data\": 0"), 9, std::string("\"data\": ") + number);
+    };
+    CHECK(changed(manifest, change).find(is_root ? "it has a number that is no whole number" : "rank 0 failed") !=
+          std::string::npos);
   }
   CHECK(changed(manifest, [](std::string& bytes) { bytes.replace(bytes.find("\"network\": 0"), 12, "\"network\": 4294967296"); })
             .find(is_root ? "it has a network with too large a number" : "rank 0 failed") != std::string::npos);
@@ -317,8 +323,10 @@ TEST_CASE("A checkpoint whose messages find no room is refused") {
   CHECK(save_with(5, false).empty());
   Mesh mesh{team, MakeTorus(4, 5), CheckpointModel::WithDepth(5)};
   mesh.AddChannels<std::uint32_t, uit::latest>();
-  CheckThrows([&] { LoadCheckpoint(mesh, folder.Path()); }, "is of another program: 'channels0' is not like 'channels0' of this mesh");
-  CHECK(save_with(4, false).find("has more messages for an edge than its channel has room for; see MeshOptions::depth") != std::string::npos);
+  CheckThrows([&] { LoadCheckpoint(mesh, folder.Path()); },
+              "is of another program: 'channels0' is not like 'channels0' of this mesh");
+  CHECK(save_with(4, false).find("has more messages for an edge than its channel has room for; see MeshOptions::depth") !=
+        std::string::npos);
 }
 
 TEST_CASE("A checkpoint is replaced in one step, and only a whole one replaces another") {

@@ -1,4 +1,5 @@
-// A process falls silent in a run with checkpoints. This is a program of its own, because its processes do not communicate afterwards.
+// A process falls silent in a run with checkpoints. This is a program of its own, because its processes do not communicate
+// afterwards.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -20,7 +21,9 @@ using netuit::testing::TeamWith;
 using uit::testing::MpiTestWorld;
 
 TEST_CASE("If a process is lost, the message names the last checkpoint, and it is whole") {
-  const int number = MpiTestWorld().AllGatherValue(static_cast<int>(std::chrono::system_clock::now().time_since_epoch().count() % 1'000'000)).front();
+  const int number = MpiTestWorld()
+                         .AllGatherValue(static_cast<int>(std::chrono::system_clock::now().time_since_epoch().count() % 1'000'000))
+                         .front();
   const auto folder = std::filesystem::temp_directory_path() / ("conduit_test_lost_" + std::to_string(number));
   Mesh mesh{TeamWith(1), MakeTorus(4, 4)};
   const auto value = mesh.AddPublishedField<int>();

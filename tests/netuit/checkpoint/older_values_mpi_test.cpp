@@ -89,7 +89,9 @@ class Model {
     return [this](Node& node) { Update(node); };
   }
   /// Goes on for so many updates.
-  void GoOn(std::uint64_t num_updates) { mesh_.Run(Dataflow{.updates = num_updates}, Updates(), {.first_update = mesh_.NumUpdates()}); }
+  void GoOn(std::uint64_t num_updates) {
+    mesh_.Run(Dataflow{.updates = num_updates}, Updates(), {.first_update = mesh_.NumUpdates()});
+  }
   void GoOnWithCheckpoints(std::uint64_t num_updates, const Folder& folder, std::uint64_t every) {
     RunWithCheckpoints(mesh_, Dataflow{.updates = num_updates}, Updates(), {.to = folder.Path(), .every_updates = every});
   }
@@ -217,7 +219,8 @@ TEST_CASE("A checkpoint is refused if its older values are those of other delays
     Model model{TeamWith(1), 1, other};
     CheckThrows([&] { model.Load(folder); }, words);
   };
-  refuses({[](NodeId, NodeId) { return 4; }, delays.grid}, "is of other edge delays: 'value' has 78 older values, and this mesh needs 109");
+  refuses({[](NodeId, NodeId) { return 4; }, delays.grid},
+          "is of other edge delays: 'value' has 78 older values, and this mesh needs 109");
   refuses({delays.random, [](NodeId source, NodeId) { return source / 4 == 1 ? 5 : 1; }},
           "is of other edge delays: 'value' has older values of other nodes");
   {

@@ -10,7 +10,8 @@
 
 namespace netuit::testing {
 
-/// Nodes that hand on parts of what they hold. In best effort nothing is lost: what nodes hold and what is under way adds up to 3600.
+/// Nodes that hand on parts of what they hold. In best effort nothing is lost: what nodes hold and what is under way adds up to
+/// 3600.
 struct Walk {
   explicit Walk(const uit::Team& team, const MeshOptions& options = {}) : mesh(team, MakeTorus(6, 6), options) {}
 

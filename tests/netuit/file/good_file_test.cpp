@@ -214,7 +214,8 @@ TEST_CASE("parallel edges stay apart") {
     CHECK(IsReciprocal(topology));
     const bool is_weighted = std::string{name} != "parallel.adjlist";
     const std::string second = is_weighted ? "2" : "1";
-    CHECK(NamedEdges(topology) == Names{"x > y : 1", "x > y : " + second, "y > x : 1", "y > x : " + second, "y > z : 1", "z > y : 1"});
+    CHECK(NamedEdges(topology) ==
+          Names{"x > y : 1", "x > y : " + second, "y > x : 1", "y > x : " + second, "y > z : 1", "z > y : 1"});
   }
 }
 

@@ -44,7 +44,8 @@ Topology RandomConflicts(NodeId num_tasks, std::size_t num_conflicts, std::uint6
 
 bool IsConflictFree(const Topology& conflicts, const std::vector<NodeId>& tasks) {
   return std::ranges::none_of(tasks, [&](NodeId task) {
-    return std::ranges::any_of(conflicts.OutNeighbors(task), [&](NodeId other) { return std::ranges::binary_search(tasks, other); });
+    return std::ranges::any_of(conflicts.OutNeighbors(task),
+                               [&](NodeId other) { return std::ranges::binary_search(tasks, other); });
   });
 }
 

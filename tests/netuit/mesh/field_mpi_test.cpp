@@ -291,8 +291,9 @@ TEST_CASE("A private field holds any type that can be moved") {
   if (MpiTestWorld().IsRoot()) CHECK(gathered == std::vector<bool>(graph.NumNodes(), true));
 }
 
-TEMPLATE_TEST_CASE_SIG("Messages that a run leaves unread wait for the next one", "", ((uit::Policy policy), policy), uit::every, uit::summed,
-                       (uit::Policy{.consolidate = uit::Consolidate::pooled}), (uit::Policy{.consolidate = uit::Consolidate::aggregated})) {
+TEMPLATE_TEST_CASE_SIG("Messages that a run leaves unread wait for the next one", "", ((uit::Policy policy), policy), uit::every,
+                       uit::summed, (uit::Policy{.consolidate = uit::Consolidate::pooled}),
+                       (uit::Policy{.consolidate = uit::Consolidate::aggregated})) {
   const Topology graph = MakeWeightedGraph(10);
   for (const bool is_first_synchronous : {false, true}) {
     for (const bool is_second_synchronous : {false, true}) {

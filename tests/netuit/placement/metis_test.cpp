@@ -174,8 +174,8 @@ TEST_CASE("the 64 × 64 torus is balanced and little of it is cut") {
 
 TEST_CASE("any number of workers carry equal loads") {
   const Topology torus = MakeTorus(60, 60);
-  for (const Workers workers : {Workers{3, 1}, Workers{5, 1}, Workers{6, 1}, Workers{7, 1}, Workers{1, 3}, Workers{1, 5}, Workers{3, 2},
-                                Workers{2, 3}}) {
+  for (const Workers workers :
+       {Workers{3, 1}, Workers{5, 1}, Workers{6, 1}, Workers{7, 1}, Workers{1, 3}, Workers{1, 5}, Workers{3, 2}, Workers{2, 3}}) {
     CAPTURE(workers.processes, workers.threads);
     const double share = 3600.0 / workers.Count();
     const auto loads = Loads(torus, PlaceByMetis(torus, workers));

@@ -1,5 +1,6 @@
 // Calls every MPI function that the library and the demos call. every_call_test.py lets each of these calls fail.
-//   every_call_program [collectives | one_sided | survivors]   only the collectives of a simulated build; the puts and gets of demos;
+//   every_call_program [collectives | one_sided | survivors]   only the collectives of a simulated build; the puts and gets
+//                                                              of demos;
 //                                                              what processes do to go on without others
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>

@@ -44,7 +44,8 @@ class Contraction {
   static constexpr double factor = 0.99;
 
   Contraction(const uit::Team& team, const Topology& topology)
-      : mesh_(team, topology, {.placement = PlaceRandom(topology, WorkersWith(2), 5)}), error_(mesh_.AddPublishedField<double>(1.0)) {}
+      : mesh_(team, topology, {.placement = PlaceRandom(topology, WorkersWith(2), 5)}),
+        error_(mesh_.AddPublishedField<double>(1.0)) {}
 
   /// Some nodes are slow, each at its own times.
   RunReport Run(const RunPlan& plan) {

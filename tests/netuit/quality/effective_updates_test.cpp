@@ -95,7 +95,8 @@ class Race {
     for (Peer& to : peers_) {
       const auto found = std::ranges::find(to.sources, from);
       if (found == to.sources.end() || Draw(10) == 0) continue;  // one in ten is lost
-      to.under_way[static_cast<std::size_t>(found - to.sources.begin())].push_back({peer.error, peer.num_made, peer.effective.Count()});
+      to.under_way[static_cast<std::size_t>(found - to.sources.begin())].push_back(
+          {peer.error, peer.num_made, peer.effective.Count()});
     }
   }
 

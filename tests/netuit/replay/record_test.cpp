@@ -343,8 +343,8 @@ TEST_CASE("Damage in a sealed block of a killed process is refused") {
   CHECK(reading.refusal.empty());
   CHECK(reading.numbers.size() > 50'000);
   CHECK(reading.early_end.find("is damaged, and is replayed up to byte") != std::string::npos);
-  CHECK(ReadNumbers(draft.path, {.mode = 3, .seed = 2, .run = 1, .shape = 7, .worker = 2, .num_workers = 4, .num_threads = 2}).refusal.find("seed") !=
-        std::string::npos);
+  CHECK(ReadNumbers(draft.path, {.mode = 3, .seed = 2, .run = 1, .shape = 7, .worker = 2, .num_workers = 4, .num_threads = 2})
+            .refusal.find("seed") != std::string::npos);
 }
 
 TEST_CASE("A block of another record, or another place, is refused") {

@@ -224,7 +224,8 @@ TEST_CASE("A record that is damaged where its process was killed is replayed up 
   CHECK(IsPrefix(replayed.histories, recorded.histories));
   CHECK(replayed.histories != recorded.histories);
   CHECK(replayed.warnings.size() == 2);
-  for (const std::string& words : replayed.warnings) CHECK(words.find(": is damaged, and is replayed up to byte ") != std::string::npos);
+  for (const std::string& words : replayed.warnings)
+    CHECK(words.find(": is damaged, and is replayed up to byte ") != std::string::npos);
 }
 
 TEST_CASE("A record of layers that differ in any property is refused") {

@@ -85,7 +85,8 @@ inline Outcome RunChaos(const Topology& topology, const std::vector<Kind>& kinds
     for (const WorkerReport& worker : report.workers) {
       const auto& [count, max, mean, p50, p90, p99] = worker.staleness;
       outcome.num_updates.push_back(worker.num_updates);
-      outcome.certificates.push_back({worker.effective_updates ? *worker.effective_updates + 1 : 0, count, max, static_cast<std::uint64_t>(p50)});
+      outcome.certificates.push_back(
+          {worker.effective_updates ? *worker.effective_updates + 1 : 0, count, max, static_cast<std::uint64_t>(p50)});
     }
   }
   mesh.Visit([&](Node& node) {

@@ -15,7 +15,11 @@ using netuit::Manifest;
 
 TEST_CASE("A manifest can be read back") {
   const auto path = std::filesystem::temp_directory_path() / ("manifest_test." + std::to_string(getpid()) + ".json");
-  Manifest manifest{.program = "a \"program\"", .commit = "0123456789ab-dirty", .command_line = {"a", "--b", "c d\n"}, .seed = 7, .modes = {0, 3}};
+  Manifest manifest{.program = "a \"program\"",
+                    .commit = "0123456789ab-dirty",
+                    .command_line = {"a", "--b", "c d\n"},
+                    .seed = 7,
+                    .modes = {0, 3}};
   manifest.oversubscribed = true;
   manifest.Save(path.string());
 

@@ -107,7 +107,8 @@ TEST_CASE("In best effort, a frame is a consistent cut, and nobody waits for it"
         BeSlowAtTimes(node, 2000, 300us);
       };
       mesh.Run(ScheduleOf(mode, {.updates = 400, .span = 1ms}), update);
-      mesh.Run(ScheduleOf(mode, {.duration = 5ms, .span = 1ms}), update, {.first_update = mesh.NumUpdates()});  // ends at uneven updates
+      mesh.Run(ScheduleOf(mode, {.duration = 5ms, .span = 1ms}), update,
+               {.first_update = mesh.NumUpdates()});  // ends at uneven updates
       const std::size_t after_first = film.Count();
       mesh.Run(ScheduleOf(mode, {.updates = 400, .span = 1ms}), update, {.first_update = mesh.NumUpdates()});
       const std::size_t count = film.Count();
@@ -127,7 +128,8 @@ TEST_CASE("In best effort, a frame is a consistent cut, and nobody waits for it"
       }
       CHECK(num_consistent == count);
       if (MpiTestWorld().IsRoot())
-        std::printf("mode %u, %u threads: %zu of %zu frames are of different updates\n", static_cast<unsigned>(mode), threads, num_uneven, count);
+        std::printf("mode %u, %u threads: %zu of %zu frames are of different updates\n", static_cast<unsigned>(mode), threads,
+                    num_uneven, count);
     }
   }
 }

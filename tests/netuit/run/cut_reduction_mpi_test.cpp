@@ -275,7 +275,8 @@ TEST_CASE("What a reduction throws ends the run, and its message names the node"
 
 TEST_CASE("What cannot be copied at cuts is refused") {
   Mesh mesh{TeamWith(1), graph};
-  CheckThrows([&] { mesh.AddCutReduction(maximum, [](Node&) { return 0.0; }, {.every = 0}); }, "CutOptions::every must be at least 1");
+  CheckThrows([&] { mesh.AddCutReduction(maximum, [](Node&) { return 0.0; }, {.every = 0}); },
+              "CutOptions::every must be at least 1");
   Mesh periodic{TeamWith(1), {{"home", graph}, {"work", graph, {.period = 7}}}};
   const auto field = periodic.AddPublishedField<int>();
   CheckThrows([&] { periodic.AddCut(field); },

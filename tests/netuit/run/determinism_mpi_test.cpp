@@ -288,8 +288,9 @@ TEST_CASE("The state after a seed is one and the same for every layout, launch a
   if (!MpiTestWorld().IsRoot()) return;
   for (std::size_t seed = 0; seed < num_seeds; ++seed) CHECK(RunSerially(topology, {each_solo}, {40}, seed) == expected[seed]);
   std::array<char, 300> figure{};
-  std::snprintf(figure.data(), figure.size(), "%zu seeds x %zu layouts (%s) x modes 0 and 5, %s: %zu of %zu are the committed hash of their seed",
-                num_seeds, num_layouts, layouts.c_str(), MpiTestWorld().Library().c_str(), num_equal,
+  std::snprintf(figure.data(), figure.size(),
+                "%zu seeds x %zu layouts (%s) x modes 0 and 5, %s: %zu of %zu are the committed hash of their seed", num_seeds,
+                num_layouts, layouts.c_str(), MpiTestWorld().Library().c_str(), num_equal,
                 num_seeds * num_layouts * exact_modes.size());
   PrintGoal("R11", figure.data());
 }

@@ -23,7 +23,8 @@ TEST_CASE("In modes 0 and 5 the threads of a process wait for each other without
   const Topology ring{4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}}};
   const Placement in_turns{{.processes = 1, .threads = 2}, {0, 1, 0, 1}};
   std::string warning;
-  const RunOptions options{.peer_timeout = 20ms, .warn_after = 10ms, .on_warning = [&](const std::string& words) { warning = words; }};
+  const RunOptions options{
+      .peer_timeout = 20ms, .warn_after = 10ms, .on_warning = [&](const std::string& words) { warning = words; }};
   for (const bool is_by_level : {false, true}) {
     Mesh mesh{uit::Team{uit::World{}, {.threads = 2}},
               {{"ring", ring, {.delays = is_by_level ? GaussSeidel() : EdgeDelays{}}}},

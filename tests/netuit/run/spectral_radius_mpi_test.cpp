@@ -20,8 +20,8 @@ namespace {
 SpectralBounds Bound(const Topology& graph, double entry, const SpectralOptions& options = {}) {
   const uit::Team team = TeamWith(2);
   Mesh mesh{team, graph};
-  return BoundSpectralRadius(mesh, [entry](Node& node, InEdge edge) { return (edge.Source() + node.Id()) % 2 == 0 ? entry : -entry; },
-                             options);
+  return BoundSpectralRadius(
+      mesh, [entry](Node& node, InEdge edge) { return (edge.Source() + node.Id()) % 2 == 0 ? entry : -entry; }, options);
 }
 
 }  // namespace
@@ -56,9 +56,10 @@ TEST_CASE("An iteration that old values can spoil is told from one that converge
   CHECK(grows.Words() == "the iteration need not converge where values are old: the spectral radius of |B| is at least 1.2");
   const SpectralBounds falls = Bound(MakeTorus(6, 5), 0.2);
   CHECK(falls.Converges());
-  CHECK(falls.Words() ==
-        "the iteration converges in every mode: the spectral radius of |B| is at most 0.8, so that the error falls to a tenth in about "
-        "11 effective updates");
+  CHECK(
+      falls.Words() ==
+      "the iteration converges in every mode: the spectral radius of |B| is at most 0.8, so that the error falls to a tenth in about "
+      "11 effective updates");
   const SpectralBounds nothing = Bound(MakeEmpty(30), 1);  // each node by itself
   CHECK(nothing.at_most == 0);
   CHECK(nothing.Converges());

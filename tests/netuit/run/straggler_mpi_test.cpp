@@ -210,10 +210,11 @@ TEST_CASE("A run continues while a process is suspended and the process catches 
   CHECK(report.message.ends_with(all_seen));
   CHECK(report.Balanced());
   std::array<char, 300> figure{};
-  std::snprintf(figure.data(), figure.size(),
-                "of %zu processes, each other one made at least %llu updates in each of %zu suspensions of one, of %.1f s and more, "
-                "which caught up in at most %.3f s of its CPU's time, limit 1 s (%.3f s by the clock)",
-                world.Size(), static_cast<unsigned long long>(suspender.LeastUpdates()), NumSuspensions(),
-                std::chrono::duration<double>(ShortestAway()).count(), caught_up[0], caught_up[1]);
+  std::snprintf(
+      figure.data(), figure.size(),
+      "of %zu processes, each other one made at least %llu updates in each of %zu suspensions of one, of %.1f s and more, "
+      "which caught up in at most %.3f s of its CPU's time, limit 1 s (%.3f s by the clock)",
+      world.Size(), static_cast<unsigned long long>(suspender.LeastUpdates()), NumSuspensions(),
+      std::chrono::duration<double>(ShortestAway()).count(), caught_up[0], caught_up[1]);
   PrintGoal("R7", figure.data());
 }

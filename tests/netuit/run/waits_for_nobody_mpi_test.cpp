@@ -183,9 +183,10 @@ TEST_CASE("A worker of mode 3 does not wait between updates when the others are 
     if (worker == 0 || seen.silent - seen.talking > worst.silent - worst.talking) worst = seen;
   }
   std::array<char, 200> figure{};
-  std::snprintf(figure.data(), figure.size(),
-                "of %zu processes, the library takes %.0f ns between two updates of one when all others are silent, and %.0f ns when "
-                "all have sent: limit %.0f ns more",
-                world.Size(), worst.silent, worst.talking, clock_noise);
+  std::snprintf(
+      figure.data(), figure.size(),
+      "of %zu processes, the library takes %.0f ns between two updates of one when all others are silent, and %.0f ns when "
+      "all have sent: limit %.0f ns more",
+      world.Size(), worst.silent, worst.talking, clock_noise);
   if (world.Size() > 1 && world.IsRoot()) PrintGoal("R7", figure.data());
 }

@@ -236,7 +236,8 @@ TEST_CASE("Flush sends all items without a Finish") {
     Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t&) { ++num_handled; }};
     conveyor.Push(me.Right(), 1);
     conveyor.Flush();
-    THAT(uit::WaitUntil([&] { return num_handled == 1; }, After(std::chrono::seconds(30)), [&] { return conveyor.HandleArrived(); }));
+    THAT(uit::WaitUntil([&] { return num_handled == 1; }, After(std::chrono::seconds(30)),
+                        [&] { return conveyor.HandleArrived(); }));
     conveyor.Finish();
   });
 }

@@ -23,7 +23,8 @@ struct Across {
   using W = TransportSet<Thread, Process>;
 
   Across() : network(2, Where::processes_per_node) {
-    for (std::size_t rank = 0; rank < 2; ++rank) fabrics[rank] = std::make_unique<Fabric>(network.World(rank), FabricOptions{.num_slots = 8});
+    for (std::size_t rank = 0; rank < 2; ++rank)
+      fabrics[rank] = std::make_unique<Fabric>(network.World(rank), FabricOptions{.num_slots = 8});
     inlet.Rebind(typename Inlet<std::uint64_t, policy, W>::End{Reach(0).template OpenInlet<std::uint64_t, policy>()});
     outlet.Rebind(typename Outlet<std::uint64_t, policy, W>::End{Reach(1).template OpenOutlet<std::uint64_t, policy>(0)});
     network.Together([this](std::size_t rank) { fabrics[rank]->Connect(); });

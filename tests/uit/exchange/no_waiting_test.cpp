@@ -47,7 +47,8 @@ struct Across {
   using W = TransportSet<Process>;
 
   Across() : network(2, Where::processes_per_node) {
-    for (std::size_t rank = 0; rank < 2; ++rank) fabrics[rank] = std::make_unique<Fabric>(network.World(rank), FabricOptions{.num_slots = 2});
+    for (std::size_t rank = 0; rank < 2; ++rank)
+      fabrics[rank] = std::make_unique<Fabric>(network.World(rank), FabricOptions{.num_slots = 2});
     inlet = Inlet<Number, policy, W>{Reach(0)};
     outlet = Outlet<Number, policy, W>{Reach(0)};
     inlet_of_peer = Inlet<Number, policy, W>{Reach(1)};

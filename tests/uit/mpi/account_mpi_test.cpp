@@ -36,7 +36,8 @@ struct AroundTheRing {
                      .depth = 4};
     };
     inlet.Rebind(typename In::End{reach(place.next, place.rank, place.next).template OpenInlet<std::uint64_t, policy>()});
-    outlet.Rebind(typename Out::End{reach(place.previous, place.previous, place.rank).template OpenOutlet<std::uint64_t, policy>(0)});
+    outlet.Rebind(
+        typename Out::End{reach(place.previous, place.previous, place.rank).template OpenOutlet<std::uint64_t, policy>(0)});
     fabric.Connect();
   }
   ~AroundTheRing() { Close(); }

@@ -166,7 +166,8 @@ TEST_CASE("Set-up exchanges gather, scatter and agree") {
   const std::vector<Bytes> everywhere = world.AllGather(bytes_of(world.Rank(), world.Rank() + 1));
   const std::vector<std::size_t> ranks = world.AllGatherValue(world.Rank());
   REQUIRE((everywhere.size() == world.Size() && ranks.size() == world.Size()));
-  for (std::size_t rank = 0; rank < world.Size(); ++rank) CHECK((everywhere[rank] == bytes_of(rank, rank + 1) && ranks[rank] == rank));
+  for (std::size_t rank = 0; rank < world.Size(); ++rank)
+    CHECK((everywhere[rank] == bytes_of(rank, rank + 1) && ranks[rank] == rank));
   std::vector<Bytes> parts;
   for (std::size_t rank = 0; rank < world.Size(); ++rank) parts.push_back(bytes_of(7 + rank, 100'000 * rank));
   CHECK(world.Scatter(world.IsRoot() ? parts : std::vector<Bytes>{}) == parts[world.Rank()]);

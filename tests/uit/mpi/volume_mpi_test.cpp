@@ -249,10 +249,11 @@ TEST_CASE("So they do by every exchange") {
   if (!world.IsRoot() || world.Size() == 1) return;
   const auto millions = [](std::uint64_t count) { return static_cast<double>(count) / 1e6; };
   std::array<char, 320> figure{};
-  std::snprintf(figure.data(), figure.size(),
-                "by each of %zu exchanges at least %.1f million messages attempted and %.1f accepted, %.0f and %.0f million in all: none "
-                "lost, repeated, out of order or torn, sums exact; %.1f to %.1f million/s",
-                shown.num_exchanges, millions(shown.least_attempted), millions(shown.least_accepted), millions(shown.num_attempted),
-                millions(shown.num_accepted), shown.slowest, shown.fastest);
+  std::snprintf(
+      figure.data(), figure.size(),
+      "by each of %zu exchanges at least %.1f million messages attempted and %.1f accepted, %.0f and %.0f million in all: none "
+      "lost, repeated, out of order or torn, sums exact; %.1f to %.1f million/s",
+      shown.num_exchanges, millions(shown.least_attempted), millions(shown.least_accepted), millions(shown.num_attempted),
+      millions(shown.num_accepted), shown.slowest, shown.fastest);
   PrintGoal("R1", figure.data());
 }

@@ -36,7 +36,8 @@ inline void CheckValues(Member& me, Checks& checks) {
   const std::size_t rank = me.Rank();
   for (std::size_t root = 0; root < size; ++root) {
     THAT(me.Broadcast(rank * 10, root) == root * 10);
-    THAT(me.Broadcast(std::string(rank * 1000, 'x') + std::to_string(rank), root) == std::string(root * 1000, 'x') + std::to_string(root));
+    THAT(me.Broadcast(std::string(rank * 1000, 'x') + std::to_string(rank), root) ==
+         std::string(root * 1000, 'x') + std::to_string(root));
     const auto gathered = me.Gather(static_cast<int>(rank) - 5, root);
     THAT(gathered.size() == (rank == root ? size : 0));
     for (std::size_t i = 0; i < gathered.size(); ++i) THAT(gathered[i] == static_cast<int>(i) - 5);
@@ -49,7 +50,8 @@ inline void CheckValues(Member& me, Checks& checks) {
   THAT(words.size() == size);
   for (std::size_t i = 0; i < size; ++i) THAT(words[i] == std::string(i, 'a' + static_cast<char>(i % 26)));
   // In order of the members: this operation is not commutative.
-  const std::string joined = me.AllReduce(std::to_string(rank) + ",", [](const std::string& a, const std::string& b) { return a + b; });
+  const std::string joined =
+      me.AllReduce(std::to_string(rank) + ",", [](const std::string& a, const std::string& b) { return a + b; });
   std::string expected;
   for (std::size_t i = 0; i < size; ++i) expected += std::to_string(i) + ",";
   THAT(joined == expected);

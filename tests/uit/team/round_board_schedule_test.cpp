@@ -20,8 +20,8 @@ namespace {
 using namespace uit::testing;
 
 /// Members go through a few rounds. Each brings a few words, and reads those of all others before it continues. At the end, or when
-/// another is late, it leaves; the others then find all that it has brought. If `looks_ahead`, one that continues checks at once whether
-/// others have already come to the next round.
+/// another is late, it leaves; the others then find all that it has brought. If `looks_ahead`, one that continues checks at once
+/// whether others have already come to the next round.
 template <std::size_t num_members, std::uint64_t num_rounds, std::size_t num_words, bool leaves = false, bool looks_ahead = false>
 struct RoundScenario {
   static constexpr std::size_t num_threads = num_members;
@@ -105,6 +105,7 @@ TEST_CASE("A board shows what its member brings to a round under every schedule"
   CheckExhaustedBetweenProcesses<RoundScenario<2, 3, 1>>("round boards of 2 members", nightly_bound_of_many);
   CheckExhaustedBetweenProcesses<RoundScenario<2, 2, 3>>("round boards of 2 members, with more words", nightly_bound_of_many);
   CheckExhaustedBetweenProcesses<RoundScenario<2, 2, 1, true>>("round boards of 2 members, who leave", nightly_bound_of_many);
-  CheckExhaustedBetweenProcesses<RoundScenario<2, 2, 1, false, true>>("round boards of 2 members, who look ahead", nightly_bound_of_many);
+  CheckExhaustedBetweenProcesses<RoundScenario<2, 2, 1, false, true>>("round boards of 2 members, who look ahead",
+                                                                      nightly_bound_of_many);
   CheckExhaustedBetweenProcesses<RoundScenario<3, 1, 1>>("round boards of 3 members", nightly_bound_of_many);
 }

@@ -324,7 +324,9 @@ TEST_CASE("Members that disagree are told") {
     }
     return std::string("nothing");
   };
-  const auto differs = [](const std::string& words) { return words.find("different collective calls") != std::string::npos || words == "elsewhere"; };
+  const auto differs = [](const std::string& words) {
+    return words.find("different collective calls") != std::string::npos || words == "elsewhere";
+  };
   CHECK(differs(fails([](Member& me) {
     if (me.IsRoot()) me.Barrier();
     else me.AllReduce(1, std::plus<>{});

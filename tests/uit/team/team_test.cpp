@@ -32,8 +32,8 @@ TEST_CASE("Collective calls work on any number of hosts, processes and threads")
     std::size_t processes, per_host;
     std::uint32_t threads;
   };
-  for (const Layout& layout :
-       {Layout{1, 1, 4}, Layout{2, 1, 1}, Layout{3, 1, 1}, Layout{4, 2, 1}, Layout{5, 1, 1}, Layout{6, 2, 2}, Layout{7, 3, 1}, Layout{9, 1, 1}}) {
+  for (const Layout& layout : {Layout{1, 1, 4}, Layout{2, 1, 1}, Layout{3, 1, 1}, Layout{4, 2, 1}, Layout{5, 1, 1}, Layout{6, 2, 2},
+                               Layout{7, 3, 1}, Layout{9, 1, 1}}) {
     INFO(layout.processes << " processes, " << layout.per_host << " per host, " << layout.threads << " threads");
     LoopbackNetwork network{layout.processes, layout.per_host};
     Checks checks;

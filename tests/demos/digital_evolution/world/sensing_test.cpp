@@ -165,10 +165,12 @@ std::vector<Case> MakeCases() {
         cases.end(),
         {Case{.sensor = relation, .action = to + "spawn_kin\n", .update = 8, .expected = Is(2)},
          Case{.sensor = relation, .action = to + "spawn_new\n", .update = 8, .expected = Is(3)},
-         Case{.sensor = relation, .action = Face(back) + "spawn_kin\n", .update = 24, .expected = Is(1), .node = neighbors.at(back)},
+         Case{.sensor = relation, .action = Face(back) + "spawn_kin\n", .update = 24, .expected = Is(1),
+              .node = neighbors.at(back)},
          Case{.sensor = relation, .action = elsewhere + "spawn_kin\n", .update = 8, .expected = Is(0)},
          // at age 9; the pauses were asked for at ages 1 to 101
-         Case{.sensor = paused, .action = to + "set r1 100\npause_spawn r1\n", .update = 8, .expected = Is(92), .acts_first = false},
+         Case{.sensor = paused, .action = to + "set r1 100\npause_spawn r1\n", .update = 8, .expected = Is(92),
+              .acts_first = false},
          Case{.sensor = paused, .action = elsewhere + "set r1 100\npause_spawn r1\n", .update = 8, .expected = Is(0)},
          Case{.sensor = admits, .action = to + "admit\n", .update = 0, .expected = Is(1)},
          Case{.sensor = admits, .action = to + "admit\nrefuse\n", .update = 0, .expected = Is(0)},
@@ -291,7 +293,8 @@ TEST_CASE("no event is without a case") {
 TEST_CASE("a cell is told when a neighbour is gone") {
   // its left offspring is born at 16 and seen at 24, where it dies; it is missed at 32, when the next is born
   const std::string text = "module @heartbeat\n sense_self r1 generation\n jump_if r1 @offspring\n" + bears_one +
-                           " stop\n label @offspring\n sense_self r1 age\n set r2 9\n less r1 r1 r2\n jump_if r1 @end\n die\n label @end\n"
+                           " stop\n label @offspring\n sense_self r1 age\n set r2 9\n less r1 r1 r2\n jump_if r1 @end\n die\n"
+                           " label @end\n"
                            "module @neighbor_changed\n" + std::string{notes};
   Solitude before{text, quiet, 1, seed};
   before.RunInStep(25);

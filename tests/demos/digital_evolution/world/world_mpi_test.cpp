@@ -84,7 +84,8 @@ std::uint64_t RunAlone(const netuit::Topology& topology) {
 struct UnchangingScene {
   UnchangingScene(const netuit::Topology& topology, const netuit::Placement& placement, const uit::World& processes,
                   const Genome& genome)
-      : scene{topology, placement, processes, UnchangingRules(), seed, {.on_birth = [this, genome](const Place& place, const BirthNote&) {
+      : scene{topology, placement, processes, UnchangingRules(), seed,
+              {.on_birth = [this, genome](const Place& place, const BirthNote&) {
                 ++(place.program->GetGenome() == genome ? num_same : num_others);
               }}} {
     scene.world.Found({.ancestor = genome, .num_founders = 90});
@@ -122,7 +123,8 @@ TEST_CASE("in modes 0 and 5 the state of a world does not depend on the placemen
   const auto topology = TestTorus();
   const std::uint64_t expected = RunAlone(topology);
   for (const netuit::Placement& placement : Placements(topology)) {
-    for (const auto& plan : {netuit::EveryUpdate{.updates = num_updates}.MakePlan(), netuit::Dataflow{.updates = num_updates}.MakePlan()}) {
+    for (const auto& plan :
+         {netuit::EveryUpdate{.updates = num_updates}.MakePlan(), netuit::Dataflow{.updates = num_updates}.MakePlan()}) {
       CAPTURE(plan.mode);
       const auto scene = Begin(topology, placement, MpiTestWorld());
       const netuit::RunReport report = scene->world.Run(plan);

@@ -233,7 +233,9 @@ struct Fields12 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i 
 struct Fields13 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0, l = 0, m = 0; };
 struct Fields14 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0, l = 0, m = 0, o = 0; };
 struct Fields15 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0, l = 0, m = 0, o = 0, p = 0; };
-struct Fields16 { int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0, l = 0, m = 0, o = 0, p = 0, q = 0; };
+struct Fields16 {
+  int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0, j = 0, k = 0, l = 0, m = 0, o = 0, p = 0, q = 0;
+};
 
 /// Whether the fields are visited one after another, as they lie in memory.
 template <typename T>
