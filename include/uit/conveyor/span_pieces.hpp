@@ -61,10 +61,11 @@ class ArrivingItem {
 
  private:
   void Begin(std::size_t size, std::size_t max_bytes) {
-    if (size > capacity_) Grow(size, max_bytes);
+    if (size > capacity_) [[unlikely]]
+      Grow(size, max_bytes);
     size_ = num_left_ = size;
   }
-  UIT_NOINLINE void Grow(std::size_t size, std::size_t max_bytes);
+  void Grow(std::size_t size, std::size_t max_bytes);
 
   std::unique_ptr<std::byte[]> bytes_{};
   std::size_t capacity_ = 0;
