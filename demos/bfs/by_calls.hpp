@@ -7,7 +7,8 @@
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
-#include <uit/conveyor/conveyor_sizes.hpp>
+
+#include "demos/graphs/room.hpp"
 
 namespace bfs {
 
@@ -60,7 +61,7 @@ class WithoutLevels {
           parent_[node] = way.from;
           steps_[node] = way.steps;
           for (auto edge : node.Out()) visit(edge.Target(), {node.Id(), way.steps + 1});
-        }, Options(mesh))) {}
+        }, graphs::RoomForEdges(mesh))) {}
   /// Collective.
   void Search(netuit::NodeId root) {
     mesh_.Visit([&](netuit::Node& node) {
@@ -74,13 +75,6 @@ class WithoutLevels {
   netuit::Field<netuit::NodeId> Parents() const { return parent_; }
 
  private:
-  /// Room for about three visits for each edge of a process: without levels, a node may learn of several ways.
-  static uit::ConveyorOptions Options(const netuit::Mesh& mesh) {
-    uit::ConveyorOptions options;
-    options.budget_bytes += 60 * (mesh.NumEdges() / mesh.GetWorld().Size());
-    return options;
-  }
-
   netuit::Mesh& mesh_;
   netuit::Field<netuit::NodeId> parent_;
   netuit::Field<std::uint32_t> steps_;

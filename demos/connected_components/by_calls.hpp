@@ -5,6 +5,8 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
 
+#include "demos/graphs/room.hpp"
+
 namespace connected_components {
 
 /// Labels each node of an undirected graph with the smallest number of a node in its component. Each node begins with its own
@@ -17,7 +19,7 @@ class ByLabels {
           if (label >= label_[node]) return;
           label_[node] = label;
           for (auto edge : node.Out()) give(edge.Target(), label);
-        })) {}
+        }, graphs::RoomForEdges(mesh))) {}
   /// Collective.
   void Solve() {
     mesh_.Visit([&](netuit::Node& node) { label_[node] = node.Id(); });

@@ -12,6 +12,7 @@
 #include <netuit/mesh/node.hpp>
 #include <uit/conveyor/conveyor_sizes.hpp>
 
+#include "demos/graphs/room.hpp"
 #include "problem.hpp"
 
 namespace page_rank {
@@ -64,12 +65,12 @@ class ByMass {
       : mesh_(mesh), problem_(problem), rank_(mesh.AddField<double>()), mass_(mesh.AddField<double>()),
         send_(mesh.AddCall<Nothing>([this](netuit::Node& node, Nothing) {
           if (IsAbove(node)) SendOn(node);
-        })),
+        }, graphs::RoomForEdges(mesh))),
         give_(mesh.AddCall<double>([this](netuit::Node& node, double mass) {
           const bool was_above = IsAbove(node);
           mass_[node] += mass;
           if (!was_above && IsAbove(node)) send_(node.Id(), {});
-        }, uit::Combine{std::plus<>{}})) {}
+        }, uit::Combine<std::plus<>>{.conveyor = graphs::RoomForEdges(mesh)})) {}
   /// Collective.
   void Solve() {
     mesh_.Visit([&](netuit::Node& node) {

@@ -10,6 +10,8 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
 
+#include "demos/graphs/room.hpp"
+
 namespace sssp {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -27,7 +29,7 @@ class ByCalls {
           if (length >= length_[node]) return;
           length_[node] = length;
           if (length < limit_) Tell(node, reach);
-        })) {}
+        }, graphs::RoomForEdges(mesh))) {}
   /// Collective.
   void Search(netuit::NodeId root) {
     mesh_.Visit([&](netuit::Node& node) {
