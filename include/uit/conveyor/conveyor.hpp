@@ -16,6 +16,7 @@
 #include <uit/conveyor/conveyor_sizes.hpp>
 #include <uit/conveyor/conveyors.hpp>
 #include <uit/conveyor/dealer.hpp>
+#include <uit/conveyor/outbox.hpp>
 #include <uit/conveyor/spill.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
@@ -50,13 +51,13 @@ class Conveyor final : detail::Carrier {
   /// Collective over the whole team. Throws InputError if the options have no room for the buffers.
   template <ItemHandler<T> F>
   Conveyor(Member& me, F handler, const ConveyorOptions& options = {})
-      : alone_(std::in_place, me), set_(*alone_), options_(options), dealer_(DealerTo(std::move(handler))) {
+      : alone_(std::in_place, me), set_(*alone_), options_(options), outbox_(set_), dealer_(DealerTo(std::move(handler))) {
     Open();
   }
   /// One of several conveyors of a member. Collective; throws as the other.
   template <ItemHandler<T> F>
   Conveyor(Conveyors& set, F handler, const ConveyorOptions& options = {})
-      : set_(set), options_(options), dealer_(DealerTo(std::move(handler))) {
+      : set_(set), options_(options), outbox_(set_), dealer_(DealerTo(std::move(handler))) {
     Open();
   }
   Conveyor(const Conveyor&) = delete;             ///< Not copied: its handler may refer to it.
@@ -67,8 +68,8 @@ class Conveyor final : detail::Carrier {
   /// then throws MemberLeft or PeerLost if the member for which it waits is gone.
   /// It notices this only of members of its own host.
   UIT_INLINE void Push(std::size_t to, const T& item) {
-    UIT_ASSERT(to < lines_.size(), "an item is pushed to a member of the team");
-    Block& block = blocks_[to];
+    UIT_ASSERT(to < outlets_.size(), "an item is pushed to a member of the team");
+    detail::Block<T>& block = outbox_.BlockOf(to);
     if (block.next == block.end) [[unlikely]] return PushSlowly(to, item);
     *block.next++ = item;
   }
@@ -82,11 +83,11 @@ class Conveyor final : detail::Carrier {
   /// Sends an item if there is room for it at once, in a handler, too. Otherwise returns false and counts it as refused. Never waits,
   /// and handles nothing.
   bool TryPush(std::size_t to, const T& item) {
-    UIT_ASSERT(to < lines_.size(), "an item is pushed to a member of the team");
-    Block& block = blocks_[to];
+    UIT_ASSERT(to < outlets_.size(), "an item is pushed to a member of the team");
+    detail::Block<T>& block = outbox_.BlockOf(to);
     if (block.next == block.end) [[unlikely]] {
       if (set_.state_ == State::failed) set_.CheckOutside();
-      if (!TryDrain(to)) return ++tally_.refused, false;
+      if (!outbox_.TryDrain(to)) return ++tally_.refused, false;
     }
     *block.next++ = item;
     return true;
@@ -94,8 +95,8 @@ class Conveyor final : detail::Carrier {
   /// Returns true if a push to member `to` does not wait. Otherwise waits until it would not, as Push does, and returns false:
   /// handlers may have run.
   bool MakeRoom(std::size_t to) {
-    UIT_ASSERT(to < lines_.size(), "a push is to a member of the team");
-    if (blocks_[to].NumFree() != 0 || set_.IsInHandler()) return true;
+    UIT_ASSERT(to < outlets_.size(), "a push is to a member of the team");
+    if (outbox_.BlockOf(to).NumFree() != 0 || set_.IsInHandler()) return true;
     WaitForRoom(to);
     return false;
   }
@@ -109,7 +110,7 @@ class Conveyor final : detail::Carrier {
   /// Sends all items that were pushed before. Waits for room, and handles items meanwhile. Not in a handler.
   void Flush() {
     set_.CheckOutside();
-    for (std::size_t to = 0; to < lines_.size(); ++to) WaitFor(to, [&] { return TryDrain(to) && lines_[to].inlet.TryFlush(); });
+    for (std::size_t to = 0; to < outlets_.size(); ++to) WaitFor(to, [&] { return outbox_.TryFlush(to); });
   }
   /// Ends when every member has called it and all items have been handled, also those that handlers have pushed, and those of other
   /// conveyors of its set. Nothing that another member pushes after its own end is handled before this one's end. The conveyor can
@@ -119,23 +120,18 @@ class Conveyor final : detail::Carrier {
   /// What this member has done since the beginning.
   ConveyorTally Tally() const {
     ConveyorTally tally = tally_;
-    tally.pushed = NumPushed();
+    tally.pushed = num_at_once_ + outbox_.NumPushed();
     return tally;
   }
   /// Bytes of this member's buffers and spill: at most the budget in the options.
-  std::size_t NumBytes() const { return sizes_.buffers_bytes + spill_.NumBytes(); }
+  std::size_t NumBytes() const { return sizes_.buffers_bytes + outbox_.NumSpillBytes(); }
 
  private:
   template <TriviallyCopyable U>
   friend class SpanConveyor;
-  static constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
   using State = Conveyors::State;
-  using Outlet = MemberOutlet<T, aggregated>;
-  struct Line {
-    MemberInlet<T, aggregated> inlet;
-    Outlet outlet;
-  };
-  using Block = detail::Block<T>;
+  using Outbox = detail::Outbox<T>;
+  using Outlet = MemberOutlet<T, Outbox::aggregated>;
 
   template <ItemHandler<T> F>
   static std::unique_ptr<detail::Dealer<T, Outlet>> DealerTo(F handler) {
@@ -148,13 +144,12 @@ class Conveyor final : detail::Carrier {
     const auto num_here = static_cast<std::size_t>(std::ranges::count(processes, me.Process()));
     constexpr std::size_t place_bytes = detail::Spill<T>::place_bytes;
     sizes_ = detail::SizeConveyor(options_, sizeof(T), sizeof(detail::RingSlot<T>), place_bytes, num_here, me.Size() - num_here);
-    spill_ = detail::Spill<T>(me.Size(), sizes_.spill_items);
     for (std::size_t other = 0; other < me.Size(); ++other) {
-      if (processes[other] == me.Process()) here_.push_back(other);
-      const ConduitOptions options{.depth = other == me.Rank() ? sizes_.depth_own : sizes_.depth, .buffer_bytes = sizes_.frame_bytes};
-      lines_.push_back({me.InletTo<T, aggregated>(other, options), me.OutletFrom<T, aggregated>(other, options)});
+      const ConduitOptions options{.depth = other == rank_ ? sizes_.depth_own : sizes_.depth, .buffer_bytes = sizes_.frame_bytes};
+      outbox_.Add(me.InletTo<T, Outbox::aggregated>(other, options), processes[other] == me.Process());
+      outlets_.push_back(me.OutletFrom<T, Outbox::aggregated>(other, options));
     }
-    blocks_.Open(me.Size(), sizes_.block_items);
+    outbox_.Open(sizes_);
     me.Connect();
     Join(set_);
   }
@@ -162,15 +157,23 @@ class Conveyor final : detail::Carrier {
   UIT_NOINLINE void PushSlowly(std::size_t to, const T& item) {
     if (set_.IsInHandler()) return PushAtOnce(to, item);
     WaitForRoom(to);
-    *blocks_[to].next++ = item;
+    *outbox_.BlockOf(to).next++ = item;
+  }
+  /// Pushes without a wait, in a handler or not.
+  void PushAtOnce(std::size_t to, const T& item) { outbox_.Push(to, item, tally_); }
+  /// As Outbox::HasRoom.
+  bool HasRoom(std::size_t to, std::size_t count, bool is_try) {
+    UIT_ASSERT(to < outlets_.size(), "an item is pushed to a member of the team");
+    if (set_.state_ == State::failed) set_.CheckOutside();
+    return outbox_.HasRoom(to, count, is_try);
   }
   void WaitForRoom(std::size_t to) {
     set_.CheckOutside();
     num_since_look_ += sizes_.block_items;
-    if (num_since_look_ >= options_.num_between_looks || spill_.Size() != 0) Look();
-    if (!TryDrain(to)) {
+    if (num_since_look_ >= options_.num_between_looks || outbox_.NumSpilled() != 0) Look();
+    if (!outbox_.TryDrain(to)) {
       ++tally_.waits;
-      WaitFor(to, [&] { return TryDrain(to); });
+      WaitFor(to, [&] { return outbox_.TryDrain(to); });
     }
   }
   UIT_NOINLINE void Look() {
@@ -178,66 +181,6 @@ class Conveyor final : detail::Carrier {
     set_.HandleArrived();
     set_.ShowHere();
   }
-  /// Returns whether PushAtOnce finds room for so many items. A try leaves to handlers half of what is free in the spill, and takes
-  /// nothing of it while earlier items wait.
-  bool HasRoom(std::size_t to, std::size_t count, bool is_try) {
-    UIT_ASSERT(to < lines_.size(), "an item is pushed to a member of the team");
-    const Block& block = blocks_[to];
-    if (count <= block.NumFree()) return true;
-    if (set_.state_ == State::failed) set_.CheckOutside();
-    const bool is_drained = TryDrain(to);
-    const std::size_t num_places = is_try ? spill_.NumFree() / 2 : spill_.NumFree();
-    return (is_drained || !is_try) && count <= block.NumFree() + num_places;
-  }
-  /// Pushes without a wait, in a handler or not.
-  void PushAtOnce(std::size_t to, const T& item) {
-    Block& block = blocks_[to];
-    if (block.next != block.end || TryDrain(to)) {
-      *block.next++ = item;
-      return;
-    }
-    if (!spill_.TryPush(to, item)) detail::RefuseSpill(sizes_.spill_items);
-    ++tally_.spilled;
-    tally_.most_spilled = std::max<std::uint64_t>(tally_.most_spilled, spill_.Size());
-  }
-
-  bool MayHandleOwn() const {
-    const Block& own = blocks_[rank_];
-    return set_.state_ == State::outside && own.first == own.next && num_own_shipped_ == num_own_handled_;
-  }
-  void HandleNow(const T& item) {
-    UIT_ASSERT(spill_.IsEmpty(rank_), "items for a member wait in the spill only while its inlet is full");
-    set_.state_ = State::in_handler;
-    try {
-      dealer_->Handle(rank_, item);
-    } catch (...) {
-      Fail();
-      throw;
-    }
-    set_.state_ = State::outside;
-    ++num_shipped_;
-    ++tally_.handled;
-  }
-  bool HandleOwn() override {
-    bool has_any = DrainSpill();
-    for (std::size_t from = 0; from < lines_.size(); ++from) {
-      has_any = Deal(from) || has_any;
-      DrainSpill();
-    }
-    return has_any;
-  }
-  void SendOwn(bool only_here) override {
-    if (only_here) return FlushHere();
-    for (std::size_t to = 0; to < lines_.size(); ++to) {
-      TryDrain(to);
-      lines_[to].inlet.TryFlush();
-    }
-  }
-  void AddCounts(detail::QuiescenceCounts& sum) const override {
-    sum.num_sent += NumPushed();
-    sum.num_handled += tally_.handled;
-  }
-
   /// Handles items until `ready()`, which depends on member `to`.
   template <std::predicate Ready>
   void WaitFor(std::size_t to, Ready&& ready) {
@@ -249,88 +192,70 @@ class Conveyor final : detail::Carrier {
       return false;
     });
   }
-  /// Shows staged items to the members of this process. Costs nothing for the others.
-  void FlushHere() {
-    for (const std::size_t to : here_) lines_[to].inlet.TryFlush();
+
+  bool MayHandleOwn() const {
+    return set_.state_ == State::outside && !outbox_.HasOwn() && outbox_.NumOwnTaken() == num_own_handled_;
+  }
+  void HandleNow(const T& item) {
+    InHandler([&] { dealer_->Handle(rank_, item); });
+    ++num_at_once_;
+    ++tally_.handled;
+  }
+  bool HandleOwn() override {
+    bool has_any = outbox_.DrainSpill();
+    for (std::size_t from = 0; from < outlets_.size(); ++from) {
+      has_any = Deal(from) || has_any;
+      outbox_.DrainSpill();
+    }
+    return has_any;
+  }
+  void SendOwn(bool only_here) override {
+    if (only_here) outbox_.FlushHere();
+    else outbox_.FlushAll();
+  }
+  void AddCounts(detail::QuiescenceCounts& sum) const override {
+    sum.num_sent += num_at_once_ + outbox_.NumPushed();
+    sum.num_handled += tally_.handled;
   }
   /// Handles items of one member. Returns whether there were any.
   bool Deal(std::size_t from) {
     constexpr std::size_t most = 4096;  // so that no member waits long for its turn
-    const std::size_t limit = std::clamp<std::size_t>(spill_.NumFree() / 2, 1, most);
+    const std::size_t limit = std::clamp<std::size_t>(outbox_.NumFreeInSpill() / 2, 1, most);
     const std::uint64_t num_handled = tally_.handled;
-    set_.state_ = State::in_handler;
     bool has_any = false;
+    InHandler([&] { has_any = dealer_->Deal(from, outlets_[from], limit, tally_.handled); });
+    if (from == rank_) num_own_handled_ += tally_.handled - num_handled;
+    return has_any;
+  }
+  /// Calls what calls the handler.
+  template <std::invocable F>
+  void InHandler(F&& deal) {
+    set_.state_ = State::in_handler;
     try {
-      has_any = dealer_->Deal(from, lines_[from].outlet, limit, tally_.handled);
+      deal();
     } catch (...) {
       Fail();
       throw;
     }
     set_.state_ = State::outside;
-    if (from == rank_) num_own_handled_ += tally_.handled - num_handled;
-    return has_any;
   }
-  /// Lets every later push find its block full, and so be refused.
+  /// Lets every later push be refused.
   UIT_NOINLINE void Fail() {
-    set_.state_ = State::failed;
-    blocks_.Close();
+    set_.Refuse();
+    outbox_.Close();
   }
-  /// Moves items for a member from its block, and then from the spill, to its inlet. Returns whether none is left.
-  bool TryDrain(std::size_t to) {
-    Block& block = blocks_[to];
-    auto& inlet = lines_[to].inlet;
-    const std::size_t count = Stage(inlet, {block.first, block.next});
-    block.first += count;
-    NoteShipped(to, count);
-    if (block.first != block.next) return false;
-    block.first = block.next = block.end = block.begin;
-    while (!spill_.IsEmpty(to)) {
-      const std::span<const T> oldest = spill_.Front(to);
-      const std::size_t num_taken = Stage(inlet, oldest);
-      NoteShipped(to, num_taken);
-      spill_.Pop(to, num_taken);
-      if (num_taken != oldest.size()) return false;
-    }
-    block.end = block.begin + sizes_.block_items;
-    return true;
-  }
-  void NoteShipped(std::size_t to, std::size_t count) {
-    num_shipped_ += count;
-    if (to == rank_) num_own_shipped_ += count;
-  }
-  /// Some of them may have gone if it throws, so the conveyor must then not try again.
-  std::size_t Stage(MemberInlet<T, aggregated>& inlet, std::span<const T> items) {
-    try {
-      return inlet.StageSome(items);
-    } catch (...) {
-      Fail();
-      throw;
-    }
-  }
-  /// The same as TryDrain for all members with items in the spill. Returns whether the spill has become smaller.
-  bool DrainSpill() {
-    const std::size_t size = spill_.Size();
-    if (size == 0) return false;
-    for (std::size_t to = 0; to < lines_.size(); ++to)
-      if (!spill_.IsEmpty(to)) TryDrain(to);
-    return spill_.Size() != size;
-  }
-  std::uint64_t NumPushed() const { return num_shipped_ + spill_.Size() + blocks_.NumItems(); }
 
   std::optional<Conveyors> alone_{};  // unless it is one of several
   Conveyors& set_;
   ConveyorOptions options_;
   detail::ConveyorSizes sizes_{};
-  detail::Spill<T> spill_{0, 1};
+  Outbox outbox_;
   std::unique_ptr<detail::Dealer<T, Outlet>> dealer_;
   std::size_t rank_ = 0;
-  std::vector<Line> lines_{};         // by rank
-  std::vector<std::size_t> here_{};   // ranks of the members of this process
-  detail::Blocks<T> blocks_{};
-  std::size_t num_since_look_ = 0;    // pushes since the last look at what has arrived, by blocks
-  std::uint64_t num_shipped_ = 0;     // items that inlets have accepted, or that were handled at once
-  std::uint64_t num_own_shipped_ = 0;  // of these, to this member's own inlet
-  std::uint64_t num_own_handled_ = 0;  // of its outlet
+  std::vector<Outlet> outlets_{};      // by rank
+  std::size_t num_since_look_ = 0;     // pushes since the last look at what has arrived, by blocks
+  std::uint64_t num_at_once_ = 0;      // items for the member itself that PushOrHandle has handled
+  std::uint64_t num_own_handled_ = 0;  // others for the member itself
   ConveyorTally tally_{};
 };
 

@@ -15,6 +15,9 @@ class Conveyors;
 
 namespace detail {
 
+template <TriviallyCopyable T>
+class Outbox;
+
 /// What carries work for a member: a conveyor of any type, or its tasks.
 class Carrier {
  public:
@@ -85,6 +88,8 @@ class Conveyors {
   friend class Conveyor;
   friend class Tasks;
   friend class detail::Carrier;
+  template <TriviallyCopyable T>
+  friend class detail::Outbox;
   enum class State : std::uint8_t { outside, in_handler, failed };
   static constexpr std::size_t most_busy = 64;  // looks at what has arrived before others get their turn
 
@@ -102,6 +107,8 @@ class Conveyors {
   void ShowHere() {
     for (detail::Carrier* const conveyor : all_) conveyor->SendOwn(true);
   }
+  /// Lets further calls be refused.
+  void Refuse() { state_ = State::failed; }
   void CheckOutside() const {
     if (state_ == State::in_handler) throw Error("a handler of a conveyor may push, and call nothing else of it");
     if (state_ == State::failed) throw Error("a handler of this conveyor has thrown, so it cannot be used any more");

@@ -30,6 +30,7 @@ class Spill {
     if (max_items == 0) throw InputError("the spill of a conveyor needs at least one place");
   }
 
+  std::size_t MaxItems() const { return max_items_; }
   std::size_t NumFree() const { return max_items_ - size_; }
   std::size_t Size() const { return size_; }
   std::size_t NumBytes() const { return chunks_.size() * chunk_items_ * sizeof(T); }

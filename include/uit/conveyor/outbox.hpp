@@ -1,0 +1,143 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <uit/config.hpp>
+#include <uit/conveyor/blocks.hpp>
+#include <uit/conveyor/conveyor_sizes.hpp>
+#include <uit/conveyor/conveyors.hpp>
+#include <uit/conveyor/spill.hpp>
+#include <uit/policy.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/team/member.hpp>
+
+namespace uit::detail {
+
+/// What a member of a conveyor has pushed, until its inlets take it: a block for each destination, and the spill. Never waits.
+template <TriviallyCopyable T>
+class Outbox {
+ public:
+  static constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
+  using Inlet = MemberInlet<T, aggregated>;
+
+  /// If an inlet throws, the set is refused from then on.
+  explicit Outbox(Conveyors& set) : set_(set), own_(set.GetMember().Rank()) {}
+
+  /// Adds the next destination.
+  void Add(Inlet inlet, bool is_here) {
+    if (is_here) here_.push_back(inlets_.size());
+    inlets_.push_back(std::move(inlet));
+  }
+  /// Makes the buffers, after all destinations were added.
+  void Open(const ConveyorSizes& sizes) {
+    spill_ = Spill<T>(inlets_.size(), sizes.spill_items);
+    block_items_ = sizes.block_items;
+    blocks_.Open(inlets_.size(), block_items_);
+  }
+
+  std::size_t NumDestinations() const { return inlets_.size(); }
+  /// Where a push writes if there is room.
+  Block<T>& BlockOf(std::size_t to) { return blocks_[to]; }
+
+  /// Pushes an item, into the spill if need be. Throws Error if that is full.
+  void Push(std::size_t to, const T& item, ConveyorTally& tally) {
+    Block<T>& block = blocks_[to];
+    if (block.next != block.end || TryDrain(to)) {
+      *block.next++ = item;
+      return;
+    }
+    if (!spill_.TryPush(to, item)) RefuseSpill(spill_.MaxItems());
+    ++tally.spilled;
+    tally.most_spilled = std::max<std::uint64_t>(tally.most_spilled, spill_.Size());
+  }
+  /// Returns whether Push finds room for so many items. A try leaves to handlers half of what is free in the spill, and takes nothing
+  /// of it while earlier items wait.
+  bool HasRoom(std::size_t to, std::size_t count, bool is_try) {
+    const Block<T>& block = blocks_[to];
+    if (count <= block.NumFree()) return true;
+    const bool is_drained = TryDrain(to);
+    const std::size_t num_places = is_try ? spill_.NumFree() / 2 : spill_.NumFree();
+    return (is_drained || !is_try) && count <= block.NumFree() + num_places;
+  }
+
+  /// Moves items for a member from its block, and then from the spill, to its inlet. Returns whether none is left.
+  bool TryDrain(std::size_t to) {
+    Block<T>& block = blocks_[to];
+    block.first += Stage(to, {block.first, block.next});
+    if (block.first != block.next) return false;
+    block.first = block.next = block.end = block.begin;
+    while (!spill_.IsEmpty(to)) {
+      const std::span<const T> oldest = spill_.Front(to);
+      const std::size_t num_taken = Stage(to, oldest);
+      spill_.Pop(to, num_taken);
+      if (num_taken != oldest.size()) return false;
+    }
+    block.end = block.begin + block_items_;
+    return true;
+  }
+  /// The same for all members with items in the spill. Returns whether the spill has become smaller.
+  bool DrainSpill() {
+    const std::size_t size = spill_.Size();
+    if (size == 0) return false;
+    for (std::size_t to = 0; to < inlets_.size(); ++to)
+      if (!spill_.IsEmpty(to)) TryDrain(to);
+    return spill_.Size() != size;
+  }
+  /// Sends all items for a member. Returns whether none is left.
+  bool TryFlush(std::size_t to) { return TryDrain(to) && inlets_[to].TryFlush(); }
+  /// Sends all items, as far as there is room.
+  void FlushAll() {
+    for (std::size_t to = 0; to < inlets_.size(); ++to) {
+      TryDrain(to);
+      inlets_[to].TryFlush();
+    }
+  }
+  /// Shows staged items to the members of this process. Costs nothing for the others.
+  void FlushHere() {
+    for (const std::size_t to : here_) inlets_[to].TryFlush();
+  }
+  /// Lets every later push find its block full.
+  void Close() { blocks_.Close(); }
+
+  /// Items that were pushed: those that wait here, and those that inlets have taken.
+  std::uint64_t NumPushed() const { return num_taken_ + spill_.Size() + blocks_.NumItems(); }
+  /// Items of the member for itself that its inlet has taken.
+  std::uint64_t NumOwnTaken() const { return num_own_taken_; }
+  /// Whether items of the member for itself wait here.
+  bool HasOwn() const { return blocks_[own_].first != blocks_[own_].next || !spill_.IsEmpty(own_); }
+  std::size_t NumSpilled() const { return spill_.Size(); }
+  std::size_t NumFreeInSpill() const { return spill_.NumFree(); }
+  std::size_t NumSpillBytes() const { return spill_.NumBytes(); }
+
+ private:
+  /// Some items may have gone if it throws, so it must not be tried again.
+  std::size_t Stage(std::size_t to, std::span<const T> items) {
+    try {
+      const std::size_t count = inlets_[to].StageSome(items);
+      num_taken_ += count;
+      if (to == own_) num_own_taken_ += count;
+      return count;
+    } catch (...) {
+      set_.Refuse();
+      Close();
+      throw;
+    }
+  }
+
+  Conveyors& set_;
+  std::size_t own_;                  // destination that is the member itself
+  std::vector<Inlet> inlets_{};      // by destination
+  std::vector<std::size_t> here_{};  // destinations in this process
+  Spill<T> spill_{0, 1};
+  Blocks<T> blocks_{};
+  std::size_t block_items_ = 0;
+  std::uint64_t num_taken_ = 0;      // by inlets
+  std::uint64_t num_own_taken_ = 0;  // by that of the member for itself
+};
+
+}  // namespace uit::detail
