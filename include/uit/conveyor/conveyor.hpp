@@ -130,8 +130,7 @@ class Conveyor final : detail::Carrier {
   template <TriviallyCopyable U>
   friend class SpanConveyor;
   using State = Conveyors::State;
-  using Outbox = detail::Outbox<T>;
-  using Outlet = MemberOutlet<T, Outbox::aggregated>;
+  using Outlet = MemberOutlet<T, detail::in_frames>;
 
   template <ItemHandler<T> F>
   static std::unique_ptr<detail::Dealer<T, Outlet>> DealerTo(F handler) {
@@ -146,8 +145,8 @@ class Conveyor final : detail::Carrier {
     sizes_ = detail::SizeConveyor(options_, sizeof(T), sizeof(detail::RingSlot<T>), place_bytes, num_here, me.Size() - num_here);
     for (std::size_t other = 0; other < me.Size(); ++other) {
       const ConduitOptions options{.depth = other == rank_ ? sizes_.depth_own : sizes_.depth, .buffer_bytes = sizes_.frame_bytes};
-      outbox_.Add(me.InletTo<T, Outbox::aggregated>(other, options), processes[other] == me.Process());
-      outlets_.push_back(me.OutletFrom<T, Outbox::aggregated>(other, options));
+      outbox_.Add(me.InletTo<T, detail::in_frames>(other, options), processes[other] == me.Process());
+      outlets_.push_back(me.OutletFrom<T, detail::in_frames>(other, options));
     }
     outbox_.Open(sizes_);
     me.Connect();
@@ -161,7 +160,7 @@ class Conveyor final : detail::Carrier {
   }
   /// Pushes without a wait, in a handler or not.
   void PushAtOnce(std::size_t to, const T& item) { outbox_.Push(to, item, tally_); }
-  /// As Outbox::HasRoom.
+  /// As detail::Outbox::HasRoom.
   bool HasRoom(std::size_t to, std::size_t count, bool is_try) {
     UIT_ASSERT(to < outlets_.size(), "an item is pushed to a member of the team");
     if (set_.state_ == State::failed) set_.CheckOutside();
@@ -249,7 +248,7 @@ class Conveyor final : detail::Carrier {
   Conveyors& set_;
   ConveyorOptions options_;
   detail::ConveyorSizes sizes_{};
-  Outbox outbox_;
+  detail::Outbox<T> outbox_;
   std::unique_ptr<detail::Dealer<T, Outlet>> dealer_;
   std::size_t rank_ = 0;
   std::vector<Outlet> outlets_{};      // by rank

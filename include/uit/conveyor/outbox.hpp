@@ -18,12 +18,14 @@
 
 namespace uit::detail {
 
+/// How items of a conveyor travel.
+inline constexpr Policy in_frames{.consolidate = Consolidate::aggregated};
+
 /// What a member of a conveyor has pushed, until its inlets take it: a block for each destination, and the spill. Never waits.
 template <TriviallyCopyable T>
 class Outbox {
  public:
-  static constexpr Policy aggregated{.consolidate = Consolidate::aggregated};
-  using Inlet = MemberInlet<T, aggregated>;
+  using Inlet = MemberInlet<T, in_frames>;
 
   /// If an inlet throws, the set is refused from then on.
   explicit Outbox(Conveyors& set) : set_(set), own_(set.GetMember().Rank()) {}
