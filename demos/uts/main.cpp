@@ -25,7 +25,7 @@ namespace {
 struct Options {
   demo::ContestOptions contest{};
   std::string tree = "T1";
-  std::size_t nodes_per_turn = 1024;
+  std::size_t nodes_per_turn = 128;
 };
 
 constexpr std::size_t all = std::numeric_limits<std::size_t>::max();

@@ -183,7 +183,7 @@ class Conveyor final : detail::Carrier {
   /// Handles items until `ready()`, which depends on member `to`.
   template <std::predicate Ready>
   void WaitFor(std::size_t to, Ready&& ready) {
-    set_.me_.WaitUntil([&] {
+    set_.WaitUntil([&] {
       if (ready()) return true;
       while (set_.Advance())
         if (ready()) return true;

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <uit/conveyor/quiescence.hpp>
+#include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/team/member.hpp>
 
@@ -61,7 +65,7 @@ class Conveyors {
   void Finish() {
     CheckOutside();
     Quiescence quiescence{me_};
-    me_.WaitUntil([&] {
+    WaitUntil([&] {
       for (std::size_t i = 0; i < most_busy && !quiescence.IsConfirming() && Advance(true); ++i) {
       }
       detail::QuiescenceCounts sum;
@@ -92,16 +96,26 @@ class Conveyors {
   friend class detail::Outbox;
   enum class State : std::uint8_t { outside, in_handler, failed };
   static constexpr std::size_t most_busy = 64;  // looks at what has arrived before others get their turn
+  /// Of what waits for other processes while a member is busy. To send takes about a microsecond.
+  static constexpr std::chrono::microseconds longest_age{50};
 
-  /// Handles what has arrived. If nothing has, and now and then in any case, sends what waits, and also what is held back if others
-  /// may wait for it. Returns whether anything was handled.
+  /// Handles what has arrived. Then sends what waits to members of this process, and to others if nothing was handled or the last time
+  /// is long ago; and then also what is held back, if others may wait for it. Returns whether anything was handled.
   bool Advance(bool releases_held = false) {
     const bool has_handled = HandleArrived();
-    const bool only_here = has_handled && ++num_busy_ % most_busy != 0;
+    const TimePoint now = Now();
+    const bool only_here = has_handled && now - sent_ < longest_age;
+    if (!only_here) sent_ = now;
     if (releases_held && !only_here)
       for (detail::Carrier* const conveyor : all_) conveyor->ReleaseHeld();
     for (detail::Carrier* const conveyor : all_) conveyor->SendOwn(only_here);
+    has_advanced_ |= has_handled;
     return has_handled;
+  }
+  /// Waits until `ready()`, which calls Advance. Rests long only while nothing is handled.
+  template <std::predicate Ready>
+  void WaitUntil(Ready&& ready) {
+    me_.WaitUntil(ready, never, [this] { return std::exchange(has_advanced_, false); });
   }
   /// Shows what waits to the members of this process, also what handlers have pushed to other conveyors than that of the caller.
   void ShowHere() {
@@ -116,7 +130,8 @@ class Conveyors {
 
   Member& me_;
   std::vector<detail::Carrier*> all_{};
-  std::size_t num_busy_ = 0;  // looks that found something
+  TimePoint sent_{};           // when what waited was last sent to all
+  bool has_advanced_ = false;  // since the last rest of a wait
   State state_ = State::outside;
 };
 

@@ -99,9 +99,12 @@ class Outbox {
       inlets_[to].TryFlush();
     }
   }
-  /// Shows staged items to the members of this process. Costs nothing for the others.
+  /// Sends items to the members of this process, which costs little even if they are few.
   void FlushHere() {
-    for (const std::size_t to : here_) inlets_[to].TryFlush();
+    for (const std::size_t to : here_) {
+      if (HasAny(to)) TryDrain(to);
+      inlets_[to].TryFlush();
+    }
   }
   /// Lets every later push find its block full.
   void Close() { blocks_.Close(); }
@@ -111,12 +114,13 @@ class Outbox {
   /// Items of the member for itself that its inlet has taken.
   std::uint64_t NumOwnTaken() const { return num_own_taken_; }
   /// Whether items of the member for itself wait here.
-  bool HasOwn() const { return blocks_[own_].first != blocks_[own_].next || !spill_.IsEmpty(own_); }
+  bool HasOwn() const { return HasAny(own_); }
   std::size_t NumSpilled() const { return spill_.Size(); }
   std::size_t NumFreeInSpill() const { return spill_.NumFree(); }
   std::size_t NumSpillBytes() const { return spill_.NumBytes(); }
 
  private:
+  bool HasAny(std::size_t to) const { return blocks_[to].first != blocks_[to].next || !spill_.IsEmpty(to); }
   /// Some items may have gone if it throws, so it must not be tried again.
   std::size_t Stage(std::size_t to, std::span<const T> items) {
     try {

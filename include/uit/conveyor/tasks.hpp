@@ -160,7 +160,7 @@ class Tasks final : detail::Carrier {
   void MakeRoom() {
     set_.CheckOutside();
     if (NumLive() < options_.max_tasks) return;
-    set_.me_.WaitUntil([&] {
+    set_.WaitUntil([&] {
       while (NumLive() >= options_.max_tasks)
         if (!set_.Advance(true)) return false;
       return true;

@@ -293,9 +293,14 @@ class Member {
   /// Waits until `ready()` is true. Meanwhile polls, and runs chunks of other threads' loops. Returns false at the deadline.
   template <std::predicate Ready>
   bool WaitUntil(Ready&& ready, Deadline deadline = never) {
-    return uit::WaitUntil(std::forward<Ready>(ready), deadline, [this] {
+    return WaitUntil(std::forward<Ready>(ready), deadline, [] { return false; });
+  }
+  /// The same. It rests shortly before the next try if `is_busy()` says that the last one has done something useful.
+  template <std::predicate Ready, std::predicate Busy>
+  bool WaitUntil(Ready&& ready, Deadline deadline, Busy&& is_busy) {
+    return uit::WaitUntil(std::forward<Ready>(ready), deadline, [this, &is_busy] {
       const bool has_arrived = Poll();
-      return loops_->TrySteal(thread_) || has_arrived;
+      return loops_->TrySteal(thread_) || has_arrived || is_busy();
     });
   }
 
