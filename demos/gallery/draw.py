@@ -76,7 +76,8 @@ def main() -> None:
     for name, (needed, draw, size) in PICTURES.items():
         if not (folder / needed).exists():
             continue
-        figure = plt.figure(figsize=size, layout="constrained")
+        figure = plt.figure(figsize=size)
+        figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
         draw(folder, figure)
         figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
         print(folder / f"{name}.svg")
