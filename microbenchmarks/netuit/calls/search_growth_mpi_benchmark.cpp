@@ -9,21 +9,17 @@
 #include <string>
 #include <vector>
 
-#include <netuit/graph/graph.hpp>
-#include <netuit/graph/kronecker.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh.hpp>
-#include <netuit/quality/quality.hpp>
 #include <uit/link/world.hpp>
 #include <uit/support/clock.hpp>
-#include <uit/team/team.hpp>
 
 #include "demos/bfs/by_calls.hpp"
 #include "demos/bfs/by_mpi.hpp"
 #include "demos/bfs/tree.hpp"
+#include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
 #include "demos/graphs/part.hpp"
-#include "demos/graphs/roots.hpp"
 #include "microbenchmarks/support/program.hpp"
 #include "microbenchmarks/support/rank_main.hpp"
 #include "microbenchmarks/support/ranks.hpp"
@@ -46,6 +42,15 @@ double Time(const uit::World& world, const Search& search, netuit::NodeId root) 
   return best;
 }
 
+/// Says what is wrong with a tree of a whole graph, or nothing.
+std::string Complaint(const netuit::Topology& graph, netuit::NodeId root, const std::vector<netuit::NodeId>& parents) {
+  const bfs::Tree tree{graph.NumNodes(), root, parents};
+  std::string complaint = tree.Complaint();
+  for (netuit::NodeId node = 0; complaint.empty() && node < graph.NumNodes(); ++node)
+    complaint = tree.ComplaintAbout(node, graph.OutNeighbors(node));
+  return complaint;
+}
+
 /// The edges that searches reach per second, in millions: the harmonic mean over some roots.
 struct Rates {
   double by_mpi = 0;
@@ -54,25 +59,23 @@ struct Rates {
 
 Rates Measure(const uit::World& world, unsigned scale, std::size_t num_roots) {
   const graphs::Options options{.scale = scale, .trials = num_roots};
-  const netuit::Graph graph{[&options] { return netuit::MakeKronecker(options.scale, options.edge_factor, options.seed); }};
-  const uit::Team team{world, {.threads = 1}};
-  netuit::Mesh mesh{team, graph};
+  graphs::Input input{world, options};
+  netuit::Mesh& mesh = input.Mesh();
   const graphs::Part part{world, mesh};
-  const netuit::Topology& whole = world.IsRoot() ? graph.Get() : graphs::no_graph;
   bfs::ByMpi by_mpi{world, part};
   bfs::ByLevels by_levels{mesh};
   double sum_by_mpi = 0;    // of the times for a million edges
   double sum_by_calls = 0;
-  for (const netuit::NodeId root : graphs::ChooseRoots(world, graph, options)) {
+  for (const netuit::NodeId root : input.ChooseRoots()) {
     const double seconds_by_mpi = Time(world, [&](netuit::NodeId from) { by_mpi.Search(from); }, root);
     const double seconds_by_calls = Time(world, [&](netuit::NodeId from) { by_levels.Search(from); }, root);
     const std::vector<netuit::NodeId> parents = mesh.Gather(by_levels.Parents());
     if (!world.IsRoot()) continue;
-    if (const std::string complaint = bfs::Complaint(whole, root, parents); !complaint.empty()) {
+    if (const std::string complaint = Complaint(input.Whole(), root, parents); !complaint.empty()) {
       std::fprintf(stderr, "%s\n", complaint.c_str());
       std::exit(1);
     }
-    const double millions = graphs::NumLinks(whole, [&](netuit::NodeId node) { return parents[node] != netuit::no_node; }) / 1e6;
+    const double millions = input.NumLinks([&](netuit::NodeId node) { return parents[node] != netuit::no_node; }) / 1e6;
     sum_by_mpi += seconds_by_mpi / millions;
     sum_by_calls += seconds_by_calls / millions;
   }
