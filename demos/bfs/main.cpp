@@ -8,6 +8,7 @@
 #include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
+#include <netuit/mesh/on_root.hpp>
 #include <uit/link/world.hpp>
 
 #include "by_calls.hpp"
@@ -15,8 +16,8 @@
 #include "demos/common/contest.hpp"
 #include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
+#include "demos/graphs/over_processes.hpp"
 #include "demos/graphs/part.hpp"
-#include "demos/graphs/spread.hpp"
 #include "tree.hpp"
 
 namespace bfs {
@@ -48,7 +49,7 @@ int Run(const uit::World& world, const graphs::Options& options) {
   const std::vector<netuit::NodeId> roots = input.ChooseRoots();
   std::vector<double> reached(roots.size());  // edges, by round
   const auto check = [&](std::size_t round, const std::vector<netuit::NodeId>& gathered) {
-    const std::vector<netuit::NodeId> parents = graphs::Spread(world, gathered);
+    const std::vector<netuit::NodeId> parents = netuit::ValuesOfRoot(world, gathered);
     if (world.IsRoot()) reached[round] = input.NumLinks([&](netuit::NodeId node) { return parents[node] != netuit::no_node; });
     return Complaint(mesh, roots[round], parents);
   };

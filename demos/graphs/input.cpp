@@ -18,8 +18,6 @@
 #include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
 
-#include "demos/graphs/spread.hpp"
-
 namespace graphs {
 namespace {
 
@@ -73,7 +71,7 @@ std::vector<netuit::NodeId> Input::ChooseRoots() const {
     const netuit::NodeId node = random.Below(mesh_.NumNodes());
     if (degrees_[node] != 0) roots.push_back(node);
   }
-  return Spread(world_, roots);
+  return netuit::ValuesOfRoot(world_, roots);
 }
 
 }  // namespace graphs

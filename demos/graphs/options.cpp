@@ -1,23 +1,20 @@
 #include "options.hpp"
 
-#include <cstdio>
-#include <string>
-#include <utility>
+#include <functional>
 
 #include <CLI/CLI.hpp>
 
 #include <netuit/app/guarded_main.hpp>
-#include <netuit/mesh/on_root.hpp>
 #include <uit/config.hpp>
+#include <uit/link/world.hpp>
 
 #include "demos/common/command_line.hpp"
+#include "demos/common/contest.hpp"
 
 namespace graphs {
 namespace {
 
-/// Returns a text to print instead of running, or an empty one.
-std::string Read(int argc, char** argv, const About& about, Options& options) {
-  CLI::App app{about.text, about.name};
+void AddTo(CLI::App& app, const About& about, Options& options) {
   app.set_version_flag("--version", about.name + " of Conduit " + UIT_VERSION);
   app.option_defaults()->always_capture_default();
   app.add_option("--scale", options.scale, "the Kronecker graph has 2^N nodes")->type_name("N")->check(CLI::Range(0, 31));
@@ -29,8 +26,6 @@ std::string Read(int argc, char** argv, const About& about, Options& options) {
                "each process draws or reads only its part of the graph, and none has it whole; FILE must be a binary CSR file");
   app.add_option(about.trials, options.trials, about.trials_text)->type_name("N")->check(CLI::Range(1, 1 << 20));
   if (about.add_options) about.add_options(app);
-  std::string text;
-  return demo::Parse(app, argc, argv, text) ? "" : text;
 }
 
 }  // namespace
@@ -38,12 +33,9 @@ std::string Read(int argc, char** argv, const About& about, Options& options) {
 int Main(int argc, char** argv, const About& about, const std::function<int(const uit::World&, const Options&)>& run) {
   return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
     Options options;
-    const auto read = [&] { return Read(argc, argv, about, options); };
-    const std::string text = netuit::OnRoot(world, read);  // first, so that only one process prints an error
-    if (!world.IsRoot() && !read().empty()) return 0;
-    if (text.empty()) return run(world, options);
-    std::fputs(text.c_str(), stdout);
-    return 0;
+    CLI::App app{about.text, about.name};
+    AddTo(app, about, options);
+    return demo::ParseOnRoot(world, app, argc, argv) ? run(world, options) : 0;
   });
 }
 

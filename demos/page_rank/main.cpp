@@ -14,6 +14,7 @@
 #include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
+#include <netuit/mesh/on_root.hpp>
 #include <uit/link/world.hpp>
 
 #include "by_calls.hpp"
@@ -22,8 +23,8 @@
 #include "demos/common/contest.hpp"
 #include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
+#include "demos/graphs/over_processes.hpp"
 #include "demos/graphs/part.hpp"
-#include "demos/graphs/spread.hpp"
 #include "problem.hpp"
 
 namespace page_rank {
@@ -40,8 +41,8 @@ constexpr auto text =
 /// neighbours' ranks make of it, divided by 1 - d. Every process looks at its own nodes. Collective.
 double BoundOf(const std::vector<double>& gathered, const graphs::Input& input, const Problem& problem) {
   const uit::World& world = input.Mesh().GetWorld();
-  const std::vector<double> ranks = graphs::Spread(world, gathered);
-  const std::vector<std::uint32_t> degrees = graphs::Spread(world, input.Degrees());
+  const std::vector<double> ranks = netuit::ValuesOfRoot(world, gathered);
+  const std::vector<std::uint32_t> degrees = netuit::ValuesOfRoot(world, input.Degrees());
   double difference = 0;
   input.Mesh().Visit([&](const netuit::Node& node) {
     double right = problem.First();

@@ -12,6 +12,7 @@
 #include <netuit/mesh/edge_field.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
+#include <netuit/mesh/on_root.hpp>
 #include <uit/link/world.hpp>
 
 #include "by_calls.hpp"
@@ -19,7 +20,7 @@
 #include "demos/graphs/difference.hpp"
 #include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
-#include "demos/graphs/spread.hpp"
+#include "demos/graphs/over_processes.hpp"
 #include "serial.hpp"
 
 namespace sssp {
@@ -35,7 +36,7 @@ constexpr auto text =
 /// edge may lead to a shorter way, so no length is too large. Each node but the root has a neighbour from which its way comes;
 /// because weights are above 0, such neighbours lead back to the root, so no length is too small. Collective.
 std::string Complaint(netuit::Mesh& mesh, netuit::NodeId root, const std::vector<double>& gathered) {
-  const std::vector<double> lengths = graphs::Spread(mesh.GetWorld(), gathered);
+  const std::vector<double> lengths = netuit::ValuesOfRoot(mesh.GetWorld(), gathered);
   const netuit::EdgeWeights weight = mesh.GetEdgeWeights();
   std::string complaint;
   mesh.Visit([&](const netuit::Node& node) {

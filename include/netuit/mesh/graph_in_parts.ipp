@@ -4,11 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,7 +27,6 @@
 #include <netuit/placement/placement.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
-#include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 
 namespace netuit {
@@ -43,15 +40,11 @@ class FileRows final : public RowSource {
 
   Blocks Divide(const uit::World& world, std::size_t num_threads) const override {
     const Workers workers{.processes = world.Size(), .threads = num_threads};
-    const std::vector<NodeId> mine = OnRoot(world, [&] {
+    const std::vector<NodeId> first = OnRoot(world, [&] {
       CsrFile file(path_);
       return Blocks::OfEqualWork(file.NumNodes(), workers, [&](NodeId node) { return file.FirstEdge(node) + node; }).First();
     });
-    const auto bytes = std::as_bytes(std::span(mine));
-    const uit::Bytes from_root = world.Broadcast(uit::Bytes(bytes.begin(), bytes.end()));
-    std::vector<NodeId> first(from_root.size() / sizeof(NodeId));
-    std::memcpy(first.data(), from_root.data(), from_root.size());
-    return {workers, std::move(first)};
+    return {workers, ValuesOfRoot(world, first)};
   }
   CsrRows Rows(const uit::World& world, const Blocks& blocks) const override {
     return OnEveryRank(world, [&] {

@@ -2,12 +2,16 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <exception>
+#include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
-#include <uit/support/error.hpp>
 #include <uit/link/world.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
 
 namespace netuit {
 
@@ -17,6 +21,16 @@ namespace netuit {
 template <std::invocable F>
   requires std::default_initializable<std::invoke_result_t<F>>
 auto OnRoot(const uit::World& world, F&& f);
+
+/// Returns rank 0's values on every process; those of other ranks are ignored. Collective.
+template <uit::TriviallyCopyable T>
+std::vector<T> ValuesOfRoot(const uit::World& world, const std::vector<T>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  const uit::Bytes from_root = world.Broadcast(uit::Bytes(bytes.begin(), bytes.end()));
+  std::vector<T> all(from_root.size() / sizeof(T));
+  if (!all.empty()) std::memcpy(all.data(), from_root.data(), from_root.size());
+  return all;
+}
 
 /// Thrown on the other ranks if rank 0 failed. Rank 0's own exception describes the cause.
 struct RootFailed : uit::FailedElsewhere {

@@ -18,23 +18,13 @@
 #include <uit/link/world.hpp>
 
 #include "microbenchmarks/netuit/channel_selection/mesh.hpp"
+#include "microbenchmarks/support/amount.hpp"
 #include "microbenchmarks/support/counted_new.hpp"
 #include "microbenchmarks/support/program.hpp"
 
 namespace {
 
 using namespace bench::coloring;
-
-/// A figure that is an amount, not a ratio.
-bench::Row Amount(const std::string& figure, double value, const std::string& unit, double most) {
-  return {.figure = figure,
-          .value = bench::Digits(value),
-          .spread = unit,
-          .target = "<= " + bench::Digits(most),
-          .verdict = value <= most ? "ok" : "short",
-          .proximity = "-",
-          .detail = {}};
-}
 
 /// The cost of a mesh in one thread. It has four times as many edges as nodes.
 struct Cost {
@@ -105,13 +95,13 @@ void MeasureGrowth(bench::Program& program, const std::string& addressing, doubl
     draw("wiring, ns per edge", cost.wiring * 1e9 / (4 * num_nodes));
   }
   const auto per_edge = [&](double bytes, double num_nodes) { return bytes / (4 * num_nodes) - graph_bytes; };
-  program.Add(Amount(total, large.wiring, "s", 5));
-  program.Add(Amount(each, large.wiring * 1e9 / 4e6, "ns", 1000));
-  program.Add(Amount(each + growth, large.wiring / small.wiring / 100, "ratio", 3));
-  program.Add(Amount(memory, per_edge(large.memory, 1e6), "B", most_bytes));
-  program.Add(Amount(memory + growth, per_edge(large.memory, 1e6) / per_edge(small.memory, 1e4), "ratio", 1.05));
-  program.Add(Amount(update, large.update, "ns", 1000));
-  program.Add(Amount(update + growth, large.update / small.update, "ratio", 3));
+  program.Add(bench::Amount(total, large.wiring, "s", 5));
+  program.Add(bench::Amount(each, large.wiring * 1e9 / 4e6, "ns", 1000));
+  program.Add(bench::Amount(each + growth, large.wiring / small.wiring / 100, "ratio", 3));
+  program.Add(bench::Amount(memory, per_edge(large.memory, 1e6), "B", most_bytes));
+  program.Add(bench::Amount(memory + growth, per_edge(large.memory, 1e6) / per_edge(small.memory, 1e4), "ratio", 1.05));
+  program.Add(bench::Amount(update, large.update, "ns", 1000));
+  program.Add(bench::Amount(update + growth, large.update / small.update, "ratio", 3));
 }
 
 /// Allocations of 2000 updates beyond those of 1000.
@@ -131,7 +121,7 @@ void MeasureAllocations(bench::Program& program, const std::string& addressing, 
   // An end allocates its record at its first unread message, which may take several runs.
   double one = count(1000);
   for (int run = 0; run < 8; ++run) one = count(1000);
-  program.Add(Amount(name, count(2000) - one, "allocations", 0));
+  program.Add(bench::Amount(name, count(2000) - one, "allocations", 0));
 }
 
 }  // namespace

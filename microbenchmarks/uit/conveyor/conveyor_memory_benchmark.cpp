@@ -11,6 +11,7 @@
 #include <uit/link/world.hpp>
 #include <uit/team/team.hpp>
 
+#include "microbenchmarks/support/amount.hpp"
 #include "microbenchmarks/support/counted_new.hpp"
 #include "microbenchmarks/support/program.hpp"
 
@@ -26,17 +27,6 @@ uit::detail::ConveyorSizes SizesFor(std::size_t num_peers, std::size_t budget_by
                                    uit::detail::Spill<std::uint64_t>::place_bytes, 1, num_peers);
 }
 
-/// A figure that is an amount, not a ratio to a competitor.
-bench::Row Amount(const std::string& figure, double value, const std::string& unit, double most, const std::string& detail) {
-  return {.figure = figure,
-          .value = bench::Digits(value),
-          .spread = unit,
-          .target = "<= " + bench::Digits(most),
-          .verdict = value <= most ? "ok" : "short",
-          .proximity = "-",
-          .detail = detail};
-}
-
 void ComputeBetweenProcesses(bench::Program& program, std::size_t budget_bytes) {
   const std::string budget = std::to_string(budget_bytes >> 20U) + " MiB";
   const std::string name = "conveyor, 1024 peers, budget of " + budget + ": buffers of a worker";
@@ -50,7 +40,7 @@ void ComputeBetweenProcesses(bench::Program& program, std::size_t budget_bytes) 
     draw("buffers of a worker, MiB", static_cast<double>(sizes.buffers_bytes) / mebibyte);
     draw("frame, KiB", static_cast<double>(sizes.frame_bytes) / 1024);
     if (num_peers == 1024)
-      program.Add(Amount(name, static_cast<double>(sizes.buffers_bytes) / mebibyte, "MiB",
+      program.Add(bench::Amount(name, static_cast<double>(sizes.buffers_bytes) / mebibyte, "MiB",
                          static_cast<double>(budget_bytes) / mebibyte, "frames of " + std::to_string(sizes.frame_bytes) + " B"));
   }
 }
@@ -89,7 +79,7 @@ void MeasureBetweenThreads(bench::Program& program) {
     draw("NumBytes", memory.said);
     draw("allocated", memory.allocated);
     if (num_threads == 16)
-      program.Add(Amount(name, memory.allocated / mebibyte, "MiB", 1.1 * memory.said / mebibyte,
+      program.Add(bench::Amount(name, memory.allocated / mebibyte, "MiB", 1.1 * memory.said / mebibyte,
                          "NumBytes says " + bench::Digits(memory.said / mebibyte) + " MiB"));
   }
 }

@@ -1,24 +1,12 @@
 #pragma once
 
-#include <cstring>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <uit/link/world.hpp>
 #include <uit/support/bytes.hpp>
 
 namespace graphs {
-
-/// Returns rank 0's values on every process. Collective.
-template <uit::TriviallyCopyable T>
-std::vector<T> Spread(const uit::World& world, const std::vector<T>& of_root) {
-  const auto bytes = std::as_bytes(std::span(of_root));
-  const uit::Bytes from_root = world.Broadcast({bytes.begin(), bytes.end()});
-  std::vector<T> values(from_root.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), from_root.data(), from_root.size());
-  return values;
-}
 
 /// Returns on rank 0 the complaint of the lowest rank that has one. Collective.
 inline std::string FirstComplaint(const uit::World& world, const std::string& mine) {
