@@ -25,11 +25,11 @@ enum class Proximity { one_core, hyperthread, near, far, unclear };
 }
 
 /// By the round trip over two lines, in ns. Hyperthreads have been seen at 50, cores that share
-/// a cache at 105 to 200, others at 480 to 700. A value between these means that a thread moved.
+/// a cache at 105 to 200, others at 255 to 700. A value between these means that a thread moved.
 [[nodiscard]] inline Proximity Classify(double round_trip) {
   if (round_trip < 80) return Proximity::hyperthread;
   if (round_trip < 220) return Proximity::near;
-  if (round_trip < 270) return Proximity::unclear;
+  if (round_trip < 240) return Proximity::unclear;
   return Proximity::far;
 }
 

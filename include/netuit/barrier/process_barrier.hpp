@@ -13,6 +13,7 @@
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/function_ref.hpp>
+#include <uit/support/pause.hpp>
 #include <uit/link/world.hpp>
 #include <uit/team/round_board.hpp>
 
@@ -41,11 +42,12 @@ class ProcessBarrier {
   /// PeerLost names the silent rank only if it is unambiguous. This holds if this process reads that rank's board itself, or if
   /// there are two hosts and the rank is alone on the other.
   template <std::invocable Idle>
-  Vote ArriveAndWait(const Vote& mine, uit::Deadline deadline, Idle&& idle) {
-    return Wait(mine, deadline, [&idle] {
+  Vote ArriveAndWait(const Vote& mine, uit::Deadline deadline, Idle&& idle, const uit::Backoff& backoff = uit::Backoff{}) {
+    const auto try_idle = [&idle] {
       if constexpr (std::same_as<std::invoke_result_t<Idle&>, bool>) return idle();
       else return idle(), false;
-    });
+    };
+    return Wait(mine, deadline, try_idle, backoff);
   }
 
   /// The first half of ArriveAndWait: brings this process's vote. Never waits. Call TryEnd until it returns true before the
@@ -99,7 +101,7 @@ class ProcessBarrier {
   void OpenRounds(const uit::World& world);
 
   /// As ArriveAndWait. Compiled once: a barrier is long, and every caller has an `idle` of its own.
-  Vote Wait(const Vote& mine, uit::Deadline deadline, Try idle);
+  Vote Wait(const Vote& mine, uit::Deadline deadline, Try idle, const uit::Backoff& backoff);
   bool IsLeader() const { return leader_ == rank_; }
   bool Attempt(Try step);
   bool TrySend(Round& round, const RoundMessage& message);

@@ -157,7 +157,7 @@ UIT_DEFINE void ProcessBarrier::GiveUp(bool is_gone) {
   throw uit::PeerLost("no word from " + name + ", or from a process for which it waits, at a barrier", std::nullopt);
 }
 
-UIT_DEFINE Vote ProcessBarrier::Wait(const Vote& mine, uit::Deadline deadline, Try idle) {
+UIT_DEFINE Vote ProcessBarrier::Wait(const Vote& mine, uit::Deadline deadline, Try idle, const uit::Backoff& backoff) {
   Vote outcome;
   bool has_ended = false;
   Begin(mine);
@@ -167,7 +167,7 @@ UIT_DEFINE Vote ProcessBarrier::Wait(const Vote& mine, uit::Deadline deadline, T
         has_ended = TryEnd(outcome);
         return has_ended || is_anybody_gone;
       },
-      deadline, idle);
+      deadline, idle, backoff);
   if (!has_ended) GiveUp(is_over);
   return outcome;
 }

@@ -33,6 +33,7 @@
 #include <uit/support/assert.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/team/core_spread.hpp>
 #include <uit/transport/process.hpp>
 #include <uit/link/world.hpp>
 
@@ -61,6 +62,7 @@ UIT_DEFINE MeshCore::MeshCore(const uit::Team& team, DistributedNetworks& networ
   surroundings_ = Surroundings(world_, options_.shares_memory, options_.is_traced);
   private_world_ = world_.Duplicate();
   barrier_ = std::make_unique<ProcessBarrier>(private_world_, *fabric_, options_.shares_memory);
+  for (const auto& partition : partitions_) partition->spin_habit = uit::SpinHabit(uit::HasCoreForEach(world_, num_threads_));
   if (options_.is_watched) board_ = std::make_unique<StatusBoard>(*fabric_, num_threads_);
 }
 

@@ -16,6 +16,7 @@
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/quality/effective_updates.hpp>
 #include <uit/link/frame_trace.hpp>
+#include <uit/support/pause.hpp>
 
 namespace netuit {
 
@@ -40,6 +41,7 @@ struct Partition {
   CutCounts cuts{};       ///< made in the current run
   detail::TurnOrder* turns = nullptr;  ///< of objects that nodes use in sequence; null if the mesh has none
   NodeNotes notes{};      ///< of its nodes
+  uit::SpinHabit spin_habit{};  ///< for the waits of its runs
 
   /// Starts with the part of the first network. `first` is the local number of its first node within the process.
   Partition(std::unique_ptr<NetworkPart> part, std::size_t first) : graph(part->graph), first_local(first) {

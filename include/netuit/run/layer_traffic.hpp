@@ -282,13 +282,15 @@ class LayerTraffic {
       return Idle();
     };
     const auto is_due = [&] { return update == start_update || team_.HaveAllEnded(update); };
+    const uit::Backoff backoff(partition_.spin_habit);
     bool is_in_time = false;
     bool is_late = false;
     while (!is_in_time && !is_late) {  // within an update, a thread that seemed to wait only for others may go on
-      uit::WaitUntil([&] { return (is_in_time = is_over()) || is_due(); }, uit::never, [&] { return Idle(); });
+      uit::WaitUntil([&] { return (is_in_time = is_over()) || is_due(); }, uit::never, [&] { return Idle(); }, backoff);
       if (is_in_time) break;
       notice = LateNotice(options_.warn_after);
-      is_late = !uit::WaitUntil([&] { return (is_in_time = is_over()) || !is_due(); }, uit::After(options_.peer_timeout), idle);
+      is_late = !uit::WaitUntil([&] { return (is_in_time = is_over()) || !is_due(); }, uit::After(options_.peer_timeout), idle,
+                                backoff);
     }
     if (is_ready || team_.IsBroken()) return;
     if (is_in_time) team_.BreakForTheGone("its messages are awaited");

@@ -58,10 +58,12 @@ class Team : public StopReasons {
   int Signal() const { return Reason() == StopReason::signal ? static_cast<int>(agreed_.stop % 1000) : 0; }
 
   /// Waits at a barrier for all workers of all processes, and merges their votes. Every thread of the process calls it.
-  /// `idle` is called between tries, as in uit::WaitUntil.
-  void Meet(std::uint32_t thread, const Vote& mine, std::chrono::nanoseconds timeout, uit::FunctionRef<bool()> idle) {
+  /// `idle` is called between tries, as in uit::WaitUntil; `habit` is the thread's own.
+  void Meet(std::uint32_t thread, const Vote& mine, std::chrono::nanoseconds timeout, uit::FunctionRef<bool()> idle,
+            uit::SpinHabit& habit) {
     views_[thread].vote = mine;
-    threads_.ArriveAndWait([&] { agreed_ = Agree(timeout, idle); }, idle);
+    const uit::Backoff backoff(habit);
+    threads_.ArriveAndWait([&] { agreed_ = Agree(timeout, idle, backoff); }, idle, backoff);
   }
   /// Returns the merged votes of the last barrier.
   const Vote& Agreed() const { return agreed_; }
@@ -83,7 +85,7 @@ class Team : public StopReasons {
   }
   /// Waits for the outcome of the vote that the thread has begun, and returns it. Returns an empty vote if there is none,
   /// and that a peer was lost if the run is broken.
-  Vote EndVote(std::uint32_t thread, std::chrono::nanoseconds timeout, uit::FunctionRef<bool()> idle) {
+  Vote EndVote(std::uint32_t thread, std::chrono::nanoseconds timeout, uit::FunctionRef<bool()> idle, uit::SpinHabit& habit) {
     const bool has_vote = std::exchange(views_[thread].has_vote, false);
     if (!has_vote && !IsBroken()) return {};
     LateNotice notice(options_.warn_after);
@@ -92,7 +94,7 @@ class Team : public StopReasons {
       notice.Try([this] { Warn("waiting for rank " + std::to_string(processes_.Awaited()) + " to vote"); });
       return false;
     };
-    uit::WaitUntil([&] { return IsOver(thread, ask); }, uit::never, idle);
+    uit::WaitUntil([&] { return IsOver(thread, ask); }, uit::never, idle, uit::Backoff(habit));
     if (IsBroken()) return {.stop = Encode(StopReason::peer_lost)};
     return votes_.Outcome();
   }
@@ -193,7 +195,7 @@ class Team : public StopReasons {
     }
     return true;
   }
-  Vote Agree(std::chrono::nanoseconds timeout, uit::FunctionRef<bool()> idle) {
+  Vote Agree(std::chrono::nanoseconds timeout, uit::FunctionRef<bool()> idle, const uit::Backoff& backoff) {
     Vote all;
     for (const View& view : views_) all.Merge(view.vote);
     const Vote here = all;
@@ -206,7 +208,7 @@ class Team : public StopReasons {
     };
     try {
       if (!IsBroken() && !are_apart_.load(std::memory_order_relaxed))
-        all = processes_.ArriveAndWait(all, uit::After(timeout), watchfully_idle);
+        all = processes_.ArriveAndWait(all, uit::After(timeout), watchfully_idle, backoff);
     } catch (const uit::PeerLost& lost) {
       Lose(lost, needs_all_ || is_ending_.load(std::memory_order_relaxed));
       all = here;

@@ -189,7 +189,7 @@ class Worker {
     return holds;
   }
   Vote EndVote() {
-    return team_.EndVote(thread_, Patience(), [this] { return Idle(); });
+    return team_.EndVote(thread_, Patience(), [this] { return Idle(); }, traffic_.GetPartition().spin_habit);
   }
   bool HasMadeAll() {
     if (plan_.updates != 0 && num_updates_ >= plan_.updates) return true;
@@ -239,7 +239,7 @@ class Worker {
   WorkerId MyId() { return {static_cast<std::uint32_t>(traffic_.GetFabric().GetWorld().Rank()), thread_}; }
 
   void Meet(const Vote& mine) {
-    team_.Meet(thread_, mine, Patience(), [this] { return Idle(); });
+    team_.Meet(thread_, mine, Patience(), [this] { return Idle(); }, traffic_.GetPartition().spin_habit);
   }
   /// Called while waiting for others. Returns whether there was progress.
   bool Idle() {
@@ -255,10 +255,11 @@ class Worker {
   void Drain() {
     // Others may still have much to do, and the first worker continues to watch for signals.
     const auto patience = traffic_.IsReplay() ? std::chrono::nanoseconds::max() : Patience();
-    team_.Meet(thread_, {.stop = reason_}, patience, [this] {
+    const auto idle = [this] {
       if (thread_ == 0 && IsTimeToLook(uit::Now())) team_.LookOut(false);
       return Idle();
-    });
+    };
+    team_.Meet(thread_, {.stop = reason_}, patience, idle, traffic_.GetPartition().spin_habit);
     team_.BreakIfApart();
     traffic_.BeginDrain();
     Communicate([this] { traffic_.EndUpdate(drain_update); });

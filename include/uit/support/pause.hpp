@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 #include <thread>
 #include <type_traits>
 
@@ -39,35 +41,103 @@ inline void SleepFor(std::chrono::microseconds span) {
 #endif
 }
 
+/// Decides whether a thread spins for long in its waits before it gives its core away. It learns this from its own waits.
+///
+/// What a thread waits for mostly takes some microseconds. On a core that a busy program of others shares, a thread that yields
+/// gets the core back only after that program's time slice, milliseconds later. So spinning is better. But if those it waits
+/// for need the same core, spinning keeps it from them, and waits last a time slice. So a thread many of whose waits last that
+/// long yields instead. From time to time it tries again to spin, more and more seldom as long as that does not help.
+class SpinHabit {
+ public:
+  /// `has_core`: whether there are enough cores for all that wait for each other. If not, the thread never spins for long.
+  explicit SpinHabit(bool has_core = true) : is_long_(has_core), may_be_long_(has_core) {}
+
+  /// Whether to spin for long.
+  [[nodiscard]] bool IsLong() const { return is_long_; }
+  /// Notes how long a wait has taken, if it took longer than the first pauses.
+  void NoteWait(std::chrono::nanoseconds span) {
+    if (is_long_) {
+      ++num_waits_;
+      if (span >= slice) ++num_slices_;
+      if (num_slices_ >= slices_to_judge && num_waits_ < waits_per_slice * num_slices_) Stop();
+      else if (num_waits_ == waits_to_forget) Begin(least_patience);
+    } else if (may_be_long_) {
+      yielding_ += span;
+      if (yielding_ >= patience_) Begin(patience_);
+    }
+  }
+
+  /// How long a thread spins at most: several time slices, because those it waits for may have to wait for a core themselves.
+  static constexpr std::chrono::milliseconds longest_spin{20};
+  /// A wait that lasts as long as a time slice, at least.
+  static constexpr std::chrono::milliseconds slice{1};
+  /// So many waits that last a time slice are enough to judge.
+  static constexpr int slices_to_judge = 16;
+  /// With fewer waits for each that lasts a time slice, the thread no longer spins.
+  static constexpr int waits_per_slice = 4;
+  static constexpr std::chrono::milliseconds least_patience{50};   ///< of waits that yield, in total, before the next trial
+  static constexpr std::chrono::milliseconds most_patience{3200};  ///< of waits that yield, in total, before the next trial
+
+ private:
+  static constexpr int waits_to_forget = 1024;
+
+  void Begin(std::chrono::milliseconds patience) {
+    is_long_ = true;
+    num_waits_ = num_slices_ = 0;
+    patience_ = patience;
+  }
+  void Stop() {
+    is_long_ = false;
+    yielding_ = {};
+    patience_ = std::min(2 * patience_, most_patience);
+  }
+
+  bool is_long_;
+  bool may_be_long_;
+  int num_waits_ = 0;   // since it began to spin for long
+  int num_slices_ = 0;  // of these, those that lasted a time slice
+  std::chrono::nanoseconds yielding_{};  // time of all waits since it ended
+  std::chrono::milliseconds patience_{least_patience};
+};
+
 /// The rest between two tries of a wait: first pauses, then yields, then sleeps of up to 50 µs.
 ///
 /// So a wait is short if the other side is running. It costs little if the other side is not, as with more workers than
-/// cores.
+/// cores. A thread with a SpinHabit may spin before it yields.
 class Backoff {
  public:
   /// Uses `num_spins` pauses, then `num_yields` yields, then sleeps.
   constexpr explicit Backoff(int num_spins = 16, int num_yields = 256)
       : num_spins_{num_spins}, num_patient_{num_spins + num_yields} {}
+  /// For the thread that has this habit.
+  explicit Backoff(SpinHabit& habit) : Backoff() { habit_ = &habit; }
 
-  /// Rests once. Each rest is at least as long as the one before.
+  /// Rests once.
   void Rest() {
     if (num_rests_ < num_spins_) {
       Pause();
+      if (++num_rests_ == num_spins_ && habit_ != nullptr) start_ = Now();
+    } else if (SpinsOn()) {
+      Pause();
     } else if (num_rests_ < num_patient_) {
       Yield();
+      ++num_rests_;
     } else {
       SleepFor(sleep_);
       if (sleep_ < longest_sleep) sleep_ *= 2;
       if (sleep_ > longest_sleep) sleep_ = longest_sleep;
-      return;
     }
-    ++num_rests_;
   }
 
   /// Starts again with pauses, because there was progress.
   void Reset() {
     num_rests_ = 0;
+    has_spun_ = false;
     sleep_ = first_sleep;
+  }
+  /// The wait is over; the thread learns from it.
+  void Finish() {
+    if (habit_ != nullptr && IsPatient()) habit_->NoteWait(Now() - start_);
   }
 
   /// False while rests are only pauses; then reading a clock would dominate the cost.
@@ -79,9 +149,18 @@ class Backoff {
  private:
   static constexpr std::chrono::microseconds first_sleep{1};
 
+  bool SpinsOn() {
+    if (habit_ == nullptr || has_spun_ || !habit_->IsLong()) return false;
+    has_spun_ = Now() - start_ >= SpinHabit::longest_spin;
+    return !has_spun_;
+  }
+
   int num_spins_;
   int num_patient_;  // pauses and yields
   int num_rests_ = 0;
+  bool has_spun_ = false;  // for as long as a spin may take
+  SpinHabit* habit_ = nullptr;
+  TimePoint start_{};      // of the wait, or of its last progress, after the first pauses
   std::chrono::microseconds sleep_{first_sleep};
 };
 
@@ -97,8 +176,7 @@ struct NoIdle {
 /// arrive. If `idle()` returns true, it has made progress, and the wait starts again with short rests. `ready()` is tried
 /// at least once, and once more after the deadline. `backoff` sets the rests.
 template <std::predicate Ready, std::invocable Idle = NoIdle>
-bool WaitUntil(Ready&& ready, Deadline deadline = never, Idle&& idle = Idle{},
-               Backoff backoff = Backoff{}) {
+bool WaitUntil(Ready&& ready, Deadline deadline = never, Idle&& idle = Idle{}, Backoff backoff = Backoff{}) {
   int num_tries = 0;
   while (!ready()) {
     if constexpr (std::is_same_v<std::invoke_result_t<Idle&>, bool>) {
@@ -107,10 +185,13 @@ bool WaitUntil(Ready&& ready, Deadline deadline = never, Idle&& idle = Idle{},
       idle();
     }
     // Reads the clock on every patient try, but only on each 16th of the others.
-    if (deadline != never && (backoff.IsPatient() || ++num_tries % 16 == 1) && Now() >= deadline)
+    if (deadline != never && (backoff.IsPatient() || ++num_tries % 16 == 1) && Now() >= deadline) {
+      backoff.Finish();
       return ready();
+    }
     backoff.Rest();
   }
+  backoff.Finish();
   return true;
 }
 

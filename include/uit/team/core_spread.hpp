@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <uit/link/world.hpp>
+
 #ifdef __linux__
 #include <sched.h>
 #include <unistd.h>
@@ -26,6 +28,13 @@ inline std::size_t NumCores() {
 #else
   return 0;
 #endif
+}
+
+/// Whether each thread of the processes of this host has a core, if every process has `num_threads`, as far as the system reports
+/// it. Any process may ask.
+inline bool HasCoreForEach(const World& world, std::size_t num_threads) {
+  const std::size_t num_here = std::max<std::size_t>(1, world.HostRanks().size());
+  return num_threads <= NumUsableCores() && num_here * num_threads <= NumCores();
 }
 
 /// Moves the calling thread to one core of those that the process may use, and leaves it free to move on. `position`

@@ -301,7 +301,7 @@ class Member {
     return uit::WaitUntil(std::forward<Ready>(ready), deadline, [this, &is_busy] {
       const bool has_arrived = Poll();
       return loops_->TrySteal(thread_) || has_arrived || is_busy();
-    });
+    }, Backoff(habit_));
   }
 
  private:
@@ -310,13 +310,14 @@ class Member {
   friend class Started;
 
   Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBoard<>& loops, std::shared_ptr<detail::Group> group, std::size_t seat,
-         std::uint32_t thread, std::uint64_t run)
+         std::uint32_t thread, std::uint64_t run, const SpinHabit& habit)
       : runs_(&runs),
         joints_(&joints),
         loops_(&loops),
         thread_(thread),
         run_(run),
-        rounds_(std::make_unique<detail::Rounds>(std::move(group), seat, run)) {}
+        rounds_(std::make_unique<detail::Rounds>(std::move(group), seat, run)),
+        habit_(habit) {}
 
   const detail::Group::Seat& SeatOf(std::size_t rank) const { return rounds_->GetGroup().seats[rank]; }
   std::size_t Checked(std::size_t rank) const;
@@ -352,6 +353,7 @@ class Member {
   std::uint64_t run_;
   std::unique_ptr<detail::Rounds> rounds_;
   std::vector<Fabric*> fabrics_{};
+  SpinHabit habit_;
   bool is_in_call_ = false;
 };
 

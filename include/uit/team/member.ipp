@@ -17,6 +17,7 @@
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/team/member.hpp>
+#include <uit/team/core_spread.hpp>
 #include <uit/team/team_runs.hpp>
 
 namespace uit {
@@ -47,7 +48,7 @@ UIT_DEFINE Member Member::Split(std::int64_t color, std::int64_t key) {
     lists.push_back(std::move(ranks));
   }
   runs_->DoAlone([&] { runs_->MakeSplit(lists); });
-  Member member(*runs_, *joints_, *loops_, runs_->SplitGroup(list), seat, thread_, run_);
+  Member member(*runs_, *joints_, *loops_, runs_->SplitGroup(list), seat, thread_, run_, habit_);
   member.fabrics_ = fabrics_;
   return member;
 }
@@ -79,6 +80,7 @@ UIT_DEFINE TeamRuns::TeamRuns(const World& world, const TeamOptions& options)
       private_world_(world.Duplicate()),
       num_threads_(options.threads),
       shares_memory_(options.shares_memory),
+      has_cores_(HasCoreForEach(world, options.threads)),
       loops_(num_threads_) {
   std::vector<std::size_t> ranks(world.Size() * num_threads_);
   std::iota(ranks.begin(), ranks.end(), std::size_t{0});
@@ -109,7 +111,7 @@ UIT_DEFINE int TeamRuns::Run(ThreadPool& threads, FunctionRef<int(Member&)> work
   std::vector<std::exception_ptr> failures(num_threads_);
   threads.Run([&](std::uint32_t thread) {
     try {
-      Member me(*this, *joints_, loops_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_);
+      Member me(*this, *joints_, loops_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_, SpinHabit(has_cores_));
       codes[thread] = work(me);
     } catch (...) {
       failures[thread] = std::current_exception();
@@ -123,7 +125,8 @@ UIT_DEFINE void TeamRuns::GoOn(ThreadPool& threads, FunctionRef<void(Member&)> w
   if (members_.empty()) {
     BeginRun();
     for (std::uint32_t thread = 0; thread < num_threads_; ++thread)
-      members_.emplace_back(new Member(*this, *joints_, loops_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_));
+      members_.emplace_back(new Member(*this, *joints_, loops_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_,
+                                       SpinHabit(has_cores_)));
   }
   std::vector<std::exception_ptr> failures(num_threads_);
   threads.Run([&](std::uint32_t thread) {

@@ -71,6 +71,7 @@ class TeamRuns {
   World private_world_;
   std::uint32_t num_threads_;
   bool shares_memory_;
+  bool has_cores_;  // one for each thread of this host
   LoopBoard<> loops_;
   std::shared_ptr<Group> everybody_;
   std::uint64_t num_runs_ = 0;

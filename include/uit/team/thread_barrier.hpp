@@ -37,9 +37,13 @@ class ThreadBarrier {
   /// all leave as usual.
   template <std::invocable OnLast = NoIdle, std::invocable Idle = NoIdle>
   void ArriveAndWait(OnLast&& on_last = OnLast{}, Idle&& idle = Idle{}) {
+    ArriveAndWait(on_last, idle, Backoff{});
+  }
+  /// The same with rests of its own.
+  template <std::invocable OnLast, std::invocable Idle>
+  void ArriveAndWait(OnLast&& on_last, Idle&& idle, const Backoff& backoff) {
     const Ticket ticket = Arrive(on_last);
-    // Spinning longer would keep a core from the threads that have not arrived, if cores are few.
-    WaitUntil([&] { return HasPassed(ticket); }, never, idle);
+    WaitUntil([&] { return HasPassed(ticket); }, never, idle, backoff);
   }
 
   /// The first half of ArriveAndWait: counts the calling thread in. Never waits, except for `on_last`. The thread may arrive

@@ -30,6 +30,11 @@ namespace {
 constexpr std::size_t num_processes = 3;
 constexpr std::uint32_t num_threads = 2;
 
+void Meet(Team& team, std::uint32_t thread, const Vote& vote) {
+  uit::SpinHabit habit;
+  team.Meet(thread, vote, 20s, uit::NoIdle{}, habit);
+}
+
 /// Calls `work(team, rank, thread)` for all workers at once; then all meet once more. Returns the final agreement of every
 /// worker.
 std::vector<Vote> Together(std::size_t per_node, const std::function<void(Team&, std::size_t, std::uint32_t)>& work) {
@@ -43,7 +48,7 @@ std::vector<Vote> Together(std::size_t per_node, const std::function<void(Team&,
     const auto be_worker = [&](std::uint32_t thread) {
       work(team, rank, thread);
       agreed[rank * num_threads + thread] = team.Agreed();
-      team.Meet(thread, {}, 20s, uit::NoIdle{});
+      Meet(team, thread, {});
     };
     std::jthread other{[&] { be_worker(1); }};
     be_worker(0);
@@ -62,7 +67,7 @@ TEST_CASE("Workers stop for the weightiest reason that any of them has, and go o
     const std::vector<Vote> all = Together(per_node, [bringer](Team& team, std::size_t rank, std::uint32_t thread) {
       const bool is_it = rank * num_threads + thread == bringer;
       const auto stop = is_it ? Team::Encode(StopReason::thrown) : Team::Encode(StopReason::signal, 15);
-      team.Meet(thread, {.stop = stop, .is_pending = is_it ? 1U : 0U, .next = is_it ? 7U : 3U}, 20s, uit::NoIdle{});
+      Meet(team, thread, {.stop = stop, .is_pending = is_it ? 1U : 0U, .next = is_it ? 7U : 3U});
     });
     for (const Vote& vote : all) {
       CHECK(vote.stop == Team::Encode(StopReason::thrown));
@@ -86,7 +91,7 @@ TEST_CASE("Far from a barrier, a process learns of a stop from a process that wa
       });
     }
     seen[rank * num_threads + thread] = team.StopSeen();
-    team.Meet(thread, {.stop = team.StopSeen()}, 20s, uit::NoIdle{});
+    Meet(team, thread, {.stop = team.StopSeen()});
   });
   CHECK(seen == std::vector<std::uint32_t>(seen.size(), Team::Encode(StopReason::signal, 15)));
 }
@@ -100,9 +105,9 @@ TEST_CASE("The weightiest reason of a process counts, with its first message") {
       if (rank == 1) team.StopByThrow("second", std::make_exception_ptr(7));
       team.RaiseStop(Team::Encode(StopReason::signal, 15));
     }
-    team.Meet(thread, {}, 20s, uit::NoIdle{});
+    Meet(team, thread, {});
     words[rank * num_threads + thread] = team.Message();
-    team.Meet(thread, {.stop = team.StopSeen()}, 20s, uit::NoIdle{});
+    Meet(team, thread, {.stop = team.StopSeen()});
   });
   for (const Vote& vote : all) CHECK(vote.stop == Team::Encode(StopReason::thrown));
   CHECK(words == std::vector<std::string>{"", "", "first threw: no more", "first threw: no more", "", ""});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <concepts>
@@ -45,6 +46,75 @@ TEST_CASE("A wait with a deadline ends close to it") {
   const auto start = uit::Now();
   CHECK_FALSE(uit::WaitUntil([] { return false; }, uit::After(20ms)));
   CHECK(uit::Now() - start >= 20ms);
+}
+
+namespace {
+
+/// Lets a thread make waits of `span` until it spins for long, or does not any more. Returns how long they took together.
+std::chrono::nanoseconds TimeUntilItIs(bool is_long, uit::SpinHabit& habit, std::chrono::nanoseconds span) {
+  std::chrono::nanoseconds time{};
+  for (int i = 0; i < 1'000'000 && habit.IsLong() != is_long; ++i) {
+    habit.NoteWait(span);
+    time += span;
+  }
+  CHECK(habit.IsLong() == is_long);
+  return time;
+}
+
+}  // namespace
+
+TEST_CASE("A thread spins for long as long as few of its waits last a time slice") {
+  uit::SpinHabit habit;
+  for (int i = 0; i < 10'000; ++i) {
+    habit.NoteWait(i % 5 == 4 ? 3ms : 10us);  // some do, because the other side has no core just now
+    REQUIRE(habit.IsLong());
+  }
+  CHECK(TimeUntilItIs(false, habit, 3ms) <= 400 * 3ms);  // what it has learnt before counts, but not for ever
+}
+
+TEST_CASE("A thread that spins for long in vain tries it more and more seldom, until it helps") {
+  uit::SpinHabit habit;
+  std::chrono::nanoseconds least = uit::SpinHabit::least_patience;
+  for (int i = 0; i < 10; ++i) {
+    CHECK(TimeUntilItIs(false, habit, 3ms) == uit::SpinHabit::slices_to_judge * 3ms);
+    least = std::min<std::chrono::nanoseconds>(2 * least, uit::SpinHabit::most_patience);
+    const auto yielded = TimeUntilItIs(true, habit, 20us);
+    CHECK(yielded >= least);
+    CHECK(yielded <= least + 20us);
+  }
+  for (int i = 0; i < 10'000; ++i) habit.NoteWait(10us);
+  REQUIRE(habit.IsLong());
+  TimeUntilItIs(false, habit, 3ms);
+  CHECK(TimeUntilItIs(true, habit, 20us) <= 2 * uit::SpinHabit::least_patience + 20us);
+}
+
+TEST_CASE("A thread without a core of its own never spins for long") {
+  uit::SpinHabit habit{false};
+  for (int i = 0; i < 10'000; ++i) {
+    habit.NoteWait(1ms);
+    REQUIRE_FALSE(habit.IsLong());
+  }
+}
+
+TEST_CASE("Waits of a thread with a habit spin before they yield, and teach it") {
+  uit::SpinHabit habit;
+  const auto wait = [&habit](std::chrono::nanoseconds span) {
+    const auto end = uit::Now() + span;
+    uit::WaitUntil([&] { return uit::Now() >= end; }, uit::never, uit::NoIdle{}, uit::Backoff{habit});
+  };
+  for (int i = 1; i < uit::SpinHabit::slices_to_judge; ++i) wait(2 * uit::SpinHabit::slice);
+  CHECK(habit.IsLong());
+  wait(2 * uit::SpinHabit::slice);
+  CHECK_FALSE(habit.IsLong());
+}
+
+TEST_CASE("Waits that end at their deadline teach a thread, too") {
+  uit::SpinHabit habit;
+  for (int i = 0; i < uit::SpinHabit::slices_to_judge; ++i) {
+    CHECK(habit.IsLong());
+    CHECK_FALSE(uit::WaitUntil([] { return false; }, uit::After(2 * uit::SpinHabit::slice), uit::NoIdle{}, uit::Backoff{habit}));
+  }
+  CHECK_FALSE(habit.IsLong());
 }
 
 TEST_CASE("A backoff pauses, yields, and then sleeps") {

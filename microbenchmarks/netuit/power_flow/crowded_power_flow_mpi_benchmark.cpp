@@ -1,0 +1,22 @@
+// DC power flow by Jacobi's iteration, by four processes on two cores: a mesh and a program by hand over MPI.
+
+#include <uit/link/world.hpp>
+#include <uit/team/team.hpp>
+
+#include "microbenchmarks/support/program.hpp"
+#include "microbenchmarks/support/rank_main.hpp"
+#include "microbenchmarks/support/ranks.hpp"
+#include "power_flow.hpp"
+
+namespace {
+
+void Measure(bench::Program& program, bench::Ranks& ranks, const uit::World& world) {
+  const uit::Team team{world};
+  bench::PowerFlow power_flow{team, ranks};
+  power_flow.Check();
+  power_flow.Compare(program, ranks, "twice as many workers as cores", 0, 0, 0.9);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return bench::MainOfRanks(4, argc, argv, Measure); }
