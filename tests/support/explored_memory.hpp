@@ -65,6 +65,14 @@ class ExploredMemory {
       Check(plain_reads_, "shared memory was written while it was read");
       Note(stores_);
     }
+    template <typename F>
+    Word Modify(const std::source_location& where, F&& modify) {
+      const Word before = modify(atomic_, where);
+      Check(plain_writes_, "shared memory was written by two at once");
+      Check(plain_reads_, "shared memory was written while it was read");
+      Note(stores_);
+      return before;
+    }
     void WritePlainly(Word value) {
       Check(atomic_.Touched(), "shared memory was written while another used it");
       Check(plain_reads_, "shared memory was written while it was read");
@@ -105,6 +113,18 @@ class ExploredMemory {
                const std::source_location& where = std::source_location::current()) const {
       memory_->At(index_).Store(value, order, where);
       memory_->words_[index_] = memory_->known_[index_] = value;
+    }
+    Word exchange(Word value, std::memory_order order,
+                  const std::source_location& where = std::source_location::current()) const {
+      const Word before = memory_->At(index_).Modify(where, [&](auto& word, auto& at) { return word.exchange(value, order, at); });
+      memory_->words_[index_] = memory_->known_[index_] = value;
+      return before;
+    }
+    Word fetch_add(Word amount, std::memory_order order,
+                   const std::source_location& where = std::source_location::current()) const {
+      const Word before = memory_->At(index_).Modify(where, [&](auto& word, auto& at) { return word.fetch_add(amount, order, at); });
+      memory_->words_[index_] = memory_->known_[index_] = before + amount;
+      return before;
     }
 
    private:

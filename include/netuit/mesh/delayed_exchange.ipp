@@ -78,11 +78,20 @@ UIT_DEFINE bool DelayedExchange::TrySendNext(Sender& sender, std::uint64_t stamp
   if (!sender.window->FindRoom()) return false;
   const DelayedSlots::Batch& batch = sender.Next();
   const uit::LatestFrame layout = LayoutOf(batch.channels.size());
-  sender.frame.Reserve(layout.MaxBytes());
-  memory_.pack(memory_.shown, 0, batch.slots, sender.frame.Payload());
-  SealWithCounts(layout, sender.frame, batch.nodes, puts, counts_);
+  const auto fill = [&](auto& to) {
+    memory_.pack(memory_.shown, 0, batch.slots, to.Payload());
+    SealWithCounts(layout, to, batch.nodes, puts, counts_);
+  };
   sender.window->SetUpdate(stamp);
-  if (!sender.window->TryDepart(sender.frame, true)) return false;
+  if (std::byte* const place = sender.window->TryLend(layout.MaxBytes())) {
+    uit::FrameDraft draft{.payload = place};
+    fill(draft);
+    sender.window->Publish(draft.header.num_bytes, draft.header.base, true);
+  } else {
+    sender.frame.Reserve(layout.MaxBytes());
+    fill(sender.frame);
+    if (!sender.window->TryDepart(sender.frame, true)) return false;
+  }
   ++sender.num_sent;
   return true;
 }
@@ -93,11 +102,11 @@ UIT_DEFINE bool DelayedExchange::TryTake(Receiver& receiver, std::uint64_t updat
   const std::uint64_t written = receiver.num_taken / num_batches;  // in this update
   const std::size_t number = receiver.num_taken % num_batches;
   const DelayedSlots::Batch& batch = receiver.peer.batches[number];
-  uit::Frame& frame = receiver.awaited->Get();
-  if (receiver.account.trace != nullptr) [[unlikely]] receiver.account.trace->frames.Take(frame);
+  if (receiver.account.trace != nullptr) [[unlikely]] receiver.account.trace->frames.Take(receiver.awaited->Get());
+  const uit::FrameView frame = receiver.awaited->View();
   const uit::LatestFrame layout = LayoutOf(batch.channels.size());
   layout.Check(frame);
-  if (frame.Header().update != first_stamp_ + written) uit::RefuseFrame(frame);
+  if (frame.Header().update != first_stamp_ + written) uit::RefuseFrame(frame.Header());
   receiver.is_young[number] = Store(receiver.peer, batch, frame.Payload(), written, update);
   receiver.account.Count(layout, frame, batch.channels, will_be_read);
   ++receiver.num_taken;

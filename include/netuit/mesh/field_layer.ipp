@@ -81,6 +81,7 @@ void FieldLayer::OpenReceiver(const LayerSite& site, std::size_t thread, const u
   const std::size_t peer = site.ProcessOf(key.source);
   receiver.awaited = site.fabric.AddIncoming(peer, AwaitedSpec(site, key, frames, false),
                                              uit::FrameBox::Every(uit::FrameWindow::BoxDepth(frames.num_under_way)));
+  if (!site.is_traced) receiver.awaited->LendFrom(1);
   receiver.awaited_reports.emplace(
       frames.num_under_way, site.fabric.AddOutgoing(peer, thread, AwaitedSpec(site, key, frames, true), uit::FrameBox::Latest()));
 }

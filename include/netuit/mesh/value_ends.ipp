@@ -56,6 +56,7 @@ UIT_DEFINE void ValueEnds::Join(const LayerSite& site, std::size_t thread, std::
     receiver.box = site.fabric.AddIncoming(site.ProcessOf(there), SpecOfValues(key, receiver.layout, type, traces != nullptr),
                                            uit::FrameBox::Latest());
     if (traces != nullptr) receiver.trace = &traces->at(there);
+    else receiver.box->LendFrom(1);  // values are copied from there to the ghosts
   }
   for (auto& [there, sender] : senders) {
     const uit::ExchangeKey key{.layer = layer, .source = here, .destination = there};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,9 +39,16 @@ struct ShownValues {
   CutCounts cuts{};                  ///< of the worker
 };
 
-/// Completes a frame that holds the values of `nodes`, with the number of publications of each. `scratch` may be any.
-void SealWithCounts(const uit::LatestFrame& layout, uit::Frame& frame, std::span<const std::uint32_t> nodes, const NodeCounts& puts,
-                    std::vector<std::uint64_t>& scratch);
+/// Completes a frame, or a draft of one, that holds the values of `nodes`, with the number of publications of each. `scratch` may be
+/// any.
+template <typename F>
+void SealWithCounts(const uit::LatestFrame& layout, F& frame, std::span<const std::uint32_t> nodes, const NodeCounts& puts,
+                    std::vector<std::uint64_t>& scratch) {
+  if (puts.IsUniform()) return layout.Seal(frame, nullptr, puts.Base());
+  scratch.resize(nodes.size());
+  std::ranges::transform(nodes, scratch.begin(), [&puts](std::uint32_t node) { return puts.Of(node); });
+  layout.Seal(frame, scratch.data(), puts.Base());
+}
 
 /// Sends the values of some nodes of a worker to another worker.
 struct ValueSender {
@@ -58,7 +66,8 @@ struct ValueSender {
   bool TrySendAwaited(const ShownValues& shown, std::uint64_t stamp);
 
  private:
-  void Fill(const ShownValues& shown);
+  template <typename F>
+  void Fill(const ShownValues& shown, F& to);
 };
 
 /// Receives values of another worker's nodes and stores them as ghosts.
@@ -92,7 +101,7 @@ struct ValueReceiver {
   /// Does the same with the next frame of those that are awaited. Requires `awaited`.
   bool PullAwaited(std::byte* values);
   /// Counts a frame that has the values of some channels only, ascending. Requires CountByChannel.
-  void Count(const uit::LatestFrame& some, const uit::Frame& frame, std::span<const std::uint32_t> channels, bool will_be_read);
+  void Count(const uit::LatestFrame& some, const uit::FrameView& frame, std::span<const std::uint32_t> channels, bool will_be_read);
   /// Counts each channel for itself from here on.
   void CountByChannel();
   /// Returns the address of the ghosts.
@@ -101,8 +110,8 @@ struct ValueReceiver {
   ExchangeCounts CountsOf(std::size_t channel) const;
 
  private:
-  void Take(uit::Frame& frame, std::byte* values, bool will_be_read);
-  void Count(const uit::Frame& frame, bool will_be_read);
+  void Take(uit::FrameBox& from, std::byte* values, bool will_be_read);
+  void Count(const uit::FrameView& frame, bool will_be_read);
   /// Counts a value that a frame has for a channel, after so many publications. Returns whether it is a new one.
   bool CountValue(std::size_t channel, std::uint64_t num_published);
 

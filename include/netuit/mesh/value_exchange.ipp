@@ -15,36 +15,45 @@
 
 namespace netuit {
 
+template <typename F>
+void ValueSender::Fill(const ShownValues& shown, F& to) {
+  shown.pack(shown.values, shown.first_slot, nodes, to.Payload());
+  const FrameNote note{.num_effective = shown.num_effective,
+                       .cuts = static_cast<std::uint32_t>(shown.cuts.cuts),
+                       .rounds = static_cast<std::uint32_t>(shown.cuts.rounds)};
+  std::memcpy(layout.Note(to), &note, sizeof note);
+  SealWithCounts(layout, to, nodes, shown.puts, counts);
+}
+
 UIT_DEFINE void ValueSender::Send(const ShownValues& shown, std::uint64_t stamp, bool last) {
-  Fill(shown);
-  frame.Header().update = stamp;
-  frame.Header().last = last ? 1 : 0;
-  port.TryDepart(frame);
+  const auto fill = [&](auto& to) {
+    Fill(shown, to);
+    to.Header().update = stamp;
+    to.Header().last = last ? 1 : 0;
+  };
+  if (std::byte* const place = port.TryLend(layout.MaxBytes())) {
+    uit::FrameDraft draft{.payload = place};
+    fill(draft);
+    port.Publish(draft.header);
+  } else {
+    frame.Reserve(layout.MaxBytes());
+    fill(frame);
+    port.TryDepart(frame);
+  }
 }
 
 UIT_DEFINE bool ValueSender::TrySendAwaited(const ShownValues& shown, std::uint64_t stamp) {
   if (!awaited->FindRoom()) return false;
-  Fill(shown);
   awaited->SetUpdate(stamp);
-  return awaited->TryDepart(frame, true);
-}
-
-UIT_DEFINE void ValueSender::Fill(const ShownValues& shown) {
+  if (std::byte* const place = awaited->TryLend(layout.MaxBytes())) {
+    uit::FrameDraft draft{.payload = place};
+    Fill(shown, draft);
+    awaited->Publish(draft.header.num_bytes, draft.header.base, true);
+    return true;
+  }
   frame.Reserve(layout.MaxBytes());
-  shown.pack(shown.values, shown.first_slot, nodes, frame.Payload());
-  const FrameNote note{.num_effective = shown.num_effective,
-                       .cuts = static_cast<std::uint32_t>(shown.cuts.cuts),
-                       .rounds = static_cast<std::uint32_t>(shown.cuts.rounds)};
-  std::memcpy(layout.Note(frame), &note, sizeof note);
-  SealWithCounts(layout, frame, nodes, shown.puts, counts);
-}
-
-UIT_DEFINE void SealWithCounts(const uit::LatestFrame& layout, uit::Frame& frame, std::span<const std::uint32_t> nodes,
-                               const NodeCounts& puts, std::vector<std::uint64_t>& scratch) {
-  if (puts.IsUniform()) return layout.Seal(frame, nullptr, puts.Base());
-  scratch.resize(nodes.size());
-  std::ranges::transform(nodes, scratch.begin(), [&puts](std::uint32_t node) { return puts.Of(node); });
-  layout.Seal(frame, scratch.data(), puts.Base());
+  Fill(shown, frame);
+  return awaited->TryDepart(frame, true);
 }
 
 UIT_DEFINE std::uint64_t ValueReceiver::NewestArrived() {
@@ -54,8 +63,9 @@ UIT_DEFINE std::uint64_t ValueReceiver::NewestArrived() {
 
 UIT_DEFINE void ValueReceiver::RaiseToNewest(CutCounts& counts) {
   has_arrived_ |= box->TryStep();
-  if (!has_arrived_ || layout.MinBytes() > box->Get().Capacity()) return;
-  const FrameNote note = FrameNote::At(layout.Note(box->Get()));
+  if (!has_arrived_ || layout.MinBytes() > box->Get().Header().num_bytes) return;
+  const uit::FrameView frame = box->View();
+  const FrameNote note = FrameNote::At(layout.Note(frame));
   counts.cuts = std::max(counts.cuts, NearestWithLowerHalf(note.cuts, counts.cuts));
   counts.rounds = std::max(counts.rounds, NearestWithLowerHalf(note.rounds, counts.rounds));
 }
@@ -68,20 +78,21 @@ UIT_DEFINE bool ValueReceiver::Pull(std::byte* values, bool will_be_read) {
 UIT_DEFINE bool ValueReceiver::PullSeen(std::byte* values, bool will_be_read) {
   if (!has_arrived_) return false;
   has_arrived_ = false;
-  Take(box->Get(), values, will_be_read);
+  Take(*box, values, will_be_read);
   return true;
 }
 
 UIT_DEFINE bool ValueReceiver::PullAwaited(std::byte* values) {
   if (!awaited->TryStep()) return false;
-  Take(awaited->Get(), values, true);
+  Take(*awaited, values, true);
   awaited_reports->NotePulled();
   if (awaited_reports->IsDue()) awaited_reports->Send(0, false, [](std::byte*) {});
   return true;
 }
 
-UIT_DEFINE void ValueReceiver::Take(uit::Frame& frame, std::byte* values, bool will_be_read) {
-  if (trace != nullptr) [[unlikely]] trace->frames.Take(frame);
+UIT_DEFINE void ValueReceiver::Take(uit::FrameBox& from, std::byte* values, bool will_be_read) {
+  if (trace != nullptr) [[unlikely]] trace->frames.Take(from.Get());
+  const uit::FrameView frame = from.View();
   layout.Check(frame);
   std::memcpy(Ghosts(values), frame.Payload(), layout.SlotsBytes());
   Count(frame, will_be_read);
@@ -96,7 +107,7 @@ UIT_DEFINE ExchangeCounts ValueReceiver::CountsOf(std::size_t channel) const {
   return {.channels_in = 1, .stepped = num_fresh, .skipped = num_seen - num_fresh, .laden = num_fresh};
 }
 
-UIT_DEFINE void ValueReceiver::Count(const uit::Frame& frame, bool will_be_read) {
+UIT_DEFINE void ValueReceiver::Count(const uit::FrameView& frame, bool will_be_read) {
   std::uint64_t num_fresh = 0;
   if (layout.IsUniform(frame) && seen_.empty()) {
     const std::uint64_t num_new = frame.Header().base - seen_base_;  // of each channel
@@ -113,7 +124,7 @@ UIT_DEFINE void ValueReceiver::Count(const uit::Frame& frame, bool will_be_read)
   (will_be_read ? gets.stepped : gets.unread) += num_fresh;
 }
 
-UIT_DEFINE void ValueReceiver::Count(const uit::LatestFrame& some, const uit::Frame& frame, std::span<const std::uint32_t> channels,
+UIT_DEFINE void ValueReceiver::Count(const uit::LatestFrame& some, const uit::FrameView& frame, std::span<const std::uint32_t> channels,
                                      bool will_be_read) {
   std::uint64_t num_fresh = 0;
   for (std::size_t i = 0; i < channels.size(); ++i) num_fresh += CountValue(channels[i], some.Count(frame, i)) ? 1 : 0;

@@ -120,4 +120,17 @@ class Frame {
   std::size_t room_ = 0;  // payload bytes that fit, plus 1; 0: no buffer
 };
 
+/// A frame whose payload is not in a buffer of its own, but for example in shared memory. `Byte` is std::byte or const std::byte.
+template <typename Byte>
+struct PlacedFrame {
+  FrameHeader header{};     ///< a copy of the frame's header, or what will become it
+  Byte* payload = nullptr;  ///< as many bytes as the header says
+
+  FrameHeader& Header() { return header; }              ///< as in a Frame
+  const FrameHeader& Header() const { return header; }  ///< as in a Frame
+  Byte* Payload() const { return payload; }             ///< as in a Frame
+};
+using FrameView = PlacedFrame<const std::byte>;  ///< to be read
+using FrameDraft = PlacedFrame<std::byte>;       ///< to be written
+
 }  // namespace uit

@@ -21,7 +21,7 @@ namespace detail {
 [[noreturn]] void RefuseShortFrame(std::size_t num_bytes);
 /// Throws: the frame in a record of `num_bytes` bytes claims to have `claimed`.
 [[noreturn]] void RefuseClaimedBytes(std::size_t num_bytes, std::size_t claimed);
-/// Throws: a record ends beyond its ring.
+/// Throws: a record ends beyond its ring, or is in no slot of its mailbox.
 [[noreturn]] void RefuseRecordEnd(std::size_t num_bytes);
 
 }  // namespace detail
@@ -33,8 +33,6 @@ namespace detail {
 template <typename Writer>
 class SharedOutbox {
  public:
-  /// For memory that has been created and that the peer cannot have changed yet.
-  explicit SharedOutbox(std::byte* memory) : SharedOutbox(Writer(memory)) {}
   /// Writes through `writer`.
   explicit SharedOutbox(const Writer& writer) : writer_(writer) {}
 
@@ -56,17 +54,13 @@ class SharedOutbox {
   }
   /// Returns where to write a payload of up to `payload_bytes`, so that it need not be copied here, or null if there is no room.
   /// Throws as TryPut does. Nothing is sent until Publish. After a TryPut the memory must no longer be written.
-  std::byte* TryLend(std::size_t payload_bytes)
-    requires Writer::keeps_order
-  {
+  UIT_INLINE std::byte* TryLend(std::size_t payload_bytes) {
     num_lent_ = sizeof(FrameHeader) + payload_bytes;
     if (is_detached_ || !writer_.HasRoom(num_lent_)) return nullptr;
     return writer_.Reserve(num_lent_) + sizeof(FrameHeader);
   }
   /// Sends the payload written to the result of the last TryLend. Its size is in `header`. Nothing was put meanwhile.
-  void Publish(const FrameHeader& header)
-    requires Writer::keeps_order
-  {
+  UIT_INLINE void Publish(const FrameHeader& header) {
     if (is_detached_) return;
     last_ = header;
     std::memcpy(writer_.Reserve(num_lent_), &header, sizeof header);
@@ -82,25 +76,16 @@ class SharedOutbox {
   bool is_detached_ = false;
 };
 
-/// The stepping end: copies each frame into a buffer of its own. One thread at a time.
-///
-/// If a writer may overwrite the frame during the copy, the copy goes to a second buffer. The buffers are swapped once
-/// the copy is known to be complete. So a step that fails leaves the previous frame unchanged.
+/// The stepping end: copies each frame into a buffer of its own, or shows it where it lies. One thread at a time.
 ///
 /// A peer may store anything in the memory. A frame is returned only if its length matches the bytes that arrived and
 /// does not exceed the agreed maximum. An invalid frame throws once; after it nothing more is read.
 template <typename Reader>
 class SharedInbox {
  public:
-  /// For memory that has been created and that the peer cannot have changed yet, with payloads of up to `payload_bytes`.
-  SharedInbox(std::byte* memory, std::size_t payload_bytes) : SharedInbox(Reader(memory), payload_bytes) {}
   /// Reads through `reader`, with payloads of up to `payload_bytes`. Lends payloads of at least `lend_from`, see Lent.
   SharedInbox(const Reader& reader, std::size_t payload_bytes, std::size_t lend_from = ~std::size_t{0})
-      : reader_(reader),
-        payload_bytes_(payload_bytes),
-        lend_from_(lend_from),
-        frame_(payload_bytes),
-        spare_(Reader::keeps_order ? Frame{} : Frame{payload_bytes}) {}
+      : reader_(reader), payload_bytes_(payload_bytes), lend_from_(lend_from), frame_(payload_bytes) {}
 
   /// Moves to the next frame and returns 1, or returns 0 if there is none. Throws if it is invalid. If it returns 0 or
   /// throws, Get is unchanged.
@@ -121,9 +106,7 @@ class SharedInbox {
   void Detach() { is_detached_ = true; }
 
  private:
-  UIT_INLINE bool TryRead()
-    requires Reader::keeps_order
-  {
+  UIT_INLINE bool TryRead() {
     const ByteView arrived = reader_.Front();
     if (arrived.data() == nullptr) {
       if (!arrived.empty()) [[unlikely]]
@@ -137,7 +120,7 @@ class SharedInbox {
     frame_.Reserve(is_lent ? 0 : payload_bytes_);
     frame_.Header() = last_;
     frame_.Header().num_bytes = static_cast<std::uint32_t>(payload.size());
-    if (is_lent) [[unlikely]] {
+    if (is_lent) {
       Lend(arrived, payload);
       return true;
     }
@@ -146,9 +129,7 @@ class SharedInbox {
     reader_.Pop(arrived);
     return true;
   }
-  UIT_NOINLINE void Lend(ByteView arrived, ByteView payload)
-    requires Reader::keeps_order
-  {
+  UIT_INLINE void Lend(ByteView arrived, ByteView payload) {
     reader_.GiveBack();  // the record lent before
     lent_ = payload;
     reader_.Pass(arrived);
@@ -164,23 +145,8 @@ class SharedInbox {
     last_ = header;
     return arrived.subspan(sizeof header);
   }
-  UIT_INLINE bool TryRead() {
-    spare_.Reserve(payload_bytes_);
-    const auto num_bytes = reader_.TryRead(spare_.Room().first(sizeof(FrameHeader) + payload_bytes_));
-    if (!num_bytes) return false;
-    if (*num_bytes - sizeof(FrameHeader) > payload_bytes_) [[unlikely]]
-      RefuseSize(*num_bytes);
-    if (*num_bytes - sizeof(FrameHeader) != spare_.Header().num_bytes) [[unlikely]]
-      RefuseClaim(*num_bytes, spare_.Header().num_bytes);
-    frame_.Swap(spare_);
-    return true;
-  }
 
   // The errors are composed outside of the template, which most programs instantiate for both readers.
-  [[noreturn]] UIT_NOINLINE void RefuseSize(std::size_t num_bytes) {
-    if (num_bytes < sizeof(FrameHeader)) RefuseShort(num_bytes);
-    RefuseLarge(num_bytes - sizeof(FrameHeader));
-  }
   [[noreturn]] UIT_NOINLINE void RefuseLarge(std::size_t num_bytes) {
     Detach();
     detail::RefuseLargeFrame(num_bytes, payload_bytes_);
@@ -203,7 +169,6 @@ class SharedInbox {
   std::size_t lend_from_;
   ByteView lent_{};
   Frame frame_;
-  Frame spare_;         // for copies that may turn out to be incomplete
   FrameHeader last_{};  // the header received last
   std::uint64_t num_received_ = 0;
   bool is_detached_ = false;

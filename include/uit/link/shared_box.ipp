@@ -25,7 +25,7 @@ namespace uit::detail {
 }
 
 [[noreturn]] UIT_DEFINE void RefuseRecordEnd(std::size_t num_bytes) {
-  throw Error("a peer has sent a record of " + std::to_string(num_bytes) + " bytes, which ends beyond its ring");
+  throw Error("a peer has sent a record of " + std::to_string(num_bytes) + " bytes, which ends beyond its memory");
 }
 
 }  // namespace uit::detail

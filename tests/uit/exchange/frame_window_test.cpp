@@ -49,34 +49,6 @@ struct Window {
 
 }  // namespace
 
-TEST_CASE("A window ignores a report that is being overwritten") {
-  Window ends;
-  while (ends.TryDepart()) {
-  }
-  REQUIRE(ends.window.NumDeparted() == 3);
-  ends.Report(1);
-  REQUIRE(ends.window.TryReadReport());
-  REQUIRE(ends.TryDepart());
-  REQUIRE_FALSE(ends.TryDepart());
-  ends.Report(3);
-  {
-    const testing::HalfOverwritten torn{ends.memory.Begin()};
-    CHECK_FALSE(ends.window.TryReadReport());
-    CHECK_FALSE(ends.TryDepart());
-    REQUIRE(ends.window.Report() != nullptr);
-    CHECK(ends.window.Report()->Header().base == 1);
-    CHECK(ends.window.Report()->Header().num_bytes == report_bytes);
-    CHECK(ends.window.Report()->Payload()[report_bytes - 1] == std::byte{1});
-    CHECK(ends.window.HasReport(1));
-    CHECK_FALSE(ends.window.HasReport(2));
-  }
-  CHECK(ends.window.TryReadReport());
-  CHECK(ends.window.HasReport(3));
-  CHECK(ends.TryDepart());
-  CHECK(ends.TryDepart());
-  CHECK_FALSE(ends.TryDepart());
-}
-
 TEST_CASE("An impossible report is refused once and the window keeps the previous one") {
   Window ends;
   while (ends.TryDepart()) {

@@ -210,30 +210,3 @@ TEST_CASE("Who follows an inlet that has put and gone has its own message counte
   CHECK(pool.receiver.NumUnread(0) == 2);
   CHECK(pool.receiver.NumUnread(1) == 0);
 }
-
-TEST_CASE("A pull from memory that is being overwritten shows the previous messages and counts") {
-  const bool is_traced = GENERATE(false, true);
-  NearPool pool{3, is_traced};
-  for (std::size_t channel = 0; channel < 3; ++channel) pool.Put(channel, 10 + static_cast<int>(channel));
-  REQUIRE(pool.receiver.Pull());
-  REQUIRE(pool.receiver.Take(0) == 1);
-  pool.Put(0, 20);
-  pool.Put(0, 30);  // others skip the round: each channel has its own count
-  {
-    const testing::HalfOverwritten torn{pool.memory.Begin()};
-    CHECK_FALSE(pool.receiver.Pull());
-    CHECK(pool.receiver.NumUnread(0) == 0);
-    CHECK(pool.receiver.Take(0) == 0);
-    for (const std::size_t channel : {1U, 2U}) {
-      CHECK(pool.receiver.NumUnread(channel) == 1);
-      CHECK(pool.receiver.Take(channel) == 1);
-    }
-    for (std::size_t channel = 0; channel < 3; ++channel) CHECK(pool.Value(channel) == 10 + static_cast<int>(channel));
-    CHECK(pool.trace_in.Arrived().size() == (is_traced ? 1 : 0));
-  }
-  REQUIRE(pool.receiver.Pull());
-  CHECK(pool.receiver.Take(0) == 2);
-  CHECK(pool.Value(0) == 30);
-  CHECK(pool.receiver.Take(1) == 0);
-  CHECK(pool.trace_in.Arrived().size() == (is_traced ? 2 : 0));
-}

@@ -53,10 +53,20 @@ struct Victim {
   Writer peer;
   std::vector<std::byte> shown = FrameBytes(20, 20);
 
-  Victim() : peer((box->CreateShared(memory.All(), payload_bytes), memory.Begin())) {
+  Victim() : peer(MakePeer()) {
     box->ReceiveBy(memory.All(), payload_bytes);
     peer.Write(shown);
     REQUIRE(box->TryStep());
+  }
+  Writer MakePeer() {
+    box->CreateShared(memory.All(), payload_bytes);
+    if constexpr (keeps_latest) return Writer{memory.All(), largest};
+    else return Writer{memory.Begin()};
+  }
+  std::uint64_t& Newest() { return reinterpret_cast<shared_mailbox::Head*>(memory.Begin())->newest; }
+  shared_mailbox::SlotHead& SlotHeadAt(std::size_t slot) {
+    std::byte* const slots = memory.Begin() + sizeof(shared_mailbox::Head);
+    return *reinterpret_cast<shared_mailbox::SlotHead*>(slots + slot * shared_mailbox::SlotBytes(largest));
   }
   /// Steps to something that is no valid frame.
   void CheckRefused(const std::string& words) {
@@ -121,7 +131,7 @@ TEST_CASE("A ring whose wrap word leads to no record is refused") {
   ring.WordAt(place) = shared_ring::wrap;
   SECTION("but to another such word") {
     ring.WordAt(0) = shared_ring::wrap;
-    CheckThrows([&] { inbox.TryStep(1); }, "ends beyond its ring");
+    CheckThrows([&] { inbox.TryStep(1); }, "ends beyond its memory");
   }
   SECTION("but to no record") {
     ring.WordAt(0) = 0;
@@ -136,7 +146,7 @@ TEST_CASE("A record that ends beyond its ring throws once and leaves the previou
   const std::size_t place = sizeof(shared_ring::Head) + shared_ring::RecordBytes(victim.shown.size());
   const std::uint64_t word = 4000 | shared_ring::written | GENERATE(std::uint64_t{0}, shared_ring::marked);
   std::memcpy(victim.memory.Begin() + place, &word, sizeof word);
-  victim.CheckRefused("a record of 4000 bytes, which ends beyond its ring");
+  victim.CheckRefused("a record of 4000 bytes, which ends beyond its memory");
 }
 
 TEST_CASE("A frame that claims another length throws once and leaves the previous frame") {
@@ -184,33 +194,45 @@ TEST_CASE("A record of impossible length throws once and leaves the previous fra
     victim.CheckRefused("31 bytes, which is too short for a frame");
   }
   SECTION("in a mailbox, longer than a slot") {
-    const std::uint64_t length = GENERATE(sizeof(FrameHeader) + payload_bytes + 1, std::uint64_t{4000}, ~std::uint64_t{0});
+    const std::uint64_t length = GENERATE(std::uint64_t{4000}, ~std::uint64_t{0});
     MailboxVictim victim;
     victim.peer.Write(FrameBytes(1, 1));
-    auto* const slots = victim.memory.Begin() + sizeof(shared_mailbox::Head);
-    reinterpret_cast<shared_mailbox::SlotHead*>(slots + 2 * shared_mailbox::SlotBytes(largest))->length = length;
-    victim.CheckRefused("bytes, which is larger than the 100");
+    victim.SlotHeadAt(1).length = length;
+    victim.CheckRefused("bytes, which ends beyond its memory");
+  }
+  SECTION("in a mailbox, longer than agreed on") {
+    static_assert(shared_mailbox::SlotBytes(largest) - sizeof(shared_mailbox::SlotHead) > largest);
+    MailboxVictim victim;
+    victim.peer.Write(FrameBytes(payload_bytes + 1, payload_bytes + 1));
+    victim.CheckRefused("a frame of 101 bytes, which is larger than the 100");
+  }
+  SECTION("in a mailbox, in no slot") {
+    const std::uint64_t slot = GENERATE(0U, 65U, 255U);
+    MailboxVictim victim;
+    victim.Newest() = std::uint64_t{1} << 8U | slot;
+    victim.CheckRefused("bytes, which ends beyond its memory");
   }
 }
 
-TEST_CASE("The ends of a mailbox do not read its head") {
+TEST_CASE("A mailbox stays within its slots whatever a peer stores in its head") {
   const auto putting = FrameBox::Latest();
   const auto stepping = FrameBox::Latest();
   SharedMemory memory{stepping->SharedBytes(payload_bytes)};
   stepping->CreateShared(memory.All(), payload_bytes);
   auto& head = *reinterpret_cast<shared_mailbox::Head*>(memory.Begin());
-  head.num_slots = head.slot_bytes = std::uint64_t{1} << 40U;
   stepping->ReceiveBy(memory.All(), payload_bytes);
   putting->SendBy(memory.All(), payload_bytes);
-  for (int i = 0; i < 100; ++i) {
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    head.held = i % 3 == 0 ? ~std::uint64_t{0} : i % 3 == 1 ? std::uint64_t{0xFF} : std::uint64_t{3} << i % 64U;
     Frame frame{payload_bytes};
     frame.Header().num_bytes = payload_bytes;
-    frame.Header().update = static_cast<std::uint64_t>(i);
-    REQUIRE(putting->TryPut(frame));
+    frame.Header().update = i;
+    REQUIRE(putting->TryPut(frame));  // finds a slot
     REQUIRE(stepping->TryStep());
-    CHECK(stepping->Get().Header().update == static_cast<std::uint64_t>(i));
-    head.newest += std::uint64_t{1} << 50U;  // no record has this number
-    CHECK_FALSE(stepping->TryStep());
+    CHECK(stepping->Get().Header().update == i);
+    head.newest += std::uint64_t{1} << 50U;  // another turn, and the same slot
+    REQUIRE(stepping->TryStep());
+    CHECK(stepping->Get().Header().update == i);
   }
 }
 

@@ -106,30 +106,32 @@ template <std::size_t capacity, std::uint64_t start = 0>
 struct RingEnds {
   static constexpr bool keeps_all = true;
   ExploredRing<capacity> ring{start};
-  uit::SharedOutbox<StartingWriter<start>> outbox{ring.memory.Begin()};
-  uit::SharedInbox<StartingReader<start>> inbox{ring.memory.Begin(), payload_bytes};
+  uit::SharedOutbox<StartingWriter<start>> outbox{StartingWriter<start>{ring.memory.Begin()}};
+  uit::SharedInbox<StartingReader<start>> inbox{StartingReader<start>{ring.memory.Begin()}, payload_bytes};
 
   bool TryPut(Frame&& frame) { return outbox.TryPut(std::move(frame)); }
   bool TryStep() { return inbox.TryStep(1) != 0; }
   const Frame& Get() { return inbox.Get(); }
 };
 
-/// A mailbox of that many slots with a box at each end.
-template <std::size_t num_slots>
+/// A mailbox with groups of one slot, and a box at each end.
 struct MailboxEnds {
   static constexpr bool keeps_all = false;
-  static constexpr std::size_t slot_bytes = uit::shared_mailbox::SlotBytes(sizeof(FrameHeader) + payload_bytes);
+  static constexpr std::size_t largest = sizeof(FrameHeader) + payload_bytes;
+  static constexpr std::size_t num_slots = uit::shared_mailbox::num_groups;
+  static constexpr std::size_t num_bytes = sizeof(uit::shared_mailbox::Head) + num_slots * uit::shared_mailbox::SlotBytes(largest);
 
-  SharedWords<sizeof(uit::shared_mailbox::Head) + num_slots * slot_bytes> memory;
+  SharedWords<num_bytes> memory;
   std::optional<ExploredMemory> explored;
   std::optional<uit::SharedOutbox<uit::shared_mailbox::BasicWriter<ExploredRef>>> outbox;
-  std::optional<uit::SharedInbox<uit::shared_mailbox::BasicReader<ExploredRef>>> inbox;
+  std::optional<uit::SharedInbox<ExploredMailboxReader>> inbox;
 
   MailboxEnds() {
-    new (memory.Begin()) uit::shared_mailbox::Head{.newest = 0, .num_slots = num_slots, .slot_bytes = slot_bytes};
+    new (memory.Begin()) uit::shared_mailbox::Head{};
     explored.emplace(memory.words);
-    outbox.emplace(memory.Begin());
-    inbox.emplace(memory.Begin(), payload_bytes);
+    const uit::MutableByteView all{memory.Begin(), num_bytes};
+    outbox.emplace(uit::shared_mailbox::BasicWriter<ExploredRef>{all, largest, 1});
+    inbox.emplace(ExploredMailboxReader{all, largest, 1}, payload_bytes);
   }
   bool TryPut(Frame&& frame) { return outbox->TryPut(std::move(frame)); }
   bool TryStep() { return inbox->TryStep(1) != 0; }
@@ -144,7 +146,7 @@ struct FrameBoxEnds {
 
   std::shared_ptr<Box> putting = keeps_every ? Box::Every(2) : Box::Latest();
   std::shared_ptr<Box> stepping = !is_shared ? putting : keeps_every ? Box::Every(2) : Box::Latest();
-  SharedWords<is_shared ? 2048 : 8> memory;
+  SharedWords<is_shared ? 8192 : 8> memory;
   std::optional<ExploredMemory> explored;
 
   FrameBoxEnds() {
@@ -166,9 +168,8 @@ struct FrameBoxEnds {
 TEST_CASE("No schedule makes a box between processes lose, repeat, tear or reorder a frame") {
   CheckExhaustedBetweenProcesses<BoxScenario<RingEnds<128>, 6, 5>>("inbox and outbox, of a ring");
   CheckExhaustedBetweenProcesses<BoxScenario<RingEnds<128, ~std::uint64_t{63}>, 4, 3>>("inbox and outbox, positions wrap");
-  CheckExhaustedBetweenProcesses<BoxScenario<MailboxEnds<2>, 3, 1>>("inbox and outbox, of a mailbox", nightly_bound_of_many);
-  CheckExhaustedBetweenProcesses<BoxScenario<MailboxEnds<1>, 3, 1, 1>>("inbox and outbox, of a mailbox of one slot",
-                                                                       nightly_bound_of_many);
+  CheckExhaustedBetweenProcesses<BoxScenario<MailboxEnds, 4, 2>>("inbox and outbox, of a mailbox");
+  CheckExhaustedBetweenProcesses<BoxScenario<MailboxEnds, 6, 3, 1>>("inbox and outbox, of a mailbox, from the second on");
   CheckExhaustedBetweenProcesses<BoxScenario<FrameBoxEnds<true, true>, 5, 4>>("frame box between processes, every");
   CheckExhaustedBetweenProcesses<BoxScenario<FrameBoxEnds<false, true>, 2, 1>>("frame box between processes, latest");
 }

@@ -37,6 +37,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
         inboxes_(options.num_channels) {
     for (AggregatedInbox& inbox : inboxes_) inbox.report_at = HalfWindow();
     if (options.lends) LendFrom(min_lent_bytes);
+    else if (options.message_bytes != 0) LendFrom(min_scattered_bytes);  // else a peer could change lengths that have been checked
   }
 
   /// Reports the steps of the outlets to the inlets, if any are new. Always returns true.
@@ -149,6 +150,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
   /// Keeps the frame, so that its messages need not be copied. Does so only if the inbox has no other messages and no
   /// inbox still needs the frame kept before. Returns whether it was kept.
   bool TryKeep(Frame& frame, AggregatedInbox& inbox, ByteView messages) {
+    if (!Lent().empty() && !options_.lends) return false;  // a codec must not see bytes that a peer can change
     if (inbox.bytes.NumBytes() != 0 || (keeper_ != nullptr && keeper_->bytes.NumBytes() != 0)) return false;
     inbox.bytes.Borrow(messages);
     keeper_ = &inbox;

@@ -41,7 +41,7 @@ struct AccumulateFrame {
   /// Throws if the frame's length is not one that the exchange uses.
   void Check(const Frame& frame) const {
     const std::size_t num_bytes = frame.Header().num_bytes;
-    if (num_bytes != 0 && num_bytes != SlotsBytes() && num_bytes != MaxBytes()) RefuseFrame(frame);
+    if (num_bytes != 0 && num_bytes != SlotsBytes() && num_bytes != MaxBytes()) RefuseFrame(frame.Header());
   }
   /// Writes the whole payload and the header's size and base. The frame must have room for MaxBytes.
   void Write(Frame& frame, const std::byte* sums, const std::uint64_t* counts) const {

@@ -31,7 +31,7 @@ struct EveryFrame {
     const bool is_partial = num_contributors < num_channels && num_contributors != 0;
     const std::size_t num_bytes = num_contributors == 0 ? 0 : is_partial ? MaxBytes() : SlotsBytes();
     if (num_contributors > num_channels || frame.Header().num_bytes != num_bytes) [[unlikely]]
-      RefuseFrame(frame);
+      RefuseFrame(frame.Header());
   }
   /// Whether the channel contributed a message. Call it only for a partial frame: neither empty nor a full round.
   bool HasContributed(const Frame& frame, std::size_t channel) const {

@@ -15,7 +15,7 @@ namespace uit {
 ///
 /// Each frame holds the newest message of every channel, including channels without a new one. So a frame may replace any
 /// older one, and no channel's newest message is lost. The counts tell how many messages were replaced. If all channels
-/// have the same count, the frame stores it once, in the header.
+/// have the same count, the frame stores it once, in the header. Each `F` is a Frame, a FrameView or a FrameDraft.
 struct LatestFrame {
   std::size_t num_channels = 1;  ///< channels that share the frame
   std::size_t slot_bytes = 0;    ///< encoded size of a message
@@ -29,28 +29,38 @@ struct LatestFrame {
   std::size_t MaxBytes() const { return MinBytes() + num_channels * sizeof(std::uint64_t); }
 
   /// Returns the encoded message of a channel. It is valid only if Count is not 0.
-  const std::byte* Slot(const Frame& frame, std::size_t channel) const {
+  template <typename F>
+  const std::byte* Slot(const F& frame, std::size_t channel) const {
     return frame.Payload() + channel * slot_bytes;
   }
   /// Returns the address of the owner's note.
-  std::byte* Note(Frame& frame) const { return frame.Payload() + SlotsBytes(); }
+  template <typename F>
+  auto* Note(F& frame) const {
+    return frame.Payload() + SlotsBytes();
+  }
   /// Whether all channels have the same count, stored in the header.
-  bool IsUniform(const Frame& frame) const { return frame.Header().num_bytes == MinBytes(); }
+  template <typename F>
+  bool IsUniform(const F& frame) const {
+    return frame.Header().num_bytes == MinBytes();
+  }
   /// Returns how many messages the channel had accepted since the exchange began when the frame departed.
-  std::uint64_t Count(const Frame& frame, std::size_t channel) const {
+  template <typename F>
+  std::uint64_t Count(const F& frame, std::size_t channel) const {
     if (IsUniform(frame)) return frame.Header().base;
     std::uint64_t count = 0;
     std::memcpy(&count, frame.Payload() + MinBytes() + channel * sizeof count, sizeof count);
     return count;
   }
   /// Throws if the frame's length is not one that the exchange uses.
-  UIT_INLINE void Check(const Frame& frame) const {
+  template <typename F>
+  UIT_INLINE void Check(const F& frame) const {
     if (IsUniform(frame) || frame.Header().num_bytes == MaxBytes()) [[likely]]
       return;
-    RefuseFrame(frame);
+    RefuseFrame(frame.Header());
   }
   /// Completes a frame whose slots and note are written. Stores counts[channel], or `uniform` for all if counts is null.
-  void Seal(Frame& frame, const std::uint64_t* counts, std::uint64_t uniform) const {
+  template <typename F>
+  void Seal(F& frame, const std::uint64_t* counts, std::uint64_t uniform) const {
     frame.Header().base = uniform;
     frame.Header().num_bytes = static_cast<std::uint32_t>(MinBytes());
     if (counts == nullptr) return;

@@ -15,6 +15,7 @@
 #include <uit/exchange/pooled/pool_roll.hpp>
 #include <uit/link/frame.hpp>
 #include <uit/link/out_port.hpp>
+#include <uit/support/bytes.hpp>
 
 namespace uit {
 
@@ -94,13 +95,22 @@ class PooledLatestSender final : public SendingHalf {
   }
   UIT_NOINLINE void Depart(bool last) {
     const std::size_t num_contributors = roll_.NumContributors();
-    frame_.Reserve(layout_.MaxBytes());
-    std::memcpy(frame_.Payload(), values_.data(), values_.size());
     const bool is_uniform = is_level_ && (num_contributors == 0 || num_contributors == layout_.num_channels);
-    layout_.Seal(frame_, is_uniform ? nullptr : counts_.data(), counts_[0]);
-    frame_.Header().update = update_;
-    frame_.Header().last = last ? 1 : 0;
-    port_.TryDepart(frame_);
+    const auto fill = [&](auto& to) {
+      CopyBytes(to.Payload(), values_.data(), values_.size());
+      layout_.Seal(to, is_uniform ? nullptr : counts_.data(), counts_[0]);
+      to.Header().update = update_;
+      to.Header().last = last ? 1 : 0;
+    };
+    if (std::byte* const place = port_.TryLend(layout_.MaxBytes())) {
+      FrameDraft draft{.payload = place};
+      fill(draft);
+      port_.Publish(draft.header);
+    } else {
+      frame_.Reserve(layout_.MaxBytes());
+      fill(frame_);
+      port_.TryDepart(frame_);
+    }
     is_level_ = is_uniform || std::ranges::adjacent_find(counts_, std::ranges::not_equal_to{}) == counts_.end();
     roll_.Renew();
   }

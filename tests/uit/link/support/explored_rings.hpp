@@ -8,6 +8,7 @@
 
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/link/shared_mailbox.hpp>
 #include <uit/link/shared_ring.hpp>
 
 #include "tests/support/explored_memory.hpp"
@@ -41,6 +42,17 @@ struct StartingWriter : shared_ring::BasicWriter<ExploredRef> {
 template <std::uint64_t start>
 struct StartingReader : ExploredRingReader {
   explicit StartingReader(std::byte* memory) : ExploredRingReader(memory, start) {}
+};
+
+/// The reading side of a mailbox, which does the same.
+class ExploredMailboxReader : public shared_mailbox::BasicReader<ExploredRef> {
+ public:
+  using shared_mailbox::BasicReader<ExploredRef>::BasicReader;
+  ByteView Front() {
+    const ByteView front = shared_mailbox::BasicReader<ExploredRef>::Front();
+    if (front.data() != nullptr) ExploredMemory::NoteRead(front);
+    return front;
+  }
 };
 
 /// A ring of `capacity` bytes, whose positions begin at any multiple of a word.
