@@ -33,6 +33,7 @@ UIT_DEFINE void TurnOrder::Begin(const std::vector<std::unique_ptr<Partition>>& 
     places_[node.number] = ++place;
     while (first_places_.size() <= node.level) first_places_.push_back(place);
   }
+  for (std::size_t thread = 0; thread < partitions.size(); ++thread) habits_[thread] = &partitions[thread]->spin_habit;
   is_in_run_ = true;
   first_ = update;
   turns_.Begin(update);

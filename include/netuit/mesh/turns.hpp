@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <uit/config.hpp>
+#include <uit/support/clock.hpp>
 #include <uit/support/pause.hpp>
 #include <uit/support/sync.hpp>
 
@@ -30,10 +31,10 @@ class Turns {
     }
   }
   /// Waits until it is the turn of a node of this thread. Its place is greater than 0, and no other node's.
-  void Await(std::size_t thread, std::uint64_t update, std::uint32_t place) {
+  void Await(std::size_t thread, std::uint64_t update, std::uint32_t place, const uit::Backoff& backoff) {
     if (posts_[thread].held == At(update, place)) return;  // a second look at the object in the same turn
     Come(thread, update, place);
-    uit::WaitUntil([&] { return IsTurn(thread); });
+    uit::WaitUntil([&] { return IsTurn(thread); }, uit::never, uit::NoIdle{}, backoff);
   }
   /// The first half of Await: comes to a turn. Never waits.
   void Come(std::size_t thread, std::uint64_t update, std::uint32_t place) {
