@@ -92,9 +92,7 @@ class Edges {
   };
 
   /// The inputs or outputs [first, last) of the process. All must belong to one worker.
-  Edges(const EdgeSite& site, std::size_t first, std::size_t last) : site_(site), first_(first), last_(last) {
-    UIT_ASSERT_HEAVY(extent == std::dynamic_extent || last - first == extent, "every node has as many inputs as In<N> says");
-  }
+  Edges(const EdgeSite& site, std::size_t first, std::size_t last) : site_(site), first_(first), last_(last) {}
   Iterator begin() const { return {site_, first_}; }         ///< the first edge
   Iterator end() const { return {site_, first_ + size()}; }  ///< one past the last edge
   /// Returns the number of edges.
@@ -193,7 +191,14 @@ class Node {
   template <std::size_t extent>
   InEdges<extent> InOf(Network network) const {
     const NetworkPart& part = PartOf(network);
-    return {EdgeSite(part), part.first_input + part.graph.first_in[node_], part.first_input + part.graph.first_in[node_ + 1]};
+    if constexpr (extent == std::dynamic_extent) {
+      return {EdgeSite(part), part.first_input + part.graph.first_in[node_], part.first_input + part.graph.first_in[node_ + 1]};
+    } else {
+      UIT_ASSERT_HEAVY(part.graph.first_in[node_] == node_ * extent && part.graph.first_in[node_ + 1] == (node_ + 1) * extent,
+                       "every node has as many inputs as In<N> says");
+      const std::size_t first = part.first_input + node_ * extent;
+      return {EdgeSite(part), first, first + extent};
+    }
   }
 
   const Partition& partition_;

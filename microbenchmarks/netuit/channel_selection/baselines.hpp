@@ -73,10 +73,18 @@ class Block {
       bool conflict = false;
       for (std::uint32_t i = first_neighbor_[node]; i < first_neighbor_[node + 1]; ++i)
         conflict |= colors_[neighbors_[i]] == mine;
-      if (conflict) [[unlikely]]
-        Redraw(node);
-      else
-        cells_.Learn(node, false, Random(node));
+      Settle(node, conflict);
+    }
+    ++update_;
+  }
+  /// The same by a loop that knows that every node has four neighbours, so that the compiler can unroll it.
+  UIT_NOINLINE void SweepOfDegree4() {
+    for (std::size_t node = 0; node < nodes_per_worker; ++node) {
+      const unsigned mine = colors_[node];
+      const std::uint32_t* const at = &neighbors_[4 * node];
+      bool conflict = false;
+      for (std::size_t i = 0; i < 4; ++i) conflict |= colors_[at[i]] == mine;
+      Settle(node, conflict);
     }
     ++update_;
   }
@@ -108,6 +116,12 @@ class Block {
     return {seed, static_cast<netuit::NodeId>(first_ + node), update_};
   }
 
+  UIT_INLINE void Settle(std::size_t node, bool conflict) {
+    if (conflict) [[unlikely]]
+      Redraw(node);
+    else
+      cells_.Learn(node, false, Random(node));
+  }
   /// Not inlined, because otherwise it takes registers, and the sweep is a quarter slower.
   UIT_NOINLINE void Redraw(std::size_t node) {
     cells_.Learn(node, true, Random(node));

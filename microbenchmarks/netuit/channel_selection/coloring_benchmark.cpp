@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,12 +23,12 @@ namespace {
 
 using namespace bench::coloring;
 
-template <typename Way>
+template <typename Way, std::size_t degree = std::dynamic_extent>
 void AddMesh(bench::Contest& contest, bench::Crew& crew, const std::string& name, std::uint32_t threads,
              netuit::AsyncMode mode = netuit::AsyncMode::no_barrier, bool is_traced = false,
-             const std::shared_ptr<Records>& records = {}, void (*prepare)(OnMesh<Way>&) = nullptr) {
+             const std::shared_ptr<Records>& records = {}, std::type_identity_t<void (*)(OnMesh<Way, degree>&)> prepare = nullptr) {
   const uit::Team team{uit::World{}, {.threads = threads}};
-  const auto mesh = std::make_shared<OnMesh<Way>>(team, TorusFor(team), netuit::MeshOptions{.is_traced = is_traced});
+  const auto mesh = std::make_shared<OnMesh<Way, degree>>(team, TorusFor(team), netuit::MeshOptions{.is_traced = is_traced});
   mesh->Record(records);
   if (prepare != nullptr) prepare(*mesh);
   contest.Add(name, [&crew, threads, mode, mesh](const bench::Load& load) {
@@ -45,16 +47,24 @@ void MeasureOneThread(bench::Program& program, bench::Crew& crew) {
   contest.Add("plain loop", [block = std::make_shared<Block>(0, 1)](const bench::Load& load) {
     return WorkFor(load.window, [&] { block->Sweep(); }).Time();
   });
+  contest.Add("plain loop of degree 4", [block = std::make_shared<Block>(0, 1)](const bench::Load& load) {
+    return WorkFor(load.window, [&] { block->SweepOfDegree4(); }).Time();
+  });
   contest.Add("ring per edge", [block = std::make_shared<EdgeBlock>(CheckedEdgeBlock())](const bench::Load& load) {
     return WorkFor(load.window, [&] { block->Sweep(); }).Time();
   });
   AddMesh<ByField>(contest, crew, "Mesh, multicast", 1);
+  AddMesh<ByField, 4>(contest, crew, "Mesh, multicast, In<4>", 1);
   AddMesh<ByNewestOfEdge>(contest, crew, "Mesh, conduit per edge", 1);
   AddMesh<ByField>(contest, crew, "Mesh, multicast, traced", 1, netuit::AsyncMode::no_barrier, true);
   AddMesh<ByNewestOfEdge>(contest, crew, "Mesh, conduit per edge, traced", 1, netuit::AsyncMode::no_barrier, true);
   contest.Say({.name = name + ": multicast, over the plain loop",
                .ours = "Mesh, multicast",
                .against = {"plain loop"},
+               .at_least = 0.95});
+  contest.Say({.name = name + ": multicast by In<4>, over the plain loop of degree 4",
+               .ours = "Mesh, multicast, In<4>",
+               .against = {"plain loop of degree 4"},
                .at_least = 0.95});
   contest.Say({.name = name + ": conduit per edge, over a ring per edge by hand",
                .ours = "Mesh, conduit per edge",

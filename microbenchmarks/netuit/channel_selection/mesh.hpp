@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <type_traits>
@@ -100,8 +101,8 @@ class Records {
   return netuit::MakeTorus(rows_per_worker * team.NumProcesses() * team.NumThreads(), width);
 }
 
-/// A mesh that colours its nodes, with one of the layers above.
-template <typename Way>
+/// A mesh that colours its nodes, with one of the layers above. `degree`: of every node, if the update is to know it.
+template <typename Way, std::size_t degree = std::dynamic_extent>
 class OnMesh {
  public:
   OnMesh(const uit::Team& team, const netuit::Graph& graph, netuit::MeshOptions options = {})
@@ -114,7 +115,7 @@ class OnMesh {
     return mesh_.Run(plan, [way = way_, is_settled = is_settled_, chances = chances_](netuit::Node& node) {
       const unsigned mine = way.Own(node);
       bool conflict = false;
-      for (const netuit::InEdge edge : node.In()) conflict |= way.Heard(edge) == mine;
+      for (const netuit::InEdge edge : node.In<degree>()) conflict |= way.Heard(edge) == mine;
       if (conflict) [[unlikely]]
         Redraw(chances[node], way.Own(node), is_settled[node], node.Random());
       else

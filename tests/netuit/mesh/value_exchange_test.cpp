@@ -6,14 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include <netuit/mesh/delayed_exchange.hpp>
 #include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/field_memory.hpp>
+#include <netuit/mesh/node_counts.hpp>
 #include <netuit/mesh/status_board.hpp>
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
+#include <uit/exchange/pooled/latest_frame.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/type_hash.hpp>
 #include <uit/link/frame.hpp>
@@ -23,6 +27,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/loopback_world.hpp"
 #include "tests/support/thrown.hpp"
+#include "tests/uit/link/support/shared_memory.hpp"
 
 using namespace netuit;
 using uit::testing::CheckThrows;
@@ -68,6 +73,45 @@ TEST_CASE("Values in a frame of another length are refused and the previous ones
   receiver.box->TryPut(frame);
   CHECK(receiver.Pull(bytes, true));
   CHECK(values[3] == 0x03030303);
+}
+
+TEST_CASE("Values are packed where the receiver reads them, between threads and between processes of a host") {
+  const bool is_shared = GENERATE(false, true);
+  constexpr std::size_t num_nodes = 64;
+  const uit::LatestFrame layout{.num_channels = num_nodes, .slot_bytes = sizeof(double), .note_bytes = sizeof(FrameNote)};
+  const auto stepping = uit::FrameBox::Latest();
+  const auto putting = is_shared ? uit::FrameBox::Latest() : stepping;
+  uit::testing::SharedMemory memory{stepping->SharedBytes(layout.MaxBytes())};
+  if (is_shared) {
+    stepping->LendFrom(1);
+    stepping->CreateShared(memory.All(), layout.MaxBytes());
+    stepping->ReceiveBy(memory.All(), layout.MaxBytes());
+    putting->SendBy(memory.All(), layout.MaxBytes());
+  }
+  static const std::byte* packed = nullptr;
+  const PackSlots pack = [](const std::byte* values, std::size_t first, std::span<const std::uint32_t> slots, std::byte* to) {
+    packed = to;
+    PackSlotsOf<double>(values, first, slots, to);
+  };
+  std::array<std::uint32_t, num_nodes> nodes{};
+  std::iota(nodes.begin(), nodes.end(), 0U);
+  ValueSender sender{.nodes = nodes, .layout = layout, .port = uit::OutPort{putting}};
+  ValueReceiver receiver;
+  receiver.layout = layout;
+  receiver.box = stepping;
+  std::array<double, num_nodes> own{}, ghosts{};
+  NodeCounts puts;
+  for (std::uint64_t update = 1; update < 200; ++update) {
+    own.fill(static_cast<double>(update));
+    puts.AddOneEach();
+    if (update % 3 == 0) puts.Deviate(static_cast<std::uint32_t>(update % num_nodes), -1, num_nodes);  // counts differ from now on
+    sender.Send({.pack = pack, .values = reinterpret_cast<const std::byte*>(own.data()), .puts = puts}, update, false);
+    if (update % 5 == 0) continue;  // replaced by the next
+    CHECK(receiver.NewestArrived() == update);
+    CHECK(stepping->View().payload == packed);
+    CHECK(receiver.PullSeen(reinterpret_cast<std::byte*>(ghosts.data()), true));
+    CHECK(ghosts == own);
+  }
 }
 
 TEST_CASE("A batch of another length or update is refused and the previous values are shown") {
