@@ -147,7 +147,8 @@ class Node {
 
   /// Returns the edges of a network that end here, in the order of inputs.
   InEdges<> In(Network network = {}) const { return InOf<std::dynamic_extent>(network); }
-  /// Returns the same edges if every node has `degree` inputs. The compiler can then unroll loops over them.
+  /// Returns the same edges if every node of the network has exactly `degree` inputs. The compiler can then unroll loops over them.
+  /// If a node has another number, the program reads beyond its arrays; with UIT_ASSERT_LEVEL=2 it stops.
   template <std::size_t degree>
   InEdges<degree> In(Network network = {}) const {
     return InOf<degree>(network);

@@ -215,10 +215,16 @@ UIT_DEFINE Fabric::~Fabric() {
 }
 
 UIT_DEFINE void Fabric::DropConnections() {
-  TryFinishHalves();
+  std::exception_ptr failure;
+  try {
+    TryFinishHalves();
+  } catch (...) {
+    failure = std::current_exception();
+  }
   num_leaked_ += engine_->DropConnections();
   engine_->DetachBoxes();
   ClaimRequests();
+  if (failure) std::rethrow_exception(failure);
 }
 
 UIT_DEFINE void Fabric::ClaimRequests() {
@@ -232,7 +238,15 @@ UIT_DEFINE std::shared_ptr<FrameBox> Fabric::OwnBox(const ExchangeSpec& spec, st
 
 UIT_DEFINE bool Fabric::TryFinishHalves() {
   bool all = true;
-  for (auto& [key, shared] : halves_) all &= shared.half->TryFinish();
+  std::exception_ptr failure;
+  for (auto& [key, shared] : halves_) {
+    try {
+      all &= shared.half->TryFinish();
+    } catch (...) {  // the others end all the same, so that nothing uses the connections any more
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
   return all;
 }
 

@@ -60,8 +60,9 @@ class ReceivingHalf : public ExchangeHalf {
   /// Passes every frame that has arrived to `take`. Returns whether there was one.
   bool PullAll(FunctionRef<void(Frame&)> take);
 
-  /// Asks for payloads of at least `payload_bytes` where they lie in shared memory. Call it before the fabric connects.
-  void LendFrom(std::size_t payload_bytes) { box_->LendFrom(payload_bytes); }
+  /// Asks for payloads of at least `payload_bytes` where they lie in shared memory. `may_be_large`: see FrameBox::LendFrom. Call it
+  /// before the fabric connects.
+  void LendFrom(std::size_t payload_bytes, bool may_be_large) { box_->LendFrom(payload_bytes, may_be_large); }
   /// Returns the payload of the frame that is being taken, if it lies in shared memory; else an empty view. Valid until the
   /// next pull.
   ByteView Lent() const { return box_->Lent(); }

@@ -107,9 +107,14 @@ class BasicFrameBox {
 
   // For a box with one end in each of two processes that share memory. Call these while no other thread uses the box.
 
-  /// Reads payloads of at least `payload_bytes` where they lie, if the box comes to lie in shared memory; 0: none. Called on the
-  /// stepping side.
-  void LendFrom(std::size_t payload_bytes) { lend_from_ = payload_bytes; }
+  /// Reads payloads of at least `payload_bytes` where they lie, if the box comes to lie in shared memory; 0: none. If
+  /// `may_be_large`, the box gets more memory for that than others, see max_lent_box_bytes. Called on the stepping side.
+  void LendFrom(std::size_t payload_bytes, bool may_be_large = false) {
+    lend_from_ = payload_bytes;
+    may_be_large_ = may_be_large;
+  }
+  /// Whether it may take more memory.
+  bool MayBeLarge() const { return may_be_large_; }
   /// Whether it reads such payloads in shared memory.
   bool Lends() const { return lend_from_ != 0; }
   /// Returns the bytes of shared memory needed for frames with payloads of up to `payload_bytes`.
@@ -180,6 +185,7 @@ class BasicFrameBox {
 
   std::size_t depth_ = 0;      // 0: the box keeps the latest frame
   std::size_t lend_from_ = 0;  // see LendFrom
+  bool may_be_large_ = false;
   // The hot functions switch on the index, because std::visit would not be inlined.
   std::variant<Mailbox, Ring, SharedOutbox<shared_mailbox::BasicWriter<AtomicRef>>,
                SharedOutbox<shared_ring::BasicWriter<AtomicRef>>, SharedInbox<shared_mailbox::BasicReader<AtomicRef>>,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <new>
 
 #include <uit/config.hpp>
@@ -17,11 +16,11 @@ namespace uit {
 /// A mailbox in memory that two processes share: keeps the newest record of bytes. Records are written and read where they lie.
 ///
 /// The writer goes through the slots of one group after the other, and stores each time where the newest record lies. The
-/// reader announces of which groups it reads, and the writer passes over them. It looks at the announcement only at the end of
-/// a group, and the reader changes it only when it comes to another group, so that line seldom moves between the cores. A
-/// reader whose announcement came too late finds that the newest record is in another group by now, and tries again. So neither
-/// side waits for the other, and a record moves between the cores with its own cache lines and one more. If a process dies
-/// while writing, the previous record remains.
+/// reader announces of which groups it reads, and the writer passes over them. It looks at the announcement only when it begins
+/// a group, and the reader changes it only when it comes to another group. So that line seldom moves between the cores, unless
+/// records are so large that a group is one slot. A reader whose announcement came too late finds that the newest record is in
+/// another group by now, and tries again. So neither side waits for the other, and a record moves between the cores with its
+/// own cache lines and one more. If a process dies while writing, the previous record remains.
 namespace shared_mailbox {
 
 /// A length, a set of groups, or the place of a record.
@@ -40,7 +39,8 @@ struct SlotHead {
   Word length = 0;  ///< bytes of the record
 };
 
-/// The reader holds the group of the record that it shows, and that of one that it tries to get. The newest record is in a third.
+/// The reader holds the group of the record that it shows, and that of one that it tries to get. The newest record may be in a third,
+/// and the writer needs one to go on to.
 inline constexpr std::size_t num_groups = 4;
 
 /// Returns the size of a slot for records of up to `largest` bytes: whole cache lines.
@@ -170,7 +170,7 @@ class BasicReader : private Side {
 
   /// Returns the newest record if it has not been returned yet. The record stays as it is until Front returns another. Returns
   /// an empty view with a null pointer if there is no new record, or if the writer has gone on to another group during every
-  /// attempt; then a later call will succeed. Returns a null pointer with a length if the peer claims a record that is not in a
+  /// attempt; then a later call succeeds once the writer is slower. Returns a null pointer with a length if the peer claims a record that is not in a
   /// slot.
   UIT_INLINE ByteView Front() {
     for (int i = 0; i < max_attempts; ++i) {

@@ -58,7 +58,7 @@ inline SharedPlaces LayOut(const PeerWish& wish, std::uint64_t& num_bytes) {
   SharedPlaces places;
   if (wish.link) places.link = std::exchange(num_bytes, num_bytes + SharedMemoryLink::RingBytes(*wish.link));
   for (const auto& [number, box] : wish.boxes) {
-    const bool is_asked = box.box->Lends() && box.payload_bytes >= min_asked_payload;
+    const bool is_asked = box.box->MayBeLarge() && box.payload_bytes >= min_asked_payload;
     const std::size_t max_bytes = is_asked ? max_lent_box_bytes : max_shared_box_bytes;
     if (box.box->SharedFrameBytes(box.payload_bytes) > max_bytes) continue;
     places.boxes.push_back({number, std::exchange(num_bytes, num_bytes + box.box->SharedBytes(box.payload_bytes))});

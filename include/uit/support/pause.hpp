@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <concepts>
-#include <cstdint>
 #include <thread>
 #include <type_traits>
 
@@ -69,14 +68,14 @@ class SpinHabit {
 
   /// How long a thread spins at most: several time slices, because those it waits for may have to wait for a core themselves.
   static constexpr std::chrono::milliseconds longest_spin{20};
-  /// A wait that lasts as long as a time slice, at least.
-  static constexpr std::chrono::milliseconds slice{1};
+  /// A wait that lasts so long counts as one of a time slice, because nothing that others do for us takes so long.
+  static constexpr std::chrono::microseconds slice{500};
   /// So many waits that last a time slice are enough to judge.
   static constexpr int slices_to_judge = 16;
   /// With fewer waits for each that lasts a time slice, the thread no longer spins.
   static constexpr int waits_per_slice = 4;
-  static constexpr std::chrono::milliseconds least_patience{50};   ///< of waits that yield, in total, before the next trial
-  static constexpr std::chrono::milliseconds most_patience{3200};  ///< of waits that yield, in total, before the next trial
+  static constexpr std::chrono::milliseconds least_patience{50};  ///< half of the time that waits yield before the first new trial
+  static constexpr std::chrono::milliseconds most_patience{3200};  ///< the most time that waits yield before a new trial
 
  private:
   static constexpr int waits_to_forget = 1024;

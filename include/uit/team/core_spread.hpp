@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include <uit/link/world.hpp>
+#include <uit/support/simulation.hpp>
 
 #ifdef __linux__
 #include <sched.h>
@@ -30,10 +31,11 @@ inline std::size_t NumCores() {
 #endif
 }
 
-/// Whether each thread of the processes of this host has a core, if every process has `num_threads`, as far as the system reports
-/// it. Any process may ask.
+/// Whether each thread of the processes of this host has a core, if every process has `num_threads`. False if it is not known: in a
+/// simulation, or if the processes share no memory. Takes it that processes with different affinity masks have different cores.
 inline bool HasCoreForEach(const World& world, std::size_t num_threads) {
-  const std::size_t num_here = std::max<std::size_t>(1, world.HostRanks().size());
+  const std::size_t num_here = world.Size() == 1 ? 1 : world.HostRanks().size();
+  if (is_simulated || num_here == 0) return false;
   return num_threads <= NumUsableCores() && num_here * num_threads <= NumCores();
 }
 

@@ -14,8 +14,8 @@ namespace uit {
 
 /// A reusable barrier for a fixed number of threads of one process.
 ///
-/// Everything that a thread did before it arrived is visible to all threads after they leave. A short wait spins. A longer wait
-/// yields and then sleeps for up to 50 µs at a time, so that the barrier also works with more threads than cores.
+/// Everything that a thread did before it arrived is visible to all threads after they leave. By default a short wait
+/// spins, and a longer one yields and then sleeps for up to 50 µs at a time. So the barrier also works with more threads than cores.
 ///
 ///     uit::ThreadBarrier barrier{num_threads};
 ///     barrier.ArriveAndWait();                                            // each thread
@@ -39,7 +39,7 @@ class ThreadBarrier {
   void ArriveAndWait(OnLast&& on_last = OnLast{}, Idle&& idle = Idle{}) {
     ArriveAndWait(on_last, idle, Backoff{});
   }
-  /// The same with rests of its own.
+  /// The same. Threads rest between tries as `backoff` says.
   template <std::invocable OnLast, std::invocable Idle>
   void ArriveAndWait(OnLast&& on_last, Idle&& idle, const Backoff& backoff) {
     const Ticket ticket = Arrive(on_last);

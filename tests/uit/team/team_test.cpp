@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <uit/link/frame.hpp>
+#include <uit/team/core_spread.hpp>
 #include <uit/team/host_rounds.hpp>
 #include <uit/team/round_board.hpp>
 #include <uit/team/team.hpp>
@@ -48,6 +49,13 @@ TEST_CASE("Collective calls work on any number of hosts, processes and threads")
       });
     });
   }
+}
+
+TEST_CASE("Threads have a core each only if the processes of the host together have enough") {
+  CHECK(HasCoreForEach(World{}, 1) == (NumUsableCores() >= 1));
+  CHECK_FALSE(HasCoreForEach(World{}, NumCores() + 1));
+  LoopbackNetwork near{2, 2};
+  CHECK_FALSE(HasCoreForEach(near.World(0), NumCores() / 2 + 1));  // each alone may have enough
 }
 
 TEST_CASE("If a member of one host throws, those of all hosts notice") {

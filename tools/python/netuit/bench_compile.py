@@ -46,7 +46,7 @@ def entries(checkout: Path) -> list[Entry]:
     path = checkout / BUDGETS
     try:
         return [_entry(checkout, item) for item in json.loads(path.read_text(encoding="utf-8"))["entries"]]
-    except (KeyError, TypeError, ValueError, OSError, IndexError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, OSError, IndexError) as error:
         raise InputError(f"{path}: {error}") from None
 
 
@@ -62,6 +62,8 @@ def _entry(checkout: Path, item: dict[str, Any]) -> Entry:
     number = item.get("number")
     name = page if number is None else f"program {number} of {page}"
     programs = [text] if number is None else [code for code in CODE.findall(text) if "int main(" in code]
+    if number is not None and int(number) < 1:
+        raise ValueError(f"there is no program {number} of {page}")
     source = programs[0 if number is None else int(number) - 1]
     return Entry(f"{name}{ending}", source, ("-O3", "-c", "-o", os.devnull, *defines), float(item["at_most"]))
 

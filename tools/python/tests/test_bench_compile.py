@@ -42,7 +42,7 @@ def test_a_program_of_a_page_is_one_with_a_main_function(tmp_path):
 
 
 @pytest.mark.parametrize("entry", [{"program": "page.md", "number": 2, "at_most": 2}, {"program": "none.cpp", "at_most": 2},
-                                   {"header": "a.hpp"}, {"at_most": 1}])  # fmt: skip
+                                   {"program": "page.md", "number": 0, "at_most": 2}, {"header": "a.hpp"}, {"at_most": 1}, "a.hpp"])  # fmt: skip
 def test_a_budget_of_nothing_is_refused(tmp_path, entry):
     with pytest.raises(InputError, match="compile_budgets.json"):
         bench_compile.entries(make_checkout(tmp_path, [entry]))

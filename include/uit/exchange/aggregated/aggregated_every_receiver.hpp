@@ -25,7 +25,7 @@ namespace uit {
 
 /// The outlets' half of an aggregated exchange under Retain::every. Copies each run of messages in a frame to its
 /// channel's queue, and reports steps. If a frame contains one channel, and that channel has no waiting messages, the
-/// frame is kept and read in place. One thread owns it.
+/// frame is kept and read in place, unless it lies in shared memory and may not be read there. One thread owns it.
 class AggregatedEveryReceiver final : public ReceivingHalf {
  public:
   /// Frames arrive in `box` through `fabric`. If `fabric` is null, they come from this process.
@@ -36,8 +36,8 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
         reports_(options.num_frames, std::move(report_port)),
         inboxes_(options.num_channels) {
     for (AggregatedInbox& inbox : inboxes_) inbox.report_at = HalfWindow();
-    if (options.lends) LendFrom(min_lent_bytes);
-    else if (options.message_bytes != 0) LendFrom(min_scattered_bytes);  // else a peer could change lengths that have been checked
+    if (options.lends) LendFrom(min_lent_bytes, true);
+    else if (options.message_bytes != 0) LendFrom(min_scattered_bytes, false);  // if sizes vary, a peer could change checked lengths
   }
 
   /// Reports the steps of the outlets to the inlets, if any are new. Always returns true.

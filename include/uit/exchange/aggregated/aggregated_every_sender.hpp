@@ -175,9 +175,9 @@ class AggregatedEverySender final : public SendingHalf {
     }
     if (options_.max_age.count() != 0) opened_ = Now();
   }
-  /// Opens a frame in memory that the receiver reads. If large messages are lent, only such a message gets one, for itself: of
-  /// the largest size they would soon fill that memory. A frame that departs at once is small, and smaller still if it is
-  /// copied, because its header can be left out. Frames that wait would have to depart before this one.
+  /// Opens a frame in memory that the receiver reads. If large messages are lent, only such a message gets a frame there, for
+  /// itself: any other frame would reserve as much as the largest message. A frame that departs at once is small, and smaller
+  /// still if it is copied, because its header can be left out. Frames that wait would have to depart before this one.
   bool TryOpenLent(std::size_t num_bytes) {
     if (num_waiting_ != 0 || (options_.lends ? num_bytes < min_lent_bytes : options_.departs_at_once)) return false;
     const std::size_t frame_bytes = options_.lends ? sizeof(MessageRun) + num_bytes : options_.payload_bytes;

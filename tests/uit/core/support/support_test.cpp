@@ -112,7 +112,7 @@ TEST_CASE("Waits that end at their deadline teach a thread, too") {
   uit::SpinHabit habit;
   for (int i = 0; i < uit::SpinHabit::slices_to_judge; ++i) {
     CHECK(habit.IsLong());
-    CHECK_FALSE(uit::WaitUntil([] { return false; }, uit::After(2 * uit::SpinHabit::slice), uit::NoIdle{}, uit::Backoff{habit}));
+    CHECK_FALSE(uit::WaitUntil([] { return false; }, uit::After(1ms), uit::NoIdle{}, uit::Backoff{habit}));
   }
   CHECK_FALSE(habit.IsLong());
 }
