@@ -24,14 +24,14 @@ class PowerFlowByMpi {
  public:
   PowerFlowByMpi(const netuit::Topology& grid, const netuit::Placement& placement, int rank) {
     const auto me = static_cast<std::uint32_t>(rank);
-    std::vector<netuit::NodeId> own;
-    for (netuit::NodeId bus = 0; bus < grid.NumNodes(); ++bus)
-      if (placement.WorkerOf(bus) == me) own.push_back(bus);
     const auto is_inner = [&](netuit::NodeId bus) {
       return std::ranges::all_of(grid.InEdges(bus), [&](auto edge) { return placement.WorkerOf(grid.Source(edge)) == me; });
     };
-    std::ranges::stable_partition(own, is_inner);
-    num_inner_ = static_cast<std::size_t>(std::ranges::count_if(own, is_inner));
+    std::vector<netuit::NodeId> own, outer;
+    for (netuit::NodeId bus = 0; bus < grid.NumNodes(); ++bus)
+      if (placement.WorkerOf(bus) == me) (is_inner(bus) ? own : outer).push_back(bus);
+    num_inner_ = own.size();
+    own.insert(own.end(), outer.begin(), outer.end());
     std::vector<std::size_t> slots(grid.NumNodes());
     for (std::size_t i = 0; i < own.size(); ++i) slots[own[i]] = i;
     std::map<std::uint32_t, Halo> halos;
