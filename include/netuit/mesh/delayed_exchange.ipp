@@ -78,22 +78,13 @@ UIT_DEFINE bool DelayedExchange::TrySendNext(Sender& sender, std::uint64_t stamp
   if (!sender.window->FindRoom()) return false;
   const DelayedSlots::Batch& batch = sender.Next();
   const uit::LatestFrame layout = LayoutOf(batch.channels.size());
-  const auto fill = [&](auto& to) {
+  sender.window->SetUpdate(stamp);
+  const bool has_departed = sender.window->TryDepartFilled(layout.MaxBytes(), sender.frame, true, [&](auto& to) {
     memory_.pack(memory_.shown, 0, batch.slots, to.Payload());
     SealWithCounts(layout, to, batch.nodes, puts, counts_);
-  };
-  sender.window->SetUpdate(stamp);
-  if (std::byte* const place = sender.window->TryLend(layout.MaxBytes())) {
-    uit::FrameDraft draft{.payload = place};
-    fill(draft);
-    sender.window->Publish(draft.header.num_bytes, draft.header.base, true);
-  } else {
-    sender.frame.Reserve(layout.MaxBytes());
-    fill(sender.frame);
-    if (!sender.window->TryDepart(sender.frame, true)) return false;
-  }
-  ++sender.num_sent;
-  return true;
+  });
+  sender.num_sent += has_departed ? 1 : 0;
+  return has_departed;
 }
 
 UIT_DEFINE bool DelayedExchange::TryTake(Receiver& receiver, std::uint64_t update, bool will_be_read) {

@@ -26,34 +26,17 @@ void ValueSender::Fill(const ShownValues& shown, F& to) {
 }
 
 UIT_DEFINE void ValueSender::Send(const ShownValues& shown, std::uint64_t stamp, bool last) {
-  const auto fill = [&](auto& to) {
+  port.TryDepartFilled(layout.MaxBytes(), frame, [&](auto& to) {
     Fill(shown, to);
     to.Header().update = stamp;
     to.Header().last = last ? 1 : 0;
-  };
-  if (std::byte* const place = port.TryLend(layout.MaxBytes())) {
-    uit::FrameDraft draft{.payload = place};
-    fill(draft);
-    port.Publish(draft.header);
-  } else {
-    frame.Reserve(layout.MaxBytes());
-    fill(frame);
-    port.TryDepart(frame);
-  }
+  });
 }
 
 UIT_DEFINE bool ValueSender::TrySendAwaited(const ShownValues& shown, std::uint64_t stamp) {
   if (!awaited->FindRoom()) return false;
   awaited->SetUpdate(stamp);
-  if (std::byte* const place = awaited->TryLend(layout.MaxBytes())) {
-    uit::FrameDraft draft{.payload = place};
-    Fill(shown, draft);
-    awaited->Publish(draft.header.num_bytes, draft.header.base, true);
-    return true;
-  }
-  frame.Reserve(layout.MaxBytes());
-  Fill(shown, frame);
-  return awaited->TryDepart(frame, true);
+  return awaited->TryDepartFilled(layout.MaxBytes(), frame, true, [&](auto& to) { Fill(shown, to); });
 }
 
 UIT_DEFINE std::uint64_t ValueReceiver::NewestArrived() {

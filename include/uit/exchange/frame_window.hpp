@@ -43,6 +43,19 @@ class FrameWindow {
   std::byte* TryLend(std::size_t payload_bytes) { return FindRoom() ? port_.TryLend(payload_bytes) : nullptr; }
   /// Sends `num_bytes` that were written to the result of the last TryLend, like TryDepart. Nothing has departed meanwhile.
   void Publish(std::size_t num_bytes, std::uint64_t base, bool last);
+  /// Sends a frame that `fill(frame)` writes, as OutPort::TryDepartFilled does. `last`: see TryDepart.
+  template <typename F>
+  bool TryDepartFilled(std::size_t payload_bytes, Frame& spare, bool last, F&& fill) {
+    if (!HasRoom()) return false;
+    const auto stamp_too = [&](auto& frame) {
+      fill(frame);
+      StoreIfNew(frame.Header().update, update_);
+      StoreIfNew(frame.Header().last, static_cast<std::uint16_t>(last ? 1 : 0));
+    };
+    if (!port_.TryDepartFilled(payload_bytes, spare, stamp_too)) return false;
+    ++num_departed_;
+    return true;
+  }
   /// Reads the newest report. Returns whether one has arrived. Throws if it is malformed. If it returns false or throws,
   /// the window is unchanged.
   bool TryReadReport();

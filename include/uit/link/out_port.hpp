@@ -38,6 +38,20 @@ class OutPort {
   }
   /// Sends the frame whose payload has been written there.
   void Publish(const FrameHeader& header) { box_->Publish(header); }
+  /// Sends a frame that `fill(frame)` writes: where the receiving half reads it, if the port can lend such memory for a payload of up to
+  /// `payload_bytes`, else in `spare`. `fill` gets a FrameDraft or a Frame with so much room. Returns false if there is no room.
+  template <typename F>
+  UIT_INLINE bool TryDepartFilled(std::size_t payload_bytes, Frame& spare, F&& fill) {
+    if (std::byte* const place = TryLend(payload_bytes)) {
+      FrameDraft draft{.payload = place};
+      fill(draft);
+      Publish(draft.header);
+      return true;
+    }
+    spare.Reserve(payload_bytes);
+    fill(spare);
+    return TryDepart(spare);
+  }
   /// Stamps frames with `trace` from now on; the receiving side must expect it. The port keeps the pointer; null: no
   /// stamps.
   void TraceBy(FrameTrace* trace) { trace_ = trace; }

@@ -39,8 +39,8 @@ struct SlotHead {
   Word length = 0;  ///< bytes of the record
 };
 
-/// The reader holds the group of the record that it shows, and that of one that it tries to get. The newest record may be in a third,
-/// and the writer needs one to go on to.
+/// The reader holds the group of the record that it shows, and that of one that it tries to get. The newest record may be in a
+/// third, and the writer needs one to go on to.
 inline constexpr std::size_t num_groups = 4;
 
 /// Returns the size of a slot for records of up to `largest` bytes: whole cache lines.
@@ -170,8 +170,8 @@ class BasicReader : private Side {
 
   /// Returns the newest record if it has not been returned yet. The record stays as it is until Front returns another. Returns
   /// an empty view with a null pointer if there is no new record, or if the writer has gone on to another group during every
-  /// attempt; then a later call succeeds once the writer is slower. Returns a null pointer with a length if the peer claims a record that is not in a
-  /// slot.
+  /// attempt; then a later call succeeds once the writer is slower. Returns a null pointer with a length if the peer claims a
+  /// record that is not in a slot.
   UIT_INLINE ByteView Front() {
     for (int i = 0; i < max_attempts; ++i) {
       // Pairs with the release in Commit: the record is complete.

@@ -99,9 +99,6 @@ class PowerFlowByMpi {
     std::uint32_t neighbor;  // its slot
     double susceptance;
   };
-  struct Bus {
-    double power, diagonal;
-  };
   /// What goes to another rank and comes from there.
   struct Halo {
     std::vector<std::uint32_t> sent{};         // slots
@@ -119,7 +116,7 @@ class PowerFlowByMpi {
   }
 
   std::size_t num_inner_ = 0;
-  std::vector<Bus> buses_;
+  std::vector<grid::Bus> buses_;
   std::vector<std::uint32_t> first_;  // by bus: its lines
   std::vector<Line> lines_;
   std::vector<double> angles_, next_;

@@ -45,6 +45,10 @@ inline netuit::Topology Make() {
 
 /// The power that flows in at a bus.
 inline double Power(netuit::NodeId bus) { return 1 + bus % 3; }
+/// What Jacobi's iteration needs to know of a bus: the power, and the diagonal of its equation.
+struct Bus {
+  double power, diagonal;
+};
 /// The part of a bus's diagonal that its lines leave.
 inline constexpr double shunt = 1.02;
 

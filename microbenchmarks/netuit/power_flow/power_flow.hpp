@@ -47,13 +47,9 @@ class PowerFlowOnMesh {
   }
 
  private:
-  struct Bus {
-    double power, diagonal;
-  };
-
   netuit::Mesh mesh_;
   netuit::EdgeWeights susceptance_{mesh_.GetEdgeWeights()};
-  netuit::Field<Bus> bus_{mesh_.AddField<Bus>(Bus{})};
+  netuit::Field<grid::Bus> bus_{mesh_.AddField<grid::Bus>(grid::Bus{})};
   netuit::PublishedField<double> angle_{mesh_.AddPublishedField<double>(0.0)};
 };
 

@@ -5,12 +5,9 @@
 #include <cstring>
 #include <memory>
 
-#include <uit/support/bytes.hpp>
 #include <uit/link/frame_box.hpp>
-#include <uit/link/frame_trace.hpp>
 
 #include "tests/support/catch.hpp"
-#include "tests/uit/link/support/shared_memory.hpp"
 
 using namespace uit;
 
@@ -33,43 +30,6 @@ struct Pool {
 
   LatestFrame layout;
   std::shared_ptr<FrameBox> box = FrameBox::Latest();
-  PooledLatestSender sender;
-  PooledLatestReceiver receiver;
-};
-
-/// Both halves, in two processes that share the memory of a box; perhaps with stamps on their frames.
-struct NearPool {
-  explicit NearPool(std::size_t num_channels, bool is_traced = false)
-      : layout{num_channels, sizeof(int)},
-        payload_bytes{layout.MaxBytes() + (is_traced ? FrameTrace::num_bytes : 0)},
-        memory{in->SharedBytes(payload_bytes)},
-        sender{layout, Port(is_traced)},
-        receiver{layout, in, nullptr} {
-    in->CreateShared(memory.All(), payload_bytes);
-    in->ReceiveBy(memory.All(), payload_bytes);
-    out->SendBy(memory.All(), payload_bytes);
-    if (is_traced) receiver.TraceBy(&trace_in);
-  }
-  OutPort Port(bool is_traced) {
-    OutPort port{out};
-    if (is_traced) port.TraceBy(&trace_out);
-    return port;
-  }
-
-  void Put(std::size_t channel, int value) {
-    std::memcpy(sender.Slot(channel), &value, sizeof value);
-    sender.Commit(channel);
-  }
-  int Value(std::size_t channel) const { return LoadBytes<int>({receiver.Slot(channel), sizeof(int)}); }
-
-  LatestFrame layout;
-  std::size_t payload_bytes;
-  std::shared_ptr<FrameBox> out = FrameBox::Latest();
-  std::shared_ptr<FrameBox> in = FrameBox::Latest();
-  testing::SharedMemory memory;
-  TraceClock clock{};
-  FrameTrace trace_out{clock};
-  FrameTrace trace_in{clock};
   PooledLatestSender sender;
   PooledLatestReceiver receiver;
 };

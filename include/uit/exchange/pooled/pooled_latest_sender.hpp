@@ -96,21 +96,12 @@ class PooledLatestSender final : public SendingHalf {
   UIT_NOINLINE void Depart(bool last) {
     const std::size_t num_contributors = roll_.NumContributors();
     const bool is_uniform = is_level_ && (num_contributors == 0 || num_contributors == layout_.num_channels);
-    const auto fill = [&](auto& to) {
+    port_.TryDepartFilled(layout_.MaxBytes(), frame_, [&](auto& to) {
       CopyBytes(to.Payload(), values_.data(), values_.size());
       layout_.Seal(to, is_uniform ? nullptr : counts_.data(), counts_[0]);
       to.Header().update = update_;
       to.Header().last = last ? 1 : 0;
-    };
-    if (std::byte* const place = port_.TryLend(layout_.MaxBytes())) {
-      FrameDraft draft{.payload = place};
-      fill(draft);
-      port_.Publish(draft.header);
-    } else {
-      frame_.Reserve(layout_.MaxBytes());
-      fill(frame_);
-      port_.TryDepart(frame_);
-    }
+    });
     is_level_ = is_uniform || std::ranges::adjacent_find(counts_, std::ranges::not_equal_to{}) == counts_.end();
     roll_.Renew();
   }
