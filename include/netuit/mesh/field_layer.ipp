@@ -79,9 +79,9 @@ template <typename R>
 void FieldLayer::OpenReceiver(const LayerSite& site, std::size_t thread, const uit::ExchangeKey& key, const AwaitedFrames& frames,
                               R& receiver) {
   const std::size_t peer = site.ProcessOf(key.source);
-  receiver.awaited = site.fabric.AddIncoming(peer, AwaitedSpec(site, key, frames, false),
-                                             uit::FrameBox::Every(uit::FrameWindow::BoxDepth(frames.num_under_way)));
-  if (!site.is_traced) receiver.awaited->LendFrom(1);
+  auto box = uit::FrameBox::Every(uit::FrameWindow::BoxDepth(frames.num_under_way));
+  if (!site.is_traced) box->LendFrom(1);
+  receiver.awaited = site.fabric.AddIncoming(peer, AwaitedSpec(site, key, frames, false), std::move(box));
   receiver.awaited_reports.emplace(
       frames.num_under_way, site.fabric.AddOutgoing(peer, thread, AwaitedSpec(site, key, frames, true), uit::FrameBox::Latest()));
 }

@@ -53,10 +53,11 @@ UIT_DEFINE void ValueEnds::Join(const LayerSite& site, std::size_t thread, std::
   const std::uint32_t here = site.partitions[thread]->graph.worker;
   for (auto& [there, receiver] : receivers) {
     const uit::ExchangeKey key{.layer = layer, .source = there, .destination = here};
-    receiver.box = site.fabric.AddIncoming(site.ProcessOf(there), SpecOfValues(key, receiver.layout, type, traces != nullptr),
-                                           uit::FrameBox::Latest());
+    auto box = uit::FrameBox::Latest();
     if (traces != nullptr) receiver.trace = &traces->at(there);
-    else receiver.box->LendFrom(1);  // values are copied from there to the ghosts
+    else box->LendFrom(1);  // values are copied from there to the ghosts
+    receiver.box = site.fabric.AddIncoming(site.ProcessOf(there), SpecOfValues(key, receiver.layout, type, traces != nullptr),
+                                           std::move(box));
   }
   for (auto& [there, sender] : senders) {
     const uit::ExchangeKey key{.layer = layer, .source = here, .destination = there};

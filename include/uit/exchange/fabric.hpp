@@ -34,7 +34,7 @@ struct FabricOptions {
   std::size_t payload_bytes = 0;  ///< links carry at least this payload; larger exchanges added after Connect open a link more
   std::uint32_t max_pace = Connection::default_max_pace;  ///< polls skipped at most between values for a slow peer
   bool shares_memory = true;      ///< exchanges within a host use shared memory, if the world provides it
-  bool joins_own = false;         ///< exchanges between two workers of this process need no link: they share a box at once
+  bool joins_own = false;         ///< exchanges between two workers of this process need no link: they have a box at once
 };
 
 /// Connects a process to its peers.
@@ -136,8 +136,14 @@ class Fabric {
 
   void Check(std::size_t peer, std::size_t worker) const;
   bool IsOwn(std::size_t peer) const { return options_.joins_own && peer == world_.Rank(); }
-  /// Returns the box of an exchange within this process: that of the half that was added first.
-  std::shared_ptr<FrameBox> OwnBox(const ExchangeSpec& spec, std::shared_ptr<FrameBox> box);
+  /// A half of an exchange within this process.
+  struct OwnHalf {
+    std::shared_ptr<FrameBox> box;
+    bool is_incoming;
+  };
+  /// Adds a half, and returns its box: if the receiving half reads frames where they lie, an end of the box that both halves have;
+  /// else the box of the half that was added first.
+  std::shared_ptr<FrameBox> OwnBox(const ExchangeSpec& spec, OwnHalf half);
   std::string Match(const std::vector<Bytes>& greetings, const Greeting& ours);
   PeerWishes Wishes() const;
   std::string CheckLinks() const;
@@ -162,7 +168,7 @@ class Fabric {
   std::shared_ptr<ProgressEngine> engine_;
   std::map<std::size_t, std::vector<Announcement>> announced_;           // by peer, since the last Connect
   std::map<std::tuple<std::size_t, ExchangeKey, bool>, Shared> halves_;  // by peer, key and direction
-  std::map<ExchangeKey, std::shared_ptr<FrameBox>> own_boxes_;           // of exchanges within this process
+  std::map<ExchangeKey, OwnHalf> own_halves_;                            // those whose other half is still to be added
   std::map<std::size_t, std::size_t> payload_bytes_;                     // by peer, of its newest link
   std::map<std::size_t, std::size_t> unshared_;                          // by peer, see UnsharedExchanges
   World private_world_;                                                  // duplicate of world_, with streams of its own

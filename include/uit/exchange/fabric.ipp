@@ -185,14 +185,14 @@ UIT_DEFINE bool Fabric::Close(Deadline deadline) {
 
 UIT_DEFINE OutPort Fabric::AddOutgoing(std::size_t peer, std::size_t worker, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
   Check(peer, worker);
-  if (IsOwn(peer)) return OutPort{engine_, OwnBox(spec, std::move(box))};
+  if (IsOwn(peer)) return OutPort{engine_, OwnBox(spec, {std::move(box), false})};
   announced_[peer].push_back({spec, engine_->NumOutgoing(), 0});
   return OutPort{engine_, engine_->AddOutgoing(peer, worker, std::move(box), spec.key.is_report != 0), worker};
 }
 
 UIT_DEFINE std::shared_ptr<FrameBox> Fabric::AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
   Check(peer, 0);
-  if (IsOwn(peer)) return OwnBox(spec, std::move(box));
+  if (IsOwn(peer)) return OwnBox(spec, {std::move(box), true});
   announced_[peer].push_back({spec, engine_->NumIncoming(), 1});
   engine_->AddIncoming(peer, box, spec.frame_bytes);
   return box;
@@ -232,8 +232,16 @@ UIT_DEFINE void Fabric::ClaimRequests() {
   world_.Process()->ClaimRequests(before, num_requests_);
 }
 
-UIT_DEFINE std::shared_ptr<FrameBox> Fabric::OwnBox(const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
-  return own_boxes_.try_emplace(spec.key, std::move(box)).first->second;
+UIT_DEFINE std::shared_ptr<FrameBox> Fabric::OwnBox(const ExchangeSpec& spec, OwnHalf half) {
+  const auto [other, is_first] = own_halves_.try_emplace(spec.key, half);
+  if (is_first) return half.box;
+  const OwnHalf first = other->second;
+  own_halves_.erase(other);
+  const OwnHalf& receiving = half.is_incoming ? half : first;
+  const OwnHalf& sending = half.is_incoming ? first : half;
+  if (!receiving.box->Lends()) return first.box;
+  FrameBox::JoinEnds(*sending.box, *receiving.box, spec.frame_bytes);
+  return half.box;
 }
 
 UIT_DEFINE bool Fabric::TryFinishHalves() {

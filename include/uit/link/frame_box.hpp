@@ -24,7 +24,8 @@ namespace uit {
 /// puts, another steps. Buffers circulate through the box: the putting side allocates them in its first rounds, and
 /// nothing is allocated later.
 ///
-/// If two processes share memory, the box has one end in each: frames that one process puts, the other steps to.
+/// If two processes share memory, the box has one end in each: frames that one process puts, the other steps to. Two threads may
+/// have an end each as well, see JoinEnds.
 ///
 /// `Sync` and `AtomicRef` select the atomics: those of std, or of a model that explores every schedule.
 template <Synchronization Sync, template <typename> class AtomicRef = std::atomic_ref>
@@ -144,6 +145,20 @@ class BasicFrameBox {
     if (KeepsLatest()) BecomeInbox(shared_mailbox::BasicReader<AtomicRef>{memory, largest}, payload_bytes);
     else BecomeInbox(shared_ring::BasicReader<AtomicRef>{memory}, payload_bytes);
   }
+  /// Makes `putting` and `stepping` the two ends of one box in memory that both own, for payloads of up to `payload_bytes`. So frames
+  /// pass between two threads as they do between processes: they are written and read where they lie.
+  static void JoinEnds(BasicFrameBox& putting, BasicFrameBox& stepping, std::size_t payload_bytes) {
+    const std::size_t num_bytes = stepping.SharedBytes(payload_bytes);
+    struct alignas(cache_line) Line {
+      std::byte bytes[cache_line];
+    };
+    const std::shared_ptr<Line[]> lines(new Line[(num_bytes + sizeof(Line) - 1) / sizeof(Line)]);
+    const MutableByteView memory{lines[0].bytes, num_bytes};
+    stepping.CreateShared(memory, payload_bytes);
+    stepping.ReceiveBy(memory, payload_bytes);
+    putting.SendBy(memory, payload_bytes);
+    putting.memory_ = stepping.memory_ = lines;
+  }
   /// Whether the box has an end in each of two processes.
   UIT_INLINE bool IsShared() const { return duct_.index() > 1; }
   /// Stops all use of the shared memory: if the box is shared, puts and steps fail from now on.
@@ -186,6 +201,7 @@ class BasicFrameBox {
   std::size_t depth_ = 0;      // 0: the box keeps the latest frame
   std::size_t lend_from_ = 0;  // see LendFrom
   bool may_be_large_ = false;
+  std::shared_ptr<void> memory_;  // see JoinEnds
   // The hot functions switch on the index, because std::visit would not be inlined.
   std::variant<Mailbox, Ring, SharedOutbox<shared_mailbox::BasicWriter<AtomicRef>>,
                SharedOutbox<shared_ring::BasicWriter<AtomicRef>>, SharedInbox<shared_mailbox::BasicReader<AtomicRef>>,

@@ -678,3 +678,41 @@ TEST_CASE("Two workers of a process share a box at once, if the fabric joins its
   CHECK(tally.put.dropped == 2);
   CHECK(tally.Balanced());
 }
+
+TEST_CASE("Between two workers of a process a frame is read where it was written, whichever half came first") {
+  const bool keeps_latest = GENERATE(false, true);
+  const bool is_receiver_first = GENERATE(false, true);
+  constexpr std::uint32_t num_bytes = 600;
+  std::shared_ptr<FrameBox> box;
+  {
+    LoopbackNetwork network{1};
+    Fabric fabric{network.World(0), {.num_workers = 2, .joins_own = true}};
+    const ExchangeSpec spec{.key = {.source = 0, .destination = 1}, .frame_bytes = num_bytes};
+    const auto make_box = [&] { return keeps_latest ? FrameBox::Latest() : FrameBox::Every(2); };
+    const auto receive = [&] {
+      auto lending = make_box();
+      lending->LendFrom(1);
+      box = fabric.AddIncoming(0, spec, std::move(lending));
+    };
+    if (is_receiver_first) receive();
+    OutPort port = fabric.AddOutgoing(0, 0, spec, make_box());
+    if (!is_receiver_first) receive();
+
+    std::byte* const place = port.TryLend(num_bytes);
+    REQUIRE(place != nullptr);
+    std::fill_n(place, num_bytes, std::byte{7});
+    port.Publish({.num_bytes = num_bytes, .update = 5});
+    REQUIRE(box->TryStep());
+    CHECK(box->View().Payload() == place);
+    std::byte* const next = port.TryLend(num_bytes);
+    REQUIRE(next != nullptr);
+    CHECK(next != place);
+    std::fill_n(next, num_bytes, std::byte{8});
+    CHECK(std::ranges::count(box->Lent(), std::byte{7}) == num_bytes);
+    port.Publish({.num_bytes = num_bytes, .update = 6});
+  }
+  REQUIRE(box->TryStep());  // the memory is there as long as an end
+  CHECK(box->View().Header().update == 6);
+  CHECK(std::ranges::count(box->Lent(), std::byte{8}) == num_bytes);
+  CHECK_FALSE(box->TryStep());
+}
