@@ -46,7 +46,7 @@ RunReport RunSaving(Mesh& mesh, const RunPlan& plan, const RunOptions& options, 
 /// saved, and the message names the last checkpoint. Signals that come while a checkpoint is saved end the run after it.
 ///
 /// Collective. Throws like Mesh::Run and SaveCheckpoint.
-template <ScheduleValue S, std::invocable<Node&> F>
+template <ScheduleValue S, UpdateFunction F>
 RunReport RunWithCheckpoints(Mesh& mesh, const S& schedule, F&& update, const CheckpointOptions& checkpoints,
                              const RunOptions& options = {}) {
   return detail::RunSaving(mesh, schedule.MakePlan(), options, checkpoints, [&](const RunPlan& plan, const RunOptions& part) {

@@ -40,6 +40,8 @@ class EdgeWeights {
   double operator[](const InEdge& edge) const { return by_input_[edge.Index()]; }
   /// Returns the weight of an edge that begins at the node.
   double operator[](const OutEdge& edge) const { return by_output_[edge.Index()]; }
+  /// For parts: the weights by input of the process.
+  const double* ByInput() const { return by_input_; }
 
  private:
   const double* by_input_;

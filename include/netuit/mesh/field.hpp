@@ -199,6 +199,10 @@ class PublishedField {
   T& operator[](const Node& node) const { return own_[node.Slot()]; }
   /// Returns the published value of the neighbour at the edge's other end.
   const T& operator[](const InEdge& edge) const { return values_->shown[edge.Slot()]; }
+  /// Returns all values that edges of this process show, by slot; see PartInputs::Slots. Call it during an update.
+  std::span<const T> Shown() const {
+    return {values_->shown, values_->memory.IsByUpdate() ? values_->num_slots_by_update : values_->num_slots};
+  }
 
   /// For the mesh: the memory of the values.
   const FieldMemory& Memory() const { return values_->memory; }

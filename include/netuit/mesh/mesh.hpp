@@ -32,6 +32,7 @@
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/node_data.hpp>
+#include <netuit/mesh/part.hpp>
 #include <netuit/mesh/reduction.hpp>
 #include <netuit/mesh/root_networks.hpp>
 #include <netuit/mesh/shared.hpp>
@@ -191,11 +192,12 @@ class Mesh : public MeshCalls {
   /// already.
   CutReduction AddCutReduction(Extreme which, std::function<double(Node&)> evaluate, const CutOptions& options = {});
 
-  /// Updates every node repeatedly, on all workers, as the schedule says. Collective. Defined in netuit/run/run.hpp.
-  template <ScheduleValue S, std::invocable<Node&> F>
+  /// Updates every node repeatedly, on all workers, as the schedule says: `update(node)` one node, `update(part)` many at once, as
+  /// arrays. Collective. Defined in netuit/run/run.hpp.
+  template <ScheduleValue S, UpdateFunction F>
   RunReport Run(const S& schedule, F&& update, const RunOptions& options);
   /// Runs with default options.
-  template <ScheduleValue S, std::invocable<Node&> F>
+  template <ScheduleValue S, UpdateFunction F>
   RunReport Run(const S& schedule, F&& update);
 
   /// Calls `visit(node)` once for each node of this process, on the calling thread. Call it between runs to read fields, and

@@ -108,7 +108,7 @@ class NodeUpdates {
     } catch (const replay::RecordEnd&) {
       has_record_ended_ = true;
     } catch (...) {
-      team_.StopByThrow("the update of node " + partition_.graph.Label(position), std::current_exception());
+      team_.StopByThrow(sweep_.Subject() + partition_.graph.Label(position), std::current_exception());
     }
     return false;
   }

@@ -167,9 +167,11 @@ struct RunReport {
     if (stopped_by == StopReason::thrown) return 4;
     return stopped_by == StopReason::signal ? 128 + signal : 0;
   }
-  /// On rank 0, prints a line each to stdout about the updates and the messages, and a third if the program was built without
-  /// optimisation.
+  /// On rank 0, prints what Text returns to stdout.
   void Print() const;
+  /// Returns a line each about the updates and the messages, one with the message if there is one, and one if the program was built
+  /// without optimisation. Empty except on rank 0.
+  std::string Text() const;
   /// Returns the sum over all workers of this report, of channels that leave their thread.
   uit::Tally Tally() const {
     uit::Tally sum;

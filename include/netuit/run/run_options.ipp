@@ -35,30 +35,30 @@ UIT_DEFINE std::string AgeInWords(const RunReport& report) {
 
 }  // namespace detail
 
-UIT_DEFINE void RunReport::Print() const {
+UIT_DEFINE std::string RunReport::Text() const {
   using detail::WithCommas;
-  if (!is_root || workers.empty()) return;
+  if (!is_root || workers.empty()) return {};
   const auto [fewest, most] = std::ranges::minmax(workers, {}, &WorkerReport::num_updates);
-  const auto longest = std::ranges::max(workers, {}, &WorkerReport::elapsed).elapsed;
-  const std::string updates = fewest.num_updates == most.num_updates
-                                  ? WithCommas(most.num_updates)
-                                  : WithCommas(fewest.num_updates) + " to " + WithCommas(most.num_updates);
-  const std::optional<std::uint64_t> effective = EffectiveUpdates();
-  std::printf("%zu worker%s, %.2f s: %s updates each%s, %s barriers%s\n", workers.size(), workers.size() == 1 ? "" : "s",
-              std::chrono::duration<double>(longest).count(), updates.c_str(),
-              effective ? (", " + WithCommas(*effective) + " effective").c_str() : "", WithCommas(most.num_barriers).c_str(),
-              detail::AgeInWords(*this).c_str());
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.2f", std::chrono::duration<double>(Elapsed()).count());
+  std::string text = std::to_string(workers.size()) + (workers.size() == 1 ? " worker, " : " workers, ") + seconds + " s: ";
+  if (fewest.num_updates != most.num_updates) text += WithCommas(fewest.num_updates) + " to ";
+  text += WithCommas(most.num_updates) + " updates each";
+  if (const std::optional<std::uint64_t> effective = EffectiveUpdates()) text += ", " + WithCommas(*effective) + " effective";
+  text += ", " + WithCommas(most.num_barriers) + " barriers" + detail::AgeInWords(*this) + "\n";
   uit::Tally all = Tally();
   for (const WorkerReport& worker : workers) all += worker.inside;
-  std::printf("%s: %s put, %s of them refused; %s read, %s replaced by newer ones, %s added up, %s waiting\n",
-              Balanced() ? "every message accounted for" : "error: the counts of messages do not balance",
-              WithCommas(all.put.attempted).c_str(), WithCommas(all.put.dropped).c_str(), WithCommas(all.get.stepped).c_str(),
-              WithCommas(all.put.preempted + all.get.skipped).c_str(), WithCommas(all.get.folded).c_str(),
-              WithCommas(all.get.unread).c_str());
-  if (!message.empty()) std::printf("%s\n", message.c_str());
+  text += Balanced() ? "every message accounted for: " : "error: the counts of messages do not balance: ";
+  text += WithCommas(all.put.attempted) + " put, " + WithCommas(all.put.dropped) + " of them refused; ";
+  text += WithCommas(all.get.stepped) + " read, " + WithCommas(all.put.preempted + all.get.skipped) + " replaced by newer ones, ";
+  text += WithCommas(all.get.folded) + " added up, " + WithCommas(all.get.unread) + " waiting\n";
+  if (!message.empty()) text += message + "\n";
 #ifndef __OPTIMIZE__
-  std::printf("built without optimisation, so times and rates say little: compile with -O3 (-DCMAKE_BUILD_TYPE=Release)\n");
+  text += "built without optimisation, so times and rates say little: compile with -O3 (-DCMAKE_BUILD_TYPE=Release)\n";
 #endif
+  return text;
 }
+
+UIT_DEFINE void RunReport::Print() const { std::fputs(Text().c_str(), stdout); }
 
 }  // namespace netuit

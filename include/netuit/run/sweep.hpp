@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/node_notes.hpp>
+#include <netuit/mesh/part.hpp>
 #include <netuit/mesh/partition.hpp>
 
 namespace netuit::detail {
@@ -27,6 +29,18 @@ class Sweep {
   /// number. That node and the later ones publish nothing; puts already made count.
   virtual bool Update(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
                       std::uint32_t& position) = 0;
+  /// Returns what threw, before the label of the node at `position`.
+  virtual const char* Subject() const { return "the update of node "; }
+
+ protected:
+  /// The nodes of these ranges, except those before `first`, publish nothing. The ranges are ascending.
+  static void Silence(NodeNotes& notes, std::uint32_t first, std::span<const NodeRange> nodes) {
+    for (const NodeRange& range : nodes) {
+      for (std::uint32_t node = std::max(range.begin, first); node < range.end; ++node) {
+        if (notes.silent.empty() || notes.silent.back() != node) notes.silent.push_back(node);
+      }
+    }
+  }
 };
 
 /// A sweep that calls a function of type `F` for each node.
@@ -51,8 +65,7 @@ class NodeSweep final : public Sweep {
         }
       } catch (...) {
         position = i;
-        Silence(node, {i, end});
-        for (const NodeRange& later : nodes.subspan(range + 1)) Silence(node, later);
+        Silence(notes, i, nodes.subspan(range));
         throw;
       }
     }
@@ -60,17 +73,60 @@ class NodeSweep final : public Sweep {
   }
 
  private:
-  static void Silence(Node& node, const NodeRange& nodes) {
-    for (std::uint32_t i = nodes.begin; i < nodes.end; ++i) {
-      node.GoTo(i);
-      node.StaySilent();
-    }
-  }
-
   const MeshCore& mesh_;
   std::uint64_t seed_;
   std::uint64_t first_;
   F& update_;
 };
+
+/// A sweep that calls a function of type `F` for each part.
+template <std::invocable<Part&> F>
+class PartSweep final : public Sweep {
+ public:
+  /// As NodeSweep's.
+  PartSweep(const MeshCore& mesh, std::uint64_t seed, std::uint64_t first, F& update)
+      : mesh_(mesh), seed_(seed), first_(first), update_(update) {}
+
+  bool Update(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
+              std::uint32_t& position) override {
+    bool wants_stop = false;
+    for (std::size_t range = 0; range < nodes.size(); ++range) {
+      const auto num_silent = static_cast<std::ptrdiff_t>(notes.silent.size());
+      Part part(*mesh_.Partitions()[thread], notes, seed_, first_ + update, nodes[range]);
+      try {
+        update_(part);
+      } catch (...) {
+        position = nodes[range].begin;
+        notes.silent.resize(static_cast<std::size_t>(num_silent));
+        Silence(notes, position, nodes.subspan(range));
+        throw;
+      }
+      // Its nodes may have fallen silent in any order.
+      std::sort(notes.silent.begin() + num_silent, notes.silent.end());
+      notes.silent.erase(std::unique(notes.silent.begin() + num_silent, notes.silent.end()), notes.silent.end());
+      wants_stop |= part.WantsStop();
+    }
+    return wants_stop;
+  }
+  const char* Subject() const override { return "the update of the nodes from "; }
+
+ private:
+  const MeshCore& mesh_;
+  std::uint64_t seed_;
+  std::uint64_t first_;
+  F& update_;
+};
+
+template <typename F>
+struct SweepFor {
+  using Type = PartSweep<F>;
+};
+template <std::invocable<Node&> F>
+struct SweepFor<F> {
+  using Type = NodeSweep<F>;
+};
+/// The sweep that calls a function of type `F`.
+template <typename F>
+using SweepOf = typename SweepFor<F>::Type;
 
 }  // namespace netuit::detail
