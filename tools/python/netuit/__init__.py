@@ -16,18 +16,32 @@ if TYPE_CHECKING:
     from netuit.csr_file import write_csr
     from netuit.experiment import run_sweep
     from netuit.graph_files import read_graph, read_placement, write_graph, write_placement
+    from netuit.graph_arrays import Torus
     from netuit.loading import load
+    from netuit.mesh import Mesh, Part, Report
     from netuit.partition_plots import draw_partition
     from netuit.partitioning import cut_weight, partition
     from netuit.result_plots import plot_conflicts, plot_quality, plot_rates
     from netuit.run_graph import run
+    from netuit.schedules import Dataflow, EveryUpdate, Fixed, Free, Isolated, Rolling, automatic
 
 __version__ = "0.2.0"
 
 __all__ = [
+    "Dataflow",
+    "EveryUpdate",
+    "Fixed",
+    "Free",
     "InputError",
+    "Isolated",
+    "Mesh",
     "OutputError",
+    "Part",
+    "Report",
+    "Rolling",
     "ToolError",
+    "Torus",
+    "automatic",
     "cut_weight",
     "draw_partition",
     "load",
@@ -46,6 +60,9 @@ __all__ = [
 
 # Loaded when first asked for: arguments are checked where nothing but the standard library is installed yet.
 _HOME_OF = {
+    **dict.fromkeys(("Dataflow", "EveryUpdate", "Fixed", "Free", "Isolated", "Rolling", "automatic"), "schedules"),
+    **dict.fromkeys(("Mesh", "Part", "Report"), "mesh"),
+    "Torus": "graph_arrays",
     "write_csr": "csr_file",
     "run_sweep": "experiment",
     "read_graph": "graph_files",

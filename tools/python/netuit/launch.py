@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from netuit import ToolError
 
-_TOKEN = "UIT_LAUNCH"  # in the environment of all that a launch starts, so that stragglers are found
+TOKEN = "UIT_LAUNCH"  # in the environment of all that a launch starts, so that stragglers are found
 #: Names of files in shared memory: Open MPI's, MPICH's, and those of UCX, which MPICH may use.
 SEGMENT = re.compile(r"(vader_segment|sm_segment|osc_sm|open_mpi)\.|mpich_shar_tmp|ucx_shm_posix_")
 _ANYWHERE = {  # what Open MPI 4 and 5 want; others do not care
@@ -152,7 +152,7 @@ def run(
     try:
         child = subprocess.Popen(
             command,
-            env={**environment, _TOKEN: token},
+            env={**environment, TOKEN: token},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -164,7 +164,7 @@ def run(
         _pump(child, on_line, time.monotonic() + time_limit, command)
         return child.wait()
     finally:
-        _end(child, token)
+        end(child, token)
 
 
 def _pump(
@@ -190,7 +190,7 @@ def _pump(
         on_line(pending.decode(errors="replace"))
 
 
-def _end(child: subprocess.Popen[bytes], token: str) -> None:
+def end(child: subprocess.Popen[bytes], token: str) -> None:
     """Ends a launcher and whatever it started, politely first. Safe when all is over already."""
     is_main = threading.current_thread() is threading.main_thread()  # which alone may say what signals do
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None  # a second Ctrl-C must leave no process
@@ -230,7 +230,7 @@ def _signal_group(child: subprocess.Popen[bytes], number: int) -> None:
 
 def _stragglers(token: str) -> list[int]:
     """Ids of live processes that carry the token; none where there is no /proc."""
-    mark = f"{_TOKEN}={token}".encode()
+    mark = f"{TOKEN}={token}".encode()
     found = []
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:

@@ -1,0 +1,180 @@
+#include "mesh.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/run/modes.hpp>
+#include <netuit/run/run.hpp>
+#include <uit/support/error.hpp>
+#include <uit/team/team.hpp>
+
+#include "arrays.hpp"
+#include "job.hpp"
+#include "part.hpp"
+
+namespace netuit::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+std::chrono::nanoseconds Nanoseconds(double seconds, const char* what) {
+  if (!(seconds >= 0) || seconds > 3e9) throw uit::InputError(std::string(what) + " must be a number of seconds that is not negative");
+  return std::chrono::nanoseconds(std::llround(seconds * 1e9));
+}
+
+RunPlan PlanOf(const RunWords& words) {
+  ModeSettings settings{.updates = words.updates, .duration = Nanoseconds(words.seconds, "seconds"), .until = words.until};
+  if (words.span != 0) settings.span = Nanoseconds(words.span, "span");
+  if (words.period != 0) settings.period = Nanoseconds(words.period, "period");
+  if (words.slack) settings.slack = *words.slack < 0 ? automatic : static_cast<std::uint64_t>(*words.slack);
+  return ScheduleOf(static_cast<AsyncMode>(words.mode), settings);
+}
+
+/// Calls Python's update function, and keeps the first exception of this process.
+class Updates {
+ public:
+  Updates(const nb::callable& update, const nb::list& parts, std::uint32_t num_threads) : update_(update) {
+    for (std::uint32_t thread = 0; thread < num_threads; ++thread) parts_.push_back(nb::cast<PartObject*>(parts[thread]));
+  }
+  ~Updates() {
+    for (PartObject* const part : parts_) part->Show(nullptr);
+  }
+  Updates(const Updates&) = delete;
+  Updates& operator=(const Updates&) = delete;
+
+  void operator()(Part& part) {
+    const nb::gil_scoped_acquire acquire;
+    const std::size_t thread = part.Worker() % parts_.size();
+    PartObject* const shown = parts_[thread];
+    shown->Show(&part);
+    try {
+      // Only the main thread looks for signals.
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      update_(thread);
+      shown->Show(nullptr);
+    } catch (nb::python_error& error) {
+      shown->Show(nullptr);
+      const std::string words = std::string(nb::str(error.type().attr("__name__")).c_str()) + ": " + nb::str(error.value()).c_str();
+      if (!thrown_) thrown_ = std::current_exception();
+      throw std::runtime_error(words);  // what the report says; the original stays here, because it may be destroyed with the lock only
+    } catch (...) {
+      shown->Show(nullptr);
+      if (!thrown_) thrown_ = std::current_exception();
+      throw;
+    }
+  }
+  /// Throws the first exception, if there was one.
+  void Rethrow() {
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+  }
+
+ private:
+  const nb::callable& update_;
+  std::vector<PartObject*> parts_;   // by thread; Python keeps them
+  std::exception_ptr thrown_{};                            // guarded by Python's lock
+};
+
+}  // namespace
+
+MeshObject::MeshObject(const Graph& graph, std::uint32_t threads) {
+  Job& job = Job::Get();
+  const nb::gil_scoped_release release;
+  mesh_ = std::make_unique<Mesh>(uit::Team{job.World(), {.threads = threads}}, graph);
+  job.Add(*this);
+}
+
+MeshObject::~MeshObject() {
+  Job::Forget(*this);
+  Drop();
+}
+
+void MeshObject::Drop() {
+  const nb::gil_scoped_release release;
+  mesh_.reset();
+}
+
+Mesh& MeshObject::Get() const {
+  if (!mesh_) throw uit::Error("the mesh has been closed");
+  return *mesh_;
+}
+
+template <typename T>
+std::size_t MeshObject::AddField(const Given<T>& values, bool is_published) {
+  if (values.shape(0) != Get().NumNodes()) {
+    throw uit::InputError("a field of " + std::to_string(Get().NumNodes()) + " nodes needs as many initial values, and got " +
+                          std::to_string(values.shape(0)));
+  }
+  const T* const of = values.data();
+  const Initial<T> initial([of](NodeId id) { return of[id]; });
+  if (is_published) fields_.emplace_back(Get().AddPublishedField<T>(initial));
+  else fields_.emplace_back(Get().AddField<T>(initial));
+  return fields_.size() - 1;
+}
+
+template std::size_t MeshObject::AddField(const Given<double>&, bool);
+template std::size_t MeshObject::AddField(const Given<float>&, bool);
+template std::size_t MeshObject::AddField(const Given<std::int64_t>&, bool);
+template std::size_t MeshObject::AddField(const Given<std::int32_t>&, bool);
+template std::size_t MeshObject::AddField(const Given<std::uint8_t>&, bool);
+
+void MeshObject::AddWeights() {
+  if (!weights_) weights_ = Get().GetEdgeWeights();
+}
+
+const EdgeWeights& MeshObject::Weights() const {
+  if (!weights_) throw uit::Error("the weights of the edges are not there");
+  return *weights_;
+}
+
+std::size_t MeshObject::AddReduction(Extreme which) {
+  reductions_.push_back(Get().AddReduction(which));
+  return reductions_.size() - 1;
+}
+
+nb::object MeshObject::Gather(std::size_t number) const {
+  return std::visit(
+      [&]<typename H>(const H& field) -> nb::object {
+        using T = typename H::Value;
+        std::vector<T> values;
+        {
+          const nb::gil_scoped_release release;
+          values = Get().Gather(field);
+        }
+        if (!Get().GetWorld().IsRoot()) return nb::none();
+        NewArray<T> result(values.size());
+        std::ranges::copy(values, result.Values().begin());
+        return result.Release();
+      },
+      fields_.at(number));
+}
+
+RunReport MeshObject::Run(const RunWords& words, const nb::callable& update, const nb::list& parts) {
+  if (parts.size() != Get().NumThreads()) throw uit::InputError("a run needs a part for each thread");
+  const RunPlan plan = PlanOf(words);
+  Updates updates(update, parts, Get().NumThreads());
+  RunReport report;
+  {
+    const nb::gil_scoped_release release;
+    // Alone, Ctrl-C is Python's. A launcher's signals end the runs of all processes together.
+    report = Get().Run(plan, updates, {.seed = words.seed, .first_update = words.first_update, .stops_on_signal = Job::Get().IsLaunched()});
+  }
+  updates.Rethrow();
+  return report;
+}
+
+}  // namespace netuit::python

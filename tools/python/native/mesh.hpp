@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <netuit/graph/graph.hpp>
+#include <netuit/mesh/edge_field.hpp>
+#include <netuit/mesh/field.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/reduction.hpp>
+#include <netuit/run/run_options.hpp>
+
+namespace netuit::python {
+
+/// An array that Python gives: of one dimension, without gaps.
+template <typename T>
+using Given = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+
+/// A field of a mesh, of any of the types.
+using AnyNodeField = std::variant<Field<double>, PublishedField<double>, Field<float>, PublishedField<float>, Field<std::int64_t>,
+                                  PublishedField<std::int64_t>, Field<std::int32_t>, PublishedField<std::int32_t>,
+                                  Field<std::uint8_t>, PublishedField<std::uint8_t>>;
+
+/// A schedule by the number of its mode, and the options of a run.
+struct RunWords {
+  std::uint32_t mode = 0;
+  std::uint64_t updates = 0;
+  double seconds = 0;
+  double span = 0;    // seconds; 0: the default
+  double period = 0;  // likewise
+  std::optional<std::int64_t> slack{};  // -1: automatic
+  std::optional<Until> until{};
+  std::uint64_t seed = 1;
+  std::uint64_t first_update = 0;
+};
+
+/// A mesh that Python uses. Python's global lock is held on entry of every function.
+class MeshObject {
+ public:
+  /// Makes a mesh on the job's processes. Only rank 0's graph is used. Collective.
+  MeshObject(const Graph& graph, std::uint32_t threads);
+  MeshObject(const MeshObject&) = delete;
+  MeshObject& operator=(const MeshObject&) = delete;
+  ~MeshObject();
+
+  /// Destroys the mesh; Get then throws.
+  void Drop();
+  /// Returns the mesh. Throws uit::Error if the job has ended.
+  Mesh& Get() const;
+
+  /// Adds a field with the values of all nodes of the graph, by id, and returns its number.
+  template <typename T>
+  std::size_t AddField(const Given<T>& values, bool is_published);
+  /// Returns a field.
+  const AnyNodeField& FieldAt(std::size_t number) const { return fields_.at(number); }
+  /// Makes the weights of the edges available to parts.
+  void AddWeights();
+  /// Returns the weights of the edges. Throws uit::Error if they are not available.
+  const EdgeWeights& Weights() const;
+  /// Adds a reduction, and returns its number.
+  std::size_t AddReduction(Extreme which);
+  /// Returns a reduction.
+  const Reduction& ReductionAt(std::size_t number) const { return reductions_.at(number); }
+  /// Returns a field's values by id on rank 0, and None elsewhere. Collective.
+  nanobind::object Gather(std::size_t number) const;
+  /// Runs: calls `update(thread)` for each update of a thread, while parts[thread] stands for its nodes. Collective. If the
+  /// update throws in this process, the exception is passed on after the run.
+  RunReport Run(const RunWords& words, const nanobind::callable& update, const nanobind::list& parts);
+
+ private:
+  std::unique_ptr<Mesh> mesh_;
+  std::vector<AnyNodeField> fields_;
+  std::optional<EdgeWeights> weights_;
+  std::vector<Reduction> reductions_;
+};
+
+}  // namespace netuit::python

@@ -1,0 +1,200 @@
+#include "part.hpp"
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <nanobind/nanobind.h>
+
+#include <netuit/mesh/field.hpp>
+#include <netuit/mesh/part.hpp>
+#include <uit/support/error.hpp>
+
+#include "arrays.hpp"
+
+namespace netuit::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+/// What sums and means of values are computed and returned in.
+template <typename T>
+using SumOf = std::conditional_t<std::floating_point<T>, T, std::int64_t>;
+
+template <typename F>
+constexpr bool is_published = requires(const F& field) { field.Shown(); };
+
+/// Calls `use(field)` with the field's handle. Throws uit::InputError if it is not published.
+template <typename F>
+auto WithPublished(const AnyNodeField& field, F&& use) {
+  return std::visit(
+      [&]<typename H>(const H& handle) -> nb::object {
+        if constexpr (is_published<H>) return use(handle);
+        else throw uit::InputError("the field is not published, so neighbours' values cannot be read");
+      },
+      field);
+}
+
+/// Calls `use(i, begin, end)` for each node, with the range of its edges.
+template <typename F>
+void ForEachRow(const PartInputs& in, std::size_t num_nodes, F&& use) {
+  const std::span<const std::uint32_t> first = in.First();
+  for (std::size_t i = 0; i < num_nodes; ++i) use(i, first[i] - first[0], first[i + 1] - first[0]);
+}
+
+/// Combines the neighbours' values by node: `step(sum, value, weight)` in order of edges from `start`, then `finish(sum, begin, end)`.
+template <typename R, typename T, typename Step, typename Finish>
+nb::object Folded(const Part& part, const PublishedField<T>& field, R start, Step step, Finish finish) {
+  NewArray<R> result(part.size());
+  {
+    const nb::gil_scoped_release release;
+    const PartInputs in = part.In();
+    const T* const shown = field.Shown().data();
+    const std::uint32_t* const slots = in.Slots().data();
+    R* const to = result.Values().data();
+    ForEachRow(in, part.size(), [&](std::size_t i, std::uint32_t begin, std::uint32_t end) {
+      R sum = start;
+      for (std::uint32_t edge = begin; edge < end; ++edge) sum = step(sum, shown[slots[edge]], edge);
+      to[i] = finish(sum, begin, end);
+    });
+  }
+  return result.Release();
+}
+
+}  // namespace
+
+Part& PartObject::Get() const {
+  if (part_ == nullptr) throw uit::Error("a part is valid only while the update function is called");
+  return *part_;
+}
+
+nb::object PartObject::Ids() const { return View(Get().Ids(), nb::find(mesh_)); }
+
+nb::object PartObject::Own(std::size_t field) const {
+  return std::visit([&](const auto& handle) { return View(Get()[handle], nb::find(mesh_)); }, mesh_.FieldAt(field));
+}
+
+nb::object PartObject::EdgeWeightsByEdge() const {
+  return View(Get().In()[mesh_.Weights()], nb::find(mesh_));
+}
+
+nb::object PartObject::FirstEdges() const {
+  const std::span<const std::uint32_t> first = Get().In().First();
+  NewArray<std::int64_t> result(first.size());
+  std::ranges::transform(first, result.Values().begin(), [&](std::uint32_t edge) { return std::int64_t{edge} - first[0]; });
+  return result.Release();
+}
+
+nb::object PartObject::Sources() const { return View(Get().In().Sources(), nb::find(mesh_)); }
+
+nb::object PartObject::Neighbors(std::size_t field) const {
+  return WithPublished(mesh_.FieldAt(field), [&]<typename T>(const PublishedField<T>& handle) {
+    const std::span<const std::uint32_t> slots = Get().In().Slots();
+    NewArray<T> result(slots.size());
+    {
+      const nb::gil_scoped_release release;
+      const T* const shown = handle.Shown().data();
+      std::ranges::transform(slots, result.Values().begin(), [&](std::uint32_t slot) { return shown[slot]; });
+    }
+    return result.Release();
+  });
+}
+
+nb::object PartObject::Combine(std::size_t field, Fold fold, bool weighted) const {
+  const Part& part = Get();
+  return WithPublished(mesh_.FieldAt(field), [&]<typename T>(const PublishedField<T>& handle) {
+    using Sum = SumOf<T>;
+    using Mean = std::conditional_t<std::floating_point<T>, T, double>;
+    if (fold == Fold::minimum || fold == Fold::maximum) {
+      if (weighted) throw uit::InputError("weights make sense for sums and means only");
+      const T* const shown = handle.Shown().data();
+      const std::uint32_t* const slots = part.In().Slots().data();
+      const auto extreme = [&](auto pick) {
+        return Folded<T>(part, handle, T{}, [&](T, T value, std::uint32_t) { return value; },
+                         [&](T, std::uint32_t begin, std::uint32_t end) {
+                           if (begin == end) return T{};
+                           T best = shown[slots[begin]];
+                           for (std::uint32_t edge = begin + 1; edge < end; ++edge) best = pick(best, shown[slots[edge]]);
+                           return best;
+                         });
+      };
+      if (fold == Fold::minimum) return extreme([](T a, T b) { return std::min(a, b); });
+      return extreme([](T a, T b) { return std::max(a, b); });
+    }
+    if (!weighted) {
+      const auto add = [](Sum sum, T value, std::uint32_t) { return static_cast<Sum>(sum + value); };
+      if (fold == Fold::sum) return Folded<Sum>(part, handle, Sum{}, add, [](Sum sum, std::uint32_t, std::uint32_t) { return sum; });
+      return Folded<Mean>(part, handle, Mean{}, [](Mean sum, T value, std::uint32_t) { return sum + static_cast<Mean>(value); },
+                          [](Mean sum, std::uint32_t begin, std::uint32_t end) { return begin == end ? Mean{} : sum / static_cast<Mean>(end - begin); });
+    }
+    const double* const weights = part.In()[mesh_.Weights()].data();
+    const auto add = [&](double sum, T value, std::uint32_t edge) { return sum + weights[edge] * static_cast<double>(value); };
+    if (fold == Fold::sum) return Folded<double>(part, handle, 0.0, add, [](double sum, std::uint32_t, std::uint32_t) { return sum; });
+    return Folded<double>(part, handle, 0.0, add, [&](double sum, std::uint32_t begin, std::uint32_t end) {
+      double all = 0;
+      for (std::uint32_t edge = begin; edge < end; ++edge) all += weights[edge];
+      return all == 0 ? 0.0 : sum / all;
+    });
+  });
+}
+
+nb::object PartObject::SumEdges(const Given<double>& values) const {
+  const Part& part = Get();
+  const PartInputs in = part.In();
+  if (values.shape(0) != in.size())
+    throw uit::InputError("sum_edges: the part has " + std::to_string(in.size()) + " edges, and got " + std::to_string(values.shape(0)) + " values");
+  NewArray<double> result(part.size());
+  const double* const of = values.data();
+  ForEachRow(in, part.size(), [&](std::size_t i, std::uint32_t begin, std::uint32_t end) {
+    double sum = 0;
+    for (std::uint32_t edge = begin; edge < end; ++edge) sum += of[edge];
+    result.Values()[i] = sum;
+  });
+  return result.Release();
+}
+
+nb::object PartObject::PerEdge(const Given<double>& values) const {
+  const Part& part = Get();
+  if (values.shape(0) != part.size())
+    throw uit::InputError("per_edge: the part has " + std::to_string(part.size()) + " nodes, and got " + std::to_string(values.shape(0)) + " values");
+  const PartInputs in = part.In();
+  NewArray<double> result(in.size());
+  ForEachRow(in, part.size(), [&](std::size_t i, std::uint32_t begin, std::uint32_t end) {
+    std::ranges::fill(result.Values().subspan(begin, end - begin), values.data()[i]);
+  });
+  return result.Release();
+}
+
+nb::object PartObject::Random(std::uint32_t draw) const {
+  Part& part = Get();
+  NewArray<double> result(part.size());
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    NodeRandom random = part.At(i).Random();
+    for (std::uint32_t skipped = 0; skipped < draw; ++skipped) random();
+    result.Values()[i] = random.Uniform();
+  }
+  return result.Release();
+}
+
+void PartObject::StaySilent(const Given<std::uint8_t>& mask) const {
+  Part& part = Get();
+  if (mask.shape(0) != part.size())
+    throw uit::InputError("stay_silent: the part has " + std::to_string(part.size()) + " nodes, and the mask " + std::to_string(mask.shape(0)));
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    if (mask.data()[i] != 0) part.At(i).StaySilent();
+  }
+}
+
+void PartObject::Contribute(std::size_t reduction, double value) const {
+  Part& part = Get();
+  if (part.size() == 0) return;
+  mesh_.ReductionAt(reduction)[part.At(0)] = value;
+}
+
+}  // namespace netuit::python

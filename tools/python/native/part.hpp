@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <netuit/mesh/part.hpp>
+
+#include "mesh.hpp"
+
+namespace netuit::python {
+
+/// The part that a worker updates, for Python. Valid while the update function is called; afterwards, every function throws.
+class PartObject {
+ public:
+  /// Of a mesh, whose memory its arrays refer to.
+  explicit PartObject(const MeshObject& mesh) : mesh_(mesh) {}
+
+  /// Stands for `part` from now on, or for none if null.
+  void Show(Part* part) { part_ = part; }
+  /// Returns the part. Throws uit::Error if there is none.
+  Part& Get() const;
+
+  /// Returns the numbers of the nodes.
+  nanobind::object Ids() const;
+  /// Returns the nodes' own values, to be read and written in place.
+  nanobind::object Own(std::size_t field) const;
+  /// Returns the weights of the edges that end at the nodes, by edge.
+  nanobind::object EdgeWeightsByEdge() const;
+  /// Returns where each node's edges begin, and where the last one's end.
+  nanobind::object FirstEdges() const;
+  /// Returns the node where each edge begins.
+  nanobind::object Sources() const;
+  /// Returns the neighbours' values by edge.
+  nanobind::object Neighbors(std::size_t field) const;
+
+  /// How to combine the values of a node's neighbours.
+  enum class Fold { sum, mean, minimum, maximum };
+  /// Combines the neighbours' values for each node. Nodes without neighbours get 0. With `weighted`, each value is multiplied by the
+  /// weight of its edge, and the mean is divided by the sum of the weights.
+  nanobind::object Combine(std::size_t field, Fold fold, bool weighted) const;
+  /// Adds up numbers given by edge, for each node.
+  nanobind::object SumEdges(const Given<double>& values) const;
+  /// Repeats numbers given by node for each of its edges.
+  nanobind::object PerEdge(const Given<double>& values) const;
+  /// Returns numbers from [0, 1), one for each node, which depend on the seed, the node, the update and `draw` only.
+  nanobind::object Random(std::uint32_t draw) const;
+  /// Makes nodes publish nothing in this update: those where the mask is not 0.
+  void StaySilent(const Given<std::uint8_t>& mask) const;
+  /// Gives a number to a reduction, on behalf of all nodes.
+  void Contribute(std::size_t reduction, double value) const;
+
+ private:
+  const MeshObject& mesh_;
+  Part* part_ = nullptr;
+};
+
+}  // namespace netuit::python

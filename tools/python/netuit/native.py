@@ -1,0 +1,78 @@
+"""The package's extension module: from its wheel, or built once in the checkout."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+from netuit import ToolError
+from netuit.program import find_checkout
+
+_NAME = "netuit._native"
+_BUILD = """
+set -eu
+root=$1
+"$root/tools/setup" demo >&2
+. "$root/.deps/env.sh"
+cd "$root"
+mkdir -p build
+log=$root/build/python.log
+if ! { cmake --preset release -B build/python -DUIT_TESTS=OFF -DUIT_DEMOS=OFF -DUIT_PYTHON=ON -DPython_EXECUTABLE="$2" &&
+  cmake --build build/python --target netuit_native; } >"$log" 2>&1; then
+  grep -m 5 -E 'error: |CMake Error' "$log" >&2 || tail -n 5 "$log" >&2
+  echo "netuit: all of it is in $log" >&2
+  exit 1
+fi
+"""
+
+
+def load() -> Any:
+    """The extension module. Builds it in the checkout if it is not there. Raises ToolError if it cannot be had."""
+    if _NAME in sys.modules:
+        return sys.modules[_NAME]
+    if importlib.util.find_spec(_NAME) is not None:
+        return importlib.import_module(_NAME)
+    path = _find() or _build()
+    spec = importlib.util.spec_from_file_location(_NAME, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[_NAME] = module
+    try:
+        spec.loader.exec_module(module)
+    except ImportError as error:
+        del sys.modules[_NAME]
+        raise ToolError(f"{path}: {error}") from None
+    return module
+
+
+def folder() -> pathlib.Path:
+    """The CMake build folder of the extension module, or the folder that it is installed in."""
+    path = pathlib.Path(load().__file__)
+    return path.parents[1] if path.parent.name == "python" else path.parent
+
+
+def _find() -> pathlib.Path | None:
+    """The module that was built for this Python, in the folder of UIT_BUILD or in the checkout."""
+    named = os.environ.get("UIT_BUILD")
+    checkout = find_checkout()
+    folders = [pathlib.Path(named)] if named is not None else [checkout / "build" / "python"] if checkout else []
+    file = "_native" + importlib.machinery.EXTENSION_SUFFIXES[0]
+    return next((each / "python" / file for each in folders if (each / "python" / file).is_file()), None)
+
+
+def _build() -> pathlib.Path:
+    checkout = find_checkout()
+    if checkout is None:
+        raise ToolError("the extension module of netuit is missing: this package was installed without a C++ compiler")
+    print(f"netuit: the extension module is not built yet; builds it in {checkout}, which takes a minute or two", file=sys.stderr)
+    built = subprocess.run(["sh", "-c", _BUILD, "sh", checkout, sys.executable], stdin=subprocess.DEVNULL, check=False)
+    path = _find() if built.returncode == 0 else None
+    if path is None:
+        raise ToolError(f"the extension module of netuit could not be built in {checkout}")
+    return path
