@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -22,24 +25,70 @@ nanobind::object View(std::span<T> values, nanobind::handle owner) {
   }
 }
 
-/// A new array, to be filled and then given to Python.
+/// Large buffers that Python has given back, to be used again: fresh pages cost more than what is computed in them. Use it with
+/// Python's lock held.
+class SpareBuffers {
+ public:
+  /// Returns the buffers of this process.
+  static SpareBuffers& Get() {
+    static SpareBuffers* const buffers = new SpareBuffers;  // arrays may outlive static objects
+    return *buffers;
+  }
+
+  /// Returns a buffer of so many bytes, aligned for any type.
+  std::byte* Take(std::size_t num_bytes) {
+    const auto found = std::ranges::find(spare_, num_bytes, &Spare::num_bytes);
+    if (found == spare_.end()) return static_cast<std::byte*>(::operator new(num_bytes));
+    std::byte* const memory = found->memory;
+    spare_.erase(found);
+    return memory;
+  }
+  /// Keeps a buffer that Take has returned, or frees it.
+  void Give(std::byte* memory, std::size_t num_bytes) noexcept {
+    if (num_bytes >= least && spare_.size() < most) spare_.push_back({memory, num_bytes});
+    else ::operator delete(memory);
+  }
+
+ private:
+  static constexpr std::size_t least = std::size_t{64} << 10U;  // bytes; the allocator keeps smaller ones
+  static constexpr std::size_t most = 4;
+
+  struct Spare {
+    std::byte* memory;
+    std::size_t num_bytes;
+  };
+  SpareBuffers() { spare_.reserve(most); }
+
+  std::vector<Spare> spare_;
+};
+
+/// A new array, to be filled and then given to Python. Made and destroyed with Python's lock held.
 template <typename T>
 class NewArray {
  public:
   /// With room for so many values.
-  explicit NewArray(std::size_t size) : values_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
+  explicit NewArray(std::size_t size) : memory_(new Memory{SpareBuffers::Get().Take(size * sizeof(T)), size * sizeof(T)}), size_(size) {}
 
   /// The values.
-  std::span<T> Values() { return {values_.get(), size_}; }
+  std::span<T> Values() { return {reinterpret_cast<T*>(memory_->bytes), size_}; }
   /// Gives the array to Python.
   nanobind::object Release() {
-    T* const values = values_.release();
-    const nanobind::capsule owner(values, [](void* memory) noexcept { delete[] static_cast<T*>(memory); });
-    return View(std::span<T>(values, size_), owner);
+    const std::span<T> values = Values();
+    const nanobind::capsule owner(memory_.release(), [](void* memory) noexcept { delete static_cast<Memory*>(memory); });
+    return View(values, owner);
   }
 
  private:
-  std::unique_ptr<T[]> values_;
+  struct Memory {
+    std::byte* bytes;
+    std::size_t num_bytes;
+    Memory(std::byte* of, std::size_t count) : bytes(of), num_bytes(count) {}
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    ~Memory() { SpareBuffers::Get().Give(bytes, num_bytes); }
+  };
+
+  std::unique_ptr<Memory> memory_;
   std::size_t size_;
 };
 

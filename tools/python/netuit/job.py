@@ -19,6 +19,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import cloudpickle
+
 from netuit import ToolError, launch, native
 from netuit.mesh import Field, Part, Report
 from netuit.schedules import Schedule
@@ -31,7 +33,8 @@ class Elsewhere:
     """What Here does, done by processes that mpirun has started. Each gets the same commands, and rank 0's answer counts."""
 
     def __init__(self, graph: Any, processes: int, threads: int) -> None:
-        self._folder = tempfile.mkdtemp(prefix="conduit-job-")
+        is_short = len(tempfile.gettempdir()) < 64  # the address of a socket may have about 100 characters
+        self._folder = tempfile.mkdtemp(prefix="conduit-job-", dir=None if is_short else "/tmp")
         self._child: subprocess.Popen[bytes] | None = None
         token = uuid.uuid4().hex
         key = secrets.token_bytes(32)
@@ -90,7 +93,7 @@ class Elsewhere:
             raise ToolError("the mesh has been closed")
         try:
             for connection, own in zip(self._commands, arguments):
-                connection.send_bytes(_pack((method, own)))
+                connection.send_bytes(cloudpickle.dumps((method, own)))
             answers = [self._answer(connection) for connection in self._commands]
         except (OSError, EOFError):
             code = self._finalizer()
@@ -147,18 +150,6 @@ class Elsewhere:
 
     def close(self) -> None:
         self._finalizer()
-
-
-def _pack(command: Any) -> bytes:
-    """Bytes of a command. Functions that are in no module need cloudpickle."""
-    try:
-        import cloudpickle
-    except ImportError:
-        try:
-            return pickle.dumps(command)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise ToolError(f"{error}; install cloudpickle, or put the function in a module") from None
-    return bytes(cloudpickle.dumps(command))
 
 
 def _finish(child: subprocess.Popen[bytes], token: str, folder: str, commands: list[Any]) -> int:

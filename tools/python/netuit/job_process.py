@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import multiprocessing.connection
 import os
+import pathlib
 import pickle
+import shutil
 import signal
 import sys
 import threading
@@ -39,42 +41,42 @@ def _answer(run: Any) -> bytes:
             return pickle.dumps((False, ToolError(f"{type(error).__name__}: {error}")))
 
 
-def main() -> int:
-    """Serves until the end."""
-    key = bytes.fromhex(os.environ.pop(job.KEY))
-    loaded = native.load()
-    rank = int(loaded.rank())
-    connections = {}
-    for kind in ("command", "control"):
-        connections[kind] = multiprocessing.connection.Client(sys.argv[1], authkey=key)
-        connections[kind].send((kind, rank))
-    threading.Thread(target=_heed, args=(connections["control"],), daemon=True).start()
+def _serve(commands: Any) -> None:
+    """Does what comes until the end."""
     engine: Any = None
-    commands = connections["command"]
     while True:
         try:
             method, arguments = pickle.loads(commands.recv_bytes())
         except (EOFError, OSError):
             break
-        except Exception as error:  # what it needs is not here
+        except Exception as error:  # something that the command needs is not here
             commands.send_bytes(pickle.dumps((False, ToolError(f"{type(error).__name__}: {error}"))))
             continue
         if method == "end":
             break
         if method == "make":
-
-            def run(arguments: Any = arguments) -> None:
-                nonlocal engine
-                engine = mesh.Here(*arguments)
-
+            made: list[Any] = []
+            commands.send_bytes(_answer(lambda: made.append(mesh.Here(*arguments))))
+            engine = made[0] if made else None
         else:
-
-            def run(method: str = method, arguments: Any = arguments) -> Any:
-                return getattr(engine, method)(*arguments)
-
-        commands.send_bytes(_answer(run))
+            commands.send_bytes(_answer(lambda: getattr(engine, method)(*arguments)))
     if engine is not None:
         engine.close()
+
+
+def main() -> int:
+    """Connects, and serves."""
+    key = bytes.fromhex(os.environ.pop(job.KEY))
+    rank = int(native.load().rank())
+    connections = []
+    for kind in ("command", "control"):
+        connections.append(multiprocessing.connection.Client(sys.argv[1], authkey=key))
+        connections[-1].send((kind, rank))
+    threading.Thread(target=_heed, args=(connections[1],), daemon=True).start()
+    try:
+        _serve(connections[0])
+    finally:  # what the other process cannot do if it was killed
+        shutil.rmtree(pathlib.Path(sys.argv[1]).parent, ignore_errors=True)
     return 0
 
 

@@ -280,8 +280,8 @@ class Mesh:
     """A graph placed on threads and processes, and the values of its nodes.
 
     graph: a NetworkX graph, a SciPy sparse matrix (row: where an edge begins), a graph file, or netuit.Torus(width, height).
-    processes: starts so many on this machine, by mpirun, which hold the mesh; needs cloudpickle for functions that are not in a
-    module. Without it: this process, or, if mpirun has started several of this program, those. Then each of them makes the same calls.
+    processes: starts so many on this machine, by mpirun, which hold the mesh. Without it: this process, or, if mpirun has started
+    several of this program, those. Then each of them makes the same calls.
     threads: of each process. NumPy's part of an update runs on one of them at a time.
 
     The number of a node is its position in the graph, and `nodes` has their names. Raises InputError and ToolError.
@@ -298,6 +298,8 @@ class Mesh:
         started = int(loaded.size())
         self._engine: Any
         if started == 1 and processes is not None and processes > 1:
+            if not loaded.has_mpi:
+                raise InputError(f"processes={processes}: this build of netuit is without MPI; it has threads")
             from netuit.job import Elsewhere
 
             self._engine = Elsewhere(described, processes, threads)

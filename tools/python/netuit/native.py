@@ -15,10 +15,11 @@ from netuit import ToolError
 from netuit.program import find_checkout
 
 _NAME = "netuit._native"
+_BUILDS = ("python", "release")  # folders of build/
 _BUILD = """
 set -eu
 root=$1
-"$root/tools/setup" demo >&2
+"$root/tools/setup" demo python >&2
 . "$root/.deps/env.sh"
 cd "$root"
 mkdir -p build
@@ -36,9 +37,7 @@ def load() -> Any:
     """The extension module. Builds it in the checkout if it is not there. Raises ToolError if it cannot be had."""
     if _NAME in sys.modules:
         return sys.modules[_NAME]
-    if importlib.util.find_spec(_NAME) is not None:
-        return importlib.import_module(_NAME)
-    path = _find() or _build()
+    path = find() or _build()
     spec = importlib.util.spec_from_file_location(_NAME, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -57,13 +56,14 @@ def folder() -> pathlib.Path:
     return path.parents[1] if path.parent.name == "python" else path.parent
 
 
-def _find() -> pathlib.Path | None:
-    """The module that was built for this Python, in the folder of UIT_BUILD or in the checkout."""
+def find() -> pathlib.Path | None:
+    """The module for this Python: that of the wheel, else one that was built in the folder of UIT_BUILD, or in the checkout."""
+    file = "_native" + importlib.machinery.EXTENSION_SUFFIXES[0]
     named = os.environ.get("UIT_BUILD")
     checkout = find_checkout()
-    folders = [pathlib.Path(named)] if named is not None else [checkout / "build" / "python"] if checkout else []
-    file = "_native" + importlib.machinery.EXTENSION_SUFFIXES[0]
-    return next((each / "python" / file for each in folders if (each / "python" / file).is_file()), None)
+    builds = [pathlib.Path(named)] if named is not None else [checkout / "build" / name for name in _BUILDS] if checkout else []
+    candidates = [pathlib.Path(__file__).parent / file, *(build / "python" / file for build in builds)]
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def _build() -> pathlib.Path:
@@ -72,7 +72,7 @@ def _build() -> pathlib.Path:
         raise ToolError("the extension module of netuit is missing: this package was installed without a C++ compiler")
     print(f"netuit: the extension module is not built yet; builds it in {checkout}, which takes a minute or two", file=sys.stderr)
     built = subprocess.run(["sh", "-c", _BUILD, "sh", checkout, sys.executable], stdin=subprocess.DEVNULL, check=False)
-    path = _find() if built.returncode == 0 else None
+    path = find() if built.returncode == 0 else None
     if path is None:
         raise ToolError(f"the extension module of netuit could not be built in {checkout}")
     return path
