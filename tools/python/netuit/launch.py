@@ -18,7 +18,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 
-from netuit import ToolError
+from netuit import InputError, ToolError
 
 TOKEN = "UIT_LAUNCH"  # in the environment of all that a launch starts, so that stragglers are found
 #: Names of files in shared memory: Open MPI's, MPICH's, and those of UCX, which MPICH may use.
@@ -39,14 +39,27 @@ _ANYWHERE = {  # what Open MPI 4 and 5 want; others do not care
 
 @dataclasses.dataclass(frozen=True)
 class Launcher:
-    """An mpirun of a known kind."""
+    """An mpirun of a known kind, or none for a program that was built without MPI."""
 
     path: str
-    vendor: str  #: "Open MPI", "MPICH" or "unknown"
+    vendor: str  #: "Open MPI", "MPICH", "unknown", or "none"
     major: int
 
+    @property
+    def has_mpi(self) -> bool:
+        """Whether it can start more than one process."""
+        return self.vendor != "none"
+
+    def check(self, processes: int) -> None:
+        """Raises InputError if it cannot start so many processes."""
+        if processes > 1 and not self.has_mpi:
+            raise InputError(f"{processes} processes: the programs were built without MPI, so expected workers of one process, as in 1x2")
+
     def command(self, processes: int, program: str | pathlib.Path, arguments: Sequence[str]) -> list[str]:
-        """The command line that starts `processes` of `program`, any number on any machine."""
+        """The command line that starts `processes` of `program`, any number on any machine. Raises as check."""
+        self.check(processes)
+        if not self.has_mpi:
+            return [str(program), *arguments]
         placing = ["--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"] if self.vendor == "Open MPI" else []
         return [self.path, "-n", str(processes), *placing, str(program), *arguments]
 
@@ -70,16 +83,19 @@ def identify(path: str, version_text: str) -> Launcher:
 
 
 def find_launcher(build: str | os.PathLike[str]) -> Launcher:
-    """The launcher that goes with the MPI of a CMake build folder, else the mpirun of PATH."""
-    name = "mpirun"
+    """The launcher that goes with the MPI of a CMake build folder. If it is not there: that of the same name in PATH. If the
+    build does not name one: mpirun in PATH. A build without MPI needs none."""
     try:
         cache = (pathlib.Path(build) / "CMakeCache.txt").read_text(encoding="utf-8")
-        match = re.search(r"^MPIEXEC_EXECUTABLE:\w+=(.+)$", cache, re.MULTILINE)
-        if match and not match[1].endswith("NOTFOUND"):
-            name = match[1]
     except OSError:
-        pass
-    return launcher_at(name)
+        return launcher_at("mpirun")
+    if re.search(r"^UIT_WITH_MPI:\w+=(0|OFF|FALSE|NO)$", cache, re.MULTILINE | re.IGNORECASE):
+        return Launcher("", "none", 0)
+    match = re.search(r"^MPIEXEC_EXECUTABLE:\w+=(.+)$", cache, re.MULTILINE)
+    if not match or match[1].endswith("NOTFOUND"):
+        return launcher_at("mpirun")
+    name = match[1]
+    return launcher_at(name if shutil.which(name) else pathlib.Path(name).name)
 
 
 def launcher_at(name: str) -> Launcher:

@@ -46,7 +46,10 @@ class Starter:
         self, workers: Workers, program: pathlib.Path, words: Sequence[str], cluster: Mapping[str, Any] = NO_CLUSTER
     ) -> list[str]:
         """The command line. cluster: settings of a simulated one. Raises CannotStart for a layout that cannot be had."""
-        return self._launcher.command(workers.processes, program, words)
+        try:
+            return self._launcher.command(workers.processes, program, words)
+        except InputError as error:
+            raise CannotStart(f"launcher local: {error}") from None
 
     def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER, shared_memory: bool = True) -> Mapping[str, str]:
         """The environment of that command. shared_memory: whether processes of this machine may talk through it; sweeps
@@ -76,6 +79,8 @@ class SlurmStarter(Starter):
 
     def __init__(self, build: pathlib.Path) -> None:
         super().__init__(build)
+        if not self._launcher.has_mpi:
+            raise CannotStart("launcher slurm: the programs were built without MPI")
         if "SLURM_JOB_ID" not in os.environ or shutil.which("srun") is None:
             raise CannotStart("launcher slurm: this is not a Slurm job; sbatch tools/slurm/experiment.sbatch SWEEP makes one")
         self._num_nodes = _number("SLURM_JOB_NUM_NODES", _number("SLURM_NNODES", 1))

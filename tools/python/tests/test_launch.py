@@ -8,7 +8,7 @@ import tempfile
 import time
 
 import pytest
-from netuit import ToolError, launch
+from netuit import InputError, ToolError, launch
 
 
 def run_python(text, on_line=lambda line: None, time_limit=20):
@@ -64,6 +64,25 @@ def test_the_launcher_is_that_of_the_build(tmp_path):
     launcher.chmod(0o755)
     (tmp_path / "CMakeCache.txt").write_text(f"A:STRING=1\nMPIEXEC_EXECUTABLE:FILEPATH={launcher}\n")
     assert launch.find_launcher(tmp_path) == launch.Launcher(str(launcher), "Open MPI", 4)
+
+
+def test_a_launcher_that_is_elsewhere_is_looked_for_by_name(tmp_path, monkeypatch):
+    """As for a package that was built on another machine."""
+    launcher = tmp_path / "mpirun.own"
+    launcher.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 4.9'\n")
+    launcher.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    (tmp_path / "CMakeCache.txt").write_text("MPIEXEC_EXECUTABLE:FILEPATH=/opt/none/bin/mpirun.own\n")
+    assert launch.find_launcher(tmp_path).path == str(launcher)
+
+
+def test_a_program_without_mpi_is_one_process_and_needs_no_launcher(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "CMakeCache.txt").write_text("UIT_WITH_MPI:BOOL=OFF\n")
+    launcher = launch.find_launcher(tmp_path)
+    assert launcher.command(1, "prog", ["-x"]) == ["prog", "-x"] and not launcher.has_mpi
+    with pytest.raises(InputError, match="2 processes: the programs were built without MPI"):
+        launcher.command(2, "prog", [])
 
 
 def test_lines_of_stderr_arrive_and_the_exit_code_is_given():

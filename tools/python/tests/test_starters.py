@@ -72,6 +72,14 @@ def test_hosts_want_root_and_two_processes(build, monkeypatch):
         starters.HostsStarter(build)
 
 
+def test_without_mpi_a_layout_of_several_processes_cannot_start(build):
+    (build / "CMakeCache.txt").write_text("UIT_WITH_MPI:BOOL=OFF\n")
+    with starters.opened(build) as made:
+        assert made.get("local").command(Workers(1, 2), "prog", ["-x"]) == ["prog", "-x"]
+        with pytest.raises(CannotStart, match="built without MPI"):
+            made.get("local").command(Workers(2, 1), "prog", [])
+
+
 def test_two_hosts_share_the_processes_and_are_gone_afterwards(build, monkeypatch):
     done = []
     monkeypatch.setattr(starters.os, "getuid", lambda: 0)
