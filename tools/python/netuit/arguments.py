@@ -40,7 +40,7 @@ class DemoOptions:
     output: pathlib.Path
     seed: int
     mpi: str
-    build: pathlib.Path
+    build: pathlib.Path | None  #: none: the one that netuit.program.find_build finds
     watch: bool = False
 
 
@@ -93,7 +93,7 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
     parser.add_argument("--seed", default="1")
     parser.add_argument("--mpi", default="default")
     parser.add_argument("--watch", action="store_true")
-    parser.add_argument("--build", default="build/release")  # set by tools/demo
+    parser.add_argument("--build")  # set by tools/demo
     parser.add_argument("-h", "--help", action="store_true")
     given = parser.parse_args(arguments)
     if given.help:
@@ -130,7 +130,7 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
         output=output,
         seed=int(given.seed),
         mpi=given.mpi,
-        build=pathlib.Path(given.build),
+        build=pathlib.Path(given.build) if given.build else None,
         watch=given.watch,
     )
 

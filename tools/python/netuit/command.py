@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 from netuit import InputError, ToolError
@@ -16,8 +17,16 @@ class Parser(argparse.ArgumentParser):
     """Raises InputError for a command line that makes no sense, instead of printing usage and ending the program."""
 
     def error(self, message: str) -> NoReturn:
-        """Refuses in these words."""
-        raise InputError(message)
+        """Refuses in these words; suggests the option that an unknown one resembles."""
+        kind, _, words = message.partition(": ")
+        is_unknown = kind == "unrecognized arguments" and words.startswith("--")
+        raise InputError(message + (suggest(words.split()[0].split("=")[0], self._option_string_actions) if is_unknown else ""))
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """What to append to an error about an unknown word: the known one that it resembles most, if any."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def exit_code_of(body: Callable[[], int]) -> int:

@@ -21,6 +21,7 @@ from netuit.arguments import DemoOptions, Workers
 from netuit.demo_status import Status
 from netuit.labels import parse_cell
 from netuit.launch import Launcher
+from netuit.program import PROGRAM, find_build
 from netuit.results import Row
 
 if TYPE_CHECKING:
@@ -192,20 +193,24 @@ def list_graphs(options: DemoOptions) -> list[GraphFile]:
     ]
 
 
+def legend(replicates: int, seconds: float) -> str:
+    """What the columns of the table mean."""
+    return (
+        "node updates/s: updates of single nodes in a second, in millions, of all workers together\n"
+        "conflicts: pairs of adjacent nodes of one colour at the end, each pair once, recounted serially\n"
+        f"both are means over {replicates} run{'' if replicates == 1 else 's'} of {seconds:g} s\n"
+        "refused: puts that found no room / attempted, skipped: messages overtaken by a newer one before they were read / accepted;\n"
+        "both on channels between workers\n"
+        "effective: updates that count whatever was late / updates of a worker; oldest: age of the oldest value that was read, in updates"
+    )
+
+
 def report(rows: Sequence[Row], options: DemoOptions, out: TextIO) -> bool:
     """Prints the table and what to know when reading it. Gives whether accounting was exact in every run."""
     summaries = results.summarize(rows)
     print("\n".join(results.format_table(summaries)), file=out)
     print(file=out)
-    print(
-        "node updates/s: updates of single nodes in a second, in millions, of all workers together\n"
-        "conflicts: pairs of adjacent nodes of one colour at the end, each pair once, recounted serially\n"
-        f"both are means over {options.replicates} run{'' if options.replicates == 1 else 's'} of {options.seconds:g} s\n"
-        "refused: puts that found no room / attempted, skipped: messages overtaken by a newer one before they were read / accepted;\n"
-        "both on channels between workers\n"
-        "effective: updates that count whatever was late / updates of a worker; oldest: age of the oldest value that was read, in updates",
-        file=out,
-    )
+    print(legend(options.replicates, options.seconds), file=out)
     if 2 in options.modes:
         print(f"mode 2: its period is shortened to {FIXED_PERIOD_MS} ms here (1 s elsewhere)", file=out)
     if any(summary.oversubscribed for summary in summaries):
@@ -228,10 +233,11 @@ def run_demo(options: DemoOptions, out: TextIO, err: TextIO) -> int:
     from netuit import report as page
 
     started = time.monotonic()
-    program = options.build / "demos" / "channel_selection"
-    if not program.exists():
-        raise ToolError(f"{program}: not built; tools/demo builds it")
-    launcher = launch.find_launcher(options.build)
+    build = find_build(options.build)
+    program = build / "demos" / PROGRAM
+    launcher = launch.find_launcher(build)
+    for workers in options.workers:
+        launcher.check(workers.processes)
     num_left = launch.remove_leftovers()
     if num_left:
         print(f"removed {num_left} files of shared memory that jobs which were killed had left in /dev/shm", file=err)

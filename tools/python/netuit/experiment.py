@@ -71,7 +71,7 @@ def parse(words: list[str]) -> Options | str:
     if given.help:
         return read_help()
     if given.sweep is None:
-        raise InputError("expected the name of a sweep; tools/experiment list shows them")
+        raise InputError("expected the name of a sweep; netuit experiment list shows them")
     if given.sweep == "list":
         return list_sweeps()
     if given.mpi not in (None, "default", "mpich"):

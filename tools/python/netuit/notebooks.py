@@ -1,4 +1,4 @@
-"""Runs the notebooks of binder/, and takes data for them: python -m netuit.notebooks (tools/figures)"""
+"""Runs the notebooks of binder/, and takes data for them: netuit figures"""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from netuit import InputError, OutputError, ToolError, files
 from netuit.arguments import check_folder
 from netuit.command import Parser
+from netuit.program import find_checkout
 
 if TYPE_CHECKING:
     import pandas
 
-BINDER = pathlib.Path(__file__).resolve().parents[3] / "binder"
+BINDER = (find_checkout() or pathlib.Path.cwd()) / "binder"
 HELP = pathlib.Path(__file__).parent / "figures_help.txt"
 
 #: What the notebooks read of each file; the rest is in the manifest, or not needed.
@@ -181,6 +182,8 @@ def main(words: Sequence[str] | None = None) -> int:
         options = parser.parse_args(words)
         if options.help:
             sys.stdout.write(HELP.read_text(encoding="utf-8"))
+        elif not BINDER.is_dir():
+            raise ToolError(f"{BINDER}: no such folder; the notebooks are in Conduit's checkout")
         elif options.list:
             for notebook, figures in notebooks().items():
                 print(f"{notebook}: {' '.join(figures)}")

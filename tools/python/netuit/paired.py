@@ -1,4 +1,4 @@
-"""Rates of modes paired by replicate, and what a node costs: python -m netuit.paired [--markdown] FOLDER
+"""Rates of modes paired by replicate, and what a node costs: netuit paired [--markdown] FOLDER
 
 A launch runs the modes of a replicate one after the other, and replicates come round in turn, so that a drift of the
 machine meets all modes and cases alike: in ratios within a replicate there is little of it.
@@ -138,7 +138,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
     def body() -> int:
         about = "Rates of the modes of a sweep paired by replicate, and what a node costs, with their intervals."
-        parser = Parser(prog="python -m netuit.paired", allow_abbrev=False, description=about)
+        parser = Parser(prog="netuit paired", allow_abbrev=False, description=about)
         parser.add_argument("folder", type=pathlib.Path, help="of tools/experiment, or its rows.csv")
         parser.add_argument("--markdown", action="store_true", help="tables in Markdown")
         options = parser.parse_args(words)

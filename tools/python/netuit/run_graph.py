@@ -41,12 +41,37 @@ def run(
 
     Raises InputError for what makes no sense, ToolError if the program is not there or fails. Nothing is left running.
     """
-    layout = as_workers(workers)
+    with tempfile.TemporaryDirectory(prefix="conduit-run-") as name:
+        output = pathlib.Path(name) / "rows.csv"
+        command = color(
+            graph, as_workers(workers), modes, seconds, output, replicates=replicates, seed=seed, placement=placement,
+            options=options, build=build,
+        )  # fmt: skip
+        rows = load(output)
+    if isinstance(graph, networkx.Graph):
+        rows["graph"] = graph.name or "graph"
+    rows.attrs["command_line"] = command
+    return rows
+
+
+def color(
+    graph: networkx.Graph | str | os.PathLike[str] | None,
+    layout: Workers,
+    modes: Iterable[int | str],
+    seconds: float,
+    output: pathlib.Path,
+    *,
+    replicates: int,
+    seed: int,
+    placement: Mapping[Any, int] | str | None,
+    options: Mapping[str, Any] | None,
+    build: str | os.PathLike[str] | None,
+) -> list[str]:
+    """What run does, but leaves the rows in the file `output`, and returns the command line."""
     folder = find_or_build(build)
     launcher = launch.find_launcher(folder)
     with tempfile.TemporaryDirectory(prefix="conduit-run-") as name:
         scratch = pathlib.Path(name)
-        output = scratch / "rows.csv"
         words = [
             *_graph_words(graph, scratch),
             *_placement_words(placement, scratch),
@@ -60,13 +85,10 @@ def run(
         time_limit = 60 + layout.count + 3 * seconds * 5 * replicates
         code = launch.run(command, launcher.environment(), lines.append, time_limit)
         check_exit(code, lines, PROGRAM)
-        rows = load(output)
+    rows = load(output)
     if set(zip(rows["processes"], rows["threads"])) != {(layout.processes, layout.threads)}:
         raise ToolError(f"{launcher.path} did not start {layout.processes} processes: it is of another MPI than the program")
-    if isinstance(graph, networkx.Graph):
-        rows["graph"] = graph.name or "graph"
-    rows.attrs["command_line"] = command
-    return rows
+    return command
 
 
 def _option_words(options: Mapping[str, Any]) -> list[str]:

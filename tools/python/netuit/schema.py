@@ -1,12 +1,13 @@
 """The contents of each file of results: column or member, kind, unit, meaning.
 
-`python -m netuit.schema [TABLE…]` prints them as tables.
+`netuit schema [TABLE…]` prints them as tables.
 """
 
 from __future__ import annotations
 
 import sys
 
+from netuit.command import suggest
 from netuit.schema_documents import CLUSTER, MANIFEST, RUN, SWEEP_MANIFEST
 from netuit.schema_tables import COLORS, EVIDENCE, EVOLUTION_ROWS, FRAMES, HOSTS, QUALITY, ROWS, SWEEP_COLUMNS
 from netuit.schema_types import Column, Table
@@ -46,9 +47,12 @@ def as_markdown(table: Table) -> str:
 def main(names: list[str]) -> int:
     """Prints the named tables, or all. Returns the exit code."""
     known = {table.name: table for table in TABLES}
+    if {"-h", "--help"} & set(names):
+        print(f"usage: netuit schema [TABLE...]\n\nPrints the meaning of every column of result files.\n\nTABLE: {', '.join(known)} (default: all)")
+        return 0
     for name in names:
         if name not in known:
-            print(f"conduit: error: unknown table {name} ({', '.join(known)})", file=sys.stderr)
+            print(f"conduit: error: unknown table {name} ({', '.join(known)}){suggest(name, known)}", file=sys.stderr)
             return 2
     sys.stdout.write("\n".join(as_markdown(known[name]) for name in names or known))
     return 0

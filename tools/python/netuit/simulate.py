@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from netuit import InputError, OutputError, ToolError, arguments, files, launch
 from netuit.command import Parser, exit_code_of
+from netuit.program import find_checkout
 from netuit.simulated_clusters import MAX_HOSTS, NETWORKS, NOISES, Cluster, Cost, Simulator, find_simulator
 
 
@@ -62,7 +63,7 @@ class Options:
     cost: Cost
     output: pathlib.Path
     quality: bool
-    build: pathlib.Path
+    build: pathlib.Path | None  #: none: build/simgrid in the current folder or in the checkout
     program: str  #: of demos/
     words: list[str]  #: for the program
     is_check: bool = False  #: nothing is to be run
@@ -105,7 +106,7 @@ def parse(words: Sequence[str]) -> Options | None:
     parser.add_argument("--output", default="simulate-results")
     parser.add_argument("--quality", action="store_true")
     parser.add_argument("--program", default=PROGRAMS[0])
-    parser.add_argument("--build", default="build/simgrid")  # set by tools/simulate
+    parser.add_argument("--build")  # set by tools/simulate
     parser.add_argument("--check", action="store_true")  # likewise
     parser.add_argument("-h", "--help", action="store_true")
     given = parser.parse_args(words[:cut])
@@ -142,7 +143,7 @@ def parse(words: Sequence[str]) -> Options | None:
             raise InputError(f"{word}: tools/simulate sets it, or gives a process one thread")
     output = pathlib.Path(given.output)
     arguments.check_folder(output)
-    return Options(cluster, cost, output, given.quality, pathlib.Path(given.build), given.program, rest, given.check)
+    return Options(cluster, cost, output, given.quality, pathlib.Path(given.build) if given.build else None, given.program, rest, given.check)
 
 
 def describe(options: Options) -> str:
@@ -159,11 +160,20 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FILES = ("rows.csv", "rows.json", "rows.hosts.csv", "quality.csv", "cluster.json")
 
 
+def find_program(build: pathlib.Path | None, name: str) -> pathlib.Path:
+    """The program as built with SimGrid's MPI, in this build folder or where tools/simulate builds it. Raises ToolError."""
+    checkout = find_checkout()
+    roots = (pathlib.Path.cwd(), *([checkout] if checkout else []))
+    folders = [build] if build is not None else [root / "build" / "simgrid" for root in roots]
+    for folder in folders:
+        if (folder / "demos" / name).exists():
+            return folder / "demos" / name
+    raise ToolError(f"{folders[0] / 'demos' / name}: not built; tools/simulate in Conduit's checkout builds it")
+
+
 def simulate(options: Options, err: Callable[[str], None]) -> list[pathlib.Path]:
     """Runs it; gives the files that are there now. Unless the run is whole, the folder is left as it was."""
-    program = options.build / "demos" / options.program
-    if not program.exists():
-        raise ToolError(f"{program}: not built; tools/simulate builds it")
+    program = find_program(options.build, options.program)
     simulator = find_simulator()
     with _draft(options.output) as draft:
         words = ["--output", str(draft / "rows.csv"), "--seed", str(options.cluster.seed)]

@@ -1,4 +1,4 @@
-"""tools/run: starts a program so that the other processes survive if one dies, and judges how it ended."""
+"""netuit supervise and tools/run: starts a program so that the other processes survive if one dies, and judges how it ended."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def main(words: Sequence[str]) -> int:
     if "-h" in words[:1] or "--help" in words[:1]:
         print(help_text, end="")
         return 0
-    parser = _Parser(add_help=False, prog="tools/run")
+    parser = _Parser(add_help=False, prog="netuit supervise")
     parser.add_argument("-n", dest="processes", type=int, required=True)
     parser.add_argument("--mpiexec", default=_MPIEXEC)
     parser.add_argument("--grace", type=float, default=60.0)

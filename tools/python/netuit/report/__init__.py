@@ -1,4 +1,4 @@
-"""Reports as one static page of HTML: python -m netuit.report RESULTS... [-o FILE]"""
+"""Reports as one static page of HTML: netuit report RESULTS... [-o FILE]"""
 
 from __future__ import annotations
 

@@ -1,0 +1,5 @@
+import sys
+
+from netuit.cli import main
+
+sys.exit(main())
