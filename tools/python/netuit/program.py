@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
 import os
 import pathlib
 import subprocess
 import sys
+import urllib.parse
 
 from netuit import InputError, OutputError, ToolError
 
 PROGRAM = "channel_selection"
 SIZE_OPTIONS = {"channel_selection": "nodes-per-worker", "digital_evolution": "cells-per-worker"}  #: of each program
 _FOLDERS = ("build/demo", "build/release")
+_IN_WHEEL = pathlib.Path(__file__).resolve().parent / "programs"  # laid out as a build folder; absent in a checkout
 _CHATTER = ("srun:", "slurmstepd:", "-----", "mpirun ", "mpiexec ")  # of launchers, about an end that they did not cause
 
 
@@ -26,13 +30,20 @@ build_program netuit release "$2" >&2
 
 
 def find_checkout() -> pathlib.Path | None:
-    """The checkout that this package is in, or that it was installed from; None if it is no longer there."""
+    """The checkout that this package is in, or that pip installed it from; None if it is no longer there."""
     here = pathlib.Path(__file__).resolve()
-    candidates = [here.parents[3]]
-    noted = here.parent / "checkout.txt"
-    if noted.is_file():
-        candidates.append(pathlib.Path(noted.read_text(encoding="utf-8").strip()))
+    candidates = [*list(here.parents)[3:4], *_installed_from()]
     return next((path for path in candidates if (path / "tools" / "build_program.sh").is_file()), None)
+
+
+def _installed_from() -> list[pathlib.Path]:
+    """The checkout, as pip notes it beside a package that it installs from a folder; nothing if it came from elsewhere."""
+    try:
+        note = importlib.metadata.distribution("netuit").read_text("direct_url.json")
+        url = urllib.parse.urlsplit(json.loads(note or "{}").get("url", ""))
+    except (importlib.metadata.PackageNotFoundError, OSError, ValueError):
+        return []
+    return [pathlib.Path(urllib.parse.unquote(url.path)).parents[1]] if url.path.endswith("/tools/python") else []
 
 
 def find_or_build(build: str | os.PathLike[str] | None = None, program: str = PROGRAM) -> pathlib.Path:
@@ -52,19 +63,26 @@ def find_or_build(build: str | os.PathLike[str] | None = None, program: str = PR
 
 
 def find_build(build: str | os.PathLike[str] | None = None, program: str = PROGRAM) -> pathlib.Path:
-    """The build folder that has the program: the one given, else that of the environment variable UIT_BUILD, else
-    what tools/demo, tools/evolve or `cmake --preset release` has built in the current folder, or in the checkout that this
-    package is in or came from. Raises ToolError; InputError if the one given is not a folder."""
+    """The build folder that has the program. In this order: the one given, that of the environment variable UIT_BUILD, the
+    programs that were installed with this package, and what tools/demo, tools/evolve or `cmake --preset release` has built in
+    the current folder or in the checkout that this package is in or came from.
+
+    Raises ToolError if the program is in none; InputError if the one given is not a folder."""
     named = build if build is not None else os.environ.get("UIT_BUILD")
+    checkout = find_checkout()
     if named is not None:
         candidates = [pathlib.Path(named)]
     else:
-        checkout = find_checkout()
         roots = (pathlib.Path.cwd(), *([checkout] if checkout else []))
-        candidates = [root / folder for root in roots for folder in _FOLDERS]
+        candidates = [_IN_WHEEL, *(root / folder for root in roots for folder in _FOLDERS)]
     for folder in candidates:
         if os.access(folder / "demos" / program, os.X_OK):
             return folder
+    if named is None and checkout is None:
+        raise ToolError(
+            f"{program}: not installed with this package, and not built in {' or '.join(_FOLDERS)}; "
+            f"`pip install --verbose` of tools/python in Conduit's checkout tells why, and UIT_BUILD names a build folder"
+        )
     where = named if named is not None else " or ".join(_FOLDERS)
     tool = "tools/demo" if program == PROGRAM else "tools/evolve"
     error = InputError if build is not None and not pathlib.Path(build).is_dir() else ToolError

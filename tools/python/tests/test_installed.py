@@ -11,30 +11,46 @@ import subprocess
 import sys
 
 import pytest
-from netuit import sweep_files
+from netuit import program, sweep_files
 
 ROOT = pathlib.Path(__file__).parents[3]
 BINDER = ROOT / "binder"
 
 
+def make_wheel(folder, **settings):
+    """Builds the wheel as `pip wheel` does, and returns its file and pip's output. The build folder is kept, so that a second
+    build is short."""
+    if importlib.util.find_spec("scikit_build_core") is None:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("NOT TESTED: scikit-build-core is missing")
+    command = [sys.executable, "-m", "pip", "wheel", "--verbose", "--no-build-isolation", "--no-deps", "--wheel-dir", folder]
+    built = subprocess.run([*command, ROOT / "tools" / "python"], cwd=folder, env={**os.environ, **settings},
+                           capture_output=True, text=True, check=False, timeout=1800)  # fmt: skip
+    assert built.returncode == 0, built.stdout + built.stderr
+    (wheel,) = folder.glob("*.whl")
+    return wheel, built.stdout + built.stderr
+
+
+def make_environment(folder, *words):
+    """A virtual environment in which pip installs something. It finds the packages of this one, too."""
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=300)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "others.pth").write_text("\n".join(each for each in sys.path if each.endswith("-packages")) + "\n")
+    command = [folder / "bin" / "python", "-m", "pip", "install", "--no-deps", "--no-index", "--no-build-isolation", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return packages
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A folder that the package is in, with all that its build puts there. As pip does it, but for the wheel on the way,
-    which not every set-up can pack without a network."""
-    if importlib.util.find_spec("setuptools") is None:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("NOT TESTED: setuptools is missing")
-    folder = tmp_path_factory.mktemp("installed")
-    copy = folder / "checkout" / "tools"  # building writes into its sources
-    copy.mkdir(parents=True)
-    (folder / "checkout" / "CMakeLists.txt").touch()
-    for name in ("python", "sweeps"):
-        shutil.copytree(ROOT / "tools" / name, copy / name, symlinks=True, ignore=shutil.ignore_patterns("tests", "__pycache__", "*.egg-info"))
-    words = ["build", "--build-base", folder / "base", "--build-lib", folder / "packages"]
-    build = subprocess.run([sys.executable, "setup.py", *words], cwd=copy / "python",
-                           capture_output=True, text=True, check=False, timeout=120)  # fmt: skip
-    assert build.returncode == 0, build.stderr
-    shutil.rmtree(folder / "checkout")
-    return folder / "packages"
+    """The site-packages of a virtual environment that has the wheel. Nightly it has all programs, otherwise one."""
+    folder = tmp_path_factory.mktemp("wheel")
+    is_nightly = os.environ.get("UIT_NIGHTLY", "0") not in ("", "0")
+    programs = {} if is_nightly else {"SKBUILD_CMAKE_DEFINE": "UIT_WHEEL_PROGRAMS=channel_selection"}
+    build = ROOT / "build" / f"wheel-{'all' if is_nightly else 'one'}" / sys.implementation.cache_tag
+    wheel, told = make_wheel(folder, SKBUILD_BUILD_DIR=str(build), **programs)
+    assert "py3-none-any" not in wheel.name, told
+    return make_environment(folder / "environment", wheel)
 
 
 def run(installed, words, folder):
@@ -65,34 +81,103 @@ print(program.find_build())
 """
 
 
+def without_programs(installed, folder, source):
+    """A copy of the package as pip installs it from a folder where its programs cannot be built."""
+    shutil.copytree(installed / "netuit", folder / "netuit", ignore=shutil.ignore_patterns("programs"))
+    info = folder / "netuit-0.0.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: netuit\nVersion: 0.0.0\n")
+    (info / "direct_url.json").write_text(json.dumps({"dir_info": {}, "url": source.as_uri()}))
+    return folder
+
+
 @pytest.mark.parametrize("works", [True, False])
-def test_the_first_run_builds_the_program_in_the_checkout(works, installed, tmp_path):
+def test_without_programs_the_first_run_builds_the_program_in_the_checkout(works, installed, tmp_path):
     """With stand-ins for set-up and building. In a folder elsewhere, as after `pip install` into an environment of its own."""
-    checkout = installed.parent / "checkout"
-    assert (installed / "netuit" / "checkout.txt").read_text() == f"{checkout}\n"
+    checkout = tmp_path / "a checkout"
+    packages = without_programs(installed, tmp_path / "packages", checkout / "tools" / "python")
     made = {
-        "tools/setup": "#!/bin/sh\necho setup $1; mkdir -p $(dirname $0)/../.deps; echo 'export MADE=yes' > $(dirname $0)/../.deps/env.sh\n",
-        "tools/build_program.sh": 'build_program() { echo "build $* $MADE" >> "$root/log"; mkdir -p "$root/build/demo/demos"; '
+        "tools/setup": '#!/bin/sh\ncd "$(dirname "$0")/.." && mkdir -p .deps && echo "export MADE=yes" > .deps/env.sh\n',
+        "tools/build_program.sh": 'build_program() { cd "$root"; echo "build $* $MADE" >> log; '
         + (
-            "printf '#!/bin/sh\\nexit 7\\n' > $root/build/demo/demos/$3; chmod +x $root/build/demo/demos/$3; }\n" if works else "exit 1; }\n"
+            "mkdir -p build/demo/demos; printf '#!/bin/sh\\nexit 7\\n' > build/demo/demos/$3; chmod +x build/demo/demos/$3; }\n"
+            if works
+            else "exit 1; }\n"
         ),
     }
-    try:
-        for name, text in made.items():
-            (checkout / name).parent.mkdir(parents=True, exist_ok=True)
-            (checkout / name).write_text(text)
-            (checkout / name).chmod(0o755)
-        variables = {key: value for key, value in os.environ.items() if key != "UIT_BUILD"}
-        variables |= {"PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"}
-        ended = subprocess.run([sys.executable, "-c", FIRST_RUN], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=120)
-        assert (checkout / "log").read_text() == "build netuit release channel_selection yes\n"
-        assert "netuit: channel_selection is not built yet" in ended.stderr
-        if works:
-            assert "channel_selection ended with code 7" in ended.stdout and f"{checkout}/build/demo" in ended.stdout
-        else:
-            assert "channel_selection: could not be built" in ended.stdout
-    finally:
-        shutil.rmtree(checkout)
+    for name, text in made.items():
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text(text)
+        (checkout / name).chmod(0o755)
+    variables = {key: value for key, value in os.environ.items() if key != "UIT_BUILD"}
+    variables |= {"PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}
+    ended = subprocess.run([sys.executable, "-c", FIRST_RUN], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=120)
+    assert (checkout / "log").read_text() == "build netuit release channel_selection yes\n"
+    assert "netuit: channel_selection is not built yet" in ended.stderr
+    if works:
+        assert "channel_selection ended with code 7" in ended.stdout and f"{checkout}/build/demo" in ended.stdout
+    else:
+        assert "channel_selection: could not be built" in ended.stdout
+
+
+def command(installed, words, folder):
+    """Runs `netuit` of the environment where PATH has no compiler, launcher or program."""
+    variables = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "UIT_"))}
+    variables |= {"PATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    program = installed.parents[2] / "bin" / "netuit"
+    return subprocess.run([program, *words], cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_the_command_colours_a_graph_with_the_wheel_alone(installed, tmp_path):
+    assert command(installed, ["--help"], tmp_path).stdout.startswith("usage: netuit COMMAND")
+    (tmp_path / "ring.edgelist").write_text("0 1\n1 2\n2 3\n3 0\n")
+    has_mpi = "UIT_WITH_MPI:BOOL=ON" in (installed / "netuit" / "programs" / "CMakeCache.txt").read_text()
+    for workers in ["1x1", *(["2x1"] if has_mpi else ["1x2"])]:
+        ended = command(installed, ["run", "ring.edgelist", "--workers", workers, "--modes", "0,3", "--seconds", "0.1",
+                                    "--output", f"{workers}.csv"], tmp_path)  # fmt: skip
+        assert ended.returncode == 0, ended.stderr
+        assert f"ring.edgelist  {workers}      0 every_update" in ended.stdout and "3 no_barrier" in ended.stdout
+        rows = (tmp_path / f"{workers}.csv").read_text().splitlines()
+        assert len(rows) == 1 + 2 * (2 if workers != "1x1" else 1)
+
+
+def test_the_programs_of_the_wheel_are_optimised_and_stripped(installed, tmp_path):
+    programs = installed / "netuit" / "programs" / "demos"
+    assert [path.name for path in sorted(programs.iterdir())][0] == "channel_selection"
+    for path in programs.iterdir():
+        assert os.access(path, os.X_OK) and b".symtab" not in path.read_bytes()
+    assert command(installed, ["run", "--workers", "1x1", "--modes", "3", "--seconds", "0.1", "--output", "rows.csv"], tmp_path).returncode == 0
+    told = json.loads((tmp_path / "rows.json").read_text(encoding="utf-8"))
+    assert told["build_type"] == "Release" and "-O3" in told["compile_flags"]
+
+
+def test_the_wheel_has_all_programs_that_the_tools_run():
+    text = (ROOT / "tools" / "cmake" / "UitWheel.cmake").read_text(encoding="utf-8")
+    assert set(re.search(r'set\(UIT_WHEEL_PROGRAMS "(.*?)" CACHE', text)[1].split(";")) == set(program.SIZE_OPTIONS)
+
+
+def test_where_the_programs_cannot_be_built_the_package_is_without_them(tmp_path):
+    wheel, told = make_wheel(tmp_path, SKBUILD_CMAKE_DEFINE="CMAKE_DISABLE_FIND_PACKAGE_METIS=ON")
+    assert wheel.name.endswith("-py3-none-any.whl") and "netuit: the programs could not be built" in told
+    packages = make_environment(tmp_path / "environment", wheel)
+    assert not (packages / "netuit" / "programs").exists() and (packages / "netuit" / "ready_made" / "paper.toml").is_file()
+    for words in (["run"], ["demo"], ["evolve"], ["experiment", "paper"]):
+        ended = command(packages, words, tmp_path)
+        assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+        assert re.match("conduit: error: (channel_selection|digital_evolution): not installed with this package", ended.stderr)
+
+
+def test_an_editable_package_is_the_checkouts_own(tmp_path):
+    """As binder/postBuild installs it."""
+    if importlib.util.find_spec("scikit_build_core") is None:
+        pytest.skip("NOT TESTED: scikit-build-core is missing")
+    packages = make_environment(tmp_path / "environment", "--editable", ROOT / "tools" / "python")
+    assert not (packages / "netuit").exists()
+    text = "import netuit, netuit.program as p; print(netuit.__file__, p.find_checkout())"
+    python = packages.parents[2] / "bin" / "python"
+    told = subprocess.run([python, "-c", text], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120).stdout
+    assert told.split() == [str(ROOT / "tools" / "python" / "netuit" / "__init__.py"), str(ROOT)]
+    assert command(packages, ["experiment", "list"], tmp_path).returncode == 0
 
 
 def test_help_and_pages_are_installed_with_it(installed):

@@ -62,6 +62,32 @@ def test_a_program_that_is_not_built_is_named_with_what_builds_it(tmp_path):
         run(None, build=tmp_path)
 
 
+def test_where_a_program_is_looked_for_and_in_which_order(tmp_path, monkeypatch):
+    """The folder that is given, UIT_BUILD, the programs installed with the package, the current folder, the checkout."""
+    names = ["given", "named", "package/programs", "current/build/demo", "current/build/release", "checkout/build/demo"]
+    for name in names:
+        path = tmp_path / name / "demos" / "channel_selection"
+        path.parent.mkdir(parents=True)
+        path.touch(mode=0o755)
+    (tmp_path / "checkout" / "tools").mkdir()
+    (tmp_path / "checkout" / "tools" / "build_program.sh").touch()
+    monkeypatch.chdir(tmp_path / "current")
+    monkeypatch.setattr(program, "_IN_WHEEL", tmp_path / "package" / "programs")
+    monkeypatch.setattr(program, "find_checkout", lambda: tmp_path / "checkout")
+    monkeypatch.setenv("UIT_BUILD", str(tmp_path / "named"))
+    assert program.find_build(tmp_path / "given") == tmp_path / "given"
+    assert program.find_build() == tmp_path / "named"
+    monkeypatch.delenv("UIT_BUILD")
+    for name in names[2:]:
+        assert program.find_build() == tmp_path / name
+        (tmp_path / name / "demos" / "channel_selection").unlink()
+    with pytest.raises(ToolError, match="not built in build/demo or build/release; tools/demo builds it"):
+        program.find_build()
+    monkeypatch.setattr(program, "find_checkout", lambda: None)
+    with pytest.raises(ToolError, match="not installed with this package.*pip install --verbose"):
+        program.find_build()
+
+
 FIVE_LINES = """
 import networkx, netuit
 graph = networkx.watts_strogatz_graph(1000, 4, 0.1, seed=1)
