@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from netuit import program, sweep_files
+from netuit import launch, program, sweep_files
 
 ROOT = pathlib.Path(__file__).parents[3]
 BINDER = ROOT / "binder"
@@ -149,6 +149,16 @@ def test_the_programs_of_the_wheel_are_optimised_and_stripped(installed, tmp_pat
     assert command(installed, ["run", "--workers", "1x1", "--modes", "3", "--seconds", "0.1", "--output", "rows.csv"], tmp_path).returncode == 0
     told = json.loads((tmp_path / "rows.json").read_text(encoding="utf-8"))
     assert told["build_type"] == "Release" and "-O3" in told["compile_flags"]
+
+
+def test_without_mpi_the_programs_of_the_wheel_are_built_for_threads(tmp_path):
+    if shutil.which("cmake") is None:
+        pytest.skip("NOT TESTED: cmake is missing")
+    words = ["-S", ROOT, "-B", tmp_path, "-DSKBUILD=2", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON"]
+    subprocess.run(["cmake", *words], check=True, capture_output=True, timeout=300)
+    entries = (tmp_path / "wheel" / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+    assert entries[1:] == ["UIT_WITH_MPI:BOOL=OFF"]
+    assert not launch.find_launcher(tmp_path / "wheel").has_mpi
 
 
 def test_the_wheel_has_all_programs_that_the_tools_run():
