@@ -8,9 +8,8 @@ set(UIT_TESTS OFF)
 set(UIT_DEMOS ON)
 set(UIT_INSTALL OFF)
 
-# Set here the options of what else belongs into the wheel. What they add is installed with COMPONENT python, and made by
-# add_dependencies(wheel …).
-add_custom_target(wheel)
+# What else belongs into the wheel. What it adds is installed with COMPONENT python.
+set(UIT_PYTHON ON)
 
 # Without MPI the programs run on threads of one process.
 if(NOT DEFINED UIT_WITH_MPI AND NOT MPI_CXX_COMPILER)
@@ -24,6 +23,8 @@ endif()
 # netuit/programs is a build folder as netuit.program and netuit.launch know it: the programs in demos/, and of CMakeCache.txt
 # the entries that they read.
 function(uit_fill_wheel)
+  add_custom_target(wheel)
+  add_dependencies(wheel netuit_native)
   foreach(program IN LISTS UIT_WHEEL_PROGRAMS)
     if(NOT TARGET ${program})
       message(FATAL_ERROR "UIT_WHEEL_PROGRAMS: no program ${program} in demos/")

@@ -51,9 +51,9 @@ def load() -> Any:
 
 
 def folder() -> pathlib.Path:
-    """The CMake build folder of the extension module, or the folder that it is installed in."""
+    """The CMake build folder of the extension module, or the package's programs, which are laid out as one."""
     path = pathlib.Path(load().__file__)
-    return path.parents[1] if path.parent.name == "python" else path.parent
+    return path.parents[1] if path.parent.name == "python" else path.parent / "programs"
 
 
 def find() -> pathlib.Path | None:
