@@ -8,8 +8,12 @@ set(UIT_TESTS OFF)
 set(UIT_DEMOS ON)
 set(UIT_INSTALL OFF)
 
-# What else belongs into the wheel. What it adds is installed with COMPONENT python.
-set(UIT_PYTHON ON)
+# netuit._native, unless Python's headers are missing.
+find_package(Python 3.9 QUIET COMPONENTS Interpreter Development.Module)
+set(UIT_PYTHON ${Python_FOUND})
+if(NOT UIT_PYTHON)
+  message(WARNING "Python's headers are missing (python3-dev), so the wheel is without netuit.Mesh")
+endif()
 
 # Without MPI the programs run on threads of one process.
 if(NOT DEFINED UIT_WITH_MPI AND NOT MPI_CXX_COMPILER)
@@ -24,7 +28,9 @@ endif()
 # the entries that they read.
 function(uit_fill_wheel)
   add_custom_target(wheel)
-  add_dependencies(wheel netuit_native)
+  if(UIT_PYTHON)
+    add_dependencies(wheel netuit_native)
+  endif()
   foreach(program IN LISTS UIT_WHEEL_PROGRAMS)
     if(NOT TARGET ${program})
       message(FATAL_ERROR "UIT_WHEEL_PROGRAMS: no program ${program} in demos/")

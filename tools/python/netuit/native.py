@@ -24,7 +24,8 @@ root=$1
 cd "$root"
 mkdir -p build
 log=$root/build/python.log
-if ! { cmake --preset release -B build/python -DUIT_TESTS=OFF -DUIT_DEMOS=OFF -DUIT_PYTHON=ON -DPython_EXECUTABLE="$2" &&
+nanobind=$("${UIT_PYTHON:-$2}" -m nanobind --cmake_dir)
+if ! { cmake --preset release -B build/python -DUIT_TESTS=OFF -DUIT_DEMOS=OFF -DUIT_PYTHON=ON -DPython_EXECUTABLE="$2" -Dnanobind_DIR="$nanobind" &&
   cmake --build build/python --target netuit_native; } >"$log" 2>&1; then
   grep -m 5 -E 'error: |CMake Error' "$log" >&2 || tail -n 5 "$log" >&2
   echo "netuit: all of it is in $log" >&2

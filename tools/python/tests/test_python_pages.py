@@ -1,0 +1,52 @@
+"""What the guide and the notebooks show of meshes in Python runs, and the notebooks keep what they have put out."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import netuit
+from netuit import native, notebooks
+
+ROOT = pathlib.Path(__file__).parents[3]
+PACKAGE = pathlib.Path(netuit.__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "demos" / "python").glob("*.ipynb"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _module():
+    """The extension module. Where it has not been built a test is skipped, but where CI=true it fails."""
+    if native.find() is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("the extension module is not built (-DUIT_PYTHON=ON)")
+        pytest.skip("NOT TESTED: the extension module is not built")
+
+
+def test_the_guide_s_programs_run_in_the_order_of_the_page(tmp_path):
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "tools/guide/python.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 3
+    program = "\n".join(blocks).replace("seconds=2", "seconds=0.2").replace("100_000", "5_000")
+    ended = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    report, accounts, *_, last = ended.stdout.splitlines()
+    assert report.startswith("2 workers, 0.2") and accounts.startswith("every message accounted for")
+    assert last.endswith("True")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run_and_keep_their_picture(path, tmp_path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    kept = [output for cell in cells for output in cell.get("outputs", [])]
+    assert any("image/png" in output.get("data", {}) for output in kept)
+    assert not any(output["output_type"] == "error" for output in kept)
+    notebooks.run_notebook(path, tmp_path, seconds=120)
+
+
+def test_every_notebook_is_on_its_page():
+    page = (ROOT / "demos/python/README.md").read_text(encoding="utf-8")
+    assert [path.name for path in NOTEBOOKS if f"]({path.name})" not in page] == []
+    assert len(NOTEBOOKS) == 3
