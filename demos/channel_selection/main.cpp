@@ -72,7 +72,7 @@ demo::Problem MakeProblem(const Options& options, std::size_t num_processes) {
   problem.graph = std::move(graph);
   if (!options.replay.empty() && !std::filesystem::is_directory(options.replay))
     throw uit::InputError(options.replay + ": cannot be read: no such folder");
-  for (const std::string& path : {options.output, options.colors_output, options.quality, options.frames}) {
+  for (const std::string& path : {options.output, options.colors_output, options.quality, options.frames, options.trace}) {
     if (!path.empty() && path != "-") netuit::CheckWritable(path);
   }
   return problem;

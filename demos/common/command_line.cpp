@@ -104,6 +104,7 @@ SettingsOptions::SettingsOptions(CLI::App& app, Settings& settings)
   app.add_option("--output", settings.output, "rows as CSV (default: standard output)")->type_name("FILE");
   app.add_option("--quality", settings.quality, "quality of service by snapshot and pair of workers as CSV")->type_name("FILE");
   app.add_flag("--quality-channels", settings.quality_channels, "also one row per channel over each whole run");
+  app.add_option("--trace", settings.trace, "what each worker does when, for Perfetto (ui.perfetto.dev)")->type_name("FILE");
   app.add_flag("--progress", settings.progress, "print progress lines on stderr even if it is not a terminal");
   app.add_flag("--watch", settings.watch, "print a table of all workers on stderr four times a second");
 }

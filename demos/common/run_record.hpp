@@ -17,6 +17,7 @@
 #include <netuit/app/hosts.hpp>
 #include <netuit/app/manifest.hpp>
 #include <netuit/results/quality_table.hpp>
+#include <netuit/results/timeline_file.hpp>
 #include <netuit/file/table.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run_options.hpp>
@@ -104,6 +105,7 @@ struct ProblemFacts {
     run.quality = {.interval = settings.snapshot_interval,
                    .length = settings.snapshot_length,
                    .channels = settings.quality_channels};
+  if (!settings.trace.empty()) run.timeline.spans = 20'000;  // some megabytes of text a run
   return run;
 }
 
@@ -174,6 +176,10 @@ class RunRecord {
     if (!settings_.quality.empty()) {
       AddQualityRows(quality_, mode, replicate, report);
       quality_.Save(settings_.quality);
+    }
+    if (!settings_.trace.empty()) {
+      timeline_.Add(RunName(mode, replicate), report.timeline);
+      timeline_.Save(settings_.trace);
     }
     if (settings_.output != "-") rows_.Save(settings_.output);
     manifest_.stopped_by = ReasonName(report.stopped_by);
@@ -315,6 +321,7 @@ class RunRecord {
   bool is_terminal_ = isatty(STDERR_FILENO) == 1;
   netuit::Table rows_;
   netuit::Table quality_{QualityHeader()};
+  netuit::TimelineFile timeline_{};
 };
 
 }  // namespace demo

@@ -27,6 +27,8 @@ struct Settings {
   std::string record;  ///< folder to record runs in; empty: no recording
   std::string replay;  ///< folder with records of the same runs, to replay; empty: no replay
 
+  std::string trace;  ///< file with what each worker does when, for Perfetto; empty: not recorded
+
   std::string quality;  ///< file for the quality of service as CSV; empty: not measured
   bool quality_channels = false;  ///< also a row per channel
   std::chrono::nanoseconds snapshot_interval = std::chrono::seconds{1};  ///< from snapshot to snapshot

@@ -79,7 +79,7 @@ Setting Prepare(const Options& options, std::size_t num_processes, const std::op
   setting.problem.placement = demo::Place(setting.problem.graph, options, workers);
   if (options.founders > beginning.side * beginning.width)
     throw uit::InputError("--founders: more than there are places");
-  for (const std::string& path : {options.output, options.quality}) {
+  for (const std::string& path : {options.output, options.quality, options.trace}) {
     if (!path.empty() && path != "-") netuit::CheckWritable(path);
   }
   for (const auto& [folder, file] : {std::pair{options.record, "/evolution.csv"}, {options.checkpoint, "/checkpoint.json"}}) {

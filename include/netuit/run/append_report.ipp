@@ -48,6 +48,8 @@ UIT_DEFINE void AppendReport(RunReport& whole, RunReport part, std::chrono::nano
   }
   part.quality.insert(part.quality.begin(), whole.quality.begin(), whole.quality.end());
   part.channels.insert(part.channels.begin(), whole.channels.begin(), whole.channels.end());
+  whole.timeline.Append(part.timeline, elapsed);
+  part.timeline = std::move(whole.timeline);
   whole = std::move(part);
 }
 

@@ -42,19 +42,21 @@ UIT_DEFINE void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, cons
   record.SayEarlyEnds([&team](const std::string& words) { team.Warn(words); });
   report.workers.resize(mesh.NumThreads());
   std::vector<std::vector<QualityRow>> quality(mesh.NumThreads());
+  std::vector<Timeline> timelines(mesh.NumThreads());
   std::vector<std::vector<ExchangeCounts>> before;  // by thread
   for (std::uint32_t thread = 0; options.quality.channels && thread < mesh.NumThreads(); ++thread)
     before.push_back(CountChannels(mesh, thread));
   for (const auto& rule : mesh.CutRules()) rule->ForgetRun();
   const auto work = [&](std::uint32_t thread) {
     report.workers[thread] =
-        Worker(mesh, team, plan, options, record.RecordOf(thread), first_stamp, thread, sweep).Work(quality[thread]);
+        Worker(mesh, team, plan, options, record.RecordOf(thread), first_stamp, thread, sweep).Work(quality[thread], timelines[thread]);
   };
   mesh.Threads().Run(work);
   mesh.SetNumUpdates(std::max(mesh.NumUpdates(), options.first_update) + team.Agreed().next);
   if (!options.replay.empty() && !plan.delivery.is_by_update) {
     mesh.SetLacksUnread(std::ranges::any_of(report.workers, [](const WorkerReport& of) { return of.tally.get.unread != 0; }));
   }
+  for (const Timeline& timeline : timelines) report.timeline.Append(timeline);
   for (const auto& rows : quality) report.quality.insert(report.quality.end(), rows.begin(), rows.end());
   for (std::uint32_t thread = 0; options.quality.channels && thread < mesh.NumThreads(); ++thread) {
     const WorkerReport& worker = report.workers[thread];
@@ -90,6 +92,8 @@ UIT_DEFINE void GatherReport(RunReport& report, const uit::World& world) {
   Pack(mine, std::span<const WorkerReport>(report.workers));
   Pack(mine, std::span<const QualityRow>(report.quality));
   Pack(mine, std::span<const QualityRow>(report.channels));
+  Pack(mine, std::span<const TimelineSpan>(report.timeline.spans));
+  Pack(mine, std::span<const TimelineCount>(report.timeline.counts));
   Pack(mine, std::span<const char>(report.message));
   const std::vector<uit::Bytes> parts = world.Gather(mine);
   if (!world.IsRoot()) return;
@@ -100,6 +104,8 @@ UIT_DEFINE void GatherReport(RunReport& report, const uit::World& world) {
     Unpack(reader, report.workers);
     Unpack(reader, report.quality);
     Unpack(reader, report.channels);
+    Unpack(reader, report.timeline.spans);
+    Unpack(reader, report.timeline.counts);
     Unpack(reader, theirs);
     if (report.message.empty()) report.message = theirs;
   }

@@ -14,6 +14,7 @@
 #include <netuit/placement/placement.hpp>
 #include <netuit/quality/effective_updates.hpp>
 #include <netuit/quality/quality.hpp>
+#include <netuit/quality/timeline.hpp>
 #include <uit/config.hpp>
 #include <uit/support/error.hpp>
 #include <uit/tally.hpp>
@@ -68,6 +69,8 @@ struct RunOptions {
   std::chrono::nanoseconds shortest_steal = std::chrono::microseconds(8);
   /// Snapshots of the quality of service, taken during the run. To measure latencies, set MeshOptions::is_traced.
   QualityOptions quality{};
+  /// Records what each worker does when, for RunReport::timeline. It reads the clock about three times per update.
+  TimelineOptions timeline{};
   /// How long to wait for a silent process before it counts as lost. A process of this host that has ended is noticed at once.
   /// If a run has a limit of updates and no barriers, the last worker may finish this much later than the first. A process that
   /// loses a peer continues to the run's end without it. In mode 0, the loss ends the run. See RunReport::Lose.
@@ -113,6 +116,7 @@ inline void CheckOptions(const RunOptions& options) {
   if (options.quality.interval.count() < 0) throw uit::InputError("quality.interval must not be negative");
   if (options.quality.interval.count() > 0 && options.quality.length.count() <= 0)
     throw uit::InputError("quality.length must be greater than 0");
+  if (options.timeline.count_interval.count() <= 0) throw uit::InputError("timeline.count_interval must be greater than 0");
   if (!options.record.empty() && !options.replay.empty()) throw uit::InputError("a replay cannot be recorded");
   if (options.shortest_steal.count() < 0) throw uit::InputError("shortest_steal must not be negative");
   if (options.steals && !(options.record.empty() && options.replay.empty()))
@@ -143,6 +147,7 @@ struct RunReport {
   std::vector<WorkerReport> workers{};  ///< of all processes on rank 0, of this process elsewhere; ordered by process and thread
   std::vector<QualityRow> quality{};    ///< snapshots of those workers, ordered by worker and time
   std::vector<QualityRow> channels{};   ///< a row per channel, if QualityOptions::channels
+  Timeline timeline{};                  ///< of those workers, if RunOptions::timeline; see TimelineFile
   StopReason stopped_by = StopReason::none;  ///< the reason with the largest value among all workers
   int signal = 0;                     ///< its number, if a signal ended the run
   std::string message{};              ///< an error in one line; on rank 0, and where it occurred

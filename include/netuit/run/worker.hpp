@@ -11,6 +11,7 @@
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/quality/quality.hpp>
+#include <netuit/quality/timeline.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/worker_record.hpp>
 #include <netuit/run/agreement.hpp>
@@ -47,10 +48,11 @@ class Worker {
         is_traced_(mesh.IsTraced()),
         lag_(traffic_, team, options, thread),
         agreement_(team, plan, traffic_.GetPartition(), traffic_.Rounds(), thread),
-        observers_(mesh, traffic_.GetPartition(), team, options, MyId()) {}
+        observers_(mesh, traffic_.GetPartition(), team, options, MyId()),
+        timeline_(options.timeline, MyId()) {}
 
-  /// Works from the start barrier to the end of the drain. Writes the snapshots to `quality`.
-  WorkerReport Work(std::vector<QualityRow>& quality) {
+  /// Works from the start barrier to the end of the drain. Writes the snapshots to `quality`, and what it did when to `timeline`.
+  WorkerReport Work(std::vector<QualityRow>& quality, Timeline& timeline) {
     Call("the record", [this] { traffic_.Prepare(); });
     const Vote first{.is_pending = HasMadeAll() ? 0U : 1U};
     Meet(first);
@@ -62,6 +64,7 @@ class Worker {
     end_ = plan_.End(start_);
     schedule_->Start(start_);
     observers_.Start(start_, plan_.duration);
+    timeline_.Start(start_);
     Loop();
     if (traffic_.GetPartition().turns != nullptr) traffic_.GetPartition().turns->EndRun(thread_);
     traffic_.FinishCaptures(num_updates_);
@@ -72,6 +75,9 @@ class Worker {
     observers_.Finish(end, num_updates_);
     if (traffic_.HasRecord()) Call("the record", [this] { traffic_.EndUpdatesOnRecord(); });
     Drain();
+    timeline_.Note(Activity::end);
+    if (timeline_.IsOn()) Count(uit::Now());
+    timeline = timeline_.Take();
     quality = observers_.TakeQuality();
     WorkerReport report = Report();
     if (traffic_.HasRecord()) Call("the record", [&] { traffic_.FinishRecord(report); });
@@ -109,6 +115,7 @@ class Worker {
           break;
         case Step::wait:
           lag_.Await(num_updates_, [this] { return Idle(); });
+          timeline_.Note(Activity::wait);
           next_reading = num_updates_;
           break;
         case Step::vote:
@@ -125,6 +132,7 @@ class Worker {
   /// Updates every node once.
   void Update() {
     if (!TryReveal() && !plan_.delivery.is_by_update) return;  // in modes 0 and 5, all continue until they agree to stop
+    timeline_.Note(Activity::receive);
     if (traffic_.IsRoundReady()) [[unlikely]] EvaluateRound();
     if (is_traced_) traffic_.Read(uit::Now());
     traffic_.NoteReads(num_updates_);
@@ -132,7 +140,9 @@ class Worker {
     is_record_cut_ |= !nodes_.Update(num_updates_);
     for (const auto& object : shared_) Call("a function for a shared object", [&] { object->EndUpdate(thread_); });
     traffic_.FinishUpdate(num_updates_);
+    timeline_.Note(Activity::update);
     Communicate([this] { flow_->Send(num_updates_); });
+    timeline_.Note(plan_.delivery.is_by_update ? Activity::exchange : Activity::send);
     ++num_updates_;
   }
   /// Evaluates the reductions over the last cut. If they throw, the run ends.
@@ -167,6 +177,7 @@ class Worker {
   /// Returns false if the workers have agreed to stop.
   bool MeetAndGoOn(uit::TimePoint now) {
     Meet(MyVote(now, schedule_->Propose(now)));
+    timeline_.Note(Activity::barrier);
     ++num_barriers_;
     const Vote agreed = team_.Agreed();
     reason_ = agreed.stop != 0 ? agreed.stop : Team::Encode(StopReason::count);
@@ -222,7 +233,14 @@ class Worker {
   /// and other processes' stops.
   void Attend(uit::TimePoint now) {
     observers_.Look(now, num_updates_);
+    if (timeline_.IsCountDue(now)) [[unlikely]] Count(now);
     if (thread_ == 0 && IsTimeToLook(now)) Communicate([&] { team_.LookOut(!plan_.delivery.is_by_update && !plan_.votes_aside); });
+  }
+  /// Adds what the worker has counted to its timeline.
+  UIT_NOINLINE void Count(uit::TimePoint now) {
+    WorkerReport counted;
+    traffic_.Describe(counted);
+    timeline_.AddCount(now, counted.tally + counted.inside);
   }
   std::chrono::nanoseconds Patience() const { return schedule_->Patience(options_.peer_timeout); }
   /// Calls a function that uses the record or is the user's. If it throws, the run ends.
@@ -300,6 +318,7 @@ class Worker {
   Lag lag_;
   Agreement agreement_;
   Observers observers_;
+  WorkerTimeline timeline_;
   uit::TimePoint start_{};
   uit::TimePoint end_ = uit::never;
   std::uint64_t num_updates_ = 0;

@@ -17,6 +17,7 @@
 #include <nanobind/nanobind.h>
 
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/results/timeline_file.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
 #include <uit/support/error.hpp>
@@ -171,9 +172,16 @@ RunReport MeshObject::Run(const RunWords& words, const nb::callable& update, con
   {
     const nb::gil_scoped_release release;
     // Alone, Ctrl-C is Python's. A launcher's signals end the runs of all processes together.
-    report = Get().Run(plan, updates, {.seed = words.seed, .first_update = words.first_update, .stops_on_signal = Job::Get().IsLaunched()});
+    RunOptions options{.seed = words.seed, .first_update = words.first_update, .stops_on_signal = Job::Get().IsLaunched()};
+    if (!words.trace.empty()) options.timeline.spans = 100'000;
+    report = Get().Run(plan, updates, options);
   }
   updates.Rethrow();
+  if (!words.trace.empty() && report.is_root) {
+    TimelineFile file;
+    file.Add("mesh", report.timeline);
+    file.Save(words.trace);
+  }
   return report;
 }
 

@@ -40,6 +40,7 @@ struct RunWords {
   std::optional<Until> until{};
   std::uint64_t seed = 1;
   std::uint64_t first_update = 0;
+  std::string trace{};  // file for the run's timeline; empty: none
 };
 
 /// A mesh that Python uses. Python's global lock is held on entry of every function.

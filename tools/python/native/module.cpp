@@ -122,7 +122,8 @@ NB_MODULE(_native, module) {
       .def_rw("slack", &RunWords::slack, nb::arg().none())
       .def_rw("until", &RunWords::until, nb::arg().none())
       .def_rw("seed", &RunWords::seed)
-      .def_rw("first_update", &RunWords::first_update);
+      .def_rw("first_update", &RunWords::first_update)
+      .def_rw("trace", &RunWords::trace);
 
   nb::class_<MeshObject>(module, "Mesh")
       .def(nb::init<const Graph&, std::uint32_t>(), "graph"_a, "threads"_a)

@@ -16,7 +16,7 @@ import threading
 import time
 import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import cloudpickle
@@ -144,8 +144,8 @@ class Elsewhere:
     def gather(self, field: Field) -> Any:
         return self._same("gather", field)
 
-    def run(self, schedule: Schedule, update: Callable[[Part], object], seed: int, first_update: int) -> Report:
-        report: Report = self._same("run", schedule, update, seed, first_update)
+    def run(self, schedule: Schedule, update: Callable[[Part], object], options: Mapping[str, Any]) -> Report:
+        report: Report = self._same("run", schedule, update, options)
         return report
 
     def close(self) -> None:

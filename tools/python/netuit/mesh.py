@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import atexit
 import dataclasses
+import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -229,9 +230,9 @@ class Here:
         values = self._mesh.gather(_number(field))
         return values if values is None or field.dtype != "bool" else values.view(bool)
 
-    def run(self, schedule: Schedule, update: Callable[[Part], object], seed: int, first_update: int) -> Report:
+    def run(self, schedule: Schedule, update: Callable[[Part], object], options: Mapping[str, Any]) -> Report:
         words = self._native.RunWords()
-        for name, value in {**schedule.words(), "seed": seed, "first_update": first_update}.items():
+        for name, value in {**schedule.words(), **options}.items():
             if isinstance(value, Until):
                 value = self._mesh.until(value.reduction, value.bound, value.is_below)
             if name != "until" or value is not None:
@@ -359,16 +360,20 @@ class Mesh:
         is_maximum = which == "maximum"
         return Reduction(self._engine.add_reduction(is_maximum), is_maximum)
 
-    def run(self, schedule: Schedule, update: Callable[[Part], object], *, seed: int = 1, goes_on: bool = True) -> Report:
+    def run(
+        self, schedule: Schedule, update: Callable[[Part], object], *, seed: int = 1, goes_on: bool = True, trace: str | os.PathLike[str] = ""
+    ) -> Report:
         """Calls `update(part)` again and again on every worker, as the schedule says. Gives the report.
 
-        goes_on: updates are numbered from where the last run ended. An exception of the update ends the run, and is raised.
+        goes_on: updates are numbered from where the last run ended. trace: a file for what each worker does when, for Perfetto
+        (ui.perfetto.dev). An exception of the update ends the run, and is raised.
         Ctrl-C ends it, too. Every process gets the report of its own workers, and rank 0 that of all.
         """
         if not isinstance(schedule, Schedule):
             raise InputError(f"a run needs a schedule such as netuit.Free(seconds=1), not {schedule!r}")
         first_update = self._engine.num_updates() if goes_on else 0
-        report: Report = self._engine.run(schedule, update, seed, first_update)
+        path = os.path.abspath(trace) if trace else ""
+        report: Report = self._engine.run(schedule, update, {"seed": seed, "first_update": first_update, "trace": path})
         if report.signal == 2:
             raise KeyboardInterrupt
         if report.signal:

@@ -1,5 +1,6 @@
 """Meshes in Python, against the same computed with NumPy or SciPy alone."""
 
+import json
 import os
 import pathlib
 import signal
@@ -185,6 +186,19 @@ def test_conditions_requests_and_silence():
         mesh.run(netuit.EveryUpdate(updates=5), half)
         assert set(mesh.gather(seen)[numpy.arange(36) % 2 == 1]) <= {4}  # a node of a torus of even size has neighbours of the other kind
         assert set(mesh.gather(seen)[numpy.arange(36) % 2 == 0]) <= {0, 4}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_trace_tells_every_update_of_every_worker(layout, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with netuit.Mesh(netuit.Torus(8, 8), **layout) as mesh:
+        mesh.run(netuit.Free(updates=7), lambda part: None, trace="run.json")
+        with pytest.raises(netuit.OutputError):
+            mesh.run(netuit.Free(updates=7), lambda part: None, trace=tmp_path / "no" / "run.json")
+    events = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["traceEvents"]
+    updates = [(event["pid"], event["tid"]) for event in events if event["name"] == "update"]
+    workers = {(process, thread) for process in range(layout.get("processes", 1)) for thread in range(layout.get("threads", 1))}
+    assert {worker: updates.count(worker) for worker in updates} == dict.fromkeys(workers, 7)
 
 
 def test_random_numbers_depend_on_seed_node_and_update_only():
