@@ -80,6 +80,7 @@ struct Patience {
 class Contest {
  public:
   static constexpr std::size_t min_clean = 5;
+  static constexpr std::size_t min_busy = 10;  ///< samples of which the fastest tenth counts, if too few are clean
   /// Classes in which samples can be clean.
   static constexpr std::array classes{Proximity::one_core, Proximity::hyperthread, Proximity::near, Proximity::far};
   static constexpr double max_run_queue_share = 0.03;
@@ -139,6 +140,14 @@ class Contest {
     for (const Sample& sample : samples)
       if (sample.is_clean && sample.proximity == proximity && names[sample.competitor] == competitor)
         times[sample.round] = sample.time;
+    return times;
+  }
+
+  /// All times of a competitor, clean or not.
+  [[nodiscard]] std::vector<double> AllTimes(const std::string& competitor) const {
+    std::vector<double> times;
+    for (const Sample& sample : samples)
+      if (names[sample.competitor] == competitor) times.push_back(sample.time);
     return times;
   }
 

@@ -36,7 +36,7 @@ struct Row {
   std::string value;   // a ratio, or an amount with its unit
   std::string spread;  // lowest … highest
   std::string target;
-  std::string verdict;  // ok, short, noisy: too few clean samples, or - for what is not judged
+  std::string verdict;  // ok, short; ok?, short?: by samples of a busy machine; noisy: too few samples; - for what is not judged
   std::string proximity;
   std::string detail;
   std::optional<Ratio> ratio{};  // of claims that are judged
@@ -83,6 +83,35 @@ struct Row {
   }
 }
 
+/// The row of a claim for which other work has left too few clean samples. Such work makes samples longer, never shorter. So if each
+/// side has many samples, those that were disturbed least are compared: of each, the time that a tenth does not exceed.
+[[nodiscard]] inline Row JudgeBusy(const Contest& contest, const Claim& claim, const std::string& target) {
+  Row row{.figure = claim.name, .value = "-", .spread = "-", .target = target,
+          .verdict = claim.IsJudged() ? "noisy" : "-", .proximity = "-", .detail = "too few clean samples"};
+  const auto undisturbed = [&](const std::string& competitor) -> std::optional<double> {
+    std::vector<double> times = contest.AllTimes(competitor);
+    if (times.size() < Contest::min_busy) return {};
+    const auto tenth = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 10);
+    std::ranges::nth_element(times, tenth);
+    return *tenth;
+  };
+  const std::optional<double> ours = undisturbed(claim.ours);
+  std::string best;
+  double best_time = 0;
+  for (const std::string& peer : claim.against) {
+    const std::optional<double> time = undisturbed(peer);
+    if (time && (best.empty() || *time < best_time)) best = peer, best_time = *time;
+  }
+  if (!claim.IsJudged() || !ours || best.empty()) return row;
+  const double ratio = claim.Ratio(*ours, best_time);
+  row.value = Digits(ratio);
+  row.verdict = claim.Holds(ratio) ? "ok?" : "short?";
+  row.proximity = "busy";
+  row.detail = claim.ours + " " + Show(*ours, contest.unit) + ", " + best + " " + Show(best_time, contest.unit) +
+               ", a tenth of the samples on a busy machine is no slower";
+  return row;
+}
+
 /// The rows of a claim: one per class in which there are enough rounds.
 [[nodiscard]] inline std::vector<Row> Judge(const Contest& contest, const Claim& claim) {
   const std::string target = claim.at_most    ? "<= " + Digits(*claim.at_most)
@@ -115,9 +144,7 @@ struct Row {
                               Show(best_time, contest.unit) + ", " + std::to_string(ratios.size()) + " rounds"});
     if (claim.IsJudged()) rows.back().ratio = Summarize(claim, ratios);
   }
-  if (rows.empty())
-    rows.push_back({.figure = claim.name, .value = "-", .spread = "-", .target = target,
-                    .verdict = claim.IsJudged() ? "noisy" : "-", .proximity = "-", .detail = "too few clean samples"});
+  if (rows.empty()) rows.push_back(JudgeBusy(contest, claim, target));
   return rows;
 }
 

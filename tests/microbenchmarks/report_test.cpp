@@ -79,6 +79,23 @@ TEST_CASE("A claim with too few clean rounds is noisy and has no ratio") {
   CHECK_FALSE(row.ratio);
 }
 
+TEST_CASE("On a busy machine a claim compares the samples that were disturbed least, and says so") {
+  std::vector<double> disturbed;
+  for (int i = 0; i < 20; ++i) disturbed.push_back(i < 4 ? 3 : 3 + i);
+  bench::Contest contest = MakeContest(disturbed, 2);
+  for (bench::Sample& sample : contest.samples) sample.is_clean = false;
+  const bench::Claim claim{.name = "a claim", .ours = "ours", .against = {"theirs"}, .at_most = 2};
+  const bench::Row row = OnlyRow(contest, claim);
+  CHECK(row.verdict == "ok?");
+  CHECK(row.value == "1.50");
+  CHECK(row.proximity == "busy");
+  CHECK_FALSE(row.ratio);  // so it is compared with no reference
+  CHECK(OnlyRow(contest, {.name = "a claim", .ours = "ours", .against = {"theirs"}, .at_most = 1}).verdict == "short?");
+  CHECK(OnlyRow(contest, {.name = "a claim", .ours = "ours", .against = {"theirs"}}).verdict == "-");
+  contest.samples.resize(18);  // 9 rounds
+  CHECK(OnlyRow(contest, claim).verdict == "noisy");
+}
+
 TEST_CASE("A record has the commit, the manner of the run, and ratios in full") {
   const bench::Claim claim{.name = "a claim", .ours = "ours", .against = {"theirs"}, .at_most = 1};
   bench::Record record{"a_benchmark", "none", {.is_quick = true, .filter = "a \"claim\""}};

@@ -113,7 +113,7 @@ def read_run(paths: Iterable[Path]) -> Run:
             for row in record["rows"]:
                 if "ratio" in row:
                     rows.append(_row(record, row))
-                elif row["verdict"] == "noisy":
+                elif row["verdict"] in ("noisy", "ok?", "short?"):
                     noisy.add((row["figure"], mpi_name(record["mpi"])))
             records.append({name: record[name] for name in ("mpi", "filter", "quick", "commit", *MACHINE)})
         except (KeyError, TypeError, ValueError, AttributeError):

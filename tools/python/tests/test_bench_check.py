@@ -123,6 +123,13 @@ def test_noisy_figures_are_named_and_counted_and_half_of_them_are_borne(bench):
     assert "NOISY: other: too few clean samples" in text and "1 noisy" in text
 
 
+def test_a_verdict_of_a_busy_machine_counts_as_noisy(bench):
+    bench.accept(make_record(make_row(), make_row("other")))
+    busy = {"figure": "other", "class": "busy", "verdict": "short?", "value": "9.00"}
+    code, text = bench.check(make_record(make_row(), busy))
+    assert code == 0 and "1 noisy" in text
+
+
 def test_it_cannot_tell_when_more_than_half_are_noisy(bench):
     bench.accept(make_record(make_row(), make_row("other"), make_row("third")))
     code, text = bench.check(make_record(make_row(), make_noisy("other"), make_noisy("third")))
