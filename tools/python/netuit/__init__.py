@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from netuit.result_plots import plot_conflicts, plot_quality, plot_rates
     from netuit.run_graph import run
     from netuit.schedules import Dataflow, EveryUpdate, Fixed, Free, Isolated, Rolling, automatic
+    from netuit.vtk import write_vtk
 
 __version__ = "0.2.0"
 
@@ -56,6 +57,7 @@ __all__ = [
     "write_csr",
     "write_graph",
     "write_placement",
+    "write_vtk",
 ]
 
 # Loaded when first asked for: arguments are checked where nothing but the standard library is installed yet.
@@ -63,6 +65,7 @@ _HOME_OF = {
     **dict.fromkeys(("Dataflow", "EveryUpdate", "Fixed", "Free", "Isolated", "Rolling", "automatic"), "schedules"),
     **dict.fromkeys(("Mesh", "Part", "Report"), "mesh"),
     "Torus": "graph_arrays",
+    "write_vtk": "vtk",
     "write_csr": "csr_file",
     "run_sweep": "experiment",
     "read_graph": "graph_files",

@@ -293,7 +293,7 @@ class Mesh:
             raise InputError("a mesh needs at least one process and one thread")
         described = graph_arrays.describe(graph, directed)
         self.nodes: Any = list(graph.nodes) if isinstance(graph, networkx.Graph) else None
-        self._graph = graph if isinstance(graph, networkx.Graph) else None
+        self.graph = graph  #: as given
         self._has_weights = False
         loaded = native.load()
         started = int(loaded.size())
@@ -336,9 +336,9 @@ class Mesh:
         return field
 
     def _attribute(self, name: str) -> list[Any]:
-        if self._graph is None:
+        if not isinstance(self.graph, networkx.Graph):
             raise InputError(f"initial={name!r}: only a NetworkX graph has node attributes")
-        return self._by_node(networkx.get_node_attributes(self._graph, name), f"the attribute {name!r}")
+        return self._by_node(networkx.get_node_attributes(self.graph, name), f"the attribute {name!r}")
 
     def _by_node(self, values: Mapping[Any, Any], what: str) -> list[Any]:
         missing = next((node for node in self.nodes if node not in values), None)
