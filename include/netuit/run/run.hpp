@@ -23,9 +23,9 @@ RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& option
 static_assert(ScheduleValue<EveryUpdate> && ScheduleValue<Rolling> && ScheduleValue<Fixed> && ScheduleValue<Free> &&
               ScheduleValue<Isolated> && ScheduleValue<Dataflow> && ScheduleValue<RunPlan>);
 
-/// See Mesh::Run. Calls `update(node)` once per node and update, or `update(part)` once per part. Several threads call it at once for
-/// different nodes, in an unspecified order. Before each update of its nodes, a worker takes in values and messages that have arrived. After it, the
-/// worker sends what the nodes have published and put. Collective.
+/// See Mesh::Run. Calls `update(node)` once per node and update, or `update(part)` once per part. Several threads call it at once
+/// for different nodes, in an unspecified order. Before each update of its nodes, a worker takes in values and messages that have
+/// arrived. After it, the worker sends what the nodes have published and put. Collective.
 ///
 /// After the run, every message is accounted for and none is in flight, unless a peer was lost. In that case, every remaining
 /// process reports on itself only. Throws uit::InputError if the schedule or an option is invalid. Throws uit::Error if the

@@ -91,6 +91,7 @@ class PartSweep final : public Sweep {
               std::uint32_t& position) override {
     bool wants_stop = false;
     for (std::size_t range = 0; range < nodes.size(); ++range) {
+      if (nodes[range].begin == nodes[range].end) continue;  // a worker without nodes
       const auto num_silent = static_cast<std::ptrdiff_t>(notes.silent.size());
       Part part(*mesh_.Partitions()[thread], notes, seed_, first_ + update, nodes[range]);
       try {
@@ -108,7 +109,7 @@ class PartSweep final : public Sweep {
     }
     return wants_stop;
   }
-  const char* Subject() const override { return "the update of the nodes from "; }
+  const char* Subject() const override { return "the update of the part that begins with node "; }
 
  private:
   const MeshCore& mesh_;

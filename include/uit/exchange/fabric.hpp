@@ -140,9 +140,10 @@ class Fabric {
   struct OwnHalf {
     std::shared_ptr<FrameBox> box;
     bool is_incoming;
+    bool lends;  // whether it reads frames where they lie, when it is added
   };
-  /// Adds a half, and returns its box: if the receiving half reads frames where they lie, an end of the box that both halves have;
-  /// else the box of the half that was added first.
+  /// Adds a half, and returns its box: if the receiving half reads frames where they lie, and they are not too large, an end of the
+  /// box that both halves have; else the box of the half that was added first.
   std::shared_ptr<FrameBox> OwnBox(const ExchangeSpec& spec, OwnHalf half);
   std::string Match(const std::vector<Bytes>& greetings, const Greeting& ours);
   PeerWishes Wishes() const;

@@ -18,6 +18,7 @@
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/handshake.hpp>
+#include <uit/support/assert.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
@@ -185,14 +186,14 @@ UIT_DEFINE bool Fabric::Close(Deadline deadline) {
 
 UIT_DEFINE OutPort Fabric::AddOutgoing(std::size_t peer, std::size_t worker, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
   Check(peer, worker);
-  if (IsOwn(peer)) return OutPort{engine_, OwnBox(spec, {std::move(box), false})};
+  if (IsOwn(peer)) return OutPort{engine_, OwnBox(spec, {box, false, false})};
   announced_[peer].push_back({spec, engine_->NumOutgoing(), 0});
   return OutPort{engine_, engine_->AddOutgoing(peer, worker, std::move(box), spec.key.is_report != 0), worker};
 }
 
 UIT_DEFINE std::shared_ptr<FrameBox> Fabric::AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
   Check(peer, 0);
-  if (IsOwn(peer)) return OwnBox(spec, {std::move(box), true});
+  if (IsOwn(peer)) return OwnBox(spec, {box, true, box->Lends()});
   announced_[peer].push_back({spec, engine_->NumIncoming(), 1});
   engine_->AddIncoming(peer, box, spec.frame_bytes);
   return box;
@@ -237,9 +238,10 @@ UIT_DEFINE std::shared_ptr<FrameBox> Fabric::OwnBox(const ExchangeSpec& spec, Ow
   if (is_first) return half.box;
   const OwnHalf first = other->second;
   own_halves_.erase(other);
+  UIT_ASSERT(half.is_incoming != first.is_incoming, "an exchange within a process has a half of each kind");
   const OwnHalf& receiving = half.is_incoming ? half : first;
   const OwnHalf& sending = half.is_incoming ? first : half;
-  if (!receiving.box->Lends()) return first.box;
+  if (!receiving.lends || receiving.box->SharedFrameBytes(spec.frame_bytes) > max_shared_box_bytes) return first.box;
   FrameBox::JoinEnds(*sending.box, *receiving.box, spec.frame_bytes);
   return half.box;
 }

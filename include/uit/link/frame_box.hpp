@@ -11,6 +11,7 @@
 #include <uit/config.hpp>
 #include <uit/duct/mailbox_duct.hpp>
 #include <uit/duct/ring_duct.hpp>
+#include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/sync.hpp>
 #include <uit/link/frame.hpp>
@@ -145,9 +146,10 @@ class BasicFrameBox {
     if (KeepsLatest()) BecomeInbox(shared_mailbox::BasicReader<AtomicRef>{memory, largest}, payload_bytes);
     else BecomeInbox(shared_ring::BasicReader<AtomicRef>{memory}, payload_bytes);
   }
-  /// Makes `putting` and `stepping` the two ends of one box in memory that both own, for payloads of up to `payload_bytes`. So frames
-  /// pass between two threads as they do between processes: they are written and read where they lie.
+  /// Makes `putting` and `stepping`, two boxes of a kind, the two ends of one box in memory that both own, for payloads of up to
+  /// `payload_bytes`. So frames pass between two threads as they do between processes: they are written and read where they lie.
   static void JoinEnds(BasicFrameBox& putting, BasicFrameBox& stepping, std::size_t payload_bytes) {
+    UIT_ASSERT(putting.depth_ == stepping.depth_, "the ends of a box keep the same frames");
     const std::size_t num_bytes = stepping.SharedBytes(payload_bytes);
     struct alignas(cache_line) Line {
       std::byte bytes[cache_line];
@@ -159,7 +161,7 @@ class BasicFrameBox {
     putting.SendBy(memory, payload_bytes);
     putting.memory_ = stepping.memory_ = lines;
   }
-  /// Whether the box has an end in each of two processes.
+  /// Whether it is an end of a box in shared memory; see SendBy, ReceiveBy and JoinEnds.
   UIT_INLINE bool IsShared() const { return duct_.index() > 1; }
   /// Stops all use of the shared memory: if the box is shared, puts and steps fail from now on.
   void Detach() {

@@ -65,7 +65,7 @@ struct Model {
 
   void UpdateNode(Node& node) const {
     Word sum = value[node];
-    for (const auto edge : node.In(often)) sum = WithEdge(sum, value[edge], weight[edge]);
+    for (const auto edge : node.In(often)) sum = WithEdge(sum, value[edge], weight[edge]) + edge.Source();
     for (const auto edge : node.In(seldom)) sum = Mix(Mix(sum, value[edge]), node.IsDue(seldom) ? ++age[edge] : age[edge]);
     value[node] = Mix(sum, node.Random()());
     total[node] += sum;
@@ -78,13 +78,14 @@ struct Model {
     std::vector<Word> next(part[value].begin(), part[value].end());
     for (std::size_t i = 0; i < part.size(); ++i) {
       for (std::size_t edge = in.First()[i] - in.First()[0]; edge < in.First()[i + 1] - in.First()[0]; ++edge)
-        next[i] = WithEdge(next[i], shown[in.Slots()[edge]], in[weight][edge]);
+        next[i] = WithEdge(next[i], shown[in.Slots()[edge]], in[weight][edge]) + in.Sources()[edge];
       const std::size_t begin = others.First()[i] - others.First()[0];
       for (std::size_t k = 0; k < others.Slots(i).size(); ++k) {
         Word& old = others[age][begin + k];
         next[i] = Mix(Mix(next[i], shown[others.Slots(i)[k]]), part.IsDue(seldom) ? ++old : old);
       }
       part[total][i] += next[i];
+      if (part.Index() + i != part.At(i).Index()) throw std::logic_error("a part begins elsewhere");
       next[i] = Mix(next[i], part.At(i).Random()());
     }
     for (std::size_t i = part.size(); i-- > 0;) {  // any order
@@ -177,7 +178,7 @@ TEST_CASE("A part can ask for the end of a run, and one that throws ends it and 
     CHECK(thrown.MaxUpdates() == 4);
     CHECK(num_put(thrown) * 5 == num_put(asked) * 8);  // they count from the first update of the mesh on
     if (!thrown.is_root) continue;
-    CHECK(thrown.message.starts_with("the update of the nodes from "));
+    CHECK(thrown.message.starts_with("the update of the part that begins with node "));
     CHECK(thrown.message.ends_with(" threw: out of food"));
     CHECK(thrown.Balanced());
   }

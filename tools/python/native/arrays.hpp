@@ -45,8 +45,20 @@ class SpareBuffers {
   }
   /// Keeps a buffer that Take has returned, or frees it.
   void Give(std::byte* memory, std::size_t num_bytes) noexcept {
-    if (num_bytes >= least && spare_.size() < most) spare_.push_back({memory, num_bytes});
-    else ::operator delete(memory);
+    if (num_bytes < least) {
+      ::operator delete(memory);
+      return;
+    }
+    if (spare_.size() == most) {  // the oldest may be of a size that nobody needs any more
+      ::operator delete(spare_.front().memory);
+      spare_.erase(spare_.begin());
+    }
+    spare_.push_back({memory, num_bytes});
+  }
+  /// Frees all.
+  void Clear() noexcept {
+    for (const Spare& spare : spare_) ::operator delete(spare.memory);
+    spare_.clear();
   }
 
  private:

@@ -1,9 +1,12 @@
 #include "job.hpp"
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <uit/app/application_hooks.hpp>
 #include <uit/app/environment.hpp>
@@ -14,11 +17,12 @@
 #include <uit/app/session.hpp>
 #endif
 
-#include "mesh.hpp"
-
 namespace netuit::python {
 
 namespace {
+
+bool has_ended = false;  // whether the job of this process has
+const pid_t process = getpid();  // that has loaded the module
 
 std::size_t NumStarted() { return uit::LaunchFromEnvironment().num_processes; }
 
@@ -58,7 +62,13 @@ Job::Job() : world_(Alone()) {
 #endif
 
 Job::~Job() {
-  for (MeshObject* const mesh : meshes_) mesh->Drop();
+  for (JobObject* const object : objects_) {
+    try {
+      object->Drop();
+    } catch (const uit::Error&) {  // another thread uses it still
+    }
+  }
+  has_ended = true;
   world_ = {};
 #if UIT_WITH_MPI
   if (session_) session_->mpi.EndWith(exit_code_);
@@ -71,25 +81,29 @@ Job::~Job() {
   }
 }
 
+bool Job::IsOver() { return has_ended || getpid() != process; }
+
 std::unique_ptr<Job>& Job::Instance() {
-  static std::unique_ptr<Job> job;
-  return job;
+  static std::unique_ptr<Job>* const job = new std::unique_ptr<Job>;
+  return *job;
 }
 
 Job& Job::Get() {
   std::unique_ptr<Job>& job = Instance();
+  if (IsOver()) throw uit::Error("the job has ended, or this process is a child that fork has made");
   if (job == nullptr) job = std::make_unique<Job>();
   return *job;
 }
 
-void Job::Forget(MeshObject& mesh) {
-  if (Instance() != nullptr) Instance()->meshes_.erase(&mesh);
+void Job::Forget(JobObject& object) {
+  if (Instance() != nullptr) std::erase(Instance()->objects_, &object);
 }
 
 void Job::End(int exit_code) {
-  const std::unique_ptr<Job> job = std::exchange(Instance(), nullptr);
+  std::unique_ptr<Job> job = std::exchange(Instance(), nullptr);
   if (job == nullptr) return;
   job->exit_code_ = exit_code;
+  job.reset();
 }
 
 }  // namespace netuit::python

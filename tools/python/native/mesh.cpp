@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/results/timeline_file.hpp>
@@ -24,7 +25,6 @@
 #include <uit/team/team.hpp>
 
 #include "arrays.hpp"
-#include "job.hpp"
 #include "part.hpp"
 
 namespace netuit::python {
@@ -44,6 +44,16 @@ RunPlan PlanOf(const RunWords& words) {
   if (words.period != 0) settings.period = Nanoseconds(words.period, "period");
   if (words.slack) settings.slack = *words.slack < 0 ? automatic : static_cast<std::uint64_t>(*words.slack);
   return ScheduleOf(static_cast<AsyncMode>(words.mode), settings);
+}
+
+/// Returns the type and the text of an exception, whatever characters it has.
+std::string WordsOf(const nb::python_error& error) {
+  try {
+    const nb::object words = nb::str("{}: {}").attr("format")(error.type().attr("__name__"), error.value());
+    return nb::cast<std::string>(words.attr("encode")("utf-8", "backslashreplace").attr("decode")());
+  } catch (const std::exception&) {
+    return "an exception that cannot be told";
+  }
 }
 
 /// Calls Python's update function, and keeps the first exception of this process.
@@ -70,9 +80,8 @@ class Updates {
       shown->Show(nullptr);
     } catch (nb::python_error& error) {
       shown->Show(nullptr);
-      const std::string words = std::string(nb::str(error.type().attr("__name__")).c_str()) + ": " + nb::str(error.value()).c_str();
       if (!thrown_) thrown_ = std::current_exception();
-      throw std::runtime_error(words);  // what the report says; the original stays here, because it may be destroyed with the lock only
+      throw std::runtime_error(WordsOf(error));  // the original stays here, because it may be destroyed with the lock only
     } catch (...) {
       shown->Show(nullptr);
       if (!thrown_) thrown_ = std::current_exception();
@@ -94,24 +103,38 @@ class Updates {
 
 MeshObject::MeshObject(const Graph& graph, std::uint32_t threads) {
   Job& job = Job::Get();
-  const nb::gil_scoped_release release;
-  mesh_ = std::make_unique<Mesh>(uit::Team{job.World(), {.threads = threads}}, graph);
+  {
+    const nb::gil_scoped_release release;
+    // What is left when the job has ended, because arrays show it, can no longer be destroyed.
+    mesh_ = {new Mesh(uit::Team{job.World(), {.threads = threads}}, graph), [](Mesh* mesh) {
+               if (!Job::IsOver()) delete mesh;
+             }};
+  }
   job.Add(*this);
 }
 
 MeshObject::~MeshObject() {
   Job::Forget(*this);
-  Drop();
+  if (mesh_) Drop();
 }
 
 void MeshObject::Drop() {
+  if (is_running_) throw uit::Error("a mesh cannot be closed during its run");
+  SpareBuffers::Get().Clear();
+  if (!mesh_) return;
   const nb::gil_scoped_release release;
+  if (!Job::IsOver()) mesh_->Close();
   mesh_.reset();
 }
 
 Mesh& MeshObject::Get() const {
   if (!mesh_) throw uit::Error("the mesh has been closed");
+  if (is_running_) throw uit::Error("the mesh is running: an update uses its part only");
   return *mesh_;
+}
+
+nb::object MeshObject::Keeper() const {
+  return nb::capsule(new std::shared_ptr<Mesh>(mesh_), [](void* kept) noexcept { delete static_cast<std::shared_ptr<Mesh>*>(kept); });
 }
 
 template <typename T>
@@ -152,11 +175,12 @@ nb::object MeshObject::Gather(std::size_t number) const {
       [&]<typename H>(const H& field) -> nb::object {
         using T = typename H::Value;
         std::vector<T> values;
+        const Mesh& mesh = Get();
         {
           const nb::gil_scoped_release release;
-          values = Get().Gather(field);
+          values = mesh.Gather(field);
         }
-        if (!Get().GetWorld().IsRoot()) return nb::none();
+        if (!mesh.GetWorld().IsRoot()) return nb::none();
         NewArray<T> result(values.size());
         std::ranges::copy(values, result.Values().begin());
         return result.Release();
@@ -165,16 +189,23 @@ nb::object MeshObject::Gather(std::size_t number) const {
 }
 
 RunReport MeshObject::Run(const RunWords& words, const nb::callable& update, const nb::list& parts) {
-  if (parts.size() != Get().NumThreads()) throw uit::InputError("a run needs a part for each thread");
+  Mesh& mesh = Get();
+  if (parts.size() != mesh.NumThreads()) throw uit::InputError("a run needs a part for each thread");
   const RunPlan plan = PlanOf(words);
-  Updates updates(update, parts, Get().NumThreads());
+  Updates updates(update, parts, mesh.NumThreads());
   RunReport report;
+  struct Running {
+    bool& flag;
+    explicit Running(bool& of) : flag(of) { flag = true; }
+    ~Running() { flag = false; }
+  };
   {
+    const Running running(is_running_);
     const nb::gil_scoped_release release;
     // Alone, Ctrl-C is Python's. A launcher's signals end the runs of all processes together.
     RunOptions options{.seed = words.seed, .first_update = words.first_update, .stops_on_signal = Job::Get().IsLaunched()};
     if (!words.trace.empty()) options.timeline.spans = 100'000;
-    report = Get().Run(plan, updates, options);
+    report = mesh.Run(plan, updates, options);
   }
   updates.Rethrow();
   if (!words.trace.empty() && report.is_root) {

@@ -18,6 +18,8 @@
 #include <netuit/mesh/reduction.hpp>
 #include <netuit/run/run_options.hpp>
 
+#include "job.hpp"
+
 namespace netuit::python {
 
 /// An array that Python gives: of one dimension, without gaps.
@@ -43,19 +45,22 @@ struct RunWords {
   std::string trace{};  // file for the run's timeline; empty: none
 };
 
-/// A mesh that Python uses. Python's global lock is held on entry of every function.
-class MeshObject {
+/// A mesh that Python uses. Python's global lock is held on entry of every function. Arrays that show its memory keep it, also after
+/// Drop.
+class MeshObject final : public JobObject {
  public:
   /// Makes a mesh on the job's processes. Only rank 0's graph is used. Collective.
   MeshObject(const Graph& graph, std::uint32_t threads);
   MeshObject(const MeshObject&) = delete;
   MeshObject& operator=(const MeshObject&) = delete;
-  ~MeshObject();
+  ~MeshObject() override;
 
-  /// Destroys the mesh; Get then throws.
-  void Drop();
-  /// Returns the mesh. Throws uit::Error if the job has ended.
+  /// Closes the mesh; Get then throws. Throws uit::Error during a run.
+  void Drop() override;
+  /// Returns the mesh. Throws uit::Error if it has been closed, or during a run.
   Mesh& Get() const;
+  /// Returns an object of Python's that keeps the mesh's memory.
+  nanobind::object Keeper() const;
 
   /// Adds a field with the values of all nodes of the graph, by id, and returns its number.
   template <typename T>
@@ -77,7 +82,8 @@ class MeshObject {
   RunReport Run(const RunWords& words, const nanobind::callable& update, const nanobind::list& parts);
 
  private:
-  std::unique_ptr<Mesh> mesh_;
+  std::shared_ptr<Mesh> mesh_;
+  bool is_running_ = false;
   std::vector<AnyNodeField> fields_;
   std::optional<EdgeWeights> weights_;
   std::vector<Reduction> reductions_;

@@ -21,6 +21,7 @@
 #include <netuit/run/run_options.hpp>
 #include <uit/support/error.hpp>
 
+#include "conduits.hpp"
 #include "job.hpp"
 #include "mesh.hpp"
 #include "part.hpp"
@@ -96,7 +97,7 @@ void Translate(const std::exception_ptr& thrown, void*) {
 }  // namespace
 
 NB_MODULE(_native, module) {
-  nb::set_leak_warnings(false);  // a mesh may outlive the module, and the job's end has closed it
+  nb::set_leak_warnings(false);  // arrays may outlive the module, and what they show with them
   nb::register_exception_translator(Translate);
 
   module.def("rank", [] { return Job::Get().World().Rank(); });
@@ -108,6 +109,11 @@ NB_MODULE(_native, module) {
   module.def("graph", &GraphOf, "num_nodes"_a, "sources"_a, "targets"_a, "weights"_a = nb::none(), "labels"_a = std::vector<std::string>{});
   module.def("torus", &Torus, "width"_a, "height"_a);
   module.def("load", &GraphInFile, "path"_a, "directed"_a);
+  module.def("labels", [](const Graph& graph) {
+    std::vector<std::string> labels;
+    for (NodeId node = 0; node < graph.Get().NumNodes(); ++node) labels.push_back(graph.Get().Label(node));
+    return labels;
+  });
   module.def("no_graph", [] { return Graph{Topology{}}; });
 
   nb::class_<Until>(module, "Until");
@@ -146,6 +152,23 @@ NB_MODULE(_native, module) {
       .def("run", [](MeshObject& mesh, const RunWords& words, const nb::callable& update, const nb::list& parts) {
         return DescriptionOf(mesh.Run(words, update, parts));
       });
+
+  nb::class_<ConduitOptions>(module, "ConduitOptions")
+      .def(nb::init<std::uint64_t, std::size_t, std::size_t>(), "channel"_a, "depth"_a, "most_bytes"_a);
+
+  nb::class_<ConduitsObject>(module, "Conduits")
+      .def(nb::init<>())
+      .def("connect", &ConduitsObject::Connect)
+      .def("close", &ConduitsObject::Close);
+
+  nb::class_<ArrayInlet>(module, "Inlet")
+      .def(nb::init<ConduitsObject&, std::size_t, const ConduitOptions&>(), nb::keep_alive<1, 2>())
+      .def("try_put", &ArrayInlet::TryPut);
+
+  nb::class_<ArrayOutlet>(module, "Outlet")
+      .def(nb::init<ConduitsObject&, std::size_t, const ConduitOptions&>(), nb::keep_alive<1, 2>())
+      .def("step", &ArrayOutlet::TryStep, "is_to_newest"_a)
+      .def("message", &ArrayOutlet::Message);
 
   nb::enum_<PartObject::Fold>(module, "Fold")
       .value("sum", PartObject::Fold::sum)

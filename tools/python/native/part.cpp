@@ -4,7 +4,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -48,9 +51,9 @@ void ForEachRow(const PartInputs& in, std::size_t num_nodes, F&& use) {
   for (std::size_t i = 0; i < num_nodes; ++i) use(i, first[i] - first[0], first[i + 1] - first[0]);
 }
 
-/// Combines the neighbours' values by node: `step(sum, value, weight)` in order of edges from `start`, then `finish(sum, begin, end)`.
-template <typename R, typename T, typename Step, typename Finish>
-nb::object Folded(const Part& part, const PublishedField<T>& field, R start, Step step, Finish finish) {
+/// Returns an array with `combine(shown, slots, begin, end)` for each node, whose edges begin and end there.
+template <typename R, typename T, typename Combine>
+nb::object ByNode(const Part& part, const PublishedField<T>& field, Combine combine) {
   NewArray<R> result(part.size());
   {
     const nb::gil_scoped_release release;
@@ -58,13 +61,35 @@ nb::object Folded(const Part& part, const PublishedField<T>& field, R start, Ste
     const T* const shown = field.Shown().data();
     const std::uint32_t* const slots = in.Slots().data();
     R* const to = result.Values().data();
-    ForEachRow(in, part.size(), [&](std::size_t i, std::uint32_t begin, std::uint32_t end) {
-      R sum = start;
-      for (std::uint32_t edge = begin; edge < end; ++edge) sum = step(sum, shown[slots[edge]], edge);
-      to[i] = finish(sum, begin, end);
-    });
+    ForEachRow(in, part.size(), [&](std::size_t i, std::uint32_t begin, std::uint32_t end) { to[i] = combine(shown, slots, begin, end); });
   }
   return result.Release();
+}
+
+/// Returns the sum of a node's neighbours' values, each multiplied by `weights` at its edge unless that is null.
+template <typename R, typename T>
+R SumOfRow(const T* shown, const std::uint32_t* slots, const double* weights, std::uint32_t begin, std::uint32_t end) {
+  R sum{};
+  for (std::uint32_t edge = begin; edge < end; ++edge) {
+    if constexpr (std::same_as<R, double>) {
+      sum += weights == nullptr ? static_cast<R>(shown[slots[edge]]) : weights[edge] * static_cast<R>(shown[slots[edge]]);
+    } else {
+      sum = static_cast<R>(sum + static_cast<R>(shown[slots[edge]]));
+    }
+  }
+  return sum;
+}
+
+/// Returns the best of a node's neighbours' values; 0 if it has none.
+template <typename T, typename Better>
+T BestOfRow(const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end, Better is_better) {
+  if (begin == end) return T{};
+  T best = shown[slots[begin]];
+  for (std::uint32_t edge = begin + 1; edge < end; ++edge) {
+    const T value = shown[slots[edge]];
+    if (is_better(value, best) || value != value) best = value;  // as in NumPy, NaN wins
+  }
+  return best;
 }
 
 }  // namespace
@@ -74,14 +99,14 @@ Part& PartObject::Get() const {
   return *part_;
 }
 
-nb::object PartObject::Ids() const { return View(Get().Ids(), nb::find(mesh_)); }
+nb::object PartObject::Ids() const { return View(Get().Ids(), mesh_.Keeper()); }
 
 nb::object PartObject::Own(std::size_t field) const {
-  return std::visit([&](const auto& handle) { return View(Get()[handle], nb::find(mesh_)); }, mesh_.FieldAt(field));
+  return std::visit([&](const auto& handle) { return View(Get()[handle], mesh_.Keeper()); }, mesh_.FieldAt(field));
 }
 
 nb::object PartObject::EdgeWeightsByEdge() const {
-  return View(Get().In()[mesh_.Weights()], nb::find(mesh_));
+  return View(Get().In()[mesh_.Weights()], mesh_.Keeper());
 }
 
 nb::object PartObject::FirstEdges() const {
@@ -91,7 +116,7 @@ nb::object PartObject::FirstEdges() const {
   return result.Release();
 }
 
-nb::object PartObject::Sources() const { return View(Get().In().Sources(), nb::find(mesh_)); }
+nb::object PartObject::Sources() const { return View(Get().In().Sources(), mesh_.Keeper()); }
 
 nb::object PartObject::Neighbors(std::size_t field) const {
   return WithPublished(mesh_.FieldAt(field), [&]<typename T>(const PublishedField<T>& handle) {
@@ -108,39 +133,33 @@ nb::object PartObject::Neighbors(std::size_t field) const {
 
 nb::object PartObject::Combine(std::size_t field, Fold fold, bool weighted) const {
   const Part& part = Get();
-  return WithPublished(mesh_.FieldAt(field), [&]<typename T>(const PublishedField<T>& handle) {
-    using Sum = SumOf<T>;
+  if (weighted && (fold == Fold::minimum || fold == Fold::maximum)) throw uit::InputError("weights make sense for sums and means only");
+  const double* const weights = weighted ? part.In()[mesh_.Weights()].data() : nullptr;
+  return WithPublished(mesh_.FieldAt(field), [&]<typename T>(const PublishedField<T>& handle) -> nb::object {
     using Mean = std::conditional_t<std::floating_point<T>, T, double>;
-    if (fold == Fold::minimum || fold == Fold::maximum) {
-      if (weighted) throw uit::InputError("weights make sense for sums and means only");
-      const T* const shown = handle.Shown().data();
-      const std::uint32_t* const slots = part.In().Slots().data();
-      const auto extreme = [&](auto pick) {
-        return Folded<T>(part, handle, T{}, [&](T, T value, std::uint32_t) { return value; },
-                         [&](T, std::uint32_t begin, std::uint32_t end) {
-                           if (begin == end) return T{};
-                           T best = shown[slots[begin]];
-                           for (std::uint32_t edge = begin + 1; edge < end; ++edge) best = pick(best, shown[slots[edge]]);
-                           return best;
-                         });
-      };
-      if (fold == Fold::minimum) return extreme([](T a, T b) { return std::min(a, b); });
-      return extreme([](T a, T b) { return std::max(a, b); });
+    const auto sum = [&]<typename R>(R) {
+      return ByNode<R>(part, handle, [weights](const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end) {
+        return SumOfRow<R>(shown, slots, weights, begin, end);
+      });
+    };
+    const auto mean = [&]<typename R>(R) {
+      return ByNode<R>(part, handle, [weights](const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end) {
+        double all = end - begin;
+        if (weights != nullptr) all = std::accumulate(weights + begin, weights + end, 0.0);
+        return all == 0 ? R{} : static_cast<R>(SumOfRow<R>(shown, slots, weights, begin, end) / static_cast<R>(all));
+      });
+    };
+    const auto best = [&](auto is_better) {
+      return ByNode<T>(part, handle, [&](const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end) {
+        return BestOfRow(shown, slots, begin, end, is_better);
+      });
+    };
+    switch (fold) {
+      case Fold::sum: return weighted ? sum(double{}) : sum(SumOf<T>{});
+      case Fold::mean: return weighted ? mean(double{}) : mean(Mean{});
+      case Fold::minimum: return best(std::less<T>{});
+      default: return best(std::greater<T>{});
     }
-    if (!weighted) {
-      const auto add = [](Sum sum, T value, std::uint32_t) { return static_cast<Sum>(sum + value); };
-      if (fold == Fold::sum) return Folded<Sum>(part, handle, Sum{}, add, [](Sum sum, std::uint32_t, std::uint32_t) { return sum; });
-      return Folded<Mean>(part, handle, Mean{}, [](Mean sum, T value, std::uint32_t) { return sum + static_cast<Mean>(value); },
-                          [](Mean sum, std::uint32_t begin, std::uint32_t end) { return begin == end ? Mean{} : sum / static_cast<Mean>(end - begin); });
-    }
-    const double* const weights = part.In()[mesh_.Weights()].data();
-    const auto add = [&](double sum, T value, std::uint32_t edge) { return sum + weights[edge] * static_cast<double>(value); };
-    if (fold == Fold::sum) return Folded<double>(part, handle, 0.0, add, [](double sum, std::uint32_t, std::uint32_t) { return sum; });
-    return Folded<double>(part, handle, 0.0, add, [&](double sum, std::uint32_t begin, std::uint32_t end) {
-      double all = 0;
-      for (std::uint32_t edge = begin; edge < end; ++edge) all += weights[edge];
-      return all == 0 ? 0.0 : sum / all;
-    });
   });
 }
 

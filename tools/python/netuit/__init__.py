@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from netuit.conduits import Conduits, Inlet, Outlet
     from netuit.csr_file import write_csr
     from netuit.experiment import run_sweep
     from netuit.graph_files import read_graph, read_placement, write_graph, write_placement
@@ -29,13 +30,16 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
+    "Conduits",
     "Dataflow",
     "EveryUpdate",
     "Fixed",
     "Free",
+    "Inlet",
     "InputError",
     "Isolated",
     "Mesh",
+    "Outlet",
     "OutputError",
     "Part",
     "Report",
@@ -64,6 +68,7 @@ __all__ = [
 _HOME_OF = {
     **dict.fromkeys(("Dataflow", "EveryUpdate", "Fixed", "Free", "Isolated", "Rolling", "automatic"), "schedules"),
     **dict.fromkeys(("Mesh", "Part", "Report"), "mesh"),
+    **dict.fromkeys(("Conduits", "Inlet", "Outlet"), "conduits"),
     "Torus": "graph_arrays",
     "write_vtk": "vtk",
     "write_csr": "csr_file",

@@ -84,8 +84,8 @@ def program_options(words: Sequence[str]) -> dict[str, Any]:
     name = ""
     for word in words:
         if word.startswith("--") and len(word) > 2:
-            name, _, value = word[2:].partition("=")
-            options[name] = value or True
+            name, is_given, value = word[2:].partition("=")
+            options[name] = value if is_given else True
         elif name and options[name] is True:
             options[name] = word
         else:

@@ -11,6 +11,7 @@ import networkx
 import numpy
 
 from netuit import InputError
+from netuit.schedules import whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +20,10 @@ class Torus:
 
     width: int
     height: int
+
+    def __post_init__(self) -> None:
+        whole("width", self.width, 1, 2**32 - 1)
+        whole("height", self.height, 1, 2**32 - 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,8 +48,11 @@ class File:
 def describe(graph: Any, directed: bool = False) -> Torus | Arrays | File:
     """What a mesh can be made of: a NetworkX graph, a sparse matrix of SciPy, the name of a file, or a Torus.
 
-    A matrix has the weight of the edge from node i to node j in row i and column j. Raises InputError for anything else.
+    A matrix has the weight of the edge from node i to node j in row i and column j; entries that are stored more than once are added
+    up. `directed` is for files, which do not say it. Raises InputError for anything else.
     """
+    if directed and not isinstance(graph, (str, os.PathLike)):
+        raise InputError("directed=True is for graph files; a NetworkX graph or a matrix says itself whether it is directed")
     if isinstance(graph, (Torus, Arrays)):
         return graph
     if isinstance(graph, networkx.Graph):
@@ -67,7 +75,10 @@ def _from_networkx(graph: Any) -> Arrays:
     ends = numpy.fromiter(pairs, dtype=numpy.dtype((numpy.uint32, 2)), count=count).reshape(count, 2)
     weights = None
     if any("weight" in data for _, _, data in graph.edges(data=True)):
-        weights = numpy.fromiter((data.get("weight", 1.0) for _, _, data in graph.edges(data=True)), dtype=float, count=count)
+        try:
+            weights = numpy.fromiter((float(data.get("weight", 1.0)) for _, _, data in graph.edges(data=True)), dtype=float, count=count)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"an edge has a weight that is no number: {error}") from None
     sources, targets = ends[:, 0], ends[:, 1]
     if not graph.is_directed():  # one edge in each direction; a loop has one
         back = sources != targets
@@ -78,10 +89,14 @@ def _from_networkx(graph: Any) -> Arrays:
 
 
 def _from_matrix(matrix: Any) -> Arrays:
-    coordinates = matrix.tocoo()
-    rows, columns = coordinates.shape
+    rows, columns = matrix.shape
     if rows != columns:
         raise InputError(f"the matrix of a graph is square, not {rows} x {columns}")
+    if matrix.dtype.kind not in "biuf":
+        raise InputError(f"the matrix of a graph has numbers that are not {matrix.dtype.name}")
+    compressed = matrix.tocsr(copy=True)
+    compressed.sum_duplicates()
+    coordinates = compressed.tocoo()
     sources, targets = (numpy.ascontiguousarray(ends, dtype=numpy.uint32) for ends in (coordinates.row, coordinates.col))
     weights = numpy.ascontiguousarray(coordinates.data, dtype=float)
     return Arrays(rows, sources, targets, None if bool((weights == 1).all()) else weights)

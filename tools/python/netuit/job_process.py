@@ -11,55 +11,92 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 # Before any library starts threads: only a run takes this signal, with which netuit.job ends it.
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 
+import cloudpickle  # noqa: E402
+
 from netuit import ToolError, job, mesh, native  # noqa: E402
 
 
-def _heed(control: Any) -> None:
-    """Ends the run when told to, and the process when the one that gives the commands has gone."""
-    try:
-        while True:
-            control.recv()
+class _Runs:
+    """Which run is under way, so that an interruption that comes late ends no other."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._number = 0
+
+    def begin(self, number: int) -> None:
+        """Notes that a run begins. No earlier interruption reaches it."""
+        while signal.SIGUSR1 in signal.sigpending():
+            signal.sigwait([signal.SIGUSR1])
+        with self._lock:
+            self._number = number
+
+    def end(self) -> None:
+        """Notes that it has ended."""
+        with self._lock:
+            self._number = 0
+
+    def heed(self, control: Any) -> None:
+        """Ends the run that is named, or any if the process that gives the commands has gone."""
+        try:
+            while True:
+                number = control.recv()
+                with self._lock:
+                    if number == self._number:
+                        os.kill(os.getpid(), signal.SIGUSR1)
+        except (EOFError, OSError):
             os.kill(os.getpid(), signal.SIGUSR1)
-    except (EOFError, OSError):
-        os.kill(os.getpid(), signal.SIGUSR1)
 
 
-def _answer(run: Any) -> bytes:
+def _answer(call: Callable[[], Any]) -> bytes:
     try:
-        return pickle.dumps((True, run()))
-    except Exception as error:
+        return pickle.dumps((True, call()))
+    except BaseException as error:
         if hasattr(error, "add_note"):
             error.add_note("in a process of the mesh:\n" + "".join(traceback.format_tb(error.__traceback__)))
         try:
-            return pickle.dumps((False, error))
+            packed: bytes = cloudpickle.dumps((False, error))
+            pickle.loads(packed)  # not every exception can be made anew
+            return packed
         except Exception:
             return pickle.dumps((False, ToolError(f"{type(error).__name__}: {error}")))
 
 
-def _serve(commands: Any) -> None:
+def _serve(commands: Any, runs: _Runs) -> None:
     """Does what comes until the end."""
     engine: Any = None
+
+    def make(path: list[str], graph: Any, threads: int, name: str) -> None:
+        nonlocal engine
+        sys.path.extend(folder for folder in path if folder not in sys.path)
+        engine = mesh.Here(graph, threads, name)
+
     while True:
         try:
-            method, arguments = pickle.loads(commands.recv_bytes())
+            packed = commands.recv_bytes()
         except (EOFError, OSError):
             break
+        try:
+            number, method, arguments = pickle.loads(packed)
         except Exception as error:  # something that the command needs is not here
             commands.send_bytes(pickle.dumps((False, ToolError(f"{type(error).__name__}: {error}"))))
             continue
         if method == "end":
             break
-        if method == "make":
-            made: list[Any] = []
-            commands.send_bytes(_answer(lambda: made.append(mesh.Here(*arguments))))
-            engine = made[0] if made else None
-        else:
-            commands.send_bytes(_answer(lambda: getattr(engine, method)(*arguments)))
+        if method == "run":
+            runs.begin(number)
+        call = make if method == "make" else getattr(engine, method)
+        answer = _answer(lambda: call(*arguments))
+        runs.end()
+        try:
+            commands.send_bytes(answer)
+        except OSError:
+            break
     if engine is not None:
         engine.close()
 
@@ -67,18 +104,19 @@ def _serve(commands: Any) -> None:
 def main() -> int:
     """Connects, and serves."""
     key = bytes.fromhex(os.environ.pop(job.KEY))
-    rank = int(native.load().rank())
+    address = sys.argv[1]
     connections = []
-    for kind in ("command", "control"):
-        connections.append(multiprocessing.connection.Client(sys.argv[1], authkey=key))
-        connections[-1].send((kind, rank))
-    threading.Thread(target=_heed, args=(connections[1],), daemon=True).start()
     try:
-        _serve(connections[0])
+        rank = int(native.load().rank())
+        for kind in ("command", "control"):
+            connections.append(multiprocessing.connection.Client(address, authkey=key))
+            connections[-1].send((kind, rank))
+    except (OSError, EOFError):
+        return 0  # the other process has gone meanwhile
+    runs = _Runs()
+    threading.Thread(target=runs.heed, args=(connections[1],), daemon=True).start()
+    try:
+        _serve(connections[0], runs)
     finally:  # what the other process cannot do if it was killed
-        shutil.rmtree(pathlib.Path(sys.argv[1]).parent, ignore_errors=True)
+        shutil.rmtree(pathlib.Path(address).parent, ignore_errors=True)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

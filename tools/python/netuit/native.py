@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import importlib.machinery
 import importlib.util
@@ -70,10 +71,16 @@ def find() -> pathlib.Path | None:
 def _build() -> pathlib.Path:
     checkout = find_checkout()
     if checkout is None:
-        raise ToolError("the extension module of netuit is missing: this package was installed without a C++ compiler")
-    print(f"netuit: the extension module is not built yet; builds it in {checkout}, which takes a minute or two", file=sys.stderr)
-    built = subprocess.run(["sh", "-c", _BUILD, "sh", checkout, sys.executable], stdin=subprocess.DEVNULL, check=False)
-    path = find() if built.returncode == 0 else None
+        raise ToolError("the extension module of netuit is missing: this package was installed without a C++ compiler or Python's headers")
+    (checkout / "build").mkdir(exist_ok=True)
+    with (checkout / "build" / "python.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # mpirun starts several at once
+        path = find()
+        if path is not None:
+            return path
+        print(f"netuit: the extension module is not built yet; builds it in {checkout}, which takes a minute or two", file=sys.stderr)
+        built = subprocess.run(["sh", "-c", _BUILD, "sh", checkout, sys.executable], stdin=subprocess.DEVNULL, check=False)
+        path = find() if built.returncode == 0 else None
     if path is None:
         raise ToolError(f"the extension module of netuit could not be built in {checkout}")
     return path

@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import operator
 from typing import Any
 
+from netuit import InputError
+
 automatic = -1  #: for Free.slack: each worker looks for the slack with which its effective updates come fastest
+_LONGEST = 3e9  # seconds, about a century
 
 
 @dataclasses.dataclass(frozen=True)
 class Until:
     """A condition on a reduction that ends a run; made by comparing a Reduction with a number."""
 
+    mesh: str
     reduction: int
     bound: float
     is_below: bool
+
+
+def whole(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int:
+    """The whole number that `value` is. Raises InputError."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{name}={value!r}: expected a whole number") from None
+    if not least <= number <= most:
+        raise InputError(f"{name}={value!r}: expected a whole number of at least {least}" + (f" and at most {most}" if most < 2**63 - 1 else ""))
+    return number
+
+
+def _seconds(name: str, value: Any) -> None:
+    if not isinstance(value, (int, float)) or not math.isfinite(value) or not 0 <= value <= _LONGEST:
+        raise InputError(f"{name}={value!r}: expected a number of seconds that is not negative")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +44,12 @@ class _Limits:
     updates: int = 0  #: of each worker; 0: no limit
     seconds: float = 0  #: 0: no limit
     until: Until | None = None  #: ends the run when it holds
+
+    def __post_init__(self) -> None:
+        whole("updates", self.updates)
+        _seconds("seconds", self.seconds)
+        if self.until is not None and not isinstance(self.until, Until):
+            raise InputError("until: expected a comparison such as change < 1e-9, where change is a reduction of the mesh")
 
     def words(self) -> dict[str, Any]:
         """What the extension module wants to know."""
@@ -40,6 +68,10 @@ class Rolling(_Limits):
 
     span: float = 0.01  #: seconds between barriers
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _positive("span", self.span)
+
 
 @dataclasses.dataclass(frozen=True)
 class Fixed(_Limits):
@@ -47,12 +79,27 @@ class Fixed(_Limits):
 
     period: float = 1  #: seconds between barriers
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _positive("period", self.period)
+
+
+def _positive(name: str, value: Any) -> None:
+    _seconds(name, value)
+    if value <= 0:
+        raise InputError(f"{name}={value!r}: expected more than 0 seconds")
+
 
 @dataclasses.dataclass(frozen=True)
 class Free(_Limits):
     """Mode 3: best effort. No worker waits for another, unless there is a slack."""
 
     slack: int | None = None  #: updates that a worker may be ahead of those whose values it reads, or `automatic`
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.slack is not None and self.slack != automatic:
+            whole("slack", self.slack)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -141,6 +141,19 @@ def test_the_command_colours_a_graph_with_the_wheel_alone(installed, tmp_path):
         assert len(rows) == 1 + 2 * (2 if workers != "1x1" else 1)
 
 
+def test_a_mesh_runs_with_the_wheel_alone(installed, tmp_path):
+    (tmp_path / "model.py").write_text(
+        "import netuit\n"
+        "for layout in ({}, {'processes': 2}):\n"
+        "    with netuit.Mesh(netuit.Torus(4, 4), **layout) as mesh:\n"
+        "        x = mesh.field(1.0, published=True)\n"
+        "        report = mesh.run(netuit.EveryUpdate(updates=2), lambda part: part.__setitem__(x, part.sum_in(x)))\n"
+        "        print(len(report.workers), mesh.gather(x)[0])\n",
+        encoding="utf-8",
+    )
+    assert run(installed, [str(tmp_path / "model.py")], tmp_path) == "1 16.0\n2 16.0\n"
+
+
 def test_the_programs_of_the_wheel_are_optimised_and_stripped(installed, tmp_path):
     programs = installed / "netuit" / "programs" / "demos"
     assert [path.name for path in sorted(programs.iterdir())][0] == "channel_selection"

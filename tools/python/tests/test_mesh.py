@@ -6,10 +6,12 @@ import pathlib
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import networkx
 import numpy
+import pandas
 import pytest
 import scipy.sparse
 
@@ -127,13 +129,120 @@ def test_a_part_has_edges_as_a_sparse_matrix(dtype):
     assert mesh.gather(x).dtype == dtype and (mesh.gather(x) == values).all()
 
 
+def test_values_of_fields_go_where_they_belong():
+    mesh = netuit.Mesh(netuit.Torus(4, 4))
+    x, y, flag = mesh.field(1.5, published=True), mesh.field(0.0), mesh.field(False, published=True)
+
+    def update(part):
+        part[y] = part[x]  # of another field, which was read last
+        part[flag] = part[x] > 1
+        assert part.max_in(flag).dtype == part.min_in(flag).dtype == bool
+        part[x] += 1
+
+    mesh.run(netuit.EveryUpdate(updates=1), update)
+    assert (mesh.gather(y) == 1.5).all() and (mesh.gather(x) == 2.5).all()
+    assert mesh.gather(flag).view(numpy.uint8).tolist() == [1] * 16
+
+
+def test_not_a_number_wins_among_neighbours_as_in_numpy():
+    ring = networkx.cycle_graph(4)
+    for values in ([numpy.nan, 1, 2, 3], [1, 2, numpy.nan, 3]):
+        mesh = netuit.Mesh(ring)
+        x = mesh.field(values, published=True)
+        seen = {}
+        mesh.run(netuit.EveryUpdate(updates=1), lambda part: seen.update(low=part.min_in(x), high=part.max_in(x)))
+        wanted = [numpy.isnan(values[(i - 1) % 4]) or numpy.isnan(values[(i + 1) % 4]) for i in range(4)]
+        assert numpy.isnan(seen["low"]).tolist() == numpy.isnan(seen["high"]).tolist() == wanted
+
+
+def test_large_results_do_not_share_memory():
+    mesh = netuit.Mesh(netuit.Torus(150, 150))
+    x = mesh.field(lambda ids: ids * 1.0, published=True)
+
+    def update(part):
+        del_me = part.sum_in(x)
+        first = del_me.copy()
+        del del_me  # its memory is used again
+        arrays = [part.sum_in(x) for _ in range(8)]
+        assert len({array.__array_interface__["data"][0] for array in arrays}) == 8
+        assert all((array == first).all() for array in arrays)
+
+    mesh.run(netuit.EveryUpdate(updates=3), update)
+
+
+def test_arrays_outlive_the_mesh():
+    kept = []
+    with netuit.Mesh(netuit.Torus(4, 4)) as mesh:
+        x = mesh.field(lambda ids: ids * 1.0, published=True)
+        mesh.run(netuit.EveryUpdate(updates=1), lambda part: kept.extend([part[x], part.ids, part.sources]))
+    assert kept[0].tolist() == kept[1].tolist() == list(range(16)) and len(kept[2]) == 64
+
+
+def test_a_mesh_is_neither_used_nor_closed_during_its_run():
+    mesh = netuit.Mesh(netuit.Torus(4, 4))
+    x = mesh.field(0.0)
+    for use in (lambda: mesh.gather(x), lambda: mesh.field(0.0), mesh.close, lambda: mesh.run(netuit.Free(updates=1), lambda part: None)):
+        with pytest.raises(ToolError, match="running|during its run"):
+            mesh.run(netuit.Free(updates=1), lambda part: use())
+    assert mesh.gather(x).tolist() == [0] * 16
+
+
+@pytest.mark.parametrize(
+    ("schedule", "barriers"),
+    [
+        (netuit.EveryUpdate(updates=40), 40),
+        (netuit.Rolling(updates=40, span=0.001), 1),
+        (netuit.Fixed(updates=40, period=0.001), 1),
+        (netuit.Rolling(updates=40, span=100), 0),
+        (netuit.Fixed(updates=40, period=100), 0),
+        (netuit.Free(updates=40, slack=1), 0),
+        (netuit.Free(updates=40, slack=netuit.automatic), 0),
+        (netuit.Isolated(updates=40), 0),
+        (netuit.Dataflow(updates=40), 0),
+    ],
+    ids=str,
+)
+def test_each_schedule_keeps_its_barriers(schedule, barriers):
+    with netuit.Mesh(netuit.Torus(8, 8), threads=2) as mesh:
+        x = mesh.field(0.0, published=True)
+
+        def update(part):
+            time.sleep(0.0005)
+            part[x] += 1
+
+        report = mesh.run(schedule, update)
+        counts = {worker["barriers"] for worker in report.workers}
+        if barriers == 1:  # a barrier every millisecond or so: some, and fewer than updates
+            assert all(1 <= count <= 41 for count in counts)
+        else:
+            assert all(count - barriers in (0, 1) for count in counts)
+        assert report.updates == 40 and (mesh.gather(x) == 40).all()
+        if getattr(schedule, "slack", None) == 1:
+            assert "within the slack of 1" in str(report)
+
+
+def test_conditions_on_both_extremes():
+    mesh = netuit.Mesh(netuit.Torus(4, 4))
+    x = mesh.field(lambda ids: ids * 1.0)
+    least = mesh.reduction("minimum")
+
+    def grow(part):
+        part[x] += 1
+        part[least] = part[x]
+
+    assert mesh.run(netuit.EveryUpdate(until=least > 9.5, updates=100), grow).updates == 10
+    other = netuit.Mesh(netuit.Torus(4, 4))
+    with pytest.raises(InputError, match="another mesh"):
+        other.run(netuit.EveryUpdate(until=least > 1), grow)
+
+
 def test_values_begin_as_they_are_given():
     graph = networkx.Graph()
     graph.add_nodes_from([("c", {"load": 3}), ("a", {"load": 1}), ("b", {"load": 2})])
     graph.add_edge("a", "b")
     mesh = netuit.Mesh(graph)
     assert mesh.nodes == ["c", "a", "b"] and mesh.num_nodes == 3 and mesh.num_edges == 2
-    for initial in ("load", {"a": 1, "b": 2, "c": 3}, [3, 1, 2], lambda ids: numpy.array([3, 1, 2])[ids]):
+    for initial in ("load", {"a": 1, "b": 2, "c": 3}, [3, 1, 2], lambda ids: numpy.array([3, 1, 2])[ids], pandas.Series({"b": 2, "c": 3, "a": 1})):
         assert mesh.gather(mesh.field(initial)).tolist() == [3, 1, 2]
     assert mesh.gather(mesh.field(1.5)).tolist() == [1.5] * 3
     assert mesh.gather(mesh.field(True)).dtype == bool
@@ -151,6 +260,39 @@ def test_graphs_come_from_files_and_matrices_too(tmp_path):
         mesh.run(netuit.EveryUpdate(updates=1), lambda part: sums.update(zip(part.ids, part.sum_edges(part[w]))))
         assert mesh.num_edges == graph.number_of_edges()
         assert sum(sums.values()) == sum(weight for _, _, weight in graph.edges(data="weight"))
+
+
+def test_nodes_of_a_file_have_their_names(tmp_path):
+    (tmp_path / "graph.adjlist").write_text("c a\na b\nb d\n", encoding="utf-8")
+    mesh = netuit.Mesh(tmp_path / "graph.adjlist")
+    assert sorted(mesh.nodes) == ["a", "b", "c", "d"]
+    field = mesh.field({"a": 1, "b": 2, "c": 3, "d": 4})
+    assert dict(zip(mesh.nodes, mesh.gather(field).tolist())) == {"a": 1, "b": 2, "c": 3, "d": 4}
+
+
+def test_entries_of_a_matrix_that_are_stored_twice_are_one_edge():
+    matrix = scipy.sparse.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
+    mesh = netuit.Mesh(matrix)
+    w = mesh.edge_weights()
+    seen = {}
+    mesh.run(netuit.EveryUpdate(updates=1), lambda part: seen.update(weights=part.sum_edges(part[w]).tolist()))
+    assert mesh.num_edges == 2 and seen["weights"] == [0, 3, 4]
+
+
+@pytest.mark.parametrize("initial", [lambda ids: numpy.random.rand(16)], ids=["random"])
+def test_all_processes_begin_with_the_same_values(initial):
+    with netuit.Mesh(netuit.Torus(4, 4), processes=2) as mesh:
+        x = mesh.field(initial, published=True)
+        total = mesh.field(0.0)
+
+        def update(part):
+            part[total] = part.sum_in(x)
+
+        before = mesh.gather(x)
+        mesh.run(netuit.EveryUpdate(updates=1), update)
+        grid = before.reshape(4, 4)
+        wanted = sum(numpy.roll(grid, shift, axis) for shift in (1, -1) for axis in (0, 1))
+        assert mesh.gather(total) == pytest.approx(wanted.ravel())
 
 
 def test_conditions_requests_and_silence():
@@ -234,16 +376,142 @@ def test_an_exception_of_the_update_is_raised_and_the_mesh_goes_on(layout):
         assert (mesh.gather(x) == 1).all()
 
 
+class Unusual(Exception):
+    """An exception that cannot be made anew from its text."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+@pytest.mark.parametrize("layout", [{"threads": 2}, {"processes": 2}], ids=str)
+def test_exceptions_of_any_kind_leave_the_mesh_in_order(layout):
+    with netuit.Mesh(netuit.Torus(8, 8), **layout) as mesh:
+        x = mesh.field(1.0, published=True)
+        for kind, arguments, words in ((Unusual, ("this", "that"), "this and that"), (ValueError, ("\udcff",), "."), (SystemExit, (3,), "3")):
+
+            def bad(part, kind=kind, arguments=arguments):
+                raise kind(*arguments)
+
+            with pytest.raises((kind, ToolError), match=words):
+                mesh.run(netuit.EveryUpdate(updates=2), bad)
+            assert (mesh.gather(x) == 1).all()
+        assert mesh.run(netuit.EveryUpdate(updates=2), lambda part: None).updates == 2
+
+
+def test_two_threads_may_use_a_mesh_of_other_processes():
+    with netuit.Mesh(netuit.Torus(8, 8), processes=2) as mesh:
+        x = mesh.field(1.0, published=True)
+        gathered = []
+        other = threading.Thread(target=lambda: gathered.extend(mesh.gather(x).tolist() for _ in range(50)))
+        other.start()
+        reports = [mesh.run(netuit.Free(updates=5), lambda part: None) for _ in range(50)]
+        other.join()
+        assert gathered == [[1.0] * 64] * 50
+        assert {report.updates for report in reports} == {5}
+
+
+INTERRUPTED = """
+import os, signal, threading, time, netuit
+with netuit.Mesh(netuit.Torus(8, 8), processes=2) as mesh:
+    x = mesh.field(1.0, published=True)
+    for moment in [0.001 * k for k in range(12)] + [0.1]:
+        timer = threading.Timer(moment, os.kill, (os.getpid(), signal.SIGINT))
+        try:
+            timer.start()
+            mesh.run(netuit.Free(updates=3), lambda part: None)
+            while True:
+                mesh.gather(x)
+        except KeyboardInterrupt:
+            pass
+        timer.join()
+        assert (mesh.gather(x) == 1).all()
+        assert mesh.run(netuit.Free(updates=5), lambda part: None).updates == 5
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        mesh.run(netuit.Free(seconds=600), lambda part: None)
+    except KeyboardInterrupt:
+        print("interrupted")
+    print(mesh.run(netuit.Free(updates=5), lambda part: None).updates)
+"""
+
+
+def test_a_mesh_goes_on_after_ctrl_c_at_any_moment():
+    """In a run it ends the run; elsewhere it waits for the answer."""
+    variables = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    ended = subprocess.run([sys.executable, "-c", INTERRUPTED], env=variables, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 0 and ended.stdout == "interrupted\n5\n", ended.stderr
+
+
+def test_a_set_up_that_fails_leaves_no_process(tmp_path, monkeypatch):
+    mark = f"test-{os.getpid()}-{time.monotonic_ns()}"
+    monkeypatch.setenv("UIT_TEST_MARK", mark)
+    (tmp_path / "bad.edgelist").write_text("1 2\n3\n", encoding="utf-8")
+    with pytest.raises(InputError, match="bad.edgelist:2") as kept:
+        netuit.Mesh(tmp_path / "bad.edgelist", processes=2)
+    assert kept.value is not None  # and its traceback, as a notebook keeps it
+    assert [each for each in marked(mark) if each != os.getpid()] == []
+
+
+def test_functions_come_from_modules_beside_the_program(tmp_path):
+    (tmp_path / "model.py").write_text("def update(part):\n    pass\n", encoding="utf-8")
+    (tmp_path / "program.py").write_text(
+        "import netuit, model\nwith netuit.Mesh(netuit.Torus(4, 4), processes=2) as mesh:\n"
+        "    print(mesh.run(netuit.Free(updates=3), model.update).updates)\n",
+        encoding="utf-8",
+    )
+    ended = subprocess.run(
+        [sys.executable, str(tmp_path / "program.py")], env={**os.environ, "PYTHONPATH": str(PACKAGE)}, cwd="/", capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ended.stdout == "3\n", ended.stderr
+
+
+def test_a_child_of_fork_leaves_the_mesh_alone(tmp_path):
+    text = """
+import os, netuit
+for layout in ({"threads": 2}, {"processes": 2}):
+    mesh = netuit.Mesh(netuit.Torus(4, 4), **layout)
+    x = mesh.field(1.0)
+    mesh.run(netuit.Free(updates=3), lambda part: None)
+    child = os.fork()
+    if child == 0:
+        try:
+            mesh.run(netuit.Free(updates=3), lambda part: None)
+        except netuit.ToolError as error:
+            raise SystemExit(7 if "fork" in str(error) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert mesh.gather(x).tolist() == [1.0] * 16
+    assert mesh.run(netuit.Free(updates=3), lambda part: None).updates == 3
+print("both")
+"""
+    ended = subprocess.run([sys.executable, "-c", text], env={**os.environ, "PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.stdout == "both\n" and ended.returncode == 0, ended.stderr
+
+
 def test_what_makes_no_sense_is_refused(tmp_path):
     graph = networkx.path_graph(4)
-    for words in ({"threads": 0}, {"processes": 0}):
-        with pytest.raises(InputError, match="at least one process and one thread"):
+    for words in ({"threads": 0}, {"processes": 0}, {"threads": 1.5}):
+        with pytest.raises(InputError, match="expected a whole number of at least 1|expected a whole number"):
             netuit.Mesh(graph, **words)
+    with pytest.raises(InputError, match="directed=True is for graph files"):
+        netuit.Mesh(graph, directed=True)
+    heavy = networkx.path_graph(3)
+    heavy[0][1]["weight"] = "heavy"
+    for source, words in (
+        (networkx.Graph(), "a graph with nodes"),
+        (heavy, "a weight that is no number"),
+        (scipy.sparse.eye_array(3, dtype=complex), "not complex128"),
+    ):
+        with pytest.raises(InputError, match=words):
+            netuit.Mesh(source)
+    with pytest.raises(InputError, match="width=-1"):
+        netuit.Torus(-1, 5)
     for source, words in ((7, "not int"), (tmp_path / "none.edgelist", "no such graph file"), (scipy.sparse.eye_array(3, 4), "square, not 3 x 4")):
         with pytest.raises(InputError, match=words):
             netuit.Mesh(source)
     mesh = netuit.Mesh(graph)
     x = mesh.field(0.0)
+    whole = mesh.field(0)
+    foreign = netuit.Mesh(graph).field(0.0)
     for initial, words in (
         ([1, 2], "4 nodes needs as many"),
         ("load", "no value for node 0"),
@@ -257,15 +525,29 @@ def test_what_makes_no_sense_is_refused(tmp_path):
         mesh.reduction("median")
     with pytest.raises(InputError, match="needs a schedule"):
         mesh.run(3, lambda part: None)
-    with pytest.raises(InputError, match="must be a number of seconds"):
-        mesh.run(netuit.Free(seconds=-1), lambda part: None)
-    with pytest.raises(InputError, match="period"):
-        mesh.run(netuit.Fixed(updates=1, period=-1), lambda part: None)
+    for make, words in (
+        (lambda: netuit.Free(seconds=-1), "seconds=-1: expected a number of seconds"),
+        (lambda: netuit.Free(seconds=float("inf")), "seconds=inf"),
+        (lambda: netuit.Free(seconds="1"), "seconds='1'"),
+        (lambda: netuit.Fixed(updates=1, period=-1), "period=-1"),
+        (lambda: netuit.Rolling(updates=1, span=0), "span=0: expected more than 0 seconds"),
+        (lambda: netuit.Free(updates=2.5), "updates=2.5: expected a whole number"),
+        (lambda: netuit.Free(updates=-1), "updates=-1"),
+        (lambda: netuit.Free(slack=-7), "slack=-7"),
+        (lambda: netuit.EveryUpdate(until=3), "expected a comparison such as change < 1e-9"),
+        (lambda: mesh.run(netuit.Free(updates=1), lambda part: None, seed=-1), "seed=-1"),
+    ):
+        with pytest.raises(InputError, match=words):
+            make()
     for use, words in (
         (lambda part: part.sum_in(x), "not published"),
         (lambda part: part.per_edge([1, 2]), "4 nodes, and got 2"),
         (lambda part: part.sum_edges([1, 2]), "6 edges, and got 2"),
         (lambda part: part["x"], "a field of the mesh, not str"),
+        (lambda part: part[foreign], "belongs to another mesh"),
+        (lambda part: part.random(-1), "draw=-1"),
+        (lambda part: part.sum_edges([[1]]), "one dimension, not of 2"),
+        (lambda part: part.__setitem__(whole, part[x] + 0.5), "a field of int64 cannot take values of float64"),
     ):
         with pytest.raises(InputError, match=words):
             mesh.run(netuit.EveryUpdate(updates=1), use)

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import netuit
-from netuit import native, notebooks
+from netuit import launch, native, notebooks
 
 ROOT = pathlib.Path(__file__).parents[3]
 PACKAGE = pathlib.Path(netuit.__file__).parents[1]
@@ -28,7 +28,15 @@ def _module():
 
 def test_the_guide_s_programs_run_in_the_order_of_the_page(tmp_path):
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "tools/guide/python.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 3
+    over_mpi = [block for block in blocks if block.startswith("# run: mpirun -n 2")]
+    blocks = [block for block in blocks if block not in over_mpi]
+    assert len(blocks) >= 3 and over_mpi
+    launcher = launch.find_launcher(native.folder())
+    for block in over_mpi:
+        (tmp_path / "program.py").write_text(block, encoding="utf-8")
+        command = launcher.command(2, sys.executable, [str(tmp_path / "program.py")])
+        ended = subprocess.run(command, env={**launcher.environment(), "PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True, check=False, timeout=60)
+        assert ended.returncode == 0, ended.stderr
     program = "\n".join(blocks).replace("seconds=2", "seconds=0.2").replace("100_000", "5_000")
     ended = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == 0, ended.stderr
