@@ -80,6 +80,24 @@ def parse_modes(text: str) -> list[int]:
     return sorted(modes)
 
 
+def parse_whole(option: str, text: str, least: int, most: int) -> int:
+    """The whole number that an option of a command line has. Raises InputError."""
+    if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
+        raise InputError(f"{option} {text}: expected a whole number from {least} to {most}")
+    return int(text)
+
+
+def parse_seconds(text: str, days: int) -> float:
+    """The length of a run, from --seconds. Raises InputError if it is longer than so many days."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise InputError(f"--seconds {text}: not a number") from None
+    if not math.isfinite(seconds) or not 0 < seconds <= days * 86400:
+        raise InputError(f"--seconds {text}: expected more than 0, and at most {'a day' if days == 1 else f'{days} days'}")
+    return seconds
+
+
 def parse_demo(arguments: list[str]) -> DemoOptions | None:
     """DemoOptions from a command line; None if it asks for help. Raises InputError or OutputError."""
     parser = Parser(prog="tools/demo", add_help=False, allow_abbrev=False)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from netuit import InputError, graph_format
-from netuit.arguments import Workers, check_folder, check_readable, parse_modes, parse_workers
+from netuit.arguments import Workers, check_folder, check_readable, parse_modes, parse_seconds, parse_whole, parse_workers
 from netuit.command import Parser, exit_code_of_command
 
 
@@ -68,9 +68,9 @@ def parse(words: Sequence[str]) -> Options | None:
         graph=given.graph,
         workers=layouts[0],
         modes=parse_modes(given.modes),
-        seconds=_seconds(given.seconds),
-        replicates=_whole("--replicates", given.replicates, 1, 1000),
-        seed=_whole("--seed", given.seed, 0, 2**63 - 1),
+        seconds=parse_seconds(given.seconds, days=1),
+        replicates=parse_whole("--replicates", given.replicates, 1, 1000),
+        seed=parse_whole("--seed", given.seed, 0, 2**63 - 1),
         placement=given.placement,
         output=given.output,
         build=given.build,
@@ -91,22 +91,6 @@ def program_options(words: Sequence[str]) -> dict[str, Any]:
         else:
             raise InputError(f"{word} behind --: expected an option of channel_selection, which begins with --")
     return options
-
-
-def _whole(option: str, text: str, least: int, most: int) -> int:
-    if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
-        raise InputError(f"{option} {text}: expected a whole number from {least} to {most}")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        raise InputError(f"--seconds {text}: not a number") from None
-    if not 0 < seconds <= 86400:
-        raise InputError(f"--seconds {text}: expected more than 0, and at most a day")
-    return seconds
 
 
 def color(options: Options, output: pathlib.Path) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from netuit import InputError, files, launch, units
-from netuit.arguments import MODE_NAMES, check_folder, parse_modes
+from netuit.arguments import MODE_NAMES, check_folder, parse_modes, parse_seconds, parse_whole
 from netuit.command import Parser, exit_code_of_command
 from netuit.program import check_exit, find_build
 
@@ -71,7 +71,7 @@ def parse(words: Sequence[str]) -> Options | None:
     modes = parse_modes(given.mode)
     if len(modes) != 1:
         raise InputError(f"--mode {given.mode}: expected one mode")
-    processes, threads = (_number(name, getattr(given, name), 1, _MAX_WORKERS) for name in ("processes", "threads"))
+    processes, threads = (parse_whole(f"--{name}", getattr(given, name), 1, _MAX_WORKERS) for name in ("processes", "threads"))
     if processes * threads > _MAX_WORKERS:
         raise InputError(f"--processes {processes} --threads {threads}: more than {_MAX_WORKERS} workers")
     for word in rest:
@@ -84,11 +84,11 @@ def parse(words: Sequence[str]) -> Options | None:
     output = pathlib.Path(given.output)
     check_folder(output)
     return Options(
-        seconds=_seconds(given.seconds),
+        seconds=parse_seconds(given.seconds, days=7),
         mode=modes[0],
         processes=processes,
         threads=threads,
-        seed=None if goes_on else _number("seed", "1" if given.seed is None else given.seed, 0, 2**63 - 1),
+        seed=None if goes_on else parse_whole("--seed", "1" if given.seed is None else given.seed, 0, 2**63 - 1),
         output=output,
         build=pathlib.Path(given.build) if given.build else None,
         words=tuple(rest),
@@ -98,22 +98,6 @@ def parse(words: Sequence[str]) -> Options | None:
 def num_cpus() -> int:
     """CPUs that may be used."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _number(name: str, text: str, least: int, most: int) -> int:
-    if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
-        raise InputError(f"--{name} {text}: expected a whole number from {least} to {most}")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        raise InputError(f"--seconds {text}: not a number") from None
-    if not math.isfinite(seconds) or not 0 < seconds <= 7 * 86400:
-        raise InputError(f"--seconds {text}: expected more than 0, and at most a week")
-    return seconds
 
 
 def command_words(options: Options) -> list[str]:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from netuit import InputError, OutputError, ToolError, arguments, files, launch
+from netuit.arguments import parse_whole
 from netuit.command import Parser, exit_code_of
 from netuit.program import find_checkout
 from netuit.simulated_clusters import MAX_HOSTS, NETWORKS, NOISES, Cluster, Cost, Simulator, find_simulator
@@ -73,12 +74,6 @@ def read_help() -> str:
     return (pathlib.Path(__file__).parent / "simulate_help.txt").read_text(encoding="utf-8")
 
 
-def _whole(option: str, text: str, least: int, most: int) -> int:
-    if not (text.isascii() and text.isdigit()) or not least <= int(text) <= most:
-        raise InputError(f"{option} {text}: expected a whole number from {least} to {most}")
-    return int(text)
-
-
 def _seconds(option: str, text: str) -> float:
     try:
         seconds = float(text)
@@ -121,14 +116,14 @@ def parse(words: Sequence[str]) -> Options | None:
     network = NETWORKS[given.network]
     if given.latency is not None:
         network = dataclasses.replace(network, latency=_seconds("--latency", given.latency))
-    hosts = _whole("--hosts", given.hosts, 1, MAX_HOSTS)
-    faulty = None if given.faulty_host is None else _whole("--faulty-host", given.faulty_host, 0, hosts - 1)
+    hosts = parse_whole("--hosts", given.hosts, 1, MAX_HOSTS)
+    faulty = None if given.faulty_host is None else parse_whole("--faulty-host", given.faulty_host, 0, hosts - 1)
     cluster = Cluster(
         hosts=hosts,
         network=network,
         noise=NOISES[given.noise],
         faulty_host=faulty,
-        seed=_whole("--seed", given.seed, 0, 2**63 - 1),
+        seed=parse_whole("--seed", given.seed, 0, 2**63 - 1),
     )
     cost = Cost(
         node=_seconds("--node-seconds", given.node_seconds),

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from netuit import ToolError
+from netuit import ToolError, native
 from netuit.program import find_build
 
 
@@ -15,3 +15,10 @@ def folder_of(program):
         if os.environ.get("CI") == "true":
             raise
         pytest.skip(f"NOT TESTED: {error}")
+
+
+def need_module():
+    """Skips a test where the extension module has not been built, but fails where CI=true."""
+    if native.find() is None:
+        words = "the extension module is not built (-DUIT_PYTHON=ON)"
+        pytest.fail(words) if os.environ.get("CI") == "true" else pytest.skip(f"NOT TESTED: {words}")

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import built
 import netuit
 from netuit import launch, native
 
@@ -15,11 +16,7 @@ PACKAGE = pathlib.Path(netuit.__file__).parents[1]
 
 @pytest.fixture(scope="module", autouse=True)
 def _module():
-    """The extension module. Where it has not been built a test is skipped, but where CI=true it fails."""
-    if native.find() is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("the extension module is not built (-DUIT_PYTHON=ON)")
-        pytest.skip("NOT TESTED: the extension module is not built")
+    built.need_module()
 
 
 def run(text, processes, tmp_path, **variables):

@@ -15,6 +15,7 @@ import pandas
 import pytest
 import scipy.sparse
 
+import built
 import netuit
 from netuit import InputError, ToolError, launch, native
 
@@ -23,11 +24,7 @@ PACKAGE = pathlib.Path(netuit.__file__).parents[1]
 
 @pytest.fixture(scope="module", autouse=True)
 def _module():
-    """The extension module. Where it has not been built a test is skipped, but where CI=true it fails."""
-    if native.find() is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("the extension module is not built (-DUIT_PYTHON=ON)")
-        pytest.skip("NOT TESTED: the extension module is not built")
+    built.need_module()
 
 
 def weighted_graph(directed=True):

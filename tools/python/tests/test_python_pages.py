@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+import built
 import netuit
 from netuit import launch, native, notebooks
 
@@ -19,11 +20,7 @@ NOTEBOOKS = sorted((ROOT / "demos" / "python").glob("*.ipynb"))
 
 @pytest.fixture(scope="module", autouse=True)
 def _module():
-    """The extension module. Where it has not been built a test is skipped, but where CI=true it fails."""
-    if native.find() is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("the extension module is not built (-DUIT_PYTHON=ON)")
-        pytest.skip("NOT TESTED: the extension module is not built")
+    built.need_module()
 
 
 def test_the_guide_s_programs_run_in_the_order_of_the_page(tmp_path):
