@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from netuit.graph_files import read_graph, read_placement, write_graph, write_placement
     from netuit.graph_arrays import Torus
     from netuit.loading import load
-    from netuit.mesh import Mesh, Part, Report
+    from netuit.local_mesh import Report
+    from netuit.mesh import Mesh
+    from netuit.part import Part
     from netuit.partition_plots import draw_partition
     from netuit.partitioning import cut_weight, partition
     from netuit.result_plots import plot_conflicts, plot_quality, plot_rates
@@ -67,7 +69,9 @@ __all__ = [
 # Loaded when first asked for: arguments are checked where nothing but the standard library is installed yet.
 _HOME_OF = {
     **dict.fromkeys(("Dataflow", "EveryUpdate", "Fixed", "Free", "Isolated", "Rolling", "automatic"), "schedules"),
-    **dict.fromkeys(("Mesh", "Part", "Report"), "mesh"),
+    "Mesh": "mesh",
+    "Part": "part",
+    "Report": "local_mesh",
     **dict.fromkeys(("Conduits", "Inlet", "Outlet"), "conduits"),
     "Torus": "graph_arrays",
     "write_vtk": "vtk",

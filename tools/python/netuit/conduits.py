@@ -22,7 +22,7 @@ from typing import Any
 import numpy
 
 from netuit import InputError, native
-from netuit.mesh import end_at_exit
+from netuit.local_mesh import end_at_exit
 
 _HEAD = struct.Struct("<B8s")  # number of dimensions, type; then 8 bytes for each dimension
 

@@ -24,7 +24,9 @@ from typing import Any
 import cloudpickle
 
 from netuit import ToolError, launch, native
-from netuit.mesh import Field, Part, Report
+from netuit.fields import Field
+from netuit.local_mesh import Report
+from netuit.part import Part
 from netuit.schedules import Schedule
 
 KEY = "UIT_JOB_KEY"  #: environment variable with what lets a process connect

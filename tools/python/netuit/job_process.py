@@ -19,7 +19,7 @@ signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 
 import cloudpickle  # noqa: E402
 
-from netuit import ToolError, job, mesh, native  # noqa: E402
+from netuit import ToolError, job, local_mesh, native  # noqa: E402
 
 
 class _Runs:
@@ -74,7 +74,7 @@ def _serve(commands: Any, runs: _Runs) -> None:
     def make(path: list[str], graph: Any, threads: int, name: str) -> None:
         nonlocal engine
         sys.path.extend(folder for folder in path if folder not in sys.path)
-        engine = mesh.Here(graph, threads, name)
+        engine = local_mesh.Here(graph, threads, name)
 
     while True:
         try:
