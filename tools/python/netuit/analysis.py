@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import pandas
 
-from netuit import InputError, load
+from netuit import InputError, files, load
 from netuit.intervals import bootstrap_interval, deviation_ratio_interval, ratio_interval
 
 SILENT_MODE = 4  #: in which no message leaves its thread, so that there is no service
@@ -239,7 +239,7 @@ def _fit(x: Any, y: Any, statistic: str) -> tuple[float, float, float, float, fl
 
 def data(sweep: str, file: str = "rows.csv", folder: str = "data") -> pandas.DataFrame | None:
     """Results of a sweep beside a notebook; None, and a line that says so, where they were not measured."""
-    path = pathlib.Path(folder) / sweep / file
+    path = files.present(pathlib.Path(folder) / sweep / file)
     if not path.exists():
         tool = "tools/evidence" if sweep == "evidence" else f"tools/experiment {sweep}"
         print(f"Not drawn: no {path}. It comes from: {tool}; tools/figures --take its results")
@@ -262,7 +262,8 @@ def simulated(folder: str = "data/simulated", kind: str = "rows") -> dict[str, p
     """Results of simulated clusters, rows or quality, by the name of what holds them in the folder: a file, or a folder
     of any depth, whose rows are put together. A file of several cases or networks is taken apart by them."""
     found: dict[str, list[pandas.DataFrame]] = {}
-    for path in sorted(pathlib.Path(folder).rglob("*.csv")):
+    paths = [path for pattern in ("*.csv", "*.csv.gz") for path in pathlib.Path(folder).rglob(pattern)]
+    for path in sorted({files.present(path.with_name(path.name.removesuffix(".gz"))) for path in paths}):
         table = load(path)
         if table.attrs["table"] != kind:
             continue
@@ -270,7 +271,7 @@ def simulated(folder: str = "data/simulated", kind: str = "rows") -> dict[str, p
         place = path.relative_to(folder)
         parts = table.groupby("case", observed=True, sort=False) if "case" in table else [(place.parts[0], table)]
         for name, part in parts:
-            found.setdefault(str(name).removesuffix(".csv"), []).append(part)
+            found.setdefault(str(name).removesuffix(".gz").removesuffix(".csv"), []).append(part)
     if not found:
         print(f"Not drawn: no {kind} in {folder}. They come from: tools/experiment simulated; tools/figures --take")
     return {name: pandas.concat(parts, ignore_index=True) for name, parts in found.items()}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 import pandas
 
-from netuit import InputError
+from netuit import InputError, files
 from netuit.loading import load
 
 LAYERS = ("Spawn", "Transfer", "Talk", "Environment", "Kinship")  #: of messages, in order of their numbers
@@ -43,7 +43,8 @@ def read_history(record: pathlib.Path) -> pandas.DataFrame:
 
 def _read(path: pathlib.Path, columns: tuple[str, ...]) -> pandas.DataFrame:
     try:
-        table = pandas.read_csv(path, dtype={"cells": str} if path.name == "frames.csv" else None)
+        with files.open_text(files.present(path)) as file:
+            table = pandas.read_csv(file, dtype={"cells": str} if path.name.startswith("frames.csv") else None)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except (ValueError, UnicodeDecodeError) as error:

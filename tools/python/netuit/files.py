@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import json
 import os
 import pathlib
 import secrets
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from netuit import InputError, OutputError
 
+_GZIP = 31  # zlib's number for gzip's format, without a name and a time
 _LONGEST_NAME = 200  # of a target's, so that its draft's stays below the system's 255 bytes
 
 
@@ -75,6 +78,31 @@ def write_text(path: pathlib.Path, text: str) -> None:
     """Replaces `path` in one step. Raises OutputError."""
     with replacing(path) as file:
         file.write(text)
+
+
+def write_compressed(path: pathlib.Path, text: str) -> None:
+    """Replaces `path` by a text that gzip has compressed, in one step. The same text gives the same bytes, at any time. Raises
+    OutputError."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, _GZIP)
+    write_bytes(path, packer.compress(text.encode()) + packer.flush())
+
+
+def present(path: pathlib.Path) -> pathlib.Path:
+    """`path`, or the compressed file `path`.gz if only that exists."""
+    compressed = path.with_name(path.name + ".gz")
+    return compressed if not path.exists() and compressed.exists() else path
+
+
+def open_text(path: pathlib.Path) -> IO[str]:
+    """A text file to read, compressed by gzip if its name ends in .gz. Raises OSError if it cannot be read, InputError if it
+    is not compressed or is damaged, and UnicodeDecodeError."""
+    if path.suffix != ".gz":
+        return open(path, newline="", encoding="utf-8")
+    content = path.read_bytes()
+    try:
+        return io.StringIO(gzip.decompress(content).decode(), newline="")
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InputError(f"{path}: not compressed by gzip, or damaged") from None
 
 
 def write_bytes(path: pathlib.Path, content: bytes) -> None:

@@ -19,12 +19,14 @@ def load(path: str | os.PathLike[str]) -> pandas.DataFrame:
     """A file of results as a DataFrame with the dtypes of netuit.schema.
 
     Takes rows, quality, frames, colors or hosts as CSV, told apart by their columns; a manifest as JSON, which gives one
-    row; or a folder of tools/experiment, which gives its rows. `frame.attrs["table"]` names the kind. Columns that
+    row; or a folder of tools/experiment, which gives its rows. A CSV file may be compressed, as rows.csv.gz; the name
+    rows.csv then finds it too. `frame.attrs["table"]` names the kind. Columns that
     the schema does not know stay as pandas reads them. Raises InputError.
     """
     path = pathlib.Path(path)
     if path.is_dir():
         path = path / "rows.csv"
+    path = files.present(path)
     frame = _load_manifest(path) if path.suffix == ".json" else _load_csv(path)
     frame.attrs["path"] = str(path)
     return frame
@@ -39,7 +41,8 @@ def _load_manifest(path: pathlib.Path) -> pandas.DataFrame:
 def _load_csv(path: pathlib.Path) -> pandas.DataFrame:
     table = _table_of(_header(path), path)
     try:
-        frame = pandas.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8", index_col=False)
+        with files.open_text(path) as file:
+            frame = pandas.read_csv(file, dtype=str, keep_default_na=False, index_col=False)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except (ValueError, UnicodeDecodeError) as error:
@@ -53,7 +56,7 @@ def _load_csv(path: pathlib.Path) -> pandas.DataFrame:
 
 def _header(path: pathlib.Path) -> list[str]:
     try:
-        with open(path, newline="", encoding="utf-8") as file:
+        with files.open_text(path) as file:
             return next(csv.reader(file), [])
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None

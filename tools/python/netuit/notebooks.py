@@ -68,7 +68,8 @@ def run_notebook(path: pathlib.Path, figures: pathlib.Path, seconds: float = 300
 def take(results: pathlib.Path, data: pathlib.Path) -> pathlib.Path:
     """Copies a sweep's results into the notebooks' data, without the columns that they do not read, and without what
     only tells where they were measured: of paths the base names are left, and the host has no name. Of what
-    tools/evolve leaves, the last picture of the world. Raises InputError, OutputError."""
+    tools/evolve leaves, the last picture of the world. Tables are compressed: rows.csv becomes rows.csv.gz. Raises
+    InputError, OutputError."""
     films = sorted(results.glob("mode*-replicate*/frames.csv"))
     manifest = files.read_json(results / ("rows.json" if films else "manifest.json"))
     name = "world" if films else str(manifest.get("sweep") or manifest.get("name") or results.resolve().name)
@@ -77,7 +78,8 @@ def take(results: pathlib.Path, data: pathlib.Path) -> pathlib.Path:
     if films:
         taken = {"frames.csv": _last_frame(films[0])}
     else:
-        taken = {file: _kept(results / file, columns) for file, columns in KEPT.items() if (results / file).exists()}
+        found = {file: files.present(results / file) for file in KEPT}
+        taken = {file: _kept(path, file) for file, path in found.items() if path.exists()}
     if not taken:
         raise InputError(f"{results}: no results: expected {' or '.join(KEPT)}")
     for path in sorted((results / "genomes").glob("*.genome")):
@@ -85,8 +87,13 @@ def take(results: pathlib.Path, data: pathlib.Path) -> pathlib.Path:
     taken["manifest.json"] = json.dumps(_of_no_host(_anywhere(manifest)), indent=1) + "\n"
     files.make_folder(data / name)
     for file, text in taken.items():
-        files.make_folder((data / name / file).parent)
-        files.write_text(data / name / file, text)
+        path = data / name / file
+        files.make_folder(path.parent)
+        if path.suffix == ".csv":
+            files.write_compressed(path.with_name(file + ".gz"), text)
+            path.unlink(missing_ok=True)  # as an earlier version of this tool left it
+        else:
+            files.write_text(path, text)
     return data / name
 
 
@@ -95,7 +102,8 @@ def _words(path: pathlib.Path) -> pandas.DataFrame:
     import pandas
 
     try:
-        return pandas.read_csv(path, dtype=str, keep_default_na=False)
+        with files.open_text(path) as file:
+            return pandas.read_csv(file, dtype=str, keep_default_na=False)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except ValueError as error:  # no text, or no table
@@ -110,14 +118,14 @@ def _last_frame(path: pathlib.Path) -> str:
     return str(film[film["elapsed_s"] == film["elapsed_s"].iloc[-1]].to_csv(index=False, lineterminator="\n"))
 
 
-def _kept(path: pathlib.Path, columns: Sequence[str]) -> str:
-    """What the notebooks read of a file of results, as CSV. Raises InputError."""
+def _kept(path: pathlib.Path, file: str) -> str:
+    """What the notebooks read of a file of results, as CSV. file: its name in KEPT. Raises InputError."""
     table = _words(path)
-    if missing := _NEEDED[path.name] - set(table.columns):
+    if missing := _NEEDED[file] - set(table.columns):
         raise InputError(f"{path}:1: no column {min(missing)}")
-    if path.name == "quality.csv":
+    if file == "quality.csv":
         table = table[(table["scope"] == "worker") & (table["snapshot"] != "run")]
-    kept = table[[column for column in columns if column in table.columns]]
+    kept = table[[column for column in KEPT[file] if column in table.columns]]
     return str(kept.apply(lambda words: words.map(_shortened)).to_csv(index=False, lineterminator="\n"))
 
 

@@ -26,9 +26,11 @@ _TEXTS = ("graph", "mode_name", "placement", "addressing", "stopped_by", "mpi_li
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[Row]:
-    """The rows of a CSV file as dicts with numbers in them. Raises InputError as `file:line: reason`."""
+    """The rows of a CSV file, or of a compressed one (.csv.gz), as dicts with numbers in them. Raises InputError as
+    `file:line: reason`."""
+    path = files.present(pathlib.Path(path))
     try:
-        with open(path, newline="", encoding="utf-8") as file:
+        with files.open_text(path) as file:
             reader = csv.DictReader(file, strict=True)
             try:
                 return [_convert(row, path, reader.line_num) for row in _checked(reader, path)]

@@ -6,7 +6,7 @@ import fake_results
 import numpy
 import pandas
 import pytest
-from netuit import analysis, notebooks
+from netuit import analysis, files, notebooks
 from fake_sweep import make_quality, make_rows
 
 
@@ -195,6 +195,15 @@ def test_simulated_results_are_named_by_their_file_folder_or_case(tmp_path):
     parts = analysis.simulated()
     assert {name: len(rows) for name, rows in parts.items()} == {"whole": 1, "faulty": 1, "fast": 1, "slow": 2}
     assert analysis.simulated(kind="quality") == {}
+
+
+def test_compressed_simulated_results_are_read_once(tmp_path):
+    (tmp_path / "data/simulated/slow").mkdir(parents=True)
+    for path in ("fast.csv", "slow/rows.csv"):
+        fake_results.write_csv(tmp_path / "data/simulated" / path, [fake.make_row()])
+        files.write_compressed(tmp_path / "data/simulated" / f"{path}.gz", (tmp_path / "data/simulated" / path).read_text())
+    (tmp_path / "data/simulated/fast.csv").unlink()
+    assert {name: len(rows) for name, rows in analysis.simulated().items()} == {"fast": 1, "slow": 1}
 
 
 def test_simulated_hosts_are_processes_and_a_faulty_one_makes_a_cluster_of_its_own(tmp_path):

@@ -1,3 +1,4 @@
+import gzip
 import itertools
 import os
 import pathlib
@@ -151,3 +152,13 @@ def test_a_new_folder_takes_the_place_of_one_and_goes_through_no_link(tmp_path):
     with pytest.raises(OutputError, match="exists"):
         files.make_new_folder(folder)
     assert os.listdir(elsewhere) == []
+
+
+def test_a_compressed_text_has_the_same_bytes_at_any_time_and_is_read_back(tmp_path, monkeypatch):
+    text = "a,b\r\n1,ü\n" * 100
+    files.write_compressed(tmp_path / "one.csv.gz", text)
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    files.write_compressed(tmp_path / "two.csv.gz", text)
+    assert (tmp_path / "one.csv.gz").read_bytes() == (tmp_path / "two.csv.gz").read_bytes()
+    assert files.open_text(tmp_path / "one.csv.gz").read() == text == gzip.decompress((tmp_path / "one.csv.gz").read_bytes()).decode()
+    assert files.present(tmp_path / "one.csv") == tmp_path / "one.csv.gz" and files.present(tmp_path / "three.csv") == tmp_path / "three.csv"

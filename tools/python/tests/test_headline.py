@@ -246,9 +246,9 @@ def test_what_names_no_launcher_is_local():
     assert {line[4] for line in headline.table((pandas.DataFrame(rows), quality)) if line[0] == "colouring, processes"} == {0, 2}
 
 
-@pytest.mark.parametrize("folder", sorted(path.parent for path in DATA.glob("*/rows.csv")), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", sorted(path.parent for path in DATA.glob("*/rows.csv.gz")), ids=lambda folder: folder.name)
 def test_data_that_are_kept_can_be_told_as_headlines(folder):
-    quality = load(folder / "quality.csv") if (folder / "quality.csv").exists() else None
+    quality = load(folder / "quality.csv") if (folder / "quality.csv.gz").exists() else None
     lines = headline.table((load(folder), quality))
     assert all(line[4] in headline.REASONS or (not line[4] and not_run(line[3])) for line in lines)
     assert any(line[4] for line in lines) or folder.name in ("thread_cost", "evolution_cost")  # of layouts that no figure is of

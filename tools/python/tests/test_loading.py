@@ -2,7 +2,7 @@ import json
 
 import fake
 import pytest
-from netuit import InputError, load, results, schema
+from netuit import InputError, files, load, results, schema
 
 
 def write_rows(folder, **changes):
@@ -19,6 +19,31 @@ def test_rows_have_the_dtypes_of_the_schema(tmp_path):
     assert frame["mode_name"].dtype == "category"
     assert int(frame["seed"].iloc[0]) == 2**63 + 5
     assert load(tmp_path).equals(frame)  # a folder gives its rows
+
+
+def test_compressed_rows_are_read_like_plain_ones(tmp_path):
+    plain = load(write_rows(tmp_path))
+    files.make_folder(tmp_path / "packed")
+    files.write_compressed(tmp_path / "packed" / "rows.csv.gz", (tmp_path / "rows.csv").read_text())
+    for name in ("packed", "packed/rows.csv", "packed/rows.csv.gz"):
+        assert load(tmp_path / name).equals(plain)
+    assert results.read_rows(tmp_path / "packed" / "rows.csv") == results.read_rows(tmp_path / "rows.csv")
+
+
+def test_the_plain_file_is_read_if_both_are_there(tmp_path):
+    path = write_rows(tmp_path)
+    (tmp_path / "rows.csv.gz").write_bytes(b"damaged")
+    assert len(load(path)) == len(load(tmp_path)) == len(fake.make_rows())
+
+
+@pytest.mark.parametrize("spoil", [lambda content: b"mode\n3\n", lambda content: content[:-20], lambda content: content[:40] + b"xx" + content[42:]])
+def test_a_damaged_compressed_file_is_refused_in_one_line(spoil, tmp_path):
+    path = tmp_path / "rows.csv.gz"
+    files.write_compressed(path, write_rows(tmp_path).read_text())
+    path.write_bytes(spoil(path.read_bytes()))
+    for read in (load, results.read_rows):
+        with pytest.raises(InputError, match="rows.csv.gz: not compressed by gzip, or damaged$"):
+            read(path)
 
 
 def test_the_schema_documents_each_column_that_the_program_writes():

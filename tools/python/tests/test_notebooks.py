@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 import fake_results
-from netuit import InputError, ToolError, analysis, evolution_records, intervals, notebooks, sweep_files
+from netuit import InputError, ToolError, analysis, evolution_records, files, intervals, notebooks, sweep_files
 
 ROOT = pathlib.Path(__file__).parents[3]
 NOTEBOOKS = sorted((ROOT / "binder").glob("*.ipynb"))
@@ -97,12 +97,37 @@ def test_results_are_taken_without_what_no_notebook_reads(tmp_path):
     (tmp_path / "results" / "manifest.json").write_text('{"sweep": "little"}')
     folder = notebooks.take(tmp_path / "results", tmp_path / "data")
     assert folder == tmp_path / "data" / "little"
-    assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "quality.csv", "rows.csv"]
-    header = (folder / "rows.csv").read_text().splitlines()[0].split(",")
+    assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "quality.csv.gz", "rows.csv.gz"]
+    rows = files.open_text(folder / "rows.csv.gz").read()
+    header = rows.splitlines()[0].split(",")
     assert set(header) < set(notebooks.KEPT["rows.csv"]) and "compiler" not in header
-    assert "88000," in (folder / "rows.csv").read_text()
+    assert "88000," in rows
     quality = analysis.data("little", "quality.csv", str(tmp_path / "data"))
     assert set(quality["scope"]) == {"worker"} and len(quality) == 16
+
+
+def test_compressed_results_are_taken_like_plain_ones_and_replace_plain_data(tmp_path):
+    plain, packed = (fake_results.write_results(tmp_path / name, num_frames=2) for name in ("plain", "packed"))
+    for folder in (plain, packed):
+        (folder / "manifest.json").write_text('{"sweep": "little"}')
+    for name in ("rows.csv", "quality.csv"):
+        files.write_compressed(packed / f"{name}.gz", (packed / name).read_text())
+        (packed / name).unlink()
+    first = notebooks.take(plain, tmp_path / "first")
+    (tmp_path / "second" / "little").mkdir(parents=True)
+    (tmp_path / "second" / "little" / "rows.csv").write_text("of an earlier version")
+    second = notebooks.take(packed, tmp_path / "second")
+    assert {path.name: path.read_bytes() for path in first.iterdir()} == {path.name: path.read_bytes() for path in second.iterdir()}
+
+
+def test_tables_beside_the_notebooks_are_compressed_and_without_a_time():
+    assert not list((notebooks.BINDER / "data").rglob("*.csv"))
+    tables = list((notebooks.BINDER / "data").rglob("*.csv.gz"))
+    assert tables and sum(path.stat().st_size for path in tables) < 1_500_000
+    for path in tables:
+        content = path.read_bytes()
+        assert content[3] == 0 and content[4:8] == bytes(4), path  # neither name nor time
+        assert files.open_text(path).readline().count(",") > 2
 
 
 def test_layers_and_other_work_are_taken_with_the_results(tmp_path):
@@ -143,7 +168,8 @@ def test_results_are_taken_without_what_tells_where_they_were_measured(tmp_path,
         "left_out": {"case two": "(hosts is missing)"},
         "complete": True,
     }
-    assert "/home" not in (folder / "rows.csv").read_text() and ",every_update," in (folder / "rows.csv").read_text()
+    rows = files.open_text(folder / "rows.csv.gz").read()
+    assert "/home" not in rows and ",every_update," in rows
 
 
 def test_no_data_beside_the_notebooks_tell_where_they_were_measured():
@@ -242,7 +268,7 @@ def test_of_a_film_of_the_world_the_last_picture_is_taken(tmp_path):
     (tmp_path / "results" / "rows.json").write_text('{"command_line": ["/home/me/digital_evolution"]}')
     folder = notebooks.take(tmp_path / "results", tmp_path / "data")
     assert folder == tmp_path / "data" / "world" and "/home" not in (folder / "manifest.json").read_text()
-    assert (folder / "frames.csv").read_text().splitlines() == ["elapsed_s,width,property,cells", *pictures[-3:]]
+    assert files.open_text(folder / "frames.csv.gz").read().splitlines() == ["elapsed_s,width,property,cells", *pictures[-3:]]
     (frame,) = evolution_records.read_frames(folder / "frames.csv")
     assert frame.kin.tolist() == [[10]]
 

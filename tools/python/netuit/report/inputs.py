@@ -89,7 +89,8 @@ def is_evolution(rows: pandas.DataFrame | None) -> bool:
 
 
 def _results_in(folder: pathlib.Path) -> list[pathlib.Path]:
-    return sorted(path for path in folder.iterdir() if path.is_file() and path.suffix in (".csv", ".json"))
+    names = {path.name.removesuffix(".gz") for path in folder.iterdir() if path.is_file() and path.name.endswith((".csv", ".csv.gz", ".json"))}
+    return sorted(files.present(folder / name) for name in names)
 
 
 def _has_colors(folder: pathlib.Path) -> bool:
