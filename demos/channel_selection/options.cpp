@@ -12,7 +12,7 @@ namespace {
 Addressing ParseAddressing(const std::string& text) {
   if (text == "multicast") return Addressing::multicast;
   if (text == "edge") return Addressing::edge;
-  throw uit::InputError("unknown addressing " + text + " (multicast, edge)");
+  throw uit::InputError("unknown addressing " + text + " (multicast, edge)" + demo::DidYouMean(text, {"multicast", "edge"}));
 }
 
 void Check(const Options& options) {

@@ -1,10 +1,13 @@
 #include "demos/common/command_line.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <uit/support/error.hpp>
 #include <utility>
 
@@ -18,7 +21,52 @@ unsigned ParseMode(const std::string& text) {
     if (text == mode_names[mode] || text == std::to_string(mode)) return mode;
   }
   throw uit::InputError("unknown mode " + text + " (0 every_update, 1 rolling, 2 fixed, 3 no_barrier, 4 no_communication, "
-                        "5 dataflow)");
+                        "5 dataflow)" + DidYouMean(text, {mode_names.begin(), mode_names.end()}));
+}
+
+/// The number of letters to insert, remove, replace, or swap with the next one, that turns one word into the other.
+std::size_t EditDistance(std::string_view one, std::string_view other) {
+  std::vector<std::size_t> before_last, last, row(other.size() + 1);
+  for (std::size_t k = 0; k <= other.size(); ++k) row[k] = k;
+  for (std::size_t i = 1; i <= one.size(); ++i) {
+    before_last = std::exchange(last, row);
+    row[0] = i;
+    for (std::size_t k = 1; k <= other.size(); ++k) {
+      row[k] = std::min({last[k] + 1, row[k - 1] + 1, last[k - 1] + (one[i - 1] == other[k - 1] ? 0 : 1)});
+      if (i > 1 && k > 1 && one[i - 1] == other[k - 2] && one[i - 2] == other[k - 1])
+        row[k] = std::min(row[k], before_last[k - 2] + 1);
+    }
+  }
+  return row.back();
+}
+
+/// The choice that a word is most likely a slip of: at most a third of its letters differ. Otherwise the first choice that begins
+/// with the word, if it has three letters or more.
+std::optional<std::string> Nearest(std::string_view word, const std::vector<std::string>& choices) {
+  if (word.size() > 64) return std::nullopt;
+  std::optional<std::string> nearest;
+  std::size_t least = word.size() / 3 + 1;
+  for (const std::string& choice : choices) {
+    if (const std::size_t distance = EditDistance(word, choice); distance < least) {
+      nearest = choice;
+      least = distance;
+    }
+  }
+  if (nearest || word.size() < 3) return nearest;
+  const auto longer = std::ranges::find_if(choices, [&](const std::string& choice) { return choice.starts_with(word); });
+  return longer == choices.end() ? std::nullopt : std::optional{*longer};
+}
+
+/// Says which word of a command line is not expected, and which option comes nearest.
+std::string RefusalOf(std::string word, const CLI::App& app) {
+  const bool is_option = word.size() > 1 && word.starts_with('-');
+  if (is_option) word = word.substr(0, word.find('='));
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+  const std::string stem = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  const auto nearest = Nearest(stem, names);
+  return (is_option ? "unknown option " : "unexpected argument ") + word + (nearest ? "; did you mean --" + *nearest + '?' : "");
 }
 
 std::string SpanText(std::chrono::nanoseconds span) {
@@ -63,6 +111,21 @@ std::chrono::nanoseconds ParseSpan(const std::string& option, const std::string&
   if (!std::isfinite(nanoseconds) || nanoseconds < 0) refuse("not a span of time such as 10ms or 5s");
   if (nanoseconds > 9e18) refuse("longer than 285 years");
   return std::chrono::nanoseconds{std::llround(nanoseconds)};
+}
+
+std::string DidYouMean(const std::string& word, const std::vector<std::string>& choices) {
+  const auto nearest = Nearest(word, choices);
+  return nearest ? "; did you mean " + *nearest + '?' : std::string{};
+}
+
+CLI::Validator OneOf(std::vector<std::string> choices) {
+  std::string list;
+  for (const std::string& choice : choices) list += (list.empty() ? "" : ",") + choice;
+  list = '{' + list + '}';
+  const auto check = [choices = std::move(choices), list](const std::string& word) {
+    return std::ranges::count(choices, word) > 0 ? std::string{} : word + " not in " + list + DidYouMean(word, choices);
+  };
+  return {check, list};
 }
 
 std::string Natural(const std::string& number) {
@@ -138,6 +201,9 @@ bool Parse(CLI::App& app, int argc, const char* const* argv, std::string& text) 
     app.exit(asked, out, out);
     text = out.str();
     return false;
+  } catch (const CLI::ExtrasError& error) {
+    const std::vector<std::string> rest = app.remaining();
+    throw uit::InputError(rest.empty() ? error.what() : RefusalOf(rest.front(), app));
   } catch (const CLI::ParseError& error) {
     throw uit::InputError(error.what());
   }

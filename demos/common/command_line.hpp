@@ -47,8 +47,11 @@ class SettingsOptions {
 /// For CLI::Option::check: refuses negative numbers, which would become large unsigned ones.
 [[nodiscard]] std::string Natural(const std::string& number);
 
+/// For CLI::Option::check: refuses other words, and suggests the nearest of these.
+[[nodiscard]] CLI::Validator OneOf(std::vector<std::string> choices);
+
 /// Reads a command line. If it asks for help or the version, returns false and puts that text into `text`. Throws
-/// uit::InputError with one line.
+/// uit::InputError with one line; for an unknown option it suggests the nearest one that the program has.
 [[nodiscard]] bool Parse(CLI::App& app, int argc, const char* const* argv, std::string& text);
 
 }  // namespace demo

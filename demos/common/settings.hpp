@@ -41,6 +41,9 @@ struct Settings {
 /// Reads "10ms", "1.5 s", or "2" (seconds). Throws uit::InputError, which names `option`.
 [[nodiscard]] std::chrono::nanoseconds ParseSpan(const std::string& option, const std::string& text);
 
+/// Returns "; did you mean X?" for the choice X that a word is most likely a slip of; nothing if none is near. For error messages.
+[[nodiscard]] std::string DidYouMean(const std::string& word, const std::vector<std::string>& choices);
+
 /// Throws uit::InputError with `text` if the condition is false.
 void Want(bool condition, const std::string& text);
 

@@ -29,7 +29,8 @@ void Check(const Options& options) {
   demo::Want(options.checkpoint.empty() || !is_exact || options.schedule.updates % world_period == 0,
              "--updates: not a multiple of 16, the longest period, as --checkpoint requires in modes 0 and 5");
   for (const std::string& name : options.knock_out)
-    demo::Want(FindClass(name).has_value(), "--knock-out " + name + ": not a class of instructions (--instructions lists them)");
+    demo::Want(FindClass(name).has_value(), "--knock-out " + name + ": not a class of instructions (--instructions lists them)" +
+                                                   demo::DidYouMean(name, {class_names.begin(), class_names.end()}));
 }
 
 }  // namespace
@@ -65,9 +66,9 @@ std::optional<Options> ParseOptions(int argc, const char* const* argv, std::stri
       ->type_name("N")->check(demo::Natural);
   app.add_option("--mutation-rate", options.rules.mutation.per_birth, "share of births that mutate")->type_name("P");
   app.add_option("--harvest", harvest, "wave (through kin groups) or even (the same for every cell)")
-      ->check(CLI::IsMember({"wave", "even"}));
+      ->check(demo::OneOf({"wave", "even"}));
   app.add_option("--metric", metric, "similarity of tags: hamming (equal bits) or streak (runs of equal bits)")
-      ->check(CLI::IsMember({"hamming", "streak"}));
+      ->check(demo::OneOf({"hamming", "streak"}));
   app.add_option("--match-threshold", threshold, "similarity at which tags match, of 64; 0: 42 for hamming, 60 for streak")
       ->type_name("N")->check(demo::Natural);
   app.add_flag("--ignore-genomes", options.ignores_genomes, "all cells run the ancestor's program, as a neutral control");

@@ -7,6 +7,8 @@
 
 #include <uit/support/error.hpp>
 
+#include "demos/common/settings.hpp"
+
 namespace uts {
 namespace {
 
@@ -45,7 +47,9 @@ double MeanAt(const Tree& tree, std::uint32_t depth) {
 Tree TreeOf(const std::string& name) {
   for (const Tree& tree : Trees())
     if (tree.name == name) return tree;
-  throw uit::InputError("no tree has the name " + name + " (" + TreeNames() + ")");
+  std::vector<std::string> names;
+  for (const Tree& tree : Trees()) names.push_back(tree.name);
+  throw uit::InputError("no tree has the name " + name + " (" + TreeNames() + ")" + demo::DidYouMean(name, names));
 }
 
 std::string TreeNames() {

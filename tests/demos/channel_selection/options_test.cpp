@@ -60,6 +60,32 @@ TEST_CASE("help and version are texts", "[channel_selection]") {
   REQUIRE(text.find("0.") != std::string::npos);
 }
 
+TEST_CASE("a slip in an option or a word suggests the nearest one that there is", "[channel_selection]") {
+  const auto complaint_of = [](const std::vector<const char*>& words) -> std::string {
+    try {
+      Parse(words);
+    } catch (const uit::InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  CHECK(complaint_of({"--duraton", "5s"}) == "unknown option --duraton; did you mean --duration?");
+  CHECK(complaint_of({"--duraiton=5s"}) == "unknown option --duraiton; did you mean --duration?");
+  CHECK(complaint_of({"-duration", "5s"}) == "unknown option -duration; did you mean --duration?");
+  CHECK(complaint_of({"duration", "5s"}) == "unexpected argument duration; did you mean --duration?");
+  CHECK(complaint_of({"--snapshot", "5s"}) == "unknown option --snapshot; did you mean --snapshot-interval?");
+  CHECK(complaint_of({"--node-weight", "w"}) == "unknown option --node-weight; did you mean --node-weights?");
+  CHECK(complaint_of({"--x"}) == "unknown option --x");
+  CHECK(complaint_of({"--unknown"}) == "unknown option --unknown");
+  CHECK(complaint_of({"stray"}) == "unexpected argument stray");
+  CHECK(complaint_of({"-"}) == "unexpected argument -");
+  CHECK(complaint_of({"--addressing", "mulitcast"}) == "unknown addressing mulitcast (multicast, edge); did you mean multicast?");
+  CHECK(complaint_of({"--addressing", "post"}) == "unknown addressing post (multicast, edge)");
+  CHECK(complaint_of({"--mode", "roling"}).ends_with("; did you mean rolling?"));
+  CHECK(complaint_of({"--mode", "6"}).ends_with("5 dataflow)"));
+  CHECK(complaint_of({(std::string(100'000, 'd')).c_str()}).starts_with("unexpected argument ddd"));
+}
+
 TEST_CASE("nonsense is refused in one line", "[channel_selection]") {
   const std::vector<std::vector<const char*>> nonsense{
       {"--threads", "0"},      {"--threads", "-1"},     {"--threads", "two"},     {"--threads", "100000"},
