@@ -92,7 +92,7 @@ UIT_DEFINE std::uint64_t CountMissing(const Mesh& mesh, const uit::World& world)
 }  // namespace detail
 
 UIT_DEFINE TakeOverResult TakeOver(Mesh& from, Mesh& to, const std::filesystem::path& folder) {
-  struct Part {
+  struct Share {
     TakeOverResult result;
     std::uint64_t num_updates = 0;
   };
@@ -100,10 +100,10 @@ UIT_DEFINE TakeOverResult TakeOver(Mesh& from, Mesh& to, const std::filesystem::
   const detail::SavedCheckpoint saved(world, folder);
   detail::PatchedStore store(saved.files);
   detail::SaveRest(from, world, store);
-  Part mine{.result = {.num_nodes = detail::CountMissing(from, world)}, .num_updates = from.NumUpdates()};
+  Share mine{.result = {.num_nodes = detail::CountMissing(from, world)}, .num_updates = from.NumUpdates()};
   mine.result.num_messages = detail::LoadState(to, saved.manifest, store, folder.string());
-  Part all{.result = {}, .num_updates = saved.manifest.num_updates};
-  for (const Part& theirs : world.AllGatherValue(mine)) {
+  Share all{.result = {}, .num_updates = saved.manifest.num_updates};
+  for (const Share& theirs : world.AllGatherValue(mine)) {
     all.result.num_nodes += theirs.result.num_nodes;
     all.result.num_messages += theirs.result.num_messages;
     all.num_updates = std::max(all.num_updates, theirs.num_updates);
