@@ -66,17 +66,19 @@ nb::object ByNode(const Part& part, const PublishedField<T>& field, Combine comb
   return result.Release();
 }
 
-/// Returns the sum of a node's neighbours' values, each multiplied by `weights` at its edge unless that is null.
+/// Returns the sum of a node's neighbours' values.
 template <typename R, typename T>
-R SumOfRow(const T* shown, const std::uint32_t* slots, const double* weights, std::uint32_t begin, std::uint32_t end) {
+R SumOfRow(const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end) {
   R sum{};
-  for (std::uint32_t edge = begin; edge < end; ++edge) {
-    if constexpr (std::same_as<R, double>) {
-      sum += weights == nullptr ? static_cast<R>(shown[slots[edge]]) : weights[edge] * static_cast<R>(shown[slots[edge]]);
-    } else {
-      sum = static_cast<R>(sum + static_cast<R>(shown[slots[edge]]));
-    }
-  }
+  for (std::uint32_t edge = begin; edge < end; ++edge) sum = static_cast<R>(sum + static_cast<R>(shown[slots[edge]]));
+  return sum;
+}
+
+/// Returns the same with each value multiplied by the weight of its edge.
+template <typename T>
+double WeightedSumOfRow(const T* shown, const std::uint32_t* slots, const double* weights, std::uint32_t begin, std::uint32_t end) {
+  double sum = 0;
+  for (std::uint32_t edge = begin; edge < end; ++edge) sum += weights[edge] * static_cast<double>(shown[slots[edge]]);
   return sum;
 }
 
@@ -136,18 +138,20 @@ nb::object PartObject::Combine(std::size_t field, Fold fold, bool weighted) cons
   if (weighted && (fold == Fold::minimum || fold == Fold::maximum)) throw uit::InputError("weights make sense for sums and means only");
   const double* const weights = weighted ? part.In()[mesh_.Weights()].data() : nullptr;
   return WithPublished(mesh_.FieldAt(field), [&]<typename T>(const PublishedField<T>& handle) -> nb::object {
+    using Sum = SumOf<T>;
     using Mean = std::conditional_t<std::floating_point<T>, T, double>;
-    const auto sum = [&]<typename R>(R) {
-      return ByNode<R>(part, handle, [weights](const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end) {
-        return SumOfRow<R>(shown, slots, weights, begin, end);
-      });
+    const auto sum = [](const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end) {
+      return SumOfRow<Sum>(shown, slots, begin, end);
     };
-    const auto mean = [&]<typename R>(R) {
-      return ByNode<R>(part, handle, [weights](const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end) {
-        double all = end - begin;
-        if (weights != nullptr) all = std::accumulate(weights + begin, weights + end, 0.0);
-        return all == 0 ? R{} : static_cast<R>(SumOfRow<R>(shown, slots, weights, begin, end) / static_cast<R>(all));
-      });
+    const auto mean = [](const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end) {
+      return begin == end ? Mean{} : SumOfRow<Mean>(shown, slots, begin, end) / static_cast<Mean>(end - begin);
+    };
+    const auto weighted_sum = [weights](const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end) {
+      return WeightedSumOfRow(shown, slots, weights, begin, end);
+    };
+    const auto weighted_mean = [weights](const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end) {
+      const double all = std::accumulate(weights + begin, weights + end, 0.0);
+      return all == 0 ? 0.0 : WeightedSumOfRow(shown, slots, weights, begin, end) / all;
     };
     const auto best = [&](auto is_better) {
       return ByNode<T>(part, handle, [&](const T* shown, const std::uint32_t* slots, std::uint32_t begin, std::uint32_t end) {
@@ -155,8 +159,8 @@ nb::object PartObject::Combine(std::size_t field, Fold fold, bool weighted) cons
       });
     };
     switch (fold) {
-      case Fold::sum: return weighted ? sum(double{}) : sum(SumOf<T>{});
-      case Fold::mean: return weighted ? mean(double{}) : mean(Mean{});
+      case Fold::sum: return weighted ? ByNode<double>(part, handle, weighted_sum) : ByNode<Sum>(part, handle, sum);
+      case Fold::mean: return weighted ? ByNode<double>(part, handle, weighted_mean) : ByNode<Mean>(part, handle, mean);
       case Fold::minimum: return best(std::less<T>{});
       default: return best(std::greater<T>{});
     }
