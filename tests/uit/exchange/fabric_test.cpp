@@ -696,7 +696,16 @@ TEST_CASE("Between two workers of a process a frame is read where it was written
     };
     if (is_receiver_first) receive();
     OutPort port = fabric.AddOutgoing(0, 0, spec, make_box());
-    if (!is_receiver_first) receive();
+    if (!is_receiver_first) {
+      Frame early(num_bytes);
+      early.Header() = {.num_bytes = 3, .update = 1};
+      std::fill_n(early.Payload(), 3, std::byte{6});
+      REQUIRE(port.TryDepart(early));  // before there is anybody to read it
+      receive();
+      REQUIRE(box->TryStep());
+      CHECK(box->View().Header().update == 1);
+      CHECK(std::ranges::count(box->Lent(), std::byte{6}) == 3);
+    }
 
     std::byte* const place = port.TryLend(num_bytes);
     REQUIRE(place != nullptr);
