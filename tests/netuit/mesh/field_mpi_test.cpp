@@ -17,7 +17,7 @@
 #include "tests/support/mpi_world.hpp"
 
 using namespace netuit;
-using netuit::testing::MakeOddGraph;
+using netuit::testing::MakeWeightedOddGraph;
 using netuit::testing::Mix;
 using uit::testing::MpiTestWorld;
 
@@ -30,14 +30,6 @@ std::vector<std::uint32_t> ThreadCounts() {
   return MpiTestWorld().Size() == 2 ? std::vector<std::uint32_t>{1, 2} : std::vector<std::uint32_t>{1};
 }
 
-/// The graph of odd_graph.hpp, with a weight for each edge.
-Topology MakeWeightedGraph(Word salt) {
-  const Topology graph = MakeOddGraph(48, salt);
-  std::vector<Edge> edges;
-  for (EdgeId edge = 0; edge < graph.NumEdges(); ++edge)
-    edges.push_back({graph.Source(edge), graph.Target(edge), 0.25 * static_cast<double>(1 + Mix(salt, edge) % 16)});
-  return {graph.NumNodes(), std::move(edges)};
-}
 /// A ring in which each node reads the node before it and the node `reach` before it.
 Topology MakeReachingRing(NodeId num_nodes, NodeId reach) {
   std::vector<Edge> edges;
@@ -151,7 +143,7 @@ void ForEachLayout(const Topology& graph, F&& check) {
 }  // namespace
 
 TEST_CASE("In mode 0 an edge shows what the neighbour published in the previous update, in any layout") {
-  const Topology graph = MakeWeightedGraph(1);
+  const Topology graph = MakeWeightedOddGraph(48, 1);
   const std::vector<Word> reference = Reference({{&graph, 1}}, 25, false);
   ForEachLayout(graph, [&](std::uint32_t threads, const MeshOptions& options) {
     World world(threads, {{"", graph}}, options);
@@ -160,7 +152,7 @@ TEST_CASE("In mode 0 an edge shows what the neighbour published in the previous 
 }
 
 TEST_CASE("Neighbours of a silent node see its last publication") {
-  const Topology graph = MakeWeightedGraph(2);
+  const Topology graph = MakeWeightedOddGraph(48, 2);
   const std::vector<Word> reference = Reference({{&graph, 1}}, 25, true);
   ForEachLayout(graph, [&](std::uint32_t threads, const MeshOptions& options) {
     World world(threads, {{"", graph}}, options);
@@ -169,7 +161,7 @@ TEST_CASE("Neighbours of a silent node see its last publication") {
 }
 
 TEST_CASE("An edge of a network with a period shows what was published before the period began, in any layout") {
-  const Topology home = MakeWeightedGraph(3);
+  const Topology home = MakeWeightedOddGraph(48, 3);
   const Topology work = MakeReachingRing(home.NumNodes(), 7);
   for (const bool is_silent : {false, true}) {
     const std::vector<Word> reference = Reference({{&home, 1}, {&work, 4}}, 27, is_silent);
@@ -181,7 +173,7 @@ TEST_CASE("An edge of a network with a period shows what was published before th
 }
 
 TEST_CASE("Successive runs of mode 0 continue from the same state, in any layout") {
-  const Topology home = MakeWeightedGraph(4);
+  const Topology home = MakeWeightedOddGraph(48, 4);
   const std::vector<Word> reference = Reference({{&home, 1}}, 30, false);
   ForEachLayout(home, [&](std::uint32_t threads, const MeshOptions& options) {
     World world(threads, {{"", home}}, options);
@@ -200,7 +192,7 @@ TEST_CASE("Successive runs of mode 0 continue from the same state, in any layout
 }
 
 TEST_CASE("Every publication is accounted for, in every schedule, silent nodes too") {
-  const Topology graph = MakeWeightedGraph(5);
+  const Topology graph = MakeWeightedOddGraph(48, 5);
   const auto check = [&](const auto& schedule, bool is_muted) {
     World world(ThreadCounts().back(), {{"home", graph}, {"work", graph, {.period = 3}}});
     const RunReport report = world.mesh.Run(schedule, [&](Node& node) {
@@ -238,7 +230,7 @@ TEST_CASE("How many values are put follows from updates, periods and silence") {
 }
 
 TEST_CASE("A node can ask for the end of a run, which is no error") {
-  const Topology graph = MakeWeightedGraph(6);
+  const Topology graph = MakeWeightedOddGraph(48, 6);
   const auto check = [&](const auto& schedule) {
     World world(ThreadCounts().back(), {{"", graph}});
     const RunReport report = world.mesh.Run(schedule, [&](Node& node) {
@@ -257,7 +249,7 @@ TEST_CASE("A node can ask for the end of a run, which is no error") {
 }
 
 TEST_CASE("A schedule may be a user's own type") {
-  const Topology graph = MakeWeightedGraph(9);
+  const Topology graph = MakeWeightedOddGraph(48, 9);
   World world(ThreadCounts().back(), {{"", graph}});
   const RunReport report = world.mesh.Run(Every{.k = 3, .updates = 10}, [&](Node& node) { ++world.state[node]; });
   for (const WorkerReport& worker : report.workers) {
@@ -268,7 +260,7 @@ TEST_CASE("A schedule may be a user's own type") {
 }
 
 TEST_CASE("A private field holds any type that can be moved") {
-  const Topology graph = MakeWeightedGraph(7);
+  const Topology graph = MakeWeightedOddGraph(48, 7);
   World world(ThreadCounts().back(), {{"", graph}});
   auto names = world.mesh.AddField<std::string>([](NodeId id) { return "node " + std::to_string(id); });
   auto owned = world.mesh.AddField<std::unique_ptr<int>>();
@@ -294,7 +286,7 @@ TEST_CASE("A private field holds any type that can be moved") {
 TEMPLATE_TEST_CASE_SIG("Messages that a run leaves unread wait for the next one", "", ((uit::Policy policy), policy), uit::every,
                        uit::summed, (uit::Policy{.consolidate = uit::Consolidate::pooled}),
                        (uit::Policy{.consolidate = uit::Consolidate::aggregated})) {
-  const Topology graph = MakeWeightedGraph(10);
+  const Topology graph = MakeWeightedOddGraph(48, 10);
   for (const bool is_first_synchronous : {false, true}) {
     for (const bool is_second_synchronous : {false, true}) {
       INFO(is_first_synchronous << is_second_synchronous);
@@ -334,7 +326,7 @@ TEMPLATE_TEST_CASE_SIG("Messages that a run leaves unread wait for the next one"
 }
 
 TEST_CASE("Both ends of an edge know its weight, and an edge field belongs to the edge") {
-  const Topology graph = MakeWeightedGraph(8);
+  const Topology graph = MakeWeightedOddGraph(48, 8);
   World world(ThreadCounts().back(), {{"", graph}});
   const EdgeWeights weight = world.mesh.GetEdgeWeights();
   auto count = world.mesh.AddEdgeField<std::uint32_t>(5);

@@ -30,4 +30,13 @@ inline Topology MakeOddGraph(NodeId num_nodes, std::uint64_t seed) {
   return Topology{num_nodes, std::move(edges)};
 }
 
+/// The same graph, with a weight for each edge.
+inline Topology MakeWeightedOddGraph(NodeId num_nodes, std::uint64_t seed) {
+  const Topology graph = MakeOddGraph(num_nodes, seed);
+  std::vector<Edge> edges;
+  for (EdgeId edge = 0; edge < graph.NumEdges(); ++edge)
+    edges.push_back({graph.Source(edge), graph.Target(edge), 0.25 * static_cast<double>(1 + Mix(seed, edge) % 16)});
+  return {graph.NumNodes(), std::move(edges)};
+}
+
 }  // namespace netuit::testing

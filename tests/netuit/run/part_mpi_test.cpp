@@ -23,6 +23,7 @@
 
 using namespace netuit;
 using netuit::testing::MakeOddGraph;
+using netuit::testing::MakeWeightedOddGraph;
 using netuit::testing::Mix;
 using netuit::testing::RandomDelays;
 using netuit::testing::TeamWith;
@@ -34,15 +35,6 @@ using Word = std::uint64_t;
 
 std::vector<std::uint32_t> ThreadCounts() {
   return MpiTestWorld().Size() == 1 ? std::vector<std::uint32_t>{1, 2, 4} : std::vector<std::uint32_t>{1, 2};
-}
-
-/// The graph of odd_graph.hpp, with a weight for each edge.
-Topology MakeWeightedGraph(NodeId num_nodes, Word salt) {
-  const Topology graph = MakeOddGraph(num_nodes, salt);
-  std::vector<Edge> edges;
-  for (EdgeId edge = 0; edge < graph.NumEdges(); ++edge)
-    edges.push_back({graph.Source(edge), graph.Target(edge), 0.25 * static_cast<double>(1 + Mix(salt, edge) % 16)});
-  return {graph.NumNodes(), std::move(edges)};
 }
 
 /// Two networks over the same nodes, and a model that uses all that a part has. Some nodes are silent in some updates.
@@ -58,7 +50,7 @@ struct Model {
 
   Model(std::uint32_t threads, EdgeDelays delays, Word period)
       : team(TeamWith(threads)),
-        mesh(team, {{"often", MakeWeightedGraph(60, 1), {.delays = std::move(delays)}}, {"seldom", MakeOddGraph(60, 2), {.period = period}}}) {}
+        mesh(team, {{"often", MakeWeightedOddGraph(60, 1), {.delays = std::move(delays)}}, {"seldom", MakeOddGraph(60, 2), {.period = period}}}) {}
 
   static Word WithEdge(Word sum, Word neighbor, double by) { return Mix(Mix(sum, neighbor), static_cast<Word>(4 * by)); }
   static bool IsSilent(NodeId id, Word update) { return Mix(id, update) % 3 == 0; }

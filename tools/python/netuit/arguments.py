@@ -88,13 +88,13 @@ def parse_whole(option: str, text: str, least: int, most: int) -> int:
 
 
 def parse_seconds(text: str, days: int) -> float:
-    """The length of a run, from --seconds. Raises InputError if it is longer than so many days."""
+    """The length of a run, from --seconds. Raises InputError if it is longer than so many days: 1 or 7."""
     try:
         seconds = float(text)
     except ValueError:
         raise InputError(f"--seconds {text}: not a number") from None
     if not math.isfinite(seconds) or not 0 < seconds <= days * 86400:
-        raise InputError(f"--seconds {text}: expected more than 0, and at most {'a day' if days == 1 else f'{days} days'}")
+        raise InputError(f"--seconds {text}: expected more than 0, and at most a {'day' if days == 1 else 'week'}")
     return seconds
 
 
@@ -124,14 +124,8 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
             graph_format.recognise(graph)
     if given.directed and not graphs:
         raise InputError("--directed: requires a --graph")
-    try:
-        seconds = float(given.seconds)
-    except ValueError:
-        raise InputError(f"--seconds {given.seconds}: not a number") from None
-    if not math.isfinite(seconds) or not 0 < seconds <= 86400:
-        raise InputError(f"--seconds {given.seconds}: expected more than 0, and at most a day")
-    if not (given.replicates.isascii() and given.replicates.isdigit()) or not 1 <= int(given.replicates) <= 1000:
-        raise InputError(f"--replicates {given.replicates}: expected a whole number from 1 to 1000")
+    seconds = parse_seconds(given.seconds, days=1)
+    replicates = parse_whole("--replicates", given.replicates, 1, 1000)
     if not (given.seed.isascii() and given.seed.isdigit()) or int(given.seed) >= 2**63:
         raise InputError(f"--seed {given.seed}: expected a whole number from 0 to 2^63 - 1")
     if given.mpi not in ("default", "mpich"):
@@ -144,7 +138,7 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
         workers=parse_workers(given.workers),
         modes=parse_modes(given.modes),
         seconds=seconds,
-        replicates=int(given.replicates),
+        replicates=replicates,
         output=output,
         seed=int(given.seed),
         mpi=given.mpi,

@@ -53,3 +53,8 @@ def number_of(field: Any, mesh: str) -> int:
         raise InputError(f"expected a field of the mesh, not {type(field).__name__}")
     check(field, mesh)
     return field.number
+
+
+def typed(field: Field, stored: Any) -> Any:
+    """Values of a field as its users see them: truth values are stored as bytes."""
+    return stored.view(bool) if field.dtype == "bool" else stored

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy
 
 from netuit import InputError, ToolError, graph_arrays, native
-from netuit.fields import Field, number_of
+from netuit.fields import Field, number_of, typed
 from netuit.part import Part
 from netuit.schedules import Schedule, Until
 
@@ -83,7 +83,7 @@ class Here:
 
     def gather(self, field: Field) -> Any:
         values = self._mesh.gather(number_of(field, self._name))
-        return values if values is None or field.dtype != "bool" else values.view(bool)
+        return None if values is None else typed(field, values)
 
     def run(self, schedule: Schedule, update: Callable[[Part], object], options: Mapping[str, Any]) -> Report:
         if os.getpid() != self._process:

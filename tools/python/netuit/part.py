@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from netuit import InputError
-from netuit.fields import EdgeWeights, Field, Reduction, check, number_of
+from netuit.fields import EdgeWeights, Field, Reduction, check, number_of, typed
 from netuit.schedules import whole
 
 
@@ -56,8 +56,7 @@ class Part:
             raise InputError(f"a field of {own.dtype} cannot take values of {given}: make the field with another initial value or dtype") from None
 
     def _own(self, field: Any) -> Any:
-        own = self._part._own(number_of(field, self._name))
-        return own.view(bool) if field.dtype == "bool" else own
+        return typed(field, self._part._own(number_of(field, self._name)))
 
     @property
     def ids(self) -> Any:
@@ -86,8 +85,7 @@ class Part:
 
     def neighbors(self, field: Field) -> Any:
         """The neighbours' values, by edge."""
-        values = self._part._neighbors(number_of(field, self._name))
-        return values.view(bool) if field.dtype == "bool" else values
+        return typed(field, self._part._neighbors(number_of(field, self._name)))
 
     def _combine(self, field: Field, fold: Any, weights: EdgeWeights | None = None) -> Any:
         if weights is not None:
@@ -104,13 +102,11 @@ class Part:
 
     def min_in(self, field: Field) -> Any:
         """The smallest of them; 0 where a node has no neighbours."""
-        values = self._combine(field, self._fold.minimum)
-        return values.view(bool) if field.dtype == "bool" else values
+        return typed(field, self._combine(field, self._fold.minimum))
 
     def max_in(self, field: Field) -> Any:
         """The largest of them; 0 where a node has no neighbours."""
-        values = self._combine(field, self._fold.maximum)
-        return values.view(bool) if field.dtype == "bool" else values
+        return typed(field, self._combine(field, self._fold.maximum))
 
     def sum_edges(self, values: Any) -> Any:
         """The sum of numbers by edge for each node."""
