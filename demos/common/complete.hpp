@@ -9,11 +9,11 @@
 
 namespace demo {
 
-/// Starts a collective and waits for it outside MPI, because MPI spins even if there are more processes than cores.
+/// Starts the collective named `call` and waits for it outside MPI, because MPI spins even if there are more processes than cores.
 template <std::invocable<MPI_Request*> F>
-void Complete(F&& begin) {
+void Complete(const char* call, F&& begin) {
   MPI_Request request = MPI_REQUEST_NULL;
-  uit::mpi::Check(begin(&request), "a collective");
+  uit::mpi::Check(begin(&request), call);
   uit::mpi::Await(request);
 }
 

@@ -38,14 +38,14 @@ class Exchange {
       regions_[rank] = static_cast<int>(rank * room_) * item_bytes;
       counts_[rank] = 0;
     }
-    Complete([&](MPI_Request* request) {
+    Complete("MPI_Ialltoall", [&](MPI_Request* request) {
       return MPI_Ialltoall(mine_.data(), 2, MPI_INT, theirs_.data(), 2, MPI_INT, MPI_COMM_WORLD, request);
     });
     std::ranges::transform(theirs_, received_bytes_.begin(), [](const Head& head) { return head.count * item_bytes; });
     std::exclusive_scan(received_bytes_.begin(), received_bytes_.end(), received_starts_.begin(), 0);
     incoming_.resize(static_cast<std::size_t>((received_starts_.back() + received_bytes_.back()) / item_bytes));
     if (std::ranges::none_of(theirs_, [](const Head& head) { return head.goes_on != 0; })) return false;
-    Complete([&](MPI_Request* request) {
+    Complete("MPI_Ialltoallv", [&](MPI_Request* request) {
       return MPI_Ialltoallv(outgoing_.data(), sent_bytes_.data(), regions_.data(), MPI_BYTE, incoming_.data(),
                             received_bytes_.data(), received_starts_.data(), MPI_BYTE, MPI_COMM_WORLD, request);
     });
@@ -61,7 +61,7 @@ class Exchange {
   std::span<const T> Answer(std::span<const T> own_answers) {
     std::exclusive_scan(sent_bytes_.begin(), sent_bytes_.end(), answer_starts_.begin(), 0);
     answers_.resize(static_cast<std::size_t>((answer_starts_.back() + sent_bytes_.back()) / item_bytes));
-    Complete([&](MPI_Request* request) {
+    Complete("MPI_Ialltoallv", [&](MPI_Request* request) {
       return MPI_Ialltoallv(own_answers.data(), received_bytes_.data(), received_starts_.data(), MPI_BYTE, answers_.data(),
                             sent_bytes_.data(), answer_starts_.data(), MPI_BYTE, MPI_COMM_WORLD, request);
     });

@@ -57,16 +57,15 @@ class ByConduits {
   /// Collective. Closes, and throws if a message is unaccounted for.
   void Close() {
     if (!fabric_.Close()) throw uit::Error("a process did not answer at the end");
-    std::vector<uit::Bytes> outgoing(world_.Size());
+    uit::BytesByRank outgoing;
     for (std::size_t peer = 0; peer < world_.Size(); ++peer) {
       const uit::PutTally puts = lines_[peer]->inlet.Tally();
       const uit::ByteView bytes = uit::BytesOf(puts);
       outgoing[peer].assign(bytes.begin(), bytes.end());
     }
-    const std::vector<uit::Bytes> incoming = world_.AllToAll(std::move(outgoing));
-    for (std::size_t peer = 0; peer < world_.Size(); ++peer) {
+    for (const auto& [peer, puts] : world_.ExchangeSparsely(std::move(outgoing))) {
       uit::Tally tally;
-      tally += uit::LoadBytes<uit::PutTally>(incoming[peer]);
+      tally += uit::LoadBytes<uit::PutTally>(puts);
       tally += lines_[peer]->outlet.Tally();
       if (!tally.Balanced()) throw uit::Error("the accounts of messages from rank " + std::to_string(peer) + " are not exact");
     }

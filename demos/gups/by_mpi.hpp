@@ -75,7 +75,7 @@ class ByPuts {
                         "MPI_Put");
       }
       uit::mpi::Check(MPI_Win_flush_all(window_), "MPI_Win_flush_all");
-      demo::Complete([&](MPI_Request* request) {
+      demo::Complete("MPI_Ialltoall", [&](MPI_Request* request) {
         return MPI_Ialltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD, request);
       });
       uit::mpi::Check(MPI_Win_sync(window_), "MPI_Win_sync");
@@ -83,7 +83,7 @@ class ByPuts {
         for (int i = 0; i < received[source]; ++i) table.Apply(landing_[source * batch_ + static_cast<std::size_t>(i)]);
       }
       // No process writes the next batch to landing_ before all have applied this one.
-      demo::Complete([](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); });
+      demo::Complete("MPI_Ibarrier", [](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); });
     }
   }
 

@@ -58,7 +58,7 @@ class ByGets {
     uit::mpi::Check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
     std::ranges::copy(table, memory);
     uit::mpi::Check(MPI_Win_sync(window_), "MPI_Win_sync");
-    demo::Complete([](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); });
+    demo::Complete("MPI_Ibarrier", [](MPI_Request* request) { return MPI_Ibarrier(MPI_COMM_WORLD, request); });
   }
   ByGets(const ByGets&) = delete;
   ByGets& operator=(const ByGets&) = delete;

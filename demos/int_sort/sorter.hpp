@@ -117,7 +117,7 @@ class ByAlltoallv {
   /// Collective. `sorted` gets the keys of this process's range.
   void Run(std::span<const Key> keys, std::vector<Key>& sorted) {
     const std::span<std::uint64_t> counts = split_.Count(keys);
-    demo::Complete([counts](MPI_Request* request) {
+    demo::Complete("MPI_Iallreduce", [counts](MPI_Request* request) {
       return MPI_Iallreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD,
                             request);
     });

@@ -60,7 +60,7 @@ class ByMpi {
         const double share = problem_.Share(masses_[node], num_targets);
         for (std::size_t k = 0; k < num_targets; ++k) sums_[*slot++] += share;
       }
-      demo::Complete([&](MPI_Request* request) {
+      demo::Complete("MPI_Ialltoallv", [&](MPI_Request* request) {
         return MPI_Ialltoallv(sums_.data() + masses_.size(), counts_.data(), starts_.data(), MPI_DOUBLE, incoming_.data(),
                               their_counts_.data(), their_starts_.data(), MPI_DOUBLE, MPI_COMM_WORLD, request);
       });

@@ -36,7 +36,7 @@ class ByMpi {
       if (!lists_.Swap(node < part_.NumNodes())) break;
       TakeLists(lists_.Incoming());
     }
-    demo::Complete([&](MPI_Request* request) {
+    demo::Complete("MPI_Iallreduce", [&](MPI_Request* request) {
       return MPI_Iallreduce(MPI_IN_PLACE, &count_, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD, request);
     });
     return count_;

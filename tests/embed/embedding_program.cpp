@@ -137,10 +137,21 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
   MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
 
+  std::uint64_t received = 0;
+  MPI_Request receive = MPI_REQUEST_NULL;  // of any message on this communicator
+  MPI_Irecv(&received, sizeof received, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, communicator, &receive);
+
   const SignalChoices before;
   const std::string words = Overhear([&] { RunMeshes(communicator); });
   const SignalChoices after;
 
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  const std::uint64_t sent = 0xC0FFEE;
+  MPI_Status status;
+  if (received == 0) MPI_Send(&sent, sizeof sent, MPI_BYTE, rank, 7, communicator);
+  MPI_Wait(&receive, &status);
+  Expect(received == sent && status.MPI_SOURCE == rank && status.MPI_TAG == 7, "a receive of the program gets no message of the library");
   Expect(words.empty(), "nothing was printed");
   if (!words.empty()) std::printf("%s\n", words.c_str());
   Expect(before.Equal(after), "handlers and blocked signals are as they were");

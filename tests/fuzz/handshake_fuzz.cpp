@@ -25,9 +25,8 @@ std::vector<Announcement> Mirror(const std::vector<Announcement>& theirs) {
 
 void Try(const Bytes& bytes) {
   std::vector<Announcement> theirs;
-  const Greeting ours{};
-  if (!UnpackGreeting(bytes, ours, theirs).empty()) return;
-  Demand(PackGreeting(LoadBytes<Greeting>(bytes), theirs) == bytes, "a greeting that is understood packs to the same bytes");
+  if (!UnpackGreeting(bytes, theirs).empty()) return;
+  Demand(PackGreeting(theirs, LoadBytes<Greeting>(bytes)) == bytes, "a greeting that is understood packs to the same bytes");
   std::set<ExchangeKey> keys;
   bool is_unique = true;
   for (const Announcement& half : theirs) is_unique &= half.is_incoming == 0 || keys.insert(half.spec.key).second;

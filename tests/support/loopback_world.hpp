@@ -190,7 +190,7 @@ class LoopbackNetwork {
     std::map<std::tuple<std::size_t, int, std::size_t, std::size_t>, std::shared_ptr<LoopbackPipe>> pipes;
     /// What was sent in the n-th collective call of a communicator, by sender, and which processes have fetched it.
     struct Round {
-      std::map<std::size_t, std::vector<Bytes>> sent;
+      std::map<std::size_t, BytesByRank> sent;
       std::size_t num_done = 0;
     };
     std::map<std::pair<std::size_t, std::size_t>, Round> rounds;
@@ -208,8 +208,8 @@ class LoopbackNetwork {
     std::size_t Rank() const override { return rank_; }
     std::size_t Size() const override { return state_->num_processes; }
 
-    std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) override {
-      outgoing.resize(Size());
+    BytesByRank ExchangeSparsely(BytesByRank outgoing) override {
+      std::erase_if(outgoing, [](const auto& part) { return part.second.empty(); });
       const std::pair key{communicator_, num_rounds_++};
       {
         const std::lock_guard lock(state_->mutex);
@@ -221,8 +221,9 @@ class LoopbackNetwork {
       });
       const std::lock_guard lock(state_->mutex);
       auto& round = state_->rounds[key];
-      std::vector<Bytes> incoming;
-      for (auto& [sender, parts] : round.sent) incoming.push_back(parts[rank_]);
+      BytesByRank incoming;
+      for (auto& [sender, parts] : round.sent)
+        if (const auto part = parts.find(rank_); part != parts.end()) incoming.emplace(sender, part->second);
       if (++round.num_done == Size()) state_->rounds.erase(key);
       return incoming;
     }
@@ -250,8 +251,7 @@ class LoopbackNetwork {
         state_->memory.push_back(std::make_unique_for_overwrite<SharedLine[]>(num_lines));
         mine = {state_->memory.back()[0].bytes, num_bytes};
       }
-      const ByteView told = BytesOf(mine);
-      const auto parts = AllToAll(std::vector<Bytes>(Size(), Bytes(told.begin(), told.end())));
+      const std::vector<Bytes> parts = AllGather(BytesOf(mine));
       HostMemory memory;
       for (const std::size_t rank : HostRanks()) memory.emplace(rank, LoadBytes<MutableByteView>(parts[rank]));
       return memory;

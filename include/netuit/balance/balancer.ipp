@@ -87,7 +87,7 @@ UIT_DEFINE Balancer::Decision Balancer::NoteWindow() {
     const bool moves = rule_.Note(std::move(by_node), present_);
     return Decision{moves, imbalance};
   });
-  return mesh.GetWorld().AllGatherValue(mine).front();
+  return mesh.GetWorld().BroadcastValue(mine);
 }
 
 UIT_DEFINE void Balancer::Propose() {
@@ -129,10 +129,10 @@ UIT_DEFINE void Balancer::EndPart(bool is_last) {
   if (is_last || !window.moves) return;
   const uit::TimePoint begin = uit::Now();
   Propose();
-  if (world.AllGatherValue(static_cast<std::uint8_t>(next_ ? 1 : 0)).front() == 0) return;
+  if (!world.BroadcastValue(next_.has_value())) return;
   Move();
   move_.took = uit::Now() - begin;
-  moves_.push_back(world.AllGatherValue(move_).front());
+  moves_.push_back(world.BroadcastValue(move_));
 }
 
 }  // namespace netuit::detail

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include <uit/config.hpp>
@@ -46,8 +47,8 @@ class BlockRoute {
 
   uit::World world_;
   std::uint64_t num_items_;
-  std::vector<std::vector<std::size_t>> mine_;      // by rank: positions in `items` of those in its block
-  std::vector<std::vector<std::uint64_t>> theirs_;  // by rank: the items that it has out of this process's block, from its first
+  std::map<std::size_t, std::vector<std::size_t>> mine_;      // by rank: positions in `items` of those in its block
+  std::map<std::size_t, std::vector<std::uint64_t>> theirs_;  // by rank: the items that it has out of this process's block, from its first
 };
 
 }  // namespace netuit::detail

@@ -44,7 +44,7 @@ UIT_DEFINE CheckpointInfo ReadCheckpointInfo(const uit::World& world, const std:
 
 UIT_DEFINE bool HasCheckpoint(const uit::World& world, const std::filesystem::path& folder) {
   const bool has_one = world.IsRoot() && std::filesystem::exists(folder / detail::checkpoint_names.manifest);
-  return world.AllGatherValue(static_cast<std::uint8_t>(has_one ? 1 : 0)).front() != 0;
+  return world.BroadcastValue(has_one);
 }
 
 }  // namespace netuit

@@ -83,7 +83,7 @@ UIT_DEFINE bool PutBack::Update(std::uint32_t thread, std::uint64_t update, std:
 
 UIT_DEFINE void PutBack::Run(const std::string& name) {
   const uit::World& world = mesh_.GetWorld();
-  const std::uint64_t num_rounds = std::ranges::max(world.AllGatherValue(num_rounds_));
+  const std::uint64_t num_rounds = world.Max(num_rounds_);
   if (num_rounds == 0) return;
   mesh_.ShowByUpdate(true);
   const RunReport report = RunSweep(mesh_, EveryUpdate{.updates = num_rounds}.MakePlan(), {.stops_on_signal = false}, *this);

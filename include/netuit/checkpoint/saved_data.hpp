@@ -23,7 +23,7 @@ void SaveData(const uit::World& world, const std::filesystem::path& folder, cons
     data = std::make_unique<DataFolder>(folder, names);
     return data->Number();
   });
-  const std::uint64_t number = world.AllGatherValue(mine).front();
+  const std::uint64_t number = world.BroadcastValue(mine);
   const std::string manifest = write(number, folder / names.Subfolder(number));
   OnRoot(world, [&] { return data->Commit(manifest), 0; });
 }

@@ -67,9 +67,7 @@ class GraphSaver {
 
  private:
   bool IsAny(bool is_here) const {
-    std::uint8_t any = 0;
-    for (const std::uint8_t theirs : mesh_.GetWorld().AllGatherValue(static_cast<std::uint8_t>(is_here ? 1 : 0))) any |= theirs;
-    return any != 0;
+    return mesh_.GetWorld().Max(is_here ? 1 : 0) != 0;
   }
   SavedEdges SaveNetwork(std::uint32_t network) {
     std::vector<NodeId> targets;

@@ -44,9 +44,9 @@ class Captured {
   Captured(const MeshCore& mesh, detail::CaptureStore& store) : mesh_(&mesh), store_(&store) {}
 
   /// Returns the number of frames. Collective, between runs.
-  std::size_t Count() const { return std::ranges::min(mesh_->GetWorld().AllGatherValue(store_->Count())); }
+  std::size_t Count() const { return mesh_->GetWorld().Min(store_->Count()); }
   /// Returns the number of frames for which there was no memory. Collective, between runs.
-  std::uint64_t NumMissed() const { return std::ranges::max(mesh_->GetWorld().AllGatherValue(store_->NumMissed())); }
+  std::uint64_t NumMissed() const { return mesh_->GetWorld().Max(store_->NumMissed()); }
   /// Forgets all frames, so that there is memory for others. Every process calls it, between runs.
   void Clear() const { store_->Clear(); }
   /// Returns a frame's values by node id on rank 0, and an empty vector elsewhere. Collective, between runs.

@@ -197,7 +197,7 @@ class RowJoiner {
 
 UIT_DEFINE bool HaveWeights(const uit::World& world, const CsrRows& rows) {
   const bool has_some = std::ranges::any_of(rows.weights, [](double weight) { return weight != 1; });
-  return std::ranges::count(world.AllGatherValue(has_some), true) != 0;
+  return world.Max(has_some ? 1 : 0) != 0;
 }
 
 UIT_DEFINE ProcessGraph JoinRows(const uit::World& world, const Blocks& blocks, CsrRows rows) {

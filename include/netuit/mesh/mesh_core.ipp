@@ -189,7 +189,7 @@ UIT_DEFINE detail::CaptureStore& MeshCore::AddCapture(const std::byte* values, s
 }
 
 UIT_DEFINE void MeshCore::AlignCaptures() {
-  for (const auto& capture : captures_) capture->Keep(std::ranges::min(world_.AllGatherValue(capture->Count())));
+  for (const auto& capture : captures_) capture->Keep(world_.Min(capture->Count()));
 }
 
 UIT_DEFINE void MeshCore::LayOutDelays(std::uint64_t max_delay) {

@@ -109,7 +109,7 @@ UIT_DEFINE bool Recovery::TryGoOn(RunReport& whole) {
     loss = Restore(from, to);
     workers = GatherWorkers(next, whole.workers);
     loss.took = uit::Now() - begin;
-    loss.took = next.GetWorld().AllGatherValue(loss.took).front();
+    loss.took = next.GetWorld().BroadcastValue(loss.took);
   });
   std::vector<std::size_t> ranks;
   for (const std::size_t rank : survivors->ranks) ranks.push_back(ranks_[rank]);

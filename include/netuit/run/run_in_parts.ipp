@@ -160,7 +160,7 @@ class RunOfParts {
     is_lost_ = whole_.stopped_by == StopReason::peer_lost;
     is_over_ = whole_.stopped_by == StopReason::thrown || (is_lost_ && !maker_.OutlivesLosses());
     if (is_lost_ || is_over_) return;
-    const std::chrono::nanoseconds longest = mesh.GetWorld().AllGatherValue(whole_.Elapsed()).front();
+    const std::chrono::nanoseconds longest = mesh.GetWorld().BroadcastValue(whole_.Elapsed());
     goes_on_ = planner_.GoesOn(whole_.stopped_by, mesh.NumUpdates() - first, longest - planner_.Elapsed());
     maker_.EndPart(!goes_on_);
   }

@@ -145,7 +145,10 @@ class Fabric {
   /// Adds a half, and returns its box: if the receiving half reads frames where they lie, and they are not too large, an end of the
   /// box that both halves have; else the box of the half that was added first.
   std::shared_ptr<FrameBox> OwnBox(const ExchangeSpec& spec, OwnHalf half);
-  std::string Match(const std::vector<Bytes>& greetings, const Greeting& ours);
+  /// Throws if an option is not the same on every process. Collective.
+  void CheckOptions() const;
+  /// Finds the peers' numbers of the announced exchanges. Returns what does not match, or an empty string.
+  std::string Match(const BytesByRank& greetings);
   PeerWishes Wishes() const;
   std::string CheckLinks() const;
   std::map<std::size_t, SharedBoxes> OpenConnections();

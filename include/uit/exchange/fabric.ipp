@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -31,12 +32,10 @@ namespace uit {
 
 UIT_DEFINE void Fabric::Connect() {
   if (engine_->IsShut()) throw Error("the fabric has been closed");
-  const Greeting greeting{.num_slots = options_.num_slots,
-                          .payload_bytes = options_.payload_bytes,
-                          .shares_memory = options_.shares_memory ? 1U : 0U};
-  std::vector<Bytes> outgoing(world_.Size());
-  for (std::size_t peer = 0; peer < world_.Size(); ++peer) outgoing[peer] = PackGreeting(greeting, announced_[peer]);
-  std::string complaint = Match(world_.AllToAll(std::move(outgoing)), greeting);
+  CheckOptions();
+  BytesByRank outgoing;
+  for (const auto& [peer, halves] : announced_) outgoing.emplace(peer, PackGreeting(halves));
+  const std::string complaint = Match(world_.ExchangeSparsely(std::move(outgoing)));
   world_.Agree(complaint.empty() ? CheckLinks() : complaint);
   if (!is_connected_) private_world_ = world_.Duplicate();
   is_connected_ = true;
@@ -71,12 +70,28 @@ UIT_DEFINE void Fabric::Connect() {
   announced_.clear();
 }
 
-UIT_DEFINE std::string Fabric::Match(const std::vector<Bytes>& greetings, const Greeting& ours) {
-  for (std::size_t peer = 0; peer < greetings.size(); ++peer) {
+UIT_DEFINE void Fabric::CheckOptions() const {
+  constexpr std::array names{"num_slots", "payload_bytes", "shares_memory"};
+  const std::array<std::uint64_t, names.size()> ours{options_.num_slots, options_.payload_bytes, options_.shares_memory ? 1U : 0U};
+  std::array<std::uint64_t, 2 * names.size()> bounds{};  // of each: the largest, and the complement of the smallest
+  for (std::size_t i = 0; i < names.size(); ++i) bounds[i] = ours[i], bounds[names.size() + i] = ~ours[i];
+  world_.Max(bounds);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::uint64_t least = ~bounds[names.size() + i];
+    if (bounds[i] != least)
+      throw Error(std::string("FabricOptions::") + names[i] + " is not the same on every process: it is between " + std::to_string(least) +
+                  " and " + std::to_string(bounds[i]));
+  }
+}
+
+UIT_DEFINE std::string Fabric::Match(const BytesByRank& greetings) {
+  for (const auto& [peer, greeting] : greetings) announced_.try_emplace(peer);  // it may expect halves that are missing here
+  for (const auto& [peer, halves] : announced_) {
     std::vector<Announcement> theirs;
     std::map<std::uint32_t, std::uint32_t> remote;
-    std::string words = UnpackGreeting(greetings[peer], ours, theirs);
-    if (words.empty()) words = MatchAnnouncements(announced_[peer], theirs, remote);
+    const auto greeting = greetings.find(peer);  // none: the peer has nothing to exchange with this process
+    std::string words = greeting == greetings.end() ? std::string{} : UnpackGreeting(greeting->second, theirs);
+    if (words.empty()) words = MatchAnnouncements(halves, theirs, remote);
     if (!words.empty())
       return "rank " + std::to_string(world_.Rank()) + " cannot exchange with rank " + std::to_string(peer) + ": " +
              words;

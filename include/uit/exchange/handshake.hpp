@@ -22,20 +22,17 @@ struct Announcement {
   std::uint32_t is_incoming = 0;  ///< 1: the receiving half
 };
 
-/// The first bytes that one process sends another, before any frame.
+/// The first bytes that one process sends another before they exchange frames.
 struct Greeting {
   /// "conduit" in little-endian bytes. Detects another program and the other byte order.
   std::uint64_t magic = 0x7469'7564'6e6f'63ULL;
   /// The library's version; the peer's must be the same.
   std::uint32_t version = UIT_VERSION_MAJOR * 10000 + UIT_VERSION_MINOR * 100 + UIT_VERSION_PATCH;
   std::uint32_t announcement_bytes = sizeof(Announcement);  ///< size of each announcement that follows
-  std::uint64_t num_slots = 0;                              ///< see FabricOptions; the peer's must be the same
-  std::uint64_t payload_bytes = 0;                          ///< see FabricOptions; the peer's must be the same
-  std::uint64_t shares_memory = 0;                          ///< see FabricOptions; the peer's must be the same
 };
 
 /// Packs a greeting and announcements into bytes.
-inline Bytes PackGreeting(const Greeting& greeting, const std::vector<Announcement>& announcements) {
+inline Bytes PackGreeting(const std::vector<Announcement>& announcements, const Greeting& greeting = {}) {
   const auto head = std::as_bytes(std::span(&greeting, 1));
   const auto rest = std::as_bytes(std::span(announcements));
   Bytes bytes(head.size() + rest.size());
@@ -44,7 +41,8 @@ inline Bytes PackGreeting(const Greeting& greeting, const std::vector<Announceme
 }
 
 /// Reads the greeting and announcements that a peer sent. Returns why they are not acceptable, or an empty string.
-inline std::string UnpackGreeting(const Bytes& bytes, const Greeting& ours, std::vector<Announcement>& announcements) {
+inline std::string UnpackGreeting(const Bytes& bytes, std::vector<Announcement>& announcements) {
+  const Greeting ours;
   Greeting theirs;
   if (bytes.size() < sizeof theirs) return "it does not speak this protocol";
   std::memcpy(&theirs, bytes.data(), sizeof theirs);
@@ -52,12 +50,6 @@ inline std::string UnpackGreeting(const Bytes& bytes, const Greeting& ours, std:
   if (theirs.version != ours.version || theirs.announcement_bytes != ours.announcement_bytes)
     return "it was built with version " + std::to_string(theirs.version) + " of the library, not " +
            std::to_string(ours.version);
-  if (theirs.num_slots != ours.num_slots)
-    return "it has " + std::to_string(theirs.num_slots) + " slots per peer, not " + std::to_string(ours.num_slots);
-  if (theirs.payload_bytes != ours.payload_bytes)
-    return "it has FabricOptions::payload_bytes of " + std::to_string(theirs.payload_bytes) + ", not " +
-           std::to_string(ours.payload_bytes);
-  if (theirs.shares_memory != ours.shares_memory) return "FabricOptions::shares_memory is not the same there and here";
   const std::size_t rest = bytes.size() - sizeof theirs;
   if (rest % sizeof(Announcement) != 0) return "its announcements are cut short";
   announcements.resize(rest / sizeof(Announcement));

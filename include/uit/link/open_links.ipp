@@ -23,7 +23,7 @@ UIT_DEFINE void OpenLinks(const World& world, int stream, const PeerWishes& wish
                           FunctionRef<void(std::size_t, std::optional<AnyLink>, SharedBoxes)> take) {
   HostMemory memory;
   std::map<std::size_t, detail::SharedPlaces> near;
-  std::vector<Bytes> told(world.Size());
+  BytesByRank told;
   if (shares_memory) {
     std::uint64_t num_bytes = 0;
     for (const std::size_t rank : world.HostRanks()) {
@@ -35,7 +35,7 @@ UIT_DEFINE void OpenLinks(const World& world, int stream, const PeerWishes& wish
       detail::CreateShared(wishes.at(peer), places, memory.at(world.Rank()));
       told[peer] = places.Pack();
     }
-    told = world.AllToAll(std::move(told));
+    told = world.ExchangeSparsely(std::move(told));
   }
   for (const auto& [peer, wish] : wishes) {
     if (!near.contains(peer)) {

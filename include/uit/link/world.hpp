@@ -3,6 +3,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -24,6 +25,8 @@ namespace uit {
 
 /// Bytes sent during set-up.
 using Bytes = std::vector<std::byte>;
+/// Bytes for other processes, or from them, by rank.
+using BytesByRank = std::map<std::size_t, Bytes>;
 
 /// Memory that the processes of one host share: by rank, the part that each has provided. Each part begins on a cache
 /// line.
@@ -48,8 +51,14 @@ class WorldModel {
   virtual std::size_t Rank() const = 0;
   /// Returns the number of processes. Any thread.
   virtual std::size_t Size() const = 0;
-  /// Sends outgoing[r] to rank r, and returns what each rank sent to this one. Collective.
-  virtual std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) = 0;
+  /// Sends outgoing[r] to rank r, and returns by rank what has been sent to this one. Empty parts are not sent. Collective.
+  virtual BytesByRank ExchangeSparsely(BytesByRank outgoing) = 0;
+  /// Returns every rank's bytes on every rank, in rank order. Collective.
+  virtual std::vector<Bytes> AllGather(ByteView mine);
+  /// Returns the bytes of rank `root` on every rank; the others' arguments are ignored. Collective.
+  virtual Bytes Broadcast(Bytes from_root, std::size_t root);
+  /// Replaces each value by the largest that any rank has in its place. Collective; all ranks pass as many.
+  virtual void Max(std::span<std::uint64_t> values);
   /// Opens a link to a peer, which may be this process itself. Frames of different streams never mix. The peer opens the
   /// other end. Nothing may be sent before both ends are open.
   virtual AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) = 0;
@@ -86,7 +95,7 @@ class Alone final : public WorldModel {
   using WorldModel::WorldModel;
   std::size_t Rank() const override { return 0; }
   std::size_t Size() const override { return 1; }
-  std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) override { return outgoing; }
+  BytesByRank ExchangeSparsely(BytesByRank outgoing) override;
   AnyLink OpenLink(std::size_t, int, const LinkOptions&) override;
   std::shared_ptr<WorldModel> Duplicate() override;
   bool Release(Deadline) override { return true; }
@@ -108,7 +117,16 @@ class World {
   bool IsRoot() const { return Rank() == 0; }
 
   /// See WorldModel. Collective.
-  std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) const { return model_->AllToAll(std::move(outgoing)); }
+  BytesByRank ExchangeSparsely(BytesByRank outgoing) const { return model_->ExchangeSparsely(std::move(outgoing)); }
+  /// See WorldModel. Collective.
+  void Max(std::span<std::uint64_t> values) const { model_->Max(values); }
+  /// Returns the largest value of all ranks. Collective.
+  std::uint64_t Max(std::uint64_t mine) const {
+    Max({&mine, 1});
+    return mine;
+  }
+  /// Returns the smallest value of all ranks. Collective.
+  std::uint64_t Min(std::uint64_t mine) const { return ~Max(~mine); }
 
   /// Returns parts[r] of rank 0's argument on rank r. The arguments of the other ranks are ignored. Collective.
   Bytes Scatter(std::vector<Bytes> parts) const;
@@ -128,8 +146,8 @@ class World {
     }
     return all;
   }
-  /// Returns every rank's bytes on every rank, in rank order. Collective.
-  std::vector<Bytes> AllGather(ByteView mine) const;
+  /// See WorldModel. Collective.
+  std::vector<Bytes> AllGather(ByteView mine) const { return model_->AllGather(mine); }
   /// Returns every rank's value on every rank, in rank order. Collective.
   template <TriviallyCopyable V>
     requires std::is_default_constructible_v<V>
@@ -138,8 +156,15 @@ class World {
     for (const Bytes& theirs : AllGather(BytesOf(mine))) values.push_back(LoadBytes<V>(theirs));
     return values;
   }
-  /// Returns rank 0's bytes on every rank. Collective.
-  Bytes Broadcast(Bytes from_root) const;
+  /// Returns the bytes of rank `root` on every rank; the others' arguments are ignored. Collective.
+  Bytes Broadcast(Bytes from_root, std::size_t root = 0) const { return model_->Broadcast(std::move(from_root), root); }
+  /// Returns rank 0's value on every rank. Collective.
+  template <TriviallyCopyable V>
+    requires std::is_default_constructible_v<V>
+  V BroadcastValue(const V& from_root) const {
+    const ByteView bytes = BytesOf(from_root);
+    return LoadBytes<V>(Broadcast(Bytes(bytes.begin(), bytes.end())));
+  }
   /// Throws an `E` on every rank if any rank passes a non-empty complaint; the text is that of the lowest such rank. Collective.
   template <std::derived_from<Error> E = Error>
   void Agree(const std::string& complaint) const {

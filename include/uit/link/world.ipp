@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,6 +24,32 @@ UIT_DEFINE WorldModel::WorldModel()
 
 UIT_DEFINE std::optional<Survivors> WorldModel::FindSurvivors(Deadline) { return std::nullopt; }
 
+UIT_DEFINE std::vector<Bytes> WorldModel::AllGather(ByteView mine) {
+  BytesByRank outgoing;
+  for (std::size_t rank = 0; rank < Size(); ++rank) outgoing.emplace(rank, Bytes(mine.begin(), mine.end()));
+  std::vector<Bytes> all(Size());
+  for (auto& [rank, bytes] : ExchangeSparsely(std::move(outgoing))) all[rank] = std::move(bytes);
+  return all;
+}
+
+UIT_DEFINE Bytes WorldModel::Broadcast(Bytes from_root, std::size_t root) {
+  BytesByRank outgoing;
+  for (std::size_t rank = 0; rank < Size() && Rank() == root; ++rank) outgoing.emplace(rank, from_root);
+  return std::move(ExchangeSparsely(std::move(outgoing))[root]);
+}
+
+UIT_DEFINE void WorldModel::Max(std::span<std::uint64_t> values) {
+  for (const Bytes& theirs : AllGather(std::as_bytes(values))) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = std::max(values[i], LoadBytes<std::uint64_t>(ByteView(theirs).subspan(i * sizeof(std::uint64_t))));
+  }
+}
+
+UIT_DEFINE BytesByRank Alone::ExchangeSparsely(BytesByRank outgoing) {
+  std::erase_if(outgoing, [](const auto& part) { return part.second.empty(); });
+  return outgoing;
+}
+
 UIT_DEFINE AnyLink Alone::OpenLink(std::size_t, int, const LinkOptions&) {
   throw Error("a world of one process has no peer to link to");
 }
@@ -33,42 +60,30 @@ UIT_DEFINE World::World()
     : model_(std::make_shared<Alone>()) {}
 
 UIT_DEFINE Bytes World::Scatter(std::vector<Bytes> parts) const {
-  if (!IsRoot()) parts.clear();
-  parts.resize(Size());
-  return std::move(AllToAll(std::move(parts))[0]);
+  BytesByRank outgoing;
+  for (std::size_t rank = 0; rank < parts.size() && IsRoot(); ++rank) outgoing.emplace(rank, std::move(parts[rank]));
+  return std::move(ExchangeSparsely(std::move(outgoing))[0]);
 }
 
 UIT_DEFINE std::vector<Bytes> World::Gather(ByteView mine, std::size_t max_at_once) const {
   const std::size_t part = std::max<std::size_t>(max_at_once / Size(), 1);
-  const std::size_t longest = std::ranges::max(AllGatherValue(mine.size()));
+  const std::size_t longest = Max(mine.size());
   std::vector<Bytes> whole(IsRoot() ? Size() : 0);
   for (std::size_t at = 0; at < longest; at += part) {
     const std::size_t begin = std::min(at, mine.size());
     const ByteView piece = mine.subspan(begin, std::min(part, mine.size() - begin));
-    std::vector<Bytes> outgoing(Size());
-    outgoing[0].assign(piece.begin(), piece.end());
-    const std::vector<Bytes> incoming = AllToAll(std::move(outgoing));
-    for (std::size_t rank = 0; rank < whole.size(); ++rank)
-      whole[rank].insert(whole[rank].end(), incoming[rank].begin(), incoming[rank].end());
+    for (const auto& [rank, bytes] : ExchangeSparsely({{0, Bytes(piece.begin(), piece.end())}}))
+      whole[rank].insert(whole[rank].end(), bytes.begin(), bytes.end());
   }
   return whole;
 }
 
-UIT_DEFINE std::vector<Bytes> World::AllGather(ByteView mine) const {
-  return AllToAll(std::vector<Bytes>(Size(), Bytes(mine.begin(), mine.end())));
-}
-
-UIT_DEFINE Bytes World::Broadcast(Bytes from_root) const {
-  std::vector<Bytes> parts;
-  if (IsRoot()) parts.assign(Size(), from_root);
-  return Scatter(std::move(parts));
-}
-
 UIT_DEFINE std::string World::FirstComplaint(const std::string& mine) const {
-  for (const Bytes& words : AllGather(std::as_bytes(std::span{mine}))) {
-    if (!words.empty()) return {reinterpret_cast<const char*>(words.data()), words.size()};
-  }
-  return {};
+  const std::size_t first = Min(mine.empty() ? Size() : Rank());
+  if (first == Size()) return {};
+  const ByteView words = std::as_bytes(std::span{mine});
+  const Bytes theirs = Broadcast(Bytes(words.begin(), words.end()), first);
+  return {reinterpret_cast<const char*>(theirs.data()), theirs.size()};
 }
 
 UIT_DEFINE std::optional<Survivors> World::FindSurvivors(Deadline deadline) const { return model_->FindSurvivors(deadline); }

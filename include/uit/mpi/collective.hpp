@@ -11,38 +11,60 @@
 #include <uit/mpi/keep.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
+#include <uit/support/pause.hpp>
+#include <uit/support/peer_watch.hpp>
 #include <uit/link/process_state.hpp>
 
 namespace uit::mpi {
 
-/// Takes part in the collective named `call`. `start(&request)` starts it, or completes it at once and leaves the request
-/// null. Returns false at the deadline; the collective may then be neither cancelled nor freed. Without a deadline, throws
-/// PeerLost if a process has ended.
+/// Takes part in something that needs all processes: calls `try_finish` until it returns true. Returns false at the deadline.
+/// Without a deadline, throws PeerLost, with `call` in its text, if a process has ended.
 ///
-/// Throws if MPI fails. The others may then wait in the collective for ever. So the process is marked as failed
-/// (ProcessState::Fail), and every later collective throws at once. If the collective does not complete, `buffers`, which
+/// Throws if MPI fails. The others may then wait for this process for ever. So the process is marked as failed
+/// (ProcessState::Fail), and every later call throws at once.
+template <std::predicate F>
+bool FinishTogether(ProcessState& process, const char* call, F&& try_finish, Deadline deadline = never) {
+  if (process.HasFailed()) throw uit::Error(process.Trouble());
+  bool is_finished = false;
+  try {
+    WaitUntil(
+        [&] {
+          const bool is_anybody_gone = process.Watch().Gone().has_value();  // read first: the peer may have done its part and ended
+          is_finished = try_finish();
+          return is_finished || is_anybody_gone;
+        },
+        deadline);
+    if (is_finished) return true;
+  } catch (const uit::Error& error) {
+    if (!HasPeerEnded(process.Watch())) {
+      process.Fail(error.what());
+      throw;
+    }
+  }
+  process.Break();
+  if (deadline == never) process.Watch().Check(call);
+  return false;
+}
+
+/// Takes part in the collective named `call`. `start(&request)` starts it, or completes it at once and leaves the request
+/// null. See FinishTogether. If the collective does not complete, it may be neither cancelled nor freed, and `buffers`, which
 /// `start` gave to MPI, are kept.
 template <std::invocable<MPI_Request*> Start>
 bool Collective(ProcessState& process, const char* call, std::shared_ptr<const void> buffers, Start&& start,
                 Deadline deadline = never) {
-  if (process.HasFailed()) throw uit::Error(process.Trouble());
   MPI_Request request = MPI_REQUEST_NULL;
+  bool has_started = false;
+  const auto try_finish = [&] {
+    if (!std::exchange(has_started, true)) Check(start(&request), call);
+    return request == MPI_REQUEST_NULL || IsComplete(request);
+  };
   try {
-    Check(std::forward<Start>(start)(&request), call);
-    if (request == MPI_REQUEST_NULL || AwaitAll(request, process.Watch(), deadline)) return true;
-  } catch (const uit::Error& error) {
+    if (FinishTogether(process, call, try_finish, deadline)) return true;
+  } catch (...) {
     Keep(std::move(buffers));
-    if (HasPeerEnded(process.Watch())) {
-      process.Break();
-      if (deadline == never) process.Watch().Check(call);
-      return false;
-    }
-    process.Fail(error.what());
     throw;
   }
   Keep(std::move(buffers));
-  process.Break();
-  if (deadline == never) process.Watch().Check(call);
   return false;
 }
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include <uit/mpi/await.hpp>
 #include <uit/mpi/collective.hpp>
 #include <uit/mpi/error.hpp>
+#include <uit/mpi/private_communicator.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
@@ -57,12 +57,10 @@ class HostGroup {
   }
   HostGroup(const HostGroup&) = delete;
   HostGroup& operator=(const HostGroup&) = delete;
-  /// Gives all windows and communicators back; this is collective. Gives nothing back if MPI is finalised or some
-  /// processes may not come. If MPI fails, notes the error in the process's state.
+  /// Gives all windows and communicators back; this is collective, see MayFreeTogether. If MPI fails, notes the error in the
+  /// process's state.
   ~HostGroup() {
-    int is_over = 0;
-    Try(MPI_Finalized(&is_over), "MPI_Finalized");
-    if (is_over != 0 || communicator_ == MPI_COMM_NULL || process_->IsBroken() || std::uncaught_exceptions() != 0) return;
+    if (communicator_ == MPI_COMM_NULL || !MayFreeTogether(*process_)) return;
     const PeerWatch::Blocking blocking(process_->Watch(), "MPI_Win_free");
     for (Window& window : windows_) {
       Close(window);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,11 +14,13 @@
 
 #include <uit/mpi/collective.hpp>
 #include <uit/mpi/error.hpp>
-#include <uit/mpi/exchange_sparsely.hpp>
 #include <uit/mpi/mpi_link.hpp>
 #include <uit/mpi/neighbors.hpp>
 #include <uit/mpi/host_group.hpp>
 #include <uit/mpi/library.hpp>
+#include <uit/mpi/private_communicator.hpp>
+#include <uit/mpi/simulated_exchange.hpp>
+#include <uit/mpi/sparse_exchange.hpp>
 #include <uit/mpi/survivor_votes.hpp>
 #include <uit/mpi/survivor_world.hpp>
 #include <uit/support/clock.hpp>
@@ -46,9 +50,10 @@ class MpiWorld final : public WorldModel {
   explicit MpiWorld(MPI_Comm communicator, MpiWorldOptions options = {})
       : WorldModel(std::make_shared<ProcessState>(std::move(options.hooks))), communicator_(communicator) {
     LookUp();
-    neighbors_ = FindNeighbors(communicator);
-    Process()->WatchOver(neighbors_);
+    neighbors_ = std::make_shared<const std::vector<ProcessIdentity>>(FindNeighbors(communicator));
+    Process()->WatchOver(*neighbors_);
     shares_memory_ = options.shares_memory;
+    sparse_communicator_ = std::make_shared<PrivateCommunicator>(communicator, Process());
     host_group_ = std::make_shared<HostGroup>(communicator, Process(), options.shares_memory);
   }
 
@@ -56,40 +61,73 @@ class MpiWorld final : public WorldModel {
   std::size_t Size() const override { return size_; }
   std::string Library() const override { return DescribeLibrary(); }
 
-  std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) override {
-    outgoing.resize(size_);
-    const auto parts = std::make_shared<Exchange>();
-    Flatten(outgoing, parts->sent);
-    parts->received.counts.resize(size_);
-    Flat& sent = parts->sent;
-    Flat& received = parts->received;
-    // In a simulation, collectives run as blocking calls: they do not spin there, and many requests are slow.
-    Collective(*Process(), "MPI_Ialltoall", parts, [&](MPI_Request* request) {
-      if constexpr (is_simulated)
-        return MPI_Alltoall(sent.counts.data(), 1, MPI_INT, received.counts.data(), 1, MPI_INT, communicator_);
-      return MPI_Ialltoall(sent.counts.data(), 1, MPI_INT, received.counts.data(), 1, MPI_INT, communicator_, request);
+  BytesByRank ExchangeSparsely(BytesByRank outgoing) override {
+    const MPI_Comm communicator = sparse_communicator_->Get();
+    if constexpr (is_simulated) return ExchangeSimulated(*Process(), communicator, size_, std::move(outgoing));
+    SparseExchange exchange(communicator, sparse_communicator_->NextTag(), rank_, std::move(outgoing));
+    FinishTogether(*Process(), "in a sparse exchange", [&] { return exchange.TryFinish(); });
+    return exchange.TakeIncoming();
+  }
+
+  std::vector<Bytes> AllGather(ByteView mine) override {
+    if constexpr (is_simulated) return WorldModel::AllGather(mine);
+    struct Parts {
+      Bytes sent;
+      std::uint64_t mine;
+      std::vector<std::uint64_t> sizes;
+      Bytes received{};
+      std::vector<int> counts{}, offsets{};
+    };
+    const auto parts = std::make_shared<Parts>(Parts{{mine.begin(), mine.end()}, mine.size(), std::vector<std::uint64_t>(size_)});
+    Collective(*Process(), "MPI_Iallgather", parts, [&](MPI_Request* request) {
+      return MPI_Iallgather(&parts->mine, 1, MPI_UINT64_T, parts->sizes.data(), 1, MPI_UINT64_T, communicator_, request);
     });
     std::size_t total = 0;
-    for (const int count : received.counts) {
-      received.offsets.push_back(CheckedCount(total));
-      total += static_cast<std::size_t>(count);
+    for (const std::uint64_t size : parts->sizes) {
+      parts->counts.push_back(CheckedCount(size));
+      parts->offsets.push_back(CheckedCount(total));
+      total += size;
     }
-    received.bytes.resize(static_cast<std::size_t>(CheckedCount(total)));
-    Collective(*Process(), "MPI_Ialltoallv", parts, [&](MPI_Request* request) {
-      if constexpr (is_simulated) {
-        ExchangeSparsely(sent.bytes.data(), sent.counts, sent.offsets, received.bytes.data(), received.counts,
-                         received.offsets, communicator_);
-        return MPI_SUCCESS;
-      }
-      return MPI_Ialltoallv(sent.bytes.data(), sent.counts.data(), sent.offsets.data(), MPI_BYTE, received.bytes.data(),
-                            received.counts.data(), received.offsets.data(), MPI_BYTE, communicator_, request);
+    parts->received.resize(static_cast<std::size_t>(CheckedCount(total)));
+    Collective(*Process(), "MPI_Iallgatherv", parts, [&](MPI_Request* request) {
+      return MPI_Iallgatherv(parts->sent.data(), parts->counts[rank_], MPI_BYTE, parts->received.data(), parts->counts.data(),
+                             parts->offsets.data(), MPI_BYTE, communicator_, request);
     });
-    std::vector<Bytes> incoming(size_);
+    std::vector<Bytes> all(size_);
     for (std::size_t rank = 0; rank < size_; ++rank) {
-      const auto first = received.bytes.begin() + received.offsets[rank];
-      incoming[rank].assign(first, first + received.counts[rank]);
+      const auto first = parts->received.begin() + parts->offsets[rank];
+      all[rank].assign(first, first + parts->counts[rank]);
     }
-    return incoming;
+    return all;
+  }
+
+  Bytes Broadcast(Bytes from_root, std::size_t root) override {
+    if constexpr (is_simulated) return WorldModel::Broadcast(std::move(from_root), root);
+    struct Part {
+      Bytes bytes;
+      std::uint64_t size;
+    };
+    const auto part = std::make_shared<Part>(Part{std::move(from_root), 0});
+    part->size = part->bytes.size();
+    const auto broadcast = [&](void* buffer, int count) {
+      Collective(*Process(), "MPI_Ibcast", part, [&](MPI_Request* request) {
+        return MPI_Ibcast(buffer, count, MPI_BYTE, static_cast<int>(root), communicator_, request);
+      });
+    };
+    broadcast(&part->size, sizeof part->size);
+    const int count = CheckedCount(part->size);
+    part->bytes.resize(part->size);
+    broadcast(part->bytes.data(), count);
+    return std::move(part->bytes);
+  }
+
+  void Max(std::span<std::uint64_t> values) override {
+    if constexpr (is_simulated) return WorldModel::Max(values);
+    const auto kept = std::make_shared<std::vector<std::uint64_t>>(values.begin(), values.end());
+    Collective(*Process(), "MPI_Iallreduce", kept, [&](MPI_Request* request) {
+      return MPI_Iallreduce(MPI_IN_PLACE, kept->data(), static_cast<int>(kept->size()), MPI_UINT64_T, MPI_MAX, communicator_, request);
+    });
+    std::ranges::copy(*kept, values.begin());
   }
 
   /// Throws if this MPI has no tag for the stream.
@@ -121,7 +159,7 @@ class MpiWorld final : public WorldModel {
   /// process to another. So call it on a duplicate, which has no other such messages.
   std::optional<Survivors> FindSurvivors(Deadline deadline) override {
     if (is_simulated || Process()->Watch().NumWatched() + 1 != size_) return std::nullopt;
-    const auto site = std::make_shared<SurvivorSite>(SurvivorSite{communicator_, neighbors_, rank_, shares_memory_});
+    const auto site = std::make_shared<SurvivorSite>(SurvivorSite{communicator_, *neighbors_, rank_, shares_memory_});
     const auto find_gone = [this] {
       Roll roll(size_);
       for (const std::size_t rank : Process()->Watch().AllGone()) roll[rank] = 1;
@@ -152,6 +190,7 @@ class MpiWorld final : public WorldModel {
         communicator_(duplicate),
         owns_(true),
         host_group_(original.host_group_),
+        sparse_communicator_(original.sparse_communicator_),
         neighbors_(original.neighbors_),
         shares_memory_(original.shares_memory_) {
     LookUp();
@@ -164,28 +203,12 @@ class MpiWorld final : public WorldModel {
     rank_ = static_cast<std::size_t>(rank);
     size_ = static_cast<std::size_t>(size);
   }
-  struct Flat {
-    std::vector<int> counts, offsets;
-    Bytes bytes;
-  };
-  struct Exchange {
-    Flat sent, received;
-  };
-  static void Flatten(const std::vector<Bytes>& parts, Flat& flat) {
-    std::size_t total = 0;
-    for (const Bytes& part : parts) {
-      flat.counts.push_back(CheckedCount(part.size()));
-      flat.offsets.push_back(CheckedCount(total));
-      total += part.size();
-    }
-    flat.bytes.reserve(static_cast<std::size_t>(CheckedCount(total)));
-    for (const Bytes& part : parts) flat.bytes.insert(flat.bytes.end(), part.begin(), part.end());
-  }
 
   MPI_Comm communicator_;
   bool owns_ = false;
   std::shared_ptr<HostGroup> host_group_;
-  std::vector<ProcessIdentity> neighbors_;
+  std::shared_ptr<PrivateCommunicator> sparse_communicator_;  // for ExchangeSparsely of all duplicates
+  std::shared_ptr<const std::vector<ProcessIdentity>> neighbors_;
   bool shares_memory_ = true;
   std::vector<std::size_t> windows_;  // lent to this world
   std::size_t rank_ = 0;

@@ -12,16 +12,13 @@
 #include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/keep.hpp>
-#include <uit/support/clock.hpp>
-#include <uit/support/pause.hpp>
-#include <uit/support/peer_watch.hpp>
 
 namespace uit::mpi {
 
 /// One exchange of each process with each other, by messages from one to another. Never blocks inside MPI.
 class SurvivorExchange {
  public:
-  /// Starts to send outgoing[r] to the process that `communicator` calls peers[r]. `own` is this process's number in both.
+  /// Sends outgoing[r] to the process that `communicator` calls peers[r]. `own` is this process's number in both.
   SurvivorExchange(MPI_Comm communicator, int tag, std::vector<int> peers, std::size_t own, std::vector<Bytes> outgoing)
       : communicator_(communicator),
         tag_(tag),
@@ -35,12 +32,6 @@ class SurvivorExchange {
     buffers_->incoming[own_] = std::move(outgoing[own_]);
     has_come_[own_] = true;
     buffers_->outgoing = std::move(outgoing);
-    for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
-      if (rank == own_) continue;
-      const Bytes& bytes = buffers_->outgoing[rank];
-      Check(MPI_Isend(bytes.data(), CheckedCount(bytes.size()), MPI_BYTE, peers_[rank], tag_, communicator_, &sends_[rank]),
-            "MPI_Isend");
-    }
   }
   SurvivorExchange(const SurvivorExchange&) = delete;
   SurvivorExchange& operator=(const SurvivorExchange&) = delete;
@@ -50,17 +41,18 @@ class SurvivorExchange {
     if (std::ranges::any_of(sends_, is_pending) || std::ranges::any_of(receives_, is_pending)) Keep(std::move(buffers_));
   }
 
-  /// Returns whether all messages have gone and come. Returns false at the deadline, or if a process has ended.
-  bool Finish(const PeerWatch& watch, Deadline deadline) {
-    bool is_complete = false;
-    const auto is_over = [&] {
-      const bool is_anybody_gone = watch.Gone().has_value();  // read first: the peer may have sent all and ended
-      is_complete = TryFinish();
-      return is_complete || is_anybody_gone;
-    };
-    return WaitUntil(is_over, deadline) && is_complete;
+  /// Returns whether all messages have gone and come. Never waits.
+  bool TryFinish() {
+    if (!std::exchange(has_started_, true)) StartSends();
+    bool is_complete = true;
+    for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
+      has_come_[rank] = has_come_[rank] || TryStart(rank);
+      is_complete &= has_come_[rank] && (receives_[rank] == MPI_REQUEST_NULL || IsComplete(receives_[rank]));
+      is_complete &= sends_[rank] == MPI_REQUEST_NULL || IsComplete(sends_[rank]);
+    }
+    return is_complete;
   }
-  /// Returns by rank what the others have sent, after Finish.
+  /// Returns by rank what the others have sent, after TryFinish.
   std::vector<Bytes> TakeIncoming() { return std::move(buffers_->incoming); }
 
  private:
@@ -69,14 +61,13 @@ class SurvivorExchange {
     std::vector<Bytes> incoming;
   };
 
-  bool TryFinish() {
-    bool is_complete = true;
+  void StartSends() {
     for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
-      has_come_[rank] = has_come_[rank] || TryStart(rank);
-      is_complete &= has_come_[rank] && (receives_[rank] == MPI_REQUEST_NULL || IsComplete(receives_[rank]));
-      is_complete &= sends_[rank] == MPI_REQUEST_NULL || IsComplete(sends_[rank]);
+      if (rank == own_) continue;
+      const Bytes& bytes = buffers_->outgoing[rank];
+      Check(MPI_Isend(bytes.data(), CheckedCount(bytes.size()), MPI_BYTE, peers_[rank], tag_, communicator_, &sends_[rank]),
+            "MPI_Isend");
     }
-    return is_complete;
   }
   /// If a message has come, starts to receive it.
   bool TryStart(std::size_t rank) {
@@ -100,6 +91,7 @@ class SurvivorExchange {
   std::vector<MPI_Request> sends_;     // by rank
   std::vector<MPI_Request> receives_;  // likewise
   std::vector<bool> has_come_;         // likewise
+  bool has_started_ = false;
 };
 
 }  // namespace uit::mpi

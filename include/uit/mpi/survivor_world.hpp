@@ -15,8 +15,7 @@
 #include <uit/link/link.hpp>
 #include <uit/link/process_state.hpp>
 #include <uit/link/world.hpp>
-#include <uit/mpi/await.hpp>
-#include <uit/mpi/error.hpp>
+#include <uit/mpi/collective.hpp>
 #include <uit/mpi/library.hpp>
 #include <uit/mpi/memory_file.hpp>
 #include <uit/mpi/mpi_link.hpp>
@@ -54,10 +53,14 @@ class SurvivorWorld final : public WorldModel {
   /// The ranks of these processes in the site's communicator.
   const std::vector<std::size_t>& Ranks() const { return crew_->ranks; }
 
-  std::vector<Bytes> AllToAll(std::vector<Bytes> outgoing) override {
-    std::vector<Bytes> incoming;
-    if (Exchange(std::move(outgoing), incoming, never)) return incoming;
-    throw PeerLost(Process()->Watch().Gone().value_or(0), "in a collective call");
+  BytesByRank ExchangeSparsely(BytesByRank outgoing) override {
+    std::vector<Bytes> parts(Size());
+    for (auto& [rank, bytes] : outgoing) parts.at(rank) = std::move(bytes);
+    TryExchange(parts, never);  // throws if it fails
+    BytesByRank incoming;
+    for (std::size_t rank = 0; rank < Size(); ++rank)
+      if (!parts[rank].empty()) incoming.emplace(rank, std::move(parts[rank]));
+    return incoming;
   }
 
   AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) override {
@@ -81,8 +84,7 @@ class SurvivorWorld final : public WorldModel {
     for (const MemoryFile::Address& address : world.AllGatherValue(mine.GetAddress()))
       memory.emplace(rank++, address.file < 0 ? MutableByteView{} : MemoryFile::TryMap(address));
     const bool has_all = std::ranges::none_of(memory, [](const auto& part) { return part.second.empty(); });
-    const std::vector<std::uint8_t> have_all = world.AllGatherValue(static_cast<std::uint8_t>(has_all ? 1 : 0));
-    const bool is_shared = std::ranges::all_of(have_all, [](std::uint8_t has) { return has != 0; });
+    const bool is_shared = world.Min(has_all ? 1 : 0) != 0;
     for (const auto& part : memory) {
       if (is_shared) mapped_.push_back(part.second);
       else MemoryFile::Unmap(part.second);
@@ -96,8 +98,8 @@ class SurvivorWorld final : public WorldModel {
 
   bool Release(Deadline deadline) override {
     if (std::exchange(is_released_, true)) return true;
-    std::vector<Bytes> none;
-    if (!Exchange({}, none, deadline)) return false;
+    std::vector<Bytes> none(Size());
+    if (!TryExchange(none, deadline)) return false;
     for (const MutableByteView part : std::exchange(mapped_, {})) MemoryFile::Unmap(part);
     return true;
   }
@@ -157,23 +159,15 @@ class SurvivorWorld final : public WorldModel {
   /// This world as its collective helpers need it; it must not outlive this call.
   World Alias() { return World{std::shared_ptr<WorldModel>(std::shared_ptr<WorldModel>{}, this)}; }
 
-  /// Returns false at the deadline, or if a process has ended. This world is then not usable any more.
-  bool Exchange(std::vector<Bytes> outgoing, std::vector<Bytes>& incoming, Deadline deadline) {
-    if (Process()->HasFailed()) throw uit::Error(Process()->Trouble());
-    outgoing.resize(Size());
+  /// Sends each part to its rank, and replaces it by what that rank has sent to this one. See FinishTogether. If it fails, this world
+  /// is not usable any more.
+  bool TryExchange(std::vector<Bytes>& parts, Deadline deadline) {
     std::vector<int> peers;
     for (std::size_t rank = 0; rank < Size(); ++rank) peers.push_back(PeerOf(rank));
-    try {
-      SurvivorExchange exchange(crew_->site->communicator, first_tag_, std::move(peers), rank_, std::move(outgoing));
-      if (exchange.Finish(Process()->Watch(), deadline)) return incoming = exchange.TakeIncoming(), true;
-    } catch (const uit::Error& error) {
-      if (!HasPeerEnded(Process()->Watch())) {
-        Process()->Fail(error.what());
-        throw;
-      }
-    }
-    Process()->Break();
-    return false;
+    SurvivorExchange exchange(crew_->site->communicator, first_tag_, std::move(peers), rank_, std::move(parts));
+    if (!FinishTogether(*Process(), "in a collective call", [&] { return exchange.TryFinish(); }, deadline)) return false;
+    parts = exchange.TakeIncoming();
+    return true;
   }
 
   std::shared_ptr<Crew> crew_;

@@ -1,7 +1,6 @@
 // Calls every MPI function that the library and the demos call. every_call_test.py lets each of these calls fail.
-//   every_call_program [collectives | one_sided | survivors]   only the collectives of a simulated build; the puts and gets
-//                                                              of demos;
-//                                                              what processes do to go on without others
+//   every_call_program [simulated | baselines | survivors]   what only a simulated build does; what the MPI baselines of demos
+//                                                            do; what processes do to go on without others
 #include <netuit/netuit.hpp>
 #include <netuit/run/modes.hpp>
 
@@ -9,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <uit/mpi/collective.hpp>
-#include <uit/mpi/exchange_sparsely.hpp>
+#include <uit/mpi/simulated_exchange.hpp>
 
 #include "demos/common/places.hpp"
 #include "demos/gups/by_mpi.hpp"
@@ -51,31 +50,17 @@ int RunOnce(const uit::World& world, AsyncMode mode) {
 
 /// Does what uit::mpi::MpiWorld does in a simulated build.
 int ExchangeAtOnce(const uit::World& world) {
-  struct Buffers {
-    std::vector<int> ones, received, offsets;
-    std::vector<std::byte> sent_bytes, received_bytes;
-  };
-  const std::size_t size = world.Size();
-  const auto buffers = std::make_shared<Buffers>();
-  auto& [ones, received, offsets, sent_bytes, received_bytes] = *buffers;
-  ones.assign(size, 1);
-  received.resize(size);
-  for (std::size_t rank = 0; rank < size; ++rank) offsets.push_back(static_cast<int>(rank));
-  sent_bytes.resize(size);
-  received_bytes.resize(size);
-  uit::mpi::Collective(*world.Process(), "MPI_Alltoall", buffers, [&](MPI_Request*) {
-    return MPI_Alltoall(ones.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD);
-  });
-  uit::mpi::Collective(*world.Process(), "MPI_Alltoallv", buffers, [&](MPI_Request*) {
-    uit::mpi::ExchangeSparsely(sent_bytes.data(), ones, offsets, received_bytes.data(), received, offsets, MPI_COMM_WORLD);
-    return MPI_SUCCESS;
-  });
-  return 0;
+  uit::BytesByRank outgoing;
+  for (std::size_t rank = 0; rank < world.Size(); ++rank) outgoing.emplace(rank, uit::Bytes(rank + 1));
+  const uit::BytesByRank incoming = uit::mpi::ExchangeSimulated(*world.Process(), MPI_COMM_WORLD, world.Size(), std::move(outgoing));
+  return incoming.size() == world.Size() && incoming.begin()->second.size() == world.Rank() + 1 ? 0 : 1;
 }
 
 /// Does what the MPI baselines of demos do.
-int PutAndGet(const uit::World& world) {
+int RunBaselines(const uit::World& world) {
   gups::Table table{world.Size(), 6};
+  gups::ByAlltoallv batches{world, 16};
+  for (int half = 0; half < 2; ++half) batches.Run(gups::UpdateStream{1, world.Rank()}, 64, table);
   gups::ByPuts puts{world, 16};
   for (int half = 0; half < 2; ++half) puts.Run(gups::UpdateStream{1, world.Rank()}, 64, table);
   puts.Close();
@@ -107,7 +92,7 @@ int main(int argc, char** argv) {
   return GuardedMain(argc, argv, [&](const uit::World& world) {
     if (world.Library().empty()) return 1;
     if (argc > 1 && argv[1] == std::string_view{"survivors"}) return GoOn(world);
-    if (argc > 1) return argv[1] == std::string_view{"one_sided"} ? PutAndGet(world) : ExchangeAtOnce(world);
+    if (argc > 1) return argv[1] == std::string_view{"baselines"} ? RunBaselines(world) : ExchangeAtOnce(world);
     const int code = RunOnce(world, AsyncMode::every_update);
     return code != 0 ? code : RunOnce(world, AsyncMode::no_barrier);
   });

@@ -18,10 +18,12 @@ SHARED = {f"MPI_{name}" for name in ("Allgather", "Comm_dup", "Iallreduce", "Inf
           "Win_lock_all", "Win_set_errhandler", "Win_shared_query", "Win_unlock_all", "Win_free")}
 # Only a simulated build calls these; the program can call them, too.
 SIMULATED = {"MPI_Alltoall", "MPI_Wait"}
-# Only the demos of random updates and reads call these, and the program on request.
-ONE_SIDED = {"MPI_Get", "MPI_Put", "MPI_Win_allocate", "MPI_Win_flush_all", "MPI_Win_sync"}
-# Only processes that go on without others call these, and the program on request.
-SURVIVORS = {"MPI_Get_count", "MPI_Iprobe"}
+# Only the MPI baselines of demos call these, and the program on request.
+BASELINES = {"MPI_Get", "MPI_Ialltoall", "MPI_Ialltoallv", "MPI_Put", "MPI_Win_allocate", "MPI_Win_flush_all", "MPI_Win_sync"}
+# What the program does on request, to call a function.
+WHAT = {**dict.fromkeys(SIMULATED, "simulated"), **dict.fromkeys(BASELINES, "baselines")}
+# Processes that go on without others call these, too, and the program on request.
+SURVIVORS = ("MPI_Get_count", "MPI_Iprobe", "MPI_Irecv", "MPI_Isend")
 # If one process cannot have a window, all use MPI instead.
 HARMLESS = {f"MPI_{name}" for name in ("Info_create", "Info_set", "Info_free", "Win_lock_all", "Win_set_errhandler",
             "Win_shared_query")}
@@ -31,9 +33,10 @@ STRICT = HARMLESS - {"MPI_Info_free"}
 AFTER = {"MPI_Error_class": "MPI_Isend", "MPI_Error_string": "MPI_Get_library_version", "MPI_Abort": "MPI_Get_library_version"}
 # Later calls of frequent functions, in other parts of the program.
 LATER = {"MPI_Test": (20, 200, 600), "MPI_Isend": (5, 40), "MPI_Irecv": (30, 80), "MPI_Ialltoall": (4,), "MPI_Ialltoallv": (3,),
+         "MPI_Iallgather": (2,), "MPI_Iallgatherv": (2,), "MPI_Ibcast": (2, 4), "MPI_Issend": (2, 4), "MPI_Iprobe": (4,),
          "MPI_Comm_dup": (2,), "MPI_Comm_idup": (2,), "MPI_Ibarrier": (2, 4), "MPI_Comm_free": (2, 4), "MPI_Comm_get_attr": (2,), "MPI_Cancel": (30,)}
 
-Case = collections.namedtuple("Case", "call n rank")
+Case = collections.namedtuple("Case", "call n what rank")
 
 
 def calls_in_sources(source):
@@ -89,11 +92,12 @@ def main():
     shim = calls_of_shim(options.source)
     if calls != shim:
         sys.exit(f"not in calls.def: {sorted(calls - shim)}; in it and not called: {sorted(shim - calls)}")
-    failures = [(call, 1) for call in sorted(calls)]
-    failures += [(call, n) for call, ns in LATER.items() for n in ns]
+    failures = [(call, 1, WHAT.get(call)) for call in sorted(calls)]
+    failures += [(call, n, WHAT.get(call)) for call, ns in LATER.items() for n in ns]
+    failures += [(call, n, "survivors") for call in SURVIVORS for n in (1, 2)]
     cases = [Case(*failure, index % 2) for index, failure in enumerate(failures)]
     if os.environ.get("UIT_NIGHTLY", "0") not in ("", "0"):
-        cases += [Case(call, n, 1 - rank) for call, n, rank in cases]
+        cases += [case._replace(rank=1 - case.rank) for case in cases]
     if options.only:
         cases = [case for case in cases if re.search(options.only, case.call)]
 
@@ -109,9 +113,7 @@ def main():
         environment = {**(NEAR if case.call in SHARED else FAR), "UIT_PMPI_FAIL": failure}
         if case.call in STRICT:
             environment["UIT_PMPI_STRICT"] = "1"
-        what = {**dict.fromkeys(SIMULATED, "collectives"), **dict.fromkeys(ONE_SIDED, "one_sided"), **dict.fromkeys(SURVIVORS, "survivors")}
-        program = [options.program, *filter(None, [what.get(case.call)])]
-        return run(options.mpiexec, environment, program)
+        return run(options.mpiexec, environment, [options.program, *filter(None, [case.what])])
 
     failed = set()
     longest = num_strict = 0

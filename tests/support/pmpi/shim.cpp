@@ -132,6 +132,28 @@ int MPI_Iallreduce(const void* send, void* receive, int count, MPI_Datatype type
   });
 }
 
+int MPI_Iallgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int receive_count,
+                   MPI_Datatype receive_type, MPI_Comm communicator, MPI_Request* request) {
+  return Do(Call::Iallgather, [&] {
+    if (send != MPI_IN_PLACE) Poison(receive, SizeOf(communicator) * Bytes(receive_count, receive_type));
+    const int code =
+        PMPI_Iallgather(send, send_count, send_type, receive, receive_count, receive_type, communicator, request);
+    return Begin(code, Kind::collective, std::array{Sent(send, Bytes(send_count, send_type))}, request);
+  });
+}
+
+int MPI_Iallgatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int* receive_counts,
+                    const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm communicator, MPI_Request* request) {
+  return Do(Call::Iallgatherv, [&] {
+    const int code = PMPI_Iallgatherv(send, send_count, send_type, receive, receive_counts, receive_offsets, receive_type,
+                                      communicator, request);
+    std::vector<Buffer> buffers{Sent(send, Bytes(send_count, send_type))};
+    for (const int* numbers : {receive_counts, receive_offsets})
+      buffers.push_back({numbers, SizeOf(communicator) * sizeof(int)});
+    return Begin(code, Kind::collective, buffers, request);
+  });
+}
+
 int MPI_Ialltoall(const void* send, int send_count, MPI_Datatype send_type, void* receive, int receive_count,
                   MPI_Datatype receive_type, MPI_Comm communicator, MPI_Request* request) {
   return Do(Call::Ialltoall, [&] {
@@ -173,11 +195,30 @@ int MPI_Comm_idup(MPI_Comm communicator, MPI_Comm* made, MPI_Request* request) {
   });
 }
 
+int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator, MPI_Request* request) {
+  return Do(Call::Ibcast, [&] {
+    int rank = 0;
+    PMPI_Comm_rank(communicator, &rank);
+    const std::size_t num_bytes = Bytes(count, type);
+    if (rank != root) Poison(buffer, num_bytes);
+    const int code = PMPI_Ibcast(buffer, count, type, root, communicator, request);
+    return Begin(code, Kind::collective, std::array{rank == root ? Buffer{buffer, num_bytes} : Buffer{}}, request);
+  });
+}
+
 int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,
               MPI_Request* request) {
   return Do(Call::Isend, [&] {
     CountAsWritten(buffer, Bytes(count, type));
     const int code = PMPI_Isend(buffer, count, type, to, tag, communicator, request);
+    return Begin(code, Kind::send, std::array{Buffer{buffer, Bytes(count, type)}}, request);
+  });
+}
+
+int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,
+               MPI_Request* request) {
+  return Do(Call::Issend, [&] {
+    const int code = PMPI_Issend(buffer, count, type, to, tag, communicator, request);
     return Begin(code, Kind::send, std::array{Buffer{buffer, Bytes(count, type)}}, request);
   });
 }

@@ -43,6 +43,7 @@ constexpr int max_holds = 8;                 // of a receive that is reordered
 std::mutex mutex;
 std::multimap<const MPI_Request*, Pending> pending;  // by the address at which its owner keeps it
 std::size_t most_pending = 0;
+std::uint64_t num_begun = 0;
 std::uint64_t num_arrived = 0;
 std::size_t num_modified_sends = 0;
 std::size_t num_modified_receives = 0;
@@ -161,6 +162,7 @@ int Begin(int code, Kind kind, std::span<const Buffer> buffers, const MPI_Reques
   const std::lock_guard lock(mutex);
   pending.insert({request, {kind, {buffers.begin(), buffers.end()}, kind == Kind::receive ? 0 : Checksum(buffers), *request}});
   most_pending = std::max(most_pending, pending.size());
+  ++num_begun;
   if (kind == Kind::receive) Forbid(buffers);
   return code;
 }
@@ -238,6 +240,10 @@ bool Report() {
 std::size_t NumPending() {
   const std::lock_guard lock(mutex);
   return pending.size();
+}
+std::uint64_t NumBegun() {
+  const std::lock_guard lock(mutex);
+  return num_begun;
 }
 std::size_t MostPending() { return most_pending; }
 std::size_t NumModifiedSends() { return num_modified_sends; }

@@ -16,7 +16,9 @@ namespace uit::testing::pmpi {
 
 /// Requests that have begun and were not reported complete.
 std::size_t NumPending();
-/// The largest number of such requests at once. UIT_PMPI_MAX_REQUESTS is the limit, by default 65 536. With
+/// Requests that have begun.
+std::uint64_t NumBegun();
+/// The largest number of requests pending at once. UIT_PMPI_MAX_REQUESTS is the limit, by default 65 536. With
 /// UIT_PMPI_REPORT=1, MPI_Finalize prints the number.
 std::size_t MostPending();
 /// Sends and non-blocking collectives whose bytes were not the same at completion as at the start.

@@ -44,10 +44,10 @@ struct Channel {
 
 /// Returns what the previous process has sent. Collective.
 Amount SentToUs(const World& world, const RingPlace& place, Amount sent) {
-  std::vector<Bytes> outgoing(world.Size());
+  BytesByRank outgoing;
   const auto bytes = BytesOf(sent);
   outgoing[place.next].assign(bytes.begin(), bytes.end());
-  return LoadBytes<Amount>(world.AllToAll(std::move(outgoing))[place.previous]);
+  return LoadBytes<Amount>(world.ExchangeSparsely(std::move(outgoing))[place.previous]);
 }
 
 template <Policy policy>

@@ -111,6 +111,19 @@ TEST_CASE("The watch reports changes of buffers of a non-blocking collective") {
     count -= static_cast<int>(modified);
     complete(request);
     CHECK(pmpi::NumModifiedSends() == num_before + 4 * modified);
+    MPI_Ibcast(sent.data(), 100, MPI_UINT64_T, 0, MPI_COMM_SELF, &request);
+    sent[70] += modified;
+    complete(request);
+    CHECK(pmpi::NumModifiedSends() == num_before + 5 * modified);
+    MPI_Iallgather(sent.data(), 100, MPI_UINT64_T, received.data(), 100, MPI_UINT64_T, MPI_COMM_SELF, &request);
+    sent[80] += modified;
+    complete(request);
+    CHECK(pmpi::NumModifiedSends() == num_before + 6 * modified);
+    count = 50;
+    MPI_Iallgatherv(sent.data(), 50, MPI_UINT64_T, received.data(), &count, &offset, MPI_UINT64_T, MPI_COMM_SELF, &request);
+    count -= static_cast<int>(modified);
+    complete(request);
+    CHECK(pmpi::NumModifiedSends() == num_before + 7 * modified);
   }
   CHECK(pmpi::NumPending() == 0);
   pmpi::Forgive();

@@ -242,14 +242,14 @@ TEST_CASE("A suspended process stalls no other process and makes no memory grow"
   }
   CHECK(fabric.Close());
   // Checks the accounts of all pairs at once.
-  std::vector<Bytes> outgoing(world.Size());
+  BytesByRank outgoing;
   for (std::size_t i = 0; i < peers.size(); ++i) {
     for (const PutTally& puts : {lines[i]->all.inlet.Tally(), lines[i]->newest.inlet.Tally()}) {
       const auto bytes = BytesOf(puts);
       outgoing[peers[i]].insert(outgoing[peers[i]].end(), bytes.begin(), bytes.end());
     }
   }
-  const std::vector<Bytes> incoming = world.AllToAll(std::move(outgoing));
+  BytesByRank incoming = world.ExchangeSparsely(std::move(outgoing));
   for (std::size_t i = 0; i < peers.size(); ++i) {
     const ByteView from = incoming[peers[i]];
     CheckAccount(lines[i]->all, Tally{} += LoadBytes<PutTally>(from));

@@ -21,6 +21,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/uit/mpi/support/set_up_exchanges.hpp"
 
 using namespace std::chrono_literals;
 using uit::testing::MpiTestWorld;
@@ -60,13 +61,17 @@ TEST_CASE("Survivors exchange messages of any size, and each of their worlds its
   const uit::World second = found.survivors.world.Duplicate();
   for (std::size_t round = 0; round < 100; ++round) {
     const uit::World& world = round % 2 == 0 ? found.survivors.world : second;
-    std::vector<uit::Bytes> outgoing;
-    for (std::size_t to = 0; to < world.Size(); ++to) outgoing.push_back(BytesFor(world.Rank(), to, round));
-    const std::vector<uit::Bytes> incoming = world.AllToAll(outgoing);
-    REQUIRE(incoming.size() == world.Size());
+    uit::BytesByRank outgoing;
+    for (std::size_t to = 0; to < world.Size(); ++to) outgoing.emplace(to, BytesFor(world.Rank(), to, round));
+    uit::BytesByRank incoming = world.ExchangeSparsely(outgoing);
     for (std::size_t from = 0; from < world.Size(); ++from) CHECK(incoming[from] == BytesFor(from, world.Rank(), round));
   }
   CHECK(second.Release());
+}
+
+TEST_CASE("Survivors gather, scatter and agree") {
+  const Found found;
+  uit::testing::CheckSetUpExchanges(found.survivors.world);
 }
 
 TEST_CASE("Survivors share memory that has no name in a file system") {

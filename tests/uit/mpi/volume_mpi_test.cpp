@@ -172,12 +172,12 @@ class Ends {
 
 /// Returns what the previous process has sent. Collective.
 std::vector<std::uint64_t> SentByPrevious(const World& world, const RingPlace& place, const std::vector<std::uint64_t>& ours) {
-  std::vector<Bytes> outgoing(world.Size());
+  BytesByRank outgoing;
   for (const std::uint64_t number : ours) {
     const auto bytes = BytesOf(number);
     outgoing[place.next].insert(outgoing[place.next].end(), bytes.begin(), bytes.end());
   }
-  const Bytes received = world.AllToAll(std::move(outgoing))[place.previous];
+  const Bytes received = world.ExchangeSparsely(std::move(outgoing))[place.previous];
   std::vector<std::uint64_t> theirs;
   for (std::size_t at = 0; at < received.size(); at += sizeof(std::uint64_t))
     theirs.push_back(LoadBytes<std::uint64_t>(ByteView(received).subspan(at)));

@@ -100,10 +100,10 @@ class RingEnds {
 
 /// Returns the tallies of the messages from the previous process: its puts, and our gets. Collective.
 inline Tally JoinTallies(const World& world, const RingPlace& place, const PutTally& puts, const GetTally& gets) {
-  std::vector<Bytes> outgoing(world.Size());
+  BytesByRank outgoing;
   const auto bytes = BytesOf(puts);
   outgoing[place.next].assign(bytes.begin(), bytes.end());
-  const Bytes received = world.AllToAll(std::move(outgoing))[place.previous];
+  const Bytes received = world.ExchangeSparsely(std::move(outgoing))[place.previous];
   Tally tally;
   tally += LoadBytes<PutTally>(received);
   tally += gets;

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <utility>
+
+#include <mpi.h>
+
+#include <uit/link/world.hpp>
+#include <uit/mpi/await.hpp>
+#include <uit/mpi/error.hpp>
+#include <uit/mpi/keep.hpp>
+
+namespace uit::mpi {
+
+/// One exchange in which each process sends messages to some others, and none knows how many will come to it. A process sends no
+/// more messages than it has peers, however many processes there are: the receiver's part of each tells its sender that it has been
+/// met. A process whose messages have all been met enters a barrier, and when the barrier is complete, no message is under way.
+/// (Hoefler, Siebert, Lumsdaine: Scalable communication protocols for dynamic sparse data exchange, PPoPP 2010.) Never blocks
+/// inside MPI.
+///
+/// Two exchanges that follow each other need different tags, because a process may begin the next one while another has not yet
+/// noticed that this one is over.
+class SparseExchange {
+ public:
+  /// Sends each part of `outgoing` that is not empty to its rank in `communicator`, where this process is `own`.
+  SparseExchange(MPI_Comm communicator, int tag, std::size_t own, BytesByRank outgoing)
+      : communicator_(communicator), tag_(tag), buffers_(std::make_shared<Buffers>()) {
+    std::erase_if(outgoing, [](const auto& part) { return part.second.empty(); });
+    buffers_->incoming.insert(outgoing.extract(own));
+    buffers_->outgoing = std::move(outgoing);
+  }
+  SparseExchange(const SparseExchange&) = delete;
+  SparseExchange& operator=(const SparseExchange&) = delete;
+  /// Keeps the buffers that MPI may still use.
+  ~SparseExchange() {
+    if (!sends_.empty() || !receives_.empty()) Keep(std::move(buffers_));
+  }
+
+  /// Returns whether all messages of all processes have gone and come. Never waits.
+  bool TryFinish() {
+    if (!std::exchange(has_started_, true)) StartSends();
+    while (TryStartReceive()) {
+    }
+    std::erase_if(sends_, IsComplete);
+    std::erase_if(receives_, IsComplete);
+    if (!sends_.empty()) return false;
+    if (!std::exchange(has_entered_, true)) Check(MPI_Ibarrier(communicator_, &barrier_), "MPI_Ibarrier");
+    is_over_ = is_over_ || IsComplete(barrier_);
+    return is_over_ && receives_.empty();
+  }
+  /// Returns by rank what has come, after TryFinish.
+  BytesByRank TakeIncoming() { return std::move(buffers_->incoming); }
+
+ private:
+  struct Buffers {
+    BytesByRank outgoing;
+    BytesByRank incoming;
+  };
+
+  void StartSends() {
+    for (const auto& [rank, bytes] : buffers_->outgoing)
+      Check(MPI_Issend(bytes.data(), CheckedCount(bytes.size()), MPI_BYTE, static_cast<int>(rank), tag_, communicator_,
+                       &sends_.emplace_back(MPI_REQUEST_NULL)),
+            "MPI_Issend");
+  }
+  /// If a message has come, starts to receive it.
+  bool TryStartReceive() {
+    int has_come = 0;
+    MPI_Status status;
+    Check(MPI_Iprobe(MPI_ANY_SOURCE, tag_, communicator_, &has_come, &status), "MPI_Iprobe");
+    if (has_come == 0) return false;
+    int count = 0;
+    Check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+    Bytes& bytes = buffers_->incoming[static_cast<std::size_t>(status.MPI_SOURCE)];
+    bytes.resize(static_cast<std::size_t>(count));
+    Check(MPI_Irecv(bytes.data(), count, MPI_BYTE, status.MPI_SOURCE, tag_, communicator_, &receives_.emplace_back(MPI_REQUEST_NULL)),
+          "MPI_Irecv");
+    return true;
+  }
+
+  MPI_Comm communicator_;
+  int tag_;
+  std::shared_ptr<Buffers> buffers_;
+  std::list<MPI_Request> sends_;     // not yet met; in lists, so that a request stays where MPI has written it
+  std::list<MPI_Request> receives_;  // not yet complete
+  MPI_Request barrier_ = MPI_REQUEST_NULL;
+  bool has_started_ = false;
+  bool has_entered_ = false;
+  bool is_over_ = false;
+};
+
+}  // namespace uit::mpi
