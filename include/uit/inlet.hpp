@@ -27,7 +27,8 @@
 
 namespace uit {
 
-/// The end of a conduit that accepts messages. One thread at a time may use it.
+/// The end of a conduit that accepts messages. One thread at a time may use it. (More than 300 lines, because it is one class with a
+/// short function for each verb.)
 ///
 ///     auto [inlet, outlet] = uit::Conduit<double>{uit::Thread{}};
 ///     if (!inlet.TryPut(0.5)) ...        // never waits; false: no room, the message was dropped

@@ -16,8 +16,8 @@
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/team.hpp>
+#include <netuit/run/update_record.hpp>
 #include <uit/exchange/fabric.hpp>
-#include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/support/pause.hpp>
@@ -61,7 +61,7 @@ class LayerTraffic {
   /// Prepares the ends for the run.
   void Prepare() {
     for (LayerPart* const layer : Layers()) layer->HandOver();  // first, because interceptors may throw
-    for (LayerPart* const layer : Layers()) layer->Prepare(delivery_, record_);
+    for (LayerPart* const layer : Layers()) layer->Prepare(delivery_, record_.Get());
     partition_.effective = {};
     partition_.notes.reduced = partition_.agreed = {};
   }
@@ -95,59 +95,29 @@ class LayerTraffic {
 
   // Recording and replay.
 
-  /// Whether the run is recorded or replayed.
-  bool HasRecord() const { return record_.IsOn(); }
-  /// Whether the run is replayed.
-  bool IsReplay() const { return record_.reader != nullptr; }
-  /// Whether a replay has reached the end of the recorded updates.
-  bool IsRecordOver() { return record_.reader->Peek() != replay::Event::update; }
-
+  /// Returns the worker's record.
+  UpdateRecord& Record() { return record_; }
   /// Takes in what has arrived and records the changes. Throws uit::OutputError.
   void PullRecorded(std::uint64_t update) {
+    replay::RecordWriter& writer = *record_.Get().writer;
     std::size_t max_bytes = 0;
     for (const LayerPart* const layer : Layers()) max_bytes += layer->MaxRecordBytes();
-    std::byte* at = record_.writer->Reserve(max_bytes);
+    std::byte* at = writer.Reserve(max_bytes);
     fabric_.Poll();
     Cut(update);
     for (LayerPart* const layer : Layers()) at = layer->PullRecorded(at);
-    record_.writer->Commit(replay::Event::update, at);
+    writer.Commit(replay::Event::update, at);
   }
-  /// Records that an update begins. This is enough if the values that nodes see follow from it. Throws uit::OutputError.
-  void RecordUpdate() { record_.writer->Add(replay::Event::update); }
-  /// Reads the next update from the record and, if `has_values`, the values that arrived before it. Throws uit::InputError or
-  /// RecordEnd.
-  void ReplayUpdate(bool has_values) {
-    if (record_.reader->Take() != replay::Event::update) record_.reader->FailToFit("begins an update");
-    if (!has_values) return;
+  /// Reads the values from the record that arrived before an update. Throws uit::InputError or RecordEnd.
+  void ReplayValues() {
+    replay::RecordReader& reader = *record_.Get().reader;
     for (LayerPart* const layer : Layers()) {
-      if (!layer->TryReplay(record_.reader->Rest())) record_.reader->FailToRead();
+      if (!layer->TryReplay(reader.Rest())) reader.FailToRead();
     }
-  }
-  /// Records or reads the end of the updates. Throws uit::OutputError.
-  void EndUpdatesOnRecord() {
-    if (record_.writer != nullptr) record_.writer->Add(replay::Event::end);
-    else if (record_.reader->Peek() == replay::Event::end) record_.reader->Take();
   }
   /// Ends recording or replay: later events are not part of the record.
   void StopIntercepting() {
     for (LayerPart* const layer : Layers()) layer->StopIntercepting();
-  }
-  /// Ends the record with the worker's report. In a replay of a complete record, reads the report from it instead. Throws
-  /// uit::OutputError.
-  void FinishRecord(WorkerReport& report) {
-    replay::RecordSummary summary{.num_barriers = report.num_barriers, .tally = report.tally, .inside = report.inside};
-    if (record_.writer != nullptr) {
-      std::byte* const at = record_.writer->Reserve(sizeof summary);
-      uit::StoreBytes(summary, {at, sizeof summary});
-      record_.writer->Commit(replay::Event::summary, at + sizeof summary);
-      record_.writer->Seal();
-    } else if (record_.reader->Peek() == replay::Event::summary) {
-      record_.reader->Take();
-      if (!record_.reader->Rest().TryRead(summary)) return;
-      report.num_barriers = summary.num_barriers;
-      report.tally = summary.tally;
-      report.inside = summary.inside;
-    }
   }
 
   // Updates whose values become visible together.
@@ -310,7 +280,7 @@ class LayerTraffic {
   Team& team_;
   std::uint32_t thread_;
   const RunOptions& options_;
-  replay::WorkerRecord record_;
+  UpdateRecord record_;
   Delivery delivery_;
   Cutter cutter_;
   CutRounds rounds_;

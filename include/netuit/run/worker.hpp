@@ -31,7 +31,7 @@
 
 namespace netuit::detail {
 
-/// One thread's part in a run.
+/// One thread's part in a run. More than 300 lines, because the run loop and what it calls are read together.
 class Worker {
  public:
   Worker(MeshCore& mesh, Team& team, const RunPlan& plan, const RunOptions& options, const replay::WorkerRecord& record,
@@ -73,14 +73,14 @@ class Worker {
     const uit::TimePoint end = uit::Now();
     elapsed_ = end - start_;
     observers_.Finish(end, num_updates_);
-    if (traffic_.HasRecord()) Call("the record", [this] { traffic_.EndUpdatesOnRecord(); });
+    if (traffic_.Record().IsOn()) Call("the record", [this] { traffic_.Record().End(); });
     Drain();
     timeline_.Note(Activity::end);
     if (timeline_.IsOn()) Count(uit::Now());
     timeline = timeline_.Take();
     quality = observers_.TakeQuality();
     WorkerReport report = Report();
-    if (traffic_.HasRecord()) Call("the record", [&] { traffic_.FinishRecord(report); });
+    if (traffic_.Record().IsOn()) Call("the record", [&] { traffic_.Record().Finish(report); });
     return report;
   }
 
@@ -124,7 +124,7 @@ class Worker {
         case Step::stop:
           reason_ = StopSeen(moment.now);
           if (reason_ == 0) reason_ = Team::Encode(StopReason::count);
-          is_record_cut_ |= traffic_.IsReplay() && moment.is_to_stop;
+          is_record_cut_ |= IsReplay() && moment.is_to_stop;
           return;
       }
     }
@@ -204,15 +204,16 @@ class Worker {
   }
   bool HasMadeAll() {
     if (plan_.updates != 0 && num_updates_ >= plan_.updates) return true;
-    if (!traffic_.IsReplay()) return false;
+    if (!IsReplay()) return false;
     bool is_over = true;
     if (!is_record_cut_) Call("the record", [&] { is_over = flow_->IsOver(); });
     return is_over;
   }
+  bool IsReplay() { return traffic_.Record().IsReplay(); }
   /// In a replay, an exception of another worker does not end this worker's updates early.
-  bool IsToStop(uit::TimePoint now) const {
+  bool IsToStop(uit::TimePoint now) {
     const std::uint32_t stop = team_.StopSeen();
-    if (!traffic_.IsReplay()) return stop != 0 || now >= end_;
+    if (!IsReplay()) return stop != 0 || now >= end_;
     return stop >= Team::Encode(StopReason::signal) && stop != Team::Encode(StopReason::thrown);
   }
   /// Returns the reason to stop that this worker has, or 0.
@@ -272,7 +273,7 @@ class Worker {
   /// Called when all have stopped: delivers all messages in flight, and the last values of all workers.
   void Drain() {
     // Others may still have much to do, and the first worker continues to watch for signals.
-    const auto patience = traffic_.IsReplay() ? std::chrono::nanoseconds::max() : Patience();
+    const auto patience = IsReplay() ? std::chrono::nanoseconds::max() : Patience();
     const auto idle = [this] {
       if (thread_ == 0 && IsTimeToLook(uit::Now())) team_.LookOut(false);
       return Idle();
@@ -282,10 +283,10 @@ class Worker {
     traffic_.BeginDrain();
     Communicate([this] { traffic_.EndUpdate(drain_update); });
     Meet({.stop = team_.Agreed().stop});  // frames leave during this wait; after it, all have been received
-    if (traffic_.HasRecord()) traffic_.StopIntercepting();
+    if (traffic_.Record().IsOn()) traffic_.StopIntercepting();
     Communicate([this] { traffic_.EndDrain(); });
     Vote last{.stop = team_.Agreed().stop, .next = num_updates_};
-    const bool has_rules = traffic_.Rounds().HasRules() && !traffic_.IsReplay() && !team_.IsBroken();
+    const bool has_rules = traffic_.Rounds().HasRules() && !IsReplay() && !team_.IsBroken();
     if (has_rules) {
       traffic_.Rounds().PrepareEnd();
       EvaluateRound();
