@@ -17,6 +17,7 @@ from netuit.program import find_checkout
 
 _NAME = "netuit._native"
 _BUILDS = ("python", "release")  # folders of build/
+_SOURCES = ("include", "tools/python/native")
 _BUILD = """
 set -eu
 root=$1
@@ -27,7 +28,7 @@ mkdir -p build
 log=$root/build/python.log
 nanobind=$("${UIT_PYTHON:-$2}" -m nanobind --cmake_dir)
 if ! { cmake --preset release -B build/python -DUIT_TESTS=OFF -DUIT_DEMOS=OFF -DUIT_PYTHON=ON -DPython_EXECUTABLE="$2" -Dnanobind_DIR="$nanobind" &&
-  cmake --build build/python --target netuit_native; } >"$log" 2>&1; then
+  cmake --build build/python --target netuit_native && touch build/python/python/_native*; } >"$log" 2>&1; then
   grep -m 5 -E 'error: |CMake Error' "$log" >&2 || tail -n 5 "$log" >&2
   echo "netuit: all of it is in $log" >&2
   exit 1
@@ -36,7 +37,8 @@ fi
 
 
 def load() -> Any:
-    """The extension module. Builds it in the checkout if it is not there. Raises ToolError if it cannot be had."""
+    """The extension module. Builds it in the checkout if it is not there, or older than its sources. Raises ToolError if it cannot be
+    had."""
     if _NAME in sys.modules:
         return sys.modules[_NAME]
     path = find() or _build()
@@ -59,13 +61,27 @@ def folder() -> pathlib.Path:
 
 
 def find() -> pathlib.Path | None:
-    """The module for this Python: that of the wheel, else one that was built in the folder of UIT_BUILD, or in the checkout."""
+    """The module for this Python: that of the wheel, else one that was built in the folder of UIT_BUILD, or in the checkout from its
+    present sources."""
     file = "_native" + importlib.machinery.EXTENSION_SUFFIXES[0]
-    named = os.environ.get("UIT_BUILD")
+    in_wheel = pathlib.Path(__file__).parent / file
+    if in_wheel.is_file():
+        return in_wheel
+    if "UIT_BUILD" in os.environ:
+        named = pathlib.Path(os.environ["UIT_BUILD"]) / "python" / file
+        return named if named.is_file() else None
     checkout = find_checkout()
-    builds = [pathlib.Path(named)] if named is not None else [checkout / "build" / name for name in _BUILDS] if checkout else []
-    candidates = [pathlib.Path(__file__).parent / file, *(build / "python" / file for build in builds)]
-    return next((path for path in candidates if path.is_file()), None)
+    built = [path for name in _BUILDS if checkout and (path := checkout / "build" / name / "python" / file).is_file()]
+    if checkout is None or not built:
+        return None
+    newest = max(built, key=lambda path: path.stat().st_mtime)
+    return newest if newest.stat().st_mtime >= _last_change(checkout) else None
+
+
+def _last_change(checkout: pathlib.Path) -> float:
+    """When a source of the module was last changed, in seconds since the epoch."""
+    sources = (path for folder in _SOURCES for path in (checkout / folder).rglob("*.*pp"))
+    return max((path.stat().st_mtime for path in sources), default=0.0)
 
 
 def _build() -> pathlib.Path:
@@ -78,7 +94,8 @@ def _build() -> pathlib.Path:
         path = find()
         if path is not None:
             return path
-        print(f"netuit: the extension module is not built yet; builds it in {checkout}, which takes a minute or two", file=sys.stderr)
+        print(f"netuit: the extension module is not built yet, or older than its sources; builds it in {checkout}, which takes a minute "
+              "or two", file=sys.stderr)
         built = subprocess.run(["sh", "-c", _BUILD, "sh", checkout, sys.executable], stdin=subprocess.DEVNULL, check=False)
         path = find() if built.returncode == 0 else None
     if path is None:
