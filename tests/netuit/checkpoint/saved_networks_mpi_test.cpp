@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <netuit/checkpoint/checkpoint.hpp>
+#include <netuit/checkpoint/digest.hpp>
 #include <netuit/checkpoint/edge_order.hpp>
 #include <netuit/checkpoint/saved_networks.hpp>
 #include <netuit/graph/edge_delays.hpp>
@@ -19,6 +20,7 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/run/run.hpp>
 #include <netuit/run/schedules.hpp>
+#include <uit/link/world.hpp>
 #include <uit/team/team.hpp>
 
 #include "tests/netuit/run/odd_graph.hpp"
@@ -184,8 +186,18 @@ TEST_CASE("A graph that is damaged or not there is refused, in words that say wh
   refuses("has changed since");
   change(manifest, [](std::string& bytes) { bytes.replace(bytes.find("\"nodes\": 30"), 11, "\"nodes\": 40"); });
   refuses("has no graph that this program can read: it lacks network0.targets");
+  change(manifest, [](std::string& bytes) { bytes.replace(bytes.find("\"nodes\": 40"), 11, "\"nodes\": 4294967295"); });
+  refuses("it is too large");
   change(manifest, [](std::string& bytes) { bytes.resize(bytes.size() / 2); });
   refuses("is no graph, or damaged");
+}
+
+TEST_CASE("The digest of a value is the same in every version, because files have it") {
+  uit::Bytes value;
+  for (int i = 0; i < 11; ++i) value.push_back(static_cast<std::byte>(i * 7));
+  CHECK(DigestOfValue(0, {}) == 0x5692161d100b05e5U);
+  CHECK(DigestOfValue(0, value) == 0xd5adbb32a8753f86U);
+  CHECK(DigestOfValue(1, {value.data(), 8}) == 0xafb8c467b140ac83U);
 }
 
 TEST_CASE("Edges and positions that no topology has are refused") {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include <netuit/checkpoint/checkpoint.hpp>
@@ -58,6 +59,29 @@ TEST_CASE("What all processes have goes to another mesh, whatever the checkpoint
   }
   CHECK(survivors->world.Release());
   CHECK(all.Release());
+}
+
+TEST_CASE("What no process has comes from the checkpoint, and is counted") {
+  const Folder folder;
+  CheckpointModel first{TeamWith(2)};
+  first.Run(EveryUpdate{.updates = 10});
+  SaveCheckpoint(first.mesh, folder.Path());
+  first.Run(EveryUpdate{.updates = 6});
+  std::map<NodeId, std::uint64_t> present;  // of this process's nodes, the newest values
+  first.mesh.Visit([&](Node& node) { present.emplace(node.Id(), first.state[node]); });
+  CheckpointModel alone{TeamWith(1).On(uit::World{})};  // as if all other processes had ended
+  const TakeOverResult result = TakeOver(first.mesh, alone.mesh, folder.Path());
+  CHECK(result.num_nodes == CheckpointModel::num_nodes - present.size());
+  CHECK(alone.mesh.NumUpdates() == 16);
+  CheckpointModel saved{TeamWith(1).On(uit::World{})};
+  LoadCheckpoint(saved.mesh, folder.Path());
+  const auto before = saved.mesh.Gather(saved.state);
+  const auto after = alone.mesh.Gather(alone.state);
+  for (NodeId id = 0; id < CheckpointModel::num_nodes; ++id) {
+    const auto own = present.find(id);
+    CHECK(after[id] == (own != present.end() ? own->second : before[id]));
+  }
+  MpiTestWorld().Agree("");
 }
 
 TEST_CASE("Nothing is taken over without a checkpoint of the same program") {

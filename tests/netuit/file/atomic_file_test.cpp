@@ -200,6 +200,28 @@ TEST_CASE("two processes that write one file many times both succeed and the nam
   CHECK(folder.NumFiles() == 1);
 }
 
+TEST_CASE("a process without standard input and output writes files like any other") {
+  const Folder folder;
+  const fs::path path = folder.path / "rows.csv";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int file : {0, 1, 2}) ::close(file);  // so the draft gets number 0
+    int code = 0;
+    try {
+      netuit::WriteFileAtomically(path, [](std::ostream& stream) { stream << "whole"; });
+      if (::fcntl(0, F_GETFD) >= 0) code = 2;  // the draft was left open
+    } catch (...) {
+      code = 1;
+    }
+    ::_exit(code);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  CHECK(TextOf(path) == "whole");
+  CHECK(folder.NumFiles() == 1);
+}
+
 TEST_CASE("a link or file at the name of a draft is neither followed nor touched") {
   const Folder folder;
   const fs::path path = folder.path / "rows.csv";

@@ -1,5 +1,6 @@
 #include <netuit/mesh/mesh.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <netuit/mesh/on_root.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
+#include <uit/link/world.hpp>
 #include <uit/support/error.hpp>
 #include <uit/tally.hpp>
 #include <uit/team/team.hpp>
@@ -122,6 +124,21 @@ TEST_CASE("Until a message arrives an edge shows what it was initialised to, and
   });
   CHECK(SumOf(mesh, num_faults) == 0);
   mesh.Visit([&](Node& node) { CHECK(num_calls[node] == 1); });
+}
+
+TEST_CASE("The weights of nodes count for the placement, also of several networks") {
+  const uit::Team alone{uit::World{}, {.threads = 2}};
+  for (const bool has_weights : {true, false}) {
+    CAPTURE(has_weights);
+    Topology near = MakeRing(8);
+    if (has_weights) near = near.WithNodeWeights({7, 1, 1, 1, 1, 1, 1, 1});
+    Mesh mesh{alone, std::vector<NamedNetwork>{{"near", near}, {"far", MakeRing(8), {.period = 2}}}};
+    const RunReport report = mesh.Run(EveryUpdate{.updates = 1}, [](Node&) {});
+    std::vector<std::size_t> nodes;
+    for (const WorkerReport& worker : report.workers) nodes.push_back(worker.num_nodes);
+    std::ranges::sort(nodes);
+    CHECK(nodes == (has_weights ? std::vector<std::size_t>{1, 7} : std::vector<std::size_t>{4, 4}));
+  }
 }
 
 TEST_CASE("A message put to output k of a node arrives at the input that faces it") {

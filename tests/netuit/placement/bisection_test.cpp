@@ -1,5 +1,7 @@
 #include <netuit/placement/bisection.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -119,6 +121,20 @@ TEST_CASE("both directions and parallel edges add up and loops vanish") {
   CHECK(graph.neighbors == std::vector<std::int32_t>{1, 0, 2, 1});
   CHECK(graph.edge_weights == std::vector<std::int32_t>{10, 10, 11, 11});
   CHECK(graph.node_weights == std::vector<std::int32_t>{4, 0, 1});
+}
+
+TEST_CASE("the heaviest edge and the heaviest node keep their share, wherever they stand") {
+  constexpr std::int64_t limit = std::int64_t{1} << 28U;
+  for (const std::size_t heaviest : {0U, 1U, 2U}) {
+    CAPTURE(heaviest);
+    std::vector<double> weights(3, 1);
+    weights[heaviest] = 1e12;
+    const Topology topology{3, {{0, 1, weights[0]}, {0, 2, weights[1]}, {1, 2, weights[2]}}, {}, weights};
+    const auto graph = MakePartitionGraph<std::int32_t>(topology);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(graph.node_weights[i] == (i == heaviest ? limit : 1));
+    CHECK(std::ranges::count(graph.edge_weights, limit) == 2);  // once in each direction
+    CHECK(std::ranges::count(graph.edge_weights, 1) == 4);
+  }
 }
 
 TEST_CASE("integer scales keep whole numbers that fit and never overflow") {

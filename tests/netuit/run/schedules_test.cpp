@@ -168,6 +168,28 @@ TEST_CASE("A barrier waits for the time of an update and then for the timeout of
   CHECK(Begun(Fixed{.period = longest})->Patience(2s) == longest);
 }
 
+TEST_CASE("Options that cannot be are refused with a message") {
+  const auto refuses = [](const auto& change, const char* words) {
+    RunOptions options;
+    change(options);
+    CHECK_THROWS_WITH(CheckOptions(options), words);
+  };
+  CHECK_NOTHROW(CheckOptions(RunOptions{}));
+  for (const auto span : {0ns, std::chrono::nanoseconds(-1)}) {
+    refuses([&](RunOptions& options) { options.peer_timeout = span; }, "peer_timeout must be greater than 0");
+    refuses([&](RunOptions& options) { options.quality = {.interval = 1s, .length = span}; }, "quality.length must be greater than 0");
+    refuses([&](RunOptions& options) { options.timeline.count_interval = span; }, "timeline.count_interval must be greater than 0");
+  }
+  refuses([](RunOptions& options) { options.quality.interval = -1ns; }, "quality.interval must not be negative");
+  refuses([](RunOptions& options) { options.shortest_steal = -1ns; }, "shortest_steal must not be negative");
+  RunOptions least{.shortest_steal = 0ns, .peer_timeout = 1ns};
+  least.quality = {.interval = 1ns, .length = 1ns};
+  least.timeline.count_interval = 1ns;
+  CHECK_NOTHROW(CheckOptions(least));
+  least.quality = {.interval = 0ns, .length = 0ns};  // no snapshots
+  CHECK_NOTHROW(CheckOptions(least));
+}
+
 TEST_CASE("An impossible schedule is refused with a message") {
   CHECK_THROWS_WITH(Free{.duration = -1ns}.MakePlan().Check(), "duration must not be negative");
   CHECK_THROWS_WITH(Free{.clock_every = 0}.MakePlan().Check(), "clock_every must be at least 1");

@@ -59,7 +59,7 @@ int Complete(MPI_Request* request, int* is_done, MPI_Status* status, F call) {
   int MPI_##name parameters { \
     return DoAnytime(Call::name, [&] { return PMPI_##name arguments; }); \
   }
-// Functions that create (1) or free (-1) a handle.
+// Functions that create (1) or free (-1) a handle, or lock and unlock a window.
 #define UIT_PMPI_WRAP_COUNTED(name, difference, parameters, arguments) \
   int MPI_##name parameters { \
     return Do(Call::name, [&] { \
@@ -98,12 +98,10 @@ UIT_PMPI_WRAP(Put,
                MPI_Datatype type, MPI_Win window),
               (origin, origin_count, origin_type, rank, offset, count, type, window))
 UIT_PMPI_WRAP(Win_flush_all, (MPI_Win window), (window))
-UIT_PMPI_WRAP(Win_lock_all, (int assertion, MPI_Win window), (assertion, window))
 UIT_PMPI_WRAP(Win_set_errhandler, (MPI_Win window, MPI_Errhandler handler), (window, handler))
 UIT_PMPI_WRAP(Win_shared_query, (MPI_Win window, int rank, MPI_Aint* size, int* unit, void* base),
               (window, rank, size, unit, base))
 UIT_PMPI_WRAP(Win_sync, (MPI_Win window), (window))
-UIT_PMPI_WRAP(Win_unlock_all, (MPI_Win window), (window))
 
 UIT_PMPI_WRAP_COUNTED(Comm_dup, 1, (MPI_Comm communicator, MPI_Comm* made), (communicator, made))
 UIT_PMPI_WRAP_COUNTED(Comm_free, -1, (MPI_Comm * communicator), (communicator))
@@ -121,6 +119,8 @@ UIT_PMPI_WRAP_COUNTED(Win_allocate_shared, 1,
                       (MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* base, MPI_Win* window),
                       (size, unit, info, communicator, base, window))
 UIT_PMPI_WRAP_COUNTED(Win_free, -1, (MPI_Win * window), (window))
+UIT_PMPI_WRAP_COUNTED(Win_lock_all, 1, (int assertion, MPI_Win window), (assertion, window))
+UIT_PMPI_WRAP_COUNTED(Win_unlock_all, -1, (MPI_Win window), (window))
 
 int MPI_Iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm communicator,
                    MPI_Request* request) {

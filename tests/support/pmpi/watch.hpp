@@ -30,7 +30,7 @@ std::size_t NumCancelledSends();
 std::size_t NumOverlaps();
 /// Times that a thread entered MPI that had not initialised it, at a thread level that does not allow it.
 std::size_t NumStrangers();
-/// Communicators, windows and infos that have not been freed.
+/// Communicators, windows and infos that have not been freed, and windows that have not been unlocked.
 std::size_t NumUnfreed();
 /// Calls to MPI.
 std::uint64_t NumCalls();

@@ -172,6 +172,11 @@ TEST_CASE("Options that cannot be are refused at once") {
   CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .depth = std::size_t{1} << 40}); }, "depth");
   CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .channel = 3}); }, "no channel 3");
   CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .num_channels = 3}); }, "has one channel");
+  const std::size_t too_many_bytes = max_payload_bytes + 1;
+  const Process large{.fabric = &fabric, .peer = 1, .max_message_bytes = too_many_bytes};
+  using Text = Inlet<std::string, every, W>;
+  CheckThrows([&] { Text{large}; }, "max_message_bytes is at most 1 GiB, not " + std::to_string(too_many_bytes));
+  CHECK(WordsThrownBy([&] { In<>{large}; }).empty());  // it says nothing about messages that all have one size
 }
 
 TEST_CASE("Halves that do not match are refused on both sides with the same message") {

@@ -2,7 +2,9 @@
 #include <uit/team/member.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,11 +17,18 @@
 #include <utility>
 #include <vector>
 
+#include <uit/exchange/fabric.hpp>
+#include <uit/inlet.hpp>
 #include <uit/link/frame.hpp>
+#include <uit/outlet.hpp>
+#include <uit/support/clock.hpp>
 #include <uit/team/core_spread.hpp>
 #include <uit/team/host_rounds.hpp>
+#include <uit/team/joints.hpp>
 #include <uit/team/round_board.hpp>
 #include <uit/team/team.hpp>
+#include <uit/transport/process.hpp>
+#include <uit/transport/transport_set.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/loopback_world.hpp"
@@ -49,6 +58,28 @@ TEST_CASE("Collective calls work on any number of hosts, processes and threads")
       });
     });
   }
+}
+
+TEST_CASE("The conduits of members whose process does not close them are given up at the deadline") {
+  using W = TransportSet<Process>;
+  const bool do_both_close = GENERATE(true, false);
+  LoopbackNetwork network{2, 1};
+  std::array<std::unique_ptr<detail::Joints>, 2> joints;
+  Inlet<int, Policy{}, W> inlet;
+  Outlet<int, Policy{}, W> outlet;
+  network.Together([&](std::size_t rank) {
+    joints[rank] = std::make_unique<detail::Joints>(network.World(rank), 1U, true);
+    joints[rank]->JoinAcross(0, 1, rank == 0, [&](Fabric& fabric, std::uint64_t) {
+      const Process reach{.fabric = &fabric, .peer = 1 - rank};
+      if (rank == 0) inlet = Inlet<int, Policy{}, W>{reach};
+      else outlet = Outlet<int, Policy{}, W>{reach};
+    });
+    joints[rank]->Connect();
+  });
+  std::array<bool, 2> is_clean{};
+  if (do_both_close) network.Together([&](std::size_t rank) { is_clean[rank] = joints[rank]->Close(After(std::chrono::seconds(10))); });
+  else is_clean[0] = joints[0]->Close(After(std::chrono::milliseconds(20))), is_clean[1] = joints[1]->Close(Now());
+  CHECK(is_clean == std::array{do_both_close, do_both_close});
 }
 
 TEST_CASE("Threads have a core each only if the processes of the host together have enough") {
