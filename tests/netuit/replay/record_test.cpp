@@ -159,6 +159,23 @@ void CheckEveryByte(const fs::path& path, std::size_t num_bytes, F&& is_right) {
 
 }  // namespace
 
+TEST_CASE("A record may begin with any event") {
+  for (const Event first : {Event::update, Event::put_refused, Event::put_threw, Event::no}) {
+    const Draft draft;
+    {
+      RecordWriter writer(draft.path, header);
+      writer.Add(first);
+      writer.Add(Event::step_none);
+      writer.Seal();
+    }
+    RecordReader reader(draft.path, header);
+    CHECK(reader.EarlyEnd().empty());
+    CHECK(reader.Take() == first);
+    CHECK(reader.Take() == Event::step_none);
+    CHECK(reader.Peek() == Event::none);
+  }
+}
+
 TEST_CASE("Everything written is read, over many blocks") {
   Draft draft;
   {
