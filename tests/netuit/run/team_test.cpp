@@ -1,6 +1,8 @@
 // The agreements of the workers of all processes, without a mesh.
 #include <netuit/run/team.hpp>
 
+#include <signal.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +19,7 @@
 
 #include "tests/netuit/barrier/station.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/child_process.hpp"
 #include "tests/support/loopback_world.hpp"
 
 using namespace netuit;
@@ -111,4 +114,26 @@ TEST_CASE("The weightiest reason of a process counts, with its first message") {
   });
   for (const Vote& vote : all) CHECK(vote.stop == Team::Encode(StopReason::thrown));
   CHECK(words == std::vector<std::string>{"", "", "first threw: no more", "first threw: no more", "", ""});
+}
+
+TEST_CASE("A process that falls silent and then ends is lost once") {
+  uit::testing::ChildProcess child;
+  LoopbackNetwork network{2, 2};
+  uit::ProcessState process;
+  const RunOptions options{.stops_on_signal = false};
+  network.Together([&](std::size_t rank) {
+    Station station{network.World(rank)};
+    if (rank == 0) {
+      Team team{station.barrier, process, 1, options, false};
+      uit::SpinHabit habit;
+      team.Meet(0, {}, 30ms, uit::NoIdle{}, habit);  // rank 1 does not come
+      CHECK(team.LostPeers() == std::vector<std::size_t>{1});
+      process.WatchOver({child.Identity(1)});
+      kill(child.process, SIGKILL);
+      CHECK(uit::WaitUntil([&] { return process.Watch().Gone().has_value(); }, uit::After(10s)));
+      CHECK(team.LostPeers() == std::vector<std::size_t>{1});
+    }
+    station.world.Agree({});
+    station.barrier.Close(uit::Now());
+  });
 }
