@@ -113,7 +113,6 @@ class Diffusion {
     ForEachBorder([&](NodeId node, std::uint32_t other) { flows.Join(worker_of_[node], other); });
     flows.Solve(loads_);
     rest_.clear();
-    waiting_ = {};
     has_moved_.assign(worker_of_.size(), false);
     ForEachBorder([&](NodeId node, std::uint32_t other) {
       const double flow = flows.Flow(worker_of_[node], other);

@@ -80,6 +80,10 @@ void CheckLog(const Schedule& schedule, std::uint32_t threads, const NetworkOpti
   for (std::uint64_t update = 0; update < num_updates; ++update)
     for (NodeId id = 0; id < rows * columns; ++id) num_lines += Speaks(update, id) ? 1 : 0;
   CHECK(all.size() == num_lines);
+  // Between runs no node waits for a turn.
+  const std::size_t num_before = mine.size();
+  mesh.Visit([&](Node& node) { log.InTurn(node).push_back({num_updates, node.Id()}); });
+  CHECK(mine.size() == num_before + mesh.NumLocalNodes());
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ TEST_CASE("A process that falls silent and then ends is lost once") {
   uit::testing::ChildProcess child;
   LoopbackNetwork network{2, 2};
   uit::ProcessState process;
+  process.WatchOver({child.Identity(1)});
   const RunOptions options{.stops_on_signal = false};
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};
@@ -128,7 +129,6 @@ TEST_CASE("A process that falls silent and then ends is lost once") {
       uit::SpinHabit habit;
       team.Meet(0, {}, 30ms, uit::NoIdle{}, habit);  // rank 1 does not come
       CHECK(team.LostPeers() == std::vector<std::size_t>{1});
-      process.WatchOver({child.Identity(1)});
       kill(child.process, SIGKILL);
       CHECK(uit::WaitUntil([&] { return process.Watch().Gone().has_value(); }, uit::After(10s)));
       CHECK(team.LostPeers() == std::vector<std::size_t>{1});
