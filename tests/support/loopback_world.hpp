@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -250,6 +251,7 @@ class LoopbackNetwork {
         const std::lock_guard lock(state_->mutex);
         state_->memory.push_back(std::make_unique_for_overwrite<SharedLine[]>(num_lines));
         mine = {state_->memory.back()[0].bytes, num_bytes};
+        std::memset(mine.data(), 0xA5, num_bytes);  // undefined content
       }
       const std::vector<Bytes> parts = AllGather(BytesOf(mine));
       HostMemory memory;

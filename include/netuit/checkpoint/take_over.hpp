@@ -17,7 +17,9 @@ struct TakeOverResult {
 /// Gives a mesh the state that the remaining processes have of another one of the same graph, which has lost processes in a run of
 /// mode 1, 2 or 3. Nodes of lost processes get the values that they had in the checkpoint.
 ///
-///     const auto survivors = team.GetWorld().FindSurvivors(uit::After(10s));
+///     const uit::World spare = team.GetWorld().Duplicate();  // before the run
+///     ...
+///     const auto survivors = spare.FindSurvivors(uit::After(10s));
 ///     Model second{team.On(survivors->world)};
 ///     netuit::TakeOver(first.mesh, second.mesh, "run.ckpt");
 ///

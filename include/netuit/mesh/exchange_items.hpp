@@ -21,7 +21,9 @@ std::vector<T> ExchangeItems(const uit::World& world, std::vector<std::vector<T>
   const std::size_t part = std::max<std::size_t>(max_at_once / sizeof(T) / world.Size(), 1);
   std::map<std::size_t, std::vector<T>> by_rank;
   by_rank[world.Rank()] = std::exchange(outgoing[world.Rank()], {});
-  const std::size_t longest = world.Max(std::ranges::max(outgoing, {}, &std::vector<T>::size).size());
+  std::size_t longest = 0;
+  for (const std::vector<T>& items : outgoing) longest = std::max(longest, items.size());
+  longest = world.Max(longest);
   for (std::size_t at = 0; at < longest; at += part) {
     uit::BytesByRank pieces;
     for (std::size_t rank = 0; rank < world.Size(); ++rank) {

@@ -84,7 +84,7 @@ class RecordingFlow final : public RecordFlow {
   void Reveal(std::uint64_t update) override {
     if (IsBestEffort()) return Traffic().PullRecorded(update);
     Live().Reveal(update);  // first, because the others wait for what this worker sends, even if recording fails
-    Traffic().Record().Add();
+    Traffic().Record().AddUpdate();
   }
 };
 
@@ -95,7 +95,7 @@ class ReplayingFlow final : public RecordFlow {
   using RecordFlow::RecordFlow;
   void Reveal(std::uint64_t update) override {
     Live().Reveal(update);  // first, because the others wait for what this worker sends, even if its record has ended
-    Traffic().Record().Take();
+    Traffic().Record().TakeUpdate();
     if (IsBestEffort()) Traffic().ReplayValues();
   }
   bool IsOver() override { return Traffic().Record().IsOver(); }

@@ -97,6 +97,7 @@ class LayerTraffic {
 
   /// Returns the worker's record.
   UpdateRecord& Record() { return record_; }
+  const UpdateRecord& Record() const { return record_; }
   /// Takes in what has arrived and records the changes. Throws uit::OutputError.
   void PullRecorded(std::uint64_t update) {
     replay::RecordWriter& writer = *record_.Get().writer;

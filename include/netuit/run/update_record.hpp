@@ -26,13 +26,13 @@ class UpdateRecord {
   const replay::WorkerRecord& Get() const { return record_; }
 
   /// Records that an update begins. This is enough if the values that nodes see follow from it. Throws uit::OutputError.
-  void Add() { record_.writer->Add(replay::Event::update); }
+  void AddUpdate() { record_.writer->Add(replay::Event::update); }
   /// Reads that an update begins. Throws uit::InputError or RecordEnd.
-  void Take() {
+  void TakeUpdate() {
     if (record_.reader->Take() != replay::Event::update) record_.reader->FailToFit("begins an update");
   }
   /// Records or reads the end of the updates. Throws uit::OutputError.
-  void End() {
+  void EndUpdates() {
     if (record_.writer != nullptr) record_.writer->Add(replay::Event::end);
     else if (record_.reader->Peek() == replay::Event::end) record_.reader->Take();
   }

@@ -73,7 +73,7 @@ class Worker {
     const uit::TimePoint end = uit::Now();
     elapsed_ = end - start_;
     observers_.Finish(end, num_updates_);
-    if (traffic_.Record().IsOn()) Call("the record", [this] { traffic_.Record().End(); });
+    if (traffic_.Record().IsOn()) Call("the record", [this] { traffic_.Record().EndUpdates(); });
     Drain();
     timeline_.Note(Activity::end);
     if (timeline_.IsOn()) Count(uit::Now());
@@ -209,9 +209,9 @@ class Worker {
     if (!is_record_cut_) Call("the record", [&] { is_over = flow_->IsOver(); });
     return is_over;
   }
-  bool IsReplay() { return traffic_.Record().IsReplay(); }
+  bool IsReplay() const { return traffic_.Record().IsReplay(); }
   /// In a replay, an exception of another worker does not end this worker's updates early.
-  bool IsToStop(uit::TimePoint now) {
+  bool IsToStop(uit::TimePoint now) const {
     const std::uint32_t stop = team_.StopSeen();
     if (!IsReplay()) return stop != 0 || now >= end_;
     return stop >= Team::Encode(StopReason::signal) && stop != Team::Encode(StopReason::thrown);

@@ -78,9 +78,10 @@ UIT_DEFINE void Fabric::CheckOptions() const {
   world_.Max(bounds);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::uint64_t least = ~bounds[names.size() + i];
-    if (bounds[i] != least)
-      throw Error(std::string("FabricOptions::") + names[i] + " is not the same on every process: it is between " + std::to_string(least) +
-                  " and " + std::to_string(bounds[i]));
+    if (bounds[i] == least) continue;
+    const std::string words = "rank " + std::to_string(world_.Rank()) + " has FabricOptions::" + names[i] + " of " + std::to_string(ours[i]) +
+                              ", where another process has " + std::to_string(least);
+    world_.Agree(ours[i] != least ? words : "");
   }
 }
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <uit/config.hpp>
 #include <uit/link/frame_box.hpp>

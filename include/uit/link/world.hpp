@@ -55,7 +55,8 @@ class WorldModel {
   virtual BytesByRank ExchangeSparsely(BytesByRank outgoing) = 0;
   /// Returns every rank's bytes on every rank, in rank order. Collective.
   virtual std::vector<Bytes> AllGather(ByteView mine);
-  /// Returns the bytes of rank `root` on every rank; the others' arguments are ignored. Collective.
+  /// Returns the bytes of rank `root` on every rank; the others' arguments are ignored. The root may return before the others have
+  /// called it. Collective.
   virtual Bytes Broadcast(Bytes from_root, std::size_t root);
   /// Replaces each value by the largest that any rank has in its place. Collective; all ranks pass as many.
   virtual void Max(std::span<std::uint64_t> values);
@@ -70,15 +71,16 @@ class WorldModel {
   virtual HostMemory ShareMemory([[maybe_unused]] std::size_t num_bytes) { return {}; }
   /// Returns the name and version of the library that carries the messages, for reports; empty if none does. Any thread.
   virtual std::string Library() const { return {}; }
-  /// Returns a world of the same processes with streams of its own. Collective.
+  /// Returns a world of the same processes with streams of its own. Its collective calls and those of this world come in the same
+  /// order on all processes. Collective.
   virtual std::shared_ptr<WorldModel> Duplicate() = 0;
   /// Frees the resources of a duplicate. Collective; call it only if all links were closed cleanly. Returns false, with
   /// nothing freed, if the other processes do not take part by the deadline.
   virtual bool Release(Deadline deadline) = 0;
   /// Returns a world of the processes of this one that have not ended, with a state of its own. Returns nothing if this kind of
   /// world has none, or if those processes do not all take part by the deadline. Unlike other collective calls, it works after a
-  /// process has ended. Use this world later only to call this again, if one more process has ended. Collective over the processes
-  /// that have not ended.
+  /// process has ended. Call it on a duplicate that nothing else uses; later use that only to call this again, if one more process
+  /// has ended. Collective over the processes that have not ended.
   virtual std::optional<Survivors> FindSurvivors([[maybe_unused]] Deadline deadline);
 
   /// Returns the state that this world shares with its duplicates. Not collective; any thread.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -17,13 +18,20 @@
 
 namespace uit::mpi {
 
+/// Whether a destructor may free what all processes have made together: MPI is running, and all of them will come.
+inline bool MayFreeTogether(ProcessState& process) {
+  int is_over = 0;
+  if (const int code = MPI_Finalized(&is_over); code != MPI_SUCCESS) process.Note(Error(code, "MPI_Finalized").what());
+  return is_over == 0 && !process.IsBroken() && std::uncaught_exceptions() == 0;
+}
+
 /// Takes part in something that needs all processes: calls `try_finish` until it returns true. Returns false at the deadline.
-/// Without a deadline, throws PeerLost, with `call` in its text, if a process has ended.
+/// Without a deadline, throws PeerLost, with `where` in its text, if a process has ended.
 ///
-/// Throws if MPI fails. The others may then wait for this process for ever. So the process is marked as failed
-/// (ProcessState::Fail), and every later call throws at once.
+/// Throws what `try_finish` throws, as when MPI fails. The others may then wait for this process for ever. So the process is marked as
+/// failed (ProcessState::Fail), and every later call throws at once.
 template <std::predicate F>
-bool FinishTogether(ProcessState& process, const char* call, F&& try_finish, Deadline deadline = never) {
+bool FinishTogether(ProcessState& process, const char* where, F&& try_finish, Deadline deadline = never) {
   if (process.HasFailed()) throw uit::Error(process.Trouble());
   bool is_finished = false;
   try {
@@ -35,14 +43,14 @@ bool FinishTogether(ProcessState& process, const char* call, F&& try_finish, Dea
         },
         deadline);
     if (is_finished) return true;
-  } catch (const uit::Error& error) {
+  } catch (const std::exception& error) {
     if (!HasPeerEnded(process.Watch())) {
       process.Fail(error.what());
       throw;
     }
   }
   process.Break();
-  if (deadline == never) process.Watch().Check(call);
+  if (deadline == never) process.Watch().Check(where);
   return false;
 }
 

@@ -15,7 +15,6 @@
 #include <uit/mpi/await.hpp>
 #include <uit/mpi/collective.hpp>
 #include <uit/mpi/error.hpp>
-#include <uit/mpi/private_communicator.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>

@@ -40,7 +40,7 @@ struct MpiWorldOptions {
   ProcessHooks hooks{};       ///< the program's callbacks
 };
 
-/// The processes of a communicator.
+/// The processes of a communicator. Its destructor is collective, too, so all processes destroy their worlds in the same order.
 ///
 ///     uit::World world{std::make_shared<uit::mpi::MpiWorld>(communicator)};   // in a program that uses MPI itself
 class MpiWorld final : public WorldModel {
@@ -65,7 +65,7 @@ class MpiWorld final : public WorldModel {
     const MPI_Comm communicator = sparse_communicator_->Get();
     if constexpr (is_simulated) return ExchangeSimulated(*Process(), communicator, size_, std::move(outgoing));
     SparseExchange exchange(communicator, sparse_communicator_->NextTag(), rank_, std::move(outgoing));
-    FinishTogether(*Process(), "in a sparse exchange", [&] { return exchange.TryFinish(); });
+    FinishTogether(*Process(), "in a collective call", [&] { return exchange.TryFinish(); });
     return exchange.TakeIncoming();
   }
 
@@ -125,7 +125,8 @@ class MpiWorld final : public WorldModel {
     if constexpr (is_simulated) return WorldModel::Max(values);
     const auto kept = std::make_shared<std::vector<std::uint64_t>>(values.begin(), values.end());
     Collective(*Process(), "MPI_Iallreduce", kept, [&](MPI_Request* request) {
-      return MPI_Iallreduce(MPI_IN_PLACE, kept->data(), static_cast<int>(kept->size()), MPI_UINT64_T, MPI_MAX, communicator_, request);
+      const int count = CheckedCount(kept->size() * sizeof(std::uint64_t)) / static_cast<int>(sizeof(std::uint64_t));
+      return MPI_Iallreduce(MPI_IN_PLACE, kept->data(), count, MPI_UINT64_T, MPI_MAX, communicator_, request);
     });
     std::ranges::copy(*kept, values.begin());
   }

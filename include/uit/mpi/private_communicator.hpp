@@ -1,23 +1,16 @@
 #pragma once
 
-#include <exception>
 #include <memory>
 #include <utility>
 
 #include <mpi.h>
 
 #include <uit/link/process_state.hpp>
+#include <uit/mpi/collective.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/support/peer_watch.hpp>
 
 namespace uit::mpi {
-
-/// Whether a destructor may free what all processes have made together: MPI is running, and all of them will come.
-inline bool MayFreeTogether(ProcessState& process) {
-  int is_over = 0;
-  if (const int code = MPI_Finalized(&is_over); code != MPI_SUCCESS) process.Note(Error(code, "MPI_Finalized").what());
-  return is_over == 0 && !process.IsBroken() && std::uncaught_exceptions() == 0;
-}
 
 /// A copy of a communicator, on which no message meets another program's receive.
 class PrivateCommunicator {

@@ -22,8 +22,8 @@ inline BytesByRank ExchangeSimulated(ProcessState& process, MPI_Comm communicato
     std::vector<int> sent, received;
   };
   const auto buffers = std::make_shared<Buffers>(Buffers{std::move(outgoing), {}, std::vector<int>(size), std::vector<int>(size)});
-  for (const auto& [rank, bytes] : buffers->outgoing) buffers->sent[rank] = CheckedCount(bytes.size());
   Collective(process, "MPI_Alltoall", buffers, [&](MPI_Request*) {
+    for (const auto& [rank, bytes] : buffers->outgoing) buffers->sent.at(rank) = CheckedCount(bytes.size());
     return MPI_Alltoall(buffers->sent.data(), 1, MPI_INT, buffers->received.data(), 1, MPI_INT, communicator);
   });
   Collective(process, "a simulated exchange", buffers, [&](MPI_Request*) {

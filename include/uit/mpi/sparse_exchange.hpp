@@ -14,11 +14,13 @@
 
 namespace uit::mpi {
 
-/// One exchange in which each process sends messages to some others, and none knows how many will come to it. A process sends no
-/// more messages than it has peers, however many processes there are: the receiver's part of each tells its sender that it has been
-/// met. A process whose messages have all been met enters a barrier, and when the barrier is complete, no message is under way.
-/// (Hoefler, Siebert, Lumsdaine: Scalable communication protocols for dynamic sparse data exchange, PPoPP 2010.) Never blocks
-/// inside MPI.
+/// One exchange in which each process sends messages to some others, and none knows how many will come to it. What a process sends
+/// depends on the number of its receivers, not on the number of processes.
+///
+/// A send of MPI_Issend completes only when its receiver has begun to receive it. So when all sends of a process are complete, all its
+/// messages are being received, and it enters a barrier. When the barrier is complete, this holds for all processes, and no further
+/// message will come. (Hoefler, Siebert, Lumsdaine: Scalable communication protocols for dynamic sparse data exchange, PPoPP 2010.)
+/// Never blocks inside MPI.
 ///
 /// Two exchanges that follow each other need different tags, because a process may begin the next one while another has not yet
 /// noticed that this one is over.
@@ -83,8 +85,9 @@ class SparseExchange {
   MPI_Comm communicator_;
   int tag_;
   std::shared_ptr<Buffers> buffers_;
-  std::list<MPI_Request> sends_;     // not yet met; in lists, so that a request stays where MPI has written it
-  std::list<MPI_Request> receives_;  // not yet complete
+  // Not yet complete. In lists, because the tests' watch over MPI knows requests by their addresses.
+  std::list<MPI_Request> sends_;
+  std::list<MPI_Request> receives_;
   MPI_Request barrier_ = MPI_REQUEST_NULL;
   bool has_started_ = false;
   bool has_entered_ = false;

@@ -104,6 +104,9 @@ TEST_CASE("without a usable answer the blocks are contiguous and of equal weight
   RecursiveBisection<std::int32_t, decltype(refuse)> in_two{refuse, {.processes = 2}, 1.001};
   const Placement placement = in_two.Place(MakeRing(6).WithNodeWeights({5, 1, 1, 1, 1, 1}));
   CHECK(placement.NumNodesByWorker() == std::vector<NodeId>{1, 5});
+  // A node whose middle is the middle of all goes to the second side.
+  const Placement tied = in_two.Place(MakeRing(3).WithNodeWeights({1, 2, 1}));
+  CHECK(tied.NumNodesByWorker() == std::vector<NodeId>{1, 2});
 }
 
 TEST_CASE("one worker needs no bisector") {

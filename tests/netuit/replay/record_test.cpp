@@ -159,6 +159,11 @@ void CheckEveryByte(const fs::path& path, std::size_t num_bytes, F&& is_right) {
 
 }  // namespace
 
+TEST_CASE("A mark has half of a digest and a number of bytes, in the same bits in every version") {
+  CHECK(MakeMark(0xfedc'ba98'7654'3210U, 5) == 0xfedc'ba98'0000'0005U);
+  CHECK(BytesOfMark(0xfedc'ba98'8000'0005U) == 0x8000'0005U);
+}
+
 TEST_CASE("A record may begin with any event") {
   for (const Event first : {Event::update, Event::put_refused, Event::put_threw, Event::no}) {
     const Draft draft;

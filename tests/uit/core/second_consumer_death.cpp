@@ -25,6 +25,10 @@ int main(int argc, char** argv) {
     if (verb == "GetNext") out.GetNext(uit::Now());
     if (verb == "GetNextOrNullopt") out.GetNextOrNullopt();
     if (verb == "DiscardUnread") out.DiscardUnread();
+    if (verb == "TakeSome") {
+      int taken[2];
+      out.TakeSome(taken);
+    }
     if (verb == "HandOver") {
       out.HandOver();  // now the second thread owns it
       out.TryStep();

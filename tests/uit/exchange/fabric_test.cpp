@@ -220,11 +220,11 @@ TEST_CASE("Halves that do not match are refused on both sides with the same mess
 TEST_CASE("Fabrics with different options are refused on both sides with the same words") {
   SECTION("slots") {
     TwoProcesses two{{.num_slots = 4}, FabricOptions{.num_slots = 5}};
-    CheckBothSay(two.WordsOfConnect(), "FabricOptions::num_slots is not the same on every process: it is between 4 and 5");
+    CheckBothSay(two.WordsOfConnect(), "rank 1 has FabricOptions::num_slots of 5, where another process has 4");
   }
   SECTION("payloads") {
     TwoProcesses two{{}, FabricOptions{.payload_bytes = 5}};
-    CheckBothSay(two.WordsOfConnect(), "FabricOptions::payload_bytes is not the same on every process: it is between 0 and 5");
+    CheckBothSay(two.WordsOfConnect(), "rank 1 has FabricOptions::payload_bytes of 5, where another process has 0");
   }
 }
 

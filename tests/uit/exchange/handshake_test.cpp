@@ -69,6 +69,9 @@ TEST_CASE("Halves that do not fit are named, and what does not") {
   CHECK(
       Says(differ(spec, with([](auto& s) { s.num_channels = 9; })), "the number of channels is 1 at the inlet and 9"));
   CHECK(Says(differ(spec, with([](auto& s) { s.retain = 1; })), "Policy::retain is not the same"));
+  CHECK(Says(differ(spec, with([](auto& s) { s.consolidate = 1; })), "Policy::consolidate is not the same"));
+  CHECK(Says(differ(spec, with([](auto& s) { s.max_message_bytes = 9; })), "the largest message's size is 0 at the inlet and 9"));
+  CHECK(Says(differ(spec, with([](auto& s) { s.num_frames = 9; })), "the number of frames is 0 at the inlet and 9"));
   CHECK(Says(differ(spec, with([](auto& s) { s.depth = 3; })), "the depth is 1 at the inlet and 3"));
   CHECK(Says(differ(spec, with([](auto& s) { s.frame_bytes = 3; })), "the frame's size is 0 at the inlet and 3"));
   CHECK(Says(differ(spec, with([](auto& s) { s.key.channel = 1; })), "has no outlet there"));

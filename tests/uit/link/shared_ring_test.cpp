@@ -38,6 +38,15 @@ std::vector<std::byte> Record(std::uint64_t number, std::size_t num_bytes) {
 
 }  // namespace
 
+TEST_CASE("A ring takes records until they and the word behind them fill it") {
+  constexpr std::size_t num_bytes = 64;  // 72 with the record's own word
+  Ring ring{num_bytes, 5};
+  REQUIRE(ring.memory.All().size() == sizeof(shared_ring::Head) + 512);
+  std::uint64_t num_taken = 0;
+  while (num_taken < 100 && ring.writer.HasRoom(num_bytes)) ring.writer.Write(Record(num_taken++, num_bytes));
+  CHECK(num_taken == 7);  // 7 * 72 + 8 = 512
+}
+
 TEST_CASE("Records of all sizes come out of a ring as they went in, in order, over many laps") {
   constexpr std::size_t largest = 700;
   Ring ring{largest, 4};

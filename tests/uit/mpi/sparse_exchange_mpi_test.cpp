@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <utility>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/pmpi/faults.hpp"

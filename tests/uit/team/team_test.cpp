@@ -84,6 +84,8 @@ TEST_CASE("The conduits of members whose process does not close them are given u
 
 TEST_CASE("Threads have a core each only if the processes of the host together have enough") {
   CHECK(HasCoreForEach(World{}, 1) == (NumUsableCores() >= 1));
+  CHECK(HasCoreForEach(World{}, NumUsableCores()) == (NumUsableCores() <= NumCores()));
+  CHECK_FALSE(HasCoreForEach(World{}, NumUsableCores() + 1));
   CHECK_FALSE(HasCoreForEach(World{}, NumCores() + 1));
   LoopbackNetwork near{2, 2};
   CHECK_FALSE(HasCoreForEach(near.World(0), NumCores() / 2 + 1));  // each alone may have enough

@@ -1,4 +1,4 @@
-"""The package's extension module: from its wheel, or built once in the checkout."""
+"""The package's extension module: from its wheel, or built in the checkout."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ root=$1
 "$root/tools/setup" demo python >&2
 . "$root/.deps/env.sh"
 cd "$root"
-mkdir -p build
+mkdir -p build/python
 log=$root/build/python.log
+begin=build/python/begin  # the module is as old as its sources are now, not as the compiler's end
+touch "$begin"
 nanobind=$("${UIT_PYTHON:-$2}" -m nanobind --cmake_dir)
 if ! { cmake --preset release -B build/python -DUIT_TESTS=OFF -DUIT_DEMOS=OFF -DUIT_PYTHON=ON -DPython_EXECUTABLE="$2" -Dnanobind_DIR="$nanobind" &&
-  cmake --build build/python --target netuit_native && touch build/python/python/_native*; } >"$log" 2>&1; then
+  cmake --build build/python --target netuit_native && touch -r "$begin" "build/python/python/$3"; } >"$log" 2>&1; then
   grep -m 5 -E 'error: |CMake Error' "$log" >&2 || tail -n 5 "$log" >&2
   echo "netuit: all of it is in $log" >&2
   exit 1
@@ -60,43 +62,65 @@ def folder() -> pathlib.Path:
     return path.parents[1] if path.parent.name == "python" else path.parent / "programs"
 
 
+def _file() -> str:
+    return "_native" + importlib.machinery.EXTENSION_SUFFIXES[0]
+
+
 def find() -> pathlib.Path | None:
     """The module for this Python: that of the wheel, else one that was built in the folder of UIT_BUILD, or in the checkout from its
     present sources."""
-    file = "_native" + importlib.machinery.EXTENSION_SUFFIXES[0]
-    in_wheel = pathlib.Path(__file__).parent / file
+    in_wheel = pathlib.Path(__file__).parent / _file()
     if in_wheel.is_file():
         return in_wheel
     if "UIT_BUILD" in os.environ:
-        named = pathlib.Path(os.environ["UIT_BUILD"]) / "python" / file
+        named = pathlib.Path(os.environ["UIT_BUILD"]) / "python" / _file()
         return named if named.is_file() else None
     checkout = find_checkout()
-    built = [path for name in _BUILDS if checkout and (path := checkout / "build" / name / "python" / file).is_file()]
-    if checkout is None or not built:
-        return None
-    newest = max(built, key=lambda path: path.stat().st_mtime)
-    return newest if newest.stat().st_mtime >= _last_change(checkout) else None
+    newest = _newest(checkout) if checkout else None
+    return newest if checkout and newest and newest.stat().st_mtime >= _last_change(checkout) else None
+
+
+def _newest(checkout: pathlib.Path) -> pathlib.Path | None:
+    """The module that was built last in the checkout."""
+    built = [path for name in _BUILDS if (path := checkout / "build" / name / "python" / _file()).is_file()]
+    return max(built, key=lambda path: path.stat().st_mtime, default=None)
 
 
 def _last_change(checkout: pathlib.Path) -> float:
     """When a source of the module was last changed, in seconds since the epoch."""
-    sources = (path for folder in _SOURCES for path in (checkout / folder).rglob("*.*pp"))
-    return max((path.stat().st_mtime for path in sources), default=0.0)
+    last = 0.0
+    for folder in _SOURCES:
+        for path in (checkout / folder).rglob("*.*pp"):
+            try:
+                last = max(last, path.stat().st_mtime)
+            except OSError:  # an editor's link to nowhere
+                pass
+    return last
 
 
 def _build() -> pathlib.Path:
     checkout = find_checkout()
+    if "UIT_BUILD" in os.environ:
+        raise ToolError(f"UIT_BUILD={os.environ['UIT_BUILD']} has no extension module for this Python (-DUIT_PYTHON=ON builds it)")
     if checkout is None:
         raise ToolError("the extension module of netuit is missing: this package was installed without a C++ compiler or Python's headers")
-    (checkout / "build").mkdir(exist_ok=True)
-    with (checkout / "build" / "python.lock").open("w", encoding="utf-8") as lock:
+    old = _newest(checkout)
+    try:
+        (checkout / "build").mkdir(exist_ok=True)
+        lock = (checkout / "build" / "python.lock").open("w", encoding="utf-8")
+    except OSError as error:
+        if old is None:
+            raise ToolError(f"the extension module of netuit cannot be built: {checkout}/build: {error.strerror}") from None
+        print(f"netuit: the extension module is older than its sources, and {checkout}/build cannot be written", file=sys.stderr)
+        return old
+    with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # mpirun starts several at once
         path = find()
         if path is not None:
             return path
-        print(f"netuit: the extension module is not built yet, or older than its sources; builds it in {checkout}, which takes a minute "
-              "or two", file=sys.stderr)
-        built = subprocess.run(["sh", "-c", _BUILD, "sh", checkout, sys.executable], stdin=subprocess.DEVNULL, check=False)
+        why = "is not built yet" if old is None else "is older than its sources"
+        print(f"netuit: the extension module {why}; builds it in {checkout}, which takes a minute or two", file=sys.stderr)
+        built = subprocess.run(["sh", "-c", _BUILD, "sh", checkout, sys.executable, _file()], stdin=subprocess.DEVNULL, check=False)
         path = find() if built.returncode == 0 else None
     if path is None:
         raise ToolError(f"the extension module of netuit could not be built in {checkout}")

@@ -20,5 +20,5 @@ def folder_of(program):
 def need_module():
     """Skips a test where the extension module has not been built, but fails where CI=true."""
     if native.find() is None:
-        words = "the extension module is not built (-DUIT_PYTHON=ON)"
+        words = "the extension module is not built (-DUIT_PYTHON=ON), or older than its sources"
         pytest.fail(words) if os.environ.get("CI") == "true" else pytest.skip(f"NOT TESTED: {words}")

@@ -70,3 +70,26 @@ def test_a_build_that_is_named_or_in_the_wheel_is_used_whatever_its_age(checkout
     assert native.find() == named
     in_wheel = write(checkout / "package" / FILE, 2000)
     assert native.find() == in_wheel
+
+
+def test_a_named_build_without_the_module_is_an_error(checkout, monkeypatch):
+    monkeypatch.setenv("UIT_BUILD", str(checkout / "elsewhere"))
+    with pytest.raises(ToolError, match="elsewhere has no extension module"):
+        native._build()
+
+
+def test_where_nothing_can_be_written_an_old_module_is_used_with_a_warning(checkout, monkeypatch, capsys):
+    (checkout / "build").write_text("no folder")
+    with pytest.raises(ToolError, match="cannot be built"):
+        native._build()
+    (checkout / "build").unlink()
+    module = write(checkout / "build/python/python" / FILE, 100)
+    (checkout / "build/python.lock").mkdir()  # so that it cannot be opened, also by root
+    assert native._build() == module
+    assert "older than its sources" in capsys.readouterr().err
+
+
+def test_a_link_that_leads_nowhere_is_no_source(checkout):
+    module = write(checkout / "build/python/python" / FILE, 50)
+    (checkout / "include/uit/.#inlet.hpp").symlink_to("user@host.123")
+    assert native.find() == module
