@@ -83,6 +83,17 @@ TEMPLATE_LIST_TEST_CASE("A staged message survives a copy that throws", "", Sync
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("A copy that could throw and does not replaces a staged message", "", Syncs) {
+  MailboxDuct<Fragile, TestType> mailbox;
+  const Fragile second{2};
+  CHECK(mailbox.TryStage(Fragile{1}));
+  CHECK(mailbox.TryPut(second));
+  CHECK(mailbox.TryStep(1) == 1);
+  CHECK(mailbox.Get().value == 2);
+  CHECK(mailbox.NumAccepted() == 2);
+  CHECK(mailbox.NumPreempted() == 1);
+}
+
 TEMPLATE_LIST_TEST_CASE("A mailbox counts messages that were replaced before they were read", "", Syncs) {
   MailboxDuct<int, TestType> mailbox{5};
   CHECK(mailbox.Get() == 5);
