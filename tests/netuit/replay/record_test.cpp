@@ -222,6 +222,22 @@ TEST_CASE("The record of a killed process holds what it had written") {
   }
 }
 
+TEST_CASE("A record ends before a block that its process had not begun when it was killed") {
+  const Draft draft;
+  constexpr std::uint64_t num_written = 600'000;
+  WriteAndBeKilled(draft.path, [](RecordWriter& writer) { WriteNumbers(writer, 0, num_written); });
+  CHECK(ReadNumbers(draft.path).numbers.size() == num_written);
+  std::string bytes = ReadFile(draft.path);
+  const std::size_t second = block_grain + block_bytes;
+  REQUIRE(bytes.size() > second);
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(second), bytes.end(), '\0');
+  WriteFile(draft.path, bytes);
+  const Reading reading = ReadNumbers(draft.path);
+  CHECK(reading.refusal == "");
+  CHECK(reading.numbers.size() > 1000);
+  CHECK(reading.numbers.size() < num_written);
+}
+
 TEST_CASE("A process that is killed after any event leaves every event before it in the record") {
   Draft draft;
   for (std::uint64_t count = 0; count < 60; ++count) {
