@@ -30,6 +30,7 @@ class PrivateCommunicator {
     if (const int code = MPI_Comm_free(&communicator_); code != MPI_SUCCESS) process_->Note(Error(code, "MPI_Comm_free").what());
   }
 
+  /// Returns the copy. It returns errors.
   MPI_Comm Get() const { return communicator_; }
   /// Returns the tag for the next exchange on it: never that of the one before. See SparseExchange.
   int NextTag() { return std::exchange(next_tag_, 1 - next_tag_); }
