@@ -59,7 +59,7 @@ class Film {
   std::size_t NumWhole(const netuit::MeshCore& mesh) const {
     if (frames_.empty()) return 0;
     const std::size_t mine = *std::ranges::min_element(last_) + 1;
-    return std::ranges::min(mesh.GetWorld().AllGatherValue(mine));
+    return mesh.GetWorld().Min(mine);
   }
 
   static constexpr std::size_t max_frames = 1000;

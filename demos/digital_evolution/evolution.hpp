@@ -173,7 +173,7 @@ class Evolution {
               netuit::RunReport& whole) {
     int signal = signals_ ? signals_->Take() : 0;
     for (const int theirs : Gathered(world_, std::span<const int>(&signal, 1))) signal = std::max(signal, theirs);
-    whole.signal = FromRoot(world_, signal);
+    whole.signal = world_.BroadcastValue(signal);
     std::chrono::nanoseconds wanted = std::chrono::milliseconds{500};
     if (duration.count() != 0) {
       if (elapsed_ >= duration) whole.stopped_by = netuit::StopReason::clock;
@@ -205,7 +205,7 @@ class Evolution {
     const auto ledger = SumOnRoot(world_, cells_.SumLedger());
     const std::int64_t held = SumOnRoot(world_, cells_.Held());
     const std::int64_t under_way = SumOnRoot(world_, cells_.UnderWay());
-    if (!FromRoot(world_, IsConserved(ledger, held, under_way))) return false;
+    if (!world_.BroadcastValue(IsConserved(ledger, held, under_way))) return false;
     try {
       const WorldNotes notes{.side = beginning_.side,
                              .width = beginning_.width,
@@ -236,7 +236,7 @@ class Evolution {
   std::chrono::nanoseconds Longest(const netuit::RunReport& report) const {
     std::chrono::nanoseconds longest{0};
     for (const netuit::WorkerReport& worker : report.workers) longest = std::max(longest, worker.elapsed);
-    return FromRoot(world_, longest);
+    return world_.BroadcastValue(longest);
   }
   void AddSums(Outcome& outcome) const {
     const std::int64_t under_way = SumOnRoot(world_, cells_.UnderWay());

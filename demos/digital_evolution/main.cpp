@@ -125,8 +125,8 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
   beginning.notes = notes;
   beginning.founding.ancestor = Shared(world, beginning.founding.ancestor);
   if (!options.rival.empty()) beginning.founding.rival = Shared(world, beginning.founding.rival.value_or(Genome{}));
-  beginning.side = FromRoot(world, beginning.side);
-  beginning.width = FromRoot(world, beginning.width);
+  beginning.side = world.BroadcastValue(beginning.side);
+  beginning.width = world.BroadcastValue(beginning.width);
   beginning.founding.num_founders = options.founders;
   for (const std::string& name : options.knock_out) options.rules.machine.knocked_out.Insert(*FindClass(name));
   if (options.ignores_genomes)
@@ -175,7 +175,7 @@ int Main(Options options, std::vector<std::string> command_line, const uit::Worl
       if (outcome.report.stopped_by != netuit::StopReason::peer_lost) {
         try {
           write([&] { evolution.Save(table, mode, replicate); });
-          is_conserved = FromRoot(world, outcome.is_conserved) || outcome.report.stopped_by == netuit::StopReason::thrown;
+          is_conserved = world.BroadcastValue(outcome.is_conserved) || outcome.report.stopped_by == netuit::StopReason::thrown;
           const auto add = [&] {
             record.Add(mode, replicate, outcome.report, [&](netuit::Table& row, const netuit::WorkerReport&) {
               add_sums(row, outcome.sums);

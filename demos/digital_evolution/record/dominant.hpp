@@ -56,7 +56,7 @@ inline Dominant FindDominant(const World& cells, const uit::World& world) {
   for (const auto& [hash, entry] : by_hash) {
     if (entry.hash > winner.count) winner = {hash, entry.taxon, entry.hash};
   }
-  winner = FromRoot(world, winner);
+  winner = world.BroadcastValue(winner);
 
   std::vector<Instruction> genome;
   for (const Place& place : cells.Places()) {

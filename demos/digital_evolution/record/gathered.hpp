@@ -5,7 +5,6 @@
 #include <cstring>
 #include <span>
 #include <type_traits>
-#include <uit/support/bytes.hpp>
 #include <uit/link/world.hpp>
 #include <vector>
 
@@ -32,14 +31,6 @@ T SumOnRoot(const uit::World& world, const T& mine) {
   T sum{};
   for (const T& theirs : Gathered(world, std::span<const T>(&mine, 1))) sum += theirs;
   return sum;
-}
-
-/// Collective. Rank 0's value, on every process.
-template <typename T>
-  requires std::is_trivially_copyable_v<T>
-T FromRoot(const uit::World& world, const T& value) {
-  const auto bytes = uit::BytesOf(value);
-  return uit::LoadBytes<T>(world.Broadcast(uit::Bytes(bytes.begin(), bytes.end())));
 }
 
 }  // namespace digital_evolution

@@ -32,7 +32,7 @@ namespace uit {
 
 UIT_DEFINE void Fabric::Connect() {
   if (engine_->IsShut()) throw Error("the fabric has been closed");
-  CheckOptions();
+  if (!is_connected_) CheckOptions();
   BytesByRank outgoing;
   for (const auto& [peer, halves] : announced_) outgoing.emplace(peer, PackGreeting(halves));
   const std::string complaint = Match(world_.ExchangeSparsely(std::move(outgoing)));

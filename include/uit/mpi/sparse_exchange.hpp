@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <mpi.h>
@@ -11,6 +12,7 @@
 #include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/keep.hpp>
+#include <uit/mpi/probe.hpp>
 
 namespace uit::mpi {
 
@@ -49,8 +51,7 @@ class SparseExchange {
     std::erase_if(receives_, IsComplete);
     if (!sends_.empty()) return false;
     if (!std::exchange(has_entered_, true)) Check(MPI_Ibarrier(communicator_, &barrier_), "MPI_Ibarrier");
-    is_over_ = is_over_ || IsComplete(barrier_);
-    return is_over_ && receives_.empty();
+    return IsComplete(barrier_) && receives_.empty();
   }
   /// Returns by rank what has come, after TryFinish.
   BytesByRank TakeIncoming() { return std::move(buffers_->incoming); }
@@ -69,15 +70,12 @@ class SparseExchange {
   }
   /// If a message has come, starts to receive it.
   bool TryStartReceive() {
-    int has_come = 0;
-    MPI_Status status;
-    Check(MPI_Iprobe(MPI_ANY_SOURCE, tag_, communicator_, &has_come, &status), "MPI_Iprobe");
-    if (has_come == 0) return false;
-    int count = 0;
-    Check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
-    Bytes& bytes = buffers_->incoming[static_cast<std::size_t>(status.MPI_SOURCE)];
-    bytes.resize(static_cast<std::size_t>(count));
-    Check(MPI_Irecv(bytes.data(), count, MPI_BYTE, status.MPI_SOURCE, tag_, communicator_, &receives_.emplace_back(MPI_REQUEST_NULL)),
+    const std::optional<Arrival> arrival = Probe(communicator_, MPI_ANY_SOURCE, tag_);
+    if (!arrival) return false;
+    Bytes& bytes = buffers_->incoming[static_cast<std::size_t>(arrival->source)];
+    bytes.resize(arrival->num_bytes);
+    Check(MPI_Irecv(bytes.data(), CheckedCount(bytes.size()), MPI_BYTE, arrival->source, tag_, communicator_,
+                    &receives_.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Irecv");
     return true;
   }
@@ -91,7 +89,6 @@ class SparseExchange {
   MPI_Request barrier_ = MPI_REQUEST_NULL;
   bool has_started_ = false;
   bool has_entered_ = false;
-  bool is_over_ = false;
 };
 
 }  // namespace uit::mpi

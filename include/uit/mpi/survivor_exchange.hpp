@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
 #include <uit/mpi/keep.hpp>
+#include <uit/mpi/probe.hpp>
 
 namespace uit::mpi {
 
@@ -71,15 +73,11 @@ class SurvivorExchange {
   }
   /// If a message has come, starts to receive it.
   bool TryStart(std::size_t rank) {
-    int has_come = 0;
-    MPI_Status status;
-    Check(MPI_Iprobe(peers_[rank], tag_, communicator_, &has_come, &status), "MPI_Iprobe");
-    if (has_come == 0) return false;
-    int count = 0;
-    Check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+    const std::optional<Arrival> arrival = Probe(communicator_, peers_[rank], tag_);
+    if (!arrival) return false;
     Bytes& bytes = buffers_->incoming[rank];
-    bytes.resize(static_cast<std::size_t>(count));
-    Check(MPI_Irecv(bytes.data(), count, MPI_BYTE, peers_[rank], tag_, communicator_, &receives_[rank]), "MPI_Irecv");
+    bytes.resize(arrival->num_bytes);
+    Check(MPI_Irecv(bytes.data(), CheckedCount(bytes.size()), MPI_BYTE, peers_[rank], tag_, communicator_, &receives_[rank]), "MPI_Irecv");
     return true;
   }
 

@@ -311,8 +311,7 @@ TEST_CASE("Latency by touches, which needs no clock, is the mean over both ways 
     const RunReport report =
         job.Run(Free{.duration = span}.MakePlan(), {.quality = {.interval = span, .length = span * 7 / 8}});
     if (MpiTestWorld().IsRoot()) num_compared = CompareTouches(report.quality);
-    const auto bytes = uit::BytesOf(num_compared);
-    num_compared = uit::LoadBytes<std::size_t>(MpiTestWorld().Broadcast({bytes.begin(), bytes.end()}));
+    num_compared = MpiTestWorld().BroadcastValue(num_compared);
   }
   REQUIRE(num_compared > 0);
 }
