@@ -1,6 +1,7 @@
 #pragma once
 
-/// All of uit that needs neither connections between processes nor MPI. Between processes: <uit/transport/process.hpp>.
+/// All of uit that needs neither connections between processes nor MPI. Between processes: <uit/exchange/fabric.hpp> and
+/// <uit/transport/process.hpp>.
 
 #include <uit/config.hpp>  // first: it refuses compilers without C++20
 

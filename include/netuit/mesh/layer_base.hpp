@@ -9,7 +9,6 @@
 #include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/surroundings.hpp>
-#include <uit/exchange/fabric.hpp>
 #include <uit/transport/process.hpp>
 
 namespace netuit {

@@ -18,8 +18,7 @@
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/handshake.hpp>
 #include <uit/support/clock.hpp>
-#include <uit/support/error.hpp>
-#include <uit/support/pause.hpp>
+#include <uit/support/function_ref.hpp>
 #include <uit/link/open_links.hpp>
 #include <uit/link/out_port.hpp>
 #include <uit/link/progress_engine.hpp>
@@ -60,14 +59,7 @@ class Fabric {
   static constexpr std::size_t max_payload_bytes = (std::size_t{1} << 30) - sizeof(FrameHeader);
 
   /// Throws Error if num_workers is 0 or num_slots is out of range.
-  explicit Fabric(World world, FabricOptions options = {})
-      : world_(std::move(world)),
-        options_(options),
-        engine_(std::make_shared<ProgressEngine>(world_.Process(), options.num_workers)) {
-    if (options_.num_workers == 0) throw Error("a fabric needs a worker");
-    if (options_.num_slots == 0 || options_.num_slots > max_requests / 4)
-      throw Error("a fabric has between 1 and " + std::to_string(max_requests / 4) + " slots per peer");
-  }
+  explicit Fabric(World world, FabricOptions options = {});
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
   /// Closes the fabric if Close was not called. Waits up to 10 s, or 2 s while an exception propagates. Errors go to the
@@ -86,16 +78,8 @@ class Fabric {
 
   /// Returns the half of an exchange that several ends share. The first call for a key creates it with `make()`. Throws
   /// if an earlier end used another spec. Call it while no other thread uses the fabric.
-  template <std::derived_from<ExchangeHalf> Half, std::invocable Make>
-  std::shared_ptr<Half> Share(std::size_t peer, const ExchangeSpec& spec, bool is_incoming, Make&& make) {
-    const std::tuple key{peer, spec.key, is_incoming};
-    auto found = halves_.find(key);
-    if (found == halves_.end()) found = halves_.emplace(key, Shared{spec, std::forward<Make>(make)()}).first;
-    const Shared& shared = found->second;
-    if (std::string words = shared.spec.Difference(spec, "one end", "another end here"); !words.empty())
-      throw Error(words);
-    return std::static_pointer_cast<Half>(shared.half);
-  }
+  std::shared_ptr<ExchangeHalf> Share(std::size_t peer, const ExchangeSpec& spec, bool is_incoming,
+                                      FunctionRef<std::shared_ptr<ExchangeHalf>()> make);
 
   /// Connects the exchanges announced since the last call. Collective. Throws on every process, with the same text, if
   /// two halves do not match, if one is missing, or if a link cannot be opened.

@@ -30,6 +30,25 @@
 
 namespace uit {
 
+UIT_DEFINE Fabric::Fabric(World world, FabricOptions options)
+    : world_(std::move(world)),
+      options_(options),
+      engine_(std::make_shared<ProgressEngine>(world_.Process(), options.num_workers)) {
+  if (options_.num_workers == 0) throw Error("a fabric needs a worker");
+  if (options_.num_slots == 0 || options_.num_slots > max_requests / 4)
+    throw Error("a fabric has between 1 and " + std::to_string(max_requests / 4) + " slots per peer");
+}
+
+UIT_DEFINE std::shared_ptr<ExchangeHalf> Fabric::Share(std::size_t peer, const ExchangeSpec& spec, bool is_incoming,
+                                                       FunctionRef<std::shared_ptr<ExchangeHalf>()> make) {
+  const std::tuple key{peer, spec.key, is_incoming};
+  auto found = halves_.find(key);
+  if (found == halves_.end()) found = halves_.emplace(key, Shared{spec, make()}).first;
+  const Shared& shared = found->second;
+  if (std::string words = shared.spec.Difference(spec, "one end", "another end here"); !words.empty()) throw Error(words);
+  return shared.half;
+}
+
 UIT_DEFINE void Fabric::Connect() {
   if (engine_->IsShut()) throw Error("the fabric has been closed");
   if (!is_connected_) CheckOptions();

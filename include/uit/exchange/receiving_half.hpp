@@ -8,7 +8,6 @@
 
 #include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>
-#include <uit/exchange/fabric.hpp>
 #include <uit/link/frame_box.hpp>
 #include <uit/link/frame_trace.hpp>
 #include <uit/link/progress_engine.hpp>
@@ -16,6 +15,8 @@
 #include <uit/support/function_ref.hpp>
 
 namespace uit {
+
+class Fabric;
 
 /// Common base of all receiving halves: the box in which frames arrive, and the last update that a frame has ended. The
 /// exchange's worker only.
@@ -52,8 +53,7 @@ class ReceivingHalf : public ExchangeHalf {
 
  protected:
   /// Frames arrive in `box` through `fabric`. If `fabric` is null, they come from this process.
-  ReceivingHalf(std::shared_ptr<FrameBox> box, Fabric* fabric)
-      : box_(std::move(box)), engine_(fabric == nullptr ? nullptr : fabric->Engine()) {}
+  ReceivingHalf(std::shared_ptr<FrameBox> box, Fabric* fabric);
 
   /// Passes the next frame that has arrived to `take`. Returns whether there was one.
   bool TryPullOne(FunctionRef<void(Frame&)> take);

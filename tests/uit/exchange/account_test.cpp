@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include <uit/exchange/fabric.hpp>
 #include <uit/uit.hpp>
 
 #include "tests/support/account_laws.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <uit/exchange/fabric.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 

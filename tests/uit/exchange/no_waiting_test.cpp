@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <uit/exchange/fabric.hpp>
 #include <uit/uit.hpp>
 
 #include "tests/support/catch.hpp"

@@ -12,7 +12,6 @@
 #include <uit/config.hpp>
 #include <uit/exchange/aggregated/aggregated_frame.hpp>
 #include <uit/exchange/aggregated/aggregated_inbox.hpp>
-#include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/every_frame.hpp>
 #include <uit/exchange/pull_reports.hpp>
 #include <uit/exchange/receiving_half.hpp>
@@ -22,6 +21,8 @@
 #include <uit/link/out_port.hpp>
 
 namespace uit {
+
+class Fabric;
 
 /// The outlets' half of an aggregated exchange under Retain::every. Copies each run of messages in a frame to its
 /// channel's queue, and reports steps. If a frame contains one channel, and that channel has no waiting messages, the

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <uit/exchange/aggregated/aggregated_frame.hpp>
-#include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pull_reports.hpp>
 #include <uit/exchange/receiving_half.hpp>
 #include <uit/support/bytes.hpp>
@@ -17,6 +16,8 @@
 #include <uit/link/out_port.hpp>
 
 namespace uit {
+
+class Fabric;
 
 /// The outlets' half of an aggregated exchange under Retain::latest. Copies each record of a frame to its channel's slot,
 /// and reports the frames pulled. One thread owns it.

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <uit/config.hpp>
-#include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/accumulate_frame.hpp>
 #include <uit/exchange/pull_reports.hpp>
 #include <uit/exchange/receiving_half.hpp>
@@ -17,6 +16,8 @@
 #include <uit/link/out_port.hpp>
 
 namespace uit {
+
+class Fabric;
 
 /// The outlets' half of an exchange under Retain::accumulate. Adds the messages that arrive to a sum per channel, and
 /// reports pulled frames. A message that would make a sum overflow waits beside it until the sum has been taken. One

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <uit/config.hpp>
-#include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/every_frame.hpp>
 #include <uit/exchange/pull_reports.hpp>
 #include <uit/exchange/receiving_half.hpp>
@@ -20,6 +19,8 @@
 #include <uit/link/out_port.hpp>
 
 namespace uit {
+
+class Fabric;
 
 /// The outlets' half of an exchange under Retain::every. Copies frames to where messages wait, and reports steps. One
 /// thread owns it.

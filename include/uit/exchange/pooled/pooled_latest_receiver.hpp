@@ -9,13 +9,14 @@
 #include <vector>
 
 #include <uit/config.hpp>
-#include <uit/exchange/fabric.hpp>
 #include <uit/exchange/pooled/latest_frame.hpp>
 #include <uit/exchange/receiving_half.hpp>
 #include <uit/link/frame.hpp>
 #include <uit/link/frame_box.hpp>
 
 namespace uit {
+
+class Fabric;
 
 /// The outlets' half of an exchange under Retain::latest. Keeps the newest frame, and reads messages in place. One thread
 /// owns it.

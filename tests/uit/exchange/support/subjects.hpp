@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <uit/exchange/fabric.hpp>
 #include <uit/inlet.hpp>
 #include <uit/outlet.hpp>
 #include <uit/transport/process.hpp>
