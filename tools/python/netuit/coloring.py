@@ -94,13 +94,23 @@ def program_options(words: Sequence[str]) -> dict[str, Any]:
 
 
 def color(options: Options, output: pathlib.Path) -> str:
-    """Runs the program, which writes its rows to `output`; returns the table. Raises as netuit.run."""
+    """Runs the program, which writes its rows to `output`; returns the table. On a terminal, stderr shows what runs. Raises as
+    netuit.run."""
     from netuit import demo, results, run_graph
+    from netuit.demo_status import Status
 
-    run_graph.color(
-        options.graph, options.workers, options.modes, options.seconds, output, replicates=options.replicates,
-        seed=options.seed, placement=options.placement, options=options.program_options, build=options.build,
-    )  # fmt: skip
+    status = Status(sys.stderr, len(options.modes))
+    is_live = sys.stderr.isatty() and "watch" not in options.program_options
+    if is_live:
+        status.begin(f"{options.graph or 'torus'}, {options.workers}")
+    try:
+        run_graph.color(
+            options.graph, options.workers, options.modes, options.seconds, output, replicates=options.replicates,
+            seed=options.seed, placement=options.placement, options=options.program_options, build=options.build,
+            on_progress=(lambda line: status.take(line, True)) if is_live else None,
+        )  # fmt: skip
+    finally:
+        status.clear()
     table = results.format_table(results.summarize(results.read_rows(output)))
     return "\n".join([*table, "", demo.legend(options.replicates, options.seconds)])
 

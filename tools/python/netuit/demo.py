@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 FIXED_PERIOD_MS = 100
 
-_PROGRESS = re.compile(r"progress: (mode \d \w+), run \d+ of \d+, (.*)")
-_FINISHED = re.compile(r"(mode \d \w+), run (\d+) of (\d+): (.*)")
 _ERROR = re.compile(r"conduit: error: (.*)")
 _TABLE = re.compile(r"(mode \d \w+, run \d+ of \d+)|worker  .*|\d+\.\d+  .*")  #: what --watch prints, from its first line on
 
@@ -121,14 +119,9 @@ def _launch(
     others: list[str] = []
 
     def on_line(line: str) -> None:
-        if match := _PROGRESS.fullmatch(line):
-            status.progress(f"{match[1]}: {match[2]}")
-        elif match := _FINISHED.fullmatch(line):
-            if is_counted and match[2] == match[3]:
-                status.finish(f"{match[1]}: {match[4]}")
-            else:
-                status.progress(f"{match[1]}: {match[4]}")
-        elif match := _ERROR.fullmatch(line):
+        if status.take(line, is_counted):
+            return
+        if match := _ERROR.fullmatch(line):
             errors.append(match[1])
         elif match := _TABLE.fullmatch(line):
             status.watch(line, match[1] is not None, workers.count)

@@ -1,9 +1,13 @@
-"""The progress that tools/demo shows while programs run."""
+"""The progress that netuit demo and netuit run show while programs run."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TextIO
+
+_PROGRESS = re.compile(r"progress: (mode \d \w+), run \d+ of \d+, (.*)")
+_FINISHED = re.compile(r"(mode \d \w+), run (\d+) of (\d+): (.*)")
 
 
 class Status:
@@ -24,6 +28,20 @@ class Status:
 
     def progress(self, text: str) -> None:
         self._draw(text)
+
+    def take(self, line: str, is_counted: bool) -> bool:
+        """Shows a line of a program that was started with --progress, if it tells of progress. Returns whether it did.
+
+        is_counted: whether the last replicate of a mode is one of the runs that are done.
+        """
+        if match := _PROGRESS.fullmatch(line):
+            self.progress(f"{match[1]}: {match[2]}")
+        elif match := _FINISHED.fullmatch(line):
+            show = self.finish if is_counted and match[2] == match[3] else self.progress
+            show(f"{match[1]}: {match[4]}")
+        else:
+            return False
+        return True
 
     def finish(self, text: str) -> None:
         self._done += 1

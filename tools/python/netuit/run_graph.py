@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import networkx
@@ -66,8 +66,12 @@ def color(
     placement: Mapping[Any, int] | str | None,
     options: Mapping[str, Any] | None,
     build: str | os.PathLike[str] | None,
+    on_progress: Callable[[str], bool] | None = None,
 ) -> list[str]:
-    """What run does, but leaves the rows in the file `output`, and returns the command line."""
+    """What run does, but leaves the rows in the file `output`, and returns the command line.
+
+    on_progress: called with each line that the program prints; returns whether it tells of progress, and not of an error.
+    """
     folder = find_or_build(build)
     launcher = launch.find_launcher(folder)
     with tempfile.TemporaryDirectory(prefix="conduit-run-") as name:
@@ -79,11 +83,17 @@ def color(
             *("--duration", f"{_seconds(seconds):.9f}", "--replicates", str(replicates), "--seed", str(seed)),
             *_option_words(options or {}),
             *("--output", str(output)),
+            *(["--progress"] if on_progress else []),
         ]
         command = launcher.command(layout.processes, folder / "demos" / PROGRAM, words)
         lines: list[str] = []
+
+        def on_line(line: str) -> None:
+            if not (on_progress and on_progress(line)):
+                lines.append(line)
+
         time_limit = 60 + layout.count + 3 * seconds * 5 * replicates
-        code = launch.run(command, launcher.environment(), lines.append, time_limit)
+        code = launch.run(command, launcher.environment(), on_line, time_limit)
         check_exit(code, lines, PROGRAM)
     rows = load(output)
     if set(zip(rows["processes"], rows["threads"])) != {(layout.processes, layout.threads)}:

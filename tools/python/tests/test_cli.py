@@ -98,6 +98,16 @@ def test_run_prints_a_table_and_writes_rows(build, tmp_path, capsys):
     assert fake_build.starts(tmp_path) == ["2x1 seed 5"]
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_run_shows_what_runs_on_a_terminal_only(is_terminal, build, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    assert cli.main(["run", "--workers", "1x2", "--modes", "0,3", "--build", str(build)]) == 0
+    told = capsys.readouterr().err
+    assert told.endswith("\r\033[K") if is_terminal else not told
+    for mode in (0, 3) if is_terminal else ():
+        assert f"[ 0/2] torus, 1x2: mode {mode} x: 0.1 s, 5 updates/s" in told
+
+
 def test_run_without_output_leaves_no_file(build, tmp_path, monkeypatch, capsys):
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
