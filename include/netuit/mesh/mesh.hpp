@@ -79,6 +79,8 @@ class Mesh : public MeshCalls {
   /// throws: the lowest that failed throws the cause, the others uit::FailedElsewhere. Throws uit::InputError if a placement is
   /// given.
   Mesh(const uit::Team& team, const GraphInParts& graph, const MeshOptions& options = {});
+  /// Closes the mesh if Close has not been called.
+  ~Mesh();
 
   /// Returns the names of the networks.
   const std::vector<std::string>& NetworkNames() const { return names_; }
@@ -276,9 +278,10 @@ class Mesh : public MeshCalls {
   template <typename V>
   V& Own(std::unique_ptr<detail::OwnedField<V>> values) {
     V& owned = *values;
-    fields_.push_back(std::move(values));
+    Keep(std::move(values));
     return owned;
   }
+  void Keep(std::unique_ptr<detail::AnyField> field);
 
   std::vector<std::string> names_;                   // by network
   std::vector<std::optional<EdgeWeights>> weights_;  // by network, once they have been requested

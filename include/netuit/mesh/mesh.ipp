@@ -43,6 +43,10 @@ UIT_DEFINE Mesh::Mesh(const uit::Team& team, const std::vector<NamedNetwork>& ne
 UIT_DEFINE Mesh::Mesh(const uit::Team& team, const GraphInParts& graph, const MeshOptions& options)
     : Mesh(team, detail::DistributeInParts(team, graph, options), options) {}
 
+UIT_DEFINE Mesh::~Mesh() = default;
+
+UIT_DEFINE void Mesh::Keep(std::unique_ptr<detail::AnyField> field) { fields_.push_back(std::move(field)); }
+
 UIT_DEFINE Network Mesh::GetNetwork(const std::string& name) const {
   const auto found = std::ranges::find(names_, name);
   if (found == names_.end()) throw uit::InputError("the mesh has no network named '" + name + "'");
