@@ -19,6 +19,7 @@
 #include <uit/team/member.hpp>
 #include <uit/team/team.hpp>
 #include <uit/team/team_session.hpp>
+#include <uit/team/thread_pool.hpp>
 
 namespace netuit::detail {
 

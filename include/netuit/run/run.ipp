@@ -28,6 +28,7 @@
 #include <uit/support/error.hpp>
 #include <uit/support/simulation.hpp>
 #include <uit/team/core_spread.hpp>
+#include <uit/team/thread_pool.hpp>
 #include <uit/link/world.hpp>
 
 namespace netuit {

@@ -57,7 +57,7 @@ class ExchangeHalf {
   ExchangeHalf() = default;
   ExchangeHalf(const ExchangeHalf&) = delete;
   ExchangeHalf& operator=(const ExchangeHalf&) = delete;
-  virtual ~ExchangeHalf() = default;
+  virtual ~ExchangeHalf();
   /// Sends the accepted messages that have not departed yet. Returns false if it has to wait; then call again.
   virtual bool TryFlush() = 0;
   /// Called when the fabric closes. The sending half sends its last frames, even if its window is full. The receiving
@@ -76,6 +76,7 @@ class ExchangeHalf {
 /// The inlets' half of an exchange.
 class SendingHalf : public ExchangeHalf {
  public:
+  ~SendingHalf() override;
   /// Sets the update number that is stamped on frames from now on.
   virtual void SetUpdate(std::uint64_t update) = 0;
   /// Sends the messages accepted so far, in any case in a frame marked as the update's end. Returns false if the peer has no

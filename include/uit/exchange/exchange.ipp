@@ -36,11 +36,15 @@ UIT_DEFINE std::string ExchangeSpec::Difference(const ExchangeSpec& other, const
   return {};
 }
 
+UIT_DEFINE ExchangeHalf::~ExchangeHalf() = default;
+
 UIT_DEFINE void ExchangeHalf::Claim(std::size_t channel) {
   if (is_claimed_.size() <= channel) is_claimed_.resize(channel + 1);
   if (is_claimed_[channel])
     throw Error("channel " + std::to_string(channel) + " of an exchange has an end already; use another channel");
   is_claimed_[channel] = true;
 }
+
+UIT_DEFINE SendingHalf::~SendingHalf() = default;
 
 }  // namespace uit

@@ -23,12 +23,10 @@ class FrameWindow {
 
   /// Frames leave through `port`. Reports of at least `report_bytes` bytes come back through `reports`, a box that keeps
   /// the newest.
-  FrameWindow(std::size_t num_frames, OutPort port, std::shared_ptr<FrameBox> reports, std::size_t report_bytes)
-      : num_frames_(num_frames),
-        port_(std::move(port)),
-        reports_(std::move(reports)),
-        report_bytes_(report_bytes),
-        report_(report_bytes) {}
+  FrameWindow(std::size_t num_frames, OutPort port, std::shared_ptr<FrameBox> reports, std::size_t report_bytes);
+  FrameWindow(FrameWindow&& other) noexcept;
+  FrameWindow& operator=(FrameWindow&& other) noexcept;
+  ~FrameWindow();
 
   /// Whether another frame may depart, as far as the reports read so far tell. When closing, one frame beyond the window may.
   bool HasRoom(bool is_closing = false) const { return NumUnderWay() < num_frames_ + (is_closing ? 1 : 0); }

@@ -1,15 +1,32 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include <uit/config.hpp>
 #include <uit/exchange/frame_window.hpp>
 #include <uit/link/frame.hpp>
+#include <uit/link/frame_box.hpp>
+#include <uit/link/out_port.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 
 namespace uit {
+
+UIT_DEFINE FrameWindow::FrameWindow(std::size_t num_frames, OutPort port, std::shared_ptr<FrameBox> reports,
+                                    std::size_t report_bytes)
+    : num_frames_(num_frames),
+      port_(std::move(port)),
+      reports_(std::move(reports)),
+      report_bytes_(report_bytes),
+      report_(report_bytes) {}
+
+UIT_DEFINE FrameWindow::FrameWindow(FrameWindow&& other) noexcept = default;
+UIT_DEFINE FrameWindow& FrameWindow::operator=(FrameWindow&& other) noexcept = default;
+UIT_DEFINE FrameWindow::~FrameWindow() = default;
 
 UIT_DEFINE bool FrameWindow::TryReadReport() {
   bool any = false;

@@ -17,7 +17,10 @@ namespace uit {
 class PullReports {
  public:
   /// Reports leave through `port`. The sender has at most `num_frames` frames in flight.
-  PullReports(std::size_t num_frames, OutPort port) : num_frames_(num_frames), port_(std::move(port)) {}
+  PullReports(std::size_t num_frames, OutPort port);
+  PullReports(PullReports&& other) noexcept;
+  PullReports& operator=(PullReports&& other) noexcept;
+  ~PullReports();
 
   /// Counts a frame that has been pulled. `wishes_report`: the sender waits for a report on it.
   void NotePulled(bool wishes_report = false) {

@@ -22,6 +22,7 @@ class Fabric;
 /// exchange's worker only.
 class ReceivingHalf : public ExchangeHalf {
  public:
+  ~ReceivingHalf() override;
   /// Takes in the frames that have arrived. Returns whether there were any. Throws if one is malformed.
   virtual bool Pull() = 0;
   /// Reports the outlets' steps to the inlets, if any are new. With `always`, sends a report in any case and marks it as the end
@@ -46,10 +47,7 @@ class ReceivingHalf : public ExchangeHalf {
   bool IsPeerGone() const { return engine_ != nullptr && peer_ && engine_->Process().Watch().HasGone(*peer_); }
   /// Expects a stamp on every frame and passes it to `trace`, to which the half keeps a pointer. Null: frames carry no
   /// stamps.
-  void TraceBy(FrameTrace* trace) {
-    trace_ = trace;
-    if (trace != nullptr) box_->LendFrom(0);  // a stamp is taken off a copy
-  }
+  void TraceBy(FrameTrace* trace);
 
  protected:
   /// Frames arrive in `box` through `fabric`. If `fabric` is null, they come from this process.

@@ -8,12 +8,20 @@
 #include <uit/exchange/receiving_half.hpp>
 #include <uit/link/frame.hpp>
 #include <uit/link/frame_box.hpp>
+#include <uit/link/frame_trace.hpp>
 #include <uit/support/function_ref.hpp>
 
 namespace uit {
 
 UIT_DEFINE ReceivingHalf::ReceivingHalf(std::shared_ptr<FrameBox> box, Fabric* fabric)
     : box_(std::move(box)), engine_(fabric == nullptr ? nullptr : fabric->Engine()) {}
+
+UIT_DEFINE ReceivingHalf::~ReceivingHalf() = default;
+
+UIT_DEFINE void ReceivingHalf::TraceBy(FrameTrace* trace) {
+  trace_ = trace;
+  if (trace != nullptr) box_->LendFrom(0);  // a stamp is taken off a copy
+}
 
 UIT_DEFINE bool ReceivingHalf::TryPullOne(FunctionRef<void(Frame&)> take) {
   if (!box_->TryStep()) return false;

@@ -11,7 +11,6 @@
 #include <uit/config.hpp>
 #include <uit/duct/mailbox_duct.hpp>
 #include <uit/duct/ring_duct.hpp>
-#include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/sync.hpp>
 #include <uit/link/frame.hpp>
@@ -34,13 +33,10 @@ class BasicFrameBox {
  public:
   /// Creates a box that keeps every frame, up to `depth` of them. Throws std::invalid_argument for a depth that no ring
   /// can have.
-  static std::shared_ptr<BasicFrameBox> Every(std::size_t depth) {
-    return std::shared_ptr<BasicFrameBox>(new BasicFrameBox(std::in_place_type<Ring>, depth));
-  }
+  static std::shared_ptr<BasicFrameBox> Every(std::size_t depth);
   /// Creates a box that keeps the newest frame.
-  static std::shared_ptr<BasicFrameBox> Latest() {
-    return std::shared_ptr<BasicFrameBox>(new BasicFrameBox(std::in_place_type<Mailbox>));
-  }
+  static std::shared_ptr<BasicFrameBox> Latest();
+  ~BasicFrameBox();
 
   /// Whether a newer frame replaces one that waits. Any thread.
   bool KeepsLatest() const { return depth_ == 0; }
@@ -120,85 +116,38 @@ class BasicFrameBox {
   /// Whether it reads such payloads in shared memory.
   bool Lends() const { return lend_from_ != 0; }
   /// Returns the bytes of shared memory needed for frames with payloads of up to `payload_bytes`.
-  std::size_t SharedBytes(std::size_t payload_bytes) const {
-    const std::size_t largest = sizeof(FrameHeader) + payload_bytes;
-    if (KeepsLatest()) return shared_mailbox::BytesFor(largest);
-    return shared_ring::BytesFor(largest, depth_ + (Lends() ? 1 : 0));  // one may be lent
-  }
+  std::size_t SharedBytes(std::size_t payload_bytes) const;
   /// Returns how many of these bytes hold frames, without the head.
-  std::size_t SharedFrameBytes(std::size_t payload_bytes) const {
-    return SharedBytes(payload_bytes) - (KeepsLatest() ? sizeof(shared_mailbox::Head) : sizeof(shared_ring::Head));
-  }
+  std::size_t SharedFrameBytes(std::size_t payload_bytes) const;
   /// Initialises memory of that size for both ends. The stepping side calls it, before either end is used.
-  void CreateShared(MutableByteView memory, std::size_t payload_bytes) const {
-    if (KeepsLatest()) shared_mailbox::Create(memory.data(), sizeof(FrameHeader) + payload_bytes);
-    else shared_ring::Create(memory);
-  }
+  void CreateShared(MutableByteView memory, std::size_t payload_bytes) const;
   /// Makes this box the putting end of the box initialised at the beginning of `memory`, for payloads of up to
   /// `payload_bytes`. First puts the frames that wait here. Throws if the box does not fit in the memory.
-  void SendBy(MutableByteView memory, std::size_t payload_bytes) {
-    if (KeepsLatest()) BecomeOutbox(shared_mailbox::BasicWriter<AtomicRef>{memory, sizeof(FrameHeader) + payload_bytes});
-    else BecomeOutbox(shared_ring::BasicWriter<AtomicRef>{memory});
-  }
+  void SendBy(MutableByteView memory, std::size_t payload_bytes);
   /// Makes this box the stepping end, in the same way.
-  void ReceiveBy(MutableByteView memory, std::size_t payload_bytes) {
-    const std::size_t largest = sizeof(FrameHeader) + payload_bytes;
-    if (KeepsLatest()) BecomeInbox(shared_mailbox::BasicReader<AtomicRef>{memory, largest}, payload_bytes);
-    else BecomeInbox(shared_ring::BasicReader<AtomicRef>{memory}, payload_bytes);
-  }
+  void ReceiveBy(MutableByteView memory, std::size_t payload_bytes);
   /// Makes `putting` and `stepping`, two boxes of a kind, the two ends of one box in memory that both own, for payloads of up to
   /// `payload_bytes`. So frames pass between two threads as they do between processes: they are written and read where they lie.
-  static void JoinEnds(BasicFrameBox& putting, BasicFrameBox& stepping, std::size_t payload_bytes) {
-    UIT_ASSERT(putting.depth_ == stepping.depth_, "the ends of a box keep the same frames");
-    const std::size_t num_bytes = stepping.SharedBytes(payload_bytes);
-    struct alignas(cache_line) Line {
-      std::byte bytes[cache_line];
-    };
-    const std::shared_ptr<Line[]> lines(new Line[(num_bytes + sizeof(Line) - 1) / sizeof(Line)]);
-    const MutableByteView memory{lines[0].bytes, num_bytes};
-    stepping.CreateShared(memory, payload_bytes);
-    stepping.ReceiveBy(memory, payload_bytes);
-    putting.SendBy(memory, payload_bytes);
-    putting.memory_ = stepping.memory_ = lines;
-  }
+  static void JoinEnds(BasicFrameBox& putting, BasicFrameBox& stepping, std::size_t payload_bytes);
   /// Whether it is an end of a box in shared memory; see SendBy, ReceiveBy and JoinEnds.
   UIT_INLINE bool IsShared() const { return duct_.index() > 1; }
   /// Stops all use of the shared memory: if the box is shared, puts and steps fail from now on.
-  void Detach() {
-    std::visit(
-        []<typename D>(D& duct) {
-          if constexpr (requires { duct.Detach(); }) duct.Detach();
-        },
-        duct_);
-  }
+  void Detach();
   /// Returns the number of frames stepped to here that came through shared memory.
-  std::uint64_t NumReceived() const {
-    return std::visit(
-        []<typename D>(const D& duct) -> std::uint64_t {
-          if constexpr (requires { duct.NumReceived(); }) return duct.NumReceived();
-          else return 0;
-        },
-        duct_);
-  }
+  std::uint64_t NumReceived() const;
 
  private:
   static constexpr std::size_t min_in_place = 256;
   using Mailbox = MailboxDuct<Frame, Sync>;
   using Ring = RingDuct<Frame, Sync>;
 
-  explicit BasicFrameBox(std::in_place_type_t<Mailbox> kind) : duct_(kind) {}
-  BasicFrameBox(std::in_place_type_t<Ring> kind, std::size_t depth) : depth_(depth), duct_(kind, depth) {}
+  explicit BasicFrameBox(std::in_place_type_t<Mailbox> kind);
+  BasicFrameBox(std::in_place_type_t<Ring> kind, std::size_t depth);
 
   template <typename Writer>
-  void BecomeOutbox(const Writer& writer) {
-    SharedOutbox<Writer> outbox{writer};
-    while (TryStep()) outbox.TryPut(std::move(Get()));  // the shared box has at least as much room
-    duct_.template emplace<SharedOutbox<Writer>>(outbox);
-  }
+  void BecomeOutbox(const Writer& writer);
   template <typename Reader>
-  void BecomeInbox(const Reader& reader, std::size_t payload_bytes) {
-    duct_.template emplace<SharedInbox<Reader>>(reader, payload_bytes, Lends() ? lend_from_ : ~std::size_t{0});
-  }
+  void BecomeInbox(const Reader& reader, std::size_t payload_bytes);
 
   std::size_t depth_ = 0;      // 0: the box keeps the latest frame
   std::size_t lend_from_ = 0;  // see LendFrom
@@ -215,3 +164,9 @@ class BasicFrameBox {
 using FrameBox = BasicFrameBox<Spsc>;
 
 }  // namespace uit
+
+#if UIT_COMPILED
+extern template class uit::BasicFrameBox<uit::Spsc>;
+#else
+#include <uit/link/frame_box.ipp>
+#endif

@@ -18,13 +18,16 @@ class OutPort {
  public:
   OutPort() = default;
   /// A port to a half in the same process, open for ever.
-  explicit OutPort(std::shared_ptr<FrameBox> box) : box_(std::move(box)) {}
+  explicit OutPort(std::shared_ptr<FrameBox> box);
   /// A port to a half in the same process, open as long as the engine.
-  OutPort(std::shared_ptr<ProgressEngine> engine, std::shared_ptr<FrameBox> box)
-      : box_(std::move(box)), engine_(std::move(engine)) {}
+  OutPort(std::shared_ptr<ProgressEngine> engine, std::shared_ptr<FrameBox> box);
   /// A port to another process.
-  OutPort(std::shared_ptr<ProgressEngine> engine, OutgoingBox& outgoing, std::size_t worker)
-      : box_(outgoing.box), engine_(std::move(engine)), outgoing_(&outgoing), worker_(worker) {}
+  OutPort(std::shared_ptr<ProgressEngine> engine, OutgoingBox& outgoing, std::size_t worker);
+  OutPort(const OutPort& other);
+  OutPort(OutPort&& other) noexcept;
+  OutPort& operator=(const OutPort& other);
+  OutPort& operator=(OutPort&& other) noexcept;
+  ~OutPort();
 
   /// Sends a frame, or queues it to be sent, if there is room; `frame` is then a spare buffer. Returns false, with
   /// nothing changed, if there is none.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <uit/config.hpp>
 #include <uit/support/peer_watch.hpp>
 #include <uit/support/process_hooks.hpp>
 #include <uit/support/sync.hpp>
@@ -25,17 +26,12 @@ template <Synchronization Sync>
 class BasicProcessState {
  public:
   /// For a program that provides `hooks`.
-  explicit BasicProcessState(ProcessHooks hooks = {}) : hooks_(std::move(hooks)) {}
+  explicit BasicProcessState(ProcessHooks hooks = {});
+  ~BasicProcessState();
   /// Returns the hooks that the program has provided. Any thread.
   const ProcessHooks& Hooks() const { return hooks_; }
   /// Shows a warning, unless this process has shown the same words before. Any thread.
-  void WarnOnce(const std::string& words) {
-    {
-      const std::lock_guard lock{mutex_};
-      if (!hooks_.warn || !warned_.insert(words).second) return;
-    }
-    hooks_.warn(words);
-  }
+  void WarnOnce(const std::string& words);
 
   /// Runs `f` while holding the lock. Returns false if another thread holds it; then `f` did not run. Never waits. Any
   /// thread.
@@ -60,7 +56,7 @@ class BasicProcessState {
   bool HasThrown() const { return has_thrown_.load(std::memory_order_relaxed); }
 
   /// Watches these processes from now on. Call it before any other thread uses Watch.
-  void WatchOver(const std::vector<ProcessIdentity>& peers) { watch_ = std::make_unique<PeerWatch>(peers, hooks_.give_up); }
+  void WatchOver(const std::vector<ProcessIdentity>& peers);
   /// Returns the watch, which knows the watched processes of this host that have ended. Any thread.
   PeerWatch& Watch() const { return *watch_; }
 
@@ -81,35 +77,19 @@ class BasicProcessState {
 
   /// Notes that this process could not do its part of a collective call, in which other processes may wait forever. From
   /// now on it starts no collective call, and it ends the job if the others do not end. Any thread.
-  void Fail(const std::string& why) {
-    Note(why);
-    has_failed_.store(true, std::memory_order_relaxed);
-    Break();
-  }
+  void Fail(const std::string& why);
   /// Whether Fail has been called. Any thread.
   bool HasFailed() const { return has_failed_.load(std::memory_order_relaxed); }
 
   /// Notes an error that cannot be thrown, as in a destructor. Only the first is kept; the code that ends the program
   /// reports it. Any thread.
-  void Note(const std::string& why) {
-    const std::lock_guard lock{mutex_};
-    if (trouble_.empty()) trouble_ = why;
-  }
+  void Note(const std::string& why);
   /// Returns the first noted error, or an empty string. Any thread.
-  std::string Trouble() const {
-    const std::lock_guard lock{mutex_};
-    return trouble_;
-  }
+  std::string Trouble() const;
   /// Returns the first noted error for reporting. Returns an empty string if it has been reported already. Any thread.
-  std::string TakeUntold() {
-    const std::lock_guard lock{mutex_};
-    return std::exchange(is_told_, is_told_ || !trouble_.empty()) ? std::string{} : trouble_;
-  }
+  std::string TakeUntold();
   /// Notes that the error has been reported. Any thread.
-  void CountAsTold() {
-    const std::lock_guard lock{mutex_};
-    is_told_ = true;
-  }
+  void CountAsTold();
 
  private:
   template <typename V>
@@ -126,10 +106,16 @@ class BasicProcessState {
   std::string trouble_;
   std::set<std::string> warned_;
   bool is_told_ = false;
-  std::unique_ptr<PeerWatch> watch_ = std::make_unique<PeerWatch>();
+  std::unique_ptr<PeerWatch> watch_;
 };
 
 /// The state of a process.
 using ProcessState = BasicProcessState<Spsc>;
 
 }  // namespace uit
+
+#if UIT_COMPILED
+extern template class uit::BasicProcessState<uit::Spsc>;
+#else
+#include <uit/link/process_state.ipp>
+#endif

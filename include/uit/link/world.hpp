@@ -43,10 +43,10 @@ class WorldModel {
   /// For a process with a lock of its own.
   WorldModel();
   /// For a duplicate, which shares the process state.
-  explicit WorldModel(std::shared_ptr<ProcessState> process) : process_(std::move(process)) {}
+  explicit WorldModel(std::shared_ptr<ProcessState> process);
   WorldModel(const WorldModel&) = delete;
   WorldModel& operator=(const WorldModel&) = delete;
-  virtual ~WorldModel() = default;
+  virtual ~WorldModel();
   /// Returns this process's number, from 0. Any thread.
   virtual std::size_t Rank() const = 0;
   /// Returns the number of processes. Any thread.
@@ -64,13 +64,13 @@ class WorldModel {
   /// other end. Nothing may be sent before both ends are open.
   virtual AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) = 0;
   /// Returns the processes that share memory with this one, including itself, in ascending order. Any thread.
-  virtual std::vector<std::size_t> HostRanks() const { return {}; }
+  virtual std::vector<std::size_t> HostRanks() const;
   /// Returns memory that all processes of the host share: from this process at least `num_bytes`, with undefined content.
   /// Returns an empty map, on all processes of the host, if no memory can be shared. The memory stays until Release, or
   /// until the process ends if Release fails. Collective.
-  virtual HostMemory ShareMemory([[maybe_unused]] std::size_t num_bytes) { return {}; }
+  virtual HostMemory ShareMemory(std::size_t num_bytes);
   /// Returns the name and version of the library that carries the messages, for reports; empty if none does. Any thread.
-  virtual std::string Library() const { return {}; }
+  virtual std::string Library() const;
   /// Returns a world of the same processes with streams of its own. Its collective calls and those of this world come in the same
   /// order on all processes. Collective.
   virtual std::shared_ptr<WorldModel> Duplicate() = 0;
@@ -109,7 +109,7 @@ class World {
  public:
   World();
   /// A handle to a model, which must not be null.
-  explicit World(std::shared_ptr<WorldModel> model) : model_(std::move(model)) {}
+  explicit World(std::shared_ptr<WorldModel> model);
 
   /// Returns this process's number, from 0.
   std::size_t Rank() const { return model_->Rank(); }
@@ -119,7 +119,7 @@ class World {
   bool IsRoot() const { return Rank() == 0; }
 
   /// See WorldModel. Collective.
-  BytesByRank ExchangeSparsely(BytesByRank outgoing) const { return model_->ExchangeSparsely(std::move(outgoing)); }
+  BytesByRank ExchangeSparsely(BytesByRank outgoing) const;
   /// See WorldModel. Collective.
   void Max(std::span<std::uint64_t> values) const { model_->Max(values); }
   /// Returns the largest value of all ranks. Collective.
@@ -174,19 +174,17 @@ class World {
   }
 
   /// See WorldModel. Pairs with the peer's call.
-  AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) const {
-    return model_->OpenLink(peer, stream, options);
-  }
+  AnyLink OpenLink(std::size_t peer, int stream, const LinkOptions& options) const;
   /// See WorldModel. Any thread.
-  std::string Library() const { return model_->Library(); }
+  std::string Library() const;
   /// See WorldModel. Any thread.
-  std::vector<std::size_t> HostRanks() const { return model_->HostRanks(); }
+  std::vector<std::size_t> HostRanks() const;
   /// See WorldModel. Collective.
-  HostMemory ShareMemory(std::size_t num_bytes) const { return model_->ShareMemory(num_bytes); }
+  HostMemory ShareMemory(std::size_t num_bytes) const;
   /// See WorldModel. Collective.
   World Duplicate() const;
   /// Frees a world that came from Duplicate; see WorldModel. Collective.
-  bool Release(Deadline deadline = After(std::chrono::seconds(10))) const { return model_->Release(deadline); }
+  bool Release(Deadline deadline = After(std::chrono::seconds(10))) const;
   /// See WorldModel. Collective over the processes that have not ended.
   std::optional<Survivors> FindSurvivors(Deadline deadline) const;
   /// Returns the state that all worlds of this process share.

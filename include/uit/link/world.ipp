@@ -15,12 +15,23 @@
 #include <uit/link/process_state.hpp>
 #include <uit/link/world.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 
 namespace uit {
 
 UIT_DEFINE WorldModel::WorldModel()
     : process_(std::make_shared<ProcessState>()) {}
+
+UIT_DEFINE WorldModel::WorldModel(std::shared_ptr<ProcessState> process) : process_(std::move(process)) {}
+
+UIT_DEFINE WorldModel::~WorldModel() = default;
+
+UIT_DEFINE std::vector<std::size_t> WorldModel::HostRanks() const { return {}; }
+
+UIT_DEFINE HostMemory WorldModel::ShareMemory(std::size_t) { return {}; }
+
+UIT_DEFINE std::string WorldModel::Library() const { return {}; }
 
 UIT_DEFINE std::optional<Survivors> WorldModel::FindSurvivors(Deadline) { return std::nullopt; }
 
@@ -58,6 +69,22 @@ UIT_DEFINE std::shared_ptr<WorldModel> Alone::Duplicate() { return std::make_sha
 
 UIT_DEFINE World::World()
     : model_(std::make_shared<Alone>()) {}
+
+UIT_DEFINE World::World(std::shared_ptr<WorldModel> model) : model_(std::move(model)) {}
+
+UIT_DEFINE BytesByRank World::ExchangeSparsely(BytesByRank outgoing) const { return model_->ExchangeSparsely(std::move(outgoing)); }
+
+UIT_DEFINE AnyLink World::OpenLink(std::size_t peer, int stream, const LinkOptions& options) const {
+  return model_->OpenLink(peer, stream, options);
+}
+
+UIT_DEFINE std::string World::Library() const { return model_->Library(); }
+
+UIT_DEFINE std::vector<std::size_t> World::HostRanks() const { return model_->HostRanks(); }
+
+UIT_DEFINE HostMemory World::ShareMemory(std::size_t num_bytes) const { return model_->ShareMemory(num_bytes); }
+
+UIT_DEFINE bool World::Release(Deadline deadline) const { return model_->Release(deadline); }
 
 UIT_DEFINE Bytes World::Scatter(std::vector<Bytes> parts) const {
   BytesByRank outgoing;

@@ -11,11 +11,11 @@
 #include <uit/config.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/link/world.hpp>
-#include <uit/team/thread_pool.hpp>
 
 namespace uit {
 
 class Member;
+class ThreadPool;
 
 namespace detail {
 

@@ -11,6 +11,7 @@
 #include <uit/support/simulation.hpp>
 #include <uit/team/binding.hpp>
 #include <uit/team/team.hpp>
+#include <uit/team/thread_pool.hpp>
 
 namespace uit {
 

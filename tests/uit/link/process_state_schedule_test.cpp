@@ -1,5 +1,6 @@
 // The lock of a process, under every schedule.
 #include <uit/link/process_state.hpp>
+#include <uit/link/process_state.ipp>  // for a Sync of its own
 
 #include <array>
 #include <cstddef>

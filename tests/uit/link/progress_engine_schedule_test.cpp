@@ -12,8 +12,10 @@
 #include <uit/link/link.hpp>
 #include <uit/link/process_state.hpp>
 #include <uit/link/connection.hpp>
-#include <uit/link/connection.ipp>       // for a Sync of its own
-#include <uit/link/progress_engine.ipp>  // for a Sync of its own
+#include <uit/link/connection.ipp>       // this and the following: for a Sync of its own
+#include <uit/link/frame_box.ipp>
+#include <uit/link/process_state.ipp>
+#include <uit/link/progress_engine.ipp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/explored_atomic.hpp"

@@ -9,6 +9,7 @@
 
 #include <uit/link/frame.hpp>
 #include <uit/link/frame_box.hpp>
+#include <uit/link/frame_box.ipp>  // for atomics of its own
 #include <uit/link/shared_box.hpp>
 #include <uit/link/shared_mailbox.hpp>
 
