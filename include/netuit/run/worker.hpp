@@ -12,6 +12,7 @@
 #include <netuit/mesh/partition.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/quality/timeline.hpp>
+#include <netuit/quality/worker_timeline.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/worker_record.hpp>
 #include <netuit/run/agreement.hpp>
