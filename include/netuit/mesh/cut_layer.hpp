@@ -26,7 +26,7 @@ class CutLayer final : public LayerBase {
   void Join(const LayerSite& site, std::uint32_t number) override;
   LayerPart& Part(std::size_t thread) override;
   /// Returns the part of a worker, for the run.
-  CutPart& Copies(std::size_t thread) { return *parts_[thread]; }
+  CutPart& Copies(std::size_t thread);
   LayerShape Shape() const override;
 
  private:

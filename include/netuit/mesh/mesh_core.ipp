@@ -23,6 +23,7 @@
 #include <netuit/mesh/delay_layout.hpp>
 #include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/layer_base.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/mesh_options.hpp>
 #include <netuit/mesh/network_part.hpp>
@@ -223,7 +224,8 @@ UIT_DEFINE void MeshCore::LayOutDelays(std::uint64_t max_delay) {
     for (const auto& partition : partitions_) {
       NetworkPart& part = *partition->networks[number];
       if (part.period != 1) continue;
-      part.delayed = LayOutDelayed(part, partition->levels, num_slots_by_update_, delayed_slots_.back().get());
+      part.delayed = std::make_unique<DelayedSlots>(
+          LayOutDelayed(part, partition->levels, num_slots_by_update_, delayed_slots_.back().get()));
       num_slots_by_update_ = RoundUpSlots(part.delayed->End());
     }
   }

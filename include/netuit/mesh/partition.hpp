@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <netuit/barrier/vote.hpp>
-#include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/frame_note.hpp>
 #include <netuit/mesh/layer_part.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/node_notes.hpp>
 #include <netuit/mesh/worker_graph.hpp>

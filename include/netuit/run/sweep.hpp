@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include <netuit/mesh/delayed_slots.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/node_notes.hpp>
@@ -33,8 +33,8 @@ class Sweep {
   virtual const char* Subject() const { return "the update of node "; }
 
  protected:
-  /// The nodes of these ranges, except those before `first`, publish nothing. The ranges are ascending.
-  static void Silence(NodeNotes& notes, std::uint32_t first, std::span<const NodeRange> nodes);
+  /// The nodes of the ranges from number `range` on, except those before `first`, publish nothing. The ranges are ascending.
+  static void Silence(NodeNotes& notes, std::uint32_t first, std::span<const NodeRange> nodes, std::size_t range);
   /// Orders the silent nodes from this position on, and keeps one of equal ones.
   static void SortSilent(NodeNotes& notes, std::size_t first);
 };
@@ -61,7 +61,7 @@ class NodeSweep final : public Sweep {
         }
       } catch (...) {
         position = i;
-        Silence(notes, i, nodes.subspan(range));
+        Silence(notes, i, nodes, range);
         throw;
       }
     }
@@ -95,7 +95,7 @@ class PartSweep final : public Sweep {
       } catch (...) {
         position = nodes[range].begin;
         notes.silent.resize(num_silent);
-        Silence(notes, position, nodes.subspan(range));
+        Silence(notes, position, nodes, range);
         throw;
       }
       // Its nodes may have fallen silent in any order.

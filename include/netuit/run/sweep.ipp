@@ -5,16 +5,16 @@
 #include <cstdint>
 #include <span>
 
-#include <netuit/mesh/delayed_slots.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/node_notes.hpp>
 #include <netuit/run/sweep.hpp>
 #include <uit/config.hpp>
 
 namespace netuit::detail {
 
-UIT_DEFINE void Sweep::Silence(NodeNotes& notes, std::uint32_t first, std::span<const NodeRange> nodes) {
-  for (const NodeRange& range : nodes) {
-    for (std::uint32_t node = std::max(range.begin, first); node < range.end; ++node) {
+UIT_DEFINE void Sweep::Silence(NodeNotes& notes, std::uint32_t first, std::span<const NodeRange> nodes, std::size_t range) {
+  for (; range < nodes.size(); ++range) {
+    for (std::uint32_t node = std::max(nodes[range].begin, first); node < nodes[range].end; ++node) {
       if (notes.silent.empty() || notes.silent.back() != node) notes.silent.push_back(node);
     }
   }
