@@ -15,8 +15,8 @@ namespace netuit {
 
 namespace detail {
 
-/// Sends rank 0 a value of `num_bytes` bytes for each node of this process, which `copy(local, to)` writes. Calls `store(id, from)` there
-/// for each. Collective.
+/// Sends rank 0 a value of `num_bytes` bytes for each node of this process, which `copy(local, to)` writes. Calls `store(id, from)`
+/// there for each. Collective.
 void GatherBytes(const MeshCore& mesh, std::size_t num_bytes, uit::FunctionRef<void(std::size_t, std::byte*)> copy,
                  uit::FunctionRef<void(NodeId, const std::byte*)> store);
 
