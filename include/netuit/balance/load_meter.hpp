@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <netuit/mesh/delayed_slots.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node_notes.hpp>
 #include <netuit/run/sweep.hpp>

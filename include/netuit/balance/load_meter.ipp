@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <netuit/balance/load_meter.hpp>
-#include <netuit/mesh/delayed_slots.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/node_notes.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <uit/config.hpp>

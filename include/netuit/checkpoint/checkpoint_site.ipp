@@ -13,6 +13,7 @@
 #include <netuit/checkpoint/manifest.hpp>
 #include <netuit/checkpoint/older_values.hpp>
 #include <netuit/graph/random_stream.hpp>
+#include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/worker_graph.hpp>

@@ -18,7 +18,10 @@
 #include <netuit/checkpoint/put_back.hpp>
 #include <netuit/checkpoint/value_store.hpp>
 #include <netuit/file/numpy_format.hpp>
+#include <netuit/mesh/capture_store.hpp>
+#include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/shared_base.hpp>
 #include <netuit/run/run_options.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>

@@ -8,6 +8,7 @@
 
 #include <netuit/checkpoint/block_route.hpp>
 #include <netuit/mesh/layer_base.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node_notes.hpp>
 #include <netuit/mesh/waiting_messages.hpp>

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <netuit/graph/topology.hpp>
+#include <uit/config.hpp>
 
 namespace netuit {
 
@@ -19,8 +20,7 @@ namespace netuit {
 class Graph {
  public:
   /// Of an existing topology.
-  Graph(Topology topology)  // NOLINT(google-explicit-constructor): a topology is a graph
-      : make_([shared = std::make_shared<const Topology>(std::move(topology))] { return shared; }) {}
+  Graph(Topology topology);  // NOLINT(google-explicit-constructor): a topology is a graph
   /// Of the topology that `make()` returns. `make` is called once, at the first Get.
   template <std::invocable F>
     requires std::same_as<std::invoke_result_t<F>, Topology>
@@ -31,7 +31,7 @@ class Graph {
         }) {}
 
   /// Returns the topology. Throws the exceptions of `make`. One thread at a time.
-  const Topology& Get() const { return *make_(); }
+  const Topology& Get() const;
   /// As Get.
   operator const Topology&() const { return Get(); }  // NOLINT(google-explicit-constructor)
 
@@ -40,3 +40,7 @@ class Graph {
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/graph/graph.ipp>
+#endif

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <uit/config.hpp>
+
 namespace netuit {
 
 /// A node of a topology: a dense index 0 … n-1.
@@ -24,13 +26,9 @@ class Labels {
  public:
   Labels() = default;
   /// Of node 0, 1, ….
-  Labels(std::initializer_list<std::string_view> labels) {
-    for (const std::string_view label : labels) Add(label);
-  }
+  Labels(std::initializer_list<std::string_view> labels);
   /// Of node 0, 1, ….
-  Labels(const std::vector<std::string>& labels) {
-    for (const std::string& label : labels) Add(label);
-  }
+  Labels(const std::vector<std::string>& labels);
 
   /// How many names there are.
   std::size_t Size() const { return ends_.size(); }
@@ -38,10 +36,7 @@ class Labels {
   bool IsEmpty() const { return ends_.empty(); }
 
   /// Appends the next node's name. Names may repeat.
-  void Add(std::string_view label) {
-    text_.append(label);
-    ends_.push_back(text_.size());
-  }
+  void Add(std::string_view label);
 
   /// The name of a node; valid until the next Add. Requires node < Size().
   std::string_view operator[](NodeId node) const {
@@ -50,13 +45,10 @@ class Labels {
   }
 
   /// Frees reserved memory that is not used.
-  void ShrinkToFit() {
-    text_.shrink_to_fit();
-    ends_.shrink_to_fit();
-  }
+  void ShrinkToFit();
 
   /// Whether each node has the same name.
-  bool operator==(const Labels&) const = default;
+  bool operator==(const Labels&) const;
 
  private:
   std::string text_;
@@ -64,3 +56,7 @@ class Labels {
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/graph/label.ipp>
+#endif

@@ -1,12 +1,9 @@
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <netuit/graph/label.hpp>
@@ -57,7 +54,7 @@ class Topology {
   /// The targets of a node's outputs, in output order.
   std::span<const NodeId> OutNeighbors(NodeId node) const {
     CheckNode(node);
-    return std::span{targets_}.subspan(first_out_[node], first_out_[node + 1] - first_out_[node]);
+    return {targets_.data() + first_out_[node], first_out_[node + 1] - first_out_[node]};
   }
   /// Output k of a node is edge FirstOutEdge(node) + k.
   EdgeId FirstOutEdge(NodeId node) const {
@@ -67,7 +64,7 @@ class Topology {
   /// The edges that end at a node, in input order.
   std::span<const EdgeId> InEdges(NodeId node) const {
     CheckNode(node);
-    return std::span{in_edges_}.subspan(first_in_[node], first_in_[node + 1] - first_in_[node]);
+    return {in_edges_.data() + first_in_[node], first_in_[node + 1] - first_in_[node]};
   }
 
   /// The node that an edge leaves.
@@ -105,23 +102,15 @@ class Topology {
   bool HasLabels() const { return !labels_.IsEmpty(); }
 
   /// A node's label in the graph's file; its decimal id if it has none.
-  std::string Label(NodeId node) const {
-    CheckNode(node);
-    return HasLabels() ? std::string{labels_[node]} : std::to_string(node);
-  }
+  std::string Label(NodeId node) const;
 
   /// The same graph with other node weights, one for each node. Throws as the constructor does.
-  Topology WithNodeWeights(std::vector<double> node_weights) const& {
-    return Topology{*this}.WithNodeWeights(std::move(node_weights));
-  }
+  Topology WithNodeWeights(std::vector<double> node_weights) const&;
   /// The same, without copying the rest of the graph.
-  Topology WithNodeWeights(std::vector<double> node_weights) && {
-    SetNodeWeights(std::move(node_weights));
-    return std::move(*this);
-  }
+  Topology WithNodeWeights(std::vector<double> node_weights) &&;
 
   /// Whether nodes, edges, their order, weights and labels are the same.
-  bool operator==(const Topology&) const = default;
+  bool operator==(const Topology&) const;
 
  private:
   // These check the arrays, which are empty after a move, and not the number of nodes.
@@ -139,7 +128,7 @@ class Topology {
   void SetLabels(Labels labels);
   void SetNodeWeights(std::vector<double> node_weights);
   void Join(const std::vector<Edge>& edges);
-  static bool IsWeight(double weight) { return std::isfinite(weight) && weight >= 0; }
+  static bool IsWeight(double weight);
 
   NodeId num_nodes_ = 0;
   std::vector<EdgeId> first_out_{0};

@@ -34,6 +34,24 @@ UIT_DEFINE Topology::Topology(NodeId num_nodes, std::vector<Edge> edges, Labels 
   throw uit::Error(words);
 }
 
+UIT_DEFINE std::string Topology::Label(NodeId node) const {
+  CheckNode(node);
+  return HasLabels() ? std::string{labels_[node]} : std::to_string(node);
+}
+
+UIT_DEFINE Topology Topology::WithNodeWeights(std::vector<double> node_weights) const& {
+  return Topology{*this}.WithNodeWeights(std::move(node_weights));
+}
+
+UIT_DEFINE Topology Topology::WithNodeWeights(std::vector<double> node_weights) && {
+  SetNodeWeights(std::move(node_weights));
+  return std::move(*this);
+}
+
+UIT_DEFINE bool Topology::operator==(const Topology&) const = default;
+
+UIT_DEFINE bool Topology::IsWeight(double weight) { return std::isfinite(weight) && weight >= 0; }
+
 UIT_DEFINE void Topology::CheckEdges(const std::vector<Edge>& edges) const {
   for (const Edge& edge : edges) {
     const auto name = [&] { return "edge " + std::to_string(edge.source) + " -> " + std::to_string(edge.target); };

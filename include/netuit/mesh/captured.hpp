@@ -4,19 +4,26 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <netuit/file/atomic_file.hpp>
 #include <netuit/file/numpy_format.hpp>
 #include <netuit/mesh/capture_store.hpp>
 #include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/mesh_core.hpp>
-#include <netuit/mesh/on_root.hpp>
+#include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
 
 namespace netuit {
+
+namespace detail {
+
+/// Writes a file on rank 0: `header`, then the bytes of all frames. Collective; throws like OnRoot.
+void WriteFrames(const MeshCore& mesh, const std::filesystem::path& path, const std::string& header,
+                 const std::vector<uit::ByteView>& frames);
+
+}  // namespace detail
 
 /// When to copy a field's values, for Mesh::Capture.
 struct CaptureOptions {
@@ -72,14 +79,9 @@ class Captured {
     type.extents.insert(0, ", " + std::to_string(mesh_->NumNodes()));
     std::vector<std::vector<T>> frames;
     for (std::size_t frame = 0; frame < count; ++frame) frames.push_back(Gather(frame));
-    OnRoot(mesh_->GetWorld(), [&] {
-      WriteFileAtomically(path, [&](std::ostream& out) {
-        out << NumpyHeader(type, count);
-        for (const std::vector<T>& values : frames)
-          out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
-      });
-      return 0;
-    });
+    std::vector<uit::ByteView> bytes;
+    for (const std::vector<T>& values : frames) bytes.push_back(std::as_bytes(std::span(values)));
+    detail::WriteFrames(*mesh_, path, NumpyHeader(type, count), bytes);
   }
 
  private:
@@ -88,3 +90,7 @@ class Captured {
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/mesh/captured.ipp>
+#endif

@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include <netuit/mesh/edge_peers.hpp>
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/worker_graph.hpp>
@@ -24,6 +23,8 @@
 
 namespace netuit {
 
+class EdgePeers;
+
 /// One worker's part of a channel layer, whatever its type of message: its exchanges with other workers, and how a run moves
 /// their frames. Once the part is joined, only its worker may call it.
 ///
@@ -33,8 +34,8 @@ class ChannelPart : public LayerPart {
  public:
   /// Makes the part of a layer whose conduits have this policy. `is_aggregated`: frames may have to wait until the peer has
   /// taken in earlier ones.
-  ChannelPart(const WorkerGraph& graph, std::uint64_t period, const uit::Policy& policy, bool is_aggregated)
-      : LayerPart(period), graph_(graph), policy_(policy), is_aggregated_(is_aggregated), peers_(graph) {}
+  ChannelPart(const WorkerGraph& graph, std::uint64_t period, const uit::Policy& policy, bool is_aggregated);
+  ~ChannelPart() override;
 
   /// Opens both ends of the edges within the worker, and the worker's ends of all others. `number` is the layer's number in its
   /// mesh. The fabric connects the exchanges later.
@@ -115,7 +116,7 @@ class ChannelPart : public LayerPart {
   const WorkerGraph& graph_;
   uit::Policy policy_;
   bool is_aggregated_;
-  EdgePeers peers_;
+  std::unique_ptr<EdgePeers> peers_;
   std::vector<std::uint32_t> crossing_outputs_;                   // ascending
   std::vector<std::uint32_t> crossing_inputs_;                    // ascending
   std::vector<std::shared_ptr<uit::SendingHalf>> senders_;        // by worker, ascending

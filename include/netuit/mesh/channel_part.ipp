@@ -25,6 +25,7 @@
 #include <uit/link/frame_box.hpp>
 #include <uit/link/out_port.hpp>
 #include <uit/policy.hpp>
+#include <uit/support/clock.hpp>
 #include <uit/tally.hpp>
 #include <uit/transport/process.hpp>
 
@@ -46,9 +47,14 @@ UIT_DEFINE EdgePools PoolEdges(std::uint32_t worker, const std::vector<std::uint
 
 }  // namespace detail
 
+UIT_DEFINE ChannelPart::ChannelPart(const WorkerGraph& graph, std::uint64_t period, const uit::Policy& policy, bool is_aggregated)
+    : LayerPart(period), graph_(graph), policy_(policy), is_aggregated_(is_aggregated), peers_(std::make_unique<EdgePeers>(graph)) {}
+
+UIT_DEFINE ChannelPart::~ChannelPart() = default;
+
 UIT_DEFINE void ChannelPart::Join(const LayerSite& site, std::uint32_t number) {
   const std::size_t thread = site.ThreadOf(graph_.worker);
-  if (site.is_traced) peers_.TraceBy(site.partitions[thread]->clock, site.SameClock());
+  if (site.is_traced) peers_->TraceBy(site.partitions[thread]->clock, site.SameClock());
   const auto reach_of = [&](const detail::EdgePools& pools, std::uint32_t peer, EdgeId edge, bool is_out) {
     const std::vector<EdgeId>& pool = pools.at(peer);
     uit::Process reach = site.edge;
@@ -56,7 +62,7 @@ UIT_DEFINE void ChannelPart::Join(const LayerSite& site, std::uint32_t number) {
     reach.peer = site.ProcessOf(peer);
     reach.key = {.layer = number, .source = is_out ? graph_.worker : peer, .destination = is_out ? peer : graph_.worker};
     reach.worker = thread;
-    if (PeerTrace* const trace = peers_.TraceOf(peer); trace != nullptr) reach.trace = &trace->frames;
+    if (PeerTrace* const trace = peers_->TraceOf(peer); trace != nullptr) reach.trace = &trace->frames;
     reach.channel = static_cast<std::size_t>(std::ranges::lower_bound(pool, edge) - pool.begin());
     reach.num_channels = pool.size();
     return reach;
@@ -98,7 +104,7 @@ UIT_DEFINE void ChannelPart::Join(const LayerSite& site, std::uint32_t number) {
 UIT_DEFINE void ChannelPart::JoinAwaited(const LayerSite& site, std::uint32_t number) {
   if (HasReports()) return;
   const std::size_t thread = site.ThreadOf(graph_.worker);
-  for (const auto& [peer, edges] : peers_.Map()) {
+  for (const auto& [peer, edges] : peers_->Map()) {
     uit::ExchangeSpec spec{.key = {.channel = 1, .layer = number, .source = peer, .destination = graph_.worker, .is_report = 1}};
     if (!edges.inputs.empty())
       acknowledgements_.push_back(site.fabric.AddOutgoing(site.ProcessOf(peer), thread, spec, uit::FrameBox::Latest()));
@@ -134,7 +140,7 @@ UIT_DEFINE void ChannelPart::Pull() {
 }
 
 UIT_DEFINE void ChannelPart::Read(uit::TimePoint now) {
-  peers_.Read(now, [this](std::uint32_t input) { return GetsOf(input).stepped; });
+  peers_->Read(now, [this](std::uint32_t input) { return GetsOf(input).stepped; });
 }
 
 // Where messages become visible by update, all workers have made the same number of updates.
@@ -221,11 +227,11 @@ UIT_DEFINE void ChannelPart::EndDrain() {
 }
 
 UIT_DEFINE void ChannelPart::ForEachPeer(const VisitPeer& visit) {
-  for (auto& [worker, peer] : peers_.Map()) {
+  for (auto& [worker, peer] : peers_->Map()) {
     ExchangeCounts counts{.channels_out = peer.outputs.size(), .channels_in = peer.inputs.size()};
     for (const std::uint32_t output : peer.outputs) counts += PutsOf(output);
     for (const std::uint32_t input : peer.inputs) counts += GetsOf(input);
-    counts.pulls = peers_.NumReads() * peer.inputs.size();
+    counts.pulls = peers_->NumReads() * peer.inputs.size();
     counts.laden = std::accumulate(peer.laden.begin(), peer.laden.end(), std::uint64_t{0});
     if (peer.trace) counts.touches = peer.trace->frames.NumTouches();
     visit(worker, counts, peer.trace ? &*peer.trace : nullptr);
@@ -233,7 +239,7 @@ UIT_DEFINE void ChannelPart::ForEachPeer(const VisitPeer& visit) {
 }
 
 UIT_DEFINE void ChannelPart::ForEachChannel(const WorkerGraph& graph, const VisitChannel& visit) {
-  for (auto& [worker, peer] : peers_.Map()) {
+  for (auto& [worker, peer] : peers_->Map()) {
     for (const std::uint32_t output : peer.outputs) {
       ExchangeCounts counts{.channels_out = 1};
       counts += PutsOf(output);
@@ -242,7 +248,7 @@ UIT_DEFINE void ChannelPart::ForEachChannel(const WorkerGraph& graph, const Visi
     for (std::size_t i = 0; i < peer.inputs.size(); ++i) {
       ExchangeCounts counts{.channels_in = 1};
       counts += GetsOf(peer.inputs[i]);
-      counts.pulls = peers_.NumReads();
+      counts.pulls = peers_->NumReads();
       if (peer.trace) {
         counts.laden = peer.laden[i];
         counts.touches = peer.trace->frames.NumTouches();

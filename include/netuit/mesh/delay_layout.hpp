@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <netuit/mesh/delayed_slots.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <uit/config.hpp>
 
 namespace netuit {

@@ -10,6 +10,7 @@
 #include <netuit/graph/edge_delays.hpp>
 #include <netuit/mesh/delay_layout.hpp>
 #include <netuit/mesh/delayed_slots.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <uit/config.hpp>

@@ -7,13 +7,21 @@
 
 #include <netuit/mesh/field_memory.hpp>
 #include <netuit/mesh/layer_base.hpp>
-#include <netuit/mesh/published_part.hpp>
+#include <netuit/mesh/layer_part.hpp>
+#include <netuit/mesh/partition.hpp>
 #include <uit/config.hpp>
-#include <uit/exchange/exchange.hpp>
-#include <uit/exchange/frame_window.hpp>
-#include <uit/exchange/pooled/latest_frame.hpp>
+
+namespace uit {
+
+struct ExchangeKey;
+struct ExchangeSpec;
+class FrameWindow;
+
+}  // namespace uit
 
 namespace netuit {
+
+class PublishedPart;
 
 /// A field that is published along one network.
 class FieldLayer final : public LayerBase {
@@ -21,19 +29,17 @@ class FieldLayer final : public LayerBase {
   /// Refers to the field's memory and to the partitions. `type` is the hash of the value type. `is_first`: see PublishedPart.
   FieldLayer(const FieldMemory& memory, std::uint64_t type, const std::vector<std::unique_ptr<Partition>>& partitions,
              std::uint32_t network, bool is_first);
+  ~FieldLayer() override;
 
   void Join(const LayerSite& site, std::uint32_t number) override;
   void JoinAwaited(const LayerSite& site, std::uint32_t number) override;
-  PublishedPart& Part(std::size_t thread) override;
+  LayerPart& Part(std::size_t thread) override;
   bool TellsUpdates() const override { return true; }
   LayerShape Shape() const override;
 
  private:
   /// An exchange that keeps every frame.
-  struct AwaitedFrames {
-    uit::LatestFrame largest;    // of a frame
-    std::size_t num_under_way;  // frames that may be sent before the receiver reports that it has taken them in
-  };
+  struct AwaitedFrames;
 
   uit::ExchangeSpec AwaitedSpec(const LayerSite& site, const uit::ExchangeKey& key, const AwaitedFrames& frames,
                                 bool is_report) const;

@@ -34,7 +34,14 @@ UIT_DEFINE FieldLayer::FieldLayer(const FieldMemory& memory, std::uint64_t type,
     parts_.push_back(std::make_unique<PublishedPart>(memory, *partition, *partition->networks[network], is_first));
 }
 
-UIT_DEFINE PublishedPart& FieldLayer::Part(std::size_t thread) { return *parts_[thread]; }
+UIT_DEFINE FieldLayer::~FieldLayer() = default;
+
+UIT_DEFINE LayerPart& FieldLayer::Part(std::size_t thread) { return *parts_[thread]; }
+
+struct FieldLayer::AwaitedFrames {
+  uit::LatestFrame largest;   // of a frame
+  std::size_t num_under_way;  // frames that may be sent before the receiver reports that it has taken them in
+};
 
 UIT_DEFINE LayerShape FieldLayer::Shape() const {
   return {type_,
@@ -48,7 +55,7 @@ UIT_DEFINE LayerShape FieldLayer::Shape() const {
 
 UIT_DEFINE void FieldLayer::Join(const LayerSite& site, std::uint32_t number) {
   for (std::size_t thread = 0; thread < site.partitions.size(); ++thread) {
-    PublishedPart& part = Part(thread);
+    PublishedPart& part = *parts_[thread];
     if (site.is_traced) part.TraceBy(site.partitions[thread]->clock, site.SameClock());
     part.Ends().Join(site, thread, number, type_, site.is_traced ? &part.Traces() : nullptr);
   }
@@ -70,7 +77,7 @@ UIT_DEFINE uit::FrameWindow FieldLayer::OpenWindow(const LayerSite& site, std::s
   const std::size_t peer = site.ProcessOf(key.destination);
   uit::OutPort port = site.fabric.AddOutgoing(peer, thread, AwaitedSpec(site, key, frames, false),
                                               uit::FrameBox::Every(uit::FrameWindow::BoxDepth(frames.num_under_way)));
-  if (PeerTrace* const trace = Part(thread).TraceOf(key.destination); trace != nullptr) port.TraceBy(&trace->frames);
+  if (PeerTrace* const trace = parts_[thread]->TraceOf(key.destination); trace != nullptr) port.TraceBy(&trace->frames);
   auto reports = site.fabric.AddIncoming(peer, AwaitedSpec(site, key, frames, true), uit::FrameBox::Latest());
   return {frames.num_under_way, std::move(port), std::move(reports), 0};
 }
@@ -91,7 +98,7 @@ UIT_DEFINE void FieldLayer::JoinAwaited(const LayerSite& site, std::uint32_t num
     const std::uint32_t here = site.partitions[thread]->graph.worker;
     const auto from = [&](std::uint32_t there) { return uit::ExchangeKey{.layer = number, .source = there, .destination = here}; };
     const auto to = [&](std::uint32_t there) { return uit::ExchangeKey{.layer = number, .source = here, .destination = there}; };
-    if (DelayedExchange* const delayed = Part(thread).Delayed(); delayed != nullptr) {
+    if (DelayedExchange* const delayed = parts_[thread]->Delayed(); delayed != nullptr) {
       const auto frames = [&](const DelayedSlots::Peer& peer) {
         return AwaitedFrames{.largest = delayed->LayoutOf(peer.MaxBatch()), .num_under_way = peer.Depth()};
       };
@@ -101,9 +108,9 @@ UIT_DEFINE void FieldLayer::JoinAwaited(const LayerSite& site, std::uint32_t num
         sender.window.emplace(OpenWindow(site, thread, to(sender.peer.worker), frames(sender.peer)));
       continue;
     }
-    for (auto& [there, receiver] : Part(thread).Ends().receivers)
+    for (auto& [there, receiver] : parts_[thread]->Ends().receivers)
       OpenReceiver(site, thread, from(there), {.largest = receiver.layout, .num_under_way = num_awaited_frames}, receiver);
-    for (auto& [there, sender] : Part(thread).Ends().senders)
+    for (auto& [there, sender] : parts_[thread]->Ends().senders)
       sender.awaited.emplace(OpenWindow(site, thread, to(there), {.largest = sender.layout, .num_under_way = num_awaited_frames}));
   }
 }

@@ -7,11 +7,20 @@
 
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh_core.hpp>
+#include <uit/config.hpp>
 #include <uit/support/assert.hpp>
-#include <uit/support/bytes.hpp>
-#include <uit/link/world.hpp>
+#include <uit/support/function_ref.hpp>
 
 namespace netuit {
+
+namespace detail {
+
+/// Sends rank 0 a value of `num_bytes` bytes for each node of this process, which `copy(local, to)` writes. Calls `store(id, from)`
+/// there for each. Collective.
+void GatherBytes(const MeshCore& mesh, std::size_t num_bytes, uit::FunctionRef<void(std::size_t, std::byte*)> copy,
+                 uit::FunctionRef<void(NodeId, const std::byte*)> store);
+
+}  // namespace detail
 
 /// Collects a value per node on rank 0. `values` holds those of this process by local number. Returns the values by node id on
 /// rank 0, and an empty vector elsewhere. Collective.
@@ -19,26 +28,22 @@ template <typename T>
   requires std::is_trivially_copyable_v<T>
 std::vector<T> GatherByNode(const MeshCore& mesh, const std::vector<T>& values) {
   UIT_ASSERT(values.size() == mesh.NumLocalNodes(), "a gather needs a value per local node");
-  uit::Bytes mine(values.size() * (sizeof(NodeId) + sizeof(T)));
-  std::byte* to = mine.data();
-  mesh.ForEachNode([&](std::size_t local, std::size_t, NodeId id) {
-    const T value = values[local];
-    std::memcpy(to, &id, sizeof id);
-    std::memcpy(to + sizeof id, &value, sizeof(T));
-    to += sizeof id + sizeof(T);
-  });
-  const std::vector<uit::Bytes> parts = mesh.GetWorld().Gather(mine);
   std::vector<T> all(mesh.GetWorld().IsRoot() ? mesh.NumNodes() : 0);
-  for (const uit::Bytes& part : parts) {
-    for (std::size_t at = 0; at + sizeof(NodeId) + sizeof(T) <= part.size(); at += sizeof(NodeId) + sizeof(T)) {
-      NodeId id = 0;
-      T value{};
-      std::memcpy(&id, part.data() + at, sizeof id);
-      std::memcpy(&value, part.data() + at + sizeof id, sizeof(T));
-      all[id] = value;
-    }
-  }
+  const auto copy = [&values](std::size_t local, std::byte* to) {
+    const T value = values[local];
+    std::memcpy(to, &value, sizeof(T));
+  };
+  const auto store = [&all](NodeId id, const std::byte* from) {
+    T value{};
+    std::memcpy(&value, from, sizeof(T));
+    all[id] = value;
+  };
+  detail::GatherBytes(mesh, sizeof(T), copy, store);
   return all;
 }
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/mesh/gather.ipp>
+#endif

@@ -9,6 +9,7 @@
 #include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/surroundings.hpp>
+#include <uit/config.hpp>
 #include <uit/transport/process.hpp>
 
 namespace netuit {
@@ -40,10 +41,10 @@ constexpr std::uint32_t NetworkOf(const LayerShape& shape) { return static_cast<
 /// A layer of a mesh in one process: a part for each of its workers.
 class LayerBase {
  public:
-  LayerBase() = default;
+  LayerBase();
   LayerBase(const LayerBase&) = delete;
   LayerBase& operator=(const LayerBase&) = delete;
-  virtual ~LayerBase() = default;
+  virtual ~LayerBase();
 
   /// Joins the parts. `number` is the layer's number in its mesh. The fabric connects exchanges with other processes later.
   virtual void Join(const LayerSite& site, std::uint32_t number) = 0;
@@ -59,3 +60,7 @@ class LayerBase {
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/mesh/layer_base.ipp>
+#endif

@@ -12,16 +12,17 @@
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/quality/effective_updates.hpp>
 #include <netuit/quality/exchange_counts.hpp>
-#include <netuit/quality/peer_trace.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/replay/worker_record.hpp>
-#include <uit/support/assert.hpp>
+#include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/tally.hpp>
 
 namespace netuit {
+
+struct PeerTrace;
 
 /// How a run moves values and messages.
 struct Delivery {
@@ -50,10 +51,10 @@ class LayerPart {
   using VisitChannel = std::function<void(const Channel&, const ExchangeCounts&)>;
 
   /// Makes a part of a layer that is due when the update's number is a multiple of `period`, which must be at least 1.
-  explicit LayerPart(std::uint64_t period) : period_(period) { UIT_ASSERT(period >= 1, "a layer's period is at least one update"); }
+  explicit LayerPart(std::uint64_t period);
   LayerPart(const LayerPart&) = delete;
   LayerPart& operator=(const LayerPart&) = delete;
-  virtual ~LayerPart() = default;
+  virtual ~LayerPart();
 
   /// Returns the period in updates.
   std::uint64_t Period() const { return period_; }
@@ -175,3 +176,7 @@ class LayerPart {
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/mesh/layer_part.ipp>
+#endif

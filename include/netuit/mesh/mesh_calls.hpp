@@ -34,10 +34,7 @@ class MeshCalls : public MeshCore {
   using MeshCore::MeshCore;
 
   /// As MeshCore::Close. Calls can then no longer be made.
-  bool Close() {
-    session_.reset();
-    return MeshCore::Close();
-  }
+  bool Close();
 
   /// Adds a function that runs on the worker of a node whenever the node is called with an argument: `function(node, argument)` or
   /// `function(node, argument, call)`, where `call` is the handle that is returned.
@@ -92,7 +89,7 @@ class MeshCalls : public MeshCore {
   uit::ConveyorTally Finish(F&& body);
 
  protected:
-  ~MeshCalls() = default;
+  ~MeshCalls();
 
  private:
   /// Returns the owner of each node of the whole graph, by id. The first call is collective.

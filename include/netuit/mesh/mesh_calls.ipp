@@ -12,6 +12,13 @@
 
 namespace netuit {
 
+UIT_DEFINE MeshCalls::~MeshCalls() = default;
+
+UIT_DEFINE bool MeshCalls::Close() {
+  session_.reset();
+  return MeshCore::Close();
+}
+
 UIT_DEFINE const std::vector<detail::NodeOwner>& MeshCalls::Owners() {
   if (owners_.size() == NumNodes()) return owners_;
   std::vector<detail::NodeOwner> mine;

@@ -1,37 +1,20 @@
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <iterator>
-#include <limits>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
-#include <netuit/mesh/capture_store.hpp>
-#include <netuit/mesh/cut_layer.hpp>
-#include <netuit/mesh/cut_reduction.hpp>
-#include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh_options.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>
-#include <netuit/mesh/shared_base.hpp>
-#include <netuit/mesh/turn_order.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/mesh/surroundings.hpp>
-#include <netuit/placement/placement.hpp>
 #include <uit/config.hpp>
-#include <uit/support/assert.hpp>
-#include <uit/support/clock.hpp>
-#include <uit/support/error.hpp>
 #include <uit/link/world.hpp>
 #include <uit/team/team.hpp>
 
@@ -41,8 +24,20 @@ class Fabric;
 
 namespace netuit {
 
+class CutLayer;
+class LayerBase;
+struct LayerSite;
 class ProcessBarrier;
 class StatusBoard;
+
+namespace detail {
+
+class CaptureStore;
+struct CutRule;
+class SharedBase;
+class TurnOrder;
+
+}  // namespace detail
 
 /// Networks over the same nodes, of each of which this process has its part.
 struct DistributedNetworks {
@@ -125,7 +120,7 @@ class MeshCore {
   void AlignCaptures();
 
   /// Adds a reduction over cuts; see Mesh::AddCutReduction.
-  detail::CutRule& AddCutRule(detail::CutRule rule) { return *cut_rules_.emplace_back(std::make_unique<detail::CutRule>(std::move(rule))); }
+  detail::CutRule& AddCutRule(detail::CutRule rule);
   /// Returns the reductions over cuts, in the order in which they were added.
   const std::vector<std::unique_ptr<detail::CutRule>>& CutRules() const { return cut_rules_; }
   /// Adds a layer that copies a field at cuts.
@@ -134,7 +129,7 @@ class MeshCore {
   const std::vector<CutLayer*>& CutLayers() const { return cut_layers_; }
 
   /// Adds an object that the nodes of this process share; see Mesh::AddShared.
-  void AddShared(std::unique_ptr<detail::SharedBase> object) { shared_.push_back(std::move(object)); }
+  void AddShared(std::unique_ptr<detail::SharedBase> object);
   /// Returns those objects.
   const std::vector<std::unique_ptr<detail::SharedBase>>& SharedObjects() const { return shared_; }
   /// Returns the turns for objects that nodes use in sequence. The first call makes them.
@@ -160,10 +155,7 @@ class MeshCore {
   /// Whether the last replay of a best-effort run lacks such messages.
   bool LacksUnread() const { return lacks_unread_; }
   /// Notes that a peer was lost. Close will then not wait for any process.
-  void Break() {
-    is_broken_ = true;
-    world_.Process()->Break();
-  }
+  void Break();
   /// Whether the mesh can run: it is not closed and has lost no peer.
   bool IsOpen() const { return !is_closed_ && !is_broken_; }
 
@@ -174,11 +166,7 @@ class MeshCore {
   /// Returns the number of slots with those that runs by Dataflow use besides; see DelayedSlots.
   std::size_t NumSlotsByUpdate() const { return num_slots_by_update_; }
   /// Chooses whether edges show values with their delays. Between runs.
-  void UseDelays(bool is_on) {
-    for (const auto& partition : partitions_)
-      for (const auto& network : partition->networks)
-        if (network->delayed) network->UseDelays(is_on);
-  }
+  void UseDelays(bool is_on);
   /// Returns the array length for a value per input of a network in this process.
   std::size_t NumInputs(Network network) const { return num_inputs_[network.number]; }
   /// Returns the array length for a value per output of a network in this process.

@@ -17,17 +17,22 @@
 
 #include <netuit/barrier/process_barrier.hpp>
 #include <netuit/graph/topology.hpp>
+#include <netuit/mesh/capture_store.hpp>
+#include <netuit/mesh/cut_layer.hpp>
+#include <netuit/mesh/cut_reduction.hpp>
 #include <netuit/mesh/delay_layout.hpp>
 #include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/layer_base.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/mesh_options.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>
+#include <netuit/mesh/shared_base.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/mesh/status_board.hpp>
 #include <netuit/mesh/surroundings.hpp>
-#include <netuit/placement/placement.hpp>
+#include <netuit/mesh/turn_order.hpp>
 #include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/assert.hpp>
@@ -124,6 +129,23 @@ UIT_DEFINE void MeshCore::AddCutLayer(std::unique_ptr<CutLayer> layer) {
   AddLayer(std::move(layer));
 }
 
+UIT_DEFINE detail::CutRule& MeshCore::AddCutRule(detail::CutRule rule) {
+  return *cut_rules_.emplace_back(std::make_unique<detail::CutRule>(std::move(rule)));
+}
+
+UIT_DEFINE void MeshCore::AddShared(std::unique_ptr<detail::SharedBase> object) { shared_.push_back(std::move(object)); }
+
+UIT_DEFINE void MeshCore::Break() {
+  is_broken_ = true;
+  world_.Process()->Break();
+}
+
+UIT_DEFINE void MeshCore::UseDelays(bool is_on) {
+  for (const auto& partition : partitions_)
+    for (const auto& network : partition->networks)
+      if (network->delayed) network->UseDelays(is_on);
+}
+
 UIT_DEFINE void MeshCore::JoinAwaited() {
   for (; num_awaited_ < layers_.size(); ++num_awaited_) {
     layers_[num_awaited_]->JoinAwaited(Site(), static_cast<std::uint32_t>(num_awaited_));
@@ -202,7 +224,8 @@ UIT_DEFINE void MeshCore::LayOutDelays(std::uint64_t max_delay) {
     for (const auto& partition : partitions_) {
       NetworkPart& part = *partition->networks[number];
       if (part.period != 1) continue;
-      part.delayed = LayOutDelayed(part, partition->levels, num_slots_by_update_, delayed_slots_.back().get());
+      part.delayed = std::make_unique<DelayedSlots>(
+          LayOutDelayed(part, partition->levels, num_slots_by_update_, delayed_slots_.back().get()));
       num_slots_by_update_ = RoundUpSlots(part.delayed->End());
     }
   }

@@ -2,15 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <vector>
 
-#include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <uit/config.hpp>
-#include <uit/support/assert.hpp>
 
 namespace netuit {
+
+struct DelayedSlots;
 
 /// Identifies one of a mesh's networks.
 struct Network {
@@ -47,13 +47,16 @@ class NetworkPart {
   /// Takes a part of the graph that is due every `num_updates` updates. The slots of its nodes begin at `slot`. Its inputs and
   /// outputs are numbered from `first_in` and `first_out` within the process.
   NetworkPart(WorkerGraph part, std::uint64_t num_updates, std::size_t slot, std::size_t first_in, std::size_t first_out);
+  NetworkPart(const NetworkPart&) = delete;
+  NetworkPart& operator=(const NetworkPart&) = delete;
+  ~NetworkPart();
 
   /// Returns the number of ghosts.
   std::size_t NumGhosts() const;
   /// Gives the ghosts the slots from `first` on. Writes the slot of each neighbour's value to `slots`, by input of the process.
   void PlaceGhosts(std::size_t first, std::uint32_t* slots);
   /// Chooses whether edges show values with their delays. Between runs; only if `delayed` is set.
-  void UseDelays(bool is_on) { in_slots = is_on ? delayed->in_slots : undelayed_slots_; }
+  void UseDelays(bool is_on);
 
   WorkerGraph graph;                    ///< its nodes, and their edges in the network
   std::uint64_t period;                ///< in updates
@@ -63,7 +66,7 @@ class NetworkPart {
   const std::uint32_t* in_slots = nullptr;  ///< slot of the neighbour's value, by input of the process
   std::vector<Ghosts> ghosts;          ///< by worker, ascending
   std::vector<Recipients> recipients;  ///< by worker, ascending
-  std::optional<DelayedSlots> delayed{};  ///< if the mesh has edges with a delay other than 1, and the period is 1
+  std::unique_ptr<DelayedSlots> delayed;  ///< if the mesh has edges with a delay other than 1, and the period is 1
 
  private:
   bool IsGhost(std::size_t input) const { return graph.source_workers[input] != graph.worker || period > 1; }

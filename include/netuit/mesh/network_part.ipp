@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <uit/config.hpp>
@@ -37,6 +38,10 @@ UIT_DEFINE NetworkPart::NetworkPart(WorkerGraph part, std::uint64_t num_updates,
   }
   std::ranges::sort(recipients, {}, &Recipients::worker);
 }
+
+UIT_DEFINE NetworkPart::~NetworkPart() = default;
+
+UIT_DEFINE void NetworkPart::UseDelays(bool is_on) { in_slots = is_on ? delayed->in_slots : undelayed_slots_; }
 
 UIT_DEFINE std::size_t NetworkPart::NumGhosts() const {
   std::size_t count = 0;

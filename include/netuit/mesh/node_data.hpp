@@ -1,24 +1,21 @@
 #pragma once
 
-#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <netuit/file/table.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/on_root.hpp>
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
-#include <uit/support/error.hpp>
-#include <uit/link/world.hpp>
+#include <uit/support/function_ref.hpp>
 
 namespace netuit {
 
@@ -43,6 +40,20 @@ namespace detail {
 
 /// Returns the ids of this process's nodes and ghosts, ascending.
 std::vector<NodeId> NodesAndGhosts(const MeshCore& mesh);
+
+/// The values of a process's nodes and ghosts.
+struct ScatteredBytes {
+  std::vector<NodeId> ids{};  // ascending
+  std::size_t num_bytes = 0;  // of a value
+  uit::Bytes values{};        // in the order of the ids
+
+  /// Returns the address of a node's value.
+  const std::byte* Of(NodeId id) const;
+};
+/// Throws uit::InputError unless there is a value per node.
+void CheckNumValues(const MeshCore& mesh, std::size_t num_values);
+/// Sends each process the values of its nodes and ghosts, which rank 0 copies with `copy(id, to)`. Collective.
+ScatteredBytes ScatterBytes(const MeshCore& mesh, std::size_t num_bytes, uit::FunctionRef<void(NodeId, std::byte*)> copy);
 /// Writes a file on rank 0: `header`, then a line per node in order of id. `lines` holds those of this process by local number.
 /// Collective; throws like OnRoot.
 void WriteLines(const MeshCore& mesh, const std::filesystem::path& path, const std::string& header,
@@ -55,28 +66,18 @@ void WriteLines(const MeshCore& mesh, const std::filesystem::path& path, const s
 template <typename T, std::invocable F>
   requires std::is_trivially_copyable_v<T>
 std::function<T(NodeId)> ScatterByNode(const MeshCore& mesh, F&& make) {
-  const uit::World& world = mesh.GetWorld();
-  const std::vector<T> all = OnRoot(world, [&] {
+  const std::vector<T> all = OnRoot(mesh.GetWorld(), [&] {
     std::vector<T> made = make();
-    if (made.size() != mesh.NumNodes())
-      throw uit::InputError(std::to_string(made.size()) + " values for " + std::to_string(mesh.NumNodes()) + " nodes");
+    detail::CheckNumValues(mesh, made.size());
     return made;
   });
-  std::vector<NodeId> ids = detail::NodesAndGhosts(mesh);
-  std::vector<uit::Bytes> parts;
-  for (const uit::Bytes& wanted : world.Gather(std::as_bytes(std::span{ids}))) {
-    uit::Bytes& part = parts.emplace_back(wanted.size() / sizeof(NodeId) * sizeof(T));
-    for (std::size_t i = 0; i < wanted.size() / sizeof(NodeId); ++i) {
-      NodeId id = 0;
-      std::memcpy(&id, wanted.data() + i * sizeof id, sizeof id);
-      const T value = all[id];
-      std::memcpy(part.data() + i * sizeof(T), &value, sizeof(T));
-    }
-  }
-  return [ids = std::move(ids), mine = world.Scatter(std::move(parts))](NodeId id) {
+  const auto copy = [&all](NodeId id, std::byte* to) {
+    const T value = all[id];
+    std::memcpy(to, &value, sizeof(T));
+  };
+  return [mine = detail::ScatterBytes(mesh, sizeof(T), copy)](NodeId id) {
     T value{};
-    const auto at = static_cast<std::size_t>(std::ranges::lower_bound(ids, id) - ids.begin());
-    std::memcpy(&value, mine.data() + at * sizeof(T), sizeof(T));
+    std::memcpy(&value, mine.Of(id), sizeof(T));
     return value;
   };
 }

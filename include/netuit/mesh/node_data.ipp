@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <ostream>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <netuit/file/atomic_file.hpp>
@@ -16,6 +19,8 @@
 #include <netuit/mesh/on_root.hpp>
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
+#include <uit/support/function_ref.hpp>
 #include <uit/link/world.hpp>
 
 namespace netuit {
@@ -54,6 +59,31 @@ UIT_DEFINE std::vector<NodeId> NodesAndGhosts(const MeshCore& mesh) {
   std::ranges::sort(ids);
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
+}
+
+UIT_DEFINE const std::byte* ScatteredBytes::Of(NodeId id) const {
+  return values.data() + static_cast<std::size_t>(std::ranges::lower_bound(ids, id) - ids.begin()) * num_bytes;
+}
+
+UIT_DEFINE void CheckNumValues(const MeshCore& mesh, std::size_t num_values) {
+  if (num_values != mesh.NumNodes())
+    throw uit::InputError(std::to_string(num_values) + " values for " + std::to_string(mesh.NumNodes()) + " nodes");
+}
+
+UIT_DEFINE ScatteredBytes ScatterBytes(const MeshCore& mesh, std::size_t num_bytes,
+                                       uit::FunctionRef<void(NodeId, std::byte*)> copy) {
+  const uit::World& world = mesh.GetWorld();
+  std::vector<NodeId> ids = NodesAndGhosts(mesh);
+  std::vector<uit::Bytes> parts;
+  for (const uit::Bytes& wanted : world.Gather(std::as_bytes(std::span{ids}))) {
+    uit::Bytes& part = parts.emplace_back(wanted.size() / sizeof(NodeId) * num_bytes);
+    for (std::size_t i = 0; i < wanted.size() / sizeof(NodeId); ++i) {
+      NodeId id = 0;
+      std::memcpy(&id, wanted.data() + i * sizeof id, sizeof id);
+      copy(id, part.data() + i * num_bytes);
+    }
+  }
+  return {.ids = std::move(ids), .num_bytes = num_bytes, .values = world.Scatter(std::move(parts))};
 }
 
 UIT_DEFINE void WriteLines(const MeshCore& mesh, const std::filesystem::path& path, const std::string& header,

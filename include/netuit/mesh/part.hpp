@@ -6,9 +6,9 @@
 #include <span>
 
 #include <netuit/graph/topology.hpp>
-#include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/edge_field.hpp>
 #include <netuit/mesh/field.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/node_notes.hpp>
@@ -26,7 +26,7 @@ class PartInputs {
 
   /// Returns where each row begins: row i has the edges [First()[i] - First()[0], First()[i + 1] - First()[0]). One more than the
   /// part has nodes.
-  std::span<const std::uint32_t> First() const { return std::span(part_.graph.first_in).subspan(nodes_.begin, NumNodes() + 1); }
+  std::span<const std::uint32_t> First() const { return {part_.graph.first_in.data() + nodes_.begin, NumNodes() + 1}; }
   /// Returns the number of edges.
   std::size_t size() const { return part_.graph.first_in[nodes_.end] - part_.graph.first_in[nodes_.begin]; }
   /// Returns, by edge, where the neighbour's value is in PublishedField::Shown.
@@ -34,11 +34,11 @@ class PartInputs {
   /// Returns those of row i.
   std::span<const std::uint32_t> Slots(std::size_t i) const {
     UIT_ASSERT_HEAVY(i < NumNodes(), "the part has the node");
-    const std::span<const std::uint32_t> first = First();
-    return Slots().subspan(first[i] - first[0], first[i + 1] - first[i]);
+    const std::uint32_t* const first = part_.graph.first_in.data() + nodes_.begin;
+    return {part_.in_slots + Index() + (first[i] - first[0]), first[i + 1] - first[i]};
   }
   /// Returns, by edge, the node where it begins.
-  std::span<const NodeId> Sources() const { return std::span(part_.graph.sources).subspan(FirstEdge(), size()); }
+  std::span<const NodeId> Sources() const { return {part_.graph.sources.data() + FirstEdge(), size()}; }
   /// Returns the values of the edges. The field must be one of this network.
   template <typename T>
   std::span<T> operator[](const EdgeField<T>& field) const {
@@ -81,7 +81,7 @@ class Part {
   /// Returns the number of nodes.
   std::size_t size() const { return nodes_.end - nodes_.begin; }
   /// Returns the numbers of the nodes in the whole graph, ascending.
-  std::span<const NodeId> Ids() const { return std::span(partition_.graph.nodes).subspan(nodes_.begin, size()); }
+  std::span<const NodeId> Ids() const { return {partition_.graph.nodes.data() + nodes_.begin, size()}; }
   /// Returns the number of the first node within this process; see Node::Index.
   std::size_t Index() const { return partition_.first_local + nodes_.begin; }
   /// Returns the number of the worker that updates the nodes.

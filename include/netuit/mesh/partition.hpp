@@ -4,17 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include <netuit/barrier/vote.hpp>
-#include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/frame_note.hpp>
 #include <netuit/mesh/layer_part.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/node_notes.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/quality/effective_updates.hpp>
+#include <uit/config.hpp>
 #include <uit/link/frame_trace.hpp>
 #include <uit/support/pause.hpp>
 
@@ -44,14 +44,17 @@ struct Partition {
   uit::SpinHabit spin_habit{};  ///< for the waits of its runs
 
   /// Starts with the part of the first network. `first` is the local number of its first node within the process.
-  Partition(std::unique_ptr<NetworkPart> part, std::size_t first) : graph(part->graph), first_local(first) {
-    networks.push_back(std::move(part));
-  }
+  Partition(std::unique_ptr<NetworkPart> part, std::size_t first);
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
+  ~Partition();
 
   /// Returns the number of nodes of the worker.
   std::size_t NumNodes() const { return graph.nodes.size(); }
 };
 
 }  // namespace netuit
+
+#if !UIT_COMPILED
+#include <netuit/mesh/partition.ipp>
+#endif

@@ -10,6 +10,7 @@
 #include <netuit/barrier/ordered_double.hpp>
 #include <netuit/barrier/vote.hpp>
 #include <netuit/mesh/cut_layer.hpp>
+#include <netuit/mesh/cut_part.hpp>
 #include <netuit/mesh/cut_reduction.hpp>
 #include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/mesh_core.hpp>
@@ -34,7 +35,7 @@ class CutRounds {
         first_update_(first_update),
         is_by_update_(delivery.is_by_update),
         is_on_(is_on && !rules_.empty() && !delivery.is_muted) {
-    for (CutLayer* const layer : mesh.CutLayers()) parts_.push_back(&layer->Part(thread));
+    for (CutLayer* const layer : mesh.CutLayers()) parts_.push_back(&layer->Copies(thread));
     for (const auto& rule : rules_) every_ = std::min(every_, rule->every);
     words_.fill(ordered_unknown);
     due_ = every_;

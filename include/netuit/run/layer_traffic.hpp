@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <netuit/mesh/capture_store.hpp>
+#include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/partition.hpp>

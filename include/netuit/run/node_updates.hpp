@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/layer_part.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/turn_order.hpp>
 #include <netuit/replay/record_reader.hpp>

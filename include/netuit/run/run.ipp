@@ -11,10 +11,16 @@
 #include <type_traits>
 #include <vector>
 
+#include <netuit/mesh/capture_store.hpp>
+#include <netuit/mesh/cut_reduction.hpp>
+#include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh_core.hpp>
+#include <netuit/mesh/shared_base.hpp>
+#include <netuit/mesh/turn_order.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/run/channel_rows.hpp>
+#include <netuit/run/meetings.hpp>
 #include <netuit/run/run.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/run_record.hpp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +15,11 @@
 #include <netuit/quality/quality.hpp>
 #include <netuit/quality/timeline.hpp>
 #include <uit/config.hpp>
-#include <uit/support/error.hpp>
 #include <uit/tally.hpp>
+
+namespace uit {
+class PeerLost;
+}  // namespace uit
 
 namespace netuit {
 
@@ -111,17 +113,7 @@ struct RunOptions {
 };
 
 /// Throws uit::InputError if an option is invalid.
-inline void CheckOptions(const RunOptions& options) {
-  if (options.peer_timeout.count() <= 0) throw uit::InputError("peer_timeout must be greater than 0");
-  if (options.quality.interval.count() < 0) throw uit::InputError("quality.interval must not be negative");
-  if (options.quality.interval.count() > 0 && options.quality.length.count() <= 0)
-    throw uit::InputError("quality.length must be greater than 0");
-  if (options.timeline.count_interval.count() <= 0) throw uit::InputError("timeline.count_interval must be greater than 0");
-  if (!options.record.empty() && !options.replay.empty()) throw uit::InputError("a replay cannot be recorded");
-  if (options.shortest_steal.count() < 0) throw uit::InputError("shortest_steal must not be negative");
-  if (options.steals && !(options.record.empty() && options.replay.empty()))
-    throw uit::InputError("a run with steals can be neither recorded nor replayed");
-}
+void CheckOptions(const RunOptions& options);
 
 /// What one worker did in a run.
 struct WorkerReport {
@@ -137,9 +129,7 @@ struct WorkerReport {
   uit::Tally inside;                   ///< of channels within the thread; since the mesh was made
 
   /// Returns the updates per second of the worker's elapsed time.
-  double Rate() const {
-    return elapsed.count() == 0 ? 0 : static_cast<double>(num_updates) / std::chrono::duration<double>(elapsed).count();
-  }
+  double Rate() const;
 };
 
 /// The result of a run.
@@ -158,43 +148,21 @@ struct RunReport {
   bool is_root = true;  ///< whether this is rank 0's report
 
   /// Notes that a peer was lost. Data of the other processes is then unavailable, so the report describes this process only.
-  void Lose(const uit::PeerLost& lost) {
-    stopped_by = StopReason::peer_lost;
-    if (message.empty()) message = lost.what();
-    const auto rank = lost.Rank();
-    if (rank && std::ranges::find(lost_peers, *rank) == lost_peers.end()) lost_peers.push_back(*rank);
-    std::ranges::sort(lost_peers);
-  }
+  void Lose(const uit::PeerLost& lost);
 
   /// Returns 0 after a normal end, 3 if a peer was lost, 4 if an update threw, and 128 + n after signal n.
-  int ExitCode() const {
-    if (stopped_by == StopReason::peer_lost) return 3;
-    if (stopped_by == StopReason::thrown) return 4;
-    return stopped_by == StopReason::signal ? 128 + signal : 0;
-  }
+  int ExitCode() const;
   /// On rank 0, prints what Text returns to stdout.
   void Print() const;
   /// Returns a line each about the updates and the messages, one with the message if there is one, and one if the program was built
   /// without optimisation. Empty except on rank 0.
   std::string Text() const;
   /// Returns the sum over all workers of this report, of channels that leave their thread.
-  uit::Tally Tally() const {
-    uit::Tally sum;
-    for (const WorkerReport& worker : workers) sum += worker.tally;
-    return sum;
-  }
+  uit::Tally Tally() const;
   /// Returns the longest time of a worker of this report, from the start barrier to its last update.
-  std::chrono::nanoseconds Elapsed() const {
-    std::chrono::nanoseconds longest{0};
-    for (const WorkerReport& worker : workers) longest = std::max(longest, worker.elapsed);
-    return longest;
-  }
+  std::chrono::nanoseconds Elapsed() const;
   /// Returns the most updates of a worker of this report.
-  std::uint64_t MaxUpdates() const {
-    std::uint64_t most = 0;
-    for (const WorkerReport& worker : workers) most = std::max(most, worker.num_updates);
-    return most;
-  }
+  std::uint64_t MaxUpdates() const;
   /// Returns the effective updates of the workers of this report: the least of their counts. Every value has passed through at
   /// least so many updates along every path of the graph, however old the values were that updates read. In modes 0 and 5, these
   /// are all updates, or one in d if mode 5 has edge delays of up to d > 1. Elsewhere, they compare runs of different modes where
@@ -202,32 +170,14 @@ struct RunReport {
   /// between workers, which do not carry the count.
   ///
   /// A node that was silent counts as if it had published, so use this only if a silent node's value had not changed.
-  std::optional<std::uint64_t> EffectiveUpdates() const {
-    std::optional<std::uint64_t> least;
-    for (const WorkerReport& worker : workers) {
-      if (worker.num_nodes == 0) continue;
-      if (!worker.effective_updates) return std::nullopt;
-      least = std::min(least.value_or(*worker.effective_updates), *worker.effective_updates);
-    }
-    return least;
-  }
+  std::optional<std::uint64_t> EffectiveUpdates() const;
   /// Returns the age of the oldest value that any worker of this report read from another, in updates. See Staleness.
-  std::uint64_t MaxStaleness() const {
-    std::uint64_t most = 0;
-    for (const WorkerReport& worker : workers) most = std::max(most, worker.staleness.max);
-    return most;
-  }
+  std::uint64_t MaxStaleness() const;
   /// Whether every worker of this report kept within its slack: its values were at most slack + 1 updates old. Returns true if the
   /// run had no slack. False only if a process was lost.
-  bool IsWithinSlack() const {
-    return std::ranges::all_of(workers, [](const WorkerReport& of) { return !of.slack || of.staleness.max <= *of.slack + 1; });
-  }
+  bool IsWithinSlack() const;
   /// Whether every message is accounted for and none is in flight. Valid on rank 0, or in a run of one process.
-  bool Balanced() const {
-    uit::Tally inside;
-    for (const WorkerReport& worker : workers) inside += worker.inside;
-    return Tally().Balanced() && inside.Balanced();
-  }
+  bool Balanced() const;
 };
 
 }  // namespace netuit

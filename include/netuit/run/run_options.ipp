@@ -10,6 +10,7 @@
 
 #include <netuit/run/run_options.hpp>
 #include <uit/config.hpp>
+#include <uit/support/error.hpp>
 #include <uit/tally.hpp>
 
 namespace netuit {
@@ -34,6 +35,80 @@ UIT_DEFINE std::string AgeInWords(const RunReport& report) {
 }
 
 }  // namespace detail
+
+UIT_DEFINE void CheckOptions(const RunOptions& options) {
+  if (options.peer_timeout.count() <= 0) throw uit::InputError("peer_timeout must be greater than 0");
+  if (options.quality.interval.count() < 0) throw uit::InputError("quality.interval must not be negative");
+  if (options.quality.interval.count() > 0 && options.quality.length.count() <= 0)
+    throw uit::InputError("quality.length must be greater than 0");
+  if (options.timeline.count_interval.count() <= 0) throw uit::InputError("timeline.count_interval must be greater than 0");
+  if (!options.record.empty() && !options.replay.empty()) throw uit::InputError("a replay cannot be recorded");
+  if (options.shortest_steal.count() < 0) throw uit::InputError("shortest_steal must not be negative");
+  if (options.steals && !(options.record.empty() && options.replay.empty()))
+    throw uit::InputError("a run with steals can be neither recorded nor replayed");
+}
+
+UIT_DEFINE void RunReport::Lose(const uit::PeerLost& lost) {
+  stopped_by = StopReason::peer_lost;
+  if (message.empty()) message = lost.what();
+  const auto rank = lost.Rank();
+  if (rank && std::ranges::find(lost_peers, *rank) == lost_peers.end()) lost_peers.push_back(*rank);
+  std::ranges::sort(lost_peers);
+}
+
+UIT_DEFINE int RunReport::ExitCode() const {
+  if (stopped_by == StopReason::peer_lost) return 3;
+  if (stopped_by == StopReason::thrown) return 4;
+  return stopped_by == StopReason::signal ? 128 + signal : 0;
+}
+
+UIT_DEFINE uit::Tally RunReport::Tally() const {
+  uit::Tally sum;
+  for (const WorkerReport& worker : workers) sum += worker.tally;
+  return sum;
+}
+
+UIT_DEFINE std::chrono::nanoseconds RunReport::Elapsed() const {
+  std::chrono::nanoseconds longest{0};
+  for (const WorkerReport& worker : workers) longest = std::max(longest, worker.elapsed);
+  return longest;
+}
+
+UIT_DEFINE std::uint64_t RunReport::MaxUpdates() const {
+  std::uint64_t most = 0;
+  for (const WorkerReport& worker : workers) most = std::max(most, worker.num_updates);
+  return most;
+}
+
+UIT_DEFINE std::optional<std::uint64_t> RunReport::EffectiveUpdates() const {
+  std::optional<std::uint64_t> least;
+  for (const WorkerReport& worker : workers) {
+    if (worker.num_nodes == 0) continue;
+    if (!worker.effective_updates) return std::nullopt;
+    least = std::min(least.value_or(*worker.effective_updates), *worker.effective_updates);
+  }
+  return least;
+}
+
+UIT_DEFINE std::uint64_t RunReport::MaxStaleness() const {
+  std::uint64_t most = 0;
+  for (const WorkerReport& worker : workers) most = std::max(most, worker.staleness.max);
+  return most;
+}
+
+UIT_DEFINE bool RunReport::IsWithinSlack() const {
+  return std::ranges::all_of(workers, [](const WorkerReport& of) { return !of.slack || of.staleness.max <= *of.slack + 1; });
+}
+
+UIT_DEFINE bool RunReport::Balanced() const {
+  uit::Tally inside;
+  for (const WorkerReport& worker : workers) inside += worker.inside;
+  return Tally().Balanced() && inside.Balanced();
+}
+
+UIT_DEFINE double WorkerReport::Rate() const {
+  return elapsed.count() == 0 ? 0 : static_cast<double>(num_updates) / std::chrono::duration<double>(elapsed).count();
+}
 
 UIT_DEFINE std::string RunReport::Text() const {
   using detail::WithCommas;

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <memory>
 
+#include <netuit/run/meetings.hpp>
 #include <netuit/run/schedule.hpp>
 #include <netuit/run/schedules.hpp>
+#include <netuit/run/slack_tuner.hpp>
 #include <uit/config.hpp>
 #include <uit/support/error.hpp>
 

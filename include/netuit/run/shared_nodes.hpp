@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/layer_part.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/node_notes.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/run/sweep.hpp>

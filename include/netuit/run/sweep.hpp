@@ -1,17 +1,17 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include <netuit/mesh/delayed_slots.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/node_notes.hpp>
 #include <netuit/mesh/part.hpp>
 #include <netuit/mesh/partition.hpp>
+#include <uit/config.hpp>
 
 namespace netuit::detail {
 
@@ -33,14 +33,10 @@ class Sweep {
   virtual const char* Subject() const { return "the update of node "; }
 
  protected:
-  /// The nodes of these ranges, except those before `first`, publish nothing. The ranges are ascending.
-  static void Silence(NodeNotes& notes, std::uint32_t first, std::span<const NodeRange> nodes) {
-    for (const NodeRange& range : nodes) {
-      for (std::uint32_t node = std::max(range.begin, first); node < range.end; ++node) {
-        if (notes.silent.empty() || notes.silent.back() != node) notes.silent.push_back(node);
-      }
-    }
-  }
+  /// The nodes of the ranges from number `range` on, except those before `first`, publish nothing. The ranges are ascending.
+  static void Silence(NodeNotes& notes, std::uint32_t first, std::span<const NodeRange> nodes, std::size_t range);
+  /// Orders the silent nodes from this position on, and keeps one of equal ones.
+  static void SortSilent(NodeNotes& notes, std::size_t first);
 };
 
 /// A sweep that calls a function of type `F` for each node.
@@ -65,7 +61,7 @@ class NodeSweep final : public Sweep {
         }
       } catch (...) {
         position = i;
-        Silence(notes, i, nodes.subspan(range));
+        Silence(notes, i, nodes, range);
         throw;
       }
     }
@@ -92,19 +88,18 @@ class PartSweep final : public Sweep {
     bool wants_stop = false;
     for (std::size_t range = 0; range < nodes.size(); ++range) {
       if (nodes[range].begin == nodes[range].end) continue;  // a worker without nodes
-      const auto num_silent = static_cast<std::ptrdiff_t>(notes.silent.size());
+      const std::size_t num_silent = notes.silent.size();
       Part part(*mesh_.Partitions()[thread], notes, seed_, first_ + update, nodes[range]);
       try {
         update_(part);
       } catch (...) {
         position = nodes[range].begin;
-        notes.silent.resize(static_cast<std::size_t>(num_silent));
-        Silence(notes, position, nodes.subspan(range));
+        notes.silent.resize(num_silent);
+        Silence(notes, position, nodes, range);
         throw;
       }
       // Its nodes may have fallen silent in any order.
-      std::sort(notes.silent.begin() + num_silent, notes.silent.end());
-      notes.silent.erase(std::unique(notes.silent.begin() + num_silent, notes.silent.end()), notes.silent.end());
+      if (notes.silent.size() > num_silent + 1) SortSilent(notes, num_silent);
       wants_stop |= part.WantsStop();
     }
     return wants_stop;
@@ -131,3 +126,7 @@ template <typename F>
 using SweepOf = typename SweepFor<F>::Type;
 
 }  // namespace netuit::detail
+
+#if !UIT_COMPILED
+#include <netuit/run/sweep.ipp>
+#endif

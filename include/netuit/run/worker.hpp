@@ -10,8 +10,11 @@
 
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/partition.hpp>
+#include <netuit/mesh/shared_base.hpp>
+#include <netuit/mesh/turn_order.hpp>
 #include <netuit/quality/quality.hpp>
 #include <netuit/quality/timeline.hpp>
+#include <netuit/quality/worker_timeline.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/worker_record.hpp>
 #include <netuit/run/agreement.hpp>

@@ -13,6 +13,7 @@
 #include <netuit/balance/load_meter.hpp>
 #include <netuit/graph/edge_delays.hpp>
 #include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/levels.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
 

@@ -1,3 +1,4 @@
+#include <netuit/quality/peer_trace.hpp>
 #include <netuit/quality/quality.hpp>
 
 #include <chrono>

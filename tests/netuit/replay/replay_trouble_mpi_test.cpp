@@ -10,6 +10,7 @@
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/channel_layer.hpp>
 #include <netuit/mesh/field_layer.hpp>
+#include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>

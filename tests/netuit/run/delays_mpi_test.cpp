@@ -16,6 +16,7 @@
 #include <netuit/graph/edge_delays.hpp>
 #include <netuit/graph/small_world.hpp>
 #include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/delayed_slots.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/placement/dataflow_plan.hpp>
 #include <netuit/placement/placement.hpp>

@@ -12,6 +12,7 @@
 
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
+#include <netuit/run/slack_tuner.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 
