@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <set>
 #include <utility>
 #include <vector>
@@ -29,7 +30,7 @@ constexpr std::size_t first_ghost = 512;
 struct Parts {
   Topology graph = testing::MakeOddGraph(60, 3);
   Placement placement = PlaceRandom(graph, {.processes = 1, .threads = 3}, 2);
-  std::vector<NetworkPart> of;                    // by worker
+  std::deque<NetworkPart> of;                     // by worker
   std::vector<std::vector<std::uint32_t>> slots;  // by worker and input
 
   explicit Parts(std::uint64_t period) {

@@ -61,8 +61,8 @@ class Line {
     }
     detach_ = [in, out] { in->Detach(), out->Detach(); };
     sender_ = std::make_shared<AggregatedEverySender>(options_, OutPort{out}, reports);
-    inlet = Inlet<Numbers, Policy{}, Transports>{MakeRef<AggregatedInletDuct<Numbers, Policy{}>>(sender_, 0)};
-    outlet = Outlet<Numbers, Policy{}, Transports>{MakeRef<AggregatedOutletDuct<Numbers, Policy{}>>(receiver_, 0, Numbers{})};
+    inlet = Inlet<Numbers, Policy{}, Transports>{MakeRef<AggregatedInletDuct<Numbers, Policy{}>>(sender_, 0U)};
+    outlet = Outlet<Numbers, Policy{}, Transports>{MakeRef<AggregatedOutletDuct<Numbers, Policy{}>>(receiver_, 0U, Numbers{})};
   }
   /// Lends room and fills it.
   std::optional<std::span<double>> Loan(std::size_t count, double first) {
