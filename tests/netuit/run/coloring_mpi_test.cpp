@@ -2,6 +2,8 @@
 #include <netuit/placement/metis.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/support/bytes.hpp>
 
 #include <array>
 #include <atomic>
@@ -14,7 +16,6 @@
 #include <span>
 #include <string>
 #include <thread>
-#include <uit/support/bytes.hpp>
 #include <vector>
 
 #include "demos/channel_selection/cell.hpp"
