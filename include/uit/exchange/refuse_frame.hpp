@@ -12,7 +12,7 @@ namespace uit {
 /// than the exchange has channels.
 [[noreturn]] UIT_NOINLINE inline void RefuseFrame(const FrameHeader& header) {
   throw Error("a peer has sent a frame of " + std::to_string(header.num_bytes) + " bytes and number " +
-              std::to_string(header.base) + ", which is none of its exchange");
+              std::to_string(header.base) + ", which does not belong to its exchange");
 }
 
 }  // namespace uit

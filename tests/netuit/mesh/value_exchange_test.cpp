@@ -63,7 +63,7 @@ TEST_CASE("Values in a frame of another length are refused and the previous ones
   for (const std::uint32_t num_bytes : {0U, 8U, 12U, 27U, 29U, 36U, 51U, 53U, 200U}) {
     frame = Filled(num_bytes, 5, 2);
     receiver.box->TryPut(frame);
-    CheckThrows([&] { receiver.Pull(bytes, true); }, "none of its exchange");
+    CheckThrows([&] { receiver.Pull(bytes, true); }, "not belong to its exchange");
     CHECK_FALSE(receiver.Pull(bytes, true));
     CHECK(values == before);
     CHECK(receiver.gets.stepped == 3);
@@ -137,7 +137,7 @@ TEST_CASE("A batch of another length or update is refused and the previous value
   CHECK_FALSE(exchange.TryTakeFor(0, 1));
   for (const auto& [num_bytes, update] : {std::pair{7U, 0U}, {9U, 0U}, {8U, 1U}, {200U, 0U}}) {
     arrive(num_bytes, update, 2);
-    CheckThrows([&] { exchange.TryTakeFor(0, 1); }, "none of its exchange");
+    CheckThrows([&] { exchange.TryTakeFor(0, 1); }, "not belong to its exchange");
     CHECK(values == std::array<std::uint32_t, 4>{9, 9, 9, 9});
     CHECK(account.gets.stepped == 0);
   }

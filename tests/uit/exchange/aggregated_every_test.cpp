@@ -477,7 +477,7 @@ TEST_CASE("Malformed frames are refused with a clear message") {
     exchange.box->TryPut(frame);
     exchange.receiver.Pull();
   };
-  testing::CheckThrows([&] { pull({2, 1, 5}); }, "none of its exchange");  // there is no such channel
+  testing::CheckThrows([&] { pull({2, 1, 5}); }, "not belong to its exchange");  // there is no such channel
   CHECK_THROWS_AS(pull({0, 2, 5}), Error);           // a message is missing
   CHECK_THROWS_AS(pull({0, 0xffffffff, 5}), Error);  // many are
   CHECK_THROWS_AS(pull({0, 1, 5, 6}), Error);        // there is too much

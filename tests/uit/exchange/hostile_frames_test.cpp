@@ -64,7 +64,7 @@ TEST_CASE("A pool that keeps every message refuses frames of another length or n
                                         Claim{round, 2}, Claim{round, 0}, Claim{partial - 1, 1}, Claim{round, 4},
                                         Claim{partial, ~std::uint64_t{0}}}) {
     shared.Send(num_bytes, base);
-    CheckThrows([&] { receiver.Pull(); }, "none of its exchange");
+    CheckThrows([&] { receiver.Pull(); }, "not belong to its exchange");
     for (std::size_t channel = 0; channel < num_channels; ++channel) CHECK(receiver.NumUnread(channel) == 0);
     CHECK_FALSE(receiver.Pull());
   }
@@ -87,7 +87,7 @@ TEST_CASE("A pool that keeps the latest message refuses frames of another length
   REQUIRE(receiver.Take(0) == 5);
   for (const std::uint32_t num_bytes : {0U, uniform - 1, uniform + 1, each - 1, each + 1, 256U}) {
     shared.Send(num_bytes, 9, 2);
-    CheckThrows([&] { receiver.Pull(); }, "none of its exchange");
+    CheckThrows([&] { receiver.Pull(); }, "not belong to its exchange");
     CHECK_FALSE(receiver.Pull());
     CHECK(receiver.NumUnread(0) == 0);
     CHECK(receiver.NumUnread(1) == 5);
@@ -107,7 +107,7 @@ TEST_CASE("A pool of sums refuses frames of another length and continues") {
   const auto each = static_cast<std::uint32_t>(layout.MaxBytes());
   for (const std::uint32_t num_bytes : {1U, uniform - 1, uniform + 1, each - 1, each + 1}) {
     shared.Send(num_bytes, 9);
-    CheckThrows([&] { receiver.Pull(); }, "none of its exchange");
+    CheckThrows([&] { receiver.Pull(); }, "not belong to its exchange");
     for (std::size_t channel = 0; channel < num_channels; ++channel) CHECK(receiver.NumUnread(channel) == 0);
   }
   shared.Send(uniform, 2);

@@ -86,7 +86,7 @@ bool WorkFor(std::chrono::duration<double> span, F&& work_once, Until&& until) {
 }
 bool Never() { return false; }
 
-/// Checks of the sending side, of memory and of requests after a period.
+/// Prints what the sending side has done in a period, and how much memory both sides have taken.
 void Print(const char* what, const PutTally& before, const PutTally& after, std::int64_t here, std::int64_t there,
            std::size_t num_peers) {
   std::printf("%s: %llu messages of 1 KiB put, %llu of them refused; grown by %lld bytes, the receiver by %lld\n", what,

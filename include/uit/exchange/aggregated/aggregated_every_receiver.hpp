@@ -134,7 +134,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     while (reader.TryRead(run)) {
       ByteView messages;
       if (run.channel >= inboxes_.size() || !reader.TryTake(RunBytes(run, reader.Rest()), messages))
-        throw Error("a peer has sent a frame that is none of its exchange");
+        throw Error("a peer has sent a frame that does not belong to its exchange");
       AggregatedInbox& inbox = inboxes_[run.channel];
       if (!Fits(run, messages, inbox)) throw Error("a peer has sent more messages than its window allows");
       inbox.num_arrived += run.num_messages;

@@ -89,7 +89,7 @@ class AggregatedLatestReceiver final : public ReceivingHalf {
       ByteView message;
       const bool has_size = options_.message_bytes == 0 || record.num_bytes == options_.message_bytes;
       if (record.channel >= channels_.size() || !has_size || !reader.TryTake(record.num_bytes, message))
-        throw Error("a peer has sent a frame that is none of its exchange");
+        throw Error("a peer has sent a frame that does not belong to its exchange");
       Channel& channel = channels_[record.channel];
       channel.num_accepted = record.num_accepted;
       std::byte* to = channel.slot.Resize(message.size());
