@@ -45,15 +45,15 @@ endfunction()
 
 if(HOW STREQUAL "package")
   run("${CMAKE_COMMAND}" --install "${BINARY_DIR}" --prefix "${work}/stage")
-  build_project("-DCMAKE_PREFIX_PATH=${work}/stage")
+  build_project("-DCMAKE_PREFIX_PATH=${work}/stage" -DUIT_LIBRARY=netuit::compiled -DCMAKE_CXX_FLAGS_RELEASE=-O1)
 elseif(HOW STREQUAL "subfolder")
-  build_project("-DUIT_SOURCE_DIR=${SOURCE_DIR}" "-DUIT_WITH_MPI=${WITH_MPI}" "-DUIT_WITH_NETUIT=${WITH_NETUIT}")
+  build_project("-DUIT_SOURCE_DIR=${SOURCE_DIR}" -DUIT_LIBRARY=netuit::netuit "-DUIT_WITH_MPI=${WITH_MPI}" "-DUIT_WITH_NETUIT=${WITH_NETUIT}")
 elseif(HOW STREQUAL "fetched")
   # as FetchContent unpacks a release: without the tests and demos
   file(COPY "${SOURCE_DIR}/CMakeLists.txt" "${SOURCE_DIR}/include" DESTINATION "${work}/release")
   file(COPY "${SOURCE_DIR}/tools/cmake" DESTINATION "${work}/release/tools")
   run("${CMAKE_COMMAND}" -E chdir "${work}/release" "${CMAKE_COMMAND}" -E tar cz "${work}/release.tar.gz" .)
-  build_project("-DUIT_RELEASE=${work}/release.tar.gz" "-DUIT_WITH_MPI=${WITH_MPI}" "-DUIT_WITH_NETUIT=${WITH_NETUIT}")
+  build_project("-DUIT_RELEASE=${work}/release.tar.gz" -DUIT_LIBRARY=netuit::netuit "-DUIT_WITH_MPI=${WITH_MPI}" "-DUIT_WITH_NETUIT=${WITH_NETUIT}")
 elseif(HOW STREQUAL "path")
   # uit with nothing else in sight
   file(COPY "${SOURCE_DIR}/include/uit" DESTINATION "${work}/uit_alone")

@@ -1,11 +1,11 @@
 # The compiled part: the definitions in the .ipp files, compiled once instead of in every source that includes them.
 #
-#   uit_add_compiled_part(uit_compiled uit)         # of include/uit, for programs that link netuit::uit
-#   uit_add_compiled_part(netuit_compiled netuit)   # of include/netuit, and of include/uit
+#   uit_add_compiled_part(uit_compiled uit FOLDER)         # of uit, for programs that link netuit::uit
+#   uit_add_compiled_part(netuit_compiled netuit FOLDER)   # of netuit; link that of uit, too
 #
-# A target that links it is compiled with UIT_COMPILED=1. All sources of a program must be.
-function(uit_add_compiled_part name library)
-  file(GLOB_RECURSE parts RELATIVE "${PROJECT_SOURCE_DIR}/include" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/${library}/*.ipp")
+# FOLDER has the headers. A target that links the part is compiled with UIT_COMPILED=1. All sources of a program must be.
+function(uit_add_compiled_part name library folder)
+  file(GLOB_RECURSE parts RELATIVE "${folder}" CONFIGURE_DEPENDS "${folder}/${library}/*.ipp")
   find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp)
   mark_as_advanced(NLOHMANN_JSON_INCLUDE_DIR)
   if(NOT NLOHMANN_JSON_INCLUDE_DIR)   # then including netuit/checkpoint or netuit/balance says what is missing
@@ -18,10 +18,25 @@ function(uit_add_compiled_part name library)
   set(file "${PROJECT_BINARY_DIR}/compiled/${library}.cpp")
   file(CONFIGURE OUTPUT "${file}" CONTENT "${source}" @ONLY)
   add_library(${name} STATIC EXCLUDE_FROM_ALL "${file}")
-  target_link_libraries(${name} PUBLIC ${library})
+  target_link_libraries(${name} PUBLIC netuit::${library})
   if(NLOHMANN_JSON_INCLUDE_DIR AND library STREQUAL "netuit")
     target_include_directories(${name} SYSTEM PUBLIC "${NLOHMANN_JSON_INCLUDE_DIR}")
   endif()
   target_compile_definitions(${name} PUBLIC UIT_COMPILED=1)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)   # simulated programs are shared objects
 endfunction()
+
+# netuit::uit_compiled, and netuit::compiled if the project has graphs: programs that link these compile faster than with
+# netuit::uit and netuit::netuit. FOLDER: see above.
+# A second call adds what the first could not.
+macro(uit_add_compiled_parts folder)
+  if(NOT TARGET uit_compiled)
+    uit_add_compiled_part(uit_compiled uit "${folder}")
+    add_library(netuit::uit_compiled ALIAS uit_compiled)
+  endif()
+  if(TARGET netuit::netuit AND NOT TARGET netuit_compiled)
+    uit_add_compiled_part(netuit_compiled netuit "${folder}")
+    target_link_libraries(netuit_compiled PUBLIC uit_compiled)
+    add_library(netuit::compiled ALIAS netuit_compiled)
+  endif()
+endmacro()

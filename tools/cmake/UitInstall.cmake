@@ -1,5 +1,5 @@
-# `find_package(netuit COMPONENTS uit netuit)` and pkg-config. Header-only, so independent of the architecture. Each
-# component has its own target file, so `uit` alone does not need METIS.
+# `find_package(netuit COMPONENTS uit netuit)` and pkg-config. Header-only, so independent of the architecture: a project that
+# links netuit::compiled compiles that itself. Each component has its own target file, so `uit` alone does not need METIS.
 include(CMakePackageConfigHelpers)
 set(uit_package_dir "${CMAKE_INSTALL_DATADIR}/cmake/netuit")
 
@@ -15,13 +15,13 @@ if(UIT_WITH_NETUIT)
 endif()
 
 configure_package_config_file(tools/cmake/netuitConfig.cmake.in
-  "${CMAKE_CURRENT_BINARY_DIR}/netuitConfig.cmake" INSTALL_DESTINATION "${uit_package_dir}")
+  "${CMAKE_CURRENT_BINARY_DIR}/netuitConfig.cmake" INSTALL_DESTINATION "${uit_package_dir}" PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/netuitConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/netuitConfig.cmake"
   "${CMAKE_CURRENT_BINARY_DIR}/netuitConfigVersion.cmake"
-  tools/cmake/FindMETIS.cmake tools/cmake/FindRandom123.cmake tools/cmake/UitBuildType.cmake
+  tools/cmake/FindMETIS.cmake tools/cmake/FindRandom123.cmake tools/cmake/UitBuildType.cmake tools/cmake/UitCompiled.cmake
   DESTINATION "${uit_package_dir}")
 
 if(UIT_WITH_MPI)
