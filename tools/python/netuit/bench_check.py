@@ -31,8 +31,9 @@ A row compares the measured ratio of a claim with the committed ratio of the sam
 ratio is the middle half of its rounds (its quartiles); the committed spread covers all runs that were accepted at its
 commit. The row is SLOWER if the better end of the measured spread is worse than the worse end of the committed spread by
 more than {MARGIN:.0%}. A figure that is noisy, or was measured only in another class, is not judged. A committed figure that is no
-longer measured is MISSING. Exit code 0: nothing is slower; 1: something is slower or missing; 3: undecided, because more
-than half of the figures could not be compared."""
+longer measured is MISSING. A compile time is OVER BUDGET if the shortest of its rounds exceeds its budget in
+microbenchmarks/compile_budgets.json by more than {MARGIN:.0%}. Exit code 0: nothing of this; 1: something is slower, missing or over
+budget; 3: undecided, because more than half of the figures could not be compared."""
 
 Key = tuple[str, str]  #: a figure, and the name of the MPI that carries it
 
@@ -77,6 +78,7 @@ class Run:
 
     rows: list[Row]
     noisy: set[Key]
+    budgets: dict[str, tuple[float, float]]  #: compile times by figure, and what they may be at most
     mpis: set[str]  #: names, none among them
     filter: str
     is_quick: bool
@@ -106,6 +108,7 @@ def read_run(paths: Iterable[Path]) -> Run:
     """The results of one run. Raises InputError."""
     rows: list[Row] = []
     noisy: set[Key] = set()
+    budgets: dict[str, tuple[float, float]] = {}
     records = []
     for path in paths:
         record = files.read_json(path)
@@ -115,6 +118,8 @@ def read_run(paths: Iterable[Path]) -> Run:
                     rows.append(_row(record, row))
                 elif row["verdict"] in ("noisy", "ok?", "short?"):
                     noisy.add((row["figure"], mpi_name(record["mpi"])))
+                elif "at_most" in row:
+                    budgets[row["figure"]] = float(row["least"]), float(row["at_most"])
             records.append({name: record[name] for name in ("mpi", "filter", "quick", "commit", *MACHINE)})
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InputError(f"{path}: no result of tools/bench") from None
@@ -122,7 +127,7 @@ def read_run(paths: Iterable[Path]) -> Run:
         raise InputError("no results; tools/bench measures them")
     if len({record["filter"] for record in records}) > 1:
         raise InputError("results of runs with different filters; tools/bench without one measures all anew")
-    return Run(rows, noisy, {mpi_name(record["mpi"]) for record in records}, records[0]["filter"],
+    return Run(rows, noisy, budgets, {mpi_name(record["mpi"]) for record in records}, records[0]["filter"],
                any(record["quick"] for record in records), {record["commit"] for record in records},
                {name: records[0][name] for name in MACHINE})  # fmt: skip
 
@@ -175,16 +180,18 @@ class Comparison:
     num_elsewhere: int = 0
     num_missing: int = 0
     num_new: int = 0
+    num_budgets: int = 0
+    num_over: int = 0
 
     @property
     def can_tell(self) -> bool:
         """Whether at least half of the figures could be compared."""
-        return self.num_compared > 0 and self.num_compared >= self.num_noisy + self.num_elsewhere
+        return self.num_compared + self.num_budgets > 0 and self.num_compared >= self.num_noisy + self.num_elsewhere
 
     @property
     def exit_code(self) -> int:
         """Of the check."""
-        if self.num_slower or self.num_missing:
+        if self.num_slower or self.num_missing or self.num_over:
             return SLOWER
         return 0 if self.can_tell else UNTOLD
 
@@ -192,7 +199,8 @@ class Comparison:
         """A line of numbers."""
         alike = self.num_compared - self.num_slower - self.num_faster
         return (f"compared {self.num_compared}: {self.num_slower} slower, {self.num_faster} faster, {alike} alike; not compared: "
-                f"{self.num_noisy} noisy, {self.num_elsewhere} in another class, {self.num_missing} missing, {self.num_new} new")  # fmt: skip
+                f"{self.num_noisy} noisy, {self.num_elsewhere} in another class, {self.num_missing} missing, {self.num_new} new; "
+                f"{self.num_over} of {self.num_budgets} compile times over budget")  # fmt: skip
 
 
 def compare(run: Run, references: Iterable[Reference]) -> Comparison:
@@ -213,6 +221,11 @@ def compare(run: Run, references: Iterable[Reference]) -> Comparison:
     for key, rows in committed.items():
         _compare_figure(result, key, rows, measured.get(key, {}), key in run.noisy)
     result.num_new = sum(key not in committed for key in measured)
+    result.num_budgets = len(run.budgets)
+    for figure, (least, at_most) in run.budgets.items():
+        if least > at_most * (1 + MARGIN):
+            result.num_over += 1
+            result.lines.append(f"OVER BUDGET: {figure}: {least:.2f} at the least, budget {at_most:.2f}")
     return result
 
 

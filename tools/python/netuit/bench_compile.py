@@ -105,6 +105,7 @@ def _row(entry: Entry, times: list[float], ratios: list[float]) -> dict[str, Any
         "figure": entry.figure, "value": f"{ratio:.2f}", "spread": f"{ratios[0]:.2f} … {ratios[-1]:.2f}",
         "target": f"<= {entry.at_most:.2f}", "verdict": "ok" if ratio <= entry.at_most else "short", "class": "-",
         "detail": f"{statistics.median(times):.2f} s of CPU time, {len(times)} rounds",
+        "least": ratios[0], "at_most": entry.at_most,
     }  # fmt: skip
 
 

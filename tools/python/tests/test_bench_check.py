@@ -163,6 +163,15 @@ def test_what_is_not_committed_is_new(bench):
     assert code == 0 and "1 new" in text
 
 
+@pytest.mark.parametrize("least, code", [(4.9, 0), (5.1, 0), (5.2, 1)])
+def test_a_compile_time_is_over_budget_if_its_shortest_round_is(bench, least, code):
+    row = {"figure": "compile: <a.hpp>", "class": "-", "verdict": "short", "least": least, "at_most": 5.0}
+    found, text = bench.check(make_record(row, program="compile"))
+    assert found == code
+    assert ("OVER BUDGET: compile: <a.hpp>: 5.20 at the least, budget 5.00" in text) == bool(code)
+    assert f"{code} of 1 compile times over budget" in text
+
+
 def test_another_processor_is_told(bench):
     bench.accept(make_record(make_row()))
     assert "NOTE: NEAR: measured with B CPU (committed: A CPU)" in bench.check(make_record(make_row(), cpu="B CPU"))[1]
@@ -241,7 +250,7 @@ def test_what_is_committed_is_of_commits_of_this_repository():
         pytest.skip("not a checkout with the commits before")
     for reference in bench_check.read_references(bench_check.REFERENCE):
         for commit in {row.commit for row in reference.rows}:
-            run = bench_check.Run([], set(), set(), "", False, {commit}, {})
+            run = bench_check.Run([], set(), {}, set(), "", False, {commit}, {})
             assert bench_check.commit_of(run) == commit
 
 
