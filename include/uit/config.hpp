@@ -21,8 +21,8 @@
 #define UIT_NOINLINE
 #endif
 
-/// 1 if the program links the library's compiled part, the CMake target netuit::compiled: headers then only declare, and
-/// the .ipp files beside them define. 0, the default: everything is in the headers. Must be the same in the whole program.
+/// 1 if the program links the library's compiled part, the CMake target netuit::compiled or netuit::uit_compiled: headers then only
+/// declare, and the .ipp files beside them define. 0, the default: everything is in the headers. Must be the same in the whole program.
 #ifndef UIT_COMPILED
 #define UIT_COMPILED 0
 #endif

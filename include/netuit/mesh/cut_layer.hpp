@@ -25,8 +25,8 @@ class CutLayer final : public LayerBase {
 
   void Join(const LayerSite& site, std::uint32_t number) override;
   LayerPart& Part(std::size_t thread) override;
-  /// Returns the part of a worker, for the run.
-  CutPart& Copies(std::size_t thread);
+  /// Returns the same part, for the run.
+  CutPart& CopiesOf(std::size_t thread);
   LayerShape Shape() const override;
 
  private:

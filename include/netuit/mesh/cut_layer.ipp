@@ -27,7 +27,7 @@ UIT_DEFINE CutLayer::~CutLayer() = default;
 
 UIT_DEFINE LayerPart& CutLayer::Part(std::size_t thread) { return *parts_[thread]; }
 
-UIT_DEFINE CutPart& CutLayer::Copies(std::size_t thread) { return *parts_[thread]; }
+UIT_DEFINE CutPart& CutLayer::CopiesOf(std::size_t thread) { return *parts_[thread]; }
 
 UIT_DEFINE void CutLayer::Join(const LayerSite& site, std::uint32_t number) {
   for (std::size_t thread = 0; thread < parts_.size(); ++thread) parts_[thread]->Ends().Join(site, thread, number, type_, nullptr);

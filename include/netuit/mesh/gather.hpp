@@ -28,12 +28,13 @@ template <typename T>
   requires std::is_trivially_copyable_v<T>
 std::vector<T> GatherByNode(const MeshCore& mesh, const std::vector<T>& values) {
   UIT_ASSERT(values.size() == mesh.NumLocalNodes(), "a gather needs a value per local node");
-  std::vector<T> all(mesh.GetWorld().IsRoot() ? mesh.NumNodes() : 0);
+  std::vector<T> all;
   const auto copy = [&values](std::size_t local, std::byte* to) {
     const T value = values[local];
     std::memcpy(to, &value, sizeof(T));
   };
-  const auto store = [&all](NodeId id, const std::byte* from) {
+  const auto store = [&](NodeId id, const std::byte* from) {
+    if (all.empty()) all.resize(mesh.NumNodes());  // not before the others have sent theirs: if it throws, they do not wait
     T value{};
     std::memcpy(&value, from, sizeof(T));
     all[id] = value;

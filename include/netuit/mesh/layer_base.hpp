@@ -12,6 +12,10 @@
 #include <uit/config.hpp>
 #include <uit/transport/process.hpp>
 
+namespace uit {
+class Fabric;
+}  // namespace uit
+
 namespace netuit {
 
 /// The context in which a layer joins its edges: this process's partitions and its ways to other processes.

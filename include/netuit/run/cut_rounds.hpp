@@ -35,7 +35,7 @@ class CutRounds {
         first_update_(first_update),
         is_by_update_(delivery.is_by_update),
         is_on_(is_on && !rules_.empty() && !delivery.is_muted) {
-    for (CutLayer* const layer : mesh.CutLayers()) parts_.push_back(&layer->Copies(thread));
+    for (CutLayer* const layer : mesh.CutLayers()) parts_.push_back(&layer->CopiesOf(thread));
     for (const auto& rule : rules_) every_ = std::min(every_, rule->every);
     words_.fill(ordered_unknown);
     due_ = every_;

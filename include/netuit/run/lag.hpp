@@ -11,6 +11,7 @@
 #include <netuit/run/layer_traffic.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/team.hpp>
+#include <uit/exchange/fabric.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/support/pause.hpp>

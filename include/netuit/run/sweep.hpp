@@ -35,7 +35,7 @@ class Sweep {
  protected:
   /// The nodes of the ranges from number `range` on, except those before `first`, publish nothing. The ranges are ascending.
   static void Silence(NodeNotes& notes, std::uint32_t first, std::span<const NodeRange> nodes, std::size_t range);
-  /// Orders the silent nodes from this position on, and keeps one of equal ones.
+  /// Sorts the silent nodes from position `first` on, and removes duplicates.
   static void SortSilent(NodeNotes& notes, std::size_t first);
 };
 

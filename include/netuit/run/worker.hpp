@@ -29,6 +29,7 @@
 #include <netuit/run/sweep.hpp>
 #include <netuit/run/team.hpp>
 #include <uit/config.hpp>
+#include <uit/exchange/fabric.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include <uit/config.hpp>
 #include <uit/link/frame.hpp>

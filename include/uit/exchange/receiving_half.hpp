@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include <uit/config.hpp>
 #include <uit/exchange/exchange.hpp>

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <utility>
 
 #include <uit/config.hpp>
 #include <uit/link/frame_box.hpp>

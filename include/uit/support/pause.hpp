@@ -68,8 +68,7 @@ class SpinHabit {
 
   /// How long a thread spins at most: several time slices, because those it waits for may have to wait for a core themselves.
   static constexpr std::chrono::milliseconds longest_spin{20};
-  /// A wait of this length or more counts as one that lasted a time slice: no thread needs so long for what another waits for,
-  /// unless it has no core.
+  /// A wait of at least this length counts as one time slice: a thread that has a core needs less for what others wait for.
   static constexpr std::chrono::microseconds slice{500};
   /// So many waits that last a time slice are enough to judge.
   static constexpr int slices_to_judge = 16;

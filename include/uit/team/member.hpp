@@ -20,6 +20,7 @@
 #include <uit/codec/span_codec.hpp>
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/config.hpp>
+#include <uit/exchange/fabric.hpp>
 #include <uit/inlet.hpp>
 #include <uit/outlet.hpp>
 #include <uit/policy.hpp>

@@ -78,7 +78,7 @@ struct Process {
   }
 
  private:
-  /// What an exchange must know of its messages. The halves of an exchange see only bytes, so they are compiled once.
+  /// The properties of its messages on which an exchange depends. Its halves see only bytes, so they are compiled once.
   struct Kind {
     Policy policy;
     std::uint64_t type;         // the message type's TypeHash
@@ -94,8 +94,9 @@ struct Process {
     return {policy, TypeHash<T>(), encoded_bytes<T>, is_aggregated<T, policy>, LoanableUnder<T, policy>, fold};
   }
 
-  /// Returns the sending half of the exchange, which the first of its ends makes.
+  /// Returns the sending half of the exchange. The first inlet makes it. Throws as OpenInlet.
   std::shared_ptr<ExchangeHalf> ShareSender(const Kind& kind) const;
+  /// The same for the receiving half and outlets.
   std::shared_ptr<ExchangeHalf> ShareReceiver(const Kind& kind) const;
   void CheckOptions(const Policy& policy) const;
   AggregatedOptions Aggregation(const Kind& kind) const;

@@ -31,8 +31,8 @@ A row compares the measured ratio of a claim with the committed ratio of the sam
 ratio is the middle half of its rounds (its quartiles); the committed spread covers all runs that were accepted at its
 commit. The row is SLOWER if the better end of the measured spread is worse than the worse end of the committed spread by
 more than {MARGIN:.0%}. A figure that is noisy, or was measured only in another class, is not judged. A committed figure that is no
-longer measured is MISSING. A compile time is OVER BUDGET if the shortest of its rounds exceeds its budget in
-microbenchmarks/compile_budgets.json by more than {MARGIN:.0%}. Exit code 0: nothing of this; 1: something is slower, missing or over
+longer measured is MISSING. A compile time, as a multiple of the yardstick's, is OVER BUDGET if the least of its
+rounds exceeds its budget in microbenchmarks/compile_budgets.json by more than {MARGIN:.0%}. Exit code 0: none of these; 1: something is slower, missing or over
 budget; 3: undecided, because more than half of the figures could not be compared."""
 
 Key = tuple[str, str]  #: a figure, and the name of the MPI that carries it
@@ -118,7 +118,7 @@ def read_run(paths: Iterable[Path]) -> Run:
                     rows.append(_row(record, row))
                 elif row["verdict"] in ("noisy", "ok?", "short?"):
                     noisy.add((row["figure"], mpi_name(record["mpi"])))
-                elif "at_most" in row:
+                elif "at_most" in row and not record["quick"]:  # one round is not enough to judge
                     budgets[row["figure"]] = float(row["least"]), float(row["at_most"])
             records.append({name: record[name] for name in ("mpi", "filter", "quick", "commit", *MACHINE)})
         except (KeyError, TypeError, ValueError, AttributeError):

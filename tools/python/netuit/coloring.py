@@ -101,13 +101,17 @@ def color(options: Options, output: pathlib.Path) -> str:
 
     status = Status(sys.stderr, len(options.modes))
     is_live = sys.stderr.isatty() and "watch" not in options.program_options
-    if is_live:
-        status.begin(f"{options.graph or 'torus'}, {options.workers}")
+
+    def show(line: str) -> None:
+        if not status.has_begun:  # not before the program runs, because it may have to be built first
+            status.begin(f"{options.graph or 'torus'}, {options.workers}")
+        status.take(line, True)
+
     try:
         run_graph.color(
             options.graph, options.workers, options.modes, options.seconds, output, replicates=options.replicates,
             seed=options.seed, placement=options.placement, options=options.program_options, build=options.build,
-            on_progress=(lambda line: status.take(line, True)) if is_live else None,
+            on_progress=show if is_live else None,
         )  # fmt: skip
     finally:
         status.clear()

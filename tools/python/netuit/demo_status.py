@@ -22,6 +22,11 @@ class Status:
         self._table: list[str] = []  # of workers; the program prints it four times a second
         self._height = 0  # lines of the last table on the screen
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether begin has been called."""
+        return bool(self._what)
+
     def begin(self, what: str) -> None:
         self._what = what
         self._draw("starting")
@@ -30,7 +35,7 @@ class Status:
         self._draw(text)
 
     def take(self, line: str, is_counted: bool) -> bool:
-        """Shows a line of a program that was started with --progress, if it tells of progress. Returns whether it did.
+        """Shows a line of a program that was started with --progress, if it reports progress. Returns whether it did.
 
         is_counted: whether the last replicate of a mode is one of the runs that are done.
         """

@@ -66,11 +66,11 @@ def color(
     placement: Mapping[Any, int] | str | None,
     options: Mapping[str, Any] | None,
     build: str | os.PathLike[str] | None,
-    on_progress: Callable[[str], bool] | None = None,
+    on_progress: Callable[[str], object] | None = None,
 ) -> list[str]:
     """What run does, but leaves the rows in the file `output`, and returns the command line.
 
-    on_progress: called with each line that the program prints; returns whether it tells of progress, and not of an error.
+    on_progress: called with each line that the program prints, which then also reports its progress.
     """
     folder = find_or_build(build)
     launcher = launch.find_launcher(folder)
@@ -89,7 +89,9 @@ def color(
         lines: list[str] = []
 
         def on_line(line: str) -> None:
-            if not (on_progress and on_progress(line)):
+            if on_progress:
+                on_progress(line)
+            if not line.startswith("progress: "):
                 lines.append(line)
 
         time_limit = 60 + layout.count + 3 * seconds * 5 * replicates

@@ -170,6 +170,7 @@ def test_a_compile_time_is_over_budget_if_its_shortest_round_is(bench, least, co
     assert found == code
     assert ("OVER BUDGET: compile: <a.hpp>: 5.20 at the least, budget 5.00" in text) == bool(code)
     assert f"{code} of 1 compile times over budget" in text
+    assert "0 of 0 compile times over budget" in bench.check(make_record(row, program="compile", quick=True))[1]
 
 
 def test_another_processor_is_told(bench):

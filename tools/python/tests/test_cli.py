@@ -101,6 +101,7 @@ def test_run_prints_a_table_and_writes_rows(build, tmp_path, capsys):
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_run_shows_what_runs_on_a_terminal_only(is_terminal, build, monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    monkeypatch.setenv("COLUMNS", "100")
     assert cli.main(["run", "--workers", "1x2", "--modes", "0,3", "--build", str(build)]) == 0
     told = capsys.readouterr().err
     assert told.endswith("\r\033[K") if is_terminal else not told
