@@ -49,10 +49,20 @@ set(UIT_LAUNCH_ENVIRONMENT
   OMPI_MCA_btl_vader_single_copy_mechanism=none                 # 4: containers without CAP_SYS_PTRACE
   OMPI_MCA_btl_sm_single_copy_mechanism=none                    # 5: likewise
   OMPI_MCA_plm_rsh_agent=)                                      # 4: no ssh needed on one machine
+set(symbolizer "")
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Debian's clang runs the symbolizer of its own version, and writes a warning if that is not installed.
+  find_program(UIT_SYMBOLIZER NAMES llvm-symbolizer-19 llvm-symbolizer)
+  mark_as_advanced(UIT_SYMBOLIZER)
+  set(symbolizer ":symbolize=0")
+  if(UIT_SYMBOLIZER)
+    set(symbolizer ":external_symbolizer_path=${UIT_SYMBOLIZER}")
+  endif()
+endif()
 set(UIT_TEST_ENVIRONMENT ${UIT_LAUNCH_ENVIRONMENT}
-  ASAN_OPTIONS=detect_leaks=1
-  UBSAN_OPTIONS=print_stacktrace=1
-  TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1)
+  "ASAN_OPTIONS=detect_leaks=1${symbolizer}"
+  "UBSAN_OPTIONS=print_stacktrace=1${symbolizer}"
+  "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1${symbolizer}")
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   list(APPEND UIT_TEST_ENVIRONMENT UCX_MEM_EVENTS=no UCX_MEM_MMAP_HOOK_MODE=none)   # MPICH's hooks crash
 endif()
