@@ -23,7 +23,9 @@ class FrameWindow {
   /// Frames leave through `port`. Reports of at least `report_bytes` bytes come back through `reports`, a box that keeps
   /// the newest.
   FrameWindow(std::size_t num_frames, OutPort port, std::shared_ptr<FrameBox> reports, std::size_t report_bytes);
+  /// Takes over a window with its port.
   FrameWindow(FrameWindow&& other) noexcept;
+  /// Takes over a window with its port.
   FrameWindow& operator=(FrameWindow&& other) noexcept;
   ~FrameWindow();
 

@@ -17,7 +17,9 @@ class PullReports {
  public:
   /// Reports leave through `port`. The sender has at most `num_frames` frames in flight.
   PullReports(std::size_t num_frames, OutPort port);
+  /// Takes over reports with their port.
   PullReports(PullReports&& other) noexcept;
+  /// Takes over reports with their port.
   PullReports& operator=(PullReports&& other) noexcept;
   ~PullReports();
 

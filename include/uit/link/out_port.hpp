@@ -22,9 +22,13 @@ class OutPort {
   OutPort(std::shared_ptr<ProgressEngine> engine, std::shared_ptr<FrameBox> box);
   /// A port to another process.
   OutPort(std::shared_ptr<ProgressEngine> engine, OutgoingBox& outgoing, std::size_t worker);
+  /// Another handle of the same port.
   OutPort(const OutPort& other);
+  /// Takes over a port.
   OutPort(OutPort&& other) noexcept;
+  /// Becomes another handle of that port.
   OutPort& operator=(const OutPort& other);
+  /// Takes over a port.
   OutPort& operator=(OutPort&& other) noexcept;
   ~OutPort();
 
