@@ -14,6 +14,7 @@
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/on_root.hpp>
 #include <uit/config.hpp>
+#include <uit/link/world.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/function_ref.hpp>
 

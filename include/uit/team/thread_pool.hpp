@@ -3,7 +3,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -49,7 +48,7 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable begins_;
   std::condition_variable ends_;
-  std::function<void(std::uint32_t)> work_;
+  const FunctionRef<void(std::uint32_t)>* work_ = nullptr;  // during a run
   std::uint64_t round_ = 0;
   std::size_t num_working_ = 0;
   bool is_busy_ = false;

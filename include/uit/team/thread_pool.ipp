@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -56,7 +55,7 @@ UIT_DEFINE void ThreadPool::Run(FunctionRef<void(std::uint32_t)> work) {
     const std::lock_guard lock(mutex_);
     CheckIdle();
     is_busy_ = true;
-    work_ = std::ref(work);
+    work_ = &work;
     num_working_ = threads_.size();
     ++round_;
   }
@@ -77,7 +76,7 @@ UIT_DEFINE void ThreadPool::Serve(std::uint32_t thread, std::size_t core) {
     if (is_over_) return;
     seen = round_;
     lock.unlock();
-    work_(thread);
+    (*work_)(thread);
     lock.lock();
     if (--num_working_ == 0) ends_.notify_one();
   }

@@ -100,6 +100,7 @@ struct Process {
   std::shared_ptr<ExchangeHalf> ShareReceiver(const Kind& kind) const;
   void CheckOptions(const Policy& policy) const;
   AggregatedOptions Aggregation(const Kind& kind) const;
+  /// Returns the buffer's size, but no more than all messages take that may be accepted and not stepped to.
   std::size_t BufferBytes(std::size_t head_bytes, std::size_t message_bytes, Retain retain) const;
   ExchangeSpec Spec(const Kind& kind) const;
   ExchangeSpec ReportSpec(const Kind& kind) const;
