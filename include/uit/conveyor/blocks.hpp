@@ -38,6 +38,7 @@ class Blocks {
       blocks_.push_back({begin, begin, begin + block_items, begin});
     }
   }
+  std::size_t Size() const { return blocks_.size(); }
   Block<T>& operator[](std::size_t to) { return blocks_[to]; }
   const Block<T>& operator[](std::size_t to) const { return blocks_[to]; }
   /// Leaves no room in any.

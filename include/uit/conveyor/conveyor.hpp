@@ -16,8 +16,11 @@
 #include <uit/conveyor/conveyor_sizes.hpp>
 #include <uit/conveyor/conveyors.hpp>
 #include <uit/conveyor/dealer.hpp>
+#include <uit/conveyor/grid.hpp>
+#include <uit/conveyor/lanes.hpp>
 #include <uit/conveyor/outbox.hpp>
 #include <uit/conveyor/spill.hpp>
+#include <uit/conveyor/two_hop_lanes.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/team/member.hpp>
@@ -41,6 +44,9 @@ namespace uit {
 /// A push in a handler never waits and calls no handler. If its destination has no room, the item goes to the spill, which grows
 /// up to a size that is an option. If the spill is full, the push throws: the program keeps more items under way than its budget
 /// has room for.
+///
+/// In a team of more than `two_hops_above` members (see ConveyorOptions), an item goes to a member in between first, which sends it
+/// on in the calls in which a member handles items.
 ///
 /// If a handler throws, the exception leaves the call that has run it. The conveyor then refuses further calls, so let the
 /// exception leave the run. Other members then get MemberLeft or PeerLost. One thread uses a conveyor: its member's.
@@ -68,7 +74,7 @@ class Conveyor final : detail::Carrier {
   /// then throws MemberLeft or PeerLost if the member for which it waits is gone.
   /// It notices this only of members of its own host.
   UIT_INLINE void Push(std::size_t to, const T& item) {
-    UIT_ASSERT(to < outlets_.size(), "an item is pushed to a member of the team");
+    UIT_ASSERT(to < num_members_, "an item is pushed to a member of the team");
     detail::Block<T>& block = outbox_.BlockOf(to);
     if (block.next == block.end) [[unlikely]] return PushSlowly(to, item);
     *block.next++ = item;
@@ -83,7 +89,7 @@ class Conveyor final : detail::Carrier {
   /// Sends an item if there is room for it at once, in a handler, too. Otherwise returns false and counts it as refused. Never waits,
   /// and handles nothing.
   bool TryPush(std::size_t to, const T& item) {
-    UIT_ASSERT(to < outlets_.size(), "an item is pushed to a member of the team");
+    UIT_ASSERT(to < num_members_, "an item is pushed to a member of the team");
     detail::Block<T>& block = outbox_.BlockOf(to);
     if (block.next == block.end) [[unlikely]] {
       if (set_.state_ == State::failed) set_.CheckOutside();
@@ -95,7 +101,7 @@ class Conveyor final : detail::Carrier {
   /// Returns true if a push to member `to` does not wait. Otherwise waits until it would not, as Push does, and returns false:
   /// handlers may have run.
   bool MakeRoom(std::size_t to) {
-    UIT_ASSERT(to < outlets_.size(), "a push is to a member of the team");
+    UIT_ASSERT(to < num_members_, "a push is to a member of the team");
     if (outbox_.BlockOf(to).NumFree() != 0 || set_.IsInHandler()) return true;
     WaitForRoom(to);
     return false;
@@ -110,7 +116,7 @@ class Conveyor final : detail::Carrier {
   /// Sends all items that were pushed before. Waits for room, and handles items meanwhile. Not in a handler.
   void Flush() {
     set_.CheckOutside();
-    for (std::size_t to = 0; to < outlets_.size(); ++to) WaitFor(to, [&] { return outbox_.TryFlush(to); });
+    for (std::size_t to = 0; to < num_members_; ++to) WaitFor(to, [&] { return outbox_.TryFlush(to); });
   }
   /// Ends when every member has called it and all items have been handled, also those that handlers have pushed, and those of other
   /// conveyors of its set. Nothing that another member pushes after its own end is handled before this one's end. The conveyor can
@@ -130,27 +136,37 @@ class Conveyor final : detail::Carrier {
   template <TriviallyCopyable U>
   friend class SpanConveyor;
   using State = Conveyors::State;
-  using Outlet = MemberOutlet<T, detail::in_frames>;
 
   template <ItemHandler<T> F>
-  static std::unique_ptr<detail::Dealer<T, Outlet>> DealerTo(F handler) {
-    return std::make_unique<detail::DealerTo<T, Outlet, F>>(std::move(handler));
+  static std::unique_ptr<detail::Dealer<T>> DealerTo(F handler) {
+    return std::make_unique<detail::DealerTo<T, F>>(std::move(handler));
   }
   void Open() {
     Member& me = set_.me_;
     rank_ = me.Rank();
+    num_members_ = me.Size();
     const std::vector<std::size_t> processes = me.AllGather(me.Process());
-    const auto num_here = static_cast<std::size_t>(std::ranges::count(processes, me.Process()));
-    constexpr std::size_t place_bytes = detail::Spill<T>::place_bytes;
-    sizes_ = detail::SizeConveyor(options_, sizeof(T), sizeof(detail::RingSlot<T>), place_bytes, num_here, me.Size() - num_here);
-    for (std::size_t other = 0; other < me.Size(); ++other) {
-      const ConduitOptions options{.depth = other == rank_ ? sizes_.depth_own : sizes_.depth, .buffer_bytes = sizes_.frame_bytes};
-      outbox_.Add(me.InletTo<T, detail::in_frames>(other, options), processes[other] == me.Process());
-      outlets_.push_back(me.OutletFrom<T, detail::in_frames>(other, options));
-    }
-    outbox_.Open(sizes_);
+    if (num_members_ > options_.two_hops_above) OpenTwoHops(me, processes);
+    else OpenDirect(me, processes);
     me.Connect();
     Join(set_);
+  }
+  void OpenDirect(Member& me, const std::vector<std::size_t>& processes) {
+    const auto num_here = static_cast<std::size_t>(std::ranges::count(processes, me.Process()));
+    sizes_ = SizesFor<T>({num_here, num_members_ - num_here});
+    outbox_.Open(std::make_unique<detail::DirectLanes<T>>(me, processes, sizes_), processes, sizes_);
+  }
+  void OpenTwoHops(Member& me, const std::vector<std::size_t>& processes) {
+    const detail::Grid grid{me.AllGather(me.Host())};
+    // Both ends of a lane must have the same size, so what the members with the most lanes have room for.
+    sizes_ = SizesFor<detail::Routed<T>>(me.AllReduce(detail::CountLanes(grid, processes, rank_), detail::MostOfEach{}));
+    outbox_.Open(std::make_unique<detail::TwoHopLanes<T>>(me, grid, processes, sizes_), processes, sizes_);
+  }
+  template <typename Sent>
+  detail::ConveyorSizes SizesFor(const detail::LaneCounts& lanes) const {
+    const detail::ItemBytes bytes{.item = sizeof(T), .sent = sizeof(Sent), .slot = sizeof(detail::RingSlot<Sent>),
+                                  .place = detail::Spill<T>::place_bytes};
+    return detail::SizeConveyor(options_, bytes, num_members_, lanes);
   }
 
   UIT_NOINLINE void PushSlowly(std::size_t to, const T& item) {
@@ -162,7 +178,7 @@ class Conveyor final : detail::Carrier {
   void PushAtOnce(std::size_t to, const T& item) { outbox_.Push(to, item, tally_); }
   /// As detail::Outbox::HasRoom.
   bool HasRoom(std::size_t to, std::size_t count, bool is_try) {
-    UIT_ASSERT(to < outlets_.size(), "an item is pushed to a member of the team");
+    UIT_ASSERT(to < num_members_, "an item is pushed to a member of the team");
     if (set_.state_ == State::failed) set_.CheckOutside();
     return outbox_.HasRoom(to, count, is_try);
   }
@@ -187,6 +203,7 @@ class Conveyor final : detail::Carrier {
       if (ready()) return true;
       while (set_.Advance())
         if (ready()) return true;
+      set_.me_.CheckStays(outbox_.GetLanes().Next(to));
       set_.me_.CheckStays(to);
       return false;
     });
@@ -202,10 +219,11 @@ class Conveyor final : detail::Carrier {
   }
   bool HandleOwn() override {
     bool has_any = outbox_.DrainSpill();
-    for (std::size_t from = 0; from < outlets_.size(); ++from) {
-      has_any = Deal(from) || has_any;
+    for (std::size_t source = 0; source < outbox_.GetLanes().NumSources(); ++source) {
+      has_any = Deal(source) || has_any;
       outbox_.DrainSpill();
     }
+    outbox_.GetLanes().EndPass();
     return has_any;
   }
   void SendOwn(bool only_here) override {
@@ -216,14 +234,15 @@ class Conveyor final : detail::Carrier {
     sum.num_sent += num_at_once_ + outbox_.NumPushed();
     sum.num_handled += tally_.handled;
   }
-  /// Handles items of one member. Returns whether there were any.
-  bool Deal(std::size_t from) {
+  /// Handles items of one source. Returns whether there were any.
+  bool Deal(std::size_t source) {
     constexpr std::size_t most = 4096;  // so that no member waits long for its turn
     const std::size_t limit = std::clamp<std::size_t>(outbox_.NumFreeInSpill() / 2, 1, most);
     const std::uint64_t num_handled = tally_.handled;
     bool has_any = false;
-    InHandler([&] { has_any = dealer_->Deal(from, outlets_[from], limit, tally_.handled); });
-    if (from == rank_) num_own_handled_ += tally_.handled - num_handled;
+    detail::Lanes<T>& lanes = outbox_.GetLanes();
+    InHandler([&] { has_any = lanes.Deal(source, *dealer_, limit, tally_.handled); });
+    if (source == lanes.OwnSource()) num_own_handled_ += tally_.handled - num_handled;
     return has_any;
   }
   /// Calls what calls the handler.
@@ -249,9 +268,9 @@ class Conveyor final : detail::Carrier {
   ConveyorOptions options_;
   detail::ConveyorSizes sizes_{};
   detail::Outbox<T> outbox_;
-  std::unique_ptr<detail::Dealer<T, Outlet>> dealer_;
+  std::unique_ptr<detail::Dealer<T>> dealer_;
   std::size_t rank_ = 0;
-  std::vector<Outlet> outlets_{};      // by rank
+  std::size_t num_members_ = 0;
   std::size_t num_since_look_ = 0;     // pushes since the last look at what has arrived, by blocks
   std::uint64_t num_at_once_ = 0;      // items for the member itself that PushOrHandle has handled
   std::uint64_t num_own_handled_ = 0;  // others for the member itself

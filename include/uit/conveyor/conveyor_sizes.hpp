@@ -15,6 +15,9 @@ struct ConveyorOptions {
   /// for besides the buffers, and at least for a quarter of its bytes.
   std::size_t spill_items = 0;
   std::size_t num_between_looks = 1024;    ///< a push handles what has arrived after so many pushes
+  /// In a team of more members than this, an item goes to a member in between first. So each member needs buffers for about twice
+  /// the square root of their number, and sends fuller frames. An item then takes 4 to 8 bytes more.
+  std::size_t two_hops_above = 256;
 };
 
 /// How a CombiningConveyor combines: values of the same key for the same member become `operation(earlier, later)`.
@@ -42,20 +45,38 @@ struct ConveyorTally {
 
 namespace detail {
 
-/// The sizes of a conveyor's buffers.
-struct ConveyorSizes {
-  std::size_t frame_bytes = 0;  ///< between members of different processes
-  std::size_t depth = 0;         ///< items under way to another member
-  std::size_t depth_own = 0;     ///< items under way to the member itself: few, so that they stay in the cache
-  std::size_t block_items = 0;   ///< items of a member that are collected before they go to the buffer
-  std::size_t buffers_bytes = 0;  ///< of all buffers of this member
-  std::size_t spill_items = 0;   ///< that may wait in its spill
+/// The members that a member of a conveyor exchanges items with.
+struct LaneCounts {
+  std::size_t num_here = 0;       ///< of its process, and itself
+  std::size_t num_elsewhere = 0;  ///< of other processes
+};
+/// For an all-reduce: what the members with the most lanes have.
+struct MostOfEach {
+  LaneCounts operator()(const LaneCounts& a, const LaneCounts& b) const {
+    return {a.num_here > b.num_here ? a.num_here : b.num_here, a.num_elsewhere > b.num_elsewhere ? a.num_elsewhere : b.num_elsewhere};
+  }
+};
+/// The sizes of an item, in bytes.
+struct ItemBytes {
+  std::size_t item = 0;    ///< alone
+  std::size_t sent = 0;    ///< in a frame
+  std::size_t slot = 0;    ///< in a queue between threads
+  std::size_t place = 0;   ///< in the spill
 };
 
-/// Returns the largest buffers within the budget. `slot_bytes` is the size of an item in a queue between threads, `place_bytes` in the
-/// spill. Throws InputError if the budget is too small for any.
-ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t slot_bytes, std::size_t place_bytes,
-                           std::size_t num_here, std::size_t num_elsewhere);
+/// The sizes of a conveyor's buffers.
+struct ConveyorSizes {
+  std::size_t frame_bytes = 0;       ///< between members of different processes
+  std::size_t depth = 0;             ///< items under way to another member
+  std::size_t depth_own = 0;         ///< items under way to the member itself: few, so that they stay in the cache
+  std::size_t block_items = 0;       ///< items for a member that are collected before they go to a lane
+  std::size_t lane_block_items = 0;  ///< with two hops: items that are collected in a lane before they go to the buffer
+  std::size_t buffers_bytes = 0;     ///< of all buffers of this member
+  std::size_t spill_items = 0;       ///< that may wait in its spill
+};
+
+/// Returns the largest buffers within the budget for a team of so many members. Throws InputError if the budget is too small for any.
+ConveyorSizes SizeConveyor(const ConveyorOptions& options, const ItemBytes& bytes, std::size_t num_members, const LaneCounts& lanes);
 
 /// For a push in a handler that has no room.
 [[noreturn]] void RefuseSpill(std::size_t spill_items);

@@ -12,30 +12,42 @@
 
 namespace uit::detail {
 
-UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, std::size_t item_bytes, std::size_t slot_bytes,
-                                      std::size_t place_bytes, std::size_t num_here, std::size_t num_elsewhere) {
+/// What a member keeps for each other with two hops, besides items: a block of four pointers, and the way to it.
+inline constexpr std::size_t way_bytes = 48;
+
+UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const ItemBytes& bytes, std::size_t num_members,
+                                      const LaneCounts& lanes) {
   constexpr std::size_t num_frames = Process{}.num_frames;
   if (options.num_between_looks == 0) throw InputError("a conveyor needs num_between_looks of at least 1");
-  const std::size_t spill_bytes = options.spill_items == 0 ? options.budget_bytes / 4 : options.spill_items * place_bytes;
+  const bool has_two_hops = num_members > options.two_hops_above;
+  const std::size_t spill_bytes = options.spill_items == 0 ? options.budget_bytes / 4 : options.spill_items * bytes.place;
   // A member sends and receives frames of each member elsewhere. The queue to a member of its own process is counted by the sender.
   for (std::size_t buffer = options.buffer_bytes;; buffer /= 2) {
     ConveyorSizes sizes;
     const std::size_t head_bytes = sizeof(MessageRun);
-    sizes.frame_bytes = AggregatedPayloadBytes(buffer, head_bytes + item_bytes);
-    sizes.depth = std::max<std::size_t>(1, 2 * num_frames * buffer / item_bytes);
+    sizes.frame_bytes = AggregatedPayloadBytes(buffer, head_bytes + bytes.sent);
+    sizes.depth = std::max<std::size_t>(1, 2 * num_frames * buffer / bytes.sent);
     sizes.depth_own = std::min(sizes.depth, 2 * options.num_between_looks);
-    sizes.block_items = std::clamp<std::size_t>(1024 / item_bytes, 1, sizes.depth);
-    sizes.buffers_bytes = num_elsewhere * 2 * num_frames * sizes.frame_bytes;
-    sizes.buffers_bytes += ((num_here - 1) * (sizes.depth + 1) + sizes.depth_own + 1) * slot_bytes;
-    sizes.buffers_bytes += (num_here + num_elsewhere) * sizes.block_items * item_bytes;
+    const auto block = [&](std::size_t block_bytes, std::size_t item_bytes) {
+      return std::clamp<std::size_t>(block_bytes / item_bytes, 1, sizes.depth);
+    };
+    sizes.block_items = block(has_two_hops ? 128 : 1024, bytes.item);
+    sizes.buffers_bytes = lanes.num_elsewhere * 2 * num_frames * sizes.frame_bytes;
+    sizes.buffers_bytes += ((lanes.num_here - 1) * (sizes.depth + 1) + sizes.depth_own + 1) * bytes.slot;
+    sizes.buffers_bytes += num_members * sizes.block_items * bytes.item;
+    if (has_two_hops) {
+      sizes.lane_block_items = block(1024, bytes.sent);
+      sizes.buffers_bytes += (lanes.num_here + lanes.num_elsewhere) * sizes.lane_block_items * bytes.sent;
+      sizes.buffers_bytes += num_members * way_bytes;
+    }
     if (sizes.buffers_bytes + spill_bytes <= options.budget_bytes) {
       const std::size_t free_bytes = options.budget_bytes - sizes.buffers_bytes;
-      sizes.spill_items = options.spill_items == 0 ? std::max<std::size_t>(free_bytes / place_bytes, 1) : options.spill_items;
+      sizes.spill_items = options.spill_items == 0 ? std::max<std::size_t>(free_bytes / bytes.place, 1) : options.spill_items;
       return sizes;
     }
     const std::size_t least = options.spill_items == 0 ? (sizes.buffers_bytes + 2) / 3 * 4 : sizes.buffers_bytes + spill_bytes;
-    if (buffer <= item_bytes)
-      throw InputError("a conveyor between " + std::to_string(num_here + num_elsewhere) + " members needs a budget of at least " +
+    if (buffer <= bytes.item)
+      throw InputError("a conveyor between " + std::to_string(num_members) + " members needs a budget of at least " +
                        std::to_string(least) + " bytes for each, not " + std::to_string(options.budget_bytes));
   }
 }

@@ -8,7 +8,9 @@
 #include <span>
 #include <utility>
 
+#include <uit/policy.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/team/member.hpp>
 
 namespace uit {
 
@@ -18,16 +20,29 @@ concept ItemHandler = std::invocable<F&, const T&> || std::invocable<F&, std::si
 
 namespace detail {
 
+/// How items of a conveyor travel.
+inline constexpr Policy in_frames{.consolidate = Consolidate::aggregated};
+
+/// An item that goes over a member between.
+template <TriviallyCopyable T>
+struct Routed {
+  std::uint32_t member = 0;  // its destination on the first hop, the member that has pushed it on the second
+  T item{};
+};
+
 /// Passes items to a handler.
-template <typename T, typename Outlet>
+template <TriviallyCopyable T>
 class Dealer {
  public:
   Dealer() = default;
   Dealer(const Dealer&) = delete;
   Dealer& operator=(const Dealer&) = delete;
   virtual ~Dealer() = default;
-  /// Handles up to `limit` items of an outlet. Counts those of which the handler has returned. Returns whether there were any.
-  virtual bool Deal(std::size_t from, Outlet& outlet, std::size_t limit, std::uint64_t& num_handled) = 0;
+  /// Handles up to `limit` items of an outlet from member `from`. Counts those of which the handler has returned. Returns whether
+  /// there were any.
+  virtual bool Deal(std::size_t from, MemberOutlet<T, in_frames>& outlet, std::size_t limit, std::uint64_t& num_handled) = 0;
+  /// The same for items on their second hop.
+  virtual bool DealRouted(MemberOutlet<Routed<T>, in_frames>& outlet, std::size_t limit, std::uint64_t& num_handled) = 0;
   /// Handles one item.
   virtual void Handle(std::size_t from, const T& item) = 0;
 };
@@ -45,36 +60,43 @@ struct HandledCounter {
 };
 
 /// Passes items to a handler of the type `F`.
-template <TriviallyCopyable T, typename Outlet, ItemHandler<T> F>
-class DealerTo final : public Dealer<T, Outlet> {
+template <TriviallyCopyable T, ItemHandler<T> F>
+class DealerTo final : public Dealer<T> {
  public:
   explicit DealerTo(F handler) : handler_(std::move(handler)) {}
 
-  bool Deal(std::size_t from, Outlet& outlet, std::size_t limit, std::uint64_t& num_handled) override {
+  bool Deal(std::size_t from, MemberOutlet<T, in_frames>& outlet, std::size_t limit, std::uint64_t& num_handled) override {
+    return DealEach<T>(outlet, limit, num_handled, [&](const T& item) { HandleOne(from, item); });
+  }
+  bool DealRouted(MemberOutlet<Routed<T>, in_frames>& outlet, std::size_t limit, std::uint64_t& num_handled) override {
+    return DealEach<Routed<T>>(outlet, limit, num_handled, [&](const Routed<T>& routed) { HandleOne(routed.member, routed.item); });
+  }
+  void Handle(std::size_t from, const T& item) override { HandleOne(from, item); }
+
+ private:
+  template <typename Item, typename Outlet, std::invocable<const Item&> Call>
+  static bool DealEach(Outlet& outlet, std::size_t limit, std::uint64_t& num_handled, Call&& call) {
     constexpr std::size_t largest_gathered = 32;  // bytes of an item; larger ones are handled where they are
     const HandledCounter counter{num_handled};
     bool has_any = false;
-    if constexpr (sizeof(T) <= largest_gathered) {
+    if constexpr (sizeof(Item) <= largest_gathered) {
       // What a handler accesses is rarely in the cache. The processor fetches for many items at once if the accesses follow closely.
-      std::array<T, 256> some;
+      std::array<Item, 256> some;
       std::size_t count = some.size();
       for (std::size_t num_left = limit; num_left > 0 && count == some.size(); num_left -= count) {
         const std::size_t most = std::min(num_left, some.size());
         count = outlet.TakeSome(std::span(some).first(most));
-        for (std::size_t i = 0; i < count; ++i, ++counter.count) HandleOne(from, some[i]);
+        for (std::size_t i = 0; i < count; ++i, ++counter.count) call(some[i]);
         has_any |= count != 0;
       }
     } else {
       for (std::size_t count = 0; count < limit && outlet.TryStep() != 0; ++count, ++counter.count) {
-        HandleOne(from, outlet.Get());
+        call(outlet.Get());
         has_any = true;
       }
     }
     return has_any;
   }
-  void Handle(std::size_t from, const T& item) override { HandleOne(from, item); }
-
- private:
   void HandleOne([[maybe_unused]] std::size_t from, const T& item) {
     if constexpr (std::invocable<F&, std::size_t, const T&>) handler_(from, item);
     else handler_(item);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,38 +12,30 @@
 #include <uit/conveyor/blocks.hpp>
 #include <uit/conveyor/conveyor_sizes.hpp>
 #include <uit/conveyor/conveyors.hpp>
+#include <uit/conveyor/lanes.hpp>
 #include <uit/conveyor/spill.hpp>
-#include <uit/policy.hpp>
 #include <uit/support/bytes.hpp>
-#include <uit/team/member.hpp>
 
 namespace uit::detail {
 
-/// How items of a conveyor travel.
-inline constexpr Policy in_frames{.consolidate = Consolidate::aggregated};
-
-/// What a member of a conveyor has pushed, until its inlets take it: a block for each destination, and the spill. Never waits.
+/// What a member of a conveyor has pushed, until its lanes take it: a block for each destination, and the spill. Never waits.
 template <TriviallyCopyable T>
 class Outbox {
  public:
-  using Inlet = MemberInlet<T, in_frames>;
-
-  /// If an inlet throws, the set is refused from then on.
+  /// If a lane throws, the set is refused from then on.
   explicit Outbox(Conveyors& set) : set_(set), own_(set.GetMember().Rank()) {}
 
-  /// Adds the next destination.
-  void Add(Inlet inlet, bool is_here) {
-    if (is_here) here_.push_back(inlets_.size());
-    inlets_.push_back(std::move(inlet));
-  }
-  /// Makes the buffers, after all destinations were added.
-  void Open(const ConveyorSizes& sizes) {
-    spill_ = Spill<T>(inlets_.size(), sizes.spill_items);
+  /// Makes the buffers. `processes` are those of all members.
+  void Open(std::unique_ptr<Lanes<T>> lanes, const std::vector<std::size_t>& processes, const ConveyorSizes& sizes) {
+    lanes_ = std::move(lanes);
+    for (std::size_t to = 0; to < processes.size(); ++to)
+      if (processes[lanes_->Next(to)] == processes[own_]) here_.push_back(to);
+    spill_ = Spill<T>(processes.size(), sizes.spill_items);
     block_items_ = sizes.block_items;
-    blocks_.Open(inlets_.size(), block_items_);
+    blocks_.Open(processes.size(), block_items_);
   }
 
-  std::size_t NumDestinations() const { return inlets_.size(); }
+  Lanes<T>& GetLanes() { return *lanes_; }
   /// Where a push writes if there is room.
   Block<T>& BlockOf(std::size_t to) { return blocks_[to]; }
 
@@ -67,7 +60,7 @@ class Outbox {
     return (is_drained || !is_try) && count <= block.NumFree() + num_places;
   }
 
-  /// Moves items for a member from its block, and then from the spill, to its inlet. Returns whether none is left.
+  /// Moves items for a member from its block, and then from the spill, to its lane. Returns whether none is left.
   bool TryDrain(std::size_t to) {
     Block<T>& block = blocks_[to];
     block.first += Stage(to, {block.first, block.next});
@@ -86,32 +79,30 @@ class Outbox {
   bool DrainSpill() {
     const std::size_t size = spill_.Size();
     if (size == 0) return false;
-    for (std::size_t to = 0; to < inlets_.size(); ++to)
+    for (std::size_t to = 0; to < blocks_.Size(); ++to)
       if (!spill_.IsEmpty(to)) TryDrain(to);
     return spill_.Size() != size;
   }
   /// Sends all items for a member. Returns whether none is left.
-  bool TryFlush(std::size_t to) { return TryDrain(to) && inlets_[to].TryFlush(); }
+  bool TryFlush(std::size_t to) { return TryDrain(to) && lanes_->TryFlush(to); }
   /// Sends all items, as far as there is room.
   void FlushAll() {
-    for (std::size_t to = 0; to < inlets_.size(); ++to) {
-      TryDrain(to);
-      inlets_[to].TryFlush();
-    }
-  }
-  /// Sends items to the members of this process, which costs little even if they are few.
-  void FlushHere() {
-    for (const std::size_t to : here_) {
+    for (std::size_t to = 0; to < blocks_.Size(); ++to)
       if (HasAny(to)) TryDrain(to);
-      inlets_[to].TryFlush();
-    }
+    lanes_->FlushAll(false);
+  }
+  /// Sends items that go to members of this process, which costs little even if they are few.
+  void FlushHere() {
+    for (const std::size_t to : here_)
+      if (HasAny(to)) TryDrain(to);
+    lanes_->FlushAll(true);
   }
   /// Lets every later push find its block full.
   void Close() { blocks_.Close(); }
 
-  /// Items that were pushed: those that wait here, and those that inlets have taken.
+  /// Items that were pushed: those that wait here, and those that lanes have taken.
   std::uint64_t NumPushed() const { return num_taken_ + spill_.Size() + blocks_.NumItems(); }
-  /// Items of the member for itself that its inlet has taken.
+  /// Items of the member for itself that its lane has taken.
   std::uint64_t NumOwnTaken() const { return num_own_taken_; }
   /// Whether items of the member for itself wait here.
   bool HasOwn() const { return HasAny(own_); }
@@ -124,7 +115,7 @@ class Outbox {
   /// Some items may have gone if it throws, so it must not be tried again.
   std::size_t Stage(std::size_t to, std::span<const T> items) {
     try {
-      const std::size_t count = inlets_[to].StageSome(items);
+      const std::size_t count = lanes_->Take(to, items);
       num_taken_ += count;
       if (to == own_) num_own_taken_ += count;
       return count;
@@ -137,12 +128,12 @@ class Outbox {
 
   Conveyors& set_;
   std::size_t own_;                  // destination that is the member itself
-  std::vector<Inlet> inlets_{};      // by destination
-  std::vector<std::size_t> here_{};  // destinations in this process
+  std::unique_ptr<Lanes<T>> lanes_{};
+  std::vector<std::size_t> here_{};  // destinations whose items go to a member of this process
   Spill<T> spill_{0, 1};
   Blocks<T> blocks_{};
   std::size_t block_items_ = 0;
-  std::uint64_t num_taken_ = 0;      // by inlets
+  std::uint64_t num_taken_ = 0;      // by lanes
   std::uint64_t num_own_taken_ = 0;  // by that of the member for itself
 };
 

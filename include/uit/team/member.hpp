@@ -112,6 +112,8 @@ class Member {
   std::size_t Left() const { return (Rank() + Size() - 1) % Size(); }
   /// The number of this member's process, from 0.
   std::size_t Process() const { return SeatOf(Rank()).process; }
+  /// The number of this member's host among those of its group, from 0. Processes that share no memory count as hosts of their own.
+  std::size_t Host() const { return SeatOf(Rank()).host; }
   /// The number of this member's thread in its process, from 0.
   std::uint32_t Thread() const { return thread_; }
 

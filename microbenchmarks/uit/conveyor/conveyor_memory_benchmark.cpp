@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include <uit/conveyor/conveyor.hpp>
 #include <uit/conveyor/conveyor_sizes.hpp>
+#include <uit/conveyor/grid.hpp>
 #include <uit/link/world.hpp>
 #include <uit/team/team.hpp>
 
@@ -19,20 +21,28 @@ namespace {
 
 constexpr double mebibyte = 1 << 20;
 
-/// Of a conveyor of 8-byte items to so many peers, each in another process.
-uit::detail::ConveyorSizes SizesFor(std::size_t num_peers, std::size_t budget_bytes) {
-  constexpr std::size_t item_bytes = 8;
-  constexpr std::size_t slot_bytes = 16;
-  return uit::detail::SizeConveyor({.budget_bytes = budget_bytes}, item_bytes, slot_bytes,
-                                   uit::detail::Spill<std::uint64_t>::place_bytes, 1, num_peers);
+/// Of a conveyor of 8-byte items to so many peers, each in another process: straight, or by two hops.
+uit::detail::ConveyorSizes SizesFor(std::size_t num_peers, std::size_t budget_bytes, bool has_two_hops) {
+  const std::size_t num_members = num_peers + 1;
+  constexpr std::size_t place_bytes = uit::detail::Spill<std::uint64_t>::place_bytes;
+  if (!has_two_hops)
+    return uit::detail::SizeConveyor({.budget_bytes = budget_bytes, .two_hops_above = num_members},
+                                     {.item = 8, .sent = 8, .slot = 16, .place = place_bytes}, num_members, {1, num_peers});
+  std::vector<std::size_t> processes(num_members);
+  std::iota(processes.begin(), processes.end(), std::size_t{0});
+  const uit::detail::Grid grid{std::vector<std::size_t>(num_members, 0)};
+  uit::detail::LaneCounts most;
+  for (const std::size_t rank : processes) most = uit::detail::MostOfEach{}(most, uit::detail::CountLanes(grid, processes, rank));
+  return uit::detail::SizeConveyor({.budget_bytes = budget_bytes, .two_hops_above = 0},
+                                   {.item = 8, .sent = 16, .slot = 24, .place = place_bytes}, num_members, most);
 }
 
-void ComputeBetweenProcesses(bench::Program& program, std::size_t budget_bytes) {
-  const std::string budget = std::to_string(budget_bytes >> 20U) + " MiB";
+void ComputeBetweenProcesses(bench::Program& program, std::size_t budget_bytes, bool has_two_hops) {
+  const std::string budget = std::to_string(budget_bytes >> 20U) + " MiB" + (has_two_hops ? ", two hops" : "");
   const std::string name = "conveyor, 1024 peers, budget of " + budget + ": buffers of a worker";
   if (!program.IsWanted(name)) return;
   for (std::size_t num_peers = 1; num_peers <= 1024; num_peers *= 2) {
-    const uit::detail::ConveyorSizes sizes = SizesFor(num_peers, budget_bytes);
+    const uit::detail::ConveyorSizes sizes = SizesFor(num_peers, budget_bytes, has_two_hops);
     const auto draw = [&](const std::string& quantity, double y) {
       program.Add({.chart = "memory of a conveyor", .x_label = "peers in other processes", .y_label = quantity,
                    .line = "budget of " + budget, .x = static_cast<double>(num_peers)}, y);
@@ -88,7 +98,8 @@ void MeasureBetweenThreads(bench::Program& program) {
 
 int main(int argc, char** argv) {
   bench::Program program{argc, argv};
-  for (const std::size_t mebibytes : {256U, 64U, 16U}) ComputeBetweenProcesses(program, mebibytes << 20U);
+  for (const std::size_t mebibytes : {256U, 64U, 16U})
+    for (const bool has_two_hops : {false, true}) ComputeBetweenProcesses(program, mebibytes << 20U, has_two_hops);
   MeasureBetweenThreads(program);
   return program.Finish();
 }

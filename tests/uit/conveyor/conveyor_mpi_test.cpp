@@ -23,7 +23,9 @@ using namespace uit::testing;
 
 namespace {
 
-constexpr ConveyorOptions smallest{.buffer_bytes = 1, .spill_items = 64, .num_between_looks = 3};
+ConveyorOptions Smallest(std::size_t two_hops_above) {
+  return {.buffer_bytes = 1, .spill_items = 64, .num_between_looks = 3, .two_hops_above = two_hops_above};
+}
 
 /// Checks that as much was handled as was pushed, over all members, and that it is `expected`.
 template <typename T>
@@ -41,8 +43,8 @@ struct Numbered {
 }  // namespace
 
 TEST_CASE("A conveyor hands over every item once, in the order of its sender") {
-  ForEachLayout([](Member& me, Checks& checks) {
-    for (const ConveyorOptions& options : {ConveyorOptions{}, smallest}) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
+    for (const ConveyorOptions& options : {ConveyorOptions{.two_hops_above = two_hops_above}, Smallest(two_hops_above)}) {
       std::vector<std::uint64_t> num_seen(me.Size(), 0);
       Conveyor<Numbered> conveyor{me, [&](std::size_t from, const Numbered& item) {
         THAT(item.from == from);
@@ -63,7 +65,7 @@ TEST_CASE("A conveyor hands over every item once, in the order of its sender") {
 }
 
 TEST_CASE("A push in a handler keeps the order, spills if need be, and does not recurse") {
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     // Each item is passed on until it has come to its end; every member starts some.
     constexpr std::uint64_t num_hops = 300;
     std::size_t depth = 0;
@@ -72,7 +74,7 @@ TEST_CASE("A push in a handler keeps the order, spills if need be, and does not 
       THAT(++depth == 1);
       if (num_left > 0) self->Push((me.Rank() + num_left % me.Size()) % me.Size(), num_left - 1);
       --depth;
-    }, smallest};
+    }, Smallest(two_hops_above)};
     self = &conveyor;
     for (int i = 0; i < 8; ++i) conveyor.Push(me.Right(), num_hops);
     conveyor.Finish();
@@ -88,7 +90,7 @@ TEST_CASE("A push in a handler keeps the order, spills if need be, and does not 
       } else {
         THAT(item.number == num_seen[from]++);
       }
-    }, smallest};
+    }, Smallest(two_hops_above)};
     other = &bursts;
     bursts.Push(me.Right(), {0, 0});
     bursts.Finish();
@@ -99,9 +101,9 @@ TEST_CASE("A push in a handler keeps the order, spills if need be, and does not 
 }
 
 TEST_CASE("Pushes in handlers keep their order when the spill empties before the block behind it") {
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     constexpr std::uint64_t num_items = 1000;  // of each member to each other
-    const ConveyorOptions options{.buffer_bytes = 64};  // a block of several items, and little room behind it
+    const ConveyorOptions options{.buffer_bytes = 64, .two_hops_above = two_hops_above};  // a block of several items, and little room behind it
     std::vector<std::uint64_t> num_pushed(me.Size(), 0);
     std::vector<std::uint64_t> num_seen(me.Size(), 0);
     Conveyor<std::uint64_t>* self = nullptr;
@@ -122,7 +124,7 @@ TEST_CASE("Pushes in handlers keep their order when the spill empties before the
 }
 
 TEST_CASE("An item for the member itself is handled at once if none waits before it, and in order otherwise") {
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     constexpr std::uint64_t num_rounds = 100;
     std::uint64_t num_seen = 0;
     std::size_t depth = 0;
@@ -133,7 +135,7 @@ TEST_CASE("An item for the member itself is handled at once if none waits before
       ++num_seen;
       if (number % 10 == 5) self->PushOrHandle(me.Rank(), number + 1);
       --depth;
-    }, smallest};
+    }, Smallest(two_hops_above)};
     self = &conveyor;
     std::uint64_t number = 0;
     for (std::uint64_t round = 0; round < num_rounds; ++round) {
@@ -151,9 +153,10 @@ TEST_CASE("An item for the member itself is handled at once if none waits before
 }
 
 TEST_CASE("An item for the member itself does not overtake those that wait in a block or in the inlet") {
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     std::uint64_t num_seen = 0;
-    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& number) { THAT(number == num_seen++); }};
+    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& number) { THAT(number == num_seen++); },
+                                     {.two_hops_above = two_hops_above}};
     conveyor.Push(me.Rank(), 0);
     conveyor.PushOrHandle(me.Rank(), 1);
     THAT(num_seen == 0);
@@ -168,10 +171,10 @@ TEST_CASE("An item for the member itself does not overtake those that wait in a 
 }
 
 TEST_CASE("Items for others are handled while a member pushes to itself only") {
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     if (me.Size() == 1) return;
     bool has_got_one = false;
-    Conveyor<int> conveyor{me, [&](std::size_t from, const int&) { has_got_one |= from != me.Rank(); }, smallest};
+    Conveyor<int> conveyor{me, [&](std::size_t from, const int&) { has_got_one |= from != me.Rank(); }, Smallest(two_hops_above)};
     for (int i = 0; i < 2; ++i) conveyor.Push(me.Right(), 1);
     conveyor.Flush();
     const Deadline end = After(std::chrono::seconds(30));
@@ -191,7 +194,7 @@ TEST_CASE("If a handler throws in a push to the member itself, the conveyor is r
 }
 
 TEST_CASE("Nothing that is pushed after one member's Finish is handled before the end of another's") {
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     // Many members take turns on few cores, and MPI yields slowly.
     const std::uint64_t num_rounds = (uit::testing::is_sanitized ? 100 : 1500) / (me.Size() > 4 ? 5 : 1);
     std::uint64_t round = 0;
@@ -199,7 +202,7 @@ TEST_CASE("Nothing that is pushed after one member's Finish is handled before th
     Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& of_round) {
       THAT(of_round == round);
       ++num_handled;
-    }, ConveyorOptions{.buffer_bytes = 256}};
+    }, ConveyorOptions{.buffer_bytes = 256, .two_hops_above = two_hops_above}};
     while (round < num_rounds) {
       for (std::size_t to = 0; to < me.Size(); ++to) conveyor.Push(to, round);
       if (round % 7 == me.Rank() % 7) conveyor.Flush();
@@ -213,7 +216,7 @@ TEST_CASE("Nothing that is pushed after one member's Finish is handled before th
 
 TEST_CASE("A member that keeps itself busy still sends, until it gets an answer") {
   enum class Kind : std::uint8_t { wait, ask, answer };
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     bool has_asked = false;
     bool is_answered = false;
     Conveyor<Kind>* self = nullptr;
@@ -222,7 +225,7 @@ TEST_CASE("A member that keeps itself busy still sends, until it gets an answer"
       if (kind == Kind::wait && !is_answered) self->Push(me.Rank(), Kind::wait);
       if (!std::exchange(has_asked, true)) self->Push(me.Right(), Kind::ask);  // while it is busy
       is_answered |= kind == Kind::answer;
-    }};
+    }, {.two_hops_above = two_hops_above}};
     self = &conveyor;
     for (int i = 0; i < 1500; ++i) conveyor.Push(me.Rank(), Kind::wait);  // more than a block
     conveyor.Finish();
@@ -231,12 +234,12 @@ TEST_CASE("A member that keeps itself busy still sends, until it gets an answer"
 }
 
 TEST_CASE("Flush sends all items without a Finish") {
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     std::uint64_t num_handled = 0;
-    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t&) { ++num_handled; }};
-    conveyor.Push(me.Right(), 1);
+    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t&) { ++num_handled; }, {.two_hops_above = two_hops_above}};
+    for (std::size_t to = 0; to < me.Size(); ++to) conveyor.Push(to, 1);
     conveyor.Flush();
-    THAT(uit::WaitUntil([&] { return num_handled == 1; }, After(std::chrono::seconds(30)),
+    THAT(uit::WaitUntil([&] { return num_handled == me.Size(); }, After(std::chrono::seconds(30)),
                         [&] { return conveyor.HandleArrived(); }));
     conveyor.Finish();
   });
@@ -263,18 +266,20 @@ TEST_CASE("If a handler throws, or a member leaves, the others notice") {
 
 TEST_CASE("A conveyor refuses what it cannot do") {
   const Team team{MpiTestWorld(), {.threads = 2}};
-  CheckRefused(team, "needs a budget of at least", [](Member& me) {
-    Conveyor<std::uint64_t>{me, [](const std::uint64_t&) {}, {.budget_bytes = 100}};
-  });
-  CheckRefused(team, "raise budget_bytes or spill_items", [](Member& me) {
-    Conveyor<int>* self = nullptr;
-    Conveyor<int> conveyor{me, [&](const int& item) {
-      for (int i = 0; i < 2; ++i) self->Push(me.Right(), item);
-    }, smallest};
-    self = &conveyor;
-    conveyor.Push(me.Rank(), 1);
-    conveyor.Finish();
-  });
+  for (const std::size_t two_hops_above : {256U, 0U}) {
+    CheckRefused(team, "needs a budget of at least", [&](Member& me) {
+      Conveyor<std::uint64_t>{me, [](const std::uint64_t&) {}, {.budget_bytes = 100, .two_hops_above = two_hops_above}};
+    });
+    CheckRefused(team, "raise budget_bytes or spill_items", [&](Member& me) {
+      Conveyor<int>* self = nullptr;
+      Conveyor<int> conveyor{me, [&](const int& item) {
+        for (int i = 0; i < 2; ++i) self->Push(me.Right(), item);
+      }, Smallest(two_hops_above)};
+      self = &conveyor;
+      conveyor.Push(me.Rank(), 1);
+      conveyor.Finish();
+    });
+  }
   CheckRefused(team, "may push, and call nothing else", [](Member& me) {
     Conveyor<int>* self = nullptr;
     Conveyor<int> conveyor{me, [&](const int&) { self->Finish(); }};
@@ -284,9 +289,11 @@ TEST_CASE("A conveyor refuses what it cannot do") {
   });
   Checks checks;
   team.Run([&](Member& me) {
-    const ConveyorOptions narrow{.budget_bytes = 200'000, .spill_items = 16};
-    const Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}, narrow};
-    THAT(conveyor.NumBytes() <= narrow.budget_bytes);
+    for (const std::size_t two_hops_above : {256U, 0U}) {
+      const ConveyorOptions narrow{.budget_bytes = 200'000, .spill_items = 16, .two_hops_above = two_hops_above};
+      const Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}, narrow};
+      THAT(conveyor.NumBytes() <= narrow.budget_bytes);
+    }
   });
 }
 
@@ -312,7 +319,7 @@ TEST_CASE("Handlers may push much more than buffers have room for, within the bu
 }
 
 TEST_CASE("Several conveyors of a member end together, and none waits while another must be handled") {
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     constexpr std::uint32_t num_questions = 100;
     Conveyors set{me};
     bool is_in_handler = false;
@@ -323,9 +330,9 @@ TEST_CASE("Several conveyors of a member end together, and none waits while anot
       enter();
       sum += answer;
       is_in_handler = false;
-    }, smallest};
+    }, Smallest(two_hops_above)};
     // Each question leads to an answer and, if it has one left, to another question.
-    ConveyorOptions roomy = smallest;
+    ConveyorOptions roomy = Smallest(two_hops_above);
     roomy.spill_items = 4000;
     Conveyor<Numbered>* self = nullptr;
     Conveyor<Numbered> questions{set, [&](std::size_t from, const Numbered& question) {
@@ -353,12 +360,14 @@ TEST_CASE("Several conveyors of a member end together, and none waits while anot
 }
 
 TEST_CASE("While a member pushes to one conveyor, what handlers push to another one is handled, too") {
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
+    const ConveyorOptions options{.two_hops_above = two_hops_above};
     constexpr std::uint64_t num_questions = 20'000;
     std::uint64_t num_answered = 0;
     Conveyors set{me};
-    Conveyor<std::uint64_t> answers{set, [&](const std::uint64_t&) { ++num_answered; }};
-    Conveyor<std::uint64_t> questions{set, [&](std::size_t from, const std::uint64_t& number) { answers.Push(from, number); }};
+    Conveyor<std::uint64_t> answers{set, [&](const std::uint64_t&) { ++num_answered; }, options};
+    Conveyor<std::uint64_t> questions{set, [&](std::size_t from, const std::uint64_t& number) { answers.Push(from, number); },
+                                      options};
     for (std::uint64_t i = 0; i < num_questions; ++i) questions.Push(me.Rank(), i);
     THAT(num_answered > num_questions / 2);
     THAT(answers.Tally().spilled == 0);

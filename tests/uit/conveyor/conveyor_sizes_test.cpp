@@ -7,6 +7,7 @@
 #include <string>
 
 #include <uit/conveyor/blocks.hpp>
+#include <uit/conveyor/dealer.hpp>
 #include <uit/conveyor/span_pieces.hpp>
 #include <uit/conveyor/spill.hpp>
 #include <uit/support/error.hpp>
@@ -24,30 +25,39 @@ namespace {
 template <std::size_t num_bytes>
 using Item = std::array<std::byte, num_bytes>;
 
-/// Checks the sizes of a conveyor of items of so many bytes between `num_members` members, of which a process has `num_here`.
-template <std::size_t num_bytes>
-void CheckSizes(std::size_t num_members, std::size_t num_here, const ConveyorOptions& options) {
-  CAPTURE(num_bytes, num_members, num_here, options.budget_bytes);
-  constexpr std::size_t slot_bytes = sizeof(RingSlot<Item<num_bytes>>);
-  constexpr std::size_t place_bytes = Spill<Item<num_bytes>>::place_bytes;
-  const ConveyorSizes sizes = SizeConveyor(options, num_bytes, slot_bytes, place_bytes, num_here, num_members - num_here);
-  const std::size_t frames = 2 * Process{}.num_frames * sizes.frame_bytes * (num_members - num_here);
-  const std::size_t queues = (num_here - 1) * sizes.depth * slot_bytes + sizes.depth_own * slot_bytes;
-  const std::size_t blocks = num_members * sizes.block_items * num_bytes;
-  CHECK(frames + queues + blocks <= sizes.buffers_bytes);
-  CHECK(sizes.buffers_bytes + sizes.spill_items * place_bytes <= options.budget_bytes);
-  CHECK((sizes.spill_items + 1) * place_bytes > options.budget_bytes / 4);
-  CHECK(sizes.frame_bytes > num_bytes);
+/// Of an item of the type `T`, which travels as `Sent`.
+template <typename T, typename Sent = T>
+constexpr ItemBytes bytes_of{.item = sizeof(T), .sent = sizeof(Sent), .slot = sizeof(RingSlot<Sent>), .place = Spill<T>::place_bytes};
+
+/// Checks that buffers and the spill are within the budget and large enough.
+void CheckSizes(const ConveyorOptions& options, const ItemBytes& bytes, std::size_t num_members, const LaneCounts& lanes) {
+  CAPTURE(bytes.item, bytes.sent, num_members, lanes.num_here, options.budget_bytes);
+  const ConveyorSizes sizes = SizeConveyor(options, bytes, num_members, lanes);
+  const std::size_t frames = 2 * Process{}.num_frames * sizes.frame_bytes * lanes.num_elsewhere;
+  const std::size_t queues = (lanes.num_here - 1) * sizes.depth * bytes.slot + sizes.depth_own * bytes.slot;
+  const std::size_t blocks = num_members * sizes.block_items * bytes.item;
+  const std::size_t lane_blocks = (lanes.num_here + lanes.num_elsewhere) * sizes.lane_block_items * bytes.sent;
+  CHECK(frames + queues + blocks + lane_blocks <= sizes.buffers_bytes);
+  CHECK(sizes.buffers_bytes + sizes.spill_items * bytes.place <= options.budget_bytes);
+  CHECK((sizes.spill_items + 1) * bytes.place > options.budget_bytes / 4);
+  CHECK(sizes.frame_bytes > bytes.sent);
   CHECK(sizes.depth >= 1);
   CHECK(sizes.depth_own >= 1);
   CHECK(sizes.block_items >= 1);
+  CHECK((sizes.lane_block_items >= 1) == (num_members > options.two_hops_above));
 }
 
+/// The same for items of so many bytes, among many members or few, straight or by two hops.
 template <std::size_t num_bytes>
-void CheckAllSizes(const ConveyorOptions& options) {
+void CheckAllSizes(ConveyorOptions options) {
+  options.two_hops_above = 4096;
   for (const std::size_t num_members : {1U, 4U, 256U, 1024U, 4096U})
     for (const std::size_t num_here : {1U, 4U, 256U, 1024U})
-      if (num_here <= num_members) CheckSizes<num_bytes>(num_members, num_here, options);
+      if (num_here <= num_members) CheckSizes(options, bytes_of<Item<num_bytes>>, num_members, {num_here, num_members - num_here});
+  options.two_hops_above = 0;
+  for (const std::size_t root : {1U, 2U, 32U, 64U, 256U})
+    for (const std::size_t num_here : {std::size_t{1}, root})
+      CheckSizes(options, bytes_of<Item<num_bytes>, Routed<Item<num_bytes>>>, root * root, {num_here, 2 * root - 1 - num_here});
 }
 
 }  // namespace
@@ -60,13 +70,17 @@ TEST_CASE("Among 1024 members, the buffers and the spill of each stay within its
     CheckAllSizes<500>({.budget_bytes = budget});
   }
   // Members elsewhere do not take room from each other: frames are as large as the budget allows.
-  const ConveyorSizes sizes = SizeConveyor({}, 8, 16, 13, 1, 1023);
-  CHECK(sizes.frame_bytes == 8192);
+  const ConveyorSizes direct = SizeConveyor({.two_hops_above = 1024}, bytes_of<std::uint64_t>, 1024, {1, 1023});
+  CHECK(direct.frame_bytes == 8192);
+  // With two hops there are few of them, so frames are as large as they may be.
+  const ConveyorSizes two_hops = SizeConveyor({}, bytes_of<std::uint64_t, Routed<std::uint64_t>>, 1024, {1, 62});
+  CHECK(two_hops.frame_bytes == ConveyorOptions{}.buffer_bytes);
 }
 
 TEST_CASE("A budget that is too small is refused with the least that is enough") {
   const auto words = [](std::size_t budget) {
-    return WordsThrownBy([&] { SizeConveyor({.budget_bytes = budget}, 8, 16, 13, 4, 1020); });
+    const ConveyorOptions options{.budget_bytes = budget, .two_hops_above = 1024};
+    return WordsThrownBy([&] { SizeConveyor(options, bytes_of<std::uint64_t>, 1024, {4, 1020}); });
   };
   const std::string refusal = words(1000);
   const std::string before = "a conveyor between 1024 members needs a budget of at least ";
@@ -80,12 +94,10 @@ TEST_CASE("Among 1024 members, the longest item of spans has room in half of the
   for (const std::size_t budget : {256U << 20U, 64U << 20U, 1000U << 20U}) {
     for (const std::size_t num_members : {1U, 2U, 4U, 256U, 1024U, 4096U}) {
       CAPTURE(budget, num_members);
-      const SpanConveyorOptions options = SizeSpans({.conveyor = {.budget_bytes = budget}}, num_members);
+      const SpanConveyorOptions options = SizeSpans({.conveyor = {.budget_bytes = budget, .two_hops_above = 4096}}, num_members);
       CHECK(2 * num_members * options.max_item_bytes + options.conveyor.budget_bytes == budget);
       CHECK(options.max_item_bytes >= 1000);
-      constexpr std::size_t place_bytes = Spill<Piece>::place_bytes;
-      const ConveyorSizes sizes =
-          SizeConveyor(options.conveyor, sizeof(Piece), sizeof(RingSlot<Piece>), place_bytes, 1, num_members - 1);
+      const ConveyorSizes sizes = SizeConveyor(options.conveyor, bytes_of<Piece>, num_members, {1, num_members - 1});
       CHECK(WordsThrownBy([&] { CheckSpill(options, sizes.spill_items); }).empty());
     }
   }

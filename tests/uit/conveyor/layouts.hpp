@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include <uit/conveyor/conveyor_sizes.hpp>
 #include <uit/team/member.hpp>
 #include <uit/team/team.hpp>
 
@@ -19,6 +21,15 @@ inline void ForEachLayout(const std::function<void(Member&, Checks&)>& work) {
   for (const std::uint32_t threads : {1U, 2U, 3U}) {
     Checks checks;
     Team{MpiTestWorld(), {.threads = threads}}.Run([&](Member& me) { work(me, checks); });
+  }
+}
+
+/// The same, once with conveyors in which members send to each other, and once with two hops: the last argument is for the option
+/// `two_hops_above`.
+inline void ForEachRoute(const std::function<void(Member&, Checks&, std::size_t)>& work) {
+  for (const std::size_t two_hops_above : {ConveyorOptions{}.two_hops_above, std::size_t{0}}) {
+    CAPTURE(two_hops_above);
+    ForEachLayout([&](Member& me, Checks& checks) { work(me, checks, two_hops_above); });
   }
 }
 
