@@ -15,11 +15,11 @@ struct RingSlot {
   T item;
 };
 
-/// Items for a member that are not in its inlet yet. A push writes here, and so takes the same path for members of this and of
+/// Items for a member that are not in its lane yet. A push writes here, and so takes the same path for members of this and of
 /// other processes: a branch on the destination would often be mispredicted.
 template <TriviallyCopyable T>
 struct Block {
-  T* first = nullptr;  // not in the inlet yet
+  T* first = nullptr;  // not in the lane yet
   T* next = nullptr;   // end of the items
   T* end = nullptr;    // of the room. While items for the member are in the spill, there is none
   T* begin = nullptr;

@@ -34,8 +34,8 @@ namespace uit {
 ///     conveyor.Finish();                    // until all members have come here and every item has been handled
 ///
 /// Every item that is pushed is handled once, by the member to which it was pushed. A member handles the items of another in the
-/// order in which the other has pushed them. Items travel in shared frames without a head of their own: a frame leaves when it is
-/// full, when its member waits for something, and on Flush.
+/// order in which the other has pushed them. Items travel in shared frames, without a head of their own between members that send to
+/// each other directly. A frame leaves when it is full, when its member waits for something, and on Flush.
 ///
 /// A member handles items in HandleArrived, Flush, Finish, and every `num_between_looks` pushes; never within a push of its own
 /// handler. While a conveyor carries items, a member must not wait for others in another way: those may wait until it handles
@@ -45,8 +45,9 @@ namespace uit {
 /// up to a size that is an option. If the spill is full, the push throws: the program keeps more items under way than its budget
 /// has room for.
 ///
-/// In a team of more than `two_hops_above` members (see ConveyorOptions), an item goes to a member in between first, which sends it
-/// on in the calls in which a member handles items.
+/// In a team of more than `two_hops_above` members (see ConveyorOptions), most items go to a relay first: a member that sends them on
+/// to their destination. It does so in all calls in which it handles items, so every member must go on making such calls while
+/// others wait for items, also if it gets none itself.
 ///
 /// If a handler throws, the exception leaves the call that has run it. The conveyor then refuses further calls, so let the
 /// exception leave the run. Other members then get MemberLeft or PeerLost. One thread uses a conveyor: its member's.
@@ -106,16 +107,18 @@ class Conveyor final : detail::Carrier {
     WaitForRoom(to);
     return false;
   }
-  /// Handles items that have arrived, and sends what waits in the spill. Never waits, except in the handler. Returns whether it
-  /// has done anything. Not in a handler.
+  /// Handles items that have arrived, and sends what waits in the spill and what is for others. Never waits, except in the handler.
+  /// Returns whether it has done anything. Throws MemberLeft or PeerLost if it has items for a member that is gone. Not in a handler.
   bool HandleArrived() {
     set_.CheckOutside();
     const bool has_arrived = set_.me_.Poll();
     return HandleOwn() || has_arrived;
   }
-  /// Sends all items that were pushed before. Waits for room, and handles items meanwhile. Not in a handler.
+  /// Sends all items that were pushed before, those that take two hops to their relays. Waits for room, and handles items meanwhile.
+  /// Not in a handler.
   void Flush() {
     set_.CheckOutside();
+    for (std::size_t to = 0; to < num_members_; ++to) WaitFor(to, [&] { return outbox_.TryDrain(to); });
     for (std::size_t to = 0; to < num_members_; ++to) WaitFor(to, [&] { return outbox_.TryFlush(to); });
   }
   /// Ends when every member has called it and all items have been handled, also those that handlers have pushed, and those of other
@@ -145,22 +148,30 @@ class Conveyor final : detail::Carrier {
     Member& me = set_.me_;
     rank_ = me.Rank();
     num_members_ = me.Size();
-    const std::vector<std::size_t> processes = me.AllGather(me.Process());
-    if (num_members_ > options_.two_hops_above) OpenTwoHops(me, processes);
-    else OpenDirect(me, processes);
+    struct Place {
+      std::size_t process = 0;
+      std::size_t host = 0;
+    };
+    detail::Places places;
+    for (const Place& place : me.AllGather(Place{me.Process(), me.Host()})) {
+      places.processes.push_back(place.process);
+      places.hosts.push_back(place.host);
+    }
+    if (detail::HasTwoHops(options_, num_members_)) OpenTwoHops(me, places);
+    else OpenDirect(me, places);
     me.Connect();
     Join(set_);
   }
-  void OpenDirect(Member& me, const std::vector<std::size_t>& processes) {
-    const auto num_here = static_cast<std::size_t>(std::ranges::count(processes, me.Process()));
+  void OpenDirect(Member& me, const detail::Places& places) {
+    const auto num_here = static_cast<std::size_t>(std::ranges::count(places.processes, me.Process()));
     sizes_ = SizesFor<T>({num_here, num_members_ - num_here});
-    outbox_.Open(std::make_unique<detail::DirectLanes<T>>(me, processes, sizes_), processes, sizes_);
+    outbox_.Open(std::make_unique<detail::DirectLanes<T>>(me, places, sizes_), places, sizes_);
   }
-  void OpenTwoHops(Member& me, const std::vector<std::size_t>& processes) {
-    const detail::Grid grid{me.AllGather(me.Host())};
+  void OpenTwoHops(Member& me, const detail::Places& places) {
+    const detail::Grid grid{places.hosts};
     // Both ends of a lane must have the same size, so what the members with the most lanes have room for.
-    sizes_ = SizesFor<detail::Routed<T>>(me.AllReduce(detail::CountLanes(grid, processes, rank_), detail::MostOfEach{}));
-    outbox_.Open(std::make_unique<detail::TwoHopLanes<T>>(me, grid, processes, sizes_), processes, sizes_);
+    sizes_ = SizesFor<detail::Routed<T>>(me.AllReduce(detail::CountLanes(grid, places.processes, rank_), detail::MostOfEach{}));
+    outbox_.Open(std::make_unique<detail::TwoHopLanes<T>>(me, grid, places, sizes_), places, sizes_);
   }
   template <typename Sent>
   detail::ConveyorSizes SizesFor(const detail::LaneCounts& lanes) const {
@@ -219,11 +230,12 @@ class Conveyor final : detail::Carrier {
   }
   bool HandleOwn() override {
     bool has_any = outbox_.DrainSpill();
-    for (std::size_t source = 0; source < outbox_.GetLanes().NumSources(); ++source) {
+    const std::size_t num_sources = outbox_.GetLanes().NumSources();
+    for (std::size_t source = 0; source < num_sources; ++source) {
       has_any = Deal(source) || has_any;
       outbox_.DrainSpill();
     }
-    outbox_.GetLanes().EndPass();
+    outbox_.EndPass();
     return has_any;
   }
   void SendOwn(bool only_here) override {

@@ -12,11 +12,12 @@ struct ConveyorOptions {
   std::size_t buffer_bytes = 65'536;       ///< of a frame between two members, at most; smaller if the budget demands it
   std::size_t budget_bytes = 256U << 20U;  ///< of all buffers and the spill of a member
   /// Items that handlers have pushed and that wait for room, for all destinations together, at most. 0: as many as the budget has room
-  /// for besides the buffers, and at least for a quarter of its bytes.
+  /// for besides the buffers, and at least for a quarter of its bytes. A relay's own items share their room with those of others.
   std::size_t spill_items = 0;
   std::size_t num_between_looks = 1024;    ///< a push handles what has arrived after so many pushes
-  /// In a team of more members than this, an item goes to a member in between first. So each member needs buffers for about twice
-  /// the square root of their number, and sends fuller frames. An item then takes 4 to 8 bytes more.
+  /// The largest team in which members send to each other directly. In a larger one an item goes to a relay first, a member of the
+  /// sender's host if hosts are large enough. So each member needs buffers for about twice the square root of their number, and sends
+  /// fuller frames; but an item is sent twice, and is larger by the size of a word or, if it is aligned to more, by that.
   std::size_t two_hops_above = 256;
 };
 
@@ -75,9 +76,13 @@ struct ConveyorSizes {
   std::size_t spill_items = 0;       ///< that may wait in its spill
 };
 
+/// Whether items take two hops in a team of so many members.
+inline bool HasTwoHops(const ConveyorOptions& options, std::size_t num_members) { return num_members > options.two_hops_above; }
 /// Returns the largest buffers within the budget for a team of so many members. Throws InputError if the budget is too small for any.
 ConveyorSizes SizeConveyor(const ConveyorOptions& options, const ItemBytes& bytes, std::size_t num_members, const LaneCounts& lanes);
 
+/// For an item that none of the members can have pushed.
+[[noreturn]] void RefuseOrigin();
 /// For a push in a handler that has no room.
 [[noreturn]] void RefuseSpill(std::size_t spill_items);
 /// Returns the number of slots of a CombiningConveyor's table, a power of two. Throws InputError if there is no room for one in

@@ -12,14 +12,14 @@
 
 namespace uit::detail {
 
-/// What a member keeps for each other with two hops, besides items: a block of four pointers, and the way to it.
-inline constexpr std::size_t way_bytes = 48;
+/// What a member keeps for each other besides items: a block of four pointers, a queue of the spill, and the way to it.
+inline constexpr std::size_t bytes_per_member = 72;
 
 UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const ItemBytes& bytes, std::size_t num_members,
                                       const LaneCounts& lanes) {
   constexpr std::size_t num_frames = Process{}.num_frames;
   if (options.num_between_looks == 0) throw InputError("a conveyor needs num_between_looks of at least 1");
-  const bool has_two_hops = num_members > options.two_hops_above;
+  const bool has_two_hops = HasTwoHops(options, num_members);
   const std::size_t spill_bytes = options.spill_items == 0 ? options.budget_bytes / 4 : options.spill_items * bytes.place;
   // A member sends and receives frames of each member elsewhere. The queue to a member of its own process is counted by the sender.
   for (std::size_t buffer = options.buffer_bytes;; buffer /= 2) {
@@ -34,11 +34,10 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const Item
     sizes.block_items = block(has_two_hops ? 128 : 1024, bytes.item);
     sizes.buffers_bytes = lanes.num_elsewhere * 2 * num_frames * sizes.frame_bytes;
     sizes.buffers_bytes += ((lanes.num_here - 1) * (sizes.depth + 1) + sizes.depth_own + 1) * bytes.slot;
-    sizes.buffers_bytes += num_members * sizes.block_items * bytes.item;
+    sizes.buffers_bytes += num_members * (sizes.block_items * bytes.item + bytes_per_member);
     if (has_two_hops) {
       sizes.lane_block_items = block(1024, bytes.sent);
       sizes.buffers_bytes += (lanes.num_here + lanes.num_elsewhere) * sizes.lane_block_items * bytes.sent;
-      sizes.buffers_bytes += num_members * way_bytes;
     }
     if (sizes.buffers_bytes + spill_bytes <= options.budget_bytes) {
       const std::size_t free_bytes = options.budget_bytes - sizes.buffers_bytes;
@@ -51,6 +50,8 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const Item
                        std::to_string(least) + " bytes for each, not " + std::to_string(options.budget_bytes));
   }
 }
+
+UIT_DEFINE void RefuseOrigin() { throw Error("an item of a conveyor has come that no member can have pushed"); }
 
 UIT_DEFINE void RefuseSpill(std::size_t spill_items) {
   throw Error("the handlers of a conveyor have pushed more than its spill of " + std::to_string(spill_items) +

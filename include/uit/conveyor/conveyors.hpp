@@ -125,7 +125,7 @@ class Conveyors {
   void Refuse() { state_ = State::failed; }
   void CheckOutside() const {
     if (state_ == State::in_handler) throw Error("a handler of a conveyor may push, and call nothing else of it");
-    if (state_ == State::failed) throw Error("a handler of this conveyor has thrown, so it cannot be used any more");
+    if (state_ == State::failed) throw Error("this conveyor, or a handler of it, has thrown before, so it cannot be used any more");
   }
 
   Member& me_;

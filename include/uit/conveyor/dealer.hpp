@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include <uit/conveyor/conveyor_sizes.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/team/member.hpp>
@@ -23,12 +24,13 @@ namespace detail {
 /// How items of a conveyor travel.
 inline constexpr Policy in_frames{.consolidate = Consolidate::aggregated};
 
-/// An item that goes over a member between.
+/// An item that goes over a relay. Has no initialisers, because arrays of it are made often.
 template <TriviallyCopyable T>
 struct Routed {
-  std::uint32_t member = 0;  // its destination on the first hop, the member that has pushed it on the second
-  T item{};
+  std::uint32_t member;  // its destination on the first hop, the member that has pushed it on the second
+  T item;
 };
+
 
 /// Passes items to a handler.
 template <TriviallyCopyable T>
@@ -41,8 +43,9 @@ class Dealer {
   /// Handles up to `limit` items of an outlet from member `from`. Counts those of which the handler has returned. Returns whether
   /// there were any.
   virtual bool Deal(std::size_t from, MemberOutlet<T, in_frames>& outlet, std::size_t limit, std::uint64_t& num_handled) = 0;
-  /// The same for items on their second hop.
-  virtual bool DealRouted(MemberOutlet<Routed<T>, in_frames>& outlet, std::size_t limit, std::uint64_t& num_handled) = 0;
+  /// The same for items on their second hop, in a team of so many members. Throws Error for an item that none of them can have pushed.
+  virtual bool DealRouted(MemberOutlet<Routed<T>, in_frames>& outlet, std::size_t num_members, std::size_t limit,
+                          std::uint64_t& num_handled) = 0;
   /// Handles one item.
   virtual void Handle(std::size_t from, const T& item) = 0;
 };
@@ -68,8 +71,12 @@ class DealerTo final : public Dealer<T> {
   bool Deal(std::size_t from, MemberOutlet<T, in_frames>& outlet, std::size_t limit, std::uint64_t& num_handled) override {
     return DealEach<T>(outlet, limit, num_handled, [&](const T& item) { HandleOne(from, item); });
   }
-  bool DealRouted(MemberOutlet<Routed<T>, in_frames>& outlet, std::size_t limit, std::uint64_t& num_handled) override {
-    return DealEach<Routed<T>>(outlet, limit, num_handled, [&](const Routed<T>& routed) { HandleOne(routed.member, routed.item); });
+  bool DealRouted(MemberOutlet<Routed<T>, in_frames>& outlet, std::size_t num_members, std::size_t limit,
+                  std::uint64_t& num_handled) override {
+    return DealEach<Routed<T>>(outlet, limit, num_handled, [&](const Routed<T>& routed) {
+      if (routed.member >= num_members) [[unlikely]] RefuseOrigin();
+      HandleOne(routed.member, routed.item);
+    });
   }
   void Handle(std::size_t from, const T& item) override { HandleOne(from, item); }
 

@@ -9,10 +9,12 @@
 
 namespace uit::detail {
 
-/// Members of a team in rows of about the square root of their number. An item goes to a member of its sender's row first, unless
-/// the sender is that member itself, and from there to its destination. So a member sends to those of its row, and to one or a few
-/// of each other row. Rows are hosts, parts of a host, or several hosts, as far as their sizes allow: the first hop is then within a
-/// host.
+/// Members of a team in rows of about the square root of their number. A member sends directly to those of its own row. To others it
+/// sends over a relay: if the destination stands in column c of its row, the relay is the member of the sender's row in column c,
+/// modulo the row's length. If that is the sender itself, it sends directly. So a member sends to those of its row, and to one or a
+/// few of each other row.
+///
+/// Rows are hosts, parts of a host, or several hosts, as far as their sizes allow: the first hop is then within a host.
 class Grid {
  public:
   /// `hosts` tells for each member which host is its own, by any number.

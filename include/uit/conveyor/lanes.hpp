@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <uit/conveyor/conveyor_sizes.hpp>
@@ -13,7 +12,14 @@
 
 namespace uit::detail {
 
-/// Brings items of one member of a conveyor to the other members, and theirs to it. No call waits.
+/// Where the members of a team are: by member, a number of its process and one of its host.
+struct Places {
+  std::vector<std::size_t> processes{};
+  std::vector<std::size_t> hosts{};
+};
+
+/// Brings items of one member of a conveyor to the other members, and theirs to it. A lane is the conduit to one other member. No
+/// call waits. If one throws, some items may have gone, so none may be called again.
 template <TriviallyCopyable T>
 class Lanes {
  public:
@@ -24,35 +30,48 @@ class Lanes {
 
   /// Takes items for a member, from the first on, as many as there is room for. Returns how many.
   virtual std::size_t Take(std::size_t to, std::span<const T> items) = 0;
-  /// Sends what it has taken for a member. Returns whether all of it is sent.
+  /// Sends what the lane of items for a member holds. Returns whether it is empty.
   virtual bool TryFlush(std::size_t to) = 0;
-  /// Sends what it has taken, as far as there is room; if `only_here`, only to members of this process.
+  /// Sends what all lanes hold, as far as there is room; if `only_here`, only those to members of this process.
   virtual void FlushAll(bool only_here) = 0;
   /// The member that must make room before more items for `to` can be taken.
   virtual std::size_t Next(std::size_t to) const = 0;
 
-  /// The number of members from which items come.
-  virtual std::size_t NumSources() const = 0;
-  /// The source that is the member itself.
-  virtual std::size_t OwnSource() const = 0;
-  /// Passes up to `limit` items from a source on: those for this member to `dealer`, which counts them. Returns whether there were any.
+  /// The number of members from which items come directly; the member itself is one.
+  std::size_t NumSources() const { return num_sources_; }
+  /// Which of them is the member itself.
+  std::size_t OwnSource() const { return own_source_; }
+  /// Passes on up to `limit` items from a source: those for this member to `dealer`. Adds those that it has handled to `num_handled`.
+  /// Returns whether there were any.
   virtual bool Deal(std::size_t source, Dealer<T>& dealer, std::size_t limit, std::uint64_t& num_handled) = 0;
-  /// After each source has been dealt with once.
+  /// Sends items of others that would else stay here. After each source has been dealt with once.
   virtual void EndPass() {}
+
+ protected:
+  /// To be called by constructors.
+  void SetSources(std::size_t num_sources, std::size_t own_source) {
+    num_sources_ = num_sources;
+    own_source_ = own_source;
+  }
+
+ private:
+  std::size_t num_sources_ = 0;
+  std::size_t own_source_ = 0;
 };
 
-/// The lanes if each member sends to each other.
+/// The lanes if each member sends directly to each other.
 template <TriviallyCopyable T>
 class DirectLanes final : public Lanes<T> {
  public:
-  /// Opens conduits. `processes` are those of all members.
-  DirectLanes(Member& me, const std::vector<std::size_t>& processes, const ConveyorSizes& sizes) : own_(me.Rank()) {
+  /// Opens conduits; Connect must follow.
+  DirectLanes(Member& me, const Places& places, const ConveyorSizes& sizes) {
     for (std::size_t other = 0; other < me.Size(); ++other) {
-      const ConduitOptions options{.depth = other == own_ ? sizes.depth_own : sizes.depth, .buffer_bytes = sizes.frame_bytes};
+      const ConduitOptions options{.depth = other == me.Rank() ? sizes.depth_own : sizes.depth, .buffer_bytes = sizes.frame_bytes};
       inlets_.push_back(me.InletTo<T, in_frames>(other, options));
       outlets_.push_back(me.OutletFrom<T, in_frames>(other, options));
-      if (processes[other] == me.Process()) here_.push_back(other);
+      if (places.processes[other] == me.Process()) here_.push_back(other);
     }
+    this->SetSources(outlets_.size(), me.Rank());
   }
 
   std::size_t Take(std::size_t to, std::span<const T> items) override { return inlets_[to].StageSome(items); }
@@ -65,14 +84,11 @@ class DirectLanes final : public Lanes<T> {
   }
   std::size_t Next(std::size_t to) const override { return to; }
 
-  std::size_t NumSources() const override { return outlets_.size(); }
-  std::size_t OwnSource() const override { return own_; }
   bool Deal(std::size_t source, Dealer<T>& dealer, std::size_t limit, std::uint64_t& num_handled) override {
     return dealer.Deal(source, outlets_[source], limit, num_handled);
   }
 
  private:
-  std::size_t own_;
   std::vector<MemberInlet<T, in_frames>> inlets_{};    // by member
   std::vector<MemberOutlet<T, in_frames>> outlets_{};  // by member
   std::vector<std::size_t> here_{};                    // members of this process

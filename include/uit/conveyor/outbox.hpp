@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,9 +26,10 @@ class Outbox {
   /// If a lane throws, the set is refused from then on.
   explicit Outbox(Conveyors& set) : set_(set), own_(set.GetMember().Rank()) {}
 
-  /// Makes the buffers. `processes` are those of all members.
-  void Open(std::unique_ptr<Lanes<T>> lanes, const std::vector<std::size_t>& processes, const ConveyorSizes& sizes) {
+  /// Makes the buffers.
+  void Open(std::unique_ptr<Lanes<T>> lanes, const Places& places, const ConveyorSizes& sizes) {
     lanes_ = std::move(lanes);
+    const std::vector<std::size_t>& processes = places.processes;
     for (std::size_t to = 0; to < processes.size(); ++to)
       if (processes[lanes_->Next(to)] == processes[own_]) here_.push_back(to);
     spill_ = Spill<T>(processes.size(), sizes.spill_items);
@@ -83,19 +85,25 @@ class Outbox {
       if (!spill_.IsEmpty(to)) TryDrain(to);
     return spill_.Size() != size;
   }
-  /// Sends all items for a member. Returns whether none is left.
-  bool TryFlush(std::size_t to) { return TryDrain(to) && lanes_->TryFlush(to); }
+  /// Sends what the lane of a member holds. Returns whether nothing is left in it.
+  bool TryFlush(std::size_t to) {
+    return Guarded([&] { return lanes_->TryFlush(to); });
+  }
   /// Sends all items, as far as there is room.
   void FlushAll() {
     for (std::size_t to = 0; to < blocks_.Size(); ++to)
       if (HasAny(to)) TryDrain(to);
-    lanes_->FlushAll(false);
+    Guarded([&] { lanes_->FlushAll(false); });
   }
   /// Sends items that go to members of this process, which costs little even if they are few.
   void FlushHere() {
     for (const std::size_t to : here_)
       if (HasAny(to)) TryDrain(to);
-    lanes_->FlushAll(true);
+    Guarded([&] { lanes_->FlushAll(true); });
+  }
+  /// As Lanes::EndPass.
+  void EndPass() {
+    Guarded([&] { lanes_->EndPass(); });
   }
   /// Lets every later push find its block full.
   void Close() { blocks_.Close(); }
@@ -112,13 +120,17 @@ class Outbox {
 
  private:
   bool HasAny(std::size_t to) const { return blocks_[to].first != blocks_[to].next || !spill_.IsEmpty(to); }
-  /// Some items may have gone if it throws, so it must not be tried again.
   std::size_t Stage(std::size_t to, std::span<const T> items) {
+    const std::size_t count = Guarded([&] { return lanes_->Take(to, items); });
+    num_taken_ += count;
+    if (to == own_) num_own_taken_ += count;
+    return count;
+  }
+  /// Calls lanes. If they throw, some items may have gone, so the set is refused from then on.
+  template <std::invocable F>
+  decltype(auto) Guarded(F&& call) {
     try {
-      const std::size_t count = lanes_->Take(to, items);
-      num_taken_ += count;
-      if (to == own_) num_own_taken_ += count;
-      return count;
+      return call();
     } catch (...) {
       set_.Refuse();
       Close();

@@ -26,7 +26,7 @@ concept SpanHandler = std::invocable<F&, std::span<const T>> || std::invocable<F
 ///     conveyor.Push(owner, row);   // handled whole on the thread of member `owner`
 ///     conveyor.Finish();
 ///
-/// What Conveyor promises holds here, too; only the differences follow. Items travel in pieces of 64 bytes, which hold 60 of an
+/// What Conveyor promises holds here, too; only the differences follow. Items travel in pieces, which hold 60 bytes of an
 /// item, so an item may be longer than the buffers. Items of a member to another are handled in the order in which their pushes
 /// end: those that handlers push while a push waits come first.
 ///

@@ -21,7 +21,7 @@ struct SpanConveyorOptions {
 
 namespace detail {
 
-/// A part of an item, of the size of a cache line.
+/// A part of an item. As large as a cache line.
 struct Piece {
   static constexpr std::size_t num_bytes = 60;
   std::uint32_t head = 0;  // in the first piece of an item: its bytes, times 2; in all: plus 1 if it was pushed at once

@@ -44,7 +44,9 @@ struct Numbered {
 
 TEST_CASE("A conveyor hands over every item once, in the order of its sender") {
   ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
-    for (const ConveyorOptions& options : {ConveyorOptions{.two_hops_above = two_hops_above}, Smallest(two_hops_above)}) {
+    const ConveyorOptions usual{.two_hops_above = two_hops_above};
+    const ConveyorOptions narrow{.budget_bytes = 200'000, .spill_items = 64, .two_hops_above = two_hops_above};  // smaller buffers
+    for (const ConveyorOptions& options : {usual, narrow, Smallest(two_hops_above)}) {
       std::vector<std::uint64_t> num_seen(me.Size(), 0);
       Conveyor<Numbered> conveyor{me, [&](std::size_t from, const Numbered& item) {
         THAT(item.from == from);
@@ -52,13 +54,14 @@ TEST_CASE("A conveyor hands over every item once, in the order of its sender") {
         ++num_seen[from];
       }, options};
       THAT(conveyor.NumBytes() <= options.budget_bytes);
+      const std::uint64_t num_items = options.buffer_bytes == 1 ? 100 : 500;  // of each member to each other, in a round
       for (std::uint64_t round = 1; round <= 3; ++round) {
-        for (std::uint64_t i = 0; i < 500; ++i)
+        for (std::uint64_t i = 0; i < num_items; ++i)
           for (std::size_t to = 0; to < me.Size(); ++to)
-            conveyor.Push(to, {static_cast<std::uint32_t>(me.Rank()), (round - 1) * 500 + i});
+            conveyor.Push(to, {static_cast<std::uint32_t>(me.Rank()), (round - 1) * num_items + i});
         conveyor.Finish();
-        THAT(num_seen == std::vector<std::uint64_t>(me.Size(), round * 500));
-        THAT(HasHandled(me, conveyor, round * 500 * me.Size() * me.Size()));
+        THAT(num_seen == std::vector<std::uint64_t>(me.Size(), round * num_items));
+        THAT(HasHandled(me, conveyor, round * num_items * me.Size() * me.Size()));
       }
     }
   });
@@ -103,7 +106,8 @@ TEST_CASE("A push in a handler keeps the order, spills if need be, and does not 
 TEST_CASE("Pushes in handlers keep their order when the spill empties before the block behind it") {
   ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     constexpr std::uint64_t num_items = 1000;  // of each member to each other
-    const ConveyorOptions options{.buffer_bytes = 64, .two_hops_above = two_hops_above};  // a block of several items, and little room behind it
+    // A block of several items, and little room behind it.
+    const ConveyorOptions options{.buffer_bytes = 64, .two_hops_above = two_hops_above};
     std::vector<std::uint64_t> num_pushed(me.Size(), 0);
     std::vector<std::uint64_t> num_seen(me.Size(), 0);
     Conveyor<std::uint64_t>* self = nullptr;
@@ -196,7 +200,7 @@ TEST_CASE("If a handler throws in a push to the member itself, the conveyor is r
 TEST_CASE("Nothing that is pushed after one member's Finish is handled before the end of another's") {
   ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     // Many members take turns on few cores, and MPI yields slowly.
-    const std::uint64_t num_rounds = (uit::testing::is_sanitized ? 100 : 1500) / (me.Size() > 4 ? 5 : 1);
+    const std::uint64_t num_rounds = (uit::testing::is_sanitized ? 100 : 1000) / (me.Size() > 4 ? 5 : 1);
     std::uint64_t round = 0;
     std::uint64_t num_handled = 0;
     Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& of_round) {
@@ -247,21 +251,25 @@ TEST_CASE("Flush sends all items without a Finish") {
 
 TEST_CASE("If a handler throws, or a member leaves, the others notice") {
   const Team team{MpiTestWorld(), {.threads = 2}};
-  const std::string thrown = Failure(team, [](Member& me) {
-    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t&) {
-      if (me.Rank() == 1) throw std::runtime_error("the handler of member 1");
-    }};
-    conveyor.Push(1, 0);
-    conveyor.Finish();
-  });
-  CHECK(thrown == (MpiTestWorld().IsRoot() ? "the handler of member 1" : "rank 0 failed"));
+  for (const std::size_t two_hops_above : {256U, 0U}) {
+    CAPTURE(two_hops_above);
+    const ConveyorOptions options{.two_hops_above = two_hops_above};
+    const std::string thrown = Failure(team, [&](Member& me) {
+      Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t&) {
+        if (me.Rank() == 1) throw std::runtime_error("the handler of member 1");
+      }, options};
+      conveyor.Push(1, 0);
+      conveyor.Finish();
+    });
+    CHECK(thrown == (MpiTestWorld().IsRoot() ? "the handler of member 1" : "rank 0 failed"));
 
-  const std::string left = Failure(team, [](Member& me) {
-    Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}};
-    if (me.Rank() != 1) conveyor.Finish();
-  });
-  const bool is_told = left.find("left, so a collective call of the others can never end") != std::string::npos;
-  CHECK((is_told || left.ends_with("failed")));
+    const std::string left = Failure(team, [&](Member& me) {
+      Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}, options};
+      if (me.Rank() != 1) conveyor.Finish();
+    });
+    const bool is_told = left.find("left, so a collective call of the others can never end") != std::string::npos;
+    CHECK((is_told || left.ends_with("failed")));
+  }
 }
 
 TEST_CASE("A conveyor refuses what it cannot do") {
@@ -321,6 +329,8 @@ TEST_CASE("Handlers may push much more than buffers have room for, within the bu
 TEST_CASE("Several conveyors of a member end together, and none waits while another must be handled") {
   ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     constexpr std::uint32_t num_questions = 100;
+    ConveyorOptions roomy = Smallest(two_hops_above);
+    roomy.spill_items = 4000;
     Conveyors set{me};
     bool is_in_handler = false;
     bool is_alone = true;
@@ -330,10 +340,8 @@ TEST_CASE("Several conveyors of a member end together, and none waits while anot
       enter();
       sum += answer;
       is_in_handler = false;
-    }, Smallest(two_hops_above)};
+    }, roomy};
     // Each question leads to an answer and, if it has one left, to another question.
-    ConveyorOptions roomy = Smallest(two_hops_above);
-    roomy.spill_items = 4000;
     Conveyor<Numbered>* self = nullptr;
     Conveyor<Numbered> questions{set, [&](std::size_t from, const Numbered& question) {
       enter();

@@ -37,10 +37,7 @@ class Dice {
   std::uint64_t state_;
 };
 
-}  // namespace
-
-TEST_CASE("Thousands of rounds end, and no item is handled in another round than its own") {
-  const auto num_rounds = static_cast<std::uint32_t>(PerCommitOrNight(is_sanitized ? 100 : 500, is_sanitized ? 1'000 : 10'000));
+void CheckRounds(std::uint32_t num_rounds, std::size_t two_hops_above) {
   Checks checks;
   Team{MpiTestWorld(), {.threads = 1}}.Run([&](Member& me) {
     Dice dice{me.Rank()};
@@ -53,7 +50,7 @@ TEST_CASE("Thousands of rounds end, and no item is handled in another round than
       THAT(item.round == round);
       ++num_handled;
       if (item.num_hops > 0) self->Push(anybody(), {item.round, item.num_hops - 1});
-    }, {.buffer_bytes = 1, .num_between_looks = 3}};
+    }, {.buffer_bytes = 1, .num_between_looks = 3, .two_hops_above = two_hops_above}};
     self = &conveyor;
     for (; round < num_rounds; ++round) {
       const std::uint32_t num_pushes = round % 3 == 0 ? 0 : dice.Below(8);  // in some rounds, few or none have anything to do
@@ -67,4 +64,14 @@ TEST_CASE("Thousands of rounds end, and no item is handled in another round than
     THAT(me.AllReduce(num_handled, std::plus<>{}) == me.AllReduce(num_expected, std::plus<>{}));
     THAT(me.AllReduce(conveyor.Tally().pushed, std::plus<>{}) == me.AllReduce(conveyor.Tally().handled, std::plus<>{}));
   });
+}
+
+}  // namespace
+
+TEST_CASE("Thousands of rounds end, and no item is handled in another round than its own") {
+  const auto num_rounds = static_cast<std::uint32_t>(PerCommitOrNight(is_sanitized ? 50 : 250, is_sanitized ? 500 : 5'000));
+  for (const std::size_t two_hops_above : {256U, 0U}) {
+    CAPTURE(two_hops_above);
+    CheckRounds(num_rounds, two_hops_above);
+  }
 }

@@ -35,7 +35,7 @@ void CheckSizes(const ConveyorOptions& options, const ItemBytes& bytes, std::siz
   const ConveyorSizes sizes = SizeConveyor(options, bytes, num_members, lanes);
   const std::size_t frames = 2 * Process{}.num_frames * sizes.frame_bytes * lanes.num_elsewhere;
   const std::size_t queues = (lanes.num_here - 1) * sizes.depth * bytes.slot + sizes.depth_own * bytes.slot;
-  const std::size_t blocks = num_members * sizes.block_items * bytes.item;
+  const std::size_t blocks = num_members * (sizes.block_items * bytes.item + sizeof(Block<std::byte>));
   const std::size_t lane_blocks = (lanes.num_here + lanes.num_elsewhere) * sizes.lane_block_items * bytes.sent;
   CHECK(frames + queues + blocks + lane_blocks <= sizes.buffers_bytes);
   CHECK(sizes.buffers_bytes + sizes.spill_items * bytes.place <= options.budget_bytes);
@@ -78,16 +78,20 @@ TEST_CASE("Among 1024 members, the buffers and the spill of each stay within its
 }
 
 TEST_CASE("A budget that is too small is refused with the least that is enough") {
-  const auto words = [](std::size_t budget) {
-    const ConveyorOptions options{.budget_bytes = budget, .two_hops_above = 1024};
-    return WordsThrownBy([&] { SizeConveyor(options, bytes_of<std::uint64_t>, 1024, {4, 1020}); });
+  const auto check = [](std::size_t two_hops_above, const ItemBytes& bytes, const LaneCounts& lanes) {
+    const auto words = [&](std::size_t budget) {
+      const ConveyorOptions options{.budget_bytes = budget, .two_hops_above = two_hops_above};
+      return WordsThrownBy([&] { SizeConveyor(options, bytes, 1024, lanes); });
+    };
+    const std::string refusal = words(1000);
+    const std::string before = "a conveyor between 1024 members needs a budget of at least ";
+    REQUIRE(refusal.starts_with(before));
+    const std::size_t least = std::stoull(refusal.substr(before.size()));
+    CHECK(words(least).empty());
+    CHECK(words(least - 4).starts_with(before));  // the spill takes a quarter, rounded down
   };
-  const std::string refusal = words(1000);
-  const std::string before = "a conveyor between 1024 members needs a budget of at least ";
-  REQUIRE(refusal.starts_with(before));
-  const std::size_t least = std::stoull(refusal.substr(before.size()));
-  CHECK(words(least).empty());
-  CHECK(words(least - 4).starts_with(before));  // the spill takes a quarter, rounded down
+  check(1024, bytes_of<std::uint64_t>, {4, 1020});
+  check(1023, bytes_of<std::uint64_t, Routed<std::uint64_t>>, {4, 59});
 }
 
 TEST_CASE("Among 1024 members, the longest item of spans has room in half of the spill, and on arrival") {

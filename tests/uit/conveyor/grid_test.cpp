@@ -21,21 +21,32 @@ std::vector<std::size_t> HostsOf(const std::vector<std::size_t>& sizes) {
   return hosts;
 }
 
+/// Returns the hosts of members if successive members are on different hosts.
+std::vector<std::size_t> Interleaved(std::size_t num_members, std::size_t num_hosts) {
+  std::vector<std::size_t> hosts;
+  for (std::size_t member = 0; member < num_members; ++member) hosts.push_back(member % num_hosts);
+  return hosts;
+}
+
 /// Checks that each item arrives after at most two hops, of which the first is within a row and the second between rows. Returns
-/// the most members that any one sends to.
+/// the most members with which any one exchanges items.
 std::size_t CheckHops(const std::vector<std::size_t>& hosts) {
   const Grid grid{hosts};
+  std::vector<std::size_t> processes;  // of one member each
+  for (std::size_t member = 0; member < hosts.size(); ++member) processes.push_back(member);
   std::size_t most = 0;
   std::size_t num_wrong = 0;
   for (std::size_t from = 0; from < hosts.size(); ++from) {
-    std::size_t num_peers = 0;
+    std::size_t num_peers = 0;  // to which it sends, or from which it gets items
     for (std::size_t to = 0; to < hosts.size(); ++to) {
       if (from == to) continue;
       const std::size_t next = grid.Next(from, to);
-      num_peers += next == to;
+      num_peers += next == to || grid.Next(to, from) == from;
       if (next == to) continue;
       num_wrong += next == from || !grid.IsSameRow(from, next) || grid.IsSameRow(next, to) || grid.Next(next, to) != to;
     }
+    const LaneCounts counts = CountLanes(grid, processes, from);
+    num_wrong += counts.num_here != 1 || counts.num_elsewhere != num_peers;
     most = std::max(most, num_peers);
   }
   CHECK(num_wrong == 0);
@@ -47,12 +58,13 @@ std::size_t CheckHops(const std::vector<std::size_t>& hosts) {
 TEST_CASE("In a grid every item arrives after two hops, and a member has about twice as many peers as the square root of all") {
   for (std::size_t num_members = 1; num_members <= 130; ++num_members) {
     CAPTURE(num_members);
-    const double root = std::sqrt(static_cast<double>(num_members));
-    CHECK(static_cast<double>(CheckHops(HostsOf({num_members}))) <= 3 * root);
-    CHECK(static_cast<double>(CheckHops(HostsOf(std::vector<std::size_t>(num_members, 1)))) <= 3 * root);
+    const auto root = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(num_members))));
+    CHECK(CheckHops(HostsOf({num_members})) <= 3 * root);
+    CHECK(CheckHops(Interleaved(num_members, num_members)) <= 3 * root);
   }
   CHECK(CheckHops(HostsOf({1024})) == 62);
-  CHECK(CheckHops(HostsOf(std::vector<std::size_t>(1024, 1))) == 62);
+  CHECK(CheckHops(Interleaved(1024, 1024)) == 62);
+  CHECK(CheckHops(Interleaved(1024, 16)) == 62);
   CHECK(CheckHops(HostsOf(std::vector<std::size_t>(16, 64))) == 62);
 }
 

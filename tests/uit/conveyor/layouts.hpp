@@ -24,12 +24,14 @@ inline void ForEachLayout(const std::function<void(Member&, Checks&)>& work) {
   }
 }
 
-/// The same, once with conveyors in which members send to each other, and once with two hops: the last argument is for the option
-/// `two_hops_above`.
+/// The same with conveyors in which members send to each other directly, and with two hops on teams of 1 and 3 threads per process: the
+/// last argument is for the option `two_hops_above`.
 inline void ForEachRoute(const std::function<void(Member&, Checks&, std::size_t)>& work) {
-  for (const std::size_t two_hops_above : {ConveyorOptions{}.two_hops_above, std::size_t{0}}) {
-    CAPTURE(two_hops_above);
-    ForEachLayout([&](Member& me, Checks& checks) { work(me, checks, two_hops_above); });
+  ForEachLayout([&](Member& me, Checks& checks) { work(me, checks, ConveyorOptions{}.two_hops_above); });
+  for (const std::uint32_t threads : {1U, 3U}) {
+    CAPTURE("two hops");
+    Checks checks;
+    Team{MpiTestWorld(), {.threads = threads}}.Run([&](Member& me) { work(me, checks, 0); });
   }
 }
 
