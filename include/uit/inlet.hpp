@@ -91,7 +91,11 @@ class Inlet {
       } else {
         UIT_ASSERT(duct != nullptr, "an inlet that cannot be muted is bound before it is used");
         std::size_t count = 0;
-        while (count < messages.size() && Stage(*duct, messages[count])) ++count;
+        if constexpr (requires { duct->TryStageSome(messages); }) {
+          count = duct->TryStageSome(messages);
+        } else {
+          while (count < messages.size() && Stage(*duct, messages[count])) ++count;
+        }
         if constexpr (!counts<D>)
           if (count != 0) drops_.Make().num_accepted += count;
         return count;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 
 #include <uit/codec/codec.hpp>
@@ -34,5 +35,12 @@ template <Message T>
 inline constexpr TrivialCodec<T> codec_for<T>{};
 
 static_assert(FixedSizeEncodable<int>);
+
+/// Whether a message is encoded as a copy of its bytes, so that several in a row can be copied at once.
+template <Encodable T>
+inline constexpr bool is_copied_as_is = false;
+template <Encodable T>
+  requires TriviallyCopyable<T>
+inline constexpr bool is_copied_as_is<T> = std::same_as<CodecFor<T>, TrivialCodec<T>>;
 
 }  // namespace uit

@@ -1,8 +1,10 @@
 // Messages of any size between processes, as users put them.
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -187,4 +189,75 @@ TEST_CASE("What was put and not flushed arrives when the fabric closes") {
     CHECK(ends.outlet.Get() == Row(i, i));
   }
   CHECK(ends.Tally().Balanced());
+}
+
+namespace {
+
+/// A message with a number: of a type that is copied as it is, of one with a codec and a fixed size, and of one whose size varies.
+template <typename T>
+T Numbered(int number) {
+  if constexpr (std::same_as<T, std::string>) return std::to_string(number);
+  else if constexpr (std::same_as<T, Terse>) return Terse{{100 + number}};
+  else return static_cast<T>(number);
+}
+template <typename T>
+bool IsNumber(const T& message, int number) {
+  if constexpr (std::same_as<T, Terse>) return message.value == 100 + number;
+  else return message == Numbered<T>(number);
+}
+
+/// Stages and takes several messages at a time, and single ones between, in random numbers; checks what arrives and the account.
+template <typename T, Policy policy>
+void StageAndTakeSome(std::size_t depth, std::size_t buffer_bytes) {
+  CAPTURE(depth, buffer_bytes);
+  Ends<T, policy> ends{{.depth = depth, .buffer_bytes = buffer_bytes}};
+  std::mt19937_64 random{1};
+  const auto below = [&](std::size_t n) { return random() % n; };
+  int num_staged = 0;
+  int num_taken = 0;
+  bool is_right = true;
+  bool has_some = false;
+  for (int turn = 0; turn < 2000; ++turn) {
+    if (below(2) == 0) {
+      std::vector<T> messages;
+      const std::size_t count = below(20);
+      for (std::size_t i = 0; i < count; ++i) messages.push_back(Numbered<T>(num_staged + static_cast<int>(i)));
+      num_staged += static_cast<int>(ends.inlet.StageSome(messages));
+    } else if (ends.inlet.TryStage(Numbered<T>(num_staged))) {
+      ++num_staged;
+    }
+    if (below(3) == 0) ends.inlet.TryFlush();
+    if (below(2) == 0) {
+      std::vector<T> taken(below(20));
+      const std::size_t count = ends.outlet.TakeSome(taken);
+      for (std::size_t i = 0; i < count; ++i) is_right = is_right && IsNumber(taken[i], num_taken++);
+      if (count != 0) is_right = is_right && IsNumber(ends.outlet.Get(), num_taken - 1);
+      has_some = has_some || count > 1;
+    } else if (ends.outlet.TryStep() != 0) {
+      is_right = is_right && IsNumber(ends.outlet.Get(), num_taken++);
+    }
+    is_right = is_right && num_staged - num_taken <= static_cast<int>(depth);
+  }
+  CHECK(is_right);
+  CHECK(has_some == (depth > 1));
+  CHECK(num_taken > 500);
+  CHECK(ends.inlet.Tally().attempted - ends.inlet.Tally().dropped == static_cast<std::uint64_t>(num_staged));
+  CHECK(ends.outlet.Tally().stepped == static_cast<std::uint64_t>(num_taken));
+  std::vector<T> rest(depth);
+  for (int turn = 0; turn < 100; ++turn) {  // frames wait for each other
+    ends.inlet.TryFlush();
+    num_taken += static_cast<int>(ends.outlet.TakeSome(rest));
+  }
+  CHECK(num_taken == num_staged);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Messages that are staged and taken several at a time arrive as single ones do", "", std::uint64_t, Terse,
+                   std::string) {
+  for (const std::size_t depth : {1U, 3U, 8U, 100U})
+    for (const std::size_t buffer_bytes : {16U, 100U, 4096U}) {
+      StageAndTakeSome<TestType, every_aggregated>(depth, buffer_bytes);
+      if (depth == 8) StageAndTakeSome<TestType, every>(depth, buffer_bytes);
+    }
 }

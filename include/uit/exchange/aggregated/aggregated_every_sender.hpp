@@ -44,6 +44,11 @@ class AggregatedEverySender final : public SendingHalf {
     if constexpr (message_bytes != 0) return next_ < run_end_;
     else return num_in_run_ < max_in_run_ && num_bytes <= NumFree();
   }
+  /// Returns how many messages of the channel may be written to Next one behind the other. All have the same size.
+  template <std::size_t message_bytes>
+  UIT_INLINE std::size_t NumFitting(std::uint32_t channel) const {
+    return channel == run_channel_ ? static_cast<std::size_t>(run_end_ - next_) / message_bytes : 0;
+  }
   /// Returns where the next message of a continued run is written.
   UIT_INLINE std::byte* Next() const { return next_; }
   /// Returns where to write the next `num_bytes` of a channel, or null if it has no room. Call Commit once they are

@@ -37,6 +37,11 @@ struct AggregatedInbox {
   UIT_INLINE bool IsFast() const {
     return message_bytes == 0 ? num_taken < fast_until : bytes.Head() < fast_end;
   }
+  /// Returns how many steps in a row take the fast path, if all messages have the same size.
+  template <std::size_t message_bytes>
+  UIT_INLINE std::size_t NumFast() const {
+    return IsFast<message_bytes>() ? static_cast<std::size_t>(fast_end - bytes.Head()) / message_bytes : 0;
+  }
   /// Lets the next `count` steps take the fast path. At least as many messages must wait.
   UIT_INLINE void SetFast(std::uint64_t count, std::size_t message_bytes) {
     fast_end = bytes.Head() + count * message_bytes;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <uit/codec/codec.hpp>
 #include <uit/codec/span_codec.hpp>
 #include <uit/codec/span_loan.hpp>
+#include <uit/codec/trivial_codec.hpp>
 #include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/exchange/aggregated/aggregated_every.hpp>
@@ -76,7 +78,26 @@ class AggregatedInletDuct final : public ExchangeInletDuct<AggregatedSender<poli
     if constexpr (departs_at_once) sender_->TryFlush();
     return true;
   }
-  /// The same; encoding does not move from the message.
+  /// The same for messages in a row, from the first on, until one is not accepted. Returns how many were.
+  std::size_t TryStageSome(std::span<const T> messages)
+    requires(policy.retain == Retain::every && policy.consolidate != Consolidate::none && is_copied_as_is<T>)
+  {
+    std::size_t count = 0;
+    while (count < messages.size()) {
+      const std::size_t num_fitting = std::min(messages.size() - count, sender_->template NumFitting<sizeof(T)>(channel_));
+      if (num_fitting == 0) {
+        if (!TryPut(messages[count])) break;
+        ++count;
+      } else {
+        std::byte* const to = sender_->Next();
+        std::memcpy(to, messages.data() + count, num_fitting * sizeof(T));
+        sender_->template Commit<sizeof(T)>(to + num_fitting * sizeof(T));
+        count += num_fitting;
+      }
+    }
+    return count;
+  }
+  /// As the other; encoding does not move from the message.
   UIT_INLINE bool TryPut(T&& message) { return TryPut(std::as_const(message)); }
 
   /// Lends memory in the frame of the next message, see Inlet. Throws MessageTooLarge.

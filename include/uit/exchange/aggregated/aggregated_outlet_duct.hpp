@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +14,7 @@
 #include <uit/codec/codec.hpp>
 #include <uit/codec/span_codec.hpp>
 #include <uit/codec/span_loan.hpp>
+#include <uit/codec/trivial_codec.hpp>
 #include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/exchange/aggregated/aggregated_every.hpp>
@@ -62,6 +65,25 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
     ByteView message;
     const std::size_t count = StepFar(limit, message);
     if (count != 0) Decode(message);
+    return count;
+  }
+  /// Makes steps of one message each, and copies the messages, until `messages` is full or no other has arrived. Returns how many.
+  std::size_t TryTakeSome(std::span<T> messages)
+    requires(policy.retain == Retain::every && is_copied_as_is<T>)
+  {
+    std::size_t count = 0;
+    while (count < messages.size()) {
+      const std::size_t num_fast = std::min(messages.size() - count, inbox_->template NumFast<sizeof(T)>());
+      if (num_fast == 0) {
+        if (TryStep(1) == 0) break;
+        messages[count++] = current_;
+      } else {
+        std::memcpy(messages.data() + count, inbox_->bytes.Head(), num_fast * sizeof(T));
+        inbox_->bytes.Drop(num_fast * sizeof(T));
+        count += num_fast;
+      }
+    }
+    if (count != 0) current_ = messages[count - 1];
     return count;
   }
   /// Moves past the next message, if one has arrived, and passes its elements to `use`, where they lie. Returns whether one had.
