@@ -38,9 +38,9 @@ static_assert(FixedSizeEncodable<int>);
 
 /// Whether a message is encoded as a copy of its bytes, so that several in a row can be copied at once.
 template <Encodable T>
-inline constexpr bool is_copied_as_is = false;
-template <Encodable T>
-  requires TriviallyCopyable<T>
-inline constexpr bool is_copied_as_is<T> = std::same_as<CodecFor<T>, TrivialCodec<T>>;
+inline constexpr bool is_copied_as_is = [] {
+  if constexpr (TriviallyCopyable<T>) return std::same_as<CodecFor<T>, TrivialCodec<T>>;
+  return false;
+}();
 
 }  // namespace uit

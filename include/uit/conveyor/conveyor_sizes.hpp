@@ -12,7 +12,7 @@ struct ConveyorOptions {
   std::size_t buffer_bytes = 65'536;       ///< of a frame between two members, at most; smaller if the budget demands it
   std::size_t budget_bytes = 256U << 20U;  ///< of all buffers and the spill of a member
   /// Items that handlers have pushed and that wait for room, for all destinations together, at most. 0: as many as the budget has room
-  /// for besides the buffers, and at least for a quarter of its bytes. A relay's own items share their room with those of others.
+  /// for besides the buffers, and at least for a quarter of its bytes. A relay's items share the buffers with those of others.
   std::size_t spill_items = 0;
   std::size_t num_between_looks = 1024;    ///< a push handles what has arrived after so many pushes
   /// The largest team in which members send to each other directly. In a larger one an item goes to a relay first, a member of the

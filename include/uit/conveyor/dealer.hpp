@@ -31,7 +31,6 @@ struct Routed {
   T item;
 };
 
-
 /// Passes items to a handler.
 template <TriviallyCopyable T>
 class Dealer {
