@@ -84,13 +84,12 @@ class Outlet {
   {
     owner_.Check();
     return end_.Visit([&]<typename D>(D* duct) -> std::size_t {
-      std::size_t count = 0;
       if constexpr (counts<D> && requires { duct->TryTakeSome(messages); }) {
         UIT_ASSERT(duct != nullptr, "an outlet that cannot be muted is bound before it is used");
-        count = duct->TryTakeSome(messages);
-      } else {
-        for (; count < messages.size() && StepIn(duct, 1) != 0; ++count) messages[count] = GetFrom(duct);
+        return duct->TryTakeSome(messages);
       }
+      std::size_t count = 0;
+      for (; count < messages.size() && StepIn(duct, 1) != 0; ++count) messages[count] = GetFrom(duct);
       return count;
     });
   }
