@@ -148,12 +148,8 @@ class Conveyor final : detail::Carrier {
     Member& me = set_.me_;
     rank_ = me.Rank();
     num_members_ = me.Size();
-    struct Place {
-      std::size_t process = 0;
-      std::size_t host = 0;
-    };
     detail::Places places;
-    for (const Place& place : me.AllGather(Place{me.Process(), me.Host()})) {
+    for (const detail::Place& place : me.AllGather(detail::Place{me.Process(), me.Host()})) {
       places.processes.push_back(place.process);
       places.hosts.push_back(place.host);
     }

@@ -12,7 +12,12 @@
 
 namespace uit::detail {
 
-/// Where the members of a team are: by member, a number of its process and one of its host.
+/// Where a member is: the numbers of its process and of its host.
+struct Place {
+  std::size_t process = 0;
+  std::size_t host = 0;
+};
+/// The same for all members of a team, by rank.
 struct Places {
   std::vector<std::size_t> processes{};
   std::vector<std::size_t> hosts{};

@@ -13,6 +13,7 @@
 #include <uit/conveyor/conveyor_sizes.hpp>
 #include <uit/conveyor/dealer.hpp>
 #include <uit/conveyor/grid.hpp>
+#include <uit/conveyor/lanes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/team/team.hpp>
 
@@ -118,11 +119,7 @@ TEST_CASE("An item is refused if a relay does not send to its destination, or if
         return;
       }
       // Does by hand what the constructor does, and sends what no conveyor would.
-      struct Place {
-        std::size_t process = 0;
-        std::size_t host = 0;
-      };
-      me.AllGather(Place{me.Process(), me.Host()});
+      me.AllGather(detail::Place{me.Process(), me.Host()});
       me.AllReduce(detail::LaneCounts{1, 0}, detail::MostOfEach{});
       auto own_inlet = me.InletTo<std::uint64_t, detail::in_frames>(1);
       auto own_outlet = me.OutletFrom<std::uint64_t, detail::in_frames>(1);
