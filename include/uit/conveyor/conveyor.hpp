@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include <uit/codec/codec.hpp>
 #include <uit/config.hpp>
@@ -160,20 +158,15 @@ class Conveyor final : detail::Carrier {
   }
   void OpenDirect(Member& me, const detail::Places& places) {
     const auto num_here = static_cast<std::size_t>(std::ranges::count(places.processes, me.Process()));
-    sizes_ = SizesFor<T>({num_here, num_members_ - num_here});
+    sizes_ = detail::SizeConveyor(options_, detail::bytes_of<T>, num_members_, {num_here, num_members_ - num_here});
     outbox_.Open(std::make_unique<detail::DirectLanes<T>>(me, places, sizes_), places, sizes_);
   }
   void OpenTwoHops(Member& me, const detail::Places& places) {
     const detail::Grid grid{places.hosts};
     // Both ends of a lane must have the same size, so what the members with the most lanes have room for.
-    sizes_ = SizesFor<detail::Routed<T>>(me.AllReduce(detail::CountLanes(grid, places.processes, rank_), detail::MostOfEach{}));
+    const detail::LaneCounts lanes = me.AllReduce(detail::CountLanes(grid, places.processes, rank_), detail::MostOfEach{});
+    sizes_ = detail::SizeConveyor(options_, detail::bytes_of<T, detail::Routed<T>>, num_members_, lanes);
     outbox_.Open(std::make_unique<detail::TwoHopLanes<T>>(me, grid, places, sizes_), places, sizes_);
-  }
-  template <typename Sent>
-  detail::ConveyorSizes SizesFor(const detail::LaneCounts& lanes) const {
-    const detail::ItemBytes bytes{.item = sizeof(T), .sent = sizeof(Sent), .slot = sizeof(detail::RingSlot<Sent>),
-                                  .place = detail::Spill<T>::place_bytes};
-    return detail::SizeConveyor(options_, bytes, num_members_, lanes);
   }
 
   UIT_NOINLINE void PushSlowly(std::size_t to, const T& item) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -54,7 +55,7 @@ struct LaneCounts {
 /// For an all-reduce: what the members with the most lanes have.
 struct MostOfEach {
   LaneCounts operator()(const LaneCounts& a, const LaneCounts& b) const {
-    return {a.num_here > b.num_here ? a.num_here : b.num_here, a.num_elsewhere > b.num_elsewhere ? a.num_elsewhere : b.num_elsewhere};
+    return {std::max(a.num_here, b.num_here), std::max(a.num_elsewhere, b.num_elsewhere)};
   }
 };
 /// The sizes of an item, in bytes.

@@ -17,7 +17,7 @@ namespace uit::detail {
 /// Rows are hosts, parts of a host, or several hosts, as far as their sizes allow: the first hop is then within a host.
 class Grid {
  public:
-  /// `hosts` tells for each member which host is its own, by any number.
+  /// `hosts`: by member, any number that stands for its host.
   explicit Grid(const std::vector<std::size_t>& hosts);
 
   /// Whether both members stand in one row.

@@ -19,6 +19,11 @@
 
 namespace uit::detail {
 
+/// Of an item of the type `T` that travels as `Sent`.
+template <TriviallyCopyable T, TriviallyCopyable Sent = T>
+inline constexpr ItemBytes bytes_of{
+    .item = sizeof(T), .sent = sizeof(Sent), .slot = sizeof(RingSlot<Sent>), .place = Spill<T>::place_bytes};
+
 /// What a member of a conveyor has pushed, until its lanes take it: a block for each destination, and the spill. Never waits.
 template <TriviallyCopyable T>
 class Outbox {

@@ -9,7 +9,9 @@
 
 #include <uit/conveyor/conveyor.hpp>
 #include <uit/conveyor/conveyor_sizes.hpp>
+#include <uit/conveyor/dealer.hpp>
 #include <uit/conveyor/grid.hpp>
+#include <uit/conveyor/outbox.hpp>
 #include <uit/link/world.hpp>
 #include <uit/team/team.hpp>
 
@@ -21,20 +23,19 @@ namespace {
 
 constexpr double mebibyte = 1 << 20;
 
-/// Of a conveyor of 8-byte items to so many peers, each in another process: straight, or by two hops.
+/// Of a conveyor of 8-byte items to so many peers, each in another process: directly, or by two hops.
 uit::detail::ConveyorSizes SizesFor(std::size_t num_peers, std::size_t budget_bytes, bool has_two_hops) {
   const std::size_t num_members = num_peers + 1;
-  constexpr std::size_t place_bytes = uit::detail::Spill<std::uint64_t>::place_bytes;
   if (!has_two_hops)
     return uit::detail::SizeConveyor({.budget_bytes = budget_bytes, .two_hops_above = num_members},
-                                     {.item = 8, .sent = 8, .slot = 16, .place = place_bytes}, num_members, {1, num_peers});
+                                     uit::detail::bytes_of<std::uint64_t>, num_members, {1, num_peers});
   std::vector<std::size_t> processes(num_members);
   std::iota(processes.begin(), processes.end(), std::size_t{0});
   const uit::detail::Grid grid{std::vector<std::size_t>(num_members, 0)};
   uit::detail::LaneCounts most;
   for (const std::size_t rank : processes) most = uit::detail::MostOfEach{}(most, uit::detail::CountLanes(grid, processes, rank));
   return uit::detail::SizeConveyor({.budget_bytes = budget_bytes, .two_hops_above = 0},
-                                   {.item = 8, .sent = 16, .slot = 24, .place = place_bytes}, num_members, most);
+                                   uit::detail::bytes_of<std::uint64_t, uit::detail::Routed<std::uint64_t>>, num_members, most);
 }
 
 void ComputeBetweenProcesses(bench::Program& program, std::size_t budget_bytes, bool has_two_hops) {

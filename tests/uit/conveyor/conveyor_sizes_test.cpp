@@ -8,6 +8,7 @@
 
 #include <uit/conveyor/blocks.hpp>
 #include <uit/conveyor/dealer.hpp>
+#include <uit/conveyor/outbox.hpp>
 #include <uit/conveyor/span_pieces.hpp>
 #include <uit/conveyor/spill.hpp>
 #include <uit/support/error.hpp>
@@ -24,10 +25,6 @@ namespace {
 
 template <std::size_t num_bytes>
 using Item = std::array<std::byte, num_bytes>;
-
-/// Of an item of the type `T`, which travels as `Sent`.
-template <typename T, typename Sent = T>
-constexpr ItemBytes bytes_of{.item = sizeof(T), .sent = sizeof(Sent), .slot = sizeof(RingSlot<Sent>), .place = Spill<T>::place_bytes};
 
 /// Checks that buffers and the spill are within the budget and large enough.
 void CheckSizes(const ConveyorOptions& options, const ItemBytes& bytes, std::size_t num_members, const LaneCounts& lanes) {

@@ -14,6 +14,7 @@
 #include <uit/conveyor/dealer.hpp>
 #include <uit/conveyor/grid.hpp>
 #include <uit/conveyor/lanes.hpp>
+#include <uit/conveyor/outbox.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/team/team.hpp>
 
@@ -39,7 +40,7 @@ TEST_CASE("A relay takes no more than its buffers hold while the destination han
   constexpr std::uint64_t num_items = 5000;
   constexpr ConveyorOptions options{.buffer_bytes = 64, .two_hops_above = 0};
   const detail::ConveyorSizes sizes = detail::SizeConveyor(
-      options, {.item = 8, .sent = sizeof(Item), .slot = 24, .place = 8}, 4, {.num_here = 4, .num_elsewhere = 0});
+      options, detail::bytes_of<std::uint64_t, Item>, 4, {.num_here = 4, .num_elsewhere = 0});
   const std::size_t of_sender = sizes.block_items + sizes.lane_block_items + sizes.depth;
   const std::size_t of_relay = 1 + sizes.lane_block_items + sizes.depth;  // one is out of the outlet
   std::atomic<std::uint64_t> num_pushed{0};
