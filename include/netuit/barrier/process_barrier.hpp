@@ -37,17 +37,17 @@ class ProcessBarrier {
   ProcessBarrier(const uit::World& world, uit::Fabric& fabric, bool shares_memory = true);
 
   /// Waits until every process has arrived, and returns the merged vote. Calls `idle` between tries. Throws uit::PeerLost at
-  /// the deadline, or as soon as a process is known to have ended. After that, the barrier cannot be used.
+  /// the limit, or as soon as a process is known to have ended. After that, the barrier cannot be used.
   ///
   /// PeerLost names the silent rank only if it is unambiguous. This holds if this process reads that rank's board itself, or if
   /// there are two hosts and the rank is alone on the other.
   template <std::invocable Idle>
-  Vote ArriveAndWait(const Vote& mine, uit::Deadline deadline, Idle&& idle, const uit::Backoff& backoff = uit::Backoff{}) {
+  Vote ArriveAndWait(const Vote& mine, uit::WaitLimit limit, Idle&& idle, const uit::Backoff& backoff = uit::Backoff{}) {
     const auto try_idle = [&idle] {
       if constexpr (std::same_as<std::invoke_result_t<Idle&>, bool>) return idle();
       else return idle(), false;
     };
-    return Wait(mine, deadline, try_idle, backoff);
+    return Wait(mine, limit, try_idle, backoff);
   }
 
   /// The first half of ArriveAndWait: brings this process's vote. Never waits. Call TryEnd until it returns true before the
@@ -101,7 +101,7 @@ class ProcessBarrier {
   void OpenRounds(const uit::World& world);
 
   /// As ArriveAndWait. Compiled once: a barrier is long, and every caller has an `idle` of its own.
-  Vote Wait(const Vote& mine, uit::Deadline deadline, Try idle, const uit::Backoff& backoff);
+  Vote Wait(const Vote& mine, const uit::WaitLimit& limit, Try idle, const uit::Backoff& backoff);
   bool IsLeader() const { return leader_ == rank_; }
   bool Attempt(Try step);
   bool TrySend(Round& round, const RoundMessage& message);

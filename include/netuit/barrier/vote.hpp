@@ -17,6 +17,12 @@ struct Vote {
   std::uint64_t next = 0;        ///< number of the next barrier
   std::array<std::uint64_t, max_reductions> reduced{};  ///< by reduction: ToOrdered of the largest number; 0 if there is none
 
+  /// Returns the number of reductions up to the last that has a number. Only so many need to be sent.
+  std::size_t NumReduced() const {
+    std::size_t num = max_reductions;
+    while (num > 0 && reduced[num - 1] == 0) --num;
+    return num;
+  }
   /// Merges another worker's vote into this one.
   void Merge(const Vote& other) {
     stop = std::max(stop, other.stop);

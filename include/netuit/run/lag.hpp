@@ -53,7 +53,7 @@ class Lag {
     }
     const auto has_news = [&] { return Look(num_updates) < num_updates - before.num_made || team_.IsBroken(); };
     const uit::Backoff backoff(traffic_.GetPartition().spin_habit);
-    if (uit::WaitUntil(has_news, uit::After(std::chrono::milliseconds(1)), idle, backoff)) return;
+    if (uit::WaitUntil(has_news, std::chrono::milliseconds(1), idle, backoff)) return;
     if (team_.IsAnybodyGone()) {
       for (const std::size_t rank : team_.Gone()) GiveUp(rank, num_updates);
     }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 
 #include <uit/support/clock.hpp>
 
@@ -10,28 +11,26 @@ namespace netuit::detail {
 /// Reports once that a wait takes long. A short wait reads no clock.
 class LateNotice {
  public:
-  /// Reports when `span` has passed after the first pauses of the wait.
+  /// Reports when `span` has passed after the first tries of the wait.
   explicit LateNotice(std::chrono::nanoseconds span) : span_(span) {}
   /// Call it between two tries of the wait. Calls `say()` when it is time.
   ///
-  /// After the first pauses, every call reads the clock. A try that yields the core may take milliseconds if others use the
-  /// core.
+  /// Every 16th call reads the clock, since most tries are short. A try that yields the core may take milliseconds if others use it.
   template <std::invocable F>
   void Try(F&& say) {
-    if (num_pauses_ < max_pauses) {
-      if (++num_pauses_ == max_pauses) end_ = uit::After(span_);
-      return;
-    }
-    if (uit::Now() < end_) return;
+    if (++num_tries_ % tries_per_look != 0) return;
+    const uit::TimePoint now = uit::Now();
+    if (num_tries_ == tries_per_look) end_ = uit::Later(now, span_);
+    if (now < end_) return;
     end_ = uit::never;
     say();
   }
 
  private:
-  static constexpr int max_pauses = 16;  // as in uit::Backoff
+  static constexpr std::uint64_t tries_per_look = 16;  // as in uit::Backoff
 
   std::chrono::nanoseconds span_;
-  int num_pauses_ = 0;
+  std::uint64_t num_tries_ = 0;
   uit::TimePoint end_ = uit::never;
 };
 

@@ -262,8 +262,7 @@ class LayerTraffic {
       uit::WaitUntil([&] { return (is_in_time = is_over()) || is_due(); }, uit::never, [&] { return Idle(); }, backoff);
       if (is_in_time) break;
       notice = LateNotice(options_.warn_after);
-      is_late = !uit::WaitUntil([&] { return (is_in_time = is_over()) || !is_due(); }, uit::After(options_.peer_timeout), idle,
-                                backoff);
+      is_late = !uit::WaitUntil([&] { return (is_in_time = is_over()) || !is_due(); }, options_.peer_timeout, idle, backoff);
     }
     if (is_ready || team_.IsBroken()) return;
     if (is_in_time) team_.BreakForTheGone("its messages are awaited");

@@ -45,8 +45,9 @@ class MeetingAfterSpans final : public MeetingByClock {
  public:
   explicit MeetingAfterSpans(std::chrono::nanoseconds span) : span_(span) {}
 
-  void Start(uit::TimePoint now) override { MeetAt(Later(now, span_)); }
-  void Met(uit::TimePoint now, std::uint64_t) override { MeetAt(Later(now, span_)); }
+  void Start(uit::TimePoint now) override { MeetAt(uit::Later(now, span_)); }
+  void Met(uit::TimePoint now, std::uint64_t) override { MeetAt(uit::Later(now, span_)); }
+  bool CountsFromBarriers() const override { return true; }
   std::chrono::nanoseconds Span() const override { return span_; }
 
  private:
@@ -62,7 +63,7 @@ class MeetingAtMultiples final : public MeetingByClock {
   void Start(uit::TimePoint now) override {
     start_ = now;
     next_ = 1;
-    MeetAt(Later(now, period_));
+    MeetAt(uit::Later(now, period_));
   }
   std::uint64_t Propose(uit::TimePoint now) const override {
     return std::max(next_ + 1, static_cast<std::uint64_t>((now - start_) / period_) + 1);

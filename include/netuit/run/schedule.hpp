@@ -15,11 +15,6 @@
 
 namespace netuit {
 
-/// Returns the time `span` after `now`, or uit::never if it is too far to represent.
-inline uit::TimePoint Later(uit::TimePoint now, std::chrono::nanoseconds span) {
-  return span < uit::never - now ? now + span : uit::never;
-}
-
 /// A worker's next action.
 enum class Step {
   update,  ///< update each of its nodes once
@@ -56,9 +51,12 @@ class Schedule {
   virtual Step Next(const Moment&) = 0;
   /// Returns a number that the worker brings to a barrier or a vote.
   virtual std::uint64_t Propose(uit::TimePoint) const { return 0; }
-  /// Called when all workers leave a barrier, or when a worker begins a vote. `agreed` is the largest number that any worker
-  /// brought to that barrier, or to the vote before; 0 at the first vote.
-  virtual void Met(uit::TimePoint, [[maybe_unused]] std::uint64_t agreed) {}
+  /// Called when all workers leave a barrier, or when a worker begins a vote. `now` is the time before the barrier, or after it if
+  /// CountsFromBarriers. `agreed` is the largest number that any worker brought to that barrier, or to the vote before; 0 at the
+  /// first vote.
+  virtual void Met([[maybe_unused]] uit::TimePoint now, [[maybe_unused]] std::uint64_t agreed) {}
+  /// Whether Met needs the time at which the workers left the barrier.
+  virtual bool CountsFromBarriers() const { return false; }
   /// Returns how much longer than usual the others may take to come to a barrier.
   virtual std::chrono::nanoseconds Span() const { return std::chrono::nanoseconds{0}; }
   /// Returns how long to wait at a barrier before a silent process counts as lost. A worker that has finished comes at once;
@@ -89,7 +87,7 @@ struct RunPlan {
     if (clock_every == 0) throw uit::InputError("clock_every must be at least 1");
   }
   /// Returns the time at which the duration of a run that started at `start` has passed.
-  uit::TimePoint End(uit::TimePoint start) const { return duration.count() > 0 ? Later(start, duration) : uit::never; }
+  uit::TimePoint End(uit::TimePoint start) const { return duration.count() > 0 ? uit::Later(start, duration) : uit::never; }
 };
 
 }  // namespace netuit

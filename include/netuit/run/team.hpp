@@ -208,7 +208,7 @@ class Team : public StopReasons {
     };
     try {
       if (!IsBroken() && !are_apart_.load(std::memory_order_relaxed))
-        all = processes_.ArriveAndWait(all, uit::After(timeout), watchfully_idle, backoff);
+        all = processes_.ArriveAndWait(all, timeout, watchfully_idle, backoff);
     } catch (const uit::PeerLost& lost) {
       Lose(lost, needs_all_ || is_ending_.load(std::memory_order_relaxed));
       all = here;

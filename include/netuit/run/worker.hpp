@@ -186,7 +186,7 @@ class Worker {
     const Vote agreed = team_.Agreed();
     reason_ = agreed.stop != 0 ? agreed.stop : Team::Encode(StopReason::count);
     const bool goes_on = agreed.stop == 0 && agreed.is_pending != 0 && !IsDone(agreement_.Ends(agreed));
-    if (goes_on) schedule_->Met(uit::Now(), agreed.next);
+    if (goes_on) schedule_->Met(schedule_->CountsFromBarriers() ? uit::Now() : now, agreed.next);
     return goes_on;
   }
   /// Ends the last vote and begins another. Returns false if the workers have agreed to stop.

@@ -24,6 +24,11 @@ inline constexpr Deadline never = TimePoint::max();
 /// The current time. Every reading of a clock goes through this function.
 [[nodiscard]] inline TimePoint Now() { return Clock::now(); }
 
+/// The time `span` after `now`, or `never` if that is beyond the clock's range.
+[[nodiscard]] inline TimePoint Later(TimePoint now, std::chrono::nanoseconds span) {
+  return span < never - now ? now + span : never;
+}
+
 /// The deadline `wait` from now, or `never` if that is beyond the clock's range.
 template <typename Rep, typename Period>
 [[nodiscard]] Deadline After(std::chrono::duration<Rep, Period> wait) {

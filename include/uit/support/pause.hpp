@@ -116,7 +116,7 @@ class Backoff {
     if (num_rests_ < num_spins_) {
       Pause();
       if (++num_rests_ == num_spins_ && habit_ != nullptr) start_ = Now();
-    } else if (SpinsOn()) {
+    } else if ((spins_on_ = SpinsOn())) {
       Pause();
     } else if (num_rests_ < num_patient_) {
       Yield();
@@ -131,16 +131,19 @@ class Backoff {
   /// Starts again with pauses, because there was progress.
   void Reset() {
     num_rests_ = 0;
-    has_spun_ = false;
+    num_spun_ = 0;
+    spins_on_ = has_spun_ = false;
     sleep_ = first_sleep;
   }
   /// The wait is over; the thread learns from it.
   void Finish() {
-    if (habit_ != nullptr && IsPatient()) habit_->NoteWait(Now() - start_);
+    if (habit_ != nullptr && num_rests_ >= num_spins_) habit_->NoteWait(Now() - start_);
   }
 
   /// False while rests are only pauses; then reading a clock would dominate the cost.
-  [[nodiscard]] bool IsPatient() const { return num_rests_ >= num_spins_; }
+  [[nodiscard]] bool IsPatient() const { return num_rests_ >= num_spins_ && !spins_on_; }
+  /// While rests are only pauses, a wait reads the clock at one of so many.
+  static constexpr int pauses_per_look = 16;
 
   /// The longest rest, without the time that the system adds.
   static constexpr std::chrono::microseconds longest_sleep{50};
@@ -150,6 +153,7 @@ class Backoff {
 
   bool SpinsOn() {
     if (habit_ == nullptr || has_spun_ || !habit_->IsLong()) return false;
+    if (num_spun_++ % pauses_per_look != 0) return true;
     has_spun_ = Now() - start_ >= SpinHabit::longest_spin;
     return !has_spun_;
   }
@@ -157,6 +161,8 @@ class Backoff {
   int num_spins_;
   int num_patient_;  // pauses and yields
   int num_rests_ = 0;
+  int num_spun_ = 0;       // pauses beyond num_spins_
+  bool spins_on_ = false;  // the last rest was one of these
   bool has_spun_ = false;  // for as long as a spin may take
   SpinHabit* habit_ = nullptr;
   TimePoint start_{};      // of the wait, or of its last progress, after the first pauses
@@ -169,14 +175,41 @@ struct NoIdle {
   bool operator()() const { return false; }
 };
 
-/// Waits until `ready()` is true and returns true. Returns false once `deadline` has passed.
+/// When a wait gives up: at a time, or so long after it has begun.
+class WaitLimit {
+ public:
+  /// At this time.
+  WaitLimit(Deadline end) : end_(end) {}  // NOLINT(google-explicit-constructor): waits take either
+  /// So long after the wait first reads the clock, which a short wait never does. Of use where waits are short and many.
+  template <std::convertible_to<std::chrono::nanoseconds> Span>
+  WaitLimit(Span span) : span_(span), counts_from_look_(true) {}  // NOLINT(google-explicit-constructor)
+
+  /// Whether the wait never gives up.
+  [[nodiscard]] bool IsNever() const { return end_ == never && !counts_from_look_; }
+  /// Whether the time is counted from when the wait first reads the clock.
+  [[nodiscard]] bool CountsFromLook() const { return counts_from_look_; }
+  /// Reads the clock, and returns whether the wait is to give up.
+  [[nodiscard]] bool HasPassed() {
+    const TimePoint now = Now();
+    if (counts_from_look_) end_ = Later(now, span_);
+    counts_from_look_ = false;
+    return now >= end_;
+  }
+
+ private:
+  Deadline end_ = never;
+  std::chrono::nanoseconds span_{};
+  bool counts_from_look_ = false;
+};
+
+/// Waits until `ready()` is true and returns true. Returns false once `limit` has passed.
 ///
 /// This is the library's only wait loop. Between tries it calls `idle()`, which polls connections so that messages can
 /// arrive. If `idle()` returns true, it has made progress, and the wait starts again with short rests. `ready()` is tried
-/// at least once, and once more after the deadline. `backoff` sets the rests.
+/// at least once, and once more after the limit. `backoff` sets the rests.
 template <std::predicate Ready, std::invocable Idle = NoIdle>
-bool WaitUntil(Ready&& ready, Deadline deadline = never, Idle&& idle = Idle{}, Backoff backoff = Backoff{}) {
-  int num_tries = 0;
+bool WaitUntil(Ready&& ready, WaitLimit limit = never, Idle&& idle = Idle{}, Backoff backoff = Backoff{}) {
+  int num_tries = limit.CountsFromLook() ? 1 : 0;  // a time is looked at after the first try
   while (!ready()) {
     if constexpr (std::is_same_v<std::invoke_result_t<Idle&>, bool>) {
       if (idle()) backoff.Reset();
@@ -184,7 +217,7 @@ bool WaitUntil(Ready&& ready, Deadline deadline = never, Idle&& idle = Idle{}, B
       idle();
     }
     // Reads the clock on every patient try, but only on each 16th of the others.
-    if (deadline != never && (backoff.IsPatient() || ++num_tries % 16 == 1) && Now() >= deadline) {
+    if (!limit.IsNever() && (backoff.IsPatient() || num_tries++ % Backoff::pauses_per_look == 0) && limit.HasPassed()) {
       backoff.Finish();
       return ready();
     }

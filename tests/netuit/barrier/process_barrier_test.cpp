@@ -75,18 +75,28 @@ TEST_CASE("A reason to stop is seen before the barrier is reached, through the w
 
 TEST_CASE("All processes agree on the largest number of each reduction") {
   const std::size_t size = GENERATE(2U, 3U, 5U, 6U);
+  const bool has_first = GENERATE(true, false);
   LoopbackNetwork network{size, GENERATE(0U, 2U, 6U)};
   std::vector<Vote> agreed(size);
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};
-    const Vote mine{.reduced = {netuit::ToOrdered(-1.5 * static_cast<double>(rank)), rank == 1 ? 7U : 0U}};
+    const std::uint64_t first = has_first ? netuit::ToOrdered(-1.5 * static_cast<double>(rank)) : 0;
+    const Vote mine{.reduced = {first, rank == 1 ? 7U : 0U}};
     for (int i = 0; i < 3; ++i) agreed[rank] = station.barrier.ArriveAndWait(mine, uit::After(20s), uit::NoIdle{});
     station.barrier.Close(uit::After(10s));
   });
   for (const Vote& vote : agreed) {
-    CHECK(netuit::FromOrdered(vote.reduced[0]) == 0);
+    if (has_first) CHECK(netuit::FromOrdered(vote.reduced[0]) == 0);
+    else CHECK(vote.reduced[0] == 0);
     CHECK(vote.reduced[1] == 7);
   }
+}
+
+TEST_CASE("Of a vote's reductions, those up to the last that has a number count") {
+  CHECK(Vote{}.NumReduced() == 0);
+  CHECK(Vote{.reduced = {1, 0}}.NumReduced() == 1);
+  CHECK(Vote{.reduced = {0, 1}}.NumReduced() == 2);
+  CHECK(Vote{.reduced = {1, 1}}.NumReduced() == 2);
 }
 
 TEST_CASE("Words of numbers have the order of the numbers") {

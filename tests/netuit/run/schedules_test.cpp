@@ -131,6 +131,7 @@ TEST_CASE("A rolling span counts from the end of the barrier before it") {
   const auto schedule = Begun(Rolling{.span = 10ms});
   CHECK(At(*schedule, start + 9ms) == Step::update);
   CHECK(At(*schedule, start + 10ms) == Step::meet);
+  CHECK(schedule->CountsFromBarriers());
   schedule->Met(start + 17ms, 0);
   CHECK(At(*schedule, start + 26ms) == Step::update);
   CHECK(At(*schedule, start + 27ms) == Step::meet);

@@ -154,6 +154,37 @@ TEMPLATE_LIST_TEST_CASE("A wait for a peer that does nothing ends when its deadl
   }
 }
 
+TEST_CASE("A short wait whose limit is a span reads no clock") {
+  const std::uint64_t num_before = time_counts::num_readings;
+  int num_tries = 0;
+  CHECK(WaitUntil([&] { return ++num_tries == Backoff::pauses_per_look; }, 1s));
+  CHECK(time_counts::num_readings == num_before);
+}
+
+TEST_CASE("A wait whose limit is a span ends when that has passed since it first read the clock") {
+  constexpr std::chrono::nanoseconds first_pauses = Backoff::pauses_per_look * simulation::pause_time;
+  constexpr std::chrono::nanoseconds longest_rest = Backoff::longest_sleep + simulation::timer_slack;
+  for (const std::chrono::nanoseconds span : {0ns, 1ns, 500ns, 3'000ns, 100'000ns, 20'000'000ns}) {
+    const TimePoint start = Now();
+    CHECK_FALSE(WaitUntil([] { return false; }, span));
+    CAPTURE(span.count(), (Now() - start).count());
+    CHECK(Now() - start >= span);
+    CHECK(Now() - start <= span + first_pauses + longest_rest);
+  }
+  const std::uint64_t num_before = time_counts::num_rests;
+  CHECK(WaitUntil([&] { return time_counts::num_rests == num_before + 1000; }, std::chrono::nanoseconds::max()));
+}
+
+TEST_CASE("A thread that spins on reads the clock once in many pauses") {
+  SpinHabit habit;
+  constexpr std::uint64_t num_pauses = 4000;  // in less than the longest spin
+  const std::uint64_t num_rests = time_counts::num_rests;
+  const std::uint64_t num_readings = time_counts::num_readings;
+  const auto is_over = [&] { return time_counts::num_rests == num_rests + num_pauses; };
+  CHECK(WaitUntil(is_over, 1s, NoIdle{}, Backoff{habit}));
+  CHECK(time_counts::num_readings - num_readings <= 2 * num_pauses / Backoff::pauses_per_look + 3);
+}
+
 TEST_CASE("A fabric whose peer never closes is closed when the deadline has passed") {
   LoopbackNetwork network(2);
   Fabric here{network.World(0)}, there{network.World(1)};

@@ -1,0 +1,53 @@
+// What an update function keeps in itself is still there after a run.
+#include <cstdint>
+
+#include <netuit/graph/topologies.hpp>
+#include <netuit/mesh/mesh.hpp>
+#include <netuit/run/run.hpp>
+#include <netuit/run/schedules.hpp>
+#include <netuit/run/sweep.hpp>
+#include <uit/link/world.hpp>
+#include <uit/team/team.hpp>
+
+#include "tests/support/catch.hpp"
+
+using namespace netuit;
+
+namespace {
+
+constexpr std::uint64_t num_nodes = 5;
+constexpr std::uint64_t num_updates = 3;
+
+/// Counts its calls, though it is called as a constant.
+struct Counter {
+  mutable std::uint64_t num_calls = 0;
+  void operator()(Node&) const { ++num_calls; }
+};
+
+}  // namespace
+
+TEST_CASE("An update function that counts its calls in itself has counted all") {
+  Mesh mesh{uit::Team{uit::World{}}, MakeRing(num_nodes)};
+  const EveryUpdate schedule{.updates = num_updates};
+  const Counter counter;
+  mesh.Run(schedule, counter);
+  CHECK(counter.num_calls == num_nodes * num_updates);
+
+  std::uint64_t newest = 0;
+  auto counting = [num_calls = std::uint64_t{0}, &newest](Node&) mutable { newest = ++num_calls; };
+  mesh.Run(schedule, counting);
+  mesh.Run(schedule, counting);
+  CHECK(newest == 2 * num_nodes * num_updates);
+}
+
+TEST_CASE("Only a function that nobody can tell from its copy is copied for a sweep") {
+  std::uint64_t number = 0;
+  const auto by_value = [number](Node&) { return number; };
+  const auto by_reference = [&number](Node&) { ++number; };
+  auto changing = [number](Node&) mutable { ++number; };
+  STATIC_REQUIRE(detail::is_constant_closure<decltype(by_value)>);
+  STATIC_REQUIRE(detail::is_constant_closure<decltype(by_reference)>);
+  STATIC_REQUIRE_FALSE(detail::is_constant_closure<decltype(changing)>);
+  STATIC_REQUIRE_FALSE(detail::is_constant_closure<Counter>);
+  STATIC_REQUIRE_FALSE(detail::is_constant_closure<const Counter>);
+}
