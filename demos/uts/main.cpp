@@ -1,10 +1,11 @@
 // The Unbalanced Tree Search benchmark: counts the nodes of a tree whose shape only its visit shows. Compares, in one run, members
-// that share their nodes over conveyors with one member alone and with a split at the beginning.
+// that share their nodes over conveyors with one member alone, with a split at the beginning, and with work stealing over MPI.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@
 #include "by_sharing.hpp"
 #include "demos/common/contest.hpp"
 #include "tree.hpp"
+#if UIT_WITH_MPI
+#include "by_mpi.hpp"
+#endif
 
 namespace uts {
 namespace {
@@ -72,11 +76,18 @@ void Run(uit::Member& me, const Options& options) {
   };
   BySharing sharing{me, tree, options.nodes_per_turn};
   const auto num_items = [&](std::size_t) { return static_cast<double>(expected.num_nodes); };
-  demo::Compete(me,
-                {{"alone", [&](std::size_t) { found = SearchAlone(me, tree); }, find_fault, num_items},
-                 {"split", [&](std::size_t) { found = SearchSplit(me, tree); }, find_fault, num_items},
-                 {"sharing", [&](std::size_t) { found = sharing.Run(); }, find_fault, num_items}},
-                options.contest.rounds);
+  std::vector<demo::Method> methods{
+      {"alone", [&](std::size_t) { found = SearchAlone(me, tree); }, find_fault, num_items},
+      {"split", [&](std::size_t) { found = SearchSplit(me, tree); }, find_fault, num_items}};
+#if UIT_WITH_MPI
+  std::optional<ByMpi> stealing;
+  if (options.contest.threads == 1) {
+    stealing.emplace(me.Rank(), me.Size(), tree, options.nodes_per_turn);
+    methods.push_back({"mpi", [&](std::size_t) { found = stealing->Run(); }, find_fault, num_items});
+  }
+#endif
+  methods.push_back({"sharing", [&](std::size_t) { found = sharing.Run(); }, find_fault, num_items});
+  demo::Compete(me, methods, options.contest.rounds);
 }
 
 }  // namespace
@@ -87,8 +98,8 @@ int main(int argc, char** argv) {
     uts::Options options;
     CLI::App app{
         "Counts the nodes of a random tree, of which nobody knows in advance where it has many nodes (Unbalanced Tree Search).\n"
-        "Members without nodes get some from others over conveyors. Compares that with one member alone, and with a split at\n"
-        "the beginning. Start it with mpirun."};
+        "Members without nodes get some from others over conveyors. Compares that with one member alone, with a split at the\n"
+        "beginning, and with work stealing over MPI, written by hand. Start it with mpirun."};
     app.set_version_flag("--version", "uts of Conduit " UIT_VERSION);
     options.contest.AddTo(app);
     app.add_option("--tree", options.tree, "one of: " + uts::TreeNames())->capture_default_str();

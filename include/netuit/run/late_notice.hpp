@@ -15,7 +15,7 @@ class LateNotice {
   explicit LateNotice(std::chrono::nanoseconds span) : span_(span) {}
   /// Call it between two tries of the wait. Calls `say()` when it is time.
   ///
-  /// Every 16th call reads the clock, since most tries are short. A try that yields the core may take milliseconds if others use it.
+  /// Every 16th call reads the clock, because most tries are short. Those that yield the core may take milliseconds each.
   template <std::invocable F>
   void Try(F&& say) {
     if (++num_tries_ % tries_per_look != 0) return;
