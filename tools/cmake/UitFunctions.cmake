@@ -226,8 +226,8 @@ function(uit_add_mpi_test)
     string(REGEX MATCH "^[0-9]+" ranks "${how}")
     string(COMPARE EQUAL "${how}" "${ranks}" shares_memory)
     math(EXPR processors "${ranks} * ${T_THREADS}")
-    if(processors GREATER 4)
-      set(processors 4)   # they are made for more workers than cores, but beside another job they take many times longer
+    if(processors GREATER 2)
+      set(processors 2)   # they are made for more workers than cores
     endif()
     if(T_WAITS)
       set(processors 1)
