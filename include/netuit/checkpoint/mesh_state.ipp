@@ -119,7 +119,7 @@ class CheckpointSaver {
   CheckpointSite site_;
 };
 
-/// Gives a mesh what a CheckpointSaver has saved.
+/// Puts what a CheckpointSaver has saved back into a mesh.
 class CheckpointLoader {
  public:
   CheckpointLoader(Mesh& mesh, const CheckpointManifest& manifest, const ValueStore& store, std::string name)

@@ -67,7 +67,7 @@ class CutReduction {
   double AtEnd() const {
     return rule_->at_end == 0 ? std::numeric_limits<double>::quiet_NaN() : rule_->sign * FromOrdered(rule_->at_end);
   }
-  /// Returns for how many cuts of the last run it was known, without the run's end. Between runs.
+  /// Returns at how many cuts of the last run the reduction became known; the end of the run does not count. Call it between runs.
   std::uint64_t NumCuts() const { return rule_->num_cuts; }
 
   /// The run ends when the reduction is less than `bound`.

@@ -136,7 +136,7 @@ class RowJoiner {
     }
     world_.Agree<uit::InputError>(complaint);
   }
-  /// Moves outputs from their given places to those that they have.
+  /// Puts the targets and weights of the rows, which are in the order of the input, into the order of the outputs.
   void OrderOutputs() {
     std::vector<NodeId> targets(rows_.targets.size());
     for (EdgeId edge = 0; edge < targets.size(); ++edge) targets[place_of_[edge]] = rows_.targets[edge];

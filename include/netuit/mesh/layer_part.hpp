@@ -32,7 +32,7 @@ struct Delivery {
   /// By update, without a barrier: every frame is kept until its receiver needs it, and a worker waits for those that it needs.
   bool is_awaited = false;
   bool is_muted = false;      ///< nothing leaves its thread before the drain
-  /// Frames are awaited, and the run goes on from one that awaited them: edges with delays above 1 show values of that run.
+  /// This run and the one before it await frames: edges with delays above 1 begin with values of that run.
   bool keeps_older = false;
 };
 

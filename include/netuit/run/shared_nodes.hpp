@@ -110,7 +110,7 @@ class SharedNodes {
       first_of_chunk.reserve(most_chunks + 1);
     }
 
-    /// Divides the shared nodes into chunks of this many. Allocates nothing.
+    /// Divides the shared nodes into chunks of `num_nodes` nodes each. Allocates nothing.
     void Divide(std::size_t num_nodes) {
       chunk_size = num_nodes;
       pieces.clear();

@@ -88,22 +88,22 @@ class CerealReader : public cereal::InputArchive<CerealReader, cereal::AllowEmpt
 
 // Functions that cereal finds by name.
 
-/// An object begins.
+/// cereal calls this before each object.
 template <typename T>
 void prologue(CerealWriter& archive, const T&) {
   archive.Nest(1);
 }
-/// An object ends.
+/// cereal calls this after each object.
 template <typename T>
 void epilogue(CerealWriter& archive, const T&) {
   archive.Nest(-1);
 }
-/// An object begins.
+/// cereal calls this before each object.
 template <typename T>
 void prologue(CerealReader& archive, const T&) {
   archive.Nest(1);
 }
-/// An object ends.
+/// cereal calls this after each object.
 template <typename T>
 void epilogue(CerealReader& archive, const T&) {
   archive.Nest(-1);

@@ -36,7 +36,7 @@ UIT_DEFINE Fabric::Fabric(World world, FabricOptions options)
       engine_(std::make_shared<ProgressEngine>(world_.Process(), options.num_workers)) {
   if (options_.num_workers == 0) throw Error("a fabric needs a worker");
   if (options_.num_slots == 0 || options_.num_slots > max_requests / 4)
-    throw Error("a fabric has between 1 and " + std::to_string(max_requests / 4) + " slots per peer");
+    throw Error("a fabric must have between 1 and " + std::to_string(max_requests / 4) + " slots per peer");
 }
 
 UIT_DEFINE std::shared_ptr<ExchangeHalf> Fabric::Share(std::size_t peer, const ExchangeSpec& spec, bool is_incoming,

@@ -17,9 +17,9 @@ class PullReports {
  public:
   /// Reports leave through `port`. The sender has at most `num_frames` frames in flight.
   PullReports(std::size_t num_frames, OutPort port);
-  /// Takes over reports with their port.
+  /// Takes over the counts and the port of `other`, which reports no more.
   PullReports(PullReports&& other) noexcept;
-  /// Takes over reports with their port.
+  /// Takes over the counts and the port of `other`, which reports no more.
   PullReports& operator=(PullReports&& other) noexcept;
   ~PullReports();
 
