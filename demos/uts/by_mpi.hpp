@@ -139,8 +139,9 @@ class ByMpi {
     uit::mpi::Check(MPI_Isend(bytes, num_bytes, MPI_BYTE, to, tag, communicator_, &sent.request), "MPI_Isend");
   }
   void Receive(void* to, int num_bytes, const MPI_Status& status) {
-    uit::mpi::Check(MPI_Recv(to, num_bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, communicator_, MPI_STATUS_IGNORE),
-                    "MPI_Recv");
+    MPI_Request request = MPI_REQUEST_NULL;
+    uit::mpi::Check(MPI_Irecv(to, num_bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, communicator_, &request), "MPI_Irecv");
+    uit::mpi::Check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");  // the message has arrived
   }
 
   int rank_;

@@ -143,7 +143,7 @@ class Backoff {
   /// False while rests are only pauses; then reading a clock would dominate the cost.
   [[nodiscard]] bool IsPatient() const { return num_rests_ >= num_spins_ && !spins_on_; }
   /// While rests are only pauses, a wait reads the clock at one of so many.
-  static constexpr int pauses_per_look = 16;
+  static constexpr unsigned pauses_per_look = 16;
 
   /// The longest rest, without the time that the system adds.
   static constexpr std::chrono::microseconds longest_sleep{50};
@@ -161,7 +161,7 @@ class Backoff {
   int num_spins_;
   int num_patient_;  // pauses and yields
   int num_rests_ = 0;
-  int num_spun_ = 0;       // pauses beyond num_spins_
+  unsigned num_spun_ = 0;  // pauses beyond num_spins_
   bool spins_on_ = false;  // the last rest was one of these
   bool has_spun_ = false;  // for as long as a spin may take
   SpinHabit* habit_ = nullptr;
@@ -209,7 +209,7 @@ class WaitLimit {
 /// at least once, and once more after the limit. `backoff` sets the rests.
 template <std::predicate Ready, std::invocable Idle = NoIdle>
 bool WaitUntil(Ready&& ready, WaitLimit limit = never, Idle&& idle = Idle{}, Backoff backoff = Backoff{}) {
-  int num_tries = limit.CountsFromLook() ? 1 : 0;  // a time is looked at after the first try
+  unsigned num_tries = limit.CountsFromLook() ? 1 : 0;  // a time is looked at after the first try
   while (!ready()) {
     if constexpr (std::is_same_v<std::invoke_result_t<Idle&>, bool>) {
       if (idle()) backoff.Reset();

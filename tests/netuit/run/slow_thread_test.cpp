@@ -24,7 +24,7 @@ TEST_CASE("In modes 0 and 5 the threads of a process wait for each other without
   const Placement in_turns{{.processes = 1, .threads = 2}, {0, 1, 0, 1}};
   std::string warning;
   const RunOptions options{
-      .peer_timeout = 20ms, .warn_after = 10ms, .on_warning = [&](const std::string& words) { warning = words; }};
+      .peer_timeout = 100ms, .warn_after = 80ms, .on_warning = [&](const std::string& words) { warning = words; }};
   for (const bool is_by_level : {false, true}) {
     Mesh mesh{uit::Team{uit::World{}, {.threads = 2}},
               {{"ring", ring, {.delays = is_by_level ? GaussSeidel() : EdgeDelays{}}}},
@@ -35,7 +35,7 @@ TEST_CASE("In modes 0 and 5 the threads of a process wait for each other without
       INFO("mode " << plan.mode << (is_by_level ? ", by level" : ""));
       const RunReport report = mesh.Run(plan, [&](Node& node) {
         if (node.Update() == 2 && node.Id() == 1) std::this_thread::sleep_for(15ms);
-        if (node.Update() == 2 && node.Id() == 2) std::this_thread::sleep_for(200ms);
+        if (node.Update() == 2 && node.Id() == 2) std::this_thread::sleep_for(400ms);
         for (const auto edge : node.In()) sent[edge].Jump();
         for (const auto edge : node.Out()) sent[edge].TryPut(1);
         shown[node] = node.Update();

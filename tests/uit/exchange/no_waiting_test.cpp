@@ -156,7 +156,7 @@ TEMPLATE_LIST_TEST_CASE("A wait for a peer that does nothing ends when its deadl
 
 TEST_CASE("A short wait whose limit is a span reads no clock") {
   const std::uint64_t num_before = time_counts::num_readings;
-  int num_tries = 0;
+  unsigned num_tries = 0;
   CHECK(WaitUntil([&] { return ++num_tries == Backoff::pauses_per_look; }, 1s));
   CHECK(time_counts::num_readings == num_before);
 }
