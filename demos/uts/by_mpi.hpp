@@ -18,7 +18,8 @@ namespace uts {
 
 /// Searches a tree on all processes by work stealing over MPI, written by hand (Dinan, Olivier, Sabin, Prins, Sadayappan, Tseng
 /// 2007). A process without nodes asks another, which it draws at random. That one answers with the older half of its nodes, or
-/// with none, as soon as it has visited some of its own. A token finds the end (Dijkstra, Feijen, van Gasteren 1983).
+/// with none, as soon as it has visited some of its own. A token finds the end (Dijkstra, Feijen, van Gasteren 1983). A process that
+/// throws does not free its communicator, because that could wait for the others.
 class ByMpi {
  public:
   /// Collective. A process visits `nodes_per_turn` nodes before it looks for messages.
@@ -28,7 +29,8 @@ class ByMpi {
   }
   ByMpi(const ByMpi&) = delete;
   ByMpi& operator=(const ByMpi&) = delete;
-  ~ByMpi() { MPI_Comm_free(&communicator_); }
+  /// Collective.
+  void Close() { uit::mpi::Check(MPI_Comm_free(&communicator_), "MPI_Comm_free"); }
 
   /// Collective. Returns what this process has found: the sums over all processes are those of the tree.
   Census Run() {

@@ -88,6 +88,9 @@ void Run(uit::Member& me, const Options& options) {
 #endif
   methods.push_back({"sharing", [&](std::size_t) { found = sharing.Run(); }, find_fault, num_items});
   demo::Compete(me, methods, options.contest.rounds);
+#if UIT_WITH_MPI
+  if (stealing) stealing->Close();
+#endif
 }
 
 }  // namespace
