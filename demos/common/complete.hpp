@@ -9,7 +9,7 @@
 
 namespace demo {
 
-/// Starts the collective named `call` and waits for it outside MPI, because MPI spins even if there are more processes than cores.
+/// Starts the operation named `call` and waits for it outside MPI, because MPI spins even if there are more processes than cores.
 template <std::invocable<MPI_Request*> F>
 void Complete(const char* call, F&& begin) {
   MPI_Request request = MPI_REQUEST_NULL;

@@ -9,9 +9,12 @@
 
 #include <mpi.h>
 
+#include <uit/mpi/await.hpp>
 #include <uit/mpi/error.hpp>
+#include <uit/mpi/probe.hpp>
 #include <uit/support/pause.hpp>
 
+#include "demos/common/complete.hpp"
 #include "tree.hpp"
 
 namespace uts {
@@ -71,14 +74,14 @@ class ByMpi {
     Send((rank_ + distance(random_)) % size_, ask, {}, {});
     is_asking_ = true;
   }
-  /// Hands the token on, if this process has it, and waits for nothing. It is black if a process has given nodes away since it had
-  /// the token last: then somebody whom the token has passed may have some.
+  /// Hands the token on, if this process has it. Call it without nodes and with no question open. The token turns black where a
+  /// process has given nodes away since it had the token last: then somebody whom the token has passed may have some.
   void PassToken() {
     if (token_ == Token::elsewhere) return;
-    const bool is_black = token_ == Token::black || gave_nodes_;
-    Token next = is_black ? Token::black : Token::white;
-    if (rank_ == 0) next = token_ == Token::white && !gave_nodes_ ? Token::over : Token::white;
-    if (token_ == Token::over) next = Token::over;
+    const bool is_white = token_ == Token::white && !gave_nodes_;
+    Token next = Token::over;
+    if (rank_ == 0) next = is_white ? Token::over : Token::white;
+    else if (token_ != Token::over) next = is_white ? Token::white : Token::black;
     is_over_ = next == Token::over;
     gave_nodes_ = false;
     token_ = Token::elsewhere;
@@ -87,63 +90,53 @@ class ByMpi {
   /// Takes in all messages that have arrived. Returns whether there was any but questions.
   bool TakeMessages() {
     bool has_any = false;
-    for (;;) {
-      int has_arrived = 0;
-      MPI_Status status;
-      uit::mpi::Check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_, &has_arrived, &status), "MPI_Iprobe");
-      if (has_arrived == 0) return has_any;
-      Take(status);
-      has_any |= status.MPI_TAG != ask;
+    while (const auto arrival = uit::mpi::Probe(communicator_, MPI_ANY_SOURCE, MPI_ANY_TAG)) {
+      Take(*arrival);
+      has_any |= arrival->tag != ask;
     }
+    return has_any;
   }
-  void Take(const MPI_Status& status) {
-    if (status.MPI_TAG == token) {
-      Receive(&token_, sizeof token_, status);
-    } else if (status.MPI_TAG == answer) {
-      int num_bytes = 0;
-      MPI_Get_count(&status, MPI_BYTE, &num_bytes);
+  void Take(const uit::mpi::Arrival& arrival) {
+    if (arrival.tag == token) {
+      Receive(&token_, arrival);
+    } else if (arrival.tag == answer) {
       const std::size_t num_before = open_.size();
-      open_.resize(num_before + static_cast<std::size_t>(num_bytes) / sizeof(Node));
-      Receive(open_.data() + num_before, num_bytes, status);
+      open_.resize(num_before + arrival.num_bytes / sizeof(Node));
+      Receive(open_.data() + num_before, arrival);
       is_asking_ = false;
     } else {
-      Receive(nullptr, 0, status);
+      Receive(nullptr, arrival);
       const auto end = open_.begin() + static_cast<std::ptrdiff_t>(open_.size() / 2);
       std::vector<Node> older(open_.begin(), end);
       open_.erase(open_.begin(), end);
       gave_nodes_ |= !older.empty();
-      Send(status.MPI_SOURCE, answer, std::move(older), {});
+      Send(arrival.source, answer, std::move(older), {});
     }
   }
   /// After the end: others may still wait for an answer, though not this process.
   void Leave() {
     MPI_Request everybody = MPI_REQUEST_NULL;
     uit::mpi::Check(MPI_Ibarrier(communicator_, &everybody), "MPI_Ibarrier");
-    uit::Backoff rest;
-    for (int has_ended = 0; has_ended == 0; rest.Rest()) {
+    uit::WaitUntil([&] {
       TakeMessages();
-      uit::mpi::Check(MPI_Test(&everybody, &has_ended, MPI_STATUS_IGNORE), "MPI_Test");
-    }
-    for (Sent& sent : sent_) uit::mpi::Check(MPI_Wait(&sent.request, MPI_STATUS_IGNORE), "MPI_Wait");  // all have been received
+      return uit::mpi::IsComplete(everybody);
+    });
+    for (Sent& sent : sent_) uit::mpi::Await(sent.request);
     sent_.clear();
   }
 
   void Send(int to, Tag tag, std::vector<Node> nodes, Token says) {
-    std::erase_if(sent_, [](Sent& sent) {
-      int has_left = 0;
-      uit::mpi::Check(MPI_Test(&sent.request, &has_left, MPI_STATUS_IGNORE), "MPI_Test");
-      return has_left != 0;
-    });
+    std::erase_if(sent_, [](Sent& sent) { return uit::mpi::IsComplete(sent.request); });
     Sent& sent = sent_.emplace_back(Sent{.nodes = std::move(nodes), .token = says});
     const bool is_token = tag == token;
     const void* const bytes = is_token ? static_cast<const void*>(&sent.token) : sent.nodes.data();
     const auto num_bytes = static_cast<int>(is_token ? sizeof says : sent.nodes.size() * sizeof(Node));
     uit::mpi::Check(MPI_Isend(bytes, num_bytes, MPI_BYTE, to, tag, communicator_, &sent.request), "MPI_Isend");
   }
-  void Receive(void* to, int num_bytes, const MPI_Status& status) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    uit::mpi::Check(MPI_Irecv(to, num_bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, communicator_, &request), "MPI_Irecv");
-    uit::mpi::Check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");  // the message has arrived
+  void Receive(void* to, const uit::mpi::Arrival& arrival) {
+    demo::Complete("MPI_Irecv", [&](MPI_Request* request) {
+      return MPI_Irecv(to, static_cast<int>(arrival.num_bytes), MPI_BYTE, arrival.source, arrival.tag, communicator_, request);
+    });
   }
 
   int rank_;

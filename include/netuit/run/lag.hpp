@@ -30,6 +30,7 @@ class Lag {
         thread_(thread),
         num_threads_(traffic.NumThreads()),
         rank_(traffic.GetFabric().GetWorld().Rank()),
+        limit_(options.peer_timeout),
         notice_(options.warn_after) {}
 
   /// Returns by how many updates the slowest is behind a worker that has made `num_updates`, or 0 if none is behind, as far as the
@@ -48,7 +49,7 @@ class Lag {
     const Slowest before = slowest_;
     if (before != awaited_) {
       awaited_ = before;
-      end_ = uit::never;
+      limit_ = options_.peer_timeout;
       notice_ = LateNotice(options_.warn_after);
     }
     const auto has_news = [&] { return Look(num_updates) < num_updates - before.num_made || team_.IsBroken(); };
@@ -61,8 +62,7 @@ class Lag {
     // A thread of this process that is behind may be what the other process waits for.
     const bool may_wait_for_us = before.num_made != 0 && !team_.HaveAllEnded(before.num_made - 1);
     if (before.process == rank_ || may_wait_for_us) return;
-    if (end_ == uit::never) end_ = uit::After(options_.peer_timeout);
-    if (uit::Now() < end_) return;
+    if (!limit_.HasPassed()) return;
     GiveUp(before.process, num_updates);
     team_.Warn("rank " + std::to_string(before.process) + " has sent no values within the time allowed; a worker goes on without");
   }
@@ -98,7 +98,7 @@ class Lag {
   std::map<std::uint32_t, std::uint64_t> given_up_;  // by worker: updates that it had made by then
   Slowest slowest_{};              // as Look has found it
   Slowest awaited_{};              // for which the current wait began
-  uit::TimePoint end_ = uit::never;  // of the wait for another process
+  uit::WaitLimit limit_;           // of the wait for another process
   LateNotice notice_;
 };
 
