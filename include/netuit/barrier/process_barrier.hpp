@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +10,11 @@
 #include <type_traits>
 #include <vector>
 
+#include <netuit/barrier/exact_sum.hpp>
+#include <netuit/barrier/reduced.hpp>
 #include <netuit/barrier/vote.hpp>
 #include <uit/config.hpp>
+#include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/support/pause.hpp>
@@ -28,6 +32,11 @@ namespace netuit {
 /// Processes that share memory post their votes on boards, which the other processes of the host read. The first process of
 /// each host is its leader. Leaders exchange votes by dissemination, in ceil(log2(hosts)) rounds of one small message each
 /// (Hensgen, Finkel, Manber 1988). Then they post the result.
+///
+/// Before round k, a leader knows the votes of 2^k hosts, up to its own; this is its window. In the last round, windows overlap
+/// unless the number of hosts is a power of two. That does not matter to a maximum, but a sum may count every host only once. So
+/// messages also carry the sums of a second window, of as many hosts as the lower k binary digits of the number of hosts say. In a
+/// round whose digit is 1, it grows by the first window, and at the end it has every host once.
 ///
 /// One thread of each process may call it at a time.
 class ProcessBarrier {
@@ -81,7 +90,8 @@ class ProcessBarrier {
   static constexpr int stream = 1;
   struct RoundMessage {
     std::uint64_t epoch = 0;
-    Vote vote;
+    Vote vote;  // of the first window
+    Sums rest;  // of the second window
   };
   /// The rank that is waited for, and whether it is certain that this rank does not itself wait for another.
   struct Suspect {
@@ -94,6 +104,22 @@ class ProcessBarrier {
     std::optional<RoundMessage> early{};  // received and not used yet
   };
 
+  /// A vote's bytes without its sums. With the head of a board, or of a frame and its epoch, they fit into a cache line.
+  struct PlainVote {
+    std::uint32_t stop = 0;
+    std::uint16_t is_pending = 0;
+    std::uint16_t num_sums = 0;  // which follow
+    std::uint64_t next = 0;
+    std::array<std::uint64_t, max_reductions> extremes{};
+  };
+  static constexpr std::size_t vote_bytes = sizeof(PlainVote) + max_reductions * sizeof(ExactSum);
+  static constexpr std::size_t message_bytes = sizeof(std::uint64_t) + vote_bytes + max_reductions * sizeof(ExactSum);
+
+  /// Writes a vote, and of both windows the same number of sums. Returns the number of bytes.
+  static std::size_t Store(const Vote& vote, const Sums* rest, uit::MutableByteView to);
+  /// Reads what Store has written. Throws uit::Error if it is no vote.
+  static Vote Load(uit::ByteView bytes, Sums* rest);
+  [[noreturn]] static void Refuse();
   /// Posts a vote, or reads the one of a barrier, if it is there.
   static void Post(uit::RoundBoard& board, std::uint64_t epoch, const Vote& vote);
   static std::optional<Vote> Read(const uit::RoundBoard& board, std::uint64_t epoch);
@@ -118,7 +144,8 @@ class ProcessBarrier {
   std::map<std::size_t, uit::RoundBoard> arrivals_;  // by rank, of this host; empty without shared memory
   std::optional<uit::RoundBoard> result_;      // the leader's, if there are several hosts
   std::vector<Round> rounds_;                  // used by the leader
-  Vote merged_;                                // of the votes read so far
+  Vote merged_;                                // of the votes read so far; the leader's first window
+  Sums rest_;                                  // the leader's second window
   std::map<std::size_t, uit::RoundBoard>::iterator next_board_{};  // to be read
   std::size_t next_round_ = 0;
   bool has_sent_ = false;                      // the message of that round

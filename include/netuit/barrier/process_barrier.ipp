@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include <netuit/barrier/exact_sum.hpp>
 #include <netuit/barrier/process_barrier.hpp>
+#include <netuit/barrier/reduced.hpp>
 #include <netuit/barrier/vote.hpp>
 #include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
@@ -67,29 +70,65 @@ UIT_DEFINE bool ProcessBarrier::Close(uit::Deadline deadline) {
   return is_clean;
 }
 
+UIT_DEFINE std::size_t ProcessBarrier::Store(const Vote& vote, const Sums* rest, uit::MutableByteView to) {
+  const Sums& sums = vote.reduced.sums;
+  const std::size_t num_sums = std::max(sums.Size(), rest != nullptr ? rest->Size() : 0);
+  const PlainVote plain{.stop = vote.stop,
+                        .is_pending = static_cast<std::uint16_t>(vote.is_pending),
+                        .num_sums = static_cast<std::uint16_t>(num_sums),
+                        .next = vote.next,
+                        .extremes = vote.reduced.extremes};
+  uit::StoreBytes(plain, to);
+  if (num_sums == 0) return sizeof plain - (max_reductions - vote.NumExtremes()) * sizeof(std::uint64_t);
+  std::size_t num_bytes = sizeof plain;
+  for (const Sums* const window : {&sums, rest}) {
+    for (std::size_t i = 0; window != nullptr && i < num_sums; ++i, num_bytes += sizeof(ExactSum))
+      uit::StoreBytes(window->Of(i), to.subspan(num_bytes));
+  }
+  return num_bytes;
+}
+
+UIT_DEFINE Vote ProcessBarrier::Load(uit::ByteView bytes, Sums* rest) {
+  PlainVote plain;
+  constexpr std::size_t least_bytes = sizeof plain - sizeof plain.extremes;
+  const std::size_t plain_bytes = std::min(bytes.size(), sizeof plain);
+  std::memcpy(&plain, bytes.data(), plain_bytes);
+  const std::size_t num_sums = plain.num_sums * std::size_t{rest != nullptr ? 2U : 1U};
+  if (plain_bytes < least_bytes || plain.num_sums > max_reductions ||
+      (num_sums != 0 && bytes.size() != sizeof plain + num_sums * sizeof(ExactSum)))
+    Refuse();
+  Vote vote{.stop = plain.stop, .is_pending = plain.is_pending, .next = plain.next, .reduced = {.extremes = plain.extremes}};
+  for (std::size_t i = 0; i < num_sums; ++i) {
+    Sums& window = i < plain.num_sums ? vote.reduced.sums : *rest;
+    uit::LoadBytes(window.At(i % plain.num_sums), bytes.subspan(sizeof plain + i * sizeof(ExactSum)));
+  }
+  return vote;
+}
+
+UIT_DEFINE void ProcessBarrier::Refuse() { throw uit::Error("what a process brings to a barrier is no vote"); }
+
 UIT_DEFINE void ProcessBarrier::Post(uit::RoundBoard& board, std::uint64_t epoch, const Vote& vote) {
-  uit::StoreBytes(vote, board.Room(epoch));
-  board.Post(epoch, 0, sizeof vote, sizeof vote);
+  const std::size_t num_bytes = Store(vote, nullptr, board.Room(epoch));
+  board.Post(epoch, 0, num_bytes, num_bytes);
 }
 
 UIT_DEFINE std::optional<Vote> ProcessBarrier::Read(const uit::RoundBoard& board, std::uint64_t epoch) {
   const auto brought = board.Read(epoch);
   if (!brought) return std::nullopt;
-  if (brought->bytes.size() != sizeof(Vote)) throw uit::Error("what a process of this host brings to a barrier is no vote");
-  return uit::LoadBytes<Vote>(brought->bytes);
+  return Load(brought->bytes, nullptr);
 }
 
 UIT_DEFINE void ProcessBarrier::ShareBoards(const uit::World& world, bool shares_memory) {
   // Each process has two boards: for its arrivals, and for results. Only the leader's second board is used.
-  constexpr std::size_t num_bytes = uit::RoundBoard::NumBytes(sizeof(Vote));
+  constexpr std::size_t num_bytes = uit::RoundBoard::NumBytes(vote_bytes);
   uit::HostMemory memory;
   if (shares_memory) memory = world.ShareMemory(2 * num_bytes);
   leader_ = memory.empty() ? rank_ : memory.begin()->first;
   if (memory.empty()) return;
   for (const std::size_t offset : {std::size_t{0}, num_bytes})
-    uit::RoundBoard::Create(memory.at(rank_).subspan(offset, num_bytes), sizeof(Vote));
-  for (auto& [rank, part] : memory) arrivals_.emplace(rank, uit::RoundBoard(part.data(), sizeof(Vote)));
-  if (memory.size() > 1) result_.emplace(memory.at(leader_).data() + num_bytes, sizeof(Vote));
+    uit::RoundBoard::Create(memory.at(rank_).subspan(offset, num_bytes), vote_bytes);
+  for (auto& [rank, part] : memory) arrivals_.emplace(rank, uit::RoundBoard(part.data(), vote_bytes));
+  if (memory.size() > 1) result_.emplace(memory.at(leader_).data() + num_bytes, vote_bytes);
 }
 
 UIT_DEFINE void ProcessBarrier::OpenRounds(const uit::World& world) {
@@ -107,7 +146,7 @@ UIT_DEFINE void ProcessBarrier::OpenRounds(const uit::World& world) {
     for (const std::size_t peer : {rounds_.back().to, rounds_.back().from}) {
       if (links_.contains(peer)) continue;
       links_.emplace(peer,
-                     world.OpenLink(peer, stream, {.num_sends = 4, .num_receives = 4, .payload_bytes = sizeof(RoundMessage)}));
+                     world.OpenLink(peer, stream, {.num_sends = 4, .num_receives = 4, .payload_bytes = message_bytes}));
     }
   }
 }
@@ -115,6 +154,7 @@ UIT_DEFINE void ProcessBarrier::OpenRounds(const uit::World& world) {
 UIT_DEFINE void ProcessBarrier::Begin(const Vote& mine) {
   ++epoch_;
   merged_ = mine;
+  rest_.Clear();
   next_board_ = arrivals_.begin();
   next_round_ = 0;
   has_sent_ = false;
@@ -139,12 +179,17 @@ UIT_DEFINE bool ProcessBarrier::TryEnd(Vote& outcome) {
   for (; next_round_ < rounds_.size(); ++next_round_) {
     Round& round = rounds_[next_round_];
     suspect_ = {round.from, is_other_alone_};
-    has_sent_ = has_sent_ || Attempt([&] { return TrySend(round, {epoch_, merged_}); });
+    has_sent_ = has_sent_ || Attempt([&] { return TrySend(round, {epoch_, merged_, rest_}); });
     if (!has_sent_ || !Attempt([&] { return TryReceive(round); })) return false;
+    if ((num_hosts_ >> next_round_) % 2 == 1) {
+      rest_ = round.early->rest;
+      rest_.Merge(merged_.reduced.sums);
+    }
     merged_.Merge(round.early->vote);
     round.early.reset();
     has_sent_ = false;
   }
+  if (!std::has_single_bit(num_hosts_)) merged_.reduced.sums = rest_;
   if (result_) Post(*result_, epoch_, merged_);
   outcome = merged_;
   return true;
@@ -178,20 +223,23 @@ UIT_DEFINE bool ProcessBarrier::Attempt(Try step) {
 }
 
 UIT_DEFINE bool ProcessBarrier::TrySend(Round& round, const RoundMessage& message) {
-  // Without the numbers at its end that say nothing, a frame fits into a cache line.
-  const std::size_t num_bytes = sizeof(RoundMessage) - (max_reductions - message.vote.NumReduced()) * sizeof(std::uint64_t);
-  frame_.Reserve(sizeof(RoundMessage));
+  frame_.Reserve(message_bytes);
+  const uit::MutableByteView room{frame_.Payload(), message_bytes};
+  uit::StoreBytes(message.epoch, room);
+  const std::size_t num_bytes = sizeof message.epoch + Store(message.vote, &message.rest, room.subspan(sizeof message.epoch));
   frame_.Header() = uit::FrameHeader{};
   frame_.Header().num_bytes = static_cast<std::uint32_t>(num_bytes);
-  std::memcpy(frame_.Payload(), &message, num_bytes);
   return links_.at(round.to).TrySend(frame_);
 }
 
 UIT_DEFINE bool ProcessBarrier::TryReceive(Round& round) {
   if (round.early) return true;
   if (!links_.at(round.from).TryReceive(frame_)) return false;
+  const uit::ByteView bytes{frame_.Payload(), std::min<std::size_t>(frame_.Header().num_bytes, message_bytes)};
   RoundMessage message;
-  std::memcpy(&message, frame_.Payload(), std::min<std::size_t>(frame_.Header().num_bytes, sizeof message));
+  if (bytes.size() < sizeof message.epoch) Refuse();
+  uit::LoadBytes(message.epoch, bytes);
+  message.vote = Load(bytes.subspan(sizeof message.epoch), &message.rest);
   round.early = message;
   return true;
 }

@@ -60,9 +60,9 @@ class ThreadVote {
 
  private:
   struct alignas(uit::cache_line) Thread {
-    V vote;
     std::uint64_t num_begun = 0;
     typename uit::ThreadBarrier<Sync>::Ticket ticket = 0;
+    V vote;  // last: of a Vote, mostly only what is on the same cache line is used
   };
   struct Leave {
     ThreadVote& vote;

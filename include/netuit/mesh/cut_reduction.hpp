@@ -18,10 +18,10 @@ struct CutOptions {
 
 namespace detail {
 
-/// A number of each node at a cut, of which workers find the largest or smallest.
+/// A number of each node at a cut, of which workers find the largest, smallest or sum.
 struct CutRule {
   std::size_t number = 0;                  // of the reduction in the mesh
-  double sign = 1;                         // the smallest number is the largest of the negative ones
+  ReductionKind which = ReductionKind::maximum;
   std::uint64_t every = 0;                 // CutOptions::every
   std::function<double(Node&)> evaluate{};
   std::uint64_t at_end = ordered_unknown;  // its word for the end of the last run
@@ -35,8 +35,8 @@ struct CutRule {
 
 }  // namespace detail
 
-/// The largest or smallest of a number that each node has at a consistent cut: the residual of a best-effort run, for example. A
-/// handle, cheap to copy.
+/// The largest, smallest or sum of a number that each node has at a consistent cut: the residual of a best-effort run, for example.
+/// A handle, cheap to copy.
 ///
 ///     auto at_cut = mesh.AddCut(theta);                    // theta's values, all at one cut
 ///     auto residual = mesh.AddCutReduction(netuit::maximum, [&](netuit::Node& node) {
@@ -59,24 +59,22 @@ class CutReduction {
   explicit CutReduction(const detail::CutRule& rule) : rule_(&rule) {}
 
   /// Returns the number at the last cut for which it is known. NaN if there is none yet.
-  double Agreed(const Node& node) const {
-    const std::uint64_t word = node.AgreedOn(rule_->number);
-    return word == 0 ? std::numeric_limits<double>::quiet_NaN() : rule_->sign * FromOrdered(word);
-  }
+  double Agreed(const Node& node) const { return Known().Agreed(node); }
   /// Returns the number for the values with which the last run ended. NaN if there is none, after a replay for example. Between runs.
   double AtEnd() const {
-    return rule_->at_end == 0 ? std::numeric_limits<double>::quiet_NaN() : rule_->sign * FromOrdered(rule_->at_end);
+    if (rule_->at_end == 0) return std::numeric_limits<double>::quiet_NaN();
+    return detail::SignOf(rule_->which) * FromOrdered(rule_->at_end);
   }
   /// Returns at how many cuts of the last run the reduction became known; the end of the run does not count. Call it between runs.
   std::uint64_t NumCuts() const { return rule_->num_cuts; }
 
   /// The run ends when the reduction is less than `bound`.
-  Until operator<(double bound) const { return Reduction(rule_->number, Which()) < bound; }
+  Until operator<(double bound) const { return Known() < bound; }
   /// The run ends when the reduction is greater than `bound`.
-  Until operator>(double bound) const { return Reduction(rule_->number, Which()) > bound; }
+  Until operator>(double bound) const { return Known() > bound; }
 
  private:
-  Extreme Which() const { return rule_->sign > 0 ? Extreme::maximum : Extreme::minimum; }
+  Reduction Known() const { return {rule_->number, rule_->which}; }
 
   const detail::CutRule* rule_;
 };

@@ -175,9 +175,9 @@ class Mesh : public MeshCalls {
     return shared;
   }
 
-  /// Adds the largest (`netuit::maximum`) or smallest (`netuit::minimum`) of a number that nodes give in each update, for the
-  /// schedules' `until`. Throws uit::InputError if the mesh has max_reductions already.
-  Reduction AddReduction(Extreme which);
+  /// Adds the largest (`netuit::maximum`), smallest (`netuit::minimum`) or sum (`netuit::exact_sum`) of a number that nodes give in each
+  /// update, for the schedules' `until`. Throws uit::InputError if the mesh has max_reductions already.
+  Reduction AddReduction(ReductionKind which);
 
   /// Adds copies of a published field's values at cuts, for AddCutReduction. Throws uit::InputError if a network has a period above 1.
   template <typename T>
@@ -188,11 +188,11 @@ class Mesh : public MeshCalls {
       AddCutLayer(std::make_unique<CutLayer>(field.Memory(), copy->memory, copy, uit::TypeHash<T>(), Partitions(), network));
     return CutField<T>(*copy);
   }
-  /// Adds the largest (`netuit::maximum`) or smallest (`netuit::minimum`) of a number that `evaluate(node)` returns for each node at
-  /// a consistent cut; see CutReduction. Every worker calls the function for its own nodes, all at once. It reads fields through
-  /// AddCut; what it reads of others is not of the cut. Throws uit::InputError if `every` is 0, or if the mesh has max_reductions
-  /// already.
-  CutReduction AddCutReduction(Extreme which, std::function<double(Node&)> evaluate, const CutOptions& options = {});
+  /// Adds the largest (`netuit::maximum`), smallest (`netuit::minimum`) or sum (`netuit::exact_sum`) of a number that `evaluate(node)`
+  /// returns for each node at a consistent cut; see CutReduction. Every worker calls the function for its own nodes, all at once. It
+  /// reads fields through AddCut; what it reads of others is not of the cut. Throws uit::InputError if `every` is 0, or if the mesh
+  /// has max_reductions already.
+  CutReduction AddCutReduction(ReductionKind which, std::function<double(Node&)> evaluate, const CutOptions& options = {});
 
   /// Updates every node repeatedly, on all workers, as the schedule says: `update(node)` one node, `update(part)` many at once, as
   /// arrays. Collective. Defined in netuit/run/run.hpp.

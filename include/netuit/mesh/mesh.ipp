@@ -74,12 +74,12 @@ UIT_DEFINE std::size_t Mesh::AddReductionNumber() {
   return num_reductions_++;
 }
 
-UIT_DEFINE Reduction Mesh::AddReduction(Extreme which) { return {AddReductionNumber(), which}; }
+UIT_DEFINE Reduction Mesh::AddReduction(ReductionKind which) { return {AddReductionNumber(), which}; }
 
-UIT_DEFINE CutReduction Mesh::AddCutReduction(Extreme which, std::function<double(Node&)> evaluate, const CutOptions& options) {
+UIT_DEFINE CutReduction Mesh::AddCutReduction(ReductionKind which, std::function<double(Node&)> evaluate, const CutOptions& options) {
   if (options.every == 0) throw uit::InputError("CutOptions::every must be at least 1");
   return CutReduction(AddCutRule({.number = AddReductionNumber(),
-                                  .sign = which == Extreme::maximum ? 1.0 : -1.0,
+                                  .which = which,
                                   .every = options.every,
                                   .evaluate = std::move(evaluate)}));
 }

@@ -170,11 +170,13 @@ class Node {
   /// Asks all workers to end the run after their current update. This is not an error.
   void RequestStop() { wants_stop_ = true; }
 
-  /// For reductions: gives the node's number to one of them. See ToOrdered.
+  /// For reductions: gives the node's number to one of them, of which the largest counts. See ToOrdered.
   void Contribute(std::size_t reduction, std::uint64_t number) {
-    std::uint64_t& largest = notes_.reduced[reduction];
+    std::uint64_t& largest = notes_.reduced.extremes[reduction];
     largest = std::max(largest, number);
   }
+  /// For reductions: adds the node's number to a sum.
+  void AddToSum(std::size_t reduction, double number) { notes_.reduced.sums.At(reduction).Add(number); }
   /// For reductions: what the workers have agreed on last.
   std::uint64_t AgreedOn(std::size_t reduction) const { return partition_.agreed[reduction]; }
   /// For fields: the slot of the node's own values.

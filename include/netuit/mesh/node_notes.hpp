@@ -1,17 +1,16 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
-#include <netuit/barrier/vote.hpp>
+#include <netuit/barrier/reduced.hpp>
 
 namespace netuit {
 
 /// What the updates of some nodes of a worker leave for the worker.
 struct NodeNotes {
   std::vector<std::uint32_t> silent{};  ///< nodes that publish nothing in the current update; ascending in each level
-  std::array<std::uint64_t, max_reductions> reduced{};  ///< what nodes have given since it was last brought to a vote
+  Reduced reduced{};                     ///< what nodes have given since it was last brought to a vote
 };
 
 }  // namespace netuit

@@ -7,8 +7,9 @@
 #include <memory>
 #include <vector>
 
+#include <netuit/barrier/exact_sum.hpp>
 #include <netuit/barrier/ordered_double.hpp>
-#include <netuit/barrier/vote.hpp>
+#include <netuit/barrier/reduced.hpp>
 #include <netuit/mesh/cut_layer.hpp>
 #include <netuit/mesh/cut_part.hpp>
 #include <netuit/mesh/cut_reduction.hpp>
@@ -16,6 +17,7 @@
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/partition.hpp>
+#include <netuit/mesh/reduction.hpp>
 
 namespace netuit::detail {
 
@@ -37,7 +39,6 @@ class CutRounds {
         is_on_(is_on && !rules_.empty() && !delivery.is_muted) {
     for (CutLayer* const layer : mesh.CutLayers()) parts_.push_back(&layer->CopiesOf(thread));
     for (const auto& rule : rules_) every_ = std::min(every_, rule->every);
-    words_.fill(ordered_unknown);
     due_ = every_;
   }
 
@@ -73,21 +74,27 @@ class CutRounds {
   void Evaluate(std::uint64_t num_updates, std::uint32_t& position) {
     Node node(partition_, seed_, first_update_ + num_updates);
     for (const auto& rule : rules_) {
-      std::uint64_t word = 0;
+      std::uint64_t& largest = evaluated_.extremes[rule->number] = 0;
+      ExactSum& sum = evaluated_.sums.At(rule->number) = {};
       for (position = 0; position < partition_.NumNodes(); ++position) {
         node.GoTo(position);
-        word = std::max(word, ToOrdered(rule->sign * rule->evaluate(node)));
+        const double number = rule->evaluate(node);
+        if (rule->which == ReductionKind::exact_sum) sum.Add(number);
+        else largest = std::max(largest, ToOrdered(SignOf(rule->which) * number));
       }
-      words_[rule->number] = word;
     }
     num_evaluated_ = partition_.cuts.rounds;
     if (is_by_update_) num_over_ = num_evaluated_;
   }
 
   /// Writes what the worker brings to a vote.
-  void Bring(std::array<std::uint64_t, max_reductions>& words) const {
+  void Bring(Reduced& mine) const {
     const bool is_new = is_by_update_ || num_evaluated_ > num_over_;
-    for (const auto& rule : rules_) words[rule->number] = is_new ? words_[rule->number] : ordered_unknown;
+    for (const auto& rule : rules_) {
+      const std::size_t i = rule->number;
+      mine.extremes[i] = is_new ? evaluated_.extremes[i] : ordered_unknown;
+      if (is_new && rule->which == ReductionKind::exact_sum) mine.sums.At(i) = evaluated_.sums.Of(i);
+    }
   }
   /// Takes note of the outcome of a vote. Where the reductions are not known, keeps those of the round before, in `known`.
   void TakeNote(std::array<std::uint64_t, max_reductions>& agreed, const std::array<std::uint64_t, max_reductions>& known) {
@@ -132,7 +139,7 @@ class CutRounds {
   std::uint64_t num_evaluated_ = 0;          // the last round that the worker has evaluated
   std::uint64_t num_cuts_ = 0;               // rounds of the run without that at its end
   std::uint64_t num_over_ = 0;               // rounds that all have evaluated, as far as the worker knows
-  std::array<std::uint64_t, max_reductions> words_{};  // by reduction, of the last round evaluated
+  Reduced evaluated_ = Reduced::Unknown();   // of the last round evaluated
 };
 
 }  // namespace netuit::detail

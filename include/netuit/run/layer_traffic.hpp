@@ -65,7 +65,8 @@ class LayerTraffic {
     for (LayerPart* const layer : Layers()) layer->HandOver();  // first, because interceptors may throw
     for (LayerPart* const layer : Layers()) layer->Prepare(delivery_, record_.Get());
     partition_.effective = {};
-    partition_.notes.reduced = partition_.agreed = {};
+    partition_.notes.reduced.Clear();
+    partition_.agreed = {};
   }
 
   /// If frames carry time stamps: notes that an update begins at `now` and reads what has been pulled.

@@ -202,8 +202,8 @@ class SharedNodes {
     Chunk* thrown = nullptr;
     const auto take = [&](Chunk& chunk) {
       wants_stop |= std::exchange(chunk.wants_stop, false);
-      for (std::size_t i = 0; i < notes.reduced.size(); ++i) notes.reduced[i] = std::max(notes.reduced[i], chunk.notes.reduced[i]);
-      chunk.notes.reduced = {};
+      notes.reduced.Merge(chunk.notes.reduced);
+      chunk.notes.reduced.Clear();
       if (!chunk.notes.silent.empty()) {
         notes.silent.insert(notes.silent.end(), chunk.notes.silent.begin(), chunk.notes.silent.end());
         chunk.notes.silent.clear();

@@ -169,9 +169,9 @@ class Team : public StopReasons {
 
  private:
   struct alignas(uit::cache_line) View {
-    Vote vote;                                // of the last barrier
     bool has_vote = false;                    // begun with BeginVote and not ended
     std::atomic<std::uint64_t> num_ended{0};  // updates; see NoteEnd
+    Vote vote;                                // of the last barrier; last, because its sums are seldom used
   };
 
   /// Whether all processes have voted, as far as the first to ask can tell. Throws uit::PeerLost if one of them has ended, or has

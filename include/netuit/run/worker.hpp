@@ -140,7 +140,7 @@ class Worker {
     if (traffic_.IsRoundReady()) [[unlikely]] EvaluateRound();
     if (is_traced_) traffic_.Read(uit::Now());
     traffic_.NoteReads(num_updates_);
-    if (plan_.delivery.is_by_update) traffic_.GetPartition().notes.reduced = {};
+    agreement_.BeginUpdate();
     is_record_cut_ |= !nodes_.Update(num_updates_);
     for (const auto& object : shared_) Call("a function for a shared object", [&] { object->EndUpdate(thread_); });
     traffic_.FinishUpdate(num_updates_);
@@ -297,7 +297,7 @@ class Worker {
       traffic_.Rounds().Bring(last.reduced);
     }
     Meet(last);
-    if (has_rules && thread_ == 0 && !team_.IsBroken()) traffic_.Rounds().TellRules(team_.Agreed().reduced);
+    if (has_rules && thread_ == 0 && !team_.IsBroken()) traffic_.Rounds().TellRules(team_.Agreed().reduced.Words());
   }
   WorkerReport Report() {
     WorkerReport report;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <netuit/barrier/exact_sum.hpp>
 #include <netuit/barrier/ordered_double.hpp>
 #include <netuit/barrier/vote.hpp>
 
@@ -81,22 +82,60 @@ TEST_CASE("All processes agree on the largest number of each reduction") {
   network.Together([&](std::size_t rank) {
     Station station{network.World(rank)};
     const std::uint64_t first = has_first ? netuit::ToOrdered(-1.5 * static_cast<double>(rank)) : 0;
-    const Vote mine{.reduced = {first, rank == 1 ? 7U : 0U}};
+    const Vote mine{.reduced = {.extremes = {first, rank == 1 ? 7U : 0U}}};
     for (int i = 0; i < 3; ++i) agreed[rank] = station.barrier.ArriveAndWait(mine, uit::After(20s), uit::NoIdle{});
     station.barrier.Close(uit::After(10s));
   });
   for (const Vote& vote : agreed) {
-    if (has_first) CHECK(netuit::FromOrdered(vote.reduced[0]) == 0);
-    else CHECK(vote.reduced[0] == 0);
-    CHECK(vote.reduced[1] == 7);
+    const auto [one, other] = vote.reduced.Words();
+    if (has_first) CHECK(netuit::FromOrdered(one) == 0);
+    else CHECK(one == 0);
+    CHECK(other == 7);
   }
 }
 
-TEST_CASE("Of a vote's reductions, those up to the last that has a number count") {
-  CHECK(Vote{}.NumReduced() == 0);
-  CHECK(Vote{.reduced = {1, 0}}.NumReduced() == 1);
-  CHECK(Vote{.reduced = {0, 1}}.NumReduced() == 2);
-  CHECK(Vote{.reduced = {1, 1}}.NumReduced() == 2);
+TEST_CASE("All processes agree on the same sum, in which each counts once") {
+  const std::size_t size = GENERATE(1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 11U, 13U);
+  const std::size_t per_node = GENERATE(0U, 2U, 3U);
+  CAPTURE(size, per_node);
+  LoopbackNetwork network{size, per_node};
+  std::vector<std::size_t> num_faults(size);
+  constexpr std::size_t num_barriers = 20;
+  // What each process brings to each barrier: to one of two sums, to both, or nothing; and an extreme to the other.
+  const auto number = [](std::size_t barrier, std::size_t rank) {
+    return (rank % 2 == 0 ? 0.1 : -3e9) * static_cast<double>(1 + barrier * 17 + rank);
+  };
+  network.Together([&](std::size_t rank) {
+    Station station{network.World(rank)};
+    for (std::size_t barrier = 0; barrier < num_barriers; ++barrier) {
+      ExactSum expected[2];
+      Vote mine{.reduced = {.extremes = {0, barrier % 4 == 1 ? 5 + rank : 0}}};
+      for (std::size_t each = 0; each < size; ++each) {
+        for (const std::size_t sum : {0U, 1U}) {
+          if ((barrier + each) % 5 == 0 || (barrier % 4) <= sum) continue;
+          expected[sum].Add(number(barrier, each));
+          if (each == rank) mine.reduced.sums.At(sum).Add(number(barrier, each));
+        }
+      }
+      const auto words = station.barrier.ArriveAndWait(mine, uit::After(20s), uit::NoIdle{}).reduced.Words();
+      for (const std::size_t sum : {0U, 1U}) {
+        const std::uint64_t extreme = sum == 1 && barrier % 4 == 1 ? 5 + size - 1 : 0;
+        num_faults[rank] += words[sum] != (expected[sum].IsEmpty() ? extreme : netuit::ToOrdered(expected[sum].Value()));
+      }
+    }
+    station.barrier.Close(uit::After(10s));
+  });
+  CHECK(num_faults == std::vector<std::size_t>(size));
+}
+
+TEST_CASE("Of a vote's extremes, those up to the last that has a number count") {
+  const auto count = [](std::uint64_t one, std::uint64_t other) {
+    return Vote{.reduced = {.extremes = {one, other}}}.NumExtremes();
+  };
+  CHECK(count(0, 0) == 0);
+  CHECK(count(1, 0) == 1);
+  CHECK(count(0, 1) == 2);
+  CHECK(count(1, 1) == 2);
 }
 
 TEST_CASE("Words of numbers have the order of the numbers") {

@@ -11,9 +11,11 @@
 #include <stdexcept>
 #include <vector>
 
+#include <netuit/barrier/exact_sum.hpp>
 #include <netuit/graph/small_world.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/mesh/reduction.hpp>
 #include <netuit/placement/placement.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
@@ -45,25 +47,29 @@ double Next(double sum, std::size_t degree, NodeId id) {
   return 0.9 * sum / static_cast<double>(degree) + (id % 7 == 0 ? 1.0 : 0.0);
 }
 
-/// The largest change of each update of a serial loop, up to the first below `bound`, and the values after so many updates.
+/// The largest change of each update of a serial loop, or the sum of all changes, up to the first below `bound`, and the values
+/// after so many updates.
 struct Serial {
-  explicit Serial(const Topology& topology) : values(topology.NumNodes(), 0.0) {
+  explicit Serial(const Topology& topology, ReductionKind which = maximum) : reduction(which), values(topology.NumNodes(), 0.0) {
     do changes.push_back(Update(topology));
     while (changes.back() >= bound);
   }
   double Update(const Topology& topology) {
     std::vector<double> next(values.size());
     double largest = 0;
+    ExactSum all;
     for (NodeId node = 0; node < values.size(); ++node) {
       double sum = 0;
       for (const EdgeId edge : topology.InEdges(node)) sum += values[topology.Source(edge)];
       next[node] = Next(sum, topology.InEdges(node).size(), node);
       largest = std::max(largest, std::abs(next[node] - values[node]));
+      all.Add(std::abs(next[node] - values[node]));
     }
     values = next;
-    return largest;
+    return reduction == exact_sum ? all.Value() : largest;
   }
 
+  ReductionKind reduction;
   std::vector<double> values;
   std::vector<double> changes;
 };
@@ -71,11 +77,11 @@ struct Serial {
 /// The same on a mesh.
 class Relaxation {
  public:
-  Relaxation(const uit::Team& team, const Topology& topology)
+  Relaxation(const uit::Team& team, const Topology& topology, ReductionKind which = maximum)
       : mesh_(team, topology, {.placement = PlaceRandom(topology, WorkersWith(2), 11)}),
         value_(mesh_.AddPublishedField<double>(0.0)),
         agreed_(mesh_.AddField<std::vector<double>>()),
-        change_(mesh_.AddReduction(maximum)) {}
+        change_(mesh_.AddReduction(which)) {}
 
   RunReport Run(const ScheduleValue auto& schedule, bool keeps_agreed = false) {
     return mesh_.Run(schedule, [&, keeps_agreed](Node& node) {
@@ -107,37 +113,41 @@ class Relaxation {
 
 }  // namespace
 
-TEST_CASE("Mode 0 ends after the first update whose largest change is below the bound, and nodes know that of the update before") {
+TEST_CASE("Mode 0 ends after the first update whose reduction is below the bound, and nodes know that of the update before") {
   const uit::Team team = TeamWith(2);
   const Topology world = MakeSmallWorld(60, 4, 0.2, 4);
-  const Serial serial{world};
-  Relaxation relaxation{team, world};
-  const RunReport report = relaxation.Run(EveryUpdate{.updates = most_updates, .until = relaxation.Below(bound)}, true);
-  CHECK(report.stopped_by == StopReason::asked);
-  CHECK(report.ExitCode() == 0);
-  for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == serial.changes.size());
-  const std::vector<double> agreed = relaxation.Agreed();
-  REQUIRE(agreed.size() == serial.changes.size());
-  CHECK(std::isnan(agreed.front()));
-  CHECK(std::equal(agreed.begin() + 1, agreed.end(), serial.changes.begin()));
-  const std::vector<double> values = relaxation.Values();
-  CHECK((!MpiTestWorld().IsRoot() || values == serial.values));
+  for (const ReductionKind which : {maximum, exact_sum}) {
+    const Serial serial{world, which};
+    Relaxation relaxation{team, world, which};
+    const RunReport report = relaxation.Run(EveryUpdate{.updates = most_updates, .until = relaxation.Below(bound)}, true);
+    CHECK(report.stopped_by == StopReason::asked);
+    CHECK(report.ExitCode() == 0);
+    for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == serial.changes.size());
+    const std::vector<double> agreed = relaxation.Agreed();
+    REQUIRE(agreed.size() == serial.changes.size());
+    CHECK(std::isnan(agreed.front()));
+    CHECK(std::equal(agreed.begin() + 1, agreed.end(), serial.changes.begin()));  // to the last bit
+    const std::vector<double> values = relaxation.Values();
+    CHECK((!MpiTestWorld().IsRoot() || values == serial.values));
+  }
 }
 
 TEST_CASE("Mode 5 ends all workers after the same update, a few votes after the condition held") {
   const uit::Team team = TeamWith(2);
   const Topology world = MakeSmallWorld(60, 4, 0.2, 4);
-  Serial serial{world};
-  Relaxation relaxation{team, world};
-  const RunReport report = relaxation.Run(Dataflow{.updates = most_updates, .until = relaxation.Below(bound)});
-  CHECK(report.stopped_by == StopReason::asked);
-  const std::uint64_t num_updates = report.workers.front().num_updates;
-  for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == num_updates);
-  CHECK(num_updates > serial.changes.size());
-  CHECK(num_updates <= serial.changes.size() + 3 * 64);
-  for (std::uint64_t update = serial.changes.size(); update < num_updates; ++update) serial.Update(world);
-  const std::vector<double> values = relaxation.Values();
-  CHECK((!MpiTestWorld().IsRoot() || values == serial.values));
+  for (const ReductionKind which : {maximum, exact_sum}) {
+    Serial serial{world, which};
+    Relaxation relaxation{team, world, which};
+    const RunReport report = relaxation.Run(Dataflow{.updates = most_updates, .until = relaxation.Below(bound)});
+    CHECK(report.stopped_by == StopReason::asked);
+    const std::uint64_t num_updates = report.workers.front().num_updates;
+    for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == num_updates);
+    CHECK(num_updates > serial.changes.size());
+    CHECK(num_updates <= serial.changes.size() + 3 * 64);
+    for (std::uint64_t update = serial.changes.size(); update < num_updates; ++update) serial.Update(world);
+    const std::vector<double> values = relaxation.Values();
+    CHECK((!MpiTestWorld().IsRoot() || values == serial.values));
+  }
 }
 
 TEST_CASE("Best-effort runs end by their condition, and the values are then close to the solution") {
@@ -146,7 +156,7 @@ TEST_CASE("Best-effort runs end by their condition, and the values are then clos
   Serial solution{world};
   for (int i = 0; i < 500; ++i) solution.Update(world);
   for (const AsyncMode mode : best_effort) {
-    Relaxation relaxation{team, world};
+    Relaxation relaxation{team, world, mode == AsyncMode::rolling ? maximum : exact_sum};
     const RunReport report = relaxation.Run(ScheduleOf(
         mode, {.duration = 60s, .span = 1ms, .period = 1ms, .until = relaxation.Below(bound)}));
     CHECK(report.stopped_by == StopReason::asked);
@@ -202,11 +212,82 @@ TEST_CASE("A reduction to which nobody gives a number, or somebody gives NaN, en
   const uit::Team team = TeamWith(2);
   Mesh mesh{team, MakeTorus(8, 8)};
   const auto change = mesh.AddReduction(maximum);
-  const RunReport silent = mesh.Run(EveryUpdate{.updates = 5, .until = change < 1}, [](Node&) {});
-  CHECK(silent.stopped_by == StopReason::count);
-  for (const Until& until : {change < 1, change > 1}) {
-    const RunReport report = mesh.Run(EveryUpdate{.updates = 5, .until = until}, [&](Node& node) {
-      change[node] = node.Id() == 9 ? -std::numeric_limits<double>::quiet_NaN() : 0.0;
+  const auto sum = mesh.AddReduction(exact_sum);
+  for (const Until& until : {change < 1, sum < 1, sum > -1}) {
+    const RunReport silent = mesh.Run(EveryUpdate{.updates = 5, .until = until}, [](Node&) {});
+    CHECK(silent.stopped_by == StopReason::count);
+  }
+  for (const Until& until : {change < 1, change > 1, sum < 1, sum > -1}) {
+    const auto run = [&](const auto& schedule) {
+      const RunReport report = mesh.Run(schedule, [&](Node& node) {
+        const double number = node.Id() == 9 ? -std::numeric_limits<double>::quiet_NaN() : 0.0;
+        change[node] = number;
+        sum[node] = number;
+      });
+      CHECK(report.stopped_by == StopReason::count);
+    };
+    run(EveryUpdate{.updates = 5, .until = until});
+    run(Free{.updates = 300, .until = until});
+  }
+}
+
+TEST_CASE("A sum counts each node once, in every mode") {
+  const uit::Team team = TeamWith(2);
+  for (const AsyncMode mode : {AsyncMode::every_update, AsyncMode::rolling, AsyncMode::fixed, AsyncMode::no_barrier, AsyncMode::dataflow}) {
+    Mesh mesh{team, MakeTorus(9, 7)};
+    const auto num_odd = mesh.AddReduction(exact_sum);
+    const auto is_wrong = mesh.AddField<bool>();
+    const auto is_known = mesh.AddField<bool>();
+    const auto run = [&](const ModeSettings& settings) {
+      return mesh.Run(ScheduleOf(mode, settings), [&](Node& node) {
+        const double agreed = num_odd.Agreed(node);
+        is_known[node] = is_known[node] || agreed == 31;
+        is_wrong[node] = is_wrong[node] || !(std::isnan(agreed) || agreed == 31);
+        if (node.Id() % 2 == 1) num_odd[node] = 1;
+      });
+    };
+    const auto num_nodes = [&](const Field<bool>& field) {
+      std::uint64_t num = 0;
+      mesh.Visit([&](Node& node) { num += field[node] ? 1 : 0; });
+      return num;
+    };
+    CAPTURE(mode);
+    // Without a condition, and with one that never holds.
+    CHECK(run({.duration = 50ms, .span = 1ms, .period = 1ms}).stopped_by == StopReason::clock);
+    if (mode != AsyncMode::no_barrier && mode != AsyncMode::dataflow) CHECK(num_nodes(is_known) == mesh.NumLocalNodes());
+    run({.duration = 100ms, .span = 1ms, .period = 1ms, .until = num_odd > 31});
+    CHECK(num_nodes(is_wrong) == 0);
+    // With one that holds.
+    CHECK(run({.duration = 60s, .span = 1ms, .period = 1ms, .until = num_odd > 30.5}).stopped_by == StopReason::asked);
+    CHECK(num_nodes(is_wrong) == 0);
+  }
+}
+
+TEST_CASE("In modes 1 and 2 without a condition, a reduction is that of the updates since the last barrier") {
+  const uit::Team team = TeamWith(2);
+  for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::fixed}) {
+    Mesh mesh{team, MakeTorus(5, 5)};
+    const auto largest = mesh.AddReduction(maximum);
+    const auto known = mesh.AddField<double>();
+    mesh.Run(ScheduleOf(mode, {.duration = 50ms, .span = 1ms, .period = 1ms}), [&](Node& node) {
+      known[node] = largest.Agreed(node);
+      largest[node] = node.Update() == 0 ? 5 : 1;
+    });
+    mesh.Visit([&](Node& node) { CHECK(known[node] == 1); });
+  }
+}
+
+TEST_CASE("In best effort, a condition on a sum must hold for all updates of a span") {
+  const uit::Team team = TeamWith(2);
+  for (const bool is_below : {true, false}) {
+    Mesh mesh{team, MakeTorus(6, 6)};
+    const auto value = mesh.AddPublishedField<int>();
+    const auto sum = mesh.AddReduction(exact_sum);
+    const Until until = is_below ? sum < 18 : sum > 18;
+    // In each other update the sum is 0, in the others 36: never between, and never long on one side.
+    const RunReport report = mesh.Run(Free{.updates = is_slow_build ? 2000U : 20'000U, .until = until}, [&](Node& node) {
+      ++value[node];
+      sum[node] = static_cast<double>(node.Update() % 2);
     });
     CHECK(report.stopped_by == StopReason::count);
   }

@@ -1,6 +1,7 @@
 // Runs in which workers that wait update nodes of other workers of their process.
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -85,6 +86,7 @@ struct Model {
     const auto sums = mesh.AddChannels<Word, uit::summed>();
     const auto newest = mesh.AddChannels<Word, uit::latest>();
     const auto least = mesh.AddReduction(netuit::minimum);
+    const auto total = mesh.AddReduction(netuit::exact_sum);
     RunPlan plan = ScheduleOf(mode, {.updates = updates});
     if (bound > 0) plan.until = least < bound;
     Outcome outcome;
@@ -103,13 +105,15 @@ struct Model {
         sum += random.Below(3) == 0 && newest[edge].TryPut(sum) ? 1 : 0;
       }
       const double agreed = least.Agreed(node);
-      if (mode == AsyncMode::every_update && agreed == agreed) sum = Mix(sum, static_cast<Word>(agreed));
+      if (mode == AsyncMode::every_update && agreed == agreed)
+        sum = Mix(sum, static_cast<Word>(agreed) + std::bit_cast<Word>(total.Agreed(node)));
       if (random.Below(50) == 0) uit::SleepFor(100us);
       if (bad && node.Update() == bad->first && node.Id() >= bad->second && node.Id() % 3 == bad->second % 3)
         throw std::runtime_error("bad");
       if (random.Below(4) == 0) node.StaySilent();
       if (asks_at == node.Update() && node.Id() % 50 == 7) node.RequestStop();
       least[node] = static_cast<double>(sum % 1'000'000);
+      total[node] = 1e-6 * static_cast<double>(sum % 1'000'000);
       value[node] = sum;
     }, {.seed = 5, .steals = steals, .shortest_steal = 0ns});
     outcome.values = mesh.Gather(value);

@@ -165,7 +165,7 @@ const EdgeWeights& MeshObject::Weights() const {
   return *weights_;
 }
 
-std::size_t MeshObject::AddReduction(Extreme which) {
+std::size_t MeshObject::AddReduction(ReductionKind which) {
   reductions_.push_back(Get().AddReduction(which));
   return reductions_.size() - 1;
 }

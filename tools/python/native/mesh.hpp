@@ -72,7 +72,7 @@ class MeshObject final : public JobObject {
   /// Returns the weights of the edges. Throws uit::Error if they are not available.
   const EdgeWeights& Weights() const;
   /// Adds a reduction, and returns its number.
-  std::size_t AddReduction(Extreme which);
+  std::size_t AddReduction(ReductionKind which);
   /// Returns a reduction.
   const Reduction& ReductionAt(std::size_t number) const { return reductions_.at(number); }
   /// Returns a field's values by id on rank 0, and None elsewhere. Collective.

@@ -143,7 +143,7 @@ NB_MODULE(_native, module) {
       .def("add_field", &MeshObject::AddField<std::int32_t>, "values"_a.noconvert(), "published"_a)
       .def("add_field", &MeshObject::AddField<std::uint8_t>, "values"_a.noconvert(), "published"_a)
       .def("add_weights", &MeshObject::AddWeights)
-      .def("add_reduction", [](MeshObject& mesh, bool is_maximum) { return mesh.AddReduction(is_maximum ? maximum : minimum); })
+      .def("add_reduction", &MeshObject::AddReduction)
       .def("until", [](const MeshObject& mesh, std::size_t reduction, double bound, bool is_below) {
         const Reduction& of = mesh.ReductionAt(reduction);
         return is_below ? of < bound : of > bound;
@@ -170,6 +170,10 @@ NB_MODULE(_native, module) {
       .def("step", &ArrayOutlet::TryStep, "is_to_newest"_a)
       .def("message", &ArrayOutlet::Message);
 
+  nb::enum_<ReductionKind>(module, "ReductionKind")
+      .value("maximum", ReductionKind::maximum)
+      .value("minimum", ReductionKind::minimum)
+      .value("sum", ReductionKind::exact_sum);
   nb::enum_<PartObject::Fold>(module, "Fold")
       .value("sum", PartObject::Fold::sum)
       .value("mean", PartObject::Fold::mean)

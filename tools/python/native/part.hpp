@@ -50,8 +50,8 @@ class PartObject {
   nanobind::object Random(std::uint32_t draw) const;
   /// Makes nodes publish nothing in this update: those where the mask is not 0.
   void StaySilent(const Given<std::uint8_t>& mask) const;
-  /// Gives a number to a reduction, on behalf of all nodes.
-  void Contribute(std::size_t reduction, double value) const;
+  /// Gives the nodes' numbers to a reduction. Of an extreme, that of all nodes is enough.
+  void Contribute(std::size_t reduction, const Given<double>& numbers) const;
 
  private:
   const MeshObject& mesh_;

@@ -28,11 +28,11 @@ class EdgeWeights:
 
 @dataclasses.dataclass(frozen=True)
 class Reduction:
-    """The largest or smallest of a number of all nodes: `part[change] = numbers`, and `until=change < 1e-9`."""
+    """The largest, the smallest or the sum of a number of all nodes: `part[change] = numbers`, and `until=change < 1e-9`."""
 
     mesh: str
     number: int
-    is_maximum: bool
+    which: str
 
     def __lt__(self, bound: float) -> Until:
         return Until(self.mesh, self.number, float(bound), True)

@@ -166,8 +166,8 @@ class Elsewhere:
     def add_weights(self) -> None:
         self._same("add_weights")
 
-    def add_reduction(self, is_maximum: bool) -> int:
-        return int(self._same("add_reduction", is_maximum))
+    def add_reduction(self, which: str) -> int:
+        return int(self._same("add_reduction", which))
 
     def gather(self, field: Field) -> Any:
         return self._same("gather", field)

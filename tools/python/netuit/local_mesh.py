@@ -78,8 +78,8 @@ class Here:
     def add_weights(self) -> None:
         self._mesh.add_weights()
 
-    def add_reduction(self, is_maximum: bool) -> int:
-        return int(self._mesh.add_reduction(is_maximum))
+    def add_reduction(self, which: str) -> int:
+        return int(self._mesh.add_reduction(getattr(self._native.ReductionKind, which)))
 
     def gather(self, field: Field) -> Any:
         values = self._mesh.gather(number_of(field, self._name))

@@ -131,11 +131,13 @@ class Mesh:
         return EdgeWeights(self._name)
 
     def reduction(self, which: str = "maximum") -> Reduction:
-        """Adds the largest ("maximum") or smallest ("minimum") of a number of all nodes, for a schedule's `until`. At most two."""
-        if which not in ("maximum", "minimum"):
-            raise InputError(f"a reduction is a maximum or a minimum, not {which!r}")
-        is_maximum = which == "maximum"
-        return Reduction(self._name, self._engine.add_reduction(is_maximum), is_maximum)
+        """Adds the largest ("maximum"), the smallest ("minimum") or the sum ("sum") of a number of all nodes, for a schedule's `until`.
+
+        A mesh may have two. A sum has the same bits on every number of processes and threads.
+        """
+        if which not in ("maximum", "minimum", "sum"):
+            raise InputError(f"a reduction is a maximum, a minimum or a sum, not {which!r}")
+        return Reduction(self._name, self._engine.add_reduction(which), which)
 
     def run(
         self, schedule: Schedule, update: Callable[[Part], object], *, seed: int = 1, goes_on: bool = True, trace: str | os.PathLike[str] = ""

@@ -42,8 +42,14 @@ class Part:
         if isinstance(handle, Reduction):
             check(handle, self._name)
             numbers = numpy.asarray(values, dtype=float)
-            if numbers.size:
-                self._part._contribute(handle.number, float(numbers.max() if handle.is_maximum else numbers.min()))
+            if handle.which == "sum":
+                try:
+                    numbers = numpy.ascontiguousarray(numpy.broadcast_to(numbers, (len(self),)))
+                except ValueError:
+                    raise InputError(f"a sum takes a number of each of the part's {len(self)} nodes, not {numbers.shape}") from None
+            elif numbers.size:
+                numbers = numpy.array([numbers.max() if handle.which == "maximum" else numbers.min()])
+            self._part._contribute(handle.number, numbers.ravel())
             return
         number, last = self._last
         if values is last and isinstance(handle, Field) and handle.number == number:

@@ -1,6 +1,7 @@
 """Meshes in Python, against the same computed with NumPy or SciPy alone."""
 
 import json
+import math
 import os
 import pathlib
 import signal
@@ -231,6 +232,31 @@ def test_conditions_on_both_extremes():
     other = netuit.Mesh(netuit.Torus(4, 4))
     with pytest.raises(InputError, match="another mesh"):
         other.run(netuit.EveryUpdate(until=least > 1), grow)
+
+
+@pytest.mark.parametrize("threads", (1, 3))
+def test_a_sum_has_the_same_bits_on_every_layout(threads):
+    with netuit.Mesh(netuit.Torus(5, 5), threads=threads) as mesh:
+        x = mesh.field(lambda ids: 0.1 * (ids + 1.0))
+        total = mesh.reduction("sum")
+        size = mesh.reduction("sum")
+
+        def grow(part):
+            part[x] *= 1.5
+            part[total] = part[x]
+            part[size] = 1
+
+        exact = lambda updates: math.fsum(0.1 * node * 1.5**updates for node in range(1, 26))  # noqa: E731
+        bound = exact(7) * (1 - 1e-12)
+        assert mesh.run(netuit.EveryUpdate(until=total > bound, updates=100), grow).updates == 7
+        assert mesh.run(netuit.EveryUpdate(until=size > 25, updates=3), grow).updates == 3
+        assert mesh.run(netuit.EveryUpdate(until=size > 24.5, updates=3), grow).updates == 1
+
+        def wrong(part):
+            part[total] = numpy.ones(len(part) + 1)
+
+        with pytest.raises(InputError, match="a number of each of the part's"):
+            mesh.run(netuit.EveryUpdate(updates=1), wrong)
 
 
 def test_values_begin_as_they_are_given():
@@ -518,7 +544,7 @@ def test_what_makes_no_sense_is_refused(tmp_path):
     ):
         with pytest.raises(InputError, match=words):
             mesh.field(initial)
-    with pytest.raises(InputError, match="a maximum or a minimum"):
+    with pytest.raises(InputError, match="a maximum, a minimum or a sum"):
         mesh.reduction("median")
     with pytest.raises(InputError, match="needs a schedule"):
         mesh.run(3, lambda part: None)

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <netuit/barrier/exact_sum.hpp>
+#include <netuit/barrier/ordered_double.hpp>
+
+namespace netuit {
+
+/// Reductions that a mesh may have.
+inline constexpr std::size_t max_reductions = 2;
+
+/// The sums of those reductions that are sums. A copy reads no more of them than there are, because most meshes have none.
+class Sums {
+ public:
+  Sums() = default;
+  Sums(const Sums& other) { *this = other; }
+  Sums& operator=(const Sums& other) {
+    size_ = other.size_;
+    std::copy_n(other.sums_.begin(), size_, sums_.begin());
+    return *this;
+  }
+  ~Sums() = default;
+
+  /// Returns the number of reductions up to the last that may have numbers.
+  [[nodiscard]] std::size_t Size() const { return size_; }
+  /// Returns the sum of a reduction, or an empty one.
+  [[nodiscard]] ExactSum Of(std::size_t reduction) const { return reduction < size_ ? sums_[reduction] : ExactSum{}; }
+  /// Returns the sum of a reduction, to be changed.
+  ExactSum& At(std::size_t reduction) {
+    while (size_ <= reduction) sums_[size_++] = {};
+    return sums_[reduction];
+  }
+  /// Adds all numbers of others.
+  void Merge(const Sums& others) {
+    for (std::size_t i = 0; i < others.size_; ++i) At(i).Merge(others.sums_[i]);
+  }
+  /// Forgets all numbers.
+  void Clear() { size_ = 0; }
+
+ private:
+  std::size_t size_ = 0;
+  std::array<ExactSum, max_reductions> sums_{};
+};
+
+/// What nodes have given to the reductions, combined. A reduction is either an extreme or a sum.
+struct Reduced {
+  /// By reduction: ToOrdered of the largest number, 0 if there is none, or ordered_unknown, also for a sum.
+  std::array<std::uint64_t, max_reductions> extremes{};
+  Sums sums{};  ///< by reduction
+
+  /// Returns that no reduction is known.
+  static Reduced Unknown() {
+    Reduced unknown;
+    unknown.extremes.fill(ordered_unknown);
+    return unknown;
+  }
+  /// Combines with what others have given.
+  void Merge(const Reduced& others) {
+    for (std::size_t i = 0; i < max_reductions; ++i) extremes[i] = std::max(extremes[i], others.extremes[i]);
+    sums.Merge(others.sums);
+  }
+  /// Forgets everything.
+  void Clear() {
+    extremes = {};
+    sums.Clear();
+  }
+  /// Returns ToOrdered of each reduction, 0 if it has no number, or ordered_unknown.
+  [[nodiscard]] std::array<std::uint64_t, max_reductions> Words() const {
+    auto words = extremes;
+    for (std::size_t i = 0; i < sums.Size(); ++i)
+      if (const ExactSum sum = sums.Of(i); !sum.IsEmpty()) words[i] = std::max(words[i], ToOrdered(sum.Value()));
+    return words;
+  }
+};
+
+}  // namespace netuit
