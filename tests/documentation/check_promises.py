@@ -69,7 +69,7 @@ def compiled_cases(source: pathlib.Path, build: pathlib.Path) -> dict[str, set[s
     contents: dict[str, bytes | None] = {}
     names: dict[str, set[str]] = {}
     for compiled in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
-        target = re.search(r"CMakeFiles/([^/ ]+)\.dir/", compiled["command"])
+        target = re.search(r" -o \S*CMakeFiles/([^/ ]+)\.dir/", compiled["command"])
         path = pathlib.Path(compiled["file"])
         if not target or target[1] not in programs or source / "tests" not in path.parents:
             continue
