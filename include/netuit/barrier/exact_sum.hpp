@@ -13,10 +13,10 @@ namespace netuit {
 /// A sum of numbers that does not depend on the order in which they are added, or on how they are divided among sums that are
 /// then merged.
 ///
-/// The binary digits of a number are added in groups of 32, each in a word of its own. Groups have fixed places, and no carry moves
-/// from one to the next, so every addition is exact. The sum keeps three groups: that of the leading digit of the largest magnitude,
-/// and the two below. What numbers have below these is left out, so each is off by less than 2^-64 of the largest magnitude
-/// (Demmel and Nguyen, Parallel Reproducible Summation, 2015, with words of integers). Up to 2^31 numbers.
+/// The binary digits of a number are added in groups of 30, each in a word of its own. Groups have fixed places, and no carry moves
+/// from one to the next. The sum keeps three groups: that of the leading digit of the largest magnitude, and the two below. Nothing
+/// is lost but what numbers have below these, which is less than 2^-60 of the largest magnitude for each (Demmel and Nguyen,
+/// Parallel Reproducible Summation, 2015, with words of integers). Up to 2^33 numbers.
 class ExactSum {
  public:
   /// Adds a number.
@@ -27,7 +27,7 @@ class ExactSum {
     const bool is_negative = (bits >> 63U) != 0;
     kinds_ |= has_numbers;
     if (exponent == 0x7ff) [[unlikely]] {
-      kinds_ |= std::isnan(number) ? has_nan : is_negative ? has_minus_infinity : has_infinity;
+      kinds_ |= (bits & (hidden_bit - 1)) != 0 ? has_nan : is_negative ? has_minus_infinity : has_infinity;
       return;
     }
     const std::uint64_t digits = (bits & (hidden_bit - 1)) | (exponent != 0 ? hidden_bit : 0);
@@ -37,7 +37,7 @@ class ExactSum {
     for (std::size_t i = 0; i < num_groups; ++i) {
       const std::int32_t shift = (top_ - static_cast<std::int32_t>(i)) * group_size - place;
       if (shift > 52 || shift <= -group_size) continue;
-      const std::uint64_t group = (shift >= 0 ? digits >> shift : digits << -shift) & 0xffff'ffffU;
+      const std::uint64_t group = (shift >= 0 ? digits >> shift : digits << -shift) & group_mask;
       groups_[i] += is_negative ? 0 - group : group;
     }
   }
@@ -50,6 +50,8 @@ class ExactSum {
     kinds_ |= other.kinds_;
   }
 
+  /// Whether it can be a sum: false for bytes that are none.
+  [[nodiscard]] bool IsSound() const { return top_ >= 0 && top_ <= highest_group; }
   /// Whether no number has been added.
   [[nodiscard]] bool IsEmpty() const { return kinds_ == 0; }
   /// Returns the sum, rounded to a double: NaN if a number is NaN, or if there are infinities of both signs.
@@ -65,7 +67,9 @@ class ExactSum {
   }
 
  private:
-  static constexpr std::int32_t group_size = 32;
+  static constexpr std::int32_t group_size = 30;  // three groups hold 53 digits from any place on
+  static constexpr std::uint64_t group_mask = (std::uint64_t{1} << group_size) - 1;
+  static constexpr std::int32_t highest_group = (2045 + 52) / group_size;
   static constexpr std::size_t num_groups = 3;
   static constexpr std::uint32_t has_numbers = 1;
   static constexpr std::uint32_t has_nan = 2;

@@ -36,7 +36,8 @@ namespace netuit {
 /// Before round k, a leader knows the votes of 2^k hosts, up to its own; this is its window. In the last round, windows overlap
 /// unless the number of hosts is a power of two. That does not matter to a maximum, but a sum may count every host only once. So
 /// messages also carry the sums of a second window, of as many hosts as the lower k binary digits of the number of hosts say. In a
-/// round whose digit is 1, it grows by the first window, and at the end it has every host once.
+/// round whose digit is 1, a leader's second window becomes the sender's second and its own first one together. At the end it has
+/// every host once.
 ///
 /// One thread of each process may call it at a time.
 class ProcessBarrier {
@@ -104,7 +105,8 @@ class ProcessBarrier {
     std::optional<RoundMessage> early{};  // received and not used yet
   };
 
-  /// A vote's bytes without its sums. With the head of a board, or of a frame and its epoch, they fit into a cache line.
+  /// A vote's bytes without its sums. They and the head of a board are a cache line. So are a frame's head, the epoch, and a vote without
+  /// the extremes at its end that are missing, if at least one is.
   struct PlainVote {
     std::uint32_t stop = 0;
     std::uint16_t is_pending = 0;

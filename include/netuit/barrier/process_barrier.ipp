@@ -92,15 +92,15 @@ UIT_DEFINE Vote ProcessBarrier::Load(uit::ByteView bytes, Sums* rest) {
   PlainVote plain;
   constexpr std::size_t least_bytes = sizeof plain - sizeof plain.extremes;
   const std::size_t plain_bytes = std::min(bytes.size(), sizeof plain);
+  if (plain_bytes < least_bytes || plain_bytes % sizeof(std::uint64_t) != 0) Refuse();
   std::memcpy(&plain, bytes.data(), plain_bytes);
   const std::size_t num_sums = plain.num_sums * std::size_t{rest != nullptr ? 2U : 1U};
-  if (plain_bytes < least_bytes || plain.num_sums > max_reductions ||
-      (num_sums != 0 && bytes.size() != sizeof plain + num_sums * sizeof(ExactSum)))
-    Refuse();
+  if (plain.num_sums > max_reductions || bytes.size() != plain_bytes + num_sums * sizeof(ExactSum)) Refuse();
   Vote vote{.stop = plain.stop, .is_pending = plain.is_pending, .next = plain.next, .reduced = {.extremes = plain.extremes}};
   for (std::size_t i = 0; i < num_sums; ++i) {
-    Sums& window = i < plain.num_sums ? vote.reduced.sums : *rest;
-    uit::LoadBytes(window.At(i % plain.num_sums), bytes.subspan(sizeof plain + i * sizeof(ExactSum)));
+    ExactSum& sum = (i < plain.num_sums ? vote.reduced.sums : *rest).At(i % plain.num_sums);
+    uit::LoadBytes(sum, bytes.subspan(sizeof plain + i * sizeof(ExactSum)));
+    if (!sum.IsSound()) Refuse();
   }
   return vote;
 }

@@ -48,7 +48,7 @@ class Sums {
 
 /// What nodes have given to the reductions, combined. A reduction is either an extreme or a sum.
 struct Reduced {
-  /// By reduction: ToOrdered of the largest number, 0 if there is none, or ordered_unknown, also for a sum.
+  /// By reduction: ToOrdered of the largest number, 0 if there is none, or ordered_unknown. An unknown sum is marked here, too.
   std::array<std::uint64_t, max_reductions> extremes{};
   Sums sums{};  ///< by reduction
 
@@ -62,11 +62,6 @@ struct Reduced {
   void Merge(const Reduced& others) {
     for (std::size_t i = 0; i < max_reductions; ++i) extremes[i] = std::max(extremes[i], others.extremes[i]);
     sums.Merge(others.sums);
-  }
-  /// Forgets everything.
-  void Clear() {
-    extremes = {};
-    sums.Clear();
   }
   /// Returns ToOrdered of each reduction, 0 if it has no number, or ordered_unknown.
   [[nodiscard]] std::array<std::uint64_t, max_reductions> Words() const {

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 
 #include <netuit/barrier/ordered_double.hpp>
 #include <netuit/mesh/node.hpp>
@@ -61,10 +60,7 @@ class CutReduction {
   /// Returns the number at the last cut for which it is known. NaN if there is none yet.
   double Agreed(const Node& node) const { return Known().Agreed(node); }
   /// Returns the number for the values with which the last run ended. NaN if there is none, after a replay for example. Between runs.
-  double AtEnd() const {
-    if (rule_->at_end == 0) return std::numeric_limits<double>::quiet_NaN();
-    return detail::SignOf(rule_->which) * FromOrdered(rule_->at_end);
-  }
+  double AtEnd() const { return detail::NumberOf(rule_->which, rule_->at_end); }
   /// Returns at how many cuts of the last run the reduction became known; the end of the run does not count. Call it between runs.
   std::uint64_t NumCuts() const { return rule_->num_cuts; }
 

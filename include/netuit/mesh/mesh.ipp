@@ -74,7 +74,13 @@ UIT_DEFINE std::size_t Mesh::AddReductionNumber() {
   return num_reductions_++;
 }
 
-UIT_DEFINE Reduction Mesh::AddReduction(ReductionKind which) { return {AddReductionNumber(), which}; }
+UIT_DEFINE Reduction Mesh::AddReduction(ReductionKind which) {
+  const std::size_t number = AddReductionNumber();
+  if (which == ReductionKind::exact_sum) {
+    for (const auto& partition : Partitions()) partition->none_given.sums.At(number).Add(0);
+  }
+  return {number, which};
+}
 
 UIT_DEFINE CutReduction Mesh::AddCutReduction(ReductionKind which, std::function<double(Node&)> evaluate, const CutOptions& options) {
   if (options.every == 0) throw uit::InputError("CutOptions::every must be at least 1");

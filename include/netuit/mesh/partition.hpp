@@ -37,6 +37,7 @@ struct Partition {
   uit::TraceClock clock{};            ///< supplies the frames' time stamps
   EffectiveUpdates effective{};       ///< of the current run
   std::array<std::uint64_t, max_reductions> agreed{};   ///< what all workers have agreed on last
+  Reduced none_given{};               ///< what an update begins with: sums, not over cuts, are 0
   bool has_cuts = false;  ///< whether fields are copied in the current run
   CutCounts cuts{};       ///< made in the current run
   detail::TurnOrder* turns = nullptr;  ///< of objects that nodes use in sequence; null if the mesh has none

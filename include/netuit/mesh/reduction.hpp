@@ -13,7 +13,7 @@ namespace netuit {
 enum class ReductionKind : std::uint8_t {
   maximum,   ///< the largest
   minimum,   ///< the smallest
-  exact_sum  ///< the sum, by ExactSum: the same bits on every number of processes and threads
+  exact_sum  ///< the sum, by ExactSum: of the same numbers always the same bits, however nodes are divided among workers
 };
 inline constexpr ReductionKind maximum = ReductionKind::maximum;      ///< for Mesh::AddReduction
 inline constexpr ReductionKind minimum = ReductionKind::minimum;      ///< for Mesh::AddReduction
@@ -21,8 +21,13 @@ inline constexpr ReductionKind exact_sum = ReductionKind::exact_sum;  ///< for M
 
 namespace detail {
 
-/// The smallest number is the largest of the negative ones.
-inline double SignOf(ReductionKind which) { return which == ReductionKind::minimum ? -1 : 1; }
+/// Returns the word of a number, by ToOrdered. The smallest number has the largest word in a minimum.
+inline std::uint64_t WordOf(ReductionKind which, double number) { return ToOrdered(which == ReductionKind::minimum ? -number : number); }
+/// Returns the number of a word; NaN of 0, which stands for no number.
+inline double NumberOf(ReductionKind which, std::uint64_t word) {
+  if (word == 0) return std::numeric_limits<double>::quiet_NaN();
+  return which == ReductionKind::minimum ? -FromOrdered(word) : FromOrdered(word);
+}
 
 }  // namespace detail
 
@@ -60,7 +65,7 @@ class Reduction {
     /// Gives the node's number in this update.
     void operator=(double value) const {
       if (which_ == ReductionKind::exact_sum) node_.AddToSum(number_, value);
-      else node_.Contribute(number_, ToOrdered(detail::SignOf(which_) * value));
+      else node_.Contribute(number_, detail::WordOf(which_, value));
     }
 
    private:
@@ -68,16 +73,13 @@ class Reduction {
     std::size_t number_;
     ReductionKind which_;
   };
-  /// Assign the node's number of this update. If a node assigns twice, both count.
+  /// Assign the node's number of this update. If a node assigns twice, both count. To a sum, a node that assigns nothing gives 0.
   Slot operator[](Node& node) const { return {node, number_, which_}; }
   /// Returns the number on which the workers have agreed last: in mode 0 that of the update before, in mode 5 that of an update
   /// some milliseconds ago. In modes 1 and 2 that of the last barrier, to which workers bring what their nodes have given since the one
-  /// before; to a sum, what they have given in the last update. In a run with a condition see Free. NaN if there is none yet, as in
-  /// mode 3 without a condition.
-  double Agreed(const Node& node) const {
-    const std::uint64_t word = node.AgreedOn(number_);
-    return word == 0 ? std::numeric_limits<double>::quiet_NaN() : detail::SignOf(which_) * FromOrdered(word);
-  }
+  /// before; to a sum, what they have given in the last update. In modes 1 to 3 with a condition, that of the last vote; see Free. NaN
+  /// if there is none yet, and always in mode 4 and in mode 3 without a condition.
+  double Agreed(const Node& node) const { return detail::NumberOf(which_, node.AgreedOn(number_)); }
 
   /// The run ends when the reduction is less than `bound`.
   Until operator<(double bound) const { return Compare(bound, true); }
@@ -86,7 +88,7 @@ class Reduction {
 
  private:
   Until Compare(double bound, bool is_below) const {
-    return {number_, ToOrdered(detail::SignOf(which_) * bound), is_below == (which_ != ReductionKind::minimum)};
+    return {number_, detail::WordOf(which_, bound), is_below == (which_ != ReductionKind::minimum)};
   }
 
   std::size_t number_;

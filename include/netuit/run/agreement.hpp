@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include <netuit/barrier/exact_sum.hpp>
 #include <netuit/barrier/ordered_double.hpp>
@@ -29,13 +32,22 @@ class Agreement {
 
   /// Before an update: lets reductions begin again, or go on, with what nodes give in it.
   void BeginUpdate() {
-    if (plan_.delivery.is_by_update) partition_.notes.reduced.Clear();
-    else if (partition_.notes.reduced.sums.Size() != 0) TakeSums();
+    Reduced& given = partition_.notes.reduced;
+    if (plan_.delivery.is_by_update || (is_brought_ && !plan_.until)) {
+      given = partition_.none_given;
+    } else {
+      if (plan_.until) KeepSum();
+      given.sums = partition_.none_given.sums;
+    }
+    is_brought_ = false;
+    is_sum_new_ = true;
   }
-  /// Returns what the worker's nodes have given to reductions: in the last update, where all see values of the update before.
-  /// Elsewhere in a span in which its effective updates have grown by two, and since then; of a sum, that of the update that is worst
-  /// for the condition. Before the first such span, unknown. Without a condition, since it was brought last; of a sum, that of the
-  /// last update. Reductions over cuts are those of the last cut, or unknown.
+  /// Returns what the worker's nodes have given to reductions. To sums: in the last update. To extremes: in the last update where all
+  /// see values of the update before, elsewhere since it was brought to an earlier update's vote.
+  ///
+  /// In best effort with a condition it returns extremes of a span in which the worker's effective updates have grown by two, and of
+  /// what came since; and if the condition is on a sum, that sum in the worst update of this time. Before the end of the first span,
+  /// and before the first update, it returns that nothing is known. Reductions over cuts are those of the last cut, or unknown.
   Reduced Bring(std::uint64_t num_updates) {
     Reduced mine = BringGiven(num_updates);
     rounds_.Bring(mine);
@@ -82,44 +94,36 @@ class Agreement {
  private:
   Reduced BringGiven(std::uint64_t num_updates) {
     Reduced& given = partition_.notes.reduced;
-    if (plan_.delivery.is_by_update || partition_.NumNodes() == 0) return given;
-    TakeSums();
-    if (!plan_.until) {
-      if (num_updates == 0) return Reduced::Unknown();
-      const Reduced mine{.extremes = given.extremes, .sums = sums_};
-      given.Clear();
-      return mine;
-    }
+    is_brought_ = true;
+    if (partition_.NumNodes() == 0) return given;
+    if (num_updates == 0) return Reduced::Unknown();
+    if (plan_.delivery.is_by_update || !plan_.until) return given;
+    KeepSum();
     const std::uint64_t count = partition_.effective.Known().value_or(num_updates);
     if (count >= span_begin_ + 2) {
-      of_span_ = {.extremes = given.extremes, .sums = sums_};
-      given.Clear();
-      sums_.Clear();
+      extremes_of_span_ = std::exchange(given.extremes, {});
+      sum_of_span_ = std::exchange(sum_, {});
       span_begin_ = count;
     }
-    Reduced mine = of_span_;
-    mine.Merge({.extremes = given.extremes});
-    KeepWorst(mine.sums, sums_);
+    Reduced mine = given;
+    for (std::size_t i = 0; i < max_reductions; ++i) mine.extremes[i] = std::max(mine.extremes[i], extremes_of_span_[i]);
+    if (IsOnSum()) mine.sums.At(plan_.until->reduction) = Worse(sum_of_span_, sum_);
     return mine;
   }
-  /// Takes the sums of the last update.
-  void TakeSums() {
-    Sums& last = partition_.notes.reduced.sums;
-    if (plan_.until) KeepWorst(sums_, last);
-    else if (last.Size() != 0) sums_ = last;
-    last.Clear();
+  /// Whether the run has a condition on a sum, not over cuts.
+  bool IsOnSum() const { return !partition_.none_given.sums.Of(plan_.until->reduction).IsEmpty(); }
+  /// Notes the sum of the last update, if it is worse for the condition than those of the updates before.
+  void KeepSum() {
+    if (!std::exchange(is_sum_new_, false) || !IsOnSum()) return;
+    sum_ = Worse(sum_, partition_.notes.reduced.sums.Of(plan_.until->reduction));
   }
-  /// Keeps, of two updates, the sums that are worse for the run's condition.
-  void KeepWorst(Sums& kept, const Sums& others) const {
-    for (std::size_t i = 0; i < others.Size(); ++i) {
-      const ExactSum other = others.Of(i);
-      if (other.IsEmpty()) continue;
-      const ExactSum mine = kept.Of(i);
-      const std::uint64_t word = ToOrdered(mine.Value());
-      const std::uint64_t other_word = ToOrdered(other.Value());  // NaN is worst, because it ends no run
-      const bool is_worse = other_word == ordered_nan || (plan_.until->is_below ? other_word > word : other_word < word);
-      if (mine.IsEmpty() || (word != ordered_nan && is_worse)) kept.At(i) = other;
-    }
+  /// Returns the sum that is worse for the condition. NaN is worst, because it ends no run; an empty sum is no worse than any.
+  ExactSum Worse(const ExactSum& one, const ExactSum& other) const {
+    if (one.IsEmpty() || other.IsEmpty()) return one.IsEmpty() ? other : one;
+    const std::uint64_t word = ToOrdered(one.Value());
+    const std::uint64_t other_word = ToOrdered(other.Value());
+    if (word == ordered_nan || other_word == ordered_nan) return word == ordered_nan ? one : other;
+    return (word < other_word) == plan_.until->is_below ? other : one;
   }
 
   Team& team_;
@@ -127,8 +131,12 @@ class Agreement {
   Partition& partition_;
   CutRounds& rounds_;
   std::uint32_t thread_;
-  Reduced of_span_ = Reduced::Unknown();  // what nodes gave in the last span
-  Sums sums_;                        // of the last update, or since the last span
+  bool is_brought_ = false;          // what nodes gave in the last update has been brought to a vote
+  // In best effort with a condition: what nodes gave in the last span, and of its sum since then.
+  std::array<std::uint64_t, max_reductions> extremes_of_span_ = Reduced::Unknown().extremes;
+  ExactSum sum_of_span_;
+  ExactSum sum_;
+  bool is_sum_new_ = false;          // that of the last update is not in sum_ yet
   std::uint64_t span_begin_ = 0;     // effective updates when the present span began
   uit::TimePoint next_{};            // when to look again
 };

@@ -73,16 +73,20 @@ class CutRounds {
   /// Evaluates the reductions. Throws what their functions throw; `position` is then the node's number within the worker.
   void Evaluate(std::uint64_t num_updates, std::uint32_t& position) {
     Node node(partition_, seed_, first_update_ + num_updates);
+    evaluated_ = Reduced::Unknown();  // if a function throws
+    Reduced mine;
     for (const auto& rule : rules_) {
-      std::uint64_t& largest = evaluated_.extremes[rule->number] = 0;
-      ExactSum& sum = evaluated_.sums.At(rule->number) = {};
+      const bool is_sum = rule->which == ReductionKind::exact_sum;
+      std::uint64_t& largest = mine.extremes[rule->number];
+      ExactSum& sum = mine.sums.At(rule->number);
       for (position = 0; position < partition_.NumNodes(); ++position) {
         node.GoTo(position);
         const double number = rule->evaluate(node);
-        if (rule->which == ReductionKind::exact_sum) sum.Add(number);
-        else largest = std::max(largest, ToOrdered(SignOf(rule->which) * number));
+        if (is_sum) sum.Add(number);
+        else largest = std::max(largest, WordOf(rule->which, number));
       }
     }
+    evaluated_ = mine;
     num_evaluated_ = partition_.cuts.rounds;
     if (is_by_update_) num_over_ = num_evaluated_;
   }

@@ -65,7 +65,7 @@ class LayerTraffic {
     for (LayerPart* const layer : Layers()) layer->HandOver();  // first, because interceptors may throw
     for (LayerPart* const layer : Layers()) layer->Prepare(delivery_, record_.Get());
     partition_.effective = {};
-    partition_.notes.reduced.Clear();
+    partition_.notes.reduced = partition_.none_given;
     partition_.agreed = {};
   }
 

@@ -93,10 +93,10 @@ class SharedNodes {
  private:
   /// Nodes that one thread updates, and the outcome.
   struct alignas(uit::cache_line) Chunk {
-    NodeNotes notes{};
-    bool wants_stop = false;
-    std::uint32_t position = 0;    // of the node that has thrown
     std::exception_ptr thrown{};
+    std::uint32_t position = 0;    // of the node that has thrown
+    bool wants_stop = false;
+    NodeNotes notes{};             // last: without sums, all that is used is on one cache line
   };
   /// Nodes that may all be updated at once.
   struct Group {
@@ -203,7 +203,7 @@ class SharedNodes {
     const auto take = [&](Chunk& chunk) {
       wants_stop |= std::exchange(chunk.wants_stop, false);
       notes.reduced.Merge(chunk.notes.reduced);
-      chunk.notes.reduced.Clear();
+      chunk.notes.reduced = {};
       if (!chunk.notes.silent.empty()) {
         notes.silent.insert(notes.silent.end(), chunk.notes.silent.begin(), chunk.notes.silent.end());
         chunk.notes.silent.clear();

@@ -183,7 +183,7 @@ class Worker {
     Meet(MyVote(now, schedule_->Propose(now)));
     timeline_.Note(Activity::barrier);
     ++num_barriers_;
-    const Vote agreed = team_.Agreed();
+    const Vote& agreed = team_.Agreed();
     reason_ = agreed.stop != 0 ? agreed.stop : Team::Encode(StopReason::count);
     const bool goes_on = agreed.stop == 0 && agreed.is_pending != 0 && !IsDone(agreement_.Ends(agreed));
     if (goes_on) schedule_->Met(schedule_->CountsFromBarriers() ? uit::Now() : now, agreed.next);

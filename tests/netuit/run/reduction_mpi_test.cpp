@@ -213,10 +213,10 @@ TEST_CASE("A reduction to which nobody gives a number, or somebody gives NaN, en
   Mesh mesh{team, MakeTorus(8, 8)};
   const auto change = mesh.AddReduction(maximum);
   const auto sum = mesh.AddReduction(exact_sum);
-  for (const Until& until : {change < 1, sum < 1, sum > -1}) {
-    const RunReport silent = mesh.Run(EveryUpdate{.updates = 5, .until = until}, [](Node&) {});
-    CHECK(silent.stopped_by == StopReason::count);
-  }
+  const RunReport silent = mesh.Run(EveryUpdate{.updates = 5, .until = change < 1}, [](Node&) {});
+  CHECK(silent.stopped_by == StopReason::count);
+  const RunReport empty = mesh.Run(EveryUpdate{.updates = 5, .until = sum < 1}, [](Node&) {});
+  CHECK(empty.stopped_by == StopReason::asked);  // a sum is then 0
   for (const Until& until : {change < 1, change > 1, sum < 1, sum > -1}) {
     const auto run = [&](const auto& schedule) {
       const RunReport report = mesh.Run(schedule, [&](Node& node) {
@@ -234,32 +234,25 @@ TEST_CASE("A reduction to which nobody gives a number, or somebody gives NaN, en
 TEST_CASE("A sum counts each node once, in every mode") {
   const uit::Team team = TeamWith(2);
   for (const AsyncMode mode : {AsyncMode::every_update, AsyncMode::rolling, AsyncMode::fixed, AsyncMode::no_barrier, AsyncMode::dataflow}) {
-    Mesh mesh{team, MakeTorus(9, 7)};
+    const Topology torus = MakeTorus(9, 7);
+    Mesh mesh{team, torus, {.placement = PlaceRandom(torus, WorkersWith(2), 11)}};
     const auto num_odd = mesh.AddReduction(exact_sum);
     const auto is_wrong = mesh.AddField<bool>();
-    const auto is_known = mesh.AddField<bool>();
-    const auto run = [&](const ModeSettings& settings) {
-      return mesh.Run(ScheduleOf(mode, settings), [&](Node& node) {
+    const auto run = [&](const std::optional<Until>& until, std::chrono::milliseconds duration, bool stops) {
+      return mesh.Run(ScheduleOf(mode, {.duration = duration, .span = 1ms, .period = 1ms, .until = until}), [&](Node& node) {
         const double agreed = num_odd.Agreed(node);
-        is_known[node] = is_known[node] || agreed == 31;
         is_wrong[node] = is_wrong[node] || !(std::isnan(agreed) || agreed == 31);
+        if (stops && agreed == 31) node.RequestStop();
         if (node.Id() % 2 == 1) num_odd[node] = 1;
       });
     };
-    const auto num_nodes = [&](const Field<bool>& field) {
-      std::uint64_t num = 0;
-      mesh.Visit([&](Node& node) { num += field[node] ? 1 : 0; });
-      return num;
-    };
     CAPTURE(mode);
-    // Without a condition, and with one that never holds.
-    CHECK(run({.duration = 50ms, .span = 1ms, .period = 1ms}).stopped_by == StopReason::clock);
-    if (mode != AsyncMode::no_barrier && mode != AsyncMode::dataflow) CHECK(num_nodes(is_known) == mesh.NumLocalNodes());
-    run({.duration = 100ms, .span = 1ms, .period = 1ms, .until = num_odd > 31});
-    CHECK(num_nodes(is_wrong) == 0);
-    // With one that holds.
-    CHECK(run({.duration = 60s, .span = 1ms, .period = 1ms, .until = num_odd > 30.5}).stopped_by == StopReason::asked);
-    CHECK(num_nodes(is_wrong) == 0);
+    const bool meets = mode != AsyncMode::no_barrier && mode != AsyncMode::dataflow;
+    if (meets) CHECK(run({}, 60s, true).stopped_by == StopReason::asked);
+    CHECK(run(num_odd > 31, 60s, true).stopped_by == StopReason::asked);
+    CHECK(run(num_odd > 31, 50ms, false).stopped_by == StopReason::clock);
+    CHECK(run(num_odd > 30.5, 60s, false).stopped_by == StopReason::asked);
+    mesh.Visit([&](Node& node) { CHECK_FALSE(is_wrong[node]); });
   }
 }
 
@@ -268,12 +261,33 @@ TEST_CASE("In modes 1 and 2 without a condition, a reduction is that of the upda
   for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::fixed}) {
     Mesh mesh{team, MakeTorus(5, 5)};
     const auto largest = mesh.AddReduction(maximum);
-    const auto known = mesh.AddField<double>();
-    mesh.Run(ScheduleOf(mode, {.duration = 50ms, .span = 1ms, .period = 1ms}), [&](Node& node) {
-      known[node] = largest.Agreed(node);
+    const RunReport report = mesh.Run(ScheduleOf(mode, {.duration = 60s, .span = 1ms, .period = 1ms}), [&](Node& node) {
+      if (largest.Agreed(node) == 1) node.RequestStop();
       largest[node] = node.Update() == 0 ? 5 : 1;
     });
-    mesh.Visit([&](Node& node) { CHECK(known[node] == 1); });
+    CHECK(report.stopped_by == StopReason::asked);
+  }
+}
+
+TEST_CASE("Without a condition on it, a sum is that of the last update, in which nodes may have given nothing") {
+  const uit::Team team = TeamWith(2);
+  for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::fixed, AsyncMode::no_barrier}) {
+    Mesh mesh{team, MakeTorus(5, 5)};
+    const auto other = mesh.AddReduction(maximum);
+    const auto sum = mesh.AddReduction(exact_sum);
+    const auto value = mesh.AddPublishedField<int>();
+    const auto run = [&](const std::optional<Until>& until, auto gives) {
+      const RunReport report = mesh.Run(ScheduleOf(mode, {.duration = 60s, .span = 1ms, .period = 1ms, .until = until}), [&](Node& node) {
+        ++value[node];
+        if (node.Update() > 10 && sum.Agreed(node) < 24.5) node.RequestStop();
+        other[node] = 1;
+        if (gives(node.Update())) sum[node] = 1;
+      });
+      CHECK(report.stopped_by == StopReason::asked);
+    };
+    CAPTURE(mode);
+    run(other < 0, [](std::uint64_t update) { return update % 2 == 0; });  // the worst of a span would be 25 at every vote
+    if (mode != AsyncMode::no_barrier) run({}, [](std::uint64_t update) { return update < 10; });
   }
 }
 
@@ -284,10 +298,10 @@ TEST_CASE("In best effort, a condition on a sum must hold for all updates of a s
     const auto value = mesh.AddPublishedField<int>();
     const auto sum = mesh.AddReduction(exact_sum);
     const Until until = is_below ? sum < 18 : sum > 18;
-    // In each other update the sum is 0, in the others 36: never between, and never long on one side.
+    // In each other update the sum is 36, in the others nobody gives anything to it: it is never long on one side.
     const RunReport report = mesh.Run(Free{.updates = is_slow_build ? 2000U : 20'000U, .until = until}, [&](Node& node) {
       ++value[node];
-      sum[node] = static_cast<double>(node.Update() % 2);
+      if (node.Update() % 2 == 0) sum[node] = 1;
     });
     CHECK(report.stopped_by == StopReason::count);
   }

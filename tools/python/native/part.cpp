@@ -217,8 +217,8 @@ void PartObject::StaySilent(const Given<std::uint8_t>& mask) const {
 void PartObject::Contribute(std::size_t reduction, const Given<double>& numbers) const {
   Part& part = Get();
   if (part.size() == 0) return;
-  Node& node = part.At(0);
-  for (std::size_t i = 0; i < numbers.shape(0); ++i) mesh_.ReductionAt(reduction)[node] = numbers.data()[i];
+  const auto slot = mesh_.ReductionAt(reduction)[part.At(0)];
+  for (const double number : std::span{numbers.data(), numbers.shape(0)}) slot = number;
 }
 
 }  // namespace netuit::python

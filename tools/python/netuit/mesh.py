@@ -133,7 +133,7 @@ class Mesh:
     def reduction(self, which: str = "maximum") -> Reduction:
         """Adds the largest ("maximum"), the smallest ("minimum") or the sum ("sum") of a number of all nodes, for a schedule's `until`.
 
-        A mesh may have two. A sum has the same bits on every number of processes and threads.
+        A mesh may have two. The same numbers have the same sum, to the last bit, on any number of processes and threads.
         """
         if which not in ("maximum", "minimum", "sum"):
             raise InputError(f"a reduction is a maximum, a minimum or a sum, not {which!r}")

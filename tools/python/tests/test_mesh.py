@@ -246,9 +246,15 @@ def test_a_sum_has_the_same_bits_on_every_layout(threads):
             part[total] = part[x]
             part[size] = 1
 
-        exact = lambda updates: math.fsum(0.1 * node * 1.5**updates for node in range(1, 26))  # noqa: E731
-        bound = exact(7) * (1 - 1e-12)
-        assert mesh.run(netuit.EveryUpdate(until=total > bound, updates=100), grow).updates == 7
+        values = 0.1 * numpy.arange(1.0, 26.0)
+        for _ in range(7):
+            values *= 1.5
+        exact = math.fsum(values)
+        assert mesh.run(netuit.EveryUpdate(until=total > math.nextafter(exact, 0), updates=100), grow).updates == 7
+        assert (mesh.gather(x) == values).all()
+        for _ in range(2):
+            values *= 1.5
+        assert mesh.run(netuit.EveryUpdate(until=total > exact * 1.5, updates=100), grow).updates == 2
         assert mesh.run(netuit.EveryUpdate(until=size > 25, updates=3), grow).updates == 3
         assert mesh.run(netuit.EveryUpdate(until=size > 24.5, updates=3), grow).updates == 1
 
