@@ -132,7 +132,7 @@ class ProcessBarrier {
   Vote Wait(const Vote& mine, const uit::WaitLimit& limit, Try idle, const uit::Backoff& backoff);
   bool IsLeader() const { return leader_ == rank_; }
   bool Attempt(Try step);
-  bool TrySend(Round& round, const RoundMessage& message);
+  bool TrySend(const Round& round);
   bool TryReceive(Round& round);
 
   uit::Fabric* fabric_;

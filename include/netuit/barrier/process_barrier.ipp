@@ -179,7 +179,7 @@ UIT_DEFINE bool ProcessBarrier::TryEnd(Vote& outcome) {
   for (; next_round_ < rounds_.size(); ++next_round_) {
     Round& round = rounds_[next_round_];
     suspect_ = {round.from, is_other_alone_};
-    has_sent_ = has_sent_ || Attempt([&] { return TrySend(round, {epoch_, merged_, rest_}); });
+    has_sent_ = has_sent_ || Attempt([&] { return TrySend(round); });
     if (!has_sent_ || !Attempt([&] { return TryReceive(round); })) return false;
     if ((num_hosts_ >> next_round_) % 2 == 1) {
       rest_ = round.early->rest;
@@ -222,11 +222,11 @@ UIT_DEFINE bool ProcessBarrier::Attempt(Try step) {
   return fabric_->Exclusively([&] { is_done = step(); }) && is_done;
 }
 
-UIT_DEFINE bool ProcessBarrier::TrySend(Round& round, const RoundMessage& message) {
+UIT_DEFINE bool ProcessBarrier::TrySend(const Round& round) {
   frame_.Reserve(message_bytes);
   const uit::MutableByteView room{frame_.Payload(), message_bytes};
-  uit::StoreBytes(message.epoch, room);
-  const std::size_t num_bytes = sizeof message.epoch + Store(message.vote, &message.rest, room.subspan(sizeof message.epoch));
+  uit::StoreBytes(epoch_, room);
+  const std::size_t num_bytes = sizeof epoch_ + Store(merged_, &rest_, room.subspan(sizeof epoch_));
   frame_.Header() = uit::FrameHeader{};
   frame_.Header().num_bytes = static_cast<std::uint32_t>(num_bytes);
   return links_.at(round.to).TrySend(frame_);
@@ -236,8 +236,8 @@ UIT_DEFINE bool ProcessBarrier::TryReceive(Round& round) {
   if (round.early) return true;
   if (!links_.at(round.from).TryReceive(frame_)) return false;
   const uit::ByteView bytes{frame_.Payload(), std::min<std::size_t>(frame_.Header().num_bytes, message_bytes)};
+  if (bytes.size() < sizeof(RoundMessage::epoch)) Refuse();
   RoundMessage message;
-  if (bytes.size() < sizeof message.epoch) Refuse();
   uit::LoadBytes(message.epoch, bytes);
   message.vote = Load(bytes.subspan(sizeof message.epoch), &message.rest);
   round.early = message;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include <netuit/barrier/exact_sum.hpp>
 #include <netuit/barrier/ordered_double.hpp>
@@ -20,7 +21,7 @@ class Sums {
   Sums(const Sums& other) { *this = other; }
   Sums& operator=(const Sums& other) {
     size_ = other.size_;
-    std::copy_n(other.sums_.begin(), size_, sums_.begin());
+    for (std::size_t i = 0; i < size_; ++i) std::construct_at(&sums_[i].sum, other.sums_[i].sum);
     return *this;
   }
   ~Sums() = default;
@@ -28,22 +29,27 @@ class Sums {
   /// Returns the number of reductions up to the last that may have numbers.
   [[nodiscard]] std::size_t Size() const { return size_; }
   /// Returns the sum of a reduction, or an empty one.
-  [[nodiscard]] ExactSum Of(std::size_t reduction) const { return reduction < size_ ? sums_[reduction] : ExactSum{}; }
+  [[nodiscard]] ExactSum Of(std::size_t reduction) const { return reduction < size_ ? sums_[reduction].sum : ExactSum{}; }
   /// Returns the sum of a reduction, to be changed.
   ExactSum& At(std::size_t reduction) {
-    while (size_ <= reduction) sums_[size_++] = {};
-    return sums_[reduction];
+    while (size_ <= reduction) std::construct_at(&sums_[size_++].sum);
+    return sums_[reduction].sum;
   }
   /// Adds all numbers of others.
   void Merge(const Sums& others) {
-    for (std::size_t i = 0; i < others.size_; ++i) At(i).Merge(others.sums_[i]);
+    for (std::size_t i = 0; i < others.size_; ++i) At(i).Merge(others.sums_[i].sum);
   }
   /// Forgets all numbers.
   void Clear() { size_ = 0; }
 
  private:
+  union Room {
+    Room() {}  // NOLINT(modernize-use-equals-default): makes no sum, which would write 32 bytes
+    ExactSum sum;
+  };
+
   std::size_t size_ = 0;
-  std::array<ExactSum, max_reductions> sums_{};
+  std::array<Room, max_reductions> sums_;
 };
 
 /// What nodes have given to the reductions, combined. A reduction is either an extreme or a sum.
