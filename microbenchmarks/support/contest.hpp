@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <uit/config.hpp>
+
 #include "team.hpp"
 
 namespace bench {
@@ -70,6 +72,18 @@ struct Sample {
   bool is_clean;
 };
 
+/// What one thread does for a number of a competitor's operations: both sides in turns, if there are two, so that nothing waits.
+struct Counting {
+  std::string competitor;
+  std::function<void(std::uint64_t)> work;
+};
+
+/// Does such work. tools/bench counts what happens in it, and knows it by its name, which no compiler changes.
+extern "C" UIT_NOINLINE inline void bench_counted(const std::function<void(std::uint64_t)>& work, std::uint64_t num_operations) {
+  work(num_operations);
+  asm volatile("" : : : "memory");  // so that this function returns after the work
+}
+
 /// How long to take samples.
 struct Patience {
   std::chrono::nanoseconds enough;    ///< stop then, if there are enough clean samples
@@ -96,6 +110,12 @@ class Contest {
 
   Contest& Say(Claim claim) {
     claims.push_back(std::move(claim));
+    return *this;
+  }
+
+  /// Adds work of a competitor of which the instructions and cache misses are counted.
+  Contest& Count(std::string competitor, std::function<void(std::uint64_t)> work) {
+    countings.push_back({std::move(competitor), std::move(work)});
     return *this;
   }
 
@@ -156,6 +176,8 @@ class Contest {
   std::vector<std::string> names;
   std::vector<Claim> claims;
   std::vector<Point> points;
+  std::vector<Counting> countings;
+  std::uint64_t num_counted = 10'000;  ///< operations, if they are counted
   std::vector<Sample> samples;
   /// There are more members than cores on purpose, so waiting for a core is part of the job.
   bool is_oversubscribed = false;

@@ -18,6 +18,7 @@ namespace bench {
 struct Options {
   bool quick = false;
   bool list = false;       ///< print the names of the figures, measure nothing
+  bool count = false;      ///< do the work that tools/bench counts, measure nothing
   std::string filter;      ///< measure the figures whose names contain it, in either case
   std::string json;        ///< where to write rows and samples
   std::string error;       ///< the error in the command line, if any
@@ -29,9 +30,10 @@ struct Options {
       const bool has_value = i + 1 < argc;
       if (word == "--quick") options.quick = true;
       else if (word == "--list") options.list = true;
+      else if (word == "--count") options.count = true;
       else if (word == "--filter" && has_value) options.filter = argv[++i];
       else if (word == "--json" && has_value) options.json = argv[++i];
-      else options.error = "usage: [--quick] [--list] [--filter TEXT] [--json FILE]";
+      else options.error = "usage: [--quick] [--list] [--count] [--filter TEXT] [--json FILE]";
     }
     return options;
   }
@@ -66,6 +68,7 @@ class Program {
   /// Collective over the team. Takes the samples of a contest, if one of its figures is wanted.
   void Run(Contest& contest, Team& team) {
     if (!IsWanted(contest)) return;
+    if (options_.count) return Count(contest);
     contest.Run(team, options_.quick ? Patience{std::chrono::milliseconds{1200}, std::chrono::seconds{3}}
                                      : Patience{std::chrono::milliseconds{4500}, std::chrono::seconds{20}});
     if (!team.IsLead()) return;
@@ -77,7 +80,7 @@ class Program {
   /// Whether to measure a figure that is not a ratio; with --list it prints the name.
   [[nodiscard]] bool IsWanted(const std::string& figure) const {
     if (options_.list && is_lead_) std::printf("%s\n", figure.c_str());
-    return options_.error.empty() && !options_.list && options_.Wants(figure);
+    return !options_.count && IsNamed(figure);
   }
 
   /// Adds such a figure.
@@ -99,10 +102,23 @@ class Program {
   }
 
  private:
+  [[nodiscard]] bool IsNamed(const std::string& figure) const {
+    return options_.error.empty() && !options_.list && options_.Wants(figure);
+  }
   [[nodiscard]] bool IsWanted(const Contest& contest) const {
-    bool wanted = !contest.points.empty() && IsWanted(contest.name);
-    for (const Claim& claim : contest.claims) wanted |= IsWanted(claim.name);
+    const auto wants = [this](const std::string& figure) { return options_.count ? IsNamed(figure) : IsWanted(figure); };
+    bool wanted = !contest.points.empty() && wants(contest.name);
+    for (const Claim& claim : contest.claims) wanted |= wants(claim.name);
     return wanted;
+  }
+  /// Does the work to be counted, and prints a line for each: contest, competitor and number of operations.
+  static void Count(const Contest& contest) {
+    for (const Counting& counting : contest.countings) {
+      counting.work(contest.num_counted / 10);  // fills the caches
+      bench_counted(counting.work, contest.num_counted);
+      std::printf("%s\t%s\t%llu\n", contest.name.c_str(), counting.competitor.c_str(),
+                  static_cast<unsigned long long>(contest.num_counted));
+    }
   }
 
   Options options_;

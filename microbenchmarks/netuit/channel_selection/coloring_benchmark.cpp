@@ -39,20 +39,25 @@ void AddMesh(bench::Contest& contest, bench::Crew& crew, const std::string& name
     crew.AddRunQueueDelay(mesh->Idle());
     return time;
   });
+  if (threads == 1 && !is_traced) contest.Count(name, [mesh](std::uint64_t count) { mesh->Update(count); });
+}
+
+/// Adds a loop over a block, without the library.
+template <typename B>
+void AddLoop(bench::Contest& contest, const std::string& name, const std::shared_ptr<B>& block, void (B::*sweep)()) {
+  contest.Add(name, [block, sweep](const bench::Load& load) { return WorkFor(load.window, [&] { (*block.*sweep)(); }).Time(); });
+  contest.Count(name, [block, sweep](std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) (*block.*sweep)();
+  });
 }
 
 void MeasureOneThread(bench::Program& program, bench::Crew& crew) {
   const std::string name = "colouring, 1 thread";
   bench::Contest contest{name, bench::Unit::thousands_per_second};
-  contest.Add("plain loop", [block = std::make_shared<Block>(0, 1)](const bench::Load& load) {
-    return WorkFor(load.window, [&] { block->Sweep(); }).Time();
-  });
-  contest.Add("plain loop of degree 4", [block = std::make_shared<Block>(0, 1)](const bench::Load& load) {
-    return WorkFor(load.window, [&] { block->SweepOfDegree4(); }).Time();
-  });
-  contest.Add("ring per edge", [block = std::make_shared<EdgeBlock>(CheckedEdgeBlock())](const bench::Load& load) {
-    return WorkFor(load.window, [&] { block->Sweep(); }).Time();
-  });
+  contest.num_counted = 50;
+  AddLoop(contest, "plain loop", std::make_shared<Block>(0, 1), &Block::Sweep);
+  AddLoop(contest, "plain loop of degree 4", std::make_shared<Block>(0, 1), &Block::SweepOfDegree4);
+  AddLoop(contest, "ring per edge", std::make_shared<EdgeBlock>(CheckedEdgeBlock()), &EdgeBlock::Sweep);
   AddMesh<ByField>(contest, crew, "Mesh, multicast", 1);
   AddMesh<ByField, 4>(contest, crew, "Mesh, multicast, In<4>", 1);
   AddMesh<ByNewestOfEdge>(contest, crew, "Mesh, conduit per edge", 1);

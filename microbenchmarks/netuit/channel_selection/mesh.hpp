@@ -173,6 +173,9 @@ class OnMesh {
     return 1e9 / rate;
   }
 
+  /// Makes so many updates in mode 3.
+  void Update(std::uint64_t count) { Run(netuit::Free{.updates = count}.MakePlan(), {.seed = seed, .stops_on_signal = false}); }
+
   /// How much the running time of this process's workers exceeded its CPU time.
   [[nodiscard]] double Idle() const { return idle_.count(); }
 

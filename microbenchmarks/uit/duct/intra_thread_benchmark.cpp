@@ -3,8 +3,10 @@
 //
 // As in a simulation: one put into each of many conduits, then one step and one get from each.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -86,25 +88,31 @@ struct CircularBuffers {
 
 template <typename Conduits>
 void Add(bench::Contest& contest, const std::string& name, std::size_t number) {
-  contest.Add(name, [conduits = std::make_shared<Conduits>(number), number](const bench::Load& load) {
-    const std::uint64_t num_sweeps = load.count / number + 1;
+  const auto conduits = std::make_shared<Conduits>(number);
+  const auto work = [conduits, number](std::uint64_t num_sweeps) {
     std::uint64_t sum = 0;
-    const uit::TimePoint start = uit::Now();
     for (std::uint64_t sweep = 0; sweep < num_sweeps; ++sweep) {
       for (std::size_t i = 0; i < number; ++i) conduits->Put(i, static_cast<Message>(sweep + 1));
       bench::Keep(*conduits);
       for (std::size_t i = 0; i < number; ++i) sum += conduits->Take(i);
       bench::Keep(*conduits);
     }
-    const std::chrono::duration<double, std::nano> elapsed = uit::Now() - start;
     if (sum != number * num_sweeps * (num_sweeps + 1) / 2) std::abort();
+  };
+  contest.Add(name, [work, number](const bench::Load& load) {
+    const std::uint64_t num_sweeps = load.count / number + 1;
+    const uit::TimePoint start = uit::Now();
+    work(num_sweeps);
+    const std::chrono::duration<double, std::nano> elapsed = uit::Now() - start;
     return elapsed.count() / static_cast<double>(num_sweeps * number);
   });
+  contest.Count(name, [work, number](std::uint64_t count) { work(count / number); });
 }
 
 void Measure(bench::Program& program, bench::Team& team, std::size_t number) {
   const std::string name = "intra-thread put+get, 4 B, " + std::to_string(number) + " conduits";
   bench::Contest contest{name, bench::Unit::nanoseconds};
+  contest.num_counted = 20 * number;
   Add<Ducts>(contest, "RingDuct", number);
   Add<PlainRings>(contest, "plain ring", number);
   Add<Ends<uit::InProcess>>(contest, "Inlet and Outlet", number);

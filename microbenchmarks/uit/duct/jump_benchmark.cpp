@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -121,11 +122,25 @@ double FreshTime(bench::Crew& crew, Channel& channel, std::uint64_t count) {
   return std::chrono::duration<double, std::nano>(end - start).count() / static_cast<double>(count);
 }
 
+/// One thread puts a value and reads it, in turns.
+template <typename T, typename Channel>
+void ReadAlone(Channel& channel, std::uint64_t count) {
+  static std::uint32_t number = 0;  // no value twice in sequence, also from one call to the next
+  T message{};
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    bench::Mark(message, ++number);
+    channel.Put(message);
+    if (!channel.TryRead([&](const T& value) { sum += bench::Check(value); })) std::abort();
+  }
+  bench::Keep(sum);
+}
+
 template <typename T, typename Channel>
 void Add(bench::Contest& contest, bench::Crew& crew, const std::string& name) {
-  contest.Add(name, [&crew, channel = std::make_shared<Channel>()](const bench::Load& load) {
-    return FreshTime<T>(crew, *channel, load.count);
-  });
+  const auto channel = std::make_shared<Channel>();
+  contest.Add(name, [&crew, channel](const bench::Load& load) { return FreshTime<T>(crew, *channel, load.count); });
+  contest.Count(name, [channel](std::uint64_t count) { ReadAlone<T>(*channel, count); });
 }
 
 template <typename T>

@@ -72,9 +72,9 @@ class OursStaged {
 
 template <typename T, typename Queue>
 void Add(bench::Contest& contest, bench::Crew& crew, const std::string& name) {
-  contest.Add(name, [&crew, queue = std::shared_ptr<Queue>(std::make_shared<Queue>())](const bench::Load& load) {
-    return bench::StreamTime<T>(crew, *queue, load.count);
-  });
+  const auto queue = std::make_shared<Queue>();
+  contest.Add(name, [&crew, queue](const bench::Load& load) { return bench::StreamTime<T>(crew, *queue, load.count); });
+  contest.Count(name, [queue](std::uint64_t count) { bench::StreamAlone<T>(*queue, count); });
 }
 
 template <typename T>
