@@ -188,6 +188,38 @@ nb::object MeshObject::Gather(std::size_t number) const {
       fields_.at(number));
 }
 
+std::size_t MeshObject::AddCapture(std::size_t field, std::uint64_t every, std::size_t most) {
+  const CaptureOptions options{.every = every, .most = most};
+  captures_.push_back(std::visit([&](const auto& of) -> AnyCapture { return Get().Capture(of, options); }, fields_.at(field)));
+  return captures_.size() - 1;
+}
+
+nb::tuple MeshObject::GatherCapture(std::size_t number) const {
+  return std::visit(
+      [&]<typename T>(const Captured<T>& capture) {
+        const Mesh& mesh = Get();
+        std::vector<std::vector<T>> copies;
+        std::uint64_t num_missed = 0;
+        {
+          const nb::gil_scoped_release release;
+          copies.resize(capture.Count());
+          for (std::size_t i = 0; i < copies.size(); ++i) copies[i] = capture.Gather(i);
+          num_missed = capture.NumMissed();
+        }
+        if (!mesh.GetWorld().IsRoot()) return nb::make_tuple(nb::none(), num_missed);
+        NewArray<T> result(copies.size() * mesh.NumNodes());
+        auto place = result.Values().begin();
+        for (const std::vector<T>& copy : copies) place = std::ranges::copy(copy, place).out;
+        return nb::make_tuple(result.Release(), num_missed);
+      },
+      captures_.at(number));
+}
+
+void MeshObject::ClearCapture(std::size_t number) const {
+  Get();  // throws if it cannot be used now
+  std::visit([](const auto& capture) { capture.Clear(); }, captures_.at(number));
+}
+
 RunReport MeshObject::Run(const RunWords& words, const nb::callable& update, const nb::list& parts) {
   Mesh& mesh = Get();
   if (parts.size() != mesh.NumThreads()) throw uit::InputError("a run needs a part for each thread");

@@ -12,6 +12,7 @@
 #include <nanobind/ndarray.h>
 
 #include <netuit/graph/graph.hpp>
+#include <netuit/mesh/captured.hpp>
 #include <netuit/mesh/edge_field.hpp>
 #include <netuit/mesh/field.hpp>
 #include <netuit/mesh/mesh.hpp>
@@ -30,6 +31,10 @@ using Given = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, 
 using AnyNodeField = std::variant<Field<double>, PublishedField<double>, Field<float>, PublishedField<float>, Field<std::int64_t>,
                                   PublishedField<std::int64_t>, Field<std::int32_t>, PublishedField<std::int32_t>,
                                   Field<std::uint8_t>, PublishedField<std::uint8_t>>;
+
+/// Copies of such a field.
+using AnyCapture =
+    std::variant<Captured<double>, Captured<float>, Captured<std::int64_t>, Captured<std::int32_t>, Captured<std::uint8_t>>;
 
 /// A schedule by the number of its mode, and the options of a run.
 struct RunWords {
@@ -77,6 +82,13 @@ class MeshObject final : public JobObject {
   const Reduction& ReductionAt(std::size_t number) const { return reductions_.at(number); }
   /// Returns a field's values by id on rank 0, and None elsewhere. Collective.
   nanobind::object Gather(std::size_t number) const;
+  /// Adds copies of a field, and returns their number.
+  std::size_t AddCapture(std::size_t field, std::uint64_t every, std::size_t most);
+  /// Returns the values of all copies, one copy after the other, on rank 0, and None elsewhere; and how many copies found no memory.
+  /// Collective.
+  nanobind::tuple GatherCapture(std::size_t number) const;
+  /// Forgets the copies. Collective.
+  void ClearCapture(std::size_t number) const;
   /// Runs: calls `update(thread)` for each update of a thread, while parts[thread] stands for its nodes. Collective. If the
   /// update throws in this process, the exception is passed on after the run.
   RunReport Run(const RunWords& words, const nanobind::callable& update, const nanobind::list& parts);
@@ -87,6 +99,7 @@ class MeshObject final : public JobObject {
   std::vector<AnyNodeField> fields_;
   std::optional<EdgeWeights> weights_;
   std::vector<Reduction> reductions_;
+  std::vector<AnyCapture> captures_;
 };
 
 }  // namespace netuit::python

@@ -149,6 +149,9 @@ NB_MODULE(_native, module) {
         return is_below ? of < bound : of > bound;
       })
       .def("gather", &MeshObject::Gather)
+      .def("add_capture", &MeshObject::AddCapture)
+      .def("gather_capture", &MeshObject::GatherCapture)
+      .def("clear_capture", &MeshObject::ClearCapture)
       .def("run", [](MeshObject& mesh, const RunWords& words, const nb::callable& update, const nb::list& parts) {
         return DescriptionOf(mesh.Run(words, update, parts));
       });

@@ -20,6 +20,15 @@ class Field:
 
 
 @dataclasses.dataclass(frozen=True)
+class Film:
+    """Copies of a field's values that runs take: `mesh.gather(film)[image, node]`."""
+
+    mesh: str
+    number: int
+    field: Field
+
+
+@dataclasses.dataclass(frozen=True)
 class EdgeWeights:
     """The weights of the graph's edges. Index a part with it for those of its edges, or pass it to sum_in and mean_in."""
 

@@ -24,7 +24,7 @@ from typing import Any
 import cloudpickle
 
 from netuit import ToolError, launch, native
-from netuit.fields import Field
+from netuit.fields import Field, Film
 from netuit.local_mesh import Report
 from netuit.part import Part
 from netuit.schedules import Schedule
@@ -171,6 +171,17 @@ class Elsewhere:
 
     def gather(self, field: Field) -> Any:
         return self._same("gather", field)
+
+    def add_film(self, field: Field, every: int, most: int) -> Film:
+        film: Film = self._same("add_film", field, every, most)
+        return film
+
+    def gather_film(self, film: Film) -> tuple[Any, int]:
+        gathered: tuple[Any, int] = self._same("gather_film", film)
+        return gathered
+
+    def clear_film(self, film: Film) -> None:
+        self._same("clear_film", film)
 
     def run(self, schedule: Schedule, update: Callable[[Part], object], options: Mapping[str, Any]) -> Report:
         report: Report = self._same("run", schedule, update, options)

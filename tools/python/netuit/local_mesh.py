@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy
 
 from netuit import InputError, ToolError, graph_arrays, native
-from netuit.fields import Field, number_of, typed
+from netuit.fields import Field, Film, number_of, typed
 from netuit.part import Part
 from netuit.schedules import Schedule, Until
 
@@ -84,6 +84,16 @@ class Here:
     def gather(self, field: Field) -> Any:
         values = self._mesh.gather(number_of(field, self._name))
         return None if values is None else typed(field, values)
+
+    def add_film(self, field: Field, every: int, most: int) -> Film:
+        return Film(self._name, int(self._mesh.add_capture(number_of(field, self._name), every, most)), field)
+
+    def gather_film(self, film: Film) -> tuple[Any, int]:
+        values, missed = self._mesh.gather_capture(film.number)
+        return None if values is None else typed(film.field, values).reshape(-1, self.num_nodes()), int(missed)
+
+    def clear_film(self, film: Film) -> None:
+        self._mesh.clear_capture(film.number)
 
     def run(self, schedule: Schedule, update: Callable[[Part], object], options: Mapping[str, Any]) -> Report:
         if os.getpid() != self._process:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import uuid
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ import networkx
 import numpy
 
 from netuit import InputError, ToolError, graph_arrays, native
-from netuit.fields import EdgeWeights, Field, Reduction, check
+from netuit.fields import EdgeWeights, Field, Film, Reduction, check, number_of
 from netuit.local_mesh import Here, Report
 from netuit.part import Part
 from netuit.schedules import Schedule, whole
@@ -164,9 +165,33 @@ class Mesh:
             raise ToolError(report.message or f"the run ended with code {report.exit_code}")
         return report
 
-    def gather(self, field: Field) -> Any:
-        """The values of all nodes by number, on rank 0; None elsewhere."""
-        return self._engine.gather(field)
+    def film(self, field: Field, *, every: int = 1, most: int = 64) -> Film:
+        """Lets the following runs copy a field's values after each so many updates of a worker, without a pause.
+
+        In EveryUpdate and Dataflow, all values of an image are of the same update. In the other schedules an image is a consistent cut:
+        no value in it depends on what another node published after its own copy was made. most: images for which there is memory.
+        """
+        number_of(field, self._name)
+        film: Film = self._engine.add_film(field, whole("every", every, 1), whole("most", most, 1))
+        return film
+
+    def gather(self, field: Field | Film) -> Any:
+        """The values of all nodes by number, on rank 0; None elsewhere. Of a film, all images: an array of images by nodes.
+
+        Warns if later images found no memory.
+        """
+        if not isinstance(field, Film):
+            return self._engine.gather(field)
+        check(field, self._name)
+        images, missed = self._engine.gather_film(field)
+        if missed and images is not None:
+            warnings.warn(f"{missed} images found no memory: raise `most`, or clear the film between runs", stacklevel=2)
+        return images
+
+    def clear(self, film: Film) -> None:
+        """Forgets the images of a film, so that there is memory for others."""
+        check(film, self._name)
+        self._engine.clear_film(film)
 
     def close(self) -> None:
         """Ends the processes that the mesh has started, and gives its memory back."""

@@ -262,6 +262,39 @@ def test_a_sum_has_the_same_bits_on_every_layout(threads):
                 mesh.run(netuit.EveryUpdate(updates=1), wrong)
 
 
+@pytest.mark.parametrize("layout", ({}, {"threads": 2}, {"processes": 2}))
+def test_a_film_has_an_image_after_each_so_many_updates(layout):
+    with netuit.Mesh(netuit.Torus(4, 3), **layout) as mesh:
+        x = mesh.field(lambda ids: ids * 1.0, published=True)
+        is_even = mesh.field(False)
+        film = mesh.film(x, every=3, most=4)
+        flags = mesh.film(is_even, every=4)
+
+        def grow(part):
+            part[x] += 0.5
+            part[is_even] = part[x] % 2 == 0
+
+        mesh.run(netuit.EveryUpdate(updates=12), grow)
+        start = numpy.arange(12.0)
+        images = mesh.gather(film)
+        assert (images == [start + 0.5 * updates for updates in (3, 6, 9, 12)]).all()
+        seen = mesh.gather(flags)
+        assert seen.dtype == bool and (seen == [(start + 0.5 * updates) % 2 == 0 for updates in (4, 8, 12)]).all()
+        with pytest.warns(UserWarning, match="2 images found no memory"):
+            mesh.run(netuit.EveryUpdate(updates=6), grow)
+            assert mesh.gather(film).shape == (4, 12)
+        mesh.clear(film)
+        assert mesh.gather(film).shape == (0, 12)
+        mesh.run(netuit.Free(updates=6), grow)
+        assert mesh.gather(film).shape == (2, 12)
+        with pytest.raises(InputError, match="every=0"):
+            mesh.film(x, every=0)
+        with pytest.raises(InputError, match="expected a field"):
+            mesh.film(film)
+        with netuit.Mesh(netuit.Torus(4, 3)) as other, pytest.raises(InputError, match="another mesh"):
+            other.gather(film)
+
+
 def test_values_begin_as_they_are_given():
     graph = networkx.Graph()
     graph.add_nodes_from([("c", {"load": 3}), ("a", {"load": 1}), ("b", {"load": 2})])
