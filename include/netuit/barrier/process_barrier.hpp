@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -10,11 +9,9 @@
 #include <type_traits>
 #include <vector>
 
-#include <netuit/barrier/exact_sum.hpp>
 #include <netuit/barrier/reduced.hpp>
 #include <netuit/barrier/vote.hpp>
 #include <uit/config.hpp>
-#include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/support/pause.hpp>
@@ -92,7 +89,7 @@ class ProcessBarrier {
   struct RoundMessage {
     std::uint64_t epoch = 0;
     Vote vote;  // of the first window
-    Sums rest;  // of the second window
+    ReductionSums rest;  // of the second window
   };
   /// The rank that is waited for, and whether it is certain that this rank does not itself wait for another.
   struct Suspect {
@@ -105,23 +102,6 @@ class ProcessBarrier {
     std::optional<RoundMessage> early{};  // received and not used yet
   };
 
-  /// A vote's bytes without its sums. They and the head of a board are a cache line. So are a frame's head, the epoch, and a vote without
-  /// the extremes at its end that are missing, if at least one is.
-  struct PlainVote {
-    std::uint32_t stop = 0;
-    std::uint16_t is_pending = 0;
-    std::uint16_t num_sums = 0;  // which follow
-    std::uint64_t next = 0;
-    std::array<std::uint64_t, max_reductions> extremes{};
-  };
-  static constexpr std::size_t vote_bytes = sizeof(PlainVote) + max_reductions * sizeof(ExactSum);
-  static constexpr std::size_t message_bytes = sizeof(std::uint64_t) + vote_bytes + max_reductions * sizeof(ExactSum);
-
-  /// Writes a vote, and of both windows the same number of sums. Returns the number of bytes.
-  static std::size_t Store(const Vote& vote, const Sums* rest, uit::MutableByteView to);
-  /// Reads what Store has written. Throws uit::Error if it is no vote.
-  static Vote Load(uit::ByteView bytes, Sums* rest);
-  [[noreturn]] static void Refuse();
   /// Posts a vote, or reads the one of a barrier, if it is there.
   static void Post(uit::RoundBoard& board, std::uint64_t epoch, const Vote& vote);
   static std::optional<Vote> Read(const uit::RoundBoard& board, std::uint64_t epoch);
@@ -147,7 +127,7 @@ class ProcessBarrier {
   std::optional<uit::RoundBoard> result_;      // the leader's, if there are several hosts
   std::vector<Round> rounds_;                  // used by the leader
   Vote merged_;                                // of the votes read so far; the leader's first window
-  Sums rest_;                                  // the leader's second window
+  ReductionSums rest_;                                  // the leader's second window
   std::map<std::size_t, uit::RoundBoard>::iterator next_board_{};  // to be read
   std::size_t next_round_ = 0;
   bool has_sent_ = false;                      // the message of that round

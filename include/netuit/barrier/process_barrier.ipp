@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include <netuit/barrier/exact_sum.hpp>
 #include <netuit/barrier/process_barrier.hpp>
 #include <netuit/barrier/reduced.hpp>
 #include <netuit/barrier/vote.hpp>
+#include <netuit/barrier/vote_bytes.hpp>
 #include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/link/process_state.hpp>
@@ -26,6 +26,13 @@
 #include <uit/team/round_board.hpp>
 
 namespace netuit {
+
+namespace detail {
+
+/// The most bytes of a message between leaders: the number of the barrier, and a vote with the sums of a second window.
+inline constexpr std::size_t max_barrier_message = sizeof(std::uint64_t) + max_extended_vote_bytes;
+
+}  // namespace detail
 
 UIT_DEFINE ProcessBarrier::ProcessBarrier(const uit::World& world, uit::Fabric& fabric, bool shares_memory)
     : fabric_(&fabric), process_(world.Process()), rank_(world.Rank()) {
@@ -70,65 +77,28 @@ UIT_DEFINE bool ProcessBarrier::Close(uit::Deadline deadline) {
   return is_clean;
 }
 
-UIT_DEFINE std::size_t ProcessBarrier::Store(const Vote& vote, const Sums* rest, uit::MutableByteView to) {
-  const Sums& sums = vote.reduced.sums;
-  const std::size_t num_sums = std::max(sums.Size(), rest != nullptr ? rest->Size() : 0);
-  const PlainVote plain{.stop = vote.stop,
-                        .is_pending = static_cast<std::uint16_t>(vote.is_pending),
-                        .num_sums = static_cast<std::uint16_t>(num_sums),
-                        .next = vote.next,
-                        .extremes = vote.reduced.extremes};
-  uit::StoreBytes(plain, to);
-  if (num_sums == 0) return sizeof plain - (max_reductions - vote.NumExtremes()) * sizeof(std::uint64_t);
-  std::size_t num_bytes = sizeof plain;
-  for (const Sums* const window : {&sums, rest}) {
-    for (std::size_t i = 0; window != nullptr && i < num_sums; ++i, num_bytes += sizeof(ExactSum))
-      uit::StoreBytes(window->Of(i), to.subspan(num_bytes));
-  }
-  return num_bytes;
-}
-
-UIT_DEFINE Vote ProcessBarrier::Load(uit::ByteView bytes, Sums* rest) {
-  PlainVote plain;
-  constexpr std::size_t least_bytes = sizeof plain - sizeof plain.extremes;
-  const std::size_t plain_bytes = std::min(bytes.size(), sizeof plain);
-  if (plain_bytes < least_bytes || plain_bytes % sizeof(std::uint64_t) != 0) Refuse();
-  std::memcpy(&plain, bytes.data(), plain_bytes);
-  const std::size_t num_sums = plain.num_sums * std::size_t{rest != nullptr ? 2U : 1U};
-  if (plain.num_sums > max_reductions || bytes.size() != plain_bytes + num_sums * sizeof(ExactSum)) Refuse();
-  Vote vote{.stop = plain.stop, .is_pending = plain.is_pending, .next = plain.next, .reduced = {.extremes = plain.extremes}};
-  for (std::size_t i = 0; i < num_sums; ++i) {
-    ExactSum& sum = (i < plain.num_sums ? vote.reduced.sums : *rest).At(i % plain.num_sums);
-    uit::LoadBytes(sum, bytes.subspan(sizeof plain + i * sizeof(ExactSum)));
-    if (!sum.IsSound()) Refuse();
-  }
-  return vote;
-}
-
-UIT_DEFINE void ProcessBarrier::Refuse() { throw uit::Error("what a process brings to a barrier is no vote"); }
-
 UIT_DEFINE void ProcessBarrier::Post(uit::RoundBoard& board, std::uint64_t epoch, const Vote& vote) {
-  const std::size_t num_bytes = Store(vote, nullptr, board.Room(epoch));
+  const std::size_t num_bytes = detail::StoreVote(vote, nullptr, board.Room(epoch));
   board.Post(epoch, 0, num_bytes, num_bytes);
 }
 
 UIT_DEFINE std::optional<Vote> ProcessBarrier::Read(const uit::RoundBoard& board, std::uint64_t epoch) {
   const auto brought = board.Read(epoch);
   if (!brought) return std::nullopt;
-  return Load(brought->bytes, nullptr);
+  return detail::LoadVote(brought->bytes, nullptr);
 }
 
 UIT_DEFINE void ProcessBarrier::ShareBoards(const uit::World& world, bool shares_memory) {
   // Each process has two boards: for its arrivals, and for results. Only the leader's second board is used.
-  constexpr std::size_t num_bytes = uit::RoundBoard::NumBytes(vote_bytes);
+  constexpr std::size_t num_bytes = uit::RoundBoard::NumBytes(detail::max_vote_bytes);
   uit::HostMemory memory;
   if (shares_memory) memory = world.ShareMemory(2 * num_bytes);
   leader_ = memory.empty() ? rank_ : memory.begin()->first;
   if (memory.empty()) return;
   for (const std::size_t offset : {std::size_t{0}, num_bytes})
-    uit::RoundBoard::Create(memory.at(rank_).subspan(offset, num_bytes), vote_bytes);
-  for (auto& [rank, part] : memory) arrivals_.emplace(rank, uit::RoundBoard(part.data(), vote_bytes));
-  if (memory.size() > 1) result_.emplace(memory.at(leader_).data() + num_bytes, vote_bytes);
+    uit::RoundBoard::Create(memory.at(rank_).subspan(offset, num_bytes), detail::max_vote_bytes);
+  for (auto& [rank, part] : memory) arrivals_.emplace(rank, uit::RoundBoard(part.data(), detail::max_vote_bytes));
+  if (memory.size() > 1) result_.emplace(memory.at(leader_).data() + num_bytes, detail::max_vote_bytes);
 }
 
 UIT_DEFINE void ProcessBarrier::OpenRounds(const uit::World& world) {
@@ -146,7 +116,7 @@ UIT_DEFINE void ProcessBarrier::OpenRounds(const uit::World& world) {
     for (const std::size_t peer : {rounds_.back().to, rounds_.back().from}) {
       if (links_.contains(peer)) continue;
       links_.emplace(peer,
-                     world.OpenLink(peer, stream, {.num_sends = 4, .num_receives = 4, .payload_bytes = message_bytes}));
+                     world.OpenLink(peer, stream, {.num_sends = 4, .num_receives = 4, .payload_bytes = detail::max_barrier_message}));
     }
   }
 }
@@ -223,10 +193,10 @@ UIT_DEFINE bool ProcessBarrier::Attempt(Try step) {
 }
 
 UIT_DEFINE bool ProcessBarrier::TrySend(const Round& round) {
-  frame_.Reserve(message_bytes);
-  const uit::MutableByteView room{frame_.Payload(), message_bytes};
+  frame_.Reserve(detail::max_barrier_message);
+  const uit::MutableByteView room{frame_.Payload(), detail::max_barrier_message};
   uit::StoreBytes(epoch_, room);
-  const std::size_t num_bytes = sizeof epoch_ + Store(merged_, &rest_, room.subspan(sizeof epoch_));
+  const std::size_t num_bytes = sizeof epoch_ + detail::StoreVote(merged_, &rest_, room.subspan(sizeof epoch_));
   frame_.Header() = uit::FrameHeader{};
   frame_.Header().num_bytes = static_cast<std::uint32_t>(num_bytes);
   return links_.at(round.to).TrySend(frame_);
@@ -235,11 +205,11 @@ UIT_DEFINE bool ProcessBarrier::TrySend(const Round& round) {
 UIT_DEFINE bool ProcessBarrier::TryReceive(Round& round) {
   if (round.early) return true;
   if (!links_.at(round.from).TryReceive(frame_)) return false;
-  const uit::ByteView bytes{frame_.Payload(), std::min<std::size_t>(frame_.Header().num_bytes, message_bytes)};
-  if (bytes.size() < sizeof(RoundMessage::epoch)) Refuse();
+  const uit::ByteView bytes{frame_.Payload(), std::min<std::size_t>(frame_.Header().num_bytes, detail::max_barrier_message)};
+  if (bytes.size() < sizeof(RoundMessage::epoch)) detail::RefuseVote();
   RoundMessage message;
   uit::LoadBytes(message.epoch, bytes);
-  message.vote = Load(bytes.subspan(sizeof message.epoch), &message.rest);
+  message.vote = detail::LoadVote(bytes.subspan(sizeof message.epoch), &message.rest);
   round.early = message;
   return true;
 }

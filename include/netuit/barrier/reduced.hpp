@@ -15,16 +15,16 @@ namespace netuit {
 inline constexpr std::size_t max_reductions = 2;
 
 /// The sums of those reductions that are sums. A copy reads no more of them than there are, because most meshes have none.
-class Sums {
+class ReductionSums {
  public:
-  Sums() = default;
-  Sums(const Sums& other) { *this = other; }
-  Sums& operator=(const Sums& other) {
+  ReductionSums() = default;
+  ReductionSums(const ReductionSums& other) { *this = other; }
+  ReductionSums& operator=(const ReductionSums& other) {
     size_ = other.size_;
     for (std::size_t i = 0; i < size_; ++i) std::construct_at(&sums_[i].sum, other.sums_[i].sum);
     return *this;
   }
-  ~Sums() = default;
+  ~ReductionSums() = default;
 
   /// Returns the number of reductions up to the last that may have numbers.
   [[nodiscard]] std::size_t Size() const { return size_; }
@@ -36,7 +36,7 @@ class Sums {
     return sums_[reduction].sum;
   }
   /// Adds all numbers of others.
-  void Merge(const Sums& others) {
+  void Merge(const ReductionSums& others) {
     for (std::size_t i = 0; i < others.size_; ++i) At(i).Merge(others.sums_[i].sum);
   }
   /// Forgets all numbers.
@@ -56,7 +56,7 @@ class Sums {
 struct Reduced {
   /// By reduction: ToOrdered of the largest number, 0 if there is none, or ordered_unknown. An unknown sum is marked here, too.
   std::array<std::uint64_t, max_reductions> extremes{};
-  Sums sums{};  ///< by reduction
+  ReductionSums sums{};  ///< by reduction
 
   /// Returns that no reduction is known.
   static Reduced Unknown() {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
@@ -13,11 +14,14 @@
 
 #include <netuit/barrier/exact_sum.hpp>
 #include <netuit/barrier/ordered_double.hpp>
+#include <netuit/barrier/reduced.hpp>
 #include <netuit/barrier/vote.hpp>
+#include <netuit/barrier/vote_bytes.hpp>
 
 #include "tests/netuit/barrier/station.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/loopback_world.hpp"
+#include "tests/support/thrown.hpp"
 
 using namespace netuit;
 using namespace std::chrono_literals;
@@ -136,6 +140,47 @@ TEST_CASE("Of a vote's extremes, those up to the last that has a number count") 
   CHECK(count(1, 0) == 1);
   CHECK(count(0, 1) == 2);
   CHECK(count(1, 1) == 2);
+}
+
+TEST_CASE("A vote is read as it was written, and bytes that are no vote are refused") {
+  using netuit::detail::LoadVote;
+  Vote vote{.stop = 3, .is_pending = 1, .next = 77, .reduced = {.extremes = {5, 0}}};
+  ReductionSums further;
+  const std::size_t num_sums = GENERATE(0U, 1U, 2U);
+  const bool has_further = GENERATE(false, true);
+  for (std::size_t i = 0; i < num_sums; ++i) vote.reduced.sums.At(i).Add(0.1 + static_cast<double>(i));
+  if (has_further && num_sums == 2) further.At(0).Add(-4e9);
+  std::vector<std::byte> bytes(netuit::detail::max_extended_vote_bytes);
+  bytes.resize(netuit::detail::StoreVote(vote, has_further ? &further : nullptr, bytes));
+  ReductionSums seen_further;
+  ReductionSums* const to = has_further ? &seen_further : nullptr;
+  const Vote seen = LoadVote(bytes, to);
+  CHECK(seen.stop == 3);
+  CHECK(seen.is_pending == 1);
+  CHECK(seen.next == 77);
+  CHECK(seen.reduced.Words() == vote.reduced.Words());
+  CHECK(seen_further.Of(0).Value() == further.Of(0).Value());
+
+  const auto is_refused = [&](const std::vector<std::byte>& damaged) {
+    ReductionSums ignored;
+    return uit::testing::WordsThrownBy([&] { LoadVote(damaged, has_further ? &ignored : nullptr); }).find("is no vote") != std::string::npos;
+  };
+  for (std::size_t size = 0; size < bytes.size() + 40; ++size) {
+    std::vector<std::byte> other = bytes;
+    other.resize(size);
+    // Without sums, a vote may have fewer extremes.
+    const bool is_vote = size == bytes.size() || (num_sums == 0 && (size == 16 || size == 24 || size == 32));
+    CHECK(is_refused(other) == !is_vote);
+  }
+  std::vector<std::byte> other = bytes;
+  other[6] = static_cast<std::byte>(3);  // sums that follow
+  CHECK(is_refused(other));
+  if (num_sums == 0) return;
+  for (const int top : {-1, 70, 1 << 30}) {  // the group of its highest places
+    other = bytes;
+    std::memcpy(&other[32 + 24], &top, sizeof top);
+    CHECK(is_refused(other));
+  }
 }
 
 TEST_CASE("Words of numbers have the order of the numbers") {
