@@ -116,7 +116,8 @@ UIT_DEFINE void ProcessBarrier::OpenRounds(const uit::World& world) {
     for (const std::size_t peer : {rounds_.back().to, rounds_.back().from}) {
       if (links_.contains(peer)) continue;
       links_.emplace(peer,
-                     world.OpenLink(peer, stream, {.num_sends = 4, .num_receives = 4, .payload_bytes = detail::max_barrier_message}));
+                     world.OpenLink(peer, stream,
+                                    {.num_sends = 4, .num_receives = 4, .payload_bytes = detail::max_barrier_message}));
     }
   }
 }

@@ -15,8 +15,8 @@
 
 namespace netuit::detail {
 
-/// A vote's bytes without its sums. They and the head of a board are a cache line. So are a frame's head, the number of a barrier, and
-/// a vote without the extremes at its end that are missing, if at least one is.
+/// A vote's bytes without its sums. They and the head of a board are a cache line. So are a frame's head, the number of a barrier,
+/// and a vote without the extremes at its end that are missing, if at least one is.
 struct PlainVote {
   std::uint32_t stop = 0;
   std::uint16_t is_pending = 0;

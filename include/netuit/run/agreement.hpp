@@ -42,12 +42,13 @@ class Agreement {
     is_brought_ = false;
     is_sum_new_ = true;
   }
-  /// Returns what the worker's nodes have given to reductions. To sums: in the last update. To extremes: in the last update where all
-  /// see values of the update before, elsewhere since it was brought to an earlier update's vote.
+  /// Returns what the worker's nodes have given to reductions. To sums: in the last update. To extremes: in the last update where
+  /// all see values of the update before, elsewhere since it was brought to an earlier update's vote.
   ///
-  /// In best effort with a condition it returns extremes of a span in which the worker's effective updates have grown by two, and of
-  /// what came since; and if the condition is on a sum, that sum in the worst update of this time. Before the end of the first span,
-  /// and before the first update, it returns that nothing is known. Reductions over cuts are those of the last cut, or unknown.
+  /// In best effort with a condition it returns extremes of a span in which the worker's effective updates have grown by two, and
+  /// of what came since; and if the condition is on a sum, that sum in the worst update of this time. Before the end of the first
+  /// span, and before the first update, it returns that nothing is known. Reductions over cuts are those of the last cut, or
+  /// unknown.
   Reduced Bring(std::uint64_t num_updates) {
     Reduced mine = BringGiven(num_updates);
     rounds_.Bring(mine);
