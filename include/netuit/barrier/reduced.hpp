@@ -17,8 +17,11 @@ inline constexpr std::size_t max_reductions = 2;
 /// The sums of those reductions that are sums. A copy reads no more of them than there are, because most meshes have none.
 class ReductionSums {
  public:
+  /// No sums.
   ReductionSums() = default;
+  /// Copies the sums that there are.
   ReductionSums(const ReductionSums& other) { *this = other; }
+  /// Copies the sums that there are.
   ReductionSums& operator=(const ReductionSums& other) {
     size_ = other.size_;
     for (std::size_t i = 0; i < size_; ++i) std::construct_at(&sums_[i].sum, other.sums_[i].sum);

@@ -30,7 +30,7 @@ std::vector<double> Draw(std::size_t num, int least_exponent, int greatest_expon
   std::mt19937_64 random{seed};
   std::vector<double> numbers(num);
   for (double& number : numbers) {
-    const double digits = std::ldexp(static_cast<double>(random() >> 11U), -53);
+    const double digits = std::ldexp(static_cast<double>(random() >> 12U | std::uint64_t{1} << 52U), -53);  // from 0.5 to 1
     const int exponent = std::uniform_int_distribution{least_exponent, greatest_exponent}(random);
     number = std::ldexp(random() % 2 == 0 ? digits : -digits, exponent);
   }
