@@ -79,8 +79,7 @@ class Program {
 
   /// Whether to measure a figure that is not a ratio; with --list it prints the name.
   [[nodiscard]] bool IsWanted(const std::string& figure) const {
-    if (options_.list && is_lead_) std::printf("%s\n", figure.c_str());
-    return !options_.count && IsNamed(figure);
+    return IsNamed(figure) && !options_.count;
   }
 
   /// Adds such a figure.
@@ -102,13 +101,14 @@ class Program {
   }
 
  private:
+  /// Whether the command line names a figure, to be measured or counted; with --list it prints the name.
   [[nodiscard]] bool IsNamed(const std::string& figure) const {
+    if (options_.list && is_lead_) std::printf("%s\n", figure.c_str());
     return options_.error.empty() && !options_.list && options_.Wants(figure);
   }
   [[nodiscard]] bool IsWanted(const Contest& contest) const {
-    const auto wants = [this](const std::string& figure) { return options_.count ? IsNamed(figure) : IsWanted(figure); };
-    bool wanted = !contest.points.empty() && wants(contest.name);
-    for (const Claim& claim : contest.claims) wanted |= wants(claim.name);
+    bool wanted = !contest.points.empty() && IsNamed(contest.name);
+    for (const Claim& claim : contest.claims) wanted |= IsNamed(claim.name);
     return wanted;
   }
   /// Does the work to be counted, and prints a line for each: contest, competitor and number of operations.

@@ -59,7 +59,6 @@ inline Vote LoadVote(uit::ByteView bytes, ReductionSums* further) {
   std::memcpy(&plain, bytes.data(), plain_bytes);
   const std::size_t num_sums = plain.num_sums * std::size_t{further != nullptr ? 2U : 1U};
   if (plain.num_sums > max_reductions || bytes.size() != plain_bytes + num_sums * sizeof(ExactSum)) RefuseVote();
-  if (num_sums != 0 && plain_bytes != sizeof plain) RefuseVote();
   Vote vote{.stop = plain.stop, .is_pending = plain.is_pending, .next = plain.next, .reduced = {.extremes = plain.extremes}};
   for (std::size_t i = 0; i < num_sums; ++i) {
     ExactSum& sum = (i < plain.num_sums ? vote.reduced.sums : *further).At(i % plain.num_sums);

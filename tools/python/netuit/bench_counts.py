@@ -57,7 +57,7 @@ def rows(counts: list[Count]) -> str:
 
 
 def table(counts: list[Count]) -> list[str]:
-    """The counts as lines, with a blank one between contests."""
+    """The counts as lines, those of a contest below its name."""
     rows = [("on one thread, per operation", "instructions", "cache misses")]
     contest = ""
     for count in counts:

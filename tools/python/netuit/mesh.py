@@ -24,7 +24,7 @@ import networkx
 import numpy
 
 from netuit import InputError, ToolError, graph_arrays, native
-from netuit.fields import EdgeWeights, Field, Film, Reduction, check, number_of
+from netuit.fields import EdgeWeights, Field, Film, Reduction, check
 from netuit.local_mesh import Here, Report
 from netuit.part import Part
 from netuit.schedules import Schedule, whole
@@ -171,7 +171,6 @@ class Mesh:
         In EveryUpdate and Dataflow, all values of an image are of the same update. In the other schedules an image is a consistent cut:
         no value in it depends on what another node published after its own copy was made. most: images for which there is memory.
         """
-        number_of(field, self._name)
         film: Film = self._engine.add_film(field, whole("every", every, 1), whole("most", most, 1))
         return film
 
