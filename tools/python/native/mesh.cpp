@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -17,6 +18,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <netuit/checkpoint/checkpoint.hpp>
+#include <netuit/checkpoint/run_with_checkpoints.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/results/timeline_file.hpp>
 #include <netuit/run/modes.hpp>
@@ -138,7 +141,7 @@ nb::object MeshObject::Keeper() const {
 }
 
 template <typename T>
-std::size_t MeshObject::AddField(const Given<T>& values, bool is_published) {
+std::size_t MeshObject::AddField(const Given<T>& values, bool is_published, const std::string& name) {
   if (values.shape(0) != Get().NumNodes()) {
     throw uit::InputError("a field of " + std::to_string(Get().NumNodes()) + " nodes needs as many initial values, and got " +
                           std::to_string(values.shape(0)));
@@ -147,14 +150,30 @@ std::size_t MeshObject::AddField(const Given<T>& values, bool is_published) {
   const Initial<T> initial([of](NodeId id) { return of[id]; });
   if (is_published) fields_.emplace_back(Get().AddPublishedField<T>(initial));
   else fields_.emplace_back(Get().AddField<T>(initial));
+  if (!name.empty()) std::visit([&](const auto& field) { Get().SetName(field, name); }, fields_.back());
   return fields_.size() - 1;
 }
 
-template std::size_t MeshObject::AddField(const Given<double>&, bool);
-template std::size_t MeshObject::AddField(const Given<float>&, bool);
-template std::size_t MeshObject::AddField(const Given<std::int64_t>&, bool);
-template std::size_t MeshObject::AddField(const Given<std::int32_t>&, bool);
-template std::size_t MeshObject::AddField(const Given<std::uint8_t>&, bool);
+template std::size_t MeshObject::AddField(const Given<double>&, bool, const std::string&);
+template std::size_t MeshObject::AddField(const Given<float>&, bool, const std::string&);
+template std::size_t MeshObject::AddField(const Given<std::int64_t>&, bool, const std::string&);
+template std::size_t MeshObject::AddField(const Given<std::int32_t>&, bool, const std::string&);
+template std::size_t MeshObject::AddField(const Given<std::uint8_t>&, bool, const std::string&);
+
+template <typename T>
+std::size_t MeshObject::AddEdgeField(const Given<T>& initial, const std::string& name) {
+  if (initial.shape(0) != 1) throw uit::InputError("an edge field has one initial value");
+  const EdgeField<T> field = Get().AddEdgeField<T>(initial.data()[0]);
+  edge_fields_.emplace_back(field);
+  if (!name.empty()) Get().SetName(field, name);
+  return edge_fields_.size() - 1;
+}
+
+template std::size_t MeshObject::AddEdgeField(const Given<double>&, const std::string&);
+template std::size_t MeshObject::AddEdgeField(const Given<float>&, const std::string&);
+template std::size_t MeshObject::AddEdgeField(const Given<std::int64_t>&, const std::string&);
+template std::size_t MeshObject::AddEdgeField(const Given<std::int32_t>&, const std::string&);
+template std::size_t MeshObject::AddEdgeField(const Given<std::uint8_t>&, const std::string&);
 
 void MeshObject::AddWeights() {
   if (!weights_) weights_ = Get().GetEdgeWeights();
@@ -220,6 +239,24 @@ void MeshObject::ClearCapture(std::size_t number) const {
   std::visit([](const auto& capture) { capture.Clear(); }, captures_.at(number));
 }
 
+void MeshObject::SaveCheckpoint(const std::string& folder, const std::map<std::string, std::string>& notes) const {
+  Mesh& mesh = Get();
+  const nb::gil_scoped_release release;
+  netuit::SaveCheckpoint(mesh, folder, notes);
+}
+
+std::map<std::string, std::string> MeshObject::LoadCheckpoint(const std::string& folder) const {
+  Mesh& mesh = Get();
+  const nb::gil_scoped_release release;
+  return netuit::LoadCheckpoint(mesh, folder).notes;
+}
+
+bool MeshObject::HasCheckpoint(const std::string& folder) const {
+  const Mesh& mesh = Get();
+  const nb::gil_scoped_release release;
+  return netuit::HasCheckpoint(mesh.GetWorld(), folder);
+}
+
 RunReport MeshObject::Run(const RunWords& words, const nb::callable& update, const nb::list& parts) {
   Mesh& mesh = Get();
   if (parts.size() != mesh.NumThreads()) throw uit::InputError("a run needs a part for each thread");
@@ -237,7 +274,16 @@ RunReport MeshObject::Run(const RunWords& words, const nb::callable& update, con
     // Alone, Ctrl-C is Python's. A launcher's signals end the runs of all processes together.
     RunOptions options{.seed = words.seed, .first_update = words.first_update, .stops_on_signal = Job::Get().IsLaunched()};
     if (!words.trace.empty()) options.timeline.spans = 100'000;
-    report = mesh.Run(plan, updates, options);
+    if (words.checkpoint_folder.empty()) {
+      report = mesh.Run(plan, updates, options);
+    } else {
+      report = RunWithCheckpoints(mesh, plan, updates,
+                                  {.to = words.checkpoint_folder,
+                                   .every = Nanoseconds(words.checkpoint_seconds, "seconds"),
+                                   .every_updates = words.checkpoint_updates,
+                                   .notes = words.checkpoint_notes},
+                                  options);
+    }
   }
   updates.Rethrow();
   if (!words.trace.empty() && report.is_root) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,7 +33,11 @@ using AnyNodeField = std::variant<Field<double>, PublishedField<double>, Field<f
                                   PublishedField<std::int64_t>, Field<std::int32_t>, PublishedField<std::int32_t>,
                                   Field<std::uint8_t>, PublishedField<std::uint8_t>>;
 
-/// Copies of such a field.
+/// A value per edge of a mesh, of any of the types.
+using AnyEdgeField =
+    std::variant<EdgeField<double>, EdgeField<float>, EdgeField<std::int64_t>, EdgeField<std::int32_t>, EdgeField<std::uint8_t>>;
+
+/// Copies of a field.
 using AnyCapture =
     std::variant<Captured<double>, Captured<float>, Captured<std::int64_t>, Captured<std::int32_t>, Captured<std::uint8_t>>;
 
@@ -48,6 +53,10 @@ struct RunWords {
   std::uint64_t seed = 1;
   std::uint64_t first_update = 0;
   std::string trace{};  // file for the run's timeline; empty: none
+  std::string checkpoint_folder{};  // empty: none are saved
+  double checkpoint_seconds = 0;    // between two checkpoints; 0: does not matter
+  std::uint64_t checkpoint_updates = 0;  // likewise
+  std::map<std::string, std::string> checkpoint_notes{};
 };
 
 /// A mesh that Python uses. Python's global lock is held on entry of every function. Arrays that show its memory keep it, also after
@@ -67,11 +76,16 @@ class MeshObject final : public JobObject {
   /// Returns an object of Python's that keeps the mesh's memory.
   nanobind::object Keeper() const;
 
-  /// Adds a field with the values of all nodes of the graph, by id, and returns its number.
+  /// Adds a field with the values of all nodes of the graph, by id, and returns its number. A name is for checkpoints; it may be empty.
   template <typename T>
-  std::size_t AddField(const Given<T>& values, bool is_published);
+  std::size_t AddField(const Given<T>& values, bool is_published, const std::string& name);
   /// Returns a field.
   const AnyNodeField& FieldAt(std::size_t number) const { return fields_.at(number); }
+  /// Adds a value per edge, at first the only one given, and returns its number. A name is for checkpoints; it may be empty.
+  template <typename T>
+  std::size_t AddEdgeField(const Given<T>& initial, const std::string& name);
+  /// Returns a value per edge.
+  const AnyEdgeField& EdgeFieldAt(std::size_t number) const { return edge_fields_.at(number); }
   /// Makes the weights of the edges available to parts.
   void AddWeights();
   /// Returns the weights of the edges. Throws uit::Error if they are not available.
@@ -89,6 +103,12 @@ class MeshObject final : public JobObject {
   nanobind::tuple GatherCapture(std::size_t number) const;
   /// Forgets the copies. Collective.
   void ClearCapture(std::size_t number) const;
+  /// Saves the state of the mesh in a folder. Collective.
+  void SaveCheckpoint(const std::string& folder, const std::map<std::string, std::string>& notes) const;
+  /// Takes the state from a folder. Returns the notes that it was saved with. Collective.
+  std::map<std::string, std::string> LoadCheckpoint(const std::string& folder) const;
+  /// Returns whether a folder has a checkpoint. Collective.
+  bool HasCheckpoint(const std::string& folder) const;
   /// Runs: calls `update(thread)` for each update of a thread, while parts[thread] stands for its nodes. Collective. If the
   /// update throws in this process, the exception is passed on after the run.
   RunReport Run(const RunWords& words, const nanobind::callable& update, const nanobind::list& parts);
@@ -97,6 +117,7 @@ class MeshObject final : public JobObject {
   std::shared_ptr<Mesh> mesh_;
   bool is_running_ = false;
   std::vector<AnyNodeField> fields_;
+  std::vector<AnyEdgeField> edge_fields_;
   std::optional<EdgeWeights> weights_;
   std::vector<Reduction> reductions_;
   std::vector<AnyCapture> captures_;

@@ -10,6 +10,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -129,7 +130,11 @@ NB_MODULE(_native, module) {
       .def_rw("until", &RunWords::until, nb::arg().none())
       .def_rw("seed", &RunWords::seed)
       .def_rw("first_update", &RunWords::first_update)
-      .def_rw("trace", &RunWords::trace);
+      .def_rw("trace", &RunWords::trace)
+      .def_rw("checkpoint_folder", &RunWords::checkpoint_folder)
+      .def_rw("checkpoint_seconds", &RunWords::checkpoint_seconds)
+      .def_rw("checkpoint_updates", &RunWords::checkpoint_updates)
+      .def_rw("checkpoint_notes", &RunWords::checkpoint_notes);
 
   nb::class_<MeshObject>(module, "Mesh")
       .def(nb::init<const Graph&, std::uint32_t>(), "graph"_a, "threads"_a)
@@ -137,11 +142,16 @@ NB_MODULE(_native, module) {
       .def_prop_ro("num_nodes", [](const MeshObject& mesh) { return mesh.Get().NumNodes(); })
       .def_prop_ro("num_edges", [](const MeshObject& mesh) { return mesh.Get().NumEdges(); })
       .def_prop_ro("num_updates", [](const MeshObject& mesh) { return mesh.Get().NumUpdates(); })
-      .def("add_field", &MeshObject::AddField<double>, "values"_a.noconvert(), "published"_a)
-      .def("add_field", &MeshObject::AddField<float>, "values"_a.noconvert(), "published"_a)
-      .def("add_field", &MeshObject::AddField<std::int64_t>, "values"_a.noconvert(), "published"_a)
-      .def("add_field", &MeshObject::AddField<std::int32_t>, "values"_a.noconvert(), "published"_a)
-      .def("add_field", &MeshObject::AddField<std::uint8_t>, "values"_a.noconvert(), "published"_a)
+      .def("add_field", &MeshObject::AddField<double>, "values"_a.noconvert(), "published"_a, "name"_a)
+      .def("add_field", &MeshObject::AddField<float>, "values"_a.noconvert(), "published"_a, "name"_a)
+      .def("add_field", &MeshObject::AddField<std::int64_t>, "values"_a.noconvert(), "published"_a, "name"_a)
+      .def("add_field", &MeshObject::AddField<std::int32_t>, "values"_a.noconvert(), "published"_a, "name"_a)
+      .def("add_field", &MeshObject::AddField<std::uint8_t>, "values"_a.noconvert(), "published"_a, "name"_a)
+      .def("add_edge_field", &MeshObject::AddEdgeField<double>, "initial"_a.noconvert(), "name"_a)
+      .def("add_edge_field", &MeshObject::AddEdgeField<float>, "initial"_a.noconvert(), "name"_a)
+      .def("add_edge_field", &MeshObject::AddEdgeField<std::int64_t>, "initial"_a.noconvert(), "name"_a)
+      .def("add_edge_field", &MeshObject::AddEdgeField<std::int32_t>, "initial"_a.noconvert(), "name"_a)
+      .def("add_edge_field", &MeshObject::AddEdgeField<std::uint8_t>, "initial"_a.noconvert(), "name"_a)
       .def("add_weights", &MeshObject::AddWeights)
       .def("add_reduction", &MeshObject::AddReduction)
       .def("until", [](const MeshObject& mesh, std::size_t reduction, double bound, bool is_below) {
@@ -152,6 +162,9 @@ NB_MODULE(_native, module) {
       .def("add_capture", &MeshObject::AddCapture)
       .def("gather_capture", &MeshObject::GatherCapture)
       .def("clear_capture", &MeshObject::ClearCapture)
+      .def("save_checkpoint", &MeshObject::SaveCheckpoint)
+      .def("load_checkpoint", &MeshObject::LoadCheckpoint)
+      .def("has_checkpoint", &MeshObject::HasCheckpoint)
       .def("run", [](MeshObject& mesh, const RunWords& words, const nb::callable& update, const nb::list& parts) {
         return DescriptionOf(mesh.Run(words, update, parts));
       });
@@ -177,6 +190,7 @@ NB_MODULE(_native, module) {
       .value("maximum", ReductionKind::maximum)
       .value("minimum", ReductionKind::minimum)
       .value("sum", ReductionKind::exact_sum);
+  module.attr("graph_weights") = PartObject::graph_weights;
   nb::enum_<PartObject::Fold>(module, "Fold")
       .value("sum", PartObject::Fold::sum)
       .value("mean", PartObject::Fold::mean)
@@ -193,8 +207,9 @@ NB_MODULE(_native, module) {
       .def_prop_ro("sources", &PartObject::Sources)
       .def("_own", &PartObject::Own)
       .def("_weights", &PartObject::EdgeWeightsByEdge)
+      .def("_own_edges", &PartObject::OwnEdges)
       .def("_neighbors", &PartObject::Neighbors)
-      .def("_combine", &PartObject::Combine)
+      .def("_combine", &PartObject::Combine, "field"_a, "fold"_a, "weights"_a = nb::none())
       .def("_sum_edges", &PartObject::SumEdges)
       .def("_per_edge", &PartObject::PerEdge)
       .def("_random", &PartObject::Random)

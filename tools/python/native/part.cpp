@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -14,6 +15,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <netuit/mesh/edge_field.hpp>
 #include <netuit/mesh/field.hpp>
 #include <netuit/mesh/part.hpp>
 #include <uit/support/error.hpp>
@@ -107,6 +109,10 @@ nb::object PartObject::Own(std::size_t field) const {
   return std::visit([&](const auto& handle) { return View(Get()[handle], mesh_.Keeper()); }, mesh_.FieldAt(field));
 }
 
+nb::object PartObject::OwnEdges(std::size_t field) const {
+  return std::visit([&](const auto& handle) { return View(Get().In()[handle], mesh_.Keeper()); }, mesh_.EdgeFieldAt(field));
+}
+
 nb::object PartObject::EdgeWeightsByEdge() const {
   return View(Get().In()[mesh_.Weights()], mesh_.Keeper());
 }
@@ -133,10 +139,18 @@ nb::object PartObject::Neighbors(std::size_t field) const {
   });
 }
 
-nb::object PartObject::Combine(std::size_t field, Fold fold, bool weighted) const {
+const double* PartObject::WeightsByEdge(std::int64_t of) const {
+  if (of == graph_weights) return Get().In()[mesh_.Weights()].data();
+  const auto* const field = std::get_if<EdgeField<double>>(&mesh_.EdgeFieldAt(static_cast<std::size_t>(of)));
+  if (field == nullptr) throw uit::InputError("an edge field of weights has values of float64");
+  return Get().In()[*field].data();
+}
+
+nb::object PartObject::Combine(std::size_t field, Fold fold, std::optional<std::int64_t> weights_of) const {
   const Part& part = Get();
+  const bool weighted = weights_of.has_value();
   if (weighted && (fold == Fold::minimum || fold == Fold::maximum)) throw uit::InputError("weights make sense for sums and means only");
-  const double* const weights = weighted ? part.In()[mesh_.Weights()].data() : nullptr;
+  const double* const weights = weighted ? WeightsByEdge(*weights_of) : nullptr;
   return WithPublished(mesh_.FieldAt(field), [&]<typename T>(const PublishedField<T>& handle) -> nb::object {
     using Sum = SumOf<T>;
     using Mean = std::conditional_t<std::floating_point<T>, T, double>;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -28,6 +29,8 @@ class PartObject {
   nanobind::object Ids() const;
   /// Returns the nodes' own values, to be read and written in place.
   nanobind::object Own(std::size_t field) const;
+  /// Returns an edge field's values of the edges that end at the nodes, to be read and written in place.
+  nanobind::object OwnEdges(std::size_t field) const;
   /// Returns the weights of the edges that end at the nodes, by edge.
   nanobind::object EdgeWeightsByEdge() const;
   /// Returns where each node's edges begin, and where the last one's end.
@@ -39,9 +42,11 @@ class PartObject {
 
   /// How to combine the values of a node's neighbours.
   enum class Fold { sum, mean, minimum, maximum };
-  /// Combines the neighbours' values for each node. Nodes without neighbours get 0. With `weighted`, each value is multiplied by the
-  /// weight of its edge, and the mean is divided by the sum of the weights.
-  nanobind::object Combine(std::size_t field, Fold fold, bool weighted) const;
+  /// Stands for the weights of the graph's edges, in place of an edge field's number.
+  static constexpr std::int64_t graph_weights = -1;
+  /// Combines the neighbours' values for each node. Nodes without neighbours get 0. With weights, which an edge field of doubles or
+  /// the graph has, each value is multiplied by the weight of its edge, and the mean is divided by the sum of the weights.
+  nanobind::object Combine(std::size_t field, Fold fold, std::optional<std::int64_t> weights) const;
   /// Adds up numbers given by edge, for each node.
   nanobind::object SumEdges(const Given<double>& values) const;
   /// Repeats numbers given by node for each of its edges.
@@ -54,6 +59,9 @@ class PartObject {
   void Contribute(std::size_t reduction, const Given<double>& numbers) const;
 
  private:
+  /// Returns weights by edge; see Combine.
+  const double* WeightsByEdge(std::int64_t of) const;
+
   const MeshObject& mesh_;
   Part* part_ = nullptr;
 };

@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from netuit.checkpoints import Checkpoints
     from netuit.conduits import Conduits, Inlet, Outlet
     from netuit.csr_file import write_csr
     from netuit.experiment import run_sweep
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
+    "Checkpoints",
     "Conduits",
     "Dataflow",
     "EveryUpdate",
@@ -69,6 +71,7 @@ __all__ = [
 # Loaded when first asked for: arguments are checked where nothing but the standard library is installed yet.
 _HOME_OF = {
     **dict.fromkeys(("Dataflow", "EveryUpdate", "Fixed", "Free", "Isolated", "Rolling", "automatic"), "schedules"),
+    "Checkpoints": "checkpoints",
     "Mesh": "mesh",
     "Part": "part",
     "Report": "local_mesh",

@@ -29,6 +29,15 @@ class Film:
 
 
 @dataclasses.dataclass(frozen=True)
+class EdgeField:
+    """A value per edge, which the worker of the node owns where the edge ends. Index a part with it."""
+
+    mesh: str
+    number: int
+    dtype: str
+
+
+@dataclasses.dataclass(frozen=True)
 class EdgeWeights:
     """The weights of the graph's edges. Index a part with it for those of its edges, or pass it to sum_in and mean_in."""
 
@@ -64,6 +73,6 @@ def number_of(field: Any, mesh: str) -> int:
     return field.number
 
 
-def typed(field: Field, stored: Any) -> Any:
+def typed(field: Field | EdgeField, stored: Any) -> Any:
     """Values of a field as its users see them: truth values are stored as bytes."""
     return stored.view(bool) if field.dtype == "bool" else stored

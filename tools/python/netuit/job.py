@@ -24,7 +24,7 @@ from typing import Any
 import cloudpickle
 
 from netuit import ToolError, launch, native
-from netuit.fields import Field, Film
+from netuit.fields import EdgeField, Field, Film
 from netuit.local_mesh import Report
 from netuit.part import Part
 from netuit.schedules import Schedule
@@ -159,8 +159,12 @@ class Elsewhere:
     def num_updates(self) -> int:
         return int(self._same("num_updates"))
 
-    def add_field(self, initial: Any, dtype: str | None, published: bool) -> Field:
-        field: Field = self._same("add_field", initial, dtype, published)
+    def add_field(self, initial: Any, dtype: str | None, published: bool, name: str) -> Field:
+        field: Field = self._same("add_field", initial, dtype, published, name)
+        return field
+
+    def add_edge_field(self, initial: Any, dtype: str | None, name: str) -> EdgeField:
+        field: EdgeField = self._same("add_edge_field", initial, dtype, name)
         return field
 
     def add_weights(self) -> None:
@@ -182,6 +186,16 @@ class Elsewhere:
 
     def clear_film(self, film: Film) -> None:
         self._same("clear_film", film)
+
+    def save_checkpoint(self, folder: str, notes: dict[str, str]) -> None:
+        self._same("save_checkpoint", folder, notes)
+
+    def load_checkpoint(self, folder: str) -> dict[str, str]:
+        notes: dict[str, str] = self._same("load_checkpoint", folder)
+        return notes
+
+    def has_checkpoint(self, folder: str) -> bool:
+        return bool(self._same("has_checkpoint", folder))
 
     def run(self, schedule: Schedule, update: Callable[[Part], object], options: Mapping[str, Any]) -> Report:
         report: Report = self._same("run", schedule, update, options)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy
 
 from netuit import InputError, ToolError, graph_arrays, native
-from netuit.fields import Field, Film, number_of, typed
+from netuit.fields import EdgeField, Field, Film, number_of, typed
 from netuit.part import Part
 from netuit.schedules import Schedule, Until
 
@@ -70,10 +70,16 @@ class Here:
     def num_updates(self) -> int:
         return int(self._mesh.num_updates)
 
-    def add_field(self, initial: Any, dtype: str | None, published: bool) -> Field:
+    def add_field(self, initial: Any, dtype: str | None, published: bool, name: str) -> Field:
         values = _initial_values(initial, dtype, self.num_nodes())
-        stored = values.view(numpy.uint8) if values.dtype == bool else values
-        return Field(self._name, int(self._mesh.add_field(stored, published)), values.dtype.name, published)
+        return Field(self._name, int(self._mesh.add_field(_stored(values), published, name)), values.dtype.name, published)
+
+    def add_edge_field(self, initial: Any, dtype: str | None, name: str) -> EdgeField:
+        value = numpy.asarray(initial, dtype=dtype)
+        if value.ndim != 0:
+            raise InputError(f"an edge field has one initial value, not an array of shape {value.shape}; set others in the first update")
+        values = _initial_values(value, None, 1)
+        return EdgeField(self._name, int(self._mesh.add_edge_field(_stored(values), name)), values.dtype.name)
 
     def add_weights(self) -> None:
         self._mesh.add_weights()
@@ -95,6 +101,16 @@ class Here:
     def clear_film(self, film: Film) -> None:
         self._mesh.clear_capture(film.number)
 
+    def save_checkpoint(self, folder: str, notes: dict[str, str]) -> None:
+        self._mesh.save_checkpoint(folder, notes)
+
+    def load_checkpoint(self, folder: str) -> dict[str, str]:
+        notes: dict[str, str] = self._mesh.load_checkpoint(folder)
+        return notes
+
+    def has_checkpoint(self, folder: str) -> bool:
+        return bool(self._mesh.has_checkpoint(folder))
+
     def run(self, schedule: Schedule, update: Callable[[Part], object], options: Mapping[str, Any]) -> Report:
         if os.getpid() != self._process:
             raise ToolError("a mesh cannot run in a child that fork has made")
@@ -109,6 +125,10 @@ class Here:
 
     def close(self) -> None:
         self._mesh.drop()
+
+
+def _stored(values: Any) -> Any:
+    return values.view(numpy.uint8) if values.dtype == bool else values
 
 
 def _initial_values(initial: Any, dtype: str | None, num_nodes: int) -> Any:

@@ -24,7 +24,8 @@ import networkx
 import numpy
 
 from netuit import InputError, ToolError, graph_arrays, native
-from netuit.fields import EdgeWeights, Field, Film, Reduction, check
+from netuit.checkpoints import Checkpoints, checked_notes, folder as folder_of
+from netuit.fields import EdgeField, EdgeWeights, Field, Film, Reduction, check
 from netuit.local_mesh import Here, Report
 from netuit.part import Part
 from netuit.schedules import Schedule, whole
@@ -96,13 +97,13 @@ class Mesh:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def field(self, initial: Any = 0.0, *, published: bool = False, dtype: str | None = None) -> Field:
+    def field(self, initial: Any = 0.0, *, published: bool = False, dtype: str | None = None, name: str = "") -> Field:
         """Adds a value per node.
 
         initial: one value; an array or a list by number; a mapping or a pandas Series by node; the name of a node attribute of the
         NetworkX graph; or a function that gets an array of numbers, and gives one of values. Under mpirun, all processes must give the
         same values. published: neighbours read the value. dtype: float64, float32, int64, int32, uint8 or bool; by default what NumPy
-        makes of the values, so 0 gives a field of whole numbers.
+        makes of the values, so 0 gives a field of whole numbers. name: in checkpoints, where the field otherwise has a number.
         """
         if isinstance(initial, str):
             initial = self._attribute(initial)
@@ -110,7 +111,15 @@ class Mesh:
             initial = self._by_node(initial if isinstance(initial, Mapping) else initial.to_dict(), "initial")
         elif callable(initial):
             initial = initial(numpy.arange(self.num_nodes))
-        field: Field = self._engine.add_field(initial, dtype, published)
+        field: Field = self._engine.add_field(initial, dtype, published, name)
+        return field
+
+    def edge_field(self, initial: Any = 0.0, *, dtype: str | None = None, name: str = "") -> EdgeField:
+        """Adds a value per edge, which belongs to the node where the edge ends.
+
+        initial: one value. For others, set them in the first update, from `part.sources` and `part.targets`. dtype, name: as of a field.
+        """
+        field: EdgeField = self._engine.add_edge_field(initial, dtype, name)
         return field
 
     def _attribute(self, name: str) -> list[Any]:
@@ -141,12 +150,19 @@ class Mesh:
         return Reduction(self._name, self._engine.add_reduction(which), which)
 
     def run(
-        self, schedule: Schedule, update: Callable[[Part], object], *, seed: int = 1, goes_on: bool = True, trace: str | os.PathLike[str] = ""
+        self,
+        schedule: Schedule,
+        update: Callable[[Part], object],
+        *,
+        seed: int = 1,
+        goes_on: bool = True,
+        trace: str | os.PathLike[str] = "",
+        checkpoints: Checkpoints | None = None,
     ) -> Report:
         """Calls `update(part)` again and again on every worker, as the schedule says. Gives the report.
 
         goes_on: updates are numbered from where the last run ended. trace: a file for what each worker does when, for Perfetto
-        (ui.perfetto.dev). An exception of the update ends the run, and is raised.
+        (ui.perfetto.dev). checkpoints: when to save the mesh meanwhile; see load_checkpoint. An exception of the update ends the run, and is raised.
         Ctrl-C ends it, too. Every process gets the report of its own workers, and rank 0 that of all.
         """
         if not isinstance(schedule, Schedule):
@@ -154,9 +170,13 @@ class Mesh:
         if schedule.until is not None:
             check(schedule.until, self._name)
         seed = whole("seed", seed)
-        first_update = self._engine.num_updates() if goes_on else 0
-        path = os.path.abspath(trace) if trace else ""
-        report: Report = self._engine.run(schedule, update, {"seed": seed, "first_update": first_update, "trace": path})
+        first_update = self.num_updates if goes_on else 0
+        options: dict[str, Any] = {"seed": seed, "first_update": first_update, "trace": os.path.abspath(trace) if trace else ""}
+        if checkpoints is not None:
+            if not goes_on:
+                raise InputError("updates of a run with checkpoints are numbered from where the last run ended: goes_on=False has no meaning")
+            options.update(checkpoints.words())
+        report: Report = self._engine.run(schedule, update, options)
         if report.signal == 2:
             raise KeyboardInterrupt
         if report.signal:
@@ -191,6 +211,36 @@ class Mesh:
         """Forgets the images of a film, so that there is memory for others."""
         check(film, self._name)
         self._engine.clear_film(film)
+
+    def save_checkpoint(self, folder: str | os.PathLike[str], *, notes: Mapping[str, str] | None = None) -> None:
+        """Saves the state of the mesh: all fields and edge fields, and what neighbours see of them.
+
+        The folder has a NumPy file for each field, in order of node or edge. An older checkpoint in it is replaced in one step.
+        """
+        self._engine.save_checkpoint(folder_of(folder), checked_notes(notes or {}))
+
+    def load_checkpoint(self, folder: str | os.PathLike[str]) -> dict[str, str]:
+        """Takes the state from a checkpoint of a mesh of the same graph, with the same fields, added in the same order. Gives its notes.
+
+        The mesh may have other numbers of processes and threads. The next run goes on where the checkpoint was made:
+
+            if mesh.has_checkpoint("run.ckpt"):
+                mesh.load_checkpoint("run.ckpt")
+            mesh.run(netuit.Free(seconds=86400), update, checkpoints=netuit.Checkpoints("run.ckpt", seconds=600))
+
+        Raises InputError if the folder has no checkpoint, or one of another mesh; the values of the fields are then not known.
+        """
+        notes: dict[str, str] = self._engine.load_checkpoint(folder_of(folder))
+        return notes
+
+    def has_checkpoint(self, folder: str | os.PathLike[str]) -> bool:
+        """Whether the folder has a checkpoint."""
+        return bool(self._engine.has_checkpoint(folder_of(folder)))
+
+    @property
+    def num_updates(self) -> int:
+        """The number of the next update: of those that were made, also before a checkpoint."""
+        return int(self._engine.num_updates())
 
     def close(self) -> None:
         """Ends the processes that the mesh has started, and gives its memory back."""

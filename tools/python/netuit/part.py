@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from netuit import InputError
-from netuit.fields import EdgeWeights, Field, Reduction, check, number_of, typed
+from netuit.fields import EdgeField, EdgeWeights, Field, Reduction, check, number_of, typed
 from netuit.schedules import whole
 
 
@@ -21,24 +21,25 @@ class Part:
     def __init__(self, mesh: Any, loaded: Any, name: str) -> None:
         self._part = loaded.Part(mesh)
         self._fold = loaded.Fold
+        self._graph_weights = loaded.graph_weights
         self._name = name
-        self._last: tuple[int, Any] = (-1, None)  # the field that was read last, and its values
+        self._last: tuple[Any, Any] = (None, None)  # the field that was read last, and its values
 
     def __len__(self) -> int:
         """The number of nodes."""
         return len(self._part)
 
-    def __getitem__(self, handle: Field | EdgeWeights) -> Any:
-        """The nodes' own values of a field, to be read and written in place, or the weights by edge."""
+    def __getitem__(self, handle: Field | EdgeField | EdgeWeights) -> Any:
+        """The nodes' own values of a field, or an edge field's by edge, to be read and written in place; or the weights by edge."""
         if isinstance(handle, EdgeWeights):
             check(handle, self._name)
             return self._part._weights()
         own = self._own(handle)
-        self._last = (handle.number, own)
+        self._last = (handle, own)
         return own
 
-    def __setitem__(self, handle: Field | Reduction, values: Any) -> None:
-        """Sets the nodes' own values of a field, or gives their numbers to a reduction."""
+    def __setitem__(self, handle: Field | EdgeField | Reduction, values: Any) -> None:
+        """Sets the nodes' own values of a field, or an edge field's by edge; or gives the nodes' numbers to a reduction."""
         if isinstance(handle, Reduction):
             check(handle, self._name)
             numbers = numpy.asarray(values, dtype=float)
@@ -51,8 +52,8 @@ class Part:
                 numbers = numpy.array([numbers.max() if handle.which == "maximum" else numbers.min()])
             self._part._contribute(handle.number, numbers.ravel())
             return
-        number, last = self._last
-        if values is last and isinstance(handle, Field) and handle.number == number:
+        of, last = self._last
+        if values is last and handle == of:
             return  # an operator like += has changed them in place
         own = self._own(handle)
         try:
@@ -62,6 +63,9 @@ class Part:
             raise InputError(f"a field of {own.dtype} cannot take values of {given}: make the field with another initial value or dtype") from None
 
     def _own(self, field: Any) -> Any:
+        if isinstance(field, EdgeField):
+            check(field, self._name)
+            return typed(field, self._part._own_edges(field.number))
         return typed(field, self._part._own(number_of(field, self._name)))
 
     @property
@@ -85,6 +89,11 @@ class Part:
         return self._part.first_edges
 
     @property
+    def targets(self) -> Any:
+        """The number of the node where the edge ends, by edge."""
+        return numpy.repeat(self.ids, numpy.diff(self.first_edges))
+
+    @property
     def sources(self) -> Any:
         """The neighbour's number, by edge."""
         return self._part.sources
@@ -93,16 +102,18 @@ class Part:
         """The neighbours' values, by edge."""
         return typed(field, self._part._neighbors(number_of(field, self._name)))
 
-    def _combine(self, field: Field, fold: Any, weights: EdgeWeights | None = None) -> Any:
-        if weights is not None:
-            check(weights, self._name)
-        return self._part._combine(number_of(field, self._name), fold, weights is not None)
+    def _combine(self, field: Field, fold: Any, weights: EdgeField | EdgeWeights | None = None) -> Any:
+        if weights is None:
+            return self._part._combine(number_of(field, self._name), fold)
+        check(weights, self._name)
+        of = weights.number if isinstance(weights, EdgeField) else self._graph_weights
+        return self._part._combine(number_of(field, self._name), fold, of)
 
-    def sum_in(self, field: Field, weights: EdgeWeights | None = None) -> Any:
+    def sum_in(self, field: Field, weights: EdgeField | EdgeWeights | None = None) -> Any:
         """The sum of the neighbours' values for each node, each multiplied by the weight of its edge if weights are given."""
         return self._combine(field, self._fold.sum, weights)
 
-    def mean_in(self, field: Field, weights: EdgeWeights | None = None) -> Any:
+    def mean_in(self, field: Field, weights: EdgeField | EdgeWeights | None = None) -> Any:
         """Their mean; 0 where a node has no neighbours."""
         return self._combine(field, self._fold.mean, weights)
 

@@ -34,7 +34,8 @@ def whole(name: str, value: Any, least: int = 0, most: int = 2**63 - 1) -> int:
     return number
 
 
-def _seconds(name: str, value: Any) -> None:
+def check_seconds(name: str, value: Any) -> None:
+    """Raises InputError unless the value is a number of seconds."""
     if not isinstance(value, (int, float)) or not math.isfinite(value) or not 0 <= value <= _LONGEST:
         raise InputError(f"{name}={value!r}: expected a number of seconds that is not negative")
 
@@ -47,7 +48,7 @@ class _Limits:
 
     def __post_init__(self) -> None:
         whole("updates", self.updates)
-        _seconds("seconds", self.seconds)
+        check_seconds("seconds", self.seconds)
         if self.until is not None and not isinstance(self.until, Until):
             raise InputError("until: expected a comparison such as change < 1e-9, where change is a reduction of the mesh")
 
@@ -85,7 +86,7 @@ class Fixed(_Limits):
 
 
 def _positive(name: str, value: Any) -> None:
-    _seconds(name, value)
+    check_seconds(name, value)
     if value <= 0:
         raise InputError(f"{name}={value!r}: expected more than 0 seconds")
 

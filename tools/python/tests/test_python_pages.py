@@ -34,7 +34,7 @@ def test_the_guide_s_programs_run_in_the_order_of_the_page(tmp_path):
         command = launcher.command(2, sys.executable, [str(tmp_path / "program.py")])
         ended = subprocess.run(command, env={**launcher.environment(), "PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True, check=False, timeout=60)
         assert ended.returncode == 0, ended.stderr
-    program = "\n".join(blocks).replace("seconds=2", "seconds=0.2").replace("100_000", "5_000")
+    program = "\n".join(blocks).replace("seconds=2", "seconds=0.2").replace("seconds=86400", "seconds=0.2").replace("100_000", "5_000")
     ended = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == 0, ended.stderr
     report, accounts, *_, last = ended.stdout.splitlines()
