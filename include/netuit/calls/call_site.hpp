@@ -31,6 +31,9 @@ struct CallSite {
   const Partition& partition;
   std::uint32_t thread;  // of the process
   NodeNotes notes{};     // that its nodes leave, for nobody
+
+  /// Before a call is handled: else there are more of these with each call.
+  void ForgetSilent() { notes.silent.clear(); }
 };
 
 [[noreturn]] void RefuseNode(NodeId node, std::size_t num_nodes);

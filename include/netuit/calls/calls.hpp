@@ -71,6 +71,7 @@ class CallKind final : public CallBase {
       if constexpr (is_task) {
         StartTask(site, kind.function_, NodeAt(site, item.node), item.argument);
       } else {
+        site.ForgetSilent();
         node.GoTo(item.node);
         if constexpr (takes_call) kind.function_(node, item.argument, kind.call_);
         else kind.function_(node, item.argument);
@@ -89,6 +90,7 @@ template <typename F, typename... Args>
 void StartTask(CallSite& site, F& f, Args&&... args);
 /// A node of the worker, for a task to keep.
 inline Node NodeAt(CallSite& site, std::uint32_t number) {
+  site.ForgetSilent();
   Node node(site.partition, site.notes, 0, 0);
   node.GoTo(number);
   return node;

@@ -67,7 +67,7 @@ UIT_DEFINE uit::ConveyorTally Since(const uit::ConveyorTally& before, const uit:
           .combined = now.combined - before.combined,
           .refused = now.refused - before.refused,
           .spilled = now.spilled - before.spilled,
-          .most_spilled = now.most_spilled,
+          .most_spilled = now.spilled == before.spilled ? 0 : now.most_spilled,
           .waits = now.waits - before.waits};
 }
 
@@ -91,7 +91,6 @@ UIT_DEFINE uit::ConveyorTally MeshCalls::FinishOnAll(uit::FunctionRef<void(detai
         body(worker->site);
         worker->set.Finish();
       }
-      worker->site.notes.silent.clear();
       uit::ConveyorTally mine;
       for (const auto& call : worker->open) mine = detail::Together(mine, call->Tally());
       const uit::ConveyorTally sum = me.AllReduce(detail::Since(std::exchange(worker->reported, mine), mine), detail::Together);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <system_error>
 
 #include <netuit/checkpoint/checkpoint.hpp>
 #include <netuit/checkpoint/data_folder.hpp>
@@ -43,7 +44,8 @@ UIT_DEFINE CheckpointInfo ReadCheckpointInfo(const uit::World& world, const std:
 }
 
 UIT_DEFINE bool HasCheckpoint(const uit::World& world, const std::filesystem::path& folder) {
-  const bool has_one = world.IsRoot() && std::filesystem::exists(folder / detail::checkpoint_names.manifest);
+  std::error_code error;  // a folder that cannot be read has none
+  const bool has_one = world.IsRoot() && std::filesystem::exists(folder / detail::checkpoint_names.manifest, error);
   return world.BroadcastValue(has_one);
 }
 

@@ -88,6 +88,7 @@ UIT_DEFINE void PutBack::Run(const std::string& name) {
   mesh_.ShowByUpdate(true);
   const RunReport report = RunSweep(mesh_, EveryUpdate{.updates = num_rounds}.MakePlan(), {.stops_on_signal = false}, *this);
   if (report.stopped_by == StopReason::peer_lost) throw uit::PeerLost(report.message, std::nullopt);
+  if (report.stopped_by != StopReason::count) throw uit::InputError(name + ": a message cannot be put back: " + report.message);
   const bool has_failed = std::ranges::any_of(by_thread_, &Thread::has_failed);
   world.Agree<uit::InputError>(has_failed ? name + ": has more messages for an edge than its channel has room for; see MeshOptions::depth" : "");
 }

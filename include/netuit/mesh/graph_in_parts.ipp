@@ -86,24 +86,34 @@ class DrawnRows final : public RowSource {
   static constexpr std::uint64_t num_at_once = std::uint64_t{1} << 20U;  // links that a process draws between two exchanges
 
   std::vector<std::uint64_t> Draw(const uit::World& world, const Blocks& blocks) const {
-    const DrawnLinks links = make_();
+    const DrawnLinks links = OnEveryRank(world, make_);
     const std::uint64_t stride = num_at_once * world.Size();
     std::vector<std::uint64_t> mine;
     for (std::uint64_t first = 0; first < links.num_drawn; first += std::min(stride, links.num_drawn - first)) {
       const std::uint64_t count = std::min(stride, links.num_drawn - first);
       const std::uint64_t share = (count + world.Size() - 1) / world.Size();
       const std::uint64_t begin = std::min(share * world.Rank(), count);
-      std::vector<std::vector<std::uint64_t>> outgoing(world.Size());
-      for (std::uint64_t i = begin; i < std::min(begin + share, count); ++i) {
-        const Edge link = links.draw(first + i);
-        if (link.source == link.target) continue;
-        outgoing[blocks.ProcessOf(link.source)].push_back(PackEnds(link.source, link.target));
-        outgoing[blocks.ProcessOf(link.target)].push_back(PackEnds(link.target, link.source));
-      }
+      const std::uint64_t end = std::min(begin + share, count);
+      std::vector<std::vector<std::uint64_t>> outgoing =
+          OnEveryRank(world, [&] { return DrawSome(links, first + begin, first + end, blocks, world.Size()); });
       const std::vector<std::uint64_t> arrived = ExchangeItems(world, std::move(outgoing));
       mine.insert(mine.end(), arrived.begin(), arrived.end());
     }
     return mine;
+  }
+  /// Draws some of the links. Returns their edges by the process of the source.
+  static std::vector<std::vector<std::uint64_t>> DrawSome(const DrawnLinks& links, std::uint64_t begin, std::uint64_t end,
+                                                          const Blocks& blocks, std::size_t num_processes) {
+    std::vector<std::vector<std::uint64_t>> outgoing(num_processes);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const Edge link = links.draw(i);
+      if (link.source >= links.num_nodes || link.target >= links.num_nodes)
+        throw uit::InputError("drawn link " + std::to_string(i) + " has an end that is no node of the graph");
+      if (link.source == link.target) continue;
+      outgoing[blocks.ProcessOf(link.source)].push_back(PackEnds(link.source, link.target));
+      outgoing[blocks.ProcessOf(link.target)].push_back(PackEnds(link.target, link.source));
+    }
+    return outgoing;
   }
 
   std::function<DrawnLinks()> make_;

@@ -81,7 +81,8 @@ class MeshCalls : public MeshCore {
   /// have been handled everywhere, also those that functions have made. Returns what all workers have done together.
   ///
   /// If the body returns a uit::Task, it is started as a task, once or for each node, and Finish also waits for the end of all tasks.
-  /// Such a body takes its node by value: `[&](netuit::Node node) -> uit::Task { … }`. So does a function of AddCall that is a task.
+  /// Such a body takes its node by value: `[&](netuit::Node node) -> uit::Task { … }`. A function of AddCall that is a task takes node and
+  /// argument by value, because it begins after the call has been handled.
   ///
   /// Collective, between runs, on the thread that calls Run; not in Team::Run. Throws what a body or function throws, and
   /// uit::FailedElsewhere on other processes. Throws uit::PeerLost if a process ends.

@@ -167,7 +167,8 @@ class Node {
   void StaySilent() {
     if (notes_.silent.empty() || notes_.silent.back() != node_) notes_.silent.push_back(node_);
   }
-  /// Asks all workers to end the run after their current update. This is not an error.
+  /// Asks all workers to end the run soon: in modes 0 to 2 at their next barrier, in mode 5 after the same update at one of the next
+  /// votes, elsewhere when they learn of it. This is not an error.
   void RequestStop() { wants_stop_ = true; }
 
   /// For reductions: gives the node's number to one of them, of which the largest counts. See ToOrdered.

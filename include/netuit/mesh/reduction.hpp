@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
 #include <netuit/barrier/ordered_double.hpp>
 #include <netuit/mesh/node.hpp>
+#include <uit/support/error.hpp>
 
 namespace netuit {
 
@@ -81,13 +83,14 @@ class Reduction {
   /// if there is none yet, and always in mode 4 and in mode 3 without a condition.
   double Agreed(const Node& node) const { return detail::NumberOf(which_, node.AgreedOn(number_)); }
 
-  /// The run ends when the reduction is less than `bound`.
+  /// The run ends when the reduction is less than `bound`. Throws uit::InputError if that is NaN.
   Until operator<(double bound) const { return Compare(bound, true); }
-  /// The run ends when the reduction is greater than `bound`.
+  /// The run ends when the reduction is greater than `bound`. Throws likewise.
   Until operator>(double bound) const { return Compare(bound, false); }
 
  private:
   Until Compare(double bound, bool is_below) const {
+    if (std::isnan(bound)) throw uit::InputError("the bound of a condition must be a number, not NaN");
     return {number_, detail::WordOf(which_, bound), is_below == (which_ != ReductionKind::minimum)};
   }
 

@@ -60,7 +60,7 @@ UIT_DEFINE RunReport Recovery::RunAll(const RunPlan& plan, const RunOptions& opt
   CheckReplaceable(keeper_.GetMesh(), options, "resilient");
   plan.Check();
   rolls_back_ = plan.delivery.is_by_update;
-  patience_ = options.peer_timeout + checkpoints_.every;
+  patience_ = options.peer_timeout + std::min(checkpoints_.every, std::chrono::nanoseconds::max() - options.peer_timeout);
   const std::size_t num_before = losses_.size();
   Mesh& mesh = keeper_.GetMesh();
   if (plan.delivery.is_awaited) mesh.JoinAwaited();

@@ -119,7 +119,8 @@ class CutRounds {
 
  private:
   bool PrepareByUpdate(std::uint64_t num_updates) {
-    if (num_updates == 0 || (first_update_ + num_updates) % every_ != 0) return false;
+    const std::uint64_t num_made = first_update_ + num_updates;  // a part of a run may begin where a round is due
+    if (num_made == 0 || num_made % every_ != 0) return false;
     ++partition_.cuts.rounds;
     CopyAll();
     return true;

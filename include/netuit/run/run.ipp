@@ -176,6 +176,23 @@ class UsingDelays {
   MeshCore& mesh_;
 };
 
+/// Gives nodes their turns at objects that they use in sequence, while it lives.
+class TakingTurns {
+ public:
+  /// `turns` may be null.
+  TakingTurns(TurnOrder* turns, const MeshCore& mesh, std::uint64_t first_update, bool is_by_level) : turns_(turns) {
+    if (turns != nullptr) turns->Begin(mesh.Partitions(), first_update, is_by_level);
+  }
+  TakingTurns(const TakingTurns&) = delete;
+  TakingTurns& operator=(const TakingTurns&) = delete;
+  ~TakingTurns() {
+    if (turns_ != nullptr) turns_->End();
+  }
+
+ private:
+  TurnOrder* turns_;
+};
+
 UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& given, const RunOptions& options, Sweep& sweep) {
   given.Check();
   CheckOptions(options);
@@ -194,11 +211,8 @@ UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& given, const RunOpt
   }
   if (plan.delivery.is_awaited && !mesh.CutRules().empty() && mesh.NumSlotsByUpdate() != mesh.NumSlots())
     throw uit::InputError("a mesh with reductions over cuts cannot run by Dataflow with edge delays other than 1");
-  if (mesh.Turns() != nullptr) {
-    if (!plan.delivery.is_by_update)
-      throw uit::InputError("an object that nodes use in sequence needs EveryUpdate or Dataflow: other modes have no common order of updates");
-    mesh.Turns()->Begin(mesh.Partitions(), options.first_update, plan.delivery.is_awaited);
-  }
+  if (mesh.Turns() != nullptr && !plan.delivery.is_by_update)
+    throw uit::InputError("an object that nodes use in sequence needs EveryUpdate or Dataflow: other modes have no common order of updates");
   const bool has_older = plan.delivery.is_awaited && mesh.Partitions().front()->max_delay > 1;
   plan.delivery.keeps_older = has_older && mesh.HasOlderValues() && options.first_update >= mesh.NumUpdates();
   mesh.SetHasOlderValues(false);
@@ -212,8 +226,8 @@ UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& given, const RunOpt
   if (!mesh.Captures().empty()) mesh.AlignCaptures();
   RunReport report;
   const UsingDelays delays(mesh, plan.delivery.is_awaited);
+  const TakingTurns turns(mesh.Turns(), mesh, options.first_update, plan.delivery.is_awaited);
   RunWorkers(mesh, team, plan, options, sweep, report);
-  if (mesh.Turns() != nullptr) mesh.Turns()->End();
   mesh.SetHasOlderValues(has_older && !team.IsBroken());
   team.HeedLateSignal();
   report.stopped_by = team.Reason();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/run/append_report.hpp>
@@ -160,9 +161,23 @@ class RunOfParts {
     is_lost_ = whole_.stopped_by == StopReason::peer_lost;
     is_over_ = whole_.stopped_by == StopReason::thrown || (is_lost_ && !maker_.OutlivesLosses());
     if (is_lost_ || is_over_) return;
-    const std::chrono::nanoseconds longest = mesh.GetWorld().BroadcastValue(whole_.Elapsed());
+    const std::chrono::nanoseconds longest = AgreeOnEnd(mesh.GetWorld());
     goes_on_ = planner_.GoesOn(whole_.stopped_by, mesh.NumUpdates() - first, longest - planner_.Elapsed());
     maker_.EndPart(!goes_on_);
+  }
+  /// Lets all processes have the same reason for the part's end, because a signal may have come to some after the others had agreed.
+  /// Returns how long the whole run has taken.
+  std::chrono::nanoseconds AgreeOnEnd(const uit::World& world) {
+    struct End {
+      std::chrono::nanoseconds elapsed{0};
+      int signal = 0;
+    };
+    const std::vector<End> ends = world.AllGatherValue(End{whole_.Elapsed(), whole_.signal});
+    if (const int signal = std::ranges::max(ends, {}, &End::signal).signal; signal != 0) {
+      whole_.stopped_by = StopReason::signal;
+      whole_.signal = signal;
+    }
+    return ends.front().elapsed;  // rank 0 knows all workers
   }
   /// Goes on after a loss. The processes may have come to different parts, so they agree on where the run is.
   void TryResume() {

@@ -75,7 +75,8 @@ struct RunOptions {
   TimelineOptions timeline{};
   /// How long to wait for a silent process before it counts as lost. A process of this host that has ended is noticed at once.
   /// If a run has a limit of updates and no barriers, the last worker may finish this much later than the first. A process that
-  /// loses a peer continues to the run's end without it. In mode 0, the loss ends the run. See RunReport::Lose.
+  /// loses a peer continues to the run's end without it. In modes 0 and 5, and in mode 3 with a condition, the loss ends the run. See
+  /// RunReport::Lose.
   std::chrono::nanoseconds peer_timeout = std::chrono::seconds(60);
   std::chrono::nanoseconds warn_after = std::chrono::seconds(5);  ///< how long to wait for others before a warning
   /// Under netuit::Main or a uit::mpi::Session, SIGINT, SIGTERM and SIGUSR1 end the run instead of the process. For other
@@ -135,8 +136,9 @@ struct WorkerReport {
 /// The result of a run.
 struct RunReport {
   std::vector<WorkerReport> workers{};  ///< of all processes on rank 0, of this process elsewhere; ordered by process and thread
-  std::vector<QualityRow> quality{};    ///< snapshots of those workers, ordered by worker and time
-  std::vector<QualityRow> channels{};   ///< a row per channel, if QualityOptions::channels
+  /// Snapshots of those workers, ordered by worker and time; in a run in parts, part after part.
+  std::vector<QualityRow> quality{};
+  std::vector<QualityRow> channels{};   ///< a row per channel, and part, if QualityOptions::channels
   Timeline timeline{};                  ///< of those workers, if RunOptions::timeline; see TimelineFile
   StopReason stopped_by = StopReason::none;  ///< the reason with the largest value among all workers
   int signal = 0;                     ///< its number, if a signal ended the run

@@ -24,7 +24,8 @@ class SlackTuner {
   void Look(uit::TimePoint now, std::uint64_t num_updates, std::uint64_t num_effective) {
     const bool is_over = now - begin_ >= length && num_updates - updates_ >= least_updates;
     if (!has_begun_ || is_over) {
-      if (has_begun_) EndSpan(static_cast<double>(num_effective - effective_) / std::chrono::duration<double>(now - begin_).count());
+      const std::uint64_t num_new = num_effective - std::min(num_effective, effective_);  // the count may fall: see EffectiveUpdates
+      if (has_begun_) EndSpan(static_cast<double>(num_new) / std::chrono::duration<double>(now - begin_).count());
       has_begun_ = true;
       begin_ = now;
       updates_ = num_updates;

@@ -68,12 +68,13 @@ Extremes Agree(const uit::World& world, const Extremes& mine);
 /// of its own for the check if that matters.
 template <std::invocable<Node&, InEdge> F>
 SpectralBounds BoundSpectralRadius(Mesh& mesh, F&& entry, const SpectralOptions& options = {}) {
-  constexpr std::uint64_t piece = 10;  // updates between two looks at the bounds
+  constexpr std::uint64_t most = 10;  // updates between two looks at the bounds
   const auto x = mesh.AddPublishedField<double>(1.0, {options.network});
   const auto ratio = mesh.AddField<double>(1.0);
   SpectralBounds bounds;
   double scale = 1;
-  for (std::uint64_t num_made = 0; num_made < options.updates; num_made += piece) {
+  for (std::uint64_t num_made = 0, piece = 0; num_made < options.updates; num_made += piece) {
+    piece = std::min(most, options.updates - num_made);
     const RunReport report = mesh.Run(EveryUpdate{.updates = piece}, [&](Node& node) {
       double sum = x[node];
       for (const InEdge edge : node.In(options.network)) sum += std::abs(entry(node, edge)) * x[edge];

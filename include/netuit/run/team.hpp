@@ -218,7 +218,7 @@ class Team : public StopReasons {
     if (IsBroken()) all.stop = Encode(StopReason::peer_lost);
     return all;
   }
-  /// Handles the loss of a process. In mode 0 it ends the run; in the other modes the processes continue without each other.
+  /// Handles the loss of a process. If `is_fatal`, it ends the run; else the processes continue without each other.
   void Lose(const uit::PeerLost& lost, bool is_fatal) {
     // If workers also wait for messages, a process that misses a barrier may itself have waited for the silent one.
     if (!is_fatal && !IsAnybodyGone()) silent_ = lost.Rank();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -73,7 +74,7 @@ class Worker {
     if (traffic_.GetPartition().turns != nullptr) traffic_.GetPartition().turns->EndRun(thread_);
     traffic_.FinishCaptures(num_updates_);
     if (plan_.votes_aside) agreement_.FinishAside(reason_, [this] { return EndVote(); });
-    EndVote();
+    FinishVotes();
     const uit::TimePoint end = uit::Now();
     elapsed_ = end - start_;
     observers_.Finish(end, num_updates_);
@@ -185,7 +186,8 @@ class Worker {
     ++num_barriers_;
     const Vote& agreed = team_.Agreed();
     reason_ = agreed.stop != 0 ? agreed.stop : Team::Encode(StopReason::count);
-    const bool goes_on = agreed.stop == 0 && agreed.is_pending != 0 && !IsDone(agreement_.Ends(agreed));
+    const bool holds = IsDone(agreement_.Ends(agreed));  // also after the last update, for runs in parts
+    const bool goes_on = agreed.stop == 0 && agreed.is_pending != 0 && !holds;
     if (goes_on) schedule_->Met(schedule_->CountsFromBarriers() ? uit::Now() : now, agreed.next);
     return goes_on;
   }
@@ -198,10 +200,17 @@ class Worker {
     schedule_->Met(now, agreed.next);
     return true;
   }
-  /// Sets the reason to stop if the run's condition holds, and returns whether it does.
+  /// Sets the reason to stop if the run's condition holds, unless there is a graver one. Returns whether it holds.
   bool IsDone(bool holds) {
-    if (holds) reason_ = Team::Encode(StopReason::asked);
+    if (holds) reason_ = std::max(reason_, Team::Encode(StopReason::asked));
     return holds;
+  }
+  /// Ends the vote that is under way. Where votes decide on the condition, the last is on the last update.
+  void FinishVotes() {
+    EndVote();
+    if (!plan_.until || !plan_.delivery.is_awaited) return;
+    team_.BeginVote(thread_, {.reduced = agreement_.Bring(num_updates_)});
+    IsDone(agreement_.Ends(EndVote()));
   }
   Vote EndVote() {
     return team_.EndVote(thread_, Patience(), [this] { return Idle(); }, traffic_.GetPartition().spin_habit);
@@ -294,6 +303,7 @@ class Worker {
     if (has_rules) {
       traffic_.Rounds().PrepareEnd();
       EvaluateRound();
+      last.stop = std::max(last.stop, team_.StopSeen());  // if it has thrown
       traffic_.Rounds().Bring(last.reduced);
     }
     Meet(last);

@@ -44,7 +44,7 @@ struct Keyed {
 ///
 /// A member keeps pushed items in a table of fixed size. A push combines its value with one of the same key and member in the
 /// table. Otherwise it takes the slot of the table that its key has, and what was there is sent. Flush sends the whole table. So do
-/// Finish, also that of the set, and Tasks that wait for others to end, as soon as nothing else is to be done.
+/// Finish, also that of the set, and Tasks that wait for others to end: when nothing else is to be done, and now and then.
 ///
 /// What Conveyor promises holds here, too, with one difference: only items of the same key keep their order.
 ///
@@ -87,6 +87,7 @@ class CombiningConveyor final : detail::Carrier {
     Slot& slot = SlotFor(to, item.key);
     if (TryCombine(slot, to, item)) return true;
     if (slot.to == nobody) return Occupy(slot, to, item), true;
+    if (slot.to == closed) CheckWorks(set_);
     if (!conveyor_.TryPush(slot.to, slot.item)) return ++refused_, false;
     slot = {static_cast<std::uint32_t>(to), item};
     return true;
@@ -114,6 +115,7 @@ class CombiningConveyor final : detail::Carrier {
 
  private:
   static constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t closed = nobody - 1;  // in all slots once something has failed
   struct Slot {
     std::uint32_t to = nobody;
     Item item{};
@@ -151,6 +153,7 @@ class CombiningConveyor final : detail::Carrier {
     slot = {static_cast<std::uint32_t>(to), item};
   }
   void Replace(Slot& slot, std::size_t to, const Item& item) {
+    if (slot.to == closed) CheckWorks(set_);
     while (!conveyor_.MakeRoom(slot.to)) {  // handlers may then have used the slot
     }
     conveyor_.Push(slot.to, slot.item);
@@ -172,6 +175,9 @@ class CombiningConveyor final : detail::Carrier {
     }
   }
   void AddCounts(detail::QuiescenceCounts& sum) const override { sum.num_sent += occupied_.size(); }
+  void Close() override {
+    for (Slot& slot : table_) slot.to = closed;
+  }
 
   std::optional<Conveyors> alone_{};  // unless it is one of several
   Conveyors& set_;

@@ -91,7 +91,7 @@ class Conveyor final : detail::Carrier {
     UIT_ASSERT(to < num_members_, "an item is pushed to a member of the team");
     detail::Block<T>& block = outbox_.BlockOf(to);
     if (block.next == block.end) [[unlikely]] {
-      if (set_.state_ == State::failed) set_.CheckOutside();
+      CheckWorks(set_);
       if (!outbox_.TryDrain(to)) return ++tally_.refused, false;
     }
     *block.next++ = item;
@@ -105,8 +105,9 @@ class Conveyor final : detail::Carrier {
     WaitForRoom(to);
     return false;
   }
-  /// Handles items that have arrived, and sends what waits in the spill and what is for others. Never waits, except in the handler.
-  /// Returns whether it has done anything. Throws MemberLeft or PeerLost if it has items for a member that is gone. Not in a handler.
+  /// Handles items that have arrived, and sends what waits in the spill, and those items of others that this member relays. Never waits,
+  /// except in the handler. Returns whether it has done anything. Throws MemberLeft or PeerLost if it relays items to a member that is
+  /// gone. Not in a handler.
   bool HandleArrived() {
     set_.CheckOutside();
     const bool has_arrived = set_.me_.Poll();
@@ -179,7 +180,7 @@ class Conveyor final : detail::Carrier {
   /// As detail::Outbox::HasRoom.
   bool HasRoom(std::size_t to, std::size_t count, bool is_try) {
     UIT_ASSERT(to < num_members_, "an item is pushed to a member of the team");
-    if (set_.state_ == State::failed) set_.CheckOutside();
+    CheckWorks(set_);
     return outbox_.HasRoom(to, count, is_try);
   }
   void WaitForRoom(std::size_t to) {
@@ -213,7 +214,7 @@ class Conveyor final : detail::Carrier {
     return set_.state_ == State::outside && !outbox_.HasOwn() && outbox_.NumOwnTaken() == num_own_handled_;
   }
   void HandleNow(const T& item) {
-    InHandler([&] { dealer_->Handle(rank_, item); });
+    set_.InHandler([&] { dealer_->Handle(rank_, item); });
     ++num_at_once_;
     ++tally_.handled;
   }
@@ -242,27 +243,11 @@ class Conveyor final : detail::Carrier {
     const std::uint64_t num_handled = tally_.handled;
     bool has_any = false;
     detail::Lanes<T>& lanes = outbox_.GetLanes();
-    InHandler([&] { has_any = lanes.Deal(source, *dealer_, limit, tally_.handled); });
+    set_.InHandler([&] { has_any = lanes.Deal(source, *dealer_, limit, tally_.handled); });
     if (source == lanes.OwnSource()) num_own_handled_ += tally_.handled - num_handled;
     return has_any;
   }
-  /// Calls what calls the handler.
-  template <std::invocable F>
-  void InHandler(F&& deal) {
-    set_.state_ = State::in_handler;
-    try {
-      deal();
-    } catch (...) {
-      Fail();
-      throw;
-    }
-    set_.state_ = State::outside;
-  }
-  /// Lets every later push be refused.
-  UIT_NOINLINE void Fail() {
-    set_.Refuse();
-    outbox_.Close();
-  }
+  void Close() override { outbox_.Close(); }
 
   std::optional<Conveyors> alone_{};  // unless it is one of several
   Conveyors& set_;

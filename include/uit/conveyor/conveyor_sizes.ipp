@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <limits>
 #include <string>
 
 #include <uit/conveyor/conveyor_sizes.hpp>
@@ -19,15 +20,20 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const Item
                                       const LaneCounts& lanes) {
   constexpr std::size_t num_frames = Process{}.num_frames;
   if (options.num_between_looks == 0) throw InputError("a conveyor needs num_between_looks of at least 1");
+  constexpr std::size_t no_memory = std::numeric_limits<std::size_t>::max() / 4;
+  if (options.spill_items > no_memory / bytes.place)
+    throw InputError("no memory has room for a spill of " + std::to_string(options.spill_items) + " items");
   const bool has_two_hops = HasTwoHops(options, num_members);
   const std::size_t spill_bytes = options.spill_items == 0 ? options.budget_bytes / 4 : options.spill_items * bytes.place;
   // A member sends and receives frames of each member elsewhere. The queue to a member of its own process is counted by the sender.
-  for (std::size_t buffer = options.buffer_bytes;; buffer /= 2) {
+  std::size_t buffer = options.buffer_bytes;
+  while (buffer > options.budget_bytes) buffer /= 2;
+  for (;; buffer /= 2) {
     ConveyorSizes sizes;
     const std::size_t head_bytes = sizeof(MessageRun);
     sizes.frame_bytes = AggregatedPayloadBytes(buffer, head_bytes + bytes.sent);
-    sizes.depth = std::max<std::size_t>(1, 2 * num_frames * buffer / bytes.sent);
-    sizes.depth_own = std::min(sizes.depth, 2 * options.num_between_looks);
+    sizes.depth = std::clamp<std::size_t>(2 * num_frames * buffer / bytes.sent, 1, Process::max_depth);
+    sizes.depth_own = std::min(sizes.depth, 2 * std::min(sizes.depth, options.num_between_looks));
     const auto block = [&](std::size_t block_bytes, std::size_t item_bytes) {
       return std::clamp<std::size_t>(block_bytes / item_bytes, 1, sizes.depth);
     };

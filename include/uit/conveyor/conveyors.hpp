@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <uit/config.hpp>
 #include <uit/conveyor/quiescence.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
@@ -36,11 +37,15 @@ class Carrier {
   virtual void ReleaseHeld() {}
   /// Adds the items that this member has pushed and handled.
   virtual void AddCounts(QuiescenceCounts& sum) const = 0;
+  /// Lets every later push ask Conveyors::CheckOutside, which throws: something has failed.
+  virtual void Close() {}
 
  protected:
   ~Carrier() = default;
   void Join(Conveyors& set);
   void Leave(Conveyors& set);
+  /// Throws Error if something has failed before.
+  static void CheckWorks(const Conveyors& set);
 };
 
 }  // namespace detail
@@ -90,6 +95,8 @@ class Conveyors {
   template <TriviallyCopyable T>
     requires Encodable<T>
   friend class Conveyor;
+  template <TriviallyCopyable T>
+  friend class SpanConveyor;
   friend class Tasks;
   friend class detail::Carrier;
   template <TriviallyCopyable T>
@@ -121,8 +128,25 @@ class Conveyors {
   void ShowHere() {
     for (detail::Carrier* const conveyor : all_) conveyor->SendOwn(true);
   }
-  /// Lets further calls be refused.
-  void Refuse() { state_ = State::failed; }
+  /// Lets further calls be refused, also pushes.
+  UIT_NOINLINE void Refuse() {
+    state_ = State::failed;
+    for (detail::Carrier* const conveyor : all_) conveyor->Close();
+  }
+  /// Calls what runs handlers or tasks. If that throws, further calls are refused. Throws, too, if a conveyor has failed meanwhile and
+  /// the handler has caught that.
+  template <std::invocable F>
+  void InHandler(F&& run) {
+    state_ = State::in_handler;
+    try {
+      run();
+    } catch (...) {
+      Refuse();
+      throw;
+    }
+    if (state_ == State::failed) CheckOutside();
+    state_ = State::outside;
+  }
   void CheckOutside() const {
     if (state_ == State::in_handler) throw Error("a handler of a conveyor may push, and call nothing else of it");
     if (state_ == State::failed) throw Error("this conveyor, or a handler of it, has thrown before, so it cannot be used any more");
@@ -137,5 +161,8 @@ class Conveyors {
 
 inline void detail::Carrier::Join(Conveyors& set) { set.all_.push_back(this); }
 inline void detail::Carrier::Leave(Conveyors& set) { std::erase(set.all_, this); }
+inline void detail::Carrier::CheckWorks(const Conveyors& set) {
+  if (set.state_ == Conveyors::State::failed) set.CheckOutside();
+}
 
 }  // namespace uit

@@ -23,6 +23,15 @@ struct Places {
   std::vector<std::size_t> hosts{};
 };
 
+/// Stages items at an inlet, from the first on, as many as there is room for. Returns how many. If that is not all, sends those that
+/// are staged, so that the other member sees what it can make room of.
+template <TriviallyCopyable T>
+std::size_t StageOrFlush(MemberInlet<T, in_frames>& inlet, std::span<const T> items) {
+  const std::size_t count = inlet.StageSome(items);
+  if (count != items.size()) [[unlikely]] inlet.TryFlush();
+  return count;
+}
+
 /// Brings items of one member of a conveyor to the other members, and theirs to it. A lane is the conduit to one other member. No
 /// call waits. If one throws, some items may have gone, so none may be called again.
 template <TriviallyCopyable T>
@@ -33,7 +42,8 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
   virtual ~Lanes() = default;
 
-  /// Takes items for a member, from the first on, as many as there is room for. Returns how many.
+  /// Takes items for a member, from the first on, as many as there is room for. Returns how many. If that is not all, sends what the
+  /// lane holds, so that the next member sees what it can make room of.
   virtual std::size_t Take(std::size_t to, std::span<const T> items) = 0;
   /// Sends what the lane of items for a member holds. Returns whether it is empty.
   virtual bool TryFlush(std::size_t to) = 0;
@@ -79,7 +89,7 @@ class DirectLanes final : public Lanes<T> {
     this->SetSources(outlets_.size(), me.Rank());
   }
 
-  std::size_t Take(std::size_t to, std::span<const T> items) override { return inlets_[to].StageSome(items); }
+  std::size_t Take(std::size_t to, std::span<const T> items) override { return StageOrFlush(inlets_[to], items); }
   bool TryFlush(std::size_t to) override { return inlets_[to].TryFlush(); }
   void FlushAll(bool only_here) override {
     if (only_here)

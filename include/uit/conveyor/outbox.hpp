@@ -138,7 +138,6 @@ class Outbox {
       return call();
     } catch (...) {
       set_.Refuse();
-      Close();
       throw;
     }
   }

@@ -23,7 +23,9 @@ namespace uit {
 /// Options of Requests. The same on all members.
 struct RequestOptions {
   std::size_t max_under_way = 4096;  ///< requests of a member that are not answered; further ones wait their turn
-  ConveyorOptions conveyor{};        ///< of questions, and of answers, which have room for all that may be under way in any case
+  /// Of questions, and of answers. Answers have room for all that may be under way in any case. A question that finds none, neither in
+  /// buffers nor in the spill, is an error.
+  ConveyorOptions conveyor{};
 };
 
 /// What a member has asked.
@@ -101,11 +103,11 @@ class Requests {
       : tasks_(tasks),
         rank_(tasks.Set().GetMember().Rank()),
         answer_own_([answer, rank = rank_](const Q& question) { return Call(*answer, rank, question); }),
-        slots_(options.max_under_way, nullptr),
         answers_(tasks.Set(), [this](const Answer& item) { Take(item); }, ForAnswers(options, tasks.Set().GetMember().Size())),
         questions_(tasks.Set(), [this, answer](std::size_t from, const Question& item) {
           answers_.Push(from, {item.slot, Call(*answer, from, item.question)});
         }, options.conveyor) {
+    slots_.resize(options.max_under_way, nullptr);  // now that the options are known to make sense
     for (std::size_t slot = slots_.size(); slot > 0; --slot) free_.push_back(static_cast<std::uint32_t>(slot - 1));
   }
   template <typename F>

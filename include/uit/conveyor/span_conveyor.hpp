@@ -113,14 +113,18 @@ class SpanConveyor {
     if (item.size() > max_item_bytes_) [[unlikely]] detail::RefuseLength(item.size(), max_item_bytes_);
   }
   void PushAtOnce(std::size_t to, ByteView item) {
-    detail::ForEachPiece(item, true, [&](const detail::Piece& piece) { conveyor_.PushAtOnce(to, piece); });
+    PushPieces(item, true, [&](const detail::Piece& piece) { conveyor_.PushAtOnce(to, piece); });
   }
   /// Between its pieces come those of items that handlers push while it waits.
   void PushAndWait(std::size_t to, ByteView item) {
+    PushPieces(item, false, [&](const detail::Piece& piece) { conveyor_.Push(to, piece); });
+  }
+  template <typename F>
+  void PushPieces(ByteView item, bool is_at_once, F&& push) {
     try {
-      detail::ForEachPiece(item, false, [&](const detail::Piece& piece) { conveyor_.Push(to, piece); });
+      detail::ForEachPiece(item, is_at_once, push);
     } catch (...) {
-      conveyor_.Fail();  // what follows would be taken for the rest of this item
+      conveyor_.set_.Refuse();  // what follows would be taken for the rest of this item
       throw;
     }
   }

@@ -84,8 +84,8 @@ class Spill {
   }
   UIT_NOINLINE void Grow() {
     chunks_.push_back(std::make_unique_for_overwrite<T[]>(chunk_items_));
-    first_free_ = static_cast<std::uint32_t>(next_.size());
-    next_.push_back(none);
+    next_.resize(chunks_.size(), none);
+    first_free_ = static_cast<std::uint32_t>(next_.size() - 1);
   }
 
   std::vector<std::unique_ptr<T[]>> chunks_;

@@ -20,7 +20,7 @@ namespace uit {
 
 /// Options of Tasks.
 struct TaskOptions {
-  std::size_t max_tasks = 16'384;  ///< started outside of tasks and handlers, and not ended
+  std::size_t max_tasks = 16'384;  ///< that live when Start is called outside of tasks and handlers; these may start more
 };
 
 /// Coroutines of one member that wait for answers of others; see Requests. While one waits, others run.
@@ -54,8 +54,9 @@ class Tasks final : detail::Carrier {
       std::coroutine_handle<detail::TaskPromise>::from_promise(static_cast<detail::TaskPromise&>(*live_.after)).destroy();
   }
 
-  /// Starts the coroutine that `f(args…)` returns. Outside of handlers and tasks, it runs at once until it waits; if max_tasks tasks
-  /// have not ended, the call first waits until one has, and handles what arrives meanwhile. In a handler or task, it begins later.
+  /// Starts the coroutine that `f(args…)` returns. Outside of handlers and tasks, it runs at once until it waits; if max_tasks tasks or
+  /// more have not ended, the call first waits until there are fewer, and handles what arrives meanwhile. It then throws MemberLeft or
+  /// PeerLost if another member is gone. In a handler or task, the coroutine begins later, and nothing limits how many do.
   template <typename F, typename... Args>
     requires std::same_as<std::invoke_result_t<F&, Args...>, Task>
   void Start(F& f, Args&&... args) {
@@ -85,7 +86,7 @@ class Tasks final : detail::Carrier {
     return Turn{*this};
   }
   /// `co_await tasks.Until(ready)` in a task waits until `ready()` returns true. The member's thread calls it between tasks, so it
-  /// must be short and not wait. All tasks that wait in this way cost a call each time.
+  /// must be short and not wait; it is treated like a handler. All tasks that wait in this way cost a call each time.
   template <std::predicate F>
   auto Until(F ready) {
     return WaitUntil<F>(*this, std::move(ready));
@@ -145,12 +146,7 @@ class Tasks final : detail::Carrier {
       Resume(condition->task);
       return true;
     };
-    try {
-      std::erase_if(conditions_, is_met);
-    } catch (...) {
-      set_.state_ = Conveyors::State::failed;
-      throw;
-    }
+    set_.InHandler([&] { std::erase_if(conditions_, is_met); });
   }
   void Take(Task task) {
     const auto frame = task.Release();
@@ -162,9 +158,14 @@ class Tasks final : detail::Carrier {
     if (NumLive() < options_.max_tasks) return;
     set_.WaitUntil([&] {
       while (NumLive() >= options_.max_tasks)
-        if (!set_.Advance(true)) return false;
+        if (!set_.Advance(true)) return CheckStay(), false;
       return true;
     });
+  }
+  /// Throws MemberLeft or PeerLost if a member is gone, for whose answer tasks may wait.
+  void CheckStay() const {
+    Member& me = set_.GetMember();
+    for (std::size_t rank = 0; rank < me.Size(); ++rank) me.CheckStays(rank);
   }
   /// Runs the tasks that are ready now. Those that become ready meanwhile come next time, so that messages get their turn.
   bool HandleOwn() override {
@@ -172,13 +173,13 @@ class Tasks final : detail::Carrier {
     if (ready_.empty()) return false;
     constexpr std::size_t distance = 4;  // tasks ahead whose frames are fetched
     running_.swap(ready_);
-    set_.state_ = Conveyors::State::in_handler;
-    for (std::size_t i = 0; i < running_.size(); ++i) {
-      if (i + distance < running_.size()) __builtin_prefetch(running_[i + distance].address());
-      running_[i].resume();
-      if (account_.failure) Fail();
-    }
-    set_.state_ = Conveyors::State::outside;
+    set_.InHandler([&] {
+      for (std::size_t i = 0; i < running_.size(); ++i) {
+        if (i + distance < running_.size()) __builtin_prefetch(running_[i + distance].address());
+        running_[i].resume();
+        if (account_.failure) std::rethrow_exception(std::exchange(account_.failure, nullptr));
+      }
+    });
     running_.clear();
     return true;
   }
@@ -186,10 +187,6 @@ class Tasks final : detail::Carrier {
   void AddCounts(detail::QuiescenceCounts& sum) const override {
     sum.num_sent += account_.num_started;
     sum.num_handled += account_.num_ended;
-  }
-  [[noreturn]] UIT_NOINLINE void Fail() {
-    set_.state_ = Conveyors::State::failed;
-    std::rethrow_exception(std::exchange(account_.failure, nullptr));
   }
 
   Conveyors& set_;

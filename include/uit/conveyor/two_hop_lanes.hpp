@@ -48,17 +48,13 @@ class Hop {
   /// Takes an item if there is room.
   bool TryPush(std::size_t lane, const Item& item) {
     Block<Item>& block = blocks_[lane];
-    if (block.next == block.end && !TryDrain(lane)) [[unlikely]] {
-      inlets_[lane].TryFlush();  // shows the next member what it can make room of
-      return false;
-    }
+    if (block.next == block.end && !TryDrain(lane)) [[unlikely]] return false;
     *block.next++ = item;
     return true;
   }
   /// Sends what a lane holds. Returns whether it is empty.
   bool TryFlush(std::size_t lane) {
-    const bool is_drained = TryDrain(lane);
-    return inlets_[lane].TryFlush() && is_drained;  // first, because this shows the next member what it can make room of
+    return TryDrain(lane) && inlets_[lane].TryFlush();
   }
   /// The same for all lanes, or for those to members of this process.
   void FlushAll(bool only_here) {
@@ -69,10 +65,10 @@ class Hop {
   }
 
  private:
-  /// Moves a block to its inlet. Returns whether nothing is left.
+  /// Moves a block to its inlet. Returns whether nothing is left; if not, the inlet has sent what it can.
   bool TryDrain(std::size_t lane) {
     Block<Item>& block = blocks_[lane];
-    block.first += inlets_[lane].StageSome({block.first, block.next});
+    block.first += StageOrFlush<Item>(inlets_[lane], {block.first, block.next});
     if (block.first != block.next) return false;
     block.first = block.next = block.begin;
     return true;
@@ -117,7 +113,7 @@ class TwoHopLanes final : public Lanes<T> {
   }
 
   std::size_t Take(std::size_t to, std::span<const T> items) override {
-    if (to == rank_) return inlet_.StageSome(items);
+    if (to == rank_) return StageOrFlush(inlet_, items);
     const Way& way = ways_[to];
     Hop<T>& hop = HopOf(way);
     const auto member = static_cast<std::uint32_t>(way.is_first ? to : rank_);

@@ -22,7 +22,7 @@ namespace uit {
 
 template <Synchronization Sync>
 void BasicIncomingBox<Sync>::Put(Frame& arrived) {
-  if (arrived.Header().num_bytes > frame_bytes) throw Error("a frame is larger than its exchange agreed on");
+  if (arrived.Header().num_bytes > std::min(frame_bytes, arrived.Capacity())) throw Error("a frame is larger than its exchange agreed on");
   spare.Reserve(frame_bytes);
   spare.Take(arrived);
   if (!box->TryPut(spare)) throw Error("a peer has sent more frames than its window allows");
@@ -75,17 +75,13 @@ template <Synchronization Sync>
 bool BasicConnection<Sync>::Send(bool is_urgent) {
   if (num_waiting_ != 0) {
     const bool is_held_back = !pace_.TakeTurn() && !is_urgent;
-    std::size_t num_held_back = 0;
-    while (num_waiting_ > num_held_back && HasCredit()) {
+    const auto may_send = [&] { return num_waiting_ > (is_held_back ? num_waiting_paced_ : 0); };
+    while (may_send() && HasCredit()) {
       OutgoingBox* const outgoing = TakeWaiting();
-      if (is_held_back && outgoing->keeps_pace) {
-        Queue(outgoing);
-        ++num_held_back;
-      } else {
-        TakeTurn(outgoing);
-      }
+      if (is_held_back && outgoing->keeps_pace) Queue(outgoing);
+      else TakeTurn(outgoing);
     }
-    if (num_waiting_ > num_held_back && num_waiting_ == num_waiting_paced_) pace_.NoteShut();
+    if (may_send() && num_waiting_ == num_waiting_paced_) pace_.NoteShut();
   }
   if (received_ - acknowledged_to_peer_ >= num_slots_ - num_slots_ / 2) SendCredit();
   return num_waiting_ == 0;

@@ -194,7 +194,10 @@ template <Synchronization Sync>
 void BasicProgressEngine<Sync>::QueueReady() {
   for (Ready& ready : ready_) {
     if (ready.queue == nullptr) continue;
-    while (ready.queue->TryStep(1) != 0) ready.queue->Get()->connection->Queue(ready.queue->Get());
+    while (ready.queue->TryStep(1) != 0) {
+      OutgoingBox* const outgoing = ready.queue->Get();
+      if (outgoing->connection != nullptr) outgoing->connection->Queue(outgoing);  // it has none once the fabric has closed
+    }
   }
 }
 

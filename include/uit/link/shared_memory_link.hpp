@@ -48,12 +48,12 @@ class SharedMemoryLink {
   /// Copies the next frame out if it has arrived. If it is malformed, moves past it and throws. If its end cannot be
   /// found, throws once, and nothing more arrives.
   bool TryReceive(Frame& frame) {
+    if (is_broken_) [[unlikely]] return false;
     const ByteView arrived = in_.Front();
     if (arrived.data() == nullptr) {
-      if (!arrived.empty() && !std::exchange(is_broken_, true))
-        throw Error("a peer has sent a record of " + std::to_string(arrived.size()) +
-                    " bytes, which ends beyond its ring");
-      return false;
+      if (arrived.empty()) return false;
+      is_broken_ = true;
+      throw Error("a peer has sent a record of " + std::to_string(arrived.size()) + " bytes, which ends beyond its ring");
     }
     if (arrived.size() - sizeof(FrameHeader) > payload_bytes_) [[unlikely]] {
       in_.Pop(arrived);

@@ -43,8 +43,6 @@ class HostRounds {
   bool TryEnd();
   /// Returns a host's block, after TryEnd returned true and until the next OwnBlock.
   ByteView Block(std::size_t host) const { return blocks_[host]; }
-  /// Returns the rank of the leader for which TryEnd waits.
-  std::size_t Awaited() const { return steps_[next_].from; }
 
   /// Tells the other hosts that this one takes part in no further round of run `run`, as far as there is room for the message. Waits
   /// only for the process's lock.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,7 +63,11 @@ UIT_DEFINE void HostRounds::Leave(std::uint64_t run) {
       if (link.HasRoom()) link.TrySend(outgoing_);
     }
   };
-  WaitUntil([&] { return process_->Exclusively(tell); });
+  try {
+    WaitUntil([&] { return process_->Exclusively(tell); });
+  } catch (const std::exception& trouble) {  // the others then learn it from what has failed here
+    process_->Note(trouble.what());
+  }
 }
 
 UIT_DEFINE bool HostRounds::Close(Deadline deadline) {

@@ -14,6 +14,7 @@
 #include <uit/config.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/clock.hpp>
+#include <uit/support/error.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/support/pause.hpp>
 #include <uit/support/sync.hpp>
@@ -45,8 +46,12 @@ class LoopBoard {
     UIT_ASSERT(num_threads > 0, "a board needs at least one thread");
   }
 
-  /// Returns the number of chunks of a loop.
-  static constexpr std::size_t NumChunks(std::size_t n, std::size_t grain) { return n / grain + (n % grain != 0 ? 1 : 0); }
+  /// Returns the number of chunks of a loop. Throws InputError unless there are at most 2^32 - 1, of at least one index.
+  static std::size_t NumChunks(std::size_t n, std::size_t grain) {
+    if (grain == 0 || n / grain >= most_chunks) [[unlikely]]
+      throw InputError("a loop has at most 2^32 - 1 chunks, of at least one index");
+    return n / grain + (n % grain != 0 ? 1 : 0);
+  }
 
   /// Calls `body(begin, end)` for ranges that together are [0, n), and waits until all are done. `begin` is a multiple of `grain`,
   /// which is at least 1; a call covers one chunk or several. While others run its last chunks, the calling thread steals. If
@@ -91,13 +96,13 @@ class LoopBoard {
 
   /// Posts a loop: from now on, others may take chunks. What `body` refers to must live until End.
   void Post(std::uint32_t thread, std::size_t n, std::size_t grain, Body body) {
-    UIT_ASSERT(grain > 0 && NumChunks(n, grain) <= most_chunks, "a loop has at most 2^32 - 1 chunks of at least one index");
+    const std::size_t num_chunks = NumChunks(n, grain);
     Slot& mine = slots_[thread];
     UIT_ASSERT(!mine.is_in_chunk && !mine.body, "a thread posts one loop at a time");
     mine.body.emplace(std::move(body));
     mine.n = n;
     mine.grain = grain;
-    mine.num_chunks = NumChunks(n, grain);
+    mine.num_chunks = num_chunks;
     mine.num_run = 0;
     mine.num_stolen.store(0, std::memory_order_relaxed);
     mine.has_thrown.store(0, std::memory_order_relaxed);

@@ -67,17 +67,20 @@ class Started {
   explicit Started(Member& me, Args&&... args);
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
-  /// Waits, unless the call has ended or an exception is in flight.
-  ~Started() {
+  /// Waits, unless the call has ended or failed, or an exception is in flight. Throws as Get.
+  ~Started() noexcept(false) {
     if (!has_ended_ && std::uncaught_exceptions() == num_exceptions_) Get();
   }
 
-  /// Returns whether the call has ended on this member. Never waits.
+  /// Returns whether the call has ended on this member. Never waits. Throws as all collective calls; it is then of no further use.
   bool TryFinish();
-  /// Waits for the end, and returns the result. Call it once.
+  /// Waits for the end, and returns the result. Call it once. Throws likewise.
   decltype(std::declval<Call&>().Take()) Get();
 
  private:
+  /// Whether the call has ended. If it throws, it has.
+  bool TryEnd();
+
   Member& me_;
   Call call_;
   bool has_ended_ = false;
@@ -270,7 +273,8 @@ class Member {
 
   /// Calls `body(begin, end)` for ranges that together are [0, n), and waits until all are done. Threads of this process that wait
   /// meanwhile, in a collective call, in WaitUntil or in a loop of their own, run some of its chunks of `grain` indices. If chunks throw,
-  /// throws the first exception. `body` must not use a Member.
+  /// throws the first exception. `body` must not use a Member. Throws InputError unless there are at most 2^32 - 1 chunks, of at least
+  /// one index.
   template <std::invocable<std::size_t, std::size_t> F>
   void ParallelFor(std::size_t n, std::size_t grain, F&& body) {
     loops_->For(thread_, n, grain, body);
@@ -370,18 +374,24 @@ template <typename Call>
 bool Started<Call>::TryFinish() {
   if (has_ended_) return true;
   me_.Poll();
-  if (!call_.TryEnd()) return false;
-  me_.is_in_call_ = false;
-  return has_ended_ = true;
+  return TryEnd();
+}
+
+template <typename Call>
+bool Started<Call>::TryEnd() {
+  try {
+    has_ended_ = call_.TryEnd();
+  } catch (...) {
+    has_ended_ = true;
+    throw;
+  }
+  if (has_ended_) me_.is_in_call_ = false;
+  return has_ended_;
 }
 
 template <typename Call>
 decltype(std::declval<Call&>().Take()) Started<Call>::Get() {
-  if (!has_ended_) {
-    me_.WaitUntil([this] { return call_.TryEnd(); });
-    me_.is_in_call_ = false;
-    has_ended_ = true;
-  }
+  if (!has_ended_) me_.WaitUntil([this] { return TryEnd(); });
   return call_.Take();
 }
 

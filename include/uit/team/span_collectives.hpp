@@ -82,7 +82,8 @@ class ReduceSpanCall {
         kind_(KindOfCall<T, Call::reduce_span>(data.size())),
         most_(std::max<std::size_t>(rounds.PieceBytes() / sizeof(T), 1)),
         is_direct_(data.size_bytes() * rounds.Size() <= direct_bytes) {
-    static_assert(sizeof(T) <= 1024, "elements are combined where they lie, in pieces of at least 1 KiB");
+    static_assert(sizeof(T) <= 1024 && alignof(T) <= RoundBoard::alignment,
+                  "elements are combined where they lie, in pieces of at least 1 KiB at multiples of 32 bytes");
     BeginPiece();
   }
   bool TryEnd() {

@@ -45,6 +45,8 @@ struct Process {
   std::size_t max_message_bytes = 65'536;  ///< the largest message, encoded; the buffer is made large enough
   std::chrono::nanoseconds max_age{0};     ///< a poll sends a frame once its first message is this old; 0: no poll sends by age
 
+  static constexpr std::size_t max_depth = std::size_t{1} << 24;  ///< the largest depth
+
   /// True if this transport can fulfil the policy. Growing buffers exist only within a process.
   template <Policy policy>
   static constexpr bool can_keep = policy.backlog == Backlog::drop || policy.retain != Retain::every;
@@ -108,7 +110,6 @@ struct Process {
   std::shared_ptr<ExchangeHalf> MakeReceiver(const Kind& kind) const;
   /// The window of frames, plus the frame that ends an update and the last frame at the close.
   std::size_t BoxDepth() const { return depth + 2; }
-  static constexpr std::size_t max_depth = std::size_t{1} << 24;
   static constexpr std::size_t max_frames = 4096;
 };
 

@@ -173,6 +173,30 @@ TEST_CASE("Runs with checkpoints on the way equal one run") {
   }
 }
 
+TEST_CASE("A condition ends a run with checkpoints, however short its parts are") {
+  Folder folder;
+  for (const AsyncMode mode : {AsyncMode::every_update, AsyncMode::dataflow}) {
+    for (const std::uint64_t every : {1U, 2U, 7U, 100U}) {
+      CAPTURE(every);
+      Mesh mesh{TeamWith(2), MakeTorus(4, 4)};
+      const auto count = mesh.AddPublishedField<double>(0.0);
+      const auto least = mesh.AddReduction(minimum);
+      const auto run = [&](Until until) {
+        return RunWithCheckpoints(mesh, ScheduleOf(mode, {.updates = 1000, .until = until}),
+                                  [&](Node& node) { least[node] = ++count[node]; }, {.to = folder.Path(), .every_updates = every});
+      };
+      CHECK(run(least > 13.5).stopped_by == StopReason::asked);
+      if (mode == AsyncMode::every_update) CHECK(mesh.NumUpdates() == 14);
+      else CHECK(mesh.NumUpdates() < 1000);
+      const std::uint64_t first = mesh.NumUpdates();
+      const auto at_cut = mesh.AddCut(count);
+      const auto cut = mesh.AddCutReduction(minimum, [&](Node& node) { return at_cut[node]; }, {.every = 10});
+      CHECK(run(cut > static_cast<double>(first) + 9.5).stopped_by == StopReason::asked);
+      CHECK(mesh.NumUpdates() < 1000);
+    }
+  }
+}
+
 TEST_CASE("In best effort, sums are conserved across a restart, and accounts are exact") {
   Folder folder;
   for (const AsyncMode mode : {AsyncMode::rolling, AsyncMode::no_barrier}) {
@@ -327,6 +351,23 @@ TEST_CASE("A checkpoint whose messages find no room is refused") {
               "is of another program: 'channels0' is not like 'channels0' of this mesh");
   CHECK(save_with(4, false).find("has more messages for an edge than its channel has room for; see MeshOptions::depth") !=
         std::string::npos);
+}
+
+TEST_CASE("A checkpoint with a message that is too large for the mesh is refused") {
+  Folder folder;
+  const auto load_with = [&](std::size_t max_message_bytes, bool is_saving) {
+    Mesh mesh{TeamWith(1), MakeTorus(4, 5), {.max_message_bytes = max_message_bytes}};
+    const auto rows = mesh.AddChannels<std::vector<int>, uit::every>();
+    if (!is_saving) return WordsThrownBy([&] { LoadCheckpoint(mesh, folder.Path()); });
+    mesh.Run(EveryUpdate{.updates = 1}, [&](Node& node) {
+      for (const auto edge : node.Out()) rows[edge].TryPut(std::vector<int>(100, 7));
+    });
+    SaveCheckpoint(mesh, folder.Path());
+    return std::string{};
+  };
+  load_with(1000, true);
+  CHECK(load_with(1000, false).empty());
+  CHECK(load_with(100, false).find("a message cannot be put back") != std::string::npos);
 }
 
 TEST_CASE("A checkpoint is replaced in one step, and only a whole one replaces another") {

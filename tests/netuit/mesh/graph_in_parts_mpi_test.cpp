@@ -262,6 +262,25 @@ TEST_CASE("What a graph in parts cannot have is refused in one line") {
   CheckThrows([&] { Mesh{team, UniformInParts(0, 0, 1)}; }, MpiTestWorld().IsRoot() ? "than nodes (0)" : "rank 0 failed");
 }
 
+TEST_CASE("Links that cannot be drawn end the set-up of a mesh on every process") {
+  const uit::Team team = TeamWith(1);
+  const auto draws = [&](std::uint64_t bad, Edge link) {
+    return DrawInParts([=] {
+      return DrawnLinks{10, 40, [=](std::uint64_t number) {
+        if (number == bad && link.source == link.target) throw uit::InputError("no such link");
+        return number == bad ? link : Edge{static_cast<NodeId>(number % 10), static_cast<NodeId>(number % 9 + 1)};
+      }};
+    });
+  };
+  const std::size_t last = MpiTestWorld().Size() - 1;
+  const auto words = [&](const std::string& own) {
+    return MpiTestWorld().Rank() == last ? own : "rank " + std::to_string(last) + " failed";
+  };
+  CheckThrows([&] { Mesh{team, draws(39, {0, 0})}; }, words("no such link"));
+  CheckThrows([&] { Mesh{team, draws(39, {10, 0})}; }, words("drawn link 39 has an end that is no node of the graph"));
+  CheckThrows([&] { Mesh{team, draws(39, {0, 4'000'000'000U})}; }, words("drawn link 39 has an end that is no node of the graph"));
+}
+
 TEST_CASE("Items are exchanged in rank order, whole, in pieces of any size") {
   const uit::World world = MpiTestWorld();
   for (const std::size_t max_at_once : {std::size_t{1}, std::size_t{100}, std::size_t{1} << 20U}) {

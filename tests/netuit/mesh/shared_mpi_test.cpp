@@ -22,6 +22,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/shared_folder.hpp"
 
 using namespace netuit;
 using namespace uit::testing;
@@ -109,6 +110,16 @@ TEST_CASE("A sequence needs a mode in which all make the same updates") {
   CHECK(log.BetweenRuns() == 5);
   CHECK(mesh.Run(EveryUpdate{.updates = 3}, [&](Node& node) { ++log.InTurn(node); }).Balanced());
   CHECK(log.BetweenRuns() == 5 + 3 * static_cast<int>(mesh.NumLocalNodes()));
+}
+
+TEST_CASE("A run that cannot begin leaves an object between runs") {
+  const netuit::testing::Folder folder;
+  Mesh mesh{uit::Team{MpiTestWorld(), {.threads = 2}}, Torus(4, 4)};
+  auto log = mesh.AddShared<int, Order::sequential>();
+  const auto update = [&](Node& node) { ++log.InTurn(node); };
+  CHECK_THROWS_AS(mesh.Run(EveryUpdate{.updates = 3}, update, {.replay = folder.Path() + "/none"}), uit::InputError);
+  mesh.Visit(update);
+  CHECK(log.BetweenRuns() == static_cast<int>(mesh.NumLocalNodes()));
 }
 
 TEST_CASE("A throw while others wait for their turns ends the run") {

@@ -286,6 +286,14 @@ TEST_CASE("What a reduction throws ends the run, and its message names the node"
   CHECK((!MpiTestWorld().IsRoot() || report.message == "the reduction over cuts at node 3 threw: too hot"));
 }
 
+TEST_CASE("What a reduction throws at the end of a run without a condition is no success") {
+  Mesh mesh{TeamWith(2), graph};
+  mesh.AddCutReduction(maximum, [](Node& node) -> double { return node.Id() == 3 ? throw std::runtime_error("too hot") : 1; });
+  const RunReport report = mesh.Run(EveryUpdate{.updates = 3}, [](Node&) {});
+  CHECK(report.stopped_by == StopReason::thrown);
+  CHECK(report.ExitCode() == 4);
+}
+
 TEST_CASE("What cannot be copied at cuts is refused") {
   Mesh mesh{TeamWith(1), graph};
   CheckThrows([&] { mesh.AddCutReduction(maximum, [](Node&) { return 0.0; }, {.every = 0}); },

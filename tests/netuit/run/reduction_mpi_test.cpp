@@ -307,6 +307,29 @@ TEST_CASE("In best effort, a condition on a sum must hold for all updates of a s
   }
 }
 
+TEST_CASE("The bound of a condition is a number") {
+  Mesh mesh{TeamWith(1), MakeTorus(3, 3)};
+  for (const ReductionKind which : {maximum, minimum}) {
+    const Reduction reduction = mesh.AddReduction(which);
+    CheckThrows([&] { static_cast<void>(reduction < std::nan("")); }, "the bound of a condition must be a number, not NaN");
+    CheckThrows([&] { static_cast<void>(reduction > std::nan("")); }, "the bound of a condition must be a number, not NaN");
+  }
+}
+
+TEST_CASE("A condition that holds after the last update ends the run by that, in modes 0 and 5") {
+  for (const AsyncMode mode : {AsyncMode::every_update, AsyncMode::dataflow}) {
+    for (const std::uint64_t updates : {1U, 2U, 3U, 7U}) {
+      Mesh mesh{TeamWith(2), MakeTorus(4, 4)};
+      const auto count = mesh.AddField<double>(0.0);
+      const auto least = mesh.AddReduction(minimum);
+      const RunReport report = mesh.Run(ScheduleOf(mode, {.updates = updates, .until = least > static_cast<double>(updates) - 0.5}),
+                                        [&](Node& node) { least[node] = ++count[node]; });
+      CHECK(report.stopped_by == StopReason::asked);
+      for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == updates);
+    }
+  }
+}
+
 TEST_CASE("A mesh has at most two reductions") {
   const uit::Team team = TeamWith(2);
   Mesh mesh{team, MakeTorus(4, 4)};

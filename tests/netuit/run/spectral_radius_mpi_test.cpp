@@ -47,6 +47,15 @@ TEST_CASE("The bounds hold after few updates, and then say that they do not suff
   CHECK(bounds.Words().starts_with("undecided: the spectral radius of |B| is between "));
 }
 
+TEST_CASE("No more updates are made than are allowed") {
+  for (const std::uint64_t updates : {1U, 5U, 10U, 13U}) {
+    const uit::Team team = TeamWith(2);
+    Mesh mesh{team, MakeGrid(20, 20)};
+    BoundSpectralRadius(mesh, [](Node&, InEdge) { return 0.25; }, {.updates = updates, .tolerance = 0});
+    CHECK(mesh.NumUpdates() == updates);
+  }
+}
+
 TEST_CASE("An iteration that old values can spoil is told from one that converges") {
   const SpectralBounds even = Bound(MakeTorus(6, 5), 0.25);  // every row sums to 1
   CHECK(even.at_least == Approx(1));

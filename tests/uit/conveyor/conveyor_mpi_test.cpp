@@ -5,11 +5,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <uit/conveyor/combining_conveyor.hpp>
+#include <uit/conveyor/conveyors.hpp>
+#include <uit/conveyor/span_conveyor.hpp>
+#include <uit/support/clock.hpp>
+#include <uit/support/pause.hpp>
 #include <uit/team/team.hpp>
 
 #include "tests/support/catch.hpp"
@@ -247,6 +253,82 @@ TEST_CASE("Flush sends all items without a Finish") {
     THAT(uit::WaitUntil([&] { return num_handled == me.Size(); }, After(std::chrono::seconds(30)),
                         [&] { return conveyor.HandleArrived(); }));
     conveyor.Finish();
+  });
+}
+
+TEST_CASE("A member that tries to push and handles in turn needs no Flush to find room") {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
+    // Of each member to each other, also itself: several times what a block and a lane hold.
+    constexpr std::uint64_t num_items = 200;
+    std::uint64_t num_handled = 0;
+    Conveyor<std::uint64_t>* self = nullptr;
+    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& item) {
+      ++num_handled;
+      if (item == 0) self->Push(me.Rank(), 1);  // on its own way
+    }, {.buffer_bytes = 64, .num_between_looks = 8, .two_hops_above = two_hops_above}};
+    self = &conveyor;
+    const Deadline deadline = After(std::chrono::seconds(60));
+    for (std::uint64_t i = 0; i < num_items; ++i) {
+      for (std::size_t to = 0; to < me.Size(); ++to)
+        THAT(uit::WaitUntil([&] { return conveyor.TryPush(to, 0); }, deadline, [&] { return conveyor.HandleArrived(); }));
+    }
+    conveyor.Finish();
+    THAT(num_handled == 2 * num_items * me.Size());
+    THAT(HasHandled(me, conveyor, 2 * num_items * me.Size() * me.Size()));
+  });
+}
+
+TEST_CASE("What handlers have spilled for other members arrives while all only handle") {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
+    constexpr std::uint64_t num_items = 2000;
+    std::uint64_t num_handled = 0;
+    Conveyor<std::uint64_t>* self = nullptr;
+    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t& is_first) {
+      if (is_first == 0) return void(++num_handled);
+      for (std::uint64_t i = 0; i < num_items; ++i)
+        for (std::size_t to = 0; to < me.Size(); ++to) self->Push(to, 0);
+    }, {.buffer_bytes = 64, .num_between_looks = 8, .two_hops_above = two_hops_above}};
+    self = &conveyor;
+    conveyor.Push(me.Rank(), 1);
+    conveyor.Flush();
+    // What is left in blocks and lanes that are not full stays there: less than 500 items of each other.
+    const std::uint64_t enough = (num_items - 500) * me.Size();
+    THAT(uit::WaitUntil([&] { return num_handled >= enough; }, After(std::chrono::seconds(60)), [&] { return conveyor.HandleArrived(); }));
+    conveyor.Finish();
+    THAT(num_handled == num_items * me.Size());
+  });
+}
+
+TEST_CASE("After a failure, every kind of push to any conveyor of the set is refused") {
+  const Team team{MpiTestWorld(), {.threads = 1}};
+  Checks checks;
+  CheckRefused(team, "the handler", [&](Member& me) {
+    Conveyors set{me};
+    Conveyor<int> failing{set, [](const int&) { throw std::runtime_error("the handler"); }};
+    Conveyor<int> other{set, [](const int&) {}};
+    CombiningConveyor<int, int, std::plus<>> combining{set, [](const Keyed<int, int>&) {}, Combine{std::plus<>{}}};
+    SpanConveyor<int> spans{set, [](std::span<const int>) {}};
+    combining.Push(me.Rank(), {1, 1});
+    failing.Push(me.Rank(), 0);
+    failing.Flush();
+    const std::string failure = WordsThrownBy([&] { failing.HandleArrived(); });
+    const auto is_refused = [&](auto&& use) { return WordsThrownBy(use).find("has thrown before") != std::string::npos; };
+    const std::vector<int> item(3);
+    for (Conveyor<int>* const conveyor : {&failing, &other}) {
+      THAT(is_refused([&] { conveyor->Push(me.Rank(), 0); }));
+      THAT(is_refused([&] { conveyor->PushOrHandle(me.Rank(), 0); }));
+      THAT(is_refused([&] { conveyor->TryPush(me.Rank(), 0); }));
+      THAT(is_refused([&] { conveyor->MakeRoom(me.Rank()); }));
+      THAT(is_refused([&] { conveyor->HandleArrived(); }));
+      THAT(is_refused([&] { conveyor->Flush(); }));
+    }
+    for (const int key : {1, 2}) {
+      THAT(is_refused([&] { combining.Push(me.Rank(), {key, 1}); }));
+      THAT(is_refused([&] { combining.TryPush(me.Rank(), {key, 1}); }));
+    }
+    THAT(is_refused([&] { spans.Push(me.Rank(), item); }));
+    THAT(is_refused([&] { spans.TryPush(me.Rank(), item); }));
+    throw std::runtime_error(failure);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include <uit/conveyor/blocks.hpp>
@@ -89,6 +90,18 @@ TEST_CASE("A budget that is too small is refused with the least that is enough")
   };
   check(1024, bytes_of<std::uint64_t>, {4, 1020});
   check(1023, bytes_of<std::uint64_t, Routed<std::uint64_t>>, {4, 59});
+}
+
+TEST_CASE("Options beyond every machine are refused or have the largest useful size") {
+  const auto size = [](const ConveyorOptions& options, const ItemBytes& bytes) { return SizeConveyor(options, bytes, 2, {1, 1}); };
+  const ItemBytes bytes = bytes_of<std::uint64_t>;
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  CHECK_THROWS_WITH(size({.spill_items = most}, bytes), "no memory has room for a spill of " + std::to_string(most) + " items");
+  CHECK(size({.num_between_looks = most}, bytes).depth_own == size({}, bytes).depth);
+  CHECK(size({.num_between_looks = most / 2 + 1}, bytes).depth_own == size({}, bytes).depth);
+  CHECK(size({.num_between_looks = 8}, bytes).depth_own == 16);
+  CHECK(size({.buffer_bytes = 16U << 20U, .budget_bytes = 512U << 20U}, bytes).depth == Process::max_depth);
+  CHECK(size({.buffer_bytes = most, .budget_bytes = 1U << 20U}, bytes).buffers_bytes <= 1U << 20U);
 }
 
 TEST_CASE("Among 1024 members, the longest item of spans has room in half of the spill, and on arrival") {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -148,6 +149,48 @@ TEST_CASE("Tasks wait for messages of outlets and for conditions, while others r
   });
 }
 
+TEST_CASE("A condition may start tasks, and what it starts begins later") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    Conveyors set{me};
+    Tasks tasks{set};
+    std::uint64_t num_ended = 0;
+    const auto end = [&]() -> Task {
+      co_await tasks.Until([] { return true; });
+      co_await tasks.Yield();
+      ++num_ended;
+    };
+    const auto wait = [&]() -> Task {
+      int num_calls = 0;
+      co_await tasks.Until([&, num_calls]() mutable {
+        for (int i = 0; i < 5; ++i) tasks.Start(end);
+        return ++num_calls == 4;
+      });
+      ++num_ended;
+    };
+    for (int i = 0; i < 3; ++i) tasks.Start(wait);
+    set.Finish();
+    THAT(num_ended == 3 * (1 + 5 * 4));
+  });
+}
+
+TEST_CASE("A start that waits for other tasks to end notices that a member has gone") {
+  const Team team{MpiTestWorld(), {.threads = 2}};
+  const std::string failure = Failure(team, [](Member& me) {
+    Conveyors set{me};
+    Tasks tasks{set, {.max_tasks = 2}};
+    Requests<int, int> ask{tasks, [&](const int& x) {
+      if (me.Rank() == 1) throw std::runtime_error("member 1 does not answer");
+      return x;
+    }};
+    const auto work = [&]() -> Task { co_await ask(1, 0); };
+    if (me.Rank() == 0)
+      for (int i = 0; i < 10; ++i) tasks.Start(work);
+    set.Finish();
+  });
+  INFO(failure);
+  CHECK((failure == "member 1 does not answer" || failure.ends_with("failed")));
+}
+
 TEST_CASE("If a condition throws, its set is refused") {
   const Team team{MpiTestWorld(), {.threads = 1}};
   CheckRefused(team, "has thrown", [](Member& me) {
@@ -161,7 +204,9 @@ TEST_CASE("If a condition throws, its set is refused") {
       });
     };
     tasks.Start(wait);
-    CHECK(WordsThrownBy([&] { set.Finish(); }) == "in a condition");
+    const auto look = [&] { return WordsThrownBy([&] { set.HandleArrived(); }); };
+    CHECK(look().empty());
+    CHECK(look() == "in a condition");
     set.Finish();
   });
 }
@@ -237,11 +282,13 @@ TEST_CASE("A task that was never started is destroyed, and wrong options are ref
     Conveyors set{me};
     const Tasks tasks{set, {.max_tasks = 0}};
   });
-  CheckRefused(team, "max_under_way must be between 1 and", [](Member& me) {
-    Conveyors set{me};
-    Tasks tasks{set};
-    const Requests<int, int> ask{tasks, [](const int& x) { return x; }, {.max_under_way = 0}};
-  });
+  for (const std::size_t wrong : {std::size_t{0}, std::size_t{1} << 34U, std::numeric_limits<std::size_t>::max()}) {
+    CheckRefused(team, "max_under_way must be between 1 and", [wrong](Member& me) {
+      Conveyors set{me};
+      Tasks tasks{set};
+      const Requests<int, int> ask{tasks, [](const int& x) { return x; }, {.max_under_way = wrong}};
+    });
+  }
   CheckRefused(team, "needs a budget of at least", [](Member& me) {
     Conveyors set{me};
     Tasks tasks{set};

@@ -123,7 +123,7 @@ TEMPLATE_TEST_CASE_SIG("A message that cannot be encoded changes nothing", "", (
 }
 
 TEMPLATE_TEST_CASE_SIG("A message of a size known beforehand that cannot be encoded changes nothing, nor what waits in a pool",
-                       "", ((Policy policy), policy), every, latest, every_pooled, latest_pooled) {
+                       "", ((Policy policy), policy), every, latest, every_pooled, latest_pooled, every_aggregated, latest_aggregated) {
   constexpr bool is_pooled = policy.consolidate == Consolidate::pooled;
   Ends<Terse, policy> ends{{.num_channels = is_pooled ? 2U : 1U}};
   CHECK_THROWS_AS(ends.inlet.TryPut(Terse{{13}}), std::runtime_error);
@@ -145,6 +145,16 @@ TEMPLATE_TEST_CASE_SIG("Bytes that are no message are moved past, accounted for,
   CHECK_THROWS_AS(ends.outlet.TryStep(), Error);
   CHECK(ends.outlet.TryStep() == 0);
   CHECK(ends.Tally().Balanced());
+}
+
+TEMPLATE_TEST_CASE_SIG("Bytes of a size known beforehand that are no message are told, too", "", ((Policy policy), policy), every,
+                       latest, every_pooled, latest_pooled, every_aggregated, latest_aggregated) {
+  Ends<Terse, policy> ends;
+  CHECK(ends.inlet.TryPut(Terse{{14}}));
+  ends.inlet.TryFlush();
+  ends.fabric.Poll();
+  CHECK_THROWS_AS(ends.outlet.TryStep(), Error);
+  CHECK(ends.outlet.TryStep() == 0);
 }
 
 TEST_CASE("The two sides agree on sizes before the first message") {

@@ -47,6 +47,19 @@ TEST_CASE("A loop runs each index once, whatever its length and grain") {
   }
 }
 
+TEST_CASE("A loop of too many chunks, or of empty ones, is refused") {
+  LoopBoard<> board{2};
+  const auto fails = [&](std::size_t n, std::size_t grain) {
+    CHECK_THROWS_AS(board.For(0, n, grain, [](std::size_t, std::size_t) { FAIL("it runs"); }), uit::InputError);
+  };
+  constexpr std::size_t most = 0xFFFF'FFFFU;
+  fails(10, 0);
+  fails(most + 1, 1);
+  fails(3 * most + 3, 3);
+  CHECK(LoopBoard<>::NumChunks(3 * (most - 1), 3) == most - 1);
+  CHECK(LoopBoard<>::NumChunks(most - 1, 1) == most - 1);
+}
+
 TEST_CASE("A loop works with both ends in one thread") {
   LoopBoard<uit::Unsynchronized> board{1};
   std::size_t sum = 0;

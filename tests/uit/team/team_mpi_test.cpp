@@ -24,6 +24,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/thrown.hpp"
 #include "tests/uit/team/members.hpp"
 
 using namespace uit;
@@ -310,6 +311,31 @@ TEST_CASE("If a member throws, all others notice, and Run throws on every proces
     }) == 3);
     CHECK(sum == 2 * 2 * MpiTestWorld().Size());
   }
+}
+
+TEST_CASE("If a member throws while a call of others is under way, their Run throws, too") {
+  const Team team = TeamWith(2);
+  const std::string culprit = MpiTestWorld().IsRoot() ? "the culprit" : "rank 0 failed";
+  const auto words = [&](auto&& begin) {
+    return WordsThrownBy([&] {
+      team.Run([&](Member& me) {
+        if (me.Rank() == 1) throw std::runtime_error("the culprit");
+        begin(me);
+      });
+    });
+  };
+  CHECK(words([](Member& me) { const auto barrier = me.StartBarrier(); }) == culprit);
+  // What has been caught once does not come again.
+  std::atomic<std::size_t> num_caught{0};
+  CHECK(words([&](Member& me) {
+    auto barrier = me.StartBarrier();
+    try {
+      barrier.Get();
+    } catch (const std::exception&) {
+      ++num_caught;
+    }
+  }) == culprit);
+  CHECK(num_caught == (MpiTestWorld().IsRoot() ? 1U : 2U));
 }
 
 TEST_CASE("Members that disagree are told") {

@@ -19,6 +19,7 @@
 #include <uit/duct/duct.hpp>
 #include <uit/exchange/aggregated/aggregated_every.hpp>
 #include <uit/exchange/aggregated/aggregated_latest.hpp>
+#include <uit/exchange/coded_message.hpp>
 #include <uit/exchange/exchange_duct.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/bytes.hpp>
@@ -158,7 +159,7 @@ class AggregatedInletDuct final : public ExchangeInletDuct<AggregatedSender<poli
   }
   UIT_INLINE void EncodeLatest(const T& message) {
     if constexpr (encoded_bytes<T> != 0) {
-      codec_for<T>.Encode(message, {sender_->Slot(channel_), encoded_bytes<T>});
+      EncodeWhole(message, sender_->Slot(channel_));
       sender_->Commit(channel_);
     } else {  // encodes beside the waiting message, because encoding may throw
       const std::size_t num_bytes = SizeOf(message);

@@ -20,6 +20,7 @@
 #include <uit/exchange/aggregated/aggregated_every.hpp>
 #include <uit/exchange/aggregated/aggregated_inlet_duct.hpp>
 #include <uit/exchange/aggregated/aggregated_latest.hpp>
+#include <uit/exchange/coded_message.hpp>
 #include <uit/exchange/exchange_duct.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/assert.hpp>
@@ -58,13 +59,13 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
     UIT_ASSERT(limit > 0, "a step needs a limit");
     if constexpr (keeps_every) {
       if (limit == 1 && inbox_->template IsFast<encoded_bytes<T>>()) [[likely]] {
-        Decode(inbox_->template Take<encoded_bytes<T>>());
+        DecodeOrRefuse(inbox_->template Take<encoded_bytes<T>>(), current_);
         return 1;
       }
     }
     ByteView message;
     const std::size_t count = StepFar(limit, message);
-    if (count != 0) Decode(message);
+    if (count != 0) DecodeOrRefuse(message, current_);
     return count;
   }
   /// Makes steps of one message each, and copies the messages, until `messages` is full or no other has arrived. Returns how many.
@@ -98,7 +99,7 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
     // Behind a message of another size, the elements may not be aligned.
     const bool is_aligned = reinterpret_cast<std::uintptr_t>(message.data()) % alignof(Element) == 0;
     if (message.size() % sizeof(Element) != 0 || !is_aligned) [[unlikely]]
-      Refuse(message.size());
+      RefuseMessage(message.size());
     use(std::span{reinterpret_cast<const Element*>(message.data()), message.size() / sizeof(Element)});
     return true;
   }
@@ -121,7 +122,7 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
   void ForEachUnread(F&& visit) const {
     const auto visit_encoded = [&visit](ByteView encoded) {
       T message{};
-      if (!codec_for<T>.TryDecode(encoded, message)) throw Error("a peer has sent a message that its codec rejects");
+      DecodeOrRefuse(encoded, message);
       visit(message);
     };
     if constexpr (keeps_every) {
@@ -197,14 +198,6 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
       return 1;
     }
   }
-  UIT_INLINE void Decode(ByteView message) {
-    if (!codec_for<T>.TryDecode(message, current_)) [[unlikely]]
-      Refuse(message.size());
-  }
-  [[noreturn]] UIT_NOINLINE static void Refuse(std::size_t num_bytes) {
-    throw Error("a peer has sent " + std::to_string(num_bytes) + " bytes that its codec cannot decode");
-  }
-
   AggregatedInbox* inbox_ = nullptr;  // null under Retain::latest
   std::uint64_t num_passed_ = 0;      // only under Retain::latest
   std::uint64_t num_preempted_ = 0;

@@ -11,6 +11,7 @@
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/duct/fold.hpp>
+#include <uit/exchange/coded_message.hpp>
 #include <uit/exchange/exchange_duct.hpp>
 #include <uit/exchange/pooled/pooled_accumulate.hpp>
 #include <uit/support/assert.hpp>
@@ -106,7 +107,7 @@ class AccumulateOutletDuct final : public ExchangeOutletDuct<PooledAccumulateRec
   void ForEachUnread(F&& visit) const {
     receiver_->ForEachUnread(channel_, [&visit](const std::byte* encoded) {
       T sum{};
-      codec_for<T>.TryDecode({encoded, CodecFor<T>::fixed_size}, sum);
+      DecodeOrRefuse({encoded, CodecFor<T>::fixed_size}, sum);
       visit(sum);
     });
   }
@@ -120,7 +121,7 @@ class AccumulateOutletDuct final : public ExchangeOutletDuct<PooledAccumulateRec
   std::uint64_t Take() {
     std::array<std::byte, CodecFor<T>::fixed_size> encoded;
     const std::uint64_t count = receiver_->Take(channel_, encoded.data());
-    if (count != 0) codec_for<T>.TryDecode(encoded, current_);
+    if (count != 0) DecodeOrRefuse(encoded, current_);
     return count;
   }
 

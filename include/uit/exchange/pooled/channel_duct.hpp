@@ -13,6 +13,7 @@
 #include <uit/codec/trivial_codec.hpp>
 #include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
+#include <uit/exchange/coded_message.hpp>
 #include <uit/exchange/exchange_duct.hpp>
 #include <uit/exchange/pooled/pooled_every.hpp>
 #include <uit/exchange/pooled/pooled_latest.hpp>
@@ -43,13 +44,8 @@ class ChannelInletDuct final : public ExchangeInletDuct<PooledSender<retain>> {
   UIT_INLINE bool TryPut(const T& message) {
     constexpr std::size_t num_bytes = CodecFor<T>::fixed_size;
     const auto encode = [&](std::byte* slot) {
-      if constexpr (retain == Retain::every || requires { requires std::same_as<CodecFor<T>, TrivialCodec<T>>; }) {
-        codec_for<T>.Encode(message, {slot, num_bytes});
-      } else {
-        std::array<std::byte, num_bytes> encoded;  // if this throws, the previous message stays intact
-        codec_for<T>.Encode(message, encoded);
-        std::memcpy(slot, encoded.data(), num_bytes);
-      }
+      if constexpr (retain == Retain::every) codec_for<T>.Encode(message, {slot, num_bytes});
+      else EncodeWhole(message, slot);
     };
     if constexpr (retain == Retain::every) {
       if (sender_->TryPutNext(channel_, num_bytes, encode)) [[likely]]
@@ -135,7 +131,7 @@ class ChannelOutletDuct final : public ExchangeOutletDuct<PooledReceiver<retain>
   void ForEachUnread(F&& visit) const {
     receiver_->ForEachUnread(channel_, [&visit](const std::byte* encoded) {
       T message{};
-      codec_for<T>.TryDecode({encoded, CodecFor<T>::fixed_size}, message);
+      DecodeOrRefuse({encoded, CodecFor<T>::fixed_size}, message);
       visit(message);
     });
   }
@@ -178,7 +174,7 @@ class ChannelOutletDuct final : public ExchangeOutletDuct<PooledReceiver<retain>
   }
   UIT_INLINE void Decode() {
     constexpr std::size_t slot_bytes = CodecFor<T>::fixed_size;
-    codec_for<T>.TryDecode({receiver_->Slot(channel_, slot_bytes), slot_bytes}, current_);
+    DecodeOrRefuse({receiver_->Slot(channel_, slot_bytes), slot_bytes}, current_);
   }
 
   std::uint64_t num_passed_ = 0;     // under Retain::latest
