@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn
 
 from netuit import InputError, ToolError
@@ -29,6 +30,28 @@ def suggest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
+class Interrupted(Exception):
+    """Ctrl-C, or another signal that asks a tool to end. Its text, if any, says what is left."""
+
+
+@contextlib.contextmanager
+def signals_as_exceptions() -> Iterator[None]:
+    """SIGINT, SIGTERM and SIGHUP raise Interrupted, once; further ones do nothing until the end."""
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, interrupt) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before):
+            signal.signal(number, handler)
+
+
 def exit_code_of(body: Callable[[], int]) -> int:
     """What `body` gives; of a ToolError its own code, and 130 if interrupted, with one line on stderr that says so."""
     try:
@@ -36,8 +59,8 @@ def exit_code_of(body: Callable[[], int]) -> int:
     except ToolError as error:
         print(f"conduit: error: {error}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("conduit: error: interrupted", file=sys.stderr)
+    except (KeyboardInterrupt, Interrupted) as error:
+        print("conduit: error: interrupted" + (f"; {error}" if str(error) else ""), file=sys.stderr)
         return 130
 
 

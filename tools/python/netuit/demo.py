@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import os
 import pathlib
 import re
 import shutil
-import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from types import FrameType
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
 
 from netuit import InputError, OutputError, ToolError, arguments, launch, results
 from netuit.arguments import DemoOptions, Workers
+from netuit.command import Interrupted, exit_code_of_command, signals_as_exceptions
 from netuit.demo_status import Status
 from netuit.labels import parse_cell
 from netuit.launch import Launcher
@@ -39,10 +37,6 @@ SLOW_SECONDS = 1.0  #: the same where workers are slow in turn, so that all come
 SLOW_WORDS = ("--work", "200", "--slow-in-turn", "10ms", "--slowness", "3")  #: workers that are slow in turn
 SLOW_NAME = "workers slow in turn"
 MOST_FILMED_NODES = 100_000  #: beyond which a page has no room for colours over time
-
-
-class Interrupted(Exception):
-    """Ctrl-C, or a signal that asks the tool to end."""
 
 
 def color(
@@ -153,24 +147,6 @@ def _check_layout(rows: Sequence[Row], workers: Workers, launcher: Launcher) -> 
         )
 
 
-@contextlib.contextmanager
-def signals_as_exceptions() -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP raise Interrupted, once."""
-
-    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
-        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(each, signal.SIG_IGN)
-        raise Interrupted([])
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, interrupt) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before):
-            signal.signal(number, handler)
-
-
 def list_graphs(options: DemoOptions) -> list[GraphFile]:
     """The graphs to colour; the demo's own are written into the output folder."""
     from netuit import demo_graphs
@@ -259,7 +235,7 @@ def run_demo(options: DemoOptions, out: TextIO, err: TextIO) -> int:
                 slow = keep_film(options, graphs[0], rows, launcher, program, status)
         except Interrupted as interrupted:
             status.clear()
-            rows += interrupted.args[0]
+            rows += interrupted.args[0] if interrupted.args else []
             if rows:
                 results.write_rows(rows_path, rows)
             kept = f"; finished rows are in {rows_path}" if rows else ""
@@ -372,22 +348,14 @@ def draw(
 
 
 def main(words: list[str] | None = None) -> int:
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # tools/demo starts Python with Ctrl-C ignored
-    try:
+    def body() -> int:
         options = arguments.parse_demo(sys.argv[1:] if words is None else words)
         if options is None:
             sys.stdout.write(arguments.read_help())
             return 0
         return run_demo(options, sys.stdout, sys.stderr)
-    except ToolError as error:
-        print(f"conduit: error: {error}", file=sys.stderr)
-        return error.exit_code
-    except (KeyboardInterrupt, Interrupted):
-        print("conduit: error: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+
+    return exit_code_of_command(body)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,14 @@ import contextlib
 import dataclasses
 import os
 import pathlib
-import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
 from netuit import InputError, ToolError, builds, starters, store, sweep_files, sweeps
 from netuit.arguments import check_folder
-from netuit.command import Parser
+from netuit.command import Interrupted, Parser, exit_code_of_command, signals_as_exceptions
 from netuit.program import find_build
 from netuit.progress import Estimate, span
 from netuit.starters import Starter
@@ -28,10 +27,6 @@ from netuit.sweeps import Sweep
 
 if TYPE_CHECKING:
     import pandas
-
-
-class Interrupted(Exception):
-    """Ctrl-C, or a signal that asks the tool to end."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,24 +129,6 @@ def _estimate(several: Iterable[Sweep]) -> float:
     """Seconds that sweeps are likely to take together."""
     estimate = Estimate()
     return sum(estimate.of(each) for sweep in several for each in sweeps.launches(sweep))
-
-
-@contextlib.contextmanager
-def signals_as_exceptions() -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP raise Interrupted, once; further ones do nothing until the end."""
-
-    def interrupt(number: int, frame: object) -> None:
-        for each in numbers:
-            signal.signal(each, signal.SIG_IGN)
-        raise Interrupted
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, interrupt) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before):
-            signal.signal(number, handler)
 
 
 class _Prepared:
@@ -315,32 +292,28 @@ def run_sweep(
 
 def main(words: list[str] | None = None) -> int:
     """The command. Gives the exit code."""
-    words = sys.argv[1:] if words is None else words
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # tools/experiment starts Python with Ctrl-C ignored
-    try:
-        options = parse(words)
-        if isinstance(options, str):
-            sys.stdout.write(options)
-        elif options.is_dry:
-            show_plan(options, sys.stdout)
-        elif "--preset" in words:
-            print(preset_of(options), *dict.fromkeys(part.sweep.program for part in options.parts))
-        elif "--check" not in words:
-            return run_experiment(options, sys.stdout, sys.stderr)
-        return 0
-    except ToolError as error:
-        print(f"conduit: error: {error}", file=sys.stderr)
-        return error.exit_code
-    except ModuleNotFoundError as error:
-        print(f"conduit: error: Python's {error.name} is missing; tools/setup demo installs it", file=sys.stderr)
-        return 1
-    except (KeyboardInterrupt, Interrupted) as error:
-        kept = f"; {error}" if str(error) else ""
-        print(f"conduit: error: interrupted{kept}", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    given = sys.argv[1:] if words is None else words
+
+    def body() -> int:
+        try:
+            return _run_command(given)
+        except ModuleNotFoundError as error:
+            raise ToolError(f"Python's {error.name} is missing; tools/setup demo installs it") from None
+
+    return exit_code_of_command(body)
+
+
+def _run_command(words: list[str]) -> int:
+    options = parse(words)
+    if isinstance(options, str):
+        sys.stdout.write(options)
+    elif options.is_dry:
+        show_plan(options, sys.stdout)
+    elif "--preset" in words:
+        print(preset_of(options), *dict.fromkeys(part.sweep.program for part in options.parts))
+    elif "--check" not in words:
+        return run_experiment(options, sys.stdout, sys.stderr)
+    return 0
 
 
 if __name__ == "__main__":

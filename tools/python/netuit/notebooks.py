@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from netuit import InputError, OutputError, ToolError, files
 from netuit.arguments import check_folder
-from netuit.command import Parser
+from netuit.command import Parser, exit_code_of_command
 from netuit.program import find_checkout
 
 if TYPE_CHECKING:
@@ -178,8 +177,7 @@ def _draw(names: Sequence[str], output: pathlib.Path) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
+    def body() -> int:
         parser = Parser(prog="tools/figures", add_help=False)
         parser.add_argument("names", nargs="*")
         parser.add_argument("-o", "--output", type=pathlib.Path, default=BINDER / "figures")
@@ -203,19 +201,19 @@ def main(words: Sequence[str] | None = None) -> int:
         else:
             check_folder(options.output)
             _check_names(options.names)
-            if options.check:
-                return 0
-            _draw(options.names, options.output)
+            if not options.check:
+                _draw(options.names, options.output)
         return 0
-    except ToolError as error:
-        print(f"conduit: error: {error}", file=sys.stderr)
-        return error.exit_code
-    except OSError as error:
-        print(f"conduit: error: {error.filename}: {error.strerror}", file=sys.stderr)
-        return OutputError.exit_code
-    except KeyboardInterrupt:
-        print("conduit: error: interrupted", file=sys.stderr)
-        return 130
+
+    def say_which_file() -> int:
+        try:
+            return body()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputError(f"{error.filename}: {error.strerror}") from None
+
+    return exit_code_of_command(say_which_file)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Drives a headless Chromium over its pipe (DevTools protocol), with nothing but the standard library."""
 
-import base64
 import json
 import os
 import select
@@ -146,13 +145,3 @@ class Browser:
 
     def prefer(self, scheme):
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-
-    def screenshot(self, path, whole=False):
-        clip = {}
-        if whole:
-            size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-            clip = {
-                "captureBeyondViewport": True,
-                "clip": {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1},
-            }
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png", **clip)["data"]))
