@@ -80,7 +80,8 @@ class Reduction {
   /// Returns the number on which the workers have agreed last: in mode 0 that of the update before, in mode 5 that of an update
   /// some milliseconds ago. In modes 1 and 2 that of the last barrier, to which workers bring what their nodes have given since the one
   /// before; to a sum, what they have given in the last update. In modes 1 to 3 with a condition, that of the last vote; see Free. NaN
-  /// if there is none yet, and always in mode 4 and in mode 3 without a condition.
+  /// if there is none yet in this run, or in this part of a run with checkpoints or moves, and always in mode 4 and in mode 3 without a
+  /// condition.
   double Agreed(const Node& node) const { return detail::NumberOf(which_, node.AgreedOn(number_)); }
 
   /// The run ends when the reduction is less than `bound`. Throws uit::InputError if that is NaN.

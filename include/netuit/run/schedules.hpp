@@ -56,7 +56,8 @@ struct Fixed {
 ///
 /// A condition `until` is an estimate in modes 1 to 3: it must hold for all numbers that nodes have given since their worker's
 /// effective updates were two or more fewer, so not only for numbers that come of old values. Of a sum, each worker brings that of the
-/// update that is worst for the condition. On a CutReduction it is exact. The loss of a process ends a run of mode 3 with a condition,
+/// update that is worst for the condition. But that a maximum is above a bound, or a minimum below one, holds as soon as one such number
+/// is. On a CutReduction the condition is exact. The loss of a process ends a run of mode 3 with a condition,
 /// because the others cannot agree on it any more.
 struct Free {
   std::chrono::nanoseconds duration{0};  ///< 0: no limit

@@ -15,7 +15,8 @@ struct ConveyorOptions {
   /// Items that handlers have pushed and that wait for room, for all destinations together, at most. 0: as many as the budget has room
   /// for besides the buffers, and at least for a quarter of its bytes. A relay's items share the buffers with those of others.
   std::size_t spill_items = 0;
-  std::size_t num_between_looks = 1024;    ///< a push handles what has arrived after so many pushes
+  /// A push handles what has arrived after about so many pushes: it looks only when a block of items for one destination is full.
+  std::size_t num_between_looks = 1024;
   /// The largest team in which members send to each other directly. In a larger one an item goes to a relay first, a member of the
   /// sender's host if hosts are large enough. So each member needs buffers for about twice the square root of their number, and sends
   /// fuller frames; but an item is sent twice, and is larger by the size of a word or, if it is aligned to more, by that.

@@ -25,7 +25,7 @@
 
 namespace uit {
 
-/// Options of a fabric. All processes must use the same values, except for num_workers.
+/// Options of a fabric. All processes must use the same values, except for num_workers, max_pace and joins_own.
 struct FabricOptions {
   std::size_t num_workers = 1;    ///< threads of this process that own exchanges
   std::size_t num_slots = 16;     ///< frames per peer and direction that may be sent and not yet acknowledged

@@ -91,8 +91,8 @@ class BasicConnection {
   /// Boxes whose frames may be replaced are paced, unless `is_urgent`. Returns whether everything queued has left.
   bool Send(bool is_urgent = false);
 
-  /// Sends the close frame: no data will follow. Call it once everything queued has left. Returns whether it has been
-  /// sent.
+  /// Sends the close frame: no messages will follow, but perhaps reports of what was read. Call it once everything queued has left.
+  /// Returns whether it has been sent.
   bool TrySendClose();
   /// Whether both sides have sent and acknowledged their close frames, so that no frame is in flight in either direction.
   /// Sends a missing acknowledgement.

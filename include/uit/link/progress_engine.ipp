@@ -155,8 +155,8 @@ bool BasicProgressEngine<Sync>::TrySendNow(OutgoingBox& outgoing, Frame& frame) 
   bool has_left = false;
   process_->Exclusively([&] {
     Connection& connection = *outgoing.connection;
-    // Only this worker sets the flag, and only the thread that holds the lock clears it. So if it is not set, the box
-    // is empty.
+    // Besides this worker, only the thread that holds the lock sets the flag, and only that one clears it. This is that thread. So if
+    // the flag is not set, the box is empty.
     const auto attempt = [&] {
       return !outgoing.queued.load(std::memory_order_relaxed) && connection.TrySendNow(frame, outgoing);
     };

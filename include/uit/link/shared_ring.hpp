@@ -140,7 +140,7 @@ class BasicWriter {
 
  private:
   UIT_INLINE void LookHowFarRead() {
-    // Pairs with the release in Pop: the reader has finished with the room that it returned.
+    // Pairs with the release in GiveBack: the reader has finished with the room that it returned.
     const Word read = WordAt<AtomicRef>(head_->read).load(std::memory_order_acquire);
     if (read - read_ > written_ - read_) [[unlikely]]
       return Refuse();
@@ -189,7 +189,7 @@ class BasicReader {
   /// pointer with a length if the peer claims a record of that length that would end beyond the ring.
   UIT_INLINE ByteView Front() {
     Word place = read_ & (capacity_ - 1);
-    // Pairs with the release in Write.
+    // Pairs with the release in Commit.
     word_ = WordAt<AtomicRef>(records_ + place).load(std::memory_order_acquire);
     if (word_ == 0) return {};
     if (word_ == wrap) {
