@@ -175,6 +175,12 @@ TEST_CASE("A call that must not wait is taken or counted as refused") {
     std::uint64_t counted = 0;
     for (const std::uint64_t one : counts) counted += one;
     if (team.IsRoot()) CHECK(counted == taken);
+    // What Finish returns is of its own time.
+    const uit::ConveyorTally next = mesh.Finish([&](Node& node) { give((node.Id() + 1) % 8, 1); });
+    CHECK(next.pushed == 8);
+    CHECK(next.handled == 8);
+    CHECK(next.refused == 0);
+    CHECK(next.most_spilled == 0);
   });
 }
 

@@ -73,22 +73,52 @@ TEST_CASE("A relay takes no more than its buffers hold while the destination han
 
 TEST_CASE("An idle relay sends items on without being asked to") {
   constexpr ConveyorOptions options{.two_hops_above = 0};
-  std::atomic<bool> has_arrived{false};
+  constexpr std::uint64_t num_items = 3;
+  std::atomic<std::uint64_t> num_arrived{0};
   Checks checks;
   Team{World{}, {.threads = 4}}.Run([&](Member& me) {
-    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t&) { has_arrived = true; }, options};
-    if (me.Rank() == 0) {
-      conveyor.Push(3, 1);
-      conveyor.Flush();
-    }
+    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t&) { ++num_arrived; }, options};
     const Deadline end = After(std::chrono::seconds(30));
-    while (!has_arrived && Now() < end) {
-      if (me.Rank() != 0) conveyor.HandleArrived();
-      std::this_thread::yield();
+    for (std::uint64_t item = 0; item < num_items; ++item) {
+      if (me.Rank() == 0) {
+        conveyor.Push(3, item);
+        conveyor.Flush();
+      }
+      while (num_arrived == item && Now() < end) {
+        if (me.Rank() != 0) conveyor.HandleArrived();
+        std::this_thread::yield();
+      }
+      THAT(num_arrived > item);
     }
-    THAT(has_arrived);
     conveyor.Finish();
   });
+}
+
+TEST_CASE("A relay notices that a member has gone for which it has items") {
+  constexpr ConveyorOptions options{.buffer_bytes = 64, .two_hops_above = 0};
+  std::atomic<bool> is_over{false};
+  std::string words;
+  const Team team{World{}, {.threads = 4}};
+  CHECK_FALSE(WordsThrownBy([&] {
+    team.Run([&](Member& me) {
+      Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}, options};
+      const Deadline end = After(std::chrono::seconds(30));
+      if (me.Rank() == 3) return;
+      if (me.Rank() == 1) {
+        words = WordsThrownBy([&] {
+          while (Now() < end) conveyor.HandleArrived();
+        });
+        is_over = true;
+      }
+      while (!is_over) {
+        if (me.Rank() == 0) conveyor.TryPush(3, 1);
+        std::this_thread::yield();
+      }
+      if (!words.empty()) throw Error(words);
+    });
+  }).empty());
+  CAPTURE(words);
+  CHECK(words.find("left") != std::string::npos);
 }
 
 TEST_CASE("An item is refused if a relay does not send to its destination, or if no member can have pushed it") {

@@ -294,6 +294,8 @@ TEST_CASE("Every step is news for a report that is sent for want of anything to 
   int num_stepped = 0;
   for (const int more : {0, 1, 3, 2, 1}) {
     for (int i = 0; i < more; ++i) CHECK(exchange.Next(0) == ++num_stepped);
+    for (int i = 0; i < 10; ++i) exchange.receiver.ReportIfIdle();
+    CHECK(exchange.Reported(0) == -1);  // not for a while
     for (int i = 0; i < 100; ++i) exchange.receiver.ReportIfIdle();
     CHECK(exchange.Reported(0) == num_stepped);
     for (int i = 0; i < 100; ++i) exchange.receiver.ReportIfIdle();

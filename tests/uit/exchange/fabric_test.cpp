@@ -238,6 +238,19 @@ TEST_CASE("A link that cannot be opened on one side is an error on both, and nob
   CHECK(two.fabrics[0]->NumLeaked() == 0);
 }
 
+TEST_CASE("After links were refused, fabrics can connect") {
+  TwoProcesses two;
+  In<> inlet{two.Reach(0)};
+  Out<> outlet{two.Reach(1)};
+  two.network.RefuseLinks(1);
+  CheckBothSay(two.WordsOfConnect(), "rank 1 cannot open its links: no more links");
+  two.network.RefuseLinks(2);  // no rank
+  CheckBothSay(two.WordsOfConnect(), "");
+  CHECK(inlet.TryPut(7));
+  CHECK(outlet.GetNext(After(std::chrono::seconds(10))) == 7);
+  CHECK(two.Close());
+}
+
 TEST_CASE("A fabric that needs too many MPI requests is refused") {
   TwoProcesses two{{.num_slots = Fabric::max_requests / 4}};
   In<> inlet{two.Reach(0)};

@@ -208,6 +208,36 @@ TEST_CASE("A peer that keeps up gets every turn again") {
   CHECK(num_seen >= 49);
 }
 
+TEST_CASE("Frames of other boxes do not wait while those of a box are spread") {
+  constexpr std::size_t num_slots = 64;
+  constexpr std::uint64_t many = 40;
+  Both both{num_slots, 0, 2};
+  Side& a = both.a;
+  a.outgoing[0]->box = FrameBox::Latest();
+  a.outgoing[0]->keeps_pace = true;
+  std::uint64_t number = 0;
+  while (true) {  // until the box is held back: the peer is slow
+    REQUIRE(number < 10'000);
+    a.Put(++number);
+    if (!a.connection.Send()) {
+      if (a.connection.NumUnacknowledged() < num_slots) break;
+      both.b.Poll();
+      a.Poll();
+    }
+  }
+  both.b.Poll();
+  while (both.b.Next()) {
+  }
+  a.connection.Receive(a.incoming);
+  a.Put(++number);
+  for (std::uint64_t i = 0; i < many; ++i) a.Put(1'000'000 + i, 1);
+  a.connection.Send();
+  both.b.Poll();
+  std::uint64_t num_seen = 0;
+  while (const auto seen = both.b.Next()) num_seen += *seen >= 1'000'000 ? 1 : 0;
+  CHECK(num_seen == many);
+}
+
 TEST_CASE("A connection closes with nothing in flight, also when its counters wrap") {
   for (const std::uint32_t start : {std::uint32_t{0}, near_the_wrap}) {
     for (const std::size_t num_slots : {1U, 2U, 5U}) {
