@@ -32,7 +32,7 @@ class Checkpoints:
             "checkpoint_folder": folder(self.to),
             "checkpoint_seconds": self.seconds,
             "checkpoint_updates": self.updates,
-            "checkpoint_notes": checked_notes(self.notes),
+            "checkpoint_notes": dict(self.notes),
         }
 
 

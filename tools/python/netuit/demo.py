@@ -39,6 +39,14 @@ SLOW_NAME = "workers slow in turn"
 MOST_FILMED_NODES = 100_000  #: beyond which a page has no room for colours over time
 
 
+class _Unfinished(Interrupted):
+    """In the middle of a launch, which has left these rows of finished runs."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        super().__init__()
+        self.rows = rows
+
+
 def color(
     options: DemoOptions,
     graph: GraphFile,
@@ -59,7 +67,7 @@ def color(
     try:
         _launch(words, workers, launcher, program, 60 + 3 * options.seconds * len(options.modes) * options.replicates, status)
     except Interrupted:
-        raise Interrupted(_read_finished(rows_file, graph)) from None
+        raise _Unfinished(_read_finished(rows_file, graph)) from None
     rows = _read_finished(rows_file, graph)
     _check_layout(rows, workers, launcher)
     return rows, colors_file
@@ -235,7 +243,8 @@ def run_demo(options: DemoOptions, out: TextIO, err: TextIO) -> int:
                 slow = keep_film(options, graphs[0], rows, launcher, program, status)
         except Interrupted as interrupted:
             status.clear()
-            rows += interrupted.args[0] if interrupted.args else []
+            if isinstance(interrupted, _Unfinished):
+                rows += interrupted.rows
             if rows:
                 results.write_rows(rows_path, rows)
             kept = f"; finished rows are in {rows_path}" if rows else ""

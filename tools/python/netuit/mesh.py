@@ -162,7 +162,8 @@ class Mesh:
         """Calls `update(part)` again and again on every worker, as the schedule says. Gives the report.
 
         goes_on: updates are numbered from where the last run ended. trace: a file for what each worker does when, for Perfetto
-        (ui.perfetto.dev). checkpoints: when to save the mesh meanwhile; see load_checkpoint. An exception of the update ends the run, and is raised.
+        (ui.perfetto.dev). checkpoints: when to save the mesh meanwhile; see load_checkpoint. An exception of the update ends the run, and
+        is raised.
         Ctrl-C ends it, too. Every process gets the report of its own workers, and rank 0 that of all.
         """
         if not isinstance(schedule, Schedule):

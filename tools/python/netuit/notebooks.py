@@ -178,42 +178,43 @@ def _draw(names: Sequence[str], output: pathlib.Path) -> None:
 
 def main(words: Sequence[str] | None = None) -> int:
     def body() -> int:
-        parser = Parser(prog="tools/figures", add_help=False)
-        parser.add_argument("names", nargs="*")
-        parser.add_argument("-o", "--output", type=pathlib.Path, default=BINDER / "figures")
-        parser.add_argument("--take", action="store_true")
-        parser.add_argument("--list", action="store_true")
-        parser.add_argument("--check", action="store_true")  # set by tools/figures, before it sets anything up
-        parser.add_argument("-h", "--help", action="store_true")
-        options = parser.parse_args(words)
-        if options.help:
-            sys.stdout.write(HELP.read_text(encoding="utf-8"))
-        elif not BINDER.is_dir():
-            raise ToolError(f"{BINDER}: no such folder; the notebooks are in Conduit's checkout")
-        elif options.list:
-            for notebook, figures in notebooks().items():
-                print(f"{notebook}: {' '.join(figures)}")
-        elif options.take:
-            if not options.names:
-                raise InputError("--take: requires the folders of results")
-            for name in () if options.check else options.names:
-                print(take(pathlib.Path(name), BINDER / "data"))
-        else:
-            check_folder(options.output)
-            _check_names(options.names)
-            if not options.check:
-                _draw(options.names, options.output)
-        return 0
-
-    def say_which_file() -> int:
         try:
-            return body()
+            return _run_command(words)
         except BrokenPipeError:
             raise
         except OSError as error:
             raise OutputError(f"{error.filename}: {error.strerror}") from None
 
-    return exit_code_of_command(say_which_file)
+    return exit_code_of_command(body)
+
+
+def _run_command(words: Sequence[str] | None) -> int:
+    parser = Parser(prog="tools/figures", add_help=False)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("-o", "--output", type=pathlib.Path, default=BINDER / "figures")
+    parser.add_argument("--take", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--check", action="store_true")  # set by tools/figures, before it sets anything up
+    parser.add_argument("-h", "--help", action="store_true")
+    options = parser.parse_args(words)
+    if options.help:
+        sys.stdout.write(HELP.read_text(encoding="utf-8"))
+    elif not BINDER.is_dir():
+        raise ToolError(f"{BINDER}: no such folder; the notebooks are in Conduit's checkout")
+    elif options.list:
+        for notebook, figures in notebooks().items():
+            print(f"{notebook}: {' '.join(figures)}")
+    elif options.take:
+        if not options.names:
+            raise InputError("--take: requires the folders of results")
+        for name in () if options.check else options.names:
+            print(take(pathlib.Path(name), BINDER / "data"))
+    else:
+        check_folder(options.output)
+        _check_names(options.names)
+        if not options.check:
+            _draw(options.names, options.output)
+    return 0
 
 
 if __name__ == "__main__":
