@@ -125,7 +125,8 @@ class SlurmStarter(Starter):
     def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER, shared_memory: bool = True) -> Mapping[str, str]:
         variables = dict(self._launcher.environment())
         if self._num_nodes > 1:
-            variables.pop("OMPI_MCA_btl", None)  # which was for one machine
+            for name in launch.ONE_MACHINE:
+                variables.pop(name, None)
         meddling = () if self._mpi == _MPIRUN else _JOBS_OWN
         return {name: text for name, text in variables.items() if not name.startswith(meddling)}
 
@@ -197,7 +198,7 @@ class HostsStarter(Starter):
 
     def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER, shared_memory: bool = True) -> Mapping[str, str]:
         variables = dict(self._launcher.environment())
-        for name in ("OMPI_MCA_btl", "OMPI_MCA_plm_rsh_agent"):
+        for name in (*launch.ONE_MACHINE, "OMPI_MCA_plm_rsh_agent"):
             variables.pop(name, None)
         return variables
 

@@ -1,1 +1,0 @@
-// Nothing but the precompiled header that tests share; see uit_precompile.

@@ -1,0 +1,1 @@
+// Nothing but a precompiled header that others share; see uit_precompile.
