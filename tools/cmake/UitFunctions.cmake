@@ -46,7 +46,6 @@ set(UIT_LAUNCH_ENVIRONMENT
   OMPI_MCA_hwloc_base_binding_policy=none                       # 4: do not pin a rank's threads to one core
   PRTE_MCA_hwloc_default_binding_policy=none                    # 5
   OMPI_MCA_mpi_yield_when_idle=1                                # give the core away while waiting
-  OMPI_MCA_pml=ob1                                              # look for no network, which takes half of the time of a start
   OMPI_MCA_btl_vader_single_copy_mechanism=none                 # 4: containers without CAP_SYS_PTRACE
   OMPI_MCA_btl_sm_single_copy_mechanism=none                    # 5: likewise
   OMPI_MCA_plm_rsh_agent=)                                      # 4: no ssh needed on one machine

@@ -125,8 +125,7 @@ class SlurmStarter(Starter):
     def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER, shared_memory: bool = True) -> Mapping[str, str]:
         variables = dict(self._launcher.environment())
         if self._num_nodes > 1:
-            for name in launch.ONE_MACHINE:
-                variables.pop(name, None)
+            variables.pop("OMPI_MCA_btl", None)  # which was for one machine
         meddling = () if self._mpi == _MPIRUN else _JOBS_OWN
         return {name: text for name, text in variables.items() if not name.startswith(meddling)}
 
@@ -198,7 +197,7 @@ class HostsStarter(Starter):
 
     def environment(self, cluster: Mapping[str, Any] = NO_CLUSTER, shared_memory: bool = True) -> Mapping[str, str]:
         variables = dict(self._launcher.environment())
-        for name in (*launch.ONE_MACHINE, "OMPI_MCA_plm_rsh_agent"):
+        for name in ("OMPI_MCA_btl", "OMPI_MCA_plm_rsh_agent"):
             variables.pop(name, None)
         return variables
 
