@@ -12,8 +12,9 @@
 # time, so CTest counts the test as one processor. TIMEOUT is for a quiet machine: a test is taken to hang after
 # UIT_TIMEOUT_FACTOR times as long. The MPI calls of a test are checked (tests/support/pmpi), unless NO_WATCH says that its
 # processes do not end properly, or that it counts allocations. Labels are added: `unit` or `mpi` and `ranks=n`; `threads`
-# if a process has more than one; `refusal`. Every label L has a build target `tests_L`. Tests with the label `any_mpi` do
-# not depend on the MPI. A commit runs the others, tests_each_mpi and tests_each_threads, over two MPIs and under sanitizers.
+# if a process has more than one; `refusal`. Every label L has a build target `tests_L`; `tests_ranks` is for all `ranks=n`. Tests with
+# the label `any_mpi` do not depend on the MPI. A commit runs the others, tests_each_mpi and tests_each_threads, over two MPIs and
+# under sanitizers.
 
 string(COMPARE NOTEQUAL "$ENV{UIT_NIGHTLY}" "" UIT_IS_NIGHTLY)
 if("$ENV{UIT_NIGHTLY}" STREQUAL "0")
@@ -158,9 +159,9 @@ function(uit_build_with_labels name)
   endforeach()
 endfunction()
 
-# Under UIT_PRECOMPILE, tests share one precompiled header of all that most of them include, and demos and benchmarks another. Compile time
-# is then less by a third under g++, and by half under clang without optimisation. Other builds show that each source includes
-# what it uses.
+# Under UIT_PRECOMPILE, tests share one precompiled header of all that most of them include, `uit_test_headers`, and demos and
+# benchmarks another, `uit_program_headers`. Compile time is then less by a third under g++, and by half under clang without
+# optimisation. Other builds show that each source includes what it uses.
 function(uit_precompile name headers)
   if(NOT UIT_PRECOMPILE OR NOT UIT_WITH_NETUIT)
     return()
