@@ -1,4 +1,4 @@
-# Read with '.' by the tools that build a program before they run it. Wants `root`; sets `build`.
+# Read with '.' by the tools that build a program before they run it. Expects the variable root, and sets build.
 
 # build_program TOOL PRESET PROGRAM: builds one program of demos/ without tests, and says so if it is not there yet.
 build_program() {

@@ -69,7 +69,7 @@ mpi_checker() {
   verdict() { # verdict SOURCE REPORTS: none is good
     if [ -z "$2" ]; then good=$((good + 1)); else bad=$((bad + 1)) && printf '%s: reported\n%s\n' "$1" "$2"; fi
   }
-  # What it must see, lest it be blind: in a source, and with the headers, that there are requests in them.
+  # Check that it finds what is there: requests in a source, and in one that includes the headers.
   source=tests/support/mpi_checker_control.cpp
   [ "$(mpi_reports $source | grep -c 'Double nonblocking')" -eq 2 ] && unseen='' || unseen='error: the checker does not see its two faults'
   verdict $source "$unseen"

@@ -132,9 +132,9 @@ struct LoopbackPair {
 ///     network.Together([&](std::size_t rank) { (rank == 0 ? a : b).Connect(); });
 class LoopbackNetwork {
  public:
-  /// Without processes per node, the processes share no memory.
-  explicit LoopbackNetwork(std::size_t num_processes, std::size_t processes_per_node = 0)
-      : state_(std::make_shared<State>(num_processes, processes_per_node)) {}
+  /// Without processes per host, the processes share no memory.
+  explicit LoopbackNetwork(std::size_t num_processes, std::size_t processes_per_host = 0)
+      : state_(std::make_shared<State>(num_processes, processes_per_host)) {}
 
   std::size_t Size() const { return state_->num_processes; }
   uit::World World(std::size_t rank) {
@@ -174,7 +174,7 @@ class LoopbackNetwork {
     std::byte bytes[cache_line];
   };
   struct State {
-    State(std::size_t n, std::size_t per_node) : num_processes(n), processes_per_node(per_node) {}
+    State(std::size_t n, std::size_t per_host) : num_processes(n), processes_per_host(per_host) {}
 
     std::shared_ptr<LoopbackPipe> PipeOf(std::size_t communicator, int stream, std::size_t from, std::size_t to,
                                          std::size_t num_frames) {
@@ -185,7 +185,7 @@ class LoopbackNetwork {
     }
 
     const std::size_t num_processes;
-    const std::size_t processes_per_node;
+    const std::size_t processes_per_host;
     std::mutex mutex;
     std::vector<std::unique_ptr<SharedLine[]>> memory;
     std::map<std::tuple<std::size_t, int, std::size_t, std::size_t>, std::shared_ptr<LoopbackPipe>> pipes;
@@ -238,9 +238,9 @@ class LoopbackNetwork {
 
     std::vector<std::size_t> HostRanks() const override {
       std::vector<std::size_t> ranks;
-      const std::size_t per_node = state_->processes_per_node;
-      for (std::size_t rank = 0; per_node != 0 && rank < Size(); ++rank) {
-        if (rank / per_node == rank_ / per_node) ranks.push_back(rank);
+      const std::size_t per_host = state_->processes_per_host;
+      for (std::size_t rank = 0; per_host != 0 && rank < Size(); ++rank) {
+        if (rank / per_host == rank_ / per_host) ranks.push_back(rank);
       }
       return ranks;
     }

@@ -46,7 +46,7 @@ inline void ReceiveTransfers(Site& site) {
 inline void Settle(Site& site, const std::vector<std::uint32_t>& words, std::uint32_t facing) {
   Genome& genome = site.worker.genome;
   std::optional<Birth> birth = DecodeBirth(words, genome);
-  if (!birth) throw uit::Error("a birth that cannot be read");
+  if (!birth) throw uit::Error("a message about a birth cannot be decoded");
   Place& place = site.place;
   const bool has_displaced = place.cell.IsAlive();
   if (has_displaced) {
@@ -75,7 +75,7 @@ inline void ReceiveBirths(Site& site) {
   std::vector<std::uint32_t>& newcomer = site.worker.newcomer;
   Ledger& ledger = site.worker.ledger;
   const auto receive = [&](std::uint32_t from, std::vector<std::uint32_t> words) {
-    if (words.size() < num_birth_words) throw uit::Error("a birth that cannot be read");
+    if (words.size() < num_birth_words) throw uit::Error("a message about a birth cannot be decoded");
     ++num_arrived;
     ledger.endowments_received += EndowmentOf(words);
     if (num_arrived == 1 || site.random.Below(num_arrived) == 0) {

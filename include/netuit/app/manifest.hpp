@@ -33,7 +33,7 @@ struct Manifest {
   std::uint64_t edges = 0;                   ///< of the graph, directed
   std::string graph{};                       ///< a file, or a description of the generated graph
   std::string placement{};                   ///< how nodes were assigned to workers
-  std::string addressing{};                  ///< of the layers
+  std::string addressing{};                  ///< how colours travel: multicast or edge
   std::vector<std::uint32_t> modes{};        ///< asynchronicity modes
   std::uint64_t replicates = 1;              ///< of each mode
   bool oversubscribed = false;               ///< some host had more workers than CPUs

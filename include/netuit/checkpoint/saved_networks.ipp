@@ -156,7 +156,7 @@ class GraphLoader {
     const auto counts = Read<std::uint32_t>(number, "outputs", manifest_.num_nodes);
     const auto targets = Read<NodeId>(number, "targets", num_edges);
     const auto weights = Has(number, "weights") ? Read<double>(number, "weights", num_edges) : std::vector<double>(num_edges, 1.0);
-    if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) != num_edges) Refuse("nodes have more or fewer outputs");
+    if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) != num_edges) Refuse("the numbers of outputs of its nodes do not add up to its number of edges");
     std::vector<Edge> edges;
     for (NodeId node = 0; node < counts.size(); ++node)
       for (std::uint32_t i = 0; i < counts[node]; ++i) edges.push_back({node, targets[edges.size()], weights[edges.size()]});

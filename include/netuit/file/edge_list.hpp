@@ -50,7 +50,7 @@ inline Topology LoadEdgeList(const std::filesystem::path& path, const GraphOptio
 
 /// How WriteEdgeList lists edges.
 struct EdgeListOptions {
-  /// True: each directed edge. False: each reciprocal pair once.
+  /// Whether to write each directed edge; otherwise a reciprocal pair is one line.
   bool directed = false;
 };
 

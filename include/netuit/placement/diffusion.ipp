@@ -169,7 +169,7 @@ class Diffusion {
     const std::uint32_t from = worker_of_[next.node];
     if (has_moved_[next.node] || from == next.to || counts_[from] == 1) return false;
     const auto rest = rest_.find({from, next.to});
-    // A node may exceed what is left by half its load: what is then too much is less than what was too little.
+    // A node moves if at least half of its load still fits, so the overshoot is at most half of its load.
     if (rest == rest_.end() || rest->second <= 0 || rest->second < Load(next.node) / 2) return false;
     if (Gain(next.node, next.to) != next.gain) {  // a neighbour has moved meanwhile
       Offer(next.node, next.to);

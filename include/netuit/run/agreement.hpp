@@ -133,7 +133,7 @@ class Agreement {
   CutRounds& rounds_;
   std::uint32_t thread_;
   bool is_brought_ = false;          // what nodes gave in the last update has been brought to a vote
-  // In best effort with a condition: what nodes gave in the last span, and of its sum since then.
+  // In best effort with a condition: extremes and worst sum of the last span, and the worst sum since then.
   std::array<std::uint64_t, max_reductions> extremes_of_span_ = Reduced::Unknown().extremes;
   ExactSum sum_of_span_;
   ExactSum sum_;

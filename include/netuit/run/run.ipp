@@ -230,15 +230,22 @@ UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& given, const RunOpt
   RunWorkers(mesh, team, plan, options, sweep, report);
   mesh.SetHasOlderValues(has_older && !team.IsBroken());
   team.HeedLateSignal();
-  report.stopped_by = team.Reason();
-  report.signal = team.Signal();
-  report.message = team.Message();
+  const auto take_reason = [&] {
+    report.stopped_by = team.Reason();
+    report.signal = team.Signal();
+    report.message = team.Message();
+  };
+  take_reason();
   if (team.IsBroken()) {
     report.lost_peers = team.LostPeers();
     mesh.GetBarrier().Leave();
     mesh.Break();
   } else {
     try {
+      if (!options.record.empty()) {  // its last events may find no room
+        team.HeedLateThrow(mesh.GetWorld());
+        take_reason();
+      }
       GatherReport(report, mesh.GetWorld());
     } catch (const uit::PeerLost& lost) {  // after the last barrier
       report.Lose(lost);

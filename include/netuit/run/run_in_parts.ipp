@@ -5,16 +5,22 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <netuit/mesh/mesh_core.hpp>
+#include <netuit/mesh/status_board.hpp>
 #include <netuit/run/append_report.hpp>
 #include <netuit/run/run_in_parts.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
+#include <netuit/run/stop_reasons.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
+#include <uit/support/bytes.hpp>
+#include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/process_hooks.hpp>
 
@@ -86,17 +92,58 @@ class PartPlanner {
   std::chrono::nanoseconds elapsed_{0};
 };
 
-/// Returns the options of a part that begins after so many updates and so much time.
-UIT_DEFINE RunOptions OptionsOfPart(const RunOptions& options, std::uint64_t first_update, const PartPlanner& planner) {
+/// Calls on_progress as if there were no parts. A part has a rhythm of its own, which parts shorter than the interval do not reach:
+/// then it is due between two of them.
+class ProgressOfParts : StopReasons {
+ public:
+  ProgressOfParts(const RunOptions& options, const uit::ProcessHooks& hooks) : StopReasons(hooks, options), options_(options) {
+    SetNext();
+  }
+
+  /// Within a part, by its first worker.
+  void Say(const Progress& progress) {
+    SetNext();
+    options_.on_progress(progress);
+  }
+  /// Between two parts. If on_progress throws, HasThrown.
+  void SayIfDue(const Progress& progress) {
+    if (options_.on_progress && uit::Now() >= next_) Guard("on_progress", [&] { Say(progress); });
+  }
+  /// Whether it has thrown between two parts.
+  bool HasThrown() const { return StopSeen() != 0; }
+  /// What it has thrown then, or an empty string.
+  using StopReasons::Message;
+
+ private:
+  void SetNext() { next_ = uit::Now() + options_.progress_interval; }
+
+  const RunOptions& options_;
+  uit::TimePoint next_;
+};
+
+/// Returns the options of a part that begins after so many updates and so much time. Its callbacks count from the run's begin.
+UIT_DEFINE RunOptions OptionsOfPart(const RunOptions& options, std::uint64_t first_update, const PartPlanner& planner,
+                                    ProgressOfParts& progress_of_parts) {
   RunOptions part = options;
   part.first_update = first_update;
   const std::chrono::nanoseconds elapsed = planner.Elapsed();
   const std::uint64_t done = planner.Done();
   if (options.on_progress) {
-    part.on_progress = [&options, elapsed, done](Progress progress) {
+    part.on_progress = [&progress_of_parts, elapsed, done](Progress progress) {
       progress.elapsed += elapsed;
       progress.num_updates += done;
-      options.on_progress(progress);
+      progress_of_parts.Say(progress);
+    };
+  }
+  if (options.on_status) {
+    part.on_status = [&options, elapsed, done, shifted = std::vector<WorkerStatus>()](std::span<const WorkerStatus> all) mutable {
+      shifted.assign(all.begin(), all.end());
+      for (WorkerStatus& status : shifted) {
+        if (status.elapsed.count() == 0) continue;  // it has not reported yet
+        status.elapsed += elapsed;
+        status.num_updates += done;
+      }
+      options.on_status(shifted);
     };
   }
   if (options.on_sample) {
@@ -122,7 +169,11 @@ UIT_DEFINE void LimitEffective(RunReport& whole, std::uint64_t max_delay) {
 class RunOfParts {
  public:
   RunOfParts(PartMaker& maker, const RunPlan& plan, const RunOptions& options, const PartLimits& limits)
-      : maker_(maker), plan_(plan), options_(options), planner_(plan, limits, PeriodOf(maker.GetMesh())) {
+      : maker_(maker),
+        plan_(plan),
+        options_(options),
+        planner_(plan, limits, PeriodOf(maker.GetMesh())),
+        progress_(options, maker.GetMesh().GetWorld().Process()->Hooks()) {
     const uit::ProcessHooks& hooks = maker_.GetMesh().GetWorld().Process()->Hooks();
     if (options.stops_on_signal && hooks.heed_stops) stops_ = hooks.heed_stops();
     maker_.GetMesh().SetNumUpdates(std::max(maker_.GetMesh().NumUpdates(), options.first_update));
@@ -155,24 +206,36 @@ class RunOfParts {
   }
   void RunPart() {
     const std::uint64_t first = planner_.RoundUp(maker_.GetMesh().NumUpdates());
-    AppendReport(whole_, maker_.Run(planner_.Next(), OptionsOfPart(options_, first, planner_)), planner_.Elapsed());
+    AppendReport(whole_, maker_.Run(planner_.Next(), OptionsOfPart(options_, first, planner_, progress_)), planner_.Elapsed());
     const MeshCore& mesh = maker_.GetMesh();
     if (plan_.delivery.is_awaited) LimitEffective(whole_, mesh.Partitions().front()->max_delay);
     is_lost_ = whole_.stopped_by == StopReason::peer_lost;
     is_over_ = whole_.stopped_by == StopReason::thrown || (is_lost_ && !maker_.OutlivesLosses());
     if (is_lost_ || is_over_) return;
+    progress_.SayIfDue({whole_.workers.front().elapsed, whole_.workers.front().num_updates});
     const std::chrono::nanoseconds longest = AgreeOnEnd(mesh.GetWorld());
+    if (is_over_) return;
     goes_on_ = planner_.GoesOn(whole_.stopped_by, mesh.NumUpdates() - first, longest - planner_.Elapsed());
     maker_.EndPart(!goes_on_);
   }
-  /// Lets all processes have the same reason for the part's end, because a signal may have come to some after the others had agreed.
-  /// Returns how long the whole run has taken.
+  /// Lets all processes have the same reason for the part's end, because a signal may have come to some after the others had agreed,
+  /// and on_progress may have thrown on some. Returns how long the whole run has taken.
   std::chrono::nanoseconds AgreeOnEnd(const uit::World& world) {
     struct End {
       std::chrono::nanoseconds elapsed{0};
       int signal = 0;
+      int num_thrown = 0;
     };
-    const std::vector<End> ends = world.AllGatherValue(End{whole_.Elapsed(), whole_.signal});
+    const std::vector<End> ends = world.AllGatherValue(End{whole_.Elapsed(), whole_.signal, progress_.HasThrown() ? 1 : 0});
+    if (std::ranges::any_of(ends, [](const End& end) { return end.num_thrown != 0; })) {
+      is_over_ = true;
+      whole_.stopped_by = StopReason::thrown;
+      whole_.message = progress_.Message();
+      for (const uit::Bytes& theirs : world.AllGather(std::as_bytes(std::span(whole_.message)))) {
+        if (whole_.message.empty()) whole_.message.assign(reinterpret_cast<const char*>(theirs.data()), theirs.size());
+      }
+      return {};
+    }
     if (const int signal = std::ranges::max(ends, {}, &End::signal).signal; signal != 0) {
       whole_.stopped_by = StopReason::signal;
       whole_.signal = signal;
@@ -212,6 +275,7 @@ class RunOfParts {
   const RunPlan& plan_;
   const RunOptions& options_;
   PartPlanner planner_;
+  ProgressOfParts progress_;
   std::unique_ptr<uit::StopSource> stops_;  // of signals that come between two parts
   RunReport whole_;
   std::uint64_t first_ = 0;  // update of the run

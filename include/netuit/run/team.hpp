@@ -26,6 +26,7 @@
 #include <uit/support/peer_watch.hpp>
 #include <uit/support/process_hooks.hpp>
 #include <uit/link/process_state.hpp>
+#include <uit/link/world.hpp>
 #include <uit/team/loop_board.hpp>
 
 namespace netuit::detail {
@@ -165,6 +166,11 @@ class Team : public StopReasons {
     LookOut(false);
     const std::uint32_t stop = StopSeen();
     if (stop > agreed_.stop && static_cast<StopReason>(stop / 1000) == StopReason::signal) agreed_.stop = stop;
+  }
+  /// After the last barrier: if a worker of any process has thrown since, the run has ended by that. Collective. Throws uit::PeerLost.
+  void HeedLateThrow(const uit::World& world) {
+    const bool has_thrown = static_cast<StopReason>(StopSeen() / 1000) == StopReason::thrown;
+    if (world.Max(has_thrown ? 1U : 0U) != 0) agreed_.stop = Encode(StopReason::thrown);
   }
 
  private:

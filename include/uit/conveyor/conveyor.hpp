@@ -59,7 +59,7 @@ class Conveyor final : detail::Carrier {
       : alone_(std::in_place, me), set_(*alone_), options_(options), outbox_(set_), dealer_(DealerTo(std::move(handler))) {
     Open();
   }
-  /// One of several conveyors of a member. Collective; throws as the other.
+  /// One of several conveyors of a member. Collective; throws like the other constructor.
   template <ItemHandler<T> F>
   Conveyor(Conveyors& set, F handler, const ConveyorOptions& options = {})
       : set_(set), options_(options), outbox_(set_), dealer_(DealerTo(std::move(handler))) {

@@ -57,7 +57,7 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const Item
   }
 }
 
-UIT_DEFINE void RefuseOrigin() { throw Error("an item of a conveyor has come that no member can have pushed"); }
+UIT_DEFINE void RefuseOrigin() { throw Error("an item of a conveyor has arrived that no member can have pushed"); }
 
 UIT_DEFINE void RefuseSpill(std::size_t spill_items) {
   throw Error("the handlers of a conveyor have pushed more than its spill of " + std::to_string(spill_items) +

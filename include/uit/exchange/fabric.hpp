@@ -121,13 +121,14 @@ class Fabric {
   bool IsOwn(std::size_t peer) const { return options_.joins_own && peer == world_.Rank(); }
   /// A half of an exchange within this process.
   struct OwnHalf {
+    ExchangeSpec spec;
     std::shared_ptr<FrameBox> box;
     bool is_incoming;
     bool lends;  // whether it reads frames where they lie, when it is added
   };
   /// Adds a half, and returns its box: if the receiving half reads frames where they lie, and they are not too large, an end of the
-  /// box that both halves have; else the box of the half that was added first.
-  std::shared_ptr<FrameBox> OwnBox(const ExchangeSpec& spec, OwnHalf half);
+  /// box that both halves have; else the box of the half that was added first. Throws Error if the two do not match.
+  std::shared_ptr<FrameBox> OwnBox(const OwnHalf& half);
   /// Throws if an option is not the same on every process. Collective.
   void CheckOptions() const;
   /// Finds the peers' numbers of the announced exchanges. Returns what does not match, or an empty string.

@@ -19,7 +19,6 @@
 #include <uit/exchange/exchange.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/exchange/handshake.hpp>
-#include <uit/support/assert.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/pause.hpp>
@@ -105,6 +104,11 @@ UIT_DEFINE void Fabric::CheckOptions() const {
 }
 
 UIT_DEFINE std::string Fabric::Match(const BytesByRank& greetings) {
+  const std::string begin = "rank " + std::to_string(world_.Rank()) + " cannot exchange with ";
+  if (!own_halves_.empty()) {
+    const OwnHalf& lone = own_halves_.begin()->second;
+    return begin + "itself: " + lone.spec.Name() + (lone.is_incoming ? " has an outlet and no inlet" : " has an inlet and no outlet");
+  }
   for (const auto& [peer, greeting] : greetings) announced_.try_emplace(peer);  // it may expect halves that are missing here
   for (const auto& [peer, halves] : announced_) {
     std::vector<Announcement> theirs;
@@ -112,9 +116,7 @@ UIT_DEFINE std::string Fabric::Match(const BytesByRank& greetings) {
     const auto greeting = greetings.find(peer);  // none: the peer has nothing to exchange with this process
     std::string words = greeting == greetings.end() ? std::string{} : UnpackGreeting(greeting->second, theirs);
     if (words.empty()) words = MatchAnnouncements(halves, theirs, remote);
-    if (!words.empty())
-      return "rank " + std::to_string(world_.Rank()) + " cannot exchange with rank " + std::to_string(peer) + ": " +
-             words;
+    if (!words.empty()) return begin + "rank " + std::to_string(peer) + ": " + words;
     for (const auto& [index, remote_index] : remote) engine_->Outgoing(index).remote_index = remote_index;
   }
   return {};
@@ -142,17 +144,16 @@ UIT_DEFINE PeerWishes Fabric::Wishes() const {
 
 /// Returns why the links cannot be opened, or an empty string.
 UIT_DEFINE std::string Fabric::CheckLinks() const {
+  const std::string begin = "rank " + std::to_string(world_.Rank()) + " cannot open its links: ";
   std::size_t num_connections = engine_->NumConnections();
   for (const auto& [peer, wish] : Wishes()) {
     if (!wish.link) continue;
     ++num_connections;
-    if (wish.link->payload_bytes > max_payload_bytes)
-      return "rank " + std::to_string(world_.Rank()) + " cannot open its links: a frame of " +
-             std::to_string(wish.link->payload_bytes) + " bytes is over the limit of 1 GiB";
+    if (const std::size_t num_bytes = wish.link->payload_bytes; num_bytes > max_payload_bytes)
+      return begin + "a frame of " + std::to_string(num_bytes) + " bytes is over the limit of 1 GiB";
   }
   if (world_.Process()->NumRequests() - num_requests_ + NumRequests(num_connections) <= max_requests) return {};
-  return "rank " + std::to_string(world_.Rank()) + " cannot open its links: its peers want more than " +
-         std::to_string(max_requests) + " requests; see FabricOptions::num_slots";
+  return begin + "its peers want more than " + std::to_string(max_requests) + " requests; see FabricOptions::num_slots";
 }
 
 /// Opens the missing connections. Returns the memory for shared boxes, by peer.
@@ -221,14 +222,14 @@ UIT_DEFINE bool Fabric::Close(Deadline deadline) {
 
 UIT_DEFINE OutPort Fabric::AddOutgoing(std::size_t peer, std::size_t worker, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
   Check(peer, worker);
-  if (IsOwn(peer)) return OutPort{engine_, OwnBox(spec, {box, false, false})};
+  if (IsOwn(peer)) return OutPort{engine_, OwnBox({spec, box, false, false})};
   announced_[peer].push_back({spec, engine_->NumOutgoing(), 0});
   return OutPort{engine_, engine_->AddOutgoing(peer, worker, std::move(box), spec.key.is_report != 0), worker};
 }
 
 UIT_DEFINE std::shared_ptr<FrameBox> Fabric::AddIncoming(std::size_t peer, const ExchangeSpec& spec, std::shared_ptr<FrameBox> box) {
   Check(peer, 0);
-  if (IsOwn(peer)) return OwnBox(spec, {box, true, box->Lends()});
+  if (IsOwn(peer)) return OwnBox({spec, box, true, box->Lends()});
   announced_[peer].push_back({spec, engine_->NumIncoming(), 1});
   engine_->AddIncoming(peer, box, spec.frame_bytes);
   return box;
@@ -268,16 +269,17 @@ UIT_DEFINE void Fabric::ClaimRequests() {
   world_.Process()->ClaimRequests(before, num_requests_);
 }
 
-UIT_DEFINE std::shared_ptr<FrameBox> Fabric::OwnBox(const ExchangeSpec& spec, OwnHalf half) {
-  const auto [other, is_first] = own_halves_.try_emplace(spec.key, half);
+UIT_DEFINE std::shared_ptr<FrameBox> Fabric::OwnBox(const OwnHalf& half) {
+  const auto [other, is_first] = own_halves_.try_emplace(half.spec.key, half);
   if (is_first) return half.box;
   const OwnHalf first = other->second;
-  own_halves_.erase(other);
-  UIT_ASSERT(half.is_incoming != first.is_incoming, "an exchange within a process has a half of each kind");
   const OwnHalf& receiving = half.is_incoming ? half : first;
   const OwnHalf& sending = half.is_incoming ? first : half;
-  if (!receiving.lends || receiving.box->SharedFrameBytes(spec.frame_bytes) > max_shared_box_bytes) return first.box;
-  FrameBox::JoinEnds(*sending.box, *receiving.box, spec.frame_bytes);
+  if (half.is_incoming == first.is_incoming) throw Error(half.spec.Name() + (half.is_incoming ? " has two outlets" : " has two inlets"));
+  if (const std::string words = sending.spec.Difference(receiving.spec, "the inlet", "the outlet"); !words.empty()) throw Error(words);
+  own_halves_.erase(other);
+  if (!receiving.lends || receiving.box->SharedFrameBytes(half.spec.frame_bytes) > max_shared_box_bytes) return first.box;
+  FrameBox::JoinEnds(*sending.box, *receiving.box, half.spec.frame_bytes);
   return half.box;
 }
 

@@ -98,7 +98,7 @@ class BasicRoundBoard {
   std::byte* Slot(std::uint64_t number) const { return memory_ + cache_line + number % 2 * SlotBytes(capacity_); }
   Head& HeadOf(std::uint64_t number) const { return *reinterpret_cast<Head*>(Slot(number)); }
   [[noreturn]] UIT_NOINLINE void Refuse(SharedWord num_bytes) const {
-    throw Error("a member claims to have brought " + std::to_string(num_bytes) + " bytes to a round that takes " +
+    throw Error("a member has announced " + std::to_string(num_bytes) + " bytes for a round that carries at most " +
                 std::to_string(capacity_));
   }
 

@@ -40,7 +40,7 @@ struct Peer {
   std::vector<std::deque<Sent>> under_way{};  // by source
 };
 
-/// Runs some workers in random turns. Returns the number of updates after which the count promised too much.
+/// Runs some workers in random turns, and counts the updates after which the count of effective updates promised too much.
 class Race {
  public:
   explicit Race(std::uint64_t seed) : random_(seed), peers_(2 + Draw(4)) {

@@ -1,7 +1,11 @@
 // Records that were cut short, are of another run, or are damaged; and updates that wait, throw, or act differently.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
+#include <barrier>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +16,7 @@
 #include <netuit/mesh/field_layer.hpp>
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh.hpp>
+#include <netuit/placement/placement.hpp>
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/replay/record_format.hpp>
@@ -77,6 +82,23 @@ std::string Refusal(const Topology& topology, const Kinds& kinds, const Plan& pl
   }
   return "";
 }
+
+/// While it lives, no file of this process can grow beyond so many bytes.
+class SmallFiles {
+ public:
+  explicit SmallFiles(std::size_t num_bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{.rlim_cur = num_bytes, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  SmallFiles(const SmallFiles&) = delete;
+  SmallFiles& operator=(const SmallFiles&) = delete;
+  ~SmallFiles() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
 
 /// Returns layers of a mesh of one process: fields and channels, in the order of `whats`.
 enum class What { values, channels };
@@ -199,6 +221,41 @@ TEST_CASE("A replay of mode 0 is refused on every process where the record lacks
     if (leaves_unread) CHECK_THROWS_AS(run_both(options), uit::InputError);
     else CHECK_NOTHROW(run_both(options));
   }
+}
+
+TEST_CASE("A run whose record finds no room after the last update ends as one that threw, on every process") {
+  const uit::Team team{MpiTestWorld(), {.threads = 2}};
+  const Topology pairs = MakeDyadic(static_cast<NodeId>(2 * MpiTestWorld().Size()));
+  const Placement placement = PlaceContiguous(pairs, {.processes = MpiTestWorld().Size(), .threads = 2});
+  // A message of so many bytes is put in the first update, and recorded in the third.
+  const auto run = [&](std::size_t num_bytes) {
+    const Folder folder;
+    RunOptions options;
+    options.record = folder.Path();
+    Mesh mesh{team, pairs, {.placement = placement, .max_message_bytes = replay::block_bytes}};
+    const auto text = mesh.AddChannels<std::string, uit::every>();
+    const std::string message(num_bytes, 'x');
+    std::barrier both(2);
+    mesh.Connect();  // opens what is larger than a small file
+    const SmallFiles small(replay::block_grain + replay::block_bytes);
+    return mesh.Run(Free{.updates = 3}, [&](Node& node) {
+      if (node.Id() == 0 && node.Update() == 0) text[node.Out()[0]].TryPut(message);
+      if (node.Id() == 1 && node.Update() == 2) text[node.In()[0]].TryStep();
+      if (node.Update() < 2) both.arrive_and_wait();
+    }, options);
+  };
+  std::size_t fits = 0;
+  std::size_t fits_not = replay::block_bytes;
+  while (fits_not - fits > 1) {
+    const std::size_t middle = (fits + fits_not) / 2;
+    const StopReason reason = run(middle).stopped_by;
+    CHECK(CountRanks(reason == StopReason::thrown) % MpiTestWorld().Size() == 0);
+    (reason == StopReason::count ? fits : fits_not) = middle;
+  }
+  const RunReport report = run(fits_not);
+  CHECK(report.stopped_by == StopReason::thrown);
+  if (MpiTestWorld().IsRoot()) CHECK(report.message.find("cannot be written: File too large") != std::string::npos);
+  for (const WorkerReport& worker : report.workers) CHECK(worker.num_updates == 3);  // the message had room; what ends the record has none
 }
 
 TEST_CASE("A record that is damaged where its process was killed is replayed up to there with a warning") {

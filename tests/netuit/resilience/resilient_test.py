@@ -171,7 +171,7 @@ def faults_of_case(case: Case, launcher: launch.Launcher, program: str) -> tuple
     number = {name: int(value) for name, value in told.items() if value.isdigit()}
     if told["lost"].split() != [str(rank) for rank in sorted(case.kills)] or set(codes) != set(range(case.ranks)) - set(case.kills):
         faults.append("other processes have ended")
-    # Messages that were put once more count as puts. A process that ends later takes its own with it. A published field's puts
+    # Messages that were put once more count as puts. A process that ends later takes its counts with it. A published field's puts
     # count, too.
     again = number["messages again"]
     least = again if len(set(case.kills.values())) == 1 else 0

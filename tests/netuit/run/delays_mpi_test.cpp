@@ -122,7 +122,7 @@ Serial RunSerially(const Model& model, Word seed, Word num_updates, const std::s
   return {own, num_published};
 }
 
-/// The same on a mesh. Runs it in pieces, of which each begins with what the one before has left.
+/// The same on a mesh. Runs it in pieces; each continues from the state of the previous one.
 class MeshRun {
  public:
   MeshRun(const uit::Team& team, const Model& model, const Placement& placement)

@@ -60,7 +60,7 @@ TEST_CASE("A conveyor hands over every item once, in the order of its sender") {
         ++num_seen[from];
       }, options};
       THAT(conveyor.NumBytes() <= options.budget_bytes);
-      // Of each member to each other, in a round. The smallest buffers hold one at a time.
+      // Each member sends so many to each other member in a round. The smallest buffers hold one at a time.
       const std::uint64_t num_items = (options.buffer_bytes != 1 ? 500 : me.Size() > 4 ? 20 : 100) / (is_sanitized ? 4 : 1);
       for (std::uint64_t round = 1; round <= 3; ++round) {
         for (std::uint64_t i = 0; i < num_items; ++i)
@@ -258,7 +258,7 @@ TEST_CASE("Flush sends all items without a Finish") {
 
 TEST_CASE("A member that tries to push and handles in turn needs no Flush to find room") {
   ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
-    // Of each member to each other, also itself: several times what a block and a lane hold.
+    // Each member sends so many to each, also to itself: several times what a block and a lane hold.
     constexpr std::uint64_t num_items = 200;
     std::uint64_t num_handled = 0;
     Conveyor<std::uint64_t>* self = nullptr;

@@ -116,3 +116,20 @@ TEST_CASE("Among 1024 members, the longest item of spans has room in half of the
     }
   }
 }
+
+TEST_CASE("An item that says to be longer than the longest is refused, also if another has come before") {
+  constexpr std::size_t most = 150;
+  ArrivingItem item;
+  const auto head = [](std::size_t num_bytes) { return Piece{.head = static_cast<std::uint32_t>(2 * num_bytes)}; };
+  CHECK(WordsThrownBy([&] { item.Add(head(most + 1), most); }).starts_with("an item of 151 bytes has arrived"));
+  CHECK(item.NumBytes() == 0);
+  CHECK_FALSE(item.Add(head(100), most));
+  CHECK(item.Add(head(most + 1), most));  // the second piece of two, whose head says nothing
+  CHECK(item.Bytes().size() == 100);
+  CHECK_FALSE(WordsThrownBy([&] { item.Add(head(std::size_t{1} << 30), most); }).empty());
+  CHECK(item.NumBytes() <= most);
+  CHECK_FALSE(item.Add(head(most), most));
+  CHECK_FALSE(item.Add({}, most));
+  CHECK(item.Add({}, most));
+  CHECK(item.Bytes().size() == most);
+}

@@ -1,7 +1,9 @@
 // Conveyors whose items go over relays: what a relay keeps, when it sends, and what is refused.
 #include <uit/conveyor/conveyor.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -94,6 +96,36 @@ TEST_CASE("An idle relay sends items on without being asked to") {
   });
 }
 
+TEST_CASE("A relay that never runs out of items for one member sends on those for another") {
+  constexpr ConveyorOptions options{.two_hops_above = 0};
+  constexpr int num_passes = 200;
+  const detail::Grid grid{std::vector<std::size_t>(9)};
+  REQUIRE(grid.Next(0, 4) == 1);
+  REQUIRE(grid.Next(0, 7) == 1);
+  std::barrier<> step(9);
+  int num_waited = num_passes;
+  Checks checks;
+  Team{World{}, {.threads = 9}}.Run([&](Member& me) {
+    bool has_arrived = false;
+    Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t&) { has_arrived = true; }, options};
+    for (int pass = 0; pass < num_passes; ++pass) {
+      if (me.Rank() == 0) {
+        if (pass == 0) conveyor.Push(7, 1);
+        conveyor.Push(4, 1);
+        conveyor.Flush();
+      }
+      step.arrive_and_wait();
+      if (me.Rank() == 1) THAT(conveyor.HandleArrived());  // in each pass there is something to relay
+      step.arrive_and_wait();
+      if (me.Rank() == 4 || me.Rank() == 7) conveyor.HandleArrived();
+      if (me.Rank() == 7 && has_arrived) num_waited = std::min(num_waited, pass);
+    }
+    conveyor.Finish();
+  });
+  CHECK(num_waited > 1);  // a relay fills its frames
+  CHECK(num_waited < 100);
+}
+
 TEST_CASE("A relay notices that a member has gone for which it has items") {
   constexpr ConveyorOptions options{.buffer_bytes = 64, .two_hops_above = 0};
   std::atomic<bool> is_over{false};
@@ -127,7 +159,7 @@ TEST_CASE("An item is refused if a relay does not send to its destination, or if
     std::size_t to;  // on the first hop to member 0, or on the second one to member 3
   };
   const std::string no_destination = "an item of a conveyor has come to a member that does not send to its destination";
-  const std::string no_origin = "an item of a conveyor has come that no member can have pushed";
+  const std::string no_origin = "an item of a conveyor has arrived that no member can have pushed";
   // Member 0 is the relay to member 2 only.
   for (const auto& [wrong, expected] : std::vector<std::pair<Wrong, std::string>>{
            {{{1, 5}, 0}, no_destination}, {{{3, 5}, 0}, no_destination}, {{{4, 5}, 0}, no_destination},

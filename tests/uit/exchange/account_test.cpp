@@ -23,7 +23,7 @@ struct Across {
   static constexpr bool replaces_before_arrival = false;  // some messages are replaced where they have arrived
   using W = TransportSet<Thread, Process>;
 
-  Across() : network(2, Where::processes_per_node) {
+  Across() : network(2, Where::processes_per_host) {
     for (std::size_t rank = 0; rank < 2; ++rank)
       fabrics[rank] = std::make_unique<Fabric>(network.World(rank), FabricOptions{.num_slots = 8});
     inlet.Rebind(typename Inlet<std::uint64_t, policy, W>::End{Reach(0).template OpenInlet<std::uint64_t, policy>()});

@@ -37,8 +37,8 @@ using Out = Outlet<int, policy, W>;
 /// Two processes that are to be connected; on one node, if two share one.
 struct TwoProcesses {
   explicit TwoProcesses(FabricOptions here = {}, std::optional<FabricOptions> there = std::nullopt,
-                        std::size_t processes_per_node = 0)
-      : network(2, processes_per_node) {
+                        std::size_t processes_per_host = 0)
+      : network(2, processes_per_host) {
     fabrics[0] = std::make_unique<Fabric>(network.World(0), here);
     fabrics[1] = std::make_unique<Fabric>(network.World(1), there.value_or(here));
   }
@@ -82,9 +82,9 @@ void CheckBothSay(const std::array<std::string, 2>& said, const std::string& wor
 
 /// Waits without a deadline end once the peer has ended; what it sent before can still be read.
 template <Policy policy>
-void CheckWaitsEndWithPeer(std::size_t processes_per_node) {
+void CheckWaitsEndWithPeer(std::size_t processes_per_host) {
   const ChildProcess peer;
-  TwoProcesses two({}, std::nullopt, processes_per_node);
+  TwoProcesses two({}, std::nullopt, processes_per_host);
   two.fabrics[0]->GetWorld().Process()->WatchOver({peer.Identity(1)});
   two.fabrics[1]->GetWorld().Process()->WatchOver({peer.Identity(0)});  // so that neither waits for a goodbye
   In<policy> inlet{two.Reach(0)}, inlet_of_peer{two.Reach(1)};
@@ -513,9 +513,9 @@ TEST_CASE("Within a node an aggregated exchange has shared memory of its own by 
 
 TEST_CASE("A fabric counts the exchanges that are too large for shared memory of their own") {
   using Counts = std::map<std::size_t, std::size_t>;
-  for (const bool is_one_node : {true, false}) {
-    CAPTURE(is_one_node);
-    TwoProcesses two{{}, {}, is_one_node ? std::size_t{2} : std::size_t{1}};
+  for (const bool is_one_host : {true, false}) {
+    CAPTURE(is_one_host);
+    TwoProcesses two{{}, {}, is_one_host ? std::size_t{2} : std::size_t{1}};
     const auto reach = [&](std::size_t rank, std::uint64_t channel) {
       Process process = two.Reach(rank, channel);
       process.depth = 8192;                         // so that messages could fill the buffer
@@ -523,8 +523,8 @@ TEST_CASE("A fabric counts the exchanges that are too large for shared memory of
       return process;
     };
     const auto check_counts = [&](std::size_t count) {
-      CHECK(two.fabrics[0]->UnsharedExchanges() == (is_one_node ? Counts{{1, count}} : Counts{}));
-      CHECK(two.fabrics[1]->UnsharedExchanges() == (is_one_node ? Counts{{0, count}} : Counts{}));
+      CHECK(two.fabrics[0]->UnsharedExchanges() == (is_one_host ? Counts{{1, count}} : Counts{}));
+      CHECK(two.fabrics[1]->UnsharedExchanges() == (is_one_host ? Counts{{0, count}} : Counts{}));
     };
     Inlet<int, every_aggregated, W> small_inlet{reach(0, 1)}, inlet{reach(0, 2)}, inlet_back{reach(1, 3)};
     Outlet<int, every_aggregated, W> small_outlet{reach(1, 1)}, outlet{reach(1, 2)}, outlet_back{reach(0, 3)};
@@ -568,12 +568,12 @@ TEST_CASE("A close without an answer ends at its deadline and marks the process 
 }
 
 TEST_CASE("A wait for a process that has ended returns on every transport") {
-  for (const std::size_t processes_per_node : {0U, 2U}) {
-    CAPTURE(processes_per_node);
-    CheckWaitsEndWithPeer<every>(processes_per_node);
-    CheckWaitsEndWithPeer<every_pooled>(processes_per_node);
-    CheckWaitsEndWithPeer<every_aggregated>(processes_per_node);
-    CheckWaitsEndWithPeer<latest>(processes_per_node);
+  for (const std::size_t processes_per_host : {0U, 2U}) {
+    CAPTURE(processes_per_host);
+    CheckWaitsEndWithPeer<every>(processes_per_host);
+    CheckWaitsEndWithPeer<every_pooled>(processes_per_host);
+    CheckWaitsEndWithPeer<every_aggregated>(processes_per_host);
+    CheckWaitsEndWithPeer<latest>(processes_per_host);
   }
 }
 
@@ -712,6 +712,27 @@ TEST_CASE("Two workers of a process share a box at once, if the fabric joins its
   }
   CHECK(tally.put.dropped == 2);
   CHECK(tally.Balanced());
+}
+
+TEST_CASE("The halves of an exchange within a process are compared, and a half without the other is named by Connect") {
+  const bool is_receiver_first = GENERATE(false, true);
+  LoopbackNetwork network{1};
+  Fabric fabric{network.World(0), {.num_workers = 2, .joins_own = true}};
+  const ExchangeSpec spec{.key = {.channel = 4, .source = 0, .destination = 1}, .frame_bytes = 8, .depth = 2};
+  ExchangeSpec deeper = spec;
+  deeper.depth = 3;
+  const auto add = [&](const ExchangeSpec& with, bool is_incoming) {
+    if (is_incoming) fabric.AddIncoming(0, with, FrameBox::Every(2));
+    else fabric.AddOutgoing(0, 0, with, FrameBox::Every(2));
+  };
+  const std::string name = spec.Name();
+  add(spec, is_receiver_first);
+  CHECK(WordsThrownBy([&] { add(spec, is_receiver_first); }) == name + (is_receiver_first ? " has two outlets" : " has two inlets"));
+  CHECK(WordsThrownBy([&] { add(deeper, !is_receiver_first); }).starts_with(name + ": the depth is "));
+  CHECK(WordsThrownBy([&] { fabric.Connect(); }) == "rank 0 cannot exchange with itself: " + name +
+                                                         (is_receiver_first ? " has an outlet and no inlet" : " has an inlet and no outlet"));
+  add(spec, !is_receiver_first);
+  CHECK(WordsThrownBy([&] { fabric.Connect(); }).empty());
 }
 
 TEST_CASE("Between two workers of a process a frame is read where it was written, whichever half came first") {

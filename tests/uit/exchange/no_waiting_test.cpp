@@ -47,7 +47,7 @@ struct Across {
   static constexpr Policy policy = p;
   using W = TransportSet<Process>;
 
-  Across() : network(2, Where::processes_per_node) {
+  Across() : network(2, Where::processes_per_host) {
     for (std::size_t rank = 0; rank < 2; ++rank)
       fabrics[rank] = std::make_unique<Fabric>(network.World(rank), FabricOptions{.num_slots = 2});
     inlet = Inlet<Number, policy, W>{Reach(0)};

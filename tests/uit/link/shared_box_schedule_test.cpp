@@ -60,7 +60,7 @@ struct BoxScenario {
   Ends ends;
   std::array<std::size_t, num_puts> accepted{};
   std::size_t num_accepted = 0;
-  std::size_t num_seen = 0;  // of those, up to the last one that a step ended at
+  std::size_t num_seen = 0;  // up to the last record that a step reached
 
   BoxScenario() {
     for (std::size_t number = 1; number <= num_before; ++number) {

@@ -90,7 +90,7 @@ std::unique_ptr<Job>& Job::Instance() {
 
 Job& Job::Get() {
   std::unique_ptr<Job>& job = Instance();
-  if (IsOver()) throw uit::Error("the job has ended, or this process is a child that fork has made");
+  if (IsOver()) throw uit::Error("the job has ended, or this process is a child that fork has created");
   if (job == nullptr) job = std::make_unique<Job>();
   return *job;
 }

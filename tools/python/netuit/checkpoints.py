@@ -48,5 +48,5 @@ def checked_notes(notes: Mapping[str, str]) -> dict[str, str]:
     """The notes. Raises InputError if one is no text."""
     wrong = next((each for pair in notes.items() for each in pair if not isinstance(each, str)), None)
     if wrong is not None:
-        raise InputError(f"notes of a checkpoint are texts, not {wrong!r}")
+        raise InputError(f"notes of a checkpoint must be strings, not {wrong!r}")
     return dict(notes)

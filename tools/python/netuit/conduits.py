@@ -77,7 +77,7 @@ class Outlet:
 class Conduits:
     """The conduits between this process and others of its job. Every process makes one, opens its ends, and calls connect().
 
-    Works with mpi4py, before or after it has started MPI. Raises InputError in a process by itself.
+    Works with mpi4py, before or after it has started MPI. Raises InputError if the job has only one process.
     """
 
     def __init__(self) -> None:

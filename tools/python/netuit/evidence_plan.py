@@ -17,7 +17,7 @@ from netuit.arguments import MODE_NAMES
 
 #: Classes of instructions, one at a time. Without the last, cells must lose: a competition that shows no loss there shows none.
 KNOCKED_OUT = ("messaging", "sharing", "apoptosis", "regulation", "sensing", "reproduction")
-NUM_COMPETITIONS = 4  #: of the same two genomes, with draws of their own; what is told of them is the mean
+NUM_COMPETITIONS = 4  #: per pair of genomes, with different random numbers; the mean is reported
 ROWS, RECORD, KNOCKED = "rows.csv", "record", "knocked-out.genome"
 _EVERY_MODE = ",".join(map(str, range(len(MODE_NAMES))))
 _COMPETITION_SEED = 1_000_000  #: added, so that no competition repeats the draws of another, or of what evolved

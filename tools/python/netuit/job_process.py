@@ -23,7 +23,7 @@ from netuit import ToolError, job, local_mesh, native  # noqa: E402
 
 
 class _Runs:
-    """Which run is under way, so that an interruption that comes late ends no other."""
+    """Knows the current run, so that a late interruption does not end the next one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -117,6 +117,6 @@ def main() -> int:
     threading.Thread(target=runs.heed, args=(connections[1],), daemon=True).start()
     try:
         _serve(connections[0], runs)
-    finally:  # what the other process cannot do if it was killed
+    finally:  # the parent cannot remove this folder if it was killed
         shutil.rmtree(pathlib.Path(address).parent, ignore_errors=True)
     return 0

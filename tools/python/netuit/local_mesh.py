@@ -113,7 +113,7 @@ class Here:
 
     def run(self, schedule: Schedule, update: Callable[[Part], object], options: Mapping[str, Any]) -> Report:
         if os.getpid() != self._process:
-            raise ToolError("a mesh cannot run in a child that fork has made")
+            raise ToolError("a mesh cannot run in a child process that fork has created")
         words = self._native.RunWords()
         for name, value in {**schedule.words(), **options}.items():
             if isinstance(value, Until):

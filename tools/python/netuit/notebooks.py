@@ -118,7 +118,7 @@ def _last_frame(path: pathlib.Path) -> str:
 
 
 def _kept(path: pathlib.Path, file: str) -> str:
-    """What the notebooks read of a file of results, as CSV. file: its name in KEPT. Raises InputError."""
+    """Returns as CSV the columns of a file of results that the notebooks use. file: its name in KEPT. Raises InputError."""
     table = _words(path)
     if missing := _NEEDED[file] - set(table.columns):
         raise InputError(f"{path}:1: no column {min(missing)}")

@@ -156,7 +156,7 @@ def tables(folder: pathlib.Path) -> list[str]:
 
 
 def _quietly(read: Callable[[], Any]) -> Any:
-    """What it gives, without what it says of data that are not there."""
+    """Calls `read`, and discards what it prints about missing data."""
     with contextlib.redirect_stdout(io.StringIO()):
         return read()
 

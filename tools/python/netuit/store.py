@@ -127,7 +127,7 @@ class Store:
         return num_rows
 
     def _gather_hosts(self, launches: Sequence[Launch]) -> None:
-        """A row for each host that a launch was on, and how many were."""
+        """Writes a row per host, with the number of launches that ran on it."""
         counts: dict[tuple[str, ...], int] = {}
         header: list[str] = []
         for launch in launches:

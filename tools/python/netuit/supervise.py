@@ -46,7 +46,7 @@ class Verdicts:
         return all((self.folder / f"rank{rank}.begun").exists() for rank in ranks)
 
     def missing(self) -> list[int]:
-        """Ranks that have left no word."""
+        """Ranks that have reported no exit code."""
         codes = self.codes()
         return [rank for rank in range(self.processes) if rank not in codes]
 

@@ -339,8 +339,8 @@ def test_knock_outs_are_told_with_intervals_that_show_a_loss_and_a_gain(small, t
     told = told[(told["experiment"] == "knock-out") & (told["measure"] == "share")].set_index("case")
     assert set(told.index) == {"reproduction", "messaging"} and (told["seeds"] == 3).all()
     assert ((told["low"] <= told["mean"]) & (told["mean"] <= told["high"])).all()
-    assert told.loc["reproduction", "high"] < 0.05  # who cannot bear loses
-    assert told.loc["messaging", "low"] > 0.6  # who does not tell its kin to die wins
+    assert told.loc["reproduction", "high"] < 0.05  # a cell that cannot reproduce loses
+    assert told.loc["messaging", "low"] > 0.6  # a cell that does not tell its kin to die wins
 
 
 def test_founders_double_in_an_empty_world_until_they_fill_half_of_it(young):

@@ -8,7 +8,7 @@ from netuit import InputError, load, paired, results
 
 
 def make_rows(rates, *, layout=(1, 1), nodes=3600, case="cells"):
-    """Rows of a case and layout: rates[mode] is a list, a rate a replicate, of every worker."""
+    """Rows of a case and layout: rates[mode] lists one rate per replicate; all workers have the same."""
     return [
         {**fake.make_row(processes=layout[0], threads=layout[1], mode=mode, mode_name=fake.MODES[mode], replicate=replicate,
                          process=process, num_nodes=nodes, updates_per_second=float(rate)), "case": case, "cpus": 2}

@@ -149,7 +149,7 @@ class AggregatedOutletDuct final : public ExchangeOutletDuct<AggregatedReceiver<
   using Base::is_held_;
   using Base::receiver_;
   static constexpr bool keeps_every = policy.retain == Retain::every;
-  static constexpr std::size_t poll_bytes = 8192;  // so many that a poll adds little cost
+  static constexpr std::size_t poll_bytes = 8192;  // between two polls: enough for a poll to cost little beside them
 
   /// The slow path of a step: pulls frames if needed, skips messages, and reports. `message` becomes the last one passed.
   UIT_NOINLINE std::size_t StepFar(std::size_t limit, ByteView& message) {

@@ -19,17 +19,17 @@ namespace uit::testing {
 /// Where an exchange runs: from a process to itself.
 struct ToSelf {
   static constexpr std::size_t num_processes = 1;
-  static constexpr std::size_t processes_per_node = 0;
+  static constexpr std::size_t processes_per_host = 0;
 };
 /// Between two processes, each of which may have its thread.
 struct ToOther {
   static constexpr std::size_t num_processes = 2;
-  static constexpr std::size_t processes_per_node = 0;
+  static constexpr std::size_t processes_per_host = 0;
 };
 /// Between two processes that share memory.
 struct ToNear {
   static constexpr std::size_t num_processes = 2;
-  static constexpr std::size_t processes_per_node = 2;
+  static constexpr std::size_t processes_per_host = 2;
 };
 
 /// A conduit over an exchange over a loopback link or over shared memory, as its users would open it.
@@ -47,7 +47,7 @@ struct ExchangeSubject {
     using W = TransportSet<Process>;
 
     explicit Pair(std::size_t depth, T initial = T{}, FabricOptions options = {.num_slots = 3})
-        : network(Where::num_processes, Where::processes_per_node) {
+        : network(Where::num_processes, Where::processes_per_host) {
       for (std::size_t rank = 0; rank < Where::num_processes; ++rank)
         fabrics.push_back(std::make_unique<Fabric>(network.World(rank), options));
       const std::size_t num_channels = policy.consolidate == Consolidate::none ? 1 : 3;

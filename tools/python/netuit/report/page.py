@@ -93,7 +93,7 @@ def _played(inputs: Inputs, takes: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _evolves(inputs: Inputs) -> bool:
-    """Whether it is digital evolution's, which has no colours."""
+    """Whether the results are from digital_evolution, which has no colours."""
     return bool(inputs.films) or is_evolution(inputs.whole.rows)
 
 
