@@ -24,7 +24,7 @@
 namespace {
 
 constexpr double bound = 1e-10;          // of the largest change in an update
-constexpr double shrinkage = 0.8;        // an update multiplies the error by at most this: a row's other entries over its diagonal one
+constexpr double shrinkage = 0.8;        // of the error in an update, at most: a row's other entries over its diagonal one
 constexpr std::size_t num_rows = 32;     // of a block
 constexpr std::size_t num_looks = 1024;  // at a block's error, one before each update
 

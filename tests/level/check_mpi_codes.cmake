@@ -1,7 +1,7 @@
 # cmake -DINCLUDE_DIR=include -P check_mpi_codes.cmake
 # Fails on a call of MPI whose code nobody looks at: one that is a statement of its own, cast to void, or ignored.
 get_filename_component(INCLUDE_DIR "${INCLUDE_DIR}" ABSOLUTE)
-file(GLOB_RECURSE headers RELATIVE "${INCLUDE_DIR}" "${INCLUDE_DIR}/*.hpp")
+file(GLOB_RECURSE headers RELATIVE "${INCLUDE_DIR}" "${INCLUDE_DIR}/*.hpp" "${INCLUDE_DIR}/*.ipp")
 set(num_calls 0)
 set(num_faults 0)
 foreach(header IN LISTS headers)

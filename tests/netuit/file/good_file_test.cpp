@@ -21,6 +21,7 @@
 
 #include "tests/netuit/graph/graphs.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace netuit;
 
@@ -118,7 +119,7 @@ TEST_CASE("a graph that gzip has compressed is read") {
   CHECK(NamedEdges(LoadGood("torus_3x4_compressed.edgelist.gz")) == torus);
   CHECK(NamedEdges(LoadGood("torus_3x4.txt.gz")) == torus);
 #else
-  WARN("built without zlib, so nothing is tested");
+  uit::testing::Skip("built without zlib");
 #endif
 }
 
@@ -339,4 +340,45 @@ TEST_CASE("what WriteEdgeList writes, ReadEdgeList reads") {
   CHECK_THROWS_WITH(WriteEdgeList(text, MakeProducerConsumer(2)),
                     "the edge from 0 to 1 has no reciprocal of the same weight");
   CHECK_THROWS_AS(WriteEdgeList(text, Topology{2, {{0, 1, 1}, {1, 0, 2}}}), uit::InputError);
+}
+
+TEST_CASE("two megabytes in any format are read in linear time, however they are arranged") {
+  // What takes time for each pair of words would take longer than the test may.
+  constexpr std::size_t num_bytes = 2'000'000;
+  GraphOptions options;
+  options.max_line_bytes = 2 * num_bytes;
+  const auto fill = [](std::string text, auto&& piece) {
+    for (std::size_t i = 0; text.size() < num_bytes; ++i) text += piece(i);
+    return text;
+  };
+  const auto number = [](std::size_t i) { return std::to_string(i); };
+  const auto edges = [&](const std::string& text) { return Parse(text, options).NumEdges(); };
+  CHECK(edges(fill("", [&](std::size_t i) { return number(i) + ' ' + number(i + 1) + '\n'; })) > 100'000);
+  CHECK(edges(fill("", [&](std::size_t i) { return "0 " + number(i) + '\n'; })) > 200'000);  // a star
+  CHECK(edges(fill("", [](std::size_t) { return "0 1\n"; })) > 400'000);                     // one pair
+  CHECK(edges(fill("", [&](std::size_t i) { return "('a', " + number(i) + ") ['b c'] {'weight': 2}\n"; })) > 50'000);
+  CHECK(edges(fill("0 1\n", [](std::size_t) { return "#\n"; })) == 2);
+  CHECK(edges(fill("0 1 {", [&](std::size_t i) { return '\'' + number(i) + "': 1, "; }) + "'weight': 1}\n") == 2);
+
+  const auto adjacent = [&](const std::string& text) {
+    std::istringstream stream{text};
+    return ReadAdjacencyList(stream, "text", options).NumEdges();
+  };
+  CHECK(adjacent(fill("0", [&](std::size_t i) { return ' ' + number(i + 1); })) > 200'000);
+  CHECK(adjacent(fill("", [&](std::size_t i) { return number(i) + ' ' + number(i + 1) + '\n'; })) > 100'000);
+  const auto multiline = [&](const std::string& text) {
+    std::istringstream stream{text};
+    return ReadMultilineAdjacencyList(stream, "text", options).NumEdges();
+  };
+  CHECK(multiline(fill("", [&](std::size_t i) { return number(i) + " 1\n" + number(i + 1) + "\n"; })) > 100'000);
+  CHECK(multiline("0 100000\n" + fill("", [&](std::size_t i) { return i < 100'000 ? number(i) + '\n' : "#\n"; })) >= 100'000);
+  const auto metis = [&](const std::string& text) {
+    std::istringstream stream{text};
+    return ReadMetisGraph(stream, "text", options).NumEdges();
+  };
+  constexpr std::size_t num_leaves = 150'000;
+  std::string star = std::to_string(num_leaves + 1) + ' ' + std::to_string(num_leaves) + '\n';
+  for (std::size_t i = 0; i < num_leaves; ++i) star += number(i + 2) + ' ';
+  for (std::size_t i = 0; i < num_leaves; ++i) star += "\n1";
+  CHECK(metis(star) == 2 * num_leaves);
 }

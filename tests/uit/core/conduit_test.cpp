@@ -119,6 +119,33 @@ TEST_CASE("A refused put by move leaves the message with the caller") {
   CHECK(message == nullptr);
 }
 
+TEST_CASE("TryTake moves the next message out, and returns nothing if none has arrived") {
+  const auto take = [](auto conduit) {
+    auto [inlet, outlet] = std::move(conduit);
+    CHECK_FALSE(outlet.TryTake().has_value());
+    for (const int number : {1, 2}) CHECK(inlet.TryPut(std::make_unique<int>(number)));
+    for (const int number : {1, 2}) {
+      const auto taken = outlet.TryTake();
+      REQUIRE(taken.has_value());
+      REQUIRE(*taken != nullptr);
+      CHECK(**taken == number);
+    }
+    CHECK_FALSE(outlet.TryTake().has_value());
+    CHECK(outlet.Tally().stepped == 2);
+    CHECK(Both(inlet, outlet).Balanced());
+  };
+  take(Conduit<std::unique_ptr<int>>{Intra{.depth = 2}});
+  take(Conduit<std::unique_ptr<int>>{Thread{.depth = 2}});
+}
+
+TEST_CASE("TryTake of the newest message passes over the older ones") {
+  auto [inlet, outlet] = Conduit<std::string, latest>{Thread{}};
+  for (const char* text : {"old", "new"}) CHECK(inlet.TryPut(text));
+  CHECK(outlet.TryTake() == "new");
+  CHECK(outlet.TryTake() == std::nullopt);
+  CHECK(Both(inlet, outlet).Balanced());
+}
+
 TEST_CASE("A live pair is spliced through every transport, and its messages are carried over") {
   auto [inlet, outlet] = Conduit<int>{Null{}, -1};
   CHECK(inlet.IsMuted());

@@ -19,6 +19,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/loopback_world.hpp"
+#include "tests/support/skip.hpp"
 #include "tests/uit/team/members.hpp"
 
 using namespace uit;
@@ -40,7 +41,7 @@ CpuSet Cpus(std::initializer_list<std::size_t> numbers) {
 /// Whether threads can be bound at all. If not, says that the test does not run.
 bool SystemReportsCpus() {
   if (UsableCpus().any()) return true;
-  WARN("not run: the system does not report which CPUs the process may use");
+  uit::testing::Skip("the system does not report which CPUs the process may use");
   return false;
 }
 
