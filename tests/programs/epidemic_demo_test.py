@@ -1,8 +1,9 @@
-"""epidemic_test.py PROGRAM [LAUNCHER…]: compares an epidemic in mode 0 with a serial program that uses NetworkX.
+"""epidemic_demo_test.py PROGRAM [LAUNCHER…]: compares an epidemic in mode 0 with a serial program that uses NetworkX.
 
 Draws two networks over the same nodes, and compares every node's state after every day. Exits with 1 if any differs.
 """
 
+import csv
 import random
 import subprocess
 import sys
@@ -32,7 +33,7 @@ def uniform(seed, node, update):
 
 
 def histories(home, work, numbers):
-    """Returns the nodes' states day by day, in base 3."""
+    """Returns the nodes' states day by day, in base 3 (0 well, 1 sick, 2 immune)."""
     nodes = sorted(numbers.values())
     label = {number: name for name, number in numbers.items()}
     state = {node: 1 if node % 10 == 0 else 0 for node in nodes}
@@ -56,6 +57,15 @@ def histories(home, work, numbers):
     return [history[node] for node in nodes]
 
 
+def days_of(all_histories):
+    """Returns the lines that the program prints."""
+    lines = []
+    for day in range(DAYS):
+        states = [history // 3 ** (DAYS - 1 - day) % 3 for history in all_histories]
+        lines.append(f"day {day}: {states.count(0)} well, {states.count(1)} sick, {states.count(2)} immune")
+    return lines
+
+
 def main() -> int:
     program, *launcher = sys.argv[1:]
     draw = random.Random(7)
@@ -74,12 +84,17 @@ def main() -> int:
             for line in Path(file).read_text().splitlines():
                 for name in line.split()[:2]:
                     numbers.setdefault(name, len(numbers))
-        ran = subprocess.run([*launcher, program, *files, str(DAYS)], capture_output=True, text=True, check=False)
-    if ran.returncode != 0:
-        print(ran.stderr)
-        return 1
-    computed = [int(line) for line in ran.stdout.split()]
+        ran = subprocess.run([*launcher, program, *files, str(DAYS), folder], capture_output=True, text=True, check=False)
+        if ran.returncode != 0:
+            print(ran.stderr)
+            return 1
+        with open(Path(folder) / "epidemic.csv", newline="") as table:
+            history_of = {row["label"]: int(row["history"]) for row in csv.DictReader(table)}
     expected = histories(home, work, numbers)
+    computed = [history_of[label] for label in sorted(numbers, key=numbers.__getitem__)]
+    if ran.stdout.splitlines() != days_of(expected):
+        print("the program counted differently:", ran.stdout, sep="\n")
+        return 1
     differing = [node for node, pair in enumerate(zip(computed, expected)) if pair[0] != pair[1]]
     print(f"{len(computed)} nodes, {DAYS} days, {len(differing)} nodes differ, {sum(1 for h in expected if h)} were ever ill")
     return 0 if len(computed) == len(expected) == len(numbers) and not differing else 1
