@@ -1,4 +1,4 @@
-// Conway's game of life on a torus: every cell looks at its eight neighbours as they were after the update before.
+// Conway's game of life on a torus: every cell looks at its eight neighbours as they were after the previous update.
 //
 //     game_of_life [FOLDER]                  two threads
 //     mpirun -n 2 game_of_life [FOLDER]      two processes with two threads each

@@ -27,7 +27,7 @@ constexpr double square = 0.25;            // of speed * time step / spacing; th
 constexpr std::size_t num_crossings = 16;  // of the membrane by a wave, in the time of a run
 constexpr std::size_t num_moments = 64;    // at which the energy is computed, besides the start
 
-/// A point's height after its last update, and after the update before.
+/// A point's height after its last update, and after the update before that.
 struct Height {
   double now = 0, before = 0;
 };

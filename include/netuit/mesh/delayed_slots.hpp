@@ -70,7 +70,7 @@ struct DelayedSlots {
   std::vector<std::vector<Need>> needs{};  ///< before each level, by its position among the worker's
   std::vector<Present> present{};          ///< by level, likewise
   std::vector<Move> aging{};               ///< makes own nodes' values one update older, while their own slots are those of the
-                                           ///< update before; do them in order
+                                           ///< previous update; do them in order
   std::uint32_t longest_within = 0;        ///< the longest delay of an edge within the worker; 0 if there is none
   const std::uint32_t* in_slots = nullptr; ///< slot of the neighbour's value, by input of the process
   std::size_t first = 0;                   ///< the first slot

@@ -185,7 +185,7 @@ class Field {
 ///     });
 ///
 /// The schedule decides which value an edge shows. In EveryUpdate, it is exactly the value that the neighbour published in the
-/// update before; in Dataflow too, unless the edge has another delay. In the other modes, it is the newest value that has arrived;
+/// previous update; in Dataflow too, unless the edge has another delay. In the other modes, it is the newest value that has arrived;
 /// if the neighbour belongs to the same worker, it is the neighbour's present value.
 template <typename T>
 class PublishedField {

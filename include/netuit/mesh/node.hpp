@@ -159,7 +159,7 @@ class Node {
     const NetworkPart& part = PartOf(network);
     return {EdgeSite(part), part.first_output + part.graph.first_out[node_], part.first_output + part.graph.first_out[node_ + 1]};
   }
-  /// Whether the network is due: its edges now show the values of the update before. A network is due once per period.
+  /// Whether the network is due: its edges now show the values of the previous update. A network is due once per period.
   bool IsDue(Network network = {}) const { return update_ % PartOf(network).period == 0; }
 
   /// Publishes nothing in this update; call it if nothing has changed. If the update still writes to a published field,

@@ -29,8 +29,8 @@ namespace netuit {
 /// workers, and stores the newest values of other workers in its ghosts. A channel is a node with a recipient on another
 /// worker.
 ///
-/// Values are sent in the update before the one in which the network is due. In an update in which the network is due, a node
-/// therefore sees its neighbours as they were after the update before. Once the part is joined, only its worker may call it.
+/// Values are sent in the last update before the one in which the network is due. In an update in which the network is due, a node
+/// therefore sees its neighbours as they were after the previous update. Once the part is joined, only its worker may call it.
 class PublishedPart final : public LayerPart {
  public:
   /// Refers to all arguments. The field has a part for each of its networks. If neighbours see values of the previous update,

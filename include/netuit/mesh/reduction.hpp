@@ -77,7 +77,7 @@ class Reduction {
   };
   /// Assign the node's number of this update. If a node assigns twice, both count. To a sum, a node that assigns nothing gives 0.
   Slot operator[](Node& node) const { return {node, number_, which_}; }
-  /// Returns the number on which the workers have agreed last: in mode 0 that of the update before, in mode 5 that of an update
+  /// Returns the number on which the workers have agreed last: in mode 0 that of the previous update, in mode 5 that of an update
   /// some milliseconds ago. In modes 1 and 2 that of the last barrier, to which workers bring what their nodes have given since the one
   /// before; to a sum, what they have given in the last update. In modes 1 to 3 with a condition, that of the last vote; see Free. NaN
   /// if there is none yet in this run, or in this part of a run with checkpoints or moves, and always in mode 4 and in mode 3 without a

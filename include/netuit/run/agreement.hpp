@@ -43,7 +43,7 @@ class Agreement {
     is_sum_new_ = true;
   }
   /// Returns what the worker's nodes have given to reductions. To sums: in the last update. To extremes: in the last update where
-  /// all see values of the update before, elsewhere since it was brought to an earlier update's vote.
+  /// all see values of the previous update, elsewhere since it was brought to an earlier update's vote.
   ///
   /// In best effort with a condition it returns extremes of a span in which the worker's effective updates have grown by two, and
   /// of what came since; and if the condition is on a sum, that sum in the worst update of this time. Before the end of the first

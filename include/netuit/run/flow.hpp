@@ -49,7 +49,7 @@ class MutedFlow final : public Flow {
   void Send(std::uint64_t) override {}
 };
 
-/// Modes 0 and 5: nodes see exactly what was written in the update before.
+/// Modes 0 and 5: nodes see exactly what was written in the previous update.
 class ByUpdateFlow final : public Flow {
  public:
   using Flow::Flow;

@@ -14,7 +14,7 @@ namespace netuit {
 /// For Free::slack: each worker tries slacks from 0 to 16, and keeps to the one with which its effective updates come fastest.
 inline constexpr std::uint64_t automatic = std::numeric_limits<std::uint64_t>::max();
 
-/// Mode 0: a barrier follows every update, and each node sees the values that its neighbours published in the update before.
+/// Mode 0: a barrier follows every update, and each node sees the values that its neighbours published in the previous update.
 /// The result is the same for any number of threads and processes and any placement.
 struct EveryUpdate {
   std::uint64_t updates = 0;             ///< of each worker; 0: no limit
@@ -81,7 +81,7 @@ struct Isolated {
   RunPlan MakePlan() const;
 };
 
-/// Mode 5: each node sees the values that its neighbours published in the update before, as in EveryUpdate, and the result is
+/// Mode 5: each node sees the values that its neighbours published in the previous update, as in EveryUpdate, and the result is
 /// the same. But no barrier follows an update: a worker waits only for the workers that own in-neighbours of its nodes, or
 /// out-neighbours to which they send messages. All workers end the run after the same update. A replay makes barriers, because
 /// the records of workers may end apart. A condition `until` is looked at every few milliseconds, and ends all workers some updates

@@ -1,6 +1,6 @@
 // Gauss and Seidel's iteration for the heat equation on a square that is cut into tiles, by two processes, a half each. A tile
 // reads the tiles above and to the left as they are in this update, and those below and to the right as they were after the
-// update before. How many updates per second does a mesh with such delays make, and how many do loops over MPI make by hand?
+// previous update. How many updates per second does a mesh with such delays make, and how many do loops over MPI make by hand?
 
 #include <mpi.h>
 

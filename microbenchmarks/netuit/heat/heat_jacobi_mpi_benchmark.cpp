@@ -1,5 +1,5 @@
 // Jacobi's iteration for the heat equation on a square, by two processes, a half each. A point becomes the mean of its four
-// neighbours as they were after the update before. How many updates per second does a mesh make without barriers, and how many do
+// neighbours as they were after the previous update. How many updates per second does a mesh make without barriers, and how many do
 // loops over MPI make by hand, in fork-join style and with messages under way while they compute?
 
 #include <mpi.h>

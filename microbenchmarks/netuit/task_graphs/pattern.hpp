@@ -16,8 +16,8 @@ inline constexpr std::size_t num_tasks = num_workers * tasks_per_worker;
 
 [[nodiscard]] constexpr std::size_t WorkerOf(std::size_t task) { return task / tasks_per_worker; }
 
-/// Tasks in a row. In every update, each reads what it wrote itself in the update before, and what all up to a distance wrote: in
-/// the update before, or, in a wavefront, in the same update if they have the smaller number.
+/// Tasks in a row. In every update, each reads what it wrote itself in the previous update, and what all up to a distance wrote: in
+/// the previous update, or, in a wavefront, in the same update if they have the smaller number.
 struct Pattern {
   std::string name;
   std::size_t radius;

@@ -74,7 +74,7 @@ class Contraction {
 
 }  // namespace
 
-TEST_CASE("Every update is effective where values are of the update before, and they are one update old") {
+TEST_CASE("Every update is effective where values are of the previous update, and they are one update old") {
   constexpr std::uint64_t num_updates = 30;
   const uit::Team team = TeamWith(2);
   const Topology ring = MakeTorus(16, 4);

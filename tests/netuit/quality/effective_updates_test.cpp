@@ -121,7 +121,7 @@ TEST_CASE("The error of a contraction is never more than the effective updates p
   CHECK(num_effective > 20 * num_runs);  // it promises something
 }
 
-TEST_CASE("Effective updates are all updates where everybody reads the update before") {
+TEST_CASE("Effective updates are all updates where everybody reads the previous update") {
   EffectiveUpdates effective;
   for (std::uint64_t update = 0; update < 10; ++update) {
     CHECK(effective.Count() == update);

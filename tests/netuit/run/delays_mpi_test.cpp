@@ -318,7 +318,7 @@ TEST_CASE("A run that goes on shows what was published before it, however short 
   const std::vector<std::vector<Word>> pieces{{1, 1, 1, 2, 1, 3, 2, 6, 1, 12}, {7, 4, 5, 14}};
   const Word num_seeds = is_slow_build ? 2 : 6;
   for (Word seed = 1; seed <= num_seeds; ++seed) {
-    // No worker reads values of the update before.
+    // No worker reads values of the previous update.
     const EdgeDelays far = [](NodeId source, NodeId target) { return 2 + (source + target) % 5; };
     const Model model{{MakeOddGraph(40, seed), MakeSmallWorld(40, 4, 0.3, seed)},
                       {seed % 2 == 0 ? far : RandomDelays(seed, 6), seed % 2 == 0 ? far : RandomDelays(seed, seed % 5)}};
@@ -368,7 +368,7 @@ TEST_CASE("A run does not go on from another mode, from before a new field, or w
 }
 
 TEST_CASE("Workers that send much before they read do not wait for each other's room for ever") {
-  // Every worker has a chain without delay. The end of each chain reads all nodes of the next worker's, as of the update before.
+  // Every worker has a chain without delay. The end of each chain reads all nodes of the next worker's, as of the previous update.
   constexpr NodeId length = 12;
   for (const std::uint32_t threads : ThreadCounts()) {
     const uit::Team team = TeamWith(threads);

@@ -179,7 +179,7 @@ std::uint64_t RunSerially(const Topology& topology, const Kinds& kinds, const Ru
   return HashOf(mesh.Gather(chaos.state));
 }
 
-/// Modes that show exactly the values of the update before.
+/// Modes that show exactly the values of the previous update.
 constexpr std::array exact_modes{AsyncMode::every_update, AsyncMode::dataflow};
 
 /// Does the same in `mode`, and every second run in the other of the exact modes.

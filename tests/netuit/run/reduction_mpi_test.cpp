@@ -97,7 +97,7 @@ class Relaxation {
   Until Below(double least) const { return change_ < least; }
   /// Collective.
   std::vector<double> Values() { return mesh_.Gather(value_); }
-  /// What a node of this process knew of the update before, by update.
+  /// What a node of this process knew of the previous update, by update.
   std::vector<double> Agreed() {
     std::vector<double> agreed;
     mesh_.Visit([&](Node& node) { agreed = agreed_[node]; });
@@ -113,7 +113,7 @@ class Relaxation {
 
 }  // namespace
 
-TEST_CASE("Mode 0 ends after the first update whose reduction is below the bound, and nodes know that of the update before") {
+TEST_CASE("Mode 0 ends after the first update whose reduction is below the bound, and nodes know that of the previous update") {
   const uit::Team team = TeamWith(2);
   const Topology world = MakeSmallWorld(60, 4, 0.2, 4);
   for (const ReductionKind which : {maximum, exact_sum}) {

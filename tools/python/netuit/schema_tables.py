@@ -33,7 +33,7 @@ elapsed_s  | real  | s | from the worker's first update to its last
 updates_per_second | real | 1/s | updates / elapsed_s
 barriers   | count | - | barriers that this worker passed
 effective_updates | real | - | updates that count whatever was late or lost: 1 + the least count of all values that an update read; empty where messages carry no count
-staleness_p50 | real | updates | age of values read from other workers, median: 1 where they are of the update before; empty where none are read
+staleness_p50 | real | updates | age of values read from other workers, median: 1 where they are of the previous update; empty where none are read
 staleness_p99 | real | updates | the same, 99 % quantile
 staleness_max | real | updates | the same, the oldest
 attempted  | count | messages | puts tried; attempted = accepted + dropped
