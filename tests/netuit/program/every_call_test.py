@@ -113,7 +113,7 @@ def main():
         environment = {**(NEAR if case.call in SHARED else FAR), "UIT_PMPI_FAIL": failure}
         if case.call in STRICT:
             environment["UIT_PMPI_STRICT"] = "1"
-        return run(options.mpiexec, environment, [options.program, *filter(None, [case.what])])
+        return run(options.mpiexec, environment, [options.program, *filter(None, [case.what])], most_troubles=len(cases) // 10)
 
     failed = set()
     longest = num_strict = 0
@@ -129,8 +129,6 @@ def main():
                 print(outcome.out, outcome.err, sep="\n", flush=True)
     again = f"; {len(launcher_troubles)} of {len(cases)} jobs again for their exit code, since the launcher had failed" if launcher_troubles else ""
     print(f"{len(cases)} failures, the longest job took {longest:.1f} s{again}")
-    if len(launcher_troubles) > len(cases) // 10:  # launchers sometimes fail by themselves
-        sys.exit(f"FAILED the launcher, again and again: {launcher_troubles}")
     if not options.only:
         print(f"goal R14: {len(calls - failed)} of {len(calls)} MPI functions failed once: clear error, no hang; nothing of MPI's "
               f"left in the {num_strict} jobs that go on{again}")

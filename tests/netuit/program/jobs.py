@@ -23,8 +23,9 @@ HANDLES_LEFT = (
     r"0 from another thread, 0 waited where none may \(first none\), \d+ handles not given back"
 )
 
-# Descriptions of launcher failures, after which the job was run again.
+# Descriptions of launcher failures, after which the job was run again. Launchers sometimes fail by themselves, but not often.
 launcher_troubles = []
+MOST_TROUBLES = 3
 
 # `code` is None if the job did not end in time; `running` are its processes at that time. `left` are processes that it left
 # behind. `own` is the stderr of the processes, and `err` also has that of the launcher. `before` is the outcome of the same
@@ -32,17 +33,19 @@ launcher_troubles = []
 Outcome = collections.namedtuple("Outcome", "code out err seconds running left own before", defaults=(None,))
 
 
-def run(mpiexec, environment, *programs):
+def run(mpiexec, environment, *programs, most_troubles=MOST_TROUBLES):
     """Runs a program on both of two processes, or one program on each.
 
     A program is a list with its arguments; so may mpiexec be. If the launcher fails, according to its messages or because it
     does not end after its processes, runs the job once more for its exit code. The first outcome stays in `before`, and is
-    judged as well.
+    judged as well. Raises RuntimeError if launchers have failed more than `most_troubles` times.
     """
     outcome = run_once(mpiexec, environment, *programs)
     if trouble := trouble_of_launcher(outcome):
         launcher_troubles.append(trouble)
-        print(f"once more for the exit code, since the launcher {trouble}: {outcome.err.strip()}", flush=True)
+        print(f"EXCUSED: once more for the exit code, since the launcher {trouble}", outcome.err.strip(), sep="\n", flush=True)
+        if len(launcher_troubles) > most_troubles:
+            raise RuntimeError(f"the launcher failed again and again: {launcher_troubles}")
         outcome = run_once(mpiexec, environment, *programs)._replace(before=outcome)
     return outcome
 
