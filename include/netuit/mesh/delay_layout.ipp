@@ -37,8 +37,6 @@ class DelayedLayout {
  private:
   using Values = std::map<std::uint32_t, std::uint32_t>;  // a slot by delay
 
-  std::uint32_t InDelay(std::size_t input) const { return graph_.in_delays.empty() ? 1 : graph_.in_delays[input]; }
-  std::uint32_t OutDelay(std::size_t output) const { return graph_.out_delays.empty() ? 1 : graph_.out_delays[output]; }
   std::uint32_t LevelOf(std::size_t node) const { return graph_.levels.empty() ? 0 : graph_.levels[node]; }
   std::uint32_t SourceLevel(std::size_t input) const { return graph_.source_levels.empty() ? 0 : graph_.source_levels[input]; }
   bool IsOwn(std::uint32_t worker) const { return worker == graph_.worker; }
@@ -65,8 +63,8 @@ class DelayedLayout {
   void AddDestinations() {
     std::map<std::uint32_t, std::uint32_t> shortest;  // delay, by worker
     for (std::size_t output = 0; output < graph_.targets.size(); ++output) {
-      const auto [at, is_new] = shortest.try_emplace(graph_.target_workers[output], OutDelay(output));
-      at->second = std::min(at->second, OutDelay(output));
+      const auto [at, is_new] = shortest.try_emplace(graph_.target_workers[output], graph_.OutDelay(output));
+      at->second = std::min(at->second, graph_.OutDelay(output));
     }
     for (const NetworkPart::Recipients& to : part_.recipients) {
       slots_.destinations.push_back(
@@ -80,7 +78,7 @@ class DelayedLayout {
       for (const std::uint32_t node : to.nodes) is_shown[node] = true;
     for (std::uint32_t node = 0; node < graph_.nodes.size(); ++node) {
       for (std::uint32_t output = graph_.first_out[node]; output < graph_.first_out[node + 1]; ++output)
-        if (OutDelay(output) == 0) is_shown[node] = true;
+        if (graph_.OutDelay(output) == 0) is_shown[node] = true;
     }
     own_.resize(graph_.nodes.size());
     for (const Level& level : levels_) {
@@ -107,8 +105,8 @@ class DelayedLayout {
     for (std::size_t input = 0; input < graph_.sources.size(); ++input) {
       if (!IsOwn(graph_.source_workers[input])) continue;
       std::uint32_t& most = longest[graph_.LocalIndex(graph_.sources[input])];
-      most = std::max(most, InDelay(input));
-      slots_.longest_within = std::max(slots_.longest_within, InDelay(input));
+      most = std::max(most, graph_.InDelay(input));
+      slots_.longest_within = std::max(slots_.longest_within, graph_.InDelay(input));
     }
     std::vector<std::uint32_t> nodes(graph_.nodes.size());
     for (std::uint32_t node = 0; node < nodes.size(); ++node) {
@@ -147,9 +145,9 @@ class DelayedLayout {
       if (IsOwn(graph_.source_workers[input])) continue;
       const std::size_t source = SourceOf(input);
       const std::size_t i = GhostOf(source, input);
-      longest[source][i] = std::max(longest[source][i], InDelay(input));
+      longest[source][i] = std::max(longest[source][i], graph_.InDelay(input));
       levels[source][i] = SourceLevel(input);
-      slots_.sources[source].lag = std::min(slots_.sources[source].lag, InDelay(input));
+      slots_.sources[source].lag = std::min(slots_.sources[source].lag, graph_.InDelay(input));
     }
     for (std::size_t source = 0; source < part_.ghosts.size(); ++source) AddSource(source, longest[source], levels[source]);
   }
@@ -187,11 +185,13 @@ class DelayedLayout {
       }
     }
   }
-  std::uint32_t OwnSlot(std::size_t input) const { return own_[graph_.LocalIndex(graph_.sources[input])].at(InDelay(input)); }
+  std::uint32_t OwnSlot(std::size_t input) const {
+    return own_[graph_.LocalIndex(graph_.sources[input])].at(graph_.InDelay(input));
+  }
   std::uint32_t GhostSlot(std::size_t input, std::size_t level) {
     const std::size_t source = SourceOf(input);
     const DelayedSlots::Peer& peer = slots_.sources[source];
-    const std::uint32_t delay = InDelay(input);
+    const std::uint32_t delay = graph_.InDelay(input);
     const auto batch = std::ranges::lower_bound(peer.batches, SourceLevel(input), {}, &DelayedSlots::Batch::level);
     AddNeed(level, {.source = static_cast<std::uint32_t>(source),
                     .batch = static_cast<std::uint32_t>(batch - peer.batches.begin()),

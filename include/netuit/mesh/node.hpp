@@ -37,6 +37,8 @@ class InEdge {
   NodeId Source() const { return site_.part->graph.sources[index_ - site_.part->first_input]; }
   /// Returns the edge's number in its network. Edges are numbered by source, then in the order of the source's outputs.
   EdgeId Id() const { return site_.part->graph.in_edges[index_ - site_.part->first_input]; }
+  /// Returns the edge's delay in runs by Dataflow; see EdgeDelays.
+  std::uint32_t Delay() const { return site_.part->graph.InDelay(index_ - site_.part->first_input); }
 
   /// For fields: the slot of the neighbour's value.
   std::uint32_t Slot() const { return site_.slots[index_]; }
@@ -58,6 +60,8 @@ class OutEdge {
   NodeId Target() const { return site_.part->graph.targets[index_ - site_.part->first_output]; }
   /// Returns the edge's number in its network. Edges are numbered by source, then in the order of the source's outputs.
   EdgeId Id() const { return site_.part->graph.out_edges[index_ - site_.part->first_output]; }
+  /// Returns the edge's delay in runs by Dataflow; see EdgeDelays.
+  std::uint32_t Delay() const { return site_.part->graph.OutDelay(index_ - site_.part->first_output); }
 
   /// For edge fields and channels: the edge's number among the outputs of this process.
   std::size_t Index() const { return index_; }

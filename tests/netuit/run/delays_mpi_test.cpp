@@ -257,6 +257,23 @@ TEST_CASE("Gauss-Seidel in order of number equals a loop that writes in place, b
   }
 }
 
+TEST_CASE("Both ends of an edge know its delay, which is 1 in a network without delays") {
+  const Topology graph = MakeSmallWorld(36, 4, 0.3, 2);
+  const auto delay_of = [](NodeId source, NodeId target) { return (3 * source + target) % 4 + 1; };
+  const uit::Team team = TeamWith(2);
+  Mesh mesh{team, {{"late", graph, {.delays = delay_of}}, {"plain", graph}}};
+  const Network late = mesh.GetNetwork("late");
+  const Network plain = mesh.GetNetwork("plain");
+  auto num_wrong = mesh.AddField<std::size_t>();
+  mesh.Run(Dataflow{.updates = 1}, [&](Node& node) {
+    for (const InEdge edge : node.In(late)) num_wrong[node] += edge.Delay() != delay_of(edge.Source(), node.Id());
+    for (const OutEdge edge : node.Out(late)) num_wrong[node] += edge.Delay() != delay_of(node.Id(), edge.Target());
+    for (const InEdge edge : node.In(plain)) num_wrong[node] += edge.Delay() != 1;
+    for (const OutEdge edge : node.Out(plain)) num_wrong[node] += edge.Delay() != 1;
+  });
+  for (const std::size_t num : mesh.Gather(num_wrong)) CHECK(num == 0);
+}
+
 TEST_CASE("Gauss-Seidel by colour updates one colour after the other") {
   const Topology grid = MakeGrid(6, 6);
   const std::vector<std::uint32_t> colors = ColorNodes(grid);
