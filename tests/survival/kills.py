@@ -182,7 +182,7 @@ class Toll:
         has_run = any(place in said for place in ("at a barrier", "between updates", "messages are awaited"))
         if self.patience is None and num_results == 0 and not has_run:  # they are ended before they can report it
             return re.search(rf"process rank {victim} .* exited on signal 9\b", said) is not None
-        num_before = len(re.findall(rf"conduit: error: rank {victim} has ended \(MPI_\w+\)", said))
+        num_before = len(re.findall(rf"conduit: error: rank {victim} has ended \((MPI_\w+|in a collective call)\)", said))
         return 0 < num_before == RANKS - 1 - num_results
 
     @staticmethod
