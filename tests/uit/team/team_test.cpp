@@ -11,9 +11,11 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -89,6 +91,16 @@ TEST_CASE("Threads have a core each only if the processes of the host together h
   CHECK_FALSE(HasCoreForEach(World{}, NumCores() + 1));
   LoopbackNetwork near{2, 2};
   CHECK_FALSE(HasCoreForEach(near.World(0), NumCores() / 2 + 1));  // each alone may have enough
+}
+
+TEST_CASE("The same threads serve all runs of a team, and the first of them is the one that calls") {
+  const Team team{World{}, {.threads = 4}};
+  std::array<std::array<std::thread::id, 4>, 3> threads_of_run;
+  for (auto& threads : threads_of_run) team.Run([&](Member& me) { threads[me.Rank()] = std::this_thread::get_id(); });
+  CHECK(threads_of_run[0][0] == std::this_thread::get_id());
+  CHECK(std::set(threads_of_run[0].begin(), threads_of_run[0].end()).size() == 4);
+  CHECK(threads_of_run[1] == threads_of_run[0]);
+  CHECK(threads_of_run[2] == threads_of_run[0]);
 }
 
 TEST_CASE("If a member of one host throws, those of all hosts notice") {
