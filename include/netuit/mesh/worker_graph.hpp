@@ -40,8 +40,9 @@ struct WorkerGraph {
   std::uint32_t LocalIndex(NodeId node) const;
   /// Returns the id of the node that has this edge: an output if `first` is `first_out`, an input if it is `first_in`.
   NodeId NodeOf(const std::vector<std::uint32_t>& first, std::uint32_t edge) const;
-  /// Returns the delay of an edge.
+  /// Returns the delay of an edge, by input.
   std::uint32_t InDelay(std::size_t input) const { return in_delays.empty() ? 1 : in_delays[input]; }
+  /// Returns the delay of an edge, by output.
   std::uint32_t OutDelay(std::size_t output) const { return out_delays.empty() ? 1 : out_delays[output]; }
   /// Returns the label of local node i.
   std::string Label(std::size_t node) const;
