@@ -152,11 +152,11 @@ def test_edge_fields_and_checkpoints_that_make_no_sense_are_refused(tmp_path):
         (lambda: mesh.field(0.0, name="no/thing"), "letters, digits"),
         (lambda: mesh.load_checkpoint(tmp_path / "none"), "none"),
         (lambda: mesh.load_checkpoint(""), "a checkpoint is a folder"),
-        (lambda: mesh.save_checkpoint(tmp_path / "a", notes={"a": 1}), "texts, not 1"),
+        (lambda: mesh.save_checkpoint(tmp_path / "a", notes={"a": 1}), "strings, not 1"),
         (lambda: netuit.Checkpoints(""), "a checkpoint is a folder"),
         (lambda: netuit.Checkpoints("a", seconds=-1), "seconds=-1"),
         (lambda: netuit.Checkpoints("a", updates=0.5), "updates=0.5"),
-        (lambda: netuit.Checkpoints("a", notes={1: "a"}), "texts, not 1"),
+        (lambda: netuit.Checkpoints("a", notes={1: "a"}), "strings, not 1"),
         (lambda: model.run(1, checkpoints=netuit.Checkpoints(tmp_path / "a"), goes_on=False), "goes_on=False"),
     ):
         with pytest.raises(InputError, match=words):
