@@ -26,6 +26,8 @@ class StopReasons {
   static constexpr std::uint32_t Encode(StopReason reason, int signal = 0) {
     return static_cast<std::uint32_t>(reason) * 1000 + static_cast<std::uint32_t>(signal);
   }
+  /// Returns the reason of such a number.
+  static constexpr StopReason ReasonOf(std::uint32_t stop) { return static_cast<StopReason>(stop / 1000); }
   /// Returns the most important reason to stop that this process has, or 0. Any worker.
   std::uint32_t StopSeen() const { return stop_.load(std::memory_order_relaxed); }
   void RaiseStop(std::uint32_t stop) {

@@ -55,7 +55,7 @@ class Team : public StopReasons {
     if (stops_ && (Reason() == StopReason::signal || Reason() == StopReason::peer_lost)) stops_->Keep();
   }
 
-  StopReason Reason() const { return static_cast<StopReason>(agreed_.stop / 1000); }
+  StopReason Reason() const { return ReasonOf(agreed_.stop); }
   int Signal() const { return Reason() == StopReason::signal ? static_cast<int>(agreed_.stop % 1000) : 0; }
 
   /// Waits at a barrier for all workers of all processes, and merges their votes. Every thread of the process calls it.
@@ -165,11 +165,11 @@ class Team : public StopReasons {
   void HeedLateSignal() {
     LookOut(false);
     const std::uint32_t stop = StopSeen();
-    if (stop > agreed_.stop && static_cast<StopReason>(stop / 1000) == StopReason::signal) agreed_.stop = stop;
+    if (stop > agreed_.stop && ReasonOf(stop) == StopReason::signal) agreed_.stop = stop;
   }
   /// After the last barrier: if a worker of any process has thrown since, the run has ended by that. Collective. Throws uit::PeerLost.
   void HeedLateThrow(const uit::World& world) {
-    const bool has_thrown = static_cast<StopReason>(StopSeen() / 1000) == StopReason::thrown;
+    const bool has_thrown = ReasonOf(StopSeen()) == StopReason::thrown;
     if (world.Max(has_thrown ? 1U : 0U) != 0) agreed_.stop = Encode(StopReason::thrown);
   }
 

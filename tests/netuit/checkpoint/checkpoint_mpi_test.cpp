@@ -1,12 +1,10 @@
 // Checkpoints: a mesh that is loaded continues like the one that was saved, and what is damaged or does not fit is refused.
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fcntl.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -36,6 +34,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/shared_folder.hpp"
+#include "tests/support/small_files.hpp"
 #include "tests/support/thrown.hpp"
 
 using namespace netuit;
@@ -397,16 +396,13 @@ TEST_CASE("A checkpoint is replaced in one step, and only a whole one replaces a
   CHECK(FilesIn(folder.Path()).size() == 2);
   MpiTestWorld().Agree("");  // all have looked
 
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, SIG_IGN);
   small.Set(4);
   std::string words;
   for (const auto& [most_bytes, file] : {std::pair{rlim_t{100}, "field0.npy"}, {rlim_t{400}, "checkpoint.json"}}) {
-    const rlimit small_files{.rlim_cur = most_bytes, .rlim_max = before.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &small_files);
-    words = WordsThrownBy([&] { SaveCheckpoint(small.mesh, folder.Path()); });
-    setrlimit(RLIMIT_FSIZE, &before);
+    words = WordsThrownBy([&] {
+      const uit::testing::SmallFiles small_files(most_bytes);
+      SaveCheckpoint(small.mesh, folder.Path());
+    });
     CHECK((words.find(std::string(file) + ": cannot be written: ") != std::string::npos || words == "rank 0 failed"));
     CHECK(first_saved() == 3);
     CHECK(FilesIn(folder.Path()).size() == 2);

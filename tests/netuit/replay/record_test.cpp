@@ -1,6 +1,5 @@
 // Files of records: what was written can be read, however the writer ended, and every byte of a file is checked.
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/small_files.hpp"
 
 using namespace netuit::replay;
 
@@ -255,16 +255,13 @@ TEST_CASE("A process that is killed after any event leaves every event before it
 
 TEST_CASE("A full disk is reported, and what was written stays valid") {
   Draft draft;
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  signal(SIGXFSZ, SIG_IGN);
   {
     RecordWriter writer(draft.path, header);
-    const rlimit small{.rlim_cur = block_grain + block_bytes, .rlim_max = before.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &small);
-    CHECK_THROWS_AS(WriteNumbers(writer, 0, 400'000), uit::OutputError);
-    CHECK_THROWS_AS(WriteNumbers(writer, 0, 1), uit::OutputError);
-    setrlimit(RLIMIT_FSIZE, &before);
+    {
+      const uit::testing::SmallFiles small(block_grain + block_bytes);
+      CHECK_THROWS_AS(WriteNumbers(writer, 0, 400'000), uit::OutputError);
+      CHECK_THROWS_AS(WriteNumbers(writer, 0, 1), uit::OutputError);
+    }
     CHECK_THROWS_AS(WriteNumbers(writer, 0, 1), uit::OutputError);  // there is room again, but one event is missing
   }
   RecordReader reader(draft.path, header);

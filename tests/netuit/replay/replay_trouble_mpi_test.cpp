@@ -1,11 +1,8 @@
 // Records that were cut short, are of another run, or are damaged; and updates that wait, throw, or act differently.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
 #include <barrier>
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -33,10 +30,12 @@
 #include "tests/netuit/run/policies.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mpi_world.hpp"
+#include "tests/support/small_files.hpp"
 
 using namespace netuit;
 using namespace netuit::testing;
 using uit::testing::MpiTestWorld;
+using uit::testing::SmallFiles;
 
 namespace {
 
@@ -82,23 +81,6 @@ std::string Refusal(const Topology& topology, const Kinds& kinds, const Plan& pl
   }
   return "";
 }
-
-/// While it lives, no file of this process can grow beyond so many bytes.
-class SmallFiles {
- public:
-  explicit SmallFiles(std::size_t num_bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit small{.rlim_cur = num_bytes, .rlim_max = before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &small);
-  }
-  SmallFiles(const SmallFiles&) = delete;
-  SmallFiles& operator=(const SmallFiles&) = delete;
-  ~SmallFiles() { setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
-};
 
 /// Returns layers of a mesh of one process: fields and channels, in the order of `whats`.
 enum class What { values, channels };
