@@ -140,8 +140,7 @@ run_bench() {
   set -- $(sed -n 's/^compared \([0-9]*\): \([0-9]*\) slower.*: \([0-9]*\) noisy, \([0-9]*\) in another class, \([0-9]*\) missing.*/\1 \2 \3 \4 \5/p' "$log")
   compared=${1:-0} bad=$((${2:-0} + ${5:-0})) left=$((${3:-0} + ${4:-0}))
   if [ "$code" -eq 3 ]; then
-    echo "NOT TESTED: bench: could not tell whether anything is slower" | tee -a "$results/not_tested"
-    [ "$left" -gt 0 ] || left=1
+    not_tested bench 'could not tell whether anything is slower'
   elif [ "$code" -ne 0 ] && [ "$bad" -eq 0 ]; then
     bad=1 # it ended before it could compare
   fi

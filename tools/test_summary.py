@@ -8,7 +8,8 @@ The goals are sorted by number, each with the stage that showed it: what tests p
 RESULTS/<stage>.tests, ctest's log of a stage, and RESULTS/<stage>.log. The tests that failed are those of RESULTS/<stage>.xml,
 what ninja could not build, the seeded bugs that were not caught, the fuzz targets that crashed, with the input where it is
 short, and the figures of tools/bench that are slower than what is committed. A test that has passed although something
-outside the library is known to fail has said "EXCUSED: …".
+outside the library is known to fail has said "EXCUSED: …". Exit code 1 also if in a stage more than two tests and one in fifty
+were excused.
 """
 
 import re
@@ -117,6 +118,18 @@ def excuses_of(results):
                 yield f"{path.stem}: {test}: {found[1]}"
 
 
+def stages_of_too_many_excuses(results):
+    """A line for each stage in which what is excused is no longer an exception."""
+    for path in sorted(results.glob("*.tests")):
+        tests, excused = set(), set()
+        for test, line in lines_by_test(path):
+            tests.add(test)
+            if EXCUSED.search(line):
+                excused.add(test)
+        if len(excused) > 2 + len(tests) // 50:
+            yield f"{path.stem}: {len(excused)} of {len(tests)} tests"
+
+
 def promises_not_shown(results):
     """The tests that PROMISES.md names and that passed in no stage. RESULTS/promises.tsv says which tests run each of them."""
     path = results / "promises.tsv"
@@ -169,13 +182,16 @@ def main():
         print(f"SKIPPED {line}")
     for line in excuses_of(results):
         print(f"EXCUSED {line}")
+    too_many = list(stages_of_too_many_excuses(results))
+    for line in too_many:
+        print(f"EXCUSED TOO OFTEN {line}")
     unshown = list(promises_not_shown(results)) if what in ("all", "nightly") else []
     for line in unshown:
         print(f"NOT SHOWN of PROMISES.md: {line}")
     reports = [f"{stage}: {figure}" for _, stage, figure in of_sanitizers if not figure.startswith("0 reports")]
     for line in reports:
         print(f"REPORTED {line}")
-    return 1 if reports or missing or unshown else 0
+    return 1 if reports or missing or unshown or too_many else 0
 
 
 if __name__ == "__main__":

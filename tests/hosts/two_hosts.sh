@@ -167,6 +167,7 @@ for mode in 0 3; do
       [ $code -eq 0 ] || [ $code -eq 2 ] || exit $code
       [ $code -eq 0 ] || held=$((held + 1))
       [ $held -le 3 ] || fail "Open MPI has held up a process in each of $held runs"
+      [ $code -eq 0 ] || echo "EXCUSED: once more, since MPI_Test of Open MPI did not return to a process whose peer had been killed, mode $mode"
     done
     echo "goal R8: a process killed on another host, mode $mode, $((of_b - 1)) beside it: all others end with code 3 and results, at most $longest s after it (peer_timeout 2 s); Open MPI held one up in $held runs before"
   done

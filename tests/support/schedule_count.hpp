@@ -15,12 +15,15 @@
 
 namespace uit::testing {
 
-/// The bound on preemptions. All schedules up to it are explored.
+/// The bound on preemptions. All schedules up to it are explored. Four threads have too many for the same bound.
 inline constexpr int preemption_bound = is_sanitized ? 2 : 3;
+template <typename Scenario>
+inline constexpr int bound_of = preemption_bound - (num_threads_of<Scenario> > 3 ? 1 : 0);
 inline constexpr std::uint64_t max_executions = 400'000;  // per structure; more would take too long for a commit
 /// The same at night, and for structures with many schedules.
 inline constexpr int nightly_bound = 5;
 inline constexpr int nightly_bound_of_many = 4;
+inline constexpr int nightly_bound_of_four_threads = 3;
 inline constexpr std::uint64_t max_nightly_executions = 30'000'000;  // of a structure
 
 /// A structure whose schedules have all been explored.
@@ -56,10 +59,11 @@ class ScheduleCount {
   std::uint64_t NumBetweenProcesses() const { return between_processes_.num_schedules; }
   const std::vector<ExploredStructure>& Structures() const { return structures_; }
   ~ScheduleCount() {
-    std::string figure = all_.Words(std::to_string(preemption_bound)) + ", " +
+    const std::string bounds = std::to_string(preemption_bound) + " (of four threads " + std::to_string(preemption_bound - 1) + ")";
+    std::string figure = all_.Words(bounds) + ", " +
                          std::to_string(between_processes_.num_schedules) + " of " +
                          std::to_string(between_processes_.num_structures) + " between processes";
-    if (nightly_.num_structures != 0) figure += ", " + nightly_.Words("4 or 5");
+    if (nightly_.num_structures != 0) figure += ", " + nightly_.Words("3, 4 or 5");
     PrintGoal("R4", figure + ", " + (num_wrong_ == 0 ? "none" : std::to_string(num_wrong_)) + " wrong");
   }
 
@@ -94,11 +98,11 @@ class ScheduleCount {
 template <typename Scenario>
 void CheckExhausted(const std::string& name, int bound_at_night = nightly_bound, bool is_between_processes = false) {
   INFO(name);
-  const auto result = Explorer::Explore<Scenario>(preemption_bound, max_executions);
+  const auto result = Explorer::Explore<Scenario>(bound_of<Scenario>, max_executions);
   std::printf("%-44s %9llu executions", name.c_str(), static_cast<unsigned long long>(result.num_executions));
   ScheduleCount::Get().Add(result, is_between_processes);
   ScheduleCount::Get().Remember(
-      {name, result.num_executions, result.orders, [] { return Explorer::Explore<Scenario>(preemption_bound); }});
+      {name, result.num_executions, result.orders, [] { return Explorer::Explore<Scenario>(bound_of<Scenario>); }});
   CHECK(result.failure == "");
   CHECK(result.is_exhausted);
   if (IsNightly() && !is_sanitized) {

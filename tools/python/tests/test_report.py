@@ -17,9 +17,9 @@ import browser
 import fake
 import fake_evolution
 import fake_results
-from netuit import ToolError, evolution_plots, evolution_records, evolve, load, report, units
+from built import folder_of
+from netuit import evolution_plots, evolution_records, evolve, load, report, units
 from netuit.arguments import MODE_NAMES
-from netuit.program import find_build
 from netuit.report import inputs, layout, quality_charts, svg, worlds
 
 
@@ -510,11 +510,7 @@ def test_every_control_and_picture_has_a_name(shown):
 
 @pytest.fixture
 def program():
-    try:
-        folder = find_build()
-    except ToolError as error:
-        pytest.skip(f"NOT TESTED: {error}")
-    return folder / "demos" / "channel_selection"
+    return folder_of("channel_selection") / "demos" / "channel_selection"
 
 
 def test_what_the_program_writes_is_drawn(tmp_path, program):

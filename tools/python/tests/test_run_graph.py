@@ -5,6 +5,7 @@ import sys
 import fake_build
 import networkx
 import pytest
+from built import folder_of
 from netuit import InputError, ToolError, load, partition, program, read_graph, run, run_graph, schema, write_graph, write_placement
 
 
@@ -98,10 +99,7 @@ netuit.draw_partition(graph, netuit.partition(graph, 2)).figure.savefig("partiti
 
 
 def test_five_lines_take_a_user_from_a_networkx_graph_to_a_plot(tmp_path):
-    try:
-        build = program.find_build()
-    except ToolError as error:
-        pytest.skip(f"the program is not here: {error}")
+    build = folder_of("channel_selection")
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "MPLBACKEND": "Agg", "UIT_BUILD": str(build.resolve())}
     environment["PYTHONPATH"] = str(run_graph.pathlib.Path(run_graph.__file__).parents[1])
     script = FIVE_LINES + "print(len(rows), bool(rows['balanced'].all()), rows['graph'].iloc[0])\n"
@@ -113,10 +111,7 @@ def test_five_lines_take_a_user_from_a_networkx_graph_to_a_plot(tmp_path):
 
 
 def test_the_schema_documents_all_that_the_program_writes(tmp_path):
-    try:
-        build = program.find_build()
-    except ToolError as error:
-        pytest.skip(f"the program is not here: {error}")
+    build = folder_of("channel_selection")
     named = {"quality": tmp_path / "quality.csv", "frames": tmp_path / "frames.csv", "snapshot-interval": "50ms", "snapshot-length": "50ms", "colors-output": tmp_path / "colors.csv"}
     rows = run(None, "1x2", [3], 0.2, options={**named, "nodes-per-worker": 32}, build=build)
     quality, frames = load(named["quality"]), load(named["frames"])
@@ -127,15 +122,12 @@ def test_the_schema_documents_all_that_the_program_writes(tmp_path):
     assert set(quality["scope"]) == {"pair", "worker"} and (quality["simstep_period_s"] > 0).all()
 
 
-@pytest.mark.parametrize("name", ["g.multiline_adjlist", "g.edgelist", "g.graph", "g.adjlist"])
-@pytest.mark.parametrize("kind", [networkx.Graph, networkx.DiGraph])
-def test_the_program_reads_what_is_written_here_in_the_same_order(name, kind, tmp_path):
-    try:
-        build = program.find_build()
-    except ToolError as error:
-        pytest.skip(f"the program is not here: {error}")
-    if kind is networkx.DiGraph and name == "g.graph":
-        pytest.skip("a .graph file is undirected")
+GRAPHS_IN_FILES = [(kind, name) for kind in (networkx.Graph, networkx.DiGraph) for name in ("g.multiline_adjlist", "g.edgelist", "g.adjlist")]
+
+
+@pytest.mark.parametrize("kind, name", [*GRAPHS_IN_FILES, (networkx.Graph, "g.graph")])  # which is undirected
+def test_the_program_reads_what_is_written_here_in_the_same_order(kind, name, tmp_path):
+    build = folder_of("channel_selection")
     graph = kind([(4, 2), (2, 9), (2, 4), (9, 7), (4, 7), (1, 4)])
     if name != "g.edgelist":
         graph.add_nodes_from([30, 20])

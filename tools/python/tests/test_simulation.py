@@ -104,7 +104,6 @@ def test_simulated_worlds_bear_offspring_in_all_modes_and_lose_no_resource(tmp_p
     assert all(row["resource_exact"] == "1" and int(row["births"]) > 0 and int(row["cells"]) > 0 for row in rows)
 
 
-@pytest.mark.skipif(not (REAL / "digital_evolution").exists(), reason="the preset release is not built")
 def test_in_mode_0_a_simulated_world_comes_to_the_state_of_a_real_one(tmp_path):
     words = ["--modes", "0", "--updates", "40"]
     simulated, _ = run_simulation(tmp_path / "s", *words, program="digital_evolution", seed=5)
@@ -117,7 +116,6 @@ def test_in_mode_0_a_simulated_world_comes_to_the_state_of_a_real_one(tmp_path):
     assert {row["state_hash"] for row in simulated} == {read(real)[0]["state_hash"]}
 
 
-@pytest.mark.skipif(not (REAL / "channel_selection").exists(), reason="the preset release is not built")
 def test_mode_0_colours_as_the_real_program_does(tmp_path):
     words = ["--modes", "0", "--updates", "40", "--replicates", "1", "--seed", "5"]
     run_simulation(tmp_path / "s", *(word for word in words if word not in ("--seed", "5")),

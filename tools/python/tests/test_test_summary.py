@@ -108,6 +108,15 @@ def test_tests_that_failed_were_skipped_or_excused_are_listed(tmp_path):
     assert "EXCUSED mpich: over TCP: MPI_Finalize has not ended" in lines
 
 
+@pytest.mark.parametrize(("num_excused", "num_tests", "code"), [(2, 9, 0), (3, 9, 1), (4, 150, 0), (6, 150, 1)])
+def test_a_stage_in_which_many_tests_are_excused_fails(tmp_path, num_excused, num_tests, code):
+    lines = [f"{k}/9 Test: test {k}\n{'EXCUSED: it hung' if k <= num_excused else ''}\n" for k in range(1, num_tests + 1)]
+    (tmp_path / "mpich.tests").write_text("".join(lines))
+    done, lines = summarise(tmp_path, "one")
+    assert done == code
+    assert (f"EXCUSED TOO OFTEN mpich: {num_excused} of {num_tests} tests" in lines) == (code == 1)
+
+
 def test_no_goal_is_wanted_that_no_test_of_the_repository_can_show():
     spec = importlib.util.spec_from_file_location("test_summary", TOOL)
     summary = importlib.util.module_from_spec(spec)

@@ -1,6 +1,7 @@
 // Checks of everything that the cases before have explored. So this file comes last, and is meaningless by itself.
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,8 @@
 using namespace uit::testing;
 
 TEST_CASE("There were many schedules") {
-  if (is_sanitized) return;
-  CHECK(ScheduleCount::Get().NumSchedules() >= PerCommitOrNight<std::uint64_t>(100'000, 10'000'000));
+  const auto wanted = is_sanitized ? 50'000 : PerCommitOrNight<std::uint64_t>(1'000'000, 10'000'000);  // sanitized with a lower bound
+  CHECK(ScheduleCount::Get().NumSchedules() >= wanted);
 }
 
 TEST_CASE("At least a fifth of the schedules are of memory that processes share") {
@@ -35,6 +36,9 @@ TEST_CASE("Every memory order stronger than relaxed occurs in a scenario") {
 }
 
 TEST_CASE("Each memory order is needed: a schedule fails if it is weakened") {
-  if (is_sanitized) return;
+  if (is_sanitized) {
+    std::printf("left out under a sanitizer, which sees the same code in the cases before: each order weakened\n");
+    return;
+  }
   CHECK(UnnoticedOrders(ScheduleCount::Get().Structures()) == std::vector<std::string>{});
 }
