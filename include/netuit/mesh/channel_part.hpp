@@ -7,6 +7,7 @@
 
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/layer_part.hpp>
+#include <netuit/mesh/phase.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/quality/exchange_counts.hpp>
 #include <netuit/replay/worker_record.hpp>
@@ -49,12 +50,12 @@ class ChannelPart : public LayerPart {
   void Read(uit::TimePoint now) override;
   void NoteReads(std::uint64_t update, EffectiveUpdates& effective) const override;
   void Send(std::uint64_t update) override;
-  void SetStamp(std::uint64_t update) override;
-  bool TryEnd(std::uint64_t update) override;
-  void MakeRoom(std::uint64_t update) override;
-  bool TryPullLast(std::uint64_t update) override;
-  bool TryReadReports(std::uint64_t update) override;
-  void BeginDrain() override;
+  void SetStamp(Phase phase) override;
+  bool TryEnd(Phase phase) override;
+  void MakeRoom(Phase phase) override;
+  bool TryPullLast(Phase phase) override;
+  bool TryReadReports(Phase phase) override;
+  void BeginDrain(Phase drain) override;
   void ReportSteps() override;
   void EndDrain() override;
   /// Binds the nodes that have a channel to or from another worker, because all channels between two workers share frames.
@@ -108,9 +109,9 @@ class ChannelPart : public LayerPart {
   void HoldSums(bool hold);
   /// Takes in what has arrived and reports it, because peers may need the room to end their updates.
   void TakeInAggregated();
-  /// Returns the stamp for frames of the period that ends with this update.
-  std::uint64_t PeriodStamp(std::uint64_t update) const {
-    return Stamp(IsOutside(update) ? update : update - update % Period());
+  /// Returns the stamp for frames of the period that ends with this phase.
+  std::uint64_t PeriodStamp(Phase phase) const {
+    return Stamp(phase.IsUpdate() ? phase.Update() - phase.Update() % Period() : phase);
   }
 
   const WorkerGraph& graph_;

@@ -154,46 +154,46 @@ UIT_DEFINE void ChannelPart::Send(std::uint64_t update) {
   for (auto& receiver : receivers_) receiver->TryFlush();
 }
 
-UIT_DEFINE void ChannelPart::SetStamp(std::uint64_t update) {
-  if (!IsDue(update)) return;
-  for (auto& sender : senders_) sender->SetUpdate(Stamp(update));
-  for (auto& receiver : receivers_) receiver->SetUpdate(Stamp(update));
-  stamp_ = Stamp(update);
+UIT_DEFINE void ChannelPart::SetStamp(Phase phase) {
+  if (!IsDue(phase)) return;
+  for (auto& sender : senders_) sender->SetUpdate(Stamp(phase));
+  for (auto& receiver : receivers_) receiver->SetUpdate(Stamp(phase));
+  stamp_ = Stamp(phase);
   num_ended_ = 0;
 }
 
 // An update's frames end with its period, because the next period shows what was put in this one.
-UIT_DEFINE bool ChannelPart::TryEnd(std::uint64_t update) {
-  if (!IsDueNext(update)) return true;
+UIT_DEFINE bool ChannelPart::TryEnd(Phase phase) {
+  if (!IsDueNext(phase)) return true;
   for (; num_ended_ < senders_.size(); ++num_ended_) {
     if (!senders_[num_ended_]->TryEndUpdate()) return false;
   }
   return true;
 }
 
-UIT_DEFINE void ChannelPart::MakeRoom(std::uint64_t update) {
-  if (IsDueNext(update)) TakeInAggregated();
+UIT_DEFINE void ChannelPart::MakeRoom(Phase phase) {
+  if (IsDueNext(phase)) TakeInAggregated();
 }
 
-UIT_DEFINE bool ChannelPart::TryPullLast(std::uint64_t update) {
-  if (!IsDueNext(update)) return true;
+UIT_DEFINE bool ChannelPart::TryPullLast(Phase phase) {
+  if (!IsDueNext(phase)) return true;
   bool all = true;
   TakeInAggregated();
   for (auto& receiver : receivers_) {
     receiver->Pull();
-    all &= receiver->HasLast(PeriodStamp(update));
+    all &= receiver->HasLast(PeriodStamp(phase));
   }
   return all;
 }
 
-UIT_DEFINE bool ChannelPart::TryReadReports(std::uint64_t update) {
-  if (!IsDueNext(update)) return true;
+UIT_DEFINE bool ChannelPart::TryReadReports(Phase phase) {
+  if (!IsDueNext(phase)) return true;
   bool all = true;
-  for (auto& sender : senders_) all &= sender->RefreshReport(PeriodStamp(update));
+  for (auto& sender : senders_) all &= sender->RefreshReport(PeriodStamp(phase));
   if (!acknowledges_) return all;
   for (Acknowledged& by : acknowledged_) {
     while (by.box->TryStep()) by.stamp = by.box->Get().Header().update;
-    all &= by.stamp >= PeriodStamp(update);
+    all &= by.stamp >= PeriodStamp(phase);
   }
   return all;
 }
@@ -210,10 +210,10 @@ UIT_DEFINE void ChannelPart::BindNodes(std::vector<bool>& is_bound) const {
   bind(graph_.first_in, crossing_inputs_);
 }
 
-UIT_DEFINE void ChannelPart::BeginDrain() {
+UIT_DEFINE void ChannelPart::BeginDrain(Phase drain) {
   if (is_muted_) Unmute();
   HoldSums(true);
-  SetStamp(drain_update);
+  SetStamp(drain);
 }
 
 UIT_DEFINE void ChannelPart::ReportSteps() {

@@ -7,6 +7,7 @@
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/node_counts.hpp>
 #include <netuit/mesh/partition.hpp>
+#include <netuit/mesh/phase.hpp>
 #include <netuit/mesh/value_ends.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/quality/effective_updates.hpp>
@@ -40,7 +41,7 @@ class CutPart final : public LayerPart {
   void Send(std::uint64_t) override {}
   void Read(uit::TimePoint) override {}
   void NoteReads(std::uint64_t, EffectiveUpdates&) const override {}
-  bool TryPullLast(std::uint64_t) override { return true; }
+  bool TryPullLast(Phase) override { return true; }
   void AddTallies(uit::Tally&, uit::Tally&) const override {}
   void ForEachPeer(const VisitPeer&) override {}
   void ForEachChannel(const WorkerGraph&, const VisitChannel&) override {}

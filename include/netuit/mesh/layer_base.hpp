@@ -8,7 +8,7 @@
 
 #include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/partition.hpp>
-#include <netuit/mesh/surroundings.hpp>
+#include <netuit/mesh/peer_table.hpp>
 #include <uit/config.hpp>
 #include <uit/transport/process.hpp>
 
@@ -23,7 +23,7 @@ struct LayerSite {
   const std::vector<std::unique_ptr<Partition>>& partitions;  ///< by thread
   uit::Fabric& fabric;                                        ///< to other processes
   uit::Process edge;                                          ///< options of every edge; the destination is filled in for each
-  const Surroundings& surroundings;                           ///< of this process
+  const PeerTable& peer_table;                                ///< of this process
   bool is_traced = false;                                     ///< frames carry time stamps
 
   /// Returns the rank of a worker's process.
@@ -32,7 +32,7 @@ struct LayerSite {
   std::size_t ThreadOf(std::uint32_t worker) const { return worker % partitions.size(); }
   /// Returns a predicate: whether a worker's time stamps are by the same clock as this process's.
   auto SameClock() const {
-    return [this](std::uint32_t worker) { return surroundings.IsSameClock(ProcessOf(worker)); };
+    return [this](std::uint32_t worker) { return peer_table.IsSameClock(ProcessOf(worker)); };
   }
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <netuit/mesh/frame_note.hpp>
+#include <netuit/mesh/phase.hpp>
 #include <netuit/mesh/waiting_messages.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/quality/effective_updates.hpp>
@@ -36,11 +37,6 @@ struct Delivery {
   bool keeps_older = false;
 };
 
-/// Used in place of an update's number for the drain.
-inline constexpr std::uint64_t drain_update = (std::uint64_t{1} << 40) - 2;
-/// Used in place of an update's number before a run's first update. Its stamp follows that of the previous run's drain.
-inline constexpr std::uint64_t start_update = ~std::uint64_t{0};
-
 /// One worker's part of a layer: what the worker sends to others and receives from them. The run loop uses layers only through
 /// this interface. Once the part is joined, only that worker may call it.
 class LayerPart {
@@ -58,10 +54,10 @@ class LayerPart {
 
   /// Returns the period in updates.
   std::uint64_t Period() const { return period_; }
-  /// Whether the layer is due in this update.
-  bool IsDue(std::uint64_t update) const { return IsOutside(update) || update % period_ == 0; }
+  /// Whether the layer is due in this phase. It is in every one that is not an update.
+  bool IsDue(Phase phase) const { return !phase.IsUpdate() || phase.Update() % period_ == 0; }
   /// Whether the layer is due in the update after this one.
-  bool IsDueNext(std::uint64_t update) const { return IsOutside(update) || (update + 1) % period_ == 0; }
+  bool IsDueNext(Phase phase) const { return !phase.IsUpdate() || (phase.Update() + 1) % period_ == 0; }
 
   // At the beginning of a run.
 
@@ -69,7 +65,7 @@ class LayerPart {
   virtual void HandOver() {}
   /// Prepares for a run.
   virtual void Prepare(const Delivery& delivery, const replay::WorkerRecord& record) = 0;
-  /// Sets the first stamp of the run. Frames carry this stamp plus the number of their update.
+  /// Sets the first stamp of the run. Frames carry this stamp plus the place of their phase.
   void SetFirstStamp(std::uint64_t first_stamp) { first_stamp_ = first_stamp; }
 
   // Best effort.
@@ -106,19 +102,18 @@ class LayerPart {
 
   // Updates whose values become visible together, and the drain of every run.
 
-  /// Stamps frames with this update's number from here on.
-  virtual void SetStamp(std::uint64_t) {}
-  /// Begins to send an update's last frames.
-  virtual void BeginEnd(std::uint64_t) {}
-  /// Sends an update's last frames. Returns false if a peer has no room yet: then call MakeRoom of all layers, and this again.
-  virtual bool TryEnd(std::uint64_t) { return true; }
-  /// Takes in the last frames that others send for the same update. This prevents two workers from waiting for each other's
-  /// room.
-  virtual void MakeRoom(std::uint64_t) {}
-  /// Pulls. Returns whether every peer's last frames of the update have arrived.
-  virtual bool TryPullLast(std::uint64_t update) = 0;
-  /// Returns whether every peer's reports of the update have arrived.
-  virtual bool TryReadReports(std::uint64_t) { return true; }
+  /// Stamps frames with this phase from here on.
+  virtual void SetStamp(Phase) {}
+  /// Begins to send a phase's last frames.
+  virtual void BeginEnd(Phase) {}
+  /// Sends a phase's last frames. Returns false if a peer has no room yet: then call MakeRoom of all layers, and this again.
+  virtual bool TryEnd(Phase) { return true; }
+  /// Takes in the last frames that others send in the same phase. This prevents two workers from waiting for each other's room.
+  virtual void MakeRoom(Phase) {}
+  /// Pulls. Returns whether every peer's last frames of the phase have arrived.
+  virtual bool TryPullLast(Phase phase) = 0;
+  /// Returns whether every peer's reports of the phase have arrived.
+  virtual bool TryReadReports(Phase) { return true; }
   /// Applies puts and steps within the worker, at the end of an update.
   virtual void Refresh(std::uint64_t) {}
   /// Counts the puts of an update after all nodes have been updated.
@@ -141,8 +136,9 @@ class LayerPart {
 
   // After all workers have stopped.
 
-  /// From here on, last frames leave at once, whatever the window. Otherwise two workers could wait for each other's reports.
-  virtual void BeginDrain() {}
+  /// From here on, frames are of this phase, and last frames leave at once, whatever the window. Otherwise two workers could wait for
+  /// each other's reports.
+  virtual void BeginDrain(Phase) {}
   /// Tells the inlets how far the outlets have stepped.
   virtual void ReportSteps() {}
   /// Ends the drain and the run. Makes staged and held messages available to steps.
@@ -165,10 +161,8 @@ class LayerPart {
   virtual void ForEachChannel(const WorkerGraph& graph, const VisitChannel& visit) = 0;
 
  protected:
-  /// Whether the number stands for the time before or after all updates.
-  static constexpr bool IsOutside(std::uint64_t update) { return update == drain_update || update == start_update; }
-  /// Returns the stamp for frames of an update.
-  std::uint64_t Stamp(std::uint64_t update) const { return first_stamp_ + update; }
+  /// Returns the stamp for frames of a phase.
+  std::uint64_t Stamp(Phase phase) const { return first_stamp_ + phase.Place(); }
 
  private:
   std::uint64_t period_;

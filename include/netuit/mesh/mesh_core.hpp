@@ -13,7 +13,7 @@
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/partition.hpp>
 #include <netuit/mesh/worker_graph.hpp>
-#include <netuit/mesh/surroundings.hpp>
+#include <netuit/mesh/peer_table.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
 #include <uit/team/team.hpp>
@@ -107,7 +107,7 @@ class MeshCore {
   /// Returns the barrier between processes.
   ProcessBarrier& GetBarrier() { return *barrier_; }
   /// Returns the transports that lead to the other processes.
-  const Surroundings& GetSurroundings() const { return surroundings_; }
+  const PeerTable& GetPeerTable() const { return peer_table_; }
   /// Returns the mesh's options.
   const MeshOptions& Options() const { return options_; }
   /// Whether frames carry time stamps.
@@ -141,6 +141,10 @@ class MeshCore {
   StatusBoard* Board() { return board_.get(); }
   /// Returns a number that no earlier run of this mesh has had.
   std::uint64_t NextRun() { return ++num_runs_; }
+  /// Returns the first stamp of the next run: above all those of earlier runs, and the same on every process.
+  std::uint64_t NextStamp() const { return next_stamp_; }
+  /// For runs: sets that stamp.
+  void SetNextStamp(std::uint64_t stamp) { next_stamp_ = stamp; }
   /// Returns the number of updates made so far, with those before the checkpoint that the mesh was loaded from: in each run, those of
   /// the worker that made the most. The same on every process, unless one was lost.
   std::uint64_t NumUpdates() const { return num_updates_; }
@@ -210,7 +214,7 @@ class MeshCore {
   uit::World world_;
   uit::World private_world_;  // the barrier's streams belong to it
   MeshOptions options_;
-  Surroundings surroundings_;
+  PeerTable peer_table_;
   NodeId num_nodes_ = 0;
   EdgeId num_edges_ = 0;
   std::vector<EdgeId> num_edges_by_network_;
@@ -235,6 +239,7 @@ class MeshCore {
   std::unique_ptr<detail::TurnOrder> turns_;
   std::size_t num_awaited_ = 0;  // layers that can carry awaited frames
   std::uint64_t num_runs_ = 0;
+  std::uint64_t next_stamp_ = 1;  // 0: no run
   std::uint64_t num_updates_ = 0;
   std::map<std::size_t, std::size_t> told_unshared_;  // see TakeUnsharedExchanges
   bool lacks_unread_ = false;

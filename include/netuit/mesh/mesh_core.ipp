@@ -31,7 +31,7 @@
 #include <netuit/mesh/shared_base.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <netuit/mesh/status_board.hpp>
-#include <netuit/mesh/surroundings.hpp>
+#include <netuit/mesh/peer_table.hpp>
 #include <netuit/mesh/turn_order.hpp>
 #include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
@@ -64,7 +64,7 @@ UIT_DEFINE MeshCore::MeshCore(const uit::Team& team, DistributedNetworks& networ
                                  .max_pace = options_.max_pace,
                                  .shares_memory = options_.shares_memory,
                                  .joins_own = true});
-  surroundings_ = Surroundings(world_, options_.shares_memory, options_.is_traced);
+  peer_table_ = PeerTable(world_, options_.shares_memory, options_.is_traced);
   private_world_ = world_.Duplicate();
   barrier_ = std::make_unique<ProcessBarrier>(private_world_, *fabric_, options_.shares_memory);
   for (const auto& partition : partitions_) partition->spin_habit = uit::SpinHabit(uit::HasCoreForEach(world_, num_threads_));
@@ -111,7 +111,7 @@ UIT_DEFINE LayerSite MeshCore::Site() {
                    .buffer_bytes = options_.buffer_bytes,
                    .max_message_bytes = options_.max_message_bytes,
                    .max_age = options_.max_age},
-          .surroundings = surroundings_,
+          .peer_table = peer_table_,
           .is_traced = options_.is_traced};
 }
 

@@ -14,6 +14,7 @@
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/node_counts.hpp>
 #include <netuit/mesh/partition.hpp>
+#include <netuit/mesh/phase.hpp>
 #include <netuit/mesh/value_ends.hpp>
 #include <netuit/mesh/value_exchange.hpp>
 #include <netuit/quality/effective_updates.hpp>
@@ -76,9 +77,9 @@ class PublishedPart final : public LayerPart {
   bool TrySendLevel(std::size_t level, std::uint64_t update) override;
   void TakeIn(std::uint64_t update) override;
   void AgeValues(std::uint64_t update) override;
-  void BeginEnd(std::uint64_t update) override;
-  bool TryEnd(std::uint64_t update) override;
-  bool TryPullLast(std::uint64_t update) override;
+  void BeginEnd(Phase phase) override;
+  bool TryEnd(Phase phase) override;
+  bool TryPullLast(Phase phase) override;
   void AddTallies(uit::Tally& crossing, uit::Tally& inside) const override;
   void ForEachPeer(const VisitPeer& visit) override;
   void ForEachChannel(const WorkerGraph& graph, const VisitChannel& visit) override;
@@ -94,15 +95,15 @@ class PublishedPart final : public LayerPart {
   }
   /// Returns how many updates of this run a worker had made when it sent a frame with this stamp.
   std::uint64_t NumMade(std::uint64_t stamp) const { return stamp < Stamp(0) ? 0 : stamp - Stamp(0) + 1; }
-  void SendShown(std::uint64_t update, bool last);
+  void SendShown(Phase phase, bool last);
   /// Takes in what has arrived; in a run with cuts, what RaiseToNewest has seen.
   bool PullFrom(ValueReceiver& receiver) {
     return partition_.has_cuts ? receiver.PullSeen(memory_.shown, true) : receiver.Pull(memory_.shown, true);
   }
-  /// Whether the frames of an update are awaited. Those of the drain use the same way in every run.
-  bool IsAwaited(std::uint64_t update) const { return is_awaited_ && update != drain_update; }
-  /// Whether the exchange with delays moves the values of an update.
-  bool IsByLevel(std::uint64_t update) const { return IsAwaited(update) && delayed_ != nullptr; }
+  /// Whether the frames of a phase are awaited. Those of the drain use the same way in every run.
+  bool IsAwaited(Phase phase) const { return is_awaited_ && !phase.IsDrain(); }
+  /// Whether the exchange with delays moves the values of a phase.
+  bool IsByLevel(Phase phase) const { return IsAwaited(phase) && delayed_ != nullptr; }
   /// Takes back the publications of nodes that were silent.
   void CountSilent(std::span<const std::uint32_t> silent);
   /// Shows the nodes' values to neighbours of the same worker, except those of silent nodes.

@@ -95,13 +95,14 @@ UIT_DEFINE std::byte* PublishedPart::PullRecorded(std::byte* to) {
 }
 
 UIT_DEFINE bool PublishedPart::TryReplay(uit::ByteReader& from) {
+  constexpr std::uint64_t max_updates = std::uint64_t{1} << 60U;  // of a run; more are a damaged record
   for (auto& [worker, receiver] : receivers_) {
     std::uint8_t has_arrived = 0;
     if (!from.TryRead(has_arrived) || has_arrived > 1) return false;
     if (has_arrived == 0) continue;
     std::uint64_t num_made = 0;
     if (!replay::TryReadNumber(from, num_made) || !replay::TryReadNumber(from, receiver.num_effective)) return false;
-    if (num_made >= drain_update) return false;
+    if (num_made > max_updates) return false;
     receiver.last_update = Stamp(num_made - 1);
     if (!replay::TryDecodeDelta(from, receiver.recorded)) return false;
     std::memcpy(receiver.Ghosts(memory_.shown), receiver.recorded.data(), receiver.layout.SlotsBytes());
@@ -153,37 +154,37 @@ UIT_DEFINE void PublishedPart::AgeValues(std::uint64_t update) {
   if (delayed_ != nullptr) delayed_->Age(update);
 }
 
-UIT_DEFINE void PublishedPart::BeginEnd(std::uint64_t update) {
-  if (update == drain_update) {
+UIT_DEFINE void PublishedPart::BeginEnd(Phase phase) {
+  if (phase.IsDrain()) {
     if (is_first_ && memory_.IsByUpdate()) ShowOwnValues({});
     ShowOwnGhosts();
   }
   next_sender_ = senders_.begin();
-  if (IsDueNext(update) && !IsAwaited(update)) SendShown(update, true);
+  if (IsDueNext(phase) && !IsAwaited(phase)) SendShown(phase, true);
 }
 
-UIT_DEFINE bool PublishedPart::TryEnd(std::uint64_t update) {
-  if (!IsDueNext(update) || !IsAwaited(update) || IsByLevel(update)) return true;
+UIT_DEFINE bool PublishedPart::TryEnd(Phase phase) {
+  if (!IsDueNext(phase) || !IsAwaited(phase) || IsByLevel(phase)) return true;
   for (; next_sender_ != senders_.end(); ++next_sender_) {
     ValueSender& sender = next_sender_->second;
-    if (!sender.TrySendAwaited(Shown(), Stamp(update))) return false;
+    if (!sender.TrySendAwaited(Shown(), Stamp(phase))) return false;
   }
   return true;
 }
 
-UIT_DEFINE void PublishedPart::SendShown(std::uint64_t update, bool last) {
-  for (auto& [worker, sender] : senders_) sender.Send(Shown(), Stamp(update), last);
+UIT_DEFINE void PublishedPart::SendShown(Phase phase, bool last) {
+  for (auto& [worker, sender] : senders_) sender.Send(Shown(), Stamp(phase), last);
 }
 
-UIT_DEFINE bool PublishedPart::TryPullLast(std::uint64_t update) {
-  if (!IsDueNext(update) || IsByLevel(update)) return true;
+UIT_DEFINE bool PublishedPart::TryPullLast(Phase phase) {
+  if (!IsDueNext(phase) || IsByLevel(phase)) return true;
   if (is_awaited_ && delayed_ != nullptr && !delayed_->TryFinish(num_by_level_)) return false;  // before the values that follow
   bool all = true;
   for (auto& [worker, receiver] : receivers_) {
-    if (receiver.has_last && receiver.last_update == Stamp(update)) continue;
-    if (IsAwaited(update)) receiver.PullAwaited(memory_.shown);
-    else receiver.Pull(memory_.shown, update != drain_update);
-    all &= receiver.has_last && receiver.last_update == Stamp(update);
+    if (receiver.has_last && receiver.last_update == Stamp(phase)) continue;
+    if (IsAwaited(phase)) receiver.PullAwaited(memory_.shown);
+    else receiver.Pull(memory_.shown, !phase.IsDrain());
+    all &= receiver.has_last && receiver.last_update == Stamp(phase);
   }
   return all;
 }

@@ -16,7 +16,7 @@
 #include <netuit/run/cut_rounds.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
-#include <netuit/run/team.hpp>
+#include <netuit/run/run_control.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/function_ref.hpp>
 
@@ -27,8 +27,8 @@ namespace netuit::detail {
 class Agreement {
  public:
   /// Refers to all arguments. `thread` is the worker's.
-  Agreement(Team& team, const RunPlan& plan, Partition& partition, CutRounds& rounds, std::uint32_t thread)
-      : team_(team), plan_(plan), partition_(partition), rounds_(rounds), thread_(thread) {}
+  Agreement(RunControl& control, const RunPlan& plan, Partition& partition, CutRounds& rounds, std::uint32_t thread)
+      : control_(control), plan_(plan), partition_(partition), rounds_(rounds), thread_(thread) {}
 
   /// Before an update: lets reductions begin again, or go on, with what nodes give in it.
   void BeginUpdate() {
@@ -65,18 +65,18 @@ class Agreement {
   // Only if RunPlan::votes_aside.
 
   /// Between updates: about once a millisecond, looks whether the last vote is over, and begins another with what `vote()` returns.
-  /// Never waits. Returns whether the run's condition holds. See Team::TryEndVote for `timeout`.
+  /// Never waits. Returns whether the run's condition holds. See RunControl::TryEndVote for `timeout`.
   bool EndsAside(uit::TimePoint now, std::chrono::nanoseconds timeout, uit::FunctionRef<Vote()> vote) {
     if (now < next_) return false;
-    if (team_.HasVote(thread_)) {
-      const std::optional<Vote> agreed = team_.TryEndVote(thread_, timeout);
+    if (control_.HasVote(thread_)) {
+      const std::optional<Vote> agreed = control_.TryEndVote(thread_, timeout);
       if (!agreed) return false;
-      if (agreed->stop >= Team::Encode(StopReason::asked)) team_.RaiseStop(agreed->stop);
+      if (agreed->stop >= RunControl::Encode(StopReason::asked)) control_.RaiseStop(agreed->stop);
       if (Ends(*agreed)) return true;
     }
     Vote mine = vote();
     mine.is_pending = 1;
-    team_.BeginVote(thread_, mine);
+    control_.BeginVote(thread_, mine);
     next_ = now + std::chrono::milliseconds(1);
     return false;
   }
@@ -85,8 +85,8 @@ class Agreement {
   void FinishAside(std::uint32_t reason, uit::FunctionRef<Vote()> end) {
     Vote last;
     do {
-      if (team_.HasVote(thread_)) Ends(end());
-      team_.BeginVote(thread_, {.stop = reason, .reduced = Reduced::Unknown()});
+      if (control_.HasVote(thread_)) Ends(end());
+      control_.BeginVote(thread_, {.stop = reason, .reduced = Reduced::Unknown()});
       last = end();
       Ends(last);
     } while (last.is_pending != 0);
@@ -127,7 +127,7 @@ class Agreement {
     return (word < other_word) == plan_.until->is_below ? other : one;
   }
 
-  Team& team_;
+  RunControl& control_;
   const RunPlan& plan_;
   Partition& partition_;
   CutRounds& rounds_;

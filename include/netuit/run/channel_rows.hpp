@@ -44,7 +44,7 @@ inline void AddChannelHalves(MeshCore& mesh, std::uint32_t thread, const std::ve
       row.layer = number;
       row.worker = id_of(ends_here ? partition.graph.worker : channel.peer);
       row.peer = id_of(ends_here ? channel.peer : partition.graph.worker);
-      row.transport = mesh.GetSurroundings().TransportTo(id_of(channel.peer).process);
+      row.transport = mesh.GetPeerTable().TransportTo(id_of(channel.peer).process);
       row.source = channel.source;
       row.target = channel.target;
       row.counts = counts.Since(before[i++]);

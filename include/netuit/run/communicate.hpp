@@ -3,18 +3,18 @@
 #include <exception>
 #include <utility>
 
-#include <netuit/run/team.hpp>
+#include <netuit/run/run_control.hpp>
 
 namespace netuit::detail {
 
 /// Calls a function that communicates with other workers, unless the run is broken. If it throws, the run ends, but not the program.
 template <typename G>
-void Communicate(Team& team, G&& talk) {
-  if (team.IsBroken()) return;
+void Communicate(RunControl& control, G&& talk) {
+  if (control.IsBroken()) return;
   try {
     std::forward<G>(talk)();
   } catch (const std::exception& trouble) {
-    team.Break(trouble.what());
+    control.Break(trouble.what());
   }
 }
 

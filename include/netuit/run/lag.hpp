@@ -10,7 +10,7 @@
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/layer_traffic.hpp>
 #include <netuit/run/run_options.hpp>
-#include <netuit/run/team.hpp>
+#include <netuit/run/run_control.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/function_ref.hpp>
@@ -23,9 +23,9 @@ namespace netuit::detail {
 class Lag {
  public:
   /// Refers to all arguments. `thread` is the worker's.
-  Lag(LayerTraffic& traffic, Team& team, const RunOptions& options, std::uint32_t thread)
+  Lag(LayerTraffic& traffic, RunControl& control, const RunOptions& options, std::uint32_t thread)
       : traffic_(traffic),
-        team_(team),
+        control_(control),
         options_(options),
         thread_(thread),
         num_threads_(traffic.NumThreads()),
@@ -36,7 +36,7 @@ class Lag {
   /// Returns by how many updates the slowest is behind a worker that has made `num_updates`, or 0 if none is behind, as far as the
   /// frames that have arrived tell. Call it before each update.
   std::uint64_t Look(std::uint64_t num_updates) {
-    if (num_updates != 0) team_.NoteEnd(thread_, num_updates - 1);
+    if (num_updates != 0) control_.NoteEnd(thread_, num_updates - 1);
     slowest_ = {.num_made = num_updates};
     traffic_.VisitSources(num_updates, [this](std::uint32_t worker, std::uint64_t num_made) {
       if (num_made < slowest_.num_made && !IsGivenUp(worker, num_made)) slowest_ = {worker / num_threads_, num_made};
@@ -52,19 +52,19 @@ class Lag {
       limit_ = options_.peer_timeout;
       notice_ = LateNotice(options_.warn_after);
     }
-    const auto has_news = [&] { return Look(num_updates) < num_updates - before.num_made || team_.IsBroken(); };
+    const auto has_news = [&] { return Look(num_updates) < num_updates - before.num_made || control_.IsBroken(); };
     const uit::Backoff backoff(traffic_.GetPartition().spin_habit);
     if (uit::WaitUntil(has_news, std::chrono::milliseconds(1), idle, backoff)) return;
-    if (team_.IsAnybodyGone()) {
-      for (const std::size_t rank : team_.Gone()) GiveUp(rank, num_updates);
+    if (control_.IsAnybodyGone()) {
+      for (const std::size_t rank : control_.Gone()) GiveUp(rank, num_updates);
     }
-    notice_.Try([&] { team_.Warn("waiting for values of rank " + std::to_string(before.process)); });
+    notice_.Try([&] { control_.Warn("waiting for values of rank " + std::to_string(before.process)); });
     // A thread of this process that is behind may be what the other process waits for.
-    const bool may_wait_for_us = before.num_made != 0 && !team_.HaveAllEnded(before.num_made - 1);
+    const bool may_wait_for_us = before.num_made != 0 && !control_.HaveAllEnded(before.num_made - 1);
     if (before.process == rank_ || may_wait_for_us) return;
     if (!limit_.HasPassed()) return;
     GiveUp(before.process, num_updates);
-    team_.Warn("rank " + std::to_string(before.process) + " has sent no values within the time allowed; a worker goes on without");
+    control_.Warn("rank " + std::to_string(before.process) + " has sent no values within the time allowed; a worker goes on without");
   }
 
  private:
@@ -90,7 +90,7 @@ class Lag {
   }
 
   LayerTraffic& traffic_;
-  Team& team_;
+  RunControl& control_;
   const RunOptions& options_;
   std::uint32_t thread_;
   std::uint32_t num_threads_;

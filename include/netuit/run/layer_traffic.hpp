@@ -9,6 +9,7 @@
 #include <netuit/mesh/layer_part.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/partition.hpp>
+#include <netuit/mesh/phase.hpp>
 #include <netuit/replay/record_format.hpp>
 #include <netuit/replay/record_reader.hpp>
 #include <netuit/replay/record_writer.hpp>
@@ -17,7 +18,7 @@
 #include <netuit/run/cutter.hpp>
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
-#include <netuit/run/team.hpp>
+#include <netuit/run/run_control.hpp>
 #include <netuit/run/update_record.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/clock.hpp>
@@ -32,16 +33,15 @@ namespace netuit::detail {
 /// update function or on the times of barriers. That thread only.
 class LayerTraffic {
  public:
-  /// Serves the partition of `thread`. Frames carry the number of their update plus `first_stamp`. If the run has a record,
-  /// incoming data is written to `record` or read from it. `has_until`: the run has a condition
-  /// that ends it.
-  LayerTraffic(MeshCore& mesh, Team& team, const RunOptions& options, const Delivery& delivery, const replay::WorkerRecord& record,
-               std::uint64_t first_stamp, std::uint32_t thread, bool has_until)
+  /// Serves the partition of `thread`. Frames carry the place of their phase plus `first_stamp`. If the run has a record, incoming
+  /// data is written to `record` or read from it. `has_until`: the run has a condition that ends it.
+  LayerTraffic(MeshCore& mesh, RunControl& control, const RunOptions& options, const Delivery& delivery,
+               const replay::WorkerRecord& record, std::uint64_t first_stamp, std::uint32_t thread, bool has_until)
       : fabric_(mesh.GetFabric()),
         partition_(*mesh.Partitions()[thread]),
         num_threads_(mesh.NumThreads()),
         hooks_(mesh.GetWorld().Process()->Hooks()),
-        team_(team),
+        control_(control),
         thread_(thread),
         options_(options),
         record_(record),
@@ -129,25 +129,20 @@ class LayerTraffic {
   /// Before the first update, after all workers have come here: reports the steps made between runs, so that their room can be
   /// used again.
   void BeginUpdates() {
-    SetStamp(start_update);
-    ExchangeReports(start_update);
+    SetStamp(Phase::Start());
+    ExchangeReports(Phase::Start());
   }
-  /// Stamps frames with this update's number from here on.
-  void SetStamp(std::uint64_t update) {
-    for (LayerPart* const layer : Layers()) layer->SetStamp(update);
+  /// Stamps frames with this phase from here on.
+  void SetStamp(Phase phase) {
+    for (LayerPart* const layer : Layers()) layer->SetStamp(phase);
   }
   /// Sends the last frames of an update, waits for those of all peers, and shows what was put.
   void EndUpdate(std::uint64_t update) {
-    team_.NoteEnd(thread_, update);
-    for (LayerPart* const layer : Layers()) {
-      layer->BeginEnd(update);
-      Await(update, [&] { return layer->TryEnd(update) || MakeRoom(update); });
-    }
+    SendLast(update);
     // Where there is no barrier, a report must not overtake the frames of its update: the next report, and the next frames, are
     // then those of the update after, and come only when this worker has read what it needs.
     if (!delivery_.is_awaited) ReportUpdate(update);
-    for (LayerPart* const layer : Layers()) Await(update, [&] { return layer->TryPullLast(update); });
-    if (update == drain_update) return;
+    PullLast(update);
     if (delivery_.is_awaited) ReportUpdate(update);
     ReadReports(update);
     for (LayerPart* const layer : Layers()) layer->Refresh(update);
@@ -160,9 +155,9 @@ class LayerTraffic {
   template <typename Ready>
   void AwaitWithin(std::uint64_t update, Ready ready) {
     if (ready()) return;
-    team_.NoteEnd(thread_, update);
+    control_.NoteEnd(thread_, update);
     Await(update, ready);
-    team_.NoteEnd(thread_, update, false);
+    control_.NoteEnd(thread_, update, false);
   }
 
   // Every mode.
@@ -192,13 +187,19 @@ class LayerTraffic {
     }
     partition_.notes.silent.clear();
   }
-  /// From here on, last frames leave at once.
-  void BeginDrain() {
-    for (LayerPart* const layer : Layers()) layer->BeginDrain();
+  // The drain.
+
+  /// After all workers have stopped: sends everything that was put, and waits until what the others sent has arrived. No worker has
+  /// made more updates than `most_updates`.
+  void Drain(std::uint64_t most_updates) {
+    drain_ = Phase::Drain(most_updates);
+    for (LayerPart* const layer : Layers()) layer->BeginDrain(drain_);
+    SendLast(drain_);
+    PullLast(drain_);
   }
-  /// Reports the steps to the inlets, and waits until all reports have arrived.
+  /// After all workers have drained: reports the steps to the inlets, and waits until all reports have arrived.
   void EndDrain() {
-    ExchangeReports(drain_update);
+    ExchangeReports(drain_);
     for (LayerPart* const layer : Layers()) layer->EndDrain();
   }
   /// Describes the worker's nodes, what they have read, and the outcomes of its puts and gets.
@@ -217,45 +218,56 @@ class LayerTraffic {
     for (LayerPart* const layer : Layers()) layer->RaiseToNewest(newest);
     return newest;
   }
-  void ExchangeReports(std::uint64_t update) {
+  /// Sends the last frames of a phase.
+  void SendLast(Phase phase) {
+    control_.NoteEnd(thread_, phase);
+    for (LayerPart* const layer : Layers()) {
+      layer->BeginEnd(phase);
+      Await(phase, [&] { return layer->TryEnd(phase) || MakeRoom(phase); });
+    }
+  }
+  /// Waits for the last frames of all peers.
+  void PullLast(Phase phase) {
+    for (LayerPart* const layer : Layers()) Await(phase, [&] { return layer->TryPullLast(phase); });
+  }
+  void ExchangeReports(Phase phase) {
     for (LayerPart* const layer : Layers()) layer->ReportSteps();
-    ReadReports(update);
+    ReadReports(phase);
   }
   /// Reports the steps made in an update.
   void ReportUpdate(std::uint64_t update) {
-    if (update == drain_update) return;
     for (LayerPart* const layer : Layers()) {
       if (layer->IsDueNext(update)) layer->ReportSteps();
     }
   }
-  void ReadReports(std::uint64_t update) {
-    for (LayerPart* const layer : Layers()) Await(update, [&] { return layer->TryReadReports(update); });
+  void ReadReports(Phase phase) {
+    for (LayerPart* const layer : Layers()) Await(phase, [&] { return layer->TryReadReports(phase); });
   }
-  /// Takes in the last frames that others send for the same update, so that no two workers wait for each other's room. Returns
+  /// Takes in the last frames that others send in the same phase, so that no two workers wait for each other's room. Returns
   /// false, so that the caller continues to wait.
-  bool MakeRoom(std::uint64_t update) {
-    for (LayerPart* const layer : Layers()) layer->MakeRoom(update);
+  bool MakeRoom(Phase phase) {
+    for (LayerPart* const layer : Layers()) layer->MakeRoom(phase);
     return false;
   }
   /// Waits until `ready()`, or until the run breaks. The time that other processes have for their answer begins when all threads
   /// of this process have updated their nodes.
   template <typename Ready>
-  void Await(std::uint64_t update, Ready ready) {
+  void Await(Phase phase, Ready ready) {
     if (ready()) return;
     bool is_ready = false;
     bool is_anybody_gone = false;
     const auto is_over = [&] {
-      if (team_.IsBroken()) return true;
-      is_anybody_gone = team_.IsAnybodyGone();  // messages that it sent before have arrived by now
+      if (control_.IsBroken()) return true;
+      is_anybody_gone = control_.IsAnybodyGone();  // messages that it sent before have arrived by now
       is_ready = ready();
       return is_ready || is_anybody_gone;
     };
     LateNotice notice(options_.warn_after);
     const auto idle = [&] {
-      notice.Try([this] { team_.Warn("waiting for messages from other processes"); });
+      notice.Try([this] { control_.Warn("waiting for messages from other processes"); });
       return Idle();
     };
-    const auto is_due = [&] { return update == start_update || team_.HaveAllEnded(update); };
+    const auto is_due = [&] { return control_.HaveAllEnded(phase); };
     const uit::Backoff backoff(partition_.spin_habit);
     bool is_in_time = false;
     bool is_late = false;
@@ -265,22 +277,22 @@ class LayerTraffic {
       notice = LateNotice(options_.warn_after);
       is_late = !uit::WaitUntil([&] { return (is_in_time = is_over()) || !is_due(); }, options_.peer_timeout, idle, backoff);
     }
-    if (is_ready || team_.IsBroken()) return;
-    if (is_in_time) team_.BreakForTheGone("its messages are awaited");
-    else team_.Break("no answer from another process within the time allowed");
+    if (is_ready || control_.IsBroken()) return;
+    if (is_in_time) control_.BreakForTheGone("its messages are awaited");
+    else control_.Break("no answer from another process within the time allowed");
   }
 
   /// Called while waiting for others. Returns whether there was progress.
   bool Idle() {
     const bool has_arrived = fabric_.Poll();
-    return team_.TrySteal(thread_) || has_arrived;
+    return control_.TrySteal(thread_) || has_arrived;
   }
 
   uit::Fabric& fabric_;
   Partition& partition_;
   std::uint32_t num_threads_;
   const uit::ProcessHooks& hooks_;
-  Team& team_;
+  RunControl& control_;
   std::uint32_t thread_;
   const RunOptions& options_;
   UpdateRecord record_;
@@ -288,6 +300,7 @@ class LayerTraffic {
   Cutter cutter_;
   CutRounds rounds_;
   bool is_round_ready_ = false;
+  Phase drain_ = Phase::Drain(0);
 };
 
 }  // namespace netuit::detail

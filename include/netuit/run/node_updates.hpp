@@ -19,7 +19,7 @@
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/shared_nodes.hpp>
 #include <netuit/run/sweep.hpp>
-#include <netuit/run/team.hpp>
+#include <netuit/run/run_control.hpp>
 
 namespace netuit::detail {
 
@@ -27,21 +27,21 @@ namespace netuit::detail {
 class NodeUpdates {
  public:
   /// Refers to all arguments. `thread` is the worker's. If the team has a board for loops, other threads may update some of the nodes.
-  NodeUpdates(LayerTraffic& traffic, Team& team, const RunOptions& options, Sweep& sweep, std::uint32_t thread)
+  NodeUpdates(LayerTraffic& traffic, RunControl& control, const RunOptions& options, Sweep& sweep, std::uint32_t thread)
       : traffic_(traffic),
-        team_(team),
+        control_(control),
         sweep_(sweep),
         thread_(thread),
         partition_(traffic.GetPartition()),
         all_{NodeRange{0, static_cast<std::uint32_t>(partition_.NumNodes())}} {
-    if (team.Loops() == nullptr) return;
+    if (control.Loops() == nullptr) return;
     std::vector<std::span<const NodeRange>> groups;
     if (traffic.IsByLevel()) {
       for (const Level& level : partition_.levels) groups.emplace_back(level.nodes);
     } else {
       groups.emplace_back(all_);
     }
-    shared_.emplace(partition_, *team.Loops(), sweep, thread, options.shortest_steal, groups);
+    shared_.emplace(partition_, *control.Loops(), sweep, thread, options.shortest_steal, groups);
   }
 
   /// Updates every node once. If an update throws, the run ends, and that node and the later ones publish nothing. Returns false if
@@ -87,7 +87,7 @@ class NodeUpdates {
   /// room.
   template <typename F>
   void ForEachLayer(std::uint64_t update, F&& is_done) {
-    Communicate(team_, [&] {
+    Communicate(control_, [&] {
       for (LayerPart* const layer : partition_.layers) {
         traffic_.AwaitWithin(update, [&] {
           if (is_done(*layer)) return true;
@@ -103,12 +103,12 @@ class NodeUpdates {
     try {
       const bool wants_stop = shared_ ? shared_->Update(update, level, position)
                                       : sweep_.Update(thread_, update, nodes, partition_.notes, position);
-      if (wants_stop) team_.RaiseStop(Team::Encode(StopReason::asked));
+      if (wants_stop) control_.RaiseStop(RunControl::Encode(StopReason::asked));
       return true;
     } catch (const replay::RecordEnd&) {
       has_record_ended_ = true;
     } catch (...) {
-      team_.StopByThrow(sweep_.Subject() + partition_.graph.Label(position), std::current_exception());
+      control_.StopByThrow(sweep_.Subject() + partition_.graph.Label(position), std::current_exception());
     }
     return false;
   }
@@ -118,7 +118,7 @@ class NodeUpdates {
   }
 
   LayerTraffic& traffic_;
-  Team& team_;
+  RunControl& control_;
   Sweep& sweep_;
   std::uint32_t thread_;
   Partition& partition_;

@@ -14,7 +14,7 @@
 #include <netuit/run/quality_sampler.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/status_reporter.hpp>
-#include <netuit/run/team.hpp>
+#include <netuit/run/run_control.hpp>
 #include <uit/support/clock.hpp>
 
 namespace netuit::detail {
@@ -24,9 +24,9 @@ namespace netuit::detail {
 class Observers {
  public:
   /// Observes `worker`, whose nodes are in `partition`.
-  Observers(MeshCore& mesh, Partition& partition, Team& team, const RunOptions& options, WorkerId worker)
+  Observers(MeshCore& mesh, Partition& partition, RunControl& control, const RunOptions& options, WorkerId worker)
       : partition_(partition),
-        team_(team),
+        control_(control),
         options_(options),
         worker_(worker),
         board_(mesh.Board()),
@@ -52,7 +52,7 @@ class Observers {
 
  private:
   void TakeSample(uit::TimePoint now, std::uint64_t num_updates) {
-    team_.Guard("on_sample", [&] {
+    control_.Guard("on_sample", [&] {
       options_.on_sample({worker_, now - start_, num_updates, partition_.first_local, partition_.graph.nodes.size()});
     });
     next_sample_ = now + options_.sample_interval;
@@ -62,16 +62,16 @@ class Observers {
     if (is_first) return;
     board_->Say(worker_.thread, status_.Report(now - start_, num_updates));
     const auto all = worker_.thread == 0 ? board_->Look() : std::span<const WorkerStatus>{};
-    if (options_.on_status && !all.empty()) team_.Guard("on_status", [&] { options_.on_status(all); });
+    if (options_.on_status && !all.empty()) control_.Guard("on_status", [&] { options_.on_status(all); });
   }
   void SayProgress(uit::TimePoint now, std::uint64_t num_updates) {
     const bool is_first = next_progress_ == uit::TimePoint{};
-    if (!is_first) team_.Guard("on_progress", [&] { options_.on_progress({now - start_, num_updates}); });
+    if (!is_first) control_.Guard("on_progress", [&] { options_.on_progress({now - start_, num_updates}); });
     next_progress_ = now + std::max<std::chrono::nanoseconds>(options_.progress_interval, std::chrono::milliseconds(1));
   }
 
   Partition& partition_;
-  Team& team_;
+  RunControl& control_;
   const RunOptions& options_;
   WorkerId worker_;
   StatusBoard* board_;

@@ -26,7 +26,7 @@ class QualitySampler {
   /// Observes the worker of `partition`. Takes no snapshots unless the options set an interval.
   QualitySampler(MeshCore& mesh, Partition& partition, const QualityOptions& options)
       : partition_(partition),
-        surroundings_(mesh.GetSurroundings()),
+        peer_table_(mesh.GetPeerTable()),
         num_threads_(mesh.NumThreads()),
         options_(options),
         length_(std::min(options.length, options.interval)) {}
@@ -91,7 +91,7 @@ class QualitySampler {
       row.layer = layer;
       row.worker = IdOf(partition_.graph.worker);
       row.peer = IdOf(peer);
-      row.transport = surroundings_.TransportTo(row.peer.process);
+      row.transport = peer_table_.TransportTo(row.peer.process);
       row.begin = begin_ - start_;
       row.end = now - start_;
       row.num_updates = num_updates - begin_updates_;
@@ -153,7 +153,7 @@ class QualitySampler {
   };
 
   Partition& partition_;
-  const Surroundings& surroundings_;
+  const PeerTable& peer_table_;
   std::uint32_t num_threads_;
   QualityOptions options_;
   std::chrono::nanoseconds length_;

@@ -15,6 +15,7 @@
 #include <netuit/mesh/cut_reduction.hpp>
 #include <netuit/mesh/layer_base.hpp>
 #include <netuit/mesh/mesh_core.hpp>
+#include <netuit/mesh/phase.hpp>
 #include <netuit/mesh/shared_base.hpp>
 #include <netuit/mesh/turn_order.hpp>
 #include <netuit/quality/exchange_counts.hpp>
@@ -27,7 +28,7 @@
 #include <netuit/run/schedule.hpp>
 #include <netuit/run/schedules.hpp>
 #include <netuit/run/sweep.hpp>
-#include <netuit/run/team.hpp>
+#include <netuit/run/run_control.hpp>
 #include <netuit/run/worker.hpp>
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
@@ -41,12 +42,12 @@ namespace netuit {
 
 namespace detail {
 
-UIT_DEFINE void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, const RunOptions& options, Sweep& sweep,
+UIT_DEFINE void RunWorkers(MeshCore& mesh, RunControl& control, const RunPlan& plan, const RunOptions& options, Sweep& sweep,
                            RunReport& report) {
   const std::uint64_t number = mesh.NextRun();
-  const std::uint64_t first_stamp = number << 40U;
+  const std::uint64_t first_stamp = mesh.NextStamp();
   const RunRecord record = RunRecord::Open(mesh, options, plan, number);
-  record.SayEarlyEnds([&team](const std::string& words) { team.Warn(words); });
+  record.SayEarlyEnds([&control](const std::string& words) { control.Warn(words); });
   report.workers.resize(mesh.NumThreads());
   std::vector<std::vector<QualityRow>> quality(mesh.NumThreads());
   std::vector<Timeline> timelines(mesh.NumThreads());
@@ -55,11 +56,13 @@ UIT_DEFINE void RunWorkers(MeshCore& mesh, Team& team, const RunPlan& plan, cons
     before.push_back(CountChannels(mesh, thread));
   for (const auto& rule : mesh.CutRules()) rule->ForgetRun();
   const auto work = [&](std::uint32_t thread) {
-    report.workers[thread] =
-        Worker(mesh, team, plan, options, record.RecordOf(thread), first_stamp, thread, sweep).Work(quality[thread], timelines[thread]);
+    Worker worker(mesh, control, plan, options, record.RecordOf(thread), first_stamp, thread, sweep);
+    report.workers[thread] = worker.Work(quality[thread], timelines[thread]);
   };
   mesh.Threads().Run(work);
-  mesh.SetNumUpdates(std::max(mesh.NumUpdates(), options.first_update) + team.Agreed().next);
+  const std::uint64_t most_updates = control.Agreed().next;
+  mesh.SetNextStamp(first_stamp + Phase::Drain(most_updates).Place() + 1);
+  mesh.SetNumUpdates(std::max(mesh.NumUpdates(), options.first_update) + most_updates);
   if (!options.replay.empty() && !plan.delivery.is_by_update) {
     mesh.SetLacksUnread(std::ranges::any_of(report.workers, [](const WorkerReport& of) { return of.tally.get.unread != 0; }));
   }
@@ -119,7 +122,7 @@ UIT_DEFINE void GatherReport(RunReport& report, const uit::World& world) {
 }
 
 /// Warns of exchanges that are too large for shared memory: once per mesh, and again if layers are added.
-UIT_DEFINE void WarnOfUnsharedExchanges(MeshCore& mesh, Team& team) {
+UIT_DEFINE void WarnOfUnsharedExchanges(MeshCore& mesh, RunControl& control) {
   constexpr std::size_t max_named = 8;
   std::size_t num_exchanges = 0;
   std::size_t num_named = 0;
@@ -131,7 +134,7 @@ UIT_DEFINE void WarnOfUnsharedExchanges(MeshCore& mesh, Team& team) {
   }
   if (num_exchanges == 0) return;
   if (num_named > max_named) ranks += " and " + std::to_string(num_named - max_named) + " more";
-  team.Warn(std::to_string(num_exchanges) + (num_exchanges == 1 ? " exchange" : " exchanges") + " with rank" +
+  control.Warn(std::to_string(num_exchanges) + (num_exchanges == 1 ? " exchange" : " exchanges") + " with rank" +
             (num_named == 1 ? "" : "s") + ranks +
             " cannot have shared memory of their own, because their buffers are too large, and go through the slower link to "
             "the process; see depth, buffer_bytes and max_message_bytes in MeshOptions");
@@ -219,37 +222,36 @@ UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& given, const RunOpt
   if (plan.delivery.is_awaited) mesh.JoinAwaited();
   mesh.Connect();
   if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
-  Team team(mesh.GetBarrier(), *mesh.GetWorld().Process(), mesh.NumThreads(), options,
-            plan.delivery.is_by_update);
-  WarnOfUnsharedExchanges(mesh, team);
+  RunControl control(mesh.GetBarrier(), *mesh.GetWorld().Process(), mesh.NumThreads(), options, plan.delivery.is_by_update);
+  WarnOfUnsharedExchanges(mesh, control);
   WarnOfSharedCores(mesh);
   if (!mesh.Captures().empty()) mesh.AlignCaptures();
   RunReport report;
   const UsingDelays delays(mesh, plan.delivery.is_awaited);
   const TakingTurns turns(mesh.Turns(), mesh, options.first_update, plan.delivery.is_awaited);
-  RunWorkers(mesh, team, plan, options, sweep, report);
-  mesh.SetHasOlderValues(has_older && !team.IsBroken());
-  team.HeedLateSignal();
+  RunWorkers(mesh, control, plan, options, sweep, report);
+  mesh.SetHasOlderValues(has_older && !control.IsBroken());
+  control.HeedLateSignal();
   const auto take_reason = [&] {
-    report.stopped_by = team.Reason();
-    report.signal = team.Signal();
-    report.message = team.Message();
+    report.stopped_by = control.Reason();
+    report.signal = control.Signal();
+    report.message = control.Message();
   };
   take_reason();
-  if (team.IsBroken()) {
-    report.lost_peers = team.LostPeers();
+  if (control.IsBroken()) {
+    report.lost_peers = control.LostPeers();
     mesh.GetBarrier().Leave();
     mesh.Break();
   } else {
     try {
       if (!options.record.empty()) {  // its last events may find no room
-        team.HeedLateThrow(mesh.GetWorld());
+        control.HeedLateThrow(mesh.GetWorld());
         take_reason();
       }
       GatherReport(report, mesh.GetWorld());
     } catch (const uit::PeerLost& lost) {  // after the last barrier
       report.Lose(lost);
-      team.KeepSignals();
+      control.KeepSignals();
       mesh.GetBarrier().Leave();
       mesh.Break();
     }

@@ -28,7 +28,7 @@
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
 #include <netuit/run/sweep.hpp>
-#include <netuit/run/team.hpp>
+#include <netuit/run/run_control.hpp>
 #include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/clock.hpp>
@@ -39,21 +39,21 @@ namespace netuit::detail {
 /// One thread's part in a run. More than 300 lines, because the run loop and what it calls are read together.
 class Worker {
  public:
-  Worker(MeshCore& mesh, Team& team, const RunPlan& plan, const RunOptions& options, const replay::WorkerRecord& record,
+  Worker(MeshCore& mesh, RunControl& control, const RunPlan& plan, const RunOptions& options, const replay::WorkerRecord& record,
          std::uint64_t first_stamp, std::uint32_t thread, Sweep& sweep)
-      : traffic_(mesh, team, options, plan.delivery, record, first_stamp, thread, plan.until.has_value()),
+      : traffic_(mesh, control, options, plan.delivery, record, first_stamp, thread, plan.until.has_value()),
         flow_(MakeFlow(traffic_, plan.delivery, record)),
         schedule_(plan.make()),
-        team_(team),
+        control_(control),
         plan_(plan),
         options_(options),
         thread_(thread),
         shared_(mesh.SharedObjects()),
-        nodes_(traffic_, team, options, sweep, thread),
+        nodes_(traffic_, control, options, sweep, thread),
         is_traced_(mesh.IsTraced()),
-        lag_(traffic_, team, options, thread),
-        agreement_(team, plan, traffic_.GetPartition(), traffic_.Rounds(), thread),
-        observers_(mesh, traffic_.GetPartition(), team, options, MyId()),
+        lag_(traffic_, control, options, thread),
+        agreement_(control, plan, traffic_.GetPartition(), traffic_.Rounds(), thread),
+        observers_(mesh, traffic_.GetPartition(), control, options, MyId()),
         timeline_(options.timeline, MyId()) {}
 
   /// Works from the start barrier to the end of the drain. Writes the snapshots to `quality`, and what it did when to `timeline`.
@@ -103,7 +103,7 @@ class Worker {
       if (plan_.votes_aside && IsDone(agreement_.EndsAside(moment.now, Patience(), [&] { return MyVote(moment.now); }))) return;
       moment.num_updates = num_updates_;
       moment.has_made_all = HasMadeAll();
-      moment.others_go_on = team_.Agreed().is_pending != 0;
+      moment.others_go_on = control_.Agreed().is_pending != 0;
       moment.is_to_stop = IsToStop(moment.now);
       if (plan_.slack) {
         moment.num_behind = lag_.Look(num_updates_);
@@ -128,7 +128,7 @@ class Worker {
           break;
         case Step::stop:
           reason_ = StopSeen(moment.now);
-          if (reason_ == 0) reason_ = Team::Encode(StopReason::count);
+          if (reason_ == 0) reason_ = RunControl::Encode(StopReason::count);
           is_record_cut_ |= IsReplay() && moment.is_to_stop;
           return;
       }
@@ -157,7 +157,7 @@ class Worker {
       traffic_.Rounds().Evaluate(num_updates_, position);
     } catch (...) {
       const std::string label = traffic_.GetPartition().graph.Label(position);
-      team_.StopByThrow("the reduction over cuts at node " + label, std::current_exception());
+      control_.StopByThrow("the reduction over cuts at node " + label, std::current_exception());
     }
     traffic_.GetPartition().notes.silent.clear();
   }
@@ -172,9 +172,9 @@ class Worker {
         is_record_cut_ = true;
       } catch (const uit::InputError&) {
         is_record_cut_ = true;
-        team_.StopByThrow("the record", std::current_exception());
+        control_.StopByThrow("the record", std::current_exception());
       } catch (const uit::OutputError&) {
-        team_.StopByThrow("the record", std::current_exception());
+        control_.StopByThrow("the record", std::current_exception());
       }
     });
     return is_revealed;
@@ -184,8 +184,8 @@ class Worker {
     Meet(MyVote(now, schedule_->Propose(now)));
     timeline_.Note(Activity::barrier);
     ++num_barriers_;
-    const Vote& agreed = team_.Agreed();
-    reason_ = agreed.stop != 0 ? agreed.stop : Team::Encode(StopReason::count);
+    const Vote& agreed = control_.Agreed();
+    reason_ = agreed.stop != 0 ? agreed.stop : RunControl::Encode(StopReason::count);
     const bool holds = IsDone(agreement_.Ends(agreed));  // also after the last update, for runs in parts
     const bool goes_on = agreed.stop == 0 && agreed.is_pending != 0 && !holds;
     if (goes_on) schedule_->Met(schedule_->CountsFromBarriers() ? uit::Now() : now, agreed.next);
@@ -196,24 +196,24 @@ class Worker {
     const Vote agreed = EndVote();
     reason_ = agreed.stop;
     if (reason_ != 0 || IsDone(agreement_.Ends(agreed))) return false;
-    team_.BeginVote(thread_, MyVote(now, schedule_->Propose(now)));
+    control_.BeginVote(thread_, MyVote(now, schedule_->Propose(now)));
     schedule_->Met(now, agreed.next);
     return true;
   }
   /// Sets the reason to stop if the run's condition holds, unless there is a graver one. Returns whether it holds.
   bool IsDone(bool holds) {
-    if (holds) reason_ = std::max(reason_, Team::Encode(StopReason::asked));
+    if (holds) reason_ = std::max(reason_, RunControl::Encode(StopReason::asked));
     return holds;
   }
   /// Ends the vote that is under way. Where votes decide on the condition, the last is on the last update.
   void FinishVotes() {
     EndVote();
     if (!plan_.until || !plan_.delivery.is_awaited) return;
-    team_.BeginVote(thread_, {.reduced = agreement_.Bring(num_updates_)});
+    control_.BeginVote(thread_, {.reduced = agreement_.Bring(num_updates_)});
     IsDone(agreement_.Ends(EndVote()));
   }
   Vote EndVote() {
-    return team_.EndVote(thread_, Patience(), [this] { return Idle(); }, traffic_.GetPartition().spin_habit);
+    return control_.EndVote(thread_, Patience(), [this] { return Idle(); }, traffic_.GetPartition().spin_habit);
   }
   bool HasMadeAll() {
     if (plan_.updates != 0 && num_updates_ >= plan_.updates) return true;
@@ -225,14 +225,14 @@ class Worker {
   bool IsReplay() const { return traffic_.Record().IsReplay(); }
   /// In a replay, an exception of another worker does not end this worker's updates early.
   bool IsToStop(uit::TimePoint now) const {
-    const std::uint32_t stop = team_.StopSeen();
+    const std::uint32_t stop = control_.StopSeen();
     if (!IsReplay()) return stop != 0 || now >= end_;
-    return stop >= Team::Encode(StopReason::signal) && stop != Team::Encode(StopReason::thrown);
+    return stop >= RunControl::Encode(StopReason::signal) && stop != RunControl::Encode(StopReason::thrown);
   }
   /// Returns the reason to stop that this worker has, or 0.
   std::uint32_t StopSeen(uit::TimePoint now) const {
-    const std::uint32_t stop = team_.StopSeen();
-    return stop == 0 && now >= end_ ? Team::Encode(StopReason::clock) : stop;
+    const std::uint32_t stop = control_.StopSeen();
+    return stop == 0 && now >= end_ ? RunControl::Encode(StopReason::clock) : stop;
   }
   /// Returns this worker's vote, and brings `next` with it. Call it once for each vote; see Agreement::Bring.
   Vote MyVote(uit::TimePoint now, std::uint64_t next = 0) {
@@ -248,7 +248,7 @@ class Worker {
   void Attend(uit::TimePoint now) {
     observers_.Look(now, num_updates_);
     if (timeline_.IsCountDue(now)) [[unlikely]] Count(now);
-    if (thread_ == 0 && IsTimeToLook(now)) Communicate([&] { team_.LookOut(!plan_.delivery.is_by_update && !plan_.votes_aside); });
+    if (thread_ == 0 && IsTimeToLook(now)) Communicate([&] { control_.LookOut(!plan_.delivery.is_by_update && !plan_.votes_aside); });
   }
   /// Adds what the worker has counted to its timeline.
   UIT_NOINLINE void Count(uit::TimePoint now) {
@@ -260,7 +260,7 @@ class Worker {
   /// Calls a function that uses the record or is the user's. If it throws, the run ends.
   template <typename G>
   void Call(const char* name, G&& call) {
-    team_.Guard(name, [&] {
+    control_.Guard(name, [&] {
       try {
         call();
       } catch (const replay::RecordEnd&) {
@@ -271,43 +271,42 @@ class Worker {
   WorkerId MyId() { return {static_cast<std::uint32_t>(traffic_.GetFabric().GetWorld().Rank()), thread_}; }
 
   void Meet(const Vote& mine) {
-    team_.Meet(thread_, mine, Patience(), [this] { return Idle(); }, traffic_.GetPartition().spin_habit);
+    control_.Meet(thread_, mine, Patience(), [this] { return Idle(); }, traffic_.GetPartition().spin_habit);
   }
   /// Called while waiting for others. Returns whether there was progress.
   bool Idle() {
     bool has_arrived = false;
     Communicate([&] { has_arrived = traffic_.GetFabric().Poll(); });
-    return team_.TrySteal(thread_) || has_arrived;
+    return control_.TrySteal(thread_) || has_arrived;
   }
   template <typename G>
   void Communicate(G&& talk) {
-    detail::Communicate(team_, std::forward<G>(talk));
+    detail::Communicate(control_, std::forward<G>(talk));
   }
   /// Called when all have stopped: delivers all messages in flight, and the last values of all workers.
   void Drain() {
     // Others may still have much to do, and the first worker continues to watch for signals.
     const auto patience = IsReplay() ? std::chrono::nanoseconds::max() : Patience();
     const auto idle = [this] {
-      if (thread_ == 0 && IsTimeToLook(uit::Now())) team_.LookOut(false);
+      if (thread_ == 0 && IsTimeToLook(uit::Now())) control_.LookOut(false);
       return Idle();
     };
-    team_.Meet(thread_, {.stop = reason_}, patience, idle, traffic_.GetPartition().spin_habit);
-    team_.BreakIfApart();
-    traffic_.BeginDrain();
-    Communicate([this] { traffic_.EndUpdate(drain_update); });
-    Meet({.stop = team_.Agreed().stop});  // frames leave during this wait; after it, all have been received
+    control_.Meet(thread_, {.stop = reason_, .next = num_updates_}, patience, idle, traffic_.GetPartition().spin_habit);
+    control_.BreakIfApart();
+    Communicate([this] { traffic_.Drain(control_.Agreed().next); });
+    Meet({.stop = control_.Agreed().stop});  // frames leave during this wait; after it, all have been received
     if (traffic_.Record().IsOn()) traffic_.StopIntercepting();
     Communicate([this] { traffic_.EndDrain(); });
-    Vote last{.stop = team_.Agreed().stop, .next = num_updates_};
-    const bool has_rules = traffic_.Rounds().HasRules() && !IsReplay() && !team_.IsBroken();
+    Vote last{.stop = control_.Agreed().stop, .next = num_updates_};
+    const bool has_rules = traffic_.Rounds().HasRules() && !IsReplay() && !control_.IsBroken();
     if (has_rules) {
       traffic_.Rounds().PrepareEnd();
       EvaluateRound();
-      last.stop = std::max(last.stop, team_.StopSeen());  // if it has thrown
+      last.stop = std::max(last.stop, control_.StopSeen());  // if it has thrown
       traffic_.Rounds().Bring(last.reduced);
     }
     Meet(last);
-    if (has_rules && thread_ == 0 && !team_.IsBroken()) traffic_.Rounds().TellRules(team_.Agreed().reduced.Words());
+    if (has_rules && thread_ == 0 && !control_.IsBroken()) traffic_.Rounds().TellRules(control_.Agreed().reduced.Words());
   }
   WorkerReport Report() {
     WorkerReport report;
@@ -323,7 +322,7 @@ class Worker {
   LayerTraffic traffic_;
   std::unique_ptr<Flow> flow_;
   std::unique_ptr<Schedule> schedule_;
-  Team& team_;
+  RunControl& control_;
   const RunPlan& plan_;
   const RunOptions& options_;
   std::uint32_t thread_;
@@ -340,7 +339,7 @@ class Worker {
   std::uint64_t num_barriers_ = 0;
   std::chrono::nanoseconds elapsed_{0};
   uit::TimePoint next_look_{};
-  std::uint32_t reason_ = Team::Encode(StopReason::count);
+  std::uint32_t reason_ = RunControl::Encode(StopReason::count);
   bool is_record_cut_ = false;  // a replay's record has ended, or the replay stops
 };
 

@@ -51,8 +51,8 @@ class Session {
       throw uit::Error("MPI grants thread level " + std::to_string(provided) + ", and MPI_THREAD_SERIALIZED is needed");
     }
     Check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    const char* const wish = std::getenv("UIT_SHARED_MEMORY");
-    const bool shares_memory = wish == nullptr || std::string_view(wish) != "0";
+    const char* const setting = std::getenv("UIT_SHARED_MEMORY");
+    const bool shares_memory = setting == nullptr || std::string_view(setting) != "0";
     world_ = uit::World{std::make_shared<MpiWorld>(
         MPI_COMM_WORLD, MpiWorldOptions{.shares_memory = shares_memory, .hooks = ApplicationHooks()})};
     if (!owns_) return;

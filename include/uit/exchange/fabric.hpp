@@ -133,7 +133,7 @@ class Fabric {
   void CheckOptions() const;
   /// Finds the peers' numbers of the announced exchanges. Returns what does not match, or an empty string.
   std::string Match(const BytesByRank& greetings);
-  PeerWishes Wishes() const;
+  PeerRequests Requests() const;
   std::string CheckLinks() const;
   std::map<std::size_t, SharedBoxes> OpenConnections();
   bool HasPlace(const SharedBoxes& memory, const Announcement& half) const {

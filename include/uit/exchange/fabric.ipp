@@ -123,33 +123,33 @@ UIT_DEFINE std::string Fabric::Match(const BytesByRank& greetings) {
 }
 
 /// Collects what the announced exchanges need from each peer.
-UIT_DEFINE PeerWishes Fabric::Wishes() const {
-  PeerWishes wishes;
+UIT_DEFINE PeerRequests Fabric::Requests() const {
+  PeerRequests requests;
   const std::size_t num_frames = options_.num_slots + Connection::num_uncredited;
   for (const auto& [peer, halves] : announced_) {
     if (halves.empty()) continue;
-    PeerWish& wish = wishes[peer];
+    PeerRequest& request = requests[peer];
     std::size_t payload_bytes = options_.payload_bytes;
     for (const Announcement& half : halves) {
       payload_bytes = std::max<std::size_t>(payload_bytes, half.spec.frame_bytes);
       if (half.is_incoming != 0)
-        wish.boxes.emplace(half.index, BoxWish{engine_->Incoming(half.index).box, half.spec.frame_bytes});
+        request.boxes.emplace(half.index, BoxRequest{engine_->Incoming(half.index).box, half.spec.frame_bytes});
     }
     const auto open = payload_bytes_.find(peer);
     if (open == payload_bytes_.end() || payload_bytes > open->second)  // both sides have announced the same exchanges
-      wish.link = {.num_sends = num_frames, .num_receives = num_frames, .payload_bytes = payload_bytes};
+      request.link = {.num_sends = num_frames, .num_receives = num_frames, .payload_bytes = payload_bytes};
   }
-  return wishes;
+  return requests;
 }
 
 /// Returns why the links cannot be opened, or an empty string.
 UIT_DEFINE std::string Fabric::CheckLinks() const {
   const std::string begin = "rank " + std::to_string(world_.Rank()) + " cannot open its links: ";
   std::size_t num_connections = engine_->NumConnections();
-  for (const auto& [peer, wish] : Wishes()) {
-    if (!wish.link) continue;
+  for (const auto& [peer, request] : Requests()) {
+    if (!request.link) continue;
     ++num_connections;
-    if (const std::size_t num_bytes = wish.link->payload_bytes; num_bytes > max_payload_bytes)
+    if (const std::size_t num_bytes = request.link->payload_bytes; num_bytes > max_payload_bytes)
       return begin + "a frame of " + std::to_string(num_bytes) + " bytes is over the limit of 1 GiB";
   }
   if (world_.Process()->NumRequests() - num_requests_ + NumRequests(num_connections) <= max_requests) return {};
@@ -158,12 +158,12 @@ UIT_DEFINE std::string Fabric::CheckLinks() const {
 
 /// Opens the missing connections. Returns the memory for shared boxes, by peer.
 UIT_DEFINE std::map<std::size_t, SharedBoxes> Fabric::OpenConnections() {
-  const PeerWishes wishes = Wishes();
+  const PeerRequests requests = Requests();
   std::map<std::size_t, SharedBoxes> shared;
-  OpenLinks(private_world_, num_connects_++, wishes, options_.shares_memory,
+  OpenLinks(private_world_, num_connects_++, requests, options_.shares_memory,
             [&](std::size_t peer, std::optional<AnyLink> link, SharedBoxes boxes) {
               if (link) {
-                payload_bytes_[peer] = wishes.at(peer).link->payload_bytes;
+                payload_bytes_[peer] = requests.at(peer).link->payload_bytes;
                 engine_->AddConnection(peer, std::move(*link), options_.num_slots, options_.max_pace);
               }
               shared.emplace(peer, std::move(boxes));

@@ -23,12 +23,12 @@ class PullReports {
   PullReports& operator=(PullReports&& other) noexcept;
   ~PullReports();
 
-  /// Counts a frame that has been pulled. `wishes_report`: the sender waits for a report on it.
-  void NotePulled(bool wishes_report = false) {
+  /// Counts a frame that has been pulled. `wants_report`: the sender waits for a report on it.
+  void NotePulled(bool wants_report = false) {
     ++num_pulled_;
     has_news_ = true;
-    wishes_report_ = wishes_report;
-    if (2 * (num_pulled_ - num_reported_) >= num_frames_ || wishes_report_) is_due_ = true;
+    wants_report_ = wants_report;
+    if (2 * (num_pulled_ - num_reported_) >= num_frames_ || wants_report_) is_due_ = true;
   }
   /// Notes a change that needs a report at some time.
   void NoteNews() { has_news_ = true; }
@@ -40,7 +40,7 @@ class PullReports {
   /// Whether anything has changed since the last report.
   bool HasNews() const { return has_news_; }
   /// Whether the sender is closing and waits for a report, as the frame pulled last said.
-  bool IsAwaited() const { return wishes_report_ && has_news_; }
+  bool IsAwaited() const { return wants_report_ && has_news_; }
   /// Whether to report because there was nothing else to do. Call it once for each such try; every call counts.
   bool IsIdle() { return has_news_ && ++num_idle_tries_ >= max_idle_tries; }
 
@@ -62,7 +62,7 @@ class PullReports {
   int num_idle_tries_ = 0;
   bool has_news_ = false;
   bool is_due_ = false;
-  bool wishes_report_ = false;
+  bool wants_report_ = false;
   Frame frame_;
 };
 

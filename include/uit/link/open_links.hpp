@@ -6,7 +6,7 @@
 #include <uit/config.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/link/link.hpp>
-#include <uit/link/peer_wish.hpp>
+#include <uit/link/peer_request.hpp>
 #include <uit/link/world.hpp>
 
 namespace uit {
@@ -17,7 +17,7 @@ namespace uit {
 /// boxes get memory of their own. Otherwise the link comes from the world, and there are no shared boxes. Collective,
 /// also for a process without requests. Nothing may be sent before all processes have returned. Throws the world's
 /// exceptions, then only on this process.
-void OpenLinks(const World& world, int stream, const PeerWishes& wishes, bool shares_memory,
+void OpenLinks(const World& world, int stream, const PeerRequests& requests, bool shares_memory,
                FunctionRef<void(std::size_t, std::optional<AnyLink>, SharedBoxes)> take);
 
 }  // namespace uit

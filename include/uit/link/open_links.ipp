@@ -18,7 +18,7 @@
 
 namespace uit {
 
-UIT_DEFINE void OpenLinks(const World& world, int stream, const PeerWishes& wishes, bool shares_memory,
+UIT_DEFINE void OpenLinks(const World& world, int stream, const PeerRequests& requests, bool shares_memory,
                           FunctionRef<void(std::size_t, std::optional<AnyLink>, SharedBoxes)> take) {
   HostMemory memory;
   std::map<std::size_t, detail::SharedPlaces> near;
@@ -26,20 +26,20 @@ UIT_DEFINE void OpenLinks(const World& world, int stream, const PeerWishes& wish
   if (shares_memory) {
     std::uint64_t num_bytes = 0;
     for (const std::size_t rank : world.HostRanks()) {
-      if (wishes.contains(rank)) near.emplace(rank, detail::LayOut(wishes.at(rank), num_bytes));
+      if (requests.contains(rank)) near.emplace(rank, detail::LayOut(requests.at(rank), num_bytes));
     }
     memory = world.ShareMemory(num_bytes);
     if (memory.empty()) near.clear();  // the same for all processes of the host
     for (const auto& [peer, places] : near) {
-      detail::CreateShared(wishes.at(peer), places, memory.at(world.Rank()));
+      detail::CreateShared(requests.at(peer), places, memory.at(world.Rank()));
       told[peer] = places.Pack();
     }
     told = world.ExchangeSparsely(std::move(told));
   }
-  for (const auto& [peer, wish] : wishes) {
+  for (const auto& [peer, request] : requests) {
     if (!near.contains(peer)) {
       std::optional<AnyLink> link;
-      if (wish.link) link = world.OpenLink(peer, stream, *wish.link);
+      if (request.link) link = world.OpenLink(peer, stream, *request.link);
       take(peer, std::move(link), SharedBoxes{});
       continue;
     }
@@ -48,9 +48,9 @@ UIT_DEFINE void OpenLinks(const World& world, int stream, const PeerWishes& wish
     const MutableByteView theirs = memory.at(peer);
     const MutableByteView mine = memory.at(world.Rank());
     std::optional<AnyLink> link;
-    if (wish.link)
+    if (request.link)
       link = AnyLink(std::make_unique<SharedMemoryLink>(detail::PartOf(theirs, there.link),
-                                                        detail::PartOf(mine, here.link), *wish.link));
+                                                        detail::PartOf(mine, here.link), *request.link));
     SharedBoxes boxes{.is_near = true};
     for (const auto& [number, offset] : there.boxes)
       boxes.outgoing.emplace(static_cast<std::uint32_t>(number), detail::PartOf(theirs, offset));

@@ -8,7 +8,7 @@
 
 #include <uit/config.hpp>
 #include <uit/link/frame_box.hpp>
-#include <uit/link/peer_wish.hpp>
+#include <uit/link/peer_request.hpp>
 #include <uit/link/shared_memory_link.hpp>
 #include <uit/link/shared_ring.hpp>
 #include <uit/link/world.hpp>
@@ -54,10 +54,10 @@ inline MutableByteView PartOf(MutableByteView memory, std::uint64_t offset) {
   return memory.subspan(offset);
 }
 /// Lays out the memory that a peer writes to, starting at `num_bytes`. Advances `num_bytes` past it.
-inline SharedPlaces LayOut(const PeerWish& wish, std::uint64_t& num_bytes) {
+inline SharedPlaces LayOut(const PeerRequest& request, std::uint64_t& num_bytes) {
   SharedPlaces places;
-  if (wish.link) places.link = std::exchange(num_bytes, num_bytes + SharedMemoryLink::RingBytes(*wish.link));
-  for (const auto& [number, box] : wish.boxes) {
+  if (request.link) places.link = std::exchange(num_bytes, num_bytes + SharedMemoryLink::RingBytes(*request.link));
+  for (const auto& [number, box] : request.boxes) {
     const bool is_asked = box.box->MayBeLarge() && box.payload_bytes >= min_asked_payload;
     const std::size_t max_bytes = is_asked ? max_lent_box_bytes : max_shared_box_bytes;
     if (box.box->SharedFrameBytes(box.payload_bytes) > max_bytes) continue;
@@ -66,10 +66,10 @@ inline SharedPlaces LayOut(const PeerWish& wish, std::uint64_t& num_bytes) {
   return places;
 }
 /// Initialises the memory that has been laid out.
-inline void CreateShared(const PeerWish& wish, const SharedPlaces& places, MutableByteView mine) {
-  if (wish.link) shared_ring::Create(mine.subspan(places.link, SharedMemoryLink::RingBytes(*wish.link)));
+inline void CreateShared(const PeerRequest& request, const SharedPlaces& places, MutableByteView mine) {
+  if (request.link) shared_ring::Create(mine.subspan(places.link, SharedMemoryLink::RingBytes(*request.link)));
   for (const auto& [number, offset] : places.boxes) {
-    const BoxWish& box = wish.boxes.at(static_cast<std::uint32_t>(number));
+    const BoxRequest& box = request.boxes.at(static_cast<std::uint32_t>(number));
     box.box->CreateShared(mine.subspan(offset, box.box->SharedBytes(box.payload_bytes)), box.payload_bytes);
   }
 }

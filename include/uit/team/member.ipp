@@ -30,17 +30,17 @@ UIT_DEFINE int Team::RunOnAll(FunctionRef<int(Member&)> work) const {
 
 UIT_DEFINE Member Member::Split(std::int64_t color, std::int64_t key) {
   if (&rounds_->GetGroup() != runs_->Everybody().get()) throw Error("a group of a team cannot be split again; split the whole team");
-  struct Wish {
+  struct Choice {
     std::int64_t color, key;
   };
-  const std::vector<Wish> wishes = AllGather(Wish{color, key});
+  const std::vector<Choice> choices = AllGather(Choice{color, key});
   std::map<std::int64_t, std::vector<std::size_t>> by_color;
-  for (std::size_t rank = 0; rank < wishes.size(); ++rank) by_color[wishes[rank].color].push_back(rank);
+  for (std::size_t rank = 0; rank < choices.size(); ++rank) by_color[choices[rank].color].push_back(rank);
   std::vector<std::vector<std::size_t>> lists;
   std::size_t list = 0;
   std::size_t seat = 0;
   for (auto& [each, ranks] : by_color) {
-    std::ranges::sort(ranks, {}, [&](std::size_t rank) { return std::pair(wishes[rank].key, rank); });
+    std::ranges::sort(ranks, {}, [&](std::size_t rank) { return std::pair(choices[rank].key, rank); });
     if (each == color) {
       list = lists.size();
       seat = static_cast<std::size_t>(std::ranges::find(ranks, Rank()) - ranks.begin());

@@ -144,7 +144,7 @@ class AggregatedEveryReceiver final : public ReceivingHalf {
     }
     if (!reader.Rest().empty()) throw Error("a peer has sent a frame that is cut short");
     const bool was_due = reports_.IsDue();
-    reports_.NotePulled(WishOf(header) == FrameWish::report);
+    reports_.NotePulled(RequestOf(header) == FrameRequest::report);
     if (reports_.IsDue() && !was_due) CloseFastPaths();
   }
   /// Keeps the frame, so that its messages need not be copied. Does so only if the inbox has no other messages and no

@@ -84,14 +84,14 @@ class AggregatedEverySender final : public SendingHalf {
   bool TryFinish() override {
     is_finished_ = true;
     end_ = run_end_ = next_;  // so that nothing more is accepted
-    return TrySendBacklog(true) && (IsEmpty() || (window_.FindRoom(true) && Depart(false, FrameWish::none)));
+    return TrySendBacklog(true) && (IsEmpty() || (window_.FindRoom(true) && Depart(false, FrameRequest::none)));
   }
   /// Sends the waiting frames, and in any case a frame marked as the update's end. Returns false if the peer has no room
   /// yet.
   bool TryEndUpdate() override {
     if (!TrySendBacklog(false) || !window_.FindRoom()) return false;
     if (begin_ == nullptr) OpenFrame(0);
-    return Depart(true, FrameWish::none);
+    return Depart(true, FrameRequest::none);
   }
   /// Called in a run at the end of a node's update: sends the open frame if it is old enough.
   void EndTurn() override {
@@ -231,19 +231,19 @@ class AggregatedEverySender final : public SendingHalf {
     ForgetFrame();
   }
   bool TryDepart(bool last) {
-    if (TrySendBacklog(false) && window_.FindRoom() && Depart(last, FrameWish::none)) return true;
+    if (TrySendBacklog(false) && window_.FindRoom() && Depart(last, FrameRequest::none)) return true;
     is_full_ = true;
     return false;
   }
-  bool Depart(bool last, FrameWish wish) {
+  bool Depart(bool last, FrameRequest request) {
     if (is_lent_) {
       CloseRun(options_.message_bytes);
-      window_.Publish(static_cast<std::size_t>(next_ - begin_), static_cast<std::uint64_t>(wish), last);
+      window_.Publish(static_cast<std::size_t>(next_ - begin_), static_cast<std::uint64_t>(request), last);
       ForgetFrame();
       return true;
     }
     SealFrame();
-    frame_.Header().base = static_cast<std::uint64_t>(wish);
+    frame_.Header().base = static_cast<std::uint64_t>(request);
     if (!window_.TryDepart(frame_, last)) return false;
     ForgetFrame();
     return true;
@@ -259,8 +259,8 @@ class AggregatedEverySender final : public SendingHalf {
   }
   bool TrySendBacklog(bool is_closing) {
     for (; num_sent_ < num_waiting_; ++num_sent_) {
-      const FrameWish wish = is_closing ? FrameWish::report : FrameWish::none;
-      backlog_[num_sent_].Header().base = static_cast<std::uint64_t>(wish);
+      const FrameRequest request = is_closing ? FrameRequest::report : FrameRequest::none;
+      backlog_[num_sent_].Header().base = static_cast<std::uint64_t>(request);
       if (!window_.FindRoom(is_closing) || !window_.TryDepart(backlog_[num_sent_], false)) return false;
     }
     num_sent_ = num_waiting_ = 0;

@@ -55,13 +55,13 @@ struct NewestRecord {
 };
 
 /// Values of FrameHeader::base in an aggregated exchange.
-enum class FrameWish : std::uint64_t {
+enum class FrameRequest : std::uint64_t {
   none,   ///< send a report when one is due
   report  ///< send a report at once: the sender is closing and has more frames than room
 };
 
 /// Returns what the sender requests with a frame.
-inline FrameWish WishOf(const FrameHeader& header) { return static_cast<FrameWish>(header.base); }
+inline FrameRequest RequestOf(const FrameHeader& header) { return static_cast<FrameRequest>(header.base); }
 
 /// The largest payload of a frame.
 inline constexpr std::size_t max_payload_bytes = std::size_t{1} << 30U;

@@ -96,7 +96,7 @@ class AggregatedLatestReceiver final : public ReceivingHalf {
       if (!message.empty()) std::memcpy(to, message.data(), message.size());
     }
     if (!reader.Rest().empty()) throw Error("a peer has sent a frame that is cut short");
-    reports_.NotePulled(WishOf(header) == FrameWish::report);
+    reports_.NotePulled(RequestOf(header) == FrameRequest::report);
   }
 
   AggregatedOptions options_;

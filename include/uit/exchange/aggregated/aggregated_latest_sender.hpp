@@ -104,8 +104,8 @@ class AggregatedLatestSender final : public SendingHalf {
       if (!window_.FindRoom(is_closing)) return false;
       const std::size_t num_records = WriteFrame();
       const bool is_rest = num_records == waiting_.size();
-      const FrameWish wish = is_closing && !is_rest ? FrameWish::report : FrameWish::none;
-      frame_.Header().base = static_cast<std::uint64_t>(wish);
+      const FrameRequest request = is_closing && !is_rest ? FrameRequest::report : FrameRequest::none;
+      frame_.Header().base = static_cast<std::uint64_t>(request);
       if (!window_.TryDepart(frame_, last && is_rest)) return false;
       Forget(num_records);
       is_over = is_rest;

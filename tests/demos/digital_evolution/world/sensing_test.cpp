@@ -204,7 +204,7 @@ struct EventCase {
   Rules rules = quiet;
 };
 
-// A cell that is born at update 16 has the events of its surroundings at once and at update 24. Its neighbours see it at 24.
+// A cell that is born at update 16 has the events of its peer_table at once and at update 24. Its neighbours see it at 24.
 const std::vector<EventCase> event_cases{
     {.event = "born", .update = 32, .times = 0, .facings = ""},
     {.event = "born", .action = bears_one, .update = 24, .times = 1, .facings = "1", .node = left},

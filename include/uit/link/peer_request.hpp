@@ -13,17 +13,17 @@
 namespace uit {
 
 /// A request for a box that receives frames from a peer, if possible in shared memory.
-struct BoxWish {
+struct BoxRequest {
   std::shared_ptr<FrameBox> box{};  ///< its kind and depth determine how much memory it needs
   std::size_t payload_bytes = 0;    ///< payload of its largest frame
 };
 /// What a process requests for one peer.
-struct PeerWish {
+struct PeerRequest {
   std::optional<LinkOptions> link{};         ///< options of a new link; the peer requests the same
-  std::map<std::uint32_t, BoxWish> boxes{};  ///< by this process's numbers
+  std::map<std::uint32_t, BoxRequest> boxes{};  ///< by this process's numbers
 };
 /// Requests by peer.
-using PeerWishes = std::map<std::size_t, PeerWish>;
+using PeerRequests = std::map<std::size_t, PeerRequest>;
 
 /// Memory shared with a peer, for boxes that do not use the link.
 struct SharedBoxes {

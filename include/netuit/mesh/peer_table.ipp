@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <netuit/mesh/surroundings.hpp>
+#include <netuit/mesh/peer_table.hpp>
 #include <netuit/quality/quality.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
@@ -15,7 +15,7 @@
 
 namespace netuit {
 
-UIT_DEFINE Surroundings::Surroundings(const uit::World& world, bool shares_memory, bool is_traced)
+UIT_DEFINE PeerTable::PeerTable(const uit::World& world, bool shares_memory, bool is_traced)
     : rank_(world.Rank()) {
   const std::string card = (is_traced ? "1" : "0") + KernelName();
   const std::vector<uit::Bytes> cards = world.AllGather(std::as_bytes(std::span{card}));
@@ -33,7 +33,7 @@ UIT_DEFINE Surroundings::Surroundings(const uit::World& world, bool shares_memor
   transports_[rank_] = Transport::thread;
 }
 
-UIT_DEFINE std::string Surroundings::KernelName() {
+UIT_DEFINE std::string PeerTable::KernelName() {
   std::string name;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> name;
   return name;

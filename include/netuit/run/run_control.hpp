@@ -16,6 +16,7 @@
 #include <netuit/barrier/process_barrier.hpp>
 #include <uit/team/thread_barrier.hpp>
 #include <netuit/barrier/thread_vote.hpp>
+#include <netuit/mesh/phase.hpp>
 #include <netuit/run/late_notice.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/stop_reasons.hpp>
@@ -32,10 +33,11 @@
 namespace netuit::detail {
 
 /// The threads of one process in a run: their barriers, and the reasons to stop.
-class Team : public StopReasons {
+class RunControl : public StopReasons {
  public:
   /// `process` knows which peers have ended. `needs_all`: no worker can continue without the others.
-  Team(ProcessBarrier& processes, const uit::ProcessState& process, std::uint32_t num_threads, const RunOptions& options, bool needs_all)
+  RunControl(ProcessBarrier& processes, const uit::ProcessState& process, std::uint32_t num_threads, const RunOptions& options,
+             bool needs_all)
       : StopReasons(process.Hooks(), options),
         processes_(processes),
         peers_(process.Watch()),
@@ -48,9 +50,9 @@ class Team : public StopReasons {
     if (options.stops_on_signal && hooks.heed_stops) stops_ = hooks.heed_stops();
     if (options.steals && num_threads > 1) loops_.emplace(num_threads);
   }
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
-  ~Team() {
+  RunControl(const RunControl&) = delete;
+  RunControl& operator=(const RunControl&) = delete;
+  ~RunControl() {
     // If a launcher notices a lost process, it also ends the others by signals.
     if (stops_ && (Reason() == StopReason::signal || Reason() == StopReason::peer_lost)) stops_->Keep();
   }
@@ -99,15 +101,17 @@ class Team : public StopReasons {
     if (IsBroken()) return {.stop = Encode(StopReason::peer_lost)};
     return votes_.Outcome();
   }
-  /// Notes that a thread has updated its nodes, and now waits for others at most; or, later, that it goes on. That thread.
-  void NoteEnd(std::uint32_t thread, std::uint64_t update, bool has_ended = true) {
-    views_[thread].num_ended.store(update + (has_ended ? 1 : 0), std::memory_order_relaxed);  // a hint for how long to wait
+  /// Notes that a thread has updated its nodes in this phase, and now waits for others at most; or, later, that it goes on. That
+  /// thread.
+  void NoteEnd(std::uint32_t thread, Phase phase, bool has_ended = true) {
+    views_[thread].num_ended.store(phase.Place() + (has_ended ? 1 : 0), std::memory_order_relaxed);  // a hint for how long to wait
   }
-  /// Whether all threads of this process have updated their nodes. Any worker.
-  bool HaveAllEnded(std::uint64_t update) const {
-    return std::ranges::all_of(views_, [update](const View& view) {
-      return view.num_ended.load(std::memory_order_relaxed) > update;
-    });
+  /// Whether all threads of this process have updated their nodes in this phase. Before the first update, none has any to update.
+  /// Any worker.
+  bool HaveAllEnded(Phase phase) const {
+    return phase.IsStart() || std::ranges::all_of(views_, [phase](const View& view) {
+             return view.num_ended.load(std::memory_order_relaxed) > phase.Place();
+           });
   }
 
   /// Returns the board on which workers post the updates of their nodes, or null if no worker steals. Any worker.
@@ -176,7 +180,7 @@ class Team : public StopReasons {
  private:
   struct alignas(uit::cache_line) View {
     bool has_vote = false;                    // begun with BeginVote and not ended
-    std::atomic<std::uint64_t> num_ended{0};  // updates; see NoteEnd
+    std::atomic<std::uint64_t> num_ended{0};  // phases; see NoteEnd
     Vote vote;                                // of the last barrier; last, because its sums are seldom used
   };
 

@@ -11,11 +11,11 @@ namespace netuit {
 
 /// Describes the other processes of a mesh as seen from this one: which transport reaches each, and whether its clock is the
 /// same as this process's.
-class Surroundings {
+class PeerTable {
  public:
-  Surroundings() = default;
+  PeerTable() = default;
   /// Collective. Throws on every process unless `is_traced` is the same on all.
-  Surroundings(const uit::World& world, bool shares_memory, bool is_traced);
+  PeerTable(const uit::World& world, bool shares_memory, bool is_traced);
 
   /// Returns the transport that carries messages to a process.
   Transport TransportTo(std::size_t process) const { return transports_[process]; }
@@ -34,5 +34,5 @@ class Surroundings {
 }  // namespace netuit
 
 #if !UIT_COMPILED
-#include <netuit/mesh/surroundings.ipp>
+#include <netuit/mesh/peer_table.ipp>
 #endif
