@@ -171,8 +171,8 @@ def judge(test: Test, code: Optional[int], said: str, seconds: float, limit: flo
     wanted, unwanted = (test.properties.get(f"{kind}_REGULAR_EXPRESSION", []) for kind in ("PASS", "FAIL"))
     has_passed = code == 0
     if wanted:
-        has_passed = any(re.search(pattern, said) for pattern in wanted)
-    if any(re.search(pattern, said) for pattern in unwanted):
+        has_passed = any(re.search(pattern, said, re.DOTALL) for pattern in wanted)  # to CTest, '.' is any character
+    if any(re.search(pattern, said, re.DOTALL) for pattern in unwanted):
         has_passed = False
     if test.properties.get("WILL_FAIL", False):
         has_passed = not has_passed

@@ -25,6 +25,10 @@ namespace {
 
 using Word = std::uint64_t;
 
+template <typename T>
+concept Publishable = requires(Mesh& mesh) { mesh.template AddPublishedField<T>(); };
+static_assert(Publishable<double> && !Publishable<std::string> && !Publishable<std::vector<double>>);
+
 std::vector<std::uint32_t> ThreadCounts() {
   if (MpiTestWorld().Size() == 1) return {1, 2, 4};
   return MpiTestWorld().Size() == 2 ? std::vector<std::uint32_t>{1, 2} : std::vector<std::uint32_t>{1};

@@ -17,6 +17,7 @@ pytest.importorskip("tree_sitter", reason="tree-sitter is missing")
 MUTANTS = pathlib.Path(__file__).parents[3] / "tests" / "mutants"
 sys.path.insert(0, str(MUTANTS))
 import operators  # noqa: E402
+import trials  # noqa: E402
 
 
 def candidates(text):
@@ -162,3 +163,11 @@ def test_a_mutant_changes_the_program_only_when_it_is_on_and_says_when_it_is_rea
         assert reached.read_bytes() == bytes(number) + b"\1\0"
         seen[name] = subprocess.run([program], capture_output=True, check=True, env={"UIT_MUTANT": str(number)}, timeout=60).stdout
     assert seen == wanted
+
+
+@pytest.mark.parametrize(("said", "how"), [("put 7\nheat 4096", "passed"), ("heat 4096\nput 7", "failed"), ("put 7\nheat 4096\nerror", "failed")])
+def test_a_run_is_judged_by_its_output_as_ctest_does(said, how):
+    """To CTest, '.' matches the end of a line, too."""
+    properties = {"PASS_REGULAR_EXPRESSION": ["put [0-9]+.*heat 4096"], "FAIL_REGULAR_EXPRESSION": ["heat.*error"]}
+    test = trials.Test("heat", "heat", ["heat"], properties)
+    assert trials.judge(test, 0, said, 0.1, 5).how == how
