@@ -107,7 +107,9 @@ class UndelayedEdges {
     NodeId node = 0;
     while (!is_waiting(node)) ++node;
     std::vector<NodeId> path;  // backwards
-    while (std::ranges::find(path, node) == path.end()) {
+    std::vector<bool> is_in_path(num_waiting.size());
+    while (!is_in_path[node]) {
+      is_in_path[node] = true;
       path.push_back(node);
       NodeId source = node;
       VisitSources(node, [&](NodeId of) { if (is_waiting(of)) source = of; });

@@ -55,8 +55,10 @@ class Captured {
   std::uint64_t NumMissed() const { return mesh_->GetWorld().Max(store_->NumMissed()); }
   /// Forgets all frames, so that there is memory for others. Every process calls it, between runs.
   void Clear() const { store_->Clear(); }
-  /// Returns a frame's values by node id on rank 0, and an empty vector elsewhere. Collective, between runs.
+  /// Returns a frame's values by node id on rank 0, and an empty vector elsewhere. Collective, between runs. Throws uit::InputError if
+  /// there is no such frame.
   std::vector<T> Gather(std::size_t frame) const {
+    Check(frame);
     std::vector<T> values(mesh_->NumLocalNodes());
     mesh_->ForEachNode([&](std::size_t local, std::size_t slot, NodeId) {
       std::memcpy(static_cast<void*>(&values[local]), store_->Value(frame, slot), sizeof(T));
@@ -64,8 +66,9 @@ class Captured {
     return GatherByNode<T>(*mesh_, values);
   }
   /// Returns how many updates each node had made in a frame, by id on rank 0, and an empty vector elsewhere. Collective, between
-  /// runs.
+  /// runs. Throws uit::InputError if there is no such frame.
   std::vector<std::uint64_t> GatherUpdates(std::size_t frame) const {
+    Check(frame);
     std::vector<std::uint64_t> updates;
     for (std::size_t thread = 0; thread < mesh_->NumThreads(); ++thread)
       updates.resize(updates.size() + mesh_->Partitions()[thread]->NumNodes(), store_->NumUpdates(frame, thread));
@@ -85,6 +88,12 @@ class Captured {
   }
 
  private:
+  void Check(std::size_t frame) const {
+    const std::size_t count = Count();
+    if (frame >= count)
+      throw uit::InputError("there is no frame " + std::to_string(frame) + " among " + std::to_string(count) + " captured frames");
+  }
+
   const MeshCore* mesh_;
   detail::CaptureStore* store_;
 };

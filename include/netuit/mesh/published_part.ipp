@@ -104,6 +104,7 @@ UIT_DEFINE bool PublishedPart::TryReplay(uit::ByteReader& from) {
     if (!replay::TryReadNumber(from, num_made) || !replay::TryReadNumber(from, receiver.num_effective)) return false;
     if (num_made > max_updates) return false;
     receiver.last_update = Stamp(num_made - 1);
+    receiver.has_last = false;
     if (!replay::TryDecodeDelta(from, receiver.recorded)) return false;
     std::memcpy(receiver.Ghosts(memory_.shown), receiver.recorded.data(), receiver.layout.SlotsBytes());
   }

@@ -45,14 +45,17 @@ class SharedObject<T, Order::exclusive> final : public SharedBase {
   template <typename... Args>
   explicit SharedObject(std::uint32_t threads, Args&&... args) : object(std::forward<Args>(args)...), waiting_(threads) {}
 
-  /// Calls f(object) now if no other thread uses the object, and else at the end of this thread's update or before.
+  /// Calls f(object) now if no other thread uses the object, and else at the end of this thread's update or before. Throws if called by
+  /// such a function.
   template <typename F>
   void Do(std::size_t thread, F&& f) {
+    if (waiting_[thread].is_in_use) throw uit::Error("a function for a shared object uses the same object again");
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) {
       waiting_[thread].calls.emplace_back(std::forward<F>(f));
       return;
     }
+    const Use use{waiting_[thread].is_in_use};
     RunWaiting(thread);
     f(object);
   }
@@ -60,6 +63,7 @@ class SharedObject<T, Order::exclusive> final : public SharedBase {
   void EndUpdate(std::size_t thread) override {
     if (waiting_[thread].calls.empty()) return;
     const std::lock_guard lock(mutex_);
+    const Use use{waiting_[thread].is_in_use};
     RunWaiting(thread);
   }
 
@@ -68,6 +72,15 @@ class SharedObject<T, Order::exclusive> final : public SharedBase {
  private:
   struct alignas(uit::cache_line) Waiting {
     std::vector<std::function<void(T&)>> calls;
+    bool is_in_use = false;  // the object, by this thread
+  };
+  /// Notes that the thread uses the object.
+  struct Use {
+    bool& is_in_use;
+    explicit Use(bool& of) : is_in_use(of) { is_in_use = true; }
+    ~Use() { is_in_use = false; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
   };
 
   void RunWaiting(std::size_t thread) {

@@ -171,7 +171,8 @@ struct RunReport {
   /// plain counts of updates do not. See EffectiveUpdates for what they prove. Returns nothing if a best-effort run has channels
   /// between workers, which do not carry the count.
   ///
-  /// A node that was silent counts as if it had published, so use this only if a silent node's value had not changed.
+  /// A network with a period counts as read in the updates in which it is due. If a node also reads it in between, values are older,
+  /// and fewer updates are effective, than this tells. A node that was silent counts as if it had published, so use this only if a silent node's value had not changed.
   std::optional<std::uint64_t> EffectiveUpdates() const;
   /// Returns the age of the oldest value that any worker of this report read from another, in updates. See Staleness.
   std::uint64_t MaxStaleness() const;

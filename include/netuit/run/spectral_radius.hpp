@@ -56,7 +56,8 @@ Extremes Agree(const uit::World& world, const Extremes& mine);
 }  // namespace detail
 
 /// Bounds the spectral radius of |B| by power iteration over the mesh. `entry(node, edge)` returns B's entry for an in-edge of the
-/// node; the diagonal of B is 0. Collective. Throws uit::Error if the iteration is interrupted.
+/// node; the diagonal of B is 0. Collective. Throws uit::InputError if an entry is not finite, or if the network has a period: values
+/// of different updates tell nothing of the radius. Throws uit::Error if the iteration is interrupted.
 ///
 ///     netuit::Mesh mesh{team, graph};
 ///     auto weight = mesh.GetEdgeWeights();
@@ -69,6 +70,7 @@ Extremes Agree(const uit::World& world, const Extremes& mine);
 template <std::invocable<Node&, InEdge> F>
 SpectralBounds BoundSpectralRadius(Mesh& mesh, F&& entry, const SpectralOptions& options = {}) {
   constexpr std::uint64_t most = 10;  // updates between two looks at the bounds
+  if (mesh.Partitions().front()->networks.at(options.network.number)->period != 1) throw uit::InputError("the spectral radius is bounded along a network with a period of 1 only");
   const auto x = mesh.AddPublishedField<double>(1.0, {options.network});
   const auto ratio = mesh.AddField<double>(1.0);
   SpectralBounds bounds;
@@ -78,9 +80,11 @@ SpectralBounds BoundSpectralRadius(Mesh& mesh, F&& entry, const SpectralOptions&
     const RunReport report = mesh.Run(EveryUpdate{.updates = piece}, [&](Node& node) {
       double sum = x[node];
       for (const InEdge edge : node.In(options.network)) sum += std::abs(entry(node, edge)) * x[edge];
+      if (!std::isfinite(sum)) throw uit::InputError("the entries of its row do not have a finite sum");
       ratio[node] = sum / x[node];
       x[node] = sum / 2 * (node.Update() == 0 ? scale : 1);
     });
+    if (report.stopped_by == StopReason::thrown) throw uit::InputError(report.message);
     if (report.stopped_by != StopReason::count) throw uit::Error("the power iteration was interrupted");
     detail::Extremes ratios;
     detail::Extremes values;

@@ -82,7 +82,7 @@ class Rounds {
   const Brought& At(std::size_t seat) const { return brought_[seat]; }
   /// Throws if a member of this host takes no further part in the run.
   void CheckStays(std::size_t seat) const;
-  /// Takes no further part in the run.
+  /// Takes no further part in the run. Does nothing the second time.
   void Leave();
 
  private:
@@ -100,6 +100,7 @@ class Rounds {
   std::uint64_t kind_ = 0;
   std::size_t num_read_ = 0;  // seats of this host
   bool has_begun_ = false;    // with the other hosts
+  bool has_left_ = false;
   std::vector<Brought> brought_{group_->seats.size()};
 };
 

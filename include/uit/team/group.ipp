@@ -243,6 +243,7 @@ UIT_DEFINE void Rounds::CheckStays(std::size_t seat) const {
 }
 
 UIT_DEFINE void Rounds::Leave() {
+  if (std::exchange(has_left_, true)) return;
   group_->seats[seat_].board->Leave(run_);
   if (group_->rounds && group_->hosts[group_->own_host].leader == seat_) group_->rounds->Leave(run_);
 }

@@ -27,18 +27,20 @@ class Joints {
       : world_(std::move(world)), num_threads_(num_threads), shares_memory_(shares_memory) {}
 
   /// Runs `open(other end, number)` alone. `other end` is null, or what the other member of this process has left here for this end:
-  /// an object of type `type`. `open` returns what to leave for it. Throws if the other end has another type. Any member.
+  /// an object of type `type`. `open` returns what to leave for it. Throws if the other end has another type or depth. Any member.
   template <typename F>
-  void JoinHere(std::size_t from, std::size_t to, bool is_inlet, std::type_index type, F&& open) {
+  void JoinHere(std::size_t from, std::size_t to, bool is_inlet, std::type_index type, std::size_t depth, F&& open) {
     const std::lock_guard lock(mutex_);
     const std::uint64_t number = counts_[{from, to, is_inlet}]++;
     const auto waiting = waiting_.find({from, to, number});
     if (waiting == waiting_.end()) {
-      waiting_.emplace(std::tuple{from, to, number}, Waiting{is_inlet, type, open(nullptr)});
+      waiting_.emplace(std::tuple{from, to, number}, Waiting{is_inlet, type, depth, open(nullptr)});
       return;
     }
     if (waiting->second.type != type)
       throw Error("members " + std::to_string(from) + " and " + std::to_string(to) + " open the ends of a conduit with different types or policies");
+    if (waiting->second.depth != depth)
+      throw Error("members " + std::to_string(from) + " and " + std::to_string(to) + " open the ends of a conduit with different depths");
     open(waiting->second.duct.get());
     waiting_.erase(waiting);
   }
@@ -85,6 +87,7 @@ class Joints {
   struct Waiting {
     bool is_inlet = false;
     std::type_index type;
+    std::size_t depth = 0;
     std::shared_ptr<void> duct;
   };
 

@@ -3,6 +3,7 @@
 /// What a member of a team does in a run: collective calls, conduits to other members, and loops that others help with.
 /// More than 300 lines, because it is one class with a short function for each call.
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -282,9 +283,11 @@ class Member {
   /// Calls `map(begin, end)` for each chunk likewise, and returns what `combine(sum, next)` makes of `initial` and the results, in order
   /// of chunks. So the result depends on `n` and `grain`, but not on who has run what.
   template <std::movable T, std::invocable<std::size_t, std::size_t> Map, std::invocable<T, T> Combine>
+    requires std::default_initializable<T>
   T ParallelReduce(std::size_t n, std::size_t grain, T initial, Map&& map, Combine&& combine) {
-    std::vector<T> parts(LoopBoard<>::NumChunks(n, grain), initial);
-    return loops_->Reduce(thread_, n, grain, std::span<T>(parts), std::move(initial), map, combine);
+    const std::size_t num_parts = LoopBoard<>::NumChunks(n, grain);
+    const auto parts = std::make_unique<T[]>(num_parts);  // no std::vector, whose elements of type bool are none
+    return loops_->Reduce(thread_, n, grain, std::span<T>(parts.get(), num_parts), std::move(initial), map, combine);
   }
 
   /// Throws MemberLeft if another member of this host has left the run, and PeerLost if its process has ended. For a wait that
@@ -297,7 +300,8 @@ class Member {
     for (Fabric* const fabric : fabrics_) has_arrived = fabric->Poll() || has_arrived;
     return has_arrived;
   }
-  /// Waits until `ready()` is true. Meanwhile polls, and runs chunks of other threads' loops. Returns false at the deadline.
+  /// Waits until `ready()` is true. Meanwhile polls, and runs chunks of other threads' loops. Returns false at the deadline. Throws
+  /// MemberLeft if another member of this process has thrown out of the run.
   template <std::predicate Ready>
   bool WaitUntil(Ready&& ready, Deadline deadline = never) {
     return WaitUntil(std::forward<Ready>(ready), deadline, [] { return false; });
@@ -305,7 +309,10 @@ class Member {
   /// The same. It rests shortly before the next try if `is_busy()` says that the last one has done something useful.
   template <std::predicate Ready, std::predicate Busy>
   bool WaitUntil(Ready&& ready, Deadline deadline, Busy&& is_busy) {
-    return uit::WaitUntil(std::forward<Ready>(ready), deadline, [this, &is_busy] {
+    bool is_ready = false;
+    const auto try_once = [&] { return is_ready = is_ready || ready(); };
+    return uit::WaitUntil(try_once, deadline, [&] {
+      if (has_failed_->load(std::memory_order_relaxed) && !try_once()) ThrowLeft();
       const bool has_arrived = Poll();
       return loops_->TrySteal(thread_) || has_arrived || is_busy();
     }, Backoff(habit_));
@@ -316,11 +323,12 @@ class Member {
   template <typename Call>
   friend class Started;
 
-  Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBoard<>& loops, std::shared_ptr<detail::Group> group, std::size_t seat,
-         std::uint32_t thread, std::uint64_t run, const SpinHabit& habit)
+  Member(detail::TeamRuns& runs, detail::Joints& joints, LoopBoard<>& loops, const std::atomic<bool>& has_failed,
+         std::shared_ptr<detail::Group> group, std::size_t seat, std::uint32_t thread, std::uint64_t run, const SpinHabit& habit)
       : runs_(&runs),
         joints_(&joints),
         loops_(&loops),
+        has_failed_(&has_failed),
         thread_(thread),
         run_(run),
         rounds_(std::make_unique<detail::Rounds>(std::move(group), seat, run)),
@@ -328,8 +336,11 @@ class Member {
 
   const detail::Group::Seat& SeatOf(std::size_t rank) const { return rounds_->GetGroup().seats[rank]; }
   std::size_t Checked(std::size_t rank) const;
-  /// Throws if a collective call has begun and not ended.
+  /// Throws if a collective call has begun and not ended, or if one has failed.
   detail::Rounds& RoundsForCall() const;
+  /// Notes that a collective call has failed, and lets the others know.
+  void FailCall();
+  [[noreturn]] static void ThrowLeft();
 
   uit::Process Reach(Fabric& fabric, std::size_t process, std::size_t from, std::size_t to, std::uint64_t number,
                      const ConduitOptions& options) const {
@@ -345,7 +356,8 @@ class Member {
   template <typename T, Policy policy, typename Bind>
   void JoinHere(std::size_t from, std::size_t to, bool is_inlet, const ConduitOptions& options, Bind&& bind) {
     using End = Ref<DuctFor<T, policy, Spsc>>;
-    joints_->JoinHere(from, to, is_inlet, typeid(End), [&](void* other) -> std::shared_ptr<void> {
+    const std::size_t depth = policy.retain == Retain::every ? options.depth : 0;  // elsewhere it means nothing
+    joints_->JoinHere(from, to, is_inlet, typeid(End), depth, [&](void* other) -> std::shared_ptr<void> {
       if (other != nullptr) return bind(*static_cast<End*>(other)), nullptr;
       auto [one, rest] = uit::Thread{.depth = options.depth}.template OpenPair<T, policy>(T{});
       bind(std::move(one));
@@ -356,12 +368,14 @@ class Member {
   detail::TeamRuns* runs_;
   detail::Joints* joints_;
   LoopBoard<>* loops_;
+  const std::atomic<bool>* has_failed_;  // a member of this process
   std::uint32_t thread_;
   std::uint64_t run_;
   std::unique_ptr<detail::Rounds> rounds_;
   std::vector<Fabric*> fabrics_{};
   SpinHabit habit_;
   bool is_in_call_ = false;
+  bool has_failed_call_ = false;
 };
 
 template <typename Call>
@@ -383,6 +397,7 @@ bool Started<Call>::TryEnd() {
     has_ended_ = call_.TryEnd();
   } catch (...) {
     has_ended_ = true;
+    me_.FailCall();
     throw;
   }
   if (has_ended_) me_.is_in_call_ = false;

@@ -48,7 +48,7 @@ UIT_DEFINE Member Member::Split(std::int64_t color, std::int64_t key) {
     lists.push_back(std::move(ranks));
   }
   runs_->DoAlone([&] { runs_->MakeSplit(lists); });
-  Member member(*runs_, *joints_, *loops_, runs_->SplitGroup(list), seat, thread_, run_, habit_);
+  Member member(*runs_, *joints_, *loops_, *has_failed_, runs_->SplitGroup(list), seat, thread_, run_, habit_);
   member.fabrics_ = fabrics_;
   return member;
 }
@@ -66,9 +66,17 @@ UIT_DEFINE std::size_t Member::Checked(std::size_t rank) const {
   throw InputError("there is no member " + std::to_string(rank) + " in a group of " + std::to_string(Size()));
 }
 
+UIT_DEFINE void Member::ThrowLeft() { throw MemberLeft("another member of this process has failed"); }
+
 UIT_DEFINE detail::Rounds& Member::RoundsForCall() const {
+  if (has_failed_call_) throw MemberLeft("a collective call of this member has failed, so it can make no other in this run");
   if (is_in_call_) throw Error("a member begins a collective call before its last one has ended");
   return *rounds_;
+}
+
+UIT_DEFINE void Member::FailCall() {
+  has_failed_call_ = true;
+  rounds_->Leave();
 }
 
 }  // namespace uit
@@ -111,10 +119,12 @@ UIT_DEFINE int TeamRuns::Run(ThreadPool& threads, FunctionRef<int(Member&)> work
   std::vector<std::exception_ptr> failures(num_threads_);
   threads.Run([&](std::uint32_t thread) {
     try {
-      Member me(*this, *joints_, loops_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_, SpinHabit(has_cores_));
+      Member me(*this, *joints_, loops_, has_failed_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_,
+                SpinHabit(has_cores_));
       codes[thread] = work(me);
     } catch (...) {
       failures[thread] = std::current_exception();
+      has_failed_.store(true, std::memory_order_relaxed);  // it has left the collective calls before
     }
   });
   return EndRun(codes, failures);
@@ -125,8 +135,8 @@ UIT_DEFINE void TeamRuns::GoOn(ThreadPool& threads, FunctionRef<void(Member&)> w
   if (members_.empty()) {
     BeginRun();
     for (std::uint32_t thread = 0; thread < num_threads_; ++thread)
-      members_.emplace_back(new Member(*this, *joints_, loops_, everybody_, world_.Rank() * num_threads_ + thread, thread, num_runs_,
-                                       SpinHabit(has_cores_)));
+      members_.emplace_back(new Member(*this, *joints_, loops_, has_failed_, everybody_, world_.Rank() * num_threads_ + thread, thread,
+                                       num_runs_, SpinHabit(has_cores_)));
   }
   std::vector<std::exception_ptr> failures(num_threads_);
   threads.Run([&](std::uint32_t thread) {
@@ -135,6 +145,7 @@ UIT_DEFINE void TeamRuns::GoOn(ThreadPool& threads, FunctionRef<void(Member&)> w
     } catch (...) {
       failures[thread] = std::current_exception();
       members_[thread].reset();  // so that others notice
+      has_failed_.store(true, std::memory_order_relaxed);
     }
   });
   const bool is_well = std::ranges::none_of(failures, [](const std::exception_ptr& failure) { return failure != nullptr; });
@@ -148,6 +159,7 @@ UIT_DEFINE void TeamRuns::BeginRun() {
   joints_.emplace(world_, num_threads_, shares_memory_);
   gate_.emplace(num_threads_);
   has_failed_alone_ = false;
+  has_failed_.store(false, std::memory_order_relaxed);
 }
 
 UIT_DEFINE int TeamRuns::EndRun(const std::vector<int>& codes, const std::vector<std::exception_ptr>& failures) {
@@ -185,11 +197,13 @@ UIT_DEFINE std::pair<std::exception_ptr, TeamRuns::Failure> TeamRuns::FirstCause
 }
 
 UIT_DEFINE void TeamRuns::DoAlone(FunctionRef<void()> work) {
-  gate_->ArriveAndWait([&] {
+  const ThreadBarrier<>::Ticket ticket = gate_->Arrive([&] {
     has_failed_alone_ = true;
     work();
     has_failed_alone_ = false;
   });
+  WaitUntil([&] { return gate_->HasPassed(ticket) || has_failed_.load(std::memory_order_relaxed); });
+  if (!gate_->HasPassed(ticket)) throw MemberLeft("another member of this process has failed");
   if (has_failed_alone_) throw MemberLeft("another thread of this process could not connect the team");
 }
 

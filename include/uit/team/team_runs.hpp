@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -77,6 +78,7 @@ class TeamRuns {
   std::uint64_t num_runs_ = 0;
   std::optional<ThreadBarrier<>> gate_;                // of the current run; see DoAlone
   bool has_failed_alone_ = false;                      // written by the thread that works alone
+  std::atomic<bool> has_failed_{false};                // a member of this process, in the current run
   std::optional<Joints> joints_;                       // of the current run
   std::vector<std::unique_ptr<Member>> members_;       // by thread, if they go on
   std::optional<World> split_world_;                   // of the splits of the current run

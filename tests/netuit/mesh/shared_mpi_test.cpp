@@ -168,6 +168,16 @@ TEST_CASE("A function for an exclusive object that throws ends the run") {
   CHECK(report.stopped_by == StopReason::thrown);
 }
 
+TEST_CASE("A function for an exclusive object that uses the same object ends the run") {
+  Mesh mesh{uit::Team{MpiTestWorld()}, Torus(8, 8)};  // one thread, so that no function is called later
+  auto object = mesh.AddShared<int, Order::exclusive>();
+  const RunReport report = mesh.Run(Free{.updates = 100'000}, [&](Node& node) {
+    object.Do(node, [&object, &node](int&) { object.Do(node, [](int& count) { ++count; }); });
+  });
+  CHECK(report.stopped_by == StopReason::thrown);
+  CHECK(object.BetweenRuns() == 0);
+}
+
 TEST_CASE("All nodes use a relaxed object at once") {
   Mesh mesh{uit::Team{MpiTestWorld(), {.threads = 2}}, Torus(8, 8)};
   auto count = mesh.AddShared<std::atomic<std::uint64_t>, Order::relaxed>(0U);

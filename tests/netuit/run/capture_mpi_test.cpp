@@ -87,6 +87,8 @@ TEST_CASE("In modes 0 and 5, a frame has every node's value after the same updat
     }
     const auto last = other.Gather(3);
     CHECK(std::ranges::all_of(last, [](float of) { return of == 40; }));
+    CHECK_THROWS_AS(other.Gather(4), uit::InputError);
+    CHECK_THROWS_AS(other.GatherUpdates(4), uit::InputError);
   }
 }
 

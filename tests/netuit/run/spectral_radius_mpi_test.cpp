@@ -1,12 +1,15 @@
 // Bounds of a spectral radius, against known ones.
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
+#include <vector>
 
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/run/run.hpp>
 #include <netuit/run/spectral_radius.hpp>
+#include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
 
 #include "tests/netuit/run/workers.hpp"
@@ -77,4 +80,12 @@ TEST_CASE("An iteration that old values can spoil is told from one that converge
 TEST_CASE("Neither large nor small entries overflow") {
   CHECK(Bound(MakeTorus(6, 5), 1e25).at_least == Approx(4e25));
   CHECK(Bound(MakeTorus(6, 5), 1e-30).at_most < 1e-15);
+}
+
+TEST_CASE("Entries that are not finite, and values of different updates, tell nothing and are refused") {
+  CHECK_THROWS_AS(Bound(MakeTorus(6, 5), std::numeric_limits<double>::infinity()), uit::InputError);
+  CHECK_THROWS_AS(Bound(MakeTorus(6, 5), std::numeric_limits<double>::quiet_NaN()), uit::InputError);
+  const Topology graph = MakeTorus(6, 5);
+  Mesh mesh{TeamWith(2), std::vector<NamedNetwork>{{"slow", graph, {.period = 3}}}};
+  CHECK_THROWS_AS(BoundSpectralRadius(mesh, [](Node&, InEdge) { return 0.2; }), uit::InputError);
 }

@@ -40,6 +40,16 @@ TEST_CASE("An update function that counts its calls in itself has counted all") 
   CHECK(newest == 2 * num_nodes * num_updates);
 }
 
+TEST_CASE("The stamps of frames go on from run to run, by one for the start, each update and the drain") {
+  Mesh mesh{uit::Team{uit::World{}, {.threads = 2}}, MakeRing(num_nodes)};
+  mesh.AddPublishedField<int>();
+  const std::uint64_t first = mesh.NextStamp();
+  mesh.Run(EveryUpdate{.updates = 7}, [](Node&) {});
+  CHECK(mesh.NextStamp() == first + 9);
+  mesh.Run(Free{.updates = 3}, [](Node&) {});
+  CHECK(mesh.NextStamp() == first + 14);
+}
+
 TEST_CASE("Only a function that nobody can tell from its copy is copied for a sweep") {
   std::uint64_t number = 0;
   const auto by_value = [number](Node&) { return number; };

@@ -254,6 +254,7 @@ TEST_CASE("Members that wait in a collective call run chunks of the loops of oth
         expected += part;
       }
       THAT(sum == expected);
+      THAT(me.ParallelReduce(100, 7, false, [](std::size_t begin, std::size_t end) { return begin <= 50 && 50 < end; }, std::logical_or<>{}));
       bool has_thrown = false;
       try {
         me.ParallelFor(10, 1, [](std::size_t, std::size_t) { throw std::runtime_error("in a chunk"); });
@@ -335,6 +336,14 @@ TEST_CASE("If a member throws while a call of others is under way, their Run thr
       ++num_caught;
     }
   }) == culprit);
+  // Nor is a second call mistaken for one within the first.
+  CHECK(words([&](Member& me) {
+    try {
+      me.Barrier();
+    } catch (const std::exception&) {
+      me.Barrier();
+    }
+  }) == culprit);
   CHECK(num_caught == (MpiTestWorld().IsRoot() ? 1U : 2U));
 }
 
@@ -373,6 +382,14 @@ TEST_CASE("Members that disagree are told") {
     ++num_connected;
   });
   CHECK(lone.find("which has opened no outlet from it") != std::string::npos);
+  CHECK(num_connected == 0);
+  const std::string deeper = fails([&](Member& me) {
+    if (me.Rank() == 0) (void)me.InletTo<int>(1, {.depth = 4});
+    if (me.Rank() == 1) (void)me.OutletFrom<int>(0, {.depth = 64});
+    me.Connect();
+    ++num_connected;
+  });
+  CHECK((deeper == "members 0 and 1 open the ends of a conduit with different depths" || deeper == "elsewhere"));
   CHECK(num_connected == 0);
   CHECK(fails([](Member& me) { me.Broadcast(1, me.Size()); }).find("there is no member") != std::string::npos);
 }

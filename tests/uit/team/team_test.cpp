@@ -34,6 +34,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/loopback_world.hpp"
+#include "tests/support/thrown.hpp"
 #include "tests/uit/team/members.hpp"
 
 using namespace uit;
@@ -123,6 +124,20 @@ TEST_CASE("If a member of one host throws, those of all hosts notice") {
     });
     CHECK(num_told == 10);
   }
+}
+
+TEST_CASE("A member that throws ends the waits of the others of its process") {
+  const Team team{{}, {.threads = 3}};
+  for (int round = 0; round < 20; ++round) {
+    const std::string words = WordsThrownBy([&] {
+      team.Run([&](Member& me) {
+        if (me.Rank() == 1) throw std::runtime_error("the culprit");
+        me.WaitUntil([] { return false; });
+      });
+    });
+    CHECK(words == "the culprit");
+  }
+  CHECK(team.Run([](Member& me) { return static_cast<int>(me.AllReduce(1, std::plus<>{})); }) == 3);  // it is of use again
 }
 
 TEST_CASE("A run inside a run is refused") {
