@@ -1,3 +1,4 @@
+#include <netuit/quality/histogram.hpp>
 #include <netuit/quality/latency_histogram.hpp>
 
 #include <algorithm>
@@ -52,6 +53,19 @@ TEST_CASE("Count, mean and maximum are exact") {
   CHECK(latency.count == 3);
   CHECK(latency.mean == Approx(3'001e-9));
   CHECK(latency.max == Approx(6'003e-9));
+}
+
+TEST_CASE("The sum of two histograms is that of all their values") {
+  netuit::Histogram both;
+  netuit::Histogram first;
+  netuit::Histogram second;
+  for (const std::uint64_t value : {1U, 7U, 7U, 900U}) both.Add(value), first.Add(value);
+  for (const std::uint64_t value : {2U, 7U, 1'000'000U}) both.Add(value), second.Add(value);
+  first += second;
+  CHECK(first.Count() == 7);
+  CHECK(first.Max() == 1'000'000);
+  CHECK(first.Mean() == both.Mean());
+  for (const double q : {0.1, 0.3, 0.5, 0.7, 0.9, 1.0}) CHECK(first.Quantile(q) == both.Quantile(q));
 }
 
 TEST_CASE("A value out of range counts as the nearest in range") {

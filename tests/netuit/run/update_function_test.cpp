@@ -1,5 +1,10 @@
 // What an update function keeps in itself is still there after a run.
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
@@ -7,6 +12,7 @@
 #include <netuit/run/schedules.hpp>
 #include <netuit/run/sweep.hpp>
 #include <uit/link/world.hpp>
+#include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
 
 #include "tests/support/catch.hpp"
@@ -48,6 +54,22 @@ TEST_CASE("The stamps of frames go on from run to run, by one for the start, eac
   CHECK(mesh.NextStamp() == first + 9);
   mesh.Run(Free{.updates = 3}, [](Node&) {});
   CHECK(mesh.NextStamp() == first + 14);
+}
+
+TEST_CASE("A report has commas between thousands only, and names a lost process once, if it is known") {
+  RunReport report;
+  report.workers.resize(1);
+  for (const auto& [number, text] : {std::pair{7U, "7"}, {100U, "100"}, {999U, "999"}, {1000U, "1,000"}, {1234567U, "1,234,567"}}) {
+    report.workers.front().num_updates = number;
+    report.is_root = true;
+    CHECK(report.Text().starts_with(std::string("1 worker, 0.00 s: ") + text + " updates each"));
+  }
+  report.Lose(uit::PeerLost("somebody has ended", std::nullopt));
+  CHECK(report.lost_peers.empty());
+  report.Lose(uit::PeerLost("rank 3 has ended", 3));
+  report.Lose(uit::PeerLost("rank 3 has ended", 3));
+  CHECK(report.lost_peers == std::vector<std::size_t>{3});
+  CHECK(report.message == "somebody has ended");
 }
 
 TEST_CASE("Only a function that nobody can tell from its copy is copied for a sweep") {

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <fcntl.h>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,6 +34,20 @@ bool IsNoticed(const PeerWatch& watch) {
 }
 
 }  // namespace
+
+TEST_CASE("A watch leaves no file open") {
+  const auto num_open = [] {
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  };
+  const ChildProcess child;
+  const auto before = num_open();
+  for (int i = 0; i < 3; ++i) {
+    const PeerWatch watch({ProcessIdentity::OfThis(0), child.Identity(1)});
+    CHECK(num_open() > before);
+  }
+  CHECK(num_open() == before);
+}
 
 TEST_CASE("The end of a process is noticed however it ends") {
   for (const int signal : {SIGKILL, SIGTERM, SIGABRT}) {
