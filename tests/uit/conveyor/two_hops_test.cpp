@@ -158,6 +158,7 @@ TEST_CASE("An item is refused if a relay does not send to its destination, or if
     Item item;
     std::size_t to;  // on the first hop to member 0, or on the second one to member 3
   };
+  constexpr ConveyorOptions with_two_hops{.two_hops_above = 0};
   const std::string no_destination = "an item of a conveyor has come to a member that does not send to its destination";
   const std::string no_origin = "an item of a conveyor has arrived that no member can have pushed";
   // Member 0 is the relay to member 2 only.
@@ -170,7 +171,7 @@ TEST_CASE("An item is refused if a relay does not send to its destination, or if
     Checks checks;
     Team{World{}, {.threads = 4}}.Run([&](Member& me) {
       if (me.Rank() != 1) {
-        Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}, {.two_hops_above = 0}};
+        Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}, with_two_hops};
         const Deadline end = After(std::chrono::seconds(30));
         if (me.Rank() == wrong.to) {
           words = WordsThrownBy([&] {
@@ -183,13 +184,16 @@ TEST_CASE("An item is refused if a relay does not send to its destination, or if
       }
       // Does by hand what the constructor does, and sends what no conveyor would.
       me.AllGather(detail::Place{me.Process(), me.Host()});
-      me.AllReduce(detail::LaneCounts{1, 0}, detail::MostOfEach{});
-      auto own_inlet = me.InletTo<std::uint64_t, detail::in_frames>(1);
-      auto own_outlet = me.OutletFrom<std::uint64_t, detail::in_frames>(1);
-      auto first_inlet = me.InletTo<Item, detail::in_frames>(0);
-      auto first_outlet = me.OutletFrom<Item, detail::in_frames>(0);
-      auto second_inlet = me.InletTo<Item, detail::in_frames>(3);
-      auto second_outlet = me.OutletFrom<Item, detail::in_frames>(3);
+      const auto lanes = me.AllReduce(detail::LaneCounts{1, 0}, detail::MostOfEach{});
+      const auto sizes = detail::SizeConveyor(with_two_hops, detail::bytes_of<std::uint64_t, Item>, 4, lanes);
+      const ConduitOptions own{.depth = sizes.depth_own};
+      const ConduitOptions other{.depth = sizes.depth};
+      auto own_inlet = me.InletTo<std::uint64_t, detail::in_frames>(1, own);
+      auto own_outlet = me.OutletFrom<std::uint64_t, detail::in_frames>(1, own);
+      auto first_inlet = me.InletTo<Item, detail::in_frames>(0, other);
+      auto first_outlet = me.OutletFrom<Item, detail::in_frames>(0, other);
+      auto second_inlet = me.InletTo<Item, detail::in_frames>(3, other);
+      auto second_outlet = me.OutletFrom<Item, detail::in_frames>(3, other);
       me.Connect();
       THAT((wrong.to == 0 ? first_inlet : second_inlet).TryPut(wrong.item));
       while (!is_over) std::this_thread::yield();
