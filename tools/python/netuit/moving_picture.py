@@ -2,7 +2,8 @@
 
     python3 -m netuit.moving_picture RESULTS FILM.gif
 
-RESULTS is a folder with rows.csv, rows.json and frames.csv of channel_selection. binder/README.md has the command that makes them.
+RESULTS is a folder with rows.csv, rows.json and frames.csv of channel_selection; tables may be compressed, as rows.csv.gz. Those of
+the film are in binder/data/film, and binder/README.md has the command that makes them.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Take:
 
 def read_take(folder: pathlib.Path, mode: int, replicate: int = 0) -> Take:
     """One run of a torus. Raises InputError."""
-    rows, frames = load(folder / "rows.csv"), load(folder / "frames.csv")
+    rows, frames = (load(files.present(folder / name)) for name in ("rows.csv", "frames.csv"))
     rows = rows[(rows["mode"] == mode) & (rows["replicate"] == replicate)]
     frames = frames[(frames["mode"] == mode) & (frames["replicate"] == replicate)].sort_values("elapsed_s")
     if not len(rows) or not len(frames):
@@ -79,7 +80,7 @@ def draw(takes: dict[int, Take], about: str) -> list[Image]:
         figure = plt.figure(figsize=(_WIDTH / _DPI, _HEIGHT / _DPI), dpi=_DPI)
         below = figure.add_axes(_share(*_BELOW))
         last = max(take.elapsed_ms[num_frames - 1] for take in takes.values())
-        below.set(xlim=(0, last), ylim=(0, max(take.conflicts.max() for take in takes.values())), xlabel="time, ms", ylabel="in conflict, %")
+        below.set(xlim=(0, last), ylim=(0, max(take.conflicts.max() for take in takes.values())), xlabel="time, ms", ylabel="pairs in conflict, %")
         figure.text(0.5, 0.02, about, ha="center", fontsize=8, color="#666666")
         panels, lines = {}, {}
         for number, (mode, take) in enumerate(takes.items()):

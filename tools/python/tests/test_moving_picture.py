@@ -1,5 +1,6 @@
 """The moving picture of README: drawn from a run's files, small, and of two modes that differ."""
 
+import gzip
 import json
 import pathlib
 
@@ -36,6 +37,11 @@ def test_the_film_has_a_picture_for_each_frame_and_says_what_it_shows(results, t
     assert moving_picture.main([str(results), str(tmp_path / "film.gif")]) == 0
     with PIL_IMAGE.open(tmp_path / "film.gif") as film:
         assert film.n_frames == 5 and film.info["loop"] == 0
+    for name in ("rows.csv", "frames.csv"):
+        (results / f"{name}.gz").write_bytes(gzip.compress((results / name).read_bytes()))
+        (results / name).unlink()
+    assert moving_picture.main([str(results), str(tmp_path / "again.gif")]) == 0
+    assert (tmp_path / "again.gif").read_bytes() == (tmp_path / "film.gif").read_bytes()
     said = moving_picture.describe(results, 1.0)
     assert said.startswith("256 nodes on 2 workers, each in turn 4 times slower for 10ms. One run of each mode.\n")
     assert said.endswith("Shown 100 times slower than it was.")
