@@ -30,7 +30,7 @@
 namespace netuit::detail {
 
 /// Moves one thread's values and messages in a run, layer by layer, and waits for those of others. It does not depend on the
-/// update function or on the times of barriers. That thread only.
+/// update function or on the times of barriers. That thread only. More than 300 lines, because the phases of a run are read together.
 class LayerTraffic {
  public:
   /// Serves the partition of `thread`. Frames carry the place of their phase plus `first_stamp`. If the run has a record, incoming
