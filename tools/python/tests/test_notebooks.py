@@ -23,6 +23,7 @@ DIFFERS = {
     "evolution_simulated, case fast": "likewise",
     "evidence": "of tools/evidence, which has no sweep file",
     "world": "of tools/evolve, likewise",
+    "film": "of the program itself, likewise",
 }
 
 
