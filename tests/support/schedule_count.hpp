@@ -15,15 +15,15 @@
 
 namespace uit::testing {
 
-/// The bound on preemptions. All schedules up to it are explored. Four threads have too many for the same bound.
+/// The bound on preemptions. All schedules up to it are explored.
 inline constexpr int preemption_bound = is_sanitized ? 2 : 3;
+/// By how much the bounds of a scenario are lower: four threads have too many schedules.
 template <typename Scenario>
-inline constexpr int bound_of = preemption_bound - (num_threads_of<Scenario> > 3 ? 1 : 0);
+inline constexpr int lower_by = num_threads_of<Scenario> > 3 ? 1 : 0;
 inline constexpr std::uint64_t max_executions = 400'000;  // per structure; more would take too long for a commit
 /// The same at night, and for structures with many schedules.
 inline constexpr int nightly_bound = 5;
 inline constexpr int nightly_bound_of_many = 4;
-inline constexpr int nightly_bound_of_four_threads = 3;
 inline constexpr std::uint64_t max_nightly_executions = 30'000'000;  // of a structure
 
 /// A structure whose schedules have all been explored.
@@ -98,16 +98,17 @@ class ScheduleCount {
 template <typename Scenario>
 void CheckExhausted(const std::string& name, int bound_at_night = nightly_bound, bool is_between_processes = false) {
   INFO(name);
-  const auto result = Explorer::Explore<Scenario>(bound_of<Scenario>, max_executions);
+  const auto result = Explorer::Explore<Scenario>(preemption_bound - lower_by<Scenario>, max_executions);
   std::printf("%-44s %9llu executions", name.c_str(), static_cast<unsigned long long>(result.num_executions));
   ScheduleCount::Get().Add(result, is_between_processes);
   ScheduleCount::Get().Remember(
-      {name, result.num_executions, result.orders, [] { return Explorer::Explore<Scenario>(bound_of<Scenario>); }});
+      {name, result.num_executions, result.orders, [] { return Explorer::Explore<Scenario>(preemption_bound - lower_by<Scenario>); }});
   CHECK(result.failure == "");
   CHECK(result.is_exhausted);
   if (IsNightly() && !is_sanitized) {
-    const auto deeper = Explorer::Explore<Scenario>(bound_at_night, max_nightly_executions);
-    std::printf(", %llu with up to %d preemptions", static_cast<unsigned long long>(deeper.num_executions), bound_at_night);
+    const auto deeper = Explorer::Explore<Scenario>(bound_at_night - lower_by<Scenario>, max_nightly_executions);
+    std::printf(", %llu with up to %d preemptions", static_cast<unsigned long long>(deeper.num_executions),
+                bound_at_night - lower_by<Scenario>);
     ScheduleCount::Get().AddNightly(deeper);
     CHECK(deeper.failure == "");
     CHECK(deeper.is_exhausted);

@@ -59,11 +59,7 @@ class Captured {
   /// there is no such frame.
   std::vector<T> Gather(std::size_t frame) const {
     Check(frame);
-    std::vector<T> values(mesh_->NumLocalNodes());
-    mesh_->ForEachNode([&](std::size_t local, std::size_t slot, NodeId) {
-      std::memcpy(static_cast<void*>(&values[local]), store_->Value(frame, slot), sizeof(T));
-    });
-    return GatherByNode<T>(*mesh_, values);
+    return GatherValues(frame);
   }
   /// Returns how many updates each node had made in a frame, by id on rank 0, and an empty vector elsewhere. Collective, between
   /// runs. Throws uit::InputError if there is no such frame.
@@ -81,13 +77,21 @@ class Captured {
     NumpyType type = NumpyTypeOf<T>();
     type.extents.insert(0, ", " + std::to_string(mesh_->NumNodes()));
     std::vector<std::vector<T>> frames;
-    for (std::size_t frame = 0; frame < count; ++frame) frames.push_back(Gather(frame));
+    for (std::size_t frame = 0; frame < count; ++frame) frames.push_back(GatherValues(frame));
     std::vector<uit::ByteView> bytes;
     for (const std::vector<T>& values : frames) bytes.push_back(std::as_bytes(std::span(values)));
     detail::WriteFrames(*mesh_, path, NumpyHeader(type, count), bytes);
   }
 
  private:
+  /// See Gather. There must be such a frame.
+  std::vector<T> GatherValues(std::size_t frame) const {
+    std::vector<T> values(mesh_->NumLocalNodes());
+    mesh_->ForEachNode([&](std::size_t local, std::size_t slot, NodeId) {
+      std::memcpy(static_cast<void*>(&values[local]), store_->Value(frame, slot), sizeof(T));
+    });
+    return GatherByNode<T>(*mesh_, values);
+  }
   void Check(std::size_t frame) const {
     const std::size_t count = Count();
     if (frame >= count)

@@ -203,7 +203,7 @@ UIT_DEFINE void TeamRuns::DoAlone(FunctionRef<void()> work) {
     has_failed_alone_ = false;
   });
   WaitUntil([&] { return gate_->HasPassed(ticket) || has_failed_.load(std::memory_order_relaxed); });
-  if (!gate_->HasPassed(ticket)) throw MemberLeft("another member of this process has failed");
+  if (!gate_->HasPassed(ticket)) Member::ThrowLeft();
   if (has_failed_alone_) throw MemberLeft("another thread of this process could not connect the team");
 }
 

@@ -109,5 +109,5 @@ TEST_CASE("A board shows what its member brings to a round under every schedule"
                                                                       nightly_bound_of_many);
   CheckExhaustedBetweenProcesses<RoundScenario<3, 1, 1>>("round boards of 3 members", nightly_bound_of_many);
   CheckExhaustedBetweenProcesses<RoundScenario<3, 2, 1>>("round boards of 3 members, 2 rounds", nightly_bound_of_many);
-  CheckExhaustedBetweenProcesses<RoundScenario<4, 1, 1>>("round boards of 4 members", nightly_bound_of_four_threads);
+  CheckExhaustedBetweenProcesses<RoundScenario<4, 1, 1>>("round boards of 4 members", nightly_bound_of_many);
 }
