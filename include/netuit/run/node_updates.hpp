@@ -48,6 +48,7 @@ class NodeUpdates {
   /// a replay's record has ended.
   bool Update(std::uint64_t update) {
     has_record_ended_ = false;
+    lacks_values_ = false;
     if (traffic_.IsByLevel()) {
       UpdateByLevel(update);
     } else {
@@ -56,6 +57,8 @@ class NodeUpdates {
     }
     return !has_record_ended_;
   }
+  /// Whether the run broke before all values that the last update needed had come. Then not all nodes were updated.
+  bool LacksValues() const { return lacks_values_; }
 
  private:
   void UpdateByLevel(std::uint64_t update) {
@@ -66,7 +69,8 @@ class NodeUpdates {
     for (std::size_t level = 0; level < partition_.levels.size(); ++level) {
       const std::vector<NodeRange>& nodes = partition_.levels[level].nodes;
       ForEachLayer(update, [&](LayerPart& layer) { return layer.TryBeginLevel(level, update); });
-      if (is_whole) is_whole = Update(update, nodes, level);
+      if (control_.IsBroken()) lacks_values_ = true;
+      if (is_whole && !lacks_values_) is_whole = Update(update, nodes, level);
       else Silence(nodes);
       NoteLevel(update, level + 1);
       const auto silent = std::span<const std::uint32_t>(partition_.notes.silent).subspan(num_silent);
@@ -125,6 +129,7 @@ class NodeUpdates {
   std::array<NodeRange, 1> all_;  // the worker's nodes
   std::optional<SharedNodes> shared_;
   bool has_record_ended_ = false;
+  bool lacks_values_ = false;
 };
 
 }  // namespace netuit::detail

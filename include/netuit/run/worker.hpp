@@ -100,6 +100,10 @@ class Worker {
         next_reading = num_updates_ + plan_.clock_every;
         Attend(moment.now);
       }
+      if (HasLostValues()) {
+        reason_ = RunControl::Encode(StopReason::peer_lost);
+        return;
+      }
       if (plan_.votes_aside && IsDone(agreement_.EndsAside(moment.now, Patience(), [&] { return MyVote(moment.now); }))) return;
       moment.num_updates = num_updates_;
       moment.has_made_all = HasMadeAll();
@@ -137,12 +141,14 @@ class Worker {
   /// Updates every node once.
   void Update() {
     if (!TryReveal() && !plan_.delivery.is_by_update) return;  // in modes 0 and 5, all continue until they agree to stop
+    if (HasLostValues()) return;
     timeline_.Note(Activity::receive);
     if (traffic_.IsRoundReady()) [[unlikely]] EvaluateRound();
     if (is_traced_) traffic_.Read(uit::Now());
     traffic_.NoteReads(num_updates_);
     agreement_.BeginUpdate();
     is_record_cut_ |= !nodes_.Update(num_updates_);
+    if (nodes_.LacksValues()) return;
     for (const auto& object : shared_) Call("a function for a shared object", [&] { object->EndUpdate(thread_); });
     traffic_.FinishUpdate(num_updates_);
     timeline_.Note(Activity::update);
@@ -150,6 +156,8 @@ class Worker {
     timeline_.Note(plan_.delivery.is_by_update ? Activity::exchange : Activity::send);
     ++num_updates_;
   }
+  /// Whether values that the next update needs will never come. Then nobody meets at barriers.
+  bool HasLostValues() const { return plan_.delivery.is_awaited && control_.IsBroken(); }
   /// Evaluates the reductions over the last cut. If they throw, the run ends.
   UIT_NOINLINE void EvaluateRound() {
     std::uint32_t position = 0;

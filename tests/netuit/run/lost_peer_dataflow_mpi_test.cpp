@@ -4,6 +4,7 @@
 #include <netuit/graph/topology.hpp>
 #include <netuit/run/run.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -33,9 +34,15 @@ TEST_CASE("In mode 5, and in mode 3 with a condition, a silent process is given 
   const bool is_free = MpiTestWorld().Size() == 3;
   const RunPlan plan = is_free ? Free{.duration = 50s, .until = never}.MakePlan() : Dataflow{.duration = 50s}.MakePlan();
   const auto begin = std::chrono::steady_clock::now();
-  const RunReport report = mesh.Run(plan, [](Node& node) {
+  std::atomic<int> num_without_values{0};
+  const RunReport report = mesh.Run(plan, [&](Node& node) {
     if (node.Id() == 3 && node.Update() == 5) std::this_thread::sleep_for(2s);
+    if (awaits_values && node.Id() > 3 && node.Update() >= 5) ++num_without_values;
   }, {.peer_timeout = 300ms});
+  CHECK(num_without_values == 0);
+  for (const WorkerReport& worker : report.workers) {
+    if (awaits_values && MpiTestWorld().Rank() != 0) CHECK(worker.num_updates == 5);
+  }
   CHECK(std::chrono::steady_clock::now() - begin < 20s);
   CHECK(report.stopped_by == StopReason::peer_lost);
   CHECK(report.ExitCode() == 3);
