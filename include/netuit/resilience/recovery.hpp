@@ -67,6 +67,7 @@ class Recovery final : public PartMaker {
   void EndPart(bool is_last) override;
   bool OutlivesLosses() const override { return true; }
   bool TryGoOn(RunReport& whole) override;
+  void RepeatFrom(std::uint64_t num_updates) override;
 
  private:
   /// Gives the new mesh its state. Returns what that took, except for the ranks.

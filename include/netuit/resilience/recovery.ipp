@@ -125,4 +125,9 @@ UIT_DEFINE bool Recovery::TryGoOn(RunReport& whole) {
   return true;
 }
 
+UIT_DEFINE void Recovery::RepeatFrom(std::uint64_t num_updates) {
+  PartMaker::RepeatFrom(num_updates);
+  losses_.back().num_updates = num_updates;
+}
+
 }  // namespace netuit::detail

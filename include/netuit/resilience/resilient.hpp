@@ -69,7 +69,8 @@ class Resilient final : private detail::ResilientKeeper {
 
   /// Runs like RunWithCheckpoints, and goes on if processes end. After a loss, update numbers go on from the largest of any
   /// process. So in modes 1 to 3, a process that noticed the loss before it began a part skips those updates that others have made
-  /// in that part.
+  /// in that part. After a loss in the last part, these modes make that part again, so that the nodes that were taken over come to the
+  /// end, too: the others then make more updates than planned, and a run that a clock ends takes longer.
   ///
   /// The report is of the whole run, and of the workers that are left, numbered as in the present team. Their accounts count since
   /// the first mesh was made: what they have put into channels is exact, and messages that were lost with a process stay in flight.

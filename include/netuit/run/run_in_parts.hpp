@@ -38,6 +38,9 @@ class PartMaker {
   /// the other processes, on another mesh of the same graph, of which MeshCore::NumUpdates is the same on every process. Lets
   /// `whole` have their workers, as if it came from that mesh. Returns false if that is impossible: then the run ends.
   virtual bool TryGoOn([[maybe_unused]] RunReport& whole) { return false; }
+  /// Called after TryGoOn, if the run has made all its updates, but nodes that were taken over have not. Lets the mesh go on from
+  /// an earlier update.
+  virtual void RepeatFrom(std::uint64_t num_updates) { GetMesh().SetNumUpdates(num_updates); }
 };
 
 /// Makes a run in parts, of which the updates are numbered on, from MeshCore::NumUpdates or from first_update if that is larger. A

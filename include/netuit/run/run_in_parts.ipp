@@ -69,6 +69,10 @@ class PartPlanner {
     elapsed_ = state.elapsed;
     stride_ = state.stride;
   }
+  /// Lets the run take longer than planned.
+  void Extend(std::chrono::nanoseconds by) {
+    if (plan_.duration.count() != 0) plan_.duration += by;
+  }
   /// Whether the limits of the run are not reached.
   bool IsPending() const {
     return (plan_.updates == 0 || done_ < plan_.updates) && (plan_.duration.count() == 0 || elapsed_ < plan_.duration);
@@ -84,7 +88,7 @@ class PartPlanner {
     if (limit != 0 && (updates == 0 || limit < updates)) updates = limit;
   }
 
-  const RunPlan& plan_;
+  RunPlan plan_;
   const PartLimits& limits_;
   std::uint64_t period_;
   std::uint64_t done_ = 0;
@@ -206,6 +210,7 @@ class RunOfParts {
   }
   void RunPart() {
     const std::uint64_t first = planner_.RoundUp(maker_.GetMesh().NumUpdates());
+    begin_ = {.done = first - first_, .elapsed = planner_.Elapsed()};
     AppendReport(whole_, maker_.Run(planner_.Next(), OptionsOfPart(options_, first, planner_, progress_)), planner_.Elapsed());
     const MeshCore& mesh = maker_.GetMesh();
     if (plan_.delivery.is_awaited) LimitEffective(whole_, mesh.Partitions().front()->max_delay);
@@ -217,6 +222,7 @@ class RunOfParts {
     if (is_over_) return;
     goes_on_ = planner_.GoesOn(whole_.stopped_by, mesh.NumUpdates() - first, longest - planner_.Elapsed());
     maker_.EndPart(!goes_on_);
+    is_ended_ = !goes_on_;
   }
   /// Lets all processes have the same reason for the part's end, because a signal may have come to some after the others had agreed,
   /// and on_progress may have thrown on some. Returns how long the whole run has taken.
@@ -244,22 +250,40 @@ class RunOfParts {
   }
   /// Goes on after a loss. The processes may have come to different parts, so they agree on where the run is.
   void TryResume() {
+    struct Place {
+      PartPlanner::State state;
+      PartPlanner::State begin;  // of the newest part
+      bool is_ended;
+    };
     if (!maker_.TryGoOn(whole_)) {
       is_over_ = true;
       return;
     }
-    const MeshCore& mesh = maker_.GetMesh();
-    PartPlanner::State state = planner_.GetState();
-    state.elapsed = std::max(state.elapsed, whole_.Elapsed());
-    for (const PartPlanner::State& theirs : mesh.GetWorld().AllGatherValue(state)) {
-      state.elapsed = std::max(state.elapsed, theirs.elapsed);
-      state.stride = std::max(state.stride, theirs.stride);
+    Place place{planner_.GetState(), begin_, is_ended_};
+    place.state.elapsed = std::max(place.state.elapsed, whole_.Elapsed());
+    for (const Place& theirs : maker_.GetMesh().GetWorld().AllGatherValue(place)) {
+      place.state.elapsed = std::max(place.state.elapsed, theirs.state.elapsed);
+      place.state.stride = std::max(place.state.stride, theirs.state.stride);
+      place.begin.elapsed = std::max(place.begin.elapsed, theirs.begin.elapsed);
+      place.begin.done = std::max(place.begin.done, theirs.begin.done);
+      place.is_ended = place.is_ended || theirs.is_ended;
     }
-    state.done = std::max(mesh.NumUpdates(), first_) - first_;
-    planner_.Resume(state);
+    place.state.done = std::max(maker_.GetMesh().NumUpdates(), first_) - first_;
+    planner_.Resume(place.state);
+    if (!planner_.IsPending() && !place.is_ended) Repeat(place.begin);
     is_lost_ = false;
     goes_on_ = planner_.IsPending();
-    whole_.stopped_by = plan_.updates != 0 && state.done >= plan_.updates ? StopReason::count : StopReason::clock;
+    whole_.stopped_by = plan_.updates != 0 && planner_.Done() >= plan_.updates ? StopReason::count : StopReason::clock;
+  }
+  /// Makes the last part again, for the nodes that have been taken over: they have their values from before it. Where updates are
+  /// awaited, all nodes have gone back.
+  void Repeat(const PartPlanner::State& begin) {
+    PartPlanner::State state = planner_.GetState();
+    planner_.Extend(state.elapsed - begin.elapsed);
+    if (plan_.updates == 0 || state.done < plan_.updates || plan_.delivery.is_by_update) return;
+    state.done = begin.done;
+    planner_.Resume(state);
+    maker_.RepeatFrom(first_ + begin.done);
   }
   /// Heeds signals that have come since the last part.
   void Finish() {
@@ -278,9 +302,11 @@ class RunOfParts {
   ProgressOfParts progress_;
   std::unique_ptr<uit::StopSource> stops_;  // of signals that come between two parts
   RunReport whole_;
-  std::uint64_t first_ = 0;  // update of the run
-  bool goes_on_ = true;      // another part follows
-  bool is_lost_ = false;     // a process was lost, and the run has not gone on yet
+  std::uint64_t first_ = 0;   // update of the run
+  PartPlanner::State begin_;  // where the newest part has begun
+  bool goes_on_ = true;       // another part follows
+  bool is_lost_ = false;      // a process was lost, and the run has not gone on yet
+  bool is_ended_ = false;     // the last part has come to its end
   bool is_over_ = false;
 };
 
