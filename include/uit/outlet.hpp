@@ -71,9 +71,9 @@ class Outlet {
       if constexpr (is_in_thread<D>) return false;
       if constexpr (requires { duct->StepUntil(deadline); }) return duct->StepUntil(deadline);
       bool has_stepped = false;
-      WaitUntil([&] { return (has_stepped = TryStep() > 0) || IsClosed(*duct); }, deadline,
+      WaitUntil([&] { return IsClosed(*duct) || (has_stepped = TryStep() > 0); }, deadline,
                 [&] { return Poll(*duct); });
-      return has_stepped;
+      return has_stepped || TryStep() > 0;  // what was put before the other side closed has arrived
     });
   }
 

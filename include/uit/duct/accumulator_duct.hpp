@@ -37,6 +37,9 @@ class AccumulatorDuct final : public RefCountedBy<Sync> {
   /// Get returns `initial` before the first step.
   explicit AccumulatorDuct(T initial = T{}) : current_{std::move(initial)} {}
 
+  /// Whether the other end has been destroyed. The thread of either end.
+  [[nodiscard]] bool IsClosed() const { return this->IsLastReference(); }
+
   /// Adds a copy to the waiting sum. False if the sum would overflow. Inlet's thread only.
   UIT_INLINE bool TryPut(const T& message) { return TryCarry(message, 1); }
   /// The same. Adding moves nothing out of `message`.

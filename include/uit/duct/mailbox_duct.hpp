@@ -35,6 +35,9 @@ class MailboxDuct final : public RefCountedBy<Sync> {
   /// Get returns `initial` before the first step.
   explicit MailboxDuct(T initial = T{}) { slots_[first_front].message = std::move(initial); }
 
+  /// Whether the other end has been destroyed. The thread of either end.
+  [[nodiscard]] bool IsClosed() const { return this->IsLastReference(); }
+
   /// Replaces the waiting message, if any. Inlet's thread only.
   UIT_INLINE bool TryPut(const T& message)
     requires std::copyable<T>

@@ -59,6 +59,9 @@ class QueueDuct final : public RefCountedBy<Sync> {
     while (head_ != nullptr) FreeHead();
   }
 
+  /// Whether the other end has been destroyed. The thread of either end.
+  [[nodiscard]] bool IsClosed() const { return this->IsLastReference(); }
+
   /// Appends a copy and publishes it. Inlet's thread only.
   UIT_INLINE bool TryPut(const T& message)
     requires std::copyable<T>

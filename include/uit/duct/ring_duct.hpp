@@ -97,6 +97,9 @@ class RingDuct final : public RefCountedBy<Sync> {
       slots_[slot].newest.store(static_cast<Index>(number), std::memory_order_relaxed);
   }
 
+  /// Whether the other end has been destroyed. The thread of either end.
+  [[nodiscard]] bool IsClosed() const { return this->IsLastReference(); }
+
   /// Appends a copy and publishes it. Inlet's thread only.
   UIT_INLINE bool TryPut(const T& message)
     requires std::copyable<T>

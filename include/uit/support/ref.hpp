@@ -38,6 +38,9 @@ class alignas(8) BasicRefCounted {
     return count_.fetch_add(static_cast<Count>(-1), std::memory_order_acq_rel) == 1;
   }
 
+  /// Whether the caller's reference is the last. Then what was done through the others has taken effect.
+  [[nodiscard]] bool IsLastReference() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
+
  protected:
   BasicRefCounted() noexcept = default;
   ~BasicRefCounted() = default;

@@ -11,6 +11,7 @@
 #include <uit/link/process_state.hpp>
 #include <uit/link/world.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/function_ref.hpp>
 #include <uit/team/host_rounds.hpp>
 #include <uit/team/round_board.hpp>
 
@@ -90,8 +91,8 @@ class Rounds {
   bool TryReadOthers();
   void PostResults();
   const Group::Seat& Leader() const { return group_->seats[group_->hosts[group_->own_host].leader]; }
-  /// Throws if the run lacks a member's part and will never have it. `has_left`: the member had left before the last look for it.
-  void CheckThere(const Group::Seat& seat, bool has_left) const;
+  /// Throws if a member has left or ended without what `has_come` looks for. What it did before has taken effect by then.
+  void CheckThere(const Group::Seat& seat, FunctionRef<bool()> has_come) const;
 
   std::shared_ptr<Group> group_;
   std::size_t seat_;

@@ -164,8 +164,7 @@ UIT_DEFINE bool Rounds::TryReadHost() {
     const Group::Seat& seat = group_->seats[here[num_read_]];
     const auto brought = seat.board->Read(number_);
     if (!brought) {
-      const bool has_left = seat.board->HasLeft(run_);
-      if (!seat.board->Read(number_)) CheckThere(seat, has_left);  // it may have come and gone since
+      CheckThere(seat, [&] { return seat.board->Read(number_).has_value(); });
       return false;
     }
     brought_[here[num_read_]] = *brought;
@@ -194,8 +193,7 @@ UIT_DEFINE bool Rounds::TryReadOthers() {
   }
   const auto results = group_->results->Read(number_);
   if (!results) {
-    const bool has_left = Leader().board->HasLeft(run_);
-    if (!group_->results->Read(number_)) CheckThere(Leader(), has_left);
+    CheckThere(Leader(), [this] { return group_->results->Read(number_).has_value(); });
     return false;
   }
   for (std::size_t i = 0; i < group_->seats.size(); ++i) {
@@ -229,10 +227,12 @@ UIT_DEFINE void Rounds::PostResults() {
   group_->results->Post(number_, 0, num_bytes, num_bytes);
 }
 
-UIT_DEFINE void Rounds::CheckThere(const Group::Seat& seat, bool has_left) const {
-  if (group_->process->Watch().HasGone(seat.process)) throw PeerLost(seat.process, "in a collective call");
-  if (has_left)
-    throw MemberLeft("member " + std::to_string(seat.rank) + " has left, so a collective call of the others can never end");
+UIT_DEFINE void Rounds::CheckThere(const Group::Seat& seat, FunctionRef<bool()> has_come) const {
+  const bool has_gone = group_->process->Watch().HasGone(seat.process);
+  const bool has_left = seat.board->HasLeft(run_);
+  if ((!has_gone && !has_left) || has_come()) return;
+  if (has_gone) throw PeerLost(seat.process, "in a collective call");
+  throw MemberLeft("member " + std::to_string(seat.rank) + " has left, so a collective call of the others can never end");
 }
 
 UIT_DEFINE void Rounds::CheckStays(std::size_t seat) const {

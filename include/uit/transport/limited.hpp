@@ -102,6 +102,12 @@ class LimitedInletDuct final : public RefCounted {
     return std::as_const(*duct_).IsInletHeld();
   }
   /// As in the wrapped duct.
+  bool IsClosed() const
+    requires requires(const D& duct) { duct.IsClosed(); }
+  {
+    return std::as_const(*duct_).IsClosed();
+  }
+  /// As in the wrapped duct.
   std::uint64_t NumAccepted() const
     requires requires(const D& duct) { duct.NumAccepted(); }
   {

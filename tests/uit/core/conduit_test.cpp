@@ -37,6 +37,23 @@ Tally Both(const I& inlet, const O& outlet) {
   return tally;
 }
 
+/// The outlet gets what was put before, and then waits no more.
+template <Policy policy>
+void CheckWaitForTheGone() {
+  auto [inlet, outlet] = Conduit<int, policy>{Thread{.depth = 1}};
+  std::thread writer{[gone = std::move(inlet)]() mutable {
+    std::this_thread::sleep_for(5ms);
+    gone.TryPut(7);
+  }};
+  const bool has_stepped = outlet.Step();
+  const int message = outlet.Get();
+  const bool steps_again = outlet.Step();
+  writer.join();
+  CHECK(has_stepped);
+  CHECK(message == 7);
+  CHECK_FALSE(steps_again);
+}
+
 }  // namespace
 
 TEST_CASE("A conduit comes apart into an inlet and an outlet") {
@@ -105,6 +122,23 @@ TEST_CASE("A wait ends when the other side acts") {
   CHECK(outlet.Get() == num_messages);
   CHECK(outlet.Tally().stepped == num_messages);
   CHECK(Both(inlet, outlet).Balanced());
+}
+
+TEST_CASE("A wait for a message between threads ends when the inlet is destroyed") {
+  CheckWaitForTheGone<uit::every>();
+  CheckWaitForTheGone<latest>();
+  CheckWaitForTheGone<accumulate>();
+  CheckWaitForTheGone<growing>();
+}
+
+TEST_CASE("A wait for room between threads ends when the outlet is destroyed") {
+  auto [inlet, outlet] = Conduit<int>{Thread{.depth = 1}};
+  CHECK(inlet.TryPut(1));
+  std::thread reader{[gone = std::move(outlet)] { std::this_thread::sleep_for(5ms); }};
+  const bool is_accepted = inlet.Put(2);
+  reader.join();
+  CHECK_FALSE(is_accepted);
+  CHECK(inlet.Tally() == PutTally{.attempted = 2, .dropped = 1});
 }
 
 TEST_CASE("A refused put by move leaves the message with the caller") {

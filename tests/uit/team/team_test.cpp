@@ -140,6 +140,24 @@ TEST_CASE("A member that throws ends the waits of the others of its process") {
   CHECK(team.Run([](Member& me) { return static_cast<int>(me.AllReduce(1, std::plus<>{})); }) == 3);  // it is of use again
 }
 
+TEST_CASE("A member that throws ends the waits of the others at its conduits") {
+  const Team team{{}, {.threads = 2}};
+  std::atomic<int> num_ended{0};
+  const std::string words = WordsThrownBy([&] {
+    team.Run([&](Member& me) {
+      auto inlet = me.InletTo<int>(1 - me.Rank(), {.depth = 1});
+      auto outlet = me.OutletFrom<int>(1 - me.Rank(), {.depth = 1});
+      me.Connect();
+      if (me.Rank() == 1) throw std::runtime_error("the culprit");
+      if (!outlet.Step()) ++num_ended;
+      inlet.TryPut(1);
+      if (!inlet.Put(2)) ++num_ended;
+    });
+  });
+  CHECK(words == "the culprit");
+  CHECK(num_ended == 2);
+}
+
 TEST_CASE("A run inside a run is refused") {
   const Team team{{}, {.threads = 2}};
   std::atomic<int> num_refused{0};

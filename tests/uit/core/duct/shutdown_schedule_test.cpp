@@ -69,24 +69,29 @@ struct Departure {
       if constexpr (goes != Goes::outlet) Drop(0);
     } else {
       for (int i = 0; i < num_steps; ++i) Step();
+      if constexpr (goes == Goes::inlet) {
+        if (ends[1]->IsClosed()) ExpectAll();
+      }
       if constexpr (goes != Goes::inlet) Drop(1);
     }
   }
 
   void Finish() {
-    if constexpr (goes == Goes::inlet) {
-      while (Step() > 0) {
-      }
-      constexpr bool keeps_latest = requires(Duct& duct) { duct.Pending(); };
-      if constexpr (keeps_latest)
-        Explorer::Expect(ends[1]->Get().Value() == 1 << (num_puts - 1), "the newest message went with its inlet");
-      else
-        Explorer::Expect(sum_seen == sum_put, "a message went with its inlet");
-    }
+    if constexpr (goes == Goes::inlet) ExpectAll();
     ends = {};
     Explorer::Expect(Mortal::NumAlive() == 0, "the duct outlives its ends");
   }
 
+  /// The outlet finds all that the inlet, which is gone, has put.
+  void ExpectAll() {
+    while (Step() > 0) {
+    }
+    constexpr bool keeps_latest = requires(Duct& duct) { duct.Pending(); };
+    if constexpr (keeps_latest)
+      Explorer::Expect(ends[1]->Get().Value() == 1 << (num_puts - 1), "the newest message went with its inlet");
+    else
+      Explorer::Expect(sum_seen == sum_put, "a message went with its inlet");
+  }
   std::size_t Step() {
     const std::size_t count = ends[1]->TryStep(1);
     if (count > 0) sum_seen += ends[1]->Get().Value();

@@ -76,6 +76,13 @@ TEST_CASE("Ends of a limited transport are held and spliced like others") {
   CheckHoldAndSplice<Thread>();
 }
 
+TEST_CASE("A wait for room in a limited transport ends when the outlet is destroyed") {
+  auto [inlet, outlet] = Conduit<std::string, every, Only<Thread>>{Limited<Thread>{.reach = {.depth = 1}}};
+  CHECK(inlet.Put("a"));
+  outlet = {};
+  CHECK_FALSE(inlet.Put("b"));
+}
+
 TEST_CASE("A limited transport counts messages that newer ones replace") {
   CheckPreempted<Intra>();
   CheckPreempted<Thread>();
