@@ -99,8 +99,8 @@ def world_figure(frame: evolution_records.Frame, title: str) -> Any:
             figure.add_axes((((side + 0.3) * number + 0.1) / width, 0.9 / height, side / width, side * rows / columns / height))
             for number in range(3)
         ]
-        axes[0].imshow(kin_image(frame.kin), interpolation="nearest")
-        axes[0].add_collection(LineCollection(_borders(frame.kin), colors="#222222", linewidths=0.5))
+        axes[0].imshow(kin_image(frame.kin), interpolation="none")
+        axes[0].add_collection(LineCollection(_borders(frame.kin), colors="#222222", linewidths=0.5, rasterized=True))
         num_groups, num_cells = _num_labels(frame.kin), int((frame.kin != 0).sum())
         axes[0].set_title(f"kin groups: {num_groups:,}, of {_mean(num_cells, num_groups)} cells on average")
         _draw_genomes(axes[1], frame.genome)
@@ -134,7 +134,7 @@ def _draw_genomes(panel: Any, labels: Any) -> None:
     rest = counts[len(_OKABE_ITO) :].sum()
     if rest:
         handles.append(Patch(facecolor="#888888", edgecolor="#444444", linewidth=0.5, label=f"rest, {100 * rest / counts.sum():.1f} %"))
-    panel.imshow(image, interpolation="nearest")
+    panel.imshow(image, interpolation="none")
     panel.set_title(f"genomes: {len(kinds):,}, the commonest in colour")
     panel.legend(handles=handles, ncol=4, loc="upper center", bbox_to_anchor=(0.5, -0.01), frameon=False, fontsize=9,
                  handlelength=1.1, columnspacing=1.2)  # fmt: skip
@@ -146,7 +146,7 @@ def _draw_stockpiles(figure: Any, panel: Any, frame: evolution_records.Frame) ->
     held = frame.stockpile[~is_empty]
     top = top_stockpile(held)
     colors = matplotlib.colormaps["cividis"].with_extremes(bad="black")
-    image = panel.imshow(stockpiles, cmap=colors, vmin=0, vmax=top, interpolation="nearest")
+    image = panel.imshow(stockpiles, cmap=colors, vmin=0, vmax=top, interpolation="none")
     panel.set_title("resource held")
     extend = "max" if held.size and held.max() > top else "neither"
     box = panel.get_position()

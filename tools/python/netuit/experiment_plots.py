@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import pathlib
 import textwrap
@@ -15,7 +14,6 @@ import pandas
 import seaborn
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
-from PIL import Image
 
 from netuit import InputError, files, footers, units
 from netuit.analysis import QUALITY_METRICS, by_replicate, regress, relative_rates, snapshots
@@ -23,22 +21,18 @@ from netuit.intervals import INTERVALS
 from netuit.result_plots import plot_conflicts, plot_generations, plot_rates
 from netuit.style import MODE_COLORS, STYLE
 
-DOTS_PER_INCH = 120
 _LOGARITHMIC_FROM = 8  #: times that the greatest is the least
 
 def keep(figure: Any, name: str, source: str = "") -> pathlib.Path:
-    """Writes a figure as name.png into $UIT_FIGURES (by default figures/), with the command that makes it again at
-    its foot, and `source`, the one that measured. Raises OutputError."""
+    """Writes a figure as name.svg into $UIT_FIGURES (by default figures/), with the command that makes it again at
+    its foot, and `source`, the one that measured. Of the same figure always the same bytes. Raises OutputError."""
     folder = pathlib.Path(os.environ.get("UIT_FIGURES", "figures"))
     again = f"drawn by: tools/figures {name}" + (f"     measured by: {source}" if source else "")
     footers.add(figure, again).set_family("monospace")
-    path = folder / f"{name}.png"
+    path = folder / f"{name}.svg"
     files.make_folder(folder)
-    drawn, smaller = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, dpi=DOTS_PER_INCH, bbox_inches="tight", pad_inches=0.12)
-    # With 256 colours it is a third of the size; without the library's version it only changes with the figure.
-    Image.open(drawn).convert("RGB").quantize(256).save(smaller, format="png", optimize=True)
-    files.write_bytes(path, smaller.getvalue())
+    with plt.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        files.write_figure(path, figure, bbox_inches="tight", pad_inches=0.12, metadata={"Date": None, "Creator": None})
     return path
 
 
@@ -95,13 +89,14 @@ def rates_and_conflicts(rows: pandas.DataFrame, title: str = "") -> Any:
 
 def quality_by_case(quality: pandas.DataFrame, metrics: Mapping[str, str] | None = None) -> Any:
     """A panel for each metric, its distribution over workers and snapshots by case and layout, modes beside each other:
-    the median, the middle half and the middle 95 %. A star marks more workers than CPUs, where rows tell. Gives the
-    figure."""
+    the median, the middle half and the middle 95 %. A star marks more workers than CPUs, where rows tell. A metric that is
+    0 everywhere has no panel; the foot names it. Gives the figure."""
     metrics = QUALITY_METRICS if metrics is None else metrics
     workers = snapshots(quality)
     present = [name for name in metrics if name in workers and workers[name].notna().any()]
     if not present:
         raise InputError("no quality of service in these rows")
+    present, zeros = _without_zeros(metrics, present, workers)
     names = dict(zip(workers["mode"], workers["mode_name"].astype(str)))
     keys = ["case", "processes", "threads"]
     if "oversubscribed" not in workers:
@@ -125,12 +120,22 @@ def quality_by_case(quality: pandas.DataFrame, metrics: Mapping[str, str] | None
             panel.set_xticks(range(len(groups)), list(groups), fontsize=8)
         crowded = "; * more than CPUs, so that they take turns" if workers["oversubscribed"].any() else ""
         figure.supxlabel(f"workers (processes x threads){crowded}", fontsize=9)
-        for panel in list(axes.flat)[len(present) :]:
+        for panel, above in zip(list(axes.flat)[len(present) :], list(axes.flat)[len(present) - columns :]):
             panel.set_visible(False)
+            above.tick_params(labelbottom=True)
         figure.legend(handles=mode_key(sorted(names), names), ncol=5, loc="outside upper center", frameon=False)
     what = "dot: median over workers and snapshots of {}; thick line: middle half; thin line: middle 95 %"
-    footers.tell(figure, what, workers)
+    footers.tell(figure, what + zeros, workers)
     return figure
+
+
+def _without_zeros(metrics: Mapping[str, str], names: Sequence[str], table: pandas.DataFrame) -> tuple[list[str], str]:
+    """The metrics that are not 0 in all rows, or all if each is, and what the foot says of the others."""
+    shown = [name for name in names if table[name].fillna(0).any()]
+    if not shown:
+        return list(names), ""
+    zeros = [metrics[name].removesuffix(", s") for name in names if name not in shown]
+    return shown, f"; 0 everywhere: {', '.join(zeros)}" if zeros else ""
 
 
 def _interval(panel: Any, x: float, values: Any, color: str) -> None:
@@ -167,10 +172,12 @@ def regressions(
     metrics: Mapping[str, str] | None = None,
     label: str = "workers",
 ) -> Any:
-    """What regress() fits: means and their line in blue, medians in orange, a panel a metric. Gives the figure."""
+    """What regress() fits: means and their line in blue, medians in orange, a panel a metric, but none for a metric that is
+    0 everywhere; the foot names it. Gives the figure."""
     metrics = QUALITY_METRICS if metrics is None else metrics
     fits = regress(quality, on, metrics)
-    shown = [metric for metric, name in metrics.items() if name in set(fits["metric"])]
+    fitted = [metric for metric, name in metrics.items() if name in set(fits["metric"])]
+    shown, zeros = _without_zeros(metrics, fitted, snapshots(quality))
     with plt.rc_context(STYLE):
         lines = -(-len(shown) // 3)
         figure, axes = plt.subplots(lines, 3, figsize=(11.4, 2.9 * lines), squeeze=False, layout="constrained")
@@ -186,9 +193,10 @@ def regressions(
                 panel.plot(
                     ends, fit["intercept"] + fit["slope"] * ends, color=color, linestyle="-" if is_clear else "--"
                 )
+            measured = table[["mean", "median"]].to_numpy()
+            room = 0.06 * float(measured.max() - measured.min()) or 0.05
+            panel.set_ylim(measured.min() - room, measured.max() + room)  # a line goes no further than the dots
             name_metric(panel, metrics[metric], metric)
-            if not table["mean"].any():
-                panel.set_ylim(-0.0015, 0.05)
             ticks = sorted(table[on].unique())
             panel.set_xticks(ticks, [f"{2**tick:g}" for tick in ticks])
             panel.set_xlabel(label)
@@ -200,7 +208,7 @@ def regressions(
             Line2D([], [], color="#666666", linestyle="--", label="slope not apart from 0 (p ≥ 0.05)"),
         ]
         figure.legend(handles=handles, ncol=3, loc="outside upper center", frameon=False)
-    footers.tell(figure, "dots: a mean and a median over workers and snapshots for each of {}", snapshots(quality))
+    footers.tell(figure, "dots: a mean and a median over workers and snapshots for each of {}" + zeros, snapshots(quality))
     return figure
 
 

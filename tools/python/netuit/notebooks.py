@@ -172,7 +172,7 @@ def _draw(names: Sequence[str], output: pathlib.Path) -> None:
     for notebook, figures in known.items():
         if not names or set(names) & {notebook, *figures}:
             run_notebook(BINDER / f"{notebook}.ipynb", output)
-            for path in (output / f"{figure}.png" for figure in figures):
+            for path in (output / f"{figure}.svg" for figure in figures):
                 print(path if path.exists() else f"figures: not drawn: {path} (its data are absent)", flush=True)
 
 

@@ -9,8 +9,6 @@ from netuit import analysis, comparison_plots, experiment_plots, result_plots
 from netuit.style import MODE_COLORS
 from fake_sweep import make_quality, make_rows
 
-PNG = b"\x89PNG\r\n\x1a\n"
-
 
 @pytest.fixture(autouse=True)
 def away(tmp_path, monkeypatch):
@@ -23,7 +21,7 @@ def away(tmp_path, monkeypatch):
 
 def is_drawn(figure, name):
     path = experiment_plots.keep(figure, name, "tools/experiment fake")
-    return path.name == f"{name}.png" and path.read_bytes().startswith(PNG)
+    return path.name == f"{name}.svg" and "</svg>" in path.read_text(encoding="utf-8")
 
 
 def test_whole_experiments_become_pictures(tmp_path):
@@ -150,6 +148,7 @@ def said_below(figure):
 def test_a_figure_says_below_what_it_shows_of_how_many_replicates(tmp_path):
     rows, quality = make_rows(tmp_path), make_quality(tmp_path)
     bars, dots = "means over 3 replicates; lines: bootstrapped 95 % intervals", "over workers and snapshots"
+    quality["failure_rate"] = 0.1  # else it had no panel
     alone = rows[rows["threads"] == 1]
     fewer = alone[alone["replicate"] < 2]
     told = {
@@ -165,6 +164,14 @@ def test_a_figure_says_below_what_it_shows_of_how_many_replicates(tmp_path):
     }
     for figure, line in told.items():
         assert said_below(figure) == [line]
+
+
+def test_a_metric_that_is_0_everywhere_has_no_panel_and_is_named_below(tmp_path):
+    quality = make_quality(tmp_path).assign(failure_rate=0.0)
+    for figure in (experiment_plots.quality_by_case(quality), experiment_plots.regressions(quality, "log2_threads")):
+        labels = [panel.get_ylabel() for panel in figure.axes if panel.get_visible()]
+        assert len(labels) == 5 and "delivery failure rate" not in labels
+        assert said_below(figure)[0].endswith("; 0 everywhere: delivery failure rate")
 
 
 def test_a_figure_says_below_that_other_work_disturbed_it(tmp_path):

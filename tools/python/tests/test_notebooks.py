@@ -58,19 +58,19 @@ def test_notebooks_are_kept_small_and_without_what_they_put_out(path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run_and_draw_what_they_say(path, tmp_path):
     notebooks.run_notebook(path, tmp_path, seconds=120)
-    drawn = {picture.stem for picture in tmp_path.glob("*.png")}
+    drawn = {picture.stem for picture in tmp_path.glob("*.svg")}
     named = set(notebooks.notebooks()[path.stem])
     assert named - drawn == named & set(NOT_DRAWN), "NOT_DRAWN lists what the kept data do not suffice for, and no more"
-    kept = {picture.stem for picture in (notebooks.BINDER / "figures").glob("*.png")}
+    kept = {picture.stem for picture in (notebooks.BINDER / "figures").glob("*.svg")}
     assert drawn <= named and drawn == named & kept, "tools/figures draws what is to be kept"
-    for picture in tmp_path.glob("*.png"):
-        assert picture.stat().st_size < 150_000
+    for picture in tmp_path.glob("*.svg"):
+        assert picture.stat().st_size < 250_000
 
 
 def test_every_figure_that_is_kept_has_a_notebook_and_is_small():
     named = {figure for figures in notebooks.notebooks().values() for figure in figures}
-    for path in (notebooks.BINDER / "figures").glob("*.png"):
-        assert path.stem in named and path.stat().st_size < 150_000
+    for path in (notebooks.BINDER / "figures").glob("*.svg"):
+        assert path.stem in named and path.stat().st_size < 250_000
 
 
 def test_every_figure_names_what_measured_it():
@@ -89,7 +89,7 @@ def test_a_notebook_writes_where_it_is_told_and_leaves_the_environment_alone(tmp
     monkeypatch.setenv("UIT_FIGURES", "elsewhere")
     source = "import matplotlib.pyplot as plt\nfrom netuit import experiment_plots\nexperiment_plots.keep(plt.figure(), 'empty')"
     notebooks.run_notebook(write_notebook(tmp_path, source), tmp_path / "here")
-    assert [path.name for path in (tmp_path / "here").iterdir()] == ["empty.png"]
+    assert [path.name for path in (tmp_path / "here").iterdir()] == ["empty.svg"]
     assert os.environ["UIT_FIGURES"] == "elsewhere"
 
 
