@@ -1,4 +1,4 @@
-"""Runs channel_selection on a graph of the caller's, from Python."""
+"""Runs a program on a graph of the caller's, from Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from netuit.arguments import Workers, parse_modes
 from netuit.graph_files import weights_path, write_graph, write_placement
 from netuit.loading import load
 from netuit.partitioning import as_workers
-from netuit.program import PROGRAM, check_exit, find_or_build
+from netuit.program import PROGRAM, SIZE_OPTIONS, check_exit, find_or_build
 
 
 def run(
@@ -30,6 +30,7 @@ def run(
     placement: Mapping[Any, int] | str | None = None,
     options: Mapping[str, Any] | None = None,
     build: str | os.PathLike[str] | None = None,
+    program: str | os.PathLike[str] = PROGRAM,
 ) -> pandas.DataFrame:
     """Colours a graph over processes x threads, and gives a row for each mode, replicate and worker as load() does.
 
@@ -38,6 +39,10 @@ def run(
     placement: what partition() gives, or a word or file of the program's --placement; METIS by default.
     options: more options of the program, as in {"work": 100, "colors": 4, "directed": True}.
     build: a CMake build folder, if not the one that find_build finds. If there is none, the program is built, once.
+    program: "digital_evolution" to run that instead; or the path of a program of your own. It must understand the options
+    --threads, --modes, --duration, --replicates, --seed and --output, and --graph and --placement if you give them, as ours do,
+    and write a CSV file of rows with at least the columns processes and threads. More than one process of it are started by the launcher of the
+    build folder that it is in, or by the mpirun in PATH.
 
     Raises InputError for what makes no sense, ToolError if the program is not there or fails. Nothing is left running.
     """
@@ -45,9 +50,9 @@ def run(
         output = pathlib.Path(name) / "rows.csv"
         command = color(
             graph, as_workers(workers), modes, seconds, output, replicates=replicates, seed=seed, placement=placement,
-            options=options, build=build,
+            options=options, build=build, program=program,
         )  # fmt: skip
-        rows = load(output)
+        rows = _rows(program, output)
     if isinstance(graph, networkx.Graph):
         rows["graph"] = graph.name or "graph"
     rows.attrs["command_line"] = command
@@ -66,14 +71,14 @@ def color(
     placement: Mapping[Any, int] | str | None,
     options: Mapping[str, Any] | None,
     build: str | os.PathLike[str] | None,
+    program: str | os.PathLike[str] = PROGRAM,
     on_progress: Callable[[str], object] | None = None,
 ) -> list[str]:
     """What run does, but leaves the rows in the file `output`, and returns the command line.
 
     on_progress: called with each line that the program prints, which then also reports its progress.
     """
-    folder = find_or_build(build)
-    launcher = launch.find_launcher(folder)
+    path, launcher = _find(program, build, layout.processes)
     with tempfile.TemporaryDirectory(prefix="conduit-run-") as name:
         scratch = pathlib.Path(name)
         words = [
@@ -85,7 +90,7 @@ def color(
             *("--output", str(output)),
             *(["--progress"] if on_progress else []),
         ]
-        command = launcher.command(layout.processes, folder / "demos" / PROGRAM, words)
+        command = launcher.command(layout.processes, path, words)
         lines: list[str] = []
 
         def on_line(line: str) -> None:
@@ -96,11 +101,38 @@ def color(
 
         time_limit = 60 + layout.count + 3 * seconds * 5 * replicates
         code = launch.run(command, launcher.environment(), on_line, time_limit)
-        check_exit(code, lines, PROGRAM)
-    rows = load(output)
+        check_exit(code, lines, path.name)
+    rows = _rows(program, output)
+    if missing := {"processes", "threads"} - set(rows):
+        raise ToolError(f"{path}: its rows have no column {min(missing)}")
     if set(zip(rows["processes"], rows["threads"])) != {(layout.processes, layout.threads)}:
         raise ToolError(f"{launcher.path} did not start {layout.processes} processes: it is of another MPI than the program")
     return command
+
+
+def _rows(program: str | os.PathLike[str], output: pathlib.Path) -> pandas.DataFrame:
+    """What a program has written: of ours as load() gives it, of the caller's as pandas reads it."""
+    if os.fspath(program) in SIZE_OPTIONS:
+        return load(output)
+    try:
+        return pandas.read_csv(output)
+    except (OSError, ValueError) as error:
+        raise ToolError(f"{os.fspath(program)}: cannot read its rows: {error}") from None
+
+
+def _find(program: str | os.PathLike[str], build: str | os.PathLike[str] | None, processes: int) -> tuple[pathlib.Path, launch.Launcher]:
+    """A program of ours, by its name, or of the caller's, by its path, and what starts it."""
+    name = os.fspath(program)
+    if name in SIZE_OPTIONS:
+        folder = find_or_build(build, name)
+        return folder / "demos" / name, launch.find_launcher(folder)
+    path = pathlib.Path(name).absolute()
+    if not path.is_file() or not os.access(path, os.X_OK):
+        raise InputError(f"{name}: expected {' or '.join(SIZE_OPTIONS)}, or the path of a program that can be run")
+    if processes == 1:
+        return path, launch.Launcher("", "none", 0)
+    builds = [pathlib.Path(build)] if build is not None else [folder for folder in path.parents if (folder / "CMakeCache.txt").is_file()]
+    return path, launch.find_launcher(builds[0] if builds else path.parent)
 
 
 def _option_words(options: Mapping[str, Any]) -> list[str]:

@@ -32,6 +32,34 @@ def test_options_placements_and_weights_become_words(build):
     assert "--graph" not in run(None, 1, modes=[3], build=build).attrs["command_line"]
 
 
+def test_a_program_of_ones_own_runs_by_its_path(build, tmp_path, monkeypatch):
+    own = build / "demos" / "mine"
+    (build / "demos" / program.PROGRAM).rename(own)
+    rows = run(program=own, workers="2x2", modes=[3])
+    assert len(rows) == 4 and rows.attrs["command_line"][0].endswith("mpirun")  # that of the build folder it is in
+    monkeypatch.chdir(own.parent)
+    monkeypatch.setenv("STUB_PROCESSES", "1")
+    rows = run(program="./mine", workers="1x2", modes=[3], options={"work": 5})
+    assert len(rows) == 2 and rows.attrs["command_line"][0] == str(own)  # one process needs no launcher
+    with pytest.raises(InputError, match="mine: expected channel_selection or digital_evolution, or the path of a program"):
+        run(program="../mine", workers=1, modes=[3])
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [("mode,updates\\n3,7\\n", "mine: its rows have no column processes$"), ("", "mine: cannot read its rows: No columns")],
+)
+def test_a_program_of_ones_own_that_writes_no_such_rows_is_refused(text, reason, tmp_path):
+    own = tmp_path / "mine"
+    own.write_text(f'#!/bin/sh\nwhile [ "$1" != --output ]; do shift; done; printf "{text}" > "$2"\n')
+    own.chmod(0o755)
+    with pytest.raises(ToolError, match=reason):
+        run(program=own, workers=1, modes=[3])
+    own.write_text("#!/bin/sh\n")
+    with pytest.raises(ToolError, match="mine: cannot read its rows: .*No such file"):
+        run(program=own, workers=1, modes=[3])
+
+
 @pytest.mark.parametrize(
     "changes, error, reason",
     [
