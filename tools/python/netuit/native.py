@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
-from netuit import ToolError
+from netuit import ToolError, launch
 from netuit.program import find_checkout
 
 _NAME = "netuit._native"
@@ -45,13 +45,19 @@ def load() -> Any:
         return sys.modules[_NAME]
     path = find() or _build()
     spec = importlib.util.spec_from_file_location(_NAME, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[_NAME] = module
+    assert spec is not None
     try:
+        try:
+            module = importlib.util.module_from_spec(spec)
+        except ImportError as error:
+            if not launch.load_library(str(error).partition(":")[0]):
+                raise
+            module = importlib.util.module_from_spec(spec)
+        sys.modules[_NAME] = module
+        assert spec.loader is not None
         spec.loader.exec_module(module)
     except ImportError as error:
-        del sys.modules[_NAME]
+        sys.modules.pop(_NAME, None)
         raise ToolError(f"{path}: {error}") from None
     return module
 

@@ -76,6 +76,32 @@ def test_a_launcher_that_is_elsewhere_is_looked_for_by_name(tmp_path, monkeypatc
     assert launch.find_launcher(tmp_path).path == str(launcher)
 
 
+def test_without_the_launcher_of_the_build_the_one_that_pypi_has_installed_is_taken_with_its_library(tmp_path, monkeypatch):
+    """The extra `mpi`, on a machine without MPI."""
+    launcher = tmp_path / "bin" / "mpirun"
+    launcher.parent.mkdir()
+    launcher.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 5.0.11'\n")
+    launcher.chmod(0o755)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/elsewhere")
+    (tmp_path / "CMakeCache.txt").write_text("MPIEXEC_EXECUTABLE:FILEPATH=/opt/none/bin/mpirun.openmpi\n")
+    found = launch.find_launcher(tmp_path)
+    assert found.path == str(launcher)
+    assert found.environment()["LD_LIBRARY_PATH"] == f"{tmp_path}/lib:/elsewhere"
+    assert launch.Launcher("/usr/bin/mpirun", "Open MPI", 4).environment()["LD_LIBRARY_PATH"] == "/elsewhere"
+
+
+def test_libraries_that_pypi_has_installed_are_loaded_by_name(tmp_path, monkeypatch):
+    own = next(path for path in map(pathlib.Path, pathlib.Path("/proc/self/maps").read_text().split()) if path.name.startswith("libc.so"))
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libown.so").symlink_to(own)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert not launch.load_library("libown.so")  # without the launcher, it is some other library
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "mpirun").touch()
+    assert launch.load_library("libown.so") and not launch.load_library("libnone.so") and not launch.load_library("")
+
+
 def test_a_program_without_mpi_is_one_process_and_needs_no_launcher(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "CMakeCache.txt").write_text("UIT_WITH_MPI:BOOL=OFF\n")
