@@ -43,13 +43,21 @@ inline std::string PythonString(std::string_view text) {
   return quoted + '"';
 }
 
+/// The line of Python that imports what an expression needs besides NetworkX.
+inline std::string ImportsFor(std::string_view expression) {
+  std::string imports = "import networkx";
+  for (const std::string_view module : {"json", "pandas", "scipy.io"})
+    if (expression.find(std::string(module) + ".") != std::string_view::npos) (imports += ", ") += module;
+  return imports + "; ";
+}
+
 /// Refuses a file of another format, with the line of Python that converts it.
 [[noreturn]] inline void RefuseForeign(const LineReader& reader, const ForeignFormat& format, std::filesystem::path path) {
   const std::size_t name = format.expression.find('%');
   if (name == std::string::npos) reader.FailAt(1, "this is " + format.name + ", and no graph");
   const std::string converted = path.replace_extension(".multiline_adjlist").string();
-  reader.FailAt(1, "this is " + format.name + ", which is not read; convert it in Python: networkx.write_multiline_adjlist(" +
-                       std::string(format.expression).replace(name, 1, PythonString(reader.Name())) + ", " +
+  reader.FailAt(1, "this is " + format.name + ", which is not read; convert it in Python: " + ImportsFor(format.expression) +
+                       "networkx.write_multiline_adjlist(" + std::string(format.expression).replace(name, 1, PythonString(reader.Name())) + ", " +
                        PythonString(converted) + ")");
 }
 

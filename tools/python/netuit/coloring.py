@@ -115,7 +115,11 @@ def color(options: Options, output: pathlib.Path) -> str:
         )  # fmt: skip
     finally:
         status.clear()
-    table = results.format_table(results.summarize(results.read_rows(output)))
+    rows = results.read_rows(output)
+    if (name := run_graph.name_of(options.graph)) is not None:
+        rows = [{**row, "graph": name} for row in rows]
+        results.write_rows(output, rows)
+    table = results.format_table(results.summarize(rows))
     return "\n".join([*table, "", demo.legend(options.replicates, options.seconds)])
 
 

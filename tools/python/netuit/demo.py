@@ -156,8 +156,8 @@ def _check_layout(rows: Sequence[Row], workers: Workers, launcher: Launcher) -> 
 
 
 def list_graphs(options: DemoOptions) -> list[GraphFile]:
-    """The graphs to colour; the demo's own are written into the output folder."""
-    from netuit import demo_graphs
+    """The graphs to colour; the demo's own, and what the program cannot read, are written into the output folder."""
+    from netuit import demo_graphs, matrix_file
 
     if not options.graphs:
         try:
@@ -166,7 +166,11 @@ def list_graphs(options: DemoOptions) -> list[GraphFile]:
             raise OutputError(f"{options.output}: {error.strerror}") from None
     names = [path.name for path in options.graphs]
     return [
-        demo_graphs.GraphFile(str(path) if names.count(path.name) > 1 else path.name, path) for path in options.graphs
+        demo_graphs.GraphFile(
+            str(path) if names.count(path.name) > 1 else path.name,
+            matrix_file.for_programs(path, options.output / f"graph{number}.csr"),
+        )
+        for number, path in enumerate(options.graphs)
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import networkx
 import numpy
 
-from netuit import InputError
+from netuit import InputError, matrix_file
 from netuit.schedules import whole
 
 
@@ -48,8 +48,8 @@ class File:
 def describe(graph: Any, directed: bool = False) -> Torus | Arrays | File:
     """What a mesh can be made of: a NetworkX graph, a sparse matrix of SciPy, the name of a file, or a Torus.
 
-    A matrix has the weight of the edge from node i to node j in row i and column j; entries that are stored more than once are added
-    up. `directed` is for files, which do not say it. Raises InputError for anything else.
+    A matrix, or a file of MatrixMarket, has the weight of the edge from node i to node j in row i and column j; entries that are
+    stored more than once are added up. `directed` is for files, which do not say it. Raises InputError for anything else.
     """
     if directed and not isinstance(graph, (str, os.PathLike)):
         raise InputError("directed=True is for graph files; a NetworkX graph or a matrix says itself whether it is directed")
@@ -61,6 +61,8 @@ def describe(graph: Any, directed: bool = False) -> Torus | Arrays | File:
         path = pathlib.Path(graph)
         if not path.is_file():
             raise InputError(f"{path}: no such graph file")
+        if matrix_file.is_matrix(path):
+            return _from_matrix(matrix_file.read_matrix(path))
         return File(str(path.resolve()), directed)
     if hasattr(graph, "tocoo"):
         return _from_matrix(graph)

@@ -9,6 +9,7 @@ Python that converts them.
 | .multiline_adjlist, .madjlist | everything: labels, edge weights, isolated nodes, direction, parallel edges |
 | .graph (METIS) | edge and node weights, isolated nodes; node i of the graph becomes label i + 1; undirected only |
 | .csr (binary, see csr_file; written only) | edge weights, isolated nodes, direction, parallel edges; node i becomes label i |
+| .mtx (MatrixMarket; read only) | edge weights, isolated nodes, direction; row i is node i, from 0 |
 | .adjlist | labels, isolated nodes, direction; no edge weights |
 | .edgelist, and what is written with any other | labels, edge weights, direction; no isolated nodes |
 
@@ -27,7 +28,7 @@ from typing import Any
 
 import networkx
 
-from netuit import InputError, csr_file, files, graph_format
+from netuit import InputError, csr_file, files, graph_format, matrix_file
 from netuit.labels import label_text
 from netuit.line_cursor import BLANK_LABEL_HINT, WEIGHT, LineCursor
 
@@ -86,6 +87,8 @@ def read_graph(path: str | os.PathLike[str], *, directed: bool = False) -> netwo
     path = pathlib.Path(path)
     content = graph_format.read_bytes(path)
     kind = graph_format.recognise(path, content)
+    if kind == graph_format.MATRIX:
+        return matrix_file.read_graph(path, directed)
     lines = _split_lines(path, content, kind)
     if kind == graph_format.METIS:
         if directed:

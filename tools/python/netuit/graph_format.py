@@ -11,13 +11,13 @@ import zlib
 from netuit import InputError
 
 EDGE_LIST, ADJACENCY, MULTILINE, METIS = "edge list", "adjacency list", "multiline adjacency list", "METIS"
+MATRIX = "MatrixMarket"  #: which this package reads, and the programs do not
 _BY_EXTENSION = {
     ".graph": METIS, ".adjlist": ADJACENCY, ".multiline_adjlist": MULTILINE, ".madjlist": MULTILINE, ".edgelist": EDGE_LIST
 }  # fmt: skip
 _START_BYTES = 2**16  #: so much of a file decides
 _PACKED = [(b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"PK\x03\x04", "zip")]
 _SIMPLE = [
-    (r"%%matrixmarket", "MatrixMarket", "from_scipy_sparse_array(scipy.io.mmread(%))"),
     (r"\*(vertices|network|arcs|edges)", "Pajek", "read_pajek(%)"),
     (r">>graph6<<", "graph6", "read_graph6(%)"),
     (r">>sparse6<<", "sparse6", "read_sparse6(%)"),
@@ -49,7 +49,7 @@ def read_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
 
 def recognise(path: str | os.PathLike[str], start: bytes | None = None) -> str:
     """The format of a graph file, by its extension or its first bytes. Raises InputError if it is none that is read, with
-    the line of Python that converts it."""
+    the lines of Python that convert it."""
     path = pathlib.Path(path)
     start = (read_bytes(path, _START_BYTES) if start is None else start)[:_START_BYTES]
     for magic, program in _PACKED:
@@ -57,14 +57,17 @@ def recognise(path: str | os.PathLike[str], start: bytes | None = None) -> str:
             raise InputError(f"{path}:1: compressed by {program}: unpack it first")
     text = start.decode("utf-8-sig", errors="replace")
     stem = path.with_suffix("") if path.suffix == ".gz" else path
+    if text.lstrip().lower().startswith("%%matrixmarket"):
+        return MATRIX
     if (foreign := _recognise_foreign(text)) is not None:
         name, expression = foreign
         if not expression:
             raise InputError(f"{path}:1: this is {name}, and no graph")
+        modules = ["networkx", *(module for module in ("json", "pandas", "scipy.io") if f"{module}." in expression)]
         expression = expression.replace("%", _python_string(str(path)), 1)
         converted = _python_string(str(stem.with_suffix(".multiline_adjlist")))
         raise InputError(
-            f"{path}:1: this is {name}, which is not read; convert it in Python: "
+            f"{path}:1: this is {name}, which is not read; convert it in Python: import {', '.join(modules)}; "
             f"networkx.write_multiline_adjlist({expression}, {converted})"
         )
     return _BY_EXTENSION.get(stem.suffix) or _recognise_by_content(path, text)

@@ -11,7 +11,7 @@ from typing import Any
 import networkx
 import pandas
 
-from netuit import InputError, ToolError, launch
+from netuit import InputError, ToolError, launch, matrix_file
 from netuit.arguments import Workers, parse_modes
 from netuit.graph_files import weights_path, write_graph, write_placement
 from netuit.loading import load
@@ -46,15 +46,15 @@ def run(
 
     Raises InputError for what makes no sense, ToolError if the program is not there or fails. Nothing is left running.
     """
-    with tempfile.TemporaryDirectory(prefix="conduit-run-") as name:
-        output = pathlib.Path(name) / "rows.csv"
+    with tempfile.TemporaryDirectory(prefix="conduit-run-") as folder:
+        output = pathlib.Path(folder) / "rows.csv"
         command = color(
             graph, as_workers(workers), modes, seconds, output, replicates=replicates, seed=seed, placement=placement,
             options=options, build=build, program=program,
         )  # fmt: skip
         rows = _rows(program, output)
-    if isinstance(graph, networkx.Graph):
-        rows["graph"] = graph.name or "graph"
+    if (name := name_of(graph)) is not None:
+        rows["graph"] = name
     rows.attrs["command_line"] = command
     return rows
 
@@ -110,6 +110,13 @@ def color(
     return command
 
 
+def name_of(graph: Any) -> str | None:
+    """What the rows call a graph that the program gets under the name of a temporary file; None if it is not such a graph."""
+    if isinstance(graph, networkx.Graph):
+        return str(graph.name or "graph")
+    return str(graph) if graph is not None and matrix_file.is_matrix(pathlib.Path(graph)) else None
+
+
 def _rows(program: str | os.PathLike[str], output: pathlib.Path) -> pandas.DataFrame:
     """What a program has written: of ours as load() gives it, of the caller's as pandas reads it."""
     if os.fspath(program) in SIZE_OPTIONS:
@@ -151,7 +158,7 @@ def _graph_words(graph: Any, scratch: pathlib.Path) -> list[str]:
     if graph is None:
         return []
     if not isinstance(graph, networkx.Graph):
-        return ["--graph", str(pathlib.Path(graph))]
+        return ["--graph", str(matrix_file.for_programs(pathlib.Path(graph), scratch / "graph.csr"))]
     path = scratch / "graph.multiline_adjlist"
     write_graph(graph, path)
     words = ["--graph", str(path)] + (["--directed"] if graph.is_directed() else [])

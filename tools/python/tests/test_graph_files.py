@@ -1,8 +1,9 @@
+import gzip
 import pathlib
 
 import networkx
 import pytest
-from netuit import InputError, OutputError, read_graph, read_placement, write_graph, write_placement
+from netuit import InputError, OutputError, matrix_file, read_graph, read_placement, write_graph, write_placement
 
 CORPUS = pathlib.Path(__file__).parents[3] / "tests/netuit/file/corpus"  # of the C++ readers
 
@@ -142,7 +143,7 @@ def expected(name, reason):
 def refusals_of_foreign_formats():
     rows = (line.split("\t") for line in (CORPUS / "bad/expected.tsv").read_text().splitlines())
     words = ("this is ", "compressed by", "either no node")
-    return [row for row in rows if row[2].startswith(words) and not row[0].endswith(".weights")]
+    return [row for row in rows if row[2].startswith(words) and not row[0].endswith((".weights", ".mtx"))]  # Python reads .mtx
 
 
 @pytest.mark.parametrize("name, line, reason", refusals_of_foreign_formats())
@@ -160,11 +161,6 @@ CONVERTED = [row for row in refusals_of_foreign_formats() if "convert it in Pyth
 def test_the_line_that_converts_a_file_converts_it(name, line, reason, tmp_path):
     if "read_dot" in reason:
         pytest.importorskip("pydot", reason="NOT TESTED: pydot is missing")
-    import json  # noqa: F401: as the lines want them
-
-    import pandas  # noqa: F401
-    import scipy.io  # noqa: F401
-
     path = tmp_path / name
     path.write_bytes((CORPUS / "bad" / name).read_bytes())
     with pytest.raises(InputError) as refused:
@@ -175,7 +171,59 @@ def test_the_line_that_converts_a_file_converts_it(name, line, reason, tmp_path)
 
 def test_the_corpus_has_files_of_other_formats():
     kinds = {reason.split(",")[0] for _, _, reason in CONVERTED}
-    assert kinds == {f"this is {kind}" for kind in "GraphML GEXF GML Pajek JSON MatrixMarket CSV DOT graph6 sparse6 LEDA".split()}
+    assert kinds == {f"this is {kind}" for kind in "GraphML GEXF GML Pajek JSON CSV DOT graph6 sparse6 LEDA".split()}
+
+
+HEADER = "%%MatrixMarket matrix coordinate"
+
+
+@pytest.mark.parametrize(
+    "text, edges",
+    [
+        (f"{HEADER} real symmetric\n3 3 2\n2 1 2.0\n3 2 0.5\n", {(0, 1, 2.0), (1, 2, 0.5)}),
+        (f"{HEADER} real general\n3 3 2\n1 2 2\n2 3 0.5\n", {(0, 1, 2.0), (1, 2, 0.5)}),
+        (f"{HEADER} pattern general\n3 3 2\n1 2\n2 1\n", {(0, 1, None)}),
+        ("%%MatrixMarket matrix array integer general\n2 2\n0\n0\n7\n0\n", {(0, 1, 7)}),
+    ],
+)
+def test_a_matrix_of_matrixmarket_is_a_graph(text, edges, tmp_path):
+    (tmp_path / "g.mtx").write_text(text)
+    graph = read_graph(tmp_path / "g.mtx")
+    assert {(source, target, data.get("weight")) for source, target, data in graph.edges(data=True)} == edges
+    assert graph.is_directed() == ("general" in text and "pattern" not in text) and read_graph(tmp_path / "g.mtx", directed=True).is_directed()
+    (tmp_path / "g.mtx.gz").write_bytes(gzip.compress(text.encode()))
+    assert list(read_graph(tmp_path / "g.mtx.gz").edges) == list(graph.edges)
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        (f"{HEADER} real general\n2 3 1\n1 2 1\n", "square, not 2 x 3"),
+        (f"{HEADER} complex general\n2 2 1\n1 2 1 1\n", "complex"),
+        (f"{HEADER} real general\n2 2 2\n1 2 1\n", ""),
+        (f"{HEADER} real general\n2 2 1\n1 5 1\n", ""),
+        (f"{HEADER} real general\n2 2 1\n1 2 x\n", ""),
+        (f"{HEADER} real general\n", ""),
+        (f"{HEADER} real general\n0 0 0\n", "no nodes"),
+        ("%%MatrixMarket nonsense\n", ""),
+    ],
+)
+def test_a_matrix_that_is_no_graph_is_refused_in_one_line(text, reason, tmp_path):
+    (tmp_path / "g.mtx").write_text(text)
+    with pytest.raises(InputError, match=f"g.mtx: .*{reason}") as refused:
+        read_graph(tmp_path / "g.mtx")
+    assert "\n" not in str(refused.value)
+
+
+def test_the_programs_get_a_matrix_as_a_csr_file(tmp_path):
+    (tmp_path / "g.mtx").write_text(f"{HEADER} real symmetric\n3 3 2\n2 1 2.0\n3 2 0.5\n")
+    written = matrix_file.for_programs(tmp_path / "g.mtx", tmp_path / "g.csr")
+    write_graph(networkx.Graph([(0, 1, {"weight": 2.0}), (1, 2, {"weight": 0.5})]), tmp_path / "same.csr")
+    assert written == tmp_path / "g.csr" and written.read_bytes() == (tmp_path / "same.csr").read_bytes()
+    assert matrix_file.for_programs(tmp_path / "same.csr", tmp_path / "none") == tmp_path / "same.csr" and not (tmp_path / "none").exists()
+    (tmp_path / "g.mtx").write_text(f"{HEADER} real symmetric\n2 2 1\n2 1 -2.0\n")
+    with pytest.raises(InputError, match="a weight is negative"):
+        matrix_file.for_programs(tmp_path / "g.mtx", tmp_path / "none")
 
 
 @pytest.mark.parametrize("name", ["torus_3x4.txt", "torus_3x4.txt.gz", "torus_3x4_compressed.edgelist.gz", "torus_3x4.adjlist"])

@@ -32,6 +32,13 @@ def test_options_placements_and_weights_become_words(build):
     assert "--graph" not in run(None, 1, modes=[3], build=build).attrs["command_line"]
 
 
+def test_a_matrix_is_run_as_a_csr_file_and_named_as_it_is(build, tmp_path):
+    (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n")
+    rows = run(tmp_path / "g.mtx", 1, modes=[3], build=build)
+    words = rows.attrs["command_line"]
+    assert words[words.index("--graph") + 1].endswith("/graph.csr") and set(rows["graph"]) == {str(tmp_path / "g.mtx")}
+
+
 def test_a_program_of_ones_own_runs_by_its_path(build, tmp_path, monkeypatch):
     own = build / "demos" / "mine"
     (build / "demos" / program.PROGRAM).rename(own)
