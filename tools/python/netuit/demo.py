@@ -25,7 +25,7 @@ from netuit.results import Row
 if TYPE_CHECKING:
     from netuit.demo_charts import Cell, Picture
     from netuit.demo_graphs import GraphFile
-    from netuit.demo_race import Race
+    from netuit.race import Race
 
 FIXED_PERIOD_MS = 100
 
@@ -289,7 +289,7 @@ def keep_film(
 ) -> Race | None:
     """Leaves in runs/film of the output how colours of the first graph came about, for the page. Gives the comparison of modes 0 and
     3 if workers were slow in turn. The program writes there itself, so that its command can be run again."""
-    from netuit import demo_race
+    from netuit import loading, race
 
     place = options.output / "runs" / "film"
     workers, is_slow = choose_film(options)
@@ -307,7 +307,7 @@ def keep_film(
             return None
         told = results.read_rows(place / "rows.csv")
         results.write_rows(place / "rows.csv", [{**row, "case": SLOW_NAME} for row in told])
-        return demo_race.read_race(place, f"{graph.name}, {workers}")
+        return race.race_of(f"{graph.name}, {workers}", loading.load(place / "rows.csv"), loading.load(place / "frames.csv"))
     except OSError as error:
         raise OutputError(f"{place}: {error.strerror}") from None
 

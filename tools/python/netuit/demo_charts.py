@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import textwrap
 from collections.abc import Iterable, Sequence
 
 import matplotlib
@@ -17,7 +18,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from netuit.demo_race import Race
+from netuit.race import Race
 from netuit.results import Summary
 from netuit.style import MODE_COLORS, STYLE, save
 
@@ -124,8 +125,9 @@ def draw_race(race: Race, path: str | os.PathLike[str]) -> None:
         rates.set_ylabel("node updates per second\n(millions, all workers)")
         times.set_ylabel("ms until 5 % of the pairs\nare in conflict")
         figure.suptitle(f"Workers slow in turn: {race.name}", fontsize=12)
-        words = f"The workers take turns at being three times slower, each for 10 ms, as noise on a cluster makes them.\nHere {race.verdict()}."
-        figure.text(0.5, -0.005, words + " Dots: single runs.", ha="center", va="top", fontsize=9, color="#444444")
+        words = "The workers take turns at being three times slower, each for 10 ms, as noise on a cluster makes them. Dots: single runs."
+        words += "\n" + textwrap.fill(f"Here {race.verdict()}.", 120)
+        figure.text(0.5, -0.005, words, ha="center", va="top", fontsize=9, color="#444444")
         figure.tight_layout()
         save(figure, path)
 

@@ -11,8 +11,10 @@ import sys
 import threading
 
 import fake_build
+import pandas
 import pytest
-from netuit import InputError, ToolError, arguments, demo, demo_race, results
+from netuit import InputError, ToolError, arguments, demo, results
+from netuit.race import Race, race_of
 
 HERE = pathlib.Path(__file__).parent
 
@@ -150,17 +152,33 @@ def test_workers_are_not_slow_in_turn_where_that_would_show_nothing(modes, cpus,
 
 
 def race(rates, times):
-    return demo_race.Race("torus, 1x2", dict(zip((0, 3), rates)), dict(zip((0, 3), times)))
+    return Race("torus, 1x2", dict(zip((0, 3), rates)), dict(zip((0, 3), times)))
 
 
 def test_a_race_says_what_it_shows_and_no_more():
     assert race(([1, 1], [2, 2]), ([0.2, 0.3], [0.1, 0.15])).verdict() == (
-        "mode 3 makes 2.00 x the node updates of mode 0, and needs 0.50 x its time to a solution (every run of mode 3 was faster)"
+        "mode 3 makes 2.00 x the node updates of mode 0, and needs 0.50 x its time to a solution (0.50 x by its rate, 1.00 x by the "
+        "number of updates that it needs); every run of mode 3 was faster"
     )
     assert race(([1], [0.5]), ([0.2, 0.3], [0.25, 0.35])).verdict() == (
-        "mode 3 makes 0.50 x the node updates of mode 0, and needs 1.20 x its time to a solution (single runs overlap)"
+        "mode 3 makes 0.50 x the node updates of mode 0, and needs 1.20 x its time to a solution (2.00 x by its rate, 0.60 x by the "
+        "number of updates that it needs); single runs overlap, so this is no clear win"
     )
+    assert race(([1], [1]), ([0.3, 0.3], [0.2, 0.2])).verdict().endswith("every run of mode 3 was faster, so this is no clear win")
     assert race(([1], [2]), ([0.2, None], [0.1, 0.1])).verdict().endswith("; not every run came to a solution")
+
+
+def test_a_race_is_told_from_rows_and_colours_over_time():
+    rows = pandas.DataFrame(
+        [dict(mode=mode, replicate=replicate, num_nodes=10, updates_per_second=speed, conflict_edges_total=40)
+         for mode, replicate, speed in ((0, 0, 1), (0, 0, 2), (0, 1, 4), (3, 0, 5), (1, 0, 9))]
+    )  # fmt: skip
+    frames = pandas.DataFrame(
+        [dict(mode=mode, replicate=replicate, elapsed_s=time, conflicts=conflicts)
+         for mode, replicate, time, conflicts in ((0, 0, 0.1, 9), (0, 0, 0.2, 2), (0, 0, 0.3, 1), (0, 1, 0.1, 3), (3, 0, 0.1, 0))]
+    )  # fmt: skip
+    assert race_of("x", rows, frames) == Race("x", {0: [30, 40], 3: [50]}, {0: [0.2, None], 3: [0.1]})
+    assert race_of("x", rows, frames[frames["mode"] == 0]) is None
 
 
 class Terminal(io.StringIO):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pandas
 
 from netuit import units
+from netuit.race import SOLVED, race_of
 from netuit.report import svg
 from netuit.report.inputs import Inputs, is_evolution
 from netuit.report.takes import case_name
@@ -191,6 +192,9 @@ def conflicts_over_time(inputs: Inputs) -> list[str]:
         title = "Conflicts over time" + (
             "" if rows is None else f": {_short_graph(rows['graph'].iloc[0])}, {case_name(rows)}"
         )
+        if rows is not None and (race := race_of(title, rows, frames)) is not None:
+            verdict = race.verdict()
+            caption += f" {verdict[0].upper()}{verdict[1:]}; a solution has at most {units.percent(SOLVED)} of the pairs in conflict."
         figures.append(
             svg.figure(
                 title,
