@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 INTERVALS = "bootstrapped 95 % intervals"  #: what figures call them
+FEWEST = 5  #: replicates, of which a figure shows an interval; of fewer it shows each
 
 
 def bootstrap_interval(

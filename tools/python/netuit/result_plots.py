@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from netuit import InputError, footers
 from netuit.analysis import QUALITY_METRICS, SILENT_MODE, by_run
 from netuit.evolution_records import LAYERS
-from netuit.intervals import INTERVALS
+from netuit.intervals import FEWEST, INTERVALS
 from netuit.style import MODE_COLORS, STYLE
 
 
@@ -42,17 +42,21 @@ def _bars(rows: pandas.DataFrame, column: str, label: str, ax: Any, layouts: lis
     with plt.rc_context(STYLE):
         if ax is None:
             _, ax = plt.subplots(figsize=(max(5.0, 1.6 + 1.1 * len(layouts)), 3.6), layout="constrained")
+        told: dict[str, Any] = dict(data=runs.assign(group=groups), x="workers", y=column, hue="group", order=layouts, hue_order=names, ax=ax)
+        has_few = runs.groupby(["workers", groups], observed=True).size().max() < FEWEST
         seaborn.barplot(
-            runs.assign(group=groups), x="workers", y=column, hue="group", order=layouts, hue_order=names, palette=palette,
-            errorbar=("ci", 95), n_boot=1000, seed=1, err_kws={"linewidth": 1.1, "color": "#333333"}, saturation=1, ax=ax,
+            **told, palette=palette, errorbar=None if has_few else ("ci", 95), n_boot=1000, seed=1,
+            err_kws={"linewidth": 1.1, "color": "#333333"}, saturation=1,
         )  # fmt: skip
+        if has_few:
+            seaborn.stripplot(**told, palette=["#333333"] * len(names), dodge=len(names) > 1, jitter=False, size=2.5, legend=False)
         ax.set_xticks(range(len(layouts)), [name + ("*" if name in crowded else "") for name in layouts])
         ax.set_xlabel("processes x threads" + ("; * more than CPUs" if crowded else ""))
         ax.set_ylabel(label)
         ax.tick_params(axis="x", length=0)
         ax.legend(title=None, frameon=False, fontsize="small", ncol=min(len(names), 3), loc="lower left",
                   bbox_to_anchor=(0, 1.0), handlelength=1.1, columnspacing=1.4, borderaxespad=0.2)  # fmt: skip
-    footers.tell(ax.figure.figure, f"bars: means over {{}}; lines: {INTERVALS}", rows)
+    footers.tell(ax.figure.figure, "bars: means over {}; " + ("dots: single ones" if has_few else f"lines: {INTERVALS}"), rows)
     return ax
 
 
@@ -60,7 +64,7 @@ def plot_rates(
     rows: pandas.DataFrame, ax: Any = None, *, per_cpu: bool = False, layouts: list[str] | None = None, by: str = "mode"
 ) -> Any:
     """Updates per second and worker (per CPU where `per_cpu`) by workers and mode, means over replicates with
-    bootstrapped 95 % intervals, as a line below the figure says. Gives the axes; `.figure.savefig(path,
+    bootstrapped 95 % intervals, or, below five replicates, with each as a dot, as a line below the figure says. Gives the axes; `.figure.savefig(path,
     bbox_inches="tight")` keeps them. by: "case" compares the cases of a sweep instead of modes."""
     label = "updates per second and CPU" if per_cpu else "updates per second and worker"
     return _bars(rows, "rate_per_cpu" if per_cpu else "rate", label, ax, layouts, by)

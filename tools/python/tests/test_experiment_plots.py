@@ -151,10 +151,12 @@ def test_a_figure_says_below_what_it_shows_of_how_many_replicates(tmp_path):
     quality["failure_rate"] = 0.1  # else it had no panel
     alone = rows[rows["threads"] == 1]
     fewer = alone[alone["replicate"] < 2]
+    many = pandas.concat([rows, rows.assign(replicate=rows["replicate"] + 3)])
     told = {
-        experiment_plots.rates_and_conflicts(rows): f"bars: {bars}",
-        result_plots.plot_rates(rows).figure: f"bars: {bars}",
-        result_plots.plot_conflicts(alone[alone["replicate"] == 0]).figure: f"bars: {bars}".replace("3 replicates", "1 replicate"),
+        experiment_plots.rates_and_conflicts(rows): "bars: means over 3 replicates; dots: single ones",
+        result_plots.plot_rates(rows).figure: "bars: means over 3 replicates; dots: single ones",
+        result_plots.plot_rates(many).figure: f"bars: {bars}".replace("3 replicates", "6 replicates"),
+        result_plots.plot_conflicts(alone[alone["replicate"] == 0]).figure: "bars: means over 1 replicate; dots: single ones",
         experiment_plots.clusters({"fast": fewer, "slow": alone}): "dots: means over 2 to 3 replicates; upright lines: bootstrapped 95 % intervals",
         comparison_plots.rates_by_case(rows): f"dots: ratios of {bars}",
         comparison_plots.threads_by_case(rows): f"dots: ratios of {bars}",
