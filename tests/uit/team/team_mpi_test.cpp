@@ -110,6 +110,28 @@ TEST_CASE("A member may leave right after its last call") {
   for (int round = 0; round < 500; ++round) CHECK(team.Run([](Member& me) { me.Barrier(); }) == 0);
 }
 
+TEST_CASE("A call that has begun waits for nobody before Get") {
+  Checks checks;
+  TeamWith(2).Run([&](Member& me) {
+    std::vector<MemberOutlet<int, every>> heard;
+    MemberInlet<int, every> tell;
+    if (!me.IsRoot()) tell = me.InletTo<int>(0);
+    else for (std::size_t rank = 1; rank < me.Size(); ++rank) heard.push_back(me.OutletFrom<int>(rank));
+    me.Connect();
+    for (int round = 0; round < 20; ++round) {
+      if (me.IsRoot()) {  // begins only when all others have tried to finish
+        for (auto& other : heard) THAT(me.WaitUntil([&] { return other.TryStep() != 0; }, uit::After(20s)));
+        THAT(me.StartAllReduce(1, std::plus<>{}).Get() == static_cast<int>(me.Size()));
+      } else {
+        auto sum = me.StartAllReduce(1, std::plus<>{});
+        THAT(!sum.TryFinish());
+        THAT(tell.TryPut(round));
+        THAT(sum.Get() == static_cast<int>(me.Size()));
+      }
+    }
+  });
+}
+
 TEST_CASE("A member works while a collective call is under way") {
   Checks checks;
   TeamWith(2).Run([&](Member& me) {
