@@ -43,7 +43,7 @@ inline std::string PythonString(std::string_view text) {
   return quoted + '"';
 }
 
-/// The line of Python that imports what an expression needs besides NetworkX.
+/// The imports of Python that an expression needs.
 inline std::string ImportsFor(std::string_view expression) {
   std::string imports = "import networkx";
   for (const std::string_view module : {"json", "pandas", "scipy.io"})
@@ -55,10 +55,10 @@ inline std::string ImportsFor(std::string_view expression) {
 [[noreturn]] inline void RefuseForeign(const LineReader& reader, const ForeignFormat& format, std::filesystem::path path) {
   const std::size_t name = format.expression.find('%');
   if (name == std::string::npos) reader.FailAt(1, "this is " + format.name + ", and no graph");
+  const std::string read = std::string(format.expression).replace(name, 1, PythonString(reader.Name()));
   const std::string converted = path.replace_extension(".multiline_adjlist").string();
   reader.FailAt(1, "this is " + format.name + ", which is not read; convert it in Python: " + ImportsFor(format.expression) +
-                       "networkx.write_multiline_adjlist(" + std::string(format.expression).replace(name, 1, PythonString(reader.Name())) + ", " +
-                       PythonString(converted) + ")");
+                       "networkx.write_multiline_adjlist(" + read + ", " + PythonString(converted) + ")");
 }
 
 /// Recognises an adjacency list by the comment with which NetworkX begins it, or by its edge data, which no edge list has
