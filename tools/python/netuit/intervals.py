@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy
+import scipy.stats
 
 INTERVALS = "bootstrapped 95 % intervals"  #: what figures call them
 FEWEST = 5  #: replicates, of which a figure shows an interval; of fewer it shows each
@@ -23,10 +25,7 @@ def bootstrap_interval(
     values = numpy.asarray(values, dtype=float)
     if values.size == 0:
         return math.nan, math.nan
-    generator = numpy.random.default_rng(seed)
-    statistics = statistic(values[generator.integers(values.size, size=(num_samples, values.size))], axis=1)
-    low, high = numpy.quantile(statistics, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    return _ends(_draw([values], statistic, num_samples, seed), level)
 
 
 def ratio_interval(one: Any, other: Any, level: float = 0.95, num_samples: int = 4000) -> tuple[float, float, float]:
@@ -34,29 +33,17 @@ def ratio_interval(one: Any, other: Any, level: float = 0.95, num_samples: int =
     one, other = numpy.asarray(one, dtype=float), numpy.asarray(other, dtype=float)
     if one.size == 0 or other.size == 0:
         return math.nan, math.nan, math.nan
-    ratios = _ratios(one, other, num_samples, numpy.random.default_rng(1))
-    low, high = numpy.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
-    return float(one.mean() / other.mean()), float(low), float(high)
+    return float(_ratio(one, other)), *_ends(_draw([one, other], _ratio, num_samples), level)
 
 
 def gain_interval(
     ours: tuple[Any, Any], base: tuple[Any, Any], level: float = 0.95, num_samples: int = 4000
 ) -> tuple[float, float, float]:
     """By how much one ratio of two means is above another, with its bootstrapped interval: (difference, low, high)."""
-    arrays = [[numpy.asarray(values, dtype=float) for values in pair] for pair in (ours, base)]
-    if any(values.size == 0 for pair in arrays for values in pair):
+    arrays = [numpy.asarray(values, dtype=float) for values in (*ours, *base)]
+    if any(values.size == 0 for values in arrays):
         return math.nan, math.nan, math.nan
-    generator = numpy.random.default_rng(1)
-    ratios = [_ratios(above, below, num_samples, generator) for above, below in arrays]
-    low, high = numpy.quantile(ratios[0] - ratios[1], [(1 - level) / 2, (1 + level) / 2])
-    here, there = (above.mean() / below.mean() for above, below in arrays)
-    return float(here - there), float(low), float(high)
-
-
-def _ratios(one: Any, other: Any, num_samples: int, generator: Any) -> Any:
-    """Ratios of the means of samples that are drawn anew of both."""
-    above = one[generator.integers(one.size, size=(num_samples, one.size))].mean(1)
-    return above / other[generator.integers(other.size, size=(num_samples, other.size))].mean(1)
+    return float(_gain(*arrays)), *_ends(_draw(arrays, _gain, num_samples), level)
 
 
 def deviation_ratio_interval(
@@ -67,12 +54,34 @@ def deviation_ratio_interval(
     one, other = numpy.asarray(one, dtype=float), numpy.asarray(other, dtype=float)
     if one.size < 2 or other.size < 2 or other.std() == 0:
         return math.nan, math.nan, math.nan
-    random = numpy.random.default_rng(1)
-    above, below = (
-        values[random.integers(values.size, size=(num_samples, values.size))].std(axis=1, ddof=1) for values in (one, other)
-    )
-    with numpy.errstate(divide="ignore", invalid="ignore"):
-        ratios = above / below
+    with numpy.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", scipy.stats.DegenerateDataWarning)
+        ratios = _draw([one, other], _deviation_ratio, num_samples)
     # Not between two of the ratios, some of which are infinite; without those of 0 to 0.
     low, high = numpy.nanquantile(ratios, [(1 - level) / 2, (1 + level) / 2], method="nearest")
-    return float(one.std(ddof=1) / other.std(ddof=1)), float(low), float(high)
+    return float(_deviation_ratio(one, other)), float(low), float(high)
+
+
+def _draw(samples: list[Any], statistic: Callable[..., Any], num_samples: int, seed: int = 1) -> Any:
+    """A statistic of samples that are each drawn anew, so many times."""
+    pairs = tuple(numpy.repeat(values, 2) if values.size == 1 else values for values in samples)  # SciPy wants two values
+    return scipy.stats.bootstrap(
+        pairs, statistic, n_resamples=num_samples, method="percentile", vectorized=True, random_state=numpy.random.default_rng(seed)
+    ).bootstrap_distribution
+
+
+def _ends(statistics: Any, level: float) -> tuple[float, float]:
+    low, high = numpy.quantile(statistics, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _ratio(one: Any, other: Any, axis: int = -1) -> Any:
+    return one.mean(axis=axis) / other.mean(axis=axis)
+
+
+def _gain(above: Any, below: Any, base_above: Any, base_below: Any, axis: int = -1) -> Any:
+    return _ratio(above, below, axis) - _ratio(base_above, base_below, axis)
+
+
+def _deviation_ratio(one: Any, other: Any, axis: int = -1) -> Any:
+    return one.std(axis=axis, ddof=1) / other.std(axis=axis, ddof=1)
