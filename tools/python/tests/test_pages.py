@@ -1,0 +1,123 @@
+"""Commands that README, the guide and the pages of the demos show: each exists, and knows the options that it is shown with.
+
+What they do is tested elsewhere: README and the tutorial are followed to the letter by tests/guide/follow_pages.py, the demos by
+tests/programs, the tools by tests of their own."""
+
+import functools
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+import built
+import netuit
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[3]
+PACKAGE = pathlib.Path(netuit.__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "binder/README.md", *sorted((ROOT / "tools/guide").glob("*.md")), *sorted((ROOT / "demos").glob("*/README.md"))]
+DEMO = re.compile(r"(?:/path/to/conduit/)?build/(?:demo|release)/demos/(\w+)$")
+SKIPPED = re.compile(r"(?:[A-Z_]+=\S+|env|conduit/\S+)$")  # variables in front of a command, and what is in a clone elsewhere
+
+
+def shell_lines(page):
+    """The lines of a page's shell blocks and indented blocks, and commands of tools between backquotes; continued lines as one."""
+    text = page.read_text(encoding="utf-8")
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if language == "sh":
+            yield from block.replace("\\\n", " ").splitlines()
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    yield from (line.strip() for line in text.replace("\\\n", " ").splitlines() if line.startswith("    "))
+    yield from re.findall(r"`((?:tools/\w+|netuit [a-z]+|build/demo/demos/\w+) [^`]*)`", text.replace("\n", " "))
+
+
+def commands(page):
+    """Each command as its words, without a comment."""
+    for line in shell_lines(page):
+        for part in re.split(r"\s(?:&&|;|do)\s|;\s", re.sub(r"(^|\s)#.*", "", line)):
+            try:
+                words = shlex.split(part)
+            except ValueError:
+                continue  # a line that is no command
+            while words and SKIPPED.match(words[0]):
+                words = words[1:]
+            if len(words) > 3 and words[0] == "mpirun" and words[1] == "-n":
+                words = words[3:]
+            if len(words) > 2 and words[:2] == ["python3", "-m"] and words[2].startswith("netuit"):
+                words = words[2].split(".")[:2] + words[3:]
+            if words:
+                yield words
+
+
+ALL = [(page.relative_to(ROOT).as_posix(), words) for page in PAGES for words in commands(page)]
+
+
+def commands_of(pattern):
+    return [pytest.param(page, words, id=f"{page}: {' '.join(words)[:60]}") for page, words in ALL if re.match(pattern, words[0])]
+
+
+@functools.cache
+def text_of_help(*words):
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    ended = subprocess.run([*words, "--help"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def check_options(words, told):
+    mine = words[: words.index("--")] if "--" in words else words
+    for word in mine[1:]:
+        if re.match(r"--?[a-z]", word):
+            option = word.split("=")[0]
+            assert re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", told), f"{' '.join(words)}: {option} is not in its --help"
+
+
+@pytest.mark.parametrize("page, words", commands_of(r"tools/\w+$"))
+def test_tools_exist_and_know_their_options(page, words):
+    assert os.access(ROOT / words[0], os.X_OK)
+    if words[0] != "tools/setup":  # whose words are names of sets
+        check_options(words, text_of_help(str(ROOT / words[0])))
+
+
+@pytest.mark.parametrize("page, words", commands_of(r"netuit$"))
+def test_commands_of_the_package_know_their_options(page, words):
+    if words[1:2] and not words[1].startswith("-") and words[1] != "COMMAND":
+        told = text_of_help(sys.executable, "-m", "netuit", words[1]) if words[1] != "moving_picture" else ""
+        check_options(words[1:], told)
+
+
+@pytest.mark.parametrize("page, words", commands_of(DEMO.pattern))
+def test_demos_exist_and_know_their_options(page, words):
+    name = DEMO.match(words[0])[1]
+    if name == "program":  # a variable of the shell
+        return
+    assert (ROOT / "demos" / name).is_dir() or list((ROOT / "demos").glob(f"**/{name}.cpp"))
+    if any(word.startswith("--") for word in words):
+        check_options(words, text_of_help(str(built.folder_of(name) / "demos" / name)))
+
+
+@pytest.mark.parametrize("page, words", commands_of(r"cmake$"))
+def test_presets_and_targets_of_cmake_exist(page, words):
+    presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
+    if "--preset" in words:
+        kind = "buildPresets" if "--build" in words else "configurePresets"
+        assert words[words.index("--preset") + 1] in [each["name"] for each in presets[kind]]
+    if "--target" in words:
+        for target in words[words.index("--target") + 1 :]:
+            assert any(re.search(rf"\b{target}\b", path.read_text(encoding="utf-8")) for path in ROOT.glob("*/**/CMakeLists.txt")) or (
+                target.endswith("_program") and (ROOT / "tests/programs" / f"{target.removesuffix('_program')}.cpp").exists()
+            ), target
+
+
+@pytest.mark.parametrize("page, words", commands_of(r"python3$"))
+def test_scripts_exist(page, words):
+    if len(words) > 1 and words[1].endswith(".py") and "/" in words[1]:
+        assert (ROOT / words[1]).is_file()
+
+
+def test_the_pages_show_commands():
+    assert len([page for page, words in ALL if words[0].startswith("tools/")]) > 20
+    assert len([page for page, words in ALL if DEMO.match(words[0])]) > 10
