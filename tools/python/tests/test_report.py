@@ -431,6 +431,14 @@ def test_both_sides_show_their_colours(shown):
     assert "adjacent pairs in conflict" in shown.evaluate('document.querySelector(".state").textContent')
 
 
+def test_the_page_opens_where_the_sides_differ_most_and_plays_from_the_beginning(shown):
+    left, right = shown.evaluate('[...document.querySelectorAll(".state")].map((each) => Number(each.textContent.split(" ")[0].replace(",", "")))')
+    assert left > 2 * right
+    opened = shown.evaluate(CLOCK)
+    shown.evaluate('document.getElementById("play").click()')
+    assert shown.evaluate(CLOCK) < opened
+
+
 def test_playing_moves_the_clock_and_both_pictures(shown):
     shown.evaluate('document.getElementById("play").click()')
     begun = shown.evaluate(COLORS % 1)

@@ -23,7 +23,7 @@
     box, canvas: box.querySelector("canvas"), pick: box.querySelector("select"), state: box.querySelector(".state"), take: null, shown: null,
   }));
   const end = Math.max(...takes.flatMap((take) => take.times));
-  const clock = { time: end, isPlaying: false, speed: 1, last: 0 };
+  const clock = { time: end, isPlaying: false, speed: 1, last: 0, isFresh: true };
   const isStill = takes.every((take) => take.times.length < 2);
   const indexAt = (take, time) => {
     let low = 0, high = take.times.length - 1;
@@ -121,10 +121,12 @@
     if (clock.time >= end) setPlaying(false); else requestAnimationFrame(tick);
   };
   const toggle = () => {
-    if (!clock.isPlaying && clock.time >= end) clock.time = 0;
+    if (!clock.isPlaying && (clock.isFresh || clock.time >= end)) clock.time = 0;
+    clock.isFresh = false;
     setPlaying(!clock.isPlaying);
   };
   const seek = (time) => {
+    clock.isFresh = false;
     clock.time = Math.min(end, Math.max(0, time));
     if (clock.isPlaying) setPlaying(false); else draw();
   };
@@ -150,6 +152,13 @@
   clock.speed = chooseSpeed();
   speeds.value = String(clock.speed);
   speeds.addEventListener("change", () => { clock.speed = Number(speeds.value); });
+
+  // When one side has left most of its conflicts behind and the other has not.
+  const mostApart = () => {
+    const left = (side, time) => Math.log1p(Math.max(0, side.take.conflicts[indexAt(side.take, time)]));
+    const apart = (time) => Math.abs(left(sides[0], time) - left(sides[1], time));
+    return sides.flatMap((side) => side.take.times).reduce((best, time) => (apart(time) > apart(best) ? time : best), end);
+  };
 
   const describeColors = () => {
     const used = new Set(sides.flatMap((side) => [...new Set(side.take.frames.join(""))]));
@@ -206,5 +215,6 @@
     event.preventDefault();
     action();
   });
+  clock.time = mostApart();
   refresh();
 })();
