@@ -125,7 +125,8 @@ class Inlet {
   /// Sends. If the duct is full, waits for room until `deadline` and polls the connection meanwhile. False: dropped at the
   /// deadline, or muted. Returns false at once if the duct is full and no other thread or process can make room: both ends
   /// are in this thread, the inlet is held (as in a mesh), or the other side is closed for good. The other
-  /// side is closed if its fabric has closed, or if its process, on the same host, has ended.
+  /// side is closed if its fabric has closed, if its process, on the same host, has ended, or, between threads, if the outlet
+  /// has been destroyed.
   bool Put(const T& message, Deadline deadline = never)
     requires std::copyable<T>
   {

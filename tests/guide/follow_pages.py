@@ -6,6 +6,7 @@ usage: follow_pages.py SOURCE_FOLDER WORK_FOLDER
 Ends with code 77 if python3 has no NetworkX, which the tutorial needs.
 """
 
+import os
 import pathlib
 import re
 import shutil
@@ -50,7 +51,7 @@ class Reader:
             file.write(text.replace("/path/to/conduit", str(self._conduit)))
 
     def run(self, command):
-        command = command.replace("/path/to/conduit", str(self._conduit))
+        command = command.replace("/path/to/conduit", str(self._conduit)).replace("g++ ", os.environ.get("CXX", "g++") + " ")
         if command.startswith(". "):
             if pathlib.Path(command[2:]).exists():  # else everything is where CMake finds it anyway
                 self._sourced.append(command)

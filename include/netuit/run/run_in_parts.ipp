@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -61,17 +62,15 @@ class PartPlanner {
     std::uint64_t done = 0;
     std::chrono::nanoseconds elapsed{0};
     std::uint64_t stride = 1;
+    std::chrono::nanoseconds duration{0};  // at most, or 0
   };
-  State GetState() const { return {done_, elapsed_, stride_}; }
+  State GetState() const { return {done_, elapsed_, stride_, plan_.duration}; }
   /// Sets where the planner is, after processes have gone apart.
   void Resume(const State& state) {
     done_ = state.done;
     elapsed_ = state.elapsed;
     stride_ = state.stride;
-  }
-  /// Lets the run take longer than planned.
-  void Extend(std::chrono::nanoseconds by) {
-    if (plan_.duration.count() != 0) plan_.duration += by;
+    plan_.duration = state.duration;
   }
   /// Whether the limits of the run are not reached.
   bool IsPending() const {
@@ -211,7 +210,11 @@ class RunOfParts {
   void RunPart() {
     const std::uint64_t first = planner_.RoundUp(maker_.GetMesh().NumUpdates());
     begin_ = {.done = first - first_, .elapsed = planner_.Elapsed()};
-    AppendReport(whole_, maker_.Run(planner_.Next(), OptionsOfPart(options_, first, planner_, progress_)), planner_.Elapsed());
+    reason_.reset();
+    is_ended_ = false;
+    RunReport part = maker_.Run(planner_.Next(), OptionsOfPart(options_, first, planner_, progress_));
+    reached_ = planner_.Elapsed() + part.Elapsed();
+    AppendReport(whole_, std::move(part), planner_.Elapsed());
     const MeshCore& mesh = maker_.GetMesh();
     if (plan_.delivery.is_awaited) LimitEffective(whole_, mesh.Partitions().front()->max_delay);
     is_lost_ = whole_.stopped_by == StopReason::peer_lost;
@@ -220,6 +223,7 @@ class RunOfParts {
     progress_.SayIfDue({whole_.workers.front().elapsed, whole_.workers.front().num_updates});
     const std::chrono::nanoseconds longest = AgreeOnEnd(mesh.GetWorld());
     if (is_over_) return;
+    reason_ = whole_.stopped_by;
     goes_on_ = planner_.GoesOn(whole_.stopped_by, mesh.NumUpdates() - first, longest - planner_.Elapsed());
     maker_.EndPart(!goes_on_);
     is_ended_ = !goes_on_;
@@ -252,38 +256,48 @@ class RunOfParts {
   void TryResume() {
     struct Place {
       PartPlanner::State state;
-      PartPlanner::State begin;  // of the newest part
+      PartPlanner::State begin;          // of the newest part
+      std::optional<StopReason> reason;  // of its end, if known
+      int signal;
       bool is_ended;
     };
     if (!maker_.TryGoOn(whole_)) {
       is_over_ = true;
       return;
     }
-    Place place{planner_.GetState(), begin_, is_ended_};
-    place.state.elapsed = std::max(place.state.elapsed, whole_.Elapsed());
+    Place place{planner_.GetState(), begin_, reason_, whole_.signal, is_ended_};
+    place.state.elapsed = std::max(place.state.elapsed, reached_);
     for (const Place& theirs : maker_.GetMesh().GetWorld().AllGatherValue(place)) {
       place.state.elapsed = std::max(place.state.elapsed, theirs.state.elapsed);
       place.state.stride = std::max(place.state.stride, theirs.state.stride);
+      place.state.duration = std::max(place.state.duration, theirs.state.duration);
       place.begin.elapsed = std::max(place.begin.elapsed, theirs.begin.elapsed);
       place.begin.done = std::max(place.begin.done, theirs.begin.done);
+      if (theirs.reason) place.reason = theirs.reason;
+      place.signal = std::max(place.signal, theirs.signal);
       place.is_ended = place.is_ended || theirs.is_ended;
     }
     place.state.done = std::max(maker_.GetMesh().NumUpdates(), first_) - first_;
     planner_.Resume(place.state);
-    if (!planner_.IsPending() && !place.is_ended) Repeat(place.begin);
     is_lost_ = false;
+    if (place.is_ended || place.reason == StopReason::signal) {
+      goes_on_ = false;
+      whole_.stopped_by = *place.reason;
+      whole_.signal = place.signal;
+      return;
+    }
+    if (!planner_.IsPending()) Repeat(place.state, place.begin);
     goes_on_ = planner_.IsPending();
     whole_.stopped_by = plan_.updates != 0 && planner_.Done() >= plan_.updates ? StopReason::count : StopReason::clock;
   }
   /// Makes the last part again, for the nodes that have been taken over: they have their values from before it. Where updates are
   /// awaited, all nodes have gone back.
-  void Repeat(const PartPlanner::State& begin) {
-    PartPlanner::State state = planner_.GetState();
-    planner_.Extend(state.elapsed - begin.elapsed);
-    if (plan_.updates == 0 || state.done < plan_.updates || plan_.delivery.is_by_update) return;
-    state.done = begin.done;
+  void Repeat(PartPlanner::State state, const PartPlanner::State& begin) {
+    const bool has_made_all = plan_.updates != 0 && state.done >= plan_.updates && !plan_.delivery.is_by_update;
+    if (state.duration.count() != 0) state.duration += state.elapsed - begin.elapsed;
+    if (has_made_all) state.done = begin.done;
     planner_.Resume(state);
-    maker_.RepeatFrom(first_ + begin.done);
+    if (has_made_all) maker_.RepeatFrom(first_ + begin.done);
   }
   /// Heeds signals that have come since the last part.
   void Finish() {
@@ -302,11 +316,13 @@ class RunOfParts {
   ProgressOfParts progress_;
   std::unique_ptr<uit::StopSource> stops_;  // of signals that come between two parts
   RunReport whole_;
-  std::uint64_t first_ = 0;   // update of the run
-  PartPlanner::State begin_;  // where the newest part has begun
-  bool goes_on_ = true;       // another part follows
-  bool is_lost_ = false;      // a process was lost, and the run has not gone on yet
-  bool is_ended_ = false;     // the last part has come to its end
+  std::uint64_t first_ = 0;              // update of the run
+  PartPlanner::State begin_;             // where the newest part has begun
+  std::chrono::nanoseconds reached_{0};  // when it ended here, since the run has begun
+  std::optional<StopReason> reason_;     // why it ended, once all have agreed
+  bool goes_on_ = true;                  // another part follows
+  bool is_lost_ = false;                 // a process was lost, and the run has not gone on yet
+  bool is_ended_ = false;                // the last part has come to its end
   bool is_over_ = false;
 };
 

@@ -1,12 +1,13 @@
 // Usage: resilient_program MODE UPDATES EVERY FOLDER FIELD [RANK@UPDATE | RANK@UPDATEs]…
 // FIELD is "published" or "private". Each process named ends itself, as the system would, in this update, or stops itself if there
-// is an s. The first of the others prints what has become of the nodes and of the accounts. resilient_test.py checks it.
+// is an s. UPDATES, EVERY and UPDATE may also be a time, such as 500ms. The first of the others prints what has become of the nodes and of the accounts. resilient_test.py checks it.
 #include <netuit/app/guarded_main.hpp>
 #include <netuit/graph/topologies.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/resilience/resilient.hpp>
 #include <netuit/run/modes.hpp>
 #include <netuit/run/run.hpp>
+#include <uit/support/clock.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -29,6 +30,7 @@ namespace {
 std::atomic<std::uint64_t> num_tried{0};
 std::atomic<std::uint64_t> num_put{0};
 std::optional<std::uint64_t> last_update;  // of this process, which ends in it
+std::optional<uit::TimePoint> last_moment;  // or then
 int last_signal = SIGKILL;                 // which it gets then
 
 /// Nodes that count their updates, show what they have computed from their neighbours, and send messages that add up to it.
@@ -39,6 +41,7 @@ struct Model {
 
   void Update(netuit::Node& node) {
     if (last_update && node.Update() >= *last_update) std::raise(last_signal);
+    if (last_moment && uit::Now() >= *last_moment) std::raise(last_signal);
     ++made[node];
     last[node] = node.Update();
     std::uint64_t sum = node.Random().Below(1000);
@@ -107,27 +110,37 @@ Seen Look(Model& model) {
   return sum;
 }
 
+/// The time that a word names, or 0.
+std::chrono::milliseconds TimeOf(const std::string& word) {
+  return std::chrono::milliseconds(word.ends_with("ms") ? std::stoll(word) : 0);
+}
+/// The number that a word names, or 0.
+std::uint64_t NumberOf(const std::string& word) { return word.ends_with("ms") ? 0 : std::stoull(word); }
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return netuit::GuardedMain(argc, argv, [&](const uit::World& world) {
     if (argc < 6) throw uit::InputError("MODE, UPDATES, EVERY, FOLDER and FIELD are needed");
     const bool is_published = std::string(argv[5]) == "published";
-    const std::uint64_t num_updates = std::stoull(argv[2]);
     std::chrono::nanoseconds peer_timeout = 1min;
     for (int i = 6; i < argc; ++i) {
       const std::string kill = argv[i];
-      if (kill.back() == 's') peer_timeout = 2s;
+      const std::string when = kill.substr(kill.find('@') + 1);
+      const bool is_timed = TimeOf(when) != 0ms;
+      const bool stops = kill.back() == 's' && !is_timed;
+      if (stops) peer_timeout = 2s;
       if (std::stoull(kill) != world.Rank()) continue;
-      last_update = std::stoull(kill.substr(kill.find('@') + 1));
-      if (kill.back() == 's') last_signal = SIGSTOP;
+      if (is_timed) last_moment = uit::Now() + TimeOf(when);
+      else last_update = NumberOf(when);
+      if (stops) last_signal = SIGSTOP;
     }
     const uit::Team team{world, {.threads = 2}};
     netuit::Resilient<Model> model(team, [=](const uit::Team& on) { return std::make_unique<Model>(on, is_published); },
-                                   {.to = argv[4], .every_updates = std::stoull(argv[3])});
+                                   {.to = argv[4], .every = TimeOf(argv[3]), .every_updates = NumberOf(argv[3])});
     const auto mode = static_cast<netuit::AsyncMode>(std::atoi(argv[1]));
     const netuit::RunReport report =
-        model.Run(netuit::ScheduleOf(mode, {.updates = num_updates}), {.seed = 7, .peer_timeout = peer_timeout});
+        model.Run(netuit::ScheduleOf(mode, {.updates = NumberOf(argv[2]), .duration = TimeOf(argv[2])}), {.seed = 7, .peer_timeout = peer_timeout});
     if (report.stopped_by == netuit::StopReason::peer_lost) return report.ExitCode();
     const Seen seen = Look(*model);
     if (!model.GetTeam().IsRoot()) return report.ExitCode();
@@ -164,6 +177,7 @@ int main(int argc, char** argv) {
     print("nodes taken over", num_missing);
     print("resumed at", resumed_at);
     print("updates", model->mesh.NumUpdates());
+    print("milliseconds", static_cast<std::uint64_t>(report.Elapsed() / 1ms));
     std::printf("\nend\n");
     return report.ExitCode();
   });

@@ -41,7 +41,7 @@ TEST_CASE("In mode 5, and in mode 3 with a condition, a silent process is given 
   }, {.peer_timeout = 300ms});
   CHECK(num_without_values == 0);
   for (const WorkerReport& worker : report.workers) {
-    if (awaits_values && MpiTestWorld().Rank() != 0) CHECK(worker.num_updates == 5);
+    if (awaits_values && MpiTestWorld().Rank() != 0) CHECK(worker.num_updates <= 5);
   }
   CHECK(std::chrono::steady_clock::now() - begin < 20s);
   CHECK(report.stopped_by == StopReason::peer_lost);

@@ -7,9 +7,9 @@
 // that other load on the machine affects both. A worker that waits for frames finds them at once in a talking round, and
 // waits for nothing in a silent one.
 //
-// At least nineteen of twenty times in silent rounds must be no longer than the median in talking rounds. The mean is not
+// In most silent rounds, at least nineteen of twenty times must be no longer than the median in talking rounds. The mean is not
 // used, because a worker sometimes loses its CPU. It seldom does so in one of these short moments, but a worker that waits
-// does.
+// does. Not every round counts, because other load disturbs all times of some rounds, but a worker that waits does so in each.
 
 #include <netuit/graph/topologies.hpp>
 #include <netuit/run/run.hpp>

@@ -57,13 +57,13 @@ def recognise(path: str | os.PathLike[str], start: bytes | None = None) -> str:
             raise InputError(f"{path}:1: compressed by {program}: unpack it first")
     text = start.decode("utf-8-sig", errors="replace")
     stem = path.with_suffix("") if path.suffix == ".gz" else path
-    if text.lstrip().lower().startswith("%%matrixmarket"):
+    if text.lower().startswith("%%matrixmarket"):
         return MATRIX
     if (foreign := _recognise_foreign(text)) is not None:
         name, expression = foreign
         if not expression:
             raise InputError(f"{path}:1: this is {name}, and no graph")
-        modules = ["networkx", *(module for module in ("json", "pandas", "scipy.io") if f"{module}." in expression)]
+        modules = ["networkx", *(module for module in ("json", "pandas") if f"{module}." in expression)]
         expression = expression.replace("%", _python_string(str(path)), 1)
         converted = _python_string(str(stem.with_suffix(".multiline_adjlist")))
         raise InputError(

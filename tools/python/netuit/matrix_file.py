@@ -21,7 +21,7 @@ def read_matrix(path: pathlib.Path) -> Any:
     content = graph_format.read_bytes(path)
     try:
         matrix = scipy.sparse.csr_matrix(scipy.io.mmread(io.BytesIO(content)))
-    except (ValueError, TypeError, OverflowError, IndexError, StopIteration) as error:
+    except (ValueError, TypeError, OverflowError, IndexError, StopIteration, MemoryError) as error:
         raise InputError(f"{path}: {str(error).splitlines()[0] if str(error) else 'not a matrix'}") from None
     if matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"{path}: the matrix of a graph is square, not {matrix.shape[0]} x {matrix.shape[1]}")
@@ -49,7 +49,7 @@ def read_graph(path: pathlib.Path, directed: bool) -> networkx.Graph:
 
 def is_matrix(path: pathlib.Path) -> bool:
     """Whether a file is a matrix of MatrixMarket. Raises InputError if it cannot be read."""
-    return graph_format.read_bytes(path, 14).lower() == b"%%matrixmarket"
+    return graph_format.read_bytes(path, 14).lower() == b"%%matrixmarket"  # which stands at the very beginning
 
 
 def for_programs(path: pathlib.Path, csr: pathlib.Path) -> pathlib.Path:
@@ -58,6 +58,8 @@ def for_programs(path: pathlib.Path, csr: pathlib.Path) -> pathlib.Path:
     if not is_matrix(path):
         return path
     matrix = read_matrix(path)
+    if not (numpy.isfinite(matrix.data).all() and (matrix.data >= 0).all()):
+        raise InputError(f"{path}: a weight is negative or not finite")
     weights = None if (matrix.data == 1).all() else matrix.data.astype(numpy.float64)
     csr_file.write_csr(matrix.indptr, matrix.indices, csr, weights=weights)
     return csr

@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # pandas takes its time
 MODES = (0, 3)
 SOLVED = 0.05  #: of the adjacent pairs may still have one colour
 CLEAR = 0.6  #: of mode 0's time, from which on mode 3 wins clearly, if every run of it is faster
+FEWEST = 3  #: runs of each mode, without which a verdict says nothing of all
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Race:
     def verdict(self) -> str:
         """A line that says which mode was faster, why, and how sure that is."""
         rate = statistics.mean(self.rates[3]) / statistics.mean(self.rates[0])
+        if not rate:
+            return "mode 3 made no update"
         words = f"mode 3 makes {rate:.2f} x the node updates of mode 0"
         times = {mode: [time for time in self.times[mode] if time is not None] for mode in MODES}
         if any(len(times[mode]) < len(self.times[mode]) for mode in MODES):
@@ -33,16 +36,17 @@ class Race:
         if not median[0] or not median[3]:
             return f"{words}; the times to a solution are too short to compare"
         ratio = median[3] / median[0]
-        is_faster = max(times[3]) < min(times[0])
+        is_faster = max(times[3]) < min(times[0]) and min(len(times[mode]) for mode in MODES) >= FEWEST
         words += f", and needs {ratio:.2f} x its time to a solution"
         words += f" ({1 / rate:.2f} x by its rate, {ratio * rate:.2f} x by the number of updates that it needs); "
-        words += "every run of mode 3 was faster" if is_faster else "single runs overlap"
+        words += "every run of mode 3 was faster" if is_faster else "single runs overlap, or are few"
         return words if is_faster and ratio <= CLEAR else f"{words}, so this is no clear win"
 
 
 def race_of(name: str, rows: pandas.DataFrame, frames: pandas.DataFrame) -> Race | None:
-    """The comparison of rows and colours over time of channel_selection; None unless they have both modes."""
-    if not set(MODES) <= set(rows["mode"]) & set(frames["mode"]):
+    """The comparison of rows and colours over time of channel_selection; None unless they have both modes, of one layout."""
+    layouts = rows[[key for key in ("graph", "case", "processes", "threads") if key in rows]].drop_duplicates()
+    if not set(MODES) <= set(rows["mode"]) & set(frames["mode"]) or len(layouts) != 1:
         return None
     speeds = (rows["num_nodes"] * rows["updates_per_second"]).groupby([rows["mode"], rows["replicate"]]).sum()
     goal = SOLVED * float(rows["conflict_edges_total"].iloc[0])

@@ -43,7 +43,7 @@ def _bars(rows: pandas.DataFrame, column: str, label: str, ax: Any, layouts: lis
         if ax is None:
             _, ax = plt.subplots(figsize=(max(5.0, 1.6 + 1.1 * len(layouts)), 3.6), layout="constrained")
         told: dict[str, Any] = dict(data=runs.assign(group=groups), x="workers", y=column, hue="group", order=layouts, hue_order=names, ax=ax)
-        has_few = runs.groupby(["workers", groups], observed=True).size().max() < FEWEST
+        has_few = runs.groupby(["workers", groups], observed=True).size().min() < FEWEST
         seaborn.barplot(
             **told, palette=palette, errorbar=None if has_few else ("ci", 95), n_boot=1000, seed=1,
             err_kws={"linewidth": 1.1, "color": "#333333"}, saturation=1,

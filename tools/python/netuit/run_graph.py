@@ -105,7 +105,10 @@ def color(
     rows = _rows(program, output)
     if missing := {"processes", "threads"} - set(rows):
         raise ToolError(f"{path}: its rows have no column {min(missing)}")
-    if set(zip(rows["processes"], rows["threads"])) != {(layout.processes, layout.threads)}:
+    seen = set(zip(rows["processes"], rows["threads"]))
+    if seen != {(layout.processes, layout.threads)}:
+        if not launcher.path:
+            raise ToolError(f"{path}: its rows are of {sorted(seen)}, not of {layout} workers")
         raise ToolError(f"{launcher.path} did not start {layout.processes} processes: it is of another MPI than the program")
     return command
 
@@ -124,7 +127,7 @@ def _rows(program: str | os.PathLike[str], output: pathlib.Path) -> pandas.DataF
     try:
         return pandas.read_csv(output)
     except (OSError, ValueError) as error:
-        raise ToolError(f"{os.fspath(program)}: cannot read its rows: {error}") from None
+        raise ToolError(f"{os.fspath(program)}: cannot read its rows: {str(error).splitlines()[0]}") from None
 
 
 def _find(program: str | os.PathLike[str], build: str | os.PathLike[str] | None, processes: int) -> tuple[pathlib.Path, launch.Launcher]:

@@ -156,21 +156,24 @@ def race(rates, times):
 
 
 def test_a_race_says_what_it_shows_and_no_more():
-    assert race(([1, 1], [2, 2]), ([0.2, 0.3], [0.1, 0.15])).verdict() == (
+    assert race(([1, 1], [2, 2]), ([0.2, 0.2, 0.3], [0.1, 0.1, 0.15])).verdict() == (
         "mode 3 makes 2.00 x the node updates of mode 0, and needs 0.50 x its time to a solution (0.50 x by its rate, 1.00 x by the "
         "number of updates that it needs); every run of mode 3 was faster"
     )
-    assert race(([1], [0.5]), ([0.2, 0.3], [0.25, 0.35])).verdict() == (
+    few = race(([1, 1], [2, 2]), ([0.2, 0.3], [0.1, 0.15])).verdict()
+    assert few.endswith("; single runs overlap, or are few, so this is no clear win")
+    assert race(([1], [0.5]), ([0.2, 0.25, 0.3], [0.25, 0.3, 0.35])).verdict() == (
         "mode 3 makes 0.50 x the node updates of mode 0, and needs 1.20 x its time to a solution (2.00 x by its rate, 0.60 x by the "
-        "number of updates that it needs); single runs overlap, so this is no clear win"
+        "number of updates that it needs); single runs overlap, or are few, so this is no clear win"
     )
-    assert race(([1], [1]), ([0.3, 0.3], [0.2, 0.2])).verdict().endswith("every run of mode 3 was faster, so this is no clear win")
+    assert race(([1], [1]), ([0.3] * 3, [0.2] * 3)).verdict().endswith("every run of mode 3 was faster, so this is no clear win")
     assert race(([1], [2]), ([0.2, None], [0.1, 0.1])).verdict().endswith("; not every run came to a solution")
+    assert race(([1], [0]), ([0.2], [None])).verdict() == "mode 3 made no update"
 
 
 def test_a_race_is_told_from_rows_and_colours_over_time():
     rows = pandas.DataFrame(
-        [dict(mode=mode, replicate=replicate, num_nodes=10, updates_per_second=speed, conflict_edges_total=40)
+        [dict(mode=mode, replicate=replicate, threads=2, num_nodes=10, updates_per_second=speed, conflict_edges_total=40)
          for mode, replicate, speed in ((0, 0, 1), (0, 0, 2), (0, 1, 4), (3, 0, 5), (1, 0, 9))]
     )  # fmt: skip
     frames = pandas.DataFrame(
@@ -179,6 +182,7 @@ def test_a_race_is_told_from_rows_and_colours_over_time():
     )  # fmt: skip
     assert race_of("x", rows, frames) == Race("x", {0: [30, 40], 3: [50]}, {0: [0.2, None], 3: [0.1]})
     assert race_of("x", rows, frames[frames["mode"] == 0]) is None
+    assert race_of("x", pandas.concat([rows, rows.assign(threads=1)]), frames) is None
 
 
 class Terminal(io.StringIO):

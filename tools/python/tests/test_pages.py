@@ -20,7 +20,10 @@ ROOT = pathlib.Path(__file__).parents[3]
 PACKAGE = pathlib.Path(netuit.__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "binder/README.md", *sorted((ROOT / "tools/guide").glob("*.md")), *sorted((ROOT / "demos").glob("*/README.md"))]
 DEMO = re.compile(r"(?:/path/to/conduit/)?build/(?:demo|release)/demos/(\w+)$")
-SKIPPED = re.compile(r"(?:[A-Z_]+=\S+|env|conduit/\S+)$")  # variables in front of a command, and what is in a clone elsewhere
+SKIPPED = re.compile(r"(?:[A-Z_]+=\S+|env)$")  # variables in front of a command
+
+
+LISTS = [path for folder in ("demos", "tests", "microbenchmarks") for path in (ROOT / folder).rglob("CMakeLists.txt")]
 
 
 def shell_lines(page):
@@ -49,7 +52,7 @@ def commands(page):
             if len(words) > 2 and words[:2] == ["python3", "-m"] and words[2].startswith("netuit"):
                 words = words[2].split(".")[:2] + words[3:]
             if words:
-                yield words
+                yield [words[0].removeprefix("conduit/"), *words[1:]]  # of a clone in this folder
 
 
 ALL = [(page.relative_to(ROOT).as_posix(), words) for page in PAGES for words in commands(page)]
@@ -107,7 +110,7 @@ def test_presets_and_targets_of_cmake_exist(page, words):
         assert words[words.index("--preset") + 1] in [each["name"] for each in presets[kind]]
     if "--target" in words:
         for target in words[words.index("--target") + 1 :]:
-            assert any(re.search(rf"\b{target}\b", path.read_text(encoding="utf-8")) for path in ROOT.glob("*/**/CMakeLists.txt")) or (
+            assert any(re.search(rf"\b{target}\b", path.read_text(encoding="utf-8")) for path in LISTS) or (
                 target.endswith("_program") and (ROOT / "tests/programs" / f"{target.removesuffix('_program')}.cpp").exists()
             ), target
 
