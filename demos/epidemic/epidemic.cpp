@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
       state[node] = Next(state[node], force, node.Random());
       history[node] = 3 * history[node] + static_cast<std::uint64_t>(state[node]);
     });
+    if (argc > 4 && team.IsRoot()) std::filesystem::create_directories(argv[4]);
     if (argc > 4) mesh.WriteTable(std::string(argv[4]) + "/epidemic.csv", netuit::Column{"history", history});
     const auto histories = mesh.Gather(history);
     if (team.IsRoot()) Print(histories, days);

@@ -84,11 +84,11 @@ def main() -> int:
             for line in Path(file).read_text().splitlines():
                 for name in line.split()[:2]:
                     numbers.setdefault(name, len(numbers))
-        ran = subprocess.run([*launcher, program, *files, str(DAYS), folder], capture_output=True, text=True, check=False)
+        ran = subprocess.run([*launcher, program, *files, str(DAYS), str(Path(folder) / "results")], capture_output=True, text=True, check=False)
         if ran.returncode != 0:
             print(ran.stderr)
             return 1
-        with open(Path(folder) / "epidemic.csv", newline="") as table:
+        with open(Path(folder) / "results" / "epidemic.csv", newline="") as table:
             history_of = {row["label"]: int(row["history"]) for row in csv.DictReader(table)}
     expected = histories(home, work, numbers)
     computed = [history_of[label] for label in sorted(numbers, key=numbers.__getitem__)]
