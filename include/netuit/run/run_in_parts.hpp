@@ -1,20 +1,14 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
 #include <netuit/mesh/mesh_core.hpp>
+#include <netuit/run/part_planner.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
 #include <uit/config.hpp>
 
 namespace netuit::detail {
-
-/// How long a part of a run is.
-struct PartLimits {
-  std::chrono::nanoseconds every{0};  // 0: does not matter
-  std::uint64_t every_updates = 0;    // 0: does not matter
-};
 
 /// What makes the parts of a run. All functions are called on every process.
 class PartMaker {
