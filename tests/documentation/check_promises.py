@@ -58,7 +58,9 @@ def cases_of(source: str) -> set[str]:
 
 def programs_of(build: pathlib.Path) -> dict[str, pathlib.Path]:
     """Returns the programs that CTest's tests run, with their paths in the build, by name of the target."""
-    tests = "".join(path.read_text(encoding="utf-8") for path in build.rglob("CTestTestfile.cmake"))
+    # Other tests make and remove folders of their own in the build meanwhile.
+    files = [pathlib.Path(folder) / name for folder, _, names in os.walk(build / "tests") for name in names if name == "CTestTestfile.cmake"]
+    tests = "".join(path.read_text(encoding="utf-8") for path in files)
     words = re.findall(rf'"({re.escape(str(build))}/[^"]+)"', "\n".join(re.findall(r"^add_test\(.*", tests, re.MULTILINE)))
     return {pathlib.Path(word).name: pathlib.Path(word) for word in words}
 
