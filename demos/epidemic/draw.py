@@ -1,4 +1,4 @@
-"""draw.py FOLDER [PICTURE]: draws what the program epidemic has written to FOLDER as epidemic.csv."""
+"""draw.py FOLDER [PICTURE]: draws what the program epidemic has written to FOLDER as epidemic.csv, in a run of 40 days."""
 
 import csv
 import sys

@@ -223,8 +223,8 @@ class RunOfParts {
     goes_on_ = planner_.IsPending();
     whole_.stopped_by = plan_.updates != 0 && planner_.Done() >= plan_.updates ? StopReason::count : StopReason::clock;
   }
-  /// Makes the last part again, for the nodes that have been taken over: they have their values from before it. Where updates are
-  /// awaited, all nodes have gone back.
+  /// Makes the last part again, for the nodes that have been taken over: they have their values from before it. In modes 0
+  /// and 5 all nodes have gone back.
   void Repeat(PartPlanner::State state, const PartPlanner::State& begin) {
     const bool has_made_all = plan_.updates != 0 && state.done >= plan_.updates && !plan_.delivery.is_by_update;
     if (state.duration.count() != 0) state.duration += state.elapsed - begin.elapsed;

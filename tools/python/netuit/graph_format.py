@@ -47,6 +47,11 @@ def read_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
         raise InputError(f"{path}: {error.strerror}") from None
 
 
+def is_matrix(start: bytes) -> bool:
+    """Whether a file that begins with these bytes is a matrix of MatrixMarket."""
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(b"%%matrixmarket")
+
+
 def recognise(path: str | os.PathLike[str], start: bytes | None = None) -> str:
     """The format of a graph file, by its extension or its first bytes. Raises InputError if it is none that is read, with
     the lines of Python that convert it."""
@@ -57,7 +62,7 @@ def recognise(path: str | os.PathLike[str], start: bytes | None = None) -> str:
             raise InputError(f"{path}:1: compressed by {program}: unpack it first")
     text = start.decode("utf-8-sig", errors="replace")
     stem = path.with_suffix("") if path.suffix == ".gz" else path
-    if text.lower().startswith("%%matrixmarket"):
+    if is_matrix(start):
         return MATRIX
     if (foreign := _recognise_foreign(text)) is not None:
         name, expression = foreign

@@ -70,9 +70,9 @@ class Launcher:
         variables = {**os.environ, **_ANYWHERE}
         if self.vendor == "Open MPI":  # one machine: shared memory will do
             variables["OMPI_MCA_btl"] = "self,vader" if self.major < 5 else "self,sm"
-        if pathlib.Path(self.path) == _of_python():
-            libraries = [str(pathlib.Path(self.path).parents[1] / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-            variables |= {"LD_LIBRARY_PATH": os.pathsep.join(libraries), "OMPI_MCA_osc": "^ucx"}  # which complains, and is not needed
+            if pathlib.Path(self.path) == _of_python():
+                libraries = [str(pathlib.Path(self.path).parents[1] / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+                variables |= {"LD_LIBRARY_PATH": os.pathsep.join(libraries), "OMPI_MCA_osc": "^ucx"}  # which complains, and is not needed
         return variables
 
 

@@ -49,7 +49,7 @@ def read_graph(path: pathlib.Path, directed: bool) -> networkx.Graph:
 
 def is_matrix(path: pathlib.Path) -> bool:
     """Whether a file is a matrix of MatrixMarket. Raises InputError if it cannot be read."""
-    return graph_format.read_bytes(path, 14).lower() == b"%%matrixmarket"  # which stands at the very beginning
+    return graph_format.is_matrix(graph_format.read_bytes(path, 64))
 
 
 def for_programs(path: pathlib.Path, csr: pathlib.Path) -> pathlib.Path:

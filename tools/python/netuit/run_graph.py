@@ -41,8 +41,8 @@ def run(
     build: a CMake build folder, if not the one that find_build finds. If there is none, the program is built, once.
     program: "digital_evolution" to run that instead; or the path of a program of your own. It must understand the options
     --threads, --modes, --duration, --replicates, --seed and --output, and --graph and --placement if you give them, as ours do,
-    and write a CSV file of rows with at least the columns processes and threads. More than one process of it are started by the launcher of the
-    build folder that it is in, or by the mpirun in PATH.
+    and write a CSV file of rows with at least the columns processes and threads. More than one process of it are started by the
+    launcher of the build folder that it is in, or by the mpirun in PATH.
 
     Raises InputError for what makes no sense, ToolError if the program is not there or fails. Nothing is left running.
     """
