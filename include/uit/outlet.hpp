@@ -13,11 +13,11 @@
 #include <uit/config.hpp>
 #include <uit/duct/duct.hpp>
 #include <uit/duct/null_duct.hpp>
+#include <uit/duct/step_until.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/assert.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/owner.hpp>
-#include <uit/support/pause.hpp>
 #include <uit/support/small_record.hpp>
 #include <uit/tally.hpp>
 #include <uit/transport/transport.hpp>
@@ -70,10 +70,7 @@ class Outlet {
     return end_.Visit([&]<typename D>(D* duct) {
       if constexpr (is_in_thread<D>) return false;
       if constexpr (requires { duct->StepUntil(deadline); }) return duct->StepUntil(deadline);
-      bool has_stepped = false;
-      WaitUntil([&] { return IsClosed(*duct) || (has_stepped = TryStep() > 0); }, deadline,
-                [&] { return Poll(*duct); });
-      return has_stepped || TryStep() > 0;  // what was put before the other side closed has arrived
+      return detail::StepUntil(*duct, deadline, [this] { return TryStep() > 0; });
     });
   }
 

@@ -11,12 +11,12 @@
 #include <netuit/replay/worker_record.hpp>
 #include <uit/codec/codec.hpp>
 #include <uit/duct/duct.hpp>
+#include <uit/duct/step_until.hpp>
 #include <uit/inlet.hpp>
 #include <uit/policy.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/error.hpp>
-#include <uit/support/pause.hpp>
 #include <uit/support/ref.hpp>
 
 namespace netuit::replay {
@@ -182,10 +182,7 @@ class OutletInterceptorOf final : public OutletInterceptor<T> {
   }
   bool StepUntil(uit::Deadline deadline) override {
     if (record_.reader != nullptr) return TakeStep(1) != 0;
-    std::size_t count = 0;
-    uit::WaitUntil([&] { return (count = duct_->TryStep(1)) != 0 || uit::IsClosed(*duct_); }, deadline,
-                   [&] { return uit::Poll(*duct_); });
-    return Record(count) != 0;
+    return Record(uit::detail::StepUntil(*duct_, deadline, [this] { return duct_->TryStep(1) != 0; }) ? 1 : 0) != 0;
   }
   std::uint64_t NumFolded() const override {
     if constexpr (requires { duct_->NumFolded(); }) return duct_->NumFolded();
