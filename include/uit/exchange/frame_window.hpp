@@ -52,7 +52,7 @@ class FrameWindow {
       StoreIfNew(frame.Header().last, static_cast<std::uint16_t>(last ? 1 : 0));
     };
     if (!port_.TryDepartFilled(payload_bytes, spare, stamp_too)) return false;
-    ++num_departed_;
+    NoteDeparture();
     return true;
   }
   /// Reads the newest report. Returns whether one has arrived. Throws if it is malformed. If it returns false or throws,
@@ -71,8 +71,11 @@ class FrameWindow {
 
   /// Moves frames. Returns whether anything arrived.
   bool Poll() { return port_.Poll(); }
-  /// Moves frames. Returns whether all departed frames have left this process.
-  bool TryEmpty() { return port_.TryEmpty(); }
+  /// Returns whether all departed frames have left this process. Moves frames, those of all peers, unless it is known already.
+  bool TryEmpty() {
+    if (may_wait_) may_wait_ = !port_.TryEmpty();
+    return !may_wait_;
+  }
   /// False once the fabric has closed; then do not put any more.
   bool IsOpen() const { return port_.IsOpen(); }
   /// Whether the peer process is known to have ended.
@@ -80,6 +83,10 @@ class FrameWindow {
 
  private:
   std::uint64_t NumUnderWay() const { return num_departed_ - num_pulled_; }
+  void NoteDeparture() {
+    ++num_departed_;
+    may_wait_ = true;
+  }
   void TakeReport(Frame& report);
 
   std::size_t num_frames_;
@@ -90,6 +97,7 @@ class FrameWindow {
   std::uint64_t num_departed_ = 0;
   std::uint64_t num_pulled_ = 0;  // departed frames that the receiver has pulled, as reported
   std::uint64_t update_ = 0;
+  bool may_wait_ = false;  // departed frames, in this process
   bool has_report_ = false;
   bool has_news_ = false;  // see TakeNews
 };

@@ -39,7 +39,7 @@ UIT_DEFINE bool FrameWindow::TryDepart(Frame& frame, bool last) {
   StoreIfNew(frame.Header().update, update_);
   StoreIfNew(frame.Header().last, static_cast<std::uint16_t>(last ? 1 : 0));
   if (!port_.TryDepart(frame)) return false;
-  ++num_departed_;
+  NoteDeparture();
   return true;
 }
 
@@ -48,7 +48,7 @@ UIT_DEFINE void FrameWindow::Publish(std::size_t num_bytes, std::uint64_t base, 
                  .num_bytes = static_cast<std::uint32_t>(num_bytes),
                  .update = update_,
                  .base = base});
-  ++num_departed_;
+  NoteDeparture();
 }
 
 UIT_DEFINE void FrameWindow::TakeReport(Frame& report) {

@@ -78,8 +78,11 @@ template <Synchronization Sync>
 bool BasicProgressEngine<Sync>::TryEmpty(OutgoingBox& outgoing) {
   bool is_empty = false;
   process_->Exclusively([&] {
+    const auto look = [&] { is_empty = !outgoing.queued.load(std::memory_order_relaxed); };
+    look();
+    if (is_empty) return;  // others need not move for it
     MoveFrames(true);
-    is_empty = !outgoing.queued.load(std::memory_order_relaxed);
+    look();
   });
   return is_empty;
 }
