@@ -54,11 +54,9 @@ struct Stage {
   std::atomic<std::uint64_t> wanted{0};                         ///< updates that each other worker has been asked for
   /// updates that each has begun; what all but the last one put has been sent
   std::array<std::atomic<std::uint64_t>, max_workers> begun{};
+  std::atomic<bool> is_silent{false};                           ///< in a silent round, so nobody is wanted soon
   std::atomic<bool> is_over{false};                             ///< no worker is held any more
 };
-
-/// Gives other threads the CPU for a moment.
-void Rest() { std::this_thread::sleep_for(1us); }
 
 /// Nanoseconds that the library takes between two updates.
 struct Seen {
@@ -86,6 +84,7 @@ class TimedWorker {
     count_ = 0;
     if (is_silent_) silent_.push_back(Quantile(std::exchange(silent_round_, {}), 0.95));
     is_silent_ = !is_silent_;
+    stage_.is_silent = is_silent_;
     if (silent_.size() < num_rounds) return;
     stage_.is_over = true;
     throw std::runtime_error(all_seen);
@@ -103,7 +102,7 @@ class TimedWorker {
     const uit::TimePoint eager_until = uit::After(200us);  // keeps the caches warm
     for (std::size_t worker = 0; worker < num_workers_; ++worker) {
       while (worker != self_ && stage_.begun[worker] <= wanted) {
-        if (uit::Now() > eager_until) Rest();
+        if (uit::Now() > eager_until) std::this_thread::sleep_for(1us);
       }
     }
   }
@@ -119,10 +118,11 @@ class TimedWorker {
   std::vector<double> silent_;  // by round: 95 % quantile
 };
 
-/// Every other worker's update: lasts until the timed worker asks for one more.
+/// Every other worker's update: lasts until the timed worker asks for one more. In a silent round it looks seldom, because each look
+/// may take the CPU from the timed worker if other programs run, too.
 void StayUntilWanted(Stage& stage, std::size_t self) {
   const std::uint64_t number = ++stage.begun[self];
-  while (stage.wanted < number && !stage.is_over) Rest();
+  while (stage.wanted < number && !stage.is_over) std::this_thread::sleep_for(stage.is_silent ? 1ms : 1us);
 }
 
 /// A node's update: reads all that has come, and puts a value computed from it.
