@@ -72,7 +72,7 @@ class ByConduits {
   }
 
  private:
-  static constexpr std::uint64_t updates_per_look = 1024;  // the look-ahead that RandomAccess allows
+  static constexpr std::uint64_t updates_per_look = 1024;  // at what has arrived
   static constexpr uit::Policy aggregated{.consolidate = uit::Consolidate::aggregated};
   static constexpr uit::Policy newest{.retain = uit::Retain::latest};
   using W = uit::TransportSet<uit::Process>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -14,15 +15,18 @@ namespace gups {
 /// Sends updates over a conveyor to the members that own their words.
 class ByConveyor {
  public:
-  /// Collective.
-  ByConveyor(uit::Member& me, std::size_t buffer_bytes, Table& table)
-      : me_(me), conveyor_(me, [&table](const Update& update) { table.Apply(update); }, {.buffer_bytes = buffer_bytes}) {}
+  /// Collective. No more than `look_ahead` updates of a member wait before they leave; 0: as many as there is room for.
+  ByConveyor(uit::Member& me, std::size_t buffer_bytes, std::uint64_t look_ahead, Table& table)
+      : me_(me),
+        look_ahead_(look_ahead),
+        conveyor_(me, [&table](const Update& update) { table.Apply(update); }, {.buffer_bytes = buffer_bytes}) {}
 
   /// Collective. Makes this member's updates, and ends when those of all members have been applied.
   void Run(UpdateStream updates, std::uint64_t num_updates, const Table& table) {
     for (std::uint64_t i = 0; i < num_updates; ++i) {
       const Update update = updates.Next();
       conveyor_.Push(table.OwnerOf(update), update);
+      if (look_ahead_ != 0 && (i + 1) % look_ahead_ == 0) conveyor_.Flush();
     }
     conveyor_.Finish();
   }
@@ -32,8 +36,10 @@ class ByConveyor {
     if (me_.AllReduce(tally.pushed, std::plus<>{}) != me_.AllReduce(tally.handled, std::plus<>{}))
       throw uit::Error("the accounts of updates are not exact");
   }
+
  private:
   uit::Member& me_;
+  std::uint64_t look_ahead_;
   uit::Conveyor<Update> conveyor_;
 };
 
