@@ -23,8 +23,7 @@ class ByConveyors {
   /// Collective. `table` is this member's part of the table. The value for places[i] goes to values[i].
   ByConveyors(uit::Member& me, std::size_t buffer_bytes, std::size_t most_under_way, std::span<const std::uint64_t> table,
               std::span<const demo::Place> places, std::span<std::uint64_t> values)
-      : me_(me),
-        most_under_way_(most_under_way),
+      : most_under_way_(most_under_way),
         places_(places),
         values_(values),
         waiting_(me.Size()),
@@ -71,15 +70,9 @@ class ByConveyors {
   }
   /// Handles requests of others and answers, until at most half as many of its own are under way.
   void WaitForHalf() {
-    me_.WaitUntil([this] {
-      set_.HandleArrived();
-      requests_.Flush();
-      answers_.Flush();
-      return num_under_way_ <= most_under_way_ / 2;
-    });
+    set_.WaitUntil([this] { return num_under_way_ <= most_under_way_ / 2; });
   }
 
-  uit::Member& me_;
   std::size_t most_under_way_;
   std::span<const demo::Place> places_;
   std::span<std::uint64_t> values_;

@@ -1,5 +1,7 @@
 #include "tests/support/counted_memory.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -19,6 +21,7 @@ namespace uit::testing {
 
 std::atomic<std::size_t> num_allocations{0};
 std::atomic<std::size_t> num_allocated_bytes{0};
+std::atomic<std::size_t> num_held_bytes{0};
 std::atomic<std::size_t> largest_allocation{0};
 
 #if UIT_TESTING_COUNTS_MEMORY
@@ -28,8 +31,15 @@ void* CountedAllocate(std::size_t size, std::size_t alignment) {
   num_allocations.fetch_add(1, std::memory_order_relaxed);
   num_allocated_bytes.fetch_add(size, std::memory_order_relaxed);
   largest_allocation.store(std::max(largest_allocation.load(std::memory_order_relaxed), size), std::memory_order_relaxed);
-  if (void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)) return memory;
-  throw std::bad_alloc{};
+  void* const memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc{};
+  num_held_bytes.fetch_add(malloc_usable_size(memory), std::memory_order_relaxed);
+  return memory;
+}
+
+void CountedFree(void* memory) {
+  num_held_bytes.fetch_sub(malloc_usable_size(memory), std::memory_order_relaxed);  // 0 for a null pointer
+  std::free(memory);
 }
 
 }  // namespace
@@ -42,8 +52,8 @@ void* operator new(std::size_t size) { return uit::testing::CountedAllocate(size
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return uit::testing::CountedAllocate(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { uit::testing::CountedFree(memory); }
+void operator delete(void* memory, std::size_t) noexcept { uit::testing::CountedFree(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { uit::testing::CountedFree(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { uit::testing::CountedFree(memory); }
 #endif

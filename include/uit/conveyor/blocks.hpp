@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <uit/support/bytes.hpp>
@@ -32,9 +33,9 @@ template <TriviallyCopyable T>
 class Blocks {
  public:
   void Open(std::size_t num_destinations, std::size_t block_items) {
-    items_.resize(num_destinations * block_items);
+    items_ = std::make_unique<T[]>(num_destinations * block_items);
     for (std::size_t to = 0; to < num_destinations; ++to) {
-      T* const begin = items_.data() + to * block_items;
+      T* const begin = items_.get() + to * block_items;
       blocks_.push_back({begin, begin, begin + block_items, begin});
     }
   }
@@ -54,7 +55,7 @@ class Blocks {
 
  private:
   std::vector<Block<T>> blocks_{};
-  std::vector<T> items_{};
+  std::unique_ptr<T[]> items_{};  // a std::vector<bool> has no elements
 };
 
 }  // namespace uit::detail

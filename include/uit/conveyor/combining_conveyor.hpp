@@ -93,6 +93,11 @@ class CombiningConveyor final : detail::Carrier {
     return true;
   }
   bool HandleArrived() { return conveyor_.HandleArrived(); }  ///< As Conveyor::HandleArrived. Leaves the table as it is.
+  /// As Conveyor::WaitUntil: sends the table, too.
+  template <std::predicate Ready>
+  void WaitUntil(Ready&& ready) {
+    conveyor_.WaitUntil(ready);
+  }
   /// As Conveyor::Flush: sends the table, too.
   void Flush() {
     conveyor_.HandleArrived();

@@ -33,7 +33,8 @@ namespace uit {
 ///
 /// Every item that is pushed is handled once, by the member to which it was pushed. A member handles the items of another in the
 /// order in which the other has pushed them. Items travel in shared frames, without a head of their own between members that send to
-/// each other directly. A frame leaves when it is full, when its member waits for something, and on Flush.
+/// each other directly. A frame leaves when it is full, when its member waits for something, on Flush, and after `max_age` if the options
+/// say so.
 ///
 /// A member handles items in HandleArrived, Flush, Finish, and every `num_between_looks` pushes; never within a push of its own
 /// handler. While a conveyor carries items, a member must not wait for others in another way: those may wait until it handles
@@ -85,14 +86,17 @@ class Conveyor final : detail::Carrier {
     HandleNow(item);
     if (++num_since_look_ >= options_.num_between_looks) [[unlikely]] Look();
   }
-  /// Sends an item if there is room for it at once, in a handler, too. Otherwise returns false and counts it as refused. Never waits,
-  /// and handles nothing.
+  /// Sends an item if there is room for it at once, in a handler, too. Otherwise returns false and counts it as refused, or throws as
+  /// Push if the member that would have to make room is gone. Never waits, and handles nothing.
   bool TryPush(std::size_t to, const T& item) {
     UIT_ASSERT(to < num_members_, "an item is pushed to a member of the team");
     detail::Block<T>& block = outbox_.BlockOf(to);
     if (block.next == block.end) [[unlikely]] {
       CheckWorks(set_);
-      if (!outbox_.TryDrain(to)) return ++tally_.refused, false;
+      if (!outbox_.TryDrain(to)) {
+        CheckRoomMayCome(to);
+        return ++tally_.refused, false;
+      }
     }
     *block.next++ = item;
     return true;
@@ -111,14 +115,24 @@ class Conveyor final : detail::Carrier {
   bool HandleArrived() {
     set_.CheckOutside();
     const bool has_arrived = set_.me_.Poll();
-    return HandleOwn() || has_arrived;
+    const bool has_handled = HandleOwn();
+    set_.SendIfOld();
+    return has_handled || has_arrived;
+  }
+  /// Waits until `ready()`, for example for answers: handles items meanwhile, and sends what was pushed. It is called outside of
+  /// handlers, often. Throws MemberLeft or PeerLost if a member of this host is gone, all that has come from it is handled, and `ready()`
+  /// is still false. Not in a handler.
+  template <std::predicate Ready>
+  void WaitUntil(Ready&& ready) {
+    set_.WaitUntil(ready);
   }
   /// Sends all items that were pushed before, those that take two hops to their relays. Waits for room, and handles items meanwhile.
   /// Not in a handler.
   void Flush() {
     set_.CheckOutside();
-    for (std::size_t to = 0; to < num_members_; ++to) WaitFor(to, [&] { return outbox_.TryDrain(to); });
-    for (std::size_t to = 0; to < num_members_; ++to) WaitFor(to, [&] { return outbox_.TryFlush(to); });
+    using detail::ForEachAfter;
+    ForEachAfter(rank_, num_members_, [&](std::size_t to) { WaitFor(to, [&] { return outbox_.TryDrain(to); }); });
+    ForEachAfter(rank_, num_members_, [&](std::size_t to) { WaitFor(to, [&] { return outbox_.TryFlush(to); }); });
   }
   /// Ends when every member has called it and all items have been handled, also those that handlers have pushed, and those of other
   /// conveyors of its set. Nothing that another member pushes after its own end is handled before this one's end. The conveyor can
@@ -155,11 +169,11 @@ class Conveyor final : detail::Carrier {
     if (detail::HasTwoHops(options_, num_members_)) OpenTwoHops(me, places);
     else OpenDirect(me, places);
     me.Connect();
+    set_.LimitAge(options_.max_age);
     Join(set_);
   }
   void OpenDirect(Member& me, const detail::Places& places) {
-    const auto num_here = static_cast<std::size_t>(std::ranges::count(places.processes, me.Process()));
-    sizes_ = detail::SizeConveyor(options_, detail::bytes_of<T>, num_members_, {num_here, num_members_ - num_here});
+    sizes_ = detail::SizeConveyor(options_, detail::bytes_of<T>, num_members_, detail::CountAllLanes(places.processes, rank_));
     outbox_.Open(std::make_unique<detail::DirectLanes<T>>(me, places, sizes_), places, sizes_);
   }
   void OpenTwoHops(Member& me, const detail::Places& places) {
@@ -177,11 +191,18 @@ class Conveyor final : detail::Carrier {
   }
   /// Pushes without a wait, in a handler or not.
   void PushAtOnce(std::size_t to, const T& item) { outbox_.Push(to, item, tally_); }
-  /// As detail::Outbox::HasRoom.
+  /// As detail::Outbox::HasRoom. If there is no room, throws as CheckRoomMayCome.
   bool HasRoom(std::size_t to, std::size_t count, bool is_try) {
     UIT_ASSERT(to < num_members_, "an item is pushed to a member of the team");
     CheckWorks(set_);
-    return outbox_.HasRoom(to, count, is_try);
+    if (outbox_.HasRoom(to, count, is_try)) return true;
+    CheckRoomMayCome(to);
+    return false;
+  }
+  /// Throws MemberLeft or PeerLost if a member that must make room for items to `to` is gone.
+  void CheckRoomMayCome(std::size_t to) const {
+    set_.me_.CheckStays(outbox_.GetLanes().Next(to));
+    set_.me_.CheckStays(to);
   }
   void WaitForRoom(std::size_t to) {
     set_.CheckOutside();
@@ -194,18 +215,14 @@ class Conveyor final : detail::Carrier {
   }
   UIT_NOINLINE void Look() {
     num_since_look_ = 0;
-    set_.HandleArrived();
-    set_.ShowHere();
+    set_.Look();
   }
   /// Handles items until `ready()`, which depends on member `to`.
   template <std::predicate Ready>
   void WaitFor(std::size_t to, Ready&& ready) {
-    set_.WaitUntil([&] {
-      if (ready()) return true;
-      while (set_.Advance())
-        if (ready()) return true;
-      set_.me_.CheckStays(outbox_.GetLanes().Next(to));
-      set_.me_.CheckStays(to);
+    set_.Wait([&] {
+      if (set_.AdvanceUntil(ready, false)) return true;
+      CheckRoomMayCome(to);
       return false;
     });
   }

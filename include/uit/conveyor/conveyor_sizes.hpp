@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,6 +18,9 @@ struct ConveyorOptions {
   std::size_t spill_items = 0;
   /// A push handles what has arrived after about so many pushes: it looks only when a block of items for one destination is full.
   std::size_t num_between_looks = 1024;
+  /// If not 0: items leave at the latest about this time after their push also while their member does not wait, as long as it goes on
+  /// pushing or handling. For answers that others wait for; to send frames that are not full takes time.
+  std::chrono::nanoseconds max_age{0};
   /// The largest team in which members send to each other directly. In a larger one an item goes to a relay first, a member of the
   /// sender's host if hosts are large enough. So each member needs buffers for about twice the square root of their number, and sends
   /// fuller frames; but an item is sent twice, and is larger by the size of a word or, if it is aligned to more, by that.
@@ -52,11 +56,12 @@ namespace detail {
 struct LaneCounts {
   std::size_t num_here = 0;       ///< of its process, and itself
   std::size_t num_elsewhere = 0;  ///< of other processes
+  std::size_t num_processes = 0;  ///< that these are in
 };
 /// For an all-reduce: what the members with the most lanes have.
 struct MostOfEach {
   LaneCounts operator()(const LaneCounts& a, const LaneCounts& b) const {
-    return {std::max(a.num_here, b.num_here), std::max(a.num_elsewhere, b.num_elsewhere)};
+    return {std::max(a.num_here, b.num_here), std::max(a.num_elsewhere, b.num_elsewhere), std::max(a.num_processes, b.num_processes)};
   }
 };
 /// The sizes of an item, in bytes.

@@ -8,6 +8,10 @@
 
 #include <uit/conveyor/conveyor_sizes.hpp>
 #include <uit/exchange/aggregated/aggregated_frame.hpp>
+#include <uit/exchange/fabric.hpp>
+#include <uit/exchange/frame_window.hpp>
+#include <uit/link/connection.hpp>
+#include <uit/link/frame.hpp>
 #include <uit/support/error.hpp>
 #include <uit/transport/process.hpp>
 
@@ -15,6 +19,12 @@ namespace uit::detail {
 
 /// What a member keeps for each other besides items: a block of four pointers, a queue of the spill, and the way to it.
 inline constexpr std::size_t bytes_per_member = 72;
+/// Frames of a lane to or from a member of another process, at most: those that its box holds, one that is written or read, and spare
+/// ones. Where the processes share memory, the box is a ring in it, whose size is a power of two.
+inline constexpr std::size_t frames_of_lane = FrameWindow::BoxDepth(Process{}.num_frames) + 4;
+/// Frames of the link to another process: those that are sent and received, and one that has arrived. Members of a process share it,
+/// and each counts it.
+inline constexpr std::size_t frames_of_link = 2 * (FabricOptions{}.num_slots + Connection::num_uncredited) + 1;
 
 UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const ItemBytes& bytes, std::size_t num_members,
                                       const LaneCounts& lanes) {
@@ -25,7 +35,7 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const Item
     throw InputError("no memory has room for a spill of " + std::to_string(options.spill_items) + " items");
   const bool has_two_hops = HasTwoHops(options, num_members);
   const std::size_t spill_bytes = options.spill_items == 0 ? options.budget_bytes / 4 : options.spill_items * bytes.place;
-  // A member sends and receives frames of each member elsewhere. The queue to a member of its own process is counted by the sender.
+  // The queue to a member of its own process is counted by the sender.
   std::size_t buffer = options.buffer_bytes;
   while (buffer > options.budget_bytes) buffer /= 2;
   for (;; buffer /= 2) {
@@ -38,7 +48,8 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const Item
       return std::clamp<std::size_t>(block_bytes / item_bytes, 1, sizes.depth);
     };
     sizes.block_items = block(has_two_hops ? 128 : 1024, bytes.item);
-    sizes.buffers_bytes = lanes.num_elsewhere * 2 * num_frames * sizes.frame_bytes;
+    sizes.buffers_bytes = lanes.num_elsewhere * 2 * frames_of_lane * (sizes.frame_bytes + sizeof(FrameHeader));
+    sizes.buffers_bytes += lanes.num_processes * frames_of_link * (sizes.frame_bytes + sizeof(FrameHeader));
     sizes.buffers_bytes += ((lanes.num_here - 1) * (sizes.depth + 1) + sizes.depth_own + 1) * bytes.slot;
     sizes.buffers_bytes += num_members * (sizes.block_items * bytes.item + bytes_per_member);
     if (has_two_hops) {

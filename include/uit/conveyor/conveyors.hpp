@@ -70,19 +70,32 @@ class Conveyors {
   void Finish() {
     CheckOutside();
     Quiescence quiescence{me_};
-    WaitUntil([&] {
-      for (std::size_t i = 0; i < most_busy && !quiescence.IsConfirming() && Advance(true); ++i) {
-      }
+    Wait([&] {
+      AdvanceUntil([&] { return quiescence.IsConfirming(); }, true);
       detail::QuiescenceCounts sum;
       for (const detail::Carrier* const conveyor : all_) conveyor->AddCounts(sum);
       return quiescence.TryEnd(sum.num_sent, sum.num_handled);
     });
   }
+  /// As Conveyor::WaitUntil, for all of them.
+  template <std::predicate Ready>
+  void WaitUntil(Ready&& ready) {
+    CheckOutside();
+    std::size_t num_last_looks = 0;  // since a member was found to be gone
+    Wait([&] {
+      if (AdvanceUntil(ready, true)) return true;
+      try {
+        for (std::size_t rank = 0; rank < me_.Size(); ++rank) me_.CheckStays(rank);
+      } catch (const Error&) {  // it may have left something that is still to be handled
+        if (num_last_looks++ == most_busy || !HandleAll()) throw;
+      }
+      return false;
+    });
+  }
   /// As Conveyor::HandleArrived, for all of them.
   bool HandleArrived() {
-    CheckOutside();
-    bool has_any = me_.Poll();
-    for (detail::Carrier* const conveyor : all_) has_any = conveyor->HandleOwn() || has_any;
+    const bool has_any = HandleAll();
+    SendIfOld();
     return has_any;
   }
 
@@ -106,27 +119,60 @@ class Conveyors {
   /// Of what waits for other processes while a member is busy. To send takes about a microsecond.
   static constexpr std::chrono::microseconds longest_age{50};
 
+  bool HandleAll() {
+    CheckOutside();
+    bool has_any = me_.Poll();
+    for (detail::Carrier* const conveyor : all_) has_any = conveyor->HandleOwn() || has_any;
+    return has_any;
+  }
+  void SendAll(bool only_here) {
+    for (detail::Carrier* const conveyor : all_) conveyor->SendOwn(only_here);
+  }
+  /// Sends what waits if that was last done too long ago.
+  void SendIfOld() {
+    if (max_age_.count() == 0) return;
+    const TimePoint now = Now();
+    if (now - sent_ < max_age_) return;
+    sent_ = now;
+    SendAll(false);
+  }
   /// Handles what has arrived. Then sends what waits to members of this process, and to others if nothing was handled or the last time
   /// is long ago; and then also what is held back, if others may wait for it. Returns whether anything was handled.
   bool Advance(bool releases_held = false) {
-    const bool has_handled = HandleArrived();
+    const bool has_handled = HandleAll();
     const TimePoint now = Now();
     const bool only_here = has_handled && now - sent_ < longest_age;
     if (!only_here) sent_ = now;
     if (releases_held && !only_here)
       for (detail::Carrier* const conveyor : all_) conveyor->ReleaseHeld();
-    for (detail::Carrier* const conveyor : all_) conveyor->SendOwn(only_here);
+    SendAll(only_here);
     has_advanced_ |= has_handled;
     return has_handled;
   }
-  /// Waits until `ready()`, which calls Advance. Rests long only while nothing is handled.
+  /// Advances until `ready()`, but only while something is handled, and not too long: whoever waits looks at other things now and
+  /// then. Returns whether it has found `ready()` true.
   template <std::predicate Ready>
-  void WaitUntil(Ready&& ready) {
-    me_.WaitUntil(ready, never, [this] { return std::exchange(has_advanced_, false); });
+  bool AdvanceUntil(Ready&& ready, bool releases_held) {
+    for (std::size_t i = 0; i < most_busy; ++i) {
+      if (ready()) return true;
+      if (!Advance(releases_held)) break;
+    }
+    return false;
   }
-  /// Shows what waits to the members of this process, also what handlers have pushed to other conveyors than that of the caller.
-  void ShowHere() {
-    for (detail::Carrier* const conveyor : all_) conveyor->SendOwn(true);
+  /// Waits until `try_once()`, which calls AdvanceUntil. Rests long only while nothing is handled.
+  template <std::predicate Try>
+  void Wait(Try&& try_once) {
+    me_.WaitUntil(try_once, never, [this] { return std::exchange(has_advanced_, false); });
+  }
+  /// Handles what has arrived, and shows what waits to the members of this process, also what handlers have pushed to other conveyors
+  /// than that of the caller.
+  void Look() {
+    HandleArrived();
+    SendAll(true);
+  }
+  /// Lets what waits leave after that time also while the member does not wait; 0: as other conveyors want.
+  void LimitAge(std::chrono::nanoseconds max_age) {
+    if (max_age.count() != 0 && (max_age_.count() == 0 || max_age < max_age_)) max_age_ = max_age;
   }
   /// Lets further calls be refused, also pushes.
   UIT_NOINLINE void Refuse() {
@@ -154,8 +200,9 @@ class Conveyors {
 
   Member& me_;
   std::vector<detail::Carrier*> all_{};
-  TimePoint sent_{};           // when what waited was last sent to all
-  bool has_advanced_ = false;  // since the last rest of a wait
+  std::chrono::nanoseconds max_age_{0};  // the least in the options of all, without 0
+  TimePoint sent_{};                     // when what waited was last sent to all
+  bool has_advanced_ = false;            // since the last rest of a wait
   State state_ = State::outside;
 };
 

@@ -46,6 +46,8 @@ class Grid {
 
 /// Returns how many members `rank` exchanges items with. `processes` are those of all members.
 LaneCounts CountLanes(const Grid& grid, const std::vector<std::size_t>& processes, std::size_t rank);
+/// The same if it exchanges items with all.
+LaneCounts CountAllLanes(const std::vector<std::size_t>& processes, std::size_t rank);
 
 }  // namespace uit::detail
 

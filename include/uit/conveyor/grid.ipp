@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -50,13 +52,27 @@ UIT_DEFINE void Grid::Extend(const std::vector<std::size_t>& members) {
   }
 }
 
-UIT_DEFINE LaneCounts CountLanes(const Grid& grid, const std::vector<std::size_t>& processes, std::size_t rank) {
+/// Counts those members for which `has_lane(member)`, and `rank` itself.
+template <std::predicate<std::size_t> HasLane>
+LaneCounts CountLanesIf(const std::vector<std::size_t>& processes, std::size_t rank, HasLane&& has_lane) {
   LaneCounts counts{.num_here = 1};
+  std::set<std::size_t> elsewhere;
   for (std::size_t other = 0; other < processes.size(); ++other) {
-    if (other == rank || (grid.Next(rank, other) != other && grid.Next(other, rank) != rank)) continue;
-    ++(processes[other] == processes[rank] ? counts.num_here : counts.num_elsewhere);
+    if (other == rank || !has_lane(other)) continue;
+    const bool is_here = processes[other] == processes[rank];
+    ++(is_here ? counts.num_here : counts.num_elsewhere);
+    if (!is_here) elsewhere.insert(processes[other]);
   }
+  counts.num_processes = elsewhere.size();
   return counts;
+}
+
+UIT_DEFINE LaneCounts CountLanes(const Grid& grid, const std::vector<std::size_t>& processes, std::size_t rank) {
+  return CountLanesIf(processes, rank, [&](std::size_t other) { return grid.Next(rank, other) == other || grid.Next(other, rank) == rank; });
+}
+
+UIT_DEFINE LaneCounts CountAllLanes(const std::vector<std::size_t>& processes, std::size_t rank) {
+  return CountLanesIf(processes, rank, [](std::size_t) { return true; });
 }
 
 }  // namespace uit::detail

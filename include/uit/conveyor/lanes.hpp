@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,6 +23,14 @@ struct Places {
   std::vector<std::size_t> processes{};
   std::vector<std::size_t> hosts{};
 };
+
+/// Calls `visit(member)` for all members of a team, the one after `rank` first: if all members began with the same, its buffers would be
+/// full.
+template <std::invocable<std::size_t> F>
+void ForEachAfter(std::size_t rank, std::size_t num_members, F&& visit) {
+  for (std::size_t member = rank + 1; member < num_members; ++member) visit(member);
+  for (std::size_t member = 0; member <= rank; ++member) visit(member);
+}
 
 /// Stages items at an inlet, from the first on, as many as there is room for. Returns how many. If that is not all, sends those that
 /// are staged, so that the other member sees what it can make room of.
@@ -95,7 +104,7 @@ class DirectLanes final : public Lanes<T> {
     if (only_here)
       for (const std::size_t to : here_) inlets_[to].TryFlush();
     else
-      for (auto& inlet : inlets_) inlet.TryFlush();
+      ForEachAfter(this->OwnSource(), inlets_.size(), [this](std::size_t to) { inlets_[to].TryFlush(); });
   }
   std::size_t Next(std::size_t to) const override { return to; }
 

@@ -43,6 +43,7 @@ class Outbox {
   }
 
   Lanes<T>& GetLanes() { return *lanes_; }
+  const Lanes<T>& GetLanes() const { return *lanes_; }
   /// Where a push writes if there is room.
   Block<T>& BlockOf(std::size_t to) { return blocks_[to]; }
 
@@ -96,8 +97,9 @@ class Outbox {
   }
   /// Sends all items, as far as there is room.
   void FlushAll() {
-    for (std::size_t to = 0; to < blocks_.Size(); ++to)
+    ForEachAfter(own_, blocks_.Size(), [this](std::size_t to) {
       if (HasAny(to)) TryDrain(to);
+    });
     Guarded([&] { lanes_->FlushAll(false); });
   }
   /// Sends items that go to members of this process, which costs little even if they are few.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
@@ -13,6 +14,7 @@
 
 #include <uit/conveyor/conveyor.hpp>
 #include <uit/conveyor/conveyors.hpp>
+#include <uit/conveyor/spill.hpp>
 #include <uit/conveyor/tasks.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
@@ -22,7 +24,9 @@ namespace uit {
 
 /// Options of Requests. The same on all members.
 struct RequestOptions {
-  std::size_t max_under_way = 4096;  ///< requests of a member that are not answered; further ones wait their turn
+  /// Requests of a member that are not answered, at most; further ones wait their turn. Fewer if a quarter of the budget has no room for
+  /// the answers to as many of each member.
+  std::size_t max_under_way = 4096;
   /// Of questions, and of answers. Answers have room for all that may be under way in any case. A question that finds none, neither in
   /// buffers nor in the spill, is an error.
   ConveyorOptions conveyor{};
@@ -103,11 +107,11 @@ class Requests {
       : tasks_(tasks),
         rank_(tasks.Set().GetMember().Rank()),
         answer_own_([answer, rank = rank_](const Q& question) { return Call(*answer, rank, question); }),
+        slots_(NumSlots(options, tasks.Set().GetMember().Size()), nullptr),
         answers_(tasks.Set(), [this](const Answer& item) { Take(item); }, ForAnswers(options, tasks.Set().GetMember().Size())),
         questions_(tasks.Set(), [this, answer](std::size_t from, const Question& item) {
           answers_.Push(from, {item.slot, Call(*answer, from, item.question)});
         }, options.conveyor) {
-    slots_.resize(options.max_under_way, nullptr);  // now that the options are known to make sense
     for (std::size_t slot = slots_.size(); slot > 0; --slot) free_.push_back(static_cast<std::uint32_t>(slot - 1));
   }
   template <typename F>
@@ -115,11 +119,16 @@ class Requests {
     if constexpr (std::is_invocable_r_v<A, F&, std::size_t, const Q&>) return answer(from, question);
     else return answer(question);
   }
-  static ConveyorOptions ForAnswers(const RequestOptions& options, std::size_t num_members) {
+  /// Returns how many requests of a member may be under way.
+  static std::size_t NumSlots(const RequestOptions& options, std::size_t num_members) {
     constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
     if (options.max_under_way == 0 || options.max_under_way >= most) throw InputError("max_under_way must be between 1 and 2^32 - 2");
+    const std::size_t num_places = options.conveyor.budget_bytes / 4 / detail::Spill<Answer>::place_bytes;
+    return std::clamp<std::size_t>(num_places / num_members, 1, options.max_under_way);
+  }
+  static ConveyorOptions ForAnswers(const RequestOptions& options, std::size_t num_members) {
     ConveyorOptions conveyor = options.conveyor;
-    conveyor.spill_items = options.max_under_way * num_members;
+    conveyor.spill_items = NumSlots(options, num_members) * num_members;
     return conveyor;
   }
 

@@ -73,6 +73,11 @@ class SpanConveyor {
     return true;
   }
   bool HandleArrived() { return conveyor_.HandleArrived(); }  ///< As Conveyor::HandleArrived.
+  /// As Conveyor::WaitUntil.
+  template <std::predicate Ready>
+  void WaitUntil(Ready&& ready) {
+    conveyor_.WaitUntil(ready);
+  }
   void Flush() { conveyor_.Flush(); }                         ///< As Conveyor::Flush.
   void Finish() { conveyor_.Finish(); }                       ///< As Conveyor::Finish.
 

@@ -155,17 +155,7 @@ class Tasks final : detail::Carrier {
   }
   void MakeRoom() {
     set_.CheckOutside();
-    if (NumLive() < options_.max_tasks) return;
-    set_.WaitUntil([&] {
-      while (NumLive() >= options_.max_tasks)
-        if (!set_.Advance(true)) return CheckStay(), false;
-      return true;
-    });
-  }
-  /// Throws MemberLeft or PeerLost if a member is gone, for whose answer tasks may wait.
-  void CheckStay() const {
-    Member& me = set_.GetMember();
-    for (std::size_t rank = 0; rank < me.Size(); ++rank) me.CheckStays(rank);
+    if (NumLive() >= options_.max_tasks) set_.WaitUntil([&] { return NumLive() < options_.max_tasks; });
   }
   /// Runs the tasks that are ready now. Those that become ready meanwhile come next time, so that messages get their turn.
   bool HandleOwn() override {

@@ -94,8 +94,8 @@ class TwoHopLanes final : public Lanes<T> {
     inlet_ = me.InletTo<T, in_frames>(rank_, own);
     outlet_ = me.OutletFrom<T, in_frames>(rank_, own);
     const ConduitOptions options{.depth = sizes.depth, .buffer_bytes = sizes.frame_bytes};
-    for (std::size_t other = 0; other < me.Size(); ++other) {
-      if (other == rank_) continue;
+    ForEachAfter(rank_, me.Size(), [&](std::size_t other) {
+      if (other == rank_) return;
       const bool is_first = grid.IsSameRow(rank_, other);
       Hop<T>& hop = is_first ? first_ : second_;
       if (grid.Next(rank_, other) == other) {
@@ -103,7 +103,7 @@ class TwoHopLanes final : public Lanes<T> {
         hop.AddLane(me, other, places.processes[other] == me.Process(), options);
       }
       if (grid.Next(other, rank_) == rank_) hop.AddSource(me, other, options);
-    }
+    });
     for (std::size_t other = 0; other < me.Size(); ++other)
       if (other != rank_) ways_[other] = ways_[grid.Next(rank_, other)];
     first_.Open(sizes.lane_block_items);

@@ -83,7 +83,7 @@ UIT_DEFINE std::vector<std::shared_ptr<Group>> MakeGroups(const World& world, st
   if (memory.empty()) {
     constexpr std::align_val_t alignment{cache_line};
     own_memory.reset(static_cast<std::byte*>(::operator new(std::max<std::size_t>(num_bytes, 1), alignment)),
-                     [alignment](std::byte* block) { ::operator delete(block, alignment); });
+                     [](std::byte* block) { ::operator delete(block, alignment); });
     memory.emplace(own, MutableByteView{own_memory.get(), num_bytes});
   }
   firsts = world.AllGatherValue(memory.begin()->first);

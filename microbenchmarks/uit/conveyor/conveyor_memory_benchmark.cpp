@@ -28,7 +28,7 @@ uit::detail::ConveyorSizes SizesFor(std::size_t num_peers, std::size_t budget_by
   const std::size_t num_members = num_peers + 1;
   if (!has_two_hops)
     return uit::detail::SizeConveyor({.budget_bytes = budget_bytes, .two_hops_above = num_members},
-                                     uit::detail::bytes_of<std::uint64_t>, num_members, {1, num_peers});
+                                     uit::detail::bytes_of<std::uint64_t>, num_members, {1, num_peers, num_peers});
   std::vector<std::size_t> processes(num_members);
   std::iota(processes.begin(), processes.end(), std::size_t{0});
   const uit::detail::Grid grid{std::vector<std::size_t>(num_members, 0)};

@@ -66,11 +66,13 @@ struct Join {
 TEST_CASE("Values of a key are combined, and all sums and accounts are exact") {
   constexpr std::uint32_t num_keys = 40;
   constexpr std::uint64_t num_pushes = 8;  // of each member for each key
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     for (const std::size_t num_slots : {1U, 16U, 4096U}) {
       for (const bool is_small : {false, true}) {
         std::vector<std::uint64_t> sum(num_keys, 0);
-        Sums conveyor{me, [&](const Sums::Item& item) { sum[item.key] += item.value; }, Table(num_slots, is_small)};
+        Combine<std::plus<>> options = Table(num_slots, is_small);
+        options.conveyor.two_hops_above = two_hops_above;
+        Sums conveyor{me, [&](const Sums::Item& item) { sum[item.key] += item.value; }, options};
         for (std::uint64_t round = 1; round <= 3; ++round) {
           for (std::uint64_t i = 1; i <= num_pushes; ++i)
             for (std::uint32_t key = 0; key < num_keys; ++key) conveyor.Push((key + i) % me.Size(), {key, i * (key + 1)});
@@ -95,7 +97,7 @@ TEST_CASE("Values of a key are combined, and all sums and accounts are exact") {
 }
 
 TEST_CASE("Items of a key keep their order") {
-  ForEachLayout([](Member& me, Checks& checks) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
     constexpr std::uint32_t num_items = 400;
     constexpr std::uint32_t num_keys = 3;
     using Ranges = CombiningConveyor<std::uint32_t, Range, Join>;
@@ -112,9 +114,10 @@ TEST_CASE("Items of a key keep their order") {
         self->Push(from, {item.key + num_keys, {pushed, pushed}});
         ++pushed;
       }
-    }, [] {
+    }, [two_hops_above] {
       Combine<Join> options = Table<Join>(2, true);
       options.conveyor.spill_items = 100'000;
+      options.conveyor.two_hops_above = two_hops_above;
       return options;
     }()};
     self = &conveyor;

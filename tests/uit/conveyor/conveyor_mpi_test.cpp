@@ -305,6 +305,49 @@ TEST_CASE("What handlers have spilled for other members arrives while all only h
   });
 }
 
+TEST_CASE("Items leave in time while their member goes on pushing, if the options say so") {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
+    if (me.Size() == 1) return;
+    bool has_answer = false;
+    Conveyor<bool>* self = nullptr;
+    Conveyor<bool> conveyor{me, [&](std::size_t from, const bool& is_answer) {
+      if (from == me.Rank()) return;
+      if (is_answer) has_answer = true;
+      else self->Push(from, true);
+    }, {.max_age = std::chrono::milliseconds(1), .two_hops_above = two_hops_above}};
+    self = &conveyor;
+    if (me.IsRoot()) {
+      conveyor.Push(me.Left(), false);
+      const Deadline end = After(std::chrono::seconds(30));
+      for (int i = 0; !has_answer && Now() < end; ++i) {
+        if (i % 2 == 0) conveyor.Push(me.Rank(), false);
+        else conveyor.HandleArrived();
+      }
+      THAT(has_answer);
+    }
+    conveyor.Finish();
+  });
+}
+
+TEST_CASE("A member that waits for answers sends what it has pushed, and handles what arrives") {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
+    constexpr std::uint64_t num_rounds = 20;
+    std::uint64_t num_answers = 0;
+    Conveyor<bool>* self = nullptr;
+    Conveyor<bool> conveyor{me, [&](std::size_t from, const bool& is_answer) {
+      if (is_answer) ++num_answers;
+      else self->Push(from, true);
+    }, {.two_hops_above = two_hops_above}};
+    self = &conveyor;
+    for (std::uint64_t round = 1; round <= num_rounds; ++round) {
+      for (std::size_t to = 0; to < me.Size(); ++to) conveyor.Push(to, false);
+      conveyor.WaitUntil([&] { return num_answers == round * me.Size(); });
+    }
+    conveyor.Finish();
+    THAT(num_answers == num_rounds * me.Size());
+  });
+}
+
 TEST_CASE("After a failure, every kind of push to any conveyor of the set is refused") {
   const Team team{MpiTestWorld(), {.threads = 1}};
   Checks checks;
@@ -358,6 +401,59 @@ TEST_CASE("If a handler throws, or a member leaves, the others notice") {
     });
     const bool is_told = left.find("left, so a collective call of the others can never end") != std::string::npos;
     CHECK((is_told || left.ends_with("failed")));
+  }
+}
+
+TEST_CASE("No wait and no loop of tries goes on once the member that it needs is gone") {
+  const Team team{MpiTestWorld(), {.threads = 2}};
+  using Pushing = std::function<void(Conveyor<std::uint64_t>&)>;
+  const Pushing waits = [](Conveyor<std::uint64_t>& conveyor) { conveyor.WaitUntil([] { return false; }); };
+  const Pushing pushes = [](Conveyor<std::uint64_t>& conveyor) {
+    while (true) conveyor.Push(1, 0);
+  };
+  const Pushing tries = [](Conveyor<std::uint64_t>& conveyor) {
+    while (true)
+      if (!conveyor.TryPush(1, 0)) conveyor.HandleArrived();
+  };
+  for (const std::size_t two_hops_above : {256U, 0U}) {
+    for (const bool is_busy : {false, true}) {
+      for (const Pushing& work : {waits, pushes, tries}) {
+        CAPTURE(two_hops_above, is_busy);
+        const std::string failure = Failure(team, [&](Member& me) {
+          Conveyor<std::uint64_t>* self = nullptr;
+          Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t&) {
+            if (is_busy && me.IsRoot()) self->Push(0, 0);  // this member always has something to handle
+          }, {.buffer_bytes = 1024, .two_hops_above = two_hops_above}};
+          self = &conveyor;
+          if (is_busy && me.IsRoot()) conveyor.Push(0, 0);
+          if (me.IsRoot()) work(conveyor);
+          else if (me.Rank() != 1) conveyor.Finish();
+        });
+        INFO(failure);
+        if (MpiTestWorld().IsRoot()) CHECK(failure == "member 1 has left, but another member waits for it");
+        else CHECK((failure.find(" left, ") != std::string::npos || failure.ends_with("failed")));
+      }
+    }
+  }
+}
+
+TEST_CASE("What a member has sent before it left is handled by those that wait for it") {
+  if (MpiTestWorld().Size() > 2) return;  // others would have to stay, too
+  const Team team{MpiTestWorld(), {.threads = MpiTestWorld().Size() == 1 ? 2U : 1U}};
+  for (int round = 0; round < 50; ++round) {
+    std::uint64_t num_handled = 0;
+    const std::string failure = Failure(team, [&](Member& me) {
+      Conveyor<std::uint64_t> conveyor{me, [&](const std::uint64_t&) { ++num_handled; }, {.two_hops_above = 256}};
+      if (me.Rank() == 1) {
+        for (std::uint64_t i = 0; i < 5000; ++i) conveyor.Push(0, i);
+        conveyor.Flush();
+      } else if (me.IsRoot()) {
+        conveyor.WaitUntil([&] { return num_handled == 5000; });
+      }
+    });
+    INFO(failure);
+    if (MpiTestWorld().IsRoot()) CHECK(num_handled == 5000);
+    CHECK(failure.empty());
   }
 }
 

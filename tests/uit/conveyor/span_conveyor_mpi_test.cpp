@@ -54,8 +54,9 @@ std::size_t Length(std::uint64_t number, std::size_t most) {
 }  // namespace
 
 TEST_CASE("Items of any length arrive whole, once, and in the order of their sender") {
-  ForEachLayout([](Member& me, Checks& checks) {
-    for (const SpanConveyorOptions& options : {SpanConveyorOptions{}, small, smallest}) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
+    for (SpanConveyorOptions options : {SpanConveyorOptions{}, small, smallest}) {
+      options.conveyor.two_hops_above = two_hops_above;
       constexpr std::uint64_t num_items = 20;  // of each member to each other
       std::vector<std::uint64_t> num_seen(me.Size(), 0);
       SpanConveyor<std::uint32_t>* self = nullptr;

@@ -29,8 +29,9 @@ constexpr RequestOptions narrow{.max_under_way = 3, .conveyor = {.buffer_bytes =
 }  // namespace
 
 TEST_CASE("Every question of every task is answered once, by the member to which it was put") {
-  ForEachLayout([](Member& me, Checks& checks) {
-    for (const RequestOptions& options : {narrow, RequestOptions{}}) {
+  ForEachRoute([](Member& me, Checks& checks, std::size_t two_hops_above) {
+    for (RequestOptions options : {narrow, RequestOptions{}}) {
+      options.conveyor.two_hops_above = two_hops_above;
       constexpr std::uint64_t num_tasks = 200;
       Conveyors set{me};
       Tasks tasks{set, {.max_tasks = 50}};
@@ -61,6 +62,23 @@ TEST_CASE("Every question of every task is answered once, by the member to which
       THAT(me.AllReduce(num_answered, std::plus<>{}) == 2 * num_tasks * me.Size());
       if (options.max_under_way == 3 && me.Size() > 1) THAT(tally.waited > 0);
     }
+  });
+}
+
+TEST_CASE("A budget without room for all answers limits the questions under way") {
+  ForEachLayout([](Member& me, Checks& checks) {
+    if (me.Size() == 1) return;
+    const RequestOptions options{.conveyor = {.buffer_bytes = 64, .budget_bytes = 60'000 * me.Size()}};
+    Conveyors set{me};
+    Tasks tasks{set};
+    Requests<std::uint64_t, std::uint64_t> ask{tasks, [](const std::uint64_t& question) { return question + 1; }, options};
+    std::uint64_t num_right = 0;
+    const auto work = [&](std::uint64_t i) -> Task { num_right += co_await ask(me.Right(), i) == i + 1 ? 1U : 0U; };
+    constexpr std::uint64_t num_tasks = 3000;
+    for (std::uint64_t i = 0; i < num_tasks; ++i) tasks.Start(work, i);
+    set.Finish();
+    THAT(num_right == num_tasks);
+    THAT(ask.Tally().waited > 0);
   });
 }
 
@@ -292,6 +310,6 @@ TEST_CASE("A task that was never started is destroyed, and wrong options are ref
   CheckRefused(team, "needs a budget of at least", [](Member& me) {
     Conveyors set{me};
     Tasks tasks{set};
-    const Requests<int, int> ask{tasks, [](const int& x) { return x; }, {.conveyor = {.budget_bytes = 1000}}};
+    const Requests<int, int> ask{tasks, [](const int& x) { return x; }, {.conveyor = {.budget_bytes = 100}}};
   });
 }
