@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include <mpi.h>
 
-#include <uit/link/world.hpp>
+#include <netuit/mesh/mesh.hpp>
 
 #include "demos/common/complete.hpp"
 #include "demos/common/exchange.hpp"
 #include "demos/graphs/part.hpp"
+#include "demos/graphs/slots.hpp"
 #include "problem.hpp"
 
 namespace page_rank {
@@ -22,26 +23,19 @@ namespace page_rank {
 class ByMpi {
  public:
   /// Collective.
-  ByMpi(const uit::World& world, const graphs::Part& part, const Problem& problem)
-      : problem_(problem), part_(part), ranks_(part.NumNodes()), masses_(part.NumNodes()), counts_(world.Size()),
-        starts_(world.Size()), their_counts_(world.Size()), their_starts_(world.Size()) {
-    const std::vector<graphs::Place> away = FindAway(world.Rank());
-    sums_.resize(part.NumNodes() + away.size());
-    for (std::uint32_t node = 0; node < part.NumNodes(); ++node)
-      for (const graphs::Place target : part.Targets(node)) {
-        const std::size_t slot = part.NumNodes() + static_cast<std::size_t>(std::ranges::lower_bound(away, target) - away.begin());
-        slots_.push_back(target.rank == world.Rank() ? target.node : static_cast<std::uint32_t>(slot));
-      }
-    demo::Exchange<std::uint32_t> exchange{world.Size()};
-    for (const graphs::Place place : away) {
-      exchange.Put(place.rank, place.node);
-      ++counts_[place.rank];
+  ByMpi(const netuit::Mesh& mesh, const graphs::Part& part, const Problem& problem)
+      : problem_(problem), slots_(mesh, part), ranks_(part.NumNodes()), masses_(part.NumNodes()), sums_(slots_.Size()),
+        counts_(mesh.GetWorld().Size()), starts_(counts_.size()), their_counts_(counts_.size()), their_starts_(counts_.size()) {
+    demo::Exchange<std::uint32_t> exchange{counts_.size()};
+    for (const graphs::Away& away : slots_.AllAway()) {
+      exchange.Put(away.place.rank, away.place.node);
+      ++counts_[away.place.rank];
     }
     exchange.Swap(true);
     incoming_nodes_.assign(exchange.Incoming().begin(), exchange.Incoming().end());
     incoming_.resize(incoming_nodes_.size());
-    for (std::size_t rank = 0; rank < world.Size(); ++rank) their_counts_[rank] = exchange.IncomingCount(rank);
-    for (std::size_t rank = 1; rank < world.Size(); ++rank) {
+    for (std::size_t rank = 0; rank < counts_.size(); ++rank) their_counts_[rank] = exchange.IncomingCount(rank);
+    for (std::size_t rank = 1; rank < counts_.size(); ++rank) {
       starts_[rank] = starts_[rank - 1] + counts_[rank - 1];
       their_starts_[rank] = their_starts_[rank - 1] + their_counts_[rank - 1];
     }
@@ -53,12 +47,11 @@ class ByMpi {
     masses_.assign(masses_.size(), problem_.First());
     for (std::uint64_t iteration = 0; iteration < problem_.NumIterations(); ++iteration) {
       std::ranges::fill(sums_, 0);
-      const std::uint32_t* slot = slots_.data();
       for (std::uint32_t node = 0; node < masses_.size(); ++node) {
         ranks_[node] += masses_[node];
-        const std::size_t num_targets = part_.Targets(node).size();
-        const double share = problem_.Share(masses_[node], num_targets);
-        for (std::size_t k = 0; k < num_targets; ++k) sums_[*slot++] += share;
+        const std::span<const std::uint32_t> targets = slots_.Targets(node);
+        const double share = problem_.Share(masses_[node], targets.size());
+        for (const std::uint32_t target : targets) sums_[target] += share;
       }
       demo::Complete("MPI_Ialltoallv", [&](MPI_Request* request) {
         return MPI_Ialltoallv(sums_.data() + masses_.size(), counts_.data(), starts_.data(), MPI_DOUBLE, incoming_.data(),
@@ -73,24 +66,11 @@ class ByMpi {
   const std::vector<double>& MassLeft() const { return masses_; }
 
  private:
-  /// The targets in other processes, each once, in order.
-  std::vector<graphs::Place> FindAway(std::size_t here) const {
-    std::vector<graphs::Place> away;
-    for (std::uint32_t node = 0; node < part_.NumNodes(); ++node)
-      for (const graphs::Place target : part_.Targets(node))
-        if (target.rank != here) away.push_back(target);
-    std::ranges::sort(away);
-    const auto rest = std::ranges::unique(away);
-    away.erase(rest.begin(), rest.end());
-    return away;
-  }
-
   const Problem& problem_;
-  const graphs::Part& part_;
+  graphs::Slots slots_;
   std::vector<double> ranks_;
   std::vector<double> masses_;
-  std::vector<std::uint32_t> slots_;  // in sums_, of each edge
-  std::vector<double> sums_;          // for own nodes, then for those of others by rank
+  std::vector<double> sums_;  // by slot
   std::vector<int> counts_;
   std::vector<int> starts_;
   std::vector<int> their_counts_;

@@ -106,7 +106,7 @@ int Run(const uit::World& world, const graphs::Options& options, Problem problem
   Check check{input, problem};
   const auto gather = [&](const std::vector<double>& local) { return netuit::GatherByNode<double>(mesh, local); };
 
-  ByMpi by_mpi{world, part, problem};
+  ByMpi by_mpi{mesh, part, problem};
   ByIterations by_iterations{mesh, problem};
   ByMass by_mass{mesh, problem};
   ByField by_field{mesh, problem};

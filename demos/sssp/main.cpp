@@ -1,4 +1,5 @@
-// Shortest ways from a node of a weighted graph that is distributed over processes, by calls to the owners of nodes.
+// Shortest ways from a node of a weighted graph that is distributed over processes. Compares, in one run, two programs by calls to
+// the owners of nodes with one over MPI by hand.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,27 +11,30 @@
 #include <netuit/graph/random_stream.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/edge_field.hpp>
+#include <netuit/mesh/gather.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
 #include <netuit/mesh/on_root.hpp>
 #include <uit/link/world.hpp>
 
 #include "by_calls.hpp"
+#include "by_mpi.hpp"
 #include "demos/common/contest.hpp"
 #include "demos/graphs/difference.hpp"
 #include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
 #include "demos/graphs/over_processes.hpp"
+#include "demos/graphs/part.hpp"
 #include "serial.hpp"
 
 namespace sssp {
 namespace {
 
 constexpr auto text =
-    "Finds the lengths of the shortest ways from several roots by calls to the owners of nodes, at once and in steps\n"
-    "(Delta-stepping). Start it with mpirun. A graph without weights gets random ones in 0 … 1. Compares with Dijkstra's\n"
-    "algorithm on rank 0. Prints a row for each; the items are the edges that are reached, and the ratio is that to Dijkstra's\n"
-    "algorithm. With --in-parts, each process checks its own edges instead, and the ratio is that to calls at once.";
+    "Finds the lengths of the shortest ways from several roots over MPI by hand, in steps (Delta-stepping), and by calls to the\n"
+    "owners of nodes, at once and in steps. Start it with mpirun. A graph without weights gets random ones in 0 … 1. Compares\n"
+    "with Dijkstra's algorithm on rank 0. Prints a row for each; the items are the edges that are reached, and the ratio is that\n"
+    "to MPI. With --in-parts, each process checks its own edges instead.";
 
 /// Says what is wrong with lengths of ways, or nothing, on rank 0. Every process checks the edges that end at its own nodes. No
 /// edge may lead to a shorter way, so no length is too large. Each node but the root has a neighbour from which its way comes;
@@ -59,9 +63,11 @@ int Run(const uit::World& world, const graphs::Options& options, double delta) {
                         return netuit::RandomStream{seed, std::uint64_t{low} << 32U | high}.Uniform();
                       }};
   netuit::Mesh& mesh = input.Mesh();
+  const graphs::Part part{world, mesh};
   const std::vector<netuit::NodeId> roots = input.ChooseRoots();
   std::vector<std::vector<double>> exact(roots.size());  // by round
   std::vector<double> reached(roots.size());             // edges, by round
+  ByMpi by_mpi{mesh, part, delta};
   ByCalls at_once{mesh, infinite};
   ByCalls in_steps{mesh, delta};
   const auto search_serially = [&](std::size_t round) {
@@ -75,6 +81,9 @@ int Run(const uit::World& world, const graphs::Options& options, double delta) {
   };
   const auto num_reached = [&](std::size_t round) { return reached[round]; };
   std::vector<demo::Method> methods;
+  methods.push_back({"MPI in steps", [&](std::size_t round) { by_mpi.Search(roots[round]); },
+                     [&](std::size_t round) { return check(round, netuit::GatherByNode(mesh, by_mpi.Lengths())); },
+                     num_reached});
   if (input.IsWhole()) methods.push_back({"serial", search_serially, [](std::size_t) { return std::string{}; }, num_reached});
   methods.push_back({"calls at once", [&](std::size_t round) { at_once.Search(roots[round]); },
                      [&](std::size_t round) { return check(round, mesh.Gather(at_once.Lengths())); }, num_reached});
