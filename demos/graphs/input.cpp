@@ -30,11 +30,20 @@ netuit::Topology Weighted(netuit::Topology graph, const Weight& weight) {
   return {graph.NumNodes(), std::move(edges)};
 }
 
+/// Gives the nodes weights for METIS, unless they have some: a search takes time for each edge. If all nodes weighed the same, one
+/// process might get most edges, and the others the nodes without any.
+netuit::Topology WithLoads(netuit::Topology graph) {
+  if (graph.HasNodeWeights()) return graph;
+  std::vector<double> loads;
+  for (netuit::NodeId node = 0; node < graph.NumNodes(); ++node) loads.push_back(1 + static_cast<double>(graph.OutNeighbors(node).size()));
+  return std::move(graph).WithNodeWeights(std::move(loads));
+}
+
 netuit::Graph MakeGraph(const Options& options, const Weight& weight) {
   return [options, weight] {
-    return Weighted(options.file.empty() ? netuit::MakeKronecker(options.scale, options.edge_factor, options.seed)
-                                         : netuit::LoadGraph(options.file).Get(),
-                    weight);
+    return WithLoads(Weighted(options.file.empty() ? netuit::MakeKronecker(options.scale, options.edge_factor, options.seed)
+                                                   : netuit::LoadGraph(options.file).Get(),
+                              weight));
   };
 }
 

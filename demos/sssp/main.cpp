@@ -97,7 +97,7 @@ int Run(const uit::World& world, const graphs::Options& options, double delta) {
 }  // namespace sssp
 
 int main(int argc, char** argv) {
-  double delta = 0.1;
+  double delta = 0.03;
   return graphs::Main(argc, argv,
                       {.name = "sssp",
                        .text = sssp::text,

@@ -11,7 +11,9 @@ namespace uit {
 
 /// Options of a conveyor. The same on all members.
 struct ConveyorOptions {
-  std::size_t buffer_bytes = 65'536;       ///< of a frame between two members, at most; smaller if the budget demands it
+  /// Of a frame between two members, at most; smaller if the budget demands it. Frames of more than 64 KiB have no memory of their own
+  /// between processes of a host, and take the slower way of those that share none.
+  std::size_t buffer_bytes = 65'536;
   std::size_t budget_bytes = 256U << 20U;  ///< of all buffers and the spill of a member
   /// Items that handlers have pushed and that wait for room, for all destinations together, at most. 0: as many as the budget has room
   /// for besides the buffers, and at least for a quarter of its bytes. A relay's items share the buffers with those of others.
