@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 
+#include <uit/conveyor/quiescence.hpp>
+#include <uit/support/pause.hpp>
 #include <uit/team/team.hpp>
 
 #include "tests/support/catch.hpp"
@@ -74,4 +77,43 @@ TEST_CASE("Thousands of rounds end, and no item is handled in another round than
     CAPTURE(two_hops_above);
     CheckRounds(num_rounds, two_hops_above);
   }
+}
+
+TEST_CASE("Quiescence of messages over conduits of one's own ends once all are handled, and none is handled later") {
+  const auto num_rounds = static_cast<std::uint32_t>(PerCommitOrNight(is_sanitized ? 20 : 100, is_sanitized ? 200 : 2'000));
+  Checks checks;
+  Team{MpiTestWorld(), {.threads = 1}}.Run([&](Member& me) {
+    auto inlet = me.InletTo<Item>(me.Right(), {.depth = 4});
+    auto outlet = me.OutletFrom<Item>(me.Left(), {.depth = 4});
+    me.Connect();
+    Dice dice{me.Rank()};
+    std::deque<Item> held;  // handled, and not passed on yet
+    std::uint64_t num_sent = 0;
+    std::uint64_t num_handled = 0;
+    std::uint64_t num_expected = 0;
+    for (std::uint32_t round = 0; round < num_rounds; ++round) {
+      for (std::uint32_t i = dice.Below(4); i > 0; --i) {
+        held.push_back({round, dice.Below(20)});
+        num_expected += held.back().num_hops + 1;
+        ++num_sent;
+      }
+      Quiescence quiescence{me};
+      WaitUntil([&] {
+        while (!quiescence.IsConfirming() && outlet.TryStep() != 0) {
+          const Item item = outlet.Get();
+          THAT(item.round == round);
+          ++num_handled;
+          if (item.num_hops == 0) continue;
+          held.push_back({item.round, item.num_hops - 1});
+          ++num_sent;
+        }
+        while (!held.empty() && inlet.TryPut(held.front())) held.pop_front();
+        inlet.TryFlush();
+        return quiescence.TryEnd(num_sent, num_handled);
+      });
+      THAT(held.empty());
+    }
+    THAT(num_sent == num_expected || me.Size() > 1);
+    THAT(me.AllReduce(num_handled, std::plus<>{}) == me.AllReduce(num_expected, std::plus<>{}));
+  });
 }
