@@ -121,15 +121,18 @@ int main(int argc, char** argv) {
         });
         return "ended";
       });
-    } else if (what == "conveyor_push" || what == "conveyor_finish") {
+    } else if (what.starts_with("conveyor_")) {
       const uit::Team team{world, {.threads = 2}};
+      const auto does = [&](const char* name) { return what.find(name) != std::string::npos; };
       Watch([&] {
         team.Run([&](uit::Member& me) {
-          uit::Conveyor<int> conveyor{me, [](const int&) {}};
+          uit::Conveyor<int> conveyor{me, [](const int&) {}, {.two_hops_above = does("two_hops") ? 0U : 256U}};
           for (int round = 0;; ++round) {
             if (round == 100 && me.Rank() == 3) _exit(0);
-            if (what == "conveyor_finish" || round < 100) conveyor.Finish();
-            else conveyor.Push(3, round);
+            if (does("finish") || round < 100) conveyor.Finish();
+            else if (does("push")) conveyor.Push(3, round);
+            else if (does("wait")) conveyor.WaitUntil([] { return false; });
+            else if (!conveyor.TryPush(3, round)) conveyor.HandleArrived();
           }
         });
         return "ended";
