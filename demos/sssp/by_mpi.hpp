@@ -45,7 +45,8 @@ class ByMpi {
     told_.assign(slots_.Size(), infinite);
     if (const graphs::Place place = part_.Find(root); place.rank == rank_) Reach(place.node, 0);
     for (double nearest = NearestBin(); nearest < infinite; nearest = NearestBin()) {
-      while (!bins_.empty() && bins_.begin()->first < nearest + bins_per_step) {
+      const double limit = std::max(nearest + bins_per_step, std::nextafter(nearest, infinite));
+      while (!bins_.empty() && bins_.begin()->first < limit) {
         const auto bin = bins_.extract(bins_.begin());
         for (const std::uint32_t node : bin.mapped())
           if (IsNews(node)) TellTargets(node);

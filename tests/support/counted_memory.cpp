@@ -1,7 +1,5 @@
 #include "tests/support/counted_memory.hpp"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -15,6 +13,10 @@
 #endif
 #ifndef UIT_TESTING_COUNTS_MEMORY
 #define UIT_TESTING_COUNTS_MEMORY 1
+#endif
+
+#if UIT_TESTING_COUNTS_MEMORY
+#include <malloc.h>
 #endif
 
 namespace uit::testing {

@@ -79,7 +79,8 @@ class Call {
     const detail::NodeOwner owner = lines_->OwnerOf(node);
     detail::CallLine<T, Operation>::Push(lines_->Here(), owner.worker, {owner.node, argument});
   }
-  /// The same if there is room at once. Otherwise returns false, and the call is counted as refused. Never waits.
+  /// The same if there is room at once. Otherwise returns false, and the call is counted as refused; or throws as Conveyor::TryPush of
+  /// uit. Never waits.
   bool Try(NodeId node, const T& argument) const {
     const detail::NodeOwner owner = lines_->OwnerOf(node);
     return lines_->Here().TryPush(owner.worker, {owner.node, argument});

@@ -82,7 +82,7 @@ class CombiningConveyor final : detail::Carrier {
     Occupy(slot, to, item);
   }
   /// Takes an item if it is combined, or if the table or the buffers have room at once. Otherwise returns false and counts it as
-  /// refused. Never waits, and handles nothing.
+  /// refused, or throws as Conveyor::TryPush, perhaps for the member of another item of the table. Never waits, and handles nothing.
   bool TryPush(std::size_t to, const Item& item) {
     Slot& slot = SlotFor(to, item.key);
     if (TryCombine(slot, to, item)) return true;

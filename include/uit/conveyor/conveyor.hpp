@@ -36,8 +36,8 @@ namespace uit {
 /// each other directly. A frame leaves when it is full, when its member waits for something, on Flush, and after `max_age` if the options
 /// say so.
 ///
-/// A member handles items in HandleArrived, Flush, Finish, and every `num_between_looks` pushes; never within a push of its own
-/// handler. While a conveyor carries items, a member must not wait for others in another way: those may wait until it handles
+/// A member handles items in HandleArrived, WaitUntil, Flush, Finish, and every `num_between_looks` pushes; never within a push of its
+/// own handler. While a conveyor carries items, a member must not wait for others in another way: those may wait until it handles
 /// theirs. Members that use several conveyors at the same time make them in one Conveyors.
 ///
 /// A push in a handler never waits and calls no handler. If its destination has no room, the item goes to the spill, which grows
@@ -119,9 +119,9 @@ class Conveyor final : detail::Carrier {
     set_.SendIfOld();
     return has_handled || has_arrived;
   }
-  /// Waits until `ready()`, for example for answers: handles items meanwhile, and sends what was pushed. It is called outside of
-  /// handlers, often. Throws MemberLeft or PeerLost if a member of this host is gone, all that has come from it is handled, and `ready()`
-  /// is still false. Not in a handler.
+  /// Waits until `ready()`, for example for answers: handles items meanwhile, and sends what was pushed. `ready` is called often, outside
+  /// of handlers. If a member of this host is gone, the wait handles what has come from it; if `ready()` is then still false, it throws
+  /// MemberLeft or PeerLost. Not in a handler.
   template <std::predicate Ready>
   void WaitUntil(Ready&& ready) {
     set_.WaitUntil(ready);

@@ -11,7 +11,7 @@ namespace uit {
 
 /// Options of a conveyor. The same on all members.
 struct ConveyorOptions {
-  /// Of a frame between two members, at most; smaller if the budget demands it. Frames of more than 64 KiB have no memory of their own
+  /// Of a frame between two members, at most; smaller if the budget demands it. Frames of more than 80 KiB have no memory of their own
   /// between processes of a host, and take the slower way of those that share none.
   std::size_t buffer_bytes = 65'536;
   std::size_t budget_bytes = 256U << 20U;  ///< of all buffers and the spill of a member
@@ -20,8 +20,8 @@ struct ConveyorOptions {
   std::size_t spill_items = 0;
   /// A push handles what has arrived after about so many pushes: it looks only when a block of items for one destination is full.
   std::size_t num_between_looks = 1024;
-  /// If not 0: items leave at the latest about this time after their push also while their member does not wait, as long as it goes on
-  /// pushing or handling. For answers that others wait for; to send frames that are not full takes time.
+  /// If not 0: items leave about this time after their push also while their member does not wait. It looks at the clock in
+  /// HandleArrived and as often as it handles what has arrived. For items that others wait for; frames that are not full cost more.
   std::chrono::nanoseconds max_age{0};
   /// The largest team in which members send to each other directly. In a larger one an item goes to a relay first, a member of the
   /// sender's host if hosts are large enough. So each member needs buffers for about twice the square root of their number, and sends

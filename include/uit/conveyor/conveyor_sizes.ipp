@@ -12,6 +12,8 @@
 #include <uit/exchange/frame_window.hpp>
 #include <uit/link/connection.hpp>
 #include <uit/link/frame.hpp>
+#include <uit/link/shared_memory_link.hpp>
+#include <uit/link/shared_ring.hpp>
 #include <uit/support/error.hpp>
 #include <uit/transport/process.hpp>
 
@@ -19,17 +21,26 @@ namespace uit::detail {
 
 /// What a member keeps for each other besides items: a block of four pointers, a queue of the spill, and the way to it.
 inline constexpr std::size_t bytes_per_member = 72;
-/// Frames of a lane to or from a member of another process, at most: those that its box holds, one that is written or read, and spare
-/// ones. Where the processes share memory, the box is a ring in it, whose size is a power of two.
-inline constexpr std::size_t frames_of_lane = FrameWindow::BoxDepth(Process{}.num_frames) + 4;
-/// Frames of the link to another process: those that are sent and received, and one that has arrived. Members of a process share it,
-/// and each counts it.
-inline constexpr std::size_t frames_of_link = 2 * (FabricOptions{}.num_slots + Connection::num_uncredited) + 1;
+/// Bytes of the lanes to and from a member of another process, at most: the frames that a box holds at either end, one that is written or
+/// read, and spare ones; or, where processes share memory, the ring for what comes, and a frame.
+inline std::size_t LaneBytes(std::size_t frame_bytes) {
+  constexpr std::size_t depth = FrameWindow::BoxDepth(Process{}.num_frames);
+  const std::size_t whole_bytes = sizeof(FrameHeader) + frame_bytes;
+  return std::max(2 * (depth + 4) * whole_bytes, shared_ring::BytesFor(whole_bytes, depth + 1) + whole_bytes);
+}
+/// Bytes of the link to another process, at most: the frames that are sent and received, and one that has arrived. Members of a process
+/// share it, and each counts it.
+inline std::size_t LinkBytes(std::size_t frame_bytes) {
+  constexpr std::size_t num_frames = FabricOptions{}.num_slots + Connection::num_uncredited;
+  const std::size_t ring_bytes = SharedMemoryLink::RingBytes({.num_receives = num_frames, .payload_bytes = frame_bytes});
+  return std::max((2 * num_frames + 1) * (sizeof(FrameHeader) + frame_bytes), ring_bytes);
+}
 
 UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const ItemBytes& bytes, std::size_t num_members,
                                       const LaneCounts& lanes) {
   constexpr std::size_t num_frames = Process{}.num_frames;
   if (options.num_between_looks == 0) throw InputError("a conveyor needs num_between_looks of at least 1");
+  if (options.max_age.count() < 0) throw InputError("the max_age of a conveyor cannot be negative");
   constexpr std::size_t no_memory = std::numeric_limits<std::size_t>::max() / 4;
   if (options.spill_items > no_memory / bytes.place)
     throw InputError("no memory has room for a spill of " + std::to_string(options.spill_items) + " items");
@@ -48,8 +59,7 @@ UIT_DEFINE ConveyorSizes SizeConveyor(const ConveyorOptions& options, const Item
       return std::clamp<std::size_t>(block_bytes / item_bytes, 1, sizes.depth);
     };
     sizes.block_items = block(has_two_hops ? 128 : 1024, bytes.item);
-    sizes.buffers_bytes = lanes.num_elsewhere * 2 * frames_of_lane * (sizes.frame_bytes + sizeof(FrameHeader));
-    sizes.buffers_bytes += lanes.num_processes * frames_of_link * (sizes.frame_bytes + sizeof(FrameHeader));
+    sizes.buffers_bytes = lanes.num_elsewhere * LaneBytes(sizes.frame_bytes) + lanes.num_processes * LinkBytes(sizes.frame_bytes);
     sizes.buffers_bytes += ((lanes.num_here - 1) * (sizes.depth + 1) + sizes.depth_own + 1) * bytes.slot;
     sizes.buffers_bytes += num_members * (sizes.block_items * bytes.item + bytes_per_member);
     if (has_two_hops) {

@@ -134,6 +134,7 @@ class Conveyors {
     const TimePoint now = Now();
     if (now - sent_ < max_age_) return;
     sent_ = now;
+    for (detail::Carrier* const conveyor : all_) conveyor->ReleaseHeld();
     SendAll(false);
   }
   /// Handles what has arrived. Then sends what waits to members of this process, and to others if nothing was handled or the last time
@@ -157,7 +158,7 @@ class Conveyors {
       if (ready()) return true;
       if (!Advance(releases_held)) break;
     }
-    return false;
+    return ready();
   }
   /// Waits until `try_once()`, which calls AdvanceUntil. Rests long only while nothing is handled.
   template <std::predicate Try>
@@ -200,7 +201,7 @@ class Conveyors {
 
   Member& me_;
   std::vector<detail::Carrier*> all_{};
-  std::chrono::nanoseconds max_age_{0};  // the least in the options of all, without 0
+  std::chrono::nanoseconds max_age_{0};  // the least in the options of all so far, without 0
   TimePoint sent_{};                     // when what waited was last sent to all
   bool has_advanced_ = false;            // since the last rest of a wait
   State state_ = State::outside;

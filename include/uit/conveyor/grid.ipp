@@ -68,7 +68,8 @@ LaneCounts CountLanesIf(const std::vector<std::size_t>& processes, std::size_t r
 }
 
 UIT_DEFINE LaneCounts CountLanes(const Grid& grid, const std::vector<std::size_t>& processes, std::size_t rank) {
-  return CountLanesIf(processes, rank, [&](std::size_t other) { return grid.Next(rank, other) == other || grid.Next(other, rank) == rank; });
+  return CountLanesIf(processes, rank,
+                      [&](std::size_t other) { return grid.Next(rank, other) == other || grid.Next(other, rank) == rank; });
 }
 
 UIT_DEFINE LaneCounts CountAllLanes(const std::vector<std::size_t>& processes, std::size_t rank) {

@@ -63,7 +63,8 @@ class SpanConveyor {
     ++tally_.pushed;
   }
   /// Sends an item if the whole of it finds room at once, in buffers or in half of what is free in the spill. Otherwise sends
-  /// nothing, returns false, and counts it as refused. Never waits, and handles nothing. Throws InputError as Push.
+  /// nothing, returns false, and counts it as refused, or throws as Conveyor::TryPush. Never waits, and handles nothing. Throws
+  /// InputError as Push.
   bool TryPush(std::size_t to, std::span<const T> item) {
     const ByteView bytes = std::as_bytes(item);
     Check(bytes);
@@ -78,8 +79,8 @@ class SpanConveyor {
   void WaitUntil(Ready&& ready) {
     conveyor_.WaitUntil(ready);
   }
-  void Flush() { conveyor_.Flush(); }                         ///< As Conveyor::Flush.
-  void Finish() { conveyor_.Finish(); }                       ///< As Conveyor::Finish.
+  void Flush() { conveyor_.Flush(); }    ///< As Conveyor::Flush.
+  void Finish() { conveyor_.Finish(); }  ///< As Conveyor::Finish.
 
   /// What this member has done since the beginning. `pushed`, `handled` and `refused` count items, the others count pieces.
   ConveyorTally Tally() const {

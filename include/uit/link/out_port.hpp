@@ -61,7 +61,7 @@ class OutPort {
   /// Stamps frames with `trace` from now on; the receiving side must expect it. The port keeps the pointer; null: no
   /// stamps.
   void TraceBy(FrameTrace* trace) { trace_ = trace; }
-  /// Moves frames. Returns whether all departed frames have left this process.
+  /// Returns whether all departed frames have left this process. Moves frames, those of all peers, if some have not.
   bool TryEmpty() { return IsDirect() || engine_->TryEmpty(*outgoing_); }
   /// Moves frames if the port leads to a connection. Never waits. Returns whether anything arrived.
   bool Poll() { return !IsDirect() && engine_->Poll(); }

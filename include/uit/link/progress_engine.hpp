@@ -62,7 +62,7 @@ class BasicProgressEngine {
   /// Sends a frame, or leaves it in the box to be sent later. Returns false, with nothing changed, if there is no room.
   /// Afterwards `frame` is a spare buffer. The box's worker only.
   bool TryDepart(OutgoingBox& outgoing, std::size_t worker, Frame& frame);
-  /// Moves frames. Returns whether the link has taken all frames in the box. The box's worker only.
+  /// Returns whether the link has taken all frames in the box. Moves frames, those of all peers, if it has not. The box's worker only.
   bool TryEmpty(OutgoingBox& outgoing);
   /// Moves the frames of all workers, unless another worker is doing so. Never waits. Any worker. Returns whether
   /// anything arrived.

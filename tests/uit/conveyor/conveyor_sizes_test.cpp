@@ -33,6 +33,11 @@ namespace {
 template <std::size_t num_bytes>
 using Item = std::array<std::byte, num_bytes>;
 
+/// Lanes to so many members, of which `num_here` are in one process, and each other one in another.
+LaneCounts Apart(std::size_t num_here, std::size_t num_members) {
+  return {num_here, num_members - num_here, num_members - num_here};
+}
+
 /// Checks that buffers and the spill are within the budget and large enough.
 void CheckSizes(const ConveyorOptions& options, const ItemBytes& bytes, std::size_t num_members, const LaneCounts& lanes) {
   CAPTURE(bytes.item, bytes.sent, num_members, lanes.num_here, options.budget_bytes);
@@ -61,19 +66,21 @@ void CheckSizes(const ConveyorOptions& options, const ItemBytes& bytes, std::siz
 template <std::size_t num_bytes>
 void CheckAllSizes(ConveyorOptions options) {
   options.two_hops_above = 4096;
-  for (const std::size_t num_members : {1U, 4U, 256U, 1024U})
+  for (const std::size_t num_members : {1U, 4U, 256U, 1024U, 4096U})
     for (const std::size_t num_here : {1U, 4U, 256U, 1024U})
-      if (num_here <= num_members) CheckSizes(options, bytes_of<Item<num_bytes>>, num_members, {num_here, num_members - num_here, num_members - num_here});
+      if (num_here <= num_members && (num_members <= 1024 || options.budget_bytes >= 256U << 20U))
+        CheckSizes(options, bytes_of<Item<num_bytes>>, num_members, Apart(num_here, num_members));
   options.two_hops_above = 0;
-  for (const std::size_t root : {1U, 2U, 32U, 64U, 256U})
+  for (const std::size_t root : {1U, 2U, 32U, 64U, 128U})
     for (const std::size_t num_here : {std::size_t{1}, root})
-      CheckSizes(options, bytes_of<Item<num_bytes>, Routed<Item<num_bytes>>>, root * root, {num_here, 2 * root - 1 - num_here, 2 * root - 1 - num_here});
+      CheckSizes(options, bytes_of<Item<num_bytes>, Routed<Item<num_bytes>>>, root * root, Apart(num_here, 2 * root - 1));
 }
 
 }  // namespace
 
 TEST_CASE("Among 1024 members, the buffers and the spill of each stay within its budget") {
   for (const std::size_t budget : {256U << 20U, 64U << 20U, 1000U << 20U}) {
+    for (const std::size_t buffer_bytes : {1449U, 3000U}) CheckAllSizes<8>({.buffer_bytes = buffer_bytes, .budget_bytes = budget});
     CheckAllSizes<1>({.budget_bytes = budget});
     CheckAllSizes<8>({.budget_bytes = budget});
     CheckAllSizes<64>({.budget_bytes = budget});

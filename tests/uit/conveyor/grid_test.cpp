@@ -97,4 +97,5 @@ TEST_CASE("The lanes of a member are counted by process") {
   const LaneCounts counts = CountLanes(grid, processes, 7);
   CHECK(counts.num_here == 3);       // itself and two of its row
   CHECK(counts.num_elsewhere == 8);  // three of its row, and one of each other
+  CHECK(counts.num_processes == 6);
 }

@@ -68,6 +68,7 @@ TEST_CASE("Items of any length arrive whole, once, and in the order of their sen
       const std::size_t max_length = conveyor.MaxItemBytes() / sizeof(std::uint32_t);
       for (std::uint64_t i = 0; i < num_items; ++i)
         for (std::size_t to = 0; to < me.Size(); ++to) conveyor.Push(to, Item(me.Rank(), i, Length(i, max_length)));
+      conveyor.WaitUntil([&] { return num_seen == std::vector<std::uint64_t>(me.Size(), num_items); });
       conveyor.Finish();
       THAT(num_seen == std::vector<std::uint64_t>(me.Size(), num_items));
       THAT(HasHandled(me, conveyor, num_items * me.Size() * me.Size()));

@@ -781,3 +781,21 @@ TEST_CASE("Between two workers of a process a frame is read where it was written
   CHECK(std::ranges::count(box->Lent(), std::byte{8}) == num_bytes);
   CHECK_FALSE(box->TryStep());
 }
+
+TEMPLATE_TEST_CASE_SIG("A sender that only puts and flushes gets room again as soon as the receiver has read", "", ((Policy policy), policy),
+                       accumulate, accumulate_pooled, every_pooled, every_aggregated) {
+  typename ExchangeSubject<policy, ToOther>::template Pair<int> pair{2, 0, {.num_slots = 16}};
+  int num_refused = 0;  // in a row
+  int sum = 0;
+  for (int num_put = 0; num_put < 200 && num_refused < 100;) {
+    const bool is_put = pair.inlets.back().TryPut(1);
+    num_put += is_put ? 1 : 0;
+    const bool is_flushed = pair.TryFlush();
+    num_refused = is_put && is_flushed ? 0 : num_refused + 1;
+    pair.There().Poll();
+    while (pair.outlets.back().TryStep(1) != 0) sum += pair.Get();
+    pair.There().Poll();
+  }
+  CHECK(num_refused < 100);
+  CHECK(sum > 100);
+}

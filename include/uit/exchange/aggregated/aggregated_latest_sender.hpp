@@ -75,7 +75,7 @@ class AggregatedLatestSender final : public SendingHalf {
     if (is_full_ || options_.departs_at_once || IsOld()) TryFlush();
     return has_arrived;
   }
-  /// Moves frames. Returns whether all departed frames have left this process.
+  /// Returns whether all departed frames have left this process. Moves frames if some may not have.
   bool TryEmpty() { return window_.TryEmpty(); }
   /// False once the fabric has closed; then do not put any more.
   bool IsOpen() const { return window_.IsOpen(); }

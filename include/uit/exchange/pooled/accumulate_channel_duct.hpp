@@ -61,7 +61,11 @@ class AccumulateInletDuct final : public ExchangeInletDuct<PooledAccumulateSende
   }
 
   /// Sends the pool's frame. Returns false if a message put earlier has not left this process yet; then call again.
-  bool TryFlush() { return sender_->TryFlush() && sender_->TryEmpty(); }
+  bool TryFlush() {
+    if (sender_->TryFlush()) return sender_->TryEmpty();
+    sender_->Poll();  // a report of room may arrive
+    return sender_->TryFlush() && sender_->TryEmpty();
+  }
 };
 
 /// The outlet's end of a channel of an exchange under Retain::accumulate. The exchange's worker only.

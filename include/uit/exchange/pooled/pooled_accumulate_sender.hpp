@@ -67,7 +67,7 @@ class PooledAccumulateSender final : public SendingHalf {
   bool RefreshReport(std::uint64_t update) override;
   /// Moves frames, including a complete pool that had to wait. Returns whether anything arrived.
   bool Poll();
-  /// Moves frames. Returns whether all departed frames have left this process.
+  /// Returns whether all departed frames have left this process. Moves frames if some may not have.
   bool TryEmpty() { return window_.TryEmpty(); }
   /// False once the fabric has closed; then do not put any more.
   bool IsOpen() const { return window_.IsOpen(); }

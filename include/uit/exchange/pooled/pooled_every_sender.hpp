@@ -110,7 +110,7 @@ class PooledEverySender final : public SendingHalf {
     DepartIfComplete();
     return has_arrived;
   }
-  /// Moves frames. Returns whether all departed frames have left this process.
+  /// Returns whether all departed frames have left this process. Moves frames if some may not have.
   bool TryEmpty() { return window_.TryEmpty(); }
   /// False once the fabric has closed; then do not put any more.
   bool IsOpen() const { return window_.IsOpen(); }

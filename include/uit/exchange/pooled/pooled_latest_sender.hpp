@@ -79,7 +79,7 @@ class PooledLatestSender final : public SendingHalf {
   void SetUpdate(std::uint64_t update) override { update_ = update; }
   /// Moves frames. Returns whether anything arrived.
   bool Poll() { return port_.Poll(); }
-  /// Moves frames. Returns whether all departed frames have left this process.
+  /// Returns whether all departed frames have left this process. Moves frames if some may not have.
   bool TryEmpty() { return port_.TryEmpty(); }
   /// False once the fabric has closed; then do not put any more.
   bool IsOpen() const { return port_.IsOpen(); }
