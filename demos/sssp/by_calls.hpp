@@ -19,7 +19,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Corrects lengths of ways from a root: a node that learns of a shorter way tells its neighbours.
 ///
 /// It does so at once if the way is shorter than a limit. Longer ways wait for the next limit, which is `delta` above the shortest
-/// of them, because they are often replaced (Delta-stepping: Meyer, Sanders 2003). With an infinite `delta`, nothing waits.
+/// of them, because they are often replaced (Delta-stepping: Meyer, Sanders 2003). With a large `delta`, nothing waits.
 class ByCalls {
  public:
   ByCalls(netuit::Mesh& mesh, double delta)

@@ -1,5 +1,5 @@
-// Shortest ways from a node of a weighted graph that is distributed over processes. Compares, in one run, two programs by calls to
-// the owners of nodes with one over MPI by hand.
+// Shortest ways from a node of a weighted graph that is distributed over processes. Compares, in one run, a program by calls to the
+// owners of nodes with one over MPI by hand.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -31,10 +31,10 @@ namespace sssp {
 namespace {
 
 constexpr auto text =
-    "Finds the lengths of the shortest ways from several roots over MPI by hand, in steps (Delta-stepping), and by calls to the\n"
-    "owners of nodes, at once and in steps. Start it with mpirun. A graph without weights gets random ones in 0 … 1. Compares\n"
-    "with Dijkstra's algorithm on rank 0. Prints a row for each; the items are the edges that are reached, and the ratio is that\n"
-    "to MPI. With --in-parts, each process checks its own edges instead.";
+    "Finds the lengths of the shortest ways from several roots in steps (Delta-stepping): over MPI by hand, and by calls to the\n"
+    "owners of nodes. Start it with mpirun. A graph without weights gets random ones in 0 … 1. Compares with Dijkstra's algorithm\n"
+    "on rank 0. Prints a row for each; the items are the edges that are reached, and the ratio is that to MPI. With --in-parts,\n"
+    "each process checks its own edges instead.";
 
 /// Says what is wrong with lengths of ways, or nothing, on rank 0. Every process checks the edges that end at its own nodes. No
 /// edge may lead to a shorter way, so no length is too large. Each node but the root has a neighbour from which its way comes;
@@ -68,8 +68,7 @@ int Run(const uit::World& world, const graphs::Options& options, double delta) {
   std::vector<std::vector<double>> exact(roots.size());  // by round
   std::vector<double> reached(roots.size());             // edges, by round
   ByMpi by_mpi{mesh, part, delta};
-  ByCalls at_once{mesh, infinite};
-  ByCalls in_steps{mesh, delta};
+  ByCalls by_calls{mesh, delta};
   const auto search_serially = [&](std::size_t round) {
     if (world.IsRoot()) exact[round] = SolveSerially(input.Whole(), roots[round]);
   };
@@ -85,10 +84,8 @@ int Run(const uit::World& world, const graphs::Options& options, double delta) {
                      [&](std::size_t round) { return check(round, netuit::GatherByNode(mesh, by_mpi.Lengths())); },
                      num_reached});
   if (input.IsWhole()) methods.push_back({"serial", search_serially, [](std::size_t) { return std::string{}; }, num_reached});
-  methods.push_back({"calls at once", [&](std::size_t round) { at_once.Search(roots[round]); },
-                     [&](std::size_t round) { return check(round, mesh.Gather(at_once.Lengths())); }, num_reached});
-  methods.push_back({"calls in steps", [&](std::size_t round) { in_steps.Search(roots[round]); },
-                     [&](std::size_t round) { return check(round, mesh.Gather(in_steps.Lengths())); }, num_reached});
+  methods.push_back({"calls in steps", [&](std::size_t round) { by_calls.Search(roots[round]); },
+                     [&](std::size_t round) { return check(round, mesh.Gather(by_calls.Lengths())); }, num_reached});
   demo::Compete(world, methods, roots.size());
   return 0;
 }
@@ -105,7 +102,7 @@ int main(int argc, char** argv) {
                        .trials_text = "searches, each from another node",
                        .add_options =
                            [&](CLI::App& app) {
-                             app.add_option("--delta", delta, "length of a step")->check(CLI::Range(1e-6, 1e9));
+                             app.add_option("--delta", delta, "length of a step; long ones let nodes tell of ways that are soon replaced")->check(CLI::Range(1e-6, 1e9));
                            }},
                       [&](const uit::World& world, const graphs::Options& options) { return sssp::Run(world, options, delta); });
 }
