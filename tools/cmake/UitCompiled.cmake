@@ -11,8 +11,8 @@ function(uit_add_compiled_part name library folder)
   endif()
   find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp)
   mark_as_advanced(NLOHMANN_JSON_INCLUDE_DIR)
-  if(NOT NLOHMANN_JSON_INCLUDE_DIR)   # then including netuit/checkpoint or netuit/balance says what is missing
-    list(FILTER parts EXCLUDE REGEX "^netuit/(checkpoint|balance)/")
+  if(NOT NLOHMANN_JSON_INCLUDE_DIR)   # then including netuit/checkpoint, balance or resilience says what is missing
+    list(FILTER parts EXCLUDE REGEX "^netuit/(checkpoint|balance|resilience)/")
   endif()
   set(source "")
   foreach(part ${parts})
