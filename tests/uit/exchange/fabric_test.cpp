@@ -456,20 +456,23 @@ TEST_CASE("After the fabric has closed ends accept nothing, and what has arrived
 }
 
 TEST_CASE("What is read after the fabric has closed is reported to nobody") {
-  TwoProcesses two;  // of two hosts
+  TwoProcesses two{{.num_slots = 4}};  // of two hosts
   In<> inlet{two.Reach(0)};
   Out<> outlet{two.Reach(1)};
   In<> back{two.Reach(1, 1)};
   const Out<> end_of_back{two.Reach(0, 1)};
   two.Connect();
   for (int i = 1; i <= 8; ++i) CHECK(inlet.TryPut(i));
-  CHECK(two.Close());
+  two.PollBoth();
+  for (int i = 1; i <= 8; ++i) CHECK(back.TryPut(i));  // the other takes four of them
+  CHECK_FALSE(two.fabrics[1]->Close(After(1ms)));
   for (int i = 1; i <= 8; ++i) {  // half of the window, so a report is due
     REQUIRE(outlet.TryStep() == 1);
     CHECK(outlet.Get() == i);
   }
-  back.TryFlush();
+  CHECK_FALSE(back.TryFlush());
   CHECK(outlet.TryStep() == 0);
+  two.fabrics[0]->Close(After(1ms));
 }
 
 TEST_CASE("Within a node messages go from end to end, without a poll and past the link, unless they are very large") {
