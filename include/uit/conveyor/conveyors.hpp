@@ -125,7 +125,10 @@ class Conveyors {
     for (detail::Carrier* const conveyor : all_) has_any = conveyor->HandleOwn() || has_any;
     return has_any;
   }
-  void SendAll(bool only_here) {
+  /// Sends what waits, as Carrier::SendOwn, and if `releases_held`, also what is held back.
+  void SendAll(bool only_here, bool releases_held = false) {
+    if (releases_held)
+      for (detail::Carrier* const conveyor : all_) conveyor->ReleaseHeld();
     for (detail::Carrier* const conveyor : all_) conveyor->SendOwn(only_here);
   }
   /// Sends what waits if that was last done too long ago.
@@ -134,8 +137,7 @@ class Conveyors {
     const TimePoint now = Now();
     if (now - sent_ < max_age_) return;
     sent_ = now;
-    for (detail::Carrier* const conveyor : all_) conveyor->ReleaseHeld();
-    SendAll(false);
+    SendAll(false, true);
   }
   /// Handles what has arrived. Then sends what waits to members of this process, and to others if nothing was handled or the last time
   /// is long ago; and then also what is held back, if others may wait for it. Returns whether anything was handled.
@@ -144,9 +146,7 @@ class Conveyors {
     const TimePoint now = Now();
     const bool only_here = has_handled && now - sent_ < longest_age;
     if (!only_here) sent_ = now;
-    if (releases_held && !only_here)
-      for (detail::Carrier* const conveyor : all_) conveyor->ReleaseHeld();
-    SendAll(only_here);
+    SendAll(only_here, releases_held && !only_here);
     has_advanced_ |= has_handled;
     return has_handled;
   }

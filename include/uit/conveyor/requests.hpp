@@ -108,7 +108,7 @@ class Requests {
         rank_(tasks.Set().GetMember().Rank()),
         answer_own_([answer, rank = rank_](const Q& question) { return Call(*answer, rank, question); }),
         slots_(NumSlots(options, tasks.Set().GetMember().Size()), nullptr),
-        answers_(tasks.Set(), [this](const Answer& item) { Take(item); }, ForAnswers(options, tasks.Set().GetMember().Size())),
+        answers_(tasks.Set(), [this](const Answer& item) { Take(item); }, ForAnswers(options, slots_.size() * tasks.Set().GetMember().Size())),
         questions_(tasks.Set(), [this, answer](std::size_t from, const Question& item) {
           answers_.Push(from, {item.slot, Call(*answer, from, item.question)});
         }, options.conveyor) {
@@ -126,9 +126,9 @@ class Requests {
     const std::size_t num_places = options.conveyor.budget_bytes / 4 / detail::Spill<Answer>::place_bytes;
     return std::clamp<std::size_t>(num_places / num_members, 1, options.max_under_way);
   }
-  static ConveyorOptions ForAnswers(const RequestOptions& options, std::size_t num_members) {
+  static ConveyorOptions ForAnswers(const RequestOptions& options, std::size_t spill_items) {
     ConveyorOptions conveyor = options.conveyor;
-    conveyor.spill_items = NumSlots(options, num_members) * num_members;
+    conveyor.spill_items = spill_items;
     return conveyor;
   }
 

@@ -26,6 +26,12 @@ class ExchangeInletDuct : public RefCounted {
 
   /// Moves frames, and sends the pool's frame if it is due. Never waits. Returns whether anything arrived.
   bool Poll() { return sender_->Poll(); }
+  /// Sends what the exchange's inlets have put. Returns false if some of it has not left this process yet; then call again.
+  bool TryFlush() {
+    if (sender_->TryFlush()) return sender_->TryEmpty();
+    sender_->Poll();  // a report of room may arrive
+    return sender_->TryFlush() && sender_->TryEmpty();
+  }
   /// Whether no room can appear any more, because the fabric has closed or the peer process is known to have ended.
   bool IsClosed() const { return !sender_->IsOpen() || sender_->IsPeerGone(); }
   /// While held, a put does not poll, and room appears only when the owner of the exchange reads the peer's report.

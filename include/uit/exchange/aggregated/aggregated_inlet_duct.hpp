@@ -131,13 +131,6 @@ class AggregatedInletDuct final : public ExchangeInletDuct<AggregatedSender<poli
     return true;
   }
 
-  /// Sends the messages put through the exchange. Returns false if some of them have not left this process yet; then call
-  /// again.
-  bool TryFlush() {
-    if (sender_->TryFlush()) return sender_->TryEmpty();
-    sender_->Poll();  // a report of room may arrive
-    return sender_->TryFlush() && sender_->TryEmpty();
-  }
   /// Returns the number of messages accepted by the channel since the exchange began.
   std::uint64_t NumAccepted() const { return sender_->NumAccepted(channel_); }
 

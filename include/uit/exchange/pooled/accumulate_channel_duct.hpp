@@ -59,13 +59,6 @@ class AccumulateInletDuct final : public ExchangeInletDuct<PooledAccumulateSende
     sender_->TryFlush();
     return sender_->TryFold(channel_, encoded.data(), num_messages);
   }
-
-  /// Sends the pool's frame. Returns false if a message put earlier has not left this process yet; then call again.
-  bool TryFlush() {
-    if (sender_->TryFlush()) return sender_->TryEmpty();
-    sender_->Poll();  // a report of room may arrive
-    return sender_->TryFlush() && sender_->TryEmpty();
-  }
 };
 
 /// The outlet's end of a channel of an exchange under Retain::accumulate. The exchange's worker only.

@@ -64,9 +64,7 @@ class ChannelInletDuct final : public ExchangeInletDuct<PooledSender<retain>> {
     if constexpr (retain == Retain::every) {
       if (is_held_) return true;  // a pool that left would admit another put
     }
-    if (sender_->TryFlush()) return sender_->TryEmpty();
-    sender_->Poll();  // a report of room may arrive
-    return sender_->TryFlush() && sender_->TryEmpty();
+    return Base::TryFlush();
   }
   /// Returns the number of messages accepted by the channel since the exchange began.
   std::uint64_t NumAccepted() const { return sender_->NumAccepted(channel_); }
