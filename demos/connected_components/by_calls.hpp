@@ -1,11 +1,16 @@
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include <netuit/calls/calls.hpp>
 #include <netuit/graph/topology.hpp>
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
 
+#include "demos/graphs/part.hpp"
 #include "demos/graphs/room.hpp"
+#include "local_sets.hpp"
 
 namespace connected_components {
 
@@ -34,6 +39,39 @@ class ByLabels {
   netuit::Mesh& mesh_;
   netuit::Field<netuit::NodeId> label_;
   netuit::Call<netuit::NodeId> give_;
+};
+
+/// The same for sets of nodes: each process first finds those that its own edges join. A set that gets a smaller label passes it on
+/// to its nodes in other processes. For a mesh of one thread per process.
+class BySets {
+ public:
+  /// Collective.
+  BySets(netuit::Mesh& mesh, const graphs::Part& part)
+      : mesh_(mesh), sets_(mesh, part),
+        give_(mesh.AddCall<netuit::NodeId>([this, &part](netuit::Node& node, netuit::NodeId label, const auto& give) {
+          const std::uint32_t set = sets_.SetOf(part.Find(node.Id()).node);
+          if (sets_.TryGive(set, label)) PassOn(set, give);
+        }, graphs::RoomForEdges(mesh))) {}
+  /// Collective.
+  void Solve() {
+    sets_.Find();
+    mesh_.Finish([&] {
+      for (std::uint32_t set = 0; set < sets_.Size(); ++set) PassOn(set, give_);
+    });
+    labels_ = sets_.LabelsOfNodes();
+  }
+  /// By local number.
+  const std::vector<netuit::NodeId>& Labels() const { return labels_; }
+
+ private:
+  void PassOn(std::uint32_t set, const auto& give) {
+    sets_.ForEachToTell(set, [&](const graphs::Away& away) { give(away.id, sets_.Label(set)); });
+  }
+
+  netuit::Mesh& mesh_;
+  LocalSets sets_;
+  netuit::Call<netuit::NodeId> give_;
+  std::vector<netuit::NodeId> labels_;
 };
 
 }  // namespace connected_components

@@ -1,5 +1,5 @@
 // The connected components of a graph that is distributed over processes. Compares, in one run, a program in which the smallest
-// label spreads by calls to the owners of nodes with one over MPI by hand.
+// label spreads by calls to the owners of nodes, or between sets of them, with one over MPI by hand.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -22,7 +22,8 @@ namespace connected_components {
 namespace {
 
 constexpr auto text =
-    "Finds the connected components of a graph over MPI by hand, and by calls to the owners of nodes. Start it with mpirun.\n"
+    "Finds the connected components of a graph over MPI by hand, and by calls to the owners of nodes: of each node, or of sets that\n"
+    "each process, as the one over MPI, has found among its own nodes beforehand. Start it with mpirun.\n"
     "Compares with a serial search on rank 0. Prints a row for each; the items are edges, and the ratio is that to MPI. With\n"
     "--in-parts, no serial search is possible: each process joins the nodes of its own edges, and rank 0 joins what they have\n"
     "found, which is not timed.";
@@ -54,6 +55,7 @@ int Run(const uit::World& world, const graphs::Options& options) {
   std::vector<netuit::NodeId> exact = input.IsWhole() ? SolveSerially(input.Whole()) : JoinForests(mesh);
   ByMpi by_mpi{mesh, part};
   ByLabels by_labels{mesh};
+  BySets by_sets{mesh, part};
   const auto num_links = [&](std::size_t) { return static_cast<double>(mesh.NumEdges()) / 2; };
   std::vector<demo::Method> methods;
   methods.push_back({"MPI in rounds", [&](std::size_t) { by_mpi.Solve(); }, [&](std::size_t) {
@@ -64,6 +66,9 @@ int Run(const uit::World& world, const graphs::Options& options) {
                        [](std::size_t) { return std::string{}; }, num_links});
   methods.push_back({"calls", [&](std::size_t) { by_labels.Solve(); },
                      [&](std::size_t) { return graphs::Difference(mesh.Gather(by_labels.Labels()), exact); }, num_links});
+  methods.push_back({"calls between sets", [&](std::size_t) { by_sets.Solve(); }, [&](std::size_t) {
+                       return graphs::Difference(netuit::GatherByNode(mesh, by_sets.Labels()), exact);
+                     }, num_links});
   demo::Compete(world, methods, options.trials);
   return 0;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <vector>
 
 #include <netuit/calls/calls.hpp>
 #include <netuit/graph/topology.hpp>
@@ -10,16 +10,17 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node.hpp>
 
+#include "demos/graphs/part.hpp"
 #include "demos/graphs/room.hpp"
+#include "demos/graphs/slots.hpp"
+#include "local_ways.hpp"
 
 namespace sssp {
-
-constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// Corrects lengths of ways from a root: a node that learns of a shorter way tells its neighbours.
 ///
 /// It does so at once if the way is shorter than a limit. Longer ways wait for the next limit, which is `delta` above the shortest
-/// of them, because they are often replaced (Delta-stepping: Meyer, Sanders 2003). With a large `delta`, nothing waits.
+/// of them, because they are often replaced (Delta-stepping). With a large `delta`, nothing waits.
 class ByCalls {
  public:
   ByCalls(netuit::Mesh& mesh, double delta)
@@ -66,6 +67,35 @@ class ByCalls {
   netuit::Field<double> told_;  // the length of the way of which its neighbours know
   netuit::Call<double> reach_;
   double limit_ = 0;
+};
+
+/// The same with local steps: a process first goes on with its own nodes, and then calls others' nodes, each once per step. For a mesh
+/// of one thread per process.
+class ByLocalSteps {
+ public:
+  /// Collective.
+  ByLocalSteps(netuit::Mesh& mesh, const graphs::Part& part, double delta)
+      : mesh_(mesh), ways_(mesh, part, delta), reach_(mesh.AddCall<double>([this, &part](netuit::Node& node, double length) {
+          ways_.Reach(part.Find(node.Id()).node, length);
+        }, graphs::RoomForEdges(mesh))) {}
+  /// Collective.
+  void Search(netuit::NodeId root) {
+    ways_.Begin(root);
+    for (double nearest = Nearest(); nearest < infinite; nearest = Nearest()) {
+      ways_.Step(nearest);
+      mesh_.Finish([&] { ways_.TellOthers([&](const graphs::Away& away, double length) { reach_(away.id, length); }); });
+    }
+  }
+  /// By local number.
+  std::vector<double> Lengths() const { return ways_.LengthsOfNodes(); }
+
+ private:
+  /// Where the next step begins, of all processes. Collective.
+  double Nearest() const { return std::ranges::min(mesh_.GetTeam().GetWorld().AllGatherValue(ways_.Nearest())); }
+
+  netuit::Mesh& mesh_;
+  LocalWays ways_;
+  netuit::Call<double> reach_;
 };
 
 }  // namespace sssp

@@ -1,5 +1,5 @@
 // Shortest ways from a node of a weighted graph that is distributed over processes. Compares, in one run, a program by calls to the
-// owners of nodes with one over MPI by hand.
+// owners of nodes, for each edge or after local steps, with one over MPI by hand.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace {
 
 constexpr auto text =
     "Finds the lengths of the shortest ways from several roots in steps (Delta-stepping): over MPI by hand, and by calls to the\n"
-    "owners of nodes. Start it with mpirun. A graph without weights gets random ones in 0 … 1. Compares with Dijkstra's algorithm\n"
+    "owners of nodes: for each edge, or after local steps, as the one over MPI makes them. Start it with mpirun. A graph without weights gets random ones in 0 … 1. Compares with Dijkstra's algorithm\n"
     "on rank 0. Prints a row for each; the items are the edges that are reached, and the ratio is that to MPI. With --in-parts,\n"
     "each process checks its own edges instead.";
 
@@ -69,6 +69,7 @@ int Run(const uit::World& world, const graphs::Options& options, double delta) {
   std::vector<double> reached(roots.size());             // edges, by round
   ByMpi by_mpi{mesh, part, delta};
   ByCalls by_calls{mesh, delta};
+  ByLocalSteps by_local_steps{mesh, part, delta};
   const auto search_serially = [&](std::size_t round) {
     if (world.IsRoot()) exact[round] = SolveSerially(input.Whole(), roots[round]);
   };
@@ -86,6 +87,9 @@ int Run(const uit::World& world, const graphs::Options& options, double delta) {
   if (input.IsWhole()) methods.push_back({"serial", search_serially, [](std::size_t) { return std::string{}; }, num_reached});
   methods.push_back({"calls in steps", [&](std::size_t round) { by_calls.Search(roots[round]); },
                      [&](std::size_t round) { return check(round, mesh.Gather(by_calls.Lengths())); }, num_reached});
+  methods.push_back({"calls after local steps", [&](std::size_t round) { by_local_steps.Search(roots[round]); },
+                     [&](std::size_t round) { return check(round, netuit::GatherByNode(mesh, by_local_steps.Lengths())); },
+                     num_reached});
   demo::Compete(world, methods, roots.size());
   return 0;
 }
