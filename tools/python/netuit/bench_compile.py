@@ -96,25 +96,29 @@ def measure(checkout: Path, compiler: str, wanted: Sequence[Entry], rounds: int,
                 time = cpu_time([*common, *entry.options, str(source)], variables)
                 times[entry.figure].append(time)
                 ratios[entry.figure].append(time / yardsticks[kind])
-    return [_row(entry, times[entry.figure], sorted(ratios[entry.figure])) for entry in wanted]
+    return [
+        budget_row(entry.figure, sorted(ratios[entry.figure]), entry.at_most,
+                   f"{statistics.median(times[entry.figure]):.2f} s of CPU time, {len(times[entry.figure])} rounds")
+        for entry in wanted
+    ]  # fmt: skip
 
 
-def _row(entry: Entry, times: list[float], ratios: list[float]) -> dict[str, Any]:
+def budget_row(figure: str, ratios: list[float], at_most: float, detail: str) -> dict[str, Any]:
+    """A row whose ratios, in ascending order, are to be at most a budget."""
     ratio = statistics.median(ratios)
     return {
-        "figure": entry.figure, "value": f"{ratio:.2f}", "spread": f"{ratios[0]:.2f} … {ratios[-1]:.2f}",
-        "target": f"<= {entry.at_most:.2f}", "verdict": "ok" if ratio <= entry.at_most else "short", "class": "-",
-        "detail": f"{statistics.median(times):.2f} s of CPU time, {len(times)} rounds",
-        "least": ratios[0], "at_most": entry.at_most,
+        "figure": figure, "value": f"{ratio:.2f}", "spread": f"{ratios[0]:.2f} … {ratios[-1]:.2f}",
+        "target": f"<= {at_most:.2f}", "verdict": "ok" if ratio <= at_most else "short", "class": "-",
+        "detail": detail, "least": ratios[0], "at_most": at_most,
     }  # fmt: skip
 
 
-def record(rows: list[dict[str, Any]], compiler: str, wanted: str, is_quick: bool, commit: str) -> dict[str, Any]:
-    """What tools/bench keeps of these rows, in the form of the benchmark programs' results."""
+def record(rows: list[dict[str, Any]], compiler: str, wanted: str, is_quick: bool, commit: str, program: str = "compile") -> dict[str, Any]:
+    """What tools/bench keeps of rows with a budget, in the form of the benchmark programs' results."""
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout.splitlines()
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
-        "program": "compile", "date": now, "host": platform.node(), "cpu": platform.processor() or platform.machine(),
+        "program": program, "date": now, "host": platform.node(), "cpu": platform.processor() or platform.machine(),
         "num_cpus": os.cpu_count(), "compiler": version[0] if version else compiler, "flags": "-O3", "mpi": "none", "commit": commit,
         "quick": is_quick, "filter": wanted, "rows": rows, "medians": [], "samples": [], "points": [],
     }  # fmt: skip
