@@ -141,6 +141,13 @@ def test_the_command_colours_a_graph_with_the_wheel_alone(installed, tmp_path):
         assert len(rows) == 1 + 2 * (2 if workers != "1x1" else 1)
 
 
+def test_the_demo_draws_its_page_with_the_wheel_alone(installed, tmp_path):
+    ended = command(installed, ["demo", "--workers", "1x2", "--modes", "0,3", "--seconds", "0.05", "--replicates", "1"], tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert "3 no_barrier" in ended.stdout
+    assert "<svg" in (tmp_path / "demo-results" / "report.html").read_text(encoding="utf-8")
+
+
 def test_a_mesh_runs_with_the_wheel_alone(installed, tmp_path):
     (tmp_path / "model.py").write_text(
         "import netuit\n"
