@@ -1,7 +1,5 @@
-"""Commands that README, the guide and the pages of the demos show: each exists, and knows the options that it is shown with.
-
-What they do is tested elsewhere: README and the tutorial are followed to the letter by tests/guide/follow_pages.py, the demos by
-tests/programs, the tools by tests of their own."""
+"""Commands that README, the guide and the pages of the demos show: each exists, knows the options that it is shown with, and is run
+by a test."""
 
 import functools
 import json
@@ -15,6 +13,7 @@ import sys
 import built
 import netuit
 import pytest
+import test_demo_pages
 
 ROOT = pathlib.Path(__file__).parents[3]
 PACKAGE = pathlib.Path(netuit.__file__).parents[1]
@@ -119,6 +118,45 @@ def test_presets_and_targets_of_cmake_exist(page, words):
 def test_scripts_exist(page, words):
     if len(words) > 1 and words[1].endswith(".py") and "/" in words[1]:
         assert (ROOT / words[1]).is_file()
+
+
+#: Pages that a test follows, command by command: the whole page, or all before a heading.
+FOLLOWED = {"README.md": "tests/guide/follow_pages.py", "tools/guide/tutorial.md": "tests/guide/follow_pages.py"}
+FOLLOWED |= {page.relative_to(ROOT).as_posix(): "tools/python/tests/test_demo_pages.py" for page in test_demo_pages.PAGES}
+#: What runs the commands of other pages: how they begin, and where the test is.
+RUN_BY = {
+    r"tools/(demo|evolve|report|run|experiment list|experiment my_sweep\.toml) |netuit (run|report|paired|experiment|supervise) ": "test_tools_run.py",
+    r"tools/experiment .*simulated|tools/simulate ": "test_simulation.py",
+    r"tools/experiment (paper|calibration|evolution_cost|SWEEP) ": "test_experiment.py",
+    r"tools/evidence ": "test_evidence.py",
+    r"tools/figures ": "test_notebooks.py",
+    r"mkdir film |netuit moving_picture ": "test_moving_picture.py",
+    r"build/demo/demos/channel_selection .*(--frames|--record) ": "tests/demos/channel_selection/program_test.cmake",
+    r"find_package|add_subdirectory|target_link_libraries|include\(|FetchContent|cmake -S conduit |cmake --install ": "tests/consumer/run.cmake",
+    r"python3 -m venv |pip |\. env/bin/activate ": "test_installed.py",
+    r"tools/(setup|test) |\. (/path/to/conduit/)?\.deps/env\.sh ": ".ci/run",
+    r"tools/(bench|fuzz|soak) ": "tools/nightly_stages.sh",
+    r"srun |mpirun --host ": "test_slurm.py",
+}
+
+
+def is_command(words):
+    """Whether a line is no output, formula or C++."""
+    return re.match(r"(tools/|netuit$|build/|cmake$|pip$|python3$|mkdir$|srun$|mpirun$|\.$|find_package|add_sub|target_link|include\(|FetchContent)", words[0])
+
+
+@pytest.mark.parametrize("page", sorted({page for page, _ in ALL}))
+def test_every_command_of_a_page_is_run_by_a_test(page):
+    if page in FOLLOWED:
+        assert (ROOT / FOLLOWED[page]).is_file()
+        return
+    left = []
+    for words in [words for name, words in ALL if name == page and is_command(words)]:
+        begin = f"{' '.join(words)} "
+        where = next((file for how, file in RUN_BY.items() if re.match(how, begin)), None)
+        if where is None or not ((ROOT / where).is_file() or (ROOT / "tools/python/tests" / where).is_file()):
+            left.append(begin)
+    assert not left
 
 
 def test_the_pages_show_commands():
