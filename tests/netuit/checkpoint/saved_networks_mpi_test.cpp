@@ -108,6 +108,7 @@ TEST_CASE("Networks that were saved come back with the same edges in the same or
       std::vector<NamedNetwork> saved = MakeNetworks(seed);
       if (seed == 4) saved = {{"odd", MakeOddGraph(num_nodes, 3)}, {"grid", MakeGrid(5, 8), {.delays = GaussSeidel()}}};
       if (seed == 5) saved = {{"ring", MakeSmallWorld(num_nodes, 4, 0.3, 2)}};
+      if (seed % 2 == 0) SaveNetworks(Mesh{TeamWith(threads), MakeNetworks(seed + 10)}, folder.Path());  // is replaced
       const Mesh mesh{TeamWith(threads), saved};
       SaveNetworks(mesh, folder.Path());
       const std::vector<NamedNetwork> loaded = LoadNetworks(MpiTestWorld(), folder.Path());

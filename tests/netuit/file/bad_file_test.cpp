@@ -131,6 +131,14 @@ TEST_CASE("a compressed graph that is damaged or cut short is refused") {
 #endif
 }
 
+TEST_CASE("a file of one byte, which could begin a compressed one, is refused like any other") {
+  const fs::path path = fs::temp_directory_path() / ("conduit_bad_file_test_" + std::to_string(::getpid()) + ".edgelist");
+  std::ofstream{path, std::ios::binary} << '\x1F';
+  const std::string message = MessageOf([&] { ReadGraph(path); });
+  fs::remove(path);
+  CHECK(message == path.string() + ":1: a control character: '\\x1f'");
+}
+
 TEST_CASE("an endless line is refused after one megabyte") {
   EndlessLine endless;
   std::istream stream{&endless};

@@ -1,5 +1,6 @@
 // Files of records: what was written can be read, however the writer ended, and every byte of a file is checked.
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,6 +191,14 @@ TEST_CASE("Everything written is read, over many blocks") {
   RecordReader reader(draft.path, header);
   CHECK(CountNumbers(reader) == 400'000);
   CHECK_THROWS_AS(reader.Take(), RecordEnd);
+}
+
+TEST_CASE("A record can be read and written by those who may by the process's mask, and executed by nobody") {
+  const Draft draft;
+  const mode_t before = umask(0);
+  { const RecordWriter writer(draft.path, header); }
+  umask(before);
+  CHECK(fs::status(draft.path).permissions() == static_cast<fs::perms>(0666));
 }
 
 TEST_CASE("An event larger than a block has one of its own") {

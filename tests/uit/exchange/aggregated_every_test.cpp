@@ -1,5 +1,6 @@
 #include <uit/exchange/aggregated/aggregated_every.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -318,6 +319,26 @@ TEST_CASE("A report that is due while an outlet is held leaves with its first st
   CHECK(outlet.TryStep(2) == 2);
   CHECK(outlet.NumPassed() == 18);
   CHECK(outlet.NumUnread() == 1);
+}
+
+TEST_CASE("A queue of bytes gives each byte once and in order, also where it moves few of them to make room") {
+  for (const std::size_t num_kept : {0U, 1U, 2U, 7U}) {
+    CAPTURE(num_kept);
+    ByteQueue queue;
+    std::uint8_t written = 0;
+    std::uint8_t read = 0;
+    bool is_in_order = true;
+    for (int round = 0; round < 1000; ++round) {
+      std::array<std::byte, 5> some{};
+      for (std::byte& each : some) each = std::byte{written++};
+      queue.Append(some.data(), some.size());
+      while (queue.NumBytes() > num_kept) {
+        is_in_order &= *queue.Head() == std::byte{read++};
+        queue.Drop(1);
+      }
+    }
+    CHECK(is_in_order);
+  }
 }
 
 TEST_CASE("Messages that are moved to make room for more are stepped to once, and nothing beyond them") {

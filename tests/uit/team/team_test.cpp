@@ -1,6 +1,8 @@
 // Teams of several hosts, and what a faulty member or host can bring, without MPI.
 #include <uit/team/member.hpp>
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -83,6 +85,25 @@ TEST_CASE("The conduits of members whose process does not close them are given u
   if (do_both_close) network.Together([&](std::size_t rank) { is_clean[rank] = joints[rank]->Close(After(std::chrono::seconds(10))); });
   else is_clean[0] = joints[0]->Close(After(std::chrono::milliseconds(20))), is_clean[1] = joints[1]->Close(Now());
   CHECK(is_clean == std::array{do_both_close, do_both_close});
+}
+
+TEST_CASE("A thread that is moved to a core goes on there") {
+  cpu_set_t allowed;
+  REQUIRE(::sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  std::size_t position = 0;
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &allowed)) continue;
+    int num_there = 0;
+    for (int i = 0; i < 100; ++i) {
+      MoveToCore(position);
+      num_there += ::sched_getcpu() == static_cast<int>(core) ? 1 : 0;  // unless the system has moved it on since
+    }
+    CHECK(num_there > 50);
+    ++position;
+  }
+  cpu_set_t after;
+  REQUIRE(::sched_getaffinity(0, sizeof after, &after) == 0);
+  CHECK(CPU_EQUAL(&allowed, &after) != 0);
 }
 
 TEST_CASE("Threads have a core each only if the processes of the host together have enough") {
