@@ -75,6 +75,10 @@ void MeasureOneThread(bench::Program& program, bench::Crew& crew) {
                .ours = "Mesh, conduit per edge",
                .against = {"ring per edge"},
                .at_least = 0.5});
+  contest.Say({.name = name + ": conduit per edge, over the plain loop",
+               .ours = "Mesh, conduit per edge",
+               .against = {"plain loop"},
+               .at_least = 0.35});
   contest.Say({.name = name + ": with quality of service, over without",
                .ours = "Mesh, multicast, traced",
                .against = {"Mesh, multicast"},
