@@ -1,9 +1,10 @@
 """gallery_demo_test.py PROGRAM [LAUNCHER…]: runs a program of the gallery and checks what it has computed.
 
-The game of life is compared, frame by frame, with one computed by numpy. Of the Ising model, the magnetisation must be near the exact
-one of an endless lattice (Onsager, Yang) below the critical temperature, and near 0 above. Oscillators must have found a common
-phase. Communities
-must be those with which the graph was made.
+States are drawn in their order, up to the last. A member of the ring reads no more greetings than its neighbour sent, and some are
+read. Heat and walkers are neither lost nor made, and have left the node where they began. The game of life is compared, frame by
+frame, with one computed by numpy. Of the Ising model, the magnetisation must be near the exact one of an endless lattice (Onsager,
+Yang) below the critical temperature, and near 0 above. Oscillators must have found a common phase. Communities must be those with
+which the graph was made. Ranks must be those that NetworkX computes.
 """
 
 import csv
@@ -22,6 +23,38 @@ def run(folder: Path, *words: str) -> str:
     printed = subprocess.run([*launcher, program, *words, str(folder)], check=True, text=True, capture_output=True).stdout
     print(printed)
     return printed
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def check_newest(folder: Path) -> bool:
+    run(folder)
+    steps = [int(row["step"]) for row in rows(folder / "drawn.csv")]
+    return steps[0] > 0 and all(one < other for one, other in zip(steps, steps[1:])) and steps[-1] == 999_999
+
+
+def check_ring(folder: Path) -> bool:
+    printed = run(folder)
+    process, sent, read = ([int(row[name]) for row in rows(folder / "ring.csv")] for name in ("process", "sent", "read"))
+    is_right = process == sorted([*range(2 if sys.argv[2:] else 1)] * 4) and sum(read) > 0
+    is_right &= all(number <= sent[member - 1] for member, number in enumerate(read))
+    return is_right and f"{len(read)} members, {sum(read)} of {sum(sent)} greetings read" in printed
+
+
+def check_heat(folder: Path) -> bool:
+    run(folder)
+    heat = numpy.array([float(row["heat"]) for row in rows(folder / "heat.csv")])
+    print(f"{heat.sum():.9f} in all, {heat.max():.3f} at most")
+    return len(heat) == 4096 and heat.min() >= 0 and abs(heat.sum() - 4096) < 1e-6 and heat.max() < 4095
+
+
+def check_walkers(folder: Path) -> bool:
+    run(folder)
+    walkers = [int(row["walkers"]) for row in rows(folder / "walkers.csv")]
+    return len(walkers) == 64 and sum(walkers) == 192 and max(walkers) < 192
 
 
 def check_life(folder: Path) -> bool:
@@ -58,16 +91,40 @@ def check_communities(folder: Path) -> bool:
     graph = networkx.planted_partition_graph(4, 32, 0.4, 0.005, seed=1)
     networkx.write_edgelist(graph, folder / "groups.edgelist", data=False)
     run(folder, str(folder / "groups.edgelist"))
-    with open(folder / "communities.csv", newline="") as file:
-        label = {int(row["label"]): row["community"] for row in csv.DictReader(file)}
+    label = {int(row["label"]): row["community"] for row in rows(folder / "communities.csv")}
     found = {frozenset(node for node in label if label[node] == one) for one in label.values()}
     return found == {frozenset(range(32 * group, 32 * group + 32)) for group in range(4)}
 
 
+def check_ranks(folder: Path) -> bool:
+    club = networkx.karate_club_graph()
+    networkx.write_edgelist(club, folder / "club.edgelist", data=False)
+    printed = run(folder, str(folder / "club.edgelist"))
+    ranks = {int(row["label"]): float(row["rank"]) for row in rows(folder / "ranks.csv")}
+    exact = networkx.pagerank(club, alpha=0.85, tol=1e-12, max_iter=1000, weight=None)
+    error = max(abs(ranks[node] - exact[node]) for node in exact)
+    print(f"largest error of a rank: {error:.2g}")
+    is_right = len(ranks) == len(exact) and error < 1e-6 and abs(sum(ranks.values()) - 1) < 1e-9
+    return is_right and f"ranks from {min(exact.values()):.4f} to {max(exact.values()):.4f}, in all 1.0000" in printed
+
+
+#: name of the program → how to check it
+CHECKS = {
+    "newest_value": check_newest,
+    "ring": check_ring,
+    "heat_flow": check_heat,
+    "game_of_life": check_life,
+    "ising": check_ising,
+    "kuramoto": check_kuramoto,
+    "communities": check_communities,
+    "walkers": check_walkers,
+    "ranks": check_ranks,
+}
+
+
 def main() -> int:
-    check = {"game_of_life": check_life, "ising": check_ising, "kuramoto": check_kuramoto, "communities": check_communities}
     with tempfile.TemporaryDirectory() as folder:
-        return 0 if check[Path(sys.argv[1]).name](Path(folder)) else 1
+        return 0 if CHECKS[Path(sys.argv[1]).name](Path(folder)) else 1
 
 
 if __name__ == "__main__":

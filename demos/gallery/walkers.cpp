@@ -1,8 +1,14 @@
-// Walkers on a ring, in messages of any size. No walker is lost.
+// Walkers on a torus, in messages of any size. No walker is lost.
+//
+//     walkers [FOLDER]                  two threads
+//     mpirun -n 2 walkers [FOLDER]      two processes with two threads each
+//
+// Writes walkers.csv to FOLDER: how many walkers each node has at last. At first, one node has all.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,10 +16,7 @@
 
 using namespace std::chrono_literals;
 
-struct Walker {
-  std::uint32_t number = 0;
-  std::uint32_t steps = 0;
-};
+struct Walker { std::uint32_t steps = 0; };
 using Walkers = std::vector<Walker>;
 
 void Append(Walkers& to, Walkers&& from) { to.insert(to.end(), from.begin(), from.end()); }
@@ -29,9 +32,9 @@ Walkers Pick(Walkers& here, netuit::NodeRandom& random) {
 }
 
 int main(int argc, char** argv) {
-  return netuit::Main(argc, argv, {.threads = 2}, [](uit::Team& team) {
+  return netuit::Main(argc, argv, {.threads = 2}, [&](uit::Team& team) {
     netuit::Mesh mesh{team, netuit::Torus(8, 8)};
-    auto here = mesh.AddField<Walkers>([](netuit::NodeId id) { return Walkers(3, Walker{.number = id}); });
+    auto here = mesh.AddField<Walkers>([](netuit::NodeId id) { return Walkers(id == 8 * 4 + 4 ? 192 : 0); });
     auto parcels = mesh.AddChannels<Walkers, uit::Policy{.consolidate = uit::Consolidate::aggregated}>();
     auto report = mesh.Run(netuit::Free{.duration = 200ms}, [&](netuit::Node& node) {
       for (auto edge : node.In()) while (auto parcel = parcels[edge].TryTake()) Append(here[node], std::move(*parcel));
@@ -44,6 +47,7 @@ int main(int argc, char** argv) {
       for (auto edge : node.In()) while (auto parcel = parcels[edge].TryTake()) Append(here[node], std::move(*parcel));
       count[node] = here[node].size();
     });
+    if (argc > 1) mesh.WriteTable(std::string(argv[1]) + "/walkers.csv", netuit::Column{"walkers", count});
     std::uint64_t total = 0;
     for (const std::uint64_t walkers : mesh.Gather(count)) total += walkers;
     if (team.IsRoot())
