@@ -102,6 +102,10 @@ class Table {
       if (i != 0)
         contest.Say({.name = name + ": " + ways[i].name + ", to mode 0", .ours = ways[i].name, .against = {ways.front().name}});
     }
+    contest.Say({.name = name + ": mode 3, automatic, to the best choice",
+                 .ours = "mode 3, automatic",
+                 .against = {"mode 3", "mode 3, slack 0", "mode 3, slack 1", "mode 3, slack 4", "mode 3, slack 16"},
+                 .at_most = 1 / 0.95});
     program_.Run(contest, crew);
     if (contest.samples.empty()) return;
     lines_.push_back(LineOf(contest));
