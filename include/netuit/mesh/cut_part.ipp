@@ -28,12 +28,12 @@ UIT_DEFINE void CutPart::CopyGhosts() {
 
 UIT_DEFINE void CutPart::SendCopies(std::uint64_t round) {
   const ShownValues shown{.pack = copy_.pack, .values = copy_.own, .first_slot = network_.first_slot, .puts = uncounted_};
-  for (auto& [worker, sender] : ends_.senders) sender.Send(shown, Stamp(round), true);
+  for (ValueSender& sender : ends_.senders) sender.Send(shown, Stamp(round), true);
 }
 
 UIT_DEFINE bool CutPart::TryReceive(std::uint64_t round) {
   bool all = true;
-  for (auto& [worker, receiver] : ends_.receivers) {
+  for (ValueReceiver& receiver : ends_.receivers) {
     if (receiver.last_update == Stamp(round)) continue;
     receiver.Pull(copy_.own, false);
     all &= receiver.last_update == Stamp(round);

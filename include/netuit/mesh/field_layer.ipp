@@ -108,10 +108,10 @@ UIT_DEFINE void FieldLayer::JoinAwaited(const LayerSite& site, std::uint32_t num
         sender.window.emplace(OpenWindow(site, thread, to(sender.peer.worker), frames(sender.peer)));
       continue;
     }
-    for (auto& [there, receiver] : parts_[thread]->Ends().receivers)
-      OpenReceiver(site, thread, from(there), {.largest = receiver.layout, .num_under_way = num_awaited_frames}, receiver);
-    for (auto& [there, sender] : parts_[thread]->Ends().senders)
-      sender.awaited.emplace(OpenWindow(site, thread, to(there), {.largest = sender.layout, .num_under_way = num_awaited_frames}));
+    for (ValueReceiver& receiver : parts_[thread]->Ends().receivers)
+      OpenReceiver(site, thread, from(receiver.worker), {.largest = receiver.layout, .num_under_way = num_awaited_frames}, receiver);
+    for (ValueSender& sender : parts_[thread]->Ends().senders)
+      sender.awaited.emplace(OpenWindow(site, thread, to(sender.worker), {.largest = sender.layout, .num_under_way = num_awaited_frames}));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <netuit/mesh/delayed_exchange.hpp>
 #include <netuit/mesh/field_memory.hpp>
@@ -47,8 +48,8 @@ class PublishedPart final : public LayerPart {
   template <std::predicate<std::uint32_t> F>
   void TraceBy(const uit::TraceClock& clock, F&& is_same_clock) {
     const auto add = [&](std::uint32_t worker) { traces_.try_emplace(worker, clock, is_same_clock(worker)); };
-    for (auto& [worker, receiver] : receivers_) add(worker);
-    for (auto& [worker, sender] : senders_) add(worker);
+    for (const ValueReceiver& receiver : receivers_) add(receiver.worker);
+    for (const ValueSender& sender : senders_) add(sender.worker);
   }
   /// Returns the traces by worker; empty if frames carry no time stamps.
   std::map<std::uint32_t, PeerTrace>& Traces() { return traces_; }
@@ -124,9 +125,9 @@ class PublishedPart final : public LayerPart {
   bool is_awaited_ = false;
   const NetworkPart::Ghosts* own_ghosts_ = nullptr;  // of the worker's own nodes, if the period is more than one update
   ValueEnds ends_;
-  std::map<std::uint32_t, ValueSender>& senders_ = ends_.senders;
-  std::map<std::uint32_t, ValueSender>::iterator next_sender_{};  // that has not sent an awaited frame of this update
-  std::map<std::uint32_t, ValueReceiver>& receivers_ = ends_.receivers;
+  std::vector<ValueSender>& senders_ = ends_.senders;
+  std::size_t num_sent_ = 0;  // senders that have sent an awaited frame of this update
+  std::vector<ValueReceiver>& receivers_ = ends_.receivers;
   std::unique_ptr<DelayedExchange> delayed_;
   std::uint64_t num_by_level_ = 0;  // updates of this run
   std::map<std::uint32_t, PeerTrace> traces_;  // by worker; empty if frames carry no time stamps

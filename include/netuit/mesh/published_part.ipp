@@ -40,7 +40,7 @@ UIT_DEFINE PublishedPart::PublishedPart(const FieldMemory& memory, const Partiti
   if (own != network.ghosts.end()) own_ghosts_ = &*own;
   if (!network.delayed) return;
   delayed_ = std::make_unique<DelayedExchange>(
-      memory, *network.delayed, [this](std::uint32_t worker) -> ValueReceiver& { return receivers_.at(worker); });
+      memory, *network.delayed, [this](std::uint32_t worker) -> ValueReceiver& { return *std::ranges::lower_bound(receivers_, worker, {}, &ValueReceiver::worker); });
 }
 
 UIT_DEFINE void PublishedPart::Prepare(const Delivery& delivery, const replay::WorkerRecord& record) {
@@ -49,11 +49,11 @@ UIT_DEFINE void PublishedPart::Prepare(const Delivery& delivery, const replay::W
   num_by_level_ = 0;
   if (is_awaited_ && delayed_ != nullptr) delayed_->Begin(Stamp(0), delivery.keeps_older);
   if (!record.IsOn() || delivery.is_by_update || is_muted_) return;
-  for (auto& [worker, receiver] : receivers_) receiver.recorded.assign(replay::NumWords(receiver.layout.SlotsBytes()), 0);
+  for (ValueReceiver& receiver : receivers_) receiver.recorded.assign(replay::NumWords(receiver.layout.SlotsBytes()), 0);
 }
 
 UIT_DEFINE void PublishedPart::Pull() {
-  for (auto& [worker, receiver] : receivers_) PullFrom(receiver);
+  for (ValueReceiver& receiver : receivers_) PullFrom(receiver);
 }
 
 UIT_DEFINE void PublishedPart::Read(uit::TimePoint now) {
@@ -64,27 +64,27 @@ UIT_DEFINE void PublishedPart::Read(uit::TimePoint now) {
 UIT_DEFINE void PublishedPart::NoteReads(std::uint64_t update, EffectiveUpdates& effective) const {
   if (!IsDue(update)) return;
   if (IsByLevel(update)) return delayed_->NoteReads(update, partition_.max_delay, effective);
-  for (const auto& [worker, receiver] : receivers_) effective.Read(update, NumMade(receiver.last_update), receiver.num_effective);
+  for (const ValueReceiver& receiver : receivers_) effective.Read(update, NumMade(receiver.last_update), receiver.num_effective);
 }
 
 UIT_DEFINE void PublishedPart::VisitSources(std::uint64_t update, uit::FunctionRef<void(std::uint32_t, std::uint64_t)> visit) {
   if (!IsDue(update)) return;
-  for (auto& [worker, receiver] : receivers_) visit(worker, NumMade(receiver.NewestArrived()));
+  for (ValueReceiver& receiver : receivers_) visit(receiver.worker, NumMade(receiver.NewestArrived()));
 }
 
 UIT_DEFINE void PublishedPart::RaiseToNewest(CutCounts& counts) {
-  for (auto& [worker, receiver] : receivers_) receiver.RaiseToNewest(counts);
+  for (ValueReceiver& receiver : receivers_) receiver.RaiseToNewest(counts);
 }
 
 UIT_DEFINE std::size_t PublishedPart::MaxRecordBytes() const {
   std::size_t num_bytes = 0;
-  for (const auto& [worker, receiver] : receivers_)
+  for (const ValueReceiver& receiver : receivers_)
     num_bytes += 1 + 2 * replay::max_number_bytes + replay::MaxDeltaBytes(receiver.layout.SlotsBytes());
   return num_bytes;
 }
 
 UIT_DEFINE std::byte* PublishedPart::PullRecorded(std::byte* to) {
-  for (auto& [worker, receiver] : receivers_) {
+  for (ValueReceiver& receiver : receivers_) {
     const bool has_arrived = PullFrom(receiver);
     *to++ = static_cast<std::byte>(has_arrived ? 1 : 0);
     if (!has_arrived) continue;
@@ -96,7 +96,7 @@ UIT_DEFINE std::byte* PublishedPart::PullRecorded(std::byte* to) {
 
 UIT_DEFINE bool PublishedPart::TryReplay(uit::ByteReader& from) {
   constexpr std::uint64_t max_updates = std::uint64_t{1} << 60U;  // of a run; more are a damaged record
-  for (auto& [worker, receiver] : receivers_) {
+  for (ValueReceiver& receiver : receivers_) {
     std::uint8_t has_arrived = 0;
     if (!from.TryRead(has_arrived) || has_arrived > 1) return false;
     if (has_arrived == 0) continue;
@@ -160,28 +160,27 @@ UIT_DEFINE void PublishedPart::BeginEnd(Phase phase) {
     if (is_first_ && memory_.IsByUpdate()) ShowOwnValues({});
     ShowOwnGhosts();
   }
-  next_sender_ = senders_.begin();
+  num_sent_ = 0;
   if (IsDueNext(phase) && !IsAwaited(phase)) SendShown(phase, true);
 }
 
 UIT_DEFINE bool PublishedPart::TryEnd(Phase phase) {
   if (!IsDueNext(phase) || !IsAwaited(phase) || IsByLevel(phase)) return true;
-  for (; next_sender_ != senders_.end(); ++next_sender_) {
-    ValueSender& sender = next_sender_->second;
-    if (!sender.TrySendAwaited(Shown(), Stamp(phase))) return false;
+  for (; num_sent_ < senders_.size(); ++num_sent_) {
+    if (!senders_[num_sent_].TrySendAwaited(Shown(), Stamp(phase))) return false;
   }
   return true;
 }
 
 UIT_DEFINE void PublishedPart::SendShown(Phase phase, bool last) {
-  for (auto& [worker, sender] : senders_) sender.Send(Shown(), Stamp(phase), last);
+  for (ValueSender& sender : senders_) sender.Send(Shown(), Stamp(phase), last);
 }
 
 UIT_DEFINE bool PublishedPart::TryPullLast(Phase phase) {
   if (!IsDueNext(phase) || IsByLevel(phase)) return true;
   if (is_awaited_ && delayed_ != nullptr && !delayed_->TryFinish(num_by_level_)) return false;  // before the values that follow
   bool all = true;
-  for (auto& [worker, receiver] : receivers_) {
+  for (ValueReceiver& receiver : receivers_) {
     if (receiver.has_last && receiver.last_update == Stamp(phase)) continue;
     if (IsAwaited(phase)) receiver.PullAwaited(memory_.shown);
     else receiver.Pull(memory_.shown, !phase.IsDrain());
@@ -191,8 +190,8 @@ UIT_DEFINE bool PublishedPart::TryPullLast(Phase phase) {
 }
 
 UIT_DEFINE void PublishedPart::AddTallies(uit::Tally& crossing, uit::Tally&) const {
-  for (const auto& [worker, sender] : senders_) crossing.put += PutsTo(sender);
-  for (const auto& [worker, receiver] : receivers_) {
+  for (const ValueSender& sender : senders_) crossing.put += PutsTo(sender);
+  for (const ValueReceiver& receiver : receivers_) {
     crossing.get += receiver.gets;
     crossing.put.preempted += receiver.num_preempted;
   }
@@ -200,13 +199,13 @@ UIT_DEFINE void PublishedPart::AddTallies(uit::Tally& crossing, uit::Tally&) con
 
 UIT_DEFINE void PublishedPart::ForEachPeer(const VisitPeer& visit) {
   std::map<std::uint32_t, ExchangeCounts> peers;
-  for (const auto& [worker, sender] : senders_) {
-    ExchangeCounts& counts = peers[worker];
+  for (const ValueSender& sender : senders_) {
+    ExchangeCounts& counts = peers[sender.worker];
     counts.channels_out = sender.nodes.size();
     counts += PutsTo(sender);
   }
-  for (const auto& [worker, receiver] : receivers_) {
-    ExchangeCounts& counts = peers[worker];
+  for (const ValueReceiver& receiver : receivers_) {
+    ExchangeCounts& counts = peers[receiver.worker];
     counts.channels_in = receiver.layout.num_channels;
     counts += receiver.gets;
     counts.skipped += receiver.num_preempted;
@@ -221,19 +220,19 @@ UIT_DEFINE void PublishedPart::ForEachPeer(const VisitPeer& visit) {
 }
 
 UIT_DEFINE void PublishedPart::ForEachChannel(const WorkerGraph& graph, const VisitChannel& visit) {
-  for (const auto& [worker, sender] : senders_) {
+  for (const ValueSender& sender : senders_) {
     for (const std::uint32_t node : sender.nodes) {
       ExchangeCounts counts{.channels_out = 1};
       counts += PutsOf(node);
-      visit(Channel{.source = graph.nodes[node], .target = no_node, .peer = worker}, counts);
+      visit(Channel{.source = graph.nodes[node], .target = no_node, .peer = sender.worker}, counts);
     }
   }
-  for (const auto& [worker, receiver] : receivers_) {
+  for (const ValueReceiver& receiver : receivers_) {
     for (std::size_t channel = 0; channel < receiver.ids.size(); ++channel) {
       ExchangeCounts counts = receiver.CountsOf(channel);
       counts.pulls = num_reads_;
-      if (const PeerTrace* const trace = TraceOf(worker); trace != nullptr) counts.touches = trace->frames.NumTouches();
-      visit(Channel{.source = receiver.ids[channel], .target = no_node, .peer = worker}, counts);
+      if (const PeerTrace* const trace = TraceOf(receiver.worker); trace != nullptr) counts.touches = trace->frames.NumTouches();
+      visit(Channel{.source = receiver.ids[channel], .target = no_node, .peer = receiver.worker}, counts);
     }
   }
 }

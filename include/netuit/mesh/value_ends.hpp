@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include <netuit/mesh/field_memory.hpp>
 #include <netuit/mesh/layer_base.hpp>
@@ -26,8 +27,8 @@ struct ValueEnds {
   void Join(const LayerSite& site, std::size_t thread, std::uint32_t layer, std::uint64_t type,
             std::map<std::uint32_t, PeerTrace>* traces);
 
-  std::map<std::uint32_t, ValueSender> senders;      ///< by destination worker
-  std::map<std::uint32_t, ValueReceiver> receivers;  ///< by source worker
+  std::vector<ValueSender> senders;      ///< by destination worker, ascending
+  std::vector<ValueReceiver> receivers;  ///< by source worker, ascending
 };
 
 /// Returns the description of an exchange of frames with this layout that newer ones may replace.

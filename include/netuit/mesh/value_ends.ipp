@@ -27,11 +27,12 @@ UIT_DEFINE ValueEnds::ValueEnds(const FieldMemory& memory, const NetworkPart& ne
   };
   for (const NetworkPart::Recipients& to : network.recipients) {
     if (to.worker != network.graph.worker)
-      senders[to.worker] = ValueSender{.nodes = to.nodes, .layout = layout_of(to.nodes.size())};
+      senders.push_back({.worker = to.worker, .nodes = to.nodes, .layout = layout_of(to.nodes.size())});
   }
   for (const NetworkPart::Ghosts& ghosts : network.ghosts) {
     if (ghosts.worker == network.graph.worker) continue;
-    ValueReceiver& receiver = receivers[ghosts.worker];
+    ValueReceiver& receiver = receivers.emplace_back();
+    receiver.worker = ghosts.worker;
     receiver.first_slot = ghosts.first;
     receiver.ids = ghosts.ids;
     receiver.layout = layout_of(ghosts.ids.size());
@@ -51,7 +52,8 @@ UIT_DEFINE uit::ExchangeSpec SpecOfValues(const uit::ExchangeKey& key, const uit
 UIT_DEFINE void ValueEnds::Join(const LayerSite& site, std::size_t thread, std::uint32_t layer, std::uint64_t type,
                                 std::map<std::uint32_t, PeerTrace>* traces) {
   const std::uint32_t here = site.partitions[thread]->graph.worker;
-  for (auto& [there, receiver] : receivers) {
+  for (ValueReceiver& receiver : receivers) {
+    const std::uint32_t there = receiver.worker;
     const uit::ExchangeKey key{.layer = layer, .source = there, .destination = here};
     auto box = uit::FrameBox::Latest();
     if (traces != nullptr) receiver.trace = &traces->at(there);
@@ -59,7 +61,8 @@ UIT_DEFINE void ValueEnds::Join(const LayerSite& site, std::size_t thread, std::
     receiver.box = site.fabric.AddIncoming(site.ProcessOf(there), SpecOfValues(key, receiver.layout, type, traces != nullptr),
                                            std::move(box));
   }
-  for (auto& [there, sender] : senders) {
+  for (ValueSender& sender : senders) {
+    const std::uint32_t there = sender.worker;
     const uit::ExchangeKey key{.layer = layer, .source = here, .destination = there};
     sender.port = site.fabric.AddOutgoing(site.ProcessOf(there), thread, SpecOfValues(key, sender.layout, type, traces != nullptr),
                                           uit::FrameBox::Latest());

@@ -52,6 +52,7 @@ void SealWithCounts(const uit::LatestFrame& layout, F& frame, std::span<const st
 
 /// Sends the values of some nodes of a worker to another worker.
 struct ValueSender {
+  std::uint32_t worker = 0;                ///< the other worker
   std::span<const std::uint32_t> nodes{};  ///< the nodes, local to the worker, ascending
   uit::LatestFrame layout{};               ///< a slot per node
   uit::OutPort port{};                     ///< leads to the other worker; newer frames may replace older ones
@@ -72,6 +73,7 @@ struct ValueSender {
 
 /// Receives values of another worker's nodes and stores them as ghosts.
 struct ValueReceiver {
+  std::uint32_t worker = 0;            ///< the other worker
   std::size_t first_slot = 0;          ///< of the ghosts, which are consecutive
   std::span<const NodeId> ids{};       ///< of the nodes, in the order of the ghosts
   uit::LatestFrame layout;             ///< a slot per ghost
