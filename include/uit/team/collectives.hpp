@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -173,47 +174,76 @@ class ReduceCall<T, Op> {
   std::optional<T> result_;
 };
 
+/// Of the bytes that a member brings to an all-to-all, those for one other member: the places where that part begins and ends, and
+/// the part.
+class PartForOne {
+ public:
+  /// Keeps what belongs to member `seat` of a piece that comes at `offset`.
+  void Keep(std::size_t seat, std::size_t offset, ByteView piece) {
+    const std::uint64_t place = seat * sizeof(std::uint64_t);
+    if (!Append(places_, place, place + 2 * sizeof(std::uint64_t), offset, piece)) return;
+    Append(part_, LoadBytes<std::uint64_t>(places_), End(), offset, piece);
+  }
+  /// Returns the part. Throws if it has not come whole.
+  ByteView Get() const {
+    if (places_.size() != 2 * sizeof(std::uint64_t) || LoadBytes<std::uint64_t>(places_) + part_.size() != End()) RefuseBytes();
+    return part_;
+  }
+
+ private:
+  std::uint64_t End() const { return LoadBytes<std::uint64_t>(ByteView(places_).subspan(sizeof(std::uint64_t))); }
+  /// Appends what of [begin, end) is in the piece. Returns whether all up to `end` has come.
+  static bool Append(Bytes& kept, std::uint64_t begin, std::uint64_t end, std::size_t offset, ByteView piece) {
+    const std::uint64_t from = std::max<std::uint64_t>(begin, offset);
+    const std::uint64_t to = std::min<std::uint64_t>(end, offset + piece.size());
+    if (from < to) {
+      const ByteView some = piece.subspan(from - offset, to - from);
+      kept.insert(kept.end(), some.begin(), some.end());
+    }
+    return end <= offset + piece.size();
+  }
+
+  Bytes places_;
+  Bytes part_;
+};
+
 /// Each member's part for each member. `parts[r]` is for member r; gets a part from each.
 template <Encodable T>
 class ExchangeCall {
  public:
   ExchangeCall(Rounds& rounds, const std::vector<T>& parts)
-      : seat_(rounds.Seat()), size_(rounds.Size()), bytes_(rounds, KindOfCall<T, Call::exchange>(), Pack(parts, rounds.Size())) {}
+      : seat_(rounds.Seat()), mine_(Pack(parts, rounds.Size())), received_(rounds.Size()), rounds_(rounds, KindOfCall<T, Call::exchange>(), mine_) {}
+  ExchangeCall(const ExchangeCall&) = delete;
+  ExchangeCall& operator=(const ExchangeCall&) = delete;
   bool TryEnd() {
-    return bytes_.TryEnd([](std::size_t) { return true; });
+    return rounds_.TryEnd([this](std::size_t from, std::size_t offset, ByteView piece) { received_[from].Keep(seat_, offset, piece); });
   }
   std::vector<T> Take() {
-    std::vector<T> received;
-    for (std::size_t from = 0; from < size_; ++from) {
-      ByteReader reader(bytes_.Of(from));
-      ByteView part;
-      for (std::size_t to = 0; to <= seat_; ++to) {
-        std::uint64_t num_bytes = 0;
-        if (!reader.TryRead(num_bytes) || !reader.TryTake(num_bytes, part)) RefuseBytes();
-      }
-      received.push_back(Decoded<T>(part));
-    }
-    return received;
+    std::vector<T> values;
+    for (const PartForOne& part : received_) values.push_back(Decoded<T>(part.Get()));
+    return values;
   }
 
  private:
+  /// The places where the parts begin, and where the last ends; then the parts.
   static Bytes Pack(const std::vector<T>& parts, std::size_t size) {
     if (parts.size() != size)
       throw Error("an all-to-all of " + std::to_string(size) + " members needs a part for each, not " + std::to_string(parts.size()));
-    Bytes bytes;
-    for (const T& part : parts) {
-      const Bytes encoded = Encoded(part);
-      const std::uint64_t num_bytes = encoded.size();
-      const ByteView head = BytesOf(num_bytes);
-      bytes.insert(bytes.end(), head.begin(), head.end());
+    Bytes bytes((size + 1) * sizeof(std::uint64_t));
+    for (std::size_t to = 0; to <= size; ++to) {
+      const std::uint64_t place = bytes.size();
+      CopyBytes(bytes.data() + to * sizeof place, BytesOf(place).data(), sizeof place);
+      if (to == size) break;
+      const Bytes encoded = Encoded(parts[to]);
       bytes.insert(bytes.end(), encoded.begin(), encoded.end());
     }
     return bytes;
   }
 
   std::size_t seat_;
-  std::size_t size_;
-  GatherBytes bytes_;
+  Bytes mine_;
+  std::vector<PartForOne> received_;  // by seat
+  PieceRounds rounds_;
 };
 
 }  // namespace uit::detail
