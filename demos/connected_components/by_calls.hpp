@@ -10,6 +10,7 @@
 
 #include "demos/graphs/part.hpp"
 #include "demos/graphs/room.hpp"
+#include "demos/graphs/slots.hpp"
 #include "local_sets.hpp"
 
 namespace connected_components {
@@ -42,7 +43,7 @@ class ByLabels {
 };
 
 /// The same for sets of nodes: each process first finds those that its own edges join. A set that gets a smaller label passes it on
-/// to its nodes in other processes. For a mesh of one thread per process.
+/// to its nodes in other processes. The sets belong to a process as a whole, so its mesh must have one thread.
 class BySets {
  public:
   /// Collective.
@@ -56,9 +57,9 @@ class BySets {
   void Solve() {
     sets_.Find();
     mesh_.Finish([&] {
-      for (std::uint32_t set = 0; set < sets_.Size(); ++set) PassOn(set, give_);
+      for (const std::uint32_t set : sets_.Shared()) PassOn(set, give_);
     });
-    labels_ = sets_.LabelsOfNodes();
+    sets_.GetLabels(labels_);
   }
   /// By local number.
   const std::vector<netuit::NodeId>& Labels() const { return labels_; }

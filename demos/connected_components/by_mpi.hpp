@@ -9,6 +9,7 @@
 
 #include "demos/common/exchange.hpp"
 #include "demos/graphs/part.hpp"
+#include "demos/graphs/slots.hpp"
 #include "local_sets.hpp"
 
 namespace connected_components {
@@ -23,8 +24,9 @@ class ByMpi {
   /// Collective.
   void Solve() {
     sets_.Find();
-    is_changed_.assign(sets_.Size(), 1);
-    for (std::uint32_t set = 0; set < sets_.Size(); ++set) changed_.push_back(set);
+    changed_ = sets_.Shared();
+    is_changed_.assign(sets_.Size(), 0);
+    for (const std::uint32_t set : changed_) is_changed_[set] = 1;
     for (;;) {
       for (const std::uint32_t set : changed_) Send(set);
       changed_.clear();
@@ -34,7 +36,7 @@ class ByMpi {
         if (sets_.TryGive(set, gift.label) && std::exchange(is_changed_[set], 1) == 0) changed_.push_back(set);
       }
     }
-    labels_ = sets_.LabelsOfNodes();
+    sets_.GetLabels(labels_);
   }
   /// By local number.
   const std::vector<netuit::NodeId>& Labels() const { return labels_; }

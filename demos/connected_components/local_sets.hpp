@@ -18,7 +18,8 @@ namespace connected_components {
 class LocalSets {
  public:
   /// Collective.
-  LocalSets(const netuit::Mesh& mesh, const graphs::Part& part) : part_(part), slots_(mesh, part), sets_(slots_.Size()), next_(slots_.Size()) {}
+  LocalSets(const netuit::Mesh& mesh, const graphs::Part& part)
+      : part_(part), slots_(mesh, part), sets_(slots_.Size()), next_(slots_.Size()) {}
 
   /// Finds the sets. The label of each is the smallest number of its nodes.
   void Find() {
@@ -26,6 +27,7 @@ class LocalSets {
     for (auto slot = static_cast<std::uint32_t>(slots_.Size()); slot-- > slots_.NumOwn();) {
       TryGive(sets_[slot], slots_.AwayAt(slot).id);
       next_[slot] = std::exchange(heads_[sets_[slot]], slot);
+      if (next_[slot] == none) shared_.push_back(sets_[slot]);
     }
     for (std::uint32_t node = 0; node < slots_.NumOwn(); ++node) TryGive(sets_[node], part_.Id(node));
   }
@@ -39,16 +41,18 @@ class LocalSets {
     labels_[set] = label;
     return true;
   }
-  /// Calls `take` with each node of another process that belongs to a set, unless the set's label is its own number, which it knows.
+  /// The sets to which nodes of other processes belong.
+  const std::vector<std::uint32_t>& Shared() const { return shared_; }
+  /// Calls `take` with each node of another process that belongs to a set, except the node whose number is the set's label: it knows
+  /// that label. Meanwhile labels may get smaller.
   void ForEachToTell(std::uint32_t set, auto&& take) const {
     for (std::uint32_t slot = heads_[set]; slot != none; slot = next_[slot])
       if (const graphs::Away& away = slots_.AwayAt(slot); away.id != labels_[set]) take(away);
   }
-  /// The labels of the own nodes, by local number.
-  std::vector<netuit::NodeId> LabelsOfNodes() const {
-    std::vector<netuit::NodeId> labels(slots_.NumOwn());
+  /// Gets the labels of the own nodes, by local number.
+  void GetLabels(std::vector<netuit::NodeId>& labels) const {
+    labels.resize(slots_.NumOwn());
     for (std::uint32_t node = 0; node < labels.size(); ++node) labels[node] = labels_[sets_[node]];
-    return labels;
   }
 
  private:
@@ -83,6 +87,7 @@ class LocalSets {
     for (std::uint32_t& set : sets_) set = numbers[set];
     labels_.assign(num_sets, netuit::no_node);
     heads_.assign(num_sets, none);
+    shared_.clear();
   }
 
   const graphs::Part& part_;
@@ -91,6 +96,7 @@ class LocalSets {
   std::vector<std::uint32_t> next_;     // by slot of another's node: the next such slot of its set
   std::vector<std::uint32_t> heads_;    // by set: the first of these slots
   std::vector<netuit::NodeId> labels_;  // by set
+  std::vector<std::uint32_t> shared_;
   std::vector<std::uint32_t> waiting_;
 };
 

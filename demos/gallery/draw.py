@@ -48,7 +48,7 @@ def draw_ring(folder: Path, figure) -> None:
     members = [{name: int(value) for name, value in row.items()} for row in rows(folder / "ring.csv")]
     angles = numpy.pi / 2 - 2 * numpy.pi * numpy.arange(len(members)) / len(members)
     panel = figure.subplots()
-    for member, angle in zip(members, angles, strict=True):
+    for member, angle in zip(members, angles):
         before = members[member["member"] - 1]
         middle = angle + numpy.pi / len(members)
         arc = numpy.linspace(middle + 0.22, middle - 0.22, 30)
@@ -76,14 +76,14 @@ def draw_heat(folder: Path, figure) -> None:
 
 def draw_life(folder: Path, figure) -> None:
     film = numpy.load(folder / "life.npy")
-    for panel, frame in zip(figure.subplots(1, 3), (1, 8, len(film) - 1), strict=True):
+    for panel, frame in zip(figure.subplots(1, 3), (1, 8, len(film) - 1)):
         panel.imshow(square(film[frame]), cmap="Greys", interpolation="nearest")
         panel.set(title=f"after {10 * (frame + 1)} updates", xticks=[], yticks=[])
 
 
 def draw_ising(folder: Path, figure) -> None:
     kinds = {"cold": "temperature 1.8", "critical": "2.269", "hot": "3.5"}
-    for panel, (name, title) in zip(figure.subplots(1, 3), kinds.items(), strict=True):
+    for panel, (name, title) in zip(figure.subplots(1, 3), kinds.items()):
         panel.imshow(square(by_node(folder / "spins.csv", name)), cmap="coolwarm", vmin=-1, vmax=1)
         panel.set(title=title, xticks=[], yticks=[])
 
@@ -102,7 +102,7 @@ def draw_kuramoto(folder: Path, figure) -> None:
 def draw_edges(panel, graph: networkx.Graph, position: dict, linewidth: float) -> None:
     """All edges in one path, which keeps the file small."""
     ends = [point for one, other in graph.edges for point in (position[one], position[other], (numpy.nan, numpy.nan))]
-    panel.plot(*zip(*ends, strict=True), color="#999999", linewidth=linewidth, zorder=0)
+    panel.plot(*zip(*ends), color="#999999", linewidth=linewidth, zorder=0)
 
 
 def draw_communities(folder: Path, figure) -> None:
@@ -123,7 +123,7 @@ def draw_walkers(folder: Path, figure) -> None:
     first = numpy.zeros_like(last)
     first[4, 4] = last.sum()
     random = numpy.random.default_rng(1)
-    for panel, counts, title in zip(figure.subplots(1, 2), (first, last), ("at first", "at last"), strict=True):
+    for panel, counts, title in zip(figure.subplots(1, 2), (first, last), ("at first", "at last")):
         y, x = (numpy.repeat(axis.ravel(), counts.ravel()) for axis in numpy.indices(counts.shape))
         x, y = (axis + random.uniform(0.12, 0.88, len(axis)) for axis in (x, y))
         panel.plot(x, y, "o", color="#4878a8", markersize=2.5, markeredgewidth=0)

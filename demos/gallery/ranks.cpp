@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     }
     if (argc > 2) mesh.WriteTable(std::string(argv[2]) + "/ranks.csv", netuit::Column{"rank", rank});
     const auto all = mesh.Gather(rank);
-    if (team.IsRoot()) {
+    if (team.IsRoot() && !all.empty()) {
       const auto [least, largest] = std::ranges::minmax(all);
       std::printf("ranks from %.4f to %.4f, in all %.4f\n", least, largest, std::accumulate(all.begin(), all.end(), 0.0));
     }

@@ -5,9 +5,9 @@
 //
 // Writes walkers.csv to FOLDER: how many walkers each node has at last. At first, one node has all.
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>

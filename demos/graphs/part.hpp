@@ -11,6 +11,7 @@
 #include <netuit/mesh/node.hpp>
 #include <uit/link/world.hpp>
 #include <uit/support/bytes.hpp>
+#include <uit/support/error.hpp>
 
 namespace graphs {
 
@@ -22,11 +23,13 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-/// A process's nodes with their edges, for programs over MPI by hand. Has the placement of a mesh of one thread per process.
+/// A process's nodes with their edges, for programs over MPI by hand and for local steps before calls. Has the placement of a mesh,
+/// which must have one thread per process.
 class Part {
  public:
   /// Collective.
   Part(const uit::World& world, const netuit::Mesh& mesh) : places_(mesh.NumNodes()) {
+    if (mesh.GetTeam().NumThreads() != 1) throw uit::InputError("a part needs a mesh of one thread per process");
     std::vector<netuit::NodeId> targets;
     mesh.Visit([&](const netuit::Node& node) {
       ids_.push_back(node.Id());

@@ -20,8 +20,8 @@ struct Away {
   netuit::NodeId id = 0;
 };
 
-/// Numbers a process's own nodes, and those of other processes to which its edges lead, for programs over MPI by hand that combine
-/// what they send to a node. The own nodes have their local numbers. The others follow, each once, by place.
+/// Numbers a process's own nodes, and those of other processes to which its edges lead, for programs that combine what
+/// they send to a node. The own nodes have their local numbers. The others follow, each once, by place.
 class Slots {
  public:
   Slots(const netuit::Mesh& mesh, const Part& part) : num_own_(part.NumNodes()) {

@@ -69,8 +69,8 @@ class ByCalls {
   double limit_ = 0;
 };
 
-/// The same with local steps: a process first goes on with its own nodes, and then calls others' nodes, each once per step. For a mesh
-/// of one thread per process.
+/// The same with local steps: a process first goes on with its own nodes, and then calls others' nodes, each once per step. The
+/// lengths belong to a process as a whole, so its mesh must have one thread.
 class ByLocalSteps {
  public:
   /// Collective.

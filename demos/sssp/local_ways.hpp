@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -45,9 +46,9 @@ class LocalWays {
     if (slot < slots_.NumOwn()) bins_[std::floor(length / bin_width_)].push_back(slot);
     else away_.push_back(slot);
   }
-  /// Where the next step can begin, for this process. Infinite if nothing is left.
+  /// Where the next step can begin, for this process, in bin widths. Infinite if nothing is left.
   double Nearest() const { return bins_.empty() ? infinite : bins_.begin()->first; }
-  /// Makes the step that begins there.
+  /// Makes the step that begins there, which is as long as `delta`.
   void Step(double nearest) {
     const double limit = std::max(nearest + bins_per_step, std::nextafter(nearest, infinite));
     while (!bins_.empty() && bins_.begin()->first < limit) {
@@ -56,7 +57,8 @@ class LocalWays {
         if (IsNews(node)) TellTargets(node);
     }
   }
-  /// Calls `take` with each node of another process to which a shorter way is known than was told before, and that way's length.
+  /// Calls `take` with each node of another process to which a shorter way is known than was told before, and that way's length. Meanwhile
+  /// Reach may be called for own nodes.
   void TellOthers(auto&& take) {
     for (const std::uint32_t slot : away_)
       if (IsNews(slot)) take(slots_.AwayAt(slot), lengths_[slot]);

@@ -31,10 +31,10 @@ namespace sssp {
 namespace {
 
 constexpr auto text =
-    "Finds the lengths of the shortest ways from several roots in steps (Delta-stepping): over MPI by hand, and by calls to the\n"
-    "owners of nodes: for each edge, or after local steps, as the one over MPI makes them. Start it with mpirun. A graph without weights gets random ones in 0 … 1. Compares with Dijkstra's algorithm\n"
-    "on rank 0. Prints a row for each; the items are the edges that are reached, and the ratio is that to MPI. With --in-parts,\n"
-    "each process checks its own edges instead.";
+    "Finds the lengths of the shortest ways from several roots in steps (Delta-stepping): over MPI by hand, by calls for each edge to\n"
+    "the owners of nodes, and by calls after local steps like those of the MPI version. Start it with mpirun. A graph without\n"
+    "weights gets random ones in 0 … 1. Compares with Dijkstra's algorithm on rank 0. Prints a row for each; the\n"
+    "items are the edges that are reached, and the ratio is that to MPI. With --in-parts, each process checks its own edges instead.";
 
 /// Says what is wrong with lengths of ways, or nothing, on rank 0. Every process checks the edges that end at its own nodes. No
 /// edge may lead to a shorter way, so no length is too large. Each node but the root has a neighbour from which its way comes;

@@ -1,5 +1,5 @@
-// heat_rate SIDE UPDATES: heat on a torus of SIDE × SIDE nodes, one thread per process. Prints the seconds of an update. The same
-// as heat_rate.py.
+// heat_rate SIDE UPDATES: heat on a torus of SIDE × SIDE nodes, one thread per process. Prints the seconds of an update
+// and the sum of all squares of heat. The same as heat_rate.py.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -22,7 +22,9 @@ int main(int argc, char** argv) {
     const auto begin = std::chrono::steady_clock::now();
     const auto report = mesh.Run(netuit::EveryUpdate{.updates = updates}, update);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    if (team.IsRoot()) std::printf("%.6g\n", seconds.count() / static_cast<double>(updates));
+    double squares = 0;
+    for (const double value : mesh.Gather(heat)) squares += value * value;
+    if (team.IsRoot()) std::printf("%.6g %.6g\n", seconds.count() / static_cast<double>(updates), squares);
     return report.ExitCode();
   });
 }

@@ -102,7 +102,7 @@ class Table {
       if (i != 0)
         contest.Say({.name = name + ": " + ways[i].name + ", to mode 0", .ours = ways[i].name, .against = {ways.front().name}});
     }
-    contest.Say({.name = name + ": mode 3, automatic, to the best choice",
+    contest.Say({.name = name + ": mode 3, automatic, to the best fixed slack",
                  .ours = "mode 3, automatic",
                  .against = {"mode 3", "mode 3, slack 0", "mode 3, slack 1", "mode 3, slack 4", "mode 3, slack 16"},
                  .at_most = 1 / 0.95});

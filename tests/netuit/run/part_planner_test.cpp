@@ -20,7 +20,8 @@ TEST_CASE("A part has the updates that fit its time, at least one and at most ei
     std::uint64_t updates;
     std::chrono::nanoseconds took;
   };
-  for (const auto& [updates, took] : {Part{64, 250ms}, Part{256, 1ms}, Part{2048, 4s}, Part{512, 1h}, Part{1, 0s}, Part{8, 1s}, Part{8, 2s}}) {
+  for (const auto& [updates, took] :
+       {Part{64, 250ms}, Part{256, 1ms}, Part{2048, 4s}, Part{512, 1h}, Part{1, 0s}, Part{8, 1s}, Part{8, 2s}}) {
     CHECK(planner.Next().updates == updates);
     CHECK(planner.GoesOn(StopReason::count, updates, took));
   }

@@ -89,7 +89,7 @@ def _totals(text: str) -> dict[str, int]:
 
 
 def _per_operation(lines: list[list[str]], totals: list[dict[str, int]]) -> Iterator[Count]:
-    for (contest, competitor, words), total in zip(lines, totals, strict=True):
+    for (contest, competitor, words), total in zip(lines, totals):
         operations = int(words)
         misses = total["D1mr"] + total["D1mw"]
         yield Count(contest, competitor, operations, total["Ir"] / operations, misses / operations)

@@ -36,14 +36,37 @@ class Entry:
 ENTRIES = (Entry(1), Entry(2))
 
 
-def seconds_of(command: Sequence[str], variables: dict[str, str]) -> float:
+def run(command: Sequence[str], variables: dict[str, str]) -> str:
     """What a program prints. Raises InputError if it fails."""
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     try:
-        return float(done.stdout)
-    except ValueError:
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=900)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InputError(str(error)) from None
+    if done.returncode:
         told = done.stderr.strip().splitlines()
-        raise InputError(f"{' '.join(command)}: {told[-1] if told else f'ended with code {done.returncode}'}") from None
+        raise InputError(f"{' '.join(command)}: {told[-1] if told else f'ended with code {done.returncode}'}")
+    return done.stdout
+
+
+def variables_of(checkout: Path, variables: dict[str, str]) -> dict[str, str]:
+    """Those with which Python finds the package."""
+    return variables | {"PYTHONPATH": str(checkout / "tools" / "python")}
+
+
+def prepare(checkout: Path, variables: dict[str, str]) -> None:
+    """Builds the extension module, if it is missing or old. Raises InputError if that fails."""
+    python = variables.get("UIT_PYTHON", sys.executable)
+    run([python, "-c", "from netuit import native; native.load()"], variables_of(checkout, variables))
+
+
+def measured(command: Sequence[str], variables: dict[str, str]) -> tuple[float, str]:
+    """The seconds of an update and the sum of all squares of heat, as a program prints them. Raises InputError."""
+    told = run(command, variables)
+    try:
+        seconds, heat = told.split()
+        return float(seconds), heat
+    except ValueError:
+        raise InputError(f"{' '.join(command)}: printed '{told.strip()}', not a time and a sum") from None
 
 
 def measure(
@@ -51,14 +74,19 @@ def measure(
 ) -> list[dict[str, Any]]:
     """A row of tools/bench for each entry: both programs run in turn, once each in a round. Raises InputError."""
     python = variables.get("UIT_PYTHON", sys.executable)
-    variables = variables | {"PYTHONPATH": str(checkout / "tools" / "python")}
+    variables = variables_of(checkout, variables)
     rows = []
     for entry in wanted:
         start = [launcher, "-n", str(entry.processes)] if entry.processes > 1 else []
         numbers = [str(entry.side), str(entry.updates)]
         ours = [*start, python, str(checkout / "microbenchmarks" / "python" / "heat_rate.py"), *numbers]
         theirs = [*start, program, *numbers]
-        pairs = [(seconds_of(ours, variables), seconds_of(theirs, variables)) for _ in range(rounds)]
+        pairs = []
+        for _ in range(rounds):
+            (numpy, heat), (native, same_heat) = measured(ours, variables), measured(theirs, variables)
+            if heat != same_heat:
+                raise InputError(f"{entry.figure}: the sums of squares differ: {heat} and {same_heat}")
+            pairs.append((numpy, native))
         ratios = sorted(numpy / native for numpy, native in pairs)
         detail = " and ".join(f"{entry.side**2 / min(times):.3g}" for times in zip(*pairs)) + f" nodes per second, {rounds} rounds"
         rows.append(bench_compile.budget_row(entry.figure, ratios, AT_MOST, detail))
