@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstddef>
 
-/// Counts the memory that operator new allocates, in a program that links counted_memory.cpp, which replaces that operator.
+/// Counts the memory that operator new allocates, in a test or benchmark that links counted_memory.cpp, which replaces that operator.
 /// Under a sanitizer, which replaces the operator itself, the counts stay 0.
 namespace uit::testing {
 

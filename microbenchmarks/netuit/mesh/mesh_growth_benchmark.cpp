@@ -19,8 +19,8 @@
 
 #include "microbenchmarks/netuit/channel_selection/mesh.hpp"
 #include "microbenchmarks/support/amount.hpp"
-#include "microbenchmarks/support/counted_new.hpp"
 #include "microbenchmarks/support/program.hpp"
+#include "tests/support/counted_memory.hpp"
 
 namespace {
 
@@ -42,13 +42,13 @@ template <typename Way>
 Cost Join(double num_nodes) {
   const netuit::Graph graph = Torus(num_nodes);
   const netuit::MeshOptions options{.placement = netuit::PlaceContiguous(graph, {.processes = 1, .threads = 1})};
-  const auto before = bench::Heap().num_bytes;
+  const std::size_t before = uit::testing::num_held_bytes;
   const uit::TimePoint start = uit::Now();
   netuit::Mesh mesh{uit::Team{}, graph, options};
   Way::Join(mesh, {});
   mesh.Connect();
   const std::chrono::duration<double> elapsed = uit::Now() - start;
-  return {.wiring = elapsed.count(), .memory = static_cast<double>(bench::Heap().num_bytes - before), .update = 0};
+  return {.wiring = elapsed.count(), .memory = static_cast<double>(uit::testing::num_held_bytes - before), .update = 0};
 }
 
 /// The best of several tries.
@@ -114,9 +114,9 @@ void MeasureAllocations(bench::Program& program, const std::string& addressing, 
   const uit::Team team{uit::World{}, {.threads = threads}};
   OnMesh<Way> mesh{team, TorusFor(team)};
   const auto count = [&](std::uint64_t num_updates) {
-    const auto before = bench::Heap().num_allocations;
+    const std::size_t before = uit::testing::num_allocations;
     const auto report = mesh.Run(netuit::ScheduleOf(mode, {.updates = num_updates}), {.seed = seed, .stops_on_signal = false});
-    return static_cast<double>(bench::Heap().num_allocations - before);
+    return static_cast<double>(uit::testing::num_allocations - before);
   };
   // An end allocates its record at its first unread message, which may take several runs.
   double one = count(1000);

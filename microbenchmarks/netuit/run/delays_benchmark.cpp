@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,8 +18,8 @@
 #include <uit/team/team.hpp>
 
 #include "microbenchmarks/support/amount.hpp"
-#include "microbenchmarks/support/counted_new.hpp"
 #include "microbenchmarks/support/program.hpp"
+#include "tests/support/counted_memory.hpp"
 
 namespace {
 
@@ -83,9 +84,9 @@ void MeasureAllocations(bench::Program& program) {
   if (!program.IsWanted(name)) return;
   Relaxation relaxation{48};
   const auto count = [&](std::uint64_t num_updates) {
-    const auto before = bench::Heap().num_allocations;
+    const std::size_t before = uit::testing::num_allocations;
     relaxation.Update(num_updates);
-    return static_cast<double>(bench::Heap().num_allocations - before);
+    return static_cast<double>(uit::testing::num_allocations - before);
   };
   double one = count(1000);  // memory that grows with use may take several runs
   for (int run = 0; run < 8; ++run) one = count(1000);

@@ -16,8 +16,8 @@
 #include <uit/team/team.hpp>
 
 #include "microbenchmarks/support/amount.hpp"
-#include "microbenchmarks/support/counted_new.hpp"
 #include "microbenchmarks/support/program.hpp"
+#include "tests/support/counted_memory.hpp"
 
 namespace {
 
@@ -66,13 +66,13 @@ Memory MeasureThreads(std::uint32_t num_threads) {
   Memory memory;
   uit::Team{uit::World{}, {.threads = num_threads}}.Run([&](uit::Member& me) {
     me.Barrier();
-    const auto before = bench::Heap().num_bytes;
+    const std::size_t before = uit::testing::num_held_bytes;
     me.Barrier();
     const uit::Conveyor<std::uint64_t> conveyor{me, [](const std::uint64_t&) {}};
     me.Barrier();
     if (!me.IsRoot()) return me.Barrier();
     memory.said = static_cast<double>(conveyor.NumBytes());
-    memory.allocated = static_cast<double>(bench::Heap().num_bytes - before) / num_threads;
+    memory.allocated = static_cast<double>(uit::testing::num_held_bytes - before) / num_threads;
     me.Barrier();
   });
   return memory;
