@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,8 @@
 #include <netuit/file/table.hpp>
 #include <uit/support/simulation.hpp>
 #include <uit/link/world.hpp>
+#include <uit/team/binding.hpp>
+#include <uit/team/core_spread.hpp>
 
 namespace netuit {
 
@@ -60,27 +61,23 @@ inline std::string CpuInfo(const std::string& key) {
   }
   return {};
 }
-/// The number of pairs (package, core) of the system.
-inline std::uint64_t CountCores() {
-  std::set<std::pair<int, int>> cores;
-  for (int cpu = 0;; ++cpu) {
-    const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
-    std::pair<int, int> core;
-    if (!(std::ifstream(folder + "physical_package_id") >> core.first) || !(std::ifstream(folder + "core_id") >> core.second)) break;
-    cores.insert(core);
-  }
-  return cores.empty() ? static_cast<std::uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))) : cores.size();
+inline std::vector<std::uint32_t> NumbersOf(const uit::detail::CpuSet& cpus) {
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t cpu = 0; cpu < cpus.size(); ++cpu)
+    if (cpus[cpu]) numbers.push_back(cpu);
+  return numbers;
 }
-inline std::vector<std::uint32_t> UsableCpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<std::uint32_t> cpus;
-  const bool is_known = sched_getaffinity(0, sizeof set, &set) == 0;
-  const auto num_online = static_cast<std::uint32_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-  for (std::uint32_t cpu = 0; cpu < (is_known ? CPU_SETSIZE : num_online); ++cpu) {
-    if (!is_known || CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
+/// All CPUs of this host, whether this process may use them or not.
+inline uit::detail::CpuSet AllCpus() {
+  uit::detail::CpuSet cpus;
+  for (std::size_t cpu = 0; cpu < std::clamp<std::size_t>(uit::NumCores(), 1, cpus.size()); ++cpu) cpus.set(cpu);
   return cpus;
+}
+inline std::uint64_t CountCores(const uit::detail::CpuSet& cpus) {
+  const std::vector<std::uint32_t> cores = uit::detail::CoresOf(cpus);
+  std::set<std::uint32_t> distinct;
+  for (const std::uint32_t cpu : NumbersOf(cpus)) distinct.insert(cores[cpu]);
+  return distinct.size();
 }
 inline std::string FindInterconnect() {
   std::error_code error;
@@ -137,9 +134,10 @@ inline Host Host::Here() {
   std::ifstream("/proc/sys/kernel/random/boot_id") >> host.kernel;
   host.processor = detail::CpuInfo("model name");
   host.interconnect = detail::FindInterconnect();
-  host.num_cores = detail::CountCores();
+  host.num_cores = detail::CountCores(detail::AllCpus());
   host.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  host.cpus = detail::UsableCpus();
+  const uit::detail::CpuSet usable = uit::detail::UsableCpus();
+  host.cpus = detail::NumbersOf(usable.any() ? usable : detail::AllCpus());
   return host;
 }
 

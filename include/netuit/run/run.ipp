@@ -34,7 +34,6 @@
 #include <uit/support/bytes.hpp>
 #include <uit/support/error.hpp>
 #include <uit/support/simulation.hpp>
-#include <uit/team/core_spread.hpp>
 #include <uit/team/thread_pool.hpp>
 #include <uit/link/world.hpp>
 
@@ -140,18 +139,6 @@ UIT_DEFINE void WarnOfUnsharedExchanges(MeshCore& mesh, RunControl& control) {
             "the process; see depth, buffer_bytes and max_message_bytes in MeshOptions");
 }
 
-/// Warns once if the threads of this process take turns, because it may use fewer cores.
-UIT_DEFINE void WarnOfSharedCores(const MeshCore& mesh) {
-  const std::size_t num_usable = uit::NumUsableCores();
-  if (uit::is_simulated || num_usable == 0 || mesh.NumThreads() <= num_usable) return;
-  const std::string cores = num_usable == 1 ? "one core" : std::to_string(num_usable) + " cores";
-  const std::string reason =
-      num_usable < uit::NumCores()
-          ? ", to which mpirun, taskset or the batch system binds this process; Open MPI's mpirun does not with --bind-to none"
-          : ", and the machine has no more";
-  mesh.GetWorld().Process()->WarnOnce(std::to_string(mesh.NumThreads()) + " threads take turns on " + cores + reason);
-}
-
 /// Returns the plan of a replay, which only the record's end limits.
 UIT_DEFINE RunPlan PlanOfReplay(RunPlan plan) {
   plan.updates = 0;
@@ -224,7 +211,6 @@ UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& given, const RunOpt
   if (uit::is_simulated && mesh.NumThreads() != 1) throw uit::InputError("a simulated process has one thread");
   RunControl control(mesh.GetBarrier(), *mesh.GetWorld().Process(), mesh.NumThreads(), options, plan.delivery.is_by_update);
   WarnOfUnsharedExchanges(mesh, control);
-  WarnOfSharedCores(mesh);
   if (!mesh.Captures().empty()) mesh.AlignCaptures();
   RunReport report;
   const UsingDelays delays(mesh, plan.delivery.is_awaited);

@@ -154,10 +154,9 @@ struct RunReport {
 
   /// Returns 0 after a normal end, 3 if a peer was lost, 4 if an update threw, and 128 + n after signal n.
   int ExitCode() const;
-  /// On rank 0, prints what Text returns to stdout.
+  /// On rank 0, prints what Text returns to stdout, and once in a process a line if the program was built without optimisation.
   void Print() const;
-  /// Returns a line each about the updates and the messages, one with the message if there is one, and one if the program was built
-  /// without optimisation. Empty except on rank 0.
+  /// Returns a line each about the updates and the messages, and one with the message if there is one. Empty except on rank 0.
   std::string Text() const;
   /// Returns the sum over all workers of this report, of channels that leave their thread.
   uit::Tally Tally() const;

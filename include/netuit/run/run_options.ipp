@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <optional>
+#include <mutex>
 #include <string>
 
 #include <netuit/run/run_options.hpp>
@@ -128,12 +129,18 @@ UIT_DEFINE std::string RunReport::Text() const {
   text += WithCommas(all.get.stepped) + " read, " + WithCommas(all.put.preempted + all.get.skipped) + " replaced by newer ones, ";
   text += WithCommas(all.get.folded) + " added up, " + WithCommas(all.get.unread) + " waiting\n";
   if (!message.empty()) text += message + "\n";
-#ifndef __OPTIMIZE__
-  text += "built without optimisation, so times and rates say little: compile with -O3 (-DCMAKE_BUILD_TYPE=Release)\n";
-#endif
   return text;
 }
 
-UIT_DEFINE void RunReport::Print() const { std::fputs(Text().c_str(), stdout); }
+UIT_DEFINE void RunReport::Print() const {
+  std::fputs(Text().c_str(), stdout);
+#ifndef __OPTIMIZE__
+  static std::once_flag once;
+  if (is_root && !workers.empty())
+    std::call_once(once, [] {
+      std::puts("built without optimisation, so times and rates say little: compile with -O3 (-DCMAKE_BUILD_TYPE=Release)");
+    });
+#endif
+}
 
 }  // namespace netuit

@@ -64,6 +64,7 @@ class Team {
   std::size_t NumProcesses() const { return GetWorld().Size(); }
 
   /// Returns the threads, spread over the cores that the processes of the host may use. They live as long as the last copy of the team.
+  /// If this process may use fewer cores than it has threads, it warns once.
   /// Throws uit::Error if they cannot be started or pinned.
   ThreadPool& Threads() const;
 
