@@ -42,6 +42,7 @@ class DemoOptions:
     mpi: str
     build: pathlib.Path | None  #: none: the one that netuit.program.find_build finds
     watch: bool = False
+    words: list[str] = dataclasses.field(default_factory=list)  #: the command line
 
 
 def read_help() -> str:
@@ -65,8 +66,8 @@ def parse_workers(text: str) -> list[Workers]:
     return layouts
 
 
-def parse_modes(text: str) -> list[int]:
-    """`0,rolling` as a sorted list of mode numbers."""
+def parse_modes(text: str, option: str = "--modes") -> list[int]:
+    """`0,rolling` as a sorted list of mode numbers. An InputError names the option that the text comes from."""
     modes = set()
     for word in text.split(","):
         word = word.strip()
@@ -76,7 +77,7 @@ def parse_modes(text: str) -> list[int]:
             modes.add(int(word))
         else:
             known = ", ".join(f"{mode} {name}" for mode, name in enumerate(MODE_NAMES))
-            raise InputError(f"--modes {text}: unknown mode {word!r} ({known})")
+            raise InputError(f"{option} {text}: unknown mode {word!r} ({known})")
     return sorted(modes)
 
 
@@ -144,6 +145,7 @@ def parse_demo(arguments: list[str]) -> DemoOptions | None:
         mpi=given.mpi,
         build=pathlib.Path(given.build) if given.build else None,
         watch=given.watch,
+        words=list(arguments),
     )
 
 

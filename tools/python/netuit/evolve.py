@@ -68,7 +68,7 @@ def parse(words: Sequence[str]) -> Options | None:
     given = parser.parse_args(own)
     if given.help:
         return None
-    modes = parse_modes(given.mode)
+    modes = parse_modes(given.mode, "--mode")
     if len(modes) != 1:
         raise InputError(f"--mode {given.mode}: expected one mode")
     processes, threads = (parse_whole(f"--{name}", getattr(given, name), 1, _MAX_WORKERS) for name in ("processes", "threads"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
+from collections.abc import Mapping
 from typing import Any
 
 import networkx
@@ -67,6 +68,19 @@ def describe(graph: Any, directed: bool = False) -> Torus | Arrays | File:
     if hasattr(graph, "tocoo"):
         return _from_matrix(graph)
     raise InputError(f"a mesh needs a NetworkX graph, a sparse matrix, a file or a netuit.Torus, not {type(graph).__name__}")
+
+
+def check_networkx(graph: Any, caller: str) -> None:
+    """Raises InputError unless a graph is one of NetworkX."""
+    if not isinstance(graph, networkx.Graph):
+        hint = "netuit.read_graph reads a file" if isinstance(graph, (str, os.PathLike)) else "networkx.Graph(edges) makes one of a list of edges"
+        raise InputError(f"{caller} needs a NetworkX graph, not {type(graph).__name__}; {hint}")
+
+
+def check_placement(placement: Any, caller: str) -> None:
+    """Raises InputError unless a placement is a mapping."""
+    if not isinstance(placement, Mapping):
+        raise InputError(f"{caller} needs the worker of each node, as netuit.partition gives it, not {type(placement).__name__}")
 
 
 def _from_networkx(graph: Any) -> Arrays:

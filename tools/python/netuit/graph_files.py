@@ -29,6 +29,7 @@ from typing import Any
 import networkx
 
 from netuit import InputError, csr_file, files, graph_format, matrix_file
+from netuit.graph_arrays import check_networkx, check_placement
 from netuit.labels import label_text
 from netuit.line_cursor import BLANK_LABEL_HINT, WEIGHT, LineCursor
 
@@ -41,6 +42,7 @@ def write_graph(graph: networkx.Graph, path: str | os.PathLike[str]) -> None:
     In all formats but edge lists, nodes are in the graph's order; in edge lists in order of first appearance.
     """
     path = pathlib.Path(path)
+    check_networkx(graph, "write_graph")
     if len(graph) == 0:
         raise InputError(f"{path}: no nodes")
     labels = _labels(graph, path)
@@ -116,6 +118,7 @@ def write_placement(placement: Mapping[Hashable, int], path: str | os.PathLike[s
     OutputError.
     """
     path = pathlib.Path(path)
+    check_placement(placement, "write_placement")
     for node, worker in placement.items():
         if isinstance(worker, bool) or int(worker) != worker or worker < 0:
             raise InputError(f"{path}: node {node!r} is placed on {worker!r}, which is not a worker")
@@ -125,6 +128,7 @@ def write_placement(placement: Mapping[Hashable, int], path: str | os.PathLike[s
 def read_placement(path: str | os.PathLike[str], graph: networkx.Graph) -> dict[Any, int]:
     """Which worker has each node of a graph that read_graph has read. Raises InputError as `file:line: reason`."""
     path = pathlib.Path(path)
+    check_networkx(graph, "read_placement")
     workers = []
     for line, text in _lines(path):
         if not (text.isascii() and text.isdigit()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import pathlib
 import re
@@ -93,6 +94,8 @@ def _recognise_foreign(text: str) -> tuple[str, str] | None:
     for pattern, name, expression in _SIMPLE:
         if re.match(pattern, body, re.IGNORECASE):
             return name, f"networkx.{expression}"
+    if body.startswith("[") and (array := _recognise_array(body)) is not None:
+        return array
     line = next((line.strip() for line in text.split("\n") if line.strip() and not line.strip().startswith("#")), "")
     for separator in ",;":
         if fields := _split_csv(line, separator):
@@ -105,6 +108,30 @@ def _recognise_foreign(text: str) -> tuple[str, str] | None:
             is_weighted = len(fields) == 3 and re.fullmatch(r"[0-9+\-.eE]+", fields[2])
             return "CSV", f'networkx.read_{"weighted_" if is_weighted else ""}edgelist(%, delimiter="{separator}")'
     return None
+
+
+def _recognise_array(body: str) -> tuple[str, str] | None:
+    """The same of a JSON array; None if the file is something else, such as an edge list whose labels have brackets."""
+    decoder = json.JSONDecoder()
+    try:
+        if body[decoder.raw_decode(body)[1] :].strip():
+            return None
+    except json.JSONDecodeError as error:  # expected only where the text was cut
+        if error.pos < len(body) - 1 and not error.msg.startswith("Unterminated string"):
+            return None
+    except RecursionError:
+        return None
+    first = re.match(r"\[\s*(?=\[)", body)
+    try:
+        edge = decoder.raw_decode(body, first.end())[0] if first else []
+    except json.JSONDecodeError:
+        edge = []
+    if len(edge) in (2, 3) and all(isinstance(label, (int, str)) for label in edge[:2]):
+        if len(edge) == 2:
+            return "JSON", "networkx.Graph(json.load(open(%)))"
+        if isinstance(edge[2], (int, float)):
+            return "JSON", 'networkx.Graph((a, b, {"weight": w}) for a, b, w in json.load(open(%)))'
+    return "a JSON array, not of edges as in [[1, 2], [3, 4]]", ""
 
 
 def _split_csv(line: str, separator: str) -> list[str]:

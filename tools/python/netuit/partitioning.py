@@ -10,6 +10,7 @@ import pymetis
 
 from netuit import InputError
 from netuit.arguments import Workers, parse_workers
+from netuit.graph_arrays import check_networkx, check_placement
 from netuit.line_cursor import WEIGHT
 
 _SCALE = 1000  # METIS counts in whole numbers: a mean weight becomes this, where weights are no whole numbers
@@ -23,6 +24,7 @@ def partition(graph: networkx.Graph, num_workers: int | str, *, seed: int = 1) -
     nodes and edges, 1 where it is missing. By METIS' recursive bisection; every worker gets a node. The result is in
     the graph's order of nodes, as write_placement wants it. Raises InputError if there are more workers than nodes.
     """
+    check_networkx(graph, "partition")
     workers = as_workers(num_workers)
     if workers.count > len(graph):
         raise InputError(f"{workers.count} workers for {len(graph)} nodes: each needs one")
@@ -38,6 +40,8 @@ def partition(graph: networkx.Graph, num_workers: int | str, *, seed: int = 1) -
 
 def cut_weight(graph: networkx.Graph, placement: Mapping[Hashable, int]) -> float:
     """The weight of all edges whose ends are on two workers."""
+    check_networkx(graph, "cut_weight")
+    check_placement(placement, "cut_weight")
     edges = graph.edges(data=True)
     return float(sum(data.get(WEIGHT, 1) for one, other, data in edges if placement[one] != placement[other]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import pathlib
 import tempfile
@@ -36,6 +37,7 @@ def run(
 
     graph: a NetworkX graph, which takes its weights along, the name of a graph file, or nothing for a torus.
     workers: processes x threads as in "2x4"; or a number of processes. seconds: length of each run.
+    modes: numbers or names, as in [0, "no_barrier"], or text as in "0,no_barrier".
     placement: what partition() gives, or a word or file of the program's --placement; METIS by default.
     options: more options of the program, as in {"work": 100, "colors": 4, "directed": True}.
     build: a CMake build folder, if not the one that find_build finds. If there is none, the program is built, once.
@@ -78,7 +80,6 @@ def color(
 
     on_progress: called with each line that the program prints, which then also reports its progress.
     """
-    path, launcher = _find(program, build, layout.processes)
     with tempfile.TemporaryDirectory(prefix="conduit-run-") as name:
         scratch = pathlib.Path(name)
         words = [
@@ -90,6 +91,7 @@ def color(
             *("--output", str(output)),
             *(["--progress"] if on_progress else []),
         ]
+        path, launcher = _find(program, build, layout.processes)  # after the words, because it may have to build the program
         command = launcher.command(layout.processes, path, words)
         lines: list[str] = []
 
@@ -147,6 +149,8 @@ def _find(program: str | os.PathLike[str], build: str | os.PathLike[str] | None,
 
 def _option_words(options: Mapping[str, Any]) -> list[str]:
     """Options as words of a command line: True is a flag, False and None leave it out."""
+    if not isinstance(options, Mapping):
+        raise InputError(f'options: expected names and values, as in {{"work": 100}}, not {type(options).__name__}')
     words: list[str] = []
     for name, value in options.items():
         if value is None or value is False:
@@ -160,6 +164,11 @@ def _option_words(options: Mapping[str, Any]) -> list[str]:
 def _graph_words(graph: Any, scratch: pathlib.Path) -> list[str]:
     if graph is None:
         return []
+    if not isinstance(graph, (networkx.Graph, str, os.PathLike)):
+        raise InputError(
+            f"graph: expected a NetworkX graph, the name of a graph file, or None for a torus, not {type(graph).__name__}; "
+            "networkx.Graph(edges) makes a graph of a list of edges"
+        )
     if not isinstance(graph, networkx.Graph):
         return ["--graph", str(matrix_file.for_programs(pathlib.Path(graph), scratch / "graph.csr"))]
     path = scratch / "graph.multiline_adjlist"
@@ -174,17 +183,24 @@ def _placement_words(placement: Any, scratch: pathlib.Path) -> list[str]:
     if isinstance(placement, Mapping):
         write_placement(placement, scratch / "graph.part")
         placement = scratch / "graph.part"
+    if not isinstance(placement, (str, os.PathLike)):
+        raise InputError(
+            f"placement: expected what netuit.partition gives, or a word or file of --placement, not {type(placement).__name__}"
+        )
     return ["--placement", str(placement)]
 
 
 def _modes(modes: Iterable[int | str]) -> list[int]:
-    numbers = parse_modes(",".join(map(str, modes)))
-    if not numbers:
+    if not isinstance(modes, Iterable):
+        raise InputError(f'modes {modes!r}: expected a list of numbers or names, as in [0, 3] or ["no_barrier"]')
+    words = [modes] if isinstance(modes, str) else list(map(str, modes))
+    found = parse_modes(",".join(words), "modes") if words else []
+    if not found:
         raise InputError("modes: expected one or more")
-    return numbers
+    return found
 
 
 def _seconds(seconds: float) -> float:
-    if not 0 < seconds <= 86400:
+    if not isinstance(seconds, numbers.Real) or not 0 < seconds <= 86400:
         raise InputError(f"seconds {seconds!r}: expected more than 0, and at most a day")
     return float(seconds)

@@ -42,6 +42,8 @@ def check_seconds(name: str, value: Any) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class _Limits:
+    """What all schedules have in common: a run ends when the first of these limits is reached."""
+
     updates: int = 0  #: of each worker; 0: no limit
     seconds: float = 0  #: 0: no limit
     until: Until | None = None  #: ends the run when it holds

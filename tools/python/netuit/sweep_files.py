@@ -29,6 +29,7 @@ from typing import Any
 
 from netuit import InputError
 from netuit.arguments import MODE_NAMES, Workers, check_readable, parse_workers
+from netuit.command import suggest
 from netuit.program import SIZE_OPTIONS
 from netuit.sweeps import Case, Sweep, names_a_file
 
@@ -82,7 +83,7 @@ def find(name: str) -> pathlib.Path:
         return pathlib.Path(name)
     known = {each.stem: each for each in ready_made()}
     if name not in known:
-        raise InputError(f"unknown sweep {name} ({''.join(f'{each}, ' for each in known)}or a file that ends in .toml)")
+        raise InputError(f"unknown sweep {name} ({''.join(f'{each}, ' for each in known)}or a file that ends in .toml){suggest(name, known)}")
     return known[name]
 
 

@@ -50,6 +50,9 @@ OF_TOOLS = [
     ("evolve", ["--output"], 2, "--output"),
     ("evolve", ["--seconds", "many"], 2, "many"),
     ("evolve", ["--output", "/proc/none"], 5, "/proc/none"),
+    ("evolve", ["--mode", "7"], 2, "error: --mode 7: unknown mode '7' (0 every_update, "),
+    ("evolve", ["--mode", "0,3"], 2, "error: --mode 0,3: expected one mode"),
+    ("demo", ["--modes", "7"], 2, "error: --modes 7: unknown mode '7' (0 every_update, "),
     ("experiment", ["paper", "--what"], 2, "unrecognized arguments: --what"),
     ("experiment", ["paper", "--seconds"], 2, "--seconds: expected one argument"),
     ("experiment", ["paper", "--seconds", "nan"], 2, "seconds nan"),
@@ -89,8 +92,29 @@ OF_TOOLS = [
     ("soak", ["--minutes"], 2, "--minutes: requires a value"),
     ("soak", ["--minutes", "many"], 2, "--minutes many: expected a number"),
     ("soak", ["--minutes", "0.0"], 2, "--minutes 0.0: expected more than 0"),
+    ("soak", ["--minutes", "-1"], 2, "--minutes -1: expected more than 0"),
+    ("soak", ["--minutes", "-0.5"], 2, "--minutes -0.5: expected more than 0"),
+    ("soak", ["--minutes", "1234567"], 2, "--minutes 1234567: expected a number of at most six characters"),
     ("soak", ["--output", "/proc/none/x.csv"], 5, "/proc/none/x.csv: cannot be written"),
 ]
+
+
+#: Misspelt words, and the words that are meant.
+MISSPELT = [
+    ("bench", ["--quik"], "--quick"), ("bench", ["--cuonts"], "--counts"), ("experiment", ["papr"], "paper"),
+    ("experiment", ["paper", "--quik"], "--quick"), ("setup", ["tst"], "test"), ("setup", ["demo", "nihgtly"], "nightly"),
+    ("test", ["--quik"], "--quick"), ("test", ["--nihgtly"], "--nightly"), ("test", ["--quick", "--prset"], "--preset"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tool, words, meant", MISSPELT)
+def test_a_tool_suggests_the_word_that_a_misspelt_one_resembles(tool, words, meant, tmp_path):
+    check([TOOLS / tool, *words], tmp_path, 2, f"; did you mean {meant}?")
+
+
+@pytest.mark.parametrize("tool, words", [("bench", ["--xyzzy"]), ("experiment", ["xyzzy"]), ("setup", ["xyzzy"]), ("test", ["--xyzzy"])])
+def test_a_tool_suggests_nothing_for_a_word_that_resembles_none(tool, words, tmp_path):
+    assert "did you mean" not in run([TOOLS / tool, *words], tmp_path).stderr
 
 
 @pytest.mark.parametrize("tool, words, code, reason", OF_TOOLS)
@@ -107,6 +131,36 @@ OF_BARE_TOOLS = [
     ("site", ["--what"]), ("soak", ["--what"]), ("test", ["--what"]), ("test", ["what"]), ("test", ["--preset"]), ("test", ["--preset", "what"]),
     ("test", ["-R"]), ("test", ["--quick", "--what"]),
 ]  # fmt: skip
+
+
+@pytest.fixture
+def bench_that_cannot_build(tmp_path):
+    """tools/bench in a folder whose tools/setup says so and fails; what tells the names of figures is there."""
+    for name in ("tools/python", "tools/guide", "demos", "README.md", "microbenchmarks/compile_budgets.json"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(ROOT / name)
+    shutil.copy(TOOLS / "bench", tmp_path / "tools")
+    (tmp_path / "tools/setup").write_text("#!/bin/sh\necho set-up begins >&2\nexit 1\n")
+    (tmp_path / "tools/setup").chmod(0o755)
+    return tmp_path / "tools/bench"
+
+
+SET_UP = ["set-up begins", "bench: error: tools/setup bench failed"]
+
+
+@pytest.mark.parametrize("wanted, near", [("nosuchfilter", ""), ("conveyer", "conveyor"), ("All-reduse", "all-reduce")])
+def test_bench_says_before_it_builds_that_no_known_figure_has_a_filter(wanted, near, bench_that_cannot_build, tmp_path):
+    ended = run([bench_that_cannot_build, wanted], tmp_path)
+    suggestion = f"; did you mean {near}?" if near else ""
+    assert ended.stderr.splitlines() == [
+        f"bench: no figure of the reference has {wanted} in its name{suggestion}; the programs are built now and asked for others", *SET_UP
+    ]
+
+
+@pytest.mark.parametrize("words", [["all-reduce"], ["ALL-REDUCE"], ["compile"], ["numpy"], [], ["--list"]])
+def test_bench_says_nothing_about_a_filter_that_a_known_figure_has(words, bench_that_cannot_build, tmp_path):
+    assert run([bench_that_cannot_build, *words], tmp_path).stderr.splitlines() == SET_UP
 
 
 @pytest.fixture(scope="module")

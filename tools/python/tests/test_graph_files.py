@@ -174,6 +174,51 @@ def test_the_corpus_has_files_of_other_formats():
     assert kinds == {f"this is {kind}" for kind in "GraphML GEXF GML Pajek JSON CSV DOT graph6 sparse6 LEDA".split()}
 
 
+@pytest.mark.parametrize(
+    "text, edges",
+    [
+        ("[[1,2],[3,4]]\n", [("1", "2", 1), ("3", "4", 1)]),
+        ('\n[\n  ["a", "b"],\n  ["b", 7]\n]\n', [("7", "b", 1), ("a", "b", 1)]),
+        ("[[1, 2, 0.5], [2, 3, 4]]", [("1", "2", 0.5), ("2", "3", 4)]),
+        (f"[{', '.join(f'[{i}, {i + 1}]' for i in range(9000))}]", None),  # more than what is looked at
+        (f"[{', '.join(f'[{chr(34)}node{i}{chr(34)}, 1]' for i in range(9000))}]", None),
+    ],
+)
+def test_a_json_array_of_edges_is_refused_with_the_line_that_converts_it(text, edges, tmp_path):
+    path = tmp_path / "graph.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match="graph.json:1: this is JSON, which is not read; convert it in Python: ") as refused:
+        read_graph(path)
+    exec(str(refused.value).split("convert it in Python: ")[1])
+    graph = read_graph(path.with_suffix(".multiline_adjlist"))
+    assert edges_of(graph) == edges if edges else graph.number_of_edges() == 9000
+
+
+@pytest.mark.parametrize("text", ["[1, 2, 3]", "[]", "[[0, 1, 1, 0], [1, 0, 0, 0]]", "[[[0, 0], [0, 1]]]", '[[1, 2, "x"]]', '["a b", 1]'])
+def test_a_json_array_of_other_things_is_refused_with_what_would_be_a_graph(text, tmp_path):
+    (tmp_path / "graph.txt").write_text(text)
+    with pytest.raises(InputError, match=r"graph.txt:1: this is a JSON array, not of edges as in \[\[1, 2\], \[3, 4\]\], and no graph$"):
+        read_graph(tmp_path / "graph.txt")
+
+
+@pytest.mark.parametrize("text, num_nodes", [("[1,2] [3,4]\n[3,4] [5,6]\n", 3), ("[1,2] a\n", 2), ("[[1,2],3] [[4],5] {'weight': 2}\n", 2)])
+def test_an_edge_list_whose_labels_have_brackets_is_no_json(text, num_nodes, tmp_path):
+    (tmp_path / "graph.edgelist").write_text(text)
+    assert len(read_graph(tmp_path / "graph.edgelist")) == num_nodes
+
+
+def test_the_line_with_which_the_programs_refuse_a_matrix_converts_it(tmp_path):
+    """Which Python reads itself, so that only the table has the line."""
+    rows = (line.split("\t") for line in (CORPUS / "bad/expected.tsv").read_text().splitlines())
+    ((name, line, reason),) = [row for row in rows if row[0].endswith(".mtx")]
+    assert (line, reason.split(",")[0]) == ("1", "this is MatrixMarket")
+    path = tmp_path / name
+    path.write_bytes((CORPUS / "bad" / name).read_bytes())
+    exec(reason.replace("{path}", str(path)).replace("{stem}", str(path.with_suffix(""))).split("convert it in Python: ")[1])
+    converted = read_graph(path.with_suffix(".multiline_adjlist"))
+    assert edges_of(converted) == edges_of(read_graph(path)) == [("0", "1", 2), ("1", "2", 0.5)]
+
+
 HEADER = "%%MatrixMarket matrix coordinate"
 
 

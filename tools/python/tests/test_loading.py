@@ -1,6 +1,7 @@
 import json
 
 import fake
+import pandas
 import pytest
 from netuit import InputError, files, load, results, schema
 
@@ -19,6 +20,15 @@ def test_rows_have_the_dtypes_of_the_schema(tmp_path):
     assert frame["mode_name"].dtype == "category"
     assert int(frame["seed"].iloc[0]) == 2**63 + 5
     assert load(tmp_path).equals(frame)  # a folder gives its rows
+
+
+def test_rows_survive_a_parquet_file(tmp_path):
+    pytest.importorskip("pyarrow", reason="NOT TESTED: pyarrow is missing")
+    frame = load(write_rows(tmp_path, seed=2**63 + 5))
+    frame.to_parquet(tmp_path / "rows.parquet")
+    back = pandas.read_parquet(tmp_path / "rows.parquet")
+    pandas.testing.assert_frame_equal(back, frame)
+    assert back.attrs == frame.attrs and int(back["seed"].iloc[0]) == 2**63 + 5
 
 
 def test_compressed_rows_are_read_like_plain_ones(tmp_path):

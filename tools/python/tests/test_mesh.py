@@ -718,3 +718,17 @@ def test_a_process_that_is_killed_is_told_and_nothing_is_left(tmp_path):
     assert child.returncode != 0
     assert "netuit.ToolError: a process of the mesh has ended" in err
     assert wait_for_none(mark) == []
+
+
+def test_a_gathered_field_survives_a_parquet_file(tmp_path):
+    pytest.importorskip("pyarrow", reason="NOT TESTED: pyarrow is missing")
+    graph = networkx.cycle_graph(["a", "b", "c", "d"])
+    with netuit.Mesh(graph, threads=2) as mesh:
+        x = mesh.field({"a": 0.5, "b": 1.5, "c": 2.5, "d": 3.5}, published=True)
+        is_low = mesh.field([True, False, True, False])
+        mesh.run(netuit.EveryUpdate(updates=1), lambda part: part.__setitem__(x, part.sum_in(x)))
+        values = pandas.DataFrame({"x": mesh.gather(x), "is_low": mesh.gather(is_low)}, index=pandas.Index(mesh.nodes, name="node"))
+    values.to_parquet(tmp_path / "field.parquet")
+    back = pandas.read_parquet(tmp_path / "field.parquet")
+    pandas.testing.assert_frame_equal(back, values)
+    assert back["x"].to_dict() == {"a": 5.0, "b": 3.0, "c": 5.0, "d": 3.0} and back["is_low"].dtype == bool

@@ -82,6 +82,31 @@ def test_versions_are_that_of_cmake():
     assert re.search(pattern, CMAKE)[1] == VERSION
 
 
+def test_versions_of_the_python_package_the_citation_and_the_guide_are_that_of_cmake():
+    project = text_of(ROOT / "tools" / "python" / "pyproject.toml")
+    assert 'dynamic = ["version"]' in project
+    source = ROOT / "tools" / "python" / re.search(r'provider = "scikit_build_core.metadata.regex"\ninput = "(.*)"', project)[1]
+    assert re.findall(r'^__version__ = "(.*)"$', text_of(source), re.MULTILINE) == [VERSION]
+    citation = text_of(ROOT / "CITATION.cff")
+    assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [VERSION]
+    wanted = re.findall(r"find_package\(netuit ([\d.]+)", text_of(ROOT / "tools" / "guide" / "install.md"))
+    assert set(wanted) == {VERSION.rpartition(".")[0]}
+    if released := re.search(rf"^## {re.escape(VERSION)} \((.*)\)$", text_of(ROOT / "CHANGELOG.md"), re.MULTILINE):
+        assert f'date-released: "{released[1]}"' in citation
+
+
+def test_the_python_package_says_what_an_index_shows():
+    project = text_of(ROOT / "tools" / "python" / "pyproject.toml")
+    readme = ROOT / "tools" / "python" / re.search(r'^readme = "(.*)"$', project, re.MULTILINE)[1]
+    assert text_of(readme).startswith("# netuit\n")
+    (authors,) = re.findall(r'^authors = \[\{name = "(.*)"\}\]$', project, re.MULTILINE)
+    assert f"  - name: {authors}\n" in text_of(ROOT / "CITATION.cff")
+    known = ast.literal_eval(re.search(r"^classifiers = (\[.*?^\])", project, re.MULTILINE | re.DOTALL)[1])
+    assert "License :: OSI Approved :: MIT License" in known and known == sorted(known)
+    trove = pytest.importorskip("trove_classifiers", reason="NOT TESTED: trove-classifiers is missing")
+    assert set(known) <= trove.classifiers
+
+
 def test_dependencies_are_those_that_cmake_and_the_headers_name():
     assert libraries() == {"METIS", "Random123", "ZLIB", "MPI", "nlohmann", "cereal"}
     port = manifest()

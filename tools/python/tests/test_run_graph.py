@@ -6,7 +6,10 @@ import fake_build
 import networkx
 import pytest
 from built import folder_of
-from netuit import InputError, ToolError, load, partition, program, read_graph, run, run_graph, schema, write_graph, write_placement
+from netuit import (
+    InputError, Mesh, ToolError, cut_weight, load, partition, program, read_graph, read_placement, run, run_graph, schema, write_graph,
+    write_placement, write_vtk,
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -72,7 +75,15 @@ def test_a_program_of_ones_own_that_writes_no_such_rows_is_refused(text, reason,
     [
         ({"workers": "0x1"}, InputError, "no worker"),
         ({"modes": [7]}, InputError, "unknown mode .7"),
+        ({"modes": ["soap"]}, InputError, "^modes soap: unknown mode 'soap'"),
+        ({"modes": 3}, InputError, "^modes 3: expected a list"),
+        ({"modes": []}, InputError, "^modes: expected one or more"),
         ({"seconds": -1}, InputError, "seconds -1"),
+        ({"seconds": "1"}, InputError, "^seconds '1': expected more than 0"),
+        ({"graph": [(1, 2)]}, InputError, r"^graph: expected a NetworkX graph, the name of .* not list; networkx.Graph\(edges\) makes"),
+        ({"graph": 7}, InputError, "^graph: expected .* not int"),
+        ({"placement": [0, 1]}, InputError, "^placement: expected what netuit.partition gives, .* not list"),
+        ({"options": ["--work"]}, InputError, "^options: expected names and values, .* not list"),
         ({"graph": networkx.Graph([("a b", 1)])}, InputError, "blank"),
     ],
 )
@@ -80,6 +91,40 @@ def test_nonsense_is_refused_before_anything_runs(changes, error, reason, build,
     with pytest.raises(error, match=reason):
         run(**{"graph": None, "workers": "1x1", "modes": [0], "build": build, **changes})
     assert fake_build.starts(tmp_path) == []
+
+
+def test_nonsense_is_refused_before_a_program_is_looked_for(tmp_path):
+    """Because it may have to be built first."""
+    with pytest.raises(InputError, match="^graph: expected"):
+        run([(1, 2)], build=tmp_path)
+
+
+def test_modes_may_be_text_as_on_the_command_line(build):
+    assert set(run(modes="0,no_barrier", workers=1, build=build)["mode"]) == {0, 3}
+
+
+EDGES = [(1, 2), (2, 3)]
+RING = networkx.cycle_graph(4)
+
+
+@pytest.mark.parametrize(
+    "call, reason",
+    [
+        (lambda path: write_graph(EDGES, path), r"^write_graph needs a NetworkX graph, not list; networkx.Graph\(edges\) makes one"),
+        (lambda path: partition(EDGES, 2), "^partition needs a NetworkX graph, not list"),
+        (lambda path: partition("ring.edgelist", 2), "^partition needs a NetworkX graph, not str; netuit.read_graph reads a file"),
+        (lambda path: cut_weight(EDGES, {}), "^cut_weight needs a NetworkX graph, not list"),
+        (lambda path: cut_weight(RING, [0, 0, 1, 1]), "^cut_weight needs the worker of each node, as netuit.partition gives it, not list"),
+        (lambda path: write_placement([0, 0, 1, 1], path), "^write_placement needs the worker of each node, .* not list"),
+        (lambda path: read_placement(path, EDGES), "^read_placement needs a NetworkX graph, not list"),
+        (lambda path: Mesh(EDGES), "^a mesh needs a NetworkX graph, a sparse matrix, a file or a netuit.Torus, not list"),
+        (lambda path: write_vtk(path, EDGES, {}), "^a mesh needs a NetworkX graph|needs the package meshio"),
+    ],
+)
+def test_what_is_no_graph_or_no_placement_is_refused_with_what_is_accepted(call, reason, tmp_path):
+    with pytest.raises(InputError, match=reason) as refused:
+        call(tmp_path / "file")
+    assert "\n" not in str(refused.value) and list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
