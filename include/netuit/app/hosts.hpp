@@ -67,10 +67,11 @@ inline std::vector<std::uint32_t> NumbersOf(const uit::detail::CpuSet& cpus) {
     if (cpus[cpu]) numbers.push_back(cpu);
   return numbers;
 }
-/// All CPUs of this host, whether this process may use them or not.
+/// All CPUs of this host, whether this process may use them or not, if their numbers have no gaps.
 inline uit::detail::CpuSet AllCpus() {
   uit::detail::CpuSet cpus;
-  for (std::size_t cpu = 0; cpu < std::clamp<std::size_t>(uit::NumCores(), 1, cpus.size()); ++cpu) cpus.set(cpu);
+  const std::size_t num_cpus = std::clamp<std::size_t>(uit::NumCores(), 1, cpus.size());
+  for (std::size_t cpu = 0; cpu < num_cpus; ++cpu) cpus.set(cpu);
   return cpus;
 }
 inline std::uint64_t CountCores(const uit::detail::CpuSet& cpus) {

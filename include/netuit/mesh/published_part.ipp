@@ -22,6 +22,7 @@
 #include <netuit/replay/delta.hpp>
 #include <netuit/replay/record_format.hpp>
 #include <uit/config.hpp>
+#include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/function_ref.hpp>
 #include <uit/tally.hpp>
@@ -39,8 +40,11 @@ UIT_DEFINE PublishedPart::PublishedPart(const FieldMemory& memory, const Partiti
   const auto own = std::ranges::find(network.ghosts, network.graph.worker, &NetworkPart::Ghosts::worker);
   if (own != network.ghosts.end()) own_ghosts_ = &*own;
   if (!network.delayed) return;
-  delayed_ = std::make_unique<DelayedExchange>(
-      memory, *network.delayed, [this](std::uint32_t worker) -> ValueReceiver& { return *std::ranges::lower_bound(receivers_, worker, {}, &ValueReceiver::worker); });
+  delayed_ = std::make_unique<DelayedExchange>(memory, *network.delayed, [this](std::uint32_t worker) -> ValueReceiver& {
+    const auto found = std::ranges::lower_bound(receivers_, worker, {}, &ValueReceiver::worker);
+    UIT_ASSERT(found != receivers_.end() && found->worker == worker, "a value with a delay comes from a worker that sends none");
+    return *found;
+  });
 }
 
 UIT_DEFINE void PublishedPart::Prepare(const Delivery& delivery, const replay::WorkerRecord& record) {

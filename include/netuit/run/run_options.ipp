@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <optional>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include <netuit/run/run_options.hpp>

@@ -212,7 +212,10 @@ template <Encodable T>
 class ExchangeCall {
  public:
   ExchangeCall(Rounds& rounds, const std::vector<T>& parts)
-      : seat_(rounds.Seat()), mine_(Pack(parts, rounds.Size())), received_(rounds.Size()), rounds_(rounds, KindOfCall<T, Call::exchange>(), mine_) {}
+      : seat_(rounds.Seat()),
+        mine_(Pack(parts, rounds.Size())),
+        received_(rounds.Size()),
+        rounds_(rounds, KindOfCall<T, Call::exchange>(), mine_) {}
   ExchangeCall(const ExchangeCall&) = delete;
   ExchangeCall& operator=(const ExchangeCall&) = delete;
   bool TryEnd() {
