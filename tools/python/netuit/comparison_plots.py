@@ -11,11 +11,10 @@ import seaborn
 from netuit import InputError, analysis, footers
 from netuit.analysis import SILENT_MODE, by_run
 from netuit.experiment_plots import mode_key, mode_label, name_metric
-from netuit.intervals import INTERVALS, ratio_interval
-from netuit.style import MODE_COLORS, STYLE
+from netuit.intervals import FEWEST, INTERVALS, ratio_interval
+from netuit.style import MODE_COLORS, SINGLE, STYLE
 
 PAPERS_FOUR_THREADS = 0.39  #: of one thread's rate, each of four had, in all modes alike; doi:10.1145/3449726.3463205
-_READING = f"dots: ratios of means over {{}}; lines: {INTERVALS}"
 _SET_COLORS = ["#4C5B7A", "#C9A227"]
 _CALIBRATED = {  # of analysis.CALIBRATED, what to call them
     "rate": "updates per second and process",
@@ -31,7 +30,8 @@ _CALIBRATED = {  # of analysis.CALIBRATED, what to call them
 
 def rates_by_case(rows: pandas.DataFrame) -> Any:
     """By case, what each mode keeps of the rate that workers have in mode 4, where none communicates: ratios of means
-    with bootstrapped 95 % intervals, a panel for each layout of several workers. Gives the figure."""
+    with bootstrapped 95 % intervals, or with each replicate where they are few; a panel for each layout of several workers. Gives the
+    figure."""
     runs = by_run(rows)
     runs = runs[runs["processes"] * runs["threads"] > 1]
     names = dict(zip(runs["mode"], runs["mode_name"].astype(str)))
@@ -39,6 +39,7 @@ def rates_by_case(rows: pandas.DataFrame) -> Any:
     if SILENT_MODE not in names or not shown:
         raise InputError(f"no rates of several workers in mode {SILENT_MODE} and another")
     layouts, cases = (list(dict.fromkeys(runs[key].astype(str))) for key in ("workers", "case"))
+    has_few = _has_few(runs)
     with plt.rc_context(STYLE):
         size = (1.2 + 4.2 * len(layouts), 3.4)
         figure, axes = plt.subplots(1, len(layouts), figsize=size, squeeze=False, sharey=True, layout="constrained")
@@ -49,17 +50,17 @@ def rates_by_case(rows: pandas.DataFrame) -> Any:
                 for place, case in enumerate(cases):
                     part = here[here["case"].astype(str) == case]
                     rate, alone = (part.loc[part["mode"] == each, "rate"] for each in (mode, SILENT_MODE))
-                    _point(panel, place + aside, rate, alone, MODE_COLORS[mode])
+                    _point(panel, place + aside, rate, alone, MODE_COLORS[mode], has_few)
             _finish(panel, f"{layout} workers", [case.replace("_", " ") for case in cases])
         axes[0, 0].set_ylabel("rate, relative to mode 4")
         figure.legend(handles=mode_key(shown, names), ncol=len(shown), loc="outside upper center", frameon=False)
-    footers.tell(figure, _READING, rows)
+    footers.tell(figure, _reading(has_few, f"mode {SILENT_MODE}"), rows)
     return figure
 
 
 def threads_by_case(rows: pandas.DataFrame) -> Any:
     """By number of threads and case, what is kept of one thread's rate per CPU: ratios of means with bootstrapped 95 %
-    intervals, beside what the founding paper's four threads kept. Gives the figure."""
+    intervals, or with each replicate where they are few, beside what the founding paper's four threads kept. Gives the figure."""
     runs = by_run(rows)
     runs = runs[runs["processes"] == 1]
     alone = runs[runs["threads"] == 1]
@@ -69,6 +70,7 @@ def threads_by_case(rows: pandas.DataFrame) -> Any:
     cases = list(dict.fromkeys(runs["case"].astype(str)))
     crowded = set(runs.loc[runs["oversubscribed"], "threads"])
     colors = seaborn.color_palette("colorblind", len(cases))
+    has_few = _has_few(runs)
     with plt.rc_context(STYLE):
         figure, panel = plt.subplots(figsize=(8.4, 4.0), layout="constrained")
         for number, (case, color) in enumerate(zip(cases, colors)):
@@ -76,7 +78,7 @@ def threads_by_case(rows: pandas.DataFrame) -> Any:
             aside = (number - (len(cases) - 1) / 2) * 0.7 / len(cases)
             for place, count in enumerate(counts):
                 part = runs[(runs["case"].astype(str) == case) & (runs["threads"] == count)]
-                _point(panel, place + aside, part["rate_per_cpu"], base, color)
+                _point(panel, place + aside, part["rate_per_cpu"], base, color, has_few)
             panel.plot([], [], "o", color=color, label=case.replace("_", " "))
         if 4 in counts:
             panel.plot(counts.index(4), PAPERS_FOUR_THREADS, "*", color="black", markersize=9, linestyle="", label="founding paper")
@@ -85,15 +87,28 @@ def threads_by_case(rows: pandas.DataFrame) -> Any:
         panel.set_xlabel("threads" + ("; * more than CPUs, so that they take turns" if crowded else ""))
         panel.set_ylabel("rate per CPU, relative to one thread")
         figure.legend(loc="outside right center", frameon=False)
-    footers.tell(figure, _READING, rows)
+    footers.tell(figure, _reading(has_few, "one thread"), rows)
     return figure
 
 
-def _point(panel: Any, x: float, values: Any, base: Any, color: Any) -> None:
-    """A ratio of means with its interval, if there are both."""
+def _has_few(runs: pandas.DataFrame) -> bool:
+    """Whether a case, layout and mode of by_run has too few replicates for an interval."""
+    return bool(runs.groupby(["case", "workers", "mode"], observed=True).size().min() < FEWEST)
+
+
+def _reading(has_few: bool, base: str) -> str:
+    """How to read ratios to the mean of a base."""
+    return "dots: ratios of means over {}; " + (f"small dots: single ones to the mean of {base}" if has_few else f"lines: {INTERVALS}")
+
+
+def _point(panel: Any, x: float, values: Any, base: Any, color: Any, has_few: bool) -> None:
+    """A ratio of means with its interval, or with each of few values over the mean of `base`, if there are both."""
     if len(values) and len(base):
         ratio, low, high = ratio_interval(values, base)
-        panel.plot([x, x], [low, high], color=color, linewidth=1.6)
+        if has_few:
+            panel.plot([x] * len(values), values / base.mean(), **SINGLE)
+        else:
+            panel.plot([x, x], [low, high], color=color, linewidth=1.6)
         panel.plot(x, ratio, "o", color=color, markeredgecolor="white", markeredgewidth=0.8, markersize=6)
 
 

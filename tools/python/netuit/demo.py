@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from netuit import InputError, OutputError, ToolError, arguments, launch, results
+from netuit import InputError, OutputError, ToolError, arguments, files, launch, results
 from netuit.arguments import DemoOptions, Workers
 from netuit.command import Interrupted, exit_code_of_command, signals_as_exceptions
 from netuit.demo_status import Status
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from netuit.race import Race
 
 FIXED_PERIOD_MS = 100
+STARTED_AS = "UIT_STARTED_AS"  #: environment variable: how tools/demo was called
 
 _ERROR = re.compile(r"conduit: error: (.*)")
 _TABLE = re.compile(r"(mode \d \w+, run \d+ of \d+)|worker  .*|\d+\.\d+  .*")  #: what --watch prints, from its first line on
@@ -243,6 +244,7 @@ def run_demo(options: DemoOptions, out: TextIO, err: TextIO) -> int:
                         news, colors = color(options, graph, workers, launcher, program, folder, status)
                         rows += news
                         results.write_rows(rows_path, rows)
+                        files.write_json(options.output / results.DEMO, {"command_line": command_again(options)})
                         picture = keep_colors(picture, graph, workers, colors)
                 slow = keep_film(options, graphs[0], rows, launcher, program, status)
         except Interrupted as interrupted:
@@ -260,13 +262,21 @@ def run_demo(options: DemoOptions, out: TextIO, err: TextIO) -> int:
         code = 1
     if slow:
         print(slow_words(slow), file=out)
-    files = [("rows", rows_path)] + draw(rows, picture, slow, options, err)
-    files += [("report", path) for path in page.try_report([options.output], err)]
+    written = [("rows", rows_path)] + draw(rows, picture, slow, options, err)
+    written += [("report", path) for path in page.try_report([options.output], err)]
     print(file=out)
-    for what, path in files:
+    for what, path in written:
         print(f"{what + ':':<9}{path}", file=out)
     print(f"{num_runs * options.replicates} runs in {time.monotonic() - started:.0f} s", file=out)
     return code
+
+
+def command_again(options: DemoOptions) -> list[str]:
+    """The command line that does all of this again, in the folder that it was given in. tools/demo sets --build itself."""
+    started_as = os.environ.get(STARTED_AS)
+    if started_as is None:
+        return ["netuit", "demo", *options.words]
+    return [started_as, *(options.words[2:] if options.words[:1] == ["--build"] else options.words)]
 
 
 def choose_film(options: DemoOptions) -> tuple[Workers, bool]:
@@ -338,26 +348,26 @@ def keep_colors(picture: Picture | None, graph: GraphFile, workers: Workers, pat
 def draw(
     rows: Sequence[Row], picture: Picture | None, slow: Race | None, options: DemoOptions, err: TextIO
 ) -> list[tuple[str, pathlib.Path]]:
-    """Chart and picture as PNG files; gives what each is, and its path. Raises OutputError."""
+    """Chart and picture as PNG files, each with an SVG file beside it; gives what each is, and its path. Raises OutputError."""
     from netuit import demo_charts
 
-    files: list[tuple[str, pathlib.Path]] = []
+    drawn: list[tuple[str, pathlib.Path]] = []
     try:
         chart = options.output / "chart.png"
         demo_charts.draw_chart(results.summarize(rows), chart, options.seconds, FIXED_PERIOD_MS)
-        files.append(("chart", chart))
+        drawn.append(("chart", chart))
         if slow:
-            files.append(("slow", options.output / "slow_in_turn.png"))
-            demo_charts.draw_race(slow, files[-1][1])
+            drawn.append(("slow", options.output / "slow_in_turn.png"))
+            demo_charts.draw_race(slow, drawn[-1][1])
         if picture:
             grid = options.output / "torus.png"
             demo_charts.draw_grid(*picture, grid, arguments.MODE_NAMES)
-            files.append(("picture", grid))
+            drawn.append(("picture", grid))
         else:
             print("no picture: no node labels of the form (row, column)", file=err)
     except OSError as error:
         raise OutputError(f"{options.output}: {error.strerror}") from None
-    return files
+    return drawn
 
 
 def main(words: list[str] | None = None) -> int:

@@ -33,45 +33,57 @@ NODE_COLORS = ("#FBEBC0", "#A8D0E6", "#7F86B8", "#D9B3C9", "#8FC1A9", "#EDEDED",
 def draw_chart(
     summaries: Sequence[Summary], path: str | os.PathLike[str], seconds: float, fixed_period_ms: int
 ) -> None:
-    """Rates and conflicts by layout and mode, a column of panels for each graph."""
+    """Rates and conflicts by layout and mode, a column of panels for each graph. Where no run left a conflict, words take the place of
+    the lower row."""
     graphs = list(dict.fromkeys(s.graph for s in summaries))
     layouts = list(dict.fromkeys(s.workers for s in summaries))
     modes = sorted({s.mode for s in summaries})
     by_key = {(s.graph, s.workers, s.mode): s for s in summaries}
     names = {s.mode: s.mode_name.replace("_", " ") for s in summaries}
     is_crowded = {s.workers for s in summaries if s.oversubscribed}
+    has_conflicts = {graph: any(any(s.conflict_counts) for s in summaries if s.graph == graph) for graph in graphs}
+    num_lines = 2 if any(has_conflicts.values()) else 1
 
     with plt.rc_context(STYLE):
         width = max(7.0, 1.6 + len(graphs) * (0.9 + 0.95 * len(layouts)))
-        figure, axes = plt.subplots(2, len(graphs), figsize=(width, 6.4), sharex="col", squeeze=False)
+        figure, axes = plt.subplots(num_lines, len(graphs), figsize=(width, 0.8 + 2.8 * num_lines), sharex="col", squeeze=False)
         bar = 0.8 / len(modes)
         for column, graph in enumerate(graphs):
-            rates, conflicts = axes[:, column]
+            rates, lowest = axes[0, column], axes[-1, column]
+            conflicts = lowest if has_conflicts[graph] else None
             for position, mode in enumerate(modes):
                 shown = [(x, by_key[graph, layout, mode]) for x, layout in enumerate(layouts) if (graph, layout, mode) in by_key]
                 xs = [x + (position - (len(modes) - 1) / 2) * bar for x, _ in shown]
                 rates.bar(xs, [s.rate / 1e6 for _, s in shown], 0.9 * bar, color=MODE_COLORS[mode])
-                conflicts.bar(xs, [s.conflicts for _, s in shown], 0.9 * bar, color=MODE_COLORS[mode])
+                if conflicts is not None:
+                    conflicts.bar(xs, [s.conflicts for _, s in shown], 0.9 * bar, color=MODE_COLORS[mode])
                 for x, (_, s) in zip(xs, shown):
                     _dots(rates, x, [rate / 1e6 for rate in s.rates], bar)
-                    _dots(conflicts, x, s.conflict_counts, bar)
+                    if conflicts is not None:
+                        _dots(conflicts, x, s.conflict_counts, bar)
             pairs = max(s.edges for s in summaries if s.graph == graph)
             rates.set_title(f"{graph}  ({pairs:,} adjacent pairs)", fontsize=11)
             rates.set_ylim(0, 1.05 * max(max(s.rates) for s in summaries) / 1e6 or 1)
-            conflicts.set_ylim(bottom=0)
-            conflicts.set_xticks(range(len(layouts)), [w + ("*" if w in is_crowded else "") for w in layouts])
-            conflicts.set_xlabel("workers (processes x threads)")
-            for panel in (rates, conflicts):
+            if conflicts is not None:
+                conflicts.set_ylim(bottom=0)
+            elif num_lines == 2:
+                lowest.text(0.5, 0.5, "none in any run", transform=lowest.transAxes, ha="center", va="center", color="#444444")
+                lowest.set_yticks([])
+            lowest.set_xticks(range(len(layouts)), [w + ("*" if w in is_crowded else "") for w in layouts])
+            lowest.set_xlabel("workers (processes x threads)")
+            for panel in (rates, lowest):
                 panel.tick_params(axis="x", length=0)
         axes[0, 0].set_ylabel("node updates per second\n(millions, all workers)")
-        axes[1, 0].set_ylabel("conflicts left at the end\n(adjacent pairs of one colour)")
+        if num_lines == 2:
+            axes[1, 0].set_ylabel("conflicts left at the end\n(adjacent pairs of one colour)")
         figure.align_ylabels(axes[:, 0])
         handles = [Patch(color=MODE_COLORS[mode], label=f"{mode} {names[mode]}") for mode in modes]
         figure.suptitle("Graph colouring by asynchronicity mode", fontsize=13, y=1.0)
         figure.legend(handles=handles, ncol=len(modes), loc="upper center", bbox_to_anchor=(0.5, 0.975), frameon=False,
                       handlelength=1.1, columnspacing=1.6)
         num_runs = max(len(s.rates) for s in summaries)
-        notes = [_takeaway(summaries) + "\n", f"Bars: means; dots: {num_runs} runs of {seconds:g} s."]
+        below = "The lower row shows the conflicts that are left." if num_lines == 2 else "Conflicts left at the end: none in any run."
+        notes = [_takeaway(summaries, below) + "\n", f"Bars: means; dots: {num_runs} runs of {seconds:g} s."]
         if 2 in modes:
             notes.append(f"Mode 2's period is shortened to {fixed_period_ms} ms.")
         if is_crowded:
@@ -88,16 +100,16 @@ def _dots(panel: Axes, x: float, values: Sequence[float], width: float) -> None:
         panel.scatter(aside, values, s=5, c="#222222", linewidths=0, zorder=3)
 
 
-def _takeaway(summaries: Sequence[Summary]) -> str:
-    """What one sees, in a sentence. A case counts only if its single runs do not overlap."""
+def _takeaway(summaries: Sequence[Summary], below: str) -> str:
+    """What one sees, in a sentence, before `below`. A case counts only if its single runs do not overlap."""
     base = {(s.graph, s.workers): s for s in summaries if s.mode == 0}
     apart = [s for s in summaries if s.mode == 3 and not s.oversubscribed and s.workers != "1x1" and (s.graph, s.workers) in base]
     if not apart:
-        return "Upper row: how fast; lower row: how good the colours are."
+        return f"Rates show how fast each mode is. {below}"
     num_faster = sum(min(s.rates) > max(base[s.graph, s.workers].rates) for s in apart)
     return (
         f"Of {len(apart)} cases with several workers and a CPU for each, mode 3 is faster than mode 0 in {num_faster}, "
-        "by every run. The lower row shows the conflicts that are left."
+        f"by every run. {below}"
     )
 
 

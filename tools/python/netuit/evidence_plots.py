@@ -11,8 +11,8 @@ import numpy
 import pandas
 
 from netuit import units
-from netuit.intervals import bootstrap_interval
-from netuit.style import MODE_COLORS, STYLE
+from netuit.intervals import FEWEST, INTERVALS, bootstrap_interval
+from netuit.style import MODE_COLORS, SINGLE, STYLE
 
 COLUMNS = ("experiment", "case", "seed", "measure", "value")
 
@@ -90,8 +90,8 @@ def summary(table: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def draw(table: pandas.DataFrame) -> Any:
-    """The evidence as a figure: each seed a dot, means with bootstrapped 95 % intervals; of modes also the differences from
-    mode 0, which are taken seed by seed."""
+    """The evidence as a figure: each seed a dot, means with bootstrapped 95 % intervals of five seeds or more; of modes also the
+    differences from mode 0, which are taken seed by seed."""
     with plt.rc_context(STYLE):
         figure = plt.figure(figsize=(13.2, 11.6), layout="constrained")
         above, middle, below = figure.subfigures(3, 1, height_ratios=[1.1, 1, 1.85])
@@ -104,7 +104,7 @@ def draw(table: pandas.DataFrame) -> Any:
         _draw_row(middle, table, "evolution", _OF_HARVESTS, {case: (case, color) for case, color in _WAVE_COLORS.items()}, "harvest")
         _draw_modes(below, table)
         num_seeds = table["seed"].nunique()
-        means = "means with bootstrapped 95 % intervals"
+        means = f"means, with {INTERVALS} from {FEWEST} seeds on"
         figure.suptitle(f"Digital evolution over {num_seeds} seeds: each a dot; {means}; differences are seed by seed", fontsize=12)
     return figure
 
@@ -151,24 +151,27 @@ def _balance(panels: Sequence[Any]) -> None:
 
 
 def _bar(panel: Any, place: float, found: Any, color: str) -> None:
-    """Mean and interval alone."""
+    """Mean and interval alone, or each of few values."""
     if not len(found):
         return
-    low, high = bootstrap_interval(found)
-    panel.plot([place, place], [low, high], color=color, linewidth=5, solid_capstyle="butt", zorder=4)
+    if len(found) < FEWEST:
+        panel.plot([place] * len(found), found, **SINGLE)
+    else:
+        panel.plot([place, place], bootstrap_interval(found), color=color, linewidth=5, solid_capstyle="butt", zorder=4)
     panel.plot(place, found.mean(), "_", color="#222222", markersize=11, markeredgewidth=2, zorder=5)
 
 
 def _dots(panel: Any, place: float, found: Any, color: str, is_flat: bool = False) -> None:
-    """Seeds beside their mean and interval; is_flat: values along x."""
+    """Seeds beside their mean, and beside its interval unless they are few; is_flat: values along x."""
     if not len(found):
         return
     aside = place + numpy.linspace(-0.16, 0.16, len(found)) if len(found) > 1 else numpy.array([place])
     xs, ys = (found, aside) if is_flat else (aside, found)
     panel.plot(xs, ys, "o", color=color, markersize=4.5, alpha=0.55, markeredgewidth=0)
-    low, high = bootstrap_interval(found)
-    line = ([low, high], [place, place]) if is_flat else ([place, place], [low, high])
-    panel.plot(*line, color="#222222", linewidth=2.2, solid_capstyle="butt", zorder=4)
+    if len(found) >= FEWEST:
+        low, high = bootstrap_interval(found)
+        line = ([low, high], [place, place]) if is_flat else ([place, place], [low, high])
+        panel.plot(*line, color="#222222", linewidth=2.2, solid_capstyle="butt", zorder=4)
     mean = (found.mean(), place) if is_flat else (place, found.mean())
     panel.plot(*mean, "D", color="#222222", markersize=5.5, zorder=5)
 

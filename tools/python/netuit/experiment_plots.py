@@ -17,9 +17,9 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from netuit import InputError, files, footers, units
 from netuit.analysis import QUALITY_METRICS, by_replicate, regress, relative_rates, snapshots
-from netuit.intervals import INTERVALS
-from netuit.result_plots import plot_conflicts, plot_generations, plot_rates
-from netuit.style import MODE_COLORS, STYLE
+from netuit.intervals import FEWEST, INTERVALS
+from netuit.result_plots import plot_conflicts, plot_generations, plot_rates, without_zeros
+from netuit.style import MODE_COLORS, SINGLE, STYLE
 
 _LOGARITHMIC_FROM = 8  #: times that the greatest is the least
 
@@ -54,7 +54,8 @@ def mode_key(modes: Sequence[int], names: Mapping[int, str]) -> list[Any]:
 def rates_and_conflicts(rows: pandas.DataFrame, title: str = "") -> Any:
     """Rates above and conflicts below, by workers and mode: threads of one process on the left, processes of one
     thread on the right, the single worker on both sides. Means with bootstrapped 95 % intervals. Rates are per CPU where
-    workers outnumber them. Of digital evolution, generations take the place of conflicts. Gives the figure."""
+    workers outnumber them. Of digital evolution, generations take the place of conflicts. Where no run has any, the foot says so in
+    place of the panels. Gives the figure."""
     panels = {
         "threads of one process": rows[rows["processes"] == 1],
         "processes of one thread": rows[rows["threads"] == 1],
@@ -63,22 +64,27 @@ def rates_and_conflicts(rows: pandas.DataFrame, title: str = "") -> Any:
     if not panels:
         raise InputError("no rows of threads alone or of processes alone")
     has_conflicts = "conflicts" in rows
+    outcome = "conflicts" if has_conflicts else "mean_generation"
+    num_lines = 2 if rows[outcome].any() else 1
     with plt.rc_context(STYLE):
-        size = (5.4 * len(panels), 6.2)
+        size = (5.4 * len(panels), 6.2 * num_lines / 2)
         figure, axes = plt.subplots(
-            2, len(panels), figsize=size, sharey="row", sharex="col", squeeze=False, layout="constrained"
+            num_lines, len(panels), figsize=size, sharey="row", sharex="col", squeeze=False, layout="constrained"
         )
         for column, (name, part) in enumerate(panels.items()):
             plot_rates(part, axes[0, column], per_cpu=bool(rows["oversubscribed"].any()))
-            (plot_conflicts if has_conflicts else plot_generations)(part, axes[1, column])
             axes[0, column].set_title(name)
-            axes[0, column].set_xlabel("")
+            if num_lines == 2:
+                (plot_conflicts if has_conflicts else plot_generations)(part, axes[1, column])
+                axes[0, column].set_xlabel("")
             for panel in axes[:, column]:
                 panel.get_legend().remove()
                 if column:
                     panel.set_ylabel("")
         axes[0, 0].yaxis.set_major_formatter(lambda value, _: units.short(value))
-        if has_conflicts:
+        if num_lines == 1:
+            footers.add(figure, f"{'conflicts left' if has_conflicts else 'generations'}: none in any run")
+        elif has_conflicts:
             axes[1, 0].yaxis.set_major_formatter(lambda value, _: units.percent(value))
             axes[1, 0].set_ylabel("conflicts left, of pairs")
         names = dict(zip(rows["mode"], rows["mode_name"].astype(str)))
@@ -96,7 +102,7 @@ def quality_by_case(quality: pandas.DataFrame, metrics: Mapping[str, str] | None
     present = [name for name in metrics if name in workers and workers[name].notna().any()]
     if not present:
         raise InputError("no quality of service in these rows")
-    present, zeros = _without_zeros(metrics, present, workers)
+    present, zeros = without_zeros(metrics, present, workers)
     names = dict(zip(workers["mode"], workers["mode_name"].astype(str)))
     keys = ["case", "processes", "threads"]
     if "oversubscribed" not in workers:
@@ -127,15 +133,6 @@ def quality_by_case(quality: pandas.DataFrame, metrics: Mapping[str, str] | None
     what = "dot: median over workers and snapshots of {}; thick line: middle half; thin line: middle 95 %"
     footers.tell(figure, what + zeros, workers)
     return figure
-
-
-def _without_zeros(metrics: Mapping[str, str], names: Sequence[str], table: pandas.DataFrame) -> tuple[list[str], str]:
-    """The metrics that are not 0 in all rows, or all if each is, and what the foot says of the others."""
-    shown = [name for name in names if table[name].fillna(0).any()]
-    if not shown:
-        return list(names), ""
-    zeros = [metrics[name].removesuffix(", s") for name in names if name not in shown]
-    return shown, f"; 0 everywhere: {', '.join(zeros)}" if zeros else ""
 
 
 def _interval(panel: Any, x: float, values: Any, color: str) -> None:
@@ -177,7 +174,7 @@ def regressions(
     metrics = QUALITY_METRICS if metrics is None else metrics
     fits = regress(quality, on, metrics)
     fitted = [metric for metric, name in metrics.items() if name in set(fits["metric"])]
-    shown, zeros = _without_zeros(metrics, fitted, snapshots(quality))
+    shown, zeros = without_zeros(metrics, fitted, snapshots(quality))
     with plt.rc_context(STYLE):
         lines = -(-len(shown) // 3)
         figure, axes = plt.subplots(lines, 3, figsize=(11.4, 2.9 * lines), squeeze=False, layout="constrained")
@@ -212,15 +209,18 @@ def regressions(
     return figure
 
 
-def _lines(runs: pandas.DataFrame, column: str, label: str, ax: Any) -> None:
-    """A column of relative_rates by number of workers and mode: means with bootstrapped 95 % intervals."""
+def _lines(runs: pandas.DataFrame, column: str, label: str, ax: Any, has_few: bool) -> None:
+    """A column of relative_rates by number of workers and mode: means with bootstrapped 95 % intervals, or with each of few values."""
     for mode, part in runs.groupby("mode"):
         aside = 1.03 ** (mode - 2)
+        part = part.assign(num_workers=part["num_workers"] * aside)
         seaborn.lineplot(
-            part.assign(num_workers=part["num_workers"] * aside), x="num_workers", y=column, ax=ax,
+            part, x="num_workers", y=column, ax=ax,
             color=MODE_COLORS[mode],
-            errorbar=("ci", 95), n_boot=500, seed=1, err_style="bars", marker="o", markersize=5,
+            errorbar=None if has_few else ("ci", 95), n_boot=500, seed=1, err_style="bars", marker="o", markersize=5,
         )  # fmt: skip
+        if has_few:
+            ax.plot(part["num_workers"], part[column], **SINGLE)
     every = sorted(runs["num_workers"].unique())
     ax.set_xscale("log", base=2)
     ax.set_xticks(every, [str(count) for count in every])
@@ -231,13 +231,13 @@ def _lines(runs: pandas.DataFrame, column: str, label: str, ax: Any) -> None:
 
 def clusters(parts: Mapping[str, pandas.DataFrame]) -> Any:
     """Simulated clusters beside each other: above, the rate relative to a single process in the same mode; below, the
-    share of pairs left in conflict (of colouring); both by number of processes and mode, with bootstrapped 95 % intervals. Leaves out
-    clusters of fewer than three sizes."""
+    share of pairs left in conflict (of colouring); both by number of processes and mode, with bootstrapped 95 % intervals, or with
+    each replicate as a small dot where a cluster has fewer than five. Leaves out clusters of fewer than three sizes."""
     names: dict[int, str] = {}
     parts = {name: rows for name, rows in parts.items() if rows["processes"].nunique() > 2}
     if not parts:
         raise InputError("no cluster of three sizes or more")
-    num_lines = 2 if all("conflicts" in rows for rows in parts.values()) else 1
+    num_lines = 2 if all("conflicts" in rows for rows in parts.values()) and any(rows["conflicts"].any() for rows in parts.values()) else 1
     with plt.rc_context(STYLE):
         size = (max(5.4, 4.2 * len(parts)), 0.4 + 3 * num_lines)
         figure, axes = plt.subplots(
@@ -246,12 +246,14 @@ def clusters(parts: Mapping[str, pandas.DataFrame]) -> Any:
         for column, (name, rows) in enumerate(parts.items()):
             names |= dict(zip(rows["mode"], rows["mode_name"].astype(str)))
             runs = relative_rates(rows)
-            _lines(runs, "relative", "rate, relative to one process" if column == 0 else "", axes[0, column])
+            has_few = runs.groupby(["num_workers", "mode"]).size().min() < FEWEST
+            _lines(runs, "relative", "rate, relative to one process" if column == 0 else "", axes[0, column], has_few)
             axes[0, column].set_title(name.replace("_", " "))
             if num_lines == 2:
-                _lines(runs, "conflict_share", "conflicts left, of pairs" if column == 0 else "", axes[1, column])
+                _lines(runs, "conflict_share", "conflicts left, of pairs" if column == 0 else "", axes[1, column], has_few)
                 axes[0, column].set_xlabel("")
-            footers.tell(figure, f"dots: means over {{}}; upright lines: {INTERVALS}", rows.assign(case=name))
+            beside = "small dots: single ones" if has_few else f"upright lines: {INTERVALS}"
+            footers.tell(figure, f"dots: means over {{}}; {beside}", rows.assign(case=name))
         if num_lines == 2:
             axes[1, 0].yaxis.set_major_formatter(lambda value, _: units.percent(value))
         for panel in axes[:, 0]:

@@ -13,7 +13,7 @@ matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as plt
 import pandas
 
-from netuit import InputError, files, headline, report
+from netuit import InputError, OutputError, files, footers, headline, report
 from netuit.analysis import by_run
 from netuit.footers import DISTURBED_CPUS
 from netuit.intervals import bootstrap_interval, gain_interval, ratio_interval
@@ -141,15 +141,26 @@ def aligned(heading: Sequence[str], cells: Sequence[Sequence[str]], texts: Seque
 
 def draw(folder: pathlib.Path, rows: pandas.DataFrame, quality: pandas.DataFrame | None) -> list[pathlib.Path]:
     """rates.png and conflicts.png, or generations.png, a panel for each case that compares modes, or one that compares the cases;
-    quality.png, or one a case where cases have the same layouts. Gives their paths. Raises OutputError."""
+    quality.png, or one a case where cases have the same layouts. Where no run left a conflict, or had a generation, the foot of
+    rates.png says so instead. Each has an SVG file beside it. Gives their paths. Raises OutputError."""
     per_cpu = bool(rows["oversubscribed"].any())
-    paths = [
-        _save(_panels(rows, lambda *given, **named: plot_rates(*given, per_cpu=per_cpu, **named)), folder / "rates.png"),
-    ]
-    if "conflicts" in rows:
-        paths.append(_save(_panels(rows, plot_conflicts), folder / "conflicts.png"))
+    column, name, plot = "conflicts", "conflicts", plot_conflicts
+    if column not in rows:
+        column, name, plot = "mean_generation", "generations", plot_generations
+    rates = _panels(rows, lambda *given, **named: plot_rates(*given, per_cpu=per_cpu, **named))
+    has_any = bool(rows[column].any())
+    if not has_any:
+        footers.add(rates, f"{name}: none in any run")
+    paths = [_save(rates, folder / "rates.png")]
+    if has_any:
+        paths.append(_save(_panels(rows, plot, column), folder / f"{name}.png"))
     else:
-        paths.append(_save(_panels(rows, plot_generations), folder / "generations.png"))
+        for suffix in (".png", ".svg"):
+            path = (folder / name).with_suffix(suffix)
+            try:
+                path.unlink(missing_ok=True)  # of an earlier time
+            except OSError as error:
+                raise OutputError(f"{path}: {error.strerror}") from None
     for name, part in _quality_figures(quality):
         try:
             paths.append(_save(plot_quality(part), folder / f"{name}.png"))
@@ -168,9 +179,13 @@ def _quality_figures(quality: pandas.DataFrame | None) -> list[tuple[str, pandas
     return [(f"quality-{case.replace('_', '-')}", quality[quality["case"] == case]) for case in cases]
 
 
-def _panels(rows: pandas.DataFrame, plot: Callable[..., Any]) -> Any:
+def _panels(rows: pandas.DataFrame, plot: Callable[..., Any], column: str = "") -> Any:
+    """A panel for each case that compares modes, or one that compares the cases. column: a case in which it is 0 everywhere has no
+    panel; the foot names it."""
     num_modes = rows.groupby("case", observed=True, sort=False)["mode"].nunique()
-    cases = [case for case in dict.fromkeys(rows["case"].astype(str)) if num_modes[case] > 1]
+    compared = [case for case in dict.fromkeys(rows["case"].astype(str)) if num_modes[case] > 1]
+    zeros = [case for case in compared if column and not rows.loc[rows["case"] == case, column].any()]
+    cases = [case for case in compared if case not in zeros] or compared
     with plt.rc_context(STYLE):
         if not cases:
             return plot(rows, by="case").figure
@@ -188,6 +203,8 @@ def _panels(rows: pandas.DataFrame, plot: Callable[..., Any]) -> Any:
                 panel.set_ylabel("")
         names = sorted(handles)
         figure.legend([handles[name] for name in names], names, ncol=len(names), loc="outside upper center", frameon=False)
+    if zeros:
+        footers.add(figure, f"none in any run: {', '.join(case.replace('_', ' ') for case in zeros)}")
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Recognises the format of a graph file, as C++'s RecogniseFormat does. Standard library only."""
+"""Recognises the format of a graph file, as C++'s RecogniseFormat does, and also lists in JSON. Standard library only."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy
 import scipy.stats
 
 INTERVALS = "bootstrapped 95 % intervals"  #: what figures call them
-FEWEST = 5  #: replicates, for which bars have an interval; with fewer, each is shown
+FEWEST = 5  #: replicates, for which figures have an interval; with fewer, each is shown
 
 
 def bootstrap_interval(

@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # pandas takes its time
 MODES = (0, 3)
 SOLVED = 0.05  #: of the adjacent pairs may still have one colour
 CLEAR = 0.6  #: of mode 0's time, from which on mode 3 wins clearly, if every run of it is faster
+FEWER = 0.95  #: of mode 0's updates until a solution, below which mode 3 has the gain that NEWER_VALUES explains
+NEWER_VALUES = ", as when a node reads newer values of its own worker's nodes"  #: where mode 0 shows those of the previous update
 FEWEST = 3  #: runs of each mode, without which a verdict says nothing of all
 
 
@@ -38,15 +40,17 @@ class Race:
         ratio = median[3] / median[0]
         is_faster = max(times[3]) < min(times[0]) and min(len(times[mode]) for mode in MODES) >= FEWEST
         words += f", and needs {ratio:.2f} x its time to a solution"
-        words += f" ({1 / rate:.2f} x by its rate, {ratio * rate:.2f} x by the number of updates that it needs); "
+        words += f" ({1 / rate:.2f} x by its rate, {ratio * rate:.2f} x by the number of updates that it needs"
+        words += f"{NEWER_VALUES}); " if is_faster and ratio * rate < FEWER else "); "
         words += "every run of mode 3 was faster" if is_faster else "single runs overlap, or are few"
         return words if is_faster and ratio <= CLEAR else f"{words}, so this is no clear win"
 
 
 def race_of(name: str, rows: pandas.DataFrame, frames: pandas.DataFrame) -> Race | None:
-    """The comparison of rows and colours over time of channel_selection; None unless they have both modes, of one layout."""
+    """The comparison of rows and colours over time of channel_selection; None unless they have both modes, of one layout, and tell
+    how many nodes each worker has."""
     layouts = rows[[key for key in ("graph", "case", "processes", "threads") if key in rows]].drop_duplicates()
-    if not set(MODES) <= set(rows["mode"]) & set(frames["mode"]) or len(layouts) != 1:
+    if "num_nodes" not in rows or not set(MODES) <= set(rows["mode"]) & set(frames["mode"]) or len(layouts) != 1:
         return None
     speeds = (rows["num_nodes"] * rows["updates_per_second"]).groupby([rows["mode"], rows["replicate"]]).sum()
     goal = SOLVED * float(rows["conflict_edges_total"].iloc[0])

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy
 import pandas
 import seaborn
 from matplotlib.lines import Line2D
@@ -14,7 +15,7 @@ from netuit import InputError, footers
 from netuit.analysis import QUALITY_METRICS, SILENT_MODE, by_run
 from netuit.evolution_records import LAYERS
 from netuit.intervals import FEWEST, INTERVALS
-from netuit.style import MODE_COLORS, STYLE
+from netuit.style import MODE_COLORS, SINGLE, STYLE
 
 
 def _in_order(runs: pandas.DataFrame) -> list[str]:
@@ -88,9 +89,10 @@ def plot_quality(
     quality: pandas.DataFrame, metrics: Mapping[str, str] | None = None, *, layers: Sequence[str] = LAYERS
 ) -> Any:
     """The metrics of quality of service by workers and mode, a panel each, in modes that communicate: medians over
-    snapshots and workers with bootstrapped 95 % intervals. Where rows are of several layers, a line of panels for each
-    metric and a column for each layer. layers: their names in order, by default those of digital_evolution. Gives the
-    figure."""
+    snapshots and workers with bootstrapped 95 % intervals, or, below five replicates, with the median of each as a small dot. A metric
+    that is 0 everywhere has no panel; the foot names it. Where rows are of several layers, a line of panels for each metric and a
+    column for each layer. layers: their names in order, by default those of digital_evolution. Gives the figure. Raises InputError if
+    no panel is left."""
     metrics = QUALITY_METRICS if metrics is None else metrics
     rows = quality[quality["scope"] == "worker"] if "scope" in quality else quality
     rows = rows.assign(workers=_layout_names(rows))
@@ -100,6 +102,8 @@ def plot_quality(
     present = [name for name in metrics if name in rows and rows[name].notna().any()]
     if not present:
         raise InputError("no quality of service in these rows")
+    present, zeros = without_zeros(metrics, present, rows)
+    has_few = _has_few(rows)
     numbers = sorted(rows["layer"].unique()) if "layer" in rows else []
     with plt.rc_context(STYLE):
         if len(numbers) > 1:
@@ -109,7 +113,7 @@ def plot_quality(
             )
             for line, name in zip(axes, present):
                 for panel, number in zip(line, numbers):
-                    _plot_metric(panel, rows[rows["layer"] == number], name, metrics[name], layouts, modes)
+                    _plot_metric(panel, rows[rows["layer"] == number], name, metrics[name], layouts, modes, has_few)
                     panel.label_outer()
             for panel, number in zip(axes[0], numbers):
                 panel.set_title(layers[number] if number < len(layers) else f"layer {number}")
@@ -120,21 +124,46 @@ def plot_quality(
                 num_lines, num_columns, figsize=(3.9 * num_columns, 3.0 * num_lines), squeeze=False, layout="constrained"
             )
             for panel, name in zip(axes.flat, present):
-                _plot_metric(panel, rows, name, metrics[name], layouts, modes)
+                _plot_metric(panel, rows, name, metrics[name], layouts, modes, has_few)
             for panel in list(axes.flat)[len(present) :]:
                 panel.set_visible(False)
         handles = [Line2D([], [], color=MODE_COLORS[mode], marker="o", markersize=4, linestyle="none", label=f"mode {mode}") for mode in modes]
         figure.legend(handles=handles, ncol=len(modes), loc="outside upper center", frameon=False)
-    footers.tell(figure, f"dots: medians over workers and snapshots of {{}}; lines: {INTERVALS} of medians", rows)
+    beside = "small dots: those of single ones" if has_few else f"lines: {INTERVALS} of medians"
+    footers.tell(figure, f"dots: medians over workers and snapshots of {{}}; {beside}{zeros}", rows)
     return figure
 
 
-def _plot_metric(panel: Any, rows: pandas.DataFrame, name: str, label: str, layouts: list[str], modes: list[int]) -> None:
+def without_zeros(metrics: Mapping[str, str], names: Sequence[str], table: pandas.DataFrame) -> tuple[list[str], str]:
+    """The metrics that are not 0 in all rows, and what the foot says of the others. Raises InputError if each is 0."""
+    shown = [name for name in names if table[name].fillna(0).any()]
+    zeros = ", ".join(metrics[name].removesuffix(", s") for name in names if name not in shown)
+    if not shown:
+        raise InputError(f"nothing to draw; 0 everywhere: {zeros}")
+    return shown, f"; 0 everywhere: {zeros}" if zeros else ""
+
+
+def _has_few(rows: pandas.DataFrame) -> bool:
+    """Whether some workers and mode have too few replicates for an interval."""
+    return "replicate" not in rows or bool(rows.groupby(["workers", "mode"], observed=True)["replicate"].nunique().min() < FEWEST)
+
+
+def _plot_metric(
+    panel: Any, rows: pandas.DataFrame, name: str, label: str, layouts: list[str], modes: list[int], has_few: bool
+) -> None:
+    if rows[name].notna().any() and not rows[name].fillna(0).any():  # of one of several layers
+        panel.text(0.5, 0.5, "0 everywhere", transform=panel.transAxes, ha="center", va="center", fontsize=9, color="#666666")
+        rows = rows[:0]
+    apart = 0.3 if len(modes) > 1 else 0
     seaborn.pointplot(
         rows, x="workers", y=name, hue="mode", order=layouts, hue_order=modes, estimator="median",
-        palette=[MODE_COLORS[mode] for mode in modes], errorbar=("ci", 95), n_boot=300, seed=1, dodge=0.3 if len(modes) > 1 else False,
+        palette=[MODE_COLORS[mode] for mode in modes], errorbar=None if has_few else ("ci", 95), n_boot=300, seed=1, dodge=apart or False,
         linestyle="none", markersize=4, err_kws={"linewidth": 1.1}, legend=False, ax=panel,
     )  # fmt: skip
+    if has_few and "replicate" in rows:
+        for mode, aside in zip(modes, numpy.linspace(-apart / 2, apart / 2, len(modes))):
+            medians = rows[rows["mode"] == mode].groupby(["workers", "replicate"], observed=True)[name].median().dropna()
+            panel.plot([layouts.index(workers) + aside for workers, _ in medians.index], medians, **SINGLE)
     panel.set_ylabel(label)
     panel.set_xlabel("workers (processes x threads)")
     if name.endswith("_s") or name.endswith("_updates"):

@@ -12,6 +12,8 @@ from typing import Any
 
 from netuit import InputError, files
 
+DEMO = "demo.json"  #: how tools/demo was called, beside its rows
+
 Row = dict[str, Any]
 
 _INTEGERS = (

@@ -8,13 +8,14 @@ from __future__ import annotations
 import sys
 
 from netuit.command import suggest
-from netuit.schema_documents import CLUSTER, MANIFEST, RUN, SWEEP_MANIFEST
+from netuit.schema_documents import CLUSTER, DEMO, MANIFEST, RUN, SWEEP_MANIFEST
 from netuit.schema_tables import COLORS, EVIDENCE, EVOLUTION_ROWS, FRAMES, HOSTS, QUALITY, ROWS, SWEEP_COLUMNS
 from netuit.schema_types import Column, Table
 
 __all__ = [
     "CLUSTER",
     "COLORS",
+    "DEMO",
     "DOCUMENTS",
     "EVIDENCE",
     "EVOLUTION_ROWS",
@@ -32,7 +33,7 @@ __all__ = [
     "as_markdown",
 ]
 
-DOCUMENTS = (MANIFEST, SWEEP_MANIFEST, RUN, CLUSTER)  #: objects, as JSON
+DOCUMENTS = (MANIFEST, SWEEP_MANIFEST, RUN, CLUSTER, DEMO)  #: objects, as JSON
 TABLES = (ROWS, EVOLUTION_ROWS, EVIDENCE, QUALITY, FRAMES, COLORS, HOSTS, *DOCUMENTS)
 
 

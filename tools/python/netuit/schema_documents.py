@@ -1,5 +1,6 @@
 """Files of results that are objects, as JSON. See netuit.schema."""
 
+from netuit import results
 from netuit.schema_types import Table, columns
 
 MANIFEST = Table(
@@ -32,6 +33,16 @@ started    | text  | - | when, UTC, ISO 8601
 complete   | flag  | - | false while it runs, and if it was cut short
 stopped_by | text  | - | what ended it
 lost_processes | list | - | processes that ended or fell silent on the way; then each of the others writes X.rankN.csv and X.rankN.json, and its quality of service likewise
+"""),
+)
+
+DEMO = Table(
+    "demo",
+    results.DEMO,
+    "How tools/demo was called: one object, beside its rows.csv.",
+    ("command_line",),
+    columns("""
+command_line | list | - | what makes all of its results again, in the folder that it was given in
 """),
 )
 

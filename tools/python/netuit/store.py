@@ -98,7 +98,7 @@ class Store:
         files.make_folder(place)
         try:
             for path in self.folder.iterdir():
-                if path.is_file() and path.suffix in (".csv", ".json", ".png", ".txt", ".md", ".html"):
+                if path.is_file() and path.suffix in (".csv", ".json", ".png", ".svg", ".txt", ".md", ".html"):
                     path.replace(place / path.name)
         except OSError as error:
             raise OutputError(f"{place}: {error.strerror}") from None

@@ -13,6 +13,9 @@ from netuit import files
 # Okabe and Ito's palette, which colour-blind readers can tell apart; in order of modes 0 to 5.
 MODE_COLORS = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#999999", "#CC79A7")
 
+#: A replicate beside the mean of few.
+SINGLE: dict[str, Any] = {"color": "#333333", "marker": "o", "markersize": 2.5, "markeredgewidth": 0, "linestyle": "none", "zorder": 4}
+
 STYLE = {
     "font.size": 10,
     "axes.spines.top": False,
@@ -27,8 +30,13 @@ STYLE = {
 
 
 def save(figure: Any, path: str | os.PathLike[str], dpi: int | str = "figure") -> None:
-    """Writes a figure in one step, and closes it. Raises OutputError."""
+    """Writes a figure as PNG, and beside it as SVG, for web pages; then closes it. Of the same figure always the same SVG. Raises
+    OutputError."""
+    path = pathlib.Path(path)
+    options = {"bbox_inches": "tight", "pad_inches": 0.15, "dpi": dpi}
     try:
-        files.write_figure(pathlib.Path(path), figure, bbox_inches="tight", pad_inches=0.15, dpi=dpi)
+        files.write_figure(path, figure, **options)
+        with plt.rc_context({"svg.hashsalt": path.stem, "svg.fonttype": "none"}):
+            files.write_figure(path.with_suffix(".svg"), figure, metadata={"Date": None, "Creator": None}, **options)
     finally:
         plt.close(figure)

@@ -1,11 +1,13 @@
 """The demo against a launcher and a program that are stand-ins, and say what they are told to."""
 
 import csv
+import html
 import io
 import json
 import os
 import pathlib
 import re
+import shlex
 import signal
 import sys
 import threading
@@ -13,7 +15,7 @@ import threading
 import fake_build
 import pandas
 import pytest
-from netuit import InputError, ToolError, arguments, demo, results
+from netuit import InputError, ToolError, arguments, demo, report, results
 from netuit.race import Race, race_of
 
 HERE = pathlib.Path(__file__).parent
@@ -98,6 +100,7 @@ def test_all_results_are_written_and_named(options):
     assert "mode 2: its period is shortened to 100 ms" in out
     for name in ("rows.csv", "chart.png", "torus.png", "report.html"):
         assert (options.output / name).exists() and str(options.output / name) in out
+    assert (options.output / "chart.svg").exists() and (options.output / "torus.svg").exists()
     rows = results.read_rows(options.output / "rows.csv")
     assert len(rows) == 6 * (1 + 4) and {row["graph"] for row in rows} == {"some.edgelist"}
     assert err.count("updates/s and worker") == 12  # a plain line a run, since this is not a terminal
@@ -166,6 +169,10 @@ def test_a_race_says_what_it_shows_and_no_more():
         "mode 3 makes 0.50 x the node updates of mode 0, and needs 1.20 x its time to a solution (2.00 x by its rate, 0.60 x by the "
         "number of updates that it needs); single runs overlap, or are few, so this is no clear win"
     )
+    fewer = race(([1, 1], [1, 1]), ([0.2] * 3, [0.1] * 3)).verdict()
+    assert "0.50 x by the number of updates that it needs, as when a node reads newer values of its own worker's nodes); every run" in fewer
+    more = race(([1, 1], [2, 2]), ([0.2] * 3, [0.15] * 3)).verdict()
+    assert "1.50 x by the number of updates that it needs); every run" in more and "newer values" not in more
     assert race(([1], [1]), ([0.3] * 3, [0.2] * 3)).verdict().endswith("every run of mode 3 was faster, so this is no clear win")
     assert race(([1], [2]), ([0.2, None], [0.1, 0.1])).verdict().endswith("; not every run came to a solution")
     assert race(([1], [0]), ([0.2], [None])).verdict() == "mode 3 made no update"
@@ -183,6 +190,20 @@ def test_a_race_is_told_from_rows_and_colours_over_time():
     assert race_of("x", rows, frames) == Race("x", {0: [30, 40], 3: [50]}, {0: [0.2, None], 3: [0.1]})
     assert race_of("x", rows, frames[frames["mode"] == 0]) is None
     assert race_of("x", pandas.concat([rows, rows.assign(threads=1)]), frames) is None
+
+
+def test_the_page_shows_the_demo_s_own_command_with_its_options(options, tmp_path, monkeypatch):
+    monkeypatch.delenv(demo.STARTED_AS, raising=False)
+    run(options)
+    page = (options.output / "report.html").read_text(encoding="utf-8")
+    shown = re.search(r"Command of the demo</th><td>(.*?)</td>", page)[1]
+    given = ["--build", str(tmp_path / "build"), "--output", str(tmp_path / "out"), "--graph", str(tmp_path / "some.edgelist"), "--workers", "1x1,2x2"]
+    assert shlex.split(html.unescape(shown)) == ["netuit", "demo", *given]
+    monkeypatch.setenv(demo.STARTED_AS, "a folder/tools/demo")  # which sets --build itself
+    assert demo.command_again(options) == ["a folder/tools/demo", *given[2:]]
+    (options.output / "demo.json").write_text("{}")
+    with pytest.raises(InputError, match="demo.json:1: no list command_line"):
+        report.write_report([options.output], tmp_path / "page.html")
 
 
 class Terminal(io.StringIO):

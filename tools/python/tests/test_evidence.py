@@ -12,6 +12,7 @@ import pandas
 import pytest
 from netuit import InputError, evidence, evidence_plan, evidence_plots, evidence_report, evidence_tables, load, notebooks
 from netuit.arguments import MODE_NAMES
+from netuit.style import SINGLE
 
 EVIDENCE = pathlib.Path(__file__).parents[2] / "evidence"
 
@@ -147,6 +148,16 @@ def test_outcomes_by_mode_are_drawn_on_one_scale_with_no_difference_in_its_middl
     assert len(scales) == 5 and all(low == -high for low, high in scales)
     assert scales[0][1] > 175 and len(set(scales[1:])) == 1  # the rate has its own
     assert 0.5 * scales[1][1] < 100 * 3 * 6 / 250 < scales[1][1]
+    evidence_plots.plt.close(figure)
+
+
+@pytest.mark.parametrize("num_seeds, has_intervals", [(4, False), (5, True)])
+def test_fewer_than_five_seeds_are_shown_without_an_interval(num_seeds, has_intervals):
+    figure = evidence_plots.draw(by_mode(generations=(7, *range(1, num_seeds + 1))))
+    lines = [line for panel in figure.axes for line in panel.lines]
+    assert any(line.get_linewidth() == 2.2 for line in lines) == any(line.get_linewidth() == 5 for line in lines) == has_intervals
+    small = [line.get_ydata() for line in lines if line.get_markersize() == SINGLE["markersize"]]
+    assert [len(values) for values in small] == ([] if has_intervals else [num_seeds] * 3)  # differences of three modes from mode 0
     evidence_plots.plt.close(figure)
 
 

@@ -5,8 +5,9 @@ import fake_results
 import numpy
 import pandas
 import pytest
+from matplotlib.collections import LineCollection
 from netuit import analysis, comparison_plots, experiment_plots, result_plots
-from netuit.style import MODE_COLORS
+from netuit.style import MODE_COLORS, SINGLE
 from fake_sweep import make_quality, make_rows
 
 
@@ -151,28 +152,75 @@ def test_a_figure_says_below_what_it_shows_of_how_many_replicates(tmp_path):
     quality["failure_rate"] = 0.1  # else it had no panel
     alone = rows[rows["threads"] == 1]
     fewer = alone[alone["replicate"] < 2]
-    many = pandas.concat([rows, rows.assign(replicate=rows["replicate"] + 3)])
+    many = more(rows)
+    frequent = more(quality)
     told = {
         experiment_plots.rates_and_conflicts(rows): "bars: means over 3 replicates; dots: single ones",
         result_plots.plot_rates(rows).figure: "bars: means over 3 replicates; dots: single ones",
         result_plots.plot_rates(many).figure: f"bars: {bars}".replace("3 replicates", "6 replicates"),
         result_plots.plot_conflicts(alone[alone["replicate"] == 0]).figure: "bars: means over 1 replicate; dots: single ones",
-        experiment_plots.clusters({"fast": fewer, "slow": alone}): "dots: means over 2 to 3 replicates; upright lines: bootstrapped 95 % intervals",
-        comparison_plots.rates_by_case(rows): f"dots: ratios of {bars}",
-        comparison_plots.threads_by_case(rows): f"dots: ratios of {bars}",
+        experiment_plots.clusters({"fast": fewer, "slow": alone}): "dots: means over 2 to 3 replicates; small dots: single ones",
+        experiment_plots.clusters({"slow": many[many["threads"] == 1]}): "dots: means over 6 replicates; upright lines: bootstrapped 95 % intervals",
+        comparison_plots.rates_by_case(rows): "dots: ratios of means over 3 replicates; small dots: single ones to the mean of mode 4",
+        comparison_plots.threads_by_case(rows): "dots: ratios of means over 3 replicates; small dots: single ones to the mean of one thread",
+        comparison_plots.rates_by_case(many): f"dots: ratios of {bars}".replace("3 replicates", "6 replicates"),
+        comparison_plots.threads_by_case(many): f"dots: ratios of {bars}".replace("3 replicates", "6 replicates"),
         experiment_plots.quality_by_case(quality): f"dot: median {dots} of 4 replicates; thick line: middle half; thin line: middle 95 %",
-        result_plots.plot_quality(quality): f"dots: medians {dots} of 4 replicates; lines: bootstrapped 95 % intervals of medians",
+        result_plots.plot_quality(quality): f"dots: medians {dots} of 4 replicates; small dots: those of single ones",
+        result_plots.plot_quality(frequent): f"dots: medians {dots} of 8 replicates; lines: bootstrapped 95 % intervals of medians",
         experiment_plots.regressions(quality, "log2_threads"): f"dots: a mean and a median {dots} for each of 4 replicates",
     }
     for figure, line in told.items():
         assert said_below(figure) == [line]
 
 
+def more(table):
+    """The same with twice the replicates."""
+    return pandas.concat([table, table.assign(replicate=table["replicate"] + table["replicate"].max() + 1)], ignore_index=True)
+
+
+def singles(panel):
+    """Places of the small dots that stand for a replicate each."""
+    return [place for line in panel.lines if line.get_color() == SINGLE["color"] and line.get_markersize() == SINGLE["markersize"]
+            for place in zip(line.get_xdata(), line.get_ydata())]  # fmt: skip
+
+
+def upright(panel):
+    """How many upright lines a panel has."""
+    lines = [line.get_xydata() for line in panel.lines]
+    lines += [segment for group in panel.collections if isinstance(group, LineCollection) for segment in group.get_segments()]
+    return sum(line[0][0] == line[1][0] and line[0][1] != line[1][1] for line in lines if len(line) == 2)
+
+
+def test_below_five_replicates_ratios_have_a_dot_for_each_and_no_interval(tmp_path):
+    rows = make_rows(tmp_path, rate=lambda workers, mode: {0: 500.0, 3: 900.0}.get(mode, 1000.0))
+    rows = rows[rows["threads"] == 1].assign(case="one")
+    few, many = (comparison_plots.rates_by_case(table).axes[0] for table in (rows, more(rows)))
+    assert len(singles(few)) == 5 * 3 and upright(few) == 0
+    assert sorted(y for _, y in singles(few))[:3] == pytest.approx([0.5 / 1.01, 0.5, 0.5 * 1.02 / 1.01])  # of mode 0, to the mean of mode 4
+    assert len(singles(many)) == 0 and upright(many) == 5
+
+
+def test_below_five_replicates_a_cluster_has_a_dot_for_each_and_no_interval(tmp_path):
+    rows = make_rows(tmp_path)[lambda rows: rows["threads"] == 1]
+    figure = experiment_plots.clusters({"few": rows, "many": more(rows)})
+    for few, many in ((figure.axes[0], figure.axes[1]), (figure.axes[2], figure.axes[3])):
+        assert len(singles(few)) == 6 * 3 * 3 and upright(few) == 0
+        assert len(singles(many)) == 0 and upright(many) == 6 * 3
+
+
+def test_runs_without_a_conflict_have_no_row_of_conflicts_and_words_instead(tmp_path):
+    figure = experiment_plots.rates_and_conflicts(make_rows(tmp_path).assign(conflicts=0))
+    assert [panel.get_ylabel() for panel in figure.axes] == ["updates per second and CPU", ""]
+    assert "conflicts left: none in any run" in said_below(figure)
+    assert len(experiment_plots.rates_and_conflicts(make_rows(tmp_path)).axes) == 4
+
+
 def test_a_metric_that_is_0_everywhere_has_no_panel_and_is_named_below(tmp_path):
     quality = make_quality(tmp_path).assign(failure_rate=0.0)
-    for figure in (experiment_plots.quality_by_case(quality), experiment_plots.regressions(quality, "log2_threads")):
+    for figure in (experiment_plots.quality_by_case(quality), experiment_plots.regressions(quality, "log2_threads"), result_plots.plot_quality(quality)):
         labels = [panel.get_ylabel() for panel in figure.axes if panel.get_visible()]
-        assert len(labels) == 5 and "delivery failure rate" not in labels
+        assert len([label for label in labels if label]) == 5 and "delivery failure rate" not in labels
         assert said_below(figure)[0].endswith("; 0 everywhere: delivery failure rate")
 
 
@@ -208,6 +256,9 @@ def test_nothing_to_draw_is_an_input_error(tmp_path):
         analysis.regress(quality[quality["threads"] == 1], "log2_threads")
     with pytest.raises(netuit.InputError):
         experiment_plots.quality_by_case(quality[quality["scope"] == "pair"])
+    for draw in (experiment_plots.quality_by_case, result_plots.plot_quality):
+        with pytest.raises(netuit.InputError, match="0 everywhere: refused$"):
+            draw(quality.assign(failure_rate=0.0), {"failure_rate": "refused"})
     with pytest.raises(netuit.InputError):
         experiment_plots.rates_and_conflicts(make_rows(tmp_path).iloc[:0])
     rows = make_rows(tmp_path)

@@ -51,6 +51,18 @@ def test_notebooks_run_and_keep_their_picture(path, tmp_path):
     notebooks.run_notebook(path, tmp_path, seconds=120)
 
 
+def test_the_page_s_picture_is_drawn_of_the_notebook_as_a_small_svg_file(tmp_path):
+    page = ROOT / "demos/python"
+    ended = subprocess.run([sys.executable, str(page / "draw.py"), str(tmp_path)], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(PACKAGE)},
+                           capture_output=True, text=True, check=False, timeout=120)  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert "](heat.svg)" in (page / "README.md").read_text(encoding="utf-8")
+    for path in (tmp_path / "heat.svg", page / "heat.svg"):
+        drawn = path.read_text(encoding="utf-8")
+        assert len(drawn) < 300_000 and all(f">{words}</text>" in drawn for words in ("in lockstep", "best effort", "temperature"))
+        assert drawn.count("<image ") >= 2
+
+
 def test_every_notebook_is_on_its_page():
     page = (ROOT / "demos/python/README.md").read_text(encoding="utf-8")
     assert [path.name for path in NOTEBOOKS if f"]({path.name})" not in page] == []

@@ -125,6 +125,49 @@ def test_a_file_of_quality_with_nothing_in_it_is_as_good_as_none(tmp_path):
     assert "No quality of service" in page_of(tmp_path)
 
 
+def rows_of(folder, **changes):
+    """Changes columns of the folder's rows, and removes those that are None."""
+    rows = pandas.read_csv(folder / "rows.csv", dtype=str, keep_default_na=False).assign(**{name: str(value) for name, value in changes.items()})
+    rows.drop(columns=[name for name, value in changes.items() if value is None]).to_csv(folder / "rows.csv", index=False)
+
+
+def test_a_chart_in_which_all_is_0_is_left_out_and_the_page_says_so(tmp_path):
+    fake_results.write_results(tmp_path, num_frames=5)
+    rows_of(tmp_path, conflicts=0)
+    for name, changes in (("quality.csv", {"dropped": 0, "accepted": 4000, "skipped": 0}), ("frames.csv", {"conflicts": 0})):
+        pandas.read_csv(tmp_path / name, dtype=str, keep_default_na=False).assign(**changes).to_csv(tmp_path / name, index=False)
+    page = page_of(tmp_path).split("<script")[0]
+    for title in ("Conflicts left", "Refused and skipped", "Conflicts over time"):
+        assert f"<h3>{title}" not in page
+    assert "<li>Conflicts left, torus: none in any run.</li>" in page
+    assert "<li>Refused and skipped: shared memory: no message in any run.</li>" in page
+    assert "<li>Conflicts over time: none in any frame of a run.</li>" in page and "No colours over time" not in page
+    fake_results.write_results(tmp_path, num_frames=5)
+    assert "none in any run" not in page_of(tmp_path)
+
+
+def test_tiles_tell_node_updates_of_all_workers_and_otherwise_whose_rate_they_tell(tmp_path):
+    fake_results.write_results(tmp_path)  # two workers of 128 nodes each
+    tiles = re.search(r'<ul class="tiles".*?</ul>', page_of(tmp_path))[0]
+    rates = {0: 128 * (40000 + 41500), 3: 128 * (88000 + 89500)}
+    for rate in rates.values():
+        assert f"<b>{units.short(rate)}/s</b><span>node updates per second, all workers together" in tiles
+    assert f"{rates[3] / rates[0]:.2f} x mode 0" in tiles and "updates per worker" not in tiles
+    rows_of(tmp_path, num_nodes=None)
+    page = page_of(tmp_path)
+    assert "<b>40.75k/s</b><span>updates per second and worker, each of all its nodes" in page and "node updates" not in page
+
+
+def test_captions_say_what_there_is_to_see(tmp_path):
+    fake_results.write_results(tmp_path)
+    page = page_of(tmp_path)
+    captions = dict(re.findall(r"<figcaption><h3>(.*?)</h3><p>(.*?)</p>", page))
+    assert captions["Rate: torus"].startswith("Least in mode 0 every update: 10.43M; most in mode 3 no barrier: 22.72M. ")
+    assert captions["Refused and skipped: shared memory"].startswith("Skipped most often in mode ")
+    for title, caption in captions.items():
+        assert re.search(r"[Ll]east in mode \d|[Ss]kipped|All modes are alike", caption) or title.startswith("World"), title
+
+
 def test_a_run_that_was_cut_short_crowded_or_wrong_is_said_to_be_so(tmp_path):
     fake_results.write_results(tmp_path)
     manifest = json.loads((tmp_path / "rows.json").read_text(encoding="utf-8"))
@@ -527,7 +570,8 @@ def test_what_the_program_writes_is_drawn(tmp_path, program):
     options += " --frames frames.csv --colors-output colors.csv"
     subprocess.run([program, *options.split()], cwd=tmp_path, check=True, capture_output=True, timeout=60)
     page = page_of(tmp_path)
-    assert "left-out" not in page
+    notes = re.findall(r"<li>(.*?)</li>", re.search(r'<section class="left-out">(.*?)</section>|$', page)[1] or "")
+    assert all("none in any run" in note for note in notes)  # so small a graph may be solved in every run
     takes = takes_of(page)
     assert [take["mode"] for take in takes["takes"]] == [0, 3]
     stage = takes["stages"][0]

@@ -2,13 +2,18 @@
 
 They run as the command `netuit`, which the scripts in `tools/` call after they have installed and built what is missing."""
 
+import html
 import os
 import pathlib
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 
 import built
 import netuit
+import pandas
 import pytest
 
 PACKAGE = pathlib.Path(netuit.__file__).parents[1]
@@ -44,6 +49,30 @@ def test_the_demo_colours_its_graphs_in_every_mode_and_its_report_is_drawn_again
     assert (results / "report.html").is_file()
 
 
+def test_the_command_that_the_demo_s_page_shows_makes_all_of_it_again(run, tmp_path):
+    (tmp_path / "my.edgelist").rename(tmp_path / "my graph.edgelist")
+    run("demo", "--graph", "my graph.edgelist", "--workers", "1x2", "--modes", "3,0", "--seconds", "0.05", "--replicates", "2", "--seed", "7", "--output", "my out")
+    results = tmp_path / "my out"
+
+    def layouts():
+        rows = pandas.read_csv(results / "rows.csv")
+        return rows[["graph", "processes", "threads", "mode", "replicate", "seed", "nodes"]].drop_duplicates().values.tolist()
+
+    first, page = layouts(), (results / "report.html").read_text(encoding="utf-8")
+    command = html.unescape(re.search(r"Command of the demo</th><td>(.*?)</td>", page)[1])
+    assert "Command of the colours over time" in page and len(first) == 4
+    shutil.rmtree(results)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "netuit").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m netuit "$@"\n', encoding="utf-8")
+    (tmp_path / "bin" / "netuit").chmod(0o755)
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "UIT_BUILD": str(built.folder_of("channel_selection"))}
+    environment["PATH"] = f"{tmp_path / 'bin'}:{environment['PATH']}"
+    ended = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=240)
+    assert ended.returncode == 0, f"{command}:\n{ended.stdout}{ended.stderr}"
+    assert layouts() == first
+    assert command in html.unescape((results / "report.html").read_text(encoding="utf-8"))
+
+
 def test_the_demo_colours_a_graph_of_the_user_s(run, tmp_path):
     told = run("demo", "--graph", "my.edgelist", "--workers", "2x4", "--seconds", "0.05", "--replicates", "1")
     assert "my.edgelist" in told and "2x4" in told
@@ -56,7 +85,7 @@ def test_a_graph_file_is_coloured(run):
 
 def test_digital_cells_evolve_and_are_reported(run, tmp_path):
     run("evolve", "--seconds", "1", "--processes", "1", "--mode", "0", "--output", "world")
-    assert (tmp_path / "world" / "world.png").is_file()
+    assert (tmp_path / "world" / "world.png").is_file() and (tmp_path / "world" / "world.svg").is_file()
     run("report", "world")
     assert (tmp_path / "world" / "report.html").is_file()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas
 
-from netuit import InputError, files, load
+from netuit import InputError, files, load, results
 
 _OF_ROWS = (
     "graph", "edges", "processes", "threads", "mode", "mode_name", "replicate", "process", "thread",
@@ -42,6 +42,7 @@ class Launch:
     colors: pandas.DataFrame | None = None
     hosts: pandas.DataFrame | None = None
     manifest: dict[str, Any] = dataclasses.field(default_factory=dict)
+    demo: dict[str, Any] = dataclasses.field(default_factory=dict)  #: what tools/demo notes of itself, whose launches these are
 
 
 @dataclasses.dataclass
@@ -107,7 +108,13 @@ def _read_launch(folder: pathlib.Path, paths: list[pathlib.Path], is_named: bool
     for path in paths:
         one = Launch(folder)
         if path.suffix == ".json":
-            one.manifest = files.read_json(path)
+            value = files.read_json(path)
+            if path.name != results.DEMO or "program" in value:  # a program's manifest, of rows in demo.csv
+                one.manifest = value
+            elif isinstance(value.get("command_line"), list):
+                one.demo = value
+            else:
+                raise InputError(f"{path}:1: no list command_line")
         else:
             kind, table = _read_table(path, is_named)
             if kind:
@@ -166,6 +173,7 @@ def _merge(first: Launch, second: Launch) -> None:
             setattr(first, kind, pandas.concat([ours, theirs], ignore_index=True))
         elif theirs is not None and kind != "hosts":
             raise InputError(f"{second.folder}: a second file of {kind}; name the files of one launch")
+    first.demo = first.demo or second.demo
     if second.manifest and not ("program" in first.manifest or "sweep" in first.manifest):
         first.manifest = second.manifest
 

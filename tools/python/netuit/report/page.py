@@ -103,21 +103,20 @@ def _figures(inputs: Inputs, notes: list[str]) -> list[str]:
     if whole.rows is None:
         notes.append("No rows (--output): no rates" + ("." if _evolves(inputs) else " and no conflicts left."))
     else:
-        figures += run_charts.rates(whole.rows)
-        figures += run_charts.generations(whole.rows) if is_evolution(whole.rows) else run_charts.conflicts_left(whole.rows)
+        figures += run_charts.rates(whole.rows, notes)
+        figures += (run_charts.generations if is_evolution(whole.rows) else run_charts.conflicts_left)(whole.rows, notes)
     if not _evolves(inputs):
-        over_time = run_charts.conflicts_over_time(inputs)
-        figures += over_time
-        if not over_time:
+        figures += run_charts.conflicts_over_time(inputs, notes)
+        if all(launch.frames is None for launch in inputs.launches):
             notes.append("No colours over time (--frames): no conflicts over time.")
     elif not inputs.films:
         notes.append("No film (--record, in the folder of a run): the world is not shown.")
     if whole.quality is not None and quality_charts.has_layers(whole.quality):
-        figures += quality_charts.by_layer(whole.quality)
+        figures += quality_charts.by_layer(whole.quality, notes)
         if not quality_charts.is_sweep(whole.quality):
             figures += quality_charts.by_snapshot(whole.quality[whole.quality["layer"] == whole.quality["layer"].min()])[:1]
         return figures
-    figures += run_charts.losses(whole.rows, whole.quality)
+    figures += run_charts.losses(whole.rows, whole.quality, notes)
     if whole.quality is None:
         notes.append("No quality of service (--quality): no latency, and what was refused and skipped only over whole runs.")
     elif quality_charts.is_sweep(whole.quality):
@@ -177,25 +176,37 @@ def _tiles(whole: Launch) -> str:
     keys = [key for key in ("graph", "case", "processes", "threads") if key in rows.columns]
     if len(rows[keys].drop_duplicates()) > 1:
         return ""
-    base = rows[rows["mode"] == 0]["updates_per_second"].mean()
+    base = _rate(rows[rows["mode"] == 0])
+    unit = "updates per second and worker, each of all its nodes"
+    if "num_nodes" in rows:
+        unit = f"{'cell' if is_evolution(rows) else 'node'} updates per second, all workers together"
     items = []
     for mode, table in rows.groupby("mode"):
-        rate = float(table["updates_per_second"].mean())
+        rate = _rate(table)
         of_base = f" · {rate / base:.2f} x mode 0" if base > 0 and mode != 0 else ""
         outcome = _outcome(table)
         name = run_charts.mode_names(table).popitem()[1]
         items.append(
             f'<li class="{run_charts.mode_class(mode)}"><span class="name">{svg.escape(name)}</span>'
-            f"<b>{units.short(rate)}/s</b><span>updates per worker{of_base}</span>"
+            f"<b>{units.short(rate)}/s</b><span>{unit}{of_base}</span>"
             f"<span>{outcome}</span>{_worth(table)}</li>"
         )
     return f'<ul class="tiles" aria-label="Modes">{"".join(items)}</ul>'
 
 
+def _rate(rows: pandas.DataFrame) -> float:
+    """Updates of nodes per second of all workers, means over replicates: unlike a worker's own rate, it does not rise when the worker's
+    part shrinks. Where rows do not tell a worker's nodes, the mean of the workers' own rates."""
+    if "num_nodes" not in rows:
+        return float(rows["updates_per_second"].mean())
+    by_worker = (rows["updates_per_second"] * rows["num_nodes"]).groupby([rows["process"], rows["thread"]])
+    return float(by_worker.mean().sum())
+
+
 def _worth(rows: pandas.DataFrame) -> str:
     """How many of a mode's updates are effective, and how old values were, if the rows tell."""
     words = []
-    share = results.effective_share([run.to_dict("records") for _, run in rows.groupby("replicate")])
+    share = results.effective_share([run.to_dict("records") for _, run in rows.groupby("replicate")]) if "num_nodes" in rows else None
     if share is not None:
         words.append(f"{units.percent(share)} of updates effective")
     if "staleness_max" in rows and rows["staleness_max"].notna().any():
@@ -214,13 +225,15 @@ def _outcome(rows: pandas.DataFrame) -> str:
 
 def _facts(whole: Launch) -> str:
     rows = []
+    if whole.demo:
+        rows.append(_fact("Command of the demo", shlex.join(map(str, whole.demo["command_line"]))))
     for key, name in _FACTS.items():
         value = whole.manifest.get(key)
         if value in (None, "", []):
             continue
         if isinstance(value, list):
             value = _command(whole.manifest) if key == "command_line" else ", ".join(map(str, value))
-        rows.append(f'<tr><th scope="row">{name}</th><td>{svg.escape(value)}</td></tr>')
+        rows.append(_fact("Command of the colours over time" if whole.demo and key == "command_line" else name, value))
     parts = (
         f'<table class="facts"><tbody>{"".join(rows)}</tbody></table>'
         if rows
@@ -230,8 +243,15 @@ def _facts(whole: Launch) -> str:
         columns = [column for column in whole.hosts.columns if column != "host"]
         headings = [column.replace("_", " ") for column in columns]
         parts += svg.table(headings, _cells(whole.hosts, columns), name="Hosts")
-    words = "<p>If there were several runs, this is one of them: that whose colours are shown, if any are.</p>" if rows else ""
-    return f"<section><h2>How it was run</h2>{words}{parts}</section>"
+    words = "If there were several runs, this is one of them: that whose colours are shown, if any are."
+    if whole.demo:
+        words = ("The command of the demo makes all of this again, in the folder that it was given in: the runs of the charts of rates and "
+                 "of conflicts left, and this page. All below it is of the run whose colours over time are shown, if any are.")  # fmt: skip
+    return f"<section><h2>How it was run</h2>{f'<p>{words}</p>' if rows else ''}{parts}</section>"
+
+
+def _fact(name: str, value: object) -> str:
+    return f'<tr><th scope="row">{name}</th><td>{svg.escape(value)}</td></tr>'
 
 
 def _command(manifest: Mapping[str, Any]) -> str:

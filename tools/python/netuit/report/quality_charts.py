@@ -7,7 +7,7 @@ import pandas
 from netuit import units
 from netuit.evolution_records import LAYERS
 from netuit.report import svg
-from netuit.report.run_charts import Bars, grouped_bars, key_of, mode_class, mode_names
+from netuit.report.run_charts import Bars, grouped_bars, key_of, least_and_most, mode_class, mode_names, most_lost
 
 MOST_PAIRS = 18
 QUANTILES = ("age_p50_s", "age_p90_s", "age_p99_s", "age_max_s")
@@ -15,7 +15,7 @@ QUANTILES = ("age_p50_s", "age_p90_s", "age_p99_s", "age_max_s")
 
 Quantiles = list[float]
 
-_CAPTION = "Age of what was read, since it was sent: median, 90 %, 99 % and the greatest; medians over "
+_CAPTION = "Dot and line: age of what was read, since it was sent: median, 90 %, 99 % and the greatest; medians over "
 
 
 def is_sweep(quality: pandas.DataFrame) -> bool:
@@ -37,18 +37,19 @@ def _layer_name(layer: int) -> str:
     return LAYERS[layer] if layer < len(LAYERS) else f"layer {layer}"
 
 
-def by_layer(quality: pandas.DataFrame) -> list[str]:
-    """What was refused and skipped, and ages of what was read, by layer; a figure of each for each case and layout."""
+def by_layer(quality: pandas.DataFrame, notes: list[str]) -> list[str]:
+    """What was refused and skipped, and ages of what was read, by layer; a figure of each for each case and layout. A note takes the
+    place of a figure in which all is 0."""
     workers = quality[quality["scope"] == "worker"]
     keys = [key for key in ("case", "processes", "threads") if key in workers.columns]
     parts: list[tuple[str, pandas.DataFrame]] = [("", workers)]
     if is_sweep(workers):
         parts = [(f": {', '.join(map(str, values[:-2]))}, {values[-2]}x{values[-1]}", part)
                  for values, part in ((tuple(values), part) for values, part in workers.groupby(keys, sort=False))]  # fmt: skip
-    return [figure for suffix, part in parts for figure in (*_losses_by_layer(part, suffix), *_latency_by_layer(part, suffix))]
+    return [figure for suffix, part in parts for figure in (*_losses_by_layer(part, suffix, notes), *_latency_by_layer(part, suffix))]
 
 
-def _losses_by_layer(workers: pandas.DataFrame, suffix: str) -> list[str]:
+def _losses_by_layer(workers: pandas.DataFrame, suffix: str, notes: list[str]) -> list[str]:
     figures = []
     for _, table in workers.groupby("mode"):
         name = _mode_name(table)
@@ -63,6 +64,9 @@ def _losses_by_layer(workers: pandas.DataFrame, suffix: str) -> list[str]:
             continue
         groups = list(dict.fromkeys(group for group, _ in bars))
         title = f"Refused and skipped by layer, {name}{suffix}"
+        if not any(share for share, _ in bars.values()):
+            notes.append(f"{title}: no message in any run.")
+            continue
         drawing = grouped_bars(title, groups, ["s0", "s1"], bars, "layer", "part of the messages", units.percent)
         key = svg.legend([("s0", "refused, of those attempted"), ("s1", "skipped, of those received")])
         numbers = svg.table(
@@ -72,7 +76,8 @@ def _losses_by_layer(workers: pandas.DataFrame, suffix: str) -> list[str]:
                 for group, (_, total) in zip(groups, sums.iterrows())
             ],
         )
-        caption = "Refused: no room when they were put. Skipped: a newer message had come before they were read."
+        caption = most_lost({group: bars[group, "s0"][0] for group in groups}, {group: bars[group, "s1"][0] for group in groups}, "")
+        caption += "Refused: no room when they were put. Skipped: a newer message had come before they were read."
         figures.append(svg.figure(title, drawing, caption, key, numbers))
     return figures
 
@@ -88,7 +93,8 @@ def _latency_by_layer(workers: pandas.DataFrame, suffix: str) -> list[str]:
     names = mode_names(stamped)
     numbers = _quantile_table("layer", [(f"{name}, mode {class_[1:]}", row) for name, class_, row in lines])
     title = f"Latency by layer{suffix}"
-    return [svg.figure(title, _ranges(f"by layer{suffix}", lines, _ages(stamped)), _CAPTION + "workers and snapshots.", key_of(names), numbers)]
+    drawing, caption = _ranges(f"by layer{suffix}", lines, _ages(stamped)), _middle_age(stamped) + _CAPTION + "workers and snapshots."
+    return [svg.figure(title, drawing, caption, key_of(names), numbers)]
 
 
 def latency_by_layout(quality: pandas.DataFrame) -> list[str]:
@@ -106,9 +112,20 @@ def latency_by_layout(quality: pandas.DataFrame) -> list[str]:
         numbers = _quantile_table("workers", [(f"{name}, mode {class_[1:]}", row) for name, class_, row in lines])
         drawing = _ranges(str(case), lines, x)
         figures.append(
-            svg.figure(f"Latency: {case}", drawing, _CAPTION + "workers and snapshots.", key_of(names), numbers)
+            svg.figure(f"Latency: {case}", drawing, _middle_age(table) + _CAPTION + "workers and snapshots.", key_of(names), numbers)
         )
     return figures
+
+
+def _middle_age(stamped: pandas.DataFrame) -> str:
+    """What one sees of ages by mode, as the beginning of a caption."""
+    names = mode_names(stamped)
+    medians = {names[int(mode)]: float(age) for mode, age in stamped.groupby("mode")["age_p50_s"].median().items()}
+    return f"Median age over all: {_lower(seen)}" if (seen := least_and_most(medians, units.seconds)) else ""
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
 
 
 def _ages(stamped: pandas.DataFrame) -> svg.Scale:
@@ -131,13 +148,14 @@ def latency_by_pair(quality: pandas.DataFrame, notes: list[str]) -> list[str]:
         drawing = _ranges("of all modes", lines, x)
         numbers = _quantile_table(scope, [(f"{pair}, {name}", row) for name, _, pairs in groups for pair, row in pairs])
         key = key_of(mode_names(stamped))
-        return [svg.figure(f"Latency by {scope}", drawing, _CAPTION + "snapshots.", key, numbers)]
+        return [svg.figure(f"Latency by {scope}", drawing, _middle_age(stamped) + _CAPTION + "snapshots.", key, numbers)]
     figures = []
     for name, class_, pairs in groups:
         shown = pairs if len(pairs) <= MOST_PAIRS else pairs[:3] + pairs[3 - MOST_PAIRS :]
         more = f" The 3 quickest and the {MOST_PAIRS - 3} slowest of {len(pairs)}." if len(pairs) > len(shown) else ""
         drawing = _ranges(name, [(pair, class_, row) for pair, row in shown], x)
-        caption = _CAPTION + "snapshots." + more
+        seen = f"Medians lie between {units.seconds(pairs[0][1][0])} and {units.seconds(pairs[-1][1][0])}. "
+        caption = seen + _CAPTION + "snapshots." + more
         figures.append(svg.figure(f"Latency, {name}", drawing, caption, "", _quantile_table(scope, pairs)))
     return figures
 
@@ -216,9 +234,10 @@ def by_snapshot(quality: pandas.DataFrame) -> list[str]:
                 for _, row in spread.iterrows()
             ],
         )
-        caption = "The median over workers and replicates, with the range of all of them." + (
-            " A logarithmic axis." if is_wide else ""
-        )
+        middle = table.groupby("mode")[column].median()
+        seen = least_and_most({names[int(mode)]: float(value) for mode, value in middle.items()}, units.seconds)
+        caption = f"Median over all snapshots: {_lower(seen)}" if seen else ""
+        caption += "Line: the median over workers and replicates, with the range of all of them." + (" A logarithmic axis." if is_wide else "")
         figures.append(svg.figure(f"{title} by snapshot", canvas.render(), caption, key_of(names), numbers))
     return figures
 
@@ -252,7 +271,9 @@ def agreement(quality: pandas.DataFrame) -> list[str]:
             for mode, touched, aged in zip(means.index, means["wall_latency_s"], means["age_mean_s"])
         ],
     )
-    caption = (
+    ratios = (means["age_mean_s"] / means["wall_latency_s"]).to_dict()
+    seen = least_and_most({names[int(mode)]: float(ratio) for mode, ratio in ratios.items()}, "{:.2f}".format)
+    caption = (f"Latency by stamps over that by touches: {_lower(seen)}" if seen else "") + (
         f"A dot for each {scope} and snapshot; on the line, the two ways to measure agree. Touches fill the time, and count "
         "what a worker waits for its CPU; ages are those of what is read, and nothing is read meanwhile: then, a dot lies "
         "below the line."

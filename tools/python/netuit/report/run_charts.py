@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas
 
@@ -81,13 +81,32 @@ def _layouts(rows: pandas.DataFrame) -> dict[str, dict[str, pandas.DataFrame]]:
     return found
 
 
+def least_and_most(values: Mapping[str, float], text: Callable[[float], str] = units.short) -> str:
+    """What one sees of values by the name of their mode, as the beginning of a caption; empty for a single mode."""
+    if len(values) < 2:
+        return ""
+    low, high = min(values, key=lambda name: values[name]), max(values, key=lambda name: values[name])
+    if values[low] == values[high]:
+        return f"All modes are alike: {text(values[low])}. "
+    return f"Least in mode {low}: {text(values[low])}; most in mode {high}: {text(values[high])}. "
+
+
+def _num_workers(layout: str) -> int:
+    processes, threads = layout.rstrip("*").split("x")
+    return int(processes) * int(threads)
+
+
 def _by_layout(
-    rows: pandas.DataFrame, title: str, y_label: str, caption: str, column: str, keys: list[str]
+    rows: pandas.DataFrame, title: str, y_label: str, caption: str, column: str, keys: list[str], notes: list[str]
 ) -> list[str]:
-    """Means of a column by layout and mode, a dot for each group of `keys`; a figure for each graph and case."""
+    """Means of a column by layout and mode, a dot for each group of `keys`; a figure for each graph and case, or a note of those whose
+    values are all 0."""
     figures = []
     names = mode_names(rows)
     for case, layouts in _layouts(rows).items():
+        if not any(table[column].any() for table in layouts.values()):
+            notes.append(f"{title}, {case}: none in any run.")
+            continue
         bars: Bars = {}
         for layout, table in layouts.items():
             for mode, part in table.groupby("mode"):
@@ -104,14 +123,17 @@ def _by_layout(
                 for (layout, one), (mean, dots) in bars.items()
             ],
         )
-        figures.append(svg.figure(f"{title}: {case}", drawing, caption + note, key_of(shown), numbers))
+        seen = max(layouts, key=lambda layout: (not layout.endswith("*"), _num_workers(layout)))
+        apart = least_and_most({label[one]: mean for (layout, one), (mean, _) in bars.items() if layout == seen})
+        place = f"{seen.rstrip('*')} workers: {apart[0].lower()}{apart[1:]}" if apart and len(layouts) > 1 else apart
+        figures.append(svg.figure(f"{title}: {case}", drawing, place + caption + note, key_of(shown), numbers))
     return figures
 
 
-def rates(rows: pandas.DataFrame) -> list[str]:
+def rates(rows: pandas.DataFrame, notes: list[str]) -> list[str]:
     """Of digital evolution, updates of each worker, whose part of the world does not depend on their number. Else updates of nodes
-    of all workers together, since a worker's part shrinks with their number."""
-    if is_evolution(rows):
+    of all workers together, since a worker's part shrinks with their number; of each worker only where rows do not tell its nodes."""
+    if is_evolution(rows) or "num_nodes" not in rows:
         return _by_layout(
             rows,
             "Rate",
@@ -119,6 +141,7 @@ def rates(rows: pandas.DataFrame) -> list[str]:
             "Means; a dot for each worker.",
             "updates_per_second",
             ["process", "thread"],
+            notes,
         )
     per_node = rows.assign(node_rate=rows["updates_per_second"] * rows["num_nodes"])
     keys = ["graph", *(["case"] if "case" in rows.columns else []), "processes", "threads", "mode", "mode_name", "replicate"]
@@ -130,10 +153,12 @@ def rates(rows: pandas.DataFrame) -> list[str]:
         "How much all workers do together. Means; a dot for each replicate.",
         "node_rate",
         ["replicate"],
+        notes,
     )
 
 
-def conflicts_left(rows: pandas.DataFrame) -> list[str]:
+def conflicts_left(rows: pandas.DataFrame, notes: list[str]) -> list[str]:
+    """A note takes the place of a figure in which each run would have none."""
     if not (rows["conflict_edges_total"] > 0).any():
         return []
     return _by_layout(
@@ -143,10 +168,11 @@ def conflicts_left(rows: pandas.DataFrame) -> list[str]:
         "At the end; means, a dot for each replicate.",
         "conflicts",
         ["replicate"],
+        notes,
     )
 
 
-def generations(rows: pandas.DataFrame) -> list[str]:
+def generations(rows: pandas.DataFrame, notes: list[str]) -> list[str]:
     """Of digital evolution, births since a founder, for each 1000 updates."""
     return _by_layout(
         rows.assign(generations=1000 * rows["mean_generation"] / rows["updates"]),
@@ -155,15 +181,19 @@ def generations(rows: pandas.DataFrame) -> list[str]:
         "At the end, means over cells; means, a dot for each replicate.",
         "generations",
         ["replicate"],
+        notes,
     )
 
 
-def conflicts_over_time(inputs: Inputs) -> list[str]:
-    """A figure for each launch that left frames."""
+def conflicts_over_time(inputs: Inputs, notes: list[str]) -> list[str]:
+    """A figure for each launch that left frames, or a note if they have no conflict."""
     figures = []
     for launch in [launch for launch in inputs.launches if launch.frames is not None][:MOST_PANELS]:
         frames = launch.frames
         assert frames is not None
+        if not frames["conflicts"].any():
+            notes.append("Conflicts over time: none in any frame of a run.")
+            continue
         rows = launch.rows if launch.rows is not None else inputs.whole.rows
         known = {} if rows is None else mode_names(rows)
         names = {int(mode): known.get(int(mode), f"mode {mode}") for mode in sorted(frames["mode"].unique())}
@@ -184,11 +214,10 @@ def conflicts_over_time(inputs: Inputs) -> list[str]:
                 f"{names[int(mode)]}, replicate {replicate:g}",
             )
             cells += [[names[int(mode)], f"{replicate:g}", units.seconds(time), f"{count:g}"] for time, count in points]
-        caption = (
-            "A line for each replicate. Both axes are logarithmic."
-            if is_early
-            else "A line for each replicate; a logarithmic axis."
-        )
+        last = frames[frames["elapsed_s"] == frames.groupby(["mode", "replicate"])["elapsed_s"].transform("max")]
+        caption = least_and_most({names[int(mode)]: float(count) for mode, count in last.groupby("mode")["conflicts"].mean().items()})
+        caption = f"Left at the end: {caption[0].lower()}{caption[1:]}" if caption else ""
+        caption += "A line for each replicate. Both axes are logarithmic." if is_early else "A line for each replicate; a logarithmic axis."
         title = "Conflicts over time" + (
             "" if rows is None else f": {_short_graph(rows['graph'].iloc[0])}, {case_name(rows)}"
         )
@@ -207,8 +236,20 @@ def conflicts_over_time(inputs: Inputs) -> list[str]:
     return figures
 
 
-def losses(rows: pandas.DataFrame | None, quality: pandas.DataFrame | None) -> list[str]:
-    """What was refused and what was skipped, by mode: of each transport if the quality of service was taken."""
+def most_lost(refused: Mapping[str, float], skipped: Mapping[str, float], kind: str) -> str:
+    """What one sees of refused and skipped messages, by what each kind is called, as the beginning of a caption."""
+    words = []
+    often = "most often " if len(skipped) > 1 else ""
+    for what, shares in (("skipped", skipped), ("refused", refused)):
+        most = max(shares, key=lambda name: shares[name])
+        words.append(f"{what} {often}in {kind}{most}: {units.percent(shares[most])}" if shares[most] else f"none is {what}")
+    text = "; ".join(words)
+    return f"{text[0].upper()}{text[1:]}. "
+
+
+def losses(rows: pandas.DataFrame | None, quality: pandas.DataFrame | None, notes: list[str]) -> list[str]:
+    """What was refused and what was skipped, by mode: of each transport if the quality of service was taken. A note takes the place of
+    a figure in which all is 0."""
     parts: list[tuple[str, pandas.DataFrame]] = []
     if quality is not None:
         workers = quality[quality["scope"] == "worker"]
@@ -240,11 +281,16 @@ def losses(rows: pandas.DataFrame | None, quality: pandas.DataFrame | None) -> l
                     f"{total['received']:.0f}",
                 ]
             )
+        if not any(share for share, _ in bars.values()):
+            notes.append(f"Refused and skipped{suffix}: no message in any run.")
+            continue
         groups = list(dict.fromkeys(group for group, _ in bars))
+        seen = most_lost({group: bars[group.split(" ")[0], "s0"][0] for group, *_ in cells},
+                         {group: bars[group.split(" ")[0], "s1"][0] for group, *_ in cells}, "mode ")  # fmt: skip
         drawing = grouped_bars(
             "Refused and skipped" + suffix, groups, ["s0", "s1"], bars, "mode", "part of the messages", units.percent
         )
-        caption = (
+        caption = seen + (
             "Refused: no room when they were put; the sender knows. Skipped: a newer message had come before they were read, which is "
             "what a reader of the newest state wants. No message is lost unseen."
         )

@@ -48,8 +48,11 @@ def _figure(path: pathlib.Path, notes: list[str]) -> str:
         lines.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
     times = "".join(f'<th scope="col">{units.seconds(frame.elapsed_s)}</th>' for frame in frames)
     drawing = f'<div class="scroll-x"><table class="worlds"><thead><tr><td></td>{times}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    first, last = frames[0], frames[-1]
     caption = (
-        "A kin group keeps its colour. Of genomes, the commonest of these pictures have a colour each, others are grey. Resource "
+        f"From the first picture to the last, cells go from {(first.kin != 0).sum():,} to {(last.kin != 0).sum():,}, and kin groups from "
+        f"{_num_labels(first.kin):,} to {_num_labels(last.kin):,}. A kin group keeps its colour. Of genomes, the commonest of these "
+        "pictures have a colour each, others are grey. Resource "
         f"goes from none, dark, to {top:.2g} and more, light. Places without a cell are black."
     )
     numbers = svg.table(
