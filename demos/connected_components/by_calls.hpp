@@ -46,9 +46,8 @@ class ByLabels {
 /// to its nodes in other processes. The sets belong to a process as a whole, so its mesh must have one thread.
 class BySets {
  public:
-  /// Collective.
-  BySets(netuit::Mesh& mesh, const graphs::Part& part)
-      : mesh_(mesh), sets_(mesh, part),
+  BySets(netuit::Mesh& mesh, const graphs::Part& part, const graphs::Slots& slots)
+      : mesh_(mesh), sets_(part, slots),
         give_(mesh.AddCall<netuit::NodeId>([this, &part](netuit::Node& node, netuit::NodeId label, const auto& give) {
           const std::uint32_t set = sets_.SetOf(part.Find(node.Id()).node);
           if (sets_.TryGive(set, label)) PassOn(set, give);

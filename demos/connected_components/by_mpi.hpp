@@ -18,8 +18,8 @@ namespace connected_components {
 /// that have got smaller are sent on to the set's nodes in other processes.
 class ByMpi {
  public:
-  /// Collective.
-  ByMpi(const netuit::Mesh& mesh, const graphs::Part& part) : sets_(mesh, part), exchange_(mesh.GetWorld().Size()) {}
+  ByMpi(const netuit::Mesh& mesh, const graphs::Part& part, const graphs::Slots& slots)
+      : sets_(part, slots), exchange_(mesh.GetWorld().Size()) {}
 
   /// Collective.
   void Solve() {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <netuit/graph/topology.hpp>
-#include <netuit/mesh/mesh.hpp>
 
 #include "demos/graphs/part.hpp"
 #include "demos/graphs/slots.hpp"
@@ -17,9 +16,8 @@ namespace connected_components {
 /// The sets of nodes that a process's own edges join. A set has one label, so a smaller one reaches all its nodes at once.
 class LocalSets {
  public:
-  /// Collective.
-  LocalSets(const netuit::Mesh& mesh, const graphs::Part& part)
-      : part_(part), slots_(mesh, part), sets_(slots_.Size()), next_(slots_.Size()) {}
+  LocalSets(const graphs::Part& part, const graphs::Slots& slots)
+      : part_(part), slots_(slots), sets_(slots.Size()), next_(slots.Size()) {}
 
   /// Finds the sets. The label of each is the smallest number of its nodes.
   void Find() {
@@ -91,7 +89,7 @@ class LocalSets {
   }
 
   const graphs::Part& part_;
-  graphs::Slots slots_;
+  const graphs::Slots& slots_;
   std::vector<std::uint32_t> sets_;     // by slot
   std::vector<std::uint32_t> next_;     // by slot of another's node: the next such slot of its set
   std::vector<std::uint32_t> heads_;    // by set: the first of these slots

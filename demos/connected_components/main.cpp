@@ -16,6 +16,7 @@
 #include "demos/graphs/input.hpp"
 #include "demos/graphs/options.hpp"
 #include "demos/graphs/part.hpp"
+#include "demos/graphs/slots.hpp"
 #include "forests.hpp"
 
 namespace connected_components {
@@ -53,9 +54,10 @@ int Run(const uit::World& world, const graphs::Options& options) {
   netuit::Mesh& mesh = input.Mesh();
   const graphs::Part part{world, mesh};
   std::vector<netuit::NodeId> exact = input.IsWhole() ? SolveSerially(input.Whole()) : JoinForests(mesh);
-  ByMpi by_mpi{mesh, part};
+  const graphs::Slots slots{mesh, part};
+  ByMpi by_mpi{mesh, part, slots};
   ByLabels by_labels{mesh};
-  BySets by_sets{mesh, part};
+  BySets by_sets{mesh, part, slots};
   const auto num_links = [&](std::size_t) { return static_cast<double>(mesh.NumEdges()) / 2; };
   std::vector<demo::Method> methods;
   methods.push_back({"MPI in rounds", [&](std::size_t) { by_mpi.Solve(); }, [&](std::size_t) {

@@ -73,9 +73,8 @@ class ByCalls {
 /// lengths belong to a process as a whole, so its mesh must have one thread.
 class ByLocalSteps {
  public:
-  /// Collective.
-  ByLocalSteps(netuit::Mesh& mesh, const graphs::Part& part, double delta)
-      : mesh_(mesh), ways_(mesh, part, delta), reach_(mesh.AddCall<double>([this, &part](netuit::Node& node, double length) {
+  ByLocalSteps(netuit::Mesh& mesh, const graphs::Part& part, const graphs::Slots& slots, double delta)
+      : mesh_(mesh), ways_(mesh, part, slots, delta), reach_(mesh.AddCall<double>([this, &part](netuit::Node& node, double length) {
           ways_.Reach(part.Find(node.Id()).node, length);
         }, graphs::RoomForEdges(mesh))) {}
   /// Collective.

@@ -20,8 +20,8 @@ namespace sssp {
 /// only the shortest of them to a node, and only if it has sent no shorter one before.
 class ByMpi {
  public:
-  /// Collective.
-  ByMpi(netuit::Mesh& mesh, const graphs::Part& part, double delta) : ways_(mesh, part, delta), exchange_(mesh.GetWorld().Size()) {}
+  ByMpi(netuit::Mesh& mesh, const graphs::Part& part, const graphs::Slots& slots, double delta)
+      : ways_(mesh, part, slots, delta), exchange_(mesh.GetWorld().Size()) {}
 
   /// Collective.
   void Search(netuit::NodeId root) {

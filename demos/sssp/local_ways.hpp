@@ -24,9 +24,8 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Sanders 2003). In a step the process goes on with its own nodes, the nearest first, until none is left below the step's limit.
 class LocalWays {
  public:
-  /// Collective.
-  LocalWays(netuit::Mesh& mesh, const graphs::Part& part, double delta)
-      : rank_(static_cast<std::uint32_t>(mesh.GetWorld().Rank())), bin_width_(delta / bins_per_step), part_(part), slots_(mesh, part) {
+  LocalWays(netuit::Mesh& mesh, const graphs::Part& part, const graphs::Slots& slots, double delta)
+      : rank_(static_cast<std::uint32_t>(mesh.GetWorld().Rank())), bin_width_(delta / bins_per_step), part_(part), slots_(slots) {
     const netuit::EdgeWeights weight = mesh.GetEdgeWeights();
     mesh.Visit([&](const netuit::Node& node) {
       for (const netuit::OutEdge edge : node.Out()) weights_.push_back(weight[edge]);
@@ -57,8 +56,8 @@ class LocalWays {
         if (IsNews(node)) TellTargets(node);
     }
   }
-  /// Calls `take` with each node of another process to which a shorter way is known than was told before, and that way's length. Meanwhile
-  /// Reach may be called for own nodes.
+  /// Calls `take` with each node of another process to which a shorter way is known than was told before, and that way's length.
+  /// Meanwhile Reach may be called for own nodes.
   void TellOthers(auto&& take) {
     for (const std::uint32_t slot : away_)
       if (IsNews(slot)) take(slots_.AwayAt(slot), lengths_[slot]);
@@ -86,7 +85,7 @@ class LocalWays {
   std::uint32_t rank_;
   double bin_width_;
   const graphs::Part& part_;
-  graphs::Slots slots_;
+  const graphs::Slots& slots_;
   std::vector<double> weights_;                        // by edge
   std::vector<double> lengths_;                        // by slot
   std::vector<double> told_;                           // by slot: the length that others know

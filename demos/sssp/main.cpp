@@ -25,6 +25,7 @@
 #include "demos/graphs/options.hpp"
 #include "demos/graphs/over_processes.hpp"
 #include "demos/graphs/part.hpp"
+#include "demos/graphs/slots.hpp"
 #include "serial.hpp"
 
 namespace sssp {
@@ -67,9 +68,10 @@ int Run(const uit::World& world, const graphs::Options& options, double delta) {
   const std::vector<netuit::NodeId> roots = input.ChooseRoots();
   std::vector<std::vector<double>> exact(roots.size());  // by round
   std::vector<double> reached(roots.size());             // edges, by round
-  ByMpi by_mpi{mesh, part, delta};
+  const graphs::Slots slots{mesh, part};
+  ByMpi by_mpi{mesh, part, slots, delta};
   ByCalls by_calls{mesh, delta};
-  ByLocalSteps by_local_steps{mesh, part, delta};
+  ByLocalSteps by_local_steps{mesh, part, slots, delta};
   const auto search_serially = [&](std::size_t round) {
     if (world.IsRoot()) exact[round] = SolveSerially(input.Whole(), roots[round]);
   };

@@ -18,6 +18,7 @@
 #include <uit/link/world.hpp>
 
 #include "microbenchmarks/netuit/channel_selection/mesh.hpp"
+#include "microbenchmarks/support/allocations.hpp"
 #include "microbenchmarks/support/amount.hpp"
 #include "microbenchmarks/support/program.hpp"
 #include "tests/support/counted_memory.hpp"
@@ -104,7 +105,6 @@ void MeasureGrowth(bench::Program& program, const std::string& addressing, doubl
   program.Add(bench::Amount(update + growth, large.update / small.update, "ratio", 3));
 }
 
-/// Allocations of 2000 updates beyond those of 1000.
 template <typename Way>
 void MeasureAllocations(bench::Program& program, const std::string& addressing, std::uint32_t threads,
                         netuit::AsyncMode mode) {
@@ -113,15 +113,9 @@ void MeasureAllocations(bench::Program& program, const std::string& addressing, 
   if (!program.IsWanted(name)) return;
   const uit::Team team{uit::World{}, {.threads = threads}};
   OnMesh<Way> mesh{team, TorusFor(team)};
-  const auto count = [&](std::uint64_t num_updates) {
-    const std::size_t before = uit::testing::num_allocations;
-    const auto report = mesh.Run(netuit::ScheduleOf(mode, {.updates = num_updates}), {.seed = seed, .stops_on_signal = false});
-    return static_cast<double>(uit::testing::num_allocations - before);
-  };
-  // An end allocates its record at its first unread message, which may take several runs.
-  double one = count(1000);
-  for (int run = 0; run < 8; ++run) one = count(1000);
-  program.Add(bench::Amount(name, count(2000) - one, "allocations", 0));
+  bench::AddAllocations(program, name, [&](std::uint64_t num_updates) {
+    mesh.Run(netuit::ScheduleOf(mode, {.updates = num_updates}), {.seed = seed, .stops_on_signal = false});
+  });
 }
 
 }  // namespace

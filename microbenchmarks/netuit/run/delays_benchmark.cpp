@@ -18,9 +18,9 @@
 #include <uit/support/clock.hpp>
 #include <uit/team/team.hpp>
 
+#include "microbenchmarks/support/allocations.hpp"
 #include "microbenchmarks/support/amount.hpp"
 #include "microbenchmarks/support/program.hpp"
-#include "tests/support/counted_memory.hpp"
 
 namespace {
 
@@ -84,19 +84,11 @@ void MeasurePlan(bench::Program& program) {
   else std::printf("%s: other work was longer than the plan\n", growth.c_str());
 }
 
-/// Allocations of 2000 updates beyond those of 1000.
 void MeasureAllocations(bench::Program& program) {
   const std::string name = "allocations in 1000 updates, with delays, 2 threads, mode 5";
   if (!program.IsWanted(name)) return;
   Relaxation relaxation{48};
-  const auto count = [&](std::uint64_t num_updates) {
-    const std::size_t before = uit::testing::num_allocations;
-    relaxation.Update(num_updates);
-    return static_cast<double>(uit::testing::num_allocations - before);
-  };
-  double one = count(1000);  // memory that grows with use may take several runs
-  for (int run = 0; run < 8; ++run) one = count(1000);
-  program.Add(bench::Amount(name, count(2000) - one, "allocations", 0));
+  bench::AddAllocations(program, name, [&](std::uint64_t num_updates) { relaxation.Update(num_updates); });
 }
 
 }  // namespace

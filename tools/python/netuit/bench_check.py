@@ -31,9 +31,9 @@ A row compares the measured ratio of a claim with the committed ratio of the sam
 ratio is the middle half of its rounds (its quartiles); the committed spread covers all runs that were accepted at its
 commit. The row is SLOWER if the better end of the measured spread is worse than the worse end of the committed spread by
 more than {MARGIN:.0%}. A figure that is noisy, or was measured only in another class, is not judged. A committed figure that is no
-longer measured is MISSING. A row about compile times or NumPy, which has a
-budget instead (microbenchmarks/compile_budgets.json, bench_numpy.py), is OVER BUDGET if the least of its rounds exceeds it by more than {MARGIN:.0%}. Exit code 0: none of these; 1: something is slower,
-missing or over budget; 3: undecided, because more than half of the figures could not be compared."""
+longer measured is MISSING. A row about compile times or NumPy, which has a budget instead (microbenchmarks/compile_budgets.json,
+bench_numpy.py), is OVER BUDGET if the least of its rounds exceeds it by more than {MARGIN:.0%}. Exit code 0: none of these; 1:
+something is slower, missing or over budget; 3: undecided, because more than half of the figures could not be compared."""
 
 Key = tuple[str, str]  #: a figure, and the name of the MPI that carries it
 
