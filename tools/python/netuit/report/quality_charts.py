@@ -121,11 +121,7 @@ def _middle_age(stamped: pandas.DataFrame) -> str:
     """What one sees of ages by mode, as the beginning of a caption."""
     names = mode_names(stamped)
     medians = {names[int(mode)]: float(age) for mode, age in stamped.groupby("mode")["age_p50_s"].median().items()}
-    return f"Median age over all: {_lower(seen)}" if (seen := least_and_most(medians, units.seconds)) else ""
-
-
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+    return least_and_most(medians, units.seconds, "Median age over all")
 
 
 def _ages(stamped: pandas.DataFrame) -> svg.Scale:
@@ -235,8 +231,8 @@ def by_snapshot(quality: pandas.DataFrame) -> list[str]:
             ],
         )
         middle = table.groupby("mode")[column].median()
-        seen = least_and_most({names[int(mode)]: float(value) for mode, value in middle.items()}, units.seconds)
-        caption = f"Median over all snapshots: {_lower(seen)}" if seen else ""
+        medians = {names[int(mode)]: float(value) for mode, value in middle.items()}
+        caption = least_and_most(medians, units.seconds, "Median over all snapshots")
         caption += "Line: the median over workers and replicates, with the range of all of them." + (" A logarithmic axis." if is_wide else "")
         figures.append(svg.figure(f"{title} by snapshot", canvas.render(), caption, key_of(names), numbers))
     return figures
@@ -272,8 +268,8 @@ def agreement(quality: pandas.DataFrame) -> list[str]:
         ],
     )
     ratios = (means["age_mean_s"] / means["wall_latency_s"]).to_dict()
-    seen = least_and_most({names[int(mode)]: float(ratio) for mode, ratio in ratios.items()}, "{:.2f}".format)
-    caption = (f"Latency by stamps over that by touches: {_lower(seen)}" if seen else "") + (
+    by_mode = {names[int(mode)]: float(ratio) for mode, ratio in ratios.items()}
+    caption = least_and_most(by_mode, "{:.2f}".format, "Latency by stamps over that by touches") + (
         f"A dot for each {scope} and snapshot; on the line, the two ways to measure agree. Touches fill the time, and count "
         "what a worker waits for its CPU; ages are those of what is read, and nothing is read meanwhile: then, a dot lies "
         "below the line."

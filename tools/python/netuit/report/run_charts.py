@@ -81,14 +81,16 @@ def _layouts(rows: pandas.DataFrame) -> dict[str, dict[str, pandas.DataFrame]]:
     return found
 
 
-def least_and_most(values: Mapping[str, float], text: Callable[[float], str] = units.short) -> str:
-    """What one sees of values by the name of their mode, as the beginning of a caption; empty for a single mode."""
+def least_and_most(values: Mapping[str, float], text: Callable[[float], str] = units.short, of: str = "") -> str:
+    """What one sees of values by the name of their mode, as the beginning of a caption, after what they are `of`; empty for a single
+    mode."""
     if len(values) < 2:
         return ""
     low, high = min(values, key=lambda name: values[name]), max(values, key=lambda name: values[name])
+    words = f"least in mode {low}: {text(values[low])}; most in mode {high}: {text(values[high])}. "
     if values[low] == values[high]:
-        return f"All modes are alike: {text(values[low])}. "
-    return f"Least in mode {low}: {text(values[low])}; most in mode {high}: {text(values[high])}. "
+        words = f"all modes are alike: {text(values[low])}. "
+    return f"{of}: {words}" if of else f"{words[0].upper()}{words[1:]}"
 
 
 def _num_workers(layout: str) -> int:
@@ -124,9 +126,9 @@ def _by_layout(
             ],
         )
         seen = max(layouts, key=lambda layout: (not layout.endswith("*"), _num_workers(layout)))
-        apart = least_and_most({label[one]: mean for (layout, one), (mean, _) in bars.items() if layout == seen})
-        place = f"{seen.rstrip('*')} workers: {apart[0].lower()}{apart[1:]}" if apart and len(layouts) > 1 else apart
-        figures.append(svg.figure(f"{title}: {case}", drawing, place + caption + note, key_of(shown), numbers))
+        means = {label[one]: mean for (layout, one), (mean, _) in bars.items() if layout == seen}
+        apart = least_and_most(means, of=f"{seen.rstrip('*')} workers" if len(layouts) > 1 else "")
+        figures.append(svg.figure(f"{title}: {case}", drawing, apart + caption + note, key_of(shown), numbers))
     return figures
 
 
@@ -215,8 +217,8 @@ def conflicts_over_time(inputs: Inputs, notes: list[str]) -> list[str]:
             )
             cells += [[names[int(mode)], f"{replicate:g}", units.seconds(time), f"{count:g}"] for time, count in points]
         last = frames[frames["elapsed_s"] == frames.groupby(["mode", "replicate"])["elapsed_s"].transform("max")]
-        caption = least_and_most({names[int(mode)]: float(count) for mode, count in last.groupby("mode")["conflicts"].mean().items()})
-        caption = f"Left at the end: {caption[0].lower()}{caption[1:]}" if caption else ""
+        means = {names[int(mode)]: float(count) for mode, count in last.groupby("mode")["conflicts"].mean().items()}
+        caption = least_and_most(means, of="Left at the end")
         caption += "A line for each replicate. Both axes are logarithmic." if is_early else "A line for each replicate; a logarithmic axis."
         title = "Conflicts over time" + (
             "" if rows is None else f": {_short_graph(rows['graph'].iloc[0])}, {case_name(rows)}"
