@@ -13,6 +13,7 @@ import seaborn
 from matplotlib.collections import LineCollection
 
 from netuit import InputError
+from netuit.graph_arrays import check_networkx, check_placement
 
 MAX_LAID_OUT = 1500  #: nodes of a graph that springs can lay out in seconds
 _CUT = "#C22F2F"
@@ -28,6 +29,10 @@ def draw_partition(
     grid (edges round a torus are drawn as stubs), and other graphs are laid out by springs, or, where they are large,
     on a circle in the order of nodes.
     """
+    check_networkx(graph, "draw_partition")
+    check_placement(placement, "draw_partition")
+    if len(graph) == 0:
+        raise InputError("draw_partition needs a graph with nodes")
     missing = next((node for node in graph if node not in placement), None)
     if missing is not None:
         raise InputError(f"node {missing!r} is not placed")

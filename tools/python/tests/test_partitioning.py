@@ -87,6 +87,15 @@ def test_a_drawing_counts_cut_edges_and_shows_each_worker_in_a_colour(graph):
     assert cut.get_linewidths()[0] > inside.get_linewidths()[0]
 
 
+def test_only_a_graph_with_nodes_and_a_placement_can_be_drawn():
+    with pytest.raises(InputError, match=r"draw_partition needs a NetworkX graph, not str; netuit.read_graph reads a file"):
+        draw_partition("my.edgelist", {0: 0})
+    with pytest.raises(InputError, match="draw_partition needs the worker of each node, as netuit.partition gives it, not list"):
+        draw_partition(networkx.path_graph(3), [0, 0, 1])
+    with pytest.raises(InputError, match="draw_partition needs a graph with nodes"):
+        draw_partition(networkx.Graph(), {})
+
+
 def test_a_node_without_a_place_cannot_be_drawn():
     with pytest.raises(InputError, match="node 2 is not placed"):
         draw_partition(networkx.path_graph(3), {0: 0, 1: 0})
