@@ -23,7 +23,7 @@ namespace netuit {
 
 /// The transports of a mesh's edges: within a worker, and between two workers, of one process or of two. While a run is recorded
 /// or replayed, an interceptor stands in between. All have the same limit on message size.
-using MeshTransports = uit::TransportSet<uit::Limited<uit::Intra>, uit::Process, replay::Intercepted>;
+using MeshTransports = uit::TransportSet<uit::Limited<uit::GrowingIntra>, uit::Process, replay::Intercepted>;
 
 /// Returns how a mesh carries messages of a policy. Messages leave a worker at the end of its update, and those for the same
 /// worker share frames, also if the policy asks for a frame each.
@@ -109,7 +109,7 @@ class EdgeConduits final : public ChannelPart, public WaitingMessages {
 
  private:
   void JoinWithin(std::uint32_t output, std::uint32_t input, const uit::Process& options) override {
-    const uit::Limited<uit::Intra> transport{.reach = {.depth = options.depth}, .max_message_bytes = options.max_message_bytes};
+    const uit::Limited<uit::GrowingIntra> transport{.reach = {.depth = options.depth}, .max_message_bytes = options.max_message_bytes};
     auto ends = transport.template OpenPair<T, policy>(T{});
     inlets_[output] = Inlet(typename Inlet::End(std::move(ends.first)));
     outlets_[input] = Outlet(typename Outlet::End(std::move(ends.second)));

@@ -14,7 +14,8 @@ namespace netuit {
 struct MeshOptions {
   /// The worker that updates each node. By default METIS decides. Only rank 0's placement is used.
   std::optional<Placement> placement{};
-  /// Capacity of an edge of a channel, at most 65 535: messages if the policy keeps every message, frames if it accumulates.
+  /// Capacity of an edge of a channel, at most 65 535: messages if the policy keeps every message, frames if it accumulates. An edge
+  /// within a worker has memory for as many messages as have waited at once, whatever the depth.
   std::size_t depth = 2;
   std::size_t num_slots = 16;  ///< frames per peer that may be sent before the peer acknowledges them; see uit::FabricOptions
   std::uint32_t max_pace = uit::Connection::default_max_pace;  ///< most polls skipped between values for a slow peer

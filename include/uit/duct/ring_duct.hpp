@@ -66,8 +66,10 @@ class PeerIndex {
 ///     if (ring.TryStep(1) > 0) Use(ring.Get());  // another
 ///
 /// A separate class, RingDuct<T, Unsynchronized>, is for both ends in one thread.
-template <Message T, Synchronization Sync>
+template <Message T, Synchronization Sync, bool grows>
 class RingDuct final : public RefCountedBy<Sync> {
+  static_assert(!grows, "only a ring within a thread grows");
+
  public:
   /// A slot's number.
   using Index = std::uint32_t;

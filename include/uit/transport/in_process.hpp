@@ -24,7 +24,7 @@ consteval auto ChooseAccumulator() {
   else return std::type_identity<MailboxDuct<T, Sync>>{};  // RequireFoldable gives the compile error
 }
 
-template <typename T, Policy policy, typename Sync>
+template <typename T, Policy policy, typename Sync, bool grows>
 consteval auto ChooseDuct() {
   if constexpr (policy.retain == Retain::latest)
     return std::type_identity<MailboxDuct<T, Sync>>{};
@@ -33,20 +33,19 @@ consteval auto ChooseDuct() {
   else if constexpr (policy.backlog == Backlog::grow)
     return std::type_identity<QueueDuct<T, Sync>>{};
   else
-    return std::type_identity<RingDuct<T, Sync>>{};
+    return std::type_identity<RingDuct<T, Sync, grows>>{};
 }
 
 }  // namespace detail
 
-/// The duct in memory that fulfils `policy` within a process.
-template <Message T, Policy policy, Synchronization Sync>
-using DuctFor = typename decltype(detail::ChooseDuct<T, policy, Sync>())::type;
+/// The duct in memory that fulfils `policy` within a process. If it is a ring, it `grows` or not; see RingDuct.
+template <Message T, Policy policy, Synchronization Sync, bool grows = false>
+using DuctFor = typename decltype(detail::ChooseDuct<T, policy, Sync, grows>())::type;
 
 /// A new duct for `depth` messages. A duct that grows does so up to `max_bytes` bytes of messages.
-template <Message T, Policy policy, Synchronization Sync>
-[[nodiscard]] Ref<DuctFor<T, policy, Sync>> OpenDuct(std::size_t depth, std::size_t max_bytes,
-                                                     T initial) {
-  using D = DuctFor<T, policy, Sync>;
+template <Message T, Policy policy, Synchronization Sync, bool grows = false>
+[[nodiscard]] Ref<DuctFor<T, policy, Sync, grows>> OpenDuct(std::size_t depth, std::size_t max_bytes, T initial) {
+  using D = DuctFor<T, policy, Sync, grows>;
   if constexpr (policy.retain != Retain::every)
     return MakeRef<D>(std::move(initial));
   else if constexpr (policy.backlog == Backlog::grow)
@@ -77,6 +76,27 @@ struct Intra {
   }
 };
 
+/// The same, with memory for as many messages as have waited at once, whatever the depth: for the edges of a simulation. A put may
+/// then allocate memory.
+struct GrowingIntra {
+  std::size_t depth = 2;                      ///< The number of messages that may wait.
+  std::size_t max_bytes = default_max_bytes;  ///< The limit of a buffer that grows beyond its depth, in bytes.
+
+  /// The duct that an inlet refers to.
+  template <Message T, Policy policy>
+  using InletDuctFor = DuctFor<T, policy, Unsynchronized, true>;
+  /// The duct that an outlet refers to.
+  template <Message T, Policy policy>
+  using OutletDuctFor = DuctFor<T, policy, Unsynchronized, true>;
+
+  /// Throws std::invalid_argument if the duct cannot have this depth.
+  template <Message T, Policy policy>
+  [[nodiscard]] auto OpenPair(T initial) const {
+    auto duct = OpenDuct<T, policy, Unsynchronized, true>(depth, max_bytes, std::move(initial));
+    return std::pair{duct, duct};
+  }
+};
+
 /// The inlet in one thread, the outlet in another (or the same).
 ///
 ///     auto [inlet, outlet] = uit::Conduit<int>{uit::Thread{.depth = 1024}};
@@ -99,6 +119,6 @@ struct Thread {
   }
 };
 
-static_assert(PairTransport<Intra> && PairTransport<Thread>);
+static_assert(PairTransport<Intra> && PairTransport<GrowingIntra> && PairTransport<Thread>);
 
 }  // namespace uit

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,6 +19,10 @@ using uit::Unsynchronized;
 using Syncs = std::tuple<Unsynchronized, Spsc>;
 
 namespace {
+
+/// A ring within a thread that begins with few slots.
+template <typename T>
+using Growing = RingDuct<T, Unsynchronized, true>;
 
 template <typename Sync, typename T = int>
 auto Make(std::size_t depth, T initial = T{}, std::uint32_t start = 0) {
@@ -91,9 +96,9 @@ TEST_CASE("A ring within a thread keeps messages of any alignment") {
   struct alignas(64) Wide {
     int value = 0;
   };
-  const auto ring = RingDuct<Wide, Unsynchronized>::Open(3);
-  for (int i = 1; i <= 3; ++i) CHECK(ring->TryPut(Wide{i}));
-  for (int i = 1; i <= 3; ++i) {
+  const auto ring = Growing<Wide>::Open(9);
+  for (int i = 1; i <= 9; ++i) CHECK(ring->TryPut(Wide{i}));
+  for (int i = 1; i <= 9; ++i) {
     CHECK(ring->TryStep(1) == 1);
     CHECK(ring->Get().value == i);
     CHECK(reinterpret_cast<std::uintptr_t>(&ring->Get()) % 64 == 0);
@@ -116,6 +121,141 @@ TEST_CASE("Message numbers within a thread may wrap at any time") {
         REQUIRE(ring->Get() == -2);
       }
     }
+  }
+}
+
+TEMPLATE_TEST_CASE("A ring that grows keeps messages, their order and what Get has returned, as one does that has all slots", "",
+                   (Growing<std::string>), (RingDuct<std::string, Unsynchronized>)) {
+  const auto text = [](std::uint64_t number) { return "message number " + std::to_string(number); };  // on the heap
+  for (const std::size_t depth : {3U, 4U, 7U, 8U, 100U}) {
+    for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{2}, (std::uint64_t{1} << 32) - 9, ~std::uint64_t{0} - 5}) {
+      const auto ring = TestType::Open(depth, text(start), start);
+      REQUIRE(ring->Depth() == depth);
+      std::uint64_t last = start;
+      std::uint64_t current = start;
+      for (const std::size_t num_steps : {std::size_t{1}, std::size_t{2}, std::size_t{4}, std::size_t{0}, std::size_t{9}, depth}) {
+        const std::string& shown = ring->Get();
+        while (ring->TryPut(text(last + 1))) ++last;
+        REQUIRE(last - current == depth);
+        REQUIRE(shown == text(current));
+        REQUIRE(ring->Get() == text(current));
+        std::uint64_t visited = current;
+        ring->ForEachUnread([&](const std::string& message) { REQUIRE(message == text(++visited)); });
+        REQUIRE(visited == last);
+        for (std::size_t i = 0; i < std::min(num_steps, depth); ++i) {
+          REQUIRE(ring->TryStep(1) == 1);
+          REQUIRE(ring->Get() == text(++current));
+        }
+      }
+      REQUIRE(ring->NumAccepted() == last);
+      REQUIRE(ring->NumPassed() == current);
+    }
+  }
+}
+
+TEST_CASE("A ring within a thread grows by no more than what waits") {
+  using Ring = Growing<std::uint64_t>;
+  CHECK(Ring::NumBytes(1'000'000) <= RingDuct<std::uint64_t, Unsynchronized>::NumBytes(3) + 16);
+  CHECK(Ring::NumBytes(2) == RingDuct<std::uint64_t, Unsynchronized>::NumBytes(2));
+  const auto ring = Ring::Open(1'000'000);
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    REQUIRE(ring->TryPut(2 * i - 1));
+    REQUIRE(ring->TryPut(2 * i));
+    const std::uint64_t* const before = &ring->Get();
+    REQUIRE(ring->TryStep(uit::no_limit) == 2);
+    REQUIRE(ring->Get() == 2 * i);
+    REQUIRE(&ring->Get() - before < 4);  // in the same four slots
+    REQUIRE(before - &ring->Get() < 4);
+  }
+}
+
+TEST_CASE("A message may be put again while a ring grows, and a slot that is lent grows with it") {
+  const auto ring = Growing<std::string>::Open(8, "the first of all messages");
+  for (int i = 0; i < 8; ++i) REQUIRE(ring->TryPut(ring->Get()));
+  CHECK_FALSE(ring->TryPut(ring->Get()));
+  while (ring->TryStep(1) > 0) CHECK(ring->Get() == "the first of all messages");
+  for (int i = 0; i < 8; ++i) {
+    std::string* const lent = ring->TryLend();
+    REQUIRE(lent != nullptr);
+    *lent = "lent as number " + std::to_string(i);
+    ring->PutLent();
+  }
+  CHECK(ring->TryLend() == nullptr);
+  for (int i = 0; i < 8; ++i) {
+    REQUIRE(ring->TryStep(1) == 1);
+    CHECK(ring->Get() == "lent as number " + std::to_string(i));
+  }
+}
+
+TEST_CASE("A held ring grows as well, and has no more room than at its refresh") {
+  const auto ring = Growing<int>::Open(20);
+  ring->HoldInlet(true);
+  ring->HoldOutlet(true);
+  for (int i = 1; i <= 20; ++i) REQUIRE(ring->TryPut(i));
+  CHECK_FALSE(ring->TryPut(21));
+  CHECK(ring->TryStep(uit::no_limit) == 0);
+  ring->RefreshOutlet();
+  CHECK(ring->TryStep(15) == 15);
+  CHECK(ring->Get() == 15);
+  CHECK_FALSE(ring->TryPut(21));
+  ring->RefreshInlet(3);
+  for (int i = 21; i <= 23; ++i) CHECK(ring->TryPut(i));
+  CHECK_FALSE(ring->TryPut(24));
+  ring->HoldInlet(false);
+  for (int i = 24; i <= 35; ++i) CHECK(ring->TryPut(i));
+  CHECK_FALSE(ring->TryPut(36));
+  ring->HoldOutlet(false);
+  for (int i = 16; i <= 35; ++i) {
+    CHECK(ring->TryStep(1) == 1);
+    CHECK(ring->Get() == i);
+  }
+}
+
+TEST_CASE("A ring whose messages cannot be copied, or throw when moved, has all its slots from the start") {
+  struct Brittle {
+    Brittle() = default;
+    Brittle(const Brittle&) = default;
+    Brittle(Brittle&&) noexcept(false) {}
+    Brittle& operator=(const Brittle&) = default;
+    Brittle& operator=(Brittle&&) noexcept(false) { return *this; }
+  };
+  using Ring = Growing<std::unique_ptr<int>>;
+  CHECK(Ring::NumBytes(63) == RingDuct<std::unique_ptr<int>, Unsynchronized>::NumBytes(63));
+  CHECK(Growing<Brittle>::NumBytes(63) == RingDuct<Brittle, Unsynchronized>::NumBytes(63));
+  const auto ring = Ring::Open(63);
+  for (int i = 0; i < 63; ++i) REQUIRE(ring->TryPut(std::make_unique<int>(i)));
+  CHECK_FALSE(ring->TryPut(std::make_unique<int>(63)));
+  for (int i = 0; i < 63; ++i) {
+    REQUIRE(ring->TryStep(1) == 1);
+    CHECK(*ring->Get() == i);
+  }
+}
+
+TEST_CASE("A ring that cannot grow, because a copy throws, stays as it was") {
+  struct Message {
+    Message() = default;
+    explicit Message(int of) : value(of) {}
+    Message(const Message&) = default;
+    Message(Message&&) noexcept = default;
+    Message& operator=(const Message& other) {
+      if (other.breaks) throw std::runtime_error{"brittle"};
+      value = other.value;
+      return *this;
+    }
+    Message& operator=(Message&&) noexcept = default;
+    int value = 0;
+    bool breaks = false;
+  };
+  const auto ring = Growing<Message>::Open(10);
+  for (int i = 1; i <= 3; ++i) REQUIRE(ring->TryPut(Message{i}));
+  ring->Get().breaks = true;
+  CHECK_THROWS_AS(ring->TryPut(Message{4}), std::runtime_error);
+  CHECK(ring->NumAccepted() == 3);
+  ring->Get().breaks = false;
+  CHECK(ring->TryPut(Message{4}));
+  for (int i = 1; i <= 4; ++i) {
+    CHECK(ring->TryStep(1) == 1);
+    CHECK(ring->Get().value == i);
   }
 }
 
@@ -252,6 +392,8 @@ TEST_CASE("The sides of a ring between threads share no cache line") {
   CHECK(alignof(RingDuct<int, Spsc>) == 64);
   CHECK(sizeof(RingDuct<int, Spsc>) == 3 * 64);
   CHECK(alignof(RingDuct<int, Unsynchronized>) == 8);
+  CHECK(sizeof(RingDuct<int, Unsynchronized>) == 32);
+  CHECK(sizeof(Growing<int>) == 32);
 }
 
 #if UIT_ASSERT_LEVEL >= 1
