@@ -15,15 +15,16 @@
 #include <netuit/quality/latency_histogram.hpp>
 #include <netuit/quality/peer_trace.hpp>
 #include <netuit/quality/quality.hpp>
+#include <netuit/run/observer.hpp>
 #include <uit/support/clock.hpp>
 
 namespace netuit::detail {
 
 /// Takes one worker's snapshots between its updates. It notes the counts at the beginning of a window and their increase at its
 /// end. No other worker is involved. That worker only.
-class QualitySampler {
+class QualitySampler final : public Observer {
  public:
-  /// Observes the worker of `partition`. Takes no snapshots unless the options set an interval.
+  /// Observes the worker of `partition`. The options set an interval.
   QualitySampler(MeshCore& mesh, Partition& partition, const QualityOptions& options)
       : partition_(partition),
         peer_table_(mesh.GetPeerTable()),
@@ -31,11 +32,9 @@ class QualitySampler {
         options_(options),
         length_(std::min(options.length, options.interval)) {}
 
-  /// Notes that the run begins and will last for `duration`; 0 means unknown. If snapshots follow each other without gaps, the
-  /// first begins now.
-  void Start(uit::TimePoint now, std::chrono::nanoseconds duration) {
+  /// If snapshots follow each other without gaps, the first begins now.
+  uit::TimePoint Start(uit::TimePoint now, std::chrono::nanoseconds duration) override {
     start_ = now;
-    if (options_.interval.count() <= 0) return;
     std::size_t num_peers = 0;
     ForEachPeer([&](auto&&...) { ++num_peers; });
     const std::int64_t num_expected = duration.count() > 0 ? duration / options_.interval : 64;
@@ -43,26 +42,24 @@ class QualitySampler {
     sums_.reserve(max_sums);
     rows_.reserve((num_peers + max_sums) * std::min<std::size_t>(static_cast<std::size_t>(num_expected), options_.max_snapshots));
     before_.reserve(num_peers);
-    Look(now, 0);
+    return Look(now, 0);
   }
-  /// Returns when Look should be called next.
-  uit::TimePoint Next() const { return next_; }
-  /// Begins or ends a snapshot, after `num_updates` updates.
-  UIT_NOINLINE void Look(uit::TimePoint now, std::uint64_t num_updates) {
+  /// Begins or ends a snapshot.
+  uit::TimePoint Look(uit::TimePoint now, std::uint64_t num_updates) override {
     if (is_open_) {
-      if (num_updates == begin_updates_) return;  // it began late and needs at least one update
+      if (num_updates == begin_updates_) return now;  // it began late and needs at least one update
       End(now, num_updates);
       // Skips snapshots that the worker has missed because an update took longer.
       snapshot_ = std::max<std::uint64_t>(snapshot_ + 1, static_cast<std::uint64_t>((now - start_) / options_.interval));
     }
     const uit::TimePoint begin = Later(static_cast<std::int64_t>(snapshot_ + 1) * options_.interval - length_);
-    if (snapshot_ >= options_.max_snapshots) next_ = uit::never;
-    else if (!is_open_ && now >= begin) Begin(now, num_updates);
-    else next_ = begin;
+    if (snapshot_ >= options_.max_snapshots) return uit::never;
+    if (now < begin) return begin;
+    Begin(now, num_updates);
+    return Later(static_cast<std::int64_t>(snapshot_ + 1) * options_.interval);
   }
-  /// Notes that the run has ended, after `num_updates` updates. An open snapshot ends now, however short. Otherwise only the
-  /// workers that notice the end last would have it.
-  void Finish(uit::TimePoint now, std::uint64_t num_updates) {
+  /// An open snapshot ends now, however short. Otherwise only the workers that notice the end last would have it.
+  void Finish(uit::TimePoint now, std::uint64_t num_updates) override {
     if (is_open_ && num_updates > begin_updates_) End(now, num_updates);
   }
   /// Returns the snapshots taken.
@@ -80,7 +77,6 @@ class QualitySampler {
       before_.push_back(counts);
       if (trace != nullptr) trace->Clear();
     });
-    next_ = Later(static_cast<std::int64_t>(snapshot_ + 1) * options_.interval);
   }
   void End(uit::TimePoint now, std::uint64_t num_updates) {
     is_open_ = false;
@@ -158,7 +154,6 @@ class QualitySampler {
   QualityOptions options_;
   std::chrono::nanoseconds length_;
   uit::TimePoint start_{};
-  uit::TimePoint next_ = uit::never;
   bool is_open_ = false;
   std::uint64_t snapshot_ = 0;
   uit::TimePoint begin_{};
