@@ -12,7 +12,12 @@ namespace netuit {
 
 /// Options of a mesh. They must be the same on every process.
 struct MeshOptions {
-  /// The worker that updates each node. By default METIS decides. Only rank 0's placement is used.
+  /// The worker that updates each node. Only rank 0's placement is used.
+  ///
+  /// By default METIS decides: each worker gets about the same weight of nodes, and edges of little weight are cut. If the mesh has
+  /// several networks, a node weighs the sum of its weights in the networks whose graphs have weights of nodes, and an edge its
+  /// weight divided by its network's period. A network without weights of nodes adds nothing; if no network has any, each node
+  /// weighs 1. So does a node that none of the networks with weights has.
   std::optional<Placement> placement{};
   /// Capacity of an edge of a channel, at most 65 535: messages if the policy keeps every message, frames if it accumulates. An edge
   /// within a worker has memory for as many messages as have waited at once, whatever the depth.

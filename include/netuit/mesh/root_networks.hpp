@@ -37,7 +37,7 @@ namespace detail {
 class RootNetworks {
  public:
   /// Collective. If reading, aligning or placing fails, every process throws: rank 0 throws the cause, the others RootFailed.
-  /// METIS places the nodes unless a placement is given; it takes the edges' weights into account.
+  /// METIS places the nodes unless a placement is given; see MeshOptions::placement.
   RootNetworks(const uit::Team& team, const std::vector<NamedNetwork>& networks, const std::optional<Placement>& placement);
 
   /// Sends each process its part. Collective. Throws on every process if the placement does not fit.

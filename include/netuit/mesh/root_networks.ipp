@@ -23,7 +23,8 @@
 
 namespace netuit::detail {
 
-/// Gives all graphs the same nodes, numbered in the order in which their labels first occur.
+/// Gives all graphs the same nodes, numbered in the order in which their labels first occur. In a graph with weights of nodes, a
+/// node that the graph lacks weighs 0; but if no graph with weights has the node, it weighs 1 in the first of them.
 UIT_DEFINE std::vector<Topology> AlignNodes(const std::vector<const Topology*>& graphs) {
   LabelIndex index;
   std::vector<std::vector<NodeId>> numbers;  // by graph and node
@@ -32,21 +33,27 @@ UIT_DEFINE std::vector<Topology> AlignNodes(const std::vector<const Topology*>& 
     for (NodeId node = 0; node < graph->NumNodes(); ++node) of_graph.push_back(index.FindOrAdd(graph->Label(node)));
   }
   const Labels labels = index.Take();
+  std::vector<double> default_loads(labels.Size(), 1);
+  for (std::size_t i = 0; i < graphs.size(); ++i)
+    for (NodeId node = 0; graphs[i]->HasNodeWeights() && node < graphs[i]->NumNodes(); ++node) default_loads[numbers[i][node]] = 0;
   std::vector<Topology> aligned;
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     const Topology& graph = *graphs[i];
     std::vector<Edge> edges;
     for (EdgeId edge = 0; edge < graph.NumEdges(); ++edge)
       edges.push_back({numbers[i][graph.Source(edge)], numbers[i][graph.Target(edge)], graph.EdgeWeight(edge)});
-    std::vector<double> loads(labels.Size(), 1);
-    for (NodeId node = 0; graph.HasNodeWeights() && node < graph.NumNodes(); ++node)
-      loads[numbers[i][node]] = graph.NodeWeight(node);
+    std::vector<double> loads;
+    if (graph.HasNodeWeights()) {
+      loads = std::exchange(default_loads, std::vector<double>(labels.Size(), 0));
+      for (NodeId node = 0; node < graph.NumNodes(); ++node) loads[numbers[i][node]] = graph.NodeWeight(node);
+    }
     aligned.emplace_back(static_cast<NodeId>(labels.Size()), std::move(edges), labels, std::move(loads));
   }
   return aligned;
 }
 
-/// Combines the edges of all graphs. Each edge weighs its traffic per update. The graphs must have the same nodes.
+/// Combines the edges of all graphs. Each edge weighs its traffic per update, and each node the sum of its weights in the graphs
+/// that have weights of nodes. The graphs must have the same nodes.
 UIT_DEFINE Topology Overlay(const std::vector<const Topology*>& graphs, const std::vector<std::uint64_t>& periods) {
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < graphs.size(); ++i) {
@@ -54,10 +61,14 @@ UIT_DEFINE Topology Overlay(const std::vector<const Topology*>& graphs, const st
     for (EdgeId edge = 0; edge < graph.NumEdges(); ++edge)
       edges.push_back({graph.Source(edge), graph.Target(edge), graph.EdgeWeight(edge) / static_cast<double>(periods[i])});
   }
-  const Topology& first = *graphs.front();
+  const NodeId num_nodes = graphs.front()->NumNodes();
   std::vector<double> loads;
-  for (NodeId node = 0; first.HasNodeWeights() && node < first.NumNodes(); ++node) loads.push_back(first.NodeWeight(node));
-  return {first.NumNodes(), std::move(edges), {}, std::move(loads)};
+  for (const Topology* const graph : graphs) {
+    if (!graph->HasNodeWeights()) continue;
+    loads.resize(num_nodes, 0);
+    for (NodeId node = 0; node < num_nodes; ++node) loads[node] += graph->NodeWeight(node);
+  }
+  return {num_nodes, std::move(edges), {}, std::move(loads)};
 }
 
 UIT_DEFINE RootNetworks::RootNetworks(const uit::Team& team, const std::vector<NamedNetwork>& networks,

@@ -43,6 +43,17 @@ std::size_t SumOf(Mesh& mesh, const Field<std::size_t>& field) {
   return sum;
 }
 
+/// Returns the numbers of nodes that METIS gives to two threads of this process, ascending.
+std::vector<std::size_t> SortedNodeCounts(const std::vector<NamedNetwork>& networks) {
+  const uit::Team alone{uit::World{}, {.threads = 2}};
+  Mesh mesh{alone, networks};
+  const RunReport report = mesh.Run(EveryUpdate{.updates = 1}, [](Node&) {});
+  std::vector<std::size_t> nodes;
+  for (const WorkerReport& worker : report.workers) nodes.push_back(worker.num_nodes);
+  std::ranges::sort(nodes);
+  return nodes;
+}
+
 }  // namespace
 
 TEST_CASE("Nodes of a process are numbered without gaps, by thread and then by id, and keep their labels") {
@@ -127,18 +138,34 @@ TEST_CASE("Until a message arrives an edge shows what it was initialised to, and
 }
 
 TEST_CASE("The weights of nodes count for the placement, also of several networks") {
-  const uit::Team alone{uit::World{}, {.threads = 2}};
-  for (const bool has_weights : {true, false}) {
-    CAPTURE(has_weights);
-    Topology near = MakeRing(8);
-    if (has_weights) near = near.WithNodeWeights({7, 1, 1, 1, 1, 1, 1, 1});
-    Mesh mesh{alone, std::vector<NamedNetwork>{{"near", near}, {"far", MakeRing(8), {.period = 2}}}};
-    const RunReport report = mesh.Run(EveryUpdate{.updates = 1}, [](Node&) {});
-    std::vector<std::size_t> nodes;
-    for (const WorkerReport& worker : report.workers) nodes.push_back(worker.num_nodes);
-    std::ranges::sort(nodes);
-    CHECK(nodes == (has_weights ? std::vector<std::size_t>{1, 7} : std::vector<std::size_t>{4, 4}));
-  }
+  using Counts = std::vector<std::size_t>;
+  const auto nodes_by_worker = [](const Topology& near, const Topology& far) {
+    return SortedNodeCounts({{"near", near}, {"far", far, {.period = 2}}});
+  };
+  const Topology plain = MakeRing(8);
+  const Topology heavy = plain.WithNodeWeights({7, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(nodes_by_worker(plain, plain) == Counts{4, 4});
+  CHECK(nodes_by_worker(heavy, plain) == Counts{1, 7});
+  CHECK(nodes_by_worker(plain, heavy) == Counts{1, 7});
+  CHECK(nodes_by_worker(heavy, plain.WithNodeWeights({1, 1, 1, 1, 7, 1, 1, 1})) == Counts{4, 4});
+}
+
+TEST_CASE("A node that a network lacks weighs nothing there, or 1 if no network with weights has it") {
+  const auto path = [](NodeId first, NodeId last, std::vector<double> weights) {
+    std::vector<Edge> edges;
+    Labels labels;
+    for (NodeId node = first; node < last; ++node) {
+      labels.Add("n" + std::to_string(node));
+      if (node > first) edges.push_back({node - first - 1, node - first}), edges.push_back({node - first, node - first - 1});
+    }
+    return Topology{last - first, std::move(edges), std::move(labels), std::move(weights)};
+  };
+  using Counts = std::vector<std::size_t>;
+  // Nodes 0 to 7 weigh 0.5 in one network and nothing in the other. Nodes 8 to 13, which only "all" has, weigh 1.
+  const NamedNetwork low{"low", path(0, 4, {0.5, 0.5, 0.5, 0.5})};
+  const NamedNetwork high{"high", path(4, 8, {0.5, 0.5, 0.5, 0.5})};
+  CHECK(SortedNodeCounts({low, high, {"all", path(0, 8, {})}}) == Counts{4, 4});
+  CHECK(SortedNodeCounts({low, high, {"all", path(0, 14, {})}}) == Counts{5, 9});
 }
 
 TEST_CASE("A message put to output k of a node arrives at the input that faces it") {
