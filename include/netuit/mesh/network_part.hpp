@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -32,6 +33,9 @@ constexpr std::size_t RoundUpSlots(std::size_t num_slots) { return (num_slots + 
 /// only when the network is due, whichever worker the neighbour belongs to.
 class NetworkPart {
  public:
+  /// Used as a number of inputs where nodes have no common number.
+  static constexpr std::size_t no_common_degree = std::numeric_limits<std::size_t>::max();
+
   /// Ghosts of nodes of one worker. Their slots are consecutive.
   struct Ghosts {
     std::uint32_t worker = 0;       ///< the worker that updates the nodes
@@ -57,12 +61,15 @@ class NetworkPart {
   void PlaceGhosts(std::size_t first, std::uint32_t* slots);
   /// Chooses whether edges show values with their delays. Between runs; only if `delayed` is set.
   void UseDelays(bool is_on);
+  /// Throws uit::InputError that names a node with a number of inputs other than `degree`. There must be one.
+  [[noreturn]] void RefuseDegree(std::size_t degree) const;
 
   WorkerGraph graph;                    ///< its nodes, and their edges in the network
   std::uint64_t period;                ///< in updates
   std::size_t first_slot;              ///< slot of its first node
   std::size_t first_input;             ///< number of its first input within the process
   std::size_t first_output;            ///< number of its first output within the process
+  std::size_t common_in_degree;        ///< number of inputs of each of its nodes; no_common_degree if they differ or it has no node
   const std::uint32_t* in_slots = nullptr;  ///< slot of the neighbour's value, by input of the process
   std::vector<Ghosts> ghosts;          ///< by worker, ascending
   std::vector<Recipients> recipients;  ///< by worker, ascending
@@ -71,6 +78,7 @@ class NetworkPart {
  private:
   bool IsGhost(std::size_t input) const { return graph.source_workers[input] != graph.worker || period > 1; }
   std::uint32_t SlotOfInput(std::size_t input) const;
+  std::size_t FindCommonInDegree() const;
 
   const std::uint32_t* undelayed_slots_ = nullptr;
 };

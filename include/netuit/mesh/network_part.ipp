@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,13 +11,14 @@
 #include <netuit/mesh/network_part.hpp>
 #include <netuit/mesh/worker_graph.hpp>
 #include <uit/config.hpp>
-#include <uit/support/assert.hpp>
+#include <uit/support/error.hpp>
 
 namespace netuit {
 
 UIT_DEFINE NetworkPart::NetworkPart(WorkerGraph part, std::uint64_t num_updates, std::size_t slot, std::size_t first_in,
                                     std::size_t first_out)
-    : graph(std::move(part)), period(num_updates), first_slot(slot), first_input(first_in), first_output(first_out) {
+    : graph(std::move(part)), period(num_updates), first_slot(slot), first_input(first_in), first_output(first_out),
+      common_in_degree(FindCommonInDegree()) {
   std::vector<std::pair<std::uint32_t, NodeId>> found;
   for (std::size_t input = 0; input < graph.sources.size(); ++input) {
     if (IsGhost(input)) found.emplace_back(graph.source_workers[input], graph.sources[input]);
@@ -56,6 +58,21 @@ UIT_DEFINE void NetworkPart::PlaceGhosts(std::size_t first, std::uint32_t* slots
   }
   for (std::size_t input = 0; input < graph.sources.size(); ++input) slots[first_input + input] = SlotOfInput(input);
   in_slots = undelayed_slots_ = slots;
+}
+
+[[noreturn]] UIT_NOINLINE UIT_DEFINE void NetworkPart::RefuseDegree(std::size_t degree) const {
+  std::uint32_t node = 0;
+  while (node + 1 < graph.nodes.size() && graph.first_in[node + 1] - graph.first_in[node] == degree) ++node;
+  throw uit::InputError("In<" + std::to_string(degree) + "> needs " + std::to_string(degree) + " in-edges at every node, but node " +
+                        graph.Label(node) + " has " + std::to_string(graph.first_in[node + 1] - graph.first_in[node]));
+}
+
+UIT_DEFINE std::size_t NetworkPart::FindCommonInDegree() const {
+  if (graph.nodes.empty()) return no_common_degree;
+  const std::size_t degree = graph.first_in[1];
+  for (std::size_t node = 1; node < graph.nodes.size(); ++node)
+    if (graph.first_in[node + 1] - graph.first_in[node] != degree) return no_common_degree;
+  return degree;
 }
 
 UIT_DEFINE std::uint32_t NetworkPart::SlotOfInput(std::size_t input) const {

@@ -152,7 +152,7 @@ class Node {
   /// Returns the edges of a network that end here, in the order of inputs.
   InEdges<> In(Network network = {}) const { return InOf<std::dynamic_extent>(network); }
   /// Returns the same edges if every node of the network has exactly `degree` inputs. The compiler can then unroll loops over them.
-  /// If a node has another number, the program reads beyond its arrays; with UIT_ASSERT_LEVEL=2 it stops.
+  /// Every build throws uit::InputError, and so ends the run, if a node of this worker has another number of inputs.
   template <std::size_t degree>
   InEdges<degree> In(Network network = {}) const {
     return InOf<degree>(network);
@@ -202,8 +202,8 @@ class Node {
     if constexpr (extent == std::dynamic_extent) {
       return {EdgeSite(part), part.first_input + part.graph.first_in[node_], part.first_input + part.graph.first_in[node_ + 1]};
     } else {
-      UIT_ASSERT_HEAVY(part.graph.first_in[node_] == node_ * extent && part.graph.first_in[node_ + 1] == (node_ + 1) * extent,
-                       "every node has as many inputs as In<N> says");
+      if (part.common_in_degree != extent) [[unlikely]]
+        part.RefuseDegree(extent);
       const std::size_t first = part.first_input + node_ * extent;
       return {EdgeSite(part), first, first + extent};
     }

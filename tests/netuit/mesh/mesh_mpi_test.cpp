@@ -168,6 +168,29 @@ TEST_CASE("A node that a network lacks weighs nothing there, or 1 if no network 
   CHECK(SortedNodeCounts({low, high, {"all", path(0, 14, {})}}) == Counts{5, 9});
 }
 
+TEST_CASE("In<k> has the edges of In if every node of the worker has k, and otherwise throws") {
+  const uit::Team alone{uit::World{}, {.threads = 2}};
+  const Topology even = MakeTorus(4, 4);
+  std::vector<Edge> edges{{0, 7}, {0, 15}};  // the last node of each worker has one more
+  for (NodeId node = 0; node < 16; ++node) edges.push_back({node, (node + 1) % 16});
+  Mesh mesh{alone, std::vector<NamedNetwork>{{"even", even}, {"uneven", Topology{16, edges}}},
+            {.placement = PlaceContiguous(even, {.processes = 1, .threads = 2})}};
+  const Network uneven = mesh.GetNetwork("uneven");
+  mesh.Visit([&](Node& node) {
+    const std::string last = std::to_string(node.Worker() == 0 ? 7 : 15);
+    const auto all = node.In();
+    const auto four = node.In<4>();
+    REQUIRE(four.size() == all.size());
+    for (std::size_t i = 0; i < 4; ++i) CHECK(four[i].Index() == all[i].Index());
+    CHECK(WordsThrownBy([&] { node.In<3>(); }).ends_with(" has 4"));
+    CHECK(WordsThrownBy([&] { node.In<1>(uneven); }) ==
+          "In<1> needs 1 in-edges at every node, but node " + last + " has 2");
+  });
+  const RunReport report = mesh.Run(Free{.updates = 2}, [&](Node& node) { static_cast<void>(node.In<1>(uneven)); });
+  CHECK(report.stopped_by == StopReason::thrown);
+  CHECK(report.message.find("threw: In<1> needs 1 in-edges at every node, but node ") != std::string::npos);
+}
+
 TEST_CASE("A message put to output k of a node arrives at the input that faces it") {
   const Topology topology = MakeOddGraph(60, 4);
   Mesh mesh{TeamWith(2), topology, {.placement = PlaceRandom(topology, WorkersWith(2), 4)}};
