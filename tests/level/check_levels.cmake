@@ -43,12 +43,11 @@ set(forbidden_words "atomic_thread_fence")          # thread sanitizer cannot se
 
 # What ends, or stands for, a whole process is for the folders of applications; programs that embed the library do without.
 set(applications "(uit|netuit)/app/.*|netuit/netuit\\.hpp")
-set(process_words "[^a-z](_exit|exit|MPI_Abort|MPI_Init|MPI_Init_thread|MPI_Finalize|getenv|raise|sigaction|sigtimedwait|pthread_sigmask|sigprocmask|abort|terminate|printf)[(]|stderr|std::c(err|out)")
+set(process_words "[^a-z](_exit|_Exit|exit|atexit|kill|signal|MPI_Abort|MPI_Init|MPI_Init_thread|MPI_Finalize|getenv|raise|sigaction|sigtimedwait|pthread_sigmask|sigprocmask|abort|terminate|printf)[(]|stderr|std::c(err|out)")
 set(has_process_words
   "uit/support/assert\\.hpp|"           # as assert() of the language
   "netuit/placement/metis\\.ipp|"       # undoes what METIS does to signals
-  "uit/support/peer_watch\\.ipp|"       # its own thread takes no signal
-  "uit/link/frame_box\\.hpp")           # a side that cannot step is asked for a frame
+  "uit/support/peer_watch\\.ipp")        # its own thread takes no signal
 list(JOIN has_process_words "" has_process_words)
 
 function(module_of header result)

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -11,6 +10,7 @@
 #include <uit/config.hpp>
 #include <uit/duct/mailbox_duct.hpp>
 #include <uit/duct/ring_duct.hpp>
+#include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/sync.hpp>
 #include <uit/link/frame.hpp>
@@ -62,12 +62,12 @@ class BasicFrameBox {
   }
   /// Returns the frame last stepped to; the caller may swap its buffer out. Stepping thread only.
   UIT_INLINE Frame& Get() {
+    UIT_ASSERT(duct_.index() != 2 && duct_.index() != 3, "only the side that steps gets frames");
     switch (duct_.index()) {
       case 0: return std::get_if<0>(&duct_)->Get();
       case 1: return std::get_if<1>(&duct_)->Get();
       case 4: return std::get_if<4>(&duct_)->Get();
-      case 5: return std::get_if<5>(&duct_)->Get();
-      default: std::abort();  // this side does not step
+      default: return std::get_if<5>(&duct_)->Get();
     }
   }
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include <uit/support/assert.hpp>
 #include <uit/support/bytes.hpp>
 #include <uit/support/pause.hpp>
 #include <uit/link/frame.hpp>
@@ -296,6 +297,15 @@ TEST_CASE("A box with ends in two processes keeps what its kind promises") {
     CHECK(ends.stepping->Get().Header().update == payload_bytes);
   }
 }
+
+#if UIT_ASSERT_LEVEL >= 1
+TEST_CASE("The putting side of a box in shared memory has no frame to get") {
+  const bool keeps_latest = GENERATE(false, true);
+  Ends ends{keeps_latest};
+  ends.Share();
+  CHECK_THROWS_AS(ends.putting->Get(), uit::AssertionError);
+}
+#endif
 
 TEST_CASE("A step that finds nothing leaves every kind of box unchanged") {
   const bool keeps_latest = GENERATE(false, true);
