@@ -14,9 +14,11 @@
 
 #include "tests/netuit/run/chaos.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/every.hpp"
 #include "tests/support/mpi_world.hpp"
 
 using namespace netuit;
+using netuit::testing::Every;
 using netuit::testing::MakeWeightedOddGraph;
 using netuit::testing::Mix;
 using uit::testing::MpiTestWorld;
@@ -79,29 +81,6 @@ std::vector<Word> Reference(const std::vector<std::pair<const Topology*, Word>>&
   }
   return own;
 }
-
-/// A user's schedule: all workers meet after every k updates.
-struct Every {
-  Word k = 2;
-  Word updates = 0;
-
-  RunPlan MakePlan() const {
-    class Meeting final : public Schedule {
-     public:
-      explicit Meeting(Word number) : k_(number) {}
-      Step Next(const Moment& moment) override {
-        const bool is_due = moment.num_updates - num_met_ >= k_;
-        return is_due || moment.has_made_all || moment.is_to_stop ? Step::meet : Step::update;
-      }
-      void Met(uit::TimePoint, std::uint64_t) override { num_met_ += k_; }
-
-     private:
-      Word k_;
-      Word num_met_ = 0;
-    };
-    return {.mode = 100, .updates = updates, .make = [number = k] { return std::make_unique<Meeting>(number); }};
-  }
-};
 
 struct World {
   uit::Team team;
