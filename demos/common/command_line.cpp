@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
+#include <netuit/run/modes.hpp>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -14,14 +16,16 @@
 namespace demo {
 namespace {
 
-constexpr std::array mode_names{"every_update", "rolling", "fixed", "no_barrier", "no_communication", "dataflow"};
-
 unsigned ParseMode(const std::string& text) {
-  for (unsigned mode = 0; mode < mode_names.size(); ++mode) {
-    if (text == mode_names[mode] || text == std::to_string(mode)) return mode;
+  std::string all;
+  std::vector<std::string> names;
+  for (unsigned mode = 0; mode < std::size(netuit::mode_table); ++mode) {
+    const std::string number = std::to_string(mode);
+    names.emplace_back(ModeName(mode));
+    if (text == names.back() || text == number) return mode;
+    all += (all.empty() ? "" : ", ") + number + ' ' + names.back();
   }
-  throw uit::InputError("unknown mode " + text + " (0 every_update, 1 rolling, 2 fixed, 3 no_barrier, 4 no_communication, "
-                        "5 dataflow)" + DidYouMean(text, {mode_names.begin(), mode_names.end()}));
+  throw uit::InputError("unknown mode " + text + " (" + all + ")" + DidYouMean(text, names));
 }
 
 /// The number of letters to insert, remove, replace, or swap with the next one, that turns one word into the other.
@@ -81,7 +85,7 @@ std::string SpanText(std::chrono::nanoseconds span) {
 
 }  // namespace
 
-const char* ModeName(unsigned mode) { return mode_names.at(mode); }
+const char* ModeName(unsigned mode) { return netuit::ModeOf(netuit::AsyncMode{mode}).name; }
 
 void Want(bool condition, const std::string& text) {
   if (!condition) throw uit::InputError(text);

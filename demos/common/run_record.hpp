@@ -121,11 +121,11 @@ struct ProblemFacts {
 
 /// Prints the error of a run, if any: on rank 0, or, if processes were lost, on the first remaining rank.
 inline void ReportError(const uit::World& world, const netuit::RunReport& report) {
-  std::size_t speaker = 0;
-  for (const std::size_t lost : report.lost_peers) speaker += lost == speaker ? 1 : 0;  // ascending
+  std::size_t first_remaining = 0;
+  for (const std::size_t lost : report.lost_peers) first_remaining += lost == first_remaining ? 1 : 0;  // ascending
   // A process that alone had an error prints it itself.
   const bool is_alone = report.stopped_by == netuit::StopReason::peer_lost && report.lost_peers.empty();
-  if ((is_alone || world.Rank() == speaker) && !report.message.empty())
+  if ((is_alone || world.Rank() == first_remaining) && !report.message.empty())
     std::fprintf(stderr, "conduit: error: %s\n", report.message.c_str());
 }
 
@@ -249,9 +249,7 @@ class RunRecord {
   }
 
  private:
-  [[nodiscard]] double Period(unsigned mode) const {
-    return mode == 1 ? Seconds(settings_.schedule.span) : mode == 2 ? Seconds(settings_.schedule.period) : 0;
-  }
+  [[nodiscard]] double Period(unsigned mode) const { return Seconds(PlanOf(settings_, mode).make()->Span()); }
   template <typename F>
   void AddRows(netuit::Table& rows, unsigned mode, unsigned replicate, const netuit::RunReport& report, F& add_own) const {
     for (const netuit::WorkerReport& worker : report.workers) {

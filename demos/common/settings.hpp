@@ -35,7 +35,7 @@ struct Settings {
   std::chrono::nanoseconds snapshot_length = std::chrono::seconds{1};    ///< of a snapshot
 };
 
-/// The names of modes 0 to 5, as in the rows.
+/// Returns the name of a mode, as in the rows. Throws uit::InputError if there is no such mode.
 [[nodiscard]] const char* ModeName(unsigned mode);
 
 /// Reads "10ms", "1.5 s", or "2" (seconds). Throws uit::InputError, which names `option`.

@@ -57,7 +57,7 @@ class Schedule {
   virtual void Met([[maybe_unused]] uit::TimePoint now, [[maybe_unused]] std::uint64_t agreed) {}
   /// Whether Met needs the time at which the workers left the barrier.
   virtual bool CountsFromBarriers() const { return false; }
-  /// Returns how much longer than usual the others may take to come to a barrier.
+  /// Returns the time between barriers, if they go by the clock: so much longer than usual the others may take to come to one.
   virtual std::chrono::nanoseconds Span() const { return std::chrono::nanoseconds{0}; }
   /// Returns how long to wait at a barrier before a silent process counts as lost. A worker that has finished comes at once;
   /// the others come when their barrier is due.

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <random>
 
+#include <netuit/run/modes.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
 #include <netuit/run/slack_tuner.hpp>
@@ -190,6 +192,18 @@ TEST_CASE("Options that cannot be are refused with a message") {
   CHECK_NOTHROW(CheckOptions(least));
   least.quality = {.interval = 0ns, .length = 0ns};  // no snapshots
   CHECK_NOTHROW(CheckOptions(least));
+}
+
+TEST_CASE("The plan of a mode has its number, and settings of its own") {
+  for (const Mode& mode : mode_table) {
+    const RunPlan plan = ScheduleOf(mode.number, {.updates = 7, .span = 2s, .period = 3s});
+    CHECK(plan.mode == static_cast<std::uint32_t>(mode.number));
+    CHECK(plan.updates == 7);
+    const auto between = mode.number == AsyncMode::rolling ? 2s : mode.number == AsyncMode::fixed ? 3s : 0s;
+    CHECK(plan.make()->Span() == between);
+  }
+  const auto beyond = static_cast<std::uint32_t>(std::size(mode_table));
+  CHECK_THROWS_WITH(ScheduleOf(AsyncMode{beyond}, {}), "asynchronicity mode 6 is not one of 0 to 5");
 }
 
 TEST_CASE("An impossible schedule is refused with a message") {

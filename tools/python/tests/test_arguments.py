@@ -1,10 +1,14 @@
 import pathlib
+import re
 import subprocess
 import sys
 
+import fake
 import pytest
 from netuit import InputError, OutputError, arguments
 from netuit.arguments import Workers
+
+ROOT = pathlib.Path(__file__).parents[3]
 
 
 def test_defaults_are_the_demo_of_the_readme():
@@ -19,6 +23,13 @@ def test_modes_go_by_number_and_by_name():
     assert arguments.parse_modes("3,every_update, rolling,3") == [0, 1, 3]
     every_mode = list(range(len(arguments.MODE_NAMES)))
     assert arguments.parse_modes(",".join(map(str, every_mode))) == every_mode
+
+
+def test_modes_are_those_of_the_library():
+    source = (ROOT / "include/netuit/run/modes.hpp").read_text(encoding="utf-8")
+    names = tuple(re.findall(r'\{AsyncMode[^,]*, "(\w+)"', source))
+    assert names == arguments.MODE_NAMES == fake.MODES
+    assert f"| {', '.join(names)}\n" in (ROOT / "tools/python/netuit/schema_tables.py").read_text(encoding="utf-8")
 
 
 def test_layouts_are_kept_in_order_and_once():
