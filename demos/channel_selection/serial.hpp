@@ -40,7 +40,7 @@ struct InNeighbours {
 /// Graph colouring by a plain loop. Mode 0 must equal it; the other modes are compared with it.
 ///
 /// `random(node, update)` returns the generator of a node's update. With the generator of `netuit::Node::Random` and the same
-/// first colours, `SweepSynchronously` computes the colours of mode 0 on any layout.
+/// first colours, `UpdateAllAtOnce` computes the colours of mode 0 on any layout.
 template <std::floating_point Real = float>
 class SerialColoring {
  public:
@@ -60,14 +60,14 @@ class SerialColoring {
 
   /// One update of every node; each sees its neighbours' colours after the previous update (mode 0).
   template <std::invocable<std::size_t, std::uint64_t> Random>
-  void SweepSynchronously(std::uint64_t update, Random&& random) {
+  void UpdateAllAtOnce(std::uint64_t update, Random&& random) {
     for (std::size_t node = 0; node < visible_.size(); ++node) Learn(node, update, random);
     for (std::size_t node = 0; node < visible_.size(); ++node) visible_[node] = cells_.Color(node);
   }
 
   /// One update of every node in order; each sees its neighbours' newest colours (modes 1 to 4 on one thread).
   template <std::invocable<std::size_t, std::uint64_t> Random>
-  void SweepInPlace(std::uint64_t update, Random&& random) {
+  void UpdateInPlace(std::uint64_t update, Random&& random) {
     for (std::size_t node = 0; node < visible_.size(); ++node) {
       Learn(node, update, random);
       visible_[node] = cells_.Color(node);

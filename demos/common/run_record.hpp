@@ -130,7 +130,8 @@ inline void ReportError(const uit::World& world, const netuit::RunReport& report
 }
 
 /// Rank 0's output of every benchmark: a row per run and worker, the quality of service, the hosts, and a manifest. If a process
-/// was lost, each remaining process also writes its own results.
+/// was lost, each remaining process also writes its own results. More than 300 lines, because the columns of the rows and what fills
+/// them are read together.
 class RunRecord {
  public:
   /// For `program`, which may add columns to the rows and facts to `manifest`. `addressing` names the kind of its layers.

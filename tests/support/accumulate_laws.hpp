@@ -21,7 +21,7 @@
 #include "tests/support/number_pair.hpp"
 
 /// The laws of ducts under Retain::accumulate: all amounts that were put come out, in exact sums. Subjects are those of
-/// duct_laws.hpp.
+/// duct_laws.hpp. More than 300 lines, because it is the list of all laws of sums, with the messages that they need.
 namespace uit::testing {
 
 __extension__ using Wide = unsigned __int128;

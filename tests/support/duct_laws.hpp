@@ -21,7 +21,8 @@
 #include "tests/support/number_pair.hpp"
 #include "tests/uit/core/support/sanitized.hpp"
 
-/// The laws that every duct keeps, over every exchange and link.
+/// The laws that every duct keeps, over every exchange and link. More than 300 lines, because it is the list of all laws, each a short
+/// function.
 ///
 /// A subject is one kind of duct, and how to create a pair of its ends. To test another kind, add its subject to a list of
 /// types:

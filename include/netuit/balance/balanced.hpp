@@ -16,7 +16,7 @@
 #include <netuit/run/run.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
-#include <netuit/run/sweep.hpp>
+#include <netuit/run/update_loop.hpp>
 #include <uit/config.hpp>
 #include <uit/support/function_ref.hpp>
 
@@ -97,11 +97,11 @@ class Balanced final : private detail::ProgramKeeper {
   RunReport RunPart(const RunPlan& plan, const RunOptions& options, detail::LoadMeter& meter) override {
     P& program = *program_;
     const auto update = [&program](Node& node) { program.Update(node); };
-    detail::NodeSweep sweep(program.mesh, options.seed, options.first_update, update);
+    detail::NodeLoop loop(program.mesh, options.seed, options.first_update, update);
     program.mesh.ShowByUpdate(plan.delivery.is_by_update);
-    meter.Watch(sweep);
-    if (tells_loads) return detail::RunSweep(program.mesh, plan, options, sweep);
-    return detail::RunSweep(program.mesh, plan, options, meter);
+    meter.Watch(loop);
+    if (tells_loads) return detail::RunUpdateLoop(program.mesh, plan, options, loop);
+    return detail::RunUpdateLoop(program.mesh, plan, options, meter);
   }
   std::optional<std::vector<double>> Loads() override {
     if constexpr (!tells_loads) {

@@ -9,7 +9,7 @@
 #include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/mesh_core.hpp>
 #include <netuit/mesh/node_notes.hpp>
-#include <netuit/run/sweep.hpp>
+#include <netuit/run/update_loop.hpp>
 #include <uit/config.hpp>
 
 namespace netuit::detail {
@@ -19,14 +19,14 @@ namespace netuit::detail {
 /// For nodes of little work, a look at the clock takes longer than the update. So the update after a measured one is timed as a
 /// whole, and the difference of the two is taken off, in equal parts. Of either, the shortest time counts: another program may have
 /// had the core during the others.
-class LoadMeter final : public Sweep {
+class LoadMeter final : public UpdateLoop {
  public:
   /// Refers to the mesh.
   LoadMeter(const MeshCore& mesh, std::uint32_t every)
       : mesh_(mesh), every_(every), nodes_(mesh.NumLocalNodes()), calls_(mesh.NumLocalNodes()) {}
 
-  /// Between runs: measures this sweep from here on.
-  void Watch(Sweep& sweep) { watched_ = &sweep; }
+  /// Between runs: measures this loop from here on.
+  void Watch(UpdateLoop& loop) { watched_ = &loop; }
   /// Between runs: returns the mean seconds of an update by local number, and begins anew. Of three measured updates or more, the
   /// longest does not count.
   std::vector<double> Take();
@@ -55,7 +55,7 @@ class LoadMeter final : public Sweep {
 
   const MeshCore& mesh_;
   std::uint32_t every_;
-  Sweep* watched_ = nullptr;
+  UpdateLoop* watched_ = nullptr;
   std::vector<Seconds> nodes_;  // by local number; whoever updates a node writes to its entry
   std::vector<Call> calls_;     // by local number of its first node; likewise
 };

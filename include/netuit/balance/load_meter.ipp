@@ -76,7 +76,7 @@ UIT_DEFINE bool LoadMeter::UpdateEach(std::uint32_t thread, std::uint64_t update
       const NodeRange one{node, node + 1};
       try {
         wants_stop |= watched_->Update(thread, update, {&one, 1}, notes, position);
-      } catch (...) {  // the sweep has made this node silent; the later ones follow, as if it had been called for all
+      } catch (...) {  // the loop has made this node silent; the later ones follow, as if it had been called for all
         for (std::uint32_t later = node + 1; later < nodes[range].end; ++later) notes.silent.push_back(later);
         for (const NodeRange& rest : nodes.subspan(range + 1))
           for (std::uint32_t later = rest.begin; later < rest.end; ++later) notes.silent.push_back(later);

@@ -12,7 +12,7 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/mesh/node_notes.hpp>
 #include <netuit/mesh/waiting_messages.hpp>
-#include <netuit/run/sweep.hpp>
+#include <netuit/run/update_loop.hpp>
 #include <uit/config.hpp>
 #include <uit/link/world.hpp>
 #include <uit/support/bytes.hpp>
@@ -21,7 +21,7 @@ namespace netuit::detail {
 
 /// Puts saved messages into the channels of a mesh: by a run of a few updates in which each edge's source puts one of them per
 /// update, and nobody takes any.
-class PutBack final : public Sweep {
+class PutBack final : public UpdateLoop {
  public:
   explicit PutBack(Mesh& mesh) : mesh_(mesh), by_thread_(mesh.NumThreads()) {}
 

@@ -86,7 +86,7 @@ UIT_DEFINE void PutBack::Run(const std::string& name) {
   const std::uint64_t num_rounds = world.Max(num_rounds_);
   if (num_rounds == 0) return;
   mesh_.ShowByUpdate(true);
-  const RunReport report = RunSweep(mesh_, EveryUpdate{.updates = num_rounds}.MakePlan(), {.stops_on_signal = false}, *this);
+  const RunReport report = RunUpdateLoop(mesh_, EveryUpdate{.updates = num_rounds}.MakePlan(), {.stops_on_signal = false}, *this);
   if (report.stopped_by == StopReason::peer_lost) throw uit::PeerLost(report.message, std::nullopt);
   if (report.stopped_by != StopReason::count) throw uit::InputError(name + ": a message cannot be put back: " + report.message);
   const bool has_failed = std::ranges::any_of(by_thread_, &Thread::has_failed);

@@ -18,8 +18,8 @@
 #include <netuit/run/layer_traffic.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/shared_nodes.hpp>
-#include <netuit/run/sweep.hpp>
 #include <netuit/run/run_control.hpp>
+#include <netuit/run/update_loop.hpp>
 
 namespace netuit::detail {
 
@@ -27,10 +27,10 @@ namespace netuit::detail {
 class NodeUpdates {
  public:
   /// Refers to all arguments. `thread` is the worker's. If the team has a board for loops, other threads may update some of the nodes.
-  NodeUpdates(LayerTraffic& traffic, RunControl& control, const RunOptions& options, Sweep& sweep, std::uint32_t thread)
+  NodeUpdates(LayerTraffic& traffic, RunControl& control, const RunOptions& options, UpdateLoop& loop, std::uint32_t thread)
       : traffic_(traffic),
         control_(control),
-        sweep_(sweep),
+        loop_(loop),
         thread_(thread),
         partition_(traffic.GetPartition()),
         all_{NodeRange{0, static_cast<std::uint32_t>(partition_.NumNodes())}} {
@@ -41,7 +41,7 @@ class NodeUpdates {
     } else {
       groups.emplace_back(all_);
     }
-    shared_.emplace(partition_, *control.Loops(), sweep, thread, options.shortest_steal, groups);
+    shared_.emplace(partition_, *control.Loops(), loop, thread, options.shortest_steal, groups);
   }
 
   /// Updates every node once. If an update throws, the run ends, and that node and the later ones publish nothing. Returns false if
@@ -106,13 +106,13 @@ class NodeUpdates {
     std::uint32_t position = 0;
     try {
       const bool wants_stop = shared_ ? shared_->Update(update, level, position)
-                                      : sweep_.Update(thread_, update, nodes, partition_.notes, position);
+                                      : loop_.Update(thread_, update, nodes, partition_.notes, position);
       if (wants_stop) control_.RaiseStop(RunControl::Encode(StopReason::asked));
       return true;
     } catch (const replay::RecordEnd&) {
       has_record_ended_ = true;
     } catch (...) {
-      control_.StopByThrow(sweep_.Subject() + partition_.graph.Label(position), std::current_exception());
+      control_.StopByThrow(loop_.Subject() + partition_.graph.Label(position), std::current_exception());
     }
     return false;
   }
@@ -123,7 +123,7 @@ class NodeUpdates {
 
   LayerTraffic& traffic_;
   RunControl& control_;
-  Sweep& sweep_;
+  UpdateLoop& loop_;
   std::uint32_t thread_;
   Partition& partition_;
   std::array<NodeRange, 1> all_;  // the worker's nodes

@@ -8,15 +8,15 @@
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
 #include <netuit/run/schedules.hpp>
-#include <netuit/run/sweep.hpp>
+#include <netuit/run/update_loop.hpp>
 #include <uit/config.hpp>
 
 namespace netuit {
 
 namespace detail {
 
-/// Runs a sweep repeatedly; the part of Mesh::Run that does not depend on the update function.
-RunReport RunSweep(MeshCore& mesh, const RunPlan& plan, const RunOptions& options, Sweep& sweep);
+/// Runs the update loop once per update; the part of Mesh::Run that does not depend on the update function.
+RunReport RunUpdateLoop(MeshCore& mesh, const RunPlan& plan, const RunOptions& options, UpdateLoop& loop);
 
 }  // namespace detail
 
@@ -33,9 +33,9 @@ static_assert(ScheduleValue<EveryUpdate> && ScheduleValue<Rolling> && ScheduleVa
 template <ScheduleValue S, UpdateFunction F>
 RunReport Mesh::Run(const S& schedule, F&& update, const RunOptions& options) {
   const RunPlan plan = schedule.MakePlan();
-  detail::SweepOf<std::remove_reference_t<F>> sweep(*this, options.seed, options.first_update, update);
+  detail::UpdateLoopOf<std::remove_reference_t<F>> loop(*this, options.seed, options.first_update, update);
   ShowByUpdate(plan.delivery.is_by_update);
-  return detail::RunSweep(*this, plan, options, sweep);
+  return detail::RunUpdateLoop(*this, plan, options, loop);
 }
 template <ScheduleValue S, UpdateFunction F>
 RunReport Mesh::Run(const S& schedule, F&& update) {

@@ -27,8 +27,8 @@
 #include <netuit/run/run_record.hpp>
 #include <netuit/run/schedule.hpp>
 #include <netuit/run/schedules.hpp>
-#include <netuit/run/sweep.hpp>
 #include <netuit/run/run_control.hpp>
+#include <netuit/run/update_loop.hpp>
 #include <netuit/run/worker.hpp>
 #include <uit/config.hpp>
 #include <uit/support/bytes.hpp>
@@ -41,7 +41,7 @@ namespace netuit {
 
 namespace detail {
 
-UIT_DEFINE void RunWorkers(MeshCore& mesh, RunControl& control, const RunPlan& plan, const RunOptions& options, Sweep& sweep,
+UIT_DEFINE void RunWorkers(MeshCore& mesh, RunControl& control, const RunPlan& plan, const RunOptions& options, UpdateLoop& loop,
                            RunReport& report) {
   const std::uint64_t number = mesh.NextRun();
   const std::uint64_t first_stamp = mesh.NextStamp();
@@ -55,7 +55,7 @@ UIT_DEFINE void RunWorkers(MeshCore& mesh, RunControl& control, const RunPlan& p
     before.push_back(CountChannels(mesh, thread));
   for (const auto& rule : mesh.CutRules()) rule->ForgetRun();
   const auto work = [&](std::uint32_t thread) {
-    Worker worker(mesh, control, plan, options, record.RecordOf(thread), first_stamp, thread, sweep);
+    Worker worker(mesh, control, plan, options, record.RecordOf(thread), first_stamp, thread, loop);
     report.workers[thread] = worker.Work(quality[thread], timelines[thread]);
   };
   mesh.Threads().Run(work);
@@ -183,7 +183,7 @@ class TakingTurns {
   TurnOrder* turns_;
 };
 
-UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& given, const RunOptions& options, Sweep& sweep) {
+UIT_DEFINE RunReport RunUpdateLoop(MeshCore& mesh, const RunPlan& given, const RunOptions& options, UpdateLoop& loop) {
   given.Check();
   CheckOptions(options);
   RunPlan plan = options.replay.empty() ? given : PlanOfReplay(given);
@@ -215,7 +215,7 @@ UIT_DEFINE RunReport RunSweep(MeshCore& mesh, const RunPlan& given, const RunOpt
   RunReport report;
   const UsingDelays delays(mesh, plan.delivery.is_awaited);
   const TakingTurns turns(mesh.Turns(), mesh, options.first_update, plan.delivery.is_awaited);
-  RunWorkers(mesh, control, plan, options, sweep, report);
+  RunWorkers(mesh, control, plan, options, loop, report);
   mesh.SetHasOlderValues(has_older && !control.IsBroken());
   control.HeedLateSignal();
   const auto take_reason = [&] {

@@ -16,7 +16,7 @@
 #include <netuit/mesh/levels.hpp>
 #include <netuit/mesh/node_notes.hpp>
 #include <netuit/mesh/partition.hpp>
-#include <netuit/run/sweep.hpp>
+#include <netuit/run/update_loop.hpp>
 #include <uit/config.hpp>
 #include <uit/support/clock.hpp>
 #include <uit/support/pause.hpp>
@@ -35,11 +35,11 @@ class SharedNodes {
  public:
   /// Refers to the arguments. The nodes form groups, each with its nodes ascending; all nodes of a group may be updated at once.
   /// `thread` is the worker's.
-  SharedNodes(Partition& partition, uit::LoopBoard<>& loops, Sweep& sweep, std::uint32_t thread,
+  SharedNodes(Partition& partition, uit::LoopBoard<>& loops, UpdateLoop& loop, std::uint32_t thread,
               std::chrono::nanoseconds shortest_steal, const std::vector<std::span<const NodeRange>>& groups)
       : partition_(partition),
         loops_(loops),
-        sweep_(sweep),
+        loop_(loop),
         thread_(thread),
         shortest_chunk_(static_cast<double>(shortest_steal.count())) {
     std::vector<bool> is_bound(partition.NumNodes());
@@ -53,8 +53,8 @@ class SharedNodes {
     bound_.notes.silent.reserve(static_cast<std::size_t>(std::ranges::count(is_bound, true)));
   }
 
-  /// Updates a group of nodes, as Sweep::Update does; adds to the worker's notes. If updates throw, passes on the exception of the
-  /// first node in order. Some of the later nodes may have been updated then.
+  /// Updates a group of nodes, as UpdateLoop::Update does; adds to the worker's notes. If updates throw, passes on the exception of
+  /// the first node in order. Some of the later nodes may have been updated then.
   bool Update(std::uint64_t update, std::size_t group, std::uint32_t& position) {
     Group& nodes = groups_[group];
     const bool is_timed = nodes.num_updates++ % updates_per_look == 0;
@@ -167,9 +167,9 @@ class SharedNodes {
   }
   /// Updates a group without sharing it.
   bool UpdateAlone(std::uint64_t update, Group& nodes, bool is_timed, std::uint32_t& position) {
-    if (!is_timed || nodes.num_shared < 2) return sweep_.Update(thread_, update, nodes.all, partition_.notes, position);
+    if (!is_timed || nodes.num_shared < 2) return loop_.Update(thread_, update, nodes.all, partition_.notes, position);
     const uit::TimePoint start = uit::Now();
-    const bool wants_stop = sweep_.Update(thread_, update, nodes.all, partition_.notes, position);
+    const bool wants_stop = loop_.Update(thread_, update, nodes.all, partition_.notes, position);
     Adapt(nodes, uit::Now() - start, NumNodes(nodes.all));
     return wants_stop;
   }
@@ -189,7 +189,7 @@ class SharedNodes {
 
   void Update(Chunk& chunk, std::span<const NodeRange> nodes) {
     try {
-      chunk.wants_stop = sweep_.Update(thread_, update_, nodes, chunk.notes, chunk.position);
+      chunk.wants_stop = loop_.Update(thread_, update_, nodes, chunk.notes, chunk.position);
     } catch (...) {
       chunk.thrown = std::current_exception();
     }
@@ -235,7 +235,7 @@ class SharedNodes {
 
   Partition& partition_;
   uit::LoopBoard<>& loops_;
-  Sweep& sweep_;
+  UpdateLoop& loop_;
   std::uint32_t thread_;
   double shortest_chunk_;  // ns
   std::vector<Group> groups_;

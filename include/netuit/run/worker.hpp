@@ -27,8 +27,8 @@
 #include <netuit/run/observers.hpp>
 #include <netuit/run/run_options.hpp>
 #include <netuit/run/schedule.hpp>
-#include <netuit/run/sweep.hpp>
 #include <netuit/run/run_control.hpp>
+#include <netuit/run/update_loop.hpp>
 #include <uit/config.hpp>
 #include <uit/exchange/fabric.hpp>
 #include <uit/support/clock.hpp>
@@ -40,7 +40,7 @@ namespace netuit::detail {
 class Worker {
  public:
   Worker(MeshCore& mesh, RunControl& control, const RunPlan& plan, const RunOptions& options, const replay::WorkerRecord& record,
-         std::uint64_t first_stamp, std::uint32_t thread, Sweep& sweep)
+         std::uint64_t first_stamp, std::uint32_t thread, UpdateLoop& loop)
       : traffic_(mesh, control, options, plan.delivery, record, first_stamp, thread, plan.until.has_value()),
         flow_(MakeFlow(traffic_, plan.delivery, record)),
         schedule_(plan.make()),
@@ -49,7 +49,7 @@ class Worker {
         options_(options),
         thread_(thread),
         shared_(mesh.SharedObjects()),
-        nodes_(traffic_, control, options, sweep, thread),
+        nodes_(traffic_, control, options, loop, thread),
         is_traced_(mesh.IsTraced()),
         lag_(traffic_, control, options, thread),
         agreement_(control, plan, traffic_.GetPartition(), traffic_.Rounds(), thread),

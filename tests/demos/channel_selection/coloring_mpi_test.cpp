@@ -38,7 +38,7 @@ std::vector<unsigned> ColorSerially(const netuit::Topology& topology, std::uint6
   SerialColoring<float> coloring{graph, rule};
   coloring.Initialize([&](std::size_t node) { return FirstColor(seed, static_cast<netuit::NodeId>(node), rule.num_colors); });
   for (std::uint64_t update = 0; update < num_updates; ++update) {
-    coloring.SweepSynchronously(update, [&](std::size_t node, std::uint64_t u) {
+    coloring.UpdateAllAtOnce(update, [&](std::size_t node, std::uint64_t u) {
       return netuit::NodeRandom{seed, static_cast<netuit::NodeId>(node), u};
     });
   }

@@ -23,14 +23,14 @@ struct Random {
 
 /// Share of the nodes of a 64 x 64 torus that are in conflict after 2000 updates, mean of 10 seeds.
 template <typename Real>
-double ShareInConflict(auto sweep) {
+double ShareInConflict(auto update_all) {
   const InNeighbours torus = MakeSerialTorus(64, 64);
   double share = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     SerialColoring<Real> coloring{torus, {.num_colors = 3, .learning_rate = 0.1}};
     coloring.Initialize([&](std::size_t node) { return netuit::RandomStream{seed, node}.Below(3); });
     for (std::uint64_t update = 0; update < 2000; ++update) {
-      sweep(coloring, update, [&](std::size_t node, std::uint64_t u) { return Random{netuit::MixBits(seed) + u, node}; });
+      update_all(coloring, update, [&](std::size_t node, std::uint64_t u) { return Random{netuit::MixBits(seed) + u, node}; });
     }
     const Score score = ScoreColoring(coloring.Colors(), [&](std::size_t node) { return torus.Of(node); });
     REQUIRE(score.num_edges == 2 * 64 * 64);
@@ -48,12 +48,12 @@ Score ScoreOf(const std::vector<std::vector<unsigned>>& out_neighbours, const st
 TEMPLATE_TEST_CASE("a torus is coloured but for 3 % of its nodes at most", "[channel_selection]", float, double) {
   SECTION("when all nodes move at once") {
     REQUIRE(ShareInConflict<TestType>([](auto& coloring, auto update, auto random) {
-              coloring.SweepSynchronously(update, random);
+              coloring.UpdateAllAtOnce(update, random);
             }) <= 0.03);
   }
   SECTION("when each sees its neighbours' newest colour") {
     REQUIRE(ShareInConflict<TestType>([](auto& coloring, auto update, auto random) {
-              coloring.SweepInPlace(update, random);
+              coloring.UpdateInPlace(update, random);
             }) <= 0.03);
   }
 }

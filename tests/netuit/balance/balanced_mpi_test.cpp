@@ -166,9 +166,9 @@ TEST_CASE("The meter tells what each node's updates take, and passes on what the
     while (std::chrono::steady_clock::now() < end) {
     }
   };
-  detail::NodeSweep sweep(mesh, 1, 0, update);
-  meter.Watch(sweep);
-  detail::RunSweep(mesh, EveryUpdate{.updates = 7}.MakePlan(), {}, meter);
+  detail::NodeLoop loop(mesh, 1, 0, update);
+  meter.Watch(loop);
+  detail::RunUpdateLoop(mesh, EveryUpdate{.updates = 7}.MakePlan(), {}, meter);
   const std::vector<double> loads = meter.Take();
   for (std::size_t local = 0; local < loads.size(); ++local) {
     CHECK(loads[local] > 0);
@@ -214,9 +214,9 @@ TEST_CASE("If an update throws while it is measured, that node and the later one
   const auto update = [](Node& node) {
     if (node.Index() == 1) throw std::runtime_error("no more");
   };
-  detail::NodeSweep sweep(mesh, 1, 0, update);
+  detail::NodeLoop loop(mesh, 1, 0, update);
   detail::LoadMeter meter(mesh, 3);
-  meter.Watch(sweep);
+  meter.Watch(loop);
   const std::vector<NodeRange> nodes{{0, 3}, {3, num_nodes}};
   std::vector<std::uint32_t> later;
   for (std::uint32_t node = 1; node < num_nodes; ++node) later.push_back(node);

@@ -10,7 +10,7 @@
 #include <netuit/mesh/mesh.hpp>
 #include <netuit/run/run.hpp>
 #include <netuit/run/schedules.hpp>
-#include <netuit/run/sweep.hpp>
+#include <netuit/run/update_loop.hpp>
 #include <uit/link/world.hpp>
 #include <uit/support/error.hpp>
 #include <uit/team/team.hpp>
@@ -72,7 +72,7 @@ TEST_CASE("A report has commas between thousands only, and names a lost process 
   CHECK(report.message == "somebody has ended");
 }
 
-TEST_CASE("Only a function that nobody can tell from its copy is copied for a sweep") {
+TEST_CASE("Only a function that nobody can tell from its copy is copied for the loop over nodes") {
   std::uint64_t number = 0;
   const auto by_value = [number](Node&) { return number; };
   const auto by_reference = [&number](Node&) { ++number; };

@@ -34,7 +34,7 @@ using In = Inlet<int, policy, W>;
 template <Policy policy = every>
 using Out = Outlet<int, policy, W>;
 
-/// Two processes that are to be connected; on one node, if two share one.
+/// Two processes that are to be connected; on one host if `processes_per_host` is 2.
 struct TwoProcesses {
   explicit TwoProcesses(FabricOptions here = {}, std::optional<FabricOptions> there = std::nullopt,
                         std::size_t processes_per_host = 0)
@@ -475,7 +475,7 @@ TEST_CASE("What is read after the fabric has closed is reported to nobody") {
   two.fabrics[0]->Close(After(1ms));
 }
 
-TEST_CASE("Within a node messages go from end to end, without a poll and past the link, unless they are very large") {
+TEST_CASE("Within a host messages go from end to end, without a poll and past the link, unless they are very large") {
   struct Large {
     std::array<int, 100'000> values;
   };
@@ -499,7 +499,7 @@ TEST_CASE("Within a node messages go from end to end, without a poll and past th
   CHECK(two.fabrics[1]->NumFramesReceived() == 2);
 }
 
-TEST_CASE("Within a node an aggregated exchange has shared memory of its own by default") {
+TEST_CASE("Within a host an aggregated exchange has shared memory of its own by default") {
   TwoProcesses two{{}, {}, 2};
   Inlet<int, every_aggregated, W> inlet{two.Reach(0)};
   Outlet<int, every_aggregated, W> outlet{two.Reach(1)};

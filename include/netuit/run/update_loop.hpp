@@ -18,12 +18,12 @@ namespace netuit::detail {
 
 /// Calls the user's update function for all nodes of a worker. The run loop uses it only through this interface. All threads of
 /// a process call it at once, each for other nodes.
-class Sweep {
+class UpdateLoop {
  public:
-  Sweep() = default;
-  Sweep(const Sweep&) = delete;
-  Sweep& operator=(const Sweep&) = delete;
-  virtual ~Sweep() = default;
+  UpdateLoop() = default;
+  UpdateLoop(const UpdateLoop&) = delete;
+  UpdateLoop& operator=(const UpdateLoop&) = delete;
+  virtual ~UpdateLoop() = default;
 
   /// Updates some nodes of the worker of `thread`, in this order, and returns whether a node has requested a stop. What the nodes
   /// leave for the worker is added to `notes`. If an update throws, the exception is passed on, and `position` is the node's
@@ -46,12 +46,12 @@ template <typename F>
 inline constexpr bool is_constant_closure = std::is_trivially_copyable_v<F> && !std::is_copy_assignable_v<std::remove_const_t<F>> &&
                                             std::invocable<const F&, Node&> && sizeof(F) <= 128;
 
-/// A sweep that calls a function of type `F` for each node.
+/// A loop that calls a function of type `F` for each node.
 template <std::invocable<Node&> F>
-class NodeSweep final : public Sweep {
+class NodeLoop final : public UpdateLoop {
  public:
   /// Refers to the mesh and the function. `seed` and `first` are the run's seed and the number of its first update.
-  NodeSweep(const MeshCore& mesh, std::uint64_t seed, std::uint64_t first, F& update)
+  NodeLoop(const MeshCore& mesh, std::uint64_t seed, std::uint64_t first, F& update)
       : mesh_(mesh), seed_(seed), first_(first), update_(update) {}
 
   bool Update(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
@@ -83,12 +83,12 @@ class NodeSweep final : public Sweep {
   F& update_;
 };
 
-/// A sweep that calls a function of type `F` for each part.
+/// A loop that calls a function of type `F` for each part.
 template <std::invocable<Part&> F>
-class PartSweep final : public Sweep {
+class PartLoop final : public UpdateLoop {
  public:
-  /// As NodeSweep's.
-  PartSweep(const MeshCore& mesh, std::uint64_t seed, std::uint64_t first, F& update)
+  /// As NodeLoop's.
+  PartLoop(const MeshCore& mesh, std::uint64_t seed, std::uint64_t first, F& update)
       : mesh_(mesh), seed_(seed), first_(first), update_(update) {}
 
   bool Update(std::uint32_t thread, std::uint64_t update, std::span<const NodeRange> nodes, NodeNotes& notes,
@@ -122,19 +122,19 @@ class PartSweep final : public Sweep {
 };
 
 template <typename F>
-struct SweepFor {
-  using Type = PartSweep<F>;
+struct UpdateLoopFor {
+  using Type = PartLoop<F>;
 };
 template <std::invocable<Node&> F>
-struct SweepFor<F> {
-  using Type = NodeSweep<F>;
+struct UpdateLoopFor<F> {
+  using Type = NodeLoop<F>;
 };
-/// The sweep that calls a function of type `F`.
+/// The loop that calls a function of type `F`.
 template <typename F>
-using SweepOf = typename SweepFor<F>::Type;
+using UpdateLoopOf = typename UpdateLoopFor<F>::Type;
 
 }  // namespace netuit::detail
 
 #if !UIT_COMPILED
-#include <netuit/run/sweep.ipp>
+#include <netuit/run/update_loop.ipp>
 #endif
