@@ -38,7 +38,8 @@ inline void Work(std::uint64_t num_steps) {
   asm volatile("" : : "r"(state));
 }
 
-/// The time of `num_steps` steps in a simulation, by UIT_SIMULATED_STEP_SECONDS.
+/// Returns the time that `num_steps` steps of Work take in a simulation. The environment variable UIT_SIMULATED_STEP_SECONDS has
+/// the time of one step; the default is 2 ns.
 [[nodiscard]] inline std::chrono::duration<double> SimulatedWork(std::uint64_t num_steps) {
   return static_cast<double>(num_steps) *
          uit::SecondsFromEnvironment("UIT_SIMULATED_STEP_SECONDS", std::chrono::nanoseconds{2});

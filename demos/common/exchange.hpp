@@ -67,7 +67,7 @@ class Exchange {
     });
     return answers_;
   }
-  /// Where the answers of a rank begin.
+  /// Returns the index of a rank's first answer in the result of Answer.
   std::size_t AnswerStart(std::size_t rank) const { return static_cast<std::size_t>(answer_starts_[rank] / item_bytes); }
 
  private:

@@ -101,7 +101,7 @@ UIT_DEFINE std::string ReadManifestText(const std::filesystem::path& folder, con
   const std::filesystem::path path = folder / names.manifest;
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
-    throw uit::InputError(folder.string() + ": has no " + names.what + ": there is no " + names.manifest + " in it");
+    throw uit::InputError(folder.string() + ": has no " + names.what + ": " + names.manifest + " is missing");
   if (std::filesystem::file_size(path, error) > most_bytes)
     throw uit::InputError(path.string() + ": is no " + names.what + ", or damaged");
   std::ostringstream all;

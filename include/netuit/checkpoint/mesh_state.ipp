@@ -172,7 +172,8 @@ class CheckpointLoader {
       if (here.name != there.name || here.of != there.of || here.network != there.network || here.num_bytes != there.num_bytes ||
           here.type != there.type || here.numpy.name != there.numpy.name || here.numpy.extents != there.numpy.extents ||
           here.policy != there.policy)
-        Refuse("is of another program: '" + there.name + "' is not like '" + here.name + "' of this mesh");
+        Refuse("is of another program: its '" + there.name + "' and '" + here.name +
+               "' of this mesh differ in name, kind, network, type or policy");
     }
   }
   /// Whether the checkpoint has the older values that edges of this mesh show. Throws if it has only some of them, or others. A

@@ -21,8 +21,9 @@ class GraphBuilder {
   /// The reader must outlive the builder.
   GraphBuilder(const LineReader& reader, const GraphOptions& options) : reader_{reader}, options_{options} {}
 
-  /// Returns the node with this label, and adds it if it is new. Whole numbers may have gaps, but must be in 0 … 2^63 - 1.
-  /// If all labels so far are whole numbers, another word that starts with a digit is refused as a typing error.
+  /// Returns the node with this label, and adds it if it is new. Fails for more nodes than the options allow, and for a whole
+  /// number outside 0 … 2^63 - 1. Also fails if all labels before it are whole numbers and this one only starts with a digit: it is
+  /// likely a typing error. Whole numbers may have gaps.
   NodeId AddNode(std::string_view label);
 
   /// Joins two nodes as the options say.

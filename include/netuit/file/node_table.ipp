@@ -38,7 +38,7 @@ UIT_DEFINE std::size_t FindColumn(const LineReader& reader, const std::vector<st
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   std::string known;
   for (std::size_t i = 1; i < names.size(); ++i) known += (i == 1 ? "" : ", ") + Quoted(names[i]);
-  reader.Fail("there is no column " + Quoted(column) + " beside the labels" + (known.empty() ? "" : ", only " + known));
+  reader.Fail("no column " + Quoted(column) + " beside the labels" + (known.empty() ? "" : ", only " + known));
 }
 
 UIT_DEFINE void LoadNodeColumn(const NodeTable& table, const std::vector<std::string>& labels,
@@ -62,7 +62,7 @@ UIT_DEFINE void LoadNodeColumn(const NodeTable& table, const std::vector<std::st
     if (fields.size() != num_columns)
       reader.Fail(std::to_string(fields.size()) + " fields, where the first line has " + std::to_string(num_columns));
     const auto node = index.Find(fields.front());
-    if (!node) reader.Fail("there is no node " + Quoted(fields.front()));
+    if (!node) reader.Fail("the graph has no node " + Quoted(fields.front()));
     if (is_known[*node]) reader.Fail("a second row for node " + Quoted(fields.front()));
     if (!set(*node, fields[place])) reader.Fail(Quoted(fields[place]) + " is not a value for column " + Quoted(column));
     is_known[*node] = true;

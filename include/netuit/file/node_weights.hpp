@@ -40,7 +40,7 @@ inline std::vector<double> ReadNodeWeights(std::istream& stream, std::string nam
     NodeId node = num_known;
     if (has_labels) {
       const auto found = index.Find(first);
-      if (!found) cursor.Fail("there is no node " + Quoted(first));
+      if (!found) cursor.Fail("the graph has no node " + Quoted(first));
       node = *found;
       if (is_known[node]) cursor.Fail("a second weight for node " + Quoted(first));
     } else if (node == topology.NumNodes()) {

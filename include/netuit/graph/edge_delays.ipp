@@ -17,7 +17,7 @@ UIT_DEFINE std::vector<std::uint16_t> EdgeDelays::Of(const Topology& graph) cons
   if (!find_) return {};
   const std::vector<std::int64_t> found = find_(graph);
   if (found.size() != graph.NumEdges()) {
-    throw uit::InputError("there are delays for " + std::to_string(found.size()) + " edges, and the network has " +
+    throw uit::InputError("delays are given for " + std::to_string(found.size()) + " edges, but the network has " +
                           std::to_string(graph.NumEdges()));
   }
   for (EdgeId edge = 0; edge < found.size(); ++edge) {

@@ -88,7 +88,7 @@ class LabelIndex {
     return hash_.OfWord(label) | (std::uint64_t{1} << 63U);
   }
 
-  /// Where to look first: four consecutive numbers share a cache line.
+  /// Returns the slot where the search begins. Four consecutive numbers share a cache line.
   std::size_t Start(std::uint64_t key) const {
     return (hash_.OfNumber(key >> 2U) << 2U | (key & 3U)) & (slots_.size() - 1);
   }

@@ -28,7 +28,7 @@ UIT_DEFINE Topology::Topology(NodeId num_nodes, std::vector<Edge> edges, Labels 
 
 [[noreturn]] UIT_NOINLINE UIT_DEFINE void Topology::Refuse(const char* what, std::uint64_t number) const {
   const bool is_node = std::string_view{what} == "node";
-  std::string words = std::string{"there is no "} + what + ' ' + std::to_string(number) + " in a topology of " +
+  std::string words = std::string{what} + ' ' + std::to_string(number) + " is not in this topology of " +
                       (is_node ? std::to_string(NumNodes()) + " nodes" : std::to_string(NumEdges()) + " edges");
   if (num_nodes_ == 0) words += "; a topology read by netuit::OnRoot is empty except on rank 0";
   throw uit::Error(words);

@@ -95,7 +95,7 @@ class Captured {
   void Check(std::size_t frame) const {
     const std::size_t count = Count();
     if (frame >= count)
-      throw uit::InputError("there is no frame " + std::to_string(frame) + " among " + std::to_string(count) + " captured frames");
+      throw uit::InputError("frame " + std::to_string(frame) + " is not among the " + std::to_string(count) + " captured frames");
   }
 
   const MeshCore* mesh_;

@@ -13,8 +13,8 @@
 
 namespace netuit::detail {
 
-/// Sends outgoing[r] to rank r, and returns what all ranks have sent to this one, in rank order. Works in several exchanges, so
-/// that a process has at most about `max_at_once` bytes under way in each. `max_at_once` must be the same on all ranks. Collective.
+/// Sends outgoing[r] to rank r, and returns what all ranks have sent to this one, in rank order. Makes several exchanges, so
+/// that a process has at most about `max_at_once` bytes in flight. `max_at_once` must be the same on all ranks. Collective.
 template <uit::TriviallyCopyable T>
 std::vector<T> ExchangeItems(const uit::World& world, std::vector<std::vector<T>> outgoing,
                              std::size_t max_at_once = std::size_t{256} << 20U) {

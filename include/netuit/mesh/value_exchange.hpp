@@ -29,7 +29,7 @@ namespace netuit {
 /// Frames of values that may be sent before the receiver reports that it has taken them in, where every frame counts.
 inline constexpr std::size_t num_awaited_frames = 4;
 
-/// What a worker shows to others.
+/// The published values of a worker's nodes, as its senders read them.
 struct ShownValues {
   PackSlots pack = nullptr;          ///< copies some nodes' values
   const std::byte* values = nullptr; ///< all values, by slot

@@ -115,7 +115,8 @@ class Conveyors {
   template <TriviallyCopyable T>
   friend class detail::Outbox;
   enum class State : std::uint8_t { outside, in_handler, failed };
-  static constexpr std::size_t most_busy = 64;  // looks at what has arrived before others get their turn
+  // A busy member looks at arrivals this many times, then lets other members run.
+  static constexpr std::size_t most_busy = 64;
   /// Of what waits for other processes while a member is busy. To send takes about a microsecond.
   static constexpr std::chrono::microseconds longest_age{50};
 

@@ -237,8 +237,12 @@ UIT_DEFINE std::shared_ptr<FrameBox> Fabric::AddIncoming(std::size_t peer, const
 
 UIT_DEFINE void Fabric::Check(std::size_t peer, std::size_t worker) const {
   if (engine_->IsShut()) throw Error("the fabric has been closed");
-  if (peer >= world_.Size()) throw Error("there is no rank " + std::to_string(peer) + " to exchange with");
-  if (worker >= engine_->NumWorkers()) throw Error("there is no worker " + std::to_string(worker));
+  const auto check = [](const char* what, std::size_t number, std::size_t count) {
+    if (number >= count)
+      throw Error(std::string(what) + ' ' + std::to_string(number) + " is not in this fabric of " + std::to_string(count));
+  };
+  check("rank", peer, world_.Size());
+  check("worker", worker, engine_->NumWorkers());
 }
 
 UIT_DEFINE Fabric::~Fabric() {

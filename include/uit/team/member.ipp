@@ -54,7 +54,8 @@ UIT_DEFINE Member Member::Split(std::int64_t color, std::int64_t key) {
 }
 
 UIT_DEFINE void Member::Connect() {
-  if (&rounds_->GetGroup() != runs_->Everybody().get()) throw Error("Connect is for the whole team, not for a group of it");
+  if (&rounds_->GetGroup() != runs_->Everybody().get())
+    throw Error("call Connect on the member of the whole team, not on that of a group");
   Barrier();
   runs_->DoAlone([this] { joints_->Connect(); });
   fabrics_.clear();
@@ -63,7 +64,7 @@ UIT_DEFINE void Member::Connect() {
 
 UIT_DEFINE std::size_t Member::Checked(std::size_t rank) const {
   if (rank < Size()) return rank;
-  throw InputError("there is no member " + std::to_string(rank) + " in a group of " + std::to_string(Size()));
+  throw InputError("member " + std::to_string(rank) + " is not in this group of " + std::to_string(Size()));
 }
 
 UIT_DEFINE void Member::ThrowLeft() { throw MemberLeft("another member of this process has failed"); }

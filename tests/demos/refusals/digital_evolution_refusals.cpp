@@ -64,7 +64,7 @@ void AddGenomes(const Folder& folder, std::vector<Refusal>& refusals) {
 
 std::vector<Refusal> DigitalEvolutionRefusals(const Folder& folder) {
   std::vector<Refusal> refusals{
-      {{"--resume", "no_such_folder"}, "no_such_folder: has no checkpoint: there is no checkpoint.json in it"},
+      {{"--resume", "no_such_folder"}, "no_such_folder: has no checkpoint: checkpoint.json is missing"},
       {{"--resume", "."}, ".: has no checkpoint"},
       {{"--resume", "/dev/zero"}, "/dev/zero: has no checkpoint"},
       {{"--ancestor", "no_such_file"}, "no_such_file: cannot be opened: No such file or directory"},

@@ -136,7 +136,7 @@ TEST_CASE("A run that goes on from a checkpoint on another layout equals one tha
 
 TEST_CASE("What a checkpoint says of itself can be read without a mesh") {
   Folder folder;
-  const std::string words = MpiTestWorld().IsRoot() ? "has no checkpoint: there is no checkpoint.json in it" : "rank 0 failed";
+  const std::string words = MpiTestWorld().IsRoot() ? "has no checkpoint: checkpoint.json is missing" : "rank 0 failed";
   CheckThrows([&] { ReadCheckpointInfo(MpiTestWorld(), folder.Path()); }, words);
   Small small;
   small.mesh.SetNumUpdates(12);
@@ -297,17 +297,17 @@ TEST_CASE("A checkpoint of another mesh is refused, in words that say why") {
   {
     Mesh mesh{team, MakeTorus(4, 5)};
     mesh.AddPublishedField<float>();
-    refuses(mesh, "is of another program: 'field0' is not like 'field0' of this mesh");
+    refuses(mesh, "is of another program: its 'field0' and 'field0' of this mesh differ in name, kind, network, type or policy");
   }
   {
     Mesh mesh{team, MakeTorus(4, 5)};
     mesh.SetName(mesh.AddPublishedField<double>(), "other");
-    refuses(mesh, "is of another program: 'field0' is not like 'other' of this mesh");
+    refuses(mesh, "is of another program: its 'field0' and 'other' of this mesh differ in name");
   }
   {
     Small other;
     CheckThrows([&] { LoadCheckpoint(other.mesh, folder.Path() + "/none"); },
-                MpiTestWorld().IsRoot() ? "has no checkpoint: there is no checkpoint.json in it" : "rank 0 failed");
+                MpiTestWorld().IsRoot() ? "has no checkpoint: checkpoint.json is missing" : "rank 0 failed");
     CHECK_FALSE(HasCheckpoint(MpiTestWorld(), folder.Path() + "/none"));
   }
   {
@@ -347,7 +347,7 @@ TEST_CASE("A checkpoint whose messages find no room is refused") {
   Mesh mesh{team, MakeTorus(4, 5), CheckpointModel::WithDepth(5)};
   mesh.AddChannels<std::uint32_t, uit::latest>();
   CheckThrows([&] { LoadCheckpoint(mesh, folder.Path()); },
-              "is of another program: 'channels0' is not like 'channels0' of this mesh");
+              "is of another program: its 'channels0' and 'channels0' of this mesh differ in name");
   CHECK(save_with(4, false).find("has more messages for an edge than its channel has room for; see MeshOptions::depth") !=
         std::string::npos);
 }

@@ -156,7 +156,7 @@ TEST_CASE("A graph that is damaged or not there is refused, in words that say wh
   const auto refuses = [&](const std::string& words) {
     CheckThrows([&] { LoadNetworks(MpiTestWorld(), folder.Path()); }, is_root ? words : "rank 0 failed");
   };
-  refuses("has no graph: there is no graph.json in it");
+  refuses("has no graph: graph.json is missing");
   {
     const Mesh mesh{TeamWith(2), MakeNetworks(2)};
     SaveNetworks(mesh, folder.Path());

@@ -192,7 +192,7 @@ TEST_CASE("a weight for a node one beyond the last is refused") {
     });
   };
   CHECK(read("2 1\n1 1\n0 1\n") == "no error");
-  CHECK(read("2 1\n3 1\n1 1\n0 1\n") == "text:2: there is no node '3'");
+  CHECK(read("2 1\n3 1\n1 1\n0 1\n") == "text:2: the graph has no node '3'");
 }
 
 TEST_CASE("a damaged file is either read or refused") {

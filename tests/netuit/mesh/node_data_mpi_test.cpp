@@ -83,13 +83,13 @@ TEST_CASE("A table that does not fit its graph is refused on every process in th
   Mesh mesh{Team(), MakeLabelledPath()};
   const std::string rows = "x,x\nnorth,0\n\"(0, 1)\",0\n7,0\nsouth,0\n\"a,b\",0\neast,0\n2,0\n";
   CheckRefused(mesh, rows, "8: no row for node 'west'");
-  CheckRefused(mesh, rows + "up,0\n", "9: there is no node 'up'");
+  CheckRefused(mesh, rows + "up,0\n", "9: the graph has no node 'up'");
   CheckRefused(mesh, rows + "east,0\n", "9: a second row for node 'east'");
   CheckRefused(mesh, rows + "west\n", "9: 1 fields, where the first line has 2");
   CheckRefused(mesh, rows + "west,1.5\n", "9: '1.5' is not a value for column 'x'");
   CheckRefused(mesh, rows + "west,\n", "9: '' is not a value for column 'x'");
   CheckRefused(mesh, rows + "west,\"1\n", "9: a quote that is never closed; a field has one line");
-  CheckRefused(mesh, "x,y,z\n", "1: there is no column 'x' beside the labels, only 'y', 'z'");
+  CheckRefused(mesh, "x,y,z\n", "1: no column 'x' beside the labels, only 'y', 'z'");
   CheckRefused(mesh, "", "1: the table has no first line that names its columns");
   const auto missing = ScratchFile("there is none.csv");
   CHECK_THROWS_AS(mesh.AddField<int>(FromTable(missing, "x")), uit::Error);

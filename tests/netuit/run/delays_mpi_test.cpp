@@ -548,5 +548,5 @@ TEST_CASE("Delays that cannot be are refused before a mesh is made") {
   check_refused({.delays = [](NodeId, NodeId) { return 1001; }}, "the edge from 0 to 1 has delay 1001");
   check_refused({.period = 2, .delays = [](NodeId, NodeId) { return 2; }}, "only a network with period 1 can have such delays");
   check_refused({.delays = [](const Topology&) { return std::vector<std::int64_t>{1}; }},
-                "there are delays for 1 edges, and the network has 4");
+                "delays are given for 1 edges, but the network has 4");
 }

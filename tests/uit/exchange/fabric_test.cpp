@@ -166,8 +166,8 @@ TEST_CASE("Options that cannot be are refused at once") {
   CheckThrows([&] { Fabric(network.World(0), {.num_slots = 1'000'000}); }, "slots per peer");
   Fabric fabric{network.World(0)};
   CheckThrows([&] { In<>(Process{}); }, "needs a fabric");
-  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 2}); }, "no rank 2");
-  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .worker = 1}); }, "no worker 1");
+  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 2}); }, "rank 2 is not in this fabric of 2");
+  CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .worker = 1}); }, "worker 1 is not in this fabric of 1");
   CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .depth = 0}); }, "depth");
   CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .depth = std::size_t{1} << 40}); }, "depth");
   CheckThrows([&] { In<>(Process{.fabric = &fabric, .peer = 1, .channel = 3}); }, "no channel 3");

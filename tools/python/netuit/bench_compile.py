@@ -63,7 +63,7 @@ def _entry(checkout: Path, item: dict[str, Any]) -> Entry:
     name = page if number is None else f"program {number} of {page}"
     programs = [text] if number is None else [code for code in CODE.findall(text) if "int main(" in code]
     if number is not None and int(number) < 1:
-        raise ValueError(f"there is no program {number} of {page}")
+        raise ValueError(f"{page} has no program {number}")
     source = programs[0 if number is None else int(number) - 1]
     return Entry(f"{name}{ending}", source, ("-O3", "-c", "-o", os.devnull, *defines), float(item["at_most"]))
 

@@ -107,7 +107,7 @@ class Conduits:
 
     def _options(self, kind: str, name: str, peer: int, keep: str, depth: int, most_bytes: int) -> Any:
         if not 0 <= peer < self.size:
-            raise InputError(f"there is no process {peer}: this job has {self.size}")
+            raise InputError(f"process {peer} is not in this job of {self.size} processes")
         if keep not in ("newest", "every"):
             raise InputError(f"keep={keep!r}: expected newest or every")
         if depth < 1 or most_bytes < 0:

@@ -368,7 +368,7 @@ def _read_weights(path: pathlib.Path, graph: Any) -> None:
             has_labels = not cursor.is_at_end()
         node = first if has_labels else next(order, None)
         if node not in graph:
-            raise cursor.fail(f"there is no node {node!r}" if has_labels else f"more weights than the {len(graph)} nodes")
+            raise cursor.fail(f"the graph has no node {node!r}" if has_labels else f"more weights than the {len(graph)} nodes")
         if node in seen:
             raise cursor.fail(f"a second weight for node {node!r}")
         seen.add(node)

@@ -147,14 +147,14 @@ def _sweep(table: dict[str, Any], path: pathlib.Path, quick: bool, overrides: di
             raise InputError(f"two cases are named {name}")
     for name in without:
         if name not in names:
-            raise InputError(f"quick: without {name}: there is no such case")
+            raise InputError(f"quick: without {name}: no case has this name")
     made = [
         _case(name, case, [common, hurried, overrides], quick, path) for name, case in zip(names, cases) if name not in without
     ]
     if not made:
         raise InputError("no case: expected [[case]] with a name")
     if len({case.launcher == "simulated" for case in made}) > 1:
-        raise InputError("simulated cases want a program built for them: put them into a sweep of their own")
+        raise InputError("simulated cases need a program built for them: put them into a sweep of their own")
     program = _take(table, "program", "channel_selection", _is_word, "a program's name")
     if program not in PROGRAMS:
         raise InputError(f"unknown program {program} ({', '.join(PROGRAMS)})")

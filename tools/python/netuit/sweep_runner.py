@@ -100,7 +100,7 @@ class Runner:
             self._gathered = time.monotonic() + 10 * (time.monotonic() - began)  # at most a tenth of the time
 
     def gather(self) -> int:
-        """Writes what the launches that are done have given, in the sweep's order."""
+        """Writes the results of the finished launches in the sweep's order. Gives the number of rows."""
         done = set(map(self._store.key, self.done))
         return self._store.gather([each for each in self._launches if self._store.key(each) in done])
 

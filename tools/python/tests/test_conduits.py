@@ -105,7 +105,7 @@ def refuses(kind, words, call):
         assert words in str(error), error
     else:
         raise AssertionError(words)
-refuses(netuit.InputError, "no process 2: this job has 2", lambda: conduits.inlet("b", to=2))
+refuses(netuit.InputError, "process 2 is not in this job of 2 processes", lambda: conduits.inlet("b", to=2))
 refuses(netuit.InputError, "expected newest or every", lambda: conduits.outlet("b", source=0, keep="all"))
 refuses(netuit.InputError, "depth of at least 1", lambda: conduits.outlet("b", source=0, depth=0))
 refuses(netuit.InputError, "opened already", lambda: conduits.inlet("a", to=other))

@@ -340,7 +340,8 @@ def test_placements_are_written_in_the_order_of_nodes_and_read_back(tmp_path):
 
 def test_weights_of_nodes_are_checked(tmp_path):
     write_graph(networkx.path_graph(2), tmp_path / "g.edgelist")
-    for text, reason in (("0 1\n7 1\n", "2: there is no node 7"), ("0 1\n", "no weight for node 1"), ("1\n2\n3\n", "more weights")):
+    unknown = "2: the graph has no node 7"
+    for text, reason in (("0 1\n7 1\n", unknown), ("0 1\n", "no weight for node 1"), ("1\n2\n3\n", "more weights")):
         (tmp_path / "g.weights").write_text(text)
         with pytest.raises(InputError, match=reason):
             read_graph(tmp_path / "g.edgelist")

@@ -184,7 +184,7 @@ CASE = '[[case]]\nname = "one"\n'
         ('name = "x"\n[quick]\nname = "y"\n' + CASE, "quick: unknown key name"),
         ('name = "x"\n' + CASE + "quick = 3\n", "case one: quick 3: expected a table"),
         ('name = "x"\n' + CASE + 'quick = { without = ["one"] }\n', "case one: quick: unknown key without"),
-        ('name = "x"\n[quick]\nwithout = ["z"]\n' + CASE, "quick: without z: there is no such case"),
+        ('name = "x"\n[quick]\nwithout = ["z"]\n' + CASE, "quick: without z: no case has this name"),
         ('name = "x"\ncase = 3\n', "case 3: expected one"),
         ('name = "x"\nalso = "evolution"\n' + CASE, "also 'evolution': expected names of ready-made sweeps"),
         ('name = "x"\nalso = ["x.toml"]\n' + CASE, r"also \['x.toml'\]: expected names"),

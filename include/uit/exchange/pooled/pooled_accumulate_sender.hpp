@@ -44,8 +44,8 @@ class PooledAccumulateSender final : public SendingHalf {
         bounds_(layout.SlotsBytes()),
         scratch_(layout.slot_bytes) {}
 
-  /// Adds an encoded message, or a sum of `num_messages` messages, to the channel's sum. Departs if that completes the
-  /// pool. Returns false, with nothing changed, if the sum would overflow.
+  /// Adds an encoded message, or a sum of `num_messages` messages, to the channel's sum. Sends the frame if the
+  /// pool waits for no other channel. Returns false, with nothing changed, if the sum would overflow.
   ///
   /// While held, the sum together with the messages that waited at the outlet at the last RefreshReport must not overflow
   /// either. So acceptance does not depend on whether the outlet has stepped since.

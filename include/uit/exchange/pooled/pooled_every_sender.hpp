@@ -47,8 +47,8 @@ class PooledEverySender final : public SendingHalf {
   }
 
   /// Accepts a message, which `encode(slot)` writes, in the usual case: the channel contributed to the previous frame,
-  /// has not tried for this one, and no channel's window is near its end. Departs if that completes the pool. Otherwise
-  /// returns false with nothing changed; see HasRoom.
+  /// has not tried for this one, and no channel's window is near its end. Sends the frame if the pool waits for no other channel.
+  /// Otherwise returns false with nothing changed; see HasRoom.
   template <std::invocable<std::byte*> F>
   UIT_INLINE bool TryPutNext(std::size_t channel, std::size_t slot_bytes, F&& encode) {
     if (!is_wide_ || !roll_.IsNext(channel)) [[unlikely]]
@@ -65,12 +65,12 @@ class PooledEverySender final : public SendingHalf {
   }
   /// Returns where to write a channel's message. Call it after HasRoom, and then call Commit.
   std::byte* Slot(std::size_t channel) { return slots_ + channel * layout_.slot_bytes; }
-  /// Accepts the message in the slot. Departs if that completes the pool.
+  /// Accepts the message in the slot. Sends the frame if the pool waits for no other channel.
   void Commit(std::size_t channel) {
     roll_.NoteContribution(channel);
     DepartIfComplete();
   }
-  /// Counts a refused put, so that the other channels do not wait for this one. Departs if that completes the pool.
+  /// Counts a refused put, so that the other channels do not wait for this one. Sends the frame if the pool waits for no other channel.
   void Refuse(std::size_t channel) {
     if (!roll_.NoteRefusal(channel) && roll_.NumContributors() != 0) roll_.SkipRest();
     DepartIfComplete();

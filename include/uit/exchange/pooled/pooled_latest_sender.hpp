@@ -45,7 +45,7 @@ class PooledLatestSender final : public SendingHalf {
   }
   /// Returns where to write a channel's message; then call Commit.
   std::byte* Slot(std::size_t channel) { return values_.data() + channel * layout_.slot_bytes; }
-  /// Accepts the message in the slot. Departs if that completes the pool.
+  /// Accepts the message in the slot. Sends the frame if the pool waits for no other channel.
   UIT_INLINE void Commit(std::size_t channel) {
     ++counts_[channel];
     if (!roll_.IsNext(channel)) [[unlikely]]
