@@ -15,6 +15,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <uit/exchange/fabric.hpp>
 #include <uit/uit.hpp>
@@ -31,40 +32,52 @@ namespace time_counts = uit::testing::counted_time;
 namespace {
 
 using Number = std::uint64_t;
+using Row = std::vector<Number>;
+constexpr std::size_t row_length = 2048;  // numbers, more than min_lent_bytes
 
-template <Policy p, typename Transport>
+template <Policy p, typename Transport, typename T = Number>
 struct Within {
+  using Message = T;
   static constexpr Policy policy = p;
+  static constexpr bool can_wait = std::is_same_v<Transport, Thread>;
 
-  Conduit<Number, policy> conduit{Transport{.depth = 4}};
-  Inlet<Number, policy> inlet{std::move(conduit.inlet)};
-  Outlet<Number, policy> outlet{std::move(conduit.outlet)};
+  Conduit<T, policy> conduit{Transport{.depth = 4}};
+  Inlet<T, policy> inlet{std::move(conduit.inlet)};
+  Outlet<T, policy> outlet{std::move(conduit.outlet)};
 };
 
 /// To a process and from it, which does nothing after the two have connected.
-template <Policy p, typename Where>
+template <Policy p, typename Where, typename T = Number>
 struct Across {
+  using Message = T;
   static constexpr Policy policy = p;
+  static constexpr bool can_wait = true;
   using W = TransportSet<Process>;
 
   Across() : network(2, Where::processes_per_host) {
     for (std::size_t rank = 0; rank < 2; ++rank)
       fabrics[rank] = std::make_unique<Fabric>(network.World(rank), FabricOptions{.num_slots = 2});
-    inlet = Inlet<Number, policy, W>{Reach(0)};
-    outlet = Outlet<Number, policy, W>{Reach(0)};
-    inlet_of_peer = Inlet<Number, policy, W>{Reach(1)};
-    outlet_of_peer = Outlet<Number, policy, W>{Reach(1)};
+    inlet = Inlet<T, policy, W>{Reach(0)};
+    outlet = Outlet<T, policy, W>{Reach(0)};
+    inlet_of_peer = Inlet<T, policy, W>{Reach(1)};
+    outlet_of_peer = Outlet<T, policy, W>{Reach(1)};
     network.Together([this](std::size_t rank) { fabrics[rank]->Connect(); });
   }
   ~Across() {
     network.Together([this](std::size_t rank) { fabrics[rank]->Close(); });
   }
-  Process Reach(std::size_t rank) { return {.fabric = fabrics[rank].get(), .peer = 1 - rank, .depth = 4, .max_age = 1us}; }
+  Process Reach(std::size_t rank) {
+    return {.fabric = fabrics[rank].get(),
+            .peer = 1 - rank,
+            .depth = 4,
+            .max_message_bytes = row_length * sizeof(Number),
+            .max_age = 1us};
+  }
 
   LoopbackNetwork network;
   std::array<std::unique_ptr<Fabric>, 2> fabrics;
-  Inlet<Number, policy, W> inlet, inlet_of_peer;
-  Outlet<Number, policy, W> outlet, outlet_of_peer;
+  Inlet<T, policy, W> inlet, inlet_of_peer;
+  Outlet<T, policy, W> outlet, outlet_of_peer;
 };
 
 constexpr Policy growing{.backlog = Backlog::grow};
@@ -72,28 +85,60 @@ constexpr Policy growing{.backlog = Backlog::grow};
 template <typename Where>
 using Between = std::tuple<Across<every, Where>, Across<latest, Where>, Across<accumulate, Where>, Across<every_pooled, Where>,
                            Across<latest_pooled, Where>, Across<accumulate_pooled, Where>, Across<every_aggregated, Where>,
-                           Across<latest_aggregated, Where>>;
+                           Across<latest_aggregated, Where>, Across<every, Where, Row>, Across<every_aggregated, Where, Row>>;
 using InProcess = std::tuple<Within<every, Intra>, Within<latest, Intra>, Within<accumulate, Intra>, Within<growing, Intra>,
-                             Within<every, Thread>, Within<latest, Thread>, Within<accumulate, Thread>, Within<growing, Thread>>;
+                             Within<every, Thread>, Within<latest, Thread>, Within<accumulate, Thread>, Within<growing, Thread>,
+                             Within<every, Intra, Row>, Within<every, Thread, Row>>;
 using Conduits =
     decltype(std::tuple_cat(std::declval<InProcess>(), std::declval<Between<ToOther>>(), std::declval<Between<ToNear>>()));
+
+template <typename T>
+T MessageOf(Number number) {
+  if constexpr (std::is_same_v<T, Row>) return Row(number % 2 == 0 ? 3 : row_length, number);
+  else return number;
+}
+
+void PutWithoutWaiting(auto& inlet, Number number) {
+  using T = typename std::decay_t<decltype(inlet)>::Value;
+  const std::array<T, 2> messages{MessageOf<T>(number), MessageOf<T>(number + 1)};
+  if constexpr (requires { inlet.TryLoan(1); }) {
+    const auto room = inlet.TryLoan(MessageOf<T>(number).size());
+    if (room) {
+      inlet.Publish(*room);
+      inlet.Publish(*room);  // the loan has ended
+    }
+  }
+  inlet.TryPut(messages[0]);
+  inlet.TryPut(MessageOf<T>(number));
+  inlet.TryStage(messages[0]);
+  inlet.TryStage(MessageOf<T>(number));
+  inlet.StageSome(messages);
+  inlet.TryFlush();
+  inlet.Poll();
+  (void)inlet.Tally();
+}
+
+void StepWithoutWaiting(auto& outlet) {
+  using T = typename std::decay_t<decltype(outlet)>::Value;
+  std::array<T, 2> messages;
+  outlet.TryStep();
+  outlet.TryStep(7);
+  outlet.TryTake();
+  outlet.TakeSome(messages);
+  outlet.Jump();
+  outlet.JumpGet();
+  outlet.GetNextOrNullopt();
+  if constexpr (requires { outlet.TryRead([](std::span<const Number>) {}); }) outlet.TryRead([](std::span<const Number>) {});
+  outlet.Get();
+  (void)outlet.Tally();
+}
 
 /// Calls every verb that never waits, many times over. Returns how often the library has rested meanwhile.
 std::uint64_t NumRestsOfTryVerbs(auto& inlet, auto& outlet) {
   const std::uint64_t num_before = time_counts::num_rests;
   for (Number number = 0; number < 200; ++number) {
-    inlet.TryPut(number);
-    inlet.TryStage(number);
-    inlet.TryFlush();
-    inlet.Poll();
-    outlet.TryStep();
-    outlet.TryStep(7);
-    outlet.Jump();
-    outlet.JumpGet();
-    outlet.GetNextOrNullopt();
-    outlet.Get();
-    (void)inlet.Tally();
-    (void)outlet.Tally();
+    PutWithoutWaiting(inlet, number);
+    if (number % 2 == 0) StepWithoutWaiting(outlet);  // so each finds the other with and without messages
   }
   return time_counts::num_rests - num_before;
 }
@@ -132,22 +177,23 @@ TEMPLATE_LIST_TEST_CASE("No Try verb waits for a peer that does nothing", "", Co
   CHECK(NumRestsOfTryVerbs(ends.inlet, ends.outlet) == 0);
 }
 
-TEST_CASE("No Try verb of a muted or unconnected end waits") {
-  Inlet<Number> inlet;
-  Outlet<Number> outlet{Outlet<Number>::End{}};
+TEMPLATE_TEST_CASE("No Try verb of a muted or unconnected end waits", "", Number, Row) {
+  Inlet<TestType> inlet;
+  Outlet<TestType> outlet{typename Outlet<TestType>::End{}};
   Splice(outlet, Null{});
   CHECK(NumRestsOfTryVerbs(inlet, outlet) == 0);
 }
 
 TEMPLATE_LIST_TEST_CASE("A wait for a peer that does nothing ends when its deadline has passed", "", Conduits) {
+  using T = typename TestType::Message;
   TestType ends;
-  if constexpr (requires { ends.inlet_of_peer; } || std::is_same_v<TestType, Within<TestType::policy, Thread>>) {
+  if constexpr (TestType::can_wait) {
     CheckEndsAtDeadline([&](Deadline deadline) { return ends.outlet.Step(deadline); });
-    CheckEndsAtDeadline([&](Deadline deadline) { return ends.outlet.GetNext(deadline) != 0; });
+    CheckEndsAtDeadline([&](Deadline deadline) { return ends.outlet.GetNext(deadline) != T{}; });
     if constexpr (TestType::policy.retain == Retain::every) {
-      while (ends.inlet.TryPut(1)) {
+      while (ends.inlet.TryPut(MessageOf<T>(1))) {
       }
-      CheckEndsAtDeadline([&](Deadline deadline) { return ends.inlet.Put(1, deadline); });
+      CheckEndsAtDeadline([&](Deadline deadline) { return ends.inlet.Put(MessageOf<T>(1), deadline); });
     }
   } else {
     CHECK_FALSE(ends.outlet.Step());  // nobody else could put
