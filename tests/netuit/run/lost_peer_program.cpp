@@ -6,8 +6,10 @@
 #include <uit/conveyor/conveyor.hpp>
 #include <uit/team/member.hpp>
 
+#include <mpi.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -23,6 +25,8 @@
 using namespace std::chrono_literals;
 
 namespace {
+
+std::atomic<bool> is_silent_when_gathering{false};  // read by MPI_Iallreduce below
 
 constexpr uit::Policy every{};
 using Transports = uit::TransportSet<uit::Process>;
@@ -93,6 +97,13 @@ void StayAlive(const std::filesystem::path& file, std::chrono::seconds limit) {
 }
 
 }  // namespace
+
+/// In place of MPI's function, which the library calls first when it gathers the report of a run.
+extern "C" int MPI_Iallreduce(const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm communicator,
+                              MPI_Request* request) {
+  if (is_silent_when_gathering.exchange(false)) std::this_thread::sleep_for(4s);
+  return PMPI_Iallreduce(sent, received, count, type, operation, communicator, request);
+}
 
 int main(int argc, char** argv) {
   const std::string what = argc == 3 ? argv[1] : "";
@@ -189,6 +200,14 @@ int main(int argc, char** argv) {
       }
       StayAlive(folder / "alive", 40s);
       Print("the end", uit::Now());
+    } else if (what == "mpi_fails") {
+      if (!is_first) {
+        std::ofstream{folder / "thrown"} << uit::Now().time_since_epoch().count() << '\n';
+        world.Process()->Fail("MPI has failed, for a test");
+        return 0;
+      }
+      StayAlive(folder / "alive", 40s);
+      Print("the end", uit::Now());
     } else if (what == "leaves") {
       if (!is_first) return 4;
       StayAlive(folder / "alive", 5s);
@@ -196,6 +215,10 @@ int main(int argc, char** argv) {
     } else if (what == "run_throws") {
       return RunMesh(world, netuit::Free{.duration = 40s}.MakePlan(), {}, [&](netuit::Node& node) {
         if (!is_first && node.Update() == 5) throw std::runtime_error("in a run");
+      });
+    } else if (what == "run_silent_in_report") {
+      return RunMesh(world, netuit::EveryUpdate{.updates = 6}.MakePlan(), {.peer_timeout = 1s}, [&](netuit::Node& node) {
+        if (!is_first && node.Update() == 5) is_silent_when_gathering = true;
       });
     } else if (what == "run_stopped_0" || what == "run_stopped_3" || what == "run_stopped_5") {  // the mode
       const auto mode = static_cast<netuit::AsyncMode>(what.back() - '0');

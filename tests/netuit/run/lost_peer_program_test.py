@@ -53,10 +53,12 @@ OUTSIDE = (
     Case("the other never closes its mesh", "mesh_close_silent", "not closed", 10),
     Case("the other never closes, and an exception is on its way", "close_throwing", "thrown: on its way", 2),
     Case("the other throws outside of a run", "throws", "", 2, said="outside of a run"),
+    Case("MPI has failed in the other", "mpi_fails", "", 2, said="MPI has failed, for a test"),
     Case("the other is done early", "leaves", "the end", 0, code=4),
 )
 INSIDE = (
     Case("an update of the other throws", "run_throws", r"the update of node \d+ threw: in a run", 0, code=4),
+    Case("the other is silent for four seconds while the report is gathered", "run_silent_in_report", "", 4, code=0),
     Case("the other is stopped in mode 0", "run_stopped_0", "no answer from another process within the time allowed", 1, survives=True),
     Case(
         "the other is stopped in mode 5", "run_stopped_5",
@@ -113,7 +115,7 @@ def faults_of(case: Case, launcher: launch.Launcher, program: str) -> tuple[str,
         if case.leaves and not (pathlib.Path(folder) / case.leaves).exists():
             faults.append(f"{case.leaves} was not written")
         seen = re.findall(r"seen: (.*), ([\d.]+) s", outcome.out)
-        if case.what == "throws":
+        if case.what in ("throws", "mpi_fails"):
             thrown, alive = (lines_of(pathlib.Path(folder) / name) for name in ("thrown", "alive"))
             if not thrown or not alive:
                 return "nothing", [*faults, "nobody has written", outcome.out, outcome.err]
@@ -127,7 +129,7 @@ def faults_of(case: Case, launcher: launch.Launcher, program: str) -> tuple[str,
     # If both wait, one of them may have begun a moment earlier.
     if not case.seconds - 0.2 <= seconds <= case.seconds + LATE:
         faults.append(f"after {seconds} s instead of {case.seconds}")
-    if outcome.code == 0 and not case.survives:  # a launcher that lets processes survive always ends with 0
+    if outcome.code == 0 and not case.survives and case.code is None:  # a launcher that lets processes survive always ends with 0
         faults.append("the job ended with 0")
     if case.code is not None and outcome.code != case.code:
         faults.append(f"the job ended with {outcome.code}, not with {case.code}, which the other returned")
