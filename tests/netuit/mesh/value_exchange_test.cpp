@@ -1,4 +1,4 @@
-// Frames that do not fit their layer or worker, and what the field shows then.
+// Values that a worker sends to another: how they are counted, and frames that do not fit their layer or worker.
 #include <netuit/mesh/frame_note.hpp>
 #include <netuit/mesh/value_exchange.hpp>
 
@@ -73,6 +73,40 @@ TEST_CASE("Values in a frame of another length are refused and the previous ones
   receiver.box->TryPut(frame);
   CHECK(receiver.Pull(bytes, true));
   CHECK(values[3] == 0x03030303);
+}
+
+TEST_CASE("Values that newer ones replace before they arrive count as preempted, and as nothing else") {
+  const bool is_uniform = GENERATE(true, false);  // whether all nodes have published as often
+  const bool will_be_read = GENERATE(true, false);
+  constexpr std::uint64_t num_nodes = 3;
+  const uit::LatestFrame layout{.num_channels = num_nodes, .slot_bytes = 4, .note_bytes = sizeof(FrameNote)};
+  const auto box = uit::FrameBox::Latest();
+  std::array<std::uint32_t, num_nodes> nodes{0, 1, 2}, own{}, ghosts{};
+  ValueSender sender{.nodes = nodes, .layout = layout, .port = uit::OutPort{box}};
+  ValueReceiver receiver;
+  receiver.layout = layout;
+  receiver.box = box;
+  NodeCounts puts;
+  const auto publish = [&](std::uint64_t update) {
+    puts.AddOneEach();
+    if (!is_uniform) puts.Deviate(1, -1, num_nodes);  // this node keeps silent
+    const auto* const values = reinterpret_cast<const std::byte*>(own.data());
+    sender.Send({.pack = PackSlotsOf<std::uint32_t>, .values = values, .puts = puts}, update, false);
+  };
+  publish(1);
+  publish(2);
+  CHECK(receiver.Pull(reinterpret_cast<std::byte*>(ghosts.data()), will_be_read));
+  const std::uint64_t num_published = is_uniform ? 3 : 2;  // by an update
+  CHECK(receiver.num_preempted == num_published);
+  CHECK(receiver.gets.stepped == (will_be_read ? num_published : 0));
+  CHECK(receiver.gets.unread == (will_be_read ? 0 : num_published));
+  CHECK(receiver.gets.skipped == 0);
+  CHECK(receiver.gets.folded == 0);
+  CHECK_FALSE(receiver.Pull(reinterpret_cast<std::byte*>(ghosts.data()), will_be_read));
+  publish(3);
+  CHECK(receiver.Pull(reinterpret_cast<std::byte*>(ghosts.data()), will_be_read));
+  CHECK(receiver.num_preempted == num_published);
+  CHECK(receiver.gets.stepped + receiver.gets.unread == 2 * num_published);
 }
 
 TEST_CASE("Values are packed where the receiver reads them, between threads and between processes of a host") {
