@@ -121,11 +121,11 @@ def main() -> int:
         print(f"PROMISES.md names a test that this build does not have: {name}")
     bare = unnamed(text)
     for words in bare:
-        print(f"PROMISES.md has a sentence that names no test: {words}")
+        print(f"PROMISES.md has a paragraph, list item or table row that names no test: {words}")
     if len(sys.argv) > 4 and pathlib.Path(sys.argv[4]).is_dir():
         rows = ["\t".join([name, *sorted(runs[name])]) for name in dict.fromkeys(wanted) if name in runs]
         (pathlib.Path(sys.argv[4]) / "promises.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    print(f"{len(wanted)} tests named, {len(missing)} missing, {len(bare)} sentences without one")
+    print(f"{len(wanted)} tests named, {len(missing)} missing, {len(bare)} paragraphs, list items and table rows without one")
     return 1 if missing or bare or not wanted else 0
 
 
