@@ -124,7 +124,7 @@ std::string Percent(double share) { return std::to_string(100 * share) + " %"; }
 
 TEST_CASE("2000 bulk synchronous updates of a 64x64 torus leave 3 % of the nodes in conflict at most") {
   const Topology topology = MakeTorus(64, 64);
-  const std::uint64_t num_seeds = is_sanitized ? 2 : 10;
+  const std::uint64_t num_seeds = is_sanitized || MpiTestWorld().Size() > 1 ? 2 : 10;  // the colours are the same on any layout
   double sum = 0;
   for (std::uint64_t seed = 1; seed <= num_seeds; ++seed) {
     Painter painter{topology, seed, false};

@@ -10,25 +10,32 @@
 #include <uit/team/team.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/goal.hpp"
 #include "tests/support/mpi_world.hpp"
 #include "tests/support/thrown.hpp"
 #include "tests/uit/team/members.hpp"
 
 namespace uit::testing {
 
-/// Runs `work` on teams of 1, 2 and 3 threads per process.
+/// The most threads of a process. The time that a test takes grows with the square of the number of members: with 4 processes, 3
+/// threads are for the night.
+inline std::uint32_t MostThreads() {
+  return MpiTestWorld().Size() < 4 || IsNightly() ? 3 : 2;
+}
+
+/// Runs `work` on teams of 1, 2 and 3 threads per process; see MostThreads.
 inline void ForEachLayout(const std::function<void(Member&, Checks&)>& work) {
-  for (const std::uint32_t threads : {1U, 2U, 3U}) {
+  for (std::uint32_t threads = 1; threads <= MostThreads(); ++threads) {
     Checks checks;
     Team{MpiTestWorld(), {.threads = threads}}.Run([&](Member& me) { work(me, checks); });
   }
 }
 
-/// The same with conveyors in which members send to each other directly, and with two hops on teams of 1 and 3 threads per process: the
-/// last argument is for the option `two_hops_above`.
+/// The same with conveyors in which members send to each other directly, and with two hops on teams of 1 thread and of the most threads
+/// per process: the last argument is for the option `two_hops_above`.
 inline void ForEachRoute(const std::function<void(Member&, Checks&, std::size_t)>& work) {
   ForEachLayout([&](Member& me, Checks& checks) { work(me, checks, ConveyorOptions{}.two_hops_above); });
-  for (const std::uint32_t threads : {1U, 3U}) {
+  for (const std::uint32_t threads : {1U, MostThreads()}) {
     CAPTURE("two hops");
     Checks checks;
     Team{MpiTestWorld(), {.threads = threads}}.Run([&](Member& me) { work(me, checks, 0); });
