@@ -19,8 +19,8 @@ struct MeshOptions {
   /// weight divided by its network's period. A network without weights of nodes adds nothing; if no network has any, each node
   /// weighs 1. So does a node that none of the networks with weights has.
   std::optional<Placement> placement{};
-  /// Capacity of an edge of a channel, at most 65 535: messages if the policy keeps every message, frames if it accumulates. An edge
-  /// within a worker has memory for as many messages as have waited at once, whatever the depth.
+  /// Capacity of an edge of a channel, at most 65 535: messages if the policy keeps every message, frames if it accumulates. In modes
+  /// 1 to 4 an edge within a worker has memory for as many messages as have waited at once, whatever the depth.
   std::size_t depth = 2;
   std::size_t num_slots = 16;  ///< frames per peer that may be sent before the peer acknowledges them; see uit::FabricOptions
   std::uint32_t max_pace = uit::Connection::default_max_pace;  ///< most polls skipped between values for a slow peer

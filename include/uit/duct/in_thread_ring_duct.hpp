@@ -42,8 +42,8 @@ class RingDuct;
 /// power of two, so a message's number gives its slot.
 ///
 /// If it `grows`, it begins with slots for 3 messages. When more wait, it doubles its slots, up to the depth. So its memory, and the
-/// cache that it takes, are those of the messages that wait, whatever the depth; but a put may allocate, and each access takes a
-/// little longer. If messages cannot be copied, or may throw when they are moved, it has all slots from the start.
+/// cache that it takes, are those of the messages that wait, whatever the depth, until an end is held; but a put may allocate, and
+/// each access takes a little longer. If messages cannot be copied, or may throw when they are moved, it has all slots from the start.
 ///
 ///     const auto ring = uit::RingDuct<int, uit::Unsynchronized>::Open(64);
 ///     ring->TryPut(1);
@@ -93,10 +93,10 @@ class RingDuct<T, Unsynchronized, grows> final : public RefCounted {
   ~RingDuct() {
     if (IsGrown()) {
       T* slots = GetGrowth().slots;
-      for (std::size_t count = mask_ + std::size_t{1}; count > num_first_slots; count /= 2) {
-        T* const before = Block::Of(slots).before;
-        Block::Delete(slots, count, count);
-        slots = before;
+      while (slots != FirstSlots()) {
+        const Block block = Block::Of(slots);
+        Block::Delete(slots, block.num_slots, block.num_slots);
+        slots = block.before;
       }
       mask_ = num_first_slots - 1;
     }
@@ -132,7 +132,7 @@ class RingDuct<T, Unsynchronized, grows> final : public RefCounted {
 
   /// Returns the slot of the next message, to be written in place, or null if the ring is full; see RingDuct.
   T* TryLend() {
-    return HasSlot() || MakeSlot() ? &At(last_ + 1) : nullptr;
+    return (most_unread_ >= 0 && HasSlot()) || MakeSlot() ? &At(last_ + 1) : nullptr;
   }
   /// Puts the slot that TryLend returned last. Nothing was put meanwhile.
   void PutLent() {
@@ -162,8 +162,12 @@ class RingDuct<T, Unsynchronized, grows> final : public RefCounted {
   UIT_INLINE T& Get() { return At(current_); }
 
   /// While held, room depends only on the steps made before the last RefreshInlet, and at most `max_puts` puts are
-  /// accepted until the next one.
+  /// accepted until the next one. While both ends are held, one thread may put while another steps. So a ring that grows has all
+  /// its slots from the first hold on.
   void HoldInlet(bool hold, std::size_t max_puts = no_limit) {
+    if constexpr (is_growing) {
+      if (hold && mask_ < Depth()) Grow(std::bit_ceil(Depth() + 1));
+    }
     SetMostUnread(hold);
     RefreshInlet(max_puts);
   }
@@ -216,13 +220,14 @@ class RingDuct<T, Unsynchronized, grows> final : public RefCounted {
   /// A block of slots that a ring has added. Those before it stay, because somebody may hold what Get has returned.
   struct Block {
     T* before;
+    std::size_t num_slots;
 
     static constexpr std::size_t SlotsOffset() { return RoundedUp(sizeof(Block), alignof(T)); }
     static constexpr std::align_val_t Alignment() { return std::align_val_t{std::max(alignof(Block), alignof(T))}; }
     static Block& Of(T* slots) { return *reinterpret_cast<Block*>(reinterpret_cast<std::byte*>(slots) - SlotsOffset()); }
     static T* New(std::size_t num_slots, T* before) {
       void* const memory = ::operator new(SlotsOffset() + num_slots * sizeof(T), Alignment());
-      new (memory) Block{before};
+      new (memory) Block{before, num_slots};
       T* const slots = reinterpret_cast<T*>(static_cast<std::byte*>(memory) + SlotsOffset());
       try {
         std::uninitialized_value_construct_n(slots, num_slots);
@@ -263,7 +268,7 @@ class RingDuct<T, Unsynchronized, grows> final : public RefCounted {
 
   template <typename M>
   UIT_INLINE bool Append(M&& message) {
-    if (!HasSlot()) [[unlikely]] {
+    if (most_unread_ < 0 || !HasSlot()) [[unlikely]] {
       if (!MakeSlot()) return false;
       At(last_ + 1) = std::forward<M>(message);
       PutLent();
@@ -274,19 +279,18 @@ class RingDuct<T, Unsynchronized, grows> final : public RefCounted {
     last_ = next;
     return true;
   }
-  /// False also if the inlet is held.
+  /// Not while the inlet is held: another thread may step then.
   UIT_INLINE bool HasSlot() const { return static_cast<std::int32_t>(last_ - current_) < most_unread_; }
   /// Whether a message may be put. Then there is a slot for it.
   bool MakeSlot() {
-    if (most_unread_ < 0 ? room_ == 0 : last_ - current_ == Depth()) return false;
+    if (most_unread_ < 0) return room_ > 0;
+    if (last_ - current_ == Depth()) return false;
     if constexpr (is_growing) {
-      if (last_ - current_ == mask_) Grow();
+      if (last_ - current_ == mask_) Grow(2 * (mask_ + std::size_t{1}));
     }
     return true;
   }
-  /// Doubles the slots.
-  UIT_NOINLINE void Grow() {
-    const std::size_t num_slots = 2 * (mask_ + std::size_t{1});
+  UIT_NOINLINE void Grow(std::size_t num_slots) {
     const auto mask = static_cast<std::uint32_t>(num_slots - 1);
     T* const slots = Block::New(num_slots, IsGrown() ? GetGrowth().slots : FirstSlots());
     try {

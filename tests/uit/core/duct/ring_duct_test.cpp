@@ -187,12 +187,17 @@ TEST_CASE("A message may be put again while a ring grows, and a slot that is len
   }
 }
 
-TEST_CASE("A held ring grows as well, and has no more room than at its refresh") {
+TEST_CASE("A ring that grows has all slots while it is held, so that one thread may put while another steps") {
   const auto ring = Growing<int>::Open(20);
+  for (int i = -3; i <= 0; ++i) CHECK(ring->TryPut(i));
+  CHECK(ring->TryStep(uit::no_limit) == 4);
+  CHECK(ring->Get() == 0);
   ring->HoldInlet(true);
+  const int* const first = &ring->Get();
   ring->HoldOutlet(true);
   for (int i = 1; i <= 20; ++i) REQUIRE(ring->TryPut(i));
   CHECK_FALSE(ring->TryPut(21));
+  CHECK(&ring->Get() == first);  // nothing has moved
   CHECK(ring->TryStep(uit::no_limit) == 0);
   ring->RefreshOutlet();
   CHECK(ring->TryStep(15) == 15);
