@@ -99,8 +99,8 @@ void StayAlive(const std::filesystem::path& file, std::chrono::seconds limit) {
 }  // namespace
 
 /// In place of MPI's function, which the library calls first when it gathers the report of a run.
-extern "C" int MPI_Iallreduce(const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm communicator,
-                              MPI_Request* request) {
+extern "C" int MPI_Iallreduce(const void* sent, void* received, int count, MPI_Datatype type, MPI_Op operation,
+                              MPI_Comm communicator, MPI_Request* request) {
   if (is_silent_when_gathering.exchange(false)) std::this_thread::sleep_for(4s);
   return PMPI_Iallreduce(sent, received, count, type, operation, communicator, request);
 }
