@@ -132,7 +132,7 @@ class RingDuct<T, Unsynchronized, grows> final : public RefCounted {
 
   /// Returns the slot of the next message, to be written in place, or null if the ring is full; see RingDuct.
   T* TryLend() {
-    return (most_unread_ >= 0 && HasSlot()) || MakeSlot() ? &At(last_ + 1) : nullptr;
+    return HasSlot() || MakeSlot() ? &At(last_ + 1) : nullptr;
   }
   /// Puts the slot that TryLend returned last. Nothing was put meanwhile.
   void PutLent() {
@@ -268,7 +268,7 @@ class RingDuct<T, Unsynchronized, grows> final : public RefCounted {
 
   template <typename M>
   UIT_INLINE bool Append(M&& message) {
-    if (most_unread_ < 0 || !HasSlot()) [[unlikely]] {
+    if (!HasSlot()) [[unlikely]] {
       if (!MakeSlot()) return false;
       At(last_ + 1) = std::forward<M>(message);
       PutLent();
@@ -279,8 +279,8 @@ class RingDuct<T, Unsynchronized, grows> final : public RefCounted {
     last_ = next;
     return true;
   }
-  /// Not while the inlet is held: another thread may step then.
-  UIT_INLINE bool HasSlot() const { return static_cast<std::int32_t>(last_ - current_) < most_unread_; }
+  /// False while the inlet is held: another thread may step then, so this does not look at what a step writes.
+  UIT_INLINE bool HasSlot() const { return most_unread_ >= 0 && static_cast<std::int32_t>(last_ - current_) < most_unread_; }
   /// Whether a message may be put. Then there is a slot for it.
   bool MakeSlot() {
     if (most_unread_ < 0) return room_ > 0;
